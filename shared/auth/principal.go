@@ -1,0 +1,115 @@
+// Package auth says who calls: the principal that the authorizer found in a token, how it travels
+// to the functions, and which roles it holds. The verification of tokens is package token.
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Role is a right that an issuer of tokens granted to a caller.
+type Role string
+
+const (
+	// PlatformOwner releases to the fleet and registers factories and boxes. It may read everything.
+	PlatformOwner Role = "platform_owner"
+	// OrganizationAdmin runs one organization.
+	OrganizationAdmin Role = "organization_admin"
+	// ProductionEngineer keeps production methods and machines of one organization.
+	ProductionEngineer Role = "production_engineer"
+	// Edge is a box; its user id is its edge id.
+	Edge Role = "edge"
+
+	// Member is no role that a token can carry: in a list of roles it stands for any person of an
+	// organization, whatever roles they hold. A box is not a person.
+	Member Role = "(member)"
+)
+
+// Roles lists every role that a token may carry.
+var Roles = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, Edge}
+
+// A Principal is an authenticated caller. A user is the pair (Issuer, UserID): two issuers never
+// share one.
+type Principal struct {
+	Issuer         string
+	UserID         string
+	OrganizationID string // empty for a caller of no organization
+	Roles          []Role
+	Expires        time.Time // the token's exp
+}
+
+// User identifies the caller across issuers.
+func (p Principal) User() string { return p.Issuer + " " + p.UserID }
+
+// Has tells whether the caller holds at least one of the roles.
+func (p Principal) Has(roles ...Role) bool {
+	for _, r := range roles {
+		if r == Member {
+			if p.OrganizationID != "" && !slices.Contains(p.Roles, Edge) {
+				return true
+			}
+			continue
+		}
+		if slices.Contains(p.Roles, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// MayRead tells whether the caller may know what an organization owns.
+func (p Principal) MayRead(organizationID string) bool {
+	return p.Has(PlatformOwner) || p.Owns(organizationID)
+}
+
+// Owns tells whether the caller belongs to the organization. Writing to what an organization owns
+// takes this and a role; being the platform owner does not replace it.
+func (p Principal) Owns(organizationID string) bool {
+	return organizationID != "" && p.OrganizationID == organizationID
+}
+
+// Names of the authorizer's context values. API Gateway hands all of them on as strings.
+const (
+	keyIssuer       = "issuer"
+	keyUser         = "userId"
+	keyOrganization = "organizationId"
+	keyRoles        = "roles"
+	keyExpires      = "exp"
+)
+
+// Context gives the principal as the strings that the authorizer hands to API Gateway.
+func (p Principal) Context() map[string]any {
+	roles := make([]string, len(p.Roles))
+	for i, r := range p.Roles {
+		roles[i] = string(r)
+	}
+	return map[string]any{
+		keyIssuer:       p.Issuer,
+		keyUser:         p.UserID,
+		keyOrganization: p.OrganizationID,
+		keyRoles:        strings.Join(roles, " "),
+		keyExpires:      strconv.FormatInt(p.Expires.Unix(), 10),
+	}
+}
+
+// FromContext reads what Context wrote, from a request's authorizer context.
+func FromContext(values map[string]any) (Principal, error) {
+	text := func(key string) string { s, _ := values[key].(string); return s }
+	p := Principal{Issuer: text(keyIssuer), UserID: text(keyUser), OrganizationID: text(keyOrganization)}
+	if p.Issuer == "" || p.UserID == "" {
+		return Principal{}, errors.New("auth: the authorizer's context names no caller")
+	}
+	exp, err := strconv.ParseInt(text(keyExpires), 10, 64)
+	if err != nil {
+		return Principal{}, fmt.Errorf("auth: the authorizer's context has no expiry: %w", err)
+	}
+	p.Expires = time.Unix(exp, 0)
+	for _, r := range strings.Fields(text(keyRoles)) {
+		p.Roles = append(p.Roles, Role(r))
+	}
+	return p, nil
+}

@@ -1,0 +1,150 @@
+package dynamo
+
+import (
+	"os"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// A TableID names a table in code. Its name in an account is a setting; see TableID.Name.
+type TableID string
+
+// The tables. What lies in them is documented where each is defined below.
+const (
+	Channels      TableID = "channels"
+	Releases      TableID = "releases"
+	Rollouts      TableID = "rollouts"
+	Recipes       TableID = "recipes"
+	Factories     TableID = "factories"
+	Machines      TableID = "machines"
+	Edges         TableID = "edges"
+	Audit         TableID = "audit"
+	Idempotency   TableID = "idempotency"
+	RateCounters  TableID = "rate-counters"
+	RateOverrides TableID = "rate-overrides"
+)
+
+// EnvName is the environment variable that gives the table's name to a function.
+func (id TableID) EnvName() string {
+	return "TABLE_" + strings.ToUpper(strings.ReplaceAll(string(id), "-", "_"))
+}
+
+// Name is the table's name in this process's account or store.
+func (id TableID) Name() string { return os.Getenv(id.EnvName()) }
+
+// An Action is one DynamoDB right. Writes inside a transaction need the right of each part.
+type Action string
+
+// The actions that operations use. Scan is not among them, and must never be.
+const (
+	Get            Action = "GetItem"
+	Query          Action = "Query"
+	Put            Action = "PutItem"
+	Update         Action = "UpdateItem"
+	Delete         Action = "DeleteItem"
+	ConditionCheck Action = "ConditionCheckItem"
+)
+
+// An Index is a further order of a table's items. All key attributes are strings and all attributes
+// are projected. A Local index shares the table's partition and can be read strongly consistent; a
+// global one lags behind the table.
+type Index struct {
+	Name      string
+	Local     bool
+	Partition string
+	Sort      string
+}
+
+// A Table is the definition that the stack and the local set-up create it from. Key attributes are
+// strings.
+type Table struct {
+	ID        TableID
+	Partition string
+	Sort      string // empty: no sort key
+	Indexes   []Index
+	TTL       string // the attribute that holds an item's end of life in epoch seconds; empty: none
+	// Ephemeral items can be lost without losing anything that was promised for longer than a day:
+	// no point-in-time recovery, no deletion protection.
+	Ephemeral bool
+}
+
+// Tables lists every table.
+var Tables = []Table{
+	// One item a release channel; it also carries the present or last rollout of the pair, so that a
+	// poll reads one item.
+	{ID: Channels, Partition: "edgeType", Sort: "channel",
+		Indexes: []Index{{Name: "all", Partition: "list", Sort: "listKey"}}},
+	// What was ever published: a version of an edge type and its digest.
+	{ID: Releases, Partition: "edgeType", Sort: "version"},
+	// Rollout ids are UUIDs of version 7, so that their order is the order of their starts.
+	{ID: Rollouts, Partition: "id",
+		Indexes: []Index{{Name: "all", Partition: "list", Sort: "id"}, {Name: "byChannel", Partition: "pair", Sort: "id"}}},
+	// The production methods of a factory, in order of creation. The local index orders them by
+	// product first and is as fresh as the table.
+	{ID: Recipes, Partition: "factoryId", Sort: "methodId",
+		Indexes: []Index{{Name: "byProduct", Local: true, Partition: "factoryId", Sort: "productMethod"}}},
+	{ID: Factories, Partition: "factoryId",
+		Indexes: []Index{{Name: "byOrganization", Partition: "organizationId", Sort: "factoryId"}}},
+	{ID: Machines, Partition: "factoryId", Sort: "code"},
+	{ID: Edges, Partition: "edgeId", Indexes: []Index{
+		{Name: "byChannel", Partition: "pair", Sort: "edgeId"},
+		{Name: "byOrganization", Partition: "organizationId", Sort: "edgeId"}}},
+	// Audit events, append only, by stream (a factory, or the platform) and time.
+	{ID: Audit, Partition: "stream", Sort: "position"},
+	{ID: Idempotency, Partition: "key", TTL: "expires", Ephemeral: true},
+	{ID: RateCounters, Partition: "subject", TTL: "ttl", Ephemeral: true},
+	{ID: RateOverrides, Partition: "subject"},
+}
+
+// TableOf returns the definition of a table.
+func TableOf(id TableID) Table {
+	for _, t := range Tables {
+		if t.ID == id {
+			return t
+		}
+	}
+	panic("dynamo: no table " + string(id))
+}
+
+// CreateInput is the request that creates the table under the given name in a local store.
+func (t Table) CreateInput(name string) *dynamodb.CreateTableInput {
+	in := &dynamodb.CreateTableInput{
+		TableName:   aws.String(name),
+		BillingMode: types.BillingModePayPerRequest,
+		KeySchema:   schema(t.Partition, t.Sort),
+	}
+	attributes := map[string]bool{}
+	declare := func(names ...string) {
+		for _, n := range names {
+			if n != "" && !attributes[n] {
+				attributes[n] = true
+				in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{
+					AttributeName: aws.String(n), AttributeType: types.ScalarAttributeTypeS})
+			}
+		}
+	}
+	declare(t.Partition, t.Sort)
+	all := &types.Projection{ProjectionType: types.ProjectionTypeAll}
+	for _, x := range t.Indexes {
+		declare(x.Partition, x.Sort)
+		if x.Local {
+			in.LocalSecondaryIndexes = append(in.LocalSecondaryIndexes, types.LocalSecondaryIndex{
+				IndexName: aws.String(x.Name), KeySchema: schema(x.Partition, x.Sort), Projection: all})
+			continue
+		}
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: aws.String(x.Name), KeySchema: schema(x.Partition, x.Sort), Projection: all})
+	}
+	return in
+}
+
+func schema(partition, sort string) []types.KeySchemaElement {
+	keys := []types.KeySchemaElement{{AttributeName: aws.String(partition), KeyType: types.KeyTypeHash}}
+	if sort != "" {
+		keys = append(keys, types.KeySchemaElement{AttributeName: aws.String(sort), KeyType: types.KeyTypeRange})
+	}
+	return keys
+}

@@ -1,0 +1,189 @@
+// Package operations is the table of what the service can do. The functions, the stack, the local
+// gateway and the contract test all read this one table: adding an operation is one row here, one
+// folder in functions, and its part of the contract.
+package operations
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"wavegate/shared/auth"
+	"wavegate/shared/dynamo"
+)
+
+// A LimitClass says which fair-use limits a call counts against.
+type LimitClass string
+
+const (
+	// Ordinary calls count against the user and, unless a box calls, against the organization.
+	Ordinary LimitClass = "ordinary"
+	// Copilot calls count as ordinary ones and against the copilot's own limits as well.
+	Copilot LimitClass = "copilot"
+)
+
+// A Grant is the right to do some actions on one table, and nothing else on it.
+type Grant struct {
+	Table   dynamo.TableID
+	Actions []dynamo.Action
+	// Indexes that may be queried; the table itself may be queried when Actions holds Query and
+	// OnlyIndexes is not set.
+	Indexes     []string
+	OnlyIndexes bool
+}
+
+// An Operation is one row: one HTTP method on one path, answered by one function.
+type Operation struct {
+	// ID names the operation, its folder in functions, its function and its event file.
+	ID      string
+	Summary string
+	Method  string // an HTTP method, or Any
+	Path    string // with {name} for one segment and {name+} for the rest
+	// Roles that may call, any one of which is enough; auth.Member stands for any person of an
+	// organization.
+	Roles []auth.Role
+	Limit LimitClass
+	// Grants are the tables that the function reads and writes.
+	Grants []Grant
+	// Timeout bounds the function; the gateway waits a little longer, up to its own 29 s.
+	Timeout time.Duration
+	// MemoryMB sizes the function, and its share of a CPU with it.
+	MemoryMB int
+}
+
+// Any is the method of an operation that takes every method.
+const Any = "ANY"
+
+// Authorizer is the function that turns a token into a principal. It is no operation: the gateway
+// calls it before one.
+const Authorizer = "authorizer"
+
+// What most rows share.
+const (
+	timeout = 10 * time.Second
+	memory  = 256
+)
+
+// Roles that rows share.
+var (
+	owners    = []auth.Role{auth.PlatformOwner}
+	engineers = []auth.Role{auth.ProductionEngineer, auth.OrganizationAdmin}
+	readers   = []auth.Role{auth.PlatformOwner, auth.Member}
+)
+
+func may(table dynamo.TableID, actions ...dynamo.Action) Grant {
+	return Grant{Table: table, Actions: actions}
+}
+
+// Table lists every operation.
+var Table = []Operation{
+	{
+		ID: "publish-release", Summary: "Publish a version to a release channel",
+		Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Channels, dynamo.Get, dynamo.Put),
+			may(dynamo.Releases, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-release-channel", Summary: "Read a release channel",
+		Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.Channels, dynamo.Get)},
+	},
+	{
+		ID: "start-rollout", Summary: "Start a staged rollout",
+		Method: http.MethodPost, Path: "/api/ota/rollouts",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Channels, dynamo.Get, dynamo.Update),
+			may(dynamo.Releases, dynamo.Get),
+			may(dynamo.Rollouts, dynamo.Put),
+			may(dynamo.Idempotency, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "update-rollout", Summary: "Promote, halt or complete a rollout",
+		Method: http.MethodPatch, Path: "/api/ota/rollouts/{id}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
+			may(dynamo.Channels, dynamo.Get, dynamo.Update),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-rollout", Summary: "Read a rollout",
+		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get)},
+	},
+	{
+		ID: "put-factory", Summary: "Register a factory",
+		Method: http.MethodPut, Path: "/api/factories/{factoryId}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-factory", Summary: "Read a factory",
+		Method: http.MethodGet, Path: "/api/factories/{factoryId}",
+		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.Factories, dynamo.Get)},
+	},
+	{
+		ID: "create-production-method", Summary: "Create a production method",
+		Method: http.MethodPost, Path: "/api/factories/{factoryId}/production-methods",
+		Roles: engineers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Recipes, dynamo.Put),
+			may(dynamo.Idempotency, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-production-method", Summary: "Read a production method",
+		Method: http.MethodGet, Path: "/api/factories/{factoryId}/production-methods/{methodId}",
+		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Recipes, dynamo.Get),
+		},
+	},
+}
+
+// Get returns the row of an id. An unknown id is a slip in the code, found at start-up.
+func Get(id string) Operation {
+	for _, op := range Table {
+		if op.ID == id {
+			return op
+		}
+	}
+	panic("operations: no operation " + id)
+}
+
+// Functions lists the name of every function of the service: the authorizer and each operation's.
+func Functions() []string {
+	names := []string{Authorizer}
+	for _, op := range Table {
+		names = append(names, op.ID)
+	}
+	return names
+}
+
+// Parameters lists the names of the path's parameters, in order.
+func (op Operation) Parameters() []string {
+	var names []string
+	for _, segment := range strings.Split(op.Path, "/") {
+		if strings.HasPrefix(segment, "{") {
+			names = append(names, strings.TrimSuffix(strings.Trim(segment, "{}"), "+"))
+		}
+	}
+	return names
+}

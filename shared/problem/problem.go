@@ -1,0 +1,208 @@
+// Package problem holds the one error type that a caller of the service may see and the one place
+// that turns any error into an RFC 9457 problem document.
+//
+// An error with a Code is safe to show. Every other error is internal: its text goes to the log and
+// the caller sees INTERNAL, so that no cause ever leaves the service.
+package problem
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Code names one kind of failure. Codes are part of the contract and never change their meaning.
+type Code string
+
+// Codes, grouped by status.
+const (
+	InvalidJSON            Code = "INVALID_JSON"
+	ValidationFailed       Code = "VALIDATION_FAILED"
+	InvalidCursor          Code = "INVALID_CURSOR"
+	OffsetTooLarge         Code = "OFFSET_TOO_LARGE"
+	Unauthenticated        Code = "UNAUTHENTICATED"
+	Forbidden              Code = "FORBIDDEN"
+	NotFound               Code = "NOT_FOUND"
+	InvalidStateTransition Code = "INVALID_STATE_TRANSITION"
+	RolloutActive          Code = "ROLLOUT_ACTIVE"
+	ReleaseImmutable       Code = "RELEASE_IMMUTABLE"
+	Conflict               Code = "CONFLICT"
+	PreconditionFailed     Code = "PRECONDITION_FAILED"
+	BodyTooLarge           Code = "BODY_TOO_LARGE"
+	UnsupportedMediaType   Code = "UNSUPPORTED_MEDIA_TYPE"
+	ReleaseNotPublished    Code = "RELEASE_NOT_PUBLISHED"
+	IdempotencyKeyReused   Code = "IDEMPOTENCY_KEY_REUSED"
+	RateLimited            Code = "RATE_LIMITED"
+	Internal               Code = "INTERNAL"
+	BadGateway             Code = "BAD_GATEWAY"
+	Unavailable            Code = "UNAVAILABLE"
+	Timeout                Code = "TIMEOUT"
+)
+
+// A Kind is what all failures of one code share.
+type Kind struct {
+	Code   Code
+	Status int
+	Title  string
+}
+
+// Kinds lists every code the service can answer with, in order of status.
+var Kinds = []Kind{
+	{InvalidJSON, http.StatusBadRequest, "The body is not valid JSON"},
+	{ValidationFailed, http.StatusBadRequest, "The request is not valid"},
+	{InvalidCursor, http.StatusBadRequest, "The cursor is not valid for this query"},
+	{OffsetTooLarge, http.StatusBadRequest, "The offset is too large"},
+	{Unauthenticated, http.StatusUnauthorized, "A valid access token is required"},
+	{Forbidden, http.StatusForbidden, "The caller may not do this"},
+	{NotFound, http.StatusNotFound, "There is no such resource"},
+	{InvalidStateTransition, http.StatusConflict, "The rollout cannot make this move"},
+	{RolloutActive, http.StatusConflict, "A rollout is already active on this channel"},
+	{ReleaseImmutable, http.StatusConflict, "The version was published with another digest"},
+	{Conflict, http.StatusConflict, "The resource is in conflict with the request"},
+	{PreconditionFailed, http.StatusPreconditionFailed, "The precondition does not hold"},
+	{BodyTooLarge, http.StatusRequestEntityTooLarge, "The body is too large"},
+	{UnsupportedMediaType, http.StatusUnsupportedMediaType, "The body must be JSON"},
+	{ReleaseNotPublished, http.StatusUnprocessableEntity, "The version was never published"},
+	{IdempotencyKeyReused, http.StatusUnprocessableEntity, "The idempotency key belongs to another request"},
+	{RateLimited, http.StatusTooManyRequests, "The fair-use limit is reached"},
+	{Internal, http.StatusInternalServerError, "The service failed"},
+	{BadGateway, http.StatusBadGateway, "The service could not be reached"},
+	{Unavailable, http.StatusServiceUnavailable, "The service is not available at the moment"},
+	{Timeout, http.StatusGatewayTimeout, "The service took too long"},
+}
+
+// KindOf returns the kind of a code; an unknown code is Internal, so that a slip in the code shows
+// as a failure of ours and not as a success.
+func KindOf(code Code) Kind {
+	for _, k := range Kinds {
+		if k.Code == code {
+			return k
+		}
+	}
+	return KindOf(Internal)
+}
+
+// Type is the problem type of the code, for example urn:wavegate:problem:rollout-active.
+func (c Code) Type() string {
+	return "urn:wavegate:problem:" + strings.ReplaceAll(strings.ToLower(string(c)), "_", "-")
+}
+
+// A Fault is one thing that is wrong with a request. Exactly one of Pointer (RFC 6901, into the
+// body) and Parameter (a path, query or header parameter) is set.
+type Fault struct {
+	Pointer   string `json:"pointer,omitempty"`
+	Parameter string `json:"parameter,omitempty"`
+	Code      string `json:"code"`
+	Detail    string `json:"detail"`
+}
+
+// An Error is a failure that a caller may see.
+type Error struct {
+	Code   Code
+	Detail string
+	Faults []Fault
+	// RetryAfter, when positive, is sent in whole seconds, rounded up, as Retry-After.
+	RetryAfter time.Duration
+	// Policies names the fair-use policies that were exceeded.
+	Policies []string
+	cause    error
+}
+
+// New makes an error that is safe to show: the detail speaks to the caller.
+func New(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Wrap is New with an internal cause, which is logged and never sent.
+func Wrap(cause error, code Code, format string, args ...any) *Error {
+	e := New(code, format, args...)
+	e.cause = cause
+	return e
+}
+
+// Invalid reports all faults of a request at once.
+func Invalid(faults []Fault) *Error {
+	e := New(ValidationFailed, "%d of the request's values are not valid; see errors.", len(faults))
+	if len(faults) == 1 {
+		e.Detail = "One of the request's values is not valid; see errors."
+	}
+	e.Faults = faults
+	return e
+}
+
+// Missing is the answer for what does not exist and for what the caller may not know to exist: the
+// two must not differ by a byte.
+func Missing() *Error { return New(NotFound, "There is no such resource.") }
+
+// After asks the caller to wait before the next try.
+func (e *Error) After(d time.Duration) *Error { e.RetryAfter = d; return e }
+
+func (e *Error) Error() string {
+	s := string(e.Code) + ": " + e.Detail
+	if e.cause != nil {
+		s += ": " + e.cause.Error()
+	}
+	return s
+}
+
+func (e *Error) Unwrap() error { return e.cause }
+
+// Is makes errors.Is(err, problem.New(code, "")) compare by code.
+func (e *Error) Is(target error) bool {
+	other, ok := target.(*Error)
+	return ok && other.Code == e.Code && other.Detail == ""
+}
+
+// Has tells whether err is a failure of the given code.
+func Has(err error, code Code) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == code
+}
+
+// From returns err as an Error; what carries no code becomes INTERNAL with err as its cause.
+func From(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return Wrap(err, Internal, "The request could not be answered because of a fault in the service. The request id finds it in the log.")
+}
+
+// Document is the body of application/problem+json, RFC 9457.
+type Document struct {
+	Type      string   `json:"type"`
+	Title     string   `json:"title"`
+	Status    int      `json:"status"`
+	Detail    string   `json:"detail"`
+	Instance  string   `json:"instance,omitempty"`
+	Code      Code     `json:"code"`
+	RequestID string   `json:"requestId"`
+	Errors    []Fault  `json:"errors,omitempty"`
+	Policies  []string `json:"policies,omitempty"`
+}
+
+// ContentType is the media type of a Document.
+const ContentType = "application/problem+json"
+
+// Document gives the error's body. instance is the path that was asked for.
+func (e *Error) Document(instance, requestID string) Document {
+	k := KindOf(e.Code)
+	return Document{
+		Type: e.Code.Type(), Title: k.Title, Status: k.Status, Detail: e.Detail,
+		Instance: instance, Code: e.Code, RequestID: requestID, Errors: e.Faults, Policies: e.Policies,
+	}
+}
+
+// Header gives the headers that belong to the error.
+func (e *Error) Header() http.Header {
+	h := http.Header{"Content-Type": {ContentType}, "Cache-Control": {"no-store"}}
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	}
+	if e.Code == Unauthenticated {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	return h
+}
