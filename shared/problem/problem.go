@@ -6,6 +6,7 @@
 package problem
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -90,13 +91,30 @@ func (c Code) Type() string {
 	return "urn:wavegate:problem:" + strings.ReplaceAll(strings.ToLower(string(c)), "_", "-")
 }
 
-// A Fault is one thing that is wrong with a request. Exactly one of Pointer (RFC 6901, into the
-// body) and Parameter (a path, query or header parameter) is set.
+// A Fault is one thing that is wrong with a request. It is either about a Parameter (of path,
+// query or header) or about the place in the body that Pointer names (RFC 6901; empty: all of it).
 type Fault struct {
-	Pointer   string `json:"pointer,omitempty"`
-	Parameter string `json:"parameter,omitempty"`
-	Code      string `json:"code"`
-	Detail    string `json:"detail"`
+	Pointer   string
+	Parameter string
+	Code      string
+	Detail    string
+}
+
+// MarshalJSON writes the one of pointer and parameter that is meant. The empty pointer is the whole
+// body.
+func (f Fault) MarshalJSON() ([]byte, error) {
+	if f.Parameter != "" {
+		return json.Marshal(struct {
+			Parameter string `json:"parameter"`
+			Code      string `json:"code"`
+			Detail    string `json:"detail"`
+		}{f.Parameter, f.Code, f.Detail})
+	}
+	return json.Marshal(struct {
+		Pointer string `json:"pointer"`
+		Code    string `json:"code"`
+		Detail  string `json:"detail"`
+	}{f.Pointer, f.Code, f.Detail})
 }
 
 // An Error is a failure that a caller may see.
