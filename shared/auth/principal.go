@@ -42,7 +42,18 @@ type Principal struct {
 	Expires        time.Time // the token's exp
 }
 
-// User identifies the caller across issuers.
+// Leeway is how far the clocks of an issuer and of this service may differ: a token is taken for
+// this long after its exp and before its nbf and iat.
+const Leeway = 30 * time.Second
+
+// Expired tells whether the caller's token has run out. API Gateway keeps the authorizer's answer for
+// minutes, so the authorizer asks this of a token, and each function asks it again of the principal.
+func (p Principal) Expired(now time.Time) bool {
+	return !now.Before(p.Expires.Add(Leeway))
+}
+
+// User identifies the caller across issuers. An issuer's name is a URL and holds no space, so no two
+// callers share one.
 func (p Principal) User() string { return p.Issuer + " " + p.UserID }
 
 // Has tells whether the caller holds at least one of the roles.
