@@ -1,0 +1,170 @@
+package token
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// How an issuer's keys are kept. Between calls a Lambda container is frozen, so nothing refreshes in
+// the background, and ages are taken from the wall clock: the monotonic one may stand still.
+const (
+	// freshFor is how long keys are used without asking again. A key that an issuer takes back is
+	// good for as long here.
+	freshFor = 10 * time.Minute
+	// staleFor is how long keys serve while the issuer cannot be reached. An issuer that is down
+	// makes no new tokens, and few live longer than this.
+	staleFor = 6 * time.Hour
+	// retryAfter is the least time between two fetches while there are keys: so seldom can tokens
+	// with made-up key ids make us fetch, and so seldom does a call wait for an issuer that is down.
+	retryAfter = time.Minute
+	// retryWithoutKeys is the same while there are none, and nobody can be let in.
+	retryWithoutKeys = 5 * time.Second
+	// fetchTimeout bounds one fetch as a whole.
+	fetchTimeout = 2 * time.Second
+	// maxKeySet bounds a key set, in bytes.
+	maxKeySet = 256 << 10
+)
+
+// A keyCache holds the keys that an issuer publishes at a URL.
+type keyCache struct {
+	url     string
+	client  *http.Client
+	now     func() time.Time
+	failed  func(context.Context, error)
+	timeout time.Duration
+
+	mu      sync.Mutex
+	keys    map[string]key
+	fetched time.Time     // when keys were fetched; zero if never
+	tried   time.Time     // when a fetch last began; zero if never
+	flight  chan struct{} // closed when the fetch that is under way ends; nil if none is
+}
+
+func newKeyCache(url string, client *http.Client, now func() time.Time, failed func(context.Context, error)) *keyCache {
+	return &keyCache{
+		url: url, client: client, failed: failed, timeout: fetchTimeout,
+		now: func() time.Time { return now().Round(0) }, // Round strips the monotonic reading
+	}
+}
+
+// newClient makes a client for key sets. It follows no redirect: the settings say where the keys are,
+// and nobody else does. It keeps no connection: the next fetch is minutes away, and a frozen
+// container would wake up to a dead one.
+func newClient() *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:                  http.ProxyFromEnvironment,
+			DisableKeepAlives:      true,
+			ForceAttemptHTTP2:      true,
+			MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// find returns the key of an id, fetching the set if that may help. Callers that come while a fetch
+// is under way share it.
+func (c *keyCache) find(ctx context.Context, id string) (key, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k, err := c.look(id)
+	if err == nil && c.isFresh() {
+		return k, nil
+	}
+	if c.flight == nil && !c.mayFetch() {
+		return k, err
+	}
+	if c.flight == nil {
+		c.start(ctx)
+	}
+	flight := c.flight
+	c.mu.Unlock()
+	select {
+	case <-flight:
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	return c.look(id)
+}
+
+// look finds a key among those at hand, fresh or stale.
+func (c *keyCache) look(id string) (key, error) {
+	if !c.isUsable() {
+		return key{}, errNoKeys
+	}
+	k, ok := c.keys[id]
+	if !ok {
+		return key{}, errUnknownKey
+	}
+	return k, nil
+}
+
+func (c *keyCache) isUsable() bool {
+	return !c.fetched.IsZero() && c.now().Sub(c.fetched) < staleFor
+}
+
+// isFresh is false when the clock was set back: then the age is not known, and it is time to ask.
+func (c *keyCache) isFresh() bool {
+	age := c.now().Sub(c.fetched)
+	return !c.fetched.IsZero() && age >= 0 && age < freshFor
+}
+
+func (c *keyCache) mayFetch() bool {
+	pause := retryWithoutKeys
+	if c.isUsable() {
+		pause = retryAfter
+	}
+	since := c.now().Sub(c.tried)
+	return c.tried.IsZero() || since < 0 || since >= pause
+}
+
+// start begins a fetch. It goes on when the caller that began it leaves, since others wait for it.
+func (c *keyCache) start(ctx context.Context) {
+	flight := make(chan struct{})
+	c.flight, c.tried = flight, c.now()
+	ctx = context.WithoutCancel(ctx)
+	go func() {
+		keys, err := c.fetch(ctx)
+		if err != nil {
+			c.failed(ctx, err)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if err == nil {
+			c.keys, c.fetched = keys, c.tried
+		}
+		c.flight = nil
+		close(flight)
+	}()
+}
+
+func (c *keyCache) fetch(ctx context.Context) (map[string]key, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("key set: %w", err)
+	}
+	request.Header.Set("Accept", "application/jwk-set+json, application/json")
+	response, err := c.client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("key set: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("key set: status %d", response.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxKeySet+1))
+	if err != nil {
+		return nil, fmt.Errorf("key set: %w", err)
+	}
+	if len(body) > maxKeySet {
+		return nil, errors.New("key set: too large")
+	}
+	return parseKeySet(body)
+}

@@ -1,0 +1,101 @@
+package token
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// members are the members of a JSON object, by their exact names. Two members of one name are an
+// error (RFC 8725 §2.4, RFC 7519 §4): readers that choose differently among them see different tokens.
+type members map[string]json.RawMessage
+
+// readObject reads exactly one JSON object in valid UTF-8.
+func readObject(data []byte) (members, error) {
+	if !utf8.Valid(data) {
+		return nil, errors.New("is not UTF-8")
+	}
+	// The token reader below is a little laxer than the language, so the whole is checked first.
+	d := json.NewDecoder(bytes.NewReader(data))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') || !json.Valid(data) {
+		return nil, errors.New("is no JSON object")
+	}
+	m := members{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, errors.New("is no JSON object")
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, errors.New("is no JSON object")
+		}
+		if _, twice := m[name.(string)]; twice {
+			return nil, fmt.Errorf("has the member %.40q twice", name)
+		}
+		m[name.(string)] = value
+	}
+	return m, nil
+}
+
+// text reads a member that must be there and be a string.
+func (m members) text(name string) (string, error) {
+	value, there := m[name]
+	if !there {
+		return "", fmt.Errorf("%s is missing", name)
+	}
+	var s *string
+	if json.Unmarshal(value, &s) != nil || s == nil {
+		return "", fmt.Errorf("%s is no string", name)
+	}
+	return *s, nil
+}
+
+// optionalText is text for a member that may be missing.
+func (m members) optionalText(name string) (string, error) {
+	if _, there := m[name]; !there {
+		return "", nil
+	}
+	return m.text(name)
+}
+
+// texts reads a member that must be an array of strings.
+func (m members) texts(name string) ([]string, error) {
+	var pointers []*string
+	if json.Unmarshal(m[name], &pointers) != nil || pointers == nil {
+		return nil, fmt.Errorf("%s is no list of strings", name)
+	}
+	list := make([]string, len(pointers))
+	for i, s := range pointers {
+		if s == nil {
+			return nil, fmt.Errorf("%s is no list of strings", name)
+		}
+		list[i] = *s
+	}
+	return list, nil
+}
+
+// decode reads base64url without padding, in its one canonical form. The standard decoder skips line
+// breaks, so that one token could be written in many ways.
+func decode(part string) ([]byte, error) {
+	if strings.ContainsAny(part, "\r\n") {
+		return nil, errors.New("has a line break")
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(part)
+	if err != nil {
+		return nil, errors.New("is not base64url")
+	}
+	return b, nil
+}
+
+func decodeObject(part string) (members, error) {
+	b, err := decode(part)
+	if err != nil {
+		return nil, err
+	}
+	return readObject(b)
+}
