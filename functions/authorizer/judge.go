@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"wavegate/shared/auth"
+	"wavegate/shared/telemetry"
+	"wavegate/shared/token"
+)
+
+// What a verdict says beside the classes of package token.
+const (
+	accepted token.Class = "accepted"
+	noToken  token.Class = "no-token" // not exactly one Authorization header with one bearer token
+	badEvent token.Class = "event"    // not an event of a REST API
+	fault    token.Class = "fault"    // a fault of ours
+)
+
+// A verdict is what was found about one call.
+type verdict struct {
+	class         token.Class
+	mayBecomeGood bool
+	principal     auth.Principal
+	resource      string // all methods and paths of the stage that was called
+	issuer        string // empty if not one of ours
+	cause         error  // for the log
+}
+
+func (a *authorizer) judge(ctx context.Context, event request) verdict {
+	resource, ok := wholeAPI(event.MethodArn)
+	if !ok {
+		return verdict{class: badEvent, cause: errors.New("the method's ARN is of no REST API")}
+	}
+	raw, ok := bearer(event)
+	if !ok {
+		return verdict{class: noToken}
+	}
+	p, err := a.verifier.Verify(ctx, raw)
+	if r, ok := errors.AsType[*token.Refusal](err); ok {
+		return verdict{class: r.Class, mayBecomeGood: r.MayBecomeGood(), issuer: r.Issuer, cause: r.Unwrap()}
+	}
+	return verdict{class: accepted, principal: p, resource: resource, issuer: p.Issuer}
+}
+
+// wholeAPI gives the resource of all methods and paths of the stage that a method's ARN lies in,
+// arn:aws:execute-api:region:account:api/stage/METHOD/path.
+func wholeAPI(methodARN string) (string, bool) {
+	parts := strings.SplitN(methodARN, "/", 3)
+	if len(parts) < 3 || parts[1] == "" || !strings.HasPrefix(parts[0], "arn:") || strings.Count(parts[0], ":") != 5 {
+		return "", false
+	}
+	return parts[0] + "/" + parts[1] + "/*", true
+}
+
+// bearer returns the token of the call's one Authorization header (RFC 6750 §2.1; the scheme's case
+// does not matter, RFC 9110 §11.1). Two of them are none: which one another reader would choose is
+// not known.
+func bearer(event request) (string, bool) {
+	var values []string
+	for name, all := range event.MultiValueHeaders {
+		if strings.EqualFold(name, "Authorization") {
+			values = append(values, all...)
+		}
+	}
+	if event.MultiValueHeaders == nil {
+		for name, value := range event.Headers {
+			if strings.EqualFold(name, "Authorization") {
+				values = append(values, value)
+			}
+		}
+	}
+	if len(values) != 1 {
+		return "", false
+	}
+	scheme, raw, _ := strings.Cut(strings.Trim(values[0], " \t"), " ")
+	raw = strings.TrimLeft(raw, " ")
+	if !strings.EqualFold(scheme, "Bearer") || raw == "" {
+		return "", false
+	}
+	return raw, true
+}
+
+// report writes the call's log line and, for a refusal, its metric. The cause stands in the log and
+// nowhere else; the token does not even stand there.
+func (a *authorizer) report(ctx context.Context, v verdict, took time.Duration) {
+	attributes := []any{"operation", "authorizer", "outcome", string(v.class), "durationMs", float64(took.Microseconds()) / 1000}
+	if v.issuer != "" {
+		attributes = append(attributes, "issuer", v.issuer)
+	}
+	if v.class == accepted {
+		a.log.InfoContext(ctx, "token accepted", attributes...)
+		return
+	}
+	if v.cause != nil {
+		attributes = append(attributes, "cause", v.cause.Error())
+	}
+	if v.class == fault || v.class == badEvent {
+		a.log.ErrorContext(ctx, "authorizer failed", attributes...)
+	} else {
+		a.log.InfoContext(ctx, "token refused", attributes...)
+	}
+	telemetry.Emit(a.metrics, a.now(), map[string]string{"Function": "authorizer", "Reason": string(v.class)}, telemetry.One("Refusals"))
+}

@@ -1,0 +1,97 @@
+// Command authorizer is the REQUEST authorizer of the REST API: it turns the access token of a call
+// into a principal. It authenticates and nothing more; each operation checks its own roles.
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"wavegate/shared/telemetry"
+	"wavegate/shared/token"
+)
+
+func main() {
+	log := lambdacontext.NewLogger()
+	issuers, err := token.ParseIssuers(os.Getenv(token.Setting))
+	if err != nil {
+		log.Error("the authorizer cannot start", "error", err.Error())
+		os.Exit(1)
+	}
+	lambda.Start(newAuthorizer(issuers, time.Now, log, os.Stdout).authorize)
+}
+
+type authorizer struct {
+	verifier *token.Verifier
+	now      func() time.Time
+	log      *slog.Logger
+	metrics  io.Writer
+}
+
+func newAuthorizer(issuers []token.Issuer, now func() time.Time, log *slog.Logger, metrics io.Writer) *authorizer {
+	a := &authorizer{now: now, log: log, metrics: metrics}
+	a.verifier = token.New(issuers, token.Options{Now: now, KeysFailed: a.keysFailed})
+	return a
+}
+
+// errUnauthorized is the one error that API Gateway answers with 401. It is not cached.
+var errUnauthorized = errors.New("Unauthorized") //nolint:staticcheck // API Gateway knows it by this text.
+
+type (
+	request  = events.APIGatewayCustomAuthorizerRequestTypeRequest
+	response = events.APIGatewayCustomAuthorizerResponse
+)
+
+// authorize answers in one of three ways, none of which tells why:
+//
+//   - Allow for the whole API, with the principal as context: API Gateway keeps the answer per token,
+//     whatever the method;
+//   - Deny for the whole API, which API Gateway keeps as well, for a token that can never become good;
+//   - the error Unauthorized for one that may.
+func (a *authorizer) authorize(ctx context.Context, event request) (answer response, err error) {
+	start := a.now()
+	v := verdict{class: fault}
+	defer func() {
+		if cause := recover(); cause != nil {
+			v = verdict{class: fault, cause: errors.New("panic")}
+			answer, err = response{}, errUnauthorized
+		}
+		a.report(ctx, v, a.now().Sub(start))
+	}()
+	v = a.judge(ctx, event)
+	switch {
+	case v.class == accepted:
+		return policy("Allow", v.resource, v.principal.User(), v.principal.Context()), nil
+	case v.mayBecomeGood:
+		return response{}, errUnauthorized
+	default:
+		return policy("Deny", "*", "nobody", nil), nil
+	}
+}
+
+// policy makes an answer. Its resource is the whole API, and never only the method that was called,
+// since API Gateway uses a kept answer for every method.
+func policy(effect, resource, principal string, values map[string]any) response {
+	return response{
+		PrincipalID: principal,
+		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
+			Version: "2012-10-17",
+			Statement: []events.IAMPolicyStatement{{
+				Action: []string{"execute-api:Invoke"}, Effect: effect, Resource: []string{resource},
+			}},
+		},
+		Context: values,
+	}
+}
+
+func (a *authorizer) keysFailed(ctx context.Context, issuer string, err error) {
+	a.log.ErrorContext(ctx, "an issuer's keys could not be fetched", "issuer", issuer, "error", err.Error())
+	telemetry.Emit(a.metrics, a.now(), map[string]string{"Function": "authorizer"}, telemetry.One("KeyFetchFailures"))
+}
