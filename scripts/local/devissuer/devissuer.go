@@ -1,0 +1,145 @@
+// Package devissuer plays the issuers of access tokens on a developer's machine: one for people, one
+// for the fleet, each with a key of its own. Their keys stay in a directory that is never committed,
+// so that a token works for as long as the local service uses the same directory.
+//
+// It is for local runs and tests only; nothing that is deployed imports it.
+package devissuer
+
+import (
+	"context"
+	"crypto"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"wavegate/shared/auth"
+	"wavegate/shared/token"
+)
+
+// Names of the issuers, and the audience of their tokens.
+const (
+	People   = "https://people.wavegate.localhost"
+	Fleet    = "https://fleet.wavegate.localhost"
+	Audience = "wavegate"
+)
+
+// Claims are what a token is to say.
+type Claims struct {
+	User         string        // required; of a box, its edge id
+	Organization string        // may be empty
+	Roles        []string      // may be empty; edge stands alone
+	TTL          time.Duration // one hour if 0; below 0 the token has already run out
+}
+
+// Issuers are the two local issuers. They are safe for concurrent use.
+type Issuers struct {
+	people, fleet issuer
+	setting       string
+	verifier      func(at time.Time) *token.Verifier
+	now           func() time.Time
+}
+
+// An issuer signs with one key.
+type issuer struct {
+	name    string
+	key     crypto.Signer
+	keyID   string
+	method  jwt.SigningMethod
+	grants  []auth.Role
+	publish map[string]string // its public key as a JWK
+}
+
+// Load reads the issuers' keys from a directory, or makes them if they are not there. An empty dir
+// stands for Dir. Several processes may load, and so make, the keys at the same time: all get the same.
+func Load(dir string) (*Issuers, error) {
+	if dir == "" {
+		var err error
+		if dir, err = Dir(); err != nil {
+			return nil, err
+		}
+	}
+	people, err := loadP256(dir, "people.pem")
+	if err != nil {
+		return nil, err
+	}
+	fleet, err := loadEd25519(dir, "fleet.pem")
+	if err != nil {
+		return nil, err
+	}
+	people.name, fleet.name = People, Fleet
+	people.grants = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.ProductionEngineer}
+	fleet.grants = []auth.Role{auth.Edge}
+	i := &Issuers{people: people, fleet: fleet, now: time.Now}
+	if i.setting, err = setting(people, fleet); err != nil {
+		return nil, err
+	}
+	trusted, err := token.ParseIssuers(i.setting)
+	if err != nil {
+		return nil, err
+	}
+	i.verifier = func(at time.Time) *token.Verifier {
+		return token.New(trusted, token.Options{Now: func() time.Time { return at }})
+	}
+	return i, nil
+}
+
+// Setting is the value of AUTH_ISSUERS that trusts these issuers, with their public keys in it.
+func (i *Issuers) Setting() string { return i.setting }
+
+func setting(issuers ...issuer) (string, error) {
+	var list []map[string]any
+	for _, i := range issuers {
+		list = append(list, map[string]any{
+			"issuer": i.name, "audience": []string{Audience}, "grants": i.grants,
+			"jwks": map[string]any{"keys": []any{i.publish}},
+		})
+	}
+	b, err := json.Marshal(list)
+	return string(b), err
+}
+
+// Token makes an access token. With the role edge it is signed by the fleet's issuer, else by the
+// people's. What the service would not take is an error, and no token.
+func (i *Issuers) Token(c Claims) (string, error) {
+	for _, role := range c.Roles {
+		if !slices.Contains(auth.Roles, auth.Role(role)) {
+			return "", fmt.Errorf("there is no role %q; the roles are %v", role, auth.Roles)
+		}
+	}
+	signer := i.people
+	if slices.Contains(c.Roles, string(auth.Edge)) {
+		signer = i.fleet
+		if len(c.Roles) > 1 {
+			return "", errors.New("the role edge stands alone: a box is not a person")
+		}
+	}
+	if c.TTL == 0 {
+		c.TTL = time.Hour
+	}
+	expires := i.now().Add(c.TTL)
+	issued := i.now()
+	if c.TTL < 0 {
+		issued = expires.Add(-time.Hour)
+	}
+	claims := jwt.MapClaims{
+		"iss": signer.name, "aud": Audience, "sub": c.User, "token_use": "access",
+		"iat": issued.Unix(), "exp": expires.Unix(), "roles": slices.Concat([]string{}, c.Roles),
+	}
+	if c.Organization != "" {
+		claims["org"] = c.Organization
+	}
+	t := jwt.NewWithClaims(signer.method, claims)
+	t.Header["kid"], t.Header["typ"] = signer.keyID, "at+jwt"
+	signed, err := t.SignedString(signer.key)
+	if err != nil {
+		return "", err
+	}
+	if _, err := i.verifier(issued).Verify(context.Background(), signed); err != nil {
+		return "", fmt.Errorf("the service would not take this token: %w", err)
+	}
+	return signed, nil
+}

@@ -1,0 +1,73 @@
+// Command token prints an access token that the local service takes. See scripts/token.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/auth"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+const usage = `usage: scripts/token --user U [--org O] [--role R]... [--ttl 1h]
+
+  --user U   who calls: a name, or for a box its edge id
+  --org O    the organization that the caller belongs to
+  --role R   %s; may be given more than once, but edge stands alone
+  --ttl T    how long the token is good, for example 90s, 15m or 12h; 1h if not given
+
+Prints the token and nothing else.
+`
+
+// run returns the exit code: 0, 1 if the keys cannot be had, 2 if the arguments are not right.
+func run(args []string, out, problems io.Writer) int {
+	var c devissuer.Claims
+	flags := flag.NewFlagSet("token", flag.ContinueOnError)
+	flags.SetOutput(problems)
+	flags.Usage = func() { _, _ = fmt.Fprintf(problems, usage, roles()) }
+	flags.StringVar(&c.User, "user", "", "")
+	flags.StringVar(&c.Organization, "org", "", "")
+	flags.DurationVar(&c.TTL, "ttl", time.Hour, "")
+	flags.Func("role", "", func(role string) error { c.Roles = append(c.Roles, role); return nil })
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	wrong := func(reason string) int {
+		_, _ = fmt.Fprintln(problems, reason)
+		flags.Usage()
+		return 2
+	}
+	switch {
+	case flags.NArg() > 0:
+		return wrong("not an option: " + flags.Arg(0))
+	case c.User == "":
+		return wrong("--user is missing")
+	case c.TTL <= 0:
+		return wrong("--ttl must be more than 0")
+	}
+	issuers, err := devissuer.Load("")
+	if err != nil {
+		_, _ = fmt.Fprintln(problems, err)
+		return 1
+	}
+	token, err := issuers.Token(c)
+	if err != nil {
+		return wrong(err.Error())
+	}
+	_, _ = fmt.Fprintln(out, token)
+	return 0
+}
+
+func roles() string {
+	names := make([]string, len(auth.Roles))
+	for i, r := range auth.Roles {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ", ")
+}
