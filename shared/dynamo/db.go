@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"golang.org/x/sync/errgroup"
+
 	"wavegate/shared/problem"
 )
 
@@ -104,4 +106,13 @@ func names(expressions ...string) map[string]string {
 		}
 	}
 	return m
+}
+
+// Together runs reads side by side and returns the first error. The others are cancelled then.
+func Together(ctx context.Context, reads ...func(context.Context) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, read := range reads {
+		group.Go(func() error { return read(ctx) })
+	}
+	return group.Wait()
 }

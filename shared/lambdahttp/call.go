@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -107,9 +106,6 @@ func Stored(created bool) Answer {
 func Created(location string) Answer {
 	return Answer{Status: http.StatusCreated, Header: http.Header{"Location": {location}}}
 }
-
-// Revision is the entity tag of a resource that counts its revisions.
-func Revision(n int64) string { return `"` + strconv.FormatInt(n, 10) + `"` }
 
 // write sends the answer. Answers about resources are for their caller alone and are to be asked for
 // again, which costs little where an entity tag shows that nothing changed.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -145,9 +144,8 @@ type admission struct {
 
 func admit(ctx context.Context, ask Admission, caller auth.Principal, class operations.LimitClass) *admission {
 	a := &admission{done: make(chan struct{})}
-	var once sync.Once
 	go func() {
-		defer once.Do(func() { close(a.done) })
+		defer close(a.done)
 		a.err = guard(func() error {
 			var err error
 			a.header, err = ask(ctx, caller, class)

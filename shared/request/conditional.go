@@ -2,6 +2,7 @@ package request
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"wavegate/shared/problem"
@@ -95,6 +96,15 @@ func (t tags) hasWeakly(etag string) bool {
 		}
 	}
 	return t.any
+}
+
+// Revision is the entity tag of a resource that counts its revisions; that of revision 0, which is no
+// resource, is empty.
+func Revision(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return `"` + strconv.FormatInt(n, 10) + `"`
 }
 
 // Check tells whether a change may be made to a resource whose entity tag is etag, empty when it does

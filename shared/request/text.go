@@ -72,7 +72,5 @@ func Printable(value string) bool {
 // UUIDPattern is the canonical text form of a UUID of any version, in either case (RFC 9562 §4).
 const UUIDPattern = `[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}`
 
-// UUID is the rule of every UUID.
-func UUID() *Text {
-	return &Text{Pattern: UUIDPattern, Lower: true, Says: "a UUID such as 0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a"}
-}
+// UUID is the rule of every UUID; it is kept in lower case.
+var UUID = &Text{Pattern: UUIDPattern, Lower: true, Says: "a UUID such as 0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a"}

@@ -1,0 +1,36 @@
+// Command create-production-method creates a production method (recipe) for a product of a factory:
+// 201 with its Location.
+package main
+
+import (
+	"wavegate/shared/factory"
+	"wavegate/shared/idempotency"
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/recipe"
+	"wavegate/shared/request"
+)
+
+func main() { lambdahttp.Run("create-production-method", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	methods := recipe.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		factoryID := c.Path("factoryId", factory.SlugRule)
+		body := c.Body()
+		draft := recipe.Draft{
+			ProductID: body.Text("productId", request.UUID),
+			Name:      body.Text("name", factory.NameRule),
+		}
+		key := c.IdempotencyKey()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		path := "/api/factories/" + factoryID + "/production-methods"
+		claim, err := idempotency.Of(c.Caller, "create-production-method", path, key, draft)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		id, err := methods.Create(c.Context(), c.Caller, c.Origin(), factoryID, draft, claim)
+		return lambdahttp.Created(c.Href(path + "/" + id)), err
+	}
+}

@@ -1,0 +1,23 @@
+// Command get-factory answers with a factory of the caller's organization, or with any for a platform
+// owner.
+package main
+
+import (
+	"wavegate/shared/factory"
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/request"
+)
+
+func main() { lambdahttp.Run("get-factory", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	factories := factory.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("factoryId", factory.SlugRule)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		f, err := factories.Readable(c.Context(), c.Caller, id)
+		return lambdahttp.OK(f, request.Revision(f.Revision)), err
+	}
+}

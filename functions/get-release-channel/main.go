@@ -1,0 +1,23 @@
+// Command get-release-channel answers with what is published on a release channel.
+package main
+
+import (
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/release"
+	"wavegate/shared/request"
+)
+
+func main() { lambdahttp.Run("get-release-channel", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	channels := release.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		edgeType := c.Path("edgeType", release.NameRule)
+		name := c.Path("channel", release.NameRule)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		channel, err := channels.Get(c.Context(), edgeType, name)
+		return lambdahttp.OK(channel, request.Revision(channel.Revision)), err
+	}
+}

@@ -1,0 +1,22 @@
+// Command get-rollout answers with a rollout.
+package main
+
+import (
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/request"
+	"wavegate/shared/rollout"
+)
+
+func main() { lambdahttp.Run("get-rollout", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	rollouts := rollout.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", request.UUID)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		r, err := rollouts.Get(c.Context(), id)
+		return lambdahttp.OK(r, request.Revision(r.Revision)), err
+	}
+}

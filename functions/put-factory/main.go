@@ -1,0 +1,27 @@
+// Command put-factory registers a factory of an organization, or renames it: 201 when it is new, 204
+// when it was there.
+package main
+
+import (
+	"wavegate/shared/factory"
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/release"
+)
+
+func main() { lambdahttp.Run("put-factory", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	factories := factory.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("factoryId", factory.SlugRule)
+		body := c.Body()
+		organization := body.Text("organizationId", release.NameRule)
+		name := body.Text("name", factory.NameRule)
+		when := c.Preconditions()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		created, err := factories.Put(c.Context(), c.Origin(), id, organization, name, when)
+		return lambdahttp.Stored(created), err
+	}
+}

@@ -1,0 +1,34 @@
+// Command start-rollout starts a staged rollout of a published version on a release channel, at 1
+// percent: 201 with its Location.
+package main
+
+import (
+	"wavegate/shared/idempotency"
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/release"
+	"wavegate/shared/rollout"
+)
+
+func main() { lambdahttp.Run("start-rollout", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	rollouts := rollout.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		body := c.Body()
+		plan := rollout.Plan{
+			EdgeType:      body.Text("edgeType", release.NameRule),
+			Channel:       body.Text("channel", release.NameRule),
+			TargetVersion: body.Text("targetVersion", release.VersionRule),
+		}
+		key := c.IdempotencyKey()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		claim, err := idempotency.Of(c.Caller, "start-rollout", "/api/ota/rollouts", key, plan)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		id, err := rollouts.Start(c.Context(), c.Origin(), plan, claim)
+		return lambdahttp.Created(c.Href("/api/ota/rollouts/" + id)), err
+	}
+}

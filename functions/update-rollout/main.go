@@ -1,0 +1,37 @@
+// Command update-rollout promotes a rollout to the next stage, halts it or completes it: 204. What a
+// move does and when it is refused is rollout.Rollout.After.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/request"
+	"wavegate/shared/rollout"
+)
+
+func main() { lambdahttp.Run("update-rollout", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	rollouts := rollout.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", request.UUID)
+		body := c.Body()
+		percent, raises := body.OptionalInteger("staged_percent", "one of 1, 10, 50, 100",
+			func(n int64) bool { return rollout.IsStage(int(n)) })
+		status, ends := body.OptionalText("status", rollout.EndRule)
+		if !raises && !ends {
+			body.Require("staged_percent", "status")
+		}
+		when := c.Preconditions()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		move := rollout.Move{Status: rollout.Status(status)}
+		if raises {
+			move.StagedPercent = new(int(percent))
+		}
+		_, err := rollouts.Move(c.Context(), c.Origin(), id, move, when)
+		return lambdahttp.Empty(http.StatusNoContent), err
+	}
+}
