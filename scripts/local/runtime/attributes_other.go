@@ -1,0 +1,12 @@
+//go:build !linux
+
+package runtime
+
+import "syscall"
+
+// attributes puts a process into a group of its own, so that an interrupt at the terminal reaches
+// the gateway only, which then ends its functions in order. Should the gateway itself be killed, the
+// connection that the process polls breaks, and a function of Go's runtime library ends by itself.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}

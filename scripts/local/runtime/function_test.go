@@ -1,0 +1,382 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// binary is the test function, built once.
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "runtime")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "bootstrap")
+	build := exec.Command("go", "build", "-tags", "lambda.norpc", "-o", binary, "./testdata/function")
+	if out, err := build.CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("building the test function: %v\n%s", err, out))
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// start makes a function that is ended with the test, when none of its processes may be left.
+func start(t *testing.T, change ...func(*Spec)) *Function {
+	t.Helper()
+	spec := Spec{Name: "under-test", Binary: binary, Timeout: 10 * time.Second, MemoryMB: 256}
+	for _, c := range change {
+		c(&spec)
+	}
+	f := New(spec)
+	t.Cleanup(func() {
+		pids := f.PIDs()
+		f.Stop()
+		for _, pid := range pids {
+			if runs(pid) {
+				t.Errorf("process %d outlived its function", pid)
+			}
+		}
+		if c := f.Counts(); c.Live != 0 || c.Idle != 0 {
+			t.Errorf("after the end: %+v", c)
+		}
+	})
+	return f
+}
+
+func runs(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+type echo struct {
+	Value       string    `json:"value"`
+	PID         int       `json:"pid"`
+	Environment []string  `json:"environment"`
+	Deadline    time.Time `json:"deadline"`
+	RequestID   string    `json:"requestId"`
+	ARN         string    `json:"arn"`
+	Trace       string    `json:"trace"`
+}
+
+func call(t *testing.T, f *Function, event string) (echo, error) {
+	t.Helper()
+	payload, err := f.Invoke(t.Context(), []byte(event))
+	if err != nil {
+		return echo{}, err
+	}
+	var e echo
+	if err := json.Unmarshal(payload, &e); err != nil {
+		t.Fatalf("the answer is no JSON: %v: %s", err, payload)
+	}
+	return e, nil
+}
+
+func must(t *testing.T, f *Function, event string) echo {
+	t.Helper()
+	e, err := call(t, f, event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func sleep(d time.Duration) string { return fmt.Sprintf(`{"do":"sleep","for":%d}`, d) }
+
+func TestInvoke_FunctionSeesWhatLambdaGives(t *testing.T) {
+	f := start(t, func(s *Spec) { s.Env = []string{"AWS_REGION=" + Region, "SETTING=as given"} })
+	before := time.Now()
+	e := must(t, f, `{"value":"hello"}`)
+
+	if e.Value != "hello" {
+		t.Errorf("value %q", e.Value)
+	}
+	if len(e.RequestID) != 36 {
+		t.Errorf("request id %q is no UUID", e.RequestID)
+	}
+	if want := "arn:aws:lambda:eu-central-1:000000000000:function:under-test"; e.ARN != want {
+		t.Errorf("arn %q, want %q", e.ARN, want)
+	}
+	if !strings.HasPrefix(e.Trace, "Root=1-") {
+		t.Errorf("trace %q", e.Trace)
+	}
+	if e.Deadline.Before(before.Add(9*time.Second)) || e.Deadline.After(time.Now().Add(10*time.Second)) {
+		t.Errorf("the deadline %s is not 10 s after the call", e.Deadline)
+	}
+	for _, want := range []string{
+		"AWS_LAMBDA_FUNCTION_NAME=under-test", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256", "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
+		"_HANDLER=bootstrap", "AWS_LAMBDA_LOG_FORMAT=JSON", "AWS_REGION=eu-central-1", "SETTING=as given",
+	} {
+		if !slices.Contains(e.Environment, want) {
+			t.Errorf("the environment lacks %s", want)
+		}
+	}
+	for _, v := range e.Environment {
+		if strings.HasPrefix(v, "HOME=") {
+			t.Errorf("the gateway's own environment reached the function: %s", v)
+		}
+	}
+}
+
+func TestInvoke_OneAfterTheOther_UseOneWarmProcess(t *testing.T) {
+	f := start(t)
+	first, second := must(t, f, `{}`), must(t, f, `{}`)
+	if first.PID != second.PID {
+		t.Errorf("pids %d and %d", first.PID, second.PID)
+	}
+	if first.RequestID == second.RequestID {
+		t.Error("two calls share a request id")
+	}
+	if c := f.Counts(); c.Started != 1 || c.Calls != 2 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestInvoke_AtTheSameTime_UseAProcessEach(t *testing.T) {
+	f := start(t)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if _, err := f.Invoke(t.Context(), []byte(sleep(300*time.Millisecond))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if c := f.Counts(); c.Started != 4 || c.Live != 4 {
+		t.Errorf("%+v, want 4 processes", c)
+	}
+	// The most recently used serves; the others stay as they are.
+	if a, b := must(t, f, `{}`).PID, must(t, f, `{}`).PID; a != b {
+		t.Errorf("calls one after the other went to %d and %d", a, b)
+	}
+}
+
+func TestInvoke_MoreCallsThanProcesses_WaitTheirTurn(t *testing.T) {
+	f := start(t, func(s *Spec) { s.Processes = 3 })
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if _, err := f.Invoke(t.Context(), []byte(sleep(10*time.Millisecond))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if c := f.Counts(); c.Started != 3 || c.Calls != 20 {
+		t.Errorf("%+v, want 3 processes for 20 calls", c)
+	}
+}
+
+func TestInvoke_WaitsPastItsContext_LeavesTheQueue(t *testing.T) {
+	f := start(t, func(s *Spec) { s.Processes = 1 })
+	must(t, f, `{}`)
+	busy := make(chan error)
+	go func() { _, err := f.Invoke(t.Context(), []byte(sleep(400*time.Millisecond))); busy <- err }()
+	for f.Counts().Idle > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := f.Invoke(ctx, []byte(`{}`)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if err := <-busy; err != nil {
+		t.Error(err)
+	}
+	must(t, f, `{}`)
+	if c := f.Counts(); c.Started != 1 || c.Calls != 3 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestInvoke_CallerLeaves_FunctionRunsOn(t *testing.T) {
+	f := start(t)
+	pid := must(t, f, `{}`).PID
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := f.Invoke(ctx, []byte(sleep(200*time.Millisecond))); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("got %v", err)
+	}
+	for f.Counts().Idle == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if again := must(t, f, `{}`).PID; again != pid {
+		t.Errorf("the process was replaced: %d, then %d", pid, again)
+	}
+}
+
+func TestInvoke_OverItsTimeout_EndsTheProcess(t *testing.T) {
+	f := start(t, func(s *Spec) { s.Timeout = 100 * time.Millisecond })
+	pid := must(t, f, `{}`).PID
+	if _, err := call(t, f, sleep(time.Minute)); !errors.Is(err, ErrTimeout) {
+		t.Fatalf("got %v", err)
+	}
+	next := must(t, f, `{}`).PID
+	if next == pid {
+		t.Error("the process lives on")
+	}
+}
+
+func TestInvoke_ProcessExits_IsACrashAndTheNextCallStartsAnother(t *testing.T) {
+	f := start(t)
+	if _, err := call(t, f, `{"do":"exit"}`); !errors.Is(err, ErrCrashed) || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("got %v", err)
+	}
+	must(t, f, `{}`)
+	if c := f.Counts(); c.Started != 2 || c.Live != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestInvoke_HandlerPanics_IsReported(t *testing.T) {
+	f := start(t)
+	_, err := call(t, f, `{"do":"panic"}`)
+	failure, ok := errors.AsType[*FunctionError](err)
+	if !ok || failure.Message != "it was told to panic" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestInvoke_HandlerFails_ProcessIsKept(t *testing.T) {
+	f := start(t)
+	_, err := call(t, f, `{"do":"error","value":"Unauthorized"}`)
+	failure, ok := errors.AsType[*FunctionError](err)
+	if !ok || failure.Message != "Unauthorized" || failure.Type != "errorString" {
+		t.Errorf("got %v", err)
+	}
+	must(t, f, `{}`)
+	if c := f.Counts(); c.Started != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestInvoke_AnswerOverSixMegabytes_IsRefused(t *testing.T) {
+	f := start(t)
+	if _, err := call(t, f, `{"do":"grow"}`); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestInvoke_EventOverSixMegabytes_IsRefused(t *testing.T) {
+	f := start(t)
+	if _, err := f.Invoke(t.Context(), bytes.Repeat([]byte(" "), 6<<20+1)); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v", err)
+	}
+	if c := f.Counts(); c.Started != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestInvoke_ProcessFailsAtItsStart_IsACrashThatSaysWhy(t *testing.T) {
+	for setting, want := range map[string]string{"exit": "exit status 4", "error": "no settings"} {
+		t.Run(setting, func(t *testing.T) {
+			f := start(t, func(s *Spec) { s.Env = []string{"INIT=" + setting}; s.Processes = 1 })
+			for range 2 { // its place is given up, so a second try does not wait
+				_, err := call(t, f, `{}`)
+				if !errors.Is(err, ErrCrashed) || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want it to say %q", err, want)
+				}
+			}
+			for f.Counts().Live > 0 {
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+}
+
+func TestInvoke_NoSuchBinary_IsACrash(t *testing.T) {
+	f := start(t, func(s *Spec) { s.Binary = filepath.Join(t.TempDir(), "none") })
+	if _, err := call(t, f, `{}`); !errors.Is(err, ErrCrashed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestInvoke_ProcessesCrashUnderLoad_NoCallIsLost(t *testing.T) {
+	f := start(t, func(s *Spec) { s.Processes = 2 })
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	crashed, answered := 0, 0
+	for i := range 30 {
+		wg.Go(func() {
+			event := `{}`
+			if i%3 == 0 {
+				event = `{"do":"exit"}`
+			}
+			_, err := f.Invoke(t.Context(), []byte(event))
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				answered++
+			} else if errors.Is(err, ErrCrashed) {
+				crashed++
+			} else {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if crashed != 10 || answered != 20 {
+		t.Errorf("%d crashed and %d answered, want 10 and 20", crashed, answered)
+	}
+}
+
+func TestRecycle_NextCallIsAColdStart(t *testing.T) {
+	f := start(t)
+	pid := must(t, f, `{}`).PID
+	for f.Counts().Idle == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	f.Recycle()
+	if next := must(t, f, `{}`).PID; next == pid {
+		t.Error("the same process served")
+	}
+}
+
+func TestLog_CarriesBothOutputsLineByLine(t *testing.T) {
+	var mu sync.Mutex
+	var got []string
+	f := start(t, func(s *Spec) {
+		s.Log = func(function, line string) { mu.Lock(); got = append(got, function+"|"+line); mu.Unlock() }
+	})
+	_, _ = call(t, f, `{"do":"log","value":"a b"}`) // it exits afterwards
+	mu.Lock()
+	defer mu.Unlock()
+	for _, want := range []string{"under-test|to standard output: a b", "under-test|to standard error: a b"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q is not among %q", want, got)
+		}
+	}
+}
+
+func TestStop_CallsUnderWayAndWaiting_AreEnded(t *testing.T) {
+	f := start(t, func(s *Spec) { s.Processes = 1 })
+	must(t, f, `{}`)
+	results := make(chan error, 2)
+	for range 2 {
+		go func() { _, err := f.Invoke(t.Context(), []byte(sleep(time.Minute))); results <- err }()
+	}
+	for f.Counts().Idle > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	f.Stop()
+	for range 2 {
+		if err := <-results; !errors.Is(err, ErrStopped) && !errors.Is(err, ErrCrashed) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := call(t, f, `{}`); !errors.Is(err, ErrStopped) {
+		t.Errorf("a call after the end: %v", err)
+	}
+}
