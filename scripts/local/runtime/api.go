@@ -59,7 +59,7 @@ func (p *process) response(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if len(payload) > maxPayload {
-		p.reply(r.PathValue("id"), nil, ErrTooLarge)
+		p.reply(r.PathValue("id"), nil, ErrAnswerTooLarge)
 		status(w, http.StatusRequestEntityTooLarge, "the response is over 6 MB")
 		return
 	}

@@ -23,8 +23,10 @@ var (
 	ErrCrashed = errors.New("runtime: the function's process ended without an answer")
 	// ErrStopped: the function is being ended with the service.
 	ErrStopped = errors.New("runtime: the function is stopped")
-	// ErrTooLarge: the answer, or the event, is over Lambda's 6 MB.
-	ErrTooLarge = errors.New("runtime: the payload is larger than Lambda takes")
+	// ErrEventTooLarge: the event is over Lambda's 6 MB. The function was not called.
+	ErrEventTooLarge = errors.New("runtime: the event is larger than Lambda takes")
+	// ErrAnswerTooLarge: the answer is over Lambda's 6 MB.
+	ErrAnswerTooLarge = errors.New("runtime: the function's answer is larger than Lambda takes")
 )
 
 // A FunctionError is what a function reports in place of an answer: an error that its handler
@@ -108,12 +110,12 @@ func (f *Function) Name() string { return f.spec.Name }
 
 // Invoke hands the event to a process, which is started if none is idle, and returns its answer.
 //
-// Errors: ErrTimeout, ErrCrashed, ErrStopped, ErrTooLarge, *FunctionError, or the context's. A
-// context that ends takes the caller away and nothing else: as on AWS, the function runs on until
-// it answers or its timeout ends it.
+// Errors: ErrTimeout, ErrCrashed, ErrStopped, ErrEventTooLarge, ErrAnswerTooLarge, *FunctionError,
+// or the context's. A context that ends takes the caller away and nothing else: as on AWS, the
+// function runs on until it answers or its timeout ends it.
 func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	if len(event) > maxPayload {
-		return nil, ErrTooLarge
+		return nil, ErrEventTooLarge
 	}
 	p, err := f.acquire(ctx)
 	if err != nil {

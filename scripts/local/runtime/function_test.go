@@ -264,14 +264,14 @@ func TestInvoke_HandlerFails_ProcessIsKept(t *testing.T) {
 
 func TestInvoke_AnswerOverSixMegabytes_IsRefused(t *testing.T) {
 	f := start(t)
-	if _, err := call(t, f, `{"do":"grow"}`); !errors.Is(err, ErrTooLarge) {
+	if _, err := call(t, f, `{"do":"grow"}`); !errors.Is(err, ErrAnswerTooLarge) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestInvoke_EventOverSixMegabytes_IsRefused(t *testing.T) {
 	f := start(t)
-	if _, err := f.Invoke(t.Context(), bytes.Repeat([]byte(" "), 6<<20+1)); !errors.Is(err, ErrTooLarge) {
+	if _, err := f.Invoke(t.Context(), bytes.Repeat([]byte(" "), 6<<20+1)); !errors.Is(err, ErrEventTooLarge) {
 		t.Errorf("got %v", err)
 	}
 	if c := f.Counts(); c.Started != 0 {
