@@ -1,0 +1,47 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+)
+
+// Root finds the repository from the working directory upwards, by its go.mod.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", fmt.Errorf("service: no go.mod at or above the working directory")
+		}
+		dir = up
+	}
+}
+
+// Build builds all functions for this machine, by ./scripts/build, into <repository>/.dev/functions
+// and returns that directory. Progress and errors of the build go to out. What is built already takes
+// a second or two.
+func Build(ctx context.Context, out io.Writer) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(root, ".dev", "functions")
+	build := exec.CommandContext(ctx, filepath.Join(root, "scripts", "build"))
+	build.Env = append(os.Environ(), "OUT="+dir, "OS="+goruntime.GOOS, "ARCH="+goruntime.GOARCH, "TOOLCHAIN=local")
+	build.Stdout, build.Stderr = out, out
+	if err := build.Run(); err != nil {
+		return "", fmt.Errorf("service: build the functions: %w", err)
+	}
+	return dir, nil
+}

@@ -1,0 +1,251 @@
+// Package service runs the whole service on this machine: the store, the store front, a pool of
+// processes for each function, and the gateway in front of them. ./scripts/dev and the end-to-end
+// tests both start it here, so that both run the same thing.
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/scripts/local/devissuer"
+	"wavegate/scripts/local/gateway"
+	"wavegate/scripts/local/runtime"
+	"wavegate/scripts/local/store"
+	"wavegate/scripts/local/storefront"
+	"wavegate/shared/auth"
+	"wavegate/shared/dynamo"
+	"wavegate/shared/operations"
+	"wavegate/shared/token"
+)
+
+// What the authorizer has on AWS too; API Gateway itself waits no longer for it than this.
+const (
+	authorizerTimeout = 5 * time.Second
+	authorizerMemory  = 256
+)
+
+// Options say how the service runs. Only Functions is required.
+type Options struct {
+	// Functions is the directory that holds <function>/bootstrap for this machine; see Build.
+	Functions string
+	// Address to listen on; empty is a free port on loopback.
+	Address string
+	// Prefix is a path before /api, such as /prod; see gateway.Options.
+	Prefix string
+	// Store is the store behind the front, which is then the caller's to close; nil is an embedded
+	// one that lives as long as the service.
+	Store *store.Store
+	// Issuers are the issuers that the authorizer trusts; nil are those of devissuer.Dir.
+	Issuers *devissuer.Issuers
+	// Environment gives further variables ("NAME=value") to a function; they win over those that the
+	// service sets.
+	Environment func(function string) []string
+	// Processes bounds the processes of one function; 0 is runtime.DefaultProcesses.
+	Processes int
+	// Operations replaces the table of operations; for tests.
+	Operations []operations.Operation
+	// Log receives each line that a function writes, besides being kept for Logs.
+	Log func(function, line string)
+	// Access is called after each answer.
+	Access func(gateway.Access)
+}
+
+// A Service is running until Stop.
+type Service struct {
+	// URL is where the API lies, the prefix included, without a slash at the end.
+	URL string
+	// Store is the store itself and Front what the functions see of it.
+	Store *store.Store
+	Front *storefront.Front
+	// Gateway answers at URL.
+	Gateway *gateway.Gateway
+	// DB talks to the store past the front, for looking at what was written.
+	DB *dynamodb.Client
+
+	issuers   *devissuer.Issuers
+	functions map[string]*runtime.Function
+	logs      logs
+	stop      []func()
+	once      sync.Once
+}
+
+// Start starts everything and returns once calls are answered. On an error nothing is left running.
+func Start(ctx context.Context, o Options) (s *Service, err error) {
+	s = &Service{Store: o.Store, issuers: o.Issuers, functions: map[string]*runtime.Function{}}
+	s.logs.forward = o.Log
+	defer func() {
+		if err != nil {
+			s.Stop()
+			s = nil
+		}
+	}()
+	if o.Operations == nil {
+		o.Operations = operations.Table
+	}
+	if s.issuers == nil {
+		if s.issuers, err = devissuer.Load(""); err != nil {
+			return s, err
+		}
+	}
+	if err = s.startStore(ctx, o); err != nil {
+		return s, err
+	}
+	if err = s.addFunctions(o); err != nil {
+		return s, err
+	}
+	return s, s.listen(o)
+}
+
+func (s *Service) startStore(ctx context.Context, o Options) error {
+	if s.Store == nil {
+		embedded, err := store.Embedded()
+		if err != nil {
+			return err
+		}
+		s.Store = embedded
+		s.onStop(func() { embedded.Close() })
+	}
+	s.DB = s.Store.Client()
+	if err := store.CreateTables(ctx, s.DB); err != nil {
+		return err
+	}
+	grants := map[string][]operations.Grant{}
+	for _, op := range o.Operations {
+		grants[op.ID] = op.Grants
+	}
+	front, err := storefront.Start(storefront.Options{Endpoint: s.Store.Endpoint, Grants: grants, TableName: store.TableName})
+	if err != nil {
+		return err
+	}
+	s.Front = front
+	s.onStop(func() { front.Close() })
+	return nil
+}
+
+func (s *Service) addFunctions(o Options) error {
+	add := func(name string, timeout time.Duration, memory int, env []string) error {
+		binary, err := filepath.Abs(filepath.Join(o.Functions, name, "bootstrap"))
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stat(binary); err != nil {
+			return fmt.Errorf("service: the function %s is not built: %w", name, err)
+		}
+		if o.Environment != nil {
+			env = append(env, o.Environment(name)...)
+		}
+		f := runtime.New(runtime.Spec{
+			Name: name, Binary: binary, Timeout: timeout, MemoryMB: memory,
+			Processes: o.Processes, Env: env, Log: s.logs.add,
+		})
+		s.functions[name] = f
+		s.onStop(f.Stop)
+		return nil
+	}
+	for _, op := range o.Operations {
+		if err := add(op.ID, op.Timeout, op.MemoryMB, s.environment(op)); err != nil {
+			return err
+		}
+	}
+	env := []string{"AWS_REGION=" + runtime.Region, token.Setting + "=" + s.issuers.Setting()}
+	return add(operations.Authorizer, authorizerTimeout, authorizerMemory, env)
+}
+
+// environment is what the stack gives a function: the tables of its row, and credentials that reach
+// no further than they.
+func (s *Service) environment(op operations.Operation) []string {
+	env := []string{
+		"AWS_REGION=" + runtime.Region,
+		"AWS_DEFAULT_REGION=" + runtime.Region,
+		"AWS_ACCESS_KEY_ID=" + storefront.AccessKey(op.ID),
+		"AWS_SECRET_ACCESS_KEY=local",
+		"AWS_SESSION_TOKEN=local",
+		"AWS_ENDPOINT_URL_DYNAMODB=" + s.Front.URL(),
+	}
+	var tables []dynamo.TableID
+	for _, g := range op.Grants {
+		if !slices.Contains(tables, g.Table) {
+			tables = append(tables, g.Table)
+		}
+	}
+	return append(env, store.Environment(tables...)...)
+}
+
+func (s *Service) listen(o Options) error {
+	if o.Address == "" {
+		o.Address = "127.0.0.1:0"
+	}
+	listener, err := net.Listen("tcp", o.Address)
+	if err != nil {
+		return err
+	}
+	s.Gateway = gateway.New(gateway.Options{
+		Operations: o.Operations,
+		Functions:  func(id string) gateway.Invoker { return s.functions[id] },
+		Authorizer: s.functions[operations.Authorizer],
+		Prefix:     o.Prefix,
+		Access:     o.Access,
+	})
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := s.Gateway.Serve(server, listener); !errors.Is(err, http.ErrServerClosed) {
+			s.logs.add("gateway", "the gateway stopped: "+err.Error())
+		}
+	}()
+	s.onStop(func() { server.Close(); <-served })
+	s.URL = "http://" + listener.Addr().String() + o.Prefix
+	return nil
+}
+
+// Token makes an access token that the service accepts.
+func (s *Service) Token(c devissuer.Claims) (string, error) { return s.issuers.Token(c) }
+
+// Bearer is the Authorization header of a user with roles, in an organization or none.
+func (s *Service) Bearer(user, organization string, roles ...auth.Role) (string, error) {
+	names := make([]string, len(roles))
+	for i, r := range roles {
+		names[i] = string(r)
+	}
+	t, err := s.Token(devissuer.Claims{User: user, Organization: organization, Roles: names})
+	return "Bearer " + t, err
+}
+
+// Function gives the processes of a function, to count, list or recycle them. An unknown name gives
+// nil.
+func (s *Service) Function(name string) *runtime.Function { return s.functions[name] }
+
+// PIDs lists all processes of all functions that run now.
+func (s *Service) PIDs() []int {
+	var all []int
+	for _, f := range s.functions {
+		all = append(all, f.PIDs()...)
+	}
+	return all
+}
+
+// Logs lists what a function wrote so far, oldest first; the oldest of very many lines are dropped.
+func (s *Service) Logs(function string) []string { return s.logs.of(function) }
+
+func (s *Service) onStop(end func()) { s.stop = append(s.stop, end) }
+
+// Stop ends all that Start started, in the opposite order, and returns when nothing of it runs. It
+// may be called more than once.
+func (s *Service) Stop() {
+	s.once.Do(func() {
+		for _, end := range slices.Backward(s.stop) {
+			end()
+		}
+	})
+}

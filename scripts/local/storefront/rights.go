@@ -1,0 +1,78 @@
+package storefront
+
+import (
+	"cmp"
+	"slices"
+
+	"wavegate/shared/dynamo"
+	"wavegate/shared/operations"
+)
+
+// A Right is one thing that a function may do: an action on a table, or a query on one index of it.
+type Right struct {
+	Function string
+	Table    dynamo.TableID
+	Action   dynamo.Action
+	Index    string
+}
+
+// rightsOf spells the grants of a function out.
+func rightsOf(function string, grants []operations.Grant) []Right {
+	var all []Right
+	for _, g := range grants {
+		for _, action := range g.Actions {
+			if action != dynamo.Query {
+				all = append(all, Right{function, g.Table, action, ""})
+				continue
+			}
+			if !g.OnlyIndexes {
+				all = append(all, Right{function, g.Table, action, ""})
+			}
+			for _, index := range g.Indexes {
+				all = append(all, Right{function, g.Table, action, index})
+			}
+		}
+	}
+	return all
+}
+
+// Used lists the rights that functions exercised so far.
+func (f *Front) Used() []Right { return f.rights(true) }
+
+// Unused lists the rights that functions have and never exercised.
+func (f *Front) Unused() []Right { return f.rights(false) }
+
+func (f *Front) rights(used bool) []Right {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var list []Right
+	for r, u := range f.granted {
+		if u == used {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b Right) int {
+		return cmp.Or(cmp.Compare(a.Function, b.Function), cmp.Compare(a.Table, b.Table),
+			cmp.Compare(a.Action, b.Action), cmp.Compare(a.Index, b.Index))
+	})
+	return list
+}
+
+// exercise checks the uses of a call and notes them; the first one that is not granted is returned.
+func (f *Front) exercise(function string, all []Use) (refused Use, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, u := range all {
+		if _, granted := f.granted[f.right(function, u)]; !granted {
+			return u, false
+		}
+	}
+	for _, u := range all {
+		f.granted[f.right(function, u)] = true
+	}
+	return Use{}, true
+}
+
+func (f *Front) right(function string, u Use) Right {
+	return Right{function, f.tables[u.Table], u.Action, u.Index}
+}
