@@ -1,0 +1,162 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A reader takes typed values out of the CDK context. A value given on the command line comes as a
+// string, one from cdk.json with its JSON type; both are understood.
+type reader struct {
+	stage   string
+	context map[string]any // what was given by key
+	file    map[string]any // cdk.json's stages.<stage>
+	asked   []string
+	faults  []string
+}
+
+const (
+	keyStage  = "stage"
+	keyStages = "stages"
+)
+
+func newReader(context map[string]any) *reader {
+	r := &reader{context: context, asked: []string{keyStage, keyStages}}
+	r.stage = string(Dev)
+	if v, ok := context[keyStage]; ok {
+		r.stage = fmt.Sprint(v)
+	}
+	if r.stage != string(Dev) && r.stage != string(Prod) {
+		r.fault("stage: %q is neither %s nor %s", r.stage, Dev, Prod)
+	}
+	stages, _ := context[keyStages].(map[string]any)
+	for _, name := range keysOf(stages) {
+		if name != string(Dev) && name != string(Prod) {
+			r.fault("stages: there is no stage %q", name)
+		}
+	}
+	r.file, _ = stages[r.stage].(map[string]any)
+	return r
+}
+
+func (r *reader) fault(format string, args ...any) {
+	r.faults = append(r.faults, fmt.Sprintf(format, args...))
+}
+
+// value gives what was set; the command line wins over the file.
+func (r *reader) value(key string) (any, bool) {
+	r.asked = append(r.asked, key)
+	if v, ok := r.context[key]; ok {
+		return v, true
+	}
+	v, ok := r.file[key]
+	return v, ok
+}
+
+func (r *reader) text(key, fallback string) string {
+	v, ok := r.value(key)
+	if !ok {
+		return fallback
+	}
+	s, ok := v.(string)
+	if !ok {
+		r.fault("%s: %v is no text", key, v)
+	}
+	return s
+}
+
+func (r *reader) oneOf(key, fallback string, allowed ...string) string {
+	s := r.text(key, fallback)
+	if !slices.Contains(allowed, s) {
+		r.fault("%s: %q is none of %s", key, s, strings.Join(allowed, ", "))
+	}
+	return s
+}
+
+func (r *reader) number(key string, fallback, low, high int) int {
+	v, ok := r.value(key)
+	if !ok {
+		return fallback
+	}
+	n, err := strconv.Atoi(fmt.Sprint(v))
+	if err != nil || n < low || n > high {
+		r.fault("%s: %v is no whole number from %d to %d", key, v, low, high)
+		return fallback
+	}
+	return n
+}
+
+func (r *reader) flag(key string) bool {
+	v, ok := r.value(key)
+	if !ok {
+		return false
+	}
+	b, err := strconv.ParseBool(fmt.Sprint(v))
+	if err != nil {
+		r.fault("%s: %v is neither true nor false", key, v)
+	}
+	return b
+}
+
+// list takes a list of texts, or one text with commas.
+func (r *reader) list(key string) []string {
+	v, ok := r.value(key)
+	if !ok {
+		return nil
+	}
+	if s, ok := v.(string); ok {
+		return strings.FieldsFunc(s, func(c rune) bool { return c == ',' || c == ' ' })
+	}
+	values, ok := v.([]any)
+	if !ok {
+		r.fault("%s: %v is no list", key, v)
+	}
+	var list []string
+	for _, v := range values {
+		list = append(list, fmt.Sprint(v))
+	}
+	return list
+}
+
+// structured takes a JSON value, as such or as text, strictly into target.
+func (r *reader) structured(key string, target any) {
+	v, ok := r.value(key)
+	if !ok {
+		return
+	}
+	text, ok := v.(string)
+	if !ok {
+		b, err := json.Marshal(v)
+		if err != nil {
+			r.fault("%s: %v", key, err)
+			return
+		}
+		text = string(b)
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(target); err != nil {
+		r.fault("%s: %v", key, err)
+	}
+}
+
+// plain is what a setting's key looks like; the CDK's own keys hold a colon, a slash or a dash.
+var plain = regexp.MustCompile(`^[a-z][A-Za-z]*$`)
+
+// unknown reports keys that nothing asked for, so that a misspelt setting does not pass as a default.
+func (r *reader) unknown() {
+	for _, key := range keysOf(r.file) {
+		if !slices.Contains(r.asked, key) {
+			r.fault("stages.%s: there is no setting %q", r.stage, key)
+		}
+	}
+	for _, key := range keysOf(r.context) {
+		if plain.MatchString(key) && !slices.Contains(r.asked, key) {
+			r.fault("there is no setting %q", key)
+		}
+	}
+}

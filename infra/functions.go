@@ -1,0 +1,183 @@
+package main
+
+import (
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/dynamo"
+	"wavegate/shared/operations"
+)
+
+// A functionSpec is what one function differs in from the others.
+type functionSpec struct {
+	name        string // also its folder in functions and in dist
+	description string
+	memoryMB    int
+	timeout     time.Duration
+	grants      []operations.Grant
+	environment map[string]*string
+}
+
+// The functions that are no operations. The authorizer may have to fetch an issuer's keys, for which
+// it has two seconds; Cognito waits five seconds for a trigger.
+const (
+	authorizerMemoryMB    = 256
+	authorizerTimeout     = 5 * time.Second
+	preTokenGeneration    = "pre-token-generation"
+	preTokenGenerationFor = 5 * time.Second
+)
+
+// addOperations makes one function for each row of the table of operations.
+func (s *service) addOperations() {
+	for _, op := range operations.Table {
+		s.addFunction(functionSpec{
+			name: op.ID, description: op.Summary, memoryMB: op.MemoryMB, timeout: op.Timeout,
+			grants: op.Grants, environment: s.operationEnvironment(op),
+		})
+	}
+}
+
+// addAuthorizer makes the function that turns a token into a principal.
+func (s *service) addAuthorizer(issuers *string) {
+	s.addFunction(functionSpec{
+		name: operations.Authorizer, description: "Verify an access token",
+		memoryMB: authorizerMemoryMB, timeout: authorizerTimeout,
+		environment: map[string]*string{"AUTH_ISSUERS": issuers},
+	})
+}
+
+// operationEnvironment gives the settings that an operation's function reads.
+func (s *service) operationEnvironment(op operations.Operation) map[string]*string {
+	env := map[string]*string{
+		"LIMIT_USER":            number(s.settings.LimitUser),
+		"LIMIT_ORGANIZATION":    number(s.settings.LimitOrganization),
+		"POLL_INTERVAL_SECONDS": number(s.settings.PollIntervalSeconds),
+		"CHANNEL_CACHE_SECONDS": number(s.settings.ChannelCacheSeconds),
+		"LOG_SAMPLE_POLLS":      number(s.settings.LogSamplePolls),
+	}
+	if op.Limit == operations.Copilot {
+		env["LIMIT_COPILOT_USER"] = number(s.settings.LimitCopilotUser)
+		env["LIMIT_COPILOT_ORGANIZATION"] = number(s.settings.LimitCopilotOrganization)
+		env["COPILOT_URL"] = jsii.String(s.settings.CopilotURL)
+		env["COPILOT_SECRET"] = s.copilotSecret()
+	}
+	return env
+}
+
+// copilotSecret refers to the secret; CloudFormation puts its value in when it deploys, so that it
+// stands in no template, context or commit.
+func (s *service) copilotSecret() *string {
+	if s.settings.CopilotSecret == "" {
+		return jsii.String("")
+	}
+	options := &awscdk.SecretsManagerSecretOptions{}
+	if s.settings.CopilotSecretVersion != "" {
+		options.VersionId = jsii.String(s.settings.CopilotSecretVersion)
+	}
+	return awscdk.SecretValue_SecretsManager(jsii.String(s.settings.CopilotSecret), options).UnsafeUnwrap()
+}
+
+func number(n int) *string { return jsii.String(strconv.Itoa(n)) }
+
+// addFunction makes a function with its log group and its role.
+func (s *service) addFunction(spec functionSpec) awslambda.Function {
+	logs := awslogs.NewLogGroup(s.stack, jsii.String(spec.name+"-logs"), &awslogs.LogGroupProps{
+		Retention: retentionDays[s.settings.LogRetentionDays], RemovalPolicy: s.removal(),
+	})
+	env := map[string]*string{}
+	for key, value := range spec.environment {
+		env[key] = value
+	}
+	for _, g := range spec.grants {
+		env[g.Table.EnvName()] = s.tables[g.Table].TableName()
+	}
+	if len(spec.grants) > 0 && s.settings.StoreEndpoint != "" {
+		env["AWS_ENDPOINT_URL_DYNAMODB"] = jsii.String(s.settings.StoreEndpoint)
+	}
+	f := awslambda.NewFunction(s.stack, jsii.String(spec.name), &awslambda.FunctionProps{
+		Description:  jsii.String(spec.description),
+		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
+		Architecture: s.architecture(),
+		Handler:      jsii.String("bootstrap"),
+		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Join(s.dist, spec.name)), nil),
+		MemorySize:   jsii.Number(spec.memoryMB),
+		Timeout:      awscdk.Duration_Millis(jsii.Number(spec.timeout.Milliseconds())),
+		Environment:  &env,
+		Tracing:      awslambda.Tracing_ACTIVE,
+		LogGroup:     logs,
+		// The functions write JSON themselves; this makes Lambda's own lines JSON too.
+		LoggingFormat:         awslambda.LoggingFormat_JSON,
+		ApplicationLogLevelV2: awslambda.ApplicationLogLevel_INFO,
+		SystemLogLevelV2:      awslambda.SystemLogLevel_INFO,
+		// Without this the CDK would add to the role what it deems fit.
+		Role: s.role(spec, logs).WithoutPolicyUpdates(nil),
+	})
+	// The role is referred to already; the CDK's explicit dependency says it twice.
+	f.Node().DefaultChild().(awslambda.CfnFunction).AddDeletionOverride(jsii.String("DependsOn"))
+	s.functions[spec.name], s.logs[spec.name] = f, logs
+	return f
+}
+
+func (s *service) architecture() awslambda.Architecture {
+	if s.settings.Architecture == "x86_64" {
+		return awslambda.Architecture_X86_64()
+	}
+	return awslambda.Architecture_ARM_64()
+}
+
+// role gives a function the rights of its row and no others.
+func (s *service) role(spec functionSpec, logs awslogs.LogGroup) awsiam.Role {
+	statements := []awsiam.PolicyStatement{
+		allow(texts("logs:CreateLogStream", "logs:PutLogEvents"), logs.LogGroupArn()),
+		// X-Ray knows no resources: nothing narrower can be granted.
+		allow(texts("xray:PutTraceSegments", "xray:PutTelemetryRecords"), jsii.String("*")),
+	}
+	for _, g := range spec.grants {
+		statements = append(statements, s.statements(g)...)
+	}
+	role := awsiam.NewRole(s.stack, jsii.String(spec.name+"-role"), &awsiam.RoleProps{
+		Description: jsii.String("What the function " + spec.name + " may do"),
+		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+		InlinePolicies: &map[string]awsiam.PolicyDocument{
+			"row": awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements}),
+		},
+	})
+	excuse(role, "AwsSolutions-IAM5", "X-Ray's actions know no resources; AWS documents * as the only value.", "Resource::*")
+	return role
+}
+
+// statements turns one grant into IAM: queries go to the named indexes and, unless the grant says
+// otherwise, to the table; everything else goes to the table.
+func (s *service) statements(g operations.Grant) []awsiam.PolicyStatement {
+	table := s.tables[g.Table].TableArn()
+	var indexes []*string
+	for _, name := range g.Indexes {
+		indexes = append(indexes, awscdk.Fn_Join(jsii.String("/"), &[]*string{table, jsii.String("index"), jsii.String(name)}))
+	}
+	var onTable []string
+	for _, a := range g.Actions {
+		if a == dynamo.Query && g.OnlyIndexes {
+			continue
+		}
+		onTable = append(onTable, "dynamodb:"+string(a))
+	}
+	var list []awsiam.PolicyStatement
+	if len(onTable) > 0 {
+		list = append(list, allow(texts(onTable...), table))
+	}
+	if len(indexes) > 0 {
+		list = append(list, allow(texts("dynamodb:"+string(dynamo.Query)), indexes...))
+	}
+	return list
+}
+
+func allow(actions *[]*string, resources ...*string) awsiam.PolicyStatement {
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Actions: actions, Resources: &resources})
+}

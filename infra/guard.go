@@ -1,0 +1,51 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// maxResources is how many resources the stack may have. CloudFormation takes 500; the rest is room
+// to divide the stack in peace.
+const maxResources = 430
+
+// stateful are the types of resources that hold what a deploy cannot make again.
+var stateful = []string{"AWS::DynamoDB::Table", "AWS::Cognito::UserPool", "AWS::Logs::LogGroup"}
+
+// guard refuses a synthesised template that must not be deployed, whatever code made it: one that
+// would lose data of a stage that keeps it, or that grew too large. All faults are reported.
+func guard(path string, settings Settings) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var template struct {
+		Resources map[string]struct {
+			Type                string
+			DeletionPolicy      string
+			UpdateReplacePolicy string
+		}
+	}
+	if err := json.Unmarshal(b, &template); err != nil {
+		return fmt.Errorf("read the template: %w", err)
+	}
+	var faults []string
+	if n := len(template.Resources); n >= maxResources {
+		faults = append(faults, fmt.Sprintf("the stack has %d resources, and %d are too many", n, maxResources))
+	}
+	for _, id := range slices.Sorted(maps.Keys(template.Resources)) {
+		r := template.Resources[id]
+		if settings.Keeps() && slices.Contains(stateful, r.Type) && (r.DeletionPolicy != "Retain" || r.UpdateReplacePolicy != "Retain") {
+			faults = append(faults, fmt.Sprintf("%s (%s) would be lost with its stack; in prod it is kept", id, r.Type))
+		}
+	}
+	if len(faults) > 0 {
+		return errors.New("the template must not be deployed:\n  " + strings.Join(faults, "\n  "))
+	}
+	return nil
+}

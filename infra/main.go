@@ -1,0 +1,42 @@
+// Command infra is the CDK app: it defines everything that the service is made of on AWS, from the
+// table of operations, the table definitions and the list of gateway responses. deploying.md says
+// how it is used.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
+)
+
+func main() {
+	defer jsii.Close()
+	app := awscdk.NewApp(nil)
+	settings, err := ReadSettings(contextOf(app))
+	if err != nil {
+		fail(err)
+	}
+	NewStack(app, settings, "dist")
+	awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(nil), nil)
+	assembly := app.Synth(nil)
+	for _, stack := range *assembly.Stacks() {
+		if err := guard(*stack.TemplateFullPath(), settings); err != nil {
+			fail(err)
+		}
+	}
+}
+
+// contextOf gives what cdk.json and the command line set.
+func contextOf(app awscdk.App) map[string]any {
+	context, _ := app.Node().GetAllContext(nil).(map[string]any)
+	return context
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "infra:", err)
+	jsii.Close()
+	os.Exit(1)
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/dynamo"
+)
+
+// addTables makes every table of the definitions. They have no names of their own, so that one that
+// has to be replaced can stand beside its successor; functions learn the names from their
+// environment.
+func (s *service) addTables() {
+	for _, t := range dynamo.Tables {
+		props := &awsdynamodb.TableProps{
+			PartitionKey: attribute(t.Partition),
+			BillingMode:  awsdynamodb.BillingMode_PAY_PER_REQUEST,
+			// The account's own key for DynamoDB: its use shows in the account's trail, and there is
+			// nothing to rotate or to lose.
+			Encryption:         awsdynamodb.TableEncryption_AWS_MANAGED,
+			RemovalPolicy:      s.removal(),
+			DeletionProtection: jsii.Bool(s.settings.Keeps() && !t.Ephemeral),
+			PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
+				PointInTimeRecoveryEnabled: jsii.Bool(!t.Ephemeral),
+			},
+		}
+		if t.Sort != "" {
+			props.SortKey = attribute(t.Sort)
+		}
+		if t.TTL != "" {
+			props.TimeToLiveAttribute = jsii.String(t.TTL)
+		}
+		table := awsdynamodb.NewTable(s.stack, jsii.String("table-"+string(t.ID)), props)
+		for _, x := range t.Indexes {
+			addIndex(table, x)
+		}
+		if t.Ephemeral {
+			excuse(table, "AwsSolutions-DDB3", "What it holds is worthless after a day at most, so there is no point in time worth going back to.")
+		}
+		s.tables[t.ID] = table
+	}
+}
+
+func addIndex(table awsdynamodb.Table, x dynamo.Index) {
+	if x.Local {
+		table.AddLocalSecondaryIndex(&awsdynamodb.LocalSecondaryIndexProps{
+			IndexName: jsii.String(x.Name), SortKey: attribute(x.Sort),
+			ProjectionType: awsdynamodb.ProjectionType_ALL,
+		})
+		return
+	}
+	props := &awsdynamodb.GlobalSecondaryIndexProps{
+		IndexName: jsii.String(x.Name), PartitionKey: attribute(x.Partition),
+		ProjectionType: awsdynamodb.ProjectionType_ALL,
+	}
+	if x.Sort != "" {
+		props.SortKey = attribute(x.Sort)
+	}
+	table.AddGlobalSecondaryIndex(props)
+}
+
+func attribute(name string) *awsdynamodb.Attribute {
+	return &awsdynamodb.Attribute{Name: &name, Type: awsdynamodb.AttributeType_STRING}
+}
