@@ -13,6 +13,7 @@ import (
 
 	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
+	"wavegate/shared/token"
 )
 
 // A functionSpec is what one function differs in from the others.
@@ -49,7 +50,7 @@ func (s *service) addAuthorizer(issuers *string) {
 	s.addFunction(functionSpec{
 		name: operations.Authorizer, description: "Verify an access token",
 		memoryMB: authorizerMemoryMB, timeout: authorizerTimeout,
-		environment: map[string]*string{"AUTH_ISSUERS": issuers},
+		environment: map[string]*string{token.Setting: issuers},
 	})
 }
 

@@ -33,7 +33,7 @@ func (s *service) mfa() awscognito.Mfa {
 
 // addUserPool makes the pool for people, its groups named like the roles, and the client they log in
 // with. The pool's tokens carry what the pre-token-generation function puts into them.
-func (s *service) addUserPool() Issuer {
+func (s *service) addUserPool() map[string]any {
 	trigger := s.addFunction(functionSpec{
 		name: preTokenGeneration, description: "Put organization and roles into access tokens",
 		memoryMB: authorizerMemoryMB, timeout: preTokenGenerationFor,
@@ -89,13 +89,13 @@ func (s *service) addUserPool() Issuer {
 	})
 	s.output("UserPoolId", "The user pool of the people who use the service", pool.UserPoolId())
 	s.output("UserPoolClientId", "The client that people log in with", client.UserPoolClientId())
-	return Issuer{
-		Issuer:    *pool.UserPoolProviderUrl(),
-		ClientIDs: []string{*client.UserPoolClientId()},
-		JWKSURL:   *pool.UserPoolProviderUrl() + "/.well-known/jwks.json",
-		// The names that the function writes.
-		OrganizationClaim: "org",
-		RolesClaim:        "roles",
-		Grants:            grants,
+	return map[string]any{
+		"issuer":    pool.UserPoolProviderUrl(),
+		"clientIds": []any{client.UserPoolClientId()},
+		"jwksUrl":   *pool.UserPoolProviderUrl() + "/.well-known/jwks.json",
+		// The names that the pre-token-generation function writes.
+		"organizationClaim": "org",
+		"rolesClaim":        "roles",
+		"grants":            grants,
 	}
 }

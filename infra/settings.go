@@ -1,8 +1,8 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"net/mail"
 	"net/url"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"wavegate/shared/auth"
+	"wavegate/shared/token"
 )
 
 // A Stage is one of the two ways to run the service.
@@ -29,8 +30,11 @@ const (
 type Settings struct {
 	Stage        Stage
 	Architecture string // arm64 or x86_64
-	// Issuers of tokens beside the stack's own user pool.
-	Issuers []Issuer
+	// Issuers of tokens beside the stack's own user pool, each as the authorizer's setting describes
+	// it; token.ParseIssuers says how.
+	Issuers []map[string]any
+	// peopleElsewhere tells that one of them may grant a person's role.
+	peopleElsewhere bool
 	// RequireMFA makes people of the stack's own pool log in with a second factor.
 	RequireMFA bool
 	// Origins whose pages may call the API from a browser.
@@ -60,31 +64,12 @@ type Settings struct {
 	StoreEndpoint string
 }
 
-// An Issuer is one issuer of access tokens as the authorizer's setting AUTH_ISSUERS describes it.
-type Issuer struct {
-	Issuer            string         `json:"issuer"`
-	Audience          []string       `json:"audience,omitempty"`
-	ClientIDs         []string       `json:"clientIds,omitempty"`
-	JWKSURL           string         `json:"jwksUrl,omitempty"`
-	JWKS              map[string]any `json:"jwks,omitempty"`
-	OrganizationClaim string         `json:"organizationClaim,omitempty"`
-	RolesClaim        string         `json:"rolesClaim,omitempty"`
-	Grants            []auth.Role    `json:"grants"`
-}
-
 // Keeps tells whether the stage's data outlives its stack.
 func (s Settings) Keeps() bool { return s.Stage == Prod }
 
 // OwnUserPool tells whether the stack makes a user pool for people: it does unless an issuer is
 // given that may grant a person's role. An issuer of boxes alone changes nothing for people.
-func (s Settings) OwnUserPool() bool {
-	for _, i := range s.Issuers {
-		if slices.ContainsFunc(i.Grants, func(r auth.Role) bool { return r != auth.Edge }) {
-			return false
-		}
-	}
-	return true
-}
+func (s Settings) OwnUserPool() bool { return !s.peopleElsewhere }
 
 // ReadSettings takes the settings from the CDK context. Every fault is reported at once.
 func ReadSettings(context map[string]any) (Settings, error) {
@@ -113,7 +98,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		LogRetentionDays:     r.number("logRetentionDays", map[Stage]int{Dev: 14, Prod: 90}[stage], 1, 3653),
 		StoreEndpoint:        r.text("storeEndpoint", ""),
 	}
-	r.structured("issuers", &s.Issuers)
+	s.Issuers, s.peopleElsewhere = issuers(r)
 	s.check(r)
 	r.unknown()
 	if len(r.faults) > 0 {
@@ -159,40 +144,27 @@ func (s Settings) check(r *reader) {
 	if s.StoreEndpoint != "" && (s.Keeps() || !absolute(s.StoreEndpoint, "http")) {
 		r.fault("storeEndpoint: an http URL, and never in prod")
 	}
-	s.checkIssuers(r)
 }
 
-// checkIssuers refuses what would make the authorizer refuse to start, or a box's key worth more
-// than a box.
-func (s Settings) checkIssuers(r *reader) {
-	seen := map[string]bool{}
-	for n, i := range s.Issuers {
-		where := fmt.Sprintf("issuers[%d]", n)
-		if i.Issuer == "" || seen[i.Issuer] {
-			r.fault("%s: issuer is missing or given twice", where)
-		}
-		seen[i.Issuer] = true
-		if len(i.Audience) == 0 && len(i.ClientIDs) == 0 {
-			r.fault("%s: give audience or clientIds, or any token of the issuer would do", where)
-		}
-		if (i.JWKSURL == "") == (i.JWKS == nil) {
-			r.fault("%s: give jwksUrl or jwks", where)
-		}
-		if i.JWKSURL != "" && !absolute(i.JWKSURL, "https") {
-			r.fault("%s: jwksUrl is no https URL", where)
-		}
-		if len(i.Grants) == 0 {
-			r.fault("%s: grants names the roles that the issuer may grant", where)
-		}
-		for _, role := range i.Grants {
-			if !slices.Contains(auth.Roles, role) {
-				r.fault("%s: grants: there is no role %q", where, role)
-			}
-		}
-		if slices.Contains(i.Grants, auth.Edge) && len(i.Grants) > 1 {
-			r.fault("%s: grants: an issuer of boxes grants %q and nothing else", where, auth.Edge)
-		}
+// issuers reads the setting with the authorizer's own reader, so that what the authorizer would
+// refuse to start with is not deployed.
+func issuers(r *reader) (list []map[string]any, people bool) {
+	r.structured("issuers", &list)
+	if len(list) == 0 {
+		return nil, false
 	}
+	setting, err := json.Marshal(list)
+	if err != nil {
+		panic(err) // it was JSON a moment ago
+	}
+	parsed, err := token.ParseIssuers(string(setting))
+	if err != nil {
+		r.fault("issuers: %v", err)
+	}
+	for _, i := range parsed {
+		people = people || slices.ContainsFunc(i.Grants, func(role auth.Role) bool { return role != auth.Edge })
+	}
+	return list, people
 }
 
 // secretName is a secret's name or ARN: no character that could end the reference it is put into.
