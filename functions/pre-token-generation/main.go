@@ -1,0 +1,63 @@
+// Command pre-token-generation is the trigger that the stack's own user pool asks before it issues a
+// token (Cognito, "Pre token generation Lambda trigger", version V2_0): it puts the user's
+// organization and roles into the access token, under the names that the authorizer's settings give.
+// A group of the pool is a role.
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"wavegate/shared/auth"
+)
+
+// organizationAttribute holds the user's organization. No client of the pool may write it.
+const organizationAttribute = "custom:organization"
+
+func main() { lambda.Start(generate) }
+
+// An event is what Cognito sends and wants back, with the response filled in. The library's type
+// would answer null for all that is left alone, groups included.
+type event struct {
+	events.CognitoEventUserPoolsHeader
+	Request  events.CognitoEventUserPoolsPreTokenGenRequestV2_0 `json:"request"`
+	Response response                                           `json:"response"`
+}
+
+type response struct {
+	Details details `json:"claimsAndScopeOverrideDetails"`
+}
+
+type details struct {
+	AccessToken accessToken `json:"accessTokenGeneration"`
+}
+
+type accessToken struct {
+	Claims map[string]string `json:"claimsToAddOrOverride"`
+}
+
+func generate(_ context.Context, e event) (event, error) {
+	e.Response.Details.AccessToken.Claims = claims(e.Request.UserAttributes, e.Request.GroupConfiguration.GroupsToOverride)
+	return e, nil
+}
+
+// claims gives what the access token says beside Cognito's own claims. A claim that would be empty
+// is left out. Boxes are no people, so a group named edge makes nobody a box.
+func claims(attributes map[string]string, groups []string) map[string]string {
+	roles := slices.DeleteFunc(slices.Clone(groups), func(group string) bool {
+		return auth.Role(group) == auth.Edge || !slices.Contains(auth.Roles, auth.Role(group))
+	})
+	slices.Sort(roles)
+	claims := map[string]string{}
+	if organization := attributes[organizationAttribute]; organization != "" {
+		claims["org"] = organization
+	}
+	if len(roles) > 0 {
+		claims["roles"] = strings.Join(roles, " ")
+	}
+	return claims
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"testing"
+)
+
+// sent is an event as Cognito sends it when a user logs in.
+const sent = `{
+  "version": "2", "triggerSource": "TokenGeneration_Authentication", "region": "eu-central-1",
+  "userPoolId": "eu-central-1_EXAMPLE", "userName": "3f1c1a52-0f0e-4b8e-9f06-1d9c2f6f1c11",
+  "callerContext": {"awsSdkVersion": "aws-sdk-unknown-unknown", "clientId": "1example23456789"},
+  "request": {
+    "userAttributes": {"sub": "3f1c1a52-0f0e-4b8e-9f06-1d9c2f6f1c11", "email": "ada@example.com", "custom:organization": "acme"},
+    "groupConfiguration": {"groupsToOverride": ["production_engineer", "organization_admin"], "iamRolesToOverride": [], "preferredRole": null},
+    "scopes": ["aws.cognito.signin.user.admin"]
+  },
+  "response": {"claimsAndScopeOverrideDetails": null}
+}`
+
+func TestTrigger_APersonLogsIn_TheAccessTokenSaysOrganizationAndRoles(t *testing.T) {
+	var e event
+	if err := json.Unmarshal([]byte(sent), &e); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := generate(context.Background(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]json.RawMessage
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"claimsAndScopeOverrideDetails":{"accessTokenGeneration":{"claimsToAddOrOverride":{"org":"acme","roles":"organization_admin production_engineer"}}}}`
+	if string(got["response"]) != want {
+		t.Errorf("the response is %s, want %s", got["response"], want)
+	}
+	if string(got["version"]) != `"2"` || string(got["userPoolId"]) != `"eu-central-1_EXAMPLE"` {
+		t.Errorf("Cognito wants its event back, and got %s", b)
+	}
+}
+
+func TestClaims(t *testing.T) {
+	for name, c := range map[string]struct {
+		attributes map[string]string
+		groups     []string
+		want       map[string]string
+	}{
+		"a user of no organization and no group says nothing": {want: map[string]string{}},
+		"an empty attribute says nothing":                     {attributes: map[string]string{"custom:organization": ""}, want: map[string]string{}},
+		"a group that is no role says nothing":                {groups: []string{"football"}, want: map[string]string{}},
+		"a group named edge makes nobody a box":               {groups: []string{"edge", "platform_owner"}, want: map[string]string{"roles": "platform_owner"}},
+		"an attribute of another name is no organization":     {attributes: map[string]string{"organization": "acme"}, want: map[string]string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := claims(c.attributes, c.groups); !maps.Equal(got, c.want) {
+				t.Errorf("claims are %v, want %v", got, c.want)
+			}
+		})
+	}
+}
