@@ -5,9 +5,11 @@
 package telemetry
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"time"
 )
@@ -34,9 +36,17 @@ type Metric struct {
 // One counts one thing.
 func One(name string) Metric { return Metric{Name: name, Value: 1, Unit: Count} }
 
-// Emit writes one line with the metrics under the dimensions. Every distinct set of dimension values
-// is billed as a metric of its own, so they must stay few: an operation, never a caller. More than
-// 100 metrics in one line are refused by CloudWatch.
+// Stage is the environment variable that names the stage of the service, so that two stages in one
+// account keep their figures apart. Where it is not set, the stage is "local".
+const Stage = "STAGE"
+
+// stage is also the dimension's name.
+const stage = "stage"
+
+// Emit writes one line with the metrics, once for the whole stage and once under the dimensions
+// beside it. Every distinct set of dimension values is billed as a metric of its own, so they must
+// stay few: an operation, never a caller. More than 100 metrics in one line are refused by
+// CloudWatch.
 func Emit(w io.Writer, now time.Time, dimensions map[string]string, metrics ...Metric) {
 	type definition struct {
 		Name string
@@ -47,8 +57,11 @@ func Emit(w io.Writer, now time.Time, dimensions map[string]string, metrics ...M
 		Dimensions [][]string
 		Metrics    []definition
 	}
-	d := directive{Namespace: Namespace, Dimensions: [][]string{slices.Sorted(maps.Keys(dimensions))}}
-	line := map[string]any{}
+	d := directive{Namespace: Namespace, Dimensions: [][]string{{stage}}}
+	if len(dimensions) > 0 {
+		d.Dimensions = append(d.Dimensions, append([]string{stage}, slices.Sorted(maps.Keys(dimensions))...))
+	}
+	line := map[string]any{stage: cmp.Or(os.Getenv(Stage), "local")}
 	for _, m := range metrics {
 		d.Metrics = append(d.Metrics, definition{m.Name, m.Unit})
 		line[m.Name] = m.Value

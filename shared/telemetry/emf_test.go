@@ -1,0 +1,63 @@
+package telemetry
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func emitted(t *testing.T, dimensions map[string]string, metrics ...Metric) map[string]any {
+	t.Helper()
+	var out strings.Builder
+	Emit(&out, noon, dimensions, metrics...)
+	if !strings.HasSuffix(out.String(), "\n") || strings.Count(out.String(), "\n") != 1 {
+		t.Fatalf("emitted %q, want one line", out.String())
+	}
+	var line map[string]any
+	if err := json.Unmarshal([]byte(out.String()), &line); err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
+
+func TestEmit_WithDimensions_CountsForTheStageAndUnderThem(t *testing.T) {
+	t.Setenv(Stage, "prod")
+	got := emitted(t, map[string]string{"operation": "get-rollout"}, One("Calls"), Metric{"Duration", 1.5, Milliseconds})
+	want := map[string]any{
+		"stage": "prod", "operation": "get-rollout", "Calls": 1.0, "Duration": 1.5,
+		"_aws": map[string]any{
+			"Timestamp": float64(noon.UnixMilli()),
+			"CloudWatchMetrics": []any{map[string]any{
+				"Namespace":  "Wavegate",
+				"Dimensions": []any{[]any{"stage"}, []any{"stage", "operation"}},
+				"Metrics": []any{
+					map[string]any{"Name": "Calls", "Unit": "Count"},
+					map[string]any{"Name": "Duration", "Unit": "Milliseconds"},
+				},
+			}},
+		},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("emitted %v, want %v", got, want)
+	}
+}
+
+func TestEmit_OutsideOfAStage_IsLocal(t *testing.T) {
+	t.Setenv(Stage, "")
+	if got := emitted(t, nil, One("Calls")); got["stage"] != "local" {
+		t.Errorf("the stage is %v, want local", got["stage"])
+	}
+}
+
+func TestEmit_WhatNoNumberCanSay_IsLeftOut(t *testing.T) {
+	var out strings.Builder
+	Emit(&out, noon, nil, Metric{"Duration", math.NaN(), Milliseconds})
+	if out.Len() > 0 {
+		t.Errorf("emitted %q, want nothing", out.String())
+	}
+}
