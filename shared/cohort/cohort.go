@@ -1,0 +1,34 @@
+// Package cohort decides which boxes a staged rollout reaches. The rule is arithmetic on names: it
+// asks no store and no clock, so the same boxes are in whoever computes it, whenever and wherever.
+// testdata/vectors.csv holds it fast for ever; README.md beside it gives the recipe for any language.
+package cohort
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math/bits"
+)
+
+// A Bucket is a box's place in the order in which a version reaches the boxes of an edge type: the
+// lower, the earlier. It is the same on every channel and in every rollout of that version, so a
+// rollout that was halted and is started again reaches the same boxes first; and it is another for
+// each version, so that no box is always the first.
+type Bucket uint64
+
+// Of is the bucket of a box for a version: the first 8 bytes, big-endian, of the SHA-256 of
+// edgeType/version/edgeId in UTF-8. None of the three can hold a slash.
+func Of(edgeType, version, edgeID string) Bucket {
+	sum := sha256.Sum256([]byte(edgeType + "/" + version + "/" + edgeID))
+	return Bucket(binary.BigEndian.Uint64(sum[:8]))
+}
+
+// Percentile is the hundredth of the order that the bucket lies in, from 0 to 99: the high word of the
+// 128-bit product with 100. It is exact, where a division of floats or a remainder would not be.
+func (b Bucket) Percentile() int {
+	high, _ := bits.Mul64(uint64(b), 100)
+	return int(high)
+}
+
+// In tells whether a rollout at stagedPercent, from 0 to 100, reaches the bucket. What is reached at
+// one percentage is reached at every higher one; 100 reaches everyone.
+func (b Bucket) In(stagedPercent int) bool { return b.Percentile() < stagedPercent }
