@@ -7,6 +7,7 @@ package release
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,10 +71,39 @@ type Wave struct {
 	Revision      int64  `json:"revision"`
 }
 
-// A Row is a channel and the wave that it remembers.
+// A Target is a version that a rollout brought to boxes, and where its bytes are.
+type Target struct {
+	Version     string `json:"version"`
+	ArtifactURL string `json:"artifactUrl"`
+	SHA256      string `json:"sha256"`
+}
+
+// A Row is a channel, the wave that it remembers, and the targets of the waves before that one. Boxes
+// may hold those still; they stay remembered until a publication, or a rollout that reached everyone,
+// says where such boxes go. Without them the start of a rollout would send boxes back that hold the
+// target of an earlier one which was halted.
 type Row struct {
 	Channel
-	Wave *Wave `json:"wave,omitempty"`
+	Wave    *Wave    `json:"wave,omitempty"`
+	Earlier []Target `json:"earlier,omitempty"` // each version once, MostEarlier at most
+}
+
+// MostEarlier bounds the targets that a row remembers, and with them what a poll reads.
+const MostEarlier = 16
+
+// Remembered lists the targets that boxes may hold and that are not the channel's version: those
+// which the row remembers once another wave takes the place of its own.
+func (r Row) Remembered() []Target {
+	list := []Target{}
+	if r.Wave != nil {
+		list = append(list, Target{Version: r.Wave.TargetVersion, ArtifactURL: r.Wave.ArtifactURL, SHA256: r.Wave.SHA256})
+	}
+	for _, t := range r.Earlier {
+		if !slices.ContainsFunc(list, func(u Target) bool { return u.Version == t.Version }) {
+			list = append(list, t)
+		}
+	}
+	return slices.DeleteFunc(list, func(t Target) bool { return t.Version == r.CurrentVersion })
 }
 
 // A Release is a version of an edge type and the bytes that it stands for.
@@ -90,18 +120,19 @@ type Publication struct {
 	EdgeType, Channel, CurrentVersion, ArtifactURL, SHA256 string
 }
 
-// publish decides what a publication makes of a row. A rollout that has ended is forgotten, which is
+// publish decides what a publication makes of a row. Rollouts that have ended are forgotten, which is
 // the explicit way to send boxes back; an active one goes on. Publishing what is there already
-// changes nothing.
+// changes nothing, unless there is something to forget.
 func (r Row) publish(p Publication, at time.Time) (next Row, changed bool) {
 	next = r
 	if r.Wave != nil && !r.Wave.Active {
 		next.Wave = nil
 	}
 	same := r.Revision > 0 && r.CurrentVersion == p.CurrentVersion && r.ArtifactURL == p.ArtifactURL && r.SHA256 == p.SHA256
-	if same && next.Wave == r.Wave {
+	if same && next.Wave == r.Wave && len(r.Earlier) == 0 {
 		return r, false
 	}
+	next.Earlier = nil
 	next.Channel = Channel{
 		EdgeType: p.EdgeType, Channel: p.Channel,
 		CurrentVersion: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256,

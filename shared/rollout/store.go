@@ -61,7 +61,7 @@ type Plan struct {
 // Start starts a rollout and returns its id; the id of the first call where the claim was used before.
 // It returns NOT_FOUND for a channel that does not exist, RELEASE_NOT_PUBLISHED for a target that was
 // never published, ROLLOUT_ACTIVE while another is active on the channel, IDEMPOTENCY_KEY_REUSED, and
-// CONFLICT when the channel keeps changing.
+// CONFLICT when the channel keeps changing or can remember no more targets of rollouts that ended.
 func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idempotency.Claim) (id string, err error) {
 	// One id for all tries: an answer that was lost is found by it.
 	id = uuid.Must(uuid.NewV7()).String()
@@ -97,11 +97,18 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 			return problem.New(problem.RolloutActive,
 				"Rollout %s is active on %s; halt or complete it first.", row.Wave.ID, row.ID())
 		}
+		earlier := row.Remembered()
+		if len(earlier) > release.MostEarlier {
+			// To forget one would send the boxes that hold it back, and only a publication does that.
+			return problem.New(problem.Conflict,
+				"Boxes of %s may hold the targets of %d rollouts that ended since the last publication; publish the version that they are to have first.",
+				row.ID(), len(earlier))
+		}
 		at := s.db.Now()
 		r := Start(id, row.Channel, target, at)
 		parts := []dynamo.Part{
 			dynamo.PutPart("rollout", dynamo.Rollouts, item(r), dynamo.Absent("id")),
-			carry(r, release.Unchanged(row)),
+			begin(r, earlier, release.Unchanged(row)),
 			changed(from, "RolloutStarted", nil, r, at),
 		}
 		return s.db.Commit(ctx, append(parts, claim.Parts(id, at)...)...)
@@ -167,16 +174,23 @@ func (s *Store) channelParts(ctx context.Context, from audit.Origin, was, next R
 	return nil, nil
 }
 
+// begin makes the channel's row carry a new rollout, and remember the targets of those before it.
+func begin(r Rollout, earlier []release.Target, when dynamo.Condition) dynamo.Part {
+	return dynamo.UpdatePart("channel", dynamo.Channels, channelKey(r), "SET #wave = :wave, #earlier = :earlier",
+		map[string]any{":wave": r.Wave(), ":earlier": earlier}, when)
+}
+
 // carry makes the channel's row carry the rollout as it is.
 func carry(r Rollout, when dynamo.Condition) dynamo.Part {
 	return dynamo.UpdatePart("channel", dynamo.Channels, channelKey(r), "SET #wave = :wave",
 		map[string]any{":wave": r.Wave()}, when)
 }
 
-// adopt makes the rollout's target the channel's version as well.
+// adopt makes the rollout's target the channel's version as well. The rollout reached every box, so
+// what earlier ones brought is remembered no longer.
 func adopt(r Rollout, c release.Channel, when dynamo.Condition) dynamo.Part {
 	return dynamo.UpdatePart("channel", dynamo.Channels, channelKey(r),
-		"SET #wave = :wave, #currentVersion = :version, #artifactUrl = :url, #sha256 = :sha256, #revision = :next, #updatedAt = :at",
+		"SET #wave = :wave, #currentVersion = :version, #artifactUrl = :url, #sha256 = :sha256, #revision = :next, #updatedAt = :at REMOVE #earlier",
 		map[string]any{
 			":wave": r.Wave(), ":version": c.CurrentVersion, ":url": c.ArtifactURL, ":sha256": c.SHA256,
 			":next": c.Revision, ":at": c.UpdatedAt,
