@@ -1,6 +1,7 @@
 package release
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -51,7 +52,7 @@ func TestPublish_DecidesByWhatTheRowHolds(t *testing.T) {
 				next.SHA256 != c.asked.SHA256 || !next.UpdatedAt.Equal(noon.Add(time.Minute))) {
 				t.Fatalf("got %+v", next)
 			}
-			if !changed && next != c.row {
+			if !changed && !reflect.DeepEqual(next, c.row) {
 				t.Fatalf("changed nothing, but is %+v", next)
 			}
 		})

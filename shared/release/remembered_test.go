@@ -1,0 +1,68 @@
+package release
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func versions(targets []Target) []string {
+	list := []string{}
+	for _, t := range targets {
+		list = append(list, t.Version)
+	}
+	return list
+}
+
+func TestRemembered_AreTheTargetsThatBoxesMayHoldBesideTheChannelsVersion(t *testing.T) {
+	ended := func(version string) *Wave {
+		return &Wave{ID: "w", TargetVersion: version, ArtifactURL: "https://a.example/new"}
+	}
+	old := func(versions ...string) (list []Target) {
+		for _, v := range versions {
+			list = append(list, Target{Version: v, ArtifactURL: "https://a.example/old"})
+		}
+		return list
+	}
+	cases := map[string]struct {
+		wave    *Wave
+		earlier []Target
+		want    []string
+	}{
+		"no rollout yet":                              {nil, nil, []string{}},
+		"the last rollout's target":                   {ended("2.0.0"), nil, []string{"2.0.0"}},
+		"it and those before it, the latest first":    {ended("3.0.0"), old("2.0.0", "1.5.0"), []string{"3.0.0", "2.0.0", "1.5.0"}},
+		"a version that was rolled out twice, once":   {ended("2.0.0"), old("1.5.0", "2.0.0"), []string{"2.0.0", "1.5.0"}},
+		"not what the channel has":                    {ended("1.0.0"), old("2.0.0"), []string{"2.0.0"}},
+		"not what the channel has come to have since": {ended("3.0.0"), old("1.0.0"), []string{"3.0.0"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			row := published(c.wave)
+			row.Earlier = c.earlier
+			got := row.Remembered()
+			if !slices.Equal(versions(got), c.want) {
+				t.Fatalf("remembers %v, want %v", versions(got), c.want)
+			}
+			if c.wave != nil && len(got) > 0 && got[0].Version == c.wave.TargetVersion && got[0].ArtifactURL != c.wave.ArtifactURL {
+				t.Errorf("of two places of the same bytes it remembers the older, %s", got[0].ArtifactURL)
+			}
+		})
+	}
+}
+
+func TestPublish_ForgetsEarlierTargets(t *testing.T) {
+	for name, wave := range map[string]*Wave{"without a rollout": nil, "during one": {ID: "w", Active: true}, "after one": {ID: "w"}} {
+		t.Run(name, func(t *testing.T) {
+			row := published(wave)
+			row.Earlier = []Target{{Version: "2.0.0"}}
+			next, changed := row.publish(same(), noon.Add(time.Minute))
+			if !changed || next.Revision != row.Revision+1 || len(next.Earlier) != 0 {
+				t.Errorf("got %+v, changed %v", next, changed)
+			}
+			if len(row.Earlier) != 1 {
+				t.Error("the row that was read changed")
+			}
+		})
+	}
+}
