@@ -131,6 +131,14 @@ func (in *Input) queryOnce(name string) (string, bool) {
 // Fault adds a fault that no rule of a single value finds, for parameter.
 func (in *Input) Fault(parameter, code, detail string) { in.parameter(parameter, code, detail) }
 
+// Refuse makes p the problem of the request instead of VALIDATION_FAILED; what else is wrong is
+// reported in it as well. A body that cannot be read stays the problem.
+func (in *Input) Refuse(p *problem.Error) {
+	if in.fatal == nil {
+		in.fatal = p
+	}
+}
+
 // IdempotencyKey returns the caller's Idempotency-Key, or nothing: 1 to 255 printable ASCII characters
 // (draft-ietf-httpapi-idempotency-key-header).
 func (in *Input) IdempotencyKey() string {
