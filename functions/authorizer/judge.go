@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -10,6 +11,9 @@ import (
 	"wavegate/shared/telemetry"
 	"wavegate/shared/token"
 )
+
+// operation is what the authorizer calls itself in logs and metrics.
+const operation = "authorizer"
 
 // What a verdict says beside the classes of package token.
 const (
@@ -84,23 +88,27 @@ func bearer(event request) (string, bool) {
 }
 
 // report writes the call's log line and, for a refusal, its metric. The cause stands in the log and
-// nowhere else; the token does not even stand there.
-func (a *authorizer) report(ctx context.Context, v verdict, took time.Duration) {
-	attributes := []any{"operation", "authorizer", "outcome", string(v.class), "durationMs", float64(took.Microseconds()) / 1000}
-	if v.issuer != "" {
-		attributes = append(attributes, "issuer", v.issuer)
+// nowhere else; the token does not even stand there. A refusal is the caller's affair and no error.
+func (a *authorizer) report(ctx context.Context, event request, v verdict, took time.Duration) {
+	attributes := []slog.Attr{
+		slog.String("operation", operation),
+		slog.String("outcome", string(v.class)),
+		slog.Float64("durationMs", float64(took.Microseconds())/1000),
+		slog.String("gatewayRequestId", event.RequestContext.RequestID),
 	}
-	if v.class == accepted {
-		a.log.InfoContext(ctx, "token accepted", attributes...)
-		return
+	if v.issuer != "" {
+		attributes = append(attributes, slog.String("issuer", v.issuer))
 	}
 	if v.cause != nil {
-		attributes = append(attributes, "cause", v.cause.Error())
+		attributes = append(attributes, slog.String("cause", v.cause.Error()))
 	}
+	level := slog.LevelInfo
 	if v.class == fault || v.class == badEvent {
-		a.log.ErrorContext(ctx, "authorizer failed", attributes...)
-	} else {
-		a.log.InfoContext(ctx, "token refused", attributes...)
+		level = slog.LevelError
 	}
-	telemetry.Emit(a.metrics, a.now(), map[string]string{"Function": "authorizer", "Reason": string(v.class)}, telemetry.One("Refusals"))
+	a.log.LogAttrs(ctx, level, "call", attributes...)
+	if v.class != accepted {
+		dimensions := map[string]string{"operation": operation, "reason": string(v.class)}
+		telemetry.Emit(a.metrics, a.now(), dimensions, telemetry.One("Refusals"))
+	}
 }

@@ -5,9 +5,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -22,7 +24,7 @@ func main() {
 	log := lambdacontext.NewLogger()
 	issuers, err := token.ParseIssuers(os.Getenv(token.Setting))
 	if err != nil {
-		log.Error("the authorizer cannot start", "error", err.Error())
+		log.Error("the authorizer cannot start", "operation", operation, "cause", err.Error())
 		os.Exit(1)
 	}
 	lambda.Start(newAuthorizer(issuers, time.Now, log, os.Stdout).authorize)
@@ -57,13 +59,13 @@ type (
 //   - the error Unauthorized for one that may.
 func (a *authorizer) authorize(ctx context.Context, event request) (answer response, err error) {
 	start := a.now()
-	v := verdict{class: fault}
+	var v verdict
 	defer func() {
 		if cause := recover(); cause != nil {
-			v = verdict{class: fault, cause: errors.New("panic")}
+			v = verdict{class: fault, cause: fmt.Errorf("panic: %v\n%s", cause, debug.Stack())}
 			answer, err = response{}, errUnauthorized
 		}
-		a.report(ctx, v, a.now().Sub(start))
+		a.report(ctx, event, v, a.now().Sub(start))
 	}()
 	v = a.judge(ctx, event)
 	switch {
@@ -92,6 +94,6 @@ func policy(effect, resource, principal string, values map[string]any) response 
 }
 
 func (a *authorizer) keysFailed(ctx context.Context, issuer string, err error) {
-	a.log.ErrorContext(ctx, "an issuer's keys could not be fetched", "issuer", issuer, "error", err.Error())
-	telemetry.Emit(a.metrics, a.now(), map[string]string{"Function": "authorizer"}, telemetry.One("KeyFetchFailures"))
+	a.log.ErrorContext(ctx, "an issuer's keys could not be fetched", "operation", operation, "issuer", issuer, "cause", err.Error())
+	telemetry.Emit(a.metrics, a.now(), map[string]string{"operation": operation}, telemetry.One("KeyFetchFailures"))
 }

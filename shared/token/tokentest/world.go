@@ -1,0 +1,68 @@
+package tokentest
+
+import (
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// Names in a World.
+const (
+	People   = "https://people.example"
+	Fleet    = "https://fleet.example"
+	Audience = "wavegate"
+	Client   = "the-app" // an allow-listed client_id of People
+)
+
+// A World is two issuers with their keys, and what the service is told about them.
+type World struct {
+	Now time.Time
+	// The people's issuer signs with any of these; the fleet's with its one.
+	PeopleES256, PeopleRS256, PeopleEdDSA, FleetKey Key
+	// Setting is the value of AUTH_ISSUERS.
+	Setting string
+}
+
+var keys = sync.OnceValue(func() [4]Key {
+	return [4]Key{NewES256("es"), NewRS256("rs", 2048), NewEdDSA("ed"), NewES256("fleet")}
+})
+
+// NewWorld makes a world. Its keys are made once per process.
+func NewWorld(now time.Time) World {
+	k := keys()
+	w := World{Now: now, PeopleES256: k[0], PeopleRS256: k[1], PeopleEdDSA: k[2], FleetKey: k[3]}
+	w.Setting = JSON([]any{
+		map[string]any{
+			"issuer": People, "audience": []string{Audience}, "clientIds": []string{Client},
+			"jwks":   json.RawMessage(KeySet(w.PeopleES256, w.PeopleRS256, w.PeopleEdDSA)),
+			"grants": []string{"platform_owner", "organization_admin", "production_engineer"},
+		},
+		map[string]any{
+			"issuer": Fleet, "audience": []string{Audience},
+			"jwks": json.RawMessage(KeySet(w.FleetKey)), "grants": []string{"edge"},
+		},
+	})
+	return w
+}
+
+// Person drafts a good token of a person, good for an hour.
+func (w World) Person() Draft {
+	return Draft{
+		Header: map[string]any{"typ": "at+jwt"},
+		Claims: map[string]any{
+			"iss": People, "aud": Audience, "sub": "ada", "org": "acme", "roles": []string{"production_engineer"},
+			"iat": w.Now.Unix(), "exp": w.Now.Add(time.Hour).Unix(),
+		},
+	}.By(w.PeopleES256)
+}
+
+// Box drafts a good token of a box, good for an hour.
+func (w World) Box() Draft {
+	return Draft{
+		Header: map[string]any{"typ": "JWT"},
+		Claims: map[string]any{
+			"iss": Fleet, "aud": Audience, "sub": "box-7", "org": "acme", "roles": "edge",
+			"iat": w.Now.Unix(), "exp": w.Now.Add(time.Hour).Unix(),
+		},
+	}.By(w.FleetKey)
+}
