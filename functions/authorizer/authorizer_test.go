@@ -1,0 +1,348 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/auth"
+	"wavegate/shared/token"
+	"wavegate/shared/token/tokentest"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+const arn = "arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/prod/PUT/api/ota/release-channels/gateway-x/stable"
+
+// A harness is an authorizer with what it logs and counts.
+type harness struct {
+	*authorizer
+	log, metrics bytes.Buffer
+}
+
+func newHarness(t testing.TB, setting string, now func() time.Time) *harness {
+	t.Helper()
+	issuers, err := token.ParseIssuers(setting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &harness{}
+	h.authorizer = newAuthorizer(issuers, now, slog.New(slog.NewJSONHandler(&h.log, nil)), &h.metrics)
+	return h
+}
+
+func atNoon() time.Time { return noon }
+
+// outcome is the one log line's account of the one call.
+func (h *harness) outcome(t *testing.T) token.Class {
+	t.Helper()
+	var line struct {
+		Outcome token.Class `json:"outcome"`
+	}
+	if err := json.Unmarshal(h.log.Bytes(), &line); err != nil {
+		t.Fatalf("not one log line: %q", h.log.String())
+	}
+	return line.Outcome
+}
+
+// reasons lists the reasons of the refusals that were counted.
+func (h *harness) reasons(t *testing.T) []string {
+	t.Helper()
+	var reasons []string
+	for raw := range bytes.Lines(h.metrics.Bytes()) {
+		var line struct {
+			Operation, Reason string
+			Refusals          int
+		}
+		if err := json.Unmarshal(raw, &line); err != nil || line.Operation != "authorizer" {
+			t.Fatalf("metric %q", raw)
+		}
+		if line.Refusals == 1 {
+			reasons = append(reasons, line.Reason)
+		}
+	}
+	return reasons
+}
+
+func withToken(raw string) request {
+	return request{MethodArn: arn, MultiValueHeaders: map[string][]string{"Authorization": {"Bearer " + raw}}}
+}
+
+// denial is the only way in which the authorizer denies, byte for byte.
+const denial = `{"principalId":"nobody","policyDocument":{"Version":"2012-10-17","Statement":[` +
+	`{"Action":["execute-api:Invoke"],"Effect":"Deny","Resource":["*"]}]}}`
+
+func mustDeny(t *testing.T, answer response, err error) {
+	t.Helper()
+	if got := tokentest.JSON(answer); err != nil || got != denial {
+		t.Errorf("answer %s, error %v, want Deny", got, err)
+	}
+}
+
+func mustBeUnauthorized(t *testing.T, answer response, err error) {
+	t.Helper()
+	if err == nil || err.Error() != "Unauthorized" || !reflect.DeepEqual(answer, response{}) {
+		t.Errorf("answer %s, error %v, want the error Unauthorized alone", tokentest.JSON(answer), err)
+	}
+}
+
+func TestAuthorize_GoodToken_AllowsTheWholeAPI(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	h := newHarness(t, w.Setting, atNoon)
+	answer, err := h.authorize(t.Context(), withToken(w.Person().Sign()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"principalId":"https://people.example ada","policyDocument":{"Version":"2012-10-17","Statement":[` +
+		`{"Action":["execute-api:Invoke"],"Effect":"Allow",` +
+		`"Resource":["arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/prod/*"]}]},` +
+		`"context":{"exp":"1772370000","issuer":"https://people.example","organizationId":"acme","roles":"production_engineer","userId":"ada"}}`
+	if got := tokentest.JSON(answer); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if h.outcome(t) != accepted || h.metrics.Len() != 0 {
+		t.Errorf("logged %s, counted %s", h.log.String(), h.metrics.String())
+	}
+}
+
+func TestAuthorize_ResourceOfTheAnswer_IsTheStage(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	for methodARN, want := range map[string]string{
+		"arn:aws:execute-api:eu-west-1:1:api/prod/GET/":                         "arn:aws:execute-api:eu-west-1:1:api/prod/*",
+		"arn:aws:execute-api:eu-west-1:1:api/test-invoke-stage/DELETE/api/x/y":  "arn:aws:execute-api:eu-west-1:1:api/test-invoke-stage/*",
+		"arn:aws-us-gov:execute-api:us-gov-west-1:1:api/v1/PATCH/api/a%2Fb/*/?": "arn:aws-us-gov:execute-api:us-gov-west-1:1:api/v1/*",
+	} {
+		event := withToken(w.Person().Sign())
+		event.MethodArn = methodARN
+		answer, err := newHarness(t, w.Setting, atNoon).authorize(t.Context(), event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := answer.PolicyDocument.Statement[0].Resource; len(got) != 1 || got[0] != want {
+			t.Errorf("%s: resource %q, want %q", methodARN, got, want)
+		}
+	}
+}
+
+func TestAuthorize_EventOfNoRestAPI_IsDeniedAndAnError(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	for _, methodARN := range []string{"", "*", "api/prod/GET", "arn:aws:execute-api:eu-west-1:1:api", "arn:aws:execute-api:eu-west-1:1:api//GET/", "arn:aws:lambda/x/y"} {
+		h := newHarness(t, w.Setting, atNoon)
+		event := withToken(w.Person().Sign())
+		event.MethodArn = methodARN
+		answer, err := h.authorize(t.Context(), event)
+		mustDeny(t, answer, err)
+		if h.outcome(t) != badEvent || !strings.Contains(h.log.String(), `"level":"ERROR"`) {
+			t.Errorf("%q: logged %s", methodARN, h.log.String())
+		}
+	}
+}
+
+func TestAuthorize_Principal_ArrivesAsItWasFound(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	for name, draft := range map[string]tokentest.Draft{
+		"person":          w.Person().With("roles", "platform_owner organization_admin"),
+		"box":             w.Box(),
+		"no organization": w.Person().With("org", nil).With("roles", nil),
+	} {
+		h := newHarness(t, w.Setting, atNoon)
+		answer, err := h.authorize(t.Context(), withToken(draft.Sign()))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want, err := h.verifier.Verify(t.Context(), draft.Sign())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := auth.FromContext(answer.Context)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.Expires.Equal(want.Expires) || got.User() != want.User() || got.OrganizationID != want.OrganizationID || !reflect.DeepEqual(got.Roles, want.Roles) {
+			t.Errorf("%s: arrived as %+v, found %+v", name, got, want)
+		}
+	}
+}
+
+// One subtest per attack, by its name: the answer is one of the two refusals, the same for all, so
+// nothing of the cause shows in it; the class stands in the log and the metric; the token nowhere.
+func TestAuthorize_Attack_IsRefusedAlike(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	for _, attack := range w.Attacks() {
+		t.Run(attack.Name, func(t *testing.T) {
+			h := newHarness(t, w.Setting, atNoon)
+			answer, err := h.authorize(t.Context(), withToken(attack.Token))
+			if attack.MayBecomeGood {
+				mustBeUnauthorized(t, answer, err)
+			} else {
+				mustDeny(t, answer, err)
+			}
+			if got := h.outcome(t); got != attack.Class {
+				t.Errorf("logged as %s, want %s", got, attack.Class)
+			}
+			if got := h.reasons(t); len(got) != 1 || got[0] != string(attack.Class) {
+				t.Errorf("counted as %v, want %s", got, attack.Class)
+			}
+			for part := range strings.SplitSeq(attack.Token, ".") {
+				if len(part) > 8 && strings.Contains(h.log.String()+h.metrics.String(), part) {
+					t.Errorf("a part of the token was written: %s", part)
+				}
+			}
+		})
+	}
+}
+
+func TestAuthorize_AuthorizationHeader(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	good := w.Person().Sign()
+	type values = map[string][]string
+	for name, c := range map[string]struct {
+		headers values
+		want    token.Class
+	}{
+		"as sent":                       {values{"Authorization": {"Bearer " + good}}, accepted},
+		"in lower case":                 {values{"authorization": {"bearer " + good}}, accepted},
+		"in upper case":                 {values{"AUTHORIZATION": {"BEARER " + good}}, accepted},
+		"with spaces around":            {values{"Authorization": {" \tBearer   " + good + " "}}, accepted},
+		"none":                          {values{"Accept": {"*/*"}}, noToken},
+		"no headers at all":             {values{}, noToken},
+		"empty":                         {values{"Authorization": {""}}, noToken},
+		"no values":                     {values{"Authorization": {}}, noToken},
+		"scheme only":                   {values{"Authorization": {"Bearer "}}, noToken},
+		"token only":                    {values{"Authorization": {good}}, noToken},
+		"scheme run into the token":     {values{"Authorization": {"Bearer" + good}}, noToken},
+		"another scheme":                {values{"Authorization": {"Basic " + good}}, noToken},
+		"two values":                    {values{"Authorization": {"Bearer " + good, "Bearer " + good}}, noToken},
+		"two names":                     {values{"Authorization": {"Bearer " + good}, "authorization": {"Bearer " + good}}, noToken},
+		"two tokens in one value":       {values{"Authorization": {"Bearer " + good + ", Bearer " + good}}, token.Malformed},
+		"token in a header of its name": {values{"X-Authorization": {"Bearer " + good}}, noToken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, w.Setting, atNoon)
+			answer, err := h.authorize(t.Context(), request{MethodArn: arn, MultiValueHeaders: c.headers})
+			if c.want == accepted {
+				if err != nil || answer.PolicyDocument.Statement[0].Effect != "Allow" {
+					t.Errorf("answer %s, error %v", tokentest.JSON(answer), err)
+				}
+			} else {
+				mustDeny(t, answer, err)
+			}
+			if got := h.outcome(t); got != c.want {
+				t.Errorf("outcome %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Some tools send single-valued headers only.
+func TestAuthorize_SingleValuedHeaders_AreReadWhenThereAreNoOthers(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	event := request{MethodArn: arn, Headers: map[string]string{"authorization": "Bearer " + w.Person().Sign()}}
+	h := newHarness(t, w.Setting, atNoon)
+	if _, err := h.authorize(t.Context(), event); err != nil || h.outcome(t) != accepted {
+		t.Errorf("error %v, logged %s", err, h.log.String())
+	}
+	event.MultiValueHeaders = map[string][]string{"Accept": {"*/*"}}
+	answer, err := newHarness(t, w.Setting, atNoon).authorize(t.Context(), event)
+	mustDeny(t, answer, err)
+}
+
+func TestAuthorize_KeysOutOfReach_IsUnauthorizedAndAnError(t *testing.T) {
+	setting := `[{"issuer":"https://people.example","audience":["wavegate"],"jwksUrl":"http://127.0.0.1:1/keys","grants":["production_engineer"]}]`
+	h := newHarness(t, setting, atNoon)
+	answer, err := h.authorize(t.Context(), withToken(tokentest.NewWorld(noon).Person().Sign()))
+	mustBeUnauthorized(t, answer, err)
+	if !strings.Contains(h.metrics.String(), `"KeyFetchFailures":1`) || !strings.Contains(h.log.String(), `"level":"ERROR"`) {
+		t.Errorf("logged %s, counted %s", h.log.String(), h.metrics.String())
+	}
+	if got := h.reasons(t); len(got) != 1 || got[0] != string(token.KeysUnavailable) {
+		t.Errorf("counted as %v", got)
+	}
+}
+
+func TestAuthorize_Panic_IsUnauthorizedAndAnError(t *testing.T) {
+	calls := 0
+	h := newHarness(t, tokentest.NewWorld(noon).Setting, func() time.Time {
+		if calls++; calls == 2 {
+			panic("a secret of ours")
+		}
+		return noon
+	})
+	answer, err := h.authorize(t.Context(), withToken(tokentest.NewWorld(noon).Person().Sign()))
+	mustBeUnauthorized(t, answer, err)
+	if h.outcome(t) != fault || !strings.Contains(h.log.String(), "a secret of ours") {
+		t.Errorf("logged %s", h.log.String())
+	}
+}
+
+// The sample events are what API Gateway sends; each has its answer here, and each answer its file.
+func TestAuthorize_SampleEvents(t *testing.T) {
+	issuers, err := devissuer.Load(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := devissuer.Claims{User: "ada", Organization: "acme", Roles: []string{"platform_owner"}}
+	box := devissuer.Claims{User: "box-7", Organization: "acme", Roles: []string{"edge"}}
+	cases := map[string]struct {
+		token devissuer.Claims
+		want  token.Class
+	}{
+		"authorizer-allow.json":                    {owner, accepted},
+		"authorizer-allow-edge.json":               {box, accepted},
+		"authorizer-deny-unsigned.json":            {owner, token.BadAlgorithm},
+		"authorizer-deny-no-token.json":            {owner, noToken},
+		"authorizer-deny-two-tokens.json":          {owner, noToken},
+		"authorizer-unauthorized-unknown-key.json": {owner, token.UnknownKey},
+	}
+	files, err := filepath.Glob("../../events/authorizer-*.json")
+	if err != nil || len(files) != len(cases) {
+		t.Fatalf("%d files for %d cases, error %v", len(files), len(cases), err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		t.Run(name, func(t *testing.T) {
+			c, ok := cases[name]
+			if !ok {
+				t.Fatal("no answer is known for this file")
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			good, err := issuers.Token(c.token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var event request
+			if err := json.Unmarshal(bytes.ReplaceAll(text, []byte("{{token}}"), []byte(good)), &event); err != nil {
+				t.Fatal(err)
+			}
+			h := newHarness(t, issuers.Setting(), time.Now)
+			answer, err := h.authorize(context.Background(), event)
+			switch {
+			case strings.HasPrefix(name, "authorizer-allow"):
+				if err != nil || answer.PolicyDocument.Statement[0].Effect != "Allow" || answer.Context["userId"] != c.token.User {
+					t.Errorf("answer %s, error %v", tokentest.JSON(answer), err)
+				}
+			case strings.HasPrefix(name, "authorizer-deny"):
+				mustDeny(t, answer, err)
+			default:
+				mustBeUnauthorized(t, answer, err)
+			}
+			if got := h.outcome(t); got != c.want {
+				t.Errorf("outcome %s, want %s", got, c.want)
+			}
+			if !strings.Contains(h.log.String(), event.RequestContext.RequestID) {
+				t.Error("the log line does not name the gateway's request")
+			}
+		})
+	}
+}
