@@ -1,0 +1,117 @@
+// Command local runs the service on this machine; see scripts/dev, which builds and starts it.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"wavegate/scripts/local/service"
+	"wavegate/scripts/local/store"
+	"wavegate/shared/token"
+)
+
+func main() {
+	functions := flag.String("functions", ".dev/functions", "the directory that scripts/build wrote to")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	if err := run(ctx, *functions); err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "dev:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, functions string) error {
+	address := "127.0.0.1:" + cmp.Or(os.Getenv("PORT"), "8080")
+	db, err := openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	out := &console{to: os.Stderr, all: os.Getenv("LOGS") == "all"}
+	s, err := service.Start(ctx, service.Options{
+		Functions:   functions,
+		Address:     address,
+		Prefix:      os.Getenv("PREFIX"),
+		Store:       db,
+		Environment: func(string) []string { return settings(os.Environ()) },
+		Log:         out.line,
+		Access:      out.access,
+	})
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%s is in use; choose another port: PORT=8081 ./scripts/dev", address)
+	}
+	if err != nil {
+		return err
+	}
+	defer s.Stop()
+	if err := seed(ctx, s); err != nil {
+		return err
+	}
+	out.open()
+	fmt.Printf("ready %s\n", s.URL)
+	fmt.Printf(hints, s.URL)
+	<-ctx.Done()
+	return nil
+}
+
+// hints are what to try first.
+const hints = `
+  token=$(./scripts/token --user ann --org acme --role platform_owner)
+  curl -H "Authorization: Bearer $token" %[1]s/api/ota/release-channels/gateway-x/stable
+  curl -H "Authorization: Bearer $token" %[1]s/api/factories/munich-1
+`
+
+// openStore chooses the store as scripts/dev documents it.
+func openStore(ctx context.Context) (*store.Store, error) {
+	if endpoint := os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"); endpoint != "" {
+		return store.External(endpoint), nil
+	}
+	kind, data := os.Getenv("STORE"), os.Getenv("DATA_DIR")
+	switch kind {
+	case "dynamodb-local":
+		return store.Reference(ctx, store.ReferenceOptions{DataDir: data, Progress: os.Stderr})
+	case "", "embedded":
+		if data != "" {
+			return nil, errors.New("the embedded store keeps nothing; DATA_DIR goes with STORE=dynamodb-local")
+		}
+		return store.Embedded()
+	}
+	return nil, fmt.Errorf("STORE=%s is unknown; it is embedded (the default) or dynamodb-local", kind)
+}
+
+func seed(ctx context.Context, s *service.Service) error {
+	switch kind := os.Getenv("SEED"); {
+	case kind == "none":
+		return nil
+	case kind != "":
+		return fmt.Errorf("SEED=%s is unknown; it is none, or left out", kind)
+	case os.Getenv(token.Setting) != "":
+		fmt.Fprintf(os.Stderr, "dev: %s is set, so the local tokens are not trusted and nothing is seeded\n", token.Setting)
+		return nil
+	}
+	return s.Seed(ctx)
+}
+
+// passed are the beginnings of the names of settings that are handed on to the functions.
+var passed = []string{token.Setting + "=", "AWS_LAMBDA_LOG_LEVEL=", "LIMIT_", "COPILOT_", "STAGE="}
+
+// settings picks the variables that are settings of functions.
+func settings(environment []string) []string {
+	var picked []string
+	for _, variable := range environment {
+		for _, p := range passed {
+			if strings.HasPrefix(variable, p) {
+				picked = append(picked, variable)
+			}
+		}
+	}
+	return picked
+}

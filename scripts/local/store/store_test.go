@@ -1,0 +1,186 @@
+package store
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"wavegate/shared/dynamo"
+)
+
+// both runs a test on the embedded store and, where this machine can run it, on the reference.
+func both(t *testing.T, test func(t *testing.T, s *Store)) {
+	t.Run("embedded", func(t *testing.T) {
+		s, err := Embedded()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		test(t, s)
+	})
+	reference, err := Reference(t.Context(), ReferenceOptions{})
+	if missing, ok := errors.AsType[*MissingError](err); ok {
+		t.Logf("the reference is left out: %v", missing)
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { reference.Close() })
+	t.Run("DynamoDB Local", func(t *testing.T) { test(t, reference) })
+}
+
+func TestCreateTables_MakesEveryTableAsDefined(t *testing.T) {
+	both(t, func(t *testing.T, s *Store) {
+		db := s.Client()
+		if err := CreateTables(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range dynamo.Tables {
+			out, err := db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(TableName(want.ID))})
+			if err != nil {
+				t.Errorf("%s: %v", want.ID, err)
+				continue
+			}
+			if got := keys(out.Table.KeySchema); got != key(want.Partition, want.Sort) {
+				t.Errorf("%s has the key %s", want.ID, got)
+			}
+			indexes := map[string]string{}
+			for _, x := range out.Table.GlobalSecondaryIndexes {
+				indexes["global "+*x.IndexName] = keys(x.KeySchema)
+			}
+			for _, x := range out.Table.LocalSecondaryIndexes {
+				indexes["local "+*x.IndexName] = keys(x.KeySchema)
+			}
+			if len(indexes) != len(want.Indexes) {
+				t.Errorf("%s has the indexes %v", want.ID, indexes)
+			}
+			for _, x := range want.Indexes {
+				kind := "global "
+				if x.Local {
+					kind = "local "
+				}
+				if got := indexes[kind+x.Name]; got != key(x.Partition, x.Sort) {
+					t.Errorf("%s: the %sindex %s has the key %q", want.ID, kind, x.Name, got)
+				}
+			}
+		}
+	})
+}
+
+func TestCreateTables_ASecondTime_KeepsWhatIsThere(t *testing.T) {
+	both(t, func(t *testing.T, s *Store) {
+		db := s.Client()
+		if err := CreateTables(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		put(t, s, "munich-1")
+		if err := CreateTables(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if !has(t, s, "munich-1") {
+			t.Error("the item is gone")
+		}
+	})
+}
+
+func TestReference_WithADataDirectory_KeepsDataBetweenRuns(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made", "if", "absent")
+	for run := range 2 {
+		s, err := Reference(t.Context(), ReferenceOptions{DataDir: dir})
+		if missing, ok := errors.AsType[*MissingError](err); ok {
+			t.Logf("the reference is left out: %v", missing)
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CreateTables(t.Context(), s.Client()); err != nil {
+			t.Fatal(err)
+		}
+		if run == 0 {
+			put(t, s, "munich-1")
+		} else if !has(t, s, "munich-1") {
+			t.Error("the item did not last")
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if answer, err := http.Get(s.Endpoint); err == nil {
+			answer.Body.Close()
+			t.Error("the store still answers after its end")
+		}
+	}
+}
+
+func TestReference_WithoutJava_SaysHowToGetIt(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := Reference(t.Context(), ReferenceOptions{})
+	missing, ok := errors.AsType[*MissingError](err)
+	if !ok || !strings.Contains(missing.How, "openjdk-17-jdk-headless") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUnpack_AnotherArchive_IsNotUsed(t *testing.T) {
+	dir := t.TempDir()
+	archive := filepath.Join(dir, "a.tgz")
+	if err := os.WriteFile(archive, []byte("not what was pinned"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := unpack(archive, filepath.Join(dir, "out")); err == nil || !strings.Contains(err.Error(), archiveSHA256) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
+		t.Error("something was unpacked")
+	}
+}
+
+func put(t *testing.T, s *Store, id string) {
+	t.Helper()
+	_, err := s.Client().PutItem(t.Context(), &dynamodb.PutItemInput{
+		TableName: aws.String(TableName(dynamo.Factories)), Item: factory(id)})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func has(t *testing.T, s *Store, id string) bool {
+	t.Helper()
+	out, err := s.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String(TableName(dynamo.Factories)), Key: factory(id)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(out.Item) > 0
+}
+
+func factory(id string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"factoryId": &types.AttributeValueMemberS{Value: id}}
+}
+
+func key(partition, sort string) string {
+	if sort == "" {
+		return partition
+	}
+	return partition + " + " + sort
+}
+
+func keys(schema []types.KeySchemaElement) string {
+	var names [2]string
+	for _, k := range schema {
+		if k.KeyType == types.KeyTypeHash {
+			names[0] = *k.AttributeName
+		} else {
+			names[1] = *k.AttributeName
+		}
+	}
+	return key(names[0], names[1])
+}
