@@ -174,10 +174,14 @@ func (s *Store) channelParts(ctx context.Context, from audit.Origin, was, next R
 	return nil, nil
 }
 
-// begin makes the channel's row carry a new rollout, and remember the targets of those before it.
+// begin makes the channel's row carry a new rollout, and remember the targets of those before it. An
+// empty list is left out: the embedded store cannot keep one.
 func begin(r Rollout, earlier []release.Target, when dynamo.Condition) dynamo.Part {
-	return dynamo.UpdatePart("channel", dynamo.Channels, channelKey(r), "SET #wave = :wave, #earlier = :earlier",
-		map[string]any{":wave": r.Wave(), ":earlier": earlier}, when)
+	set, values := "SET #wave = :wave REMOVE #earlier", map[string]any{":wave": r.Wave()}
+	if len(earlier) > 0 {
+		set, values = "SET #wave = :wave, #earlier = :earlier", map[string]any{":wave": r.Wave(), ":earlier": earlier}
+	}
+	return dynamo.UpdatePart("channel", dynamo.Channels, channelKey(r), set, values, when)
 }
 
 // carry makes the channel's row carry the rollout as it is.

@@ -1,0 +1,226 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/auth"
+	"wavegate/shared/problem"
+)
+
+// A Caller calls the API as one user.
+type Caller struct {
+	URL    string
+	Bearer string // the Authorization header; empty: none is sent
+}
+
+// As makes a caller with roles, in an organization or none.
+func (t Target) As(tb testing.TB, user, organization string, roles ...auth.Role) *Caller {
+	tb.Helper()
+	names := make([]string, len(roles))
+	for i, r := range roles {
+		names[i] = string(r)
+	}
+	token, err := t.Token(devissuer.Claims{User: user, Organization: organization, Roles: names, TTL: time.Hour})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &Caller{URL: t.URL, Bearer: "Bearer " + token}
+}
+
+// Nobody is a caller without a token.
+func (t Target) Nobody() *Caller { return &Caller{URL: t.URL} }
+
+// Owner is a platform owner.
+func (t Target) Owner(tb testing.TB) *Caller {
+	return t.As(tb, "olga", "wavegate", auth.PlatformOwner)
+}
+
+// Engineer is a production engineer of an organization.
+func (t Target) Engineer(tb testing.TB, organization string) *Caller {
+	return t.As(tb, "eric", organization, auth.ProductionEngineer)
+}
+
+// Admin is an organization's admin.
+func (t Target) Admin(tb testing.TB, organization string) *Caller {
+	return t.As(tb, "anna", organization, auth.OrganizationAdmin)
+}
+
+// Box is an edge device.
+func (t Target) Box(tb testing.TB, edgeID string) *Caller { return t.As(tb, edgeID, "", auth.Edge) }
+
+// An Answer is what a call was answered with.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// An Exchange is a request and its answer.
+type Exchange struct {
+	Request *http.Request // its body is read; see Body
+	Body    []byte
+	Answer  Answer
+}
+
+var (
+	observersMu sync.Mutex
+	observers   []func(Exchange)
+)
+
+// Observe has every exchange of every caller of the run shown to see, which may be called from many
+// goroutines at once.
+func Observe(see func(Exchange)) {
+	observersMu.Lock()
+	defer observersMu.Unlock()
+	observers = append(observers, see)
+}
+
+// client keeps connections for the many callers of a race.
+var client = &http.Client{
+	Transport: &http.Transport{MaxIdleConnsPerHost: 256, MaxConnsPerHost: 0},
+	Timeout:   time.Minute,
+	CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	},
+}
+
+// Do sends a request; header holds names and values by turns. The path may hold anything that can be
+// sent in a request line.
+func (c *Caller) Do(t testing.TB, method, path, body string, header ...string) Answer {
+	t.Helper()
+	a, err := c.Try(method, path, body, header...)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return a
+}
+
+// Try is Do for goroutines, which must not end the test.
+func (c *Caller) Try(method, path, body string, header ...string) (Answer, error) {
+	r, err := http.NewRequest(method, c.URL, strings.NewReader(body))
+	if err != nil {
+		return Answer{}, err
+	}
+	// The path goes out as it is: no cleaning, no second encoding.
+	prefix := r.URL.Path
+	path, query, _ := strings.Cut(path, "?")
+	r.URL.Opaque = prefix + path
+	r.URL.RawQuery = query
+	if c.Bearer != "" {
+		r.Header.Set("Authorization", c.Bearer)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		if header[i+1] == "" {
+			r.Header.Del(header[i])
+			continue
+		}
+		r.Header.Set(header[i], header[i+1])
+	}
+	res, err := client.Do(r)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Status: res.StatusCode, Header: res.Header, Body: b}
+	observersMu.Lock()
+	all := observers
+	observersMu.Unlock()
+	for _, see := range all {
+		see(Exchange{Request: r, Body: []byte(body), Answer: a})
+	}
+	return a, nil
+}
+
+// Get, Put, Post and Patch are Do with the method of that name.
+func (c *Caller) Get(t testing.TB, path string, header ...string) Answer {
+	t.Helper()
+	return c.Do(t, http.MethodGet, path, "", header...)
+}
+
+// Put sends a PUT.
+func (c *Caller) Put(t testing.TB, path, body string, header ...string) Answer {
+	t.Helper()
+	return c.Do(t, http.MethodPut, path, body, header...)
+}
+
+// Post sends a POST.
+func (c *Caller) Post(t testing.TB, path, body string, header ...string) Answer {
+	t.Helper()
+	return c.Do(t, http.MethodPost, path, body, header...)
+}
+
+// Patch sends a PATCH.
+func (c *Caller) Patch(t testing.TB, path, body string, header ...string) Answer {
+	t.Helper()
+	return c.Do(t, http.MethodPatch, path, body, header...)
+}
+
+// Is fails the test unless the answer has the status, and where it has no body, none.
+func (a Answer) Is(t testing.TB, status int) Answer {
+	t.Helper()
+	if a.Status != status {
+		t.Fatalf("answered %d %s, want %d", a.Status, a.Body, status)
+	}
+	if (status == http.StatusCreated || status == http.StatusNoContent || status == http.StatusNotModified) && len(a.Body) > 0 {
+		t.Fatalf("answered %d with a body: %s", status, a.Body)
+	}
+	return a
+}
+
+// Refused fails the test unless the answer is a whole problem document of the code, and returns it.
+func (a Answer) Refused(t testing.TB, code problem.Code) problem.Document {
+	t.Helper()
+	kind := problem.KindOf(code)
+	a.Is(t, kind.Status)
+	if got := a.Header.Get("Content-Type"); got != problem.ContentType {
+		t.Fatalf("the problem comes as %q: %s", got, a.Body)
+	}
+	d, err := a.Problem()
+	if err != nil {
+		t.Fatalf("no problem document: %v: %s", err, a.Body)
+	}
+	if d.Code != code || d.Status != kind.Status || d.Title == "" || d.Detail == "" || d.Type != code.Type() || d.RequestID == "" {
+		t.Fatalf("the problem is %s, want %s", a.Body, code)
+	}
+	return d
+}
+
+// Problem reads a problem document strictly.
+func (a Answer) Problem() (problem.Document, error) {
+	var d problem.Document
+	dec := json.NewDecoder(bytes.NewReader(a.Body))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&d)
+	return d, err
+}
+
+// Into reads a JSON answer into v.
+func (a Answer) Into(t testing.TB, v any) {
+	t.Helper()
+	if err := json.Unmarshal(a.Body, v); err != nil {
+		t.Fatalf("the body is not what was expected: %v: %s", err, a.Body)
+	}
+}
+
+// Object reads a JSON object.
+func (a Answer) Object(t testing.TB) map[string]any {
+	t.Helper()
+	var m map[string]any
+	a.Into(t, &m)
+	return m
+}

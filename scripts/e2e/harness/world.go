@@ -1,0 +1,204 @@
+// Package harness gives the end-to-end tests a running service and callers of it. What is tested are
+// the real function binaries behind the local gateway; a Target of its own can point the callers at
+// any other place that serves the API, such as SAM.
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/scripts/local/devissuer"
+	"wavegate/scripts/local/service"
+	"wavegate/scripts/local/store"
+	"wavegate/scripts/local/storefront"
+	"wavegate/shared/dynamo"
+	"wavegate/shared/operations"
+)
+
+// A Target is a place that serves the API, and the means to call it as anyone.
+type Target struct {
+	URL string
+	// Token makes an access token that the target accepts.
+	Token func(devissuer.Claims) (string, error)
+}
+
+// A World is a service of its own, with a store of its own.
+type World struct {
+	Target
+	*service.Service
+}
+
+var (
+	buildOnce sync.Once
+	functions string
+	errBuild  error
+
+	rightsMu sync.Mutex
+	rights   = map[storefront.Right]bool{} // true: used in some world of this run
+)
+
+// Functions builds the functions, once a run, and returns where they are.
+func Functions() (string, error) {
+	buildOnce.Do(func() { functions, errBuild = service.Build(context.Background(), os.Stderr) })
+	return functions, errBuild
+}
+
+// New starts a world that ends with the test.
+func New(t testing.TB, change ...func(*service.Options)) *World {
+	t.Helper()
+	dir, err := Functions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuers, err := devissuer.Load(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := service.Options{Functions: dir, Issuers: issuers}
+	for _, c := range change {
+		c(&o)
+	}
+	s, err := service.Start(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		remember(s.Front)
+		if t.Failed() {
+			tell(t, s)
+		}
+		s.Stop()
+		if refused := s.Front.Refused(); len(refused) > 0 {
+			t.Errorf("functions asked for what their rows do not grant: %q", refused)
+		}
+	})
+	return &World{Target: Target{URL: s.URL, Token: s.Token}, Service: s}
+}
+
+// tell shows what the functions logged of faults of theirs, for a test that failed.
+func tell(t testing.TB, s *service.Service) {
+	for _, f := range operations.Functions() {
+		for _, line := range s.Logs(f) {
+			if strings.Contains(line, `"level":"ERROR"`) || strings.Contains(line, "panic") {
+				t.Logf("%s: %s", f, line)
+			}
+		}
+	}
+}
+
+// WithProcesses lets a function have as many processes as a race needs.
+func WithProcesses(n int) func(*service.Options) {
+	return func(o *service.Options) { o.Processes = n }
+}
+
+func remember(f *storefront.Front) {
+	rightsMu.Lock()
+	defer rightsMu.Unlock()
+	for _, r := range f.Used() {
+		rights[r] = true
+	}
+	for _, r := range f.Unused() {
+		rights[r] = rights[r]
+	}
+}
+
+// Unused lists the rights that no test of the run has made use of: a function should not have them.
+func Unused() []string {
+	rightsMu.Lock()
+	defer rightsMu.Unlock()
+	var list []string
+	for r, used := range rights {
+		if !used {
+			list = append(list, fmt.Sprintf("%+v", r))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+var names atomic.Int64
+
+// Name makes a name that no other test of the run uses.
+func Name(stem string) string { return stem + "-" + strconv.FormatInt(names.Add(1), 10) }
+
+// Items reads everything in a table, past the functions and their rights.
+func (w *World) Items(t testing.TB, table dynamo.TableID) []map[string]any {
+	t.Helper()
+	var list []map[string]any
+	pages := dynamodb.NewScanPaginator(w.DB, &dynamodb.ScanInput{
+		TableName: aws.String(store.TableName(table)), ConsistentRead: aws.Bool(true)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatalf("scan %s: %v", table, err)
+		}
+		for _, item := range page.Items {
+			var m map[string]any
+			if err := attributevalue.UnmarshalMap(item, &m); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// State is everything that is stored, but for the limiter's counters, as one text: two states are
+// equal if and only if nothing was written in between.
+func (w *World) State(t testing.TB) string {
+	t.Helper()
+	var lines []string
+	for _, table := range dynamo.Tables {
+		if table.ID == dynamo.RateCounters {
+			continue
+		}
+		for _, item := range w.Items(t, table.ID) {
+			b, err := json.Marshal(item)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, string(table.ID)+" "+string(b))
+		}
+	}
+	slices.Sort(lines)
+	return fmt.Sprintf("%d items\n%q", len(lines), lines)
+}
+
+// Events lists the audit events of a resource, oldest first.
+func (w *World) Events(t testing.TB, resourceType, id string) []map[string]any {
+	t.Helper()
+	var list []map[string]any
+	for _, e := range w.Items(t, dynamo.Audit) {
+		if r, ok := e["resource"].(map[string]any); ok && r["type"] == resourceType && r["id"] == id {
+			list = append(list, e)
+		}
+	}
+	slices.SortFunc(list, func(a, b map[string]any) int {
+		x, y := a["position"].(string), b["position"].(string)
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	return list
+}
+
+// WithPrefix has the API lie under a path, as behind a stage's default URL.
+func WithPrefix(prefix string) func(*service.Options) {
+	return func(o *service.Options) { o.Prefix = prefix }
+}

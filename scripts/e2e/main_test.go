@@ -1,0 +1,27 @@
+// Package e2e tests the whole service over HTTP: real function processes behind the local gateway.
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+)
+
+// TestMain fails a whole run in which a right of some function was never used: least privilege is
+// what the functions need, and no more.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	whole := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" &&
+		flag.Lookup("test.list").Value.String() == ""
+	if unused := harness.Unused(); code == 0 && whole && len(unused) > 0 {
+		fmt.Println("FAIL: these rights were granted and never used:")
+		for _, r := range unused {
+			fmt.Println("  ", r)
+		}
+		code = 1
+	}
+	os.Exit(code)
+}
