@@ -40,6 +40,11 @@ func (l *line) fail(err error) { l.code, l.cause = problem.ValidationFailed, err
 func (l *line) end(ctx context.Context, status int) {
 	duration := l.s.env.Now().Sub(l.start)
 	ms := float64(duration.Microseconds()) / 1000
+	sampled := l.s.sampler != nil && l.code == "" && !l.cold
+	if sampled && !l.s.sampler.choose() {
+		l.s.sampler.count(ms)
+		return
+	}
 	attributes := []slog.Attr{
 		slog.String("operation", l.s.op.ID),
 		slog.Int("status", status),
@@ -65,6 +70,10 @@ func (l *line) end(ctx context.Context, status int) {
 		}
 	}
 	l.s.env.Log.LogAttrs(ctx, level, "call", attributes...)
+	if sampled {
+		l.s.sampler.count(ms)
+		return
+	}
 
 	metrics := []telemetry.Metric{
 		telemetry.One("Calls"),

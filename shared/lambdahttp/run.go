@@ -30,6 +30,17 @@ type Env struct {
 	Metrics io.Writer
 	// Admission, where set, counts every authenticated call.
 	Admission Admission
+	// LogSample logs one success in so many of an operation that is Sampled; 0 and 1: each.
+	LogSample int
+}
+
+// Require ends the process when a setting makes no sense: a function must not start with it, since it
+// would do something else than it was told.
+func (e Env) Require(err error) {
+	if err != nil {
+		e.Log.Error("the function cannot start", "error", err.Error())
+		os.Exit(1)
+	}
 }
 
 // A Handler answers one operation: with an Answer, or with an error that package problem turns into
@@ -49,7 +60,13 @@ func Run(id string, wire func(Env) Handler) {
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
 		Log: lambdacontext.NewLogger(), Metrics: os.Stdout,
 	}
-	lambda.Start(New(operations.Get(id), env, wire(env)))
+	op := operations.Get(id)
+	if op.Sampled {
+		var err error
+		env.LogSample, err = logSampleFromEnv()
+		env.Require(err)
+	}
+	lambda.Start(New(op, env, wire(env)))
 }
 
 // A Function is what Lambda calls with an event of API Gateway.

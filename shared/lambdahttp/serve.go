@@ -25,6 +25,9 @@ const margin = 500 * time.Millisecond
 func New(op operations.Operation, env Env, handle Handler) Function {
 	s := &server{op: op, env: env, handle: handle}
 	s.cold.Store(true)
+	if op.Sampled {
+		s.sampler = newSampler(env, op)
+	}
 	return s.invoke
 }
 
@@ -33,6 +36,8 @@ type server struct {
 	env    Env
 	handle Handler
 	cold   atomic.Bool
+	// sampler is set for operations whose successes are logged by sample.
+	sampler *sampler
 }
 
 // invoke answers one event. httpadapter carries body, headers and query over to net/http; the path is

@@ -49,6 +49,9 @@ type Operation struct {
 	Timeout time.Duration
 	// MemoryMB sizes the function, and its share of a CPU with it.
 	MemoryMB int
+	// Sampled operations are called so often that only a sample of their successes is logged; see
+	// lambdahttp.EnvLogSample.
+	Sampled bool
 }
 
 // Any is the method of an operation that takes every method.

@@ -26,12 +26,18 @@ const (
 	Milliseconds Unit = "Milliseconds"
 )
 
-// A Metric is one figure.
+// A Metric is one figure, or several of one kind.
 type Metric struct {
 	Name  string
 	Value float64
 	Unit  Unit
+	// Values, where set, are sent in place of Value: CloudWatch takes each as a figure of its own, MostValues
+	// at most.
+	Values []float64
 }
+
+// MostValues is how many values of one metric CloudWatch takes in one line.
+const MostValues = 100
 
 // One counts one thing.
 func One(name string) Metric { return Metric{Name: name, Value: 1, Unit: Count} }
@@ -65,6 +71,9 @@ func Emit(w io.Writer, now time.Time, dimensions map[string]string, metrics ...M
 	for _, m := range metrics {
 		d.Metrics = append(d.Metrics, definition{m.Name, m.Unit})
 		line[m.Name] = m.Value
+		if m.Values != nil {
+			line[m.Name] = m.Values
+		}
 	}
 	for k, v := range dimensions {
 		line[k] = v

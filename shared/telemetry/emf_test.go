@@ -27,7 +27,7 @@ func emitted(t *testing.T, dimensions map[string]string, metrics ...Metric) map[
 
 func TestEmit_WithDimensions_CountsForTheStageAndUnderThem(t *testing.T) {
 	t.Setenv(Stage, "prod")
-	got := emitted(t, map[string]string{"operation": "get-rollout"}, One("Calls"), Metric{"Duration", 1.5, Milliseconds})
+	got := emitted(t, map[string]string{"operation": "get-rollout"}, One("Calls"), Metric{Name: "Duration", Value: 1.5, Unit: Milliseconds})
 	want := map[string]any{
 		"stage": "prod", "operation": "get-rollout", "Calls": 1.0, "Duration": 1.5,
 		"_aws": map[string]any{
@@ -56,8 +56,15 @@ func TestEmit_OutsideOfAStage_IsLocal(t *testing.T) {
 
 func TestEmit_WhatNoNumberCanSay_IsLeftOut(t *testing.T) {
 	var out strings.Builder
-	Emit(&out, noon, nil, Metric{"Duration", math.NaN(), Milliseconds})
+	Emit(&out, noon, nil, Metric{Name: "Duration", Value: math.NaN(), Unit: Milliseconds})
 	if out.Len() > 0 {
 		t.Errorf("emitted %q, want nothing", out.String())
+	}
+}
+
+func TestEmit_SeveralValues_AreFiguresOfTheirOwn(t *testing.T) {
+	got := emitted(t, nil, Metric{Name: "Duration", Values: []float64{1.5, 2}, Unit: Milliseconds})
+	if !reflect.DeepEqual(got["Duration"], []any{1.5, 2.0}) {
+		t.Errorf("emitted %v", got["Duration"])
 	}
 }
