@@ -2,6 +2,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -35,7 +36,9 @@ func run(args []string, out, problems io.Writer) int {
 	flags.StringVar(&c.Organization, "org", "", "")
 	flags.DurationVar(&c.TTL, "ttl", time.Hour, "")
 	flags.Func("role", "", func(role string) error { c.Roles = append(c.Roles, role); return nil })
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0
+	} else if err != nil {
 		return 2
 	}
 	wrong := func(reason string) int {

@@ -1,0 +1,212 @@
+package devissuer_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/auth"
+	"wavegate/shared/token"
+)
+
+// TestMain lets a test run this program as one of several that load at the same time.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("LOAD_FROM"); dir != "" {
+		issuers, err := devissuer.Load(dir)
+		if err != nil {
+			_, _ = os.Stderr.WriteString(err.Error())
+			os.Exit(1)
+		}
+		_, _ = os.Stdout.WriteString(issuers.Setting())
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func load(t *testing.T, dir string) *devissuer.Issuers {
+	t.Helper()
+	issuers, err := devissuer.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return issuers
+}
+
+// verify is what the authorizer does with a token, some time from now.
+func verify(t *testing.T, issuers *devissuer.Issuers, raw string, in time.Duration) (auth.Principal, error) {
+	t.Helper()
+	trusted, err := token.ParseIssuers(issuers.Setting())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := func() time.Time { return time.Now().Add(in) }
+	return token.New(trusted, token.Options{Now: now}).Verify(t.Context(), raw)
+}
+
+func TestToken_IsTakenByTheService(t *testing.T) {
+	issuers := load(t, t.TempDir())
+	for name, c := range map[string]struct {
+		claims devissuer.Claims
+		issuer string
+	}{
+		"person":            {devissuer.Claims{User: "ada", Organization: "acme", Roles: []string{"organization_admin", "production_engineer"}}, devissuer.People},
+		"owner":             {devissuer.Claims{User: "root@acme", Roles: []string{"platform_owner"}}, devissuer.People},
+		"person of no role": {devissuer.Claims{User: "eve", Organization: "acme"}, devissuer.People},
+		"box":               {devissuer.Claims{User: "box-7", Organization: "acme", Roles: []string{"edge"}}, devissuer.Fleet},
+	} {
+		raw, err := issuers.Token(c.claims)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		p, err := verify(t, issuers, raw, 59*time.Minute)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if p.Issuer != c.issuer || p.UserID != c.claims.User || p.OrganizationID != c.claims.Organization || len(p.Roles) != len(c.claims.Roles) {
+			t.Errorf("%s: taken as %+v", name, p)
+		}
+	}
+}
+
+func TestToken_TTL_IsKept(t *testing.T) {
+	issuers := load(t, t.TempDir())
+	for ttl, in := range map[time.Duration]time.Duration{time.Minute: 2 * time.Minute, 0: 2 * time.Hour, -time.Minute: 0} {
+		raw, err := issuers.Token(devissuer.Claims{User: "ada", TTL: ttl})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = verify(t, issuers, raw, in)
+		if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Class != token.Expired {
+			t.Errorf("ttl %v, %v from now: %v", ttl, in, err)
+		}
+	}
+}
+
+func TestToken_ThatTheServiceWouldNotTake_IsAnError(t *testing.T) {
+	issuers := load(t, t.TempDir())
+	for name, c := range map[string]devissuer.Claims{
+		"no user":                 {Organization: "acme"},
+		"unknown role":            {User: "ada", Roles: []string{"root"}},
+		"the placeholder":         {User: "ada", Roles: []string{"(member)"}},
+		"edge beside another":     {User: "ada", Roles: []string{"edge", "platform_owner"}},
+		"organization that is no": {User: "ada", Organization: "a/b"},
+		"box whose id is none":    {User: "box 7", Roles: []string{"edge"}},
+	} {
+		if raw, err := issuers.Token(c); err == nil || raw != "" {
+			t.Errorf("%s: token %q, error %v", name, raw, err)
+		}
+	}
+}
+
+func TestLoad_Again_GivesTheSameKeys(t *testing.T) {
+	dir := t.TempDir()
+	raw, err := load(t, dir).Token(devissuer.Claims{User: "ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := verify(t, load(t, dir), raw, 0); err != nil {
+		t.Error(err)
+	}
+	if _, err := verify(t, load(t, t.TempDir()), raw, 0); err == nil {
+		t.Error("another directory has the same keys")
+	}
+}
+
+func TestLoad_Keys_AreTheOwnersOnly(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "not", "there", "yet")
+	load(t, dir)
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		if !entry.IsDir() {
+			files++
+		}
+		return nil
+	})
+	if err != nil || files != 2 {
+		t.Errorf("%d files, want one key each and nothing left over; error %v", files, err)
+	}
+}
+
+func TestLoad_ManyProcessesAtOnce_GetTheSameKeys(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dev")
+	settings := make([]string, 8)
+	var processes sync.WaitGroup
+	for n := range settings {
+		processes.Go(func() {
+			command := exec.CommandContext(t.Context(), os.Args[0])
+			command.Env = append(os.Environ(), "LOAD_FROM="+dir)
+			out, err := command.Output()
+			if err != nil {
+				t.Errorf("process %d: %v", n, err)
+			}
+			settings[n] = string(out)
+		})
+	}
+	processes.Wait()
+	want := load(t, dir).Setting()
+	for n, setting := range settings {
+		if setting != want {
+			t.Errorf("process %d has other keys", n)
+		}
+	}
+}
+
+func TestLoad_BrokenKeyFile_IsNamedAndKept(t *testing.T) {
+	dir := t.TempDir()
+	load(t, dir)
+	fleet, err := os.ReadFile(filepath.Join(dir, "fleet.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"empty": "", "no key": "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", "another's key": string(fleet)} {
+		file := filepath.Join(dir, "people.pem")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := devissuer.Load(dir); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if after, err := os.ReadFile(file); err != nil || string(after) != text {
+			t.Errorf("%s: the file was changed, error %v", name, err)
+		}
+	}
+}
+
+func TestDir_IsTheRepositorysUnlessTheEnvironmentSaysOtherwise(t *testing.T) {
+	t.Setenv(devissuer.DirEnv, "")
+	dir, err := devissuer.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(dir), "go.mod")); err != nil || filepath.Base(dir) != ".dev" {
+		t.Errorf("dir %s, error %v", dir, err)
+	}
+	t.Setenv(devissuer.DirEnv, "/elsewhere")
+	if dir, err := devissuer.Dir(); err != nil || dir != "/elsewhere" {
+		t.Errorf("dir %s, error %v", dir, err)
+	}
+	t.Setenv(devissuer.DirEnv, "")
+	t.Chdir(t.TempDir())
+	if dir, err := devissuer.Dir(); err == nil {
+		t.Errorf("outside of the repository the directory is %s", dir)
+	}
+}

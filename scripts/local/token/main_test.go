@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/auth"
+	"wavegate/shared/token"
+)
+
+// taken verifies what a command printed: one token on one line, which the service takes.
+func taken(t *testing.T, out string) auth.Principal {
+	t.Helper()
+	raw, ok := strings.CutSuffix(out, "\n")
+	if !ok || strings.ContainsAny(raw, " \n") {
+		t.Fatalf("printed %q", out)
+	}
+	issuers, err := devissuer.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted, err := token.ParseIssuers(issuers.Setting())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := token.New(trusted, token.Options{}).Verify(t.Context(), raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestToken_PrintsATokenAndNothingElse(t *testing.T) {
+	t.Setenv(devissuer.DirEnv, t.TempDir())
+	var out, problems bytes.Buffer
+	args := []string{"--user", "ada", "--org", "acme", "--role", "platform_owner", "--role", "production_engineer", "--ttl", "90m"}
+	if code := run(args, &out, &problems); code != 0 || problems.Len() != 0 {
+		t.Fatalf("exit code %d, %s", code, problems.String())
+	}
+	p := taken(t, out.String())
+	left := time.Until(p.Expires)
+	if p.UserID != "ada" || p.OrganizationID != "acme" || !p.Has(auth.PlatformOwner) || !p.Has(auth.ProductionEngineer) || left < 80*time.Minute || left > 90*time.Minute {
+		t.Errorf("taken as %+v", p)
+	}
+}
+
+func TestToken_WrongArguments_AreExplainedWithExitCode2(t *testing.T) {
+	t.Setenv(devissuer.DirEnv, t.TempDir())
+	for args, want := range map[string]string{
+		"":                                   "--user is missing",
+		"--user":                             "flag needs an argument: -user",
+		"--user ada --role root":             `there is no role "root"`,
+		"--user ada --role edge --role edge": "the role edge stands alone",
+		"--user ada --org a/b":               "the organization is no id",
+		"--user ada --ttl 0s":                "--ttl must be more than 0",
+		"--user ada --ttl -5m":               "--ttl must be more than 0",
+		"--user ada --ttl soon":              "invalid value",
+		"--user ada acme":                    "not an option: acme",
+		"--name ada":                         "flag provided but not defined: -name",
+	} {
+		var out, problems bytes.Buffer
+		if code := run(strings.Fields(args), &out, &problems); code != 2 || out.Len() != 0 {
+			t.Errorf("%q: exit code %d, printed %q", args, code, out.String())
+		}
+		if !strings.Contains(problems.String(), want) || strings.Count(problems.String(), "usage:") != 1 {
+			t.Errorf("%q: explained as %q, want %q", args, problems.String(), want)
+		}
+	}
+}
+
+func TestToken_Help_IsNoFault(t *testing.T) {
+	var out, problems bytes.Buffer
+	if code := run([]string{"--help"}, &out, &problems); code != 0 || out.Len() != 0 || !strings.Contains(problems.String(), "usage:") {
+		t.Errorf("exit code %d, printed %q, explained %q", code, out.String(), problems.String())
+	}
+}
+
+func TestToken_KeysThatCannotBeHad_AreExitCode1(t *testing.T) {
+	t.Setenv(devissuer.DirEnv, "/dev/null/keys")
+	var out, problems bytes.Buffer
+	if code := run([]string{"--user", "ada"}, &out, &problems); code != 1 || out.Len() != 0 || !strings.Contains(problems.String(), "/dev/null/keys") {
+		t.Errorf("exit code %d, printed %q, explained %q", code, out.String(), problems.String())
+	}
+}
+
+func TestScript_WorksFromAnyDirectory(t *testing.T) {
+	script, err := filepath.Abs("../../token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(devissuer.DirEnv, t.TempDir())
+	t.Chdir(t.TempDir())
+	out, err := exec.CommandContext(t.Context(), script, "--user", "ada", "--org", "acme").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := taken(t, string(out)); p.UserID != "ada" {
+		t.Errorf("taken as %+v", p)
+	}
+	err = exec.CommandContext(t.Context(), script).Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 2 {
+		t.Errorf("without arguments: %v", err)
+	}
+}
