@@ -78,12 +78,12 @@ func (s *service) baseURL() *string {
 }
 
 func (s *service) stageOptions() *awsapigateway.StageOptions {
-	access := awslogs.NewLogGroup(s.stack, jsii.String("access-logs"), &awslogs.LogGroupProps{
+	s.access = awslogs.NewLogGroup(s.stack, jsii.String("access-logs"), &awslogs.LogGroupProps{
 		Retention: retentionDays[s.settings.LogRetentionDays], RemovalPolicy: s.removal(),
 	})
 	return &awsapigateway.StageOptions{
 		StageName:            jsii.String(string(s.settings.Stage)),
-		AccessLogDestination: awsapigateway.NewLogGroupLogDestination(access),
+		AccessLogDestination: awsapigateway.NewLogGroupLogDestination(s.access),
 		AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLog())),
 		// Errors only, and never the data of a call: that would log tokens and bodies.
 		LoggingLevel:         awsapigateway.MethodLoggingLevel_ERROR,

@@ -13,6 +13,7 @@ import (
 
 	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
+	"wavegate/shared/telemetry"
 	"wavegate/shared/token"
 )
 
@@ -92,7 +93,7 @@ func (s *service) addFunction(spec functionSpec) awslambda.Function {
 	logs := awslogs.NewLogGroup(s.stack, jsii.String(spec.name+"-logs"), &awslogs.LogGroupProps{
 		Retention: retentionDays[s.settings.LogRetentionDays], RemovalPolicy: s.removal(),
 	})
-	env := map[string]*string{}
+	env := map[string]*string{telemetry.Stage: jsii.String(string(s.settings.Stage))}
 	for key, value := range spec.environment {
 		env[key] = value
 	}
@@ -122,7 +123,7 @@ func (s *service) addFunction(spec functionSpec) awslambda.Function {
 	})
 	// The role is referred to already; the CDK's explicit dependency says it twice.
 	f.Node().DefaultChild().(awslambda.CfnFunction).AddDeletionOverride(jsii.String("DependsOn"))
-	s.functions[spec.name], s.logs[spec.name] = f, logs
+	s.functions[spec.name], s.logs[spec.name], s.memory[spec.name] = f, logs, float64(spec.memoryMB)
 	return f
 }
 

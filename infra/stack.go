@@ -21,7 +21,9 @@ type service struct {
 	tables    map[dynamo.TableID]awsdynamodb.Table
 	functions map[string]awslambda.Function
 	logs      map[string]awslogs.LogGroup
+	memory    map[string]float64 // of a function, in MB
 	api       awsapigateway.RestApi
+	access    awslogs.LogGroup // the access logs
 }
 
 // NewStack defines the whole service as one stack. dist is the directory with the built functions.
@@ -39,12 +41,14 @@ func NewStack(app constructs.Construct, settings Settings, dist string) awscdk.S
 		tables:    map[dynamo.TableID]awsdynamodb.Table{},
 		functions: map[string]awslambda.Function{},
 		logs:      map[string]awslogs.LogGroup{},
+		memory:    map[string]float64{},
 	}
 	s.addTables()
 	issuers := s.addIdentity()
 	s.addOperations()
 	s.addAuthorizer(issuers)
 	s.addAPI()
+	s.addDashboard(s.addAlarms())
 	return s.stack
 }
 

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/dynamo"
+	"wavegate/shared/operations"
+)
+
+// An alarm is a rule for when somebody is told. Its kind has a section of the same name in
+// runbook.md.
+type alarm struct {
+	kind      string
+	part      string // of what, where a kind has several
+	says      string
+	metric    awscloudwatch.IMetric
+	threshold float64 // the alarm goes off at it and above
+	minutes   int     // of which ...
+	of        int     // ... the last so many must be at the threshold
+}
+
+// addAlarms makes the alarms and the topic that they tell.
+func (s *service) addAlarms() []awscloudwatch.Alarm {
+	topic := s.addTopic()
+	action := awscloudwatchactions.NewSnsAction(topic)
+	rules := append(s.apiAlarms(), s.functionAlarms()...)
+	rules = append(rules, s.storeAlarms()...)
+	var alarms []awscloudwatch.Alarm
+	for _, a := range rules {
+		name := a.kind
+		if a.part != "" {
+			name += "-" + a.part
+		}
+		made := awscloudwatch.NewAlarm(s.stack, jsii.String("alarm-"+name), &awscloudwatch.AlarmProps{
+			AlarmName:          jsii.String(*s.stack.StackName() + "-" + name),
+			AlarmDescription:   jsii.String(a.says + " See " + a.kind + " in infra/runbook.md."),
+			Metric:             a.metric,
+			Threshold:          &a.threshold,
+			ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+			DatapointsToAlarm:  jsii.Number(a.minutes),
+			EvaluationPeriods:  jsii.Number(a.of),
+			// No calls, no figures: a quiet service is a healthy one.
+			TreatMissingData: awscloudwatch.TreatMissingData_NOT_BREACHING,
+		})
+		made.AddAlarmAction(action)
+		made.AddOkAction(action)
+		alarms = append(alarms, made)
+	}
+	return alarms
+}
+
+func (s *service) apiAlarms() []alarm {
+	api, own, authorizer := s.gateway(), s.own(), s.lambda(operations.Authorizer)
+	return []alarm{
+		{
+			kind: "api-5xx", says: "More than 1 % of the answers are failures of the service.",
+			metric: over("IF(m0 >= 3, 100 * m0 / m1, 0)", "failures, %",
+				api.metric("5XXError", sum, ""), api.metric("Count", sum, "")),
+			threshold: 1, minutes: 3, of: 5,
+		},
+		{
+			kind: "api-latency", says: "One answer in twenty takes two seconds or more.",
+			metric: api.metric("Latency", p95, ""), threshold: 2000, minutes: 3, of: 5,
+		},
+		{
+			kind: "authorizer-errors", says: "The authorizer cannot judge one token in twenty.",
+			metric: over("IF(m0 >= 5, 100 * m0 / m1, 0)", "errors, %",
+				authorizer.metric("Errors", sum, ""), authorizer.metric("Invocations", sum, "")),
+			threshold: 5, minutes: 3, of: 5,
+		},
+		{
+			kind: "issuer-keys", says: "An issuer's keys cannot be fetched.",
+			metric: own.metric("KeyFetchFailures", sum, ""), threshold: 1, minutes: 3, of: 15,
+		},
+		{
+			kind: "limiter-fail-open", says: "Calls are let through uncounted, since the limiter's table does not answer in time.",
+			metric: own.metric("LimiterFailOpen", sum, ""), threshold: 5, minutes: 2, of: 5,
+		},
+	}
+}
+
+// functionAlarms watch the functions in groups: one alarm a function would be several hundred
+// resources by and by.
+func (s *service) functionAlarms() []alarm {
+	var alarms []alarm
+	for _, g := range s.groups() {
+		alarms = append(alarms,
+			alarm{
+				kind: "functions-dead", part: g.name, says: "A function crashes or runs into its timeout.",
+				metric:    over("SUM(METRICS())", "errors", s.each(g, "Errors", sum)...),
+				threshold: 3, minutes: 2, of: 5,
+			},
+			alarm{
+				kind: "functions-throttled", part: g.name, says: "Lambda refuses to run a function: the account's concurrency is used up.",
+				metric:    over("SUM(METRICS())", "throttles", s.each(g, "Throttles", sum)...),
+				threshold: 1, minutes: 2, of: 5,
+			},
+			alarm{
+				kind: "functions-slow", part: g.name, says: "A function comes near its timeout.",
+				metric:    over("MAX(METRICS())", "ms", s.each(g, "Duration", p99)...),
+				threshold: 0.8 * g.shortest, minutes: 3, of: 5,
+			},
+		)
+	}
+	return alarms
+}
+
+func (s *service) storeAlarms() []alarm {
+	var alarms []alarm
+	var throttles []awscloudwatch.IMetric
+	for _, t := range dynamo.Tables {
+		throttles = append(throttles,
+			s.table(t.ID).metric("ReadThrottleEvents", sum, string(t.ID)+" reads"),
+			s.table(t.ID).metric("WriteThrottleEvents", sum, string(t.ID)+" writes"))
+		var errors []awscloudwatch.IMetric
+		for _, call := range calls(t.ID) {
+			errors = append(errors, s.tableCall(t.ID, call).metric("SystemErrors", sum, call))
+		}
+		if len(errors) == 0 {
+			continue // no operation uses it yet
+		}
+		alarms = append(alarms, alarm{
+			kind: "table-errors", part: string(t.ID), says: "DynamoDB itself fails on the table.",
+			metric: over("SUM(METRICS())", "system errors", errors...), threshold: 3, minutes: 2, of: 5,
+		})
+	}
+	part := 0
+	for some := range slices.Chunk(throttles, maxMetrics) {
+		part++
+		alarms = append(alarms, alarm{
+			kind: "tables-throttled", part: fmt.Sprint(part), says: "DynamoDB refuses calls: a partition gets more than it can take.",
+			metric: over("SUM(METRICS())", "throttles", some...), threshold: 10, minutes: 2, of: 5,
+		})
+	}
+	return alarms
+}
+
+// addTopic makes the topic for alarms. Its policy names who may publish, since a policy of one's own
+// replaces the one that lets the account's services in.
+func (s *service) addTopic() awssns.Topic {
+	topic := awssns.NewTopic(s.stack, jsii.String("alarms"), &awssns.TopicProps{
+		DisplayName: s.stack.StackName(), EnforceSSL: jsii.Bool(true),
+	})
+	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Sid:        jsii.String("AlarmsOfThisAccount"),
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},
+		Actions:    jsii.Strings("sns:Publish"),
+		Resources:  &[]*string{topic.TopicArn()},
+		Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": s.stack.Account()}},
+	}))
+	if s.settings.AlarmEmail != "" {
+		awssns.NewSubscription(s.stack, jsii.String("alarm-email"), &awssns.SubscriptionProps{
+			Topic: topic, Protocol: awssns.SubscriptionProtocol_EMAIL, Endpoint: jsii.String(s.settings.AlarmEmail),
+		})
+	}
+	s.output("AlarmTopic", "Subscribe here to be told of alarms", topic.TopicArn())
+	return topic
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/dynamo"
+	"wavegate/shared/operations"
+	"wavegate/shared/telemetry"
+)
+
+// Statistics of CloudWatch.
+const (
+	sum = "Sum"
+	p50 = "p50"
+	p95 = "p95"
+	p99 = "p99"
+)
+
+// A source is where metrics come from: a namespace and fixed dimensions.
+type source struct {
+	namespace  string
+	dimensions map[string]*string
+}
+
+// metric gives one figure of a source, a minute each.
+func (s source) metric(name, statistic, label string) awscloudwatch.IMetric {
+	props := &awscloudwatch.MetricProps{
+		Namespace: &s.namespace, MetricName: &name, Statistic: &statistic,
+		DimensionsMap: &s.dimensions, Period: awscdk.Duration_Minutes(jsii.Number(1)),
+	}
+	if label != "" {
+		props.Label = &label
+	}
+	return awscloudwatch.NewMetric(props)
+}
+
+// own are the figures that the functions write themselves, for the whole stage; see package
+// telemetry.
+func (s *service) own() source {
+	return source{telemetry.Namespace, map[string]*string{"stage": jsii.String(string(s.settings.Stage))}}
+}
+
+func (s *service) gateway() source {
+	return source{"AWS/ApiGateway", map[string]*string{
+		"ApiName": s.stack.StackName(), "Stage": jsii.String(string(s.settings.Stage)),
+	}}
+}
+
+func (s *service) lambda(function string) source {
+	return source{"AWS/Lambda", map[string]*string{"FunctionName": s.functions[function].FunctionName()}}
+}
+
+func (s *service) table(id dynamo.TableID) source {
+	return source{"AWS/DynamoDB", map[string]*string{"TableName": s.tables[id].TableName()}}
+}
+
+// tableCall is a table's figures by the kind of call, which is how DynamoDB counts its own errors.
+func (s *service) tableCall(id dynamo.TableID, call string) source {
+	t := s.table(id)
+	t.dimensions["Operation"] = &call
+	return t
+}
+
+// calls lists the kinds of DynamoDB calls that the operations make on a table. Writes are counted
+// as transactions, beside the single update of a counter.
+func calls(id dynamo.TableID) []string {
+	made := map[string]bool{}
+	for _, op := range operations.Table {
+		for _, g := range op.Grants {
+			if g.Table != id {
+				continue
+			}
+			for _, a := range g.Actions {
+				switch a {
+				case dynamo.Get, dynamo.Query:
+					made[string(a)] = true
+				case dynamo.Update:
+					made[string(a)], made["TransactWriteItems"] = true, true
+				default:
+					made["TransactWriteItems"] = true
+				}
+			}
+			if len(g.Indexes) > 0 {
+				made[string(dynamo.Query)] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(made))
+}
+
+// maxMetrics is how many metrics one alarm can look at.
+const maxMetrics = 10
+
+// A group is a part of the functions that share alarms: those under one part of the paths, in
+// portions that an alarm can hold.
+type group struct {
+	name      string
+	functions []string
+	// shortest is the shortest timeout among them, in milliseconds.
+	shortest float64
+}
+
+// groups divides the operations by the segment after /api. What answers for identity is one more.
+func (s *service) groups() []group {
+	var groups []group
+	add := func(name, function string, timeout float64) {
+		portion := 1
+		for i := range groups {
+			if base, _, _ := strings.Cut(groups[i].name, "."); base != name {
+				continue
+			}
+			if len(groups[i].functions) < maxMetrics {
+				groups[i].functions = append(groups[i].functions, function)
+				groups[i].shortest = min(groups[i].shortest, timeout)
+				return
+			}
+			portion++
+		}
+		if portion > 1 {
+			name = fmt.Sprintf("%s.%d", name, portion)
+		}
+		groups = append(groups, group{name, []string{function}, timeout})
+	}
+	for _, op := range operations.Table {
+		add(strings.Split(op.Path, "/")[2], op.ID, float64(op.Timeout.Milliseconds()))
+	}
+	add("identity", operations.Authorizer, float64(authorizerTimeout.Milliseconds()))
+	if s.functions[preTokenGeneration] != nil {
+		add("identity", preTokenGeneration, float64(preTokenGenerationFor.Milliseconds()))
+	}
+	return groups
+}
+
+// over is a formula over metrics that it names m0, m1 and so on.
+func over(formula, label string, metrics ...awscloudwatch.IMetric) awscloudwatch.IMetric {
+	named := map[string]awscloudwatch.IMetric{}
+	for i, m := range metrics {
+		named[fmt.Sprintf("m%d", i)] = m
+	}
+	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+		Expression: &formula, Label: &label, UsingMetrics: &named,
+		Period: awscdk.Duration_Minutes(jsii.Number(1)),
+	})
+}
+
+// each gives one figure of every function of a group.
+func (s *service) each(g group, name, statistic string) []awscloudwatch.IMetric {
+	var metrics []awscloudwatch.IMetric
+	for _, f := range g.functions {
+		metrics = append(metrics, s.lambda(f).metric(name, statistic, f))
+	}
+	return metrics
+}
