@@ -4,6 +4,7 @@
 package audit
 
 import (
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,12 +56,28 @@ const Platform = "platform"
 // Factory is the stream of what happens inside a factory.
 func Factory(factoryID string) string { return "factory/" + factoryID }
 
-// A Record is an event in its stream. Position orders a stream: by time, then by id.
+// A Record is an event in its stream. Position orders a stream: by time, then by id. The other keys
+// are those of the filters.
 type Record struct {
-	Stream   string `json:"stream"`
-	Position string `json:"position"`
+	Stream              string `json:"stream"`
+	Position            string `json:"position"`
+	StreamResource      string `json:"streamResource"`
+	StreamActor         string `json:"streamActor"`
+	StreamResourceActor string `json:"streamResourceActor"`
 	Event
 }
+
+func record(stream string, e Event) Record {
+	return Record{
+		Stream: stream, Position: Position(e), Event: e,
+		StreamResource:      key(stream, e.Resource.Type, e.Resource.ID),
+		StreamActor:         key(stream, e.Actor.Issuer, e.Actor.UserID),
+		StreamResourceActor: key(stream, e.Resource.Type, e.Resource.ID, e.Actor.Issuer, e.Actor.UserID),
+	}
+}
+
+// key joins the parts of an index key. None of them can hold a line break.
+func key(parts ...string) string { return strings.Join(parts, "\n") }
 
 // TimeFormat gives every event time the same width, so that positions sort as times do.
 const TimeFormat = "2006-01-02T15:04:05.000Z"
@@ -76,8 +93,7 @@ func Part(stream string, from Origin, at time.Time, name, organizationID string,
 		OrganizationID: organizationID, Actor: from.Actor, SourceIP: from.SourceIP, RequestID: from.RequestID,
 		Resource: what, Before: before, After: after,
 	}
-	r := Record{Stream: stream, Position: at.UTC().Format(TimeFormat) + "#" + e.EventID, Event: e}
-	return dynamo.PutPart(PartName, dynamo.Audit, r, dynamo.Absent("position"))
+	return dynamo.PutPart(PartName, dynamo.Audit, record(stream, e), dynamo.Absent("position"))
 }
 
 // NotBefore returns the time of a change: now, or just after the resource's last change where the

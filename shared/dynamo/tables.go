@@ -79,9 +79,19 @@ var Tables = []Table{
 		Indexes: []Index{{Name: "all", Partition: "list", Sort: "listKey"}}},
 	// What was ever published: a version of an edge type and its digest.
 	{ID: Releases, Partition: "edgeType", Sort: "version"},
-	// Rollout ids are UUIDs of version 7, so that their order is the order of their starts.
-	{ID: Rollouts, Partition: "id",
-		Indexes: []Index{{Name: "all", Partition: "list", Sort: "id"}, {Name: "byChannel", Partition: "pair", Sort: "id"}}},
+	// Rollout ids are UUIDs of version 7, so that their order is the order of their starts. There is
+	// an index for every combination of the filters edgeType, channel and status, so that a page
+	// comes back full or last without reading what it does not show. A rollout is written a handful
+	// of times in its life, so what the indexes cost does not count.
+	{ID: Rollouts, Partition: "id", Indexes: []Index{
+		{Name: "all", Partition: "list", Sort: "id"},
+		{Name: "byEdgeType", Partition: "edgeType", Sort: "id"},
+		{Name: "byChannelName", Partition: "channel", Sort: "id"},
+		{Name: "byChannel", Partition: "pair", Sort: "id"},
+		{Name: "byStatus", Partition: "status", Sort: "id"},
+		{Name: "byEdgeTypeAndStatus", Partition: "edgeTypeStatus", Sort: "id"},
+		{Name: "byChannelNameAndStatus", Partition: "channelStatus", Sort: "id"},
+		{Name: "byChannelAndStatus", Partition: "pairStatus", Sort: "id"}}},
 	// The production methods of a factory, in order of creation. The local index orders them by
 	// product first and is as fresh as the table.
 	{ID: Recipes, Partition: "factoryId", Sort: "methodId",
@@ -92,8 +102,13 @@ var Tables = []Table{
 	{ID: Edges, Partition: "edgeId", Indexes: []Index{
 		{Name: "byChannel", Partition: "pair", Sort: "edgeId"},
 		{Name: "byOrganization", Partition: "organizationId", Sort: "edgeId"}}},
-	// Audit events, append only, by stream (a factory, or the platform) and time.
-	{ID: Audit, Partition: "stream", Sort: "position"},
+	// Audit events, append only, by stream (a factory, or the platform) and time. There is an index
+	// for each way to filter a stream. They are global although local ones would not lag: a table
+	// with a local index holds 10 GB a partition at most, and then no change could be written.
+	{ID: Audit, Partition: "stream", Sort: "position", Indexes: []Index{
+		{Name: "byResource", Partition: "streamResource", Sort: "position"},
+		{Name: "byActor", Partition: "streamActor", Sort: "position"},
+		{Name: "byResourceAndActor", Partition: "streamResourceActor", Sort: "position"}}},
 	{ID: Idempotency, Partition: "key", TTL: "expires", Ephemeral: true},
 	{ID: RateCounters, Partition: "subject", TTL: "ttl", Ephemeral: true},
 	{ID: RateOverrides, Partition: "subject"},

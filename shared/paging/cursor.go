@@ -53,28 +53,29 @@ func (q Query) Pack(position string) string {
 	return encoding.EncodeToString(append(b, position...))
 }
 
-// Position returns the place that the cursor holds, empty when none was sent, or INVALID_CURSOR.
-func (c Cursor) Position(q Query) (string, error) {
+// Position returns the place that the cursor holds, empty when none was sent, or INVALID_CURSOR. valid
+// has the last word on the form of a position: anyone can make a cursor.
+func (c Cursor) Position(q Query, valid func(string) bool) (string, error) {
 	if !c.given {
 		return "", nil
 	}
 	if len(c.text) > encoding.EncodedLen(1+sealSize+maxPosition) {
-		return "", BadCursor()
+		return "", badCursor()
 	}
 	b, err := encoding.DecodeString(c.text)
 	// The decoder passes over line breaks and spare bits; encoding again shows them.
 	if err != nil || encoding.EncodeToString(b) != c.text || len(b) <= 1+sealSize || b[0] != cursorVersion {
-		return "", BadCursor()
+		return "", badCursor()
 	}
 	position := string(b[1+sealSize:])
-	if string(b[1:1+sealSize]) != string(q.seal(b[0], position)) {
-		return "", BadCursor()
+	if string(b[1:1+sealSize]) != string(q.seal(b[0], position)) || !valid(position) {
+		return "", badCursor()
 	}
 	return position, nil
 }
 
-// BadCursor is INVALID_CURSOR. It does not tell what is wrong: whoever follows next never meets it.
-func BadCursor() error {
+// badCursor is INVALID_CURSOR. It does not tell what is wrong: whoever follows next never meets it.
+func badCursor() error {
 	p := problem.New(problem.InvalidCursor, "The cursor does not belong to this query; begin without one, and change nothing in the next that a page gives.")
 	p.Faults = []problem.Fault{{Parameter: "cursor", Code: "cursor", Detail: "must be one that a page of this very query gave"}}
 	return p

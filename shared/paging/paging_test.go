@@ -60,7 +60,7 @@ func ticks(path string, n int) lambdahttp.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		position, err := cursor.Position(q)
+		position, err := cursor.Position(q, isNumber)
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
@@ -68,7 +68,7 @@ func ticks(path string, n int) lambdahttp.Handler {
 		if position != "" {
 			last, err := strconv.Atoi(position)
 			if err != nil {
-				return lambdahttp.Answer{}, paging.BadCursor()
+				return lambdahttp.Answer{}, err
 			}
 			next = last - 1
 		}
@@ -80,6 +80,8 @@ func ticks(path string, n int) lambdahttp.Handler {
 		return paging.Series(c, q, cursor.Limit, page, strconv.Itoa), nil
 	}
 }
+
+func isNumber(s string) bool { _, err := strconv.Atoi(s); return err == nil }
 
 // get calls a list with a query string, behind a stage's prefix.
 func get(t interface{ Fatalf(string, ...any) }, list lambdahttp.Handler, rawQuery string) events.APIGatewayProxyResponse {
@@ -274,6 +276,14 @@ func TestCursor_OfAnotherQuery_IsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			refused(t, get(t, other.list, other.query+"&cursor="+cursor), problem.InvalidCursor, "cursor")
 		})
+	}
+}
+
+func TestCursor_MadeForAPlaceThatCannotBe_IsRefused(t *testing.T) {
+	q := paging.Query{Path: "/api/ticks", Filter: url.Values{}}
+	read(t, get(t, ticks("/api/ticks", 100), "cursor="+q.Pack("42")))
+	for _, position := range []string{"", "forty-two", "42\x00", "\xff"} {
+		refused(t, get(t, ticks("/api/ticks", 100), "cursor="+q.Pack(position)), problem.InvalidCursor, "cursor")
 	}
 }
 

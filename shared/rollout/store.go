@@ -27,20 +27,6 @@ type Store struct {
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db: db, releases: release.NewStore(db)} }
 
-// rolloutItem is a rollout with the keys that lists go by.
-type rolloutItem struct {
-	Rollout
-	List string `json:"list"`
-	Pair string `json:"pair"`
-}
-
-// listAll is the one partition of the list of all rollouts.
-const listAll = "rollout"
-
-func item(r Rollout) rolloutItem {
-	return rolloutItem{Rollout: r, List: listAll, Pair: release.Pair(r.EdgeType, r.Channel)}
-}
-
 // Get returns a rollout, or NOT_FOUND.
 func (s *Store) Get(ctx context.Context, id string) (Rollout, error) {
 	var r Rollout
