@@ -72,10 +72,21 @@ var (
 	owners    = []auth.Role{auth.PlatformOwner}
 	engineers = []auth.Role{auth.ProductionEngineer, auth.OrganizationAdmin}
 	readers   = []auth.Role{auth.PlatformOwner, auth.Member}
+	auditors  = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}
 )
 
 func may(table dynamo.TableID, actions ...dynamo.Action) Grant {
 	return Grant{Table: table, Actions: actions}
+}
+
+// list is the right to query a table and some of its indexes.
+func list(table dynamo.TableID, indexes ...string) Grant {
+	return Grant{Table: table, Actions: []dynamo.Action{dynamo.Query}, Indexes: indexes}
+}
+
+// listByIndex is the right to query some indexes of a table and not the table itself.
+func listByIndex(table dynamo.TableID, indexes ...string) Grant {
+	return Grant{Table: table, Actions: []dynamo.Action{dynamo.Query}, Indexes: indexes, OnlyIndexes: true}
 }
 
 // Table lists every operation.
@@ -158,6 +169,77 @@ var Table = []Operation{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Recipes, dynamo.Get),
 		},
+	},
+	{
+		ID: "list-release-channels", Summary: "List release channels",
+		Method: http.MethodGet, Path: "/api/ota/release-channels",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{list(dynamo.Channels, "all")},
+	},
+	{
+		ID: "list-rollouts", Summary: "List rollouts, newest first",
+		Method: http.MethodGet, Path: "/api/ota/rollouts",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{listByIndex(dynamo.Rollouts, "all", "byEdgeType", "byChannelName", "byChannel",
+			"byStatus", "byEdgeTypeAndStatus", "byChannelNameAndStatus", "byChannelAndStatus")},
+	},
+	{
+		ID: "list-factories", Summary: "List the factories of an organization",
+		Method: http.MethodGet, Path: "/api/factories",
+		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{listByIndex(dynamo.Factories, "byOrganization")},
+	},
+	{
+		ID: "list-production-methods", Summary: "List the production methods of a factory",
+		Method: http.MethodGet, Path: "/api/factories/{factoryId}/production-methods",
+		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			list(dynamo.Recipes, "byProduct"),
+		},
+	},
+	{
+		ID: "list-machines", Summary: "List the machines of a factory",
+		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines",
+		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			list(dynamo.Machines),
+		},
+	},
+	{
+		ID: "put-machine", Summary: "Register a machine",
+		Method: http.MethodPut, Path: "/api/factories/{factoryId}/machines/{code}",
+		Roles: engineers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Machines, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-machine", Summary: "Read a machine",
+		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}",
+		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Machines, dynamo.Get),
+		},
+	},
+	{
+		ID: "list-factory-audit-events", Summary: "List the changes in a factory, newest first",
+		Method: http.MethodGet, Path: "/api/factories/{factoryId}/audit-events",
+		Roles: auditors, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			list(dynamo.Audit, "byResource", "byActor", "byResourceAndActor"),
+		},
+	},
+	{
+		ID: "list-audit-events", Summary: "List the changes on the platform, newest first",
+		Method: http.MethodGet, Path: "/api/audit-events",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{list(dynamo.Audit, "byResource", "byActor", "byResourceAndActor")},
 	},
 }
 

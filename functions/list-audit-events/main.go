@@ -1,0 +1,29 @@
+// Command list-audit-events answers with what was changed on the platform (channels, rollouts, edges,
+// factories and limits), the newest first; times, a resource and an actor narrow it.
+package main
+
+import (
+	"wavegate/shared/audit"
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/paging"
+)
+
+func main() { lambdahttp.Run("list-audit-events", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	trail := audit.NewLog(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		filter := audit.FilterOf(c.Input)
+		cursor := paging.ByCursor(c.Input)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		query := paging.Query{Path: "/api/audit-events", Filter: filter.Values()}
+		after, err := cursor.Position(query, audit.IsPosition)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		page, err := trail.List(c.Context(), audit.Platform, filter, after, cursor.Limit)
+		return paging.Series(c, query, cursor.Limit, page, audit.Position), err
+	}
+}

@@ -1,0 +1,36 @@
+// Command list-factories answers with the factories of the caller's organization. A platform owner may
+// name another; for anyone else another organization has none, whether it exists or not.
+package main
+
+import (
+	"net/url"
+
+	"wavegate/shared/factory"
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/paging"
+	"wavegate/shared/release"
+)
+
+func main() { lambdahttp.Run("list-factories", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	factories := factory.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		query := paging.Query{Path: "/api/factories"}
+		organization, named := c.Query("organizationId", release.NameRule)
+		window := paging.ByOffset(c.Input)
+		switch {
+		case named:
+			query.Filter = url.Values{"organizationId": {organization}}
+		case c.Caller.OrganizationID != "":
+			organization = c.Caller.OrganizationID
+		default:
+			c.Fault("organizationId", "required", "is required of a caller without an organization")
+		}
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		page, err := factories.List(c.Context(), c.Caller, organization, window)
+		return paging.Offset(c, query, window, page), err
+	}
+}

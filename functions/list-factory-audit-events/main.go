@@ -1,0 +1,36 @@
+// Command list-factory-audit-events answers with what was changed in a factory that the caller may
+// know of, the newest first; times, a resource and an actor narrow it.
+package main
+
+import (
+	"context"
+
+	"wavegate/shared/audit"
+	"wavegate/shared/dynamo"
+	"wavegate/shared/factory"
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/paging"
+)
+
+func main() { lambdahttp.Run("list-factory-audit-events", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	factories, trail := factory.NewStore(env.DB), audit.NewLog(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		factoryID := c.Path("factoryId", factory.SlugRule)
+		filter := audit.FilterOf(c.Input)
+		cursor := paging.ByCursor(c.Input)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		query := paging.Query{Path: "/api/factories/" + factoryID + "/audit-events", Filter: filter.Values()}
+		after, err := cursor.Position(query, audit.IsPosition)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		page, err := factory.Beside(c.Context(), factories, c.Caller, factoryID, func(ctx context.Context) (dynamo.Page[audit.Event], error) {
+			return trail.List(ctx, audit.Factory(factoryID), filter, after, cursor.Limit)
+		})
+		return paging.Series(c, query, cursor.Limit, page, audit.Position), err
+	}
+}

@@ -1,0 +1,25 @@
+// Command list-machines answers with the machines of a factory that the caller may know of.
+package main
+
+import (
+	"wavegate/shared/factory"
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/machine"
+	"wavegate/shared/paging"
+)
+
+func main() { lambdahttp.Run("list-machines", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	machines := machine.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		factoryID := c.Path("factoryId", factory.SlugRule)
+		window := paging.ByOffset(c.Input)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		query := paging.Query{Path: "/api/factories/" + factoryID + "/machines"}
+		page, err := machines.List(c.Context(), c.Caller, factoryID, window)
+		return paging.Offset(c, query, window, page), err
+	}
+}

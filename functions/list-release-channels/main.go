@@ -1,0 +1,30 @@
+// Command list-release-channels answers with the release channels; edgeType narrows them to one edge
+// type.
+package main
+
+import (
+	"net/url"
+
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/paging"
+	"wavegate/shared/release"
+)
+
+func main() { lambdahttp.Run("list-release-channels", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	channels := release.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		edgeType, filtered := c.Query("edgeType", release.NameRule)
+		window := paging.ByOffset(c.Input)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		query := paging.Query{Path: "/api/ota/release-channels"}
+		if filtered {
+			query.Filter = url.Values{"edgeType": {edgeType}}
+		}
+		page, err := channels.List(c.Context(), edgeType, window)
+		return paging.Offset(c, query, window, page), err
+	}
+}

@@ -1,0 +1,25 @@
+// Command list-rollouts answers with the rollouts, those that started last first; edgeType, channel
+// and status narrow them.
+package main
+
+import (
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/paging"
+	"wavegate/shared/rollout"
+)
+
+func main() { lambdahttp.Run("list-rollouts", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	rollouts := rollout.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		filter := rollout.FilterOf(c.Input)
+		window := paging.ByOffset(c.Input)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		query := paging.Query{Path: "/api/ota/rollouts", Filter: filter.Values()}
+		page, err := rollouts.List(c.Context(), filter, window)
+		return paging.Offset(c, query, window, page), err
+	}
+}

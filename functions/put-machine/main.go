@@ -1,0 +1,28 @@
+// Command put-machine registers a machine of a factory, or renames it: 201 when it is new, 204 when it
+// was there.
+package main
+
+import (
+	"wavegate/shared/factory"
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/machine"
+	"wavegate/shared/release"
+)
+
+func main() { lambdahttp.Run("put-machine", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	machines := machine.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		factoryID := c.Path("factoryId", factory.SlugRule)
+		code := c.Path("code", release.NameRule)
+		body := c.Body()
+		name := body.Text("name", factory.NameRule)
+		when := c.Preconditions()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		created, err := machines.Put(c.Context(), c.Caller, c.Origin(), factoryID, code, name, when)
+		return lambdahttp.Stored(created), err
+	}
+}
