@@ -44,7 +44,7 @@ func newAuthorizer(issuers []token.Issuer, now func() time.Time, log *slog.Logge
 }
 
 // errUnauthorized is the one error that API Gateway answers with 401. It is not cached.
-var errUnauthorized = errors.New("Unauthorized") //nolint:staticcheck // API Gateway knows it by this text.
+var errUnauthorized = errors.New("Unauthorized") // API Gateway knows it by this text.
 
 type (
 	request  = events.APIGatewayCustomAuthorizerRequestTypeRequest

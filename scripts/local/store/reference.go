@@ -116,7 +116,7 @@ func launch(java, home string, arguments []string) (*Store, error) {
 	}
 	port, err := listening(stdout)
 	if err != nil {
-		stop()
+		_ = stop()
 		return nil, fmt.Errorf("store: DynamoDB Local did not start: %w\n%s", err, problems.String())
 	}
 	return &Store{Kind: "DynamoDB Local", Endpoint: "http://127.0.0.1:" + port, close: stop}, nil
