@@ -200,6 +200,25 @@ func TestAuthorize_Attack_IsRefusedAlike(t *testing.T) {
 	}
 }
 
+func TestAuthorize_SameSubjectOfAnotherIssuer_IsAnotherUser(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	users := map[string]bool{}
+	for _, draft := range []tokentest.Draft{w.Person().With("sub", "box-7"), w.Box().With("sub", "box-7")} {
+		answer, err := newHarness(t, w.Setting, atNoon).authorize(t.Context(), withToken(draft.Sign()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := auth.FromContext(answer.Context)
+		if err != nil || p.UserID != "box-7" || answer.PrincipalID != p.User() {
+			t.Errorf("arrived as %+v of %q, error %v", p, answer.PrincipalID, err)
+		}
+		users[p.User()] = true
+	}
+	if len(users) != 2 {
+		t.Errorf("users %v", users)
+	}
+}
+
 func TestAuthorize_AuthorizationHeader(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	good := w.Person().Sign()

@@ -33,7 +33,7 @@ func (w World) Attacks() []Attack {
 	parts := strings.Split(good, ".")
 	thief := NewES256(w.PeopleES256.ID)
 
-	attacks := []Attack{
+	return []Attack{
 		// The algorithm.
 		final("alg none without a signature", token.BadAlgorithm, unsigned(person.WithHeader("alg", "none"))+"."),
 		final("alg none with the good signature", token.BadAlgorithm, unsigned(person.WithHeader("alg", "none"))+"."+parts[2]),
@@ -150,7 +150,7 @@ func (w World) Attacks() []Attack {
 		final("sub is a number", token.BadClaims, person.With("sub", 7).Sign()),
 		final("sub oversized", token.BadClaims, person.With("sub", strings.Repeat("s", 256)).Sign()),
 		final("sub with a line break", token.BadClaims, person.With("sub", "ada\nlevel=INFO").Sign()),
-		final("sub with a look-alike letter", token.BadClaims, person.With("sub", "аda").Sign()),
+		final("sub with a look-alike letter", token.BadClaims, person.With("sub", "\u0430da").Sign()),
 		final("organization that is no id", token.BadClaims, person.With("org", "acme/../rival").Sign()),
 		final("organizations in a list", token.BadClaims, person.With("org", []string{"acme", "rival"}).Sign()),
 		final("roles in an object", token.BadClaims, person.With("roles", map[string]any{"platform_owner": true}).Sign()),
@@ -169,7 +169,6 @@ func (w World) Attacks() []Attack {
 		final("the fleet's key signs in the people's name", token.BadSignature,
 			person.By(w.FleetKey).WithHeader("kid", w.PeopleES256.ID).Sign()),
 	}
-	return attacks
 }
 
 // unsigned is the signed part of a draft.
