@@ -70,6 +70,14 @@ func TestVerify_UnknownIssuer_IsNotRepeated(t *testing.T) {
 	}
 }
 
+func TestVerify_RefusalOfAKnownIssuer_NamesIt(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	_, err := verifier(t, w).Verify(t.Context(), w.Box().With("exp", 0).Sign())
+	if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Issuer != tokentest.Fleet {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestVerify_SameSubjectOfTwoIssuers_AreTwoUsers(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	v := verifier(t, w)

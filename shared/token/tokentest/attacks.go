@@ -95,6 +95,7 @@ func (w World) Attacks() []Attack {
 		final("oversized token", token.TooLarge, person.With("note", strings.Repeat("x", 8<<10)).Sign()),
 		final("standard base64", token.Malformed, parts[0]+"."+parts[1]+"."+strings.Repeat("+/", 43)),
 		final("padded base64", token.Malformed, parts[0]+"=."+parts[1]+"."+parts[2]),
+		final("signature with bits to spare", token.Malformed, spare(good)),
 		final("line break in the signature", token.Malformed, parts[0]+"."+parts[1]+"."+parts[2][:10]+"\n"+parts[2][10:]),
 		final("header is no object", token.Malformed, w.PeopleES256.SignText(`["ES256"]`, JSON(person.Claims))),
 		final("header is null", token.Malformed, w.PeopleES256.SignText(`null`, JSON(person.Claims))),
@@ -180,6 +181,14 @@ func unsigned(d Draft) string {
 func truncated(d Draft) string {
 	signature := must(d.Key.Method.Sign(unsigned(d), d.Key.Signer))
 	return unsigned(d) + "." + Encode(signature[:len(signature)-1])
+}
+
+// spare sets the bits of the last character that no byte of a 64-byte signature uses. Laxly read, it
+// is the same signature, and so the same token in another form.
+func spare(raw string) string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	last := strings.IndexByte(alphabet, raw[len(raw)-1])
+	return raw[:len(raw)-1] + alphabet[last+1:last+2]
 }
 
 func (w World) der() []byte { return must(x509.MarshalPKIXPublicKey(w.PeopleRS256.Signer.Public())) }
