@@ -71,6 +71,10 @@ func TestKeySet_UnfitKey_IsLeftOut(t *testing.T) {
 		n[0] = 0x80
 		return set(k.JWK(), "n", tokentest.Encode(n))
 	}
+	point, err := ec.Signer.Public().(*ecdsa.PublicKey).Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
 	huge := make([]byte, 513)
 	huge[0], huge[512] = 1, 1
 	for name, c := range map[string]struct {
@@ -93,6 +97,7 @@ func TestKeySet_UnfitKey_IsLeftOut(t *testing.T) {
 		"point not on the curve":       {ec, set(ec.JWK(), "x", ec.JWK()["y"])},
 		"point at nothing":             {ec, set(set(ec.JWK(), "x", tokentest.Encode(make([]byte, 32))), "y", tokentest.Encode(make([]byte, 32)))},
 		"coordinate missing":           {ec, set(ec.JWK(), "y", nil)},
+		"coordinates split elsewhere":  {ec, set(set(ec.JWK(), "x", tokentest.Encode(point[1:32])), "y", tokentest.Encode(point[32:]))},
 		"coordinate no base64url":      {ec, set(ec.JWK(), "y", "==")},
 		"RSA of 1024 bits":             {rsaKey, set(small.JWK(), "kid", "rs")},
 		"RSA of 4097 bits":             {rsaKey, set(rsaKey.JWK(), "n", tokentest.Encode(huge))},
