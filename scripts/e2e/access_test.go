@@ -1,0 +1,183 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/auth"
+	"wavegate/shared/operations"
+	"wavegate/shared/problem"
+)
+
+// callers are one of each kind, of the organization acme and of a rival.
+func callers(t *testing.T, w *harness.World) map[string]*harness.Caller {
+	all := map[string]*harness.Caller{"nobody": w.Nobody(), "a box": w.Box(t, "edge-1"), "a person of no organization": w.As(t, "paul", "")}
+	for _, organization := range []string{"acme", "rival"} {
+		for _, role := range []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.ProductionEngineer} {
+			all[string(role)+" of "+organization] = w.As(t, "u-"+string(role), organization, role)
+		}
+		all["member of "+organization] = w.As(t, "u-member", organization)
+	}
+	return all
+}
+
+// owns tells whether a caller's name says that they are of the organization that owns the factory.
+func owns(caller string) bool { return strings.HasSuffix(caller, " of acme") }
+
+// TestAccess_EveryOperationByEveryone calls each operation of the table as everyone and holds the
+// answer against the operation's roles: 401 without a token, 403 without a role, and for a factory of
+// another organization 404. A refused call writes nothing.
+func TestAccess_EveryOperationByEveryone(t *testing.T) {
+	w := harness.New(t)
+	path := start(t, w.Owner(t), "gateway-x")
+	factory(t, w, "munich-1", "acme")
+	made := w.Engineer(t, "acme").Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location")
+	before := w.State(t)
+	calls := 0
+	for _, op := range operations.Table {
+		for name, caller := range callers(t, w) {
+			if allowed(op, name) {
+				continue // what is done then is tested elsewhere
+			}
+			t.Run(op.ID+" by "+name, func(t *testing.T) {
+				calls++
+				a := caller.Do(t, methodOf(op), concrete(op, path, made), `{}`)
+				switch {
+				case name == "nobody":
+					a.Refused(t, problem.Unauthenticated)
+					if a.Header.Get("WWW-Authenticate") != "Bearer" {
+						t.Errorf("headers %v", a.Header)
+					}
+				case !mayCall(op, name):
+					a.Refused(t, problem.Forbidden)
+				case op.Method == http.MethodGet:
+					a.Refused(t, problem.NotFound)
+				default:
+					// The empty body is refused before the factory is looked for; nothing is told of it.
+					if a.Status != http.StatusBadRequest && a.Status != http.StatusNotFound && a.Status != http.StatusForbidden {
+						t.Errorf("answered %d %s", a.Status, a.Body)
+					}
+				}
+			})
+		}
+	}
+	if after := w.State(t); after != before {
+		t.Errorf("something was written:\nbefore %s\nafter  %s", before, after)
+	}
+	if calls == 0 {
+		t.Fatal("nothing was called")
+	}
+	t.Logf("%d refused calls of %d operations", calls, len(operations.Table))
+}
+
+// mayCall tells whether one of the roles that a caller's name says is one of the operation's.
+func mayCall(op operations.Operation, caller string) bool {
+	return slices.ContainsFunc(op.Roles, func(r auth.Role) bool {
+		if r == auth.Member {
+			return strings.Contains(caller, " of ") && !strings.Contains(caller, "no organization")
+		}
+		return strings.HasPrefix(caller, string(r)+" of ") || r == auth.Edge && caller == "a box"
+	})
+}
+
+// allowed tells whether a caller may do the operation in the test's world: by role, and where it is
+// about a factory, by owning it or being a platform owner who reads.
+func allowed(op operations.Operation, caller string) bool {
+	if !mayCall(op, caller) {
+		return false
+	}
+	return !strings.Contains(op.Path, "{factoryId}") || owns(caller) ||
+		op.Method == http.MethodGet && strings.HasPrefix(caller, "platform_owner") ||
+		op.ID == "put-factory"
+}
+
+func methodOf(op operations.Operation) string {
+	if op.Method == operations.Any {
+		return http.MethodPost
+	}
+	return op.Method
+}
+
+var parameter = regexp.MustCompile(`\{(\w+)\+?\}`)
+
+// concrete fills an operation's path with what exists in the test's world.
+func concrete(op operations.Operation, rollout, made string) string {
+	values := map[string]string{
+		"edgeType": "gateway-x", "channel": "stable", "id": id(rollout), "factoryId": "munich-1", "methodId": id(made),
+		"edgeId": "edge-2", "code": "m-1", "proxy": "chat", "subject": "users",
+	}
+	return parameter.ReplaceAllStringFunc(op.Path, func(p string) string {
+		return values[parameter.FindStringSubmatch(p)[1]]
+	})
+}
+
+// TestTenancy_ForeignAndMissing_AreTheSameAnswer compares, byte for byte but for the request id and
+// the path, what another organization hears of a factory that exists and of one that does not.
+func TestTenancy_ForeignAndMissing_AreTheSameAnswer(t *testing.T) {
+	w := harness.New(t)
+	factory(t, w, "munich-1", "acme")
+	made := id(w.Engineer(t, "acme").Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location"))
+	rival := w.As(t, "rita", "rival", auth.OrganizationAdmin, auth.ProductionEngineer)
+	requestID := regexp.MustCompile(`"requestId":"[^"]*"`)
+	same := func(a harness.Answer) string {
+		a.Refused(t, problem.NotFound)
+		body := strings.ReplaceAll(string(a.Body), "munich-2", "munich-1")
+		return fmt.Sprintf("%d %s %s", a.Status, a.Header.Get("Content-Type"), requestID.ReplaceAllString(body, ""))
+	}
+	for _, c := range []struct{ method, path, body string }{
+		{"GET", "", ""},
+		{"GET", "/production-methods/" + made, ""},
+		{"POST", "/production-methods", method},
+	} {
+		exists := same(rival.Do(t, c.method, "/api/factories/munich-1"+c.path, c.body))
+		missing := same(rival.Do(t, c.method, "/api/factories/munich-2"+c.path, c.body))
+		if exists != missing {
+			t.Errorf("%s %s:\nexists  %s\nmissing %s", c.method, c.path, exists, missing)
+		}
+	}
+}
+
+// TestTenancy_PlatformOwner reads everything; to create a method takes a role and the organization.
+func TestTenancy_PlatformOwner(t *testing.T) {
+	w := harness.New(t)
+	factory(t, w, "munich-1", "acme")
+	made := w.Engineer(t, "acme").Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location")
+	owner := w.Owner(t)
+	owner.Get(t, munich).Is(t, http.StatusOK)
+	owner.Get(t, made).Is(t, http.StatusOK)
+	owner.Post(t, methods, method).Refused(t, problem.Forbidden)
+	w.As(t, "olga", "wavegate", auth.PlatformOwner, auth.ProductionEngineer).Post(t, methods, method).Refused(t, problem.NotFound)
+	w.As(t, "olga", "acme", auth.PlatformOwner, auth.ProductionEngineer).Post(t, methods, method).Is(t, http.StatusCreated)
+}
+
+// TestLogs_HoldNoTokenAndNoBody looks through what all functions wrote in a session.
+func TestLogs_HoldNoTokenAndNoBody(t *testing.T) {
+	w := harness.New(t)
+	path := start(t, w.Owner(t), "gateway-x")
+	factory(t, w, "munich-1", "acme")
+	engineer := w.Engineer(t, "acme")
+	engineer.Post(t, methods, `{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":"secret-recipe"}`).Is(t, http.StatusCreated)
+	engineer.Post(t, methods, `{"name":"secret-recipe","name":"secret-recipe"}`).Refused(t, problem.ValidationFailed)
+	w.Owner(t).Patch(t, path, `{"staged_percent":10}`).Is(t, http.StatusNoContent)
+	forged := &harness.Caller{URL: w.Target.URL, Bearer: engineer.Bearer + "x"}
+	forged.Get(t, munich).Refused(t, problem.Unauthenticated)
+	lines := 0
+	for _, f := range operations.Functions() {
+		for _, line := range w.Logs(f) {
+			lines++
+			for _, secret := range []string{"secret-recipe", "eyJ", strings.TrimPrefix(engineer.Bearer, "Bearer ")} {
+				if strings.Contains(line, secret) {
+					t.Errorf("%s logged a secret: %s", f, line)
+				}
+			}
+		}
+	}
+	if lines < 8 {
+		t.Errorf("only %d lines were logged", lines)
+	}
+}

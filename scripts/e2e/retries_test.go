@@ -1,0 +1,184 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/storefront"
+	"wavegate/shared/auth"
+	"wavegate/shared/dynamo"
+	"wavegate/shared/problem"
+)
+
+func TestIdempotencyKey_SameRequest_GivesTheFirstAnswerAgain(t *testing.T) {
+	w := harness.New(t)
+	owner := w.Owner(t)
+	factory(t, w, "munich-1", "acme")
+	engineer := w.Engineer(t, "acme")
+	first := engineer.Post(t, methods, method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
+	before := w.State(t)
+	again := engineer.Post(t, methods, method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
+	// Written in another way it is the same request.
+	other := engineer.Post(t, methods, `{ "name":"\u004dilling ", "productId":"7B0F2C52-6E0B-4F53-9F51-0C5D6A3C1E11" }`, "Idempotency-Key", "k").
+		Is(t, http.StatusCreated).Header.Get("Location")
+	if again != first || other != first {
+		t.Errorf("locations %s, %s, %s", first, again, other)
+	}
+	engineer.Post(t, methods, strings.Replace(method, "Milling", "Turning", 1), "Idempotency-Key", "k").Refused(t, problem.IdempotencyKeyReused)
+	if after := w.State(t); after != before {
+		t.Errorf("a repeated request wrote:\nbefore %s\nafter  %s", before, after)
+	}
+
+	// The same key of another user, organization or path is another key.
+	colleague := w.As(t, "emma", "acme", auth.ProductionEngineer)
+	factory(t, w, "munich-2", "acme")
+	seen := []string{first,
+		colleague.Post(t, methods, method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location"),
+		engineer.Post(t, "/api/factories/munich-2/production-methods", method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location"),
+		engineer.Post(t, methods, method, "Idempotency-Key", "K").Is(t, http.StatusCreated).Header.Get("Location"),
+		engineer.Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location"),
+	}
+	slices.Sort(seen)
+	if n := len(slices.Compact(slices.Clone(seen))); n != 5 {
+		t.Errorf("%d methods, want 5: %q", n, seen)
+	}
+
+	// A start that succeeded is not refused for the rollout that it made.
+	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	one := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0"), "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
+	two := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0"), "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
+	if one != two {
+		t.Errorf("two rollouts: %s, %s", one, two)
+	}
+	owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0"), "Idempotency-Key", "other").Refused(t, problem.RolloutActive)
+}
+
+func TestIdempotencyKey_RepeatedBehindAnotherPrefix_HandsOutThatPrefix(t *testing.T) {
+	w := harness.New(t, harness.WithPrefix("/prod"))
+	factory(t, w, "munich-1", "acme")
+	location := w.Engineer(t, "acme").Post(t, methods, method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
+	if !strings.HasPrefix(location, "/prod/api/factories/munich-1/production-methods/") {
+		t.Fatalf("Location is %s", location)
+	}
+	for _, item := range w.Items(t, dynamo.Idempotency) {
+		if strings.Contains(fmt.Sprint(item), "/prod") || strings.Contains(fmt.Sprint(item), "eric") {
+			t.Errorf("the record holds more than it should: %v", item)
+		}
+	}
+}
+
+// cancelledAnswer is what DynamoDB says of a transaction that failed for reasons, part by part.
+func cancelledAnswer(codes ...string) *storefront.Answer {
+	var reasons []string
+	for _, c := range codes {
+		reasons = append(reasons, fmt.Sprintf(`{"Code":%q}`, c))
+	}
+	return &storefront.Answer{Status: http.StatusBadRequest, Body: fmt.Sprintf(
+		`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"Transaction cancelled","CancellationReasons":[%s]}`,
+		strings.Join(reasons, ","))}
+}
+
+// TestTrouble_PassesOrIsToldPlainly injects what no local store raises. A passing fault is not seen by
+// the caller; a lasting one is a problem with Retry-After; in neither case is anything half done.
+func TestTrouble_PassesOrIsToldPlainly(t *testing.T) {
+	faults := map[string]storefront.Fate{
+		"transaction conflict":      {Answer: cancelledAnswer("None", "TransactionConflict", "None", "None")},
+		"throttling in a reason":    {Answer: cancelledAnswer("ThrottlingError", "None", "None", "None")},
+		"transaction in progress":   {Answer: storefront.Failure(400, "TransactionInProgressException", "in progress")},
+		"throughput exceeded":       {Answer: storefront.Failure(400, "ProvisionedThroughputExceededException", "slow down")},
+		"internal error":            {Answer: storefront.Failure(500, "InternalServerError", "oops wavegate-internal")},
+		"connection lost before it": {DropRequest: true},
+	}
+	for name, fate := range faults {
+		t.Run(name, func(t *testing.T) {
+			w := harness.New(t)
+			owner := w.Owner(t)
+			path := start(t, owner, "gateway-x")
+			var left atomic.Int64
+			w.Front.Intercept(func(c *storefront.Call) storefront.Fate {
+				if c.Operation == "TransactWriteItems" && left.Add(-1) >= 0 {
+					return fate
+				}
+				return storefront.Fate{}
+			})
+
+			left.Store(2)
+			owner.Patch(t, path, `{"staged_percent":10}`).Is(t, http.StatusNoContent)
+			if r := owner.Get(t, path).Object(t); r["staged_percent"] != 10.0 || r["revision"] != 2.0 {
+				t.Errorf("after a passing fault the rollout is %v", r)
+			}
+
+			before := w.State(t)
+			left.Store(1000)
+			a := owner.Patch(t, path, `{"staged_percent":50}`)
+			left.Store(0)
+			a.Refused(t, problem.Unavailable)
+			if s := a.Header.Get("Retry-After"); s == "" || s == "0" {
+				t.Errorf("Retry-After is %q", s)
+			}
+			if strings.Contains(string(a.Body), "wavegate-internal") || strings.Contains(string(a.Body), "Exception") {
+				t.Errorf("the answer tells the cause: %s", a.Body)
+			}
+			if after := w.State(t); after != before {
+				t.Errorf("something was written:\nbefore %s\nafter  %s", before, after)
+			}
+			owner.Patch(t, path, `{"staged_percent":50}`).Is(t, http.StatusNoContent)
+		})
+	}
+}
+
+// TestTrouble_AnswerLost_ChangeIsMadeOnce drops the store's answer after the transaction was applied.
+// On the store that does not know the transaction's token, the change is found by what it wrote.
+func TestTrouble_AnswerLost_ChangeIsMadeOnce(t *testing.T) {
+	w := harness.New(t)
+	owner := w.Owner(t)
+	factory(t, w, "munich-1", "acme")
+	engineer := w.Engineer(t, "acme")
+	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
+	var left atomic.Int64
+	w.Front.Intercept(func(c *storefront.Call) storefront.Fate {
+		if c.Operation == "TransactWriteItems" && left.Add(-1) >= 0 {
+			return storefront.Fate{DropAnswer: true}
+		}
+		return storefront.Fate{}
+	})
+	lost := func() { left.Store(1) }
+
+	lost()
+	path := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	owner.Get(t, path).Is(t, http.StatusOK)
+	lost()
+	owner.Patch(t, path, `{"staged_percent":10}`).Is(t, http.StatusNoContent)
+	lost()
+	// The embedded store does not know the token of the second try, which then finds the channel as
+	// it should be and has nothing to change.
+	if a := owner.Put(t, channelPath("gateway-x", "beta"), release("1.0.0", digest("a"))); a.Status != http.StatusCreated && a.Status != http.StatusNoContent {
+		t.Errorf("answered %d %s", a.Status, a.Body)
+	}
+	lost()
+	made := engineer.Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location")
+	engineer.Get(t, made).Is(t, http.StatusOK)
+	lost()
+	keyed := engineer.Post(t, methods, method, "Idempotency-Key", "k").Is(t, http.StatusCreated).Header.Get("Location")
+	engineer.Get(t, keyed).Is(t, http.StatusOK)
+
+	if n := len(w.Items(t, dynamo.Rollouts)); n != 1 {
+		t.Errorf("%d rollouts", n)
+	}
+	if n := len(w.Items(t, dynamo.Recipes)); n != 2 {
+		t.Errorf("%d methods", n)
+	}
+	if names := eventNames(w, t, "rollout", id(path)); !slices.Equal(names, []string{"RolloutStarted", "RolloutPromoted"}) {
+		t.Errorf("events %q", names)
+	}
+	// Three publications, a factory, a start, a raise and two methods: an event for each.
+	if n := len(w.Items(t, dynamo.Audit)); n != 8 {
+		t.Errorf("%d audit events, want 8", n)
+	}
+}
