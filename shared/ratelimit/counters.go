@@ -1,0 +1,218 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Attributes of an item. A slot's attribute is slotPrefix and three hex digits of the slot's number
+// modulo 4,096: no reserved word of DynamoDB begins so. ttl and until are reserved and always stand
+// behind a placeholder.
+const (
+	attrSubject = "subject"
+	attrTotal   = "n"
+	attrBase    = "b"
+	attrTTL     = "ttl"   // epoch seconds
+	attrLimit   = "lim"   // an override's limit
+	attrUntil   = "until" // its end in epoch milliseconds, or forever
+	attrKeep    = "keep"  // the ttl that an item with an override has
+	slotPrefix  = "x"
+)
+
+const (
+	// forever stands for an override without an end: the last second of the year 9999.
+	forever = 253402300799000
+	// idle is how long an item is kept after its last request: longer than its slots' names are
+	// unique. DynamoDB takes what has ended away within days, and never earlier.
+	idle = time.Hour
+)
+
+// An Updater makes the one call of DynamoDB that the limiter needs. *dynamodb.Client is one.
+type Updater interface {
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+}
+
+// counters is the table rate-counters.
+type counters struct {
+	api   Updater
+	table string
+	rules rules
+}
+
+// apply sends one write and answers with the item as it then stands and whether the write was
+// applied. Any error is trouble of the store. The SDK does not retry it: a write that timed out may
+// have been applied, and would be counted twice.
+func (c counters) apply(ctx context.Context, subject string, w write) (item, bool, error) {
+	in := c.rules.input(w)
+	in.TableName = aws.String(c.table)
+	in.Key = map[string]types.AttributeValue{attrSubject: &types.AttributeValueMemberS{Value: subject}}
+	in.ReturnValues = types.ReturnValueAllNew
+	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	out, err := c.api.UpdateItem(ctx, in, once)
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		it, err := c.rules.decode(failed.Item)
+		return it, false, err
+	}
+	if err != nil {
+		return item{}, false, fmt.Errorf("ratelimit: count: %w", err)
+	}
+	it, err := c.rules.decode(out.Attributes)
+	return it, true, err
+}
+
+func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
+
+// attribute is the name under which a slot is stored.
+func (r rules) attribute(s slot) string { return fmt.Sprintf(slotPrefix+"%03x", s%r.ring) }
+
+// input is a write in DynamoDB's words.
+func (r rules) input(w write) *dynamodb.UpdateItemInput {
+	switch w := w.(type) {
+	case count:
+		return r.countInput(w)
+	case roll:
+		return r.rollInput(w)
+	case giveBack:
+		return r.giveBackInput(w)
+	}
+	panic("ratelimit: no such write")
+}
+
+func (r rules) countInput(w count) *dynamodb.UpdateItemInput {
+	return &dynamodb.UpdateItemInput{
+		UpdateExpression: aws.String("SET b = if_not_exists(b, :base), #ttl = if_not_exists(keep, :ttl) ADD n :one, " + r.attribute(w.at) + " :one"),
+		ConditionExpression: aws.String("attribute_not_exists(n) OR " +
+			"(((attribute_not_exists(lim) AND n < :limit) OR (#until > :now AND n < lim))" +
+			" AND (b BETWEEN :fresh AND :settled OR (n < :small AND b BETWEEN :oldest AND :settled)))"),
+		ExpressionAttributeNames: map[string]string{"#ttl": attrTTL, "#until": attrUntil},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":one":     number(1),
+			":base":    number(w.at - r.window),
+			":ttl":     number(w.now.Add(idle).Unix()),
+			":limit":   number(w.limit),
+			":now":     number(w.now.UnixMilli()),
+			":fresh":   number(w.at - r.fresh),
+			":settled": number(w.at - r.settled),
+			":oldest":  number(w.at - r.oldest),
+			":small":   number(r.small),
+		},
+	}
+}
+
+func (r rules) rollInput(w roll) *dynamodb.UpdateItemInput {
+	names := map[string]string{"#ttl": attrTTL}
+	values := map[string]types.AttributeValue{
+		":from":  number(w.from),
+		":to":    number(w.to),
+		":ttl":   number(w.now.Add(idle).Unix()),
+		":delta": number(w.counted() - w.expired),
+		":here":  number(w.counted() + w.pulled),
+	}
+	condition := "b = :from AND n < :below"
+	if values[":below"] = number(w.below); w.exact {
+		delete(values, ":below")
+		condition, values[":seen"] = "b = :from AND n = :seen", number(w.seen)
+	}
+	set := "SET b = :to, #ttl = if_not_exists(keep, :ttl)"
+	var remove []string
+	for _, s := range w.remove {
+		remove = append(remove, r.attribute(s))
+	}
+	slices.Sort(remove)
+	if w.ended != nil {
+		// Not if another override was set since.
+		condition += " AND #until = :until"
+		names["#until"], values[":until"] = attrUntil, number(until(*w.ended))
+		set = "SET b = :to, #ttl = :ttl"
+		remove = append(remove, attrLimit, "#until", attrKeep)
+	}
+	update := set + " ADD n :delta, " + r.attribute(w.at) + " :here"
+	if len(remove) > 0 {
+		update += " REMOVE " + strings.Join(remove, ", ")
+	}
+	return &dynamodb.UpdateItemInput{
+		UpdateExpression:          aws.String(update),
+		ConditionExpression:       aws.String(condition),
+		ExpressionAttributeNames:  names,
+		ExpressionAttributeValues: values,
+	}
+}
+
+func (r rules) giveBackInput(w giveBack) *dynamodb.UpdateItemInput {
+	x := r.attribute(w.at)
+	in := &dynamodb.UpdateItemInput{
+		UpdateExpression:    aws.String("ADD n :back, " + x + " :back"),
+		ConditionExpression: aws.String(x + " > :one AND b BETWEEN :oldest AND :settled"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":one":     number(1),
+			":back":    number(-1),
+			":oldest":  number(w.at - r.oldest),
+			":settled": number(w.at - r.settled),
+		},
+	}
+	if w.last {
+		in.UpdateExpression = aws.String("ADD n :back REMOVE " + x)
+		in.ConditionExpression = aws.String(x + " = :one AND b BETWEEN :oldest AND :settled")
+	}
+	return in
+}
+
+// decode reads an item. Slots are told by their names from the base on, since a name means the same
+// slot for 4,096 slots; the conditions of all writes keep them within 3,900 and what clocks differ.
+func (r rules) decode(attributes map[string]types.AttributeValue) (item, error) {
+	if len(attributes) == 0 {
+		return item{}, nil
+	}
+	values := make(map[string]int64, len(attributes))
+	for name, a := range attributes {
+		n, ok := a.(*types.AttributeValueMemberN)
+		if !ok {
+			continue
+		}
+		v, err := strconv.ParseInt(n.Value, 10, 64)
+		if err != nil {
+			return item{}, fmt.Errorf("ratelimit: attribute %s: %w", name, err)
+		}
+		values[name] = v
+	}
+	it := item{total: int(values[attrTotal]), base: slot(values[attrBase]), slots: make(map[slot]int, len(values))}
+	for name, v := range values {
+		hex, ok := strings.CutPrefix(name, slotPrefix)
+		if !ok {
+			continue
+		}
+		s, err := strconv.ParseInt(hex, 16, 64)
+		if err != nil {
+			return item{}, fmt.Errorf("ratelimit: attribute %s is no slot", name)
+		}
+		it.slots[it.base+((slot(s)-it.base)%r.ring+r.ring)%r.ring] = int(v)
+	}
+	if limit, ok := values[attrLimit]; ok {
+		it.override = &Override{Limit: int(limit)}
+		if u := values[attrUntil]; u != forever {
+			it.override.Ends = time.UnixMilli(u)
+		}
+	}
+	return it, nil
+}
+
+// until is an override's end as it is stored.
+func until(o Override) int64 {
+	if o.Ends.IsZero() {
+		return forever
+	}
+	return o.Ends.UnixMilli()
+}
+
+func number[N ~int | ~int64](n N) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(int64(n), 10)}
+}
