@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
@@ -24,18 +25,17 @@ type count struct {
 }
 
 // A roll takes what has expired out of an item and, unless only is set, counts a request. It is
-// conditioned on the base being from and on the total being under below, or equal to seen if exact.
+// conditioned on the base being from, on the total being under below, and on every slot to remove
+// holding what was read: others may count meanwhile, as long as none of it is lost or over the limit.
 type roll struct {
 	at       slot
 	now      time.Time
 	from, to slot // the base before and after
 	below    int
-	exact    bool
-	seen     int
-	expired  int    // leaves the total
-	pulled   int    // moves from slots ahead of the present one into it
-	remove   []slot // slots to forget: the expired ones and those pulled
-	only     bool   // rolls without counting
+	expired  int          // leaves the total
+	pulled   int          // moves from slots ahead of the present one into it
+	remove   map[slot]int // slots to forget, the expired ones and those pulled, and what they hold
+	only     bool         // rolls without counting
 	// ended is the override that has run out and is cleared away in the same write.
 	ended *Override
 }
@@ -148,7 +148,7 @@ func (a *attempt) rejected(it item) verdict {
 // roll plans the roll of an item as it was read.
 func (r rules) roll(it item, now time.Time, limit int, only bool) roll {
 	at := r.at(now)
-	w := roll{at: at, now: now, from: it.base, to: max(it.base, at-r.window), seen: it.total, only: only}
+	w := roll{at: at, now: now, from: it.base, to: max(it.base, at-r.window), remove: map[slot]int{}, only: only}
 	pull := only || it.base > at
 	if pull {
 		w.to = at - r.window
@@ -157,19 +157,18 @@ func (r rules) roll(it item, now time.Time, limit int, only bool) roll {
 		switch {
 		case s < at-r.window:
 			w.expired += n
-			w.remove = append(w.remove, s)
+			w.remove[s] = n
 		case s > at && pull:
 			w.pulled += n
-			w.remove = append(w.remove, s)
+			w.remove[s] = n
 		}
 	}
 	if it.override != nil && !it.override.lasts(now) {
 		w.ended = it.override
 	}
-	// Others may count between the reading and the writing. What they add stays under the limit by
-	// below, unless slots go that they can still write, or nothing tells this roll from another one:
-	// then the total must be the one that was read.
 	w.below = limit + w.expired
-	w.exact = w.to == w.from || w.to > w.from+r.settled || pull
+	if only {
+		w.below = math.MaxInt32
+	}
 	return w
 }

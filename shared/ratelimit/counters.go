@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +75,13 @@ func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 // attribute is the name under which a slot is stored.
 func (r rules) attribute(s slot) string { return fmt.Sprintf(slotPrefix+"%03x", s%r.ring) }
 
+// slotOf is the slot that a name stands for in an item with the given base.
+func (r rules) slotOf(name string, base slot) slot {
+	// A name that attribute did not make means slot 0, which is as good as any.
+	s, _ := strconv.ParseInt(strings.TrimPrefix(name, slotPrefix), 16, 64)
+	return base + ((slot(s)-base)%r.ring+r.ring)%r.ring
+}
+
 // input is a write in DynamoDB's words.
 func (r rules) input(w write) *dynamodb.UpdateItemInput {
 	switch w := w.(type) {
@@ -92,18 +100,18 @@ func (r rules) countInput(w count) *dynamodb.UpdateItemInput {
 		UpdateExpression: aws.String("SET b = if_not_exists(b, :base), #ttl = if_not_exists(keep, :ttl) ADD n :one, " + r.attribute(w.at) + " :one"),
 		ConditionExpression: aws.String("attribute_not_exists(n) OR " +
 			"(((attribute_not_exists(lim) AND n < :limit) OR (#until > :now AND n < lim))" +
-			" AND (b BETWEEN :fresh AND :settled OR (n < :small AND b BETWEEN :oldest AND :settled)))"),
+			" AND (b BETWEEN :fresh AND :at OR (n < :small AND b BETWEEN :oldest AND :at)))"),
 		ExpressionAttributeNames: map[string]string{"#ttl": attrTTL, "#until": attrUntil},
 		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":one":     number(1),
-			":base":    number(w.at - r.window),
-			":ttl":     number(w.now.Add(idle).Unix()),
-			":limit":   number(w.limit),
-			":now":     number(w.now.UnixMilli()),
-			":fresh":   number(w.at - r.fresh),
-			":settled": number(w.at - r.settled),
-			":oldest":  number(w.at - r.oldest),
-			":small":   number(r.small),
+			":one":    number(1),
+			":base":   number(w.at - r.window),
+			":ttl":    number(w.now.Add(idle).Unix()),
+			":limit":  number(w.limit),
+			":now":    number(w.now.UnixMilli()),
+			":fresh":  number(w.at - r.fresh),
+			":at":     number(w.at),
+			":oldest": number(w.at - r.oldest),
+			":small":  number(r.small),
 		},
 	}
 }
@@ -112,22 +120,21 @@ func (r rules) rollInput(w roll) *dynamodb.UpdateItemInput {
 	names := map[string]string{"#ttl": attrTTL}
 	values := map[string]types.AttributeValue{
 		":from":  number(w.from),
+		":below": number(w.below),
 		":to":    number(w.to),
 		":ttl":   number(w.now.Add(idle).Unix()),
 		":delta": number(w.counted() - w.expired),
 		":here":  number(w.counted() + w.pulled),
 	}
 	condition := "b = :from AND n < :below"
-	if values[":below"] = number(w.below); w.exact {
-		delete(values, ":below")
-		condition, values[":seen"] = "b = :from AND n = :seen", number(w.seen)
-	}
 	set := "SET b = :to, #ttl = if_not_exists(keep, :ttl)"
 	var remove []string
-	for _, s := range w.remove {
+	for _, s := range slices.Sorted(maps.Keys(w.remove)) {
 		remove = append(remove, r.attribute(s))
+		held := fmt.Sprintf(":%d", w.remove[s])
+		values[held] = number(w.remove[s])
+		condition += " AND " + r.attribute(s) + " = " + held
 	}
-	slices.Sort(remove)
 	if w.ended != nil {
 		// Not if another override was set since.
 		condition += " AND #until = :until"
@@ -151,17 +158,17 @@ func (r rules) giveBackInput(w giveBack) *dynamodb.UpdateItemInput {
 	x := r.attribute(w.at)
 	in := &dynamodb.UpdateItemInput{
 		UpdateExpression:    aws.String("ADD n :back, " + x + " :back"),
-		ConditionExpression: aws.String(x + " > :one AND b BETWEEN :oldest AND :settled"),
+		ConditionExpression: aws.String(x + " > :one AND b BETWEEN :oldest AND :at"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":one":     number(1),
-			":back":    number(-1),
-			":oldest":  number(w.at - r.oldest),
-			":settled": number(w.at - r.settled),
+			":one":    number(1),
+			":back":   number(-1),
+			":oldest": number(w.at - r.oldest),
+			":at":     number(w.at),
 		},
 	}
 	if w.last {
 		in.UpdateExpression = aws.String("ADD n :back REMOVE " + x)
-		in.ConditionExpression = aws.String(x + " = :one AND b BETWEEN :oldest AND :settled")
+		in.ConditionExpression = aws.String(x + " = :one AND b BETWEEN :oldest AND :at")
 	}
 	return in
 }
@@ -186,15 +193,9 @@ func (r rules) decode(attributes map[string]types.AttributeValue) (item, error) 
 	}
 	it := item{total: int(values[attrTotal]), base: slot(values[attrBase]), slots: make(map[slot]int, len(values))}
 	for name, v := range values {
-		hex, ok := strings.CutPrefix(name, slotPrefix)
-		if !ok {
-			continue
+		if strings.HasPrefix(name, slotPrefix) {
+			it.slots[r.slotOf(name, it.base)] = int(v)
 		}
-		s, err := strconv.ParseInt(hex, 16, 64)
-		if err != nil {
-			return item{}, fmt.Errorf("ratelimit: attribute %s is no slot", name)
-		}
-		it.slots[it.base+((slot(s)-it.base)%r.ring+r.ring)%r.ring] = int(v)
 	}
 	if limit, ok := values[attrLimit]; ok {
 		it.override = &Override{Limit: int(limit)}

@@ -70,7 +70,7 @@ func (r rules) admits(it item, c count) bool {
 	if it.override != nil && !it.override.lasts(c.now) {
 		return false // the roll that follows clears it away
 	}
-	if it.total >= it.limit(c.now, c.limit) || it.base > c.at-r.settled {
+	if it.total >= it.limit(c.now, c.limit) || it.base > c.at {
 		return false
 	}
 	return it.base >= c.at-r.fresh || it.total < r.small && it.base >= c.at-r.oldest
@@ -94,7 +94,9 @@ func (r rules) free(it item, now time.Time, standard int) time.Time {
 			return it.override.Ends
 		}
 		left -= it.slots[s]
-		if left < it.limit(expiry, standard) {
+		// A higher limit may end between that instant and the whole second at which the caller is back.
+		back := now.Add(max(r.retryAfter(now, expiry), expiry.Sub(now)))
+		if left < it.limit(expiry, standard) && r.used(it, r.at(back)) < it.limit(back, standard) {
 			return expiry
 		}
 	}

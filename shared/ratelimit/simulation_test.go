@@ -1,0 +1,345 @@
+package ratelimit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"time"
+)
+
+// A violation is a property, by its number in the package's documentation, that did not hold.
+type violation struct {
+	property int
+	what     string
+}
+
+func (v *violation) Error() string { return fmt.Sprintf("property %d: %s", v.property, v.what) }
+
+// A pick draws a number from 0 to n-1: from rapid, which can shrink and replay, or from a seed.
+type pick func(n int) int
+
+// between draws a number from a to b.
+func (p pick) between(a, b int) int { return a + p(b-a+1) }
+
+func (p pick) chance(percent int) bool { return p(100) < percent }
+
+// A simulation is one subject, called by containers whose clocks differ, whose steps interleave in
+// every way and whose clocks may jump. Time is simulated.
+//
+// True time only ever goes on. The clocks show true time, plus what they jumped back or ahead all
+// together, plus each container's own difference.
+type simulation struct {
+	pick  pick
+	rules rules
+	store *model
+	// bend, where set, makes the limiter wrong.
+	bend bend
+
+	limit    int             // the default
+	override *Override       // as last set, in the containers' time
+	skew     []time.Duration // of each container
+	spread   time.Duration   // the largest skew, either way
+	delay    time.Duration   // how long a request may take from its start to its last write
+	pattern  int
+
+	now      time.Duration // true time since the start
+	jumped   time.Duration
+	jumps    bool
+	high     time.Duration // the highest that clocks have shown, as far as an item may still hold it
+	admitted []time.Duration
+	requests int
+	rejected int
+	writes   int
+	waits    int
+}
+
+// A bend makes a right limiter wrong, for the tests of the tests.
+type bend struct {
+	rules func(*rules)
+	// write changes a write that is about to be sent; it may look at the item.
+	write func(r rules, it item, w write) write
+	wait  func(time.Duration) time.Duration
+}
+
+const subjectKey = "copilot#user#0123456789abcdef0123456789abcdef"
+
+var epoch = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+func newSimulation(p pick, b bend) *simulation {
+	s := &simulation{pick: p, rules: slotLog, bend: b}
+	if b.rules != nil {
+		b.rules(&s.rules)
+	}
+	// The store knows the true rules only for its names; its conditions come with each write.
+	s.store = newModel(s.rules)
+	s.limit = []int{p.between(1, 10), p.between(1, 100), p.between(50, 700)}[p(3)]
+	s.spread = []time.Duration{0, 0, 100 * time.Millisecond, time.Second, 5 * time.Second, 40 * time.Second}[p(6)]
+	s.delay = []time.Duration{0, 0, 100 * time.Millisecond, time.Second}[p(4)]
+	s.jumps = p.chance(30)
+	for range p.between(1, 8) {
+		s.skew = append(s.skew, time.Duration(p.between(-1000, 1000))*s.spread/1000)
+	}
+	return s
+}
+
+// clock is what a container's clock shows.
+func (s *simulation) clock(container int) time.Time {
+	return epoch.Add(s.now + s.jumped + s.skew[container])
+}
+
+// run makes at least n requests and returns the first violation.
+func (s *simulation) run(n int) error {
+	for s.requests < n {
+		if s.pick.chance(2) {
+			s.pattern = s.pick(7)
+		}
+		s.now += s.gap()
+		switch {
+		case s.pick.chance(1):
+			s.changeLimit()
+		case s.jumps && s.pick.chance(1):
+			s.jump()
+		}
+		burst := 1
+		if s.pick.chance(25) {
+			burst = s.pick.between(2, 12)
+		}
+		if err := s.burst(burst); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gap is the time until the next requests, by the present pattern.
+func (s *simulation) gap() time.Duration {
+	pace := Window / time.Duration(s.limit)
+	switch s.pattern {
+	case 0: // ordinary, somewhat under the limit
+		return pace * time.Duration(s.pick.between(90, 250)) / 100
+	case 1: // greedy
+		return pace * time.Duration(s.pick.between(0, 60)) / 100
+	case 2: // a flood
+		return time.Duration(s.pick(20)) * time.Millisecond
+	case 3: // right around the edges of the window and of slots
+		return time.Duration(s.pick.between(59_400, 61_100))*time.Millisecond + time.Duration(s.pick(3)-1)
+	case 4: // a poll
+		return time.Duration(s.pick.between(500, 90_000)) * time.Millisecond
+	case 5: // around the ring of slots' names
+		return time.Duration(s.pick.between(1_940, 2_060)) * time.Second
+	default:
+		return time.Duration(s.pick(600)) * time.Millisecond
+	}
+}
+
+func (s *simulation) changeLimit() {
+	s.override = nil
+	if !s.pick.chance(30) {
+		s.override = &Override{Limit: s.pick(3 * s.limit)}
+		if s.pick.chance(60) {
+			s.override.Ends = s.clock(0).Add(time.Duration(s.pick(150_000)) * time.Millisecond).Truncate(time.Millisecond)
+		}
+	}
+	s.store.override(subjectKey, s.clock(0), s.override)
+}
+
+func (s *simulation) jump() {
+	by := time.Duration(s.pick.between(1, 5_000_000)) * time.Millisecond
+	if s.pick.chance(50) {
+		by = time.Duration(s.pick.between(1, 90_000)) * time.Millisecond
+	}
+	if s.pick.chance(50) {
+		s.jumped += by
+		// For everyone who reads the clocks this time has passed: admissions before it are past.
+		for i := range s.admitted {
+			s.admitted[i] -= by
+		}
+		return
+	}
+	s.high = max(s.high, s.now+s.jumped)
+	s.jumped -= by
+}
+
+// A pending request has begun and not yet been answered.
+type pending struct {
+	*attempt
+	container int
+	began     time.Duration
+}
+
+// burst starts some requests at once and steps them in any order until all are answered.
+func (s *simulation) burst(size int) error {
+	var open []pending
+	for range size {
+		c := s.pick(len(s.skew))
+		open = append(open, pending{s.rules.begin(s.clock(c), s.limit), c, s.now})
+		s.requests++
+	}
+	began := s.now
+	for len(open) > 0 {
+		i := s.pick(len(open))
+		if s.delay > 0 && s.now-began < s.delay {
+			s.now += time.Duration(s.pick(int((s.delay-(s.now-began))/time.Millisecond)+1)) * time.Millisecond
+		}
+		v, done, err := s.step(open[i].attempt)
+		if err != nil {
+			return err
+		}
+		if !done {
+			continue
+		}
+		p := open[i]
+		open = slices.Delete(open, i, i+1)
+		if err := s.verdict(p, v, len(open) == 0 && size == 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step sends one write and checks what must hold of the item after it.
+func (s *simulation) step(a *attempt) (verdict, bool, error) {
+	it, applied, err := s.send(a.next)
+	if err != nil {
+		return verdict{}, false, err
+	}
+	v, done := a.answered(it, applied)
+	return v, done, nil
+}
+
+func (s *simulation) send(w write) (item, bool, error) {
+	if s.bend.write != nil {
+		w = s.bend.write(s.rules, s.item(), w)
+	}
+	it, applied, err := s.store.apply(context.Background(), subjectKey, w)
+	s.writes++
+	if err != nil {
+		return item{}, false, err
+	}
+	if r, ok := w.(roll); ok && applied && r.pulled > 0 && s.high > s.now+s.jumped {
+		s.high = s.now + s.jumped
+	}
+	sum := 0
+	for x, n := range it.slots {
+		if n <= 0 {
+			return it, applied, &violation{4, fmt.Sprintf("slot %d holds %d after %#v", x, n, w)}
+		}
+		sum += n
+	}
+	if sum != it.total {
+		return it, applied, &violation{4, fmt.Sprintf("total %d, slots %d after %#v", it.total, sum, w)}
+	}
+	if bytes := size(subjectKey, s.store.items[subjectKey]); bytes > 1024 {
+		return it, applied, &violation{8, fmt.Sprintf("the item has %d bytes in %d slots", bytes, len(it.slots))}
+	}
+	return it, applied, nil
+}
+
+func (s *simulation) item() item { return s.store.read(s.store.items[subjectKey]) }
+
+// window is the time in which at most the limit may be admitted, given how far clocks differ and how
+// long requests are under way.
+func (s *simulation) window() time.Duration { return Window - 2*s.spread - s.delay }
+
+func (s *simulation) limitAt(container int) int {
+	return item{override: s.override}.limit(s.clock(container), s.limit)
+}
+
+// verdict checks what must hold of an answered request. Alone is set when no other was under way.
+func (s *simulation) verdict(p pending, v verdict, alone bool) error {
+	if v.admitted {
+		if alone && s.pick.chance(10) {
+			return s.undo(p, v)
+		}
+		return s.admit(p, v)
+	}
+	s.rejected++
+	limit := v.limit
+	// The second promise: enough were admitted just before. A clock that jumped back makes counts last
+	// until it shows what it showed before, or until they are found so far ahead that they are pulled.
+	since := p.began - Window - s.rules.slot - 2*s.spread - s.delay
+	n := len(s.admitted) - sort.Search(len(s.admitted), func(i int) bool { return s.admitted[i] > since })
+	if n < limit && p.began+s.jumped > s.high+s.rules.longest+2*s.spread+s.delay {
+		return &violation{2, fmt.Sprintf("rejected at %v with %d of %d admitted since %v", p.began, n, limit, since)}
+	}
+	wait := s.rules.retryAfter(p.now, v.free)
+	if s.bend.wait != nil {
+		wait = s.bend.wait(wait)
+	}
+	if wait < time.Second || wait > 61*time.Second || wait%time.Second != 0 {
+		return &violation{6, fmt.Sprintf("Retry-After is %v", wait)}
+	}
+	if alone && s.spread == 0 && s.delay == 0 && limit > 0 && s.pick.chance(50) {
+		return s.waitAndAsk(p.container, wait)
+	}
+	return nil
+}
+
+// admit records an admission and checks the first promise (the seventh, when clocks differ).
+func (s *simulation) admit(p pending, v verdict) error {
+	at, _ := slices.BinarySearch(s.admitted, p.began+1)
+	s.admitted = slices.Insert(s.admitted, at, p.began)
+	limit := v.limit
+	for i := at; i < len(s.admitted); i++ {
+		first := sort.Search(len(s.admitted), func(j int) bool { return s.admitted[j] > s.admitted[i]-s.window() })
+		if n := i - first + 1; n > limit && s.window() > 0 {
+			property := 1
+			if s.spread > 0 {
+				property = 7
+			}
+			return &violation{property, fmt.Sprintf("%d admitted within %v up to %v, the limit is %d", n, s.window(), s.admitted[i], limit)}
+		}
+	}
+	if len(s.admitted) > 8*limit+4096 {
+		s.admitted = slices.Clone(s.admitted[len(s.admitted)-4*limit-2048:])
+	}
+	return nil
+}
+
+// undo gives an admitted request back and checks that nothing else changed.
+func (s *simulation) undo(p pending, v verdict) error {
+	before := s.item()
+	w := giveBack{at: v.at, last: v.alone}
+	after, applied, err := s.send(w)
+	if err != nil {
+		return err
+	}
+	if !applied {
+		// Only what could be swept away under it is left alone.
+		if before.base <= v.at {
+			return &violation{5, fmt.Sprintf("not given back: slot %d of %v", v.at, before)}
+		}
+		return s.admit(p, v)
+	}
+	undone := before.slots[v.at] - after.slots[v.at]
+	delete(before.slots, v.at)
+	delete(after.slots, v.at)
+	if undone != 1 || fmt.Sprint(before.slots) != fmt.Sprint(after.slots) || before.total-after.total != 1 {
+		return &violation{5, fmt.Sprintf("giving back %+v made %v of %v", w, after, before)}
+	}
+	return nil
+}
+
+// waitAndAsk checks the third promise.
+func (s *simulation) waitAndAsk(container int, wait time.Duration) error {
+	s.now += wait
+	if s.limitAt(container) == 0 {
+		return nil
+	}
+	s.requests++
+	s.waits++
+	p := pending{s.rules.begin(s.clock(container), s.limit), container, s.now}
+	for {
+		v, done, err := s.step(p.attempt)
+		if err != nil {
+			return err
+		}
+		if done && !v.admitted {
+			return &violation{3, fmt.Sprintf("rejected at %v after waiting %v", s.now, wait)}
+		}
+		if done {
+			return s.admit(p, v)
+		}
+	}
+}
