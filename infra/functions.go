@@ -58,15 +58,14 @@ func (s *service) addAuthorizer(issuers *string) {
 // operationEnvironment gives the settings that an operation's function reads.
 func (s *service) operationEnvironment(op operations.Operation) map[string]*string {
 	env := map[string]*string{
-		"LIMIT_USER":            number(s.settings.LimitUser),
-		"LIMIT_ORGANIZATION":    number(s.settings.LimitOrganization),
 		"POLL_INTERVAL_SECONDS": number(s.settings.PollIntervalSeconds),
 		"CHANNEL_CACHE_SECONDS": number(s.settings.ChannelCacheSeconds),
 		"LOG_SAMPLE_POLLS":      number(s.settings.LogSamplePolls),
 	}
+	for name, value := range s.settings.limits().Environment() {
+		env[name] = jsii.String(value)
+	}
 	if op.Limit == operations.Copilot {
-		env["LIMIT_COPILOT_USER"] = number(s.settings.LimitCopilotUser)
-		env["LIMIT_COPILOT_ORGANIZATION"] = number(s.settings.LimitCopilotOrganization)
 		env["COPILOT_URL"] = jsii.String(s.settings.CopilotURL)
 		env["COPILOT_SECRET"] = s.copilotSecret()
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"wavegate/shared/auth"
+	"wavegate/shared/ratelimit"
 	"wavegate/shared/token"
 )
 
@@ -71,6 +72,14 @@ func (s Settings) Keeps() bool { return s.Stage == Prod }
 // given that may grant a person's role. An issuer of boxes alone changes nothing for people.
 func (s Settings) OwnUserPool() bool { return !s.peopleElsewhere }
 
+// limits are the fair-use limits as the functions take them.
+func (s Settings) limits() ratelimit.Limits {
+	return ratelimit.Limits{
+		User: s.LimitUser, Organization: s.LimitOrganization,
+		CopilotUser: s.LimitCopilotUser, CopilotOrganization: s.LimitCopilotOrganization,
+	}
+}
+
 // ReadSettings takes the settings from the CDK context. Every fault is reported at once.
 func ReadSettings(context map[string]any) (Settings, error) {
 	r := newReader(context)
@@ -82,10 +91,10 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		Origins:      r.list("origins"),
 		AlarmEmail:   r.text("alarmEmail", ""),
 
-		LimitUser:                r.number("limitUser", 600, 1, 1_000_000),
-		LimitOrganization:        r.number("limitOrganization", 6000, 1, 1_000_000),
-		LimitCopilotUser:         r.number("limitCopilotUser", 30, 1, 1_000_000),
-		LimitCopilotOrganization: r.number("limitCopilotOrganization", 300, 1, 1_000_000),
+		LimitUser:                r.number("limitUser", ratelimit.Defaults.User, 1, ratelimit.Highest),
+		LimitOrganization:        r.number("limitOrganization", ratelimit.Defaults.Organization, 1, ratelimit.Highest),
+		LimitCopilotUser:         r.number("limitCopilotUser", ratelimit.Defaults.CopilotUser, 1, ratelimit.Highest),
+		LimitCopilotOrganization: r.number("limitCopilotOrganization", ratelimit.Defaults.CopilotOrganization, 1, ratelimit.Highest),
 		ThrottleRate:             r.number("throttleRate", 2000, 1, 1_000_000),
 		ThrottleBurst:            r.number("throttleBurst", 2000, 1, 1_000_000),
 
@@ -126,8 +135,8 @@ func (s Settings) check(r *reader) {
 	if highest := max(s.LimitUser, s.LimitOrganization); s.ThrottleRate*60 <= highest {
 		r.fault("throttleRate: %d a second lies below the fair-use limit of %d a minute", s.ThrottleRate, highest)
 	}
-	if s.LimitCopilotUser > s.LimitUser || s.LimitCopilotOrganization > s.LimitOrganization {
-		r.fault("limitCopilotUser, limitCopilotOrganization: a copilot call counts as an ordinary one too, so its limit cannot be the higher one")
+	if err := s.limits().Validate(); err != nil {
+		r.fault("%s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
 	if s.CopilotURL != "" && !absolute(s.CopilotURL, "https") {
 		r.fault("copilotUrl: %q is no https URL", s.CopilotURL)

@@ -66,6 +66,7 @@ func Run(id string, wire func(Env) Handler) {
 		env.LogSample, err = logSampleFromEnv()
 		env.Require(err)
 	}
+	env.Admission = limit(op.ID, env)
 	lambda.Start(New(op, env, wire(env)))
 }
 

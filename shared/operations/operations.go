@@ -90,7 +90,7 @@ func listByIndex(table dynamo.TableID, indexes ...string) Grant {
 }
 
 // Table lists every operation.
-var Table = []Operation{
+var Table = counted([]Operation{
 	{
 		ID: "publish-release", Summary: "Publish a version to a release channel",
 		Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
@@ -241,6 +241,14 @@ var Table = []Operation{
 		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{list(dynamo.Audit, "byResource", "byActor", "byResourceAndActor")},
 	},
+})
+
+// counted adds to every row what the fair-use limiter needs, since every call is counted.
+func counted(rows []Operation) []Operation {
+	for i, op := range rows {
+		rows[i].Grants = append(op.Grants, may(dynamo.RateCounters, dynamo.Update))
+	}
+	return rows
 }
 
 // Get returns the row of an id. An unknown id is a slip in the code, found at start-up.

@@ -32,29 +32,31 @@ type Config struct {
 	Table  string // the name of the table rate-counters
 	Limits Limits
 	Clock  func() time.Time
-	// Deadline bounds a request's stay in the limiter; FirstDeadline that of a container's first
-	// request, which may have to wait for a TLS handshake.
-	Deadline, FirstDeadline time.Duration
+	// Deadline bounds a request's stay in the limiter. A container's first request has at least a
+	// second, since it may have to wait for a TLS handshake.
+	Deadline time.Duration
 }
 
 // A Limiter admits and rejects requests. It is safe for concurrent use; a container has one.
 type Limiter struct {
-	rules         rules
-	store         store
-	limits        Limits
-	clock         func() time.Time
-	deadline      time.Duration
-	firstDeadline time.Duration
-	began         atomic.Bool
-	memory        memory
-	breaker       breaker
+	rules    rules
+	store    store
+	limits   Limits
+	clock    func() time.Time
+	deadline time.Duration
+	began    atomic.Bool
+	memory   memory
+	breaker  breaker
 }
+
+// firstDeadline is the least that a container's first request has.
+const firstDeadline = time.Second
 
 // New makes a limiter. It makes no call.
 func New(c Config) *Limiter {
 	l := &Limiter{
 		rules: slotLog, limits: c.Limits, clock: c.Clock,
-		deadline: c.Deadline, firstDeadline: c.FirstDeadline,
+		deadline: c.Deadline,
 	}
 	table := c.Table
 	if table == "" {
@@ -65,9 +67,8 @@ func New(c Config) *Limiter {
 		l.clock = time.Now
 	}
 	if l.deadline == 0 {
-		l.deadline, l.firstDeadline = 100*time.Millisecond, time.Second
+		l.deadline = defaultDeadline
 	}
-	l.firstDeadline = max(l.firstDeadline, l.deadline)
 	return l
 }
 
@@ -120,7 +121,7 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.Lim
 	}
 	deadline := l.deadline
 	if !l.began.Swap(true) {
-		deadline = l.firstDeadline
+		deadline = max(deadline, firstDeadline)
 	}
 	bounded, cancel := context.WithTimeoutCause(ctx, deadline, fmt.Errorf("ratelimit: no answer within %s", deadline))
 	defer cancel()

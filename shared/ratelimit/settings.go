@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 )
 
 // Limits are the default limits: requests in any 60 s.
@@ -25,16 +26,31 @@ const Highest = 30_000
 // Defaults are the limits where no setting says otherwise. The specification names those of a user.
 var Defaults = Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300}
 
-// The settings of the limits, as variables of a function's environment.
+// Settings are what a function's limiter is set to.
+type Settings struct {
+	Limits
+	// Deadline bounds a request's stay in the limiter, save a container's first.
+	Deadline time.Duration
+}
+
+// The settings, as variables of a function's environment.
 const (
 	EnvUser                = "LIMIT_USER"
 	EnvOrganization        = "LIMIT_ORGANIZATION"
 	EnvCopilotUser         = "LIMIT_COPILOT_USER"
 	EnvCopilotOrganization = "LIMIT_COPILOT_ORGANIZATION"
+	// EnvDeadline is in milliseconds. Only a machine that is far slower than AWS needs it.
+	EnvDeadline = "LIMIT_DEADLINE_MS"
 )
 
-// Settings lists the variables with their values, for what starts the functions.
-func (l Limits) Settings() map[string]string {
+// The deadline's default and the most that it may be. A request waits so long when the store hangs.
+const (
+	defaultDeadline = 100 * time.Millisecond
+	longestDeadline = 5 * time.Second
+)
+
+// Environment lists the variables with their values, for what starts the functions.
+func (l Limits) Environment() map[string]string {
 	settings := map[string]string{}
 	for _, f := range l.fields() {
 		settings[f.env] = strconv.Itoa(*f.value)
@@ -42,12 +58,13 @@ func (l Limits) Settings() map[string]string {
 	return settings
 }
 
-// SettingsFromEnv reads the limits from the environment. What is not set has its default. The error
-// names all that makes no sense; a function must not start with it.
-func SettingsFromEnv() (Limits, error) {
-	l := Defaults
+// SettingsFromEnv reads the settings from the environment. What is not set has its default. The
+// error names all that makes no sense; a function must not start with it.
+func SettingsFromEnv() (Settings, error) {
+	s := Settings{Limits: Defaults, Deadline: defaultDeadline}
+	milliseconds := int(s.Deadline.Milliseconds())
 	var errs []error
-	for _, f := range l.fields() {
+	for _, f := range append(s.fields(), field{EnvDeadline, &milliseconds}) {
 		text := os.Getenv(f.env)
 		if text == "" {
 			continue
@@ -59,7 +76,11 @@ func SettingsFromEnv() (Limits, error) {
 		}
 		*f.value = n
 	}
-	return l, errors.Join(append(errs, l.Validate())...)
+	s.Deadline = time.Duration(milliseconds) * time.Millisecond
+	if s.Deadline <= 0 || s.Deadline > longestDeadline {
+		errs = append(errs, fmt.Errorf("%s is %d; it is 1 to %d", EnvDeadline, milliseconds, longestDeadline.Milliseconds()))
+	}
+	return s, errors.Join(append(errs, s.Validate())...)
 }
 
 // Validate tells all that makes no sense in the limits.
