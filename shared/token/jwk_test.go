@@ -93,6 +93,7 @@ func TestKeySet_UnfitKey_IsLeftOut(t *testing.T) {
 		"a secret":                     {ec, map[string]any{"kty": "oct", "kid": "es", "k": "c2VjcmV0"}},
 		"a private key":                {ec, set(ec.JWK(), "d", tokentest.Encode(make([]byte, 32)))},
 		"P-384":                        {ec, set(big.JWK(), "kid", "es")},
+		"another curve by name only":   {ec, set(ec.JWK(), "crv", "secp256k1")},
 		"P-256 by name only":           {ec, set(set(set(big.JWK(), "kid", "es"), "crv", "P-256"), "alg", "ES256")},
 		"point not on the curve":       {ec, set(ec.JWK(), "x", ec.JWK()["y"])},
 		"point at nothing":             {ec, set(set(ec.JWK(), "x", tokentest.Encode(make([]byte, 32))), "y", tokentest.Encode(make([]byte, 32)))},
