@@ -107,7 +107,7 @@ func (s *service) addFunction(spec functionSpec) awslambda.Function {
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
 		Architecture: s.architecture(),
 		Handler:      jsii.String("bootstrap"),
-		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Join(s.dist, spec.name)), nil),
+		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Join(s.settings.Functions, spec.name)), nil),
 		MemorySize:   jsii.Number(spec.memoryMB),
 		Timeout:      awscdk.Duration_Millis(jsii.Number(spec.timeout.Milliseconds())),
 		Environment:  &env,

@@ -19,7 +19,7 @@ func main() {
 	if err != nil {
 		fail(err)
 	}
-	NewStack(app, settings, "dist")
+	NewStack(app, settings)
 	awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(nil), nil)
 	assembly := app.Synth(nil)
 	for _, stack := range *assembly.Stacks() {

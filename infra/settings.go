@@ -60,6 +60,8 @@ type Settings struct {
 	LogSamplePolls int
 	// LogRetentionDays is how long logs are kept.
 	LogRetentionDays int
+	// Functions is the directory that holds the built functions, as <function>/bootstrap.
+	Functions string
 	// StoreEndpoint sends the functions to another store than AWS's: a local run under SAM sets it,
 	// a deployment never does.
 	StoreEndpoint string
@@ -105,6 +107,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		ChannelCacheSeconds:  r.number("channelCacheSeconds", 2, 0, 60),
 		LogSamplePolls:       r.number("logSamplePolls", 100, 1, 1_000_000),
 		LogRetentionDays:     r.number("logRetentionDays", map[Stage]int{Dev: 14, Prod: 90}[stage], 1, 3653),
+		Functions:            r.text("functions", "dist"),
 		StoreEndpoint:        r.text("storeEndpoint", ""),
 	}
 	s.Issuers, s.peopleElsewhere = issuers(r)

@@ -16,7 +16,6 @@ import (
 type service struct {
 	stack    awscdk.Stack
 	settings Settings
-	dist     string // holds <function>/bootstrap
 
 	tables    map[dynamo.TableID]awsdynamodb.Table
 	functions map[string]awslambda.Function
@@ -26,8 +25,8 @@ type service struct {
 	access    awslogs.LogGroup // the access logs
 }
 
-// NewStack defines the whole service as one stack. dist is the directory with the built functions.
-func NewStack(app constructs.Construct, settings Settings, dist string) awscdk.Stack {
+// NewStack defines the whole service as one stack.
+func NewStack(app constructs.Construct, settings Settings) awscdk.Stack {
 	name := "wavegate-" + string(settings.Stage)
 	s := &service{
 		stack: awscdk.NewStack(app, &name, &awscdk.StackProps{
@@ -37,7 +36,6 @@ func NewStack(app constructs.Construct, settings Settings, dist string) awscdk.S
 			Tags:                  &map[string]*string{"service": jsii.String("wavegate"), "stage": jsii.String(string(settings.Stage))},
 		}),
 		settings:  settings,
-		dist:      dist,
 		tables:    map[dynamo.TableID]awsdynamodb.Table{},
 		functions: map[string]awslambda.Function{},
 		logs:      map[string]awslogs.LogGroup{},

@@ -77,12 +77,13 @@ func synthesise(context map[string]any) template {
 
 func newStack(context map[string]any) awscdk.Stack {
 	settings, err := ReadSettings(context)
+	settings.Functions = dist
 	if err != nil {
 		panic(err)
 	}
 	flags := projectContext()
 	app := awscdk.NewApp(&awscdk.AppProps{Context: &flags, AnalyticsReporting: jsii.Bool(false)})
-	return NewStack(app, settings, dist)
+	return NewStack(app, settings)
 }
 
 // projectContext is the context of cdk.json, whose flags change what the CDK makes.

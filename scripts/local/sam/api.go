@@ -1,0 +1,121 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"wavegate/shared/operations"
+)
+
+// startTimeout bounds SAM's start, which reads the template and makes no container yet.
+const startTimeout = 2 * time.Minute
+
+// An api is a running `sam local start-api`.
+type api struct {
+	url   string
+	end   context.CancelFunc
+	ended chan struct{}
+}
+
+// startAPI runs SAM on a port and waits until it answers. Containers are kept warm, one a function.
+func (e *environment) startAPI(ctx context.Context) (*api, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	say("starting SAM")
+	ctx, cancel := context.WithCancel(ctx)
+	log, err := os.Create(filepath.Join(".dev", "sam", "sam.log"))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	c := e.sam(ctx, log, append([]string{"local", "start-api", "--host", "127.0.0.1", "--port", port, "--warm-containers", "LAZY"}, e.flags()...)...)
+	c.Stderr = log
+	if err := c.Start(); err != nil {
+		cancel()
+		return nil, err
+	}
+	a := &api{url: "http://127.0.0.1:" + port, end: cancel, ended: make(chan struct{})}
+	go func() {
+		_ = c.Wait()
+		log.Close()
+		close(a.ended)
+	}()
+	if err := a.answers(ctx); err != nil {
+		a.stop()
+		return nil, fmt.Errorf("%w; see .dev/sam/sam.log", err)
+	}
+	return a, nil
+}
+
+// freePort asks the system for a port, unless PORT names one.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:"+cmp.Or(os.Getenv("PORT"), "0"))
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, err
+}
+
+// answers waits until SAM answers at all: what it says to no known route does not matter.
+func (a *api) answers(ctx context.Context) error {
+	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.url+"/", nil)
+		if err != nil {
+			return err
+		}
+		if answer, err := http.DefaultClient.Do(request); err == nil {
+			return answer.Body.Close()
+		}
+		select {
+		case <-a.ended:
+			return errors.New("SAM ended")
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("SAM gives no answer within %s", startTimeout)
+}
+
+// stop ends SAM and waits until it has removed its containers.
+func (a *api) stop() {
+	a.end()
+	<-a.ended
+}
+
+// test runs the part of the end-to-end suite that calls every operation once.
+func test(ctx context.Context, url string) error {
+	c := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "^TestSession_EveryOperationOnce$/^E2E_URL$", "./scripts/e2e")
+	c.Env = append(os.Environ(), "E2E_URL="+url)
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	return c.Run()
+}
+
+// eventOf finds the sample event of a name and the function that it is for: an operation's event
+// has the operation's name, and all others are the authorizer's.
+func eventOf(name string) (function, file string, err error) {
+	file = filepath.Join("events", name+".json")
+	if _, err := os.Stat(file); err != nil {
+		return "", "", fmt.Errorf("there is no %s", file)
+	}
+	for _, op := range operations.Table {
+		if op.ID == name {
+			return op.ID, file, nil
+		}
+	}
+	if strings.HasPrefix(name, operations.Authorizer+"-") {
+		return operations.Authorizer, file, nil
+	}
+	return "", "", fmt.Errorf("%s is for no function", file)
+}
