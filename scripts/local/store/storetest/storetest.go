@@ -14,8 +14,8 @@ import (
 	"wavegate/shared/dynamo"
 )
 
-// Reference is the environment variable that holds the endpoint of a running DynamoDB Local. The test
-// command sets it; without it, tests run on the embedded store alone.
+// Reference is the environment variable that holds the endpoint of a running DynamoDB Local. Command
+// wavegate/scripts/local/reference sets it; without it, tests run on the embedded store alone.
 const Reference = "WAVEGATE_REFERENCE_STORE"
 
 var (
