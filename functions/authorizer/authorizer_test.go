@@ -60,12 +60,12 @@ func (h *harness) reasons(t *testing.T) []string {
 	for raw := range bytes.Lines(h.metrics.Bytes()) {
 		var line struct {
 			Operation, Reason string
-			Refusals          int
+			TokenRefusals     int
 		}
 		if err := json.Unmarshal(raw, &line); err != nil || line.Operation != "authorizer" {
 			t.Fatalf("metric %q", raw)
 		}
-		if line.Refusals == 1 {
+		if line.TokenRefusals == 1 {
 			reasons = append(reasons, line.Reason)
 		}
 	}

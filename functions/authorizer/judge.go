@@ -109,6 +109,6 @@ func (a *authorizer) report(ctx context.Context, event request, v verdict, took 
 	a.log.LogAttrs(ctx, level, "call", attributes...)
 	if v.class != accepted {
 		dimensions := map[string]string{"operation": operation, "reason": string(v.class)}
-		telemetry.Emit(a.metrics, a.now(), dimensions, telemetry.One("Refusals"))
+		telemetry.Emit(a.metrics, a.now(), dimensions, telemetry.One("TokenRefusals"))
 	}
 }

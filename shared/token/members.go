@@ -35,7 +35,7 @@ func readObject(data []byte) (members, error) {
 			return nil, errors.New("is no JSON object")
 		}
 		if _, twice := m[name.(string)]; twice {
-			return nil, fmt.Errorf("has the member %.40q twice", name)
+			return nil, errors.New("has two members of one name")
 		}
 		m[name.(string)] = value
 	}

@@ -71,7 +71,7 @@ func TestParseIssuers_BadSetting_IsRefusedByName(t *testing.T) {
 		"no issuers":         {"[]", "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
 		"behind the list":    {tokentest.JSON([]any{good()}) + "x", "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
 		"issuer is null":     {"[null]", "AUTH_ISSUERS[0]: is no JSON object"},
-		"a member twice":     {`[{"issuer":"https://a.example","issuer":"https://b.example"}]`, `AUTH_ISSUERS[0]: has the member "issuer" twice`},
+		"a member twice":     {`[{"issuer":"https://a.example","issuer":"https://b.example"}]`, "AUTH_ISSUERS[0]: has two members of one name"},
 		"unknown name":       {of(with("jwksURL", "x")), `AUTH_ISSUERS[0]: no setting has the name "jwksURL"`},
 		"no issuer":          {of(with("issuer", nil)), "AUTH_ISSUERS[0].issuer: must be a string"},
 		"issuer no URL":      {of(with("issuer", "people")), "AUTH_ISSUERS[0].issuer: must be an absolute URL of at most 255 characters"},
