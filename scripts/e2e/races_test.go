@@ -70,7 +70,7 @@ func TestRace_50Promotions_AreOneRaiseAndOneEvent(t *testing.T) {
 		t.Errorf("the rollout is %v", r)
 	}
 	if names := eventNames(w, t, "rollout", id(path)); !slices.Equal(names, []string{"RolloutStarted", "RolloutPromoted"}) {
-		t.Errorf("events %q", names)
+		t.Errorf("%d events, want a start and one promotion", len(names))
 	}
 }
 
@@ -137,10 +137,10 @@ func TestRace_200PostsWithOneKey_MakeOneMethodWithOneLocation(t *testing.T) {
 	wg.Wait()
 	slices.Sort(locations)
 	if distinct := slices.Compact(slices.Clone(locations)); len(distinct) != 1 || distinct[0] == "" {
-		t.Errorf("locations %q", distinct)
+		t.Errorf("%d locations, such as %q", len(distinct), distinct[0])
 	}
 	if items := w.Items(t, dynamo.Recipes); len(items) != 1 || !strings.HasSuffix(locations[0], items[0]["methodId"].(string)) {
-		t.Errorf("stored %v, handed out %s", items, locations[0])
+		t.Errorf("%d methods are stored, handed out was %s", len(items), locations[0])
 	}
 	if n := len(eventNames(w, t, "production-method", id(locations[0]))); n != 1 {
 		t.Errorf("%d audit events", n)
