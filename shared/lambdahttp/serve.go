@@ -83,7 +83,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIG
 	switch {
 	case err != nil:
 		err = problem.Wrap(err, problem.Unauthenticated, "The request carries no access token that is valid here.")
-	case !s.env.Now().Before(call.Caller.Expires):
+	case call.Caller.Expired(s.env.Now()):
 		// The gateway's cache of the authorizer's answer can outlive the token.
 		line.call(call)
 		err = problem.New(problem.Unauthenticated, "The access token has expired.")

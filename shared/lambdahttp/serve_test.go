@@ -125,7 +125,7 @@ func TestCall_RoleIsMissing_IsForbiddenAndTheHandlerDoesNotRun(t *testing.T) {
 
 func TestCall_TokenExpiredMeanwhile_Is401(t *testing.T) {
 	e := event()
-	e.RequestContext.Authorizer["exp"] = "1772366400" // noon itself
+	e.RequestContext.Authorizer["exp"] = "1772366370" // with the leeway, noon itself
 	res := newBench().call(t, e, answers("x"))
 	refused(t, res, http.StatusUnauthorized, problem.Unauthenticated)
 	if res.MultiValueHeaders["Www-Authenticate"][0] != "Bearer" {
