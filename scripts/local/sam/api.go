@@ -96,7 +96,7 @@ func (a *api) stop() {
 
 // test runs the part of the end-to-end suite that calls every operation once.
 func test(ctx context.Context, url string) error {
-	c := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "^TestSession_EveryOperationOnce$/^E2E_URL$", "./scripts/e2e")
+	c := exec.CommandContext(ctx, "go", "test", "-count=1", "-run", "^TestSession_EveryOperationOnce$/^E2E_URL$", "./scripts/e2e")
 	c.Env = append(os.Environ(), "E2E_URL="+url)
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	return c.Run()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -178,9 +179,24 @@ func (e *environment) flags() []string {
 func (e *environment) sam(ctx context.Context, out io.Writer, arguments ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, e.tools.sam, arguments...)
 	c.Env = append(os.Environ(), "SAM_CLI_TELEMETRY=0", "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local")
-	c.Stdout, c.Stderr = out, os.Stderr
+	c.Stdout, c.Stderr = out, &quiet{os.Stderr}
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	return c
+}
+
+// quiet leaves out what SAM says about every resource that is no function.
+type quiet struct{ to io.Writer }
+
+func (q *quiet) Write(text []byte) (int, error) {
+	for line := range bytes.Lines(text) {
+		if bytes.HasPrefix(line, []byte("Cannot detect function id")) {
+			continue
+		}
+		if _, err := q.to.Write(line); err != nil {
+			return 0, err
+		}
+	}
+	return len(text), nil
 }
 
 func (e *environment) close() {
