@@ -6,9 +6,7 @@
 package release
 
 import (
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"wavegate/shared/problem"
@@ -27,19 +25,16 @@ var (
 		Pattern: `[A-Za-z0-9][A-Za-z0-9._+-]{0,63}`,
 		Says:    "1 to 64 letters, digits, dots, underscores, plus signs or hyphens, the first a letter or digit",
 	}
-	// ArtifactURLRule takes an absolute https URL that a box can fetch without being given secrets.
+	// ArtifactURLRule takes an absolute https URL that a box can fetch without being given secrets. The
+	// pattern is the whole rule, as RFC 3986 has it, so that the published contract can say the same.
 	ArtifactURLRule = &request.Text{
-		Pattern: `https://[!-~]+`, Max: 2048, Check: fetchable,
-		Says: "an absolute https URL with a host, without user information and fragment",
+		Pattern: `https://([A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?([/?]([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?`,
+		Max:     2048,
+		Says:    "an absolute https URL with a host, without user information and fragment",
 	}
 	// SHA256Rule takes a digest in either case; it is kept in lower case.
 	SHA256Rule = &request.Text{Pattern: `[0-9A-Fa-f]{64}`, Lower: true, Says: "64 hexadecimal digits"}
 )
-
-func fetchable(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && u.Hostname() != "" && u.User == nil && !strings.Contains(s, "#")
-}
 
 // A Channel is what is published on a pair.
 type Channel struct {
