@@ -1,0 +1,237 @@
+// Package conform holds HTTP exchanges against the contract. It is for tests: whatever passes through
+// it must be documented, down to each status, header, media type and field.
+package conform
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+
+	"wavegate/shared/contract"
+)
+
+// A Checker judges exchanges. It may be used by many goroutines.
+type Checker struct {
+	doc *openapi3.T
+
+	mu   sync.Mutex
+	seen map[string]map[int]int // operation → status → exchanges
+}
+
+// New reads the contract and makes a checker of it.
+func New() (*Checker, error) {
+	doc, err := Load(contract.Document)
+	if err != nil {
+		return nil, err
+	}
+	closeAnswers(doc)
+	return &Checker{doc: doc, seen: map[string]map[int]int{}}, nil
+}
+
+// Load reads a document and checks that it is valid OpenAPI, its examples included.
+func Load(document []byte) (*openapi3.T, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		return nil, fmt.Errorf("conform: read the contract: %w", err)
+	}
+	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
+		return nil, fmt.Errorf("conform: the contract is not valid: %w", err)
+	}
+	return doc, nil
+}
+
+// An Exchange is one request and its answer.
+type Exchange struct {
+	Method string
+	// Target is the path, with any prefix before /api, and the query, as they stood in the request.
+	Target     string
+	Header     http.Header
+	Body       []byte
+	Status     int
+	Answer     http.Header
+	AnswerBody []byte
+}
+
+// Check returns everything in which an exchange departs from the contract: what the answer has that is
+// not documented, what it lacks, a request that was carried out although the contract forbids it, and
+// one that was refused as bad although the contract allows it.
+func (c *Checker) Check(x Exchange) error {
+	path, rawQuery, _ := strings.Cut(x.Target, "?")
+	route, parameters := c.route(x.Method, path)
+	if route == nil {
+		return c.noRoute(x)
+	}
+	c.count(route.Operation.OperationID, x.Status)
+	sent, err := http.NewRequest(x.Method, "http://contract.invalid/?"+rawQuery, bytes.NewReader(x.Body))
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", x.Method, x.Target, err)
+	}
+	sent.Header = x.Header.Clone()
+	input := &openapi3filter.RequestValidationInput{
+		Request: sent, PathParams: parameters, Route: route,
+		Options: &openapi3filter.Options{
+			AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
+			IncludeResponseStatus: true, SkipSettingDefaults: true, MultiError: true,
+		},
+	}
+	err = errors.Join(request(input, x), answer(input, x))
+	if err != nil {
+		return fmt.Errorf("%s, answered %d: %w", route.Operation.OperationID, x.Status, err)
+	}
+	return nil
+}
+
+// request holds what the service made of a request against what the contract says of it.
+func request(input *openapi3filter.RequestValidationInput, x Exchange) error {
+	refusal := validRequest(input)
+	switch {
+	case x.Status < 400, x.Status == http.StatusConflict, x.Status == http.StatusPreconditionFailed,
+		x.Status == http.StatusUnprocessableEntity:
+		if refusal != nil {
+			return fmt.Errorf("the service took a request that the contract forbids: %w", refusal)
+		}
+	case x.Status == http.StatusBadRequest && refusal == nil:
+		return faultsBeyondSchemas(input.Route.Operation, x.AnswerBody)
+	}
+	return nil
+}
+
+// validRequest tells what of a request the contract forbids.
+func validRequest(input *openapi3filter.RequestValidationInput) error {
+	query, err := url.ParseQuery(input.Request.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, list := range []openapi3.Parameters{input.Route.PathItem.Parameters, input.Route.Operation.Parameters} {
+		for _, p := range list {
+			if p.Value.In == openapi3.ParameterInQuery {
+				known[p.Value.Name] = true
+			}
+		}
+	}
+	_, open := input.Route.Operation.Extensions["x-any-query"]
+	for name := range query {
+		if !known[name] && !open {
+			return fmt.Errorf("there is no query parameter %q", name)
+		}
+	}
+	return openapi3filter.ValidateRequest(context.Background(), input)
+}
+
+// answer holds an answer against its operation.
+func answer(input *openapi3filter.RequestValidationInput, x Exchange) error {
+	documented := input.Route.Operation.Responses.Status(x.Status)
+	if documented == nil {
+		documented = input.Route.Operation.Responses.Default()
+	}
+	if documented == nil {
+		return fmt.Errorf("the status is not documented; the body is %.300s", x.AnswerBody)
+	}
+	var all []error
+	if _, free := documented.Value.Extensions["x-any-answer"]; free {
+		return nil
+	}
+	all = append(all, headers(documented.Value, x.Answer))
+	if len(documented.Value.Content) == 0 && len(x.AnswerBody) > 0 {
+		all = append(all, fmt.Errorf("a body is not documented: %.300s", x.AnswerBody))
+	}
+	err := openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: input, Status: x.Status, Header: x.Answer,
+		Body: io.NopCloser(bytes.NewReader(x.AnswerBody)), Options: input.Options,
+	})
+	return errors.Join(append(all, err)...)
+}
+
+// transport are the headers that HTTP and API Gateway add to any answer.
+var transport = []string{
+	"Content-Type", "Content-Length", "Date", "Connection", "Transfer-Encoding",
+	"X-Amzn-Requestid", "X-Amz-Apigw-Id", "X-Amzn-Trace-Id",
+	// A REST API does not let a function send WWW-Authenticate by that name.
+	"X-Amzn-Remapped-Www-Authenticate",
+}
+
+// headers finds those that are not documented and those that are missing.
+func headers(documented *openapi3.Response, got http.Header) error {
+	var all []error
+	known := map[string]bool{}
+	for name, h := range documented.Headers {
+		known[http.CanonicalHeaderKey(name)] = true
+		if h.Value.Required && got.Get(name) == "" {
+			all = append(all, fmt.Errorf("the header %s is missing", name))
+		}
+	}
+	for name := range got {
+		name = http.CanonicalHeaderKey(name)
+		if !known[name] && !slices.Contains(transport, name) {
+			all = append(all, fmt.Errorf("the header %s is not documented", name))
+		}
+	}
+	return errors.Join(all...)
+}
+
+func (c *Checker) count(operation string, status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen[operation] == nil {
+		c.seen[operation] = map[int]int{}
+	}
+	c.seen[operation][status]++
+}
+
+// Coverage tells how many exchanges of how many operations were checked, how many different answers
+// (operation and status) they had, and which operations never succeeded.
+func (c *Checker) Coverage() (exchanges, operations, answers int, unseen []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, statuses := range c.seen {
+		for _, n := range statuses {
+			exchanges += n
+		}
+		answers += len(statuses)
+	}
+	for _, item := range c.doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			succeeded := false
+			for status := range c.seen[op.OperationID] {
+				succeeded = succeeded || status < 300
+			}
+			if !succeeded {
+				unseen = append(unseen, op.OperationID)
+			}
+		}
+	}
+	slices.Sort(unseen)
+	return exchanges, len(c.seen), answers, unseen
+}
+
+// route finds the operation that a path belongs to, and the decoded values of its parameters.
+func (c *Checker) route(method, path string) (*routers.Route, map[string]string) {
+	if i := strings.Index(path, "/api/"); i > 0 {
+		path = path[i:]
+	}
+	var found *routers.Route
+	var values map[string]string
+	for template, item := range c.doc.Paths.Map() {
+		op := item.GetOperation(method)
+		got, ok := match(template, path)
+		if op == nil || !ok || found != nil && len(got) >= len(values) {
+			continue
+		}
+		// Fewer parameters is the more exact of two templates.
+		found = &routers.Route{Spec: c.doc, Path: template, PathItem: item, Method: method, Operation: op}
+		values = got
+	}
+	return found, values
+}

@@ -1,0 +1,136 @@
+package conform
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"wavegate/shared/problem"
+)
+
+// match holds a path against a template of the contract. A parameter stands for one segment, and
+// {path} at the end, which is the contract's way to write the gateway's {proxy+}, for the rest.
+func match(template, path string) (map[string]string, bool) {
+	values := map[string]string{}
+	pattern, segments := strings.Split(template, "/"), strings.Split(path, "/")
+	for i, want := range pattern {
+		if i >= len(segments) {
+			return nil, false
+		}
+		got := segments[i]
+		if want == "{path}" && i == len(pattern)-1 {
+			got, segments = strings.Join(segments[i:], "/"), segments[:i+1]
+		}
+		switch name, parameter := strings.CutPrefix(want, "{"); {
+		case !parameter && got != want, parameter && got == "":
+			return nil, false
+		case parameter:
+			value, err := url.PathUnescape(got)
+			if err != nil {
+				value = got
+			}
+			values[strings.TrimSuffix(name, "}")] = value
+		}
+	}
+	return values, len(segments) == len(pattern)
+}
+
+// noRoute holds the answer to a path that is no operation's: the gateway's own, which is a problem.
+func (c *Checker) noRoute(x Exchange) error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("%s %s is no operation of the contract, and was answered %d: %w", x.Method, x.Target, x.Status, fmt.Errorf(format, args...))
+	}
+	var body any
+	switch err := json.Unmarshal(x.AnswerBody, &body); {
+	case x.Status != http.StatusNotFound:
+		return fail("want 404")
+	case x.Answer.Get("Content-Type") != problem.ContentType:
+		return fail("the media type is %q", x.Answer.Get("Content-Type"))
+	case err != nil:
+		return fail("%w", err)
+	}
+	documented := c.doc.Components.Responses["NotFound"].Value
+	schema := documented.Content[problem.ContentType].Schema.Value
+	if err := errors.Join(headers(documented, x.Answer), schema.VisitJSON(body, openapi3.EnableJSONSchema2020())); err != nil {
+		return fail("%w", err)
+	}
+	return nil
+}
+
+// DependsOn marks a parameter whose values are bound by something that no schema can name: another
+// parameter, or the caller.
+const DependsOn = "x-depends-on"
+
+// faultsBeyondSchemas explains a refusal of a request that the contract's schemas allow: by what no
+// schema can say. It returns an error if there is no such explanation.
+func faultsBeyondSchemas(op *openapi3.Operation, body []byte) error {
+	var p struct {
+		Code   problem.Code
+		Detail string
+		Errors []struct{ Code, Pointer, Parameter, Detail string }
+	}
+	if err := json.Unmarshal(body, &p); err != nil {
+		return fmt.Errorf("the problem cannot be read: %w", err)
+	}
+	switch p.Code {
+	case problem.InvalidJSON, problem.InvalidCursor:
+		return nil // text that is no JSON, and cursors that were made up
+	}
+	for _, fault := range p.Errors {
+		if fault.Code == "duplicate" {
+			return nil
+		}
+		for _, parameter := range op.Parameters {
+			if _, depends := parameter.Value.Extensions[DependsOn]; depends && parameter.Value.Name == fault.Parameter {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("the service refused a request that the contract allows: %s %s %v", p.Code, p.Detail, p.Errors)
+}
+
+// closeAnswers makes the schemas of answers refuse fields that they do not name. Callers are told to
+// ignore such fields, so that new ones can be added; the tests must not.
+func closeAnswers(doc *openapi3.T) {
+	seen := map[*openapi3.Schema]bool{}
+	var visit func(*openapi3.SchemaRef)
+	visit = func(ref *openapi3.SchemaRef) {
+		if ref == nil || ref.Value == nil || seen[ref.Value] {
+			return
+		}
+		s := ref.Value
+		seen[s] = true
+		if s.Type.Is(openapi3.TypeObject) && len(s.Properties) > 0 && s.AdditionalProperties.Has == nil && s.AdditionalProperties.Schema == nil {
+			s.AdditionalProperties = openapi3.AdditionalProperties{Has: new(false)}
+		}
+		for _, p := range s.Properties {
+			visit(p)
+		}
+		visit(s.Items)
+		for _, list := range []openapi3.SchemaRefs{s.AllOf, s.AnyOf, s.OneOf} {
+			for _, one := range list {
+				visit(one)
+			}
+		}
+	}
+	answers := func(r *openapi3.ResponseRef) {
+		for _, media := range r.Value.Content {
+			visit(media.Schema)
+		}
+	}
+	for _, r := range doc.Components.Responses {
+		answers(r)
+	}
+	for _, item := range doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			for _, r := range op.Responses.Map() {
+				answers(r)
+			}
+		}
+	}
+}

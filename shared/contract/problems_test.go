@@ -1,0 +1,184 @@
+package contract_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"wavegate/shared/problem"
+)
+
+// codesOf lists the problem codes that an answer documents.
+func codesOf(r *openapi3.Response) []string {
+	media := r.Content.Get(problem.ContentType)
+	if media == nil || media.Schema == nil {
+		return nil
+	}
+	var codes []string
+	for _, part := range media.Schema.Value.AllOf {
+		if code := part.Value.Properties["code"]; code != nil {
+			for _, one := range code.Value.Enum {
+				codes = append(codes, one.(string))
+			}
+		}
+	}
+	return codes
+}
+
+func TestProblems_CodesOfContractAndCode_AreTheSame(t *testing.T) {
+	var want []any
+	for _, k := range problem.Kinds {
+		want = append(want, string(k.Code))
+	}
+	if got := document(t).Components.Schemas["ProblemCode"].Value.Enum; !slices.Equal(got, want) {
+		t.Errorf("the contract has %v\nthe code has %v", got, want)
+	}
+}
+
+// TestProblems_EveryCode_IsDocumentedForSomeAnswer_UnderItsStatus also finds an answer whose code
+// belongs to another status.
+func TestProblems_EveryCode_IsDocumentedForSomeAnswer_UnderItsStatus(t *testing.T) {
+	seen := map[string]bool{}
+	for id, op := range inContract(t) {
+		for status, r := range op.Responses.Map() {
+			codes := codesOf(r.Value)
+			if n, err := strconv.Atoi(status); err == nil && n >= 400 && len(codes) == 0 {
+				t.Errorf("%s %s says no problem code", id, status)
+			}
+			for _, code := range codes {
+				seen[code] = true
+				if kind := problem.KindOf(problem.Code(code)); string(kind.Code) != code || strconv.Itoa(kind.Status) != status {
+					t.Errorf("%s %s has the code %s, which belongs to %d", id, status, code, kind.Status)
+				}
+				if says := strings.Join(strings.Fields(*r.Value.Description), " "); !strings.Contains(says, "`"+code+"`: ") {
+					t.Errorf("%s %s does not say what %s means there", id, status, code)
+				}
+			}
+		}
+	}
+	for _, k := range problem.Kinds {
+		if !seen[string(k.Code)] {
+			t.Errorf("no operation documents %s", k.Code)
+		}
+	}
+}
+
+// TestProblems_EveryCode_HasASection: what it means, its status, and what to do.
+func TestProblems_EveryCode_HasASection(t *testing.T) {
+	text := document(t).Tags.Get("Problems").Description
+	sections := map[string]string{}
+	var order []string
+	for _, section := range strings.Split(text, "\n## ")[1:] {
+		code, body, _ := strings.Cut(section, "\n")
+		sections[code] = body
+		order = append(order, code)
+	}
+	var want []string
+	for _, k := range problem.Kinds {
+		want = append(want, string(k.Code))
+		body := sections[string(k.Code)]
+		if !strings.HasPrefix(body, strconv.Itoa(k.Status)+". ") || !strings.Contains(body, "\n**Do:** ") {
+			t.Errorf("the section of %s does not begin with its status, or does not say what to do:\n%s", k.Code, body)
+		}
+	}
+	if !slices.Equal(order, want) {
+		t.Errorf("the sections are %v\nwant %v", order, want)
+	}
+}
+
+// TestProblems_Examples_AreWhatTheServiceWouldSay: type, title and status of each are its code's.
+func TestProblems_Examples_AreWhatTheServiceWouldSay(t *testing.T) {
+	count := 0
+	for name, e := range document(t).Components.Examples {
+		value, _ := e.Value.Value.(map[string]any)
+		code, isProblem := value["code"].(string)
+		if !isProblem || value["requestId"] == nil {
+			continue
+		}
+		count++
+		kind := problem.KindOf(problem.Code(code))
+		status, _ := value["status"].(float64)
+		if value["type"] != kind.Code.Type() || value["title"] != kind.Title || int(status) != kind.Status {
+			t.Errorf("the example %s is %v, want type %s, title %q and status %d", name, value, kind.Code.Type(), kind.Title, kind.Status)
+		}
+	}
+	if count < 10 {
+		t.Errorf("there are %d examples of problems only", count)
+	}
+}
+
+// TestFaults_CodesOfContractAndCode_AreTheSame reads the codes of faults from the sources: they are
+// the literals that the calls and values below are given.
+func TestFaults_CodesOfContractAndCode_AreTheSame(t *testing.T) {
+	inCode := map[string]bool{}
+	add := func(e ast.Expr) {
+		if literal, ok := e.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if code, err := strconv.Unquote(literal.Value); err == nil && faultCode.MatchString(code) {
+				inCode[code] = true
+			}
+		}
+	}
+	eachSource(t, []string{"../request", "../paging", "../audit", "../../functions"}, func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if f, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) == 3 && slices.Contains([]string{"parameter", "fault", "Fault"}, f.Sel.Name) {
+				add(n.Args[1])
+			}
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Code" {
+				add(n.Value)
+			}
+		case *ast.ReturnStmt: // of Text.Apply
+			if len(n.Results) == 3 {
+				add(n.Results[1])
+			}
+		}
+	})
+	var want []string
+	for _, code := range document(t).Components.Schemas["Fault"].Value.Properties["code"].Value.Enum {
+		want = append(want, code.(string))
+		if !inCode[code.(string)] {
+			t.Errorf("the contract has the fault %q, the code does not", code)
+		}
+	}
+	for code := range inCode {
+		if !slices.Contains(want, code) {
+			t.Errorf("the code has the fault %q, the contract does not", code)
+		}
+	}
+}
+
+var faultCode = regexp.MustCompile(`^[a-z]+$`)
+
+// eachSource walks every node of every source file, tests left out, under the directories.
+func eachSource(t *testing.T, dirs []string, see func(ast.Node)) {
+	t.Helper()
+	for _, dir := range dirs {
+		if _, err := os.Stat(dir); err != nil {
+			t.Fatal(err)
+		}
+		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err == nil {
+				ast.Inspect(file, func(n ast.Node) bool { see(n); return true })
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package contract_test
+
+import (
+	"maps"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"wavegate/shared/auth"
+	"wavegate/shared/contract"
+	"wavegate/shared/contract/conform"
+	"wavegate/shared/operations"
+	"wavegate/shared/problem"
+)
+
+// document reads the contract, which is valid OpenAPI with valid examples, or ends the test.
+func document(t *testing.T) *openapi3.T {
+	t.Helper()
+	doc, err := conform.Load(contract.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// route is what the contract and the table of operations both say of an operation.
+type route struct {
+	method, path, summary string
+	roles                 []string
+}
+
+// inContract lists the contract's operations by id. An operation of any method is one per method in
+// the contract, with ids such as copilot-get.
+func inContract(t *testing.T) map[string]*openapi3.Operation {
+	all := map[string]*openapi3.Operation{}
+	for _, item := range document(t).Paths.Map() {
+		for _, op := range item.Operations() {
+			if all[op.OperationID] != nil {
+				t.Errorf("the id %s is used twice", op.OperationID)
+			}
+			all[op.OperationID] = op
+		}
+	}
+	return all
+}
+
+// methodsOf lists the methods that a row stands for, with the id that each has in the contract.
+func methodsOf(op operations.Operation) map[string]string {
+	if op.Method != operations.Any {
+		return map[string]string{op.ID: op.Method}
+	}
+	ids := map[string]string{}
+	for _, method := range []string{
+		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+	} {
+		ids[op.ID+"-"+strings.ToLower(method)] = method
+	}
+	return ids
+}
+
+func TestRoutes_ContractAndTableOfOperations_AreTheSame(t *testing.T) {
+	want := map[string]route{}
+	for _, op := range operations.Table {
+		path := op.Path
+		if open := strings.LastIndex(path, "{"); strings.HasSuffix(path, "+}") {
+			path = path[:open] + "{path}" // OpenAPI has no way to write the rest of a path
+		}
+		roles := make([]string, len(op.Roles))
+		for i, r := range op.Roles {
+			roles[i] = strings.Trim(string(r), "()")
+		}
+		slices.Sort(roles)
+		for id, method := range methodsOf(op) {
+			want[id] = route{method, path, op.Summary, roles}
+		}
+	}
+	got := map[string]route{}
+	for path, item := range document(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			got[op.OperationID] = route{method, path, op.Summary, rolesOf(t, op)}
+		}
+	}
+	for id, w := range want {
+		g, there := got[id]
+		switch {
+		case !there:
+			t.Errorf("the contract lacks %s (%s %s)", id, w.method, w.path)
+		case g.method != w.method || g.path != w.path || g.summary != w.summary || !slices.Equal(g.roles, w.roles):
+			t.Errorf("%s: the contract has %v, the table %v", id, g, w)
+		}
+	}
+	for id := range got {
+		if _, there := want[id]; !there {
+			t.Errorf("the contract has %s, which is no operation of the table", id)
+		}
+	}
+}
+
+func rolesOf(t *testing.T, op *openapi3.Operation) []string {
+	t.Helper()
+	if op.Security == nil {
+		t.Fatalf("%s does not say who may call it", op.OperationID)
+	}
+	var roles []string
+	for _, one := range *op.Security {
+		list := one["accessToken"]
+		if len(one) != 1 || len(list) != 1 {
+			t.Errorf("%s: each alternative of security is one role of accessToken, not %v", op.OperationID, one)
+		}
+		roles = append(roles, list...)
+	}
+	slices.Sort(roles)
+	return roles
+}
+
+func TestRoutes_EveryRoleThatATokenCarries_IsExplainedAndListed(t *testing.T) {
+	doc := document(t)
+	explained := doc.Components.SecuritySchemes["accessToken"].Value.Description
+	var roles []any
+	for _, r := range auth.Roles {
+		roles = append(roles, string(r))
+		if !strings.Contains(explained, "- `"+string(r)+"` ") {
+			t.Errorf("the security scheme does not explain %s", r)
+		}
+	}
+	if got := doc.Components.Schemas["Role"].Value.Enum; !slices.Equal(got, roles) {
+		t.Errorf("the schema Role has %v, want %v", got, roles)
+	}
+}
+
+// TestAnswers_WhatTheGatewayCanSayByItself_IsDocumentedEverywhere holds for the answers that reach a
+// route that exists, whatever its function does.
+func TestAnswers_WhatTheGatewayCanSayByItself_IsDocumentedEverywhere(t *testing.T) {
+	statuses := map[int]problem.Code{http.StatusBadGateway: problem.GatewayResponseOf("DEFAULT_5XX").Code}
+	for _, kind := range []string{"UNAUTHORIZED", "ACCESS_DENIED", "THROTTLED", "WAF_FILTERED", "AUTHORIZER_FAILURE", "INTEGRATION_TIMEOUT"} {
+		g := problem.GatewayResponseOf(kind)
+		statuses[g.Status] = g.Code
+	}
+	for id, op := range inContract(t) {
+		for status, code := range statuses {
+			if r := answerOf(op, status); r == nil || !slices.Contains(codesOf(r), string(code)) {
+				t.Errorf("%s does not document %d %s", id, status, code)
+			}
+		}
+	}
+}
+
+// answerOf is the documented answer of a status, or nil.
+func answerOf(op *openapi3.Operation, status int) *openapi3.Response {
+	if r := op.Responses.Value(strconv.Itoa(status)); r != nil {
+		return r.Value
+	}
+	return nil
+}
+
+// TestAnswers_WithAnEntityTag_CanBeAskedForConditionally: a read has all of ETag, If-None-Match and
+// 304, or none.
+func TestAnswers_WithAnEntityTag_CanBeAskedForConditionally(t *testing.T) {
+	for id, op := range inContract(t) {
+		ok := answerOf(op, http.StatusOK)
+		if ok == nil || ok.Content == nil {
+			continue
+		}
+		asks := op.Parameters.GetByInAndName(openapi3.ParameterInHeader, "If-None-Match") != nil
+		if has := ok.Headers["ETag"] != nil; has != asks || has != (answerOf(op, http.StatusNotModified) != nil) {
+			t.Errorf("%s has some but not all of ETag, If-None-Match and 304", id)
+		}
+	}
+}
+
+// TestContract_NoFunctionLinksIt: neither the document nor its validator is in a deployed binary.
+func TestContract_NoFunctionLinksIt(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "./functions/...")
+	list.Dir = "../.."
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := strings.Fields(string(out))
+	if !slices.Contains(packages, "wavegate/shared/operations") {
+		t.Fatal("the list of packages is not that of the functions")
+	}
+	for _, p := range packages {
+		if strings.HasPrefix(p, "wavegate/shared/contract") || strings.HasPrefix(p, "github.com/getkin/") {
+			t.Errorf("a function links %s", p)
+		}
+	}
+}
+
+// TestExamples_EveryBodyHasOne: that they fit their schemas is checked where the document is read.
+func TestExamples_EveryBodyHasOne(t *testing.T) {
+	count := 0
+	check := func(where string, content openapi3.Content) {
+		for media, m := range content {
+			count += len(m.Examples)
+			if len(m.Examples) == 0 {
+				t.Errorf("%s has no example of its %s", where, media)
+			}
+		}
+	}
+	all := inContract(t)
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		op := all[id]
+		if op.RequestBody != nil && op.Extensions["x-any-answer"] == nil {
+			check(id, op.RequestBody.Value.Content)
+		}
+		for status, r := range op.Responses.Map() {
+			if strings.HasPrefix(status, "2") {
+				check(id+" "+status, r.Value.Content)
+			}
+		}
+	}
+	t.Logf("%d examples of %d operations", count, len(all))
+}
