@@ -11,8 +11,14 @@ import (
 )
 
 // TestMain fails a whole run in which a right of some function was never used: least privilege is
-// what the functions need, and no more.
+// what the functions need, and no more. It also fails a run, whole or not, in which an exchange
+// departed from the contract.
 func TestMain(m *testing.M) {
+	contract, err := watchContract()
+	if err != nil {
+		fmt.Println("FAIL:", err)
+		os.Exit(1)
+	}
 	code := m.Run()
 	whole := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" &&
 		flag.Lookup("test.list").Value.String() == ""
@@ -21,6 +27,9 @@ func TestMain(m *testing.M) {
 		for _, r := range unused {
 			fmt.Println("  ", r)
 		}
+		code = 1
+	}
+	if !contract.report(whole && code == 0) {
 		code = 1
 	}
 	os.Exit(code)
