@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -105,7 +106,7 @@ func (c *Caller) Do(t testing.TB, method, path, body string, header ...string) A
 
 // Try is Do for goroutines, which must not end the test.
 func (c *Caller) Try(method, path, body string, header ...string) (Answer, error) {
-	r, err := http.NewRequest(method, c.URL, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(context.Background(), method, c.URL, strings.NewReader(body))
 	if err != nil {
 		return Answer{}, err
 	}
@@ -146,25 +147,25 @@ func (c *Caller) Try(method, path, body string, header ...string) (Answer, error
 	return a, nil
 }
 
-// Get, Put, Post and Patch are Do with the method of that name.
+// Get sends a GET.
 func (c *Caller) Get(t testing.TB, path string, header ...string) Answer {
 	t.Helper()
 	return c.Do(t, http.MethodGet, path, "", header...)
 }
 
-// Put sends a PUT.
+// Put sends a PUT with a JSON body.
 func (c *Caller) Put(t testing.TB, path, body string, header ...string) Answer {
 	t.Helper()
 	return c.Do(t, http.MethodPut, path, body, header...)
 }
 
-// Post sends a POST.
+// Post sends a POST with a JSON body.
 func (c *Caller) Post(t testing.TB, path, body string, header ...string) Answer {
 	t.Helper()
 	return c.Do(t, http.MethodPost, path, body, header...)
 }
 
-// Patch sends a PATCH.
+// Patch sends a PATCH with a JSON body.
 func (c *Caller) Patch(t testing.TB, path, body string, header ...string) Answer {
 	t.Helper()
 	return c.Do(t, http.MethodPatch, path, body, header...)

@@ -110,7 +110,9 @@ func remember(f *storefront.Front) {
 		rights[r] = true
 	}
 	for _, r := range f.Unused() {
-		rights[r] = rights[r]
+		if _, known := rights[r]; !known {
+			rights[r] = false
+		}
 	}
 }
 
