@@ -121,6 +121,15 @@ func WithGate(ctx context.Context, gate func(context.Context) error) context.Con
 	return context.WithValue(ctx, gateKey{}, gate)
 }
 
+// Admitted waits for the context's gate, if it has one. A read that must not run beside the limiter's
+// write, since it looks at what the limiter writes, waits here first.
+func Admitted(ctx context.Context) error {
+	if gate, ok := ctx.Value(gateKey{}).(func(context.Context) error); ok {
+		return gate(ctx)
+	}
+	return nil
+}
+
 // How often a transaction is tried that collides with others, and the bounds of the pause between,
 // which is drawn at random so that those who collided do not meet again.
 const (
@@ -142,10 +151,8 @@ func (db *DB) Commit(ctx context.Context, parts ...Part) error {
 		}
 		in.TransactItems = append(in.TransactItems, p.item)
 	}
-	if gate, ok := ctx.Value(gateKey{}).(func(context.Context) error); ok {
-		if err := gate(ctx); err != nil {
-			return err
-		}
+	if err := Admitted(ctx); err != nil {
+		return err
 	}
 	pause := pauseFirst
 	for attempt := 1; ; attempt++ {

@@ -5,6 +5,7 @@ package operations
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,6 +66,8 @@ const Authorizer = "authorizer"
 const (
 	timeout = 10 * time.Second
 	memory  = 256
+	// copilotTimeout leaves the gateway's own 29 s time to carry the answer.
+	copilotTimeout = 28 * time.Second
 )
 
 // Roles that rows share.
@@ -72,6 +75,7 @@ var (
 	owners    = []auth.Role{auth.PlatformOwner}
 	engineers = []auth.Role{auth.ProductionEngineer, auth.OrganizationAdmin}
 	readers   = []auth.Role{auth.PlatformOwner, auth.Member}
+	anyone    = []auth.Role{auth.Anyone}
 	auditors  = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}
 )
 
@@ -241,12 +245,52 @@ var Table = counted([]Operation{
 		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{list(dynamo.Audit, "byResource", "byActor", "byResourceAndActor")},
 	},
+	{
+		ID: "put-rate-limit", Summary: "Arrange a fair-use limit for one user or organization",
+		Method: http.MethodPut, Path: "/api/rate-limits/{kind}/{id}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.RateOverrides, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-rate-limit", Summary: "Read what was arranged for one user or organization",
+		Method: http.MethodGet, Path: "/api/rate-limits/{kind}/{id}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.RateOverrides, dynamo.Get)},
+	},
+	{
+		ID: "delete-rate-limit", Summary: "Return one user or organization to the default limits",
+		Method: http.MethodDelete, Path: "/api/rate-limits/{kind}/{id}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.RateOverrides, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-my-rate-limits", Summary: "Read one's own limits and what is left of them",
+		Method: http.MethodGet, Path: "/api/rate-limits/me",
+		Roles: anyone, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.RateCounters, dynamo.Get)},
+	},
+	{
+		ID: "copilot", Summary: "Ask the assistant",
+		Method: Any, Path: "/api/copilot/{proxy+}",
+		Roles: readers, Limit: Copilot, Timeout: copilotTimeout, MemoryMB: memory,
+	},
 })
 
 // counted adds to every row what the fair-use limiter needs, since every call is counted.
 func counted(rows []Operation) []Operation {
 	for i, op := range rows {
-		rows[i].Grants = append(op.Grants, may(dynamo.RateCounters, dynamo.Update))
+		at := slices.IndexFunc(op.Grants, func(g Grant) bool { return g.Table == dynamo.RateCounters })
+		if at < 0 {
+			rows[i].Grants = append(op.Grants, may(dynamo.RateCounters, dynamo.Update))
+		} else if g := &rows[i].Grants[at]; !slices.Contains(g.Actions, dynamo.Update) {
+			g.Actions = append(g.Actions, dynamo.Update)
+		}
 	}
 	return rows
 }

@@ -126,13 +126,7 @@ func (a *attempt) admitted(it item) verdict {
 	at := a.rules.at(a.now)
 	v := verdict{admitted: true, at: at, alone: it.slots[at] == 1, limit: it.limit(a.now, a.standard), writes: a.writes}
 	v.used = a.rules.used(it, at)
-	oldest := at
-	for s, n := range it.slots {
-		if n > 0 && s >= at-a.rules.window {
-			oldest = min(oldest, s)
-		}
-	}
-	v.free = a.rules.expiry(oldest)
+	v.free = a.rules.expiry(a.rules.oldestUsed(it, at))
 	return v
 }
 

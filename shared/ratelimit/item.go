@@ -51,6 +51,17 @@ func (r rules) used(it item, at slot) int {
 	return sum
 }
 
+// oldestUsed is the first slot that still counts, or the present one if none before it does.
+func (r rules) oldestUsed(it item, at slot) slot {
+	oldest := at
+	for s, n := range it.slots {
+		if n > 0 && s >= at-r.window {
+			oldest = min(oldest, s)
+		}
+	}
+	return oldest
+}
+
 // ahead is how many requests are stored in slots later than the present one.
 func (it item) ahead(at slot) int {
 	sum := 0

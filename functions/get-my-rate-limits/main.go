@@ -1,0 +1,41 @@
+// Command get-my-rate-limits answers with the caller's own fair-use limits and what is left of them.
+// It counts like any call, once, and what it shows includes itself.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/auth"
+	"wavegate/shared/dynamo"
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/ratelimit"
+)
+
+func main() { lambdahttp.Run("get-my-rate-limits", wire) }
+
+type limits struct {
+	Issuer         string               `json:"issuer"`
+	UserID         string               `json:"userId"`
+	OrganizationID string               `json:"organizationId,omitempty"`
+	Limits         []ratelimit.Standing `json:"limits"`
+}
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	settings, err := ratelimit.SettingsFromEnv()
+	env.Require(err)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		// Unlike other reads, this one looks at what the limiter writes.
+		if err := dynamo.Admitted(c.Context()); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		standings, err := ratelimit.Standings(c.Context(), env.API, settings.Limits, env.Now(), ratelimit.Caller{
+			User: c.Caller.User(), Organization: c.Caller.OrganizationID, Box: c.Caller.Has(auth.Edge),
+		})
+		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: limits{
+			c.Caller.Issuer, c.Caller.UserID, c.Caller.OrganizationID, standings,
+		}}, err
+	}
+}

@@ -1,0 +1,151 @@
+package copilot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"wavegate/shared/auth"
+	"wavegate/shared/problem"
+)
+
+// maxAnswer is the largest answer that is handed on, in bytes: Lambda takes 6 MB for the whole answer,
+// in which a binary body grows by a third.
+const maxAnswer = 4 << 20
+
+// A Forwarder forwards calls to the assistant. It is safe for concurrent use.
+type Forwarder struct {
+	settings  Settings
+	transport http.RoundTripper
+}
+
+// New makes a forwarder.
+func New(s Settings) *Forwarder {
+	return &Forwarder{settings: s, transport: &http.Transport{
+		DialContext:           (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   3 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		MaxIdleConnsPerHost:   4,
+		IdleConnTimeout:       time.Minute,
+		// Bodies pass as they are.
+		DisableCompression: true,
+	}}
+}
+
+// Forward sends the request on and returns what writes the answer. rest is the path after
+// /api/copilot/, as the caller encoded it; it is put behind the upstream's own path.
+//
+// Errors: UNAVAILABLE where there is no assistant, TIMEOUT when it does not answer in time, BAD_GATEWAY
+// when it cannot be reached or its answer cannot be handed on, VALIDATION_FAILED for a path that would
+// leave the upstream's.
+func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal, requestID string) (http.HandlerFunc, error) {
+	if f.settings.URL == nil {
+		return nil, problem.New(problem.Unavailable, "No assistant is set up here.").After(time.Minute)
+	}
+	target, err := f.target(rest)
+	if err != nil {
+		return nil, problem.Invalid([]problem.Fault{{Parameter: "proxy", Code: "format", Detail: "must be a path without . and .. segments"}})
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), f.settings.Timeout)
+	defer cancel()
+	answer := &buffered{header: http.Header{}}
+	var failed error
+	proxy := &httputil.ReverseProxy{
+		Transport: f.transport,
+		ErrorLog:  log.New(io.Discard, "", 0), // what fails is told by ErrorHandler
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.URL.Scheme, p.Out.URL.Host = target.Scheme, target.Host
+			p.Out.URL.Path, p.Out.URL.RawPath = target.Path, target.RawPath
+			p.Out.URL.RawQuery = p.In.URL.RawQuery
+			p.Out.Host = ""
+			identify(p.Out.Header, caller, requestID, f.settings.Secret)
+		},
+		ModifyResponse: readWhole,
+		ErrorHandler:   func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },
+	}
+	proxy.ServeHTTP(answer, r.WithContext(ctx))
+	switch {
+	case failed != nil && ctx.Err() != nil:
+		return nil, problem.Wrap(failed, problem.Timeout, "The assistant took too long to answer.")
+	case failed != nil:
+		return nil, problem.Wrap(failed, problem.BadGateway, "The assistant could not be reached, or its answer could not be handed on.")
+	}
+	return answer.replay, nil
+}
+
+// target is the upstream's URL for a path. Dot segments are refused, however they are written: they
+// would lead out of the part of the upstream that is meant.
+func (f *Forwarder) target(rest string) (*url.URL, error) {
+	path, err := url.PathUnescape(rest)
+	if err != nil {
+		return nil, err
+	}
+	for _, segment := range strings.FieldsFunc(path, func(c rune) bool { return c == '/' || c == '\\' }) {
+		if segment == "." || segment == ".." {
+			return nil, errors.New("copilot: a dot segment")
+		}
+	}
+	u := *f.settings.URL
+	base := strings.TrimSuffix(u.EscapedPath(), "/")
+	u.Path = strings.TrimSuffix(u.Path, "/") + "/" + path
+	u.RawPath = base + "/" + rest
+	return &u, nil
+}
+
+// readWhole reads an answer to its end while its failure can still be told, and keeps the upstream
+// from speaking with this service's voice.
+func readWhole(res *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		return err
+	}
+	if len(body) > maxAnswer {
+		return fmt.Errorf("copilot: the answer has more than %d bytes", maxAnswer)
+	}
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	res.Trailer = nil
+	for name := range res.Header {
+		lower := strings.ToLower(name)
+		if strings.HasPrefix(lower, reserved) || lower == "ratelimit" || lower == "ratelimit-policy" {
+			delete(res.Header, name)
+		}
+	}
+	return nil
+}
+
+// A buffered answer is written to the caller when it is whole.
+type buffered struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (b *buffered) Header() http.Header { return b.header }
+
+func (b *buffered) WriteHeader(status int) {
+	// Informational answers come before the real one and are not handed on.
+	if status >= http.StatusOK && b.status == 0 {
+		b.status = status
+	}
+}
+
+func (b *buffered) Write(p []byte) (int, error) { return b.body.Write(p) }
+
+func (b *buffered) replay(w http.ResponseWriter, _ *http.Request) {
+	for name, values := range b.header {
+		w.Header()[name] = slices.Clone(values)
+	}
+	w.WriteHeader(b.status)
+	// The caller's end of it is Lambda's own buffer, which takes everything.
+	_, _ = w.Write(b.body.Bytes())
+}

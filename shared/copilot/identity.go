@@ -1,0 +1,69 @@
+package copilot
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"wavegate/shared/auth"
+)
+
+// Headers that tell the upstream who calls. A byte that is not printable ASCII, and the percent sign,
+// is percent-encoded in their values.
+const (
+	HeaderIssuer       = "X-Wavegate-Issuer"
+	HeaderUser         = "X-Wavegate-User"
+	HeaderOrganization = "X-Wavegate-Organization" // absent for a caller of none
+	HeaderRoles        = "X-Wavegate-Roles"        // separated by spaces
+	HeaderRequestID    = "X-Wavegate-Request-Id"
+	// HeaderSecret holds the shared secret. The upstream trusts the others only beside it.
+	HeaderSecret = "X-Wavegate-Secret"
+
+	reserved = "x-wavegate-"
+)
+
+// withheld are headers that concern the caller and this service alone.
+var withheld = []string{
+	"Authorization", "Proxy-Authorization",
+	// The upstream is not to take the caller's word for where a request comes from.
+	"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Proto", "X-Real-Ip",
+	// Nothing is upgraded: the answer is one body.
+	"Connection", "Upgrade",
+}
+
+// identify replaces whatever a client sent in place of identity headers. An underscore counts as a
+// hyphen, since some servers do not tell them apart.
+func identify(h http.Header, caller auth.Principal, requestID, secret string) {
+	for name := range h {
+		if strings.HasPrefix(strings.ReplaceAll(strings.ToLower(name), "_", "-"), reserved) {
+			delete(h, name)
+		}
+	}
+	for _, name := range withheld {
+		h.Del(name)
+	}
+	roles := make([]string, len(caller.Roles))
+	for i, r := range caller.Roles {
+		roles[i] = string(r)
+	}
+	h.Set(HeaderIssuer, identityValue(caller.Issuer))
+	h.Set(HeaderUser, identityValue(caller.UserID))
+	h.Set(HeaderRoles, identityValue(strings.Join(roles, " ")))
+	h.Set(HeaderRequestID, identityValue(requestID))
+	h.Set(HeaderSecret, secret)
+	if caller.OrganizationID != "" {
+		h.Set(HeaderOrganization, identityValue(caller.OrganizationID))
+	}
+}
+
+func identityValue(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c < ' ' || c > '~' || c == '%' {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
