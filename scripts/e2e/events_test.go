@@ -29,7 +29,7 @@ func TestEvents_EverySample_IsOfItsOperationAndSucceeds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := harness.New(t)
+			w := harness.New(t, withAssistant(t))
 			text = []byte(seeded(t, w, op.ID).Replace(string(text)))
 			var e events.APIGatewayProxyRequest
 			if err := json.Unmarshal(text, &e); err != nil {
@@ -65,6 +65,8 @@ func seeded(t *testing.T, w *harness.World, op string) *strings.Replacer {
 	rollout, made := "", ""
 	switch op {
 	case "publish-release", "put-factory":
+	case "get-rate-limit", "delete-rate-limit":
+		owner.Put(t, "/api/rate-limits/users/eric", `{"limit":1200}`).Is(t, http.StatusCreated)
 	default:
 		owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 		factory(t, w, "munich-1", "acme")

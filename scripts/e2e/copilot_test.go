@@ -1,0 +1,175 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/service"
+	"wavegate/shared/auth"
+	"wavegate/shared/copilot"
+	"wavegate/shared/problem"
+)
+
+const secret = "s3cret between us"
+
+// setting gives a variable to every function.
+func setting(variables ...string) func(*service.Options) {
+	return func(o *service.Options) {
+		before := o.Environment
+		o.Environment = func(function string) []string {
+			var env []string
+			if before != nil {
+				env = before(function)
+			}
+			return append(env, variables...)
+		}
+	}
+}
+
+// withAssistant runs an assistant that answers 200 to everything.
+func withAssistant(t *testing.T) func(*service.Options) {
+	return assistantOf(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
+}
+
+// assistantOf runs an assistant under a path of its own.
+func assistantOf(t *testing.T, handler http.HandlerFunc) func(*service.Options) {
+	upstream := httptest.NewServer(handler)
+	t.Cleanup(upstream.Close)
+	return setting(copilot.EnvURL+"="+upstream.URL+"/v1", copilot.EnvSecret+"="+secret, copilot.EnvTimeout+"=1")
+}
+
+func TestCopilot_RequestAndAnswer_PassUnchanged(t *testing.T) {
+	binary := bytes.Repeat([]byte{0, 1, 0xfe, 0xff, '\n'}, 1000)
+	var mu sync.Mutex
+	var seen *http.Request
+	var body []byte
+	w := harness.New(t, assistantOf(t, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		seen, body = r, b
+		mu.Unlock()
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Add("X-Answer", "one")
+		w.Header().Set("RateLimit", "the assistant's own")
+		w.Header().Set(copilot.HeaderSecret, "told")
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = w.Write(binary)
+	}))
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		t.Run(method, func(t *testing.T) {
+			sent := ""
+			if method != http.MethodGet {
+				sent = string(binary)
+			}
+			a := w.Engineer(t, "acme").Do(t, method, "/api/copilot/threads/a%2Fb/x%20y?q=1&q=2&r=%26", sent,
+				"Content-Type", "application/octet-stream", "X-Mine", "kept")
+			if a.Status != http.StatusTeapot || !bytes.Equal(a.Body, binary) || a.Header.Get("X-Answer") != "one" {
+				t.Errorf("answered %d, %d bytes, %v", a.Status, len(a.Body), a.Header)
+			}
+			if a.Header.Get(copilot.HeaderSecret) != "" || strings.Contains(a.Header.Get("RateLimit"), "assistant") {
+				t.Errorf("the assistant spoke for the service: %v", a.Header)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if seen.Method != method || seen.URL.EscapedPath() != "/v1/threads/a%2Fb/x%20y" || string(body) != sent {
+				t.Errorf("the assistant saw %s %s with %d bytes", seen.Method, seen.URL, len(body))
+			}
+			if q := seen.URL.Query(); fmt.Sprint(q) != "map[q:[1 2] r:[&]]" {
+				t.Errorf("the query was %v", q)
+			}
+			if seen.Header.Get("X-Mine") != "kept" || seen.Header.Get("Content-Type") != "application/octet-stream" {
+				t.Errorf("the headers were %v", seen.Header)
+			}
+		})
+	}
+}
+
+func TestCopilot_Identity_IsTheCallersAndCannotBeForged(t *testing.T) {
+	got := make(chan http.Header, 1)
+	w := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) { got <- r.Header }))
+	w.As(t, "erna", "acme", auth.ProductionEngineer, auth.OrganizationAdmin).Get(t, "/api/copilot/chat",
+		"X-Wavegate-User", "olga", "x-wavegate-roles", "platform_owner", "X_Wavegate_Organization", "rival",
+		"X-Wavegate-Admin", "yes", "X-Wavegate-Secret", "guess", "X-Forwarded-For", "192.0.2.1").Is(t, http.StatusOK)
+	h := <-got
+	want := map[string]string{
+		copilot.HeaderUser: "erna", copilot.HeaderOrganization: "acme", copilot.HeaderSecret: secret,
+		copilot.HeaderRoles: "organization_admin production_engineer",
+	}
+	for name, value := range want {
+		if values := h.Values(name); len(values) != 1 || values[0] != value {
+			t.Errorf("%s is %q, want %q", name, values, value)
+		}
+	}
+	for name := range h {
+		if _, mine := want[name]; !mine && strings.Contains(strings.ToLower(name), "wavegate") &&
+			name != copilot.HeaderIssuer && name != copilot.HeaderRequestID {
+			t.Errorf("%s: %v came through", name, h[name])
+		}
+	}
+	for _, name := range []string{"Authorization", "X-Forwarded-For", "X_wavegate_organization"} {
+		if h.Get(name) != "" {
+			t.Errorf("%s came through: %v", name, h.Values(name))
+		}
+	}
+	if h.Get(copilot.HeaderIssuer) == "" || h.Get(copilot.HeaderRequestID) == "" {
+		t.Errorf("the headers are %v", h)
+	}
+}
+
+func TestCopilot_NoneSet_IsUnavailable(t *testing.T) {
+	p := harness.New(t).Engineer(t, "acme").Get(t, "/api/copilot/chat").Refused(t, problem.Unavailable)
+	if !strings.Contains(p.Detail, "No assistant") {
+		t.Errorf("the detail is %q", p.Detail)
+	}
+}
+
+func TestCopilot_TooSlow_IsATimeout(t *testing.T) {
+	end := make(chan struct{})
+	w := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-end:
+		case <-r.Context().Done():
+		case <-time.After(10 * time.Second):
+		}
+	}))
+	defer close(end)
+	w.Engineer(t, "acme").Get(t, "/api/copilot/chat").Refused(t, problem.Timeout)
+}
+
+func TestCopilot_BreaksOffOrIsNotThere_IsABadGateway(t *testing.T) {
+	w := harness.New(t, assistantOf(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/half") {
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, "half of it")
+		}
+		panic(http.ErrAbortHandler)
+	}))
+	w.Engineer(t, "acme").Get(t, "/api/copilot/chat").Refused(t, problem.BadGateway)
+	w.Engineer(t, "acme").Get(t, "/api/copilot/half").Refused(t, problem.BadGateway)
+	gone := harness.New(t, setting(copilot.EnvURL+"=http://127.0.0.1:1", copilot.EnvSecret+"="+secret))
+	gone.Engineer(t, "acme").Get(t, "/api/copilot/chat").Refused(t, problem.BadGateway)
+}
+
+func TestCopilot_PathThatLeadsOut_IsRefused(t *testing.T) {
+	w := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the assistant was asked for %s", r.URL)
+	}))
+	for _, path := range []string{"%2e%2e/admin", "a/..%2f..%2fadmin", "a/%2E%2E/b", "..%5cadmin"} {
+		a := w.Engineer(t, "acme").Get(t, "/api/copilot/"+path)
+		if a.Status != http.StatusBadRequest && a.Status != http.StatusNotFound {
+			t.Errorf("%s: answered %d %s", path, a.Status, a.Body)
+		}
+	}
+}
+
+func TestCopilot_ABox_IsForbidden(t *testing.T) {
+	harness.New(t, withAssistant(t)).Box(t, "edge-1").Get(t, "/api/copilot/chat").Refused(t, problem.Forbidden)
+}
