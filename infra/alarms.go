@@ -11,6 +11,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"wavegate/shared/dynamo"
+	"wavegate/shared/lambdahttp"
 	"wavegate/shared/operations"
 )
 
@@ -81,7 +82,7 @@ func (s *service) apiAlarms() []alarm {
 		},
 		{
 			kind: "limiter-fail-open", says: "Calls are let through uncounted, since the limiter's table does not answer in time.",
-			metric: own.metric("LimiterFailOpen", sum, ""), threshold: 5, minutes: 2, of: 5,
+			metric: own.metric(lambdahttp.LimiterFailOpen, sum, ""), threshold: 5, minutes: 2, of: 5,
 		},
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -160,3 +161,6 @@ func (r *reader) unknown() {
 		}
 	}
 }
+
+// keysOf lists a map's keys in order.
+func keysOf(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

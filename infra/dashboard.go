@@ -12,6 +12,7 @@ import (
 
 	"wavegate/shared/auth"
 	"wavegate/shared/dynamo"
+	"wavegate/shared/lambdahttp"
 	"wavegate/shared/operations"
 )
 
@@ -99,7 +100,7 @@ func (s *service) limited() []awscloudwatch.IWidget {
 	return []awscloudwatch.IWidget{
 		graph("Calls over a fair-use limit, and calls let through uncounted",
 			[]awscloudwatch.IMetric{own.metric("Limited", sum, "limited")},
-			[]awscloudwatch.IMetric{own.metric("LimiterFailOpen", sum, "uncounted")}),
+			[]awscloudwatch.IMetric{own.metric(lambdahttp.LimiterFailOpen, sum, "uncounted")}),
 		s.accessLogs("Who was limited", "status = 429", "count(*) as calls by organizationId, userId, issuer"),
 		s.accessLogs("Throttled by the gateway itself", "error = 'THROTTLED'", "count(*) as calls by bin(5m)"),
 	}

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"maps"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -55,47 +55,13 @@ func (s *service) addAuthorizer(issuers *string) {
 	})
 }
 
-// operationEnvironment gives the settings that an operation's function reads.
-func (s *service) operationEnvironment(op operations.Operation) map[string]*string {
-	env := map[string]*string{
-		"POLL_INTERVAL_SECONDS": number(s.settings.PollIntervalSeconds),
-		"CHANNEL_CACHE_SECONDS": number(s.settings.ChannelCacheSeconds),
-		"LOG_SAMPLE_POLLS":      number(s.settings.LogSamplePolls),
-	}
-	for name, value := range s.settings.limits().Environment() {
-		env[name] = jsii.String(value)
-	}
-	if op.Limit == operations.Copilot {
-		env["COPILOT_URL"] = jsii.String(s.settings.CopilotURL)
-		env["COPILOT_SECRET"] = s.copilotSecret()
-	}
-	return env
-}
-
-// copilotSecret refers to the secret; CloudFormation puts its value in when it deploys, so that it
-// stands in no template, context or commit.
-func (s *service) copilotSecret() *string {
-	if s.settings.CopilotSecret == "" {
-		return jsii.String("")
-	}
-	options := &awscdk.SecretsManagerSecretOptions{}
-	if s.settings.CopilotSecretVersion != "" {
-		options.VersionId = jsii.String(s.settings.CopilotSecretVersion)
-	}
-	return awscdk.SecretValue_SecretsManager(jsii.String(s.settings.CopilotSecret), options).UnsafeUnwrap()
-}
-
-func number(n int) *string { return jsii.String(strconv.Itoa(n)) }
-
 // addFunction makes a function with its log group and its role.
 func (s *service) addFunction(spec functionSpec) awslambda.Function {
 	logs := awslogs.NewLogGroup(s.stack, jsii.String(spec.name+"-logs"), &awslogs.LogGroupProps{
 		Retention: retentionDays[s.settings.LogRetentionDays], RemovalPolicy: s.removal(),
 	})
 	env := map[string]*string{telemetry.Stage: jsii.String(string(s.settings.Stage))}
-	for key, value := range spec.environment {
-		env[key] = value
-	}
+	maps.Copy(env, spec.environment)
 	for _, g := range spec.grants {
 		env[g.Table.EnvName()] = s.tables[g.Table].TableName()
 	}

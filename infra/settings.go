@@ -42,16 +42,12 @@ type Settings struct {
 	Origins []string
 	// AlarmEmail receives alarms; empty: nobody does until somebody subscribes to the topic.
 	AlarmEmail string
-	// Fair-use limits, in requests a minute.
-	LimitUser, LimitOrganization, LimitCopilotUser, LimitCopilotOrganization int
+	// Limits are the fair-use limits, in requests a minute.
+	Limits ratelimit.Limits
 	// The stage's own throttle, over all callers together: a rate in requests a second, and how many
 	// may come at once. It stands behind the fair-use limits and must lie above them.
 	ThrottleRate, ThrottleBurst int
-	// CopilotURL is the upstream of the copilot operations; empty: they answer 503.
-	CopilotURL string
-	// CopilotSecret names the Secrets Manager secret that the upstream trusts the service by, and
-	// CopilotSecretVersion its version; a new version takes a deploy to arrive.
-	CopilotSecret, CopilotSecretVersion string
+	Copilot                     Copilot
 	// PollIntervalSeconds is how often a box is told to poll.
 	PollIntervalSeconds int
 	// ChannelCacheSeconds is how long a function may answer polls from a channel it has read.
@@ -67,6 +63,17 @@ type Settings struct {
 	StoreEndpoint string
 }
 
+// Copilot says where the assistant is.
+type Copilot struct {
+	// URL is the upstream; empty: the copilot's operations answer 503.
+	URL string
+	// Secret is the name or the ARN of the Secrets Manager secret that the upstream knows the service
+	// by, and SecretVersion its version id; a new version takes a deploy to arrive.
+	Secret, SecretVersion string
+	// TimeoutSeconds is how long the upstream may take to answer.
+	TimeoutSeconds int
+}
+
 // Keeps tells whether the stage's data outlives its stack.
 func (s Settings) Keeps() bool { return s.Stage == Prod }
 
@@ -74,17 +81,10 @@ func (s Settings) Keeps() bool { return s.Stage == Prod }
 // given that may grant a person's role. An issuer of boxes alone changes nothing for people.
 func (s Settings) OwnUserPool() bool { return !s.peopleElsewhere }
 
-// limits are the fair-use limits as the functions take them.
-func (s Settings) limits() ratelimit.Limits {
-	return ratelimit.Limits{
-		User: s.LimitUser, Organization: s.LimitOrganization,
-		CopilotUser: s.LimitCopilotUser, CopilotOrganization: s.LimitCopilotOrganization,
-	}
-}
-
 // ReadSettings takes the settings from the CDK context. Every fault is reported at once.
 func ReadSettings(context map[string]any) (Settings, error) {
 	r := newReader(context)
+	limit := func(key string, fallback int) int { return r.number(key, fallback, 1, ratelimit.Highest) }
 	stage := Stage(r.stage)
 	s := Settings{
 		Stage:        stage,
@@ -92,26 +92,30 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		RequireMFA:   r.flag("requireMfa"),
 		Origins:      r.list("origins"),
 		AlarmEmail:   r.text("alarmEmail", ""),
-
-		LimitUser:                r.number("limitUser", ratelimit.Defaults.User, 1, ratelimit.Highest),
-		LimitOrganization:        r.number("limitOrganization", ratelimit.Defaults.Organization, 1, ratelimit.Highest),
-		LimitCopilotUser:         r.number("limitCopilotUser", ratelimit.Defaults.CopilotUser, 1, ratelimit.Highest),
-		LimitCopilotOrganization: r.number("limitCopilotOrganization", ratelimit.Defaults.CopilotOrganization, 1, ratelimit.Highest),
-		ThrottleRate:             r.number("throttleRate", 2000, 1, 1_000_000),
-		ThrottleBurst:            r.number("throttleBurst", 2000, 1, 1_000_000),
-
-		CopilotURL:           r.text("copilotUrl", ""),
-		CopilotSecret:        r.text("copilotSecret", ""),
-		CopilotSecretVersion: r.text("copilotSecretVersion", ""),
-		PollIntervalSeconds:  r.number("pollIntervalSeconds", 60, 1, 86_400),
-		ChannelCacheSeconds:  r.number("channelCacheSeconds", 2, 0, 60),
-		LogSamplePolls:       r.number("logSamplePolls", 100, 1, 1_000_000),
-		LogRetentionDays:     r.number("logRetentionDays", map[Stage]int{Dev: 14, Prod: 90}[stage], 1, 3653),
-		Functions:            r.text("functions", "dist"),
-		StoreEndpoint:        r.text("storeEndpoint", ""),
+		Limits: ratelimit.Limits{
+			User:                limit("limitUser", ratelimit.Defaults.User),
+			Organization:        limit("limitOrganization", ratelimit.Defaults.Organization),
+			CopilotUser:         limit("limitCopilotUser", ratelimit.Defaults.CopilotUser),
+			CopilotOrganization: limit("limitCopilotOrganization", ratelimit.Defaults.CopilotOrganization),
+		},
+		ThrottleRate:  r.number("throttleRate", 2000, 1, 1_000_000),
+		ThrottleBurst: r.number("throttleBurst", 2000, 1, 1_000_000),
+		Copilot: Copilot{
+			URL:            r.text("copilotUrl", ""),
+			Secret:         r.text("copilotSecret", ""),
+			SecretVersion:  r.text("copilotSecretVersion", ""),
+			TimeoutSeconds: r.number("copilotTimeoutSeconds", 25, 1, 27),
+		},
+		PollIntervalSeconds: r.number("pollIntervalSeconds", 60, 1, 86_400),
+		ChannelCacheSeconds: r.number("channelCacheSeconds", 2, 0, 2),
+		LogSamplePolls:      r.number("logSamplePolls", 100, 1, 1_000_000),
+		LogRetentionDays:    r.number("logRetentionDays", map[Stage]int{Dev: 14, Prod: 90}[stage], 1, 3653),
+		Functions:           r.text("functions", "dist"),
+		StoreEndpoint:       r.text("storeEndpoint", ""),
 	}
 	s.Issuers, s.peopleElsewhere = issuers(r)
 	s.check(r)
+	s.Copilot.check(r)
 	r.unknown()
 	if len(r.faults) > 0 {
 		return Settings{}, errors.New("the settings are not valid:\n  " + strings.Join(r.faults, "\n  "))
@@ -131,30 +135,36 @@ func (s Settings) check(r *reader) {
 	}
 	for _, o := range s.Origins {
 		if u, err := url.Parse(o); err != nil || u.Host == "" || u.Scheme+"://"+u.Host != o ||
-			(u.Scheme != "https" && u.Hostname() != "localhost") {
+			(u.Scheme != "https" && u.Hostname() != "localhost") || strings.ContainsAny(o, `'"\`) {
 			r.fault("origins: %q is no origin: give scheme, host and port alone, over https unless it is localhost", o)
 		}
 	}
-	if highest := max(s.LimitUser, s.LimitOrganization); s.ThrottleRate*60 <= highest {
-		r.fault("throttleRate: %d a second lies below the fair-use limit of %d a minute", s.ThrottleRate, highest)
-	}
-	if err := s.limits().Validate(); err != nil {
+	if err := s.Limits.Validate(); err != nil {
 		r.fault("%s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
-	if s.CopilotURL != "" && !absolute(s.CopilotURL, "https") {
-		r.fault("copilotUrl: %q is no https URL", s.CopilotURL)
-	}
-	if (s.CopilotURL == "") != (s.CopilotSecret == "") {
-		r.fault("copilotUrl, copilotSecret: give both or none: the upstream trusts the service by the secret")
-	}
-	if s.CopilotSecret != "" && !secretName.MatchString(s.CopilotSecret) {
-		r.fault("copilotSecret: give the name or the ARN of a Secrets Manager secret, never its value")
-	}
-	if s.CopilotSecretVersion != "" && s.CopilotSecret == "" {
-		r.fault("copilotSecretVersion: there is no copilotSecret")
+	if s.ThrottleRate*60 <= s.Limits.Organization {
+		r.fault("throttleRate: %d a second lies below the fair-use limit of %d a minute", s.ThrottleRate, s.Limits.Organization)
 	}
 	if s.StoreEndpoint != "" && (s.Keeps() || !absolute(s.StoreEndpoint, "http")) {
 		r.fault("storeEndpoint: an http URL, and never in prod")
+	}
+}
+
+// secretName is a secret's name or ARN: no character that could end the reference it is put into.
+var secretName = regexp.MustCompile(`^[A-Za-z0-9/_+=.@:-]{1,512}$`)
+
+func (c Copilot) check(r *reader) {
+	if c.URL != "" && !absolute(c.URL, "https") {
+		r.fault("copilotUrl: %q is no https URL of scheme, host and path alone", c.URL)
+	}
+	if (c.URL == "") != (c.Secret == "") {
+		r.fault("copilotUrl, copilotSecret: give both or none: the upstream knows the service by the secret")
+	}
+	if c.Secret != "" && !secretName.MatchString(c.Secret) {
+		r.fault("copilotSecret: give the name or the ARN of a Secrets Manager secret, never its value")
+	}
+	if c.SecretVersion != "" && (c.Secret == "" || !secretName.MatchString(c.SecretVersion)) {
+		r.fault("copilotSecretVersion: the id of a version of copilotSecret")
 	}
 }
 
@@ -171,7 +181,7 @@ func issuers(r *reader) (list []map[string]any, people bool) {
 	}
 	parsed, err := token.ParseIssuers(string(setting))
 	if err != nil {
-		r.fault("issuers: %v", err)
+		r.fault("issuers: %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
 	for _, i := range parsed {
 		people = people || slices.ContainsFunc(i.Grants, func(role auth.Role) bool { return role != auth.Edge })
@@ -179,13 +189,8 @@ func issuers(r *reader) (list []map[string]any, people bool) {
 	return list, people
 }
 
-// secretName is a secret's name or ARN: no character that could end the reference it is put into.
-var secretName = regexp.MustCompile(`^[A-Za-z0-9/_+=.@:-]{1,512}$`)
-
+// absolute tells whether the text is a URL of scheme, host and path alone.
 func absolute(text, scheme string) bool {
 	u, err := url.Parse(text)
-	return err == nil && u.Scheme == scheme && u.Host != "" && u.User == nil && u.Fragment == ""
+	return err == nil && u.Scheme == scheme && u.Host != "" && u.User == nil && u.Fragment == "" && u.RawQuery == ""
 }
-
-// keysOf lists a map's keys in order.
-func keysOf(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
