@@ -1,0 +1,96 @@
+package operations_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/shared/dynamo"
+	"wavegate/shared/operations"
+)
+
+// actions are all that any function may be granted. Reading a whole table is not among them: its cost
+// grows with everything that was ever stored.
+var actions = []dynamo.Action{dynamo.Get, dynamo.Query, dynamo.Put, dynamo.Update, dynamo.Delete, dynamo.ConditionCheck}
+
+func TestTable_GrantsNoScan(t *testing.T) {
+	for _, op := range operations.Table {
+		for _, g := range op.Grants {
+			for _, a := range g.Actions {
+				if !slices.Contains(actions, a) || strings.Contains(string(a), "Scan") {
+					t.Errorf("%s is granted %s on %s", op.ID, a, g.Table)
+				}
+			}
+		}
+	}
+}
+
+func TestTable_GrantsQueriesOnIndexesThatThereAre(t *testing.T) {
+	for _, op := range operations.Table {
+		for _, g := range op.Grants {
+			for _, name := range g.Indexes {
+				known := slices.ContainsFunc(dynamo.TableOf(g.Table).Indexes, func(x dynamo.Index) bool { return x.Name == name })
+				if !known || !slices.Contains(g.Actions, dynamo.Query) {
+					t.Errorf("%s is granted the index %s of %s, with %v", op.ID, name, g.Table, g.Actions)
+				}
+			}
+		}
+	}
+}
+
+func TestTable_EveryIndexIsQueriedBySomeOperation(t *testing.T) {
+	for _, table := range dynamo.Tables {
+		for _, x := range table.Indexes {
+			used := false
+			for _, op := range operations.Table {
+				for _, g := range op.Grants {
+					used = used || g.Table == table.ID && slices.Contains(g.Indexes, x.Name)
+				}
+			}
+			if !used && table.ID != dynamo.Edges { // the list of edges is not there yet
+				t.Errorf("no operation queries the index %s of %s, and every write pays for it", x.Name, table.ID)
+			}
+		}
+	}
+}
+
+// TestSource_NoFunctionNamesAScan reads the source of everything that functions are made of: neither
+// the call, nor its paginator, nor PartiQL, which scans where it likes to, is named anywhere.
+func TestSource_NoFunctionNamesAScan(t *testing.T) {
+	files := 0
+	for _, root := range []string{"../../shared", "../../functions"} {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				return err
+			}
+			files++
+			ast.Inspect(file, func(n ast.Node) bool {
+				if call, ok := n.(*ast.SelectorExpr); ok && scans(call.Sel.Name) {
+					t.Errorf("%s names %s", path, call.Sel.Name)
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files < 20 {
+		t.Errorf("only %d files were read", files)
+	}
+}
+
+func scans(name string) bool {
+	return name == "Scan" || strings.HasPrefix(name, "ScanInput") || strings.HasPrefix(name, "NewScan") ||
+		slices.Contains([]string{"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"}, name)
+}
