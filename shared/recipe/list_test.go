@@ -1,0 +1,68 @@
+package recipe_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"wavegate/scripts/local/store/storetest"
+	"wavegate/shared/audit"
+	"wavegate/shared/auth"
+	"wavegate/shared/dynamo"
+	"wavegate/shared/factory"
+	"wavegate/shared/idempotency"
+	"wavegate/shared/problem"
+	"wavegate/shared/recipe"
+	"wavegate/shared/request"
+)
+
+func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation(t *testing.T) {
+	engineer := auth.Principal{UserID: "eric", OrganizationID: "acme", Roles: []auth.Role{auth.ProductionEngineer}}
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		db := dynamo.Open(client, time.Now)
+		methods := recipe.NewStore(db)
+		products := []string{uuid.NewString(), uuid.NewString()}
+		rapid.Check(t, func(t *rapid.T) {
+			factoryID := "f-" + uuid.NewString()
+			if _, err := factory.NewStore(db).Put(context.Background(), audit.Origin{}, factoryID, "acme", "Munich", request.Preconditions{}); err != nil {
+				t.Fatal(err)
+			}
+			wanted := rapid.SampledFrom(append([]string{""}, products...)).Draw(t, "by product")
+			var want []string
+			for range rapid.IntRange(0, 12).Draw(t, "methods") {
+				d := recipe.Draft{ProductID: rapid.SampledFrom(products).Draw(t, "product"), Name: "Milling"}
+				id, err := methods.Create(context.Background(), engineer, audit.Origin{}, factoryID, d, idempotency.Claim{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if wanted == "" || wanted == d.ProductID {
+					want = append(want, id)
+				}
+			}
+			var got []string
+			w := dynamo.Window{Limit: rapid.IntRange(1, 15).Draw(t, "limit")}
+			for more := true; more; w.Skip += w.Limit {
+				page, err := methods.List(context.Background(), engineer, factoryID, wanted, w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range page.Items {
+					got = append(got, m.MethodID)
+				}
+				more = page.More
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("the walk gives %q, want %q", got, want)
+			}
+			rival := auth.Principal{UserID: "rita", OrganizationID: "rival", Roles: engineer.Roles}
+			if _, err := methods.List(context.Background(), rival, factoryID, wanted, w); !problem.Has(err, problem.NotFound) {
+				t.Fatalf("another organization gets %v", err)
+			}
+		})
+	})
+}
