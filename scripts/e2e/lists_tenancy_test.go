@@ -1,0 +1,109 @@
+package e2e
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/auth"
+	"wavegate/shared/problem"
+)
+
+// TestLists_ForOtherOrganizations_ShowNothing calls every list, and every filter that names something,
+// as callers of another organization in each role. Nothing of the first organization is in any answer,
+// and what the answer says of a factory does not depend on whether there is one.
+func TestLists_ForOtherOrganizations_ShowNothing(t *testing.T) {
+	w := harness.New(t)
+	p := newPlant(t, w)
+	slug := strings.TrimPrefix(p.factory, "/api/factories/")
+	foreigners := map[string]*harness.Caller{
+		"member":                   w.As(t, "rita", "rival"),
+		"engineer":                 w.Engineer(t, "rival"),
+		"admin":                    w.Admin(t, "rival"),
+		"box":                      w.Box(t, "box-7"),
+		"nobody's":                 w.As(t, "nemo", ""),
+		"admin of no organization": w.As(t, "nemo", "", auth.OrganizationAdmin),
+	}
+	secrets := []string{p.organization, slug, "press-", p.edgeType, "Munich", product}
+	for who, c := range foreigners {
+		for kind, l := range p.lists() {
+			paths := []string{l.path, l.path + "?limit=1"}
+			if kind == "factories" {
+				paths = append(paths, l.path+"?organizationId="+p.organization)
+			}
+			if kind == "methods" {
+				paths = append(paths, l.path+"?productId="+product)
+			}
+			for _, path := range paths {
+				t.Run(who+" "+path, func(t *testing.T) {
+					a := c.Get(t, path)
+					switch a.Status {
+					case http.StatusOK:
+						if got := strings.ReplaceAll(string(a.Body), " ", ""); !strings.HasPrefix(got, `{"items":[],`) || a.Header.Get("Link") != "" {
+							t.Errorf("is shown %s", a.Body)
+						}
+					case http.StatusForbidden, http.StatusNotFound, http.StatusBadRequest:
+					default:
+						t.Errorf("is answered with %d %s", a.Status, a.Body)
+					}
+					d, _ := a.Problem()
+					body := bytes.ReplaceAll(a.Body, []byte(d.Instance), nil) // the caller's own path
+					for _, secret := range secrets {
+						if bytes.Contains(body, []byte(secret)) {
+							t.Errorf("learns of %s: %s", secret, a.Body)
+						}
+					}
+					// The same call about what is not there.
+					other := c.Get(t, strings.NewReplacer(slug, "no-such-factory", p.organization, "no-such-organization").Replace(path))
+					e, _ := other.Problem()
+					if other.Status != a.Status || e.Detail != d.Detail || a.Status == http.StatusOK && !bytes.Equal(other.Body, a.Body) {
+						t.Errorf("is told %s, and %s of what is not there", a.Body, other.Body)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestAuditEvents_AreForAdminsOfTheOrganizationAndPlatformOwners(t *testing.T) {
+	w := harness.New(t)
+	p := newPlant(t, w)
+	p.engineer.Get(t, p.factory+"/audit-events").Refused(t, problem.Forbidden)
+	p.engineer.Get(t, "/api/audit-events").Refused(t, problem.Forbidden)
+	p.admin.Get(t, "/api/audit-events").Refused(t, problem.Forbidden)
+	if got := pageOf(t, p.admin, p.factory+"/audit-events"); len(got.Items) != 10 {
+		t.Errorf("the admin sees %d events, want 10", len(got.Items))
+	}
+	if got := pageOf(t, p.owner, p.factory+"/audit-events"); len(got.Items) != 10 {
+		t.Errorf("the owner sees %d events, want 10", len(got.Items))
+	}
+	// Members read what the factory has, though not who did what.
+	member := w.As(t, "mia", p.organization)
+	for _, l := range []string{"/machines", "/production-methods"} {
+		if got := pageOf(t, member, p.factory+l); len(got.Items) != 5 {
+			t.Errorf("a member sees %d of %s, want 5", len(got.Items), l)
+		}
+	}
+	member.Put(t, p.factory+"/machines/press-9", `{"name":"Press"}`).Refused(t, problem.Forbidden)
+}
+
+func TestFactories_ListWhatTheCallersOrganizationHas_AndAnyForAPlatformOwner(t *testing.T) {
+	w := harness.New(t)
+	p, other := newPlant(t, w), newPlant(t, w)
+	slug := strings.TrimPrefix(p.factory, "/api/factories/")
+	if got := walk(t, p.engineer, "/api/factories", "factoryId"); len(got) != 1 || got[0] != slug {
+		t.Errorf("the engineer sees %q", got)
+	}
+	if got := walk(t, p.owner, "/api/factories?organizationId="+p.organization, "factoryId"); len(got) != 1 || got[0] != slug {
+		t.Errorf("the owner sees %q", got)
+	}
+	if got := walk(t, p.engineer, "/api/factories?organizationId="+other.organization, "factoryId"); len(got) != 0 {
+		t.Errorf("the engineer sees %q of another organization", got)
+	}
+	d := w.As(t, "olga", "", auth.PlatformOwner).Get(t, "/api/factories").Refused(t, problem.ValidationFailed)
+	if len(d.Errors) != 1 || d.Errors[0].Parameter != "organizationId" {
+		t.Errorf("a platform owner without an organization is told %+v", d)
+	}
+}

@@ -1,0 +1,238 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/problem"
+)
+
+// A list is one of the service's lists, as this suite walks it.
+type list struct {
+	path   string
+	series bool   // takes cursor instead of offset
+	key    string // the field that tells items apart
+}
+
+// A plant is an organization with a factory in which something of every kind was made.
+type plant struct {
+	owner, engineer, admin *harness.Caller
+	organization           string
+	edgeType               string
+	factory                string // path
+	rollout                string // path
+}
+
+const product = "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11"
+
+// newPlant makes one of everything, and five machines, methods and channels.
+func newPlant(t testing.TB, w *harness.World) plant {
+	t.Helper()
+	p := plant{owner: w.Owner(t), organization: harness.Name("acme"), edgeType: harness.Name("gateway")}
+	p.engineer, p.admin = w.Engineer(t, p.organization), w.Admin(t, p.organization)
+	p.factory = "/api/factories/" + harness.Name("munich")
+	p.owner.Put(t, p.factory, fmt.Sprintf(`{"organizationId":%q,"name":"Munich"}`, p.organization)).Is(t, http.StatusCreated)
+	for i := range 5 {
+		p.engineer.Put(t, fmt.Sprintf("%s/machines/press-%d", p.factory, i), `{"name":"Press"}`).Is(t, http.StatusCreated)
+		p.engineer.Post(t, p.factory+"/production-methods", fmt.Sprintf(`{"productId":%q,"name":"Milling"}`, product)).Is(t, http.StatusCreated)
+		p.owner.Put(t, channelPath(p.edgeType, fmt.Sprintf("beta-%d", i)), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	}
+	p.rollout = start(t, p.owner, p.edgeType)
+	return p
+}
+
+// lists are all lists of the service.
+func (p plant) lists() map[string]list {
+	return map[string]list{
+		"channels":       {path: "/api/ota/release-channels", key: "channel"},
+		"rollouts":       {path: "/api/ota/rollouts", key: "id"},
+		"factories":      {path: "/api/factories", key: "factoryId"},
+		"machines":       {path: p.factory + "/machines", key: "code"},
+		"methods":        {path: p.factory + "/production-methods", key: "methodId"},
+		"factory events": {path: p.factory + "/audit-events", series: true, key: "eventId"},
+		"events":         {path: "/api/audit-events", series: true, key: "eventId"},
+	}
+}
+
+// page is what a list is answered with.
+type page struct {
+	Items  []map[string]any `json:"items"`
+	Limit  int              `json:"limit"`
+	Offset *int             `json:"offset"`
+	Next   string           `json:"next"`
+}
+
+func pageOf(t testing.TB, c *harness.Caller, path string) page {
+	t.Helper()
+	a := c.Get(t, path).Is(t, http.StatusOK)
+	var p page
+	a.Into(t, &p)
+	link := a.Header.Get("Link")
+	if p.Items == nil || p.Next != "" && link != "<"+p.Next+`>; rel="next"` || p.Next == "" && link != "" {
+		t.Fatalf("%s: %s with Link %q", path, a.Body, link)
+	}
+	return p
+}
+
+// walk follows next from the first page and returns the values of a field.
+func walk(t testing.TB, c *harness.Caller, path, field string) []string {
+	t.Helper()
+	base, err := url.Parse(c.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	for path != "" {
+		p := pageOf(t, c, path)
+		for _, item := range p.Items {
+			seen = append(seen, fmt.Sprint(item[field]))
+		}
+		if p.Next != "" && (!strings.HasPrefix(p.Next, base.Path+"/api/") || len(p.Items) != p.Limit) {
+			t.Fatalf("%s: a page of %d of %d items, next %q", path, len(p.Items), p.Limit, p.Next)
+		}
+		path = strings.TrimPrefix(p.Next, base.Path)
+	}
+	return seen
+}
+
+func TestLists_WalkedByNext_WithAndWithoutAStage_GiveEveryItemOnce(t *testing.T) {
+	for name, world := range map[string]*harness.World{"": harness.New(t), "/prod": harness.New(t, harness.WithPrefix("/prod"))} {
+		p := newPlant(t, world)
+		for kind, l := range p.lists() {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				caller := p.owner
+				if kind == "factories" {
+					caller = p.engineer // the owner's own organization has none
+				}
+				all := walk(t, caller, l.path+"?limit=100", l.key)
+				if len(all) == 0 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(all) && kind != "channels" {
+					t.Fatalf("the list holds %q", all)
+				}
+				for _, limit := range []int{1, 2, 3, 5, 7} {
+					if got := walk(t, caller, fmt.Sprintf("%s?limit=%d", l.path, limit), l.key); !slices.Equal(got, all) {
+						t.Errorf("by %d the walk gives %q, want %q", limit, got, all)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestLists_BadPaging_IsRefusedByEach(t *testing.T) {
+	p := newPlant(t, harness.New(t))
+	bad := map[string]problem.Code{
+		"limit=0": problem.ValidationFailed, "limit=-1": problem.ValidationFailed, "limit=101": problem.ValidationFailed,
+		"limit=1.5": problem.ValidationFailed, "limit=abc": problem.ValidationFailed, "limit=": problem.ValidationFailed,
+		"limit=1&limit=2": problem.ValidationFailed, "colour=red": problem.ValidationFailed, "offset=0&cursor=AQ": problem.ValidationFailed,
+		"offset=-1": problem.ValidationFailed,
+	}
+	for kind, l := range p.lists() {
+		t.Run(kind, func(t *testing.T) {
+			for query, code := range bad {
+				p.owner.Get(t, l.path+"?"+query).Refused(t, code)
+			}
+			if !l.series {
+				p.owner.Get(t, l.path+"?offset=10001").Refused(t, problem.OffsetTooLarge)
+				p.owner.Get(t, l.path+"?cursor=AQ").Refused(t, problem.ValidationFailed)
+				if kind != "factories" { // the owner's own organization has none
+					pageOf(t, p.owner, l.path+"?limit=100&offset=10000")
+				}
+				return
+			}
+			p.owner.Get(t, l.path+"?offset=1").Refused(t, problem.ValidationFailed)
+			cursor := cursorOf(t, pageOf(t, p.owner, l.path+"?limit=1").Next)
+			for name, altered := range map[string]string{
+				"empty": "", "truncated": cursor[:len(cursor)-4], "altered": strings.ToLower(cursor), "long": strings.Repeat("A", 5<<10),
+				"another version": "Ag" + cursor[2:],
+			} {
+				t.Log(name)
+				p.owner.Get(t, l.path+"?cursor="+altered).Refused(t, problem.InvalidCursor)
+			}
+			for _, other := range []string{"from=2020-01-01T00:00:00Z", "resourceType=machine&resourceId=press-1", "actorIssuer=a&actorUserId=b"} {
+				p.owner.Get(t, l.path+"?"+other+"&cursor="+cursor).Refused(t, problem.InvalidCursor)
+			}
+		})
+	}
+}
+
+func cursorOf(t *testing.T, next string) string {
+	t.Helper()
+	u, err := url.Parse(next)
+	if err != nil || u.Query().Get("cursor") == "" {
+		t.Fatalf("next is %q", next)
+	}
+	return u.Query().Get("cursor")
+}
+
+func TestCursor_OfAnotherFactory_IsRefused(t *testing.T) {
+	w := harness.New(t)
+	one, two := newPlant(t, w), newPlant(t, w)
+	cursor := cursorOf(t, pageOf(t, one.admin, one.factory+"/audit-events?limit=1").Next)
+	one.owner.Get(t, two.factory+"/audit-events?cursor="+cursor).Refused(t, problem.InvalidCursor)
+	one.owner.Get(t, "/api/audit-events?cursor="+cursor).Refused(t, problem.InvalidCursor)
+}
+
+func TestLists_FiltersThatMatchNothing_GiveAnEmptyList(t *testing.T) {
+	p := newPlant(t, harness.New(t))
+	none := "0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a"
+	for _, path := range []string{
+		"/api/ota/release-channels?edgeType=none", "/api/ota/rollouts?edgeType=none", "/api/ota/rollouts?channel=none",
+		"/api/ota/rollouts?status=halted", "/api/ota/rollouts?status=completed&channel=stable",
+		"/api/ota/rollouts?status=halted&edgeType=" + p.edgeType, "/api/ota/rollouts?status=halted&channel=stable&edgeType=" + p.edgeType,
+		p.factory + "/production-methods?productId=" + none, "/api/factories?organizationId=none",
+		p.factory + "/audit-events?resourceType=machine&resourceId=none", p.factory + "/audit-events?actorIssuer=none&actorUserId=none",
+		"/api/audit-events?resourceType=none&resourceId=none&actorIssuer=none&actorUserId=none",
+		"/api/audit-events?from=9999-12-31T23:59:59Z", "/api/audit-events?to=0000-01-01T00:00:00Z",
+		"/api/audit-events?from=0000-01-01T00:00:00Z&to=0000-06-01T00:00:00Z",
+	} {
+		if got := pageOf(t, p.owner, path); len(got.Items) != 0 || got.Next != "" {
+			t.Errorf("%s gives %v", path, got)
+		}
+	}
+}
+
+// TestRollouts_ByEachCombinationOfFilters_GiveTheOneThatFits also makes use of every index.
+func TestRollouts_ByEachCombinationOfFilters_GiveTheOneThatFits(t *testing.T) {
+	p := newPlant(t, harness.New(t))
+	for i := range 8 {
+		filter := url.Values{}
+		for bit, f := range [][2]string{{"edgeType", p.edgeType}, {"channel", "stable"}, {"status", "active"}} {
+			if i>>bit&1 == 1 {
+				filter.Set(f[0], f[1])
+			}
+		}
+		got := pageOf(t, p.owner, "/api/ota/rollouts?"+filter.Encode())
+		if len(got.Items) != 1 || got.Items[0]["id"] != p.rollout[strings.LastIndex(p.rollout, "/")+1:] || got.Items[0]["status"] != "active" {
+			t.Errorf("by %s: %v", filter.Encode(), got)
+		}
+	}
+	p.owner.Get(t, "/api/ota/rollouts?status=Active").Refused(t, problem.ValidationFailed)
+	p.owner.Get(t, "/api/ota/rollouts?status=").Refused(t, problem.ValidationFailed)
+}
+
+// TestLists_OfAFactory_ShowAtOnceWhatWasWritten holds for machines and methods, by a filter as well,
+// and for the factory's events.
+func TestLists_OfAFactory_ShowAtOnceWhatWasWritten(t *testing.T) {
+	p := newPlant(t, harness.New(t))
+	for i := range 20 {
+		code := fmt.Sprintf("zeta-%02d", i)
+		p.engineer.Put(t, p.factory+"/machines/"+code, `{"name":"Mill"}`).Is(t, http.StatusCreated)
+		if got := walk(t, p.engineer, p.factory+"/machines?limit=100", "code"); got[len(got)-1] != code {
+			t.Fatalf("the list ends with %s, want %s", got[len(got)-1], code)
+		}
+		if got := pageOf(t, p.admin, p.factory+"/audit-events?limit=1").Items[0]; got["eventName"] != "MachineRegistered" ||
+			got["resource"].(map[string]any)["id"] != code {
+			t.Fatalf("the newest event is %v, want that of %s", got, code)
+		}
+		made := p.engineer.Post(t, p.factory+"/production-methods", fmt.Sprintf(`{"productId":%q,"name":"Milling"}`, product)).Header.Get("Location")
+		got := walk(t, p.engineer, p.factory+"/production-methods?limit=100&productId="+strings.ToUpper(product), "methodId")
+		if !strings.HasSuffix(made, got[len(got)-1]) {
+			t.Fatalf("the list ends with %s, want %s", got[len(got)-1], made)
+		}
+	}
+}
