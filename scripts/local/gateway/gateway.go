@@ -108,6 +108,7 @@ func (g *Gateway) Forget() { g.authorizer.forget() }
 // in that functions see the names of headers as callers sent them.
 func (g *Gateway) Serve(server *http.Server, l net.Listener) error {
 	server.Handler = g
+	server.DisableGeneralOptionsHandler = true // "OPTIONS *" is an unknown route like any other
 	recording(server)
 	return server.Serve(recordingListener{l})
 }

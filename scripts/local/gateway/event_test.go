@@ -1,0 +1,226 @@
+package gateway
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// masked replaces what differs from call to call, once it has the right form.
+func masked(t *testing.T, e map[string]any) map[string]any {
+	t.Helper()
+	mask := func(m map[string]any, name, form string) {
+		s, _ := m[name].(string)
+		if !regexp.MustCompile("^" + form + "$").MatchString(s) {
+			t.Errorf("%s is %q, which is not of the form %s", name, s, form)
+		}
+		m[name] = "<" + name + ">"
+	}
+	const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`
+	const trace = `Root=1-[0-9a-f]{8}-[0-9a-f]{24}`
+	c := e["requestContext"].(map[string]any)
+	mask(c, "requestId", uuid)
+	mask(c, "extendedRequestId", `[A-Za-z0-9_-]{15}=`)
+	mask(e["headers"].(map[string]any), "X-Amzn-Trace-Id", trace)
+	many := e["multiValueHeaders"].(map[string]any)
+	if values, _ := many["X-Amzn-Trace-Id"].([]any); len(values) != 1 {
+		t.Errorf("multiValueHeaders has the trace %v", many["X-Amzn-Trace-Id"])
+	}
+	delete(many, "X-Amzn-Trace-Id")
+	return e
+}
+
+func document(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var d map[string]any
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func same(t *testing.T, got, want map[string]any) {
+	t.Helper()
+	for name := range want {
+		if !reflect.DeepEqual(got[name], want[name]) {
+			t.Errorf("%s is\n  %v, want\n  %v", name, got[name], want[name])
+		}
+	}
+	for name, v := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s should not be there: %v", name, v)
+		}
+	}
+}
+
+func TestEvent_OfAFunction_FieldByField(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.Prefix = "/prod" })
+	host := w.address
+	_, port, _ := net.SplitHostPort(host)
+	w.send(t, "PUT", "/prod/api/factories/munich-1/machines/M%201?a=1&b=x%20y&a=2+3&c", `{"name":"Größe"}`,
+		"Content-Type: application/json", "tEsT-HEADeR: aValUE", "User-Agent: test/1", "X-Twice: one", "X-Twice: two",
+		"X-Forwarded-For: 203.0.113.9", "Connection: keep-alive")
+
+	got := masked(t, w.function.last(t))
+	context := got["requestContext"].(map[string]any)
+	delete(got, "requestContext")
+	same(t, got, document(t, `{
+		"resource": "/api/factories/{factoryId}/machines/{code}",
+		"path": "/api/factories/munich-1/machines/M%201",
+		"httpMethod": "PUT",
+		"headers": {
+			"Authorization": "Bearer good", "Content-Type": "application/json", "Host": "`+host+`", "User-Agent": "test/1",
+			"X-Amzn-Trace-Id": "<X-Amzn-Trace-Id>", "X-Forwarded-For": "203.0.113.9, 127.0.0.1", "X-Forwarded-Port": "`+port+`",
+			"X-Forwarded-Proto": "http", "X-Twice": "two", "tEsT-HEADeR": "aValUE"
+		},
+		"multiValueHeaders": {
+			"Authorization": ["Bearer good"], "Content-Type": ["application/json"], "Host": ["`+host+`"], "User-Agent": ["test/1"],
+			"X-Forwarded-For": ["203.0.113.9, 127.0.0.1"], "X-Forwarded-Port": ["`+port+`"],
+			"X-Forwarded-Proto": ["http"], "X-Twice": ["one", "two"], "tEsT-HEADeR": ["aValUE"]
+		},
+		"queryStringParameters": {"a": "2 3", "b": "x y", "c": ""},
+		"multiValueQueryStringParameters": {"a": ["1", "2 3"], "b": ["x y"], "c": [""]},
+		"pathParameters": {"factoryId": "munich-1", "code": "M%201"},
+		"stageVariables": null,
+		"body": "{\"name\":\"Größe\"}",
+		"isBase64Encoded": false
+	}`))
+	same(t, context, document(t, `{
+		"resourceId": "put-machine",
+		"authorizer": {"principalId": "ann", "userId": "ann", "exp": "1790000000", "number": "7", "truth": "true",
+			"integrationLatency": `+number(context)+`},
+		"resourcePath": "/api/factories/{factoryId}/machines/{code}",
+		"httpMethod": "PUT",
+		"extendedRequestId": "<extendedRequestId>",
+		"requestTime": "01/Jul/2026:10:34:56 +0000",
+		"path": "/prod/api/factories/munich-1/machines/M%201",
+		"accountId": "000000000000",
+		"protocol": "HTTP/1.1",
+		"stage": "prod",
+		"domainPrefix": "localgate1",
+		"requestTimeEpoch": 1782902096789,
+		"requestId": "<requestId>",
+		"identity": {"cognitoIdentityPoolId": null, "accountId": null, "cognitoIdentityId": null, "caller": null,
+			"sourceIp": "127.0.0.1", "principalOrgId": null, "accessKey": null, "cognitoAuthenticationType": null,
+			"cognitoAuthenticationProvider": null, "userArn": null, "userAgent": "test/1", "user": null},
+		"domainName": "`+host+`",
+		"deploymentId": "local1",
+		"apiId": "localgate1"
+	}`))
+}
+
+// number gives the authorizer's latency as it was, which no test can know.
+func number(context map[string]any) string {
+	b, _ := json.Marshal(context["authorizer"].(map[string]any)["integrationLatency"])
+	return string(b)
+}
+
+func TestEvent_WithoutQueryBodyOrParameters_HasNulls(t *testing.T) {
+	w := newWorld(t)
+	w.send(t, "GET", "/api/factories", "")
+	e := w.function.last(t)
+	for _, name := range []string{"body", "queryStringParameters", "multiValueQueryStringParameters", "pathParameters", "stageVariables"} {
+		if v, there := e[name]; !there || v != nil {
+			t.Errorf("%s is %v, want null", name, v)
+		}
+	}
+	if path := e["requestContext"].(map[string]any)["path"]; path != "/api/factories" {
+		t.Errorf("the context's path without a prefix is %v", path)
+	}
+}
+
+func TestEvent_OfTheAuthorizer_HasTheMethodArnAndNoBody(t *testing.T) {
+	w := newWorld(t)
+	w.send(t, "PUT", "/api/factories/munich-1/machines/M-1?a=1", `{}`, "Content-Type: application/json")
+	e := w.authorizer.last(t)
+	if _, there := e["body"]; there {
+		t.Error("the authorizer sees a body")
+	}
+	want := map[string]any{
+		"type":                  "REQUEST",
+		"methodArn":             "arn:aws:execute-api:eu-central-1:000000000000:localgate1/prod/PUT/api/factories/munich-1/machines/M-1",
+		"resource":              "/api/factories/{factoryId}/machines/{code}",
+		"path":                  "/api/factories/munich-1/machines/M-1",
+		"httpMethod":            "PUT",
+		"pathParameters":        map[string]any{"factoryId": "munich-1", "code": "M-1"},
+		"queryStringParameters": map[string]any{"a": "1"},
+	}
+	for name, v := range want {
+		if !reflect.DeepEqual(e[name], v) {
+			t.Errorf("%s is %v, want %v", name, e[name], v)
+		}
+	}
+	if h := e["headers"].(map[string]any)["Authorization"]; h != "Bearer good" {
+		t.Errorf("Authorization is %v", h)
+	}
+}
+
+// The events must also suit the types that functions decode them into.
+func TestEvent_DecodesIntoAWSTypes(t *testing.T) {
+	w := newWorld(t)
+	w.send(t, "GET", "/api/factories/munich-1/machines/M-1?a=1&a=2", "")
+	var e events.APIGatewayProxyRequest
+	if err := json.Unmarshal(w.function.events[0], &e); err != nil {
+		t.Fatal(err)
+	}
+	if e.PathParameters["code"] != "M-1" || len(e.MultiValueQueryStringParameters["a"]) != 2 ||
+		e.RequestContext.Authorizer["userId"] != "ann" || e.RequestContext.Identity.SourceIP != "127.0.0.1" {
+		t.Errorf("%+v", e)
+	}
+	var a events.APIGatewayCustomAuthorizerRequestTypeRequest
+	if err := json.Unmarshal(w.authorizer.events[0], &a); err != nil {
+		t.Fatal(err)
+	}
+	if a.Type != "REQUEST" || a.MethodArn == "" || a.Headers["Authorization"] != "Bearer good" {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestEvent_BodyThatIsNotUTF8_IsBase64(t *testing.T) {
+	w := newWorld(t)
+	w.send(t, "PUT", "/api/factories/f/machines/m", "\xff\xfe{}")
+	e := w.function.last(t)
+	if e["isBase64Encoded"] != true || e["body"] != base64.StdEncoding.EncodeToString([]byte("\xff\xfe{}")) {
+		t.Errorf("%v %v", e["isBase64Encoded"], e["body"])
+	}
+}
+
+func TestEvent_HeaderNames_AreAsSent_OnEveryRequestOfAConnection(t *testing.T) {
+	w := newWorld(t)
+	conn, err := net.Dial("tcp", w.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, name := range []string{"authorization", "AUTHORIZATION", "Authorization", "aUTHORIZATION"} {
+		w.on(t, conn, "PUT /api/factories/f/machines/m", strings.Repeat("body: not a header\n", 50), name+": Bearer good")
+		headers := w.function.last(t)["headers"].(map[string]any)
+		if headers[name] != "Bearer good" {
+			t.Errorf("%s is not among %v", name, headers)
+		}
+		if _, there := headers["body"]; there {
+			t.Error("the body was taken for headers")
+		}
+	}
+}
+
+func TestEvent_PathsReachTheFunctionAsSent(t *testing.T) {
+	for _, code := range []string{"..", "%2e%2e", "a%2Fb", "a%20b", "a+b", "%C3%BC", "a;b=c", "*", "a:b@c", strings.Repeat("x", 3000)} {
+		w := newWorld(t)
+		path := "/api/factories/munich-1/machines/" + code
+		if r := w.raw(t, "GET "+path); r.status != 200 {
+			t.Errorf("%s: %d %s", code, r.status, r.body)
+			continue
+		}
+		e := w.function.last(t)
+		if e["path"] != path || e["pathParameters"].(map[string]any)["code"] != code {
+			t.Errorf("%s arrived as path %v, parameters %v", path, e["path"], e["pathParameters"])
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package gateway
+
+import "testing"
+
+func TestRoute_IsTheMostSpecificResource(t *testing.T) {
+	table := newTable(routes, func(string) Invoker { return nil })
+	for _, c := range []struct{ method, path, operation, proxy string }{
+		{"GET", "/api/factories", "list-factories", ""},
+		{"GET", "/api/factories/", "list-factories", ""},
+		{"GET", "/api/factories/f/machines/m", "get-machine", ""},
+		{"PUT", "/api/factories/f/machines/m", "put-machine", ""},
+		{"GET", "/api/factories/f/machines/m/", "get-machine", ""},
+		{"GET", "/api/factories/f/machines/special", "get-special", ""},
+		// The resource that matches best lacks the method, and hides the others.
+		{"PUT", "/api/factories/f/machines/special", "", ""},
+		{"GET", "/api/copilot/chat", "copilot", "chat"},
+		{"DELETE", "/api/copilot/a/b%2Fc/../d", "copilot", "a/b%2Fc/../d"},
+		{"GET", "/api/copilot/a//b", "copilot", "a//b"},
+		{"GET", "/api/copilot/a/", "copilot", "a"},
+		{"GET", "/api/copilot", "", ""},
+		{"GET", "/api/copilot/", "", ""},
+		{"DELETE", "/api/factories", "", ""},
+		{"HEAD", "/api/factories", "", ""},
+		{"OPTIONS", "/api/factories", "", ""},
+		{"GET", "/api/factories/f", "", ""},
+		{"GET", "/api/factories//machines/m", "", ""},
+		{"GET", "/api//factories", "", ""},
+		{"GET", "/API/factories", "", ""},
+		{"GET", "/", "", ""},
+		{"GET", "", "", ""},
+	} {
+		got, parameters, found := table.find(c.method, c.path)
+		if found != (c.operation != "") || got.operation.ID != c.operation || parameters["proxy"] != c.proxy {
+			t.Errorf("%s %s goes to %q with %v, want %q with %q", c.method, c.path, got.operation.ID, parameters, c.operation, c.proxy)
+		}
+	}
+}
+
+func TestRoute_OrderOfTheTable_DoesNotMatter(t *testing.T) {
+	reversed := append(routes[:0:0], routes...)
+	for i, j := 0, len(reversed)-1; i < j; i, j = i+1, j-1 {
+		reversed[i], reversed[j] = reversed[j], reversed[i]
+	}
+	table := newTable(reversed, func(string) Invoker { return nil })
+	if got, _, _ := table.find("GET", "/api/factories/f/machines/special"); got.operation.ID != "get-special" {
+		t.Errorf("got %q", got.operation.ID)
+	}
+}
+
+func TestRoute_Unknown_Is404_WithAndWithoutAToken(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.Prefix = "/prod" })
+	for _, path := range []string{"/prod/api/nothing", "/api/factories", "/prod", "/production/api/factories", "/prodapi/factories", "/"} {
+		w.raw(t, "GET "+path).is(t, "MISSING_AUTHENTICATION_TOKEN", 404)
+		w.raw(t, "GET "+path, "No-Token: 1").is(t, "MISSING_AUTHENTICATION_TOKEN", 404)
+	}
+	w.raw(t, "OPTIONS *").is(t, "MISSING_AUTHENTICATION_TOKEN", 404)
+	if w.authorizer.calls()+w.function.calls() != 0 {
+		t.Error("a function was called")
+	}
+}
