@@ -1,0 +1,159 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/local/runtime"
+)
+
+const somewhere = "/api/factories"
+
+func TestAuthorizer_NoHeader_IsRefusedWithoutACall(t *testing.T) {
+	w := newWorld(t)
+	w.raw(t, "GET "+somewhere, "No-Token: 1").is(t, "UNAUTHORIZED", 401)
+	w.raw(t, "GET "+somewhere, "Authorization:").is(t, "UNAUTHORIZED", 401)
+	if n := w.authorizer.calls() + w.function.calls(); n != 0 {
+		t.Errorf("%d calls", n)
+	}
+}
+
+func TestAuthorizer_Allow_IsKeptPerTokenFor300Seconds(t *testing.T) {
+	w := newWorld(t)
+	calls := func(after time.Duration, token string, want int) {
+		t.Helper()
+		w.now = w.now.Add(after)
+		if r := w.raw(t, "GET "+somewhere, "Authorization: "+token); r.status != 200 {
+			t.Fatalf("%d %s", r.status, r.body)
+		}
+		if n := w.authorizer.calls(); n != want {
+			t.Errorf("%d calls of the authorizer, want %d", n, want)
+		}
+	}
+	calls(0, "Bearer a", 1)
+	calls(0, "Bearer b", 2)
+	calls(299*time.Second, "Bearer a", 2)
+	calls(time.Second, "Bearer a", 3)
+	calls(0, "Bearer a", 3)
+	// Another method and path: the same answer serves.
+	if r := w.raw(t, "PUT /api/factories/f/machines/m", "Authorization: Bearer a"); r.status != 200 || w.authorizer.calls() != 3 {
+		t.Errorf("%d after %d calls", r.status, w.authorizer.calls())
+	}
+}
+
+func TestAuthorizer_Deny_IsKeptToo(t *testing.T) {
+	w := newWorld(t)
+	w.authorizer.answer = answers(denyAnswer)
+	for range 3 {
+		w.raw(t, "GET "+somewhere).is(t, "ACCESS_DENIED", 401)
+	}
+	if w.authorizer.calls() != 1 || w.function.calls() != 0 {
+		t.Errorf("%d calls of the authorizer, %d of the function", w.authorizer.calls(), w.function.calls())
+	}
+}
+
+func TestAuthorizer_ErrorUnauthorized_Is401AndNotKept(t *testing.T) {
+	w := newWorld(t)
+	w.authorizer.answer = fails(errUnauthorized)
+	w.raw(t, "GET "+somewhere).is(t, "UNAUTHORIZED", 401)
+	w.raw(t, "GET "+somewhere).is(t, "UNAUTHORIZED", 401)
+	w.authorizer.answer = answers(allowAnswer)
+	if r := w.raw(t, "GET "+somewhere); r.status != 200 || w.authorizer.calls() != 3 {
+		t.Errorf("%d after %d calls", r.status, w.authorizer.calls())
+	}
+}
+
+func TestAuthorizer_FailsOrAnswersNonsense_Is500AndNotKept(t *testing.T) {
+	allow := `"policyDocument":{"Statement":[{"Action":"execute-api:Invoke","Effect":"Allow","Resource":"*"}]}`
+	for name, answer := range map[string]func(*fake){
+		"another error":    func(f *fake) { f.answer = fails(&runtime.FunctionError{Message: "unauthorized"}) },
+		"a crash":          func(f *fake) { f.answer = fails(runtime.ErrCrashed) },
+		"a timeout":        func(f *fake) { f.answer = fails(runtime.ErrTimeout) },
+		"no JSON":          func(f *fake) { f.answer = answers("no") },
+		"null":             func(f *fake) { f.answer = answers("null") },
+		"no principal":     func(f *fake) { f.answer = answers("{" + allow + "}") },
+		"no policy":        func(f *fake) { f.answer = answers(`{"principalId":"a"}`) },
+		"a list as value":  func(f *fake) { f.answer = answers(`{"principalId":"a","context":{"roles":["x"]},` + allow + "}") },
+		"an object within": func(f *fake) { f.answer = answers(`{"principalId":"a","context":{"who":{}},` + allow + "}") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			answer(w.authorizer)
+			r := w.raw(t, "GET "+somewhere)
+			r.is(t, "AUTHORIZER_FAILURE", 500)
+			if r.access.Cause == nil {
+				t.Error("the log has no cause")
+			}
+			if w.function.calls() != 0 {
+				t.Error("the function was called")
+			}
+		})
+	}
+}
+
+func TestAuthorizer_Forget_AsksAgain(t *testing.T) {
+	w := newWorld(t)
+	w.raw(t, "GET "+somewhere)
+	w.Forget()
+	w.raw(t, "GET "+somewhere)
+	if w.authorizer.calls() != 2 {
+		t.Errorf("%d calls", w.authorizer.calls())
+	}
+}
+
+func TestPolicy_IsEvaluatedForTheMethod(t *testing.T) {
+	const arn = "arn:aws:execute-api:eu-central-1:000000000000:localgate1/prod/GET/api/factories/[x]"
+	one := func(effect, action, resource string) statement {
+		return statement{effect, oneOrMore{action}, oneOrMore{resource}}
+	}
+	const invoke = "execute-api:Invoke"
+	for _, c := range []struct {
+		name       string
+		statements []statement
+		allows     bool
+	}{
+		{"nothing", nil, false},
+		{"everything", []statement{one("Allow", invoke, "*")}, true},
+		{"the whole API", []statement{one("Allow", invoke, "arn:aws:execute-api:*:*:localgate1/*")}, true},
+		{"the method", []statement{one("Allow", invoke, arn)}, true},
+		{"by question mark", []statement{one("Allow", invoke, strings.Replace(arn, "[x]", "???", 1))}, true},
+		{"too few question marks", []statement{one("Allow", invoke, strings.Replace(arn, "[x]", "??", 1))}, false},
+		{"another method", []statement{one("Allow", invoke, strings.Replace(arn, "GET", "PUT", 1))}, false},
+		{"any action", []statement{one("Allow", "execute-api:*", "*")}, true},
+		{"another action", []statement{one("Allow", "execute-api:ManageConnections", "*")}, false},
+		{"a deny beside it", []statement{one("Allow", invoke, "*"), one("Deny", invoke, "*/GET/*")}, false},
+		{"a deny of another", []statement{one("Allow", invoke, "*"), one("Deny", invoke, "*/PUT/*")}, true},
+		{"one of several", []statement{{"Allow", oneOrMore{"a:b", invoke}, oneOrMore{"x", "*/api/factories/*"}}}, true},
+		{"an unknown effect", []statement{one("allow", invoke, "*")}, false},
+	} {
+		if got := (policy{c.statements}).allows(arn); got != c.allows {
+			t.Errorf("%s: %t", c.name, got)
+		}
+	}
+}
+
+func TestFunction_EachWayToFail_HasItsAnswer(t *testing.T) {
+	for _, c := range []struct {
+		err      error
+		response string
+		status   int
+	}{
+		{fmt.Errorf("%w of 10s", runtime.ErrTimeout), "INTEGRATION_TIMEOUT", 504},
+		{fmt.Errorf("%w: exit status 2", runtime.ErrCrashed), "DEFAULT_5XX", 502},
+		{&runtime.FunctionError{Type: "errorString", Message: "the cause"}, "DEFAULT_5XX", 502},
+		{runtime.ErrAnswerTooLarge, "DEFAULT_5XX", 502},
+		{runtime.ErrEventTooLarge, "REQUEST_TOO_LARGE", 413},
+		{errors.New("anything else"), "DEFAULT_5XX", 502},
+	} {
+		w := newWorld(t)
+		w.function.answer = fails(c.err)
+		r := w.raw(t, "GET "+somewhere)
+		r.is(t, c.response, c.status)
+		if strings.Contains(r.body, "the cause") {
+			t.Errorf("the cause left the gateway: %s", r.body)
+		}
+	}
+}
