@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/factory"
 	"wavegate/shared/machine"
 	"wavegate/shared/problem"
+	"wavegate/shared/ratelimit"
 	"wavegate/shared/recipe"
 	"wavegate/shared/release"
 	"wavegate/shared/rollout"
@@ -23,15 +24,17 @@ import (
 
 // answers are the types that the functions send, by the name of their schema.
 var answers = map[string]any{
-	"Channel":  release.Channel{},
-	"Rollout":  rollout.Rollout{},
-	"Factory":  factory.Factory{},
-	"Method":   recipe.Method{},
-	"Machine":  machine.Machine{},
-	"Event":    audit.Event{},
-	"Actor":    audit.Actor{},
-	"Resource": audit.Resource{},
-	"Problem":  problem.Document{},
+	"Channel":   release.Channel{},
+	"Rollout":   rollout.Rollout{},
+	"Factory":   factory.Factory{},
+	"Method":    recipe.Method{},
+	"Machine":   machine.Machine{},
+	"Event":     audit.Event{},
+	"Actor":     audit.Actor{},
+	"Resource":  audit.Resource{},
+	"Problem":   problem.Document{},
+	"RateLimit": ratelimit.Arrangement{},
+	"Standing":  ratelimit.Standing{},
 }
 
 func TestFields_OfAnswers_AreThoseOfTheCode(t *testing.T) {
@@ -79,7 +82,7 @@ func TestFields_EveryObjectThatIsAnswered_IsATypeOfTheCode(t *testing.T) {
 			return
 		}
 		name := ref.Ref[strings.LastIndex(ref.Ref, "/")+1:]
-		if _, known := answers[name]; len(ref.Value.Properties) > 0 && !known && name != "Fault" && !strings.HasSuffix(name, "Page") {
+		if _, known := answers[name]; len(ref.Value.Properties) > 0 && !known && name != "Fault" && name != "MyRateLimits" && !strings.HasSuffix(name, "Page") {
 			unknown[name] = true
 		}
 		visit(ref.Value.Items)

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/types"
+	"maps"
 	"path"
 	"sync"
 	"testing"
@@ -102,16 +103,76 @@ type walk struct {
 }
 
 func (w *walk) function(f body, known map[types.Object]ast.Expr) {
+	w.statements(f, f.decl.Body, known)
+}
+
+func (w *walk) statements(f body, block *ast.BlockStmt, known map[types.Object]ast.Expr) {
 	if w.depth++; w.depth > 20 {
 		w.err = fmt.Errorf("%s calls itself", f.decl.Name.Name)
 	}
 	defer func() { w.depth-- }()
-	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && w.err == nil {
-			w.call(f, call, known)
+	named := closures(f.info, block)
+	ast.Inspect(block, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			for _, c := range named {
+				if c == n {
+					return false // followed where it is called
+				}
+			}
+		case *ast.CallExpr:
+			if closure := named[objectOf(f.info, n.Fun)]; closure != nil && w.err == nil {
+				inner := maps.Clone(known)
+				if inner == nil {
+					inner = map[types.Object]ast.Expr{}
+				}
+				given(f.info, closure.Type, f.info, n, known, inner)
+				w.statements(f, closure.Body, inner)
+			} else if w.err == nil {
+				w.call(f, n, known)
+			}
 		}
 		return true
 	})
+}
+
+// closures are the functions with parameters that a block gives names to.
+func closures(info *types.Info, block *ast.BlockStmt) map[types.Object]*ast.FuncLit {
+	named := map[types.Object]*ast.FuncLit{}
+	ast.Inspect(block, func(n ast.Node) bool {
+		assign, ok := n.(*ast.AssignStmt)
+		if !ok || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
+			return true
+		}
+		name, isName := assign.Lhs[0].(*ast.Ident)
+		closure, isClosure := assign.Rhs[0].(*ast.FuncLit)
+		if isName && isClosure && len(closure.Type.Params.List) > 0 {
+			named[info.Defs[name]] = closure
+		}
+		return true
+	})
+	return named
+}
+
+// given puts what a call hands over into inner, by the parameters that it is handed to.
+func given(of *types.Info, to *ast.FuncType, from *types.Info, call *ast.CallExpr, known, inner map[types.Object]ast.Expr) {
+	i := 0
+	for _, list := range to.Params.List {
+		for _, name := range list.Names {
+			if i < len(call.Args) {
+				e := resolve(from, call.Args[i], known)
+				inner[of.Defs[name]] = e
+				// What the caller's expressions mean is asked of the callee's types.
+				if tv, ok := from.Types[e]; ok {
+					of.Types[e] = tv
+				}
+				if use := objectOf(from, e); use != nil {
+					of.Uses[identOf(e)] = use
+				}
+			}
+			i++
+		}
+	}
 }
 
 func (w *walk) call(f body, call *ast.CallExpr, known map[types.Object]ast.Expr) {
@@ -128,25 +189,7 @@ func (w *walk) call(f body, call *ast.CallExpr, known map[types.Object]ast.Expr)
 		return
 	}
 	inner := map[types.Object]ast.Expr{}
-	i := 0
-	for _, list := range to.decl.Type.Params.List {
-		for _, name := range list.Names {
-			if i < len(call.Args) {
-				inner[to.info.Defs[name]] = resolve(f.info, call.Args[i], known)
-			}
-			i++
-		}
-	}
-	// What the caller's expressions mean is asked of the caller's types.
-	for object, e := range inner {
-		if tv, ok := f.info.Types[e]; ok {
-			to.info.Types[e] = tv
-		}
-		if use := objectOf(f.info, e); use != nil {
-			to.info.Uses[identOf(e)] = use
-		}
-		inner[object] = e
-	}
+	given(to.info, to.decl.Type, f.info, call, known, inner)
 	w.function(to, inner)
 }
 

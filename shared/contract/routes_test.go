@@ -11,9 +11,9 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"wavegate/scripts/e2e/conform"
 	"wavegate/shared/auth"
 	"wavegate/shared/contract"
-	"wavegate/shared/contract/conform"
 	"wavegate/shared/operations"
 	"wavegate/shared/problem"
 )
@@ -66,10 +66,7 @@ func methodsOf(op operations.Operation) map[string]string {
 func TestRoutes_ContractAndTableOfOperations_AreTheSame(t *testing.T) {
 	want := map[string]route{}
 	for _, op := range operations.Table {
-		path := op.Path
-		if open := strings.LastIndex(path, "{"); strings.HasSuffix(path, "+}") {
-			path = path[:open] + "{path}" // OpenAPI has no way to write the rest of a path
-		}
+		path := strings.Replace(op.Path, "+}", "}", 1) // OpenAPI has no way to write the rest of a path
 		roles := make([]string, len(op.Roles))
 		for i, r := range op.Roles {
 			roles[i] = strings.Trim(string(r), "()")
@@ -142,6 +139,9 @@ func TestAnswers_WhatTheGatewayCanSayByItself_IsDocumentedEverywhere(t *testing.
 		statuses[g.Status] = g.Code
 	}
 	for id, op := range inContract(t) {
+		if op.Extensions["x-any-query"] != nil {
+			continue // whatever the assistant answers is documented, and so are these
+		}
 		for status, code := range statuses {
 			if r := answerOf(op, status); r == nil || !slices.Contains(codesOf(r), string(code)) {
 				t.Errorf("%s does not document %d %s", id, status, code)
@@ -206,7 +206,7 @@ func TestExamples_EveryBodyHasOne(t *testing.T) {
 	all := inContract(t)
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		op := all[id]
-		if op.RequestBody != nil && op.Extensions["x-any-answer"] == nil {
+		if op.RequestBody != nil && op.Extensions["x-any-query"] == nil {
 			check(id, op.RequestBody.Value.Content)
 		}
 		for status, r := range op.Responses.Map() {

@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/audit"
 	"wavegate/shared/factory"
 	"wavegate/shared/paging"
+	"wavegate/shared/ratelimit"
 	"wavegate/shared/release"
 	"wavegate/shared/request"
 	"wavegate/shared/rollout"
@@ -28,6 +29,11 @@ var rules = map[string]*request.Text{
 	"audit.WordRule":          audit.WordRule,
 	"factory.NameRule":        factory.NameRule,
 	"factory.SlugRule":        factory.SlugRule,
+	"ratelimit.ExpiryRule":    ratelimit.ExpiryRule,
+	"ratelimit.HolderRule":    ratelimit.HolderRule,
+	"ratelimit.IssuerRule":    ratelimit.IssuerRule,
+	"ratelimit.KindRule":      ratelimit.KindRule,
+	"ratelimit.ReasonRule":    ratelimit.ReasonRule,
 	"release.ArtifactURLRule": release.ArtifactURLRule,
 	"release.NameRule":        release.NameRule,
 	"release.SHA256Rule":      release.SHA256Rule,
@@ -86,15 +92,13 @@ func documentedInputs(t *testing.T) map[string]map[string]documented {
 	all := map[string]map[string]documented{}
 	for _, item := range document(t).Paths.Map() {
 		for _, op := range item.Operations() {
-			if op.Extensions["x-any-answer"] != nil {
+			if op.Extensions["x-any-query"] != nil {
 				continue // what is forwarded is not read
 			}
 			inputs := map[string]documented{}
 			all[op.OperationID] = inputs
-			for _, list := range []openapi3.Parameters{item.Parameters, op.Parameters} {
-				for _, p := range list {
-					inputs[p.Value.In+" "+p.Value.Name] = documented{p.Value.Schema.Value, p.Value.Required}
-				}
+			for _, p := range slices.Concat(item.Parameters, op.Parameters) {
+				inputs[p.Value.In+" "+p.Value.Name] = documented{p.Value.Schema.Value, p.Value.Required}
 			}
 			if answerOf(op, http.StatusNotModified) != nil {
 				delete(inputs, "header If-None-Match") // of every read; package lambdahttp does it
@@ -121,16 +125,16 @@ func compare(t *testing.T, where string, schema *openapi3.Schema, in input) {
 	case in.in == "header":
 		return // held against the code by the tests of headers below
 	case in.rule == "paging.offsetRule":
-		integer(t, where, schema, 0, paging.MaxOffset, 0)
+		integer(t, where, schema, 0, paging.MaxOffset, 0.0)
 	case in.integer && in.in == "query":
-		integer(t, where, schema, in.least, in.most, in.fallback)
+		integer(t, where, schema, in.least, in.most, float64(in.fallback))
 	case in.integer:
 		wholeNumber(t, where, schema, in.name)
 	case in.rule == "":
 		if schema.Pattern != "" || schema.MinLength != 0 || schema.MaxLength != nil || schema.Enum != nil {
 			t.Errorf("%s: the code takes any text, the contract does not", where)
 		}
-	case in.rule == "audit.TimeRule":
+	case in.rule == "audit.TimeRule", in.rule == "ratelimit.ExpiryRule":
 		if schema.Format != "date-time" || schema.Pattern != "" {
 			t.Errorf("%s is not the format date-time alone", where)
 		}
@@ -141,10 +145,10 @@ func compare(t *testing.T, where string, schema *openapi3.Schema, in input) {
 	}
 }
 
-func integer(t *testing.T, where string, s *openapi3.Schema, least, most, fallback int64) {
+func integer(t *testing.T, where string, s *openapi3.Schema, least, most int64, fallback any) {
 	t.Helper()
-	if !s.Type.Is(openapi3.TypeInteger) || s.Min == nil || *s.Min != float64(least) || s.Max == nil || *s.Max != float64(most) || s.Default != float64(fallback) {
-		t.Errorf("%s is not an integer from %d to %d, else %d", where, least, most, fallback)
+	if !s.Type.Is(openapi3.TypeInteger) || s.Min == nil || *s.Min != float64(least) || s.Max == nil || *s.Max != float64(most) || s.Default != fallback {
+		t.Errorf("%s is not an integer from %d to %d, else %v", where, least, most, fallback)
 	}
 }
 
@@ -160,6 +164,8 @@ func wholeNumber(t *testing.T, where string, s *openapi3.Schema, name string) {
 		if !s.Type.Is(openapi3.TypeInteger) || !slices.Equal(s.Enum, stages) {
 			t.Errorf("%s is not one of %v", where, stages)
 		}
+	case "limit", "copilotLimit":
+		integer(t, where, s, 0, ratelimit.Highest, nil)
 	default:
 		t.Errorf("%s: the number is new; say here what is taken", where)
 	}
@@ -215,7 +221,7 @@ func words(list []any) []string {
 var likely = rapid.Custom(func(t *rapid.T) string {
 	odd := []rune{' ', '\t', '\n', '\r', 0, 0x1f, 0x7f, 0x85, 0x9f, 0xa0, 0x1680, 0x2000, 0x200a, 0x200b, 0x2028, 0x202f, 0x205f, 0x3000, 0xfeff, 'é', '😀'}
 	around := rapid.StringOfN(rapid.SampledFrom(odd), 0, 3, -1)
-	length := rapid.SampledFrom([]int{0, 1, 2, 60, 127, 128, 129, 198, 199, 200, 201, 300}).Draw(t, "length")
+	length := rapid.SampledFrom([]int{0, 1, 2, 127, 128, 129, 199, 200, 201, 499, 500, 501}).Draw(t, "length")
 	runes := rapid.SliceOfN(rapid.SampledFrom([]rune("aZ0-._é")), length, length).Draw(t, "letters")
 	for range rapid.IntRange(0, 2).Draw(t, "odd ones") {
 		if len(runes) > 0 {
@@ -251,13 +257,17 @@ func TestRules_ATimeOfTheFormat_IsTaken(t *testing.T) {
 		zone := time.FixedZone("", 60*rapid.IntRange(-14*60, 14*60).Draw(r, "minutes east"))
 		at := time.Unix(rapid.Int64Range(-60_000_000_000, 250_000_000_000).Draw(r, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(r, "ns"))
 		value := at.In(zone).Format(rapid.SampledFrom([]string{time.RFC3339, time.RFC3339Nano}).Draw(r, "form"))
-		if _, code, says := audit.TimeRule.Apply(value); code != "" {
-			r.Fatalf("%s: %s %s", value, code, says)
+		for _, rule := range []*request.Text{audit.TimeRule, ratelimit.ExpiryRule} {
+			if _, code, says := rule.Apply(value); code != "" {
+				r.Fatalf("%s: %s %s", value, code, says)
+			}
 		}
 	})
 	for _, value := range []string{"2026-03-01", "2026-03-01T12:00:00", "2026-02-30T12:00:00Z", "12:00:00Z", "now", ""} {
-		if _, code, _ := audit.TimeRule.Apply(value); code == "" {
-			t.Errorf("%q is no date-time, and was taken", value)
+		for _, rule := range []*request.Text{audit.TimeRule, ratelimit.ExpiryRule} {
+			if _, code, _ := rule.Apply(value); code == "" {
+				t.Errorf("%q is no date-time, and was taken", value)
+			}
 		}
 	}
 }

@@ -1,20 +1,23 @@
 package conform
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/routers"
 
 	"wavegate/shared/problem"
 )
 
 // match holds a path against a template of the contract. A parameter stands for one segment, and
-// {path} at the end, which is the contract's way to write the gateway's {proxy+}, for the rest.
+// {proxy} at the end, which is the contract's way to write the gateway's {proxy+}, for the rest.
 func match(template, path string) (map[string]string, bool) {
 	values := map[string]string{}
 	pattern, segments := strings.Split(template, "/"), strings.Split(path, "/")
@@ -23,7 +26,7 @@ func match(template, path string) (map[string]string, bool) {
 			return nil, false
 		}
 		got := segments[i]
-		if want == "{path}" && i == len(pattern)-1 {
+		if want == "{proxy}" && i == len(pattern)-1 {
 			got, segments = strings.Join(segments[i:], "/"), segments[:i+1]
 		}
 		switch name, parameter := strings.CutPrefix(want, "{"); {
@@ -62,13 +65,13 @@ func (c *Checker) noRoute(x Exchange) error {
 	return nil
 }
 
-// DependsOn marks a parameter whose values are bound by something that no schema can name: another
-// parameter, or the caller.
+// DependsOn marks a parameter or a field whose values are bound by something that no schema can name:
+// another value, the caller or the time.
 const DependsOn = "x-depends-on"
 
 // faultsBeyondSchemas explains a refusal of a request that the contract's schemas allow: by what no
 // schema can say. It returns an error if there is no such explanation.
-func faultsBeyondSchemas(op *openapi3.Operation, body []byte) error {
+func faultsBeyondSchemas(route *routers.Route, body []byte) error {
 	var p struct {
 		Code   problem.Code
 		Detail string
@@ -85,13 +88,32 @@ func faultsBeyondSchemas(op *openapi3.Operation, body []byte) error {
 		if fault.Code == "duplicate" {
 			return nil
 		}
-		for _, parameter := range op.Parameters {
-			if _, depends := parameter.Value.Extensions[DependsOn]; depends && parameter.Value.Name == fault.Parameter {
-				return nil
-			}
+		if dependent(route)[cmp.Or(fault.Parameter, fault.Pointer)] {
+			return nil
 		}
 	}
 	return fmt.Errorf("the service refused a request that the contract allows: %s %s %v", p.Code, p.Detail, p.Errors)
+}
+
+// dependent lists the parameters of an operation, and pointers to the fields of its body, that are
+// marked.
+func dependent(route *routers.Route) map[string]bool {
+	marked := map[string]bool{}
+	for _, p := range slices.Concat(route.PathItem.Parameters, route.Operation.Parameters) {
+		if _, is := p.Value.Extensions[DependsOn]; is {
+			marked[p.Value.Name] = true
+		}
+	}
+	if route.Operation.RequestBody != nil {
+		for _, media := range route.Operation.RequestBody.Value.Content {
+			for name, field := range media.Schema.Value.Properties {
+				if _, is := field.Value.Extensions[DependsOn]; is {
+					marked["/"+name] = true
+				}
+			}
+		}
+	}
+	return marked
 }
 
 // closeAnswers makes the schemas of answers refuse fields that they do not name. Callers are told to

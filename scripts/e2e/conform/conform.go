@@ -102,7 +102,7 @@ func request(input *openapi3filter.RequestValidationInput, x Exchange) error {
 			return fmt.Errorf("the service took a request that the contract forbids: %w", refusal)
 		}
 	case x.Status == http.StatusBadRequest && refusal == nil:
-		return faultsBeyondSchemas(input.Route.Operation, x.AnswerBody)
+		return faultsBeyondSchemas(input.Route, x.AnswerBody)
 	}
 	return nil
 }
@@ -114,11 +114,9 @@ func validRequest(input *openapi3filter.RequestValidationInput) error {
 		return err
 	}
 	known := map[string]bool{}
-	for _, list := range []openapi3.Parameters{input.Route.PathItem.Parameters, input.Route.Operation.Parameters} {
-		for _, p := range list {
-			if p.Value.In == openapi3.ParameterInQuery {
-				known[p.Value.Name] = true
-			}
+	for _, p := range slices.Concat(input.Route.PathItem.Parameters, input.Route.Operation.Parameters) {
+		if p.Value.In == openapi3.ParameterInQuery {
+			known[p.Value.Name] = true
 		}
 	}
 	_, open := input.Route.Operation.Extensions["x-any-query"]
