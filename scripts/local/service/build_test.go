@@ -1,0 +1,130 @@
+package service
+
+import (
+	"crypto/sha256"
+	"debug/elf"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// build runs a repository's scripts/build for two functions and returns the hash of each.
+func build(t *testing.T, root string, env ...string) map[string][32]byte {
+	t.Helper()
+	out := t.TempDir()
+	cmd := exec.Command(filepath.Join(root, "scripts", "build"), "authorizer", "get-factory")
+	cmd.Env = append(append(os.Environ(), "OUT="+out, "TOOLCHAIN=local"), env...)
+	if text, err := cmd.CombinedOutput(); err != nil || len(text) > 0 {
+		t.Fatalf("%v: the build says %q", err, text)
+	}
+	hashes := map[string][32]byte{}
+	for _, name := range []string{"authorizer", "get-factory"} {
+		b, err := os.ReadFile(filepath.Join(out, name, "bootstrap"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hashes[name] = sha256.Sum256(b)
+	}
+	return hashes
+}
+
+// copyOf copies the sources to another directory and commits them to a repository of its own, so
+// that a stamp of the commit would show.
+func copyOf(t *testing.T, root string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "another", "place")
+	for _, part := range []string{"go.mod", "go.sum", "functions", "shared", "scripts/build"} {
+		err := filepath.WalkDir(filepath.Join(root, part), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			relative, err := filepath.Rel(root, path)
+			if err != nil {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(to, relative)), 0o755); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(to, relative), b, info.Mode())
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, arguments := range []string{"init -q", "add -A", "-c user.name=a -c user.email=a@example.com commit -qm another"} {
+		git := exec.Command("git", strings.Fields(arguments)...)
+		git.Dir = to
+		if out, err := git.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v\n%s", arguments, err, out)
+		}
+	}
+	return to
+}
+
+func TestBuild_SameBytes_WhateverTheDirectoryCommitAndSettings(t *testing.T) {
+	root, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := filepath.Join(t.TempDir(), "env")
+	if err := os.WriteFile(settings, []byte("GOFLAGS=-buildvcs=true -ldflags=-X=main.a=b\nGOAMD64=v3\nGOEXPERIMENT=nogreenteagc\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := build(t, root, "ARCH=amd64")
+	got := build(t, copyOf(t, root), "ARCH=amd64", "GOENV="+settings, "GOFLAGS=-buildvcs=true -tags=other", "GOOS=darwin", "GOARCH=arm64",
+		"GOAMD64=v2", "CGO_ENABLED=1", "GOEXPERIMENT=nogreenteagc", "GODEBUG=netdns=go")
+	for name, hash := range want {
+		if got[name] != hash {
+			t.Errorf("%s differs: %x, %x", name, hash, got[name])
+		}
+	}
+}
+
+func TestBuild_ByDefault_IsForLambdaOnARM(t *testing.T) {
+	root, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	cmd := exec.Command(filepath.Join(root, "scripts", "build"), "authorizer")
+	cmd.Env = append(os.Environ(), "OUT="+out, "TOOLCHAIN=local")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	f, err := elf.Open(filepath.Join(out, "authorizer", "bootstrap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.Machine != elf.EM_AARCH64 {
+		t.Errorf("built for %s", f.Machine)
+	}
+	if libraries, _ := f.ImportedLibraries(); len(libraries) > 0 {
+		t.Errorf("it needs %v, which Lambda's image may lack", libraries)
+	}
+	if f.Section(".symtab") != nil {
+		t.Error("it carries symbols")
+	}
+}
+
+func TestBuild_UnknownFunction_IsNamed(t *testing.T) {
+	root, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := exec.Command(filepath.Join(root, "scripts", "build"), "no-such").CombinedOutput()
+	if err == nil || !strings.Contains(string(text), "no-such") {
+		t.Errorf("%v: %q", err, text)
+	}
+}

@@ -1,0 +1,347 @@
+package storefront
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"wavegate/scripts/local/store"
+	"wavegate/shared/dynamo"
+	"wavegate/shared/operations"
+)
+
+// grants are those of two functions: a reader that may only query an index, and a writer.
+var grants = map[string][]operations.Grant{
+	"reader": {
+		{Table: dynamo.Factories, Actions: []dynamo.Action{dynamo.Get}},
+		{Table: dynamo.Rollouts, Actions: []dynamo.Action{dynamo.Query}, Indexes: []string{"all"}, OnlyIndexes: true},
+		{Table: dynamo.Audit, Actions: []dynamo.Action{dynamo.Query}},
+	},
+	"writer": {
+		{Table: dynamo.Factories, Actions: []dynamo.Action{dynamo.Get, dynamo.Put, dynamo.ConditionCheck}},
+		{Table: dynamo.Audit, Actions: []dynamo.Action{dynamo.Put}},
+	},
+}
+
+func start(t *testing.T) *Front {
+	t.Helper()
+	s, err := store.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if err := store.CreateTables(t.Context(), s.Client()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Start(Options{Endpoint: s.Endpoint, Grants: grants, TableName: store.TableName})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// as is a client with a function's key. It does not try again, so that each call is seen once.
+func (f *Front) as(key string) *dynamodb.Client {
+	o := store.Client(f.URL(), key).Options()
+	o.Retryer = aws.NopRetryer{}
+	return dynamodb.New(o)
+}
+
+var (
+	factories = aws.String(store.TableName(dynamo.Factories))
+	audit     = aws.String(store.TableName(dynamo.Audit))
+	rollouts  = aws.String(store.TableName(dynamo.Rollouts))
+)
+
+func item(pairs ...string) map[string]types.AttributeValue {
+	m := map[string]types.AttributeValue{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i]] = &types.AttributeValueMemberS{Value: pairs[i+1]}
+	}
+	return m
+}
+
+func putFactory(ctx context.Context, db *dynamodb.Client, id string) error {
+	_, err := db.PutItem(ctx, &dynamodb.PutItemInput{TableName: factories, Item: item("factoryId", id)})
+	return err
+}
+
+func hasFactory(t *testing.T, f *Front, id string) bool {
+	t.Helper()
+	out, err := f.as(AdminKey).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: factories, Key: item("factoryId", id)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(out.Item) > 0
+}
+
+func query(ctx context.Context, db *dynamodb.Client, table *string, index, key string) error {
+	in := &dynamodb.QueryInput{
+		TableName: table, KeyConditionExpression: aws.String("#k = :v"),
+		ExpressionAttributeNames:  map[string]string{"#k": key},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberS{Value: "x"}},
+	}
+	if index != "" {
+		in.IndexName = aws.String(index)
+	}
+	_, err := db.Query(ctx, in)
+	return err
+}
+
+func denied(t *testing.T, err error, action, resource string) {
+	t.Helper()
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok || api.ErrorCode() != "AccessDeniedException" {
+		t.Errorf("got %v, want AccessDeniedException", err)
+		return
+	}
+	want := "is not authorized to perform: dynamodb:" + action + " on resource: arn:aws:dynamodb:eu-central-1:000000000000:table/" + resource + " "
+	if !strings.Contains(api.ErrorMessage(), want) {
+		t.Errorf("the message is %q", api.ErrorMessage())
+	}
+}
+
+func TestFront_WhatARowGrants_ReachesTheStore(t *testing.T) {
+	f := start(t)
+	if err := putFactory(t.Context(), f.as(AccessKey("writer")), "munich-1"); err != nil {
+		t.Fatal(err)
+	}
+	out, err := f.as(AccessKey("reader")).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: factories, Key: item("factoryId", "munich-1")})
+	if err != nil || len(out.Item) != 1 {
+		t.Errorf("%v %v", out, err)
+	}
+}
+
+func TestFront_WhatARowDoesNotGrant_IsRefusedAsByAWS(t *testing.T) {
+	f := start(t)
+	reader, writer := f.as(AccessKey("reader")), f.as(AccessKey("writer"))
+	denied(t, putFactory(t.Context(), reader, "munich-1"), "PutItem", "wavegate-factories")
+	_, err := reader.Scan(t.Context(), &dynamodb.ScanInput{TableName: factories})
+	denied(t, err, "Scan", "wavegate-factories")
+	_, err = writer.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: audit, Key: item("stream", "s", "position", "p")})
+	denied(t, err, "DeleteItem", "wavegate-audit")
+	_, err = writer.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: audit})
+	denied(t, err, "DeleteTable", "wavegate-audit")
+	_, err = reader.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("another-table"), Key: item("id", "1")})
+	denied(t, err, "GetItem", "another-table")
+	_, err = writer.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+		*factories: {Keys: []map[string]types.AttributeValue{item("factoryId", "a")}}}})
+	denied(t, err, "BatchGetItem", "wavegate-factories")
+	if hasFactory(t, f, "munich-1") {
+		t.Error("the refused item was written")
+	}
+	if n := len(f.Refused()); n != 6 {
+		t.Errorf("%d refusals are noted", n)
+	}
+}
+
+func TestFront_Queries_AreGrantedByIndex(t *testing.T) {
+	f := start(t)
+	reader := f.as(AccessKey("reader"))
+	if err := query(t.Context(), reader, rollouts, "all", "list"); err != nil {
+		t.Error(err)
+	}
+	denied(t, query(t.Context(), reader, rollouts, "", "id"), "Query", "wavegate-rollouts")
+	denied(t, query(t.Context(), reader, rollouts, "byChannel", "pair"), "Query", "wavegate-rollouts/index/byChannel")
+	if err := query(t.Context(), reader, audit, "", "stream"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFront_EachPartOfATransaction_NeedsItsRight(t *testing.T) {
+	f := start(t)
+	writer := f.as(AccessKey("writer"))
+	putEvent := types.TransactWriteItem{Put: &types.Put{TableName: audit, Item: item("stream", "s", "position", "p")}}
+	check := types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: factories, Key: item("factoryId", "a"),
+		ConditionExpression: aws.String("attribute_not_exists(factoryId)")}}
+	write := func(parts ...types.TransactWriteItem) error {
+		_, err := writer.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: parts})
+		return err
+	}
+	if err := write(putEvent, check); err != nil {
+		t.Error(err)
+	}
+	denied(t, write(putEvent, types.TransactWriteItem{Update: &types.Update{TableName: factories, Key: item("factoryId", "a"),
+		UpdateExpression: aws.String("SET a = :a"), ExpressionAttributeValues: item(":a", "1")}}), "UpdateItem", "wavegate-factories")
+	denied(t, write(types.TransactWriteItem{Delete: &types.Delete{TableName: factories, Key: item("factoryId", "a")}}), "DeleteItem", "wavegate-factories")
+	denied(t, write(types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: audit, Key: item("stream", "s", "position", "p"),
+		ConditionExpression: aws.String("attribute_exists(stream)")}}), "ConditionCheckItem", "wavegate-audit")
+	_, err := writer.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
+		{Get: &types.Get{TableName: audit, Key: item("stream", "s", "position", "p")}}}})
+	denied(t, err, "GetItem", "wavegate-audit")
+}
+
+func TestFront_UnknownKey_IsNoOne(t *testing.T) {
+	f := start(t)
+	err := putFactory(t.Context(), f.as("LOCAL-stranger"), "munich-1")
+	if api, ok := errors.AsType[smithy.APIError](err); !ok || api.ErrorCode() != "UnrecognizedClientException" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFront_Unused_ListsGrantsThatNothingUsed(t *testing.T) {
+	f := start(t)
+	all := []Right{
+		{"reader", dynamo.Audit, dynamo.Query, ""},
+		{"reader", dynamo.Factories, dynamo.Get, ""},
+		{"reader", dynamo.Rollouts, dynamo.Query, "all"},
+		{"writer", dynamo.Audit, dynamo.Put, ""},
+		{"writer", dynamo.Factories, dynamo.ConditionCheck, ""},
+		{"writer", dynamo.Factories, dynamo.Get, ""},
+		{"writer", dynamo.Factories, dynamo.Put, ""},
+	}
+	if got := f.Unused(); !slices.Equal(got, all) {
+		t.Errorf("before any call: %v", got)
+	}
+	hasFactory(t, f, "x") // the administrator's calls count for nothing
+	if err := putFactory(t.Context(), f.as(AccessKey("writer")), "x"); err != nil {
+		t.Fatal(err)
+	}
+	if err := query(t.Context(), f.as(AccessKey("reader")), rollouts, "all", "list"); err != nil {
+		t.Fatal(err)
+	}
+	used := []Right{all[2], all[6]}
+	if got := f.Used(); !slices.Equal(got, used) {
+		t.Errorf("used: %v", got)
+	}
+	rest := slices.DeleteFunc(slices.Clone(all), func(r Right) bool { return slices.Contains(used, r) })
+	if got := f.Unused(); !slices.Equal(got, rest) {
+		t.Errorf("unused: %v", got)
+	}
+}
+
+func writesFactories(c *Call) bool { return c.Writes(*factories) }
+
+func TestBarrier_HoldsCallsUntilAllHaveArrived(t *testing.T) {
+	f := start(t)
+	b := f.Barrier(5, writesFactories)
+	var wg sync.WaitGroup
+	results := make(chan error, 5)
+	put := func(i int) {
+		wg.Go(func() { results <- putFactory(t.Context(), f.as(AccessKey("writer")), fmt.Sprint("f-", i)) })
+	}
+	for i := range 4 {
+		put(i)
+	}
+	for b.Arrived() < 4 {
+		time.Sleep(time.Millisecond)
+	}
+	for i := range 4 {
+		if hasFactory(t, f, fmt.Sprint("f-", i)) {
+			t.Fatal("a held call was let through")
+		}
+	}
+	if len(results) > 0 {
+		t.Fatal("a held call was answered")
+	}
+	put(4)
+	if err := b.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	close(results)
+	for err := range results {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	// It stays open.
+	if err := putFactory(t.Context(), f.as(AccessKey("writer")), "f-5"); err != nil || b.Arrived() != 5 {
+		t.Errorf("%v after %d arrivals", err, b.Arrived())
+	}
+}
+
+func TestBarrier_OtherCalls_Pass(t *testing.T) {
+	f := start(t)
+	b := f.Barrier(2, writesFactories)
+	defer b.Open()
+	if err := query(t.Context(), f.as(AccessKey("reader")), audit, "", "stream"); err != nil || b.Arrived() != 0 {
+		t.Errorf("%v after %d arrivals", err, b.Arrived())
+	}
+}
+
+func TestBarrier_NotAllArrive_WaitOpensItAndSaysSo(t *testing.T) {
+	f := start(t)
+	b := f.Barrier(2, writesFactories)
+	result := make(chan error, 1)
+	go func() { result <- putFactory(t.Context(), f.as(AccessKey("writer")), "x") }()
+	for b.Arrived() < 1 {
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := b.Wait(ctx); err == nil || !strings.Contains(err.Error(), "1 of 2") {
+		t.Errorf("got %v", err)
+	}
+	if err := <-result; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestIntercept_EachFate(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		fate    Fate
+		fails   string // the error's code; "-" for a broken connection
+		written bool
+	}{
+		{"untouched", Fate{}, "", true},
+		{"delayed", Fate{Delay: time.Millisecond}, "", true},
+		{"answered with a failure", Fate{Answer: Failure(400, "ProvisionedThroughputExceededException", "slow down")}, "ProvisionedThroughputExceededException", false},
+		{"request lost", Fate{DropRequest: true}, "-", false},
+		{"answer lost", Fate{DropAnswer: true}, "-", true},
+		{"sent twice", Fate{Twice: true}, "ConditionalCheckFailedException", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := start(t)
+			remove := f.Intercept(func(call *Call) Fate {
+				if call.Function != "writer" || call.Operation != "PutItem" || len(call.Body) == 0 {
+					t.Errorf("asked about %+v", call)
+				}
+				return c.fate
+			})
+			put := func(id string) error {
+				_, err := f.as(AccessKey("writer")).PutItem(t.Context(), &dynamodb.PutItemInput{
+					TableName: factories, Item: item("factoryId", id), ConditionExpression: aws.String("attribute_not_exists(factoryId)")})
+				return err
+			}
+			err := put("x")
+			api, answered := errors.AsType[smithy.APIError](err)
+			switch {
+			case c.fails == "" && err != nil, c.fails == "-" && (err == nil || answered):
+				t.Errorf("got %v", err)
+			case c.fails != "" && c.fails != "-" && (!answered || api.ErrorCode() != c.fails):
+				t.Errorf("got %v, want %s", err, c.fails)
+			}
+			if hasFactory(t, f, "x") != c.written {
+				t.Errorf("written: %t", !c.written)
+			}
+			remove()
+			if err := put("y"); err != nil {
+				t.Errorf("after its removal: %v", err)
+			}
+		})
+	}
+}
+
+func TestIntercept_OfSeveral_TheFirstThatActsCounts(t *testing.T) {
+	f := start(t)
+	f.Intercept(func(*Call) Fate { return Fate{} })
+	f.Intercept(func(*Call) Fate { return Fate{Answer: Failure(400, "FirstException", "")} })
+	f.Intercept(func(*Call) Fate { return Fate{Answer: Failure(400, "SecondException", "")} })
+	err := putFactory(t.Context(), f.as(AccessKey("writer")), "x")
+	if api, ok := errors.AsType[smithy.APIError](err); !ok || api.ErrorCode() != "FirstException" {
+		t.Errorf("got %v", err)
+	}
+}
