@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -139,7 +140,7 @@ func (s *service) addExecutionLogs() {
 func (s *service) addGatewayResponses() {
 	for _, g := range problem.GatewayResponses {
 		e := problem.New(g.Code, "%s", g.Detail).After(g.RetryAfter)
-		document := e.Document("", "$context.requestId")
+		document := e.Document("$context.path", "$context.requestId")
 		if g.Status != 0 {
 			document.Status = g.Status
 		}
@@ -149,7 +150,8 @@ func (s *service) addGatewayResponses() {
 		}
 		headers := map[string]*string{}
 		for name := range e.Header() {
-			headers[name] = jsii.String("'" + e.Header().Get(name) + "'")
+			value := "'" + e.Header().Get(name) + "'"
+			headers[strings.Replace(name, "Www-", "WWW-", 1)] = &value
 		}
 		s.allowOrigin(headers)
 		options := &awsapigateway.GatewayResponseOptions{

@@ -85,7 +85,10 @@ func (s Settings) OwnUserPool() bool { return !s.peopleElsewhere }
 func ReadSettings(context map[string]any) (Settings, error) {
 	r := newReader(context)
 	limit := func(key string, fallback int) int { return r.number(key, fallback, 1, ratelimit.Highest) }
-	stage := Stage(r.stage)
+	stage, retention := Stage(r.stage), 14
+	if stage == Prod {
+		retention = 90
+	}
 	s := Settings{
 		Stage:        stage,
 		Architecture: r.oneOf("architecture", "arm64", "arm64", "x86_64"),
@@ -109,7 +112,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		PollIntervalSeconds: r.number("pollIntervalSeconds", 60, 1, 86_400),
 		ChannelCacheSeconds: r.number("channelCacheSeconds", 2, 0, 2),
 		LogSamplePolls:      r.number("logSamplePolls", 100, 1, 1_000_000),
-		LogRetentionDays:    r.number("logRetentionDays", map[Stage]int{Dev: 14, Prod: 90}[stage], 1, 3653),
+		LogRetentionDays:    r.number("logRetentionDays", retention, 1, 3653),
 		Functions:           r.text("functions", "dist"),
 		StoreEndpoint:       r.text("storeEndpoint", ""),
 	}

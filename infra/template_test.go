@@ -166,8 +166,11 @@ func text(v any) string {
 	return string(b)
 }
 
-// list gives one or several values as texts.
+// list gives none, one or several values as texts.
 func list(v any) []string {
+	if v == nil {
+		return nil
+	}
 	values, ok := v.([]any)
 	if !ok {
 		return []string{text(v)}

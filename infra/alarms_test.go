@@ -1,0 +1,148 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"wavegate/shared/dynamo"
+	"wavegate/shared/operations"
+)
+
+// kindOf gives the kind of an alarm, which its description points to.
+func kindOf(t *testing.T, alarm resource) string {
+	t.Helper()
+	found := regexp.MustCompile(`See ([a-z0-9-]+) in infra/runbook.md\.$`).FindStringSubmatch(alarm.Properties["AlarmDescription"].(string))
+	if found == nil {
+		t.Fatalf("%v points to no section of the runbook", alarm.Properties["AlarmName"])
+	}
+	return found[1]
+}
+
+func TestRunbook_HasASectionForEachKindOfAlarmAndNoOthers(t *testing.T) {
+	b, err := os.ReadFile("runbook.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := map[string]string{}
+	for _, section := range strings.Split(string(b), "\n## ")[1:] {
+		name, body, _ := strings.Cut(section, "\n")
+		sections[name] = body
+	}
+	kinds := map[string]bool{}
+	for id, a := range prod().of("AWS::CloudWatch::Alarm") {
+		kind := kindOf(t, a)
+		kinds[kind] = true
+		if name := text(a.Properties["AlarmName"]); !strings.HasPrefix(name, "wavegate-prod-"+kind) {
+			t.Errorf("%s is named %s and points to %s", id, name, kind)
+		}
+		for _, part := range []string{"**Means**", "**Look**", "**Do**"} {
+			if !strings.Contains(sections[kind], part) {
+				t.Errorf("the runbook's section on %s lacks %s", kind, part)
+			}
+		}
+	}
+	for name := range sections {
+		if !kinds[name] {
+			t.Errorf("the runbook speaks of %s, and there is no such alarm", name)
+		}
+	}
+}
+
+func TestAlarms_TellTheTopic_WhenTheyBeginAndEnd(t *testing.T) {
+	template := synthesise(map[string]any{"alarmEmail": "ops@example.com"})
+	topic := "${" + template.id(t, "AWS::SNS::Topic", "alarms") + "}"
+	alarms := template.of("AWS::CloudWatch::Alarm")
+	for id, a := range alarms {
+		for _, actions := range []string{"AlarmActions", "OKActions"} {
+			if got := list(a.Properties[actions]); len(got) != 1 || got[0] != topic {
+				t.Errorf("%s: its %s are %v", id, actions, got)
+			}
+		}
+		if a.Properties["TreatMissingData"] != "notBreaching" {
+			t.Errorf("%s goes off when nobody calls", id)
+		}
+		metrics, _ := a.Properties["Metrics"].([]any)
+		if len(metrics) > maxMetrics+1 {
+			t.Errorf("%s looks at %d metrics, more than an alarm can", id, len(metrics)-1)
+		}
+	}
+	if len(alarms) == 0 {
+		t.Error("there are no alarms")
+	}
+	for _, s := range template.of("AWS::SNS::Subscription") {
+		if s.Properties["Protocol"] != "email" || s.Properties["Endpoint"] != "ops@example.com" || text(s.Properties["TopicArn"]) != topic {
+			t.Errorf("the subscription is %v", s.Properties)
+		}
+	}
+	if n := len(template.of("AWS::SNS::Subscription")); n != 1 {
+		t.Errorf("there are %d subscriptions, want 1", n)
+	}
+}
+
+// watched tells which of the values of a dimension the alarms of a kind look at.
+func watched(t *testing.T, template template, kind, dimension string) map[string]bool {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, a := range template.of("AWS::CloudWatch::Alarm") {
+		if kindOf(t, a) != kind {
+			continue
+		}
+		metrics, _ := a.Properties["Metrics"].([]any)
+		for _, m := range metrics {
+			dimensions, _ := value(m, "MetricStat", "Metric", "Dimensions").([]any)
+			for _, d := range dimensions {
+				if value(d, "Name") == dimension {
+					seen[text(value(d, "Value"))] = true
+				}
+			}
+		}
+	}
+	return seen
+}
+
+func TestAlarms_WatchEveryFunctionAndEveryTable(t *testing.T) {
+	template := dev()
+	for _, kind := range []string{"functions-dead", "functions-slow", "functions-throttled"} {
+		seen := watched(t, template, kind, "FunctionName")
+		for _, name := range append(operations.Functions(), preTokenGeneration) {
+			if !seen["${"+template.id(t, "AWS::Lambda::Function", name)+"}"] {
+				t.Errorf("%s does not watch %s", kind, name)
+			}
+		}
+	}
+	errors, throttles := watched(t, template, "table-errors", "TableName"), watched(t, template, "tables-throttled", "TableName")
+	for _, table := range dynamo.Tables {
+		name := "${" + template.id(t, "AWS::DynamoDB::Table", "table-"+string(table.ID)) + "}"
+		if !throttles[name] || (errors[name] != (len(calls(table.ID)) > 0)) {
+			t.Errorf("%s: throttles watched: %v, errors watched: %v", table.ID, throttles[name], errors[name])
+		}
+	}
+}
+
+func TestDashboard_AnswersFourQuestions_WithFewDimensions(t *testing.T) {
+	allowed := map[string]bool{
+		"ApiName": true, "Stage": true, "FunctionName": true, "TableName": true, "Operation": true,
+		"LogGroupName": true, "stage": true, "operation": true,
+	}
+	for _, d := range prod().of("AWS::CloudWatch::Dashboard") {
+		body := text(d.Properties["DashboardBody"])
+		for _, question := range []string{"Is it healthy?", "Is anyone limited?", "Are releases moving?", "What does it cost?"} {
+			if !strings.Contains(body, question) {
+				t.Errorf("the dashboard does not ask %q", question)
+			}
+		}
+		for _, metric := range regexp.MustCompile(`\["AWS/[A-Za-z]+","[A-Za-z0-9]+"((?:,"[^"]*")*)|\["Wavegate","[A-Za-z]+"((?:,"[^"]*")*)`).FindAllStringSubmatch(body, -1) {
+			fields := strings.Split(strings.Trim(metric[1]+metric[2], ","), ",")
+			for i := 0; i+1 < len(fields); i += 2 {
+				if name := strings.Trim(fields[i], `"`); !allowed[name] {
+					t.Errorf("the dashboard has a metric by %s", name)
+				}
+			}
+		}
+	}
+	if n := len(prod().of("AWS::CloudWatch::Dashboard")); n != 1 {
+		t.Errorf("there are %d dashboards", n)
+	}
+}
