@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +60,15 @@ func (c counters) apply(ctx context.Context, subject string, w write) (item, boo
 	in.ReturnValues = types.ReturnValueAllNew
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	out, err := c.api.UpdateItem(ctx, in, once)
+	for collided(err) {
+		// A transaction that sets an override holds the item for a moment; nothing was written.
+		select {
+		case <-ctx.Done():
+			return item{}, false, fmt.Errorf("ratelimit: count: %w", err)
+		case <-time.After(rand.N(pause)):
+		}
+		out, err = c.api.UpdateItem(ctx, in, once)
+	}
 	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		it, err := c.rules.decode(failed.Item)
 		return it, false, err
@@ -68,6 +78,14 @@ func (c counters) apply(ctx context.Context, subject string, w write) (item, boo
 	}
 	it, err := c.rules.decode(out.Attributes)
 	return it, true, err
+}
+
+// pause is the longest wait for a transaction to let go of an item.
+const pause = 10 * time.Millisecond
+
+func collided(err error) bool {
+	_, ok := errors.AsType[*types.TransactionConflictException](err)
+	return ok
 }
 
 func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
@@ -129,8 +147,14 @@ func (r rules) rollInput(w roll) *dynamodb.UpdateItemInput {
 	condition := "b = :from AND n < :below"
 	set := "SET b = :to, #ttl = if_not_exists(keep, :ttl)"
 	var remove []string
+	here := " ADD n :delta, " + r.attribute(w.at) + " :here"
 	for _, s := range slices.Sorted(maps.Keys(w.remove)) {
-		remove = append(remove, r.attribute(s))
+		if r.attribute(s) == r.attribute(w.at) {
+			// After half an hour names come round: the old slot makes room for the new one.
+			here = ", " + r.attribute(w.at) + " = :here ADD n :delta"
+		} else {
+			remove = append(remove, r.attribute(s))
+		}
 		held := fmt.Sprintf(":%d", w.remove[s])
 		values[held] = number(w.remove[s])
 		condition += " AND " + r.attribute(s) + " = " + held
@@ -142,7 +166,7 @@ func (r rules) rollInput(w roll) *dynamodb.UpdateItemInput {
 		set = "SET b = :to, #ttl = :ttl"
 		remove = append(remove, attrLimit, "#until", attrKeep)
 	}
-	update := set + " ADD n :delta, " + r.attribute(w.at) + " :here"
+	update := set + here
 	if len(remove) > 0 {
 		update += " REMOVE " + strings.Join(remove, ", ")
 	}

@@ -50,7 +50,7 @@ func Embedded() (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &http.Server{Handler: server.NewServer(), ReadHeaderTimeout: 5 * time.Second}
+	s := &http.Server{Handler: &removal{store: server.NewServer()}, ReadHeaderTimeout: 5 * time.Second}
 	go s.Serve(listener) //nolint:errcheck // it ends by Close
 	return &Store{Kind: "embedded", Endpoint: "http://" + listener.Addr().String(), close: s.Close}, nil
 }

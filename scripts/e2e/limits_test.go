@@ -1,0 +1,255 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/devissuer"
+	"wavegate/scripts/local/service"
+	"wavegate/scripts/local/store"
+	"wavegate/scripts/local/storefront"
+	"wavegate/shared/auth"
+	"wavegate/shared/dynamo"
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/problem"
+)
+
+const me = "/api/rate-limits/me"
+
+// patient lets the limiter wait for its store for as long as a busy machine may take, so that no call
+// goes uncounted where a test counts calls.
+func patient() func(*service.Options) { return setting("LIMIT_DEADLINE_MS=5000") }
+
+// spend makes n calls, eight at a time, and returns how many were answered with each status.
+func spend(t *testing.T, n int, call func() (harness.Answer, error)) map[int]int {
+	t.Helper()
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	work := make(chan struct{}, n)
+	for range n {
+		work <- struct{}{}
+	}
+	close(work)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range work {
+				a, err := call()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				statuses[a.Status]++
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return statuses
+}
+
+// limited checks a 429 that names the policies and returns its Retry-After.
+func limited(t *testing.T, a harness.Answer, policies ...string) time.Duration {
+	t.Helper()
+	p := a.Refused(t, problem.RateLimited)
+	if !slices.Equal(p.Policies, policies) {
+		t.Errorf("the problem names %q, want %q", p.Policies, policies)
+	}
+	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
+	if err != nil || seconds < 1 || seconds > 61 {
+		t.Fatalf("Retry-After is %q", a.Header.Get("Retry-After"))
+	}
+	for _, name := range policies {
+		if !strings.Contains(a.Header.Get("RateLimit"), fmt.Sprintf("%q;r=0;t=", name)) {
+			t.Errorf("RateLimit is %q", a.Header.Get("RateLimit"))
+		}
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// TestLimits_User_600PassThe601stWaits uses the real limit of 600 and really waits.
+func TestLimits_User_600PassThe601stWaits(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, patient())
+	eric := w.Engineer(t, "acme")
+	if got := spend(t, 600, func() (harness.Answer, error) { return eric.Try(http.MethodGet, me, "") }); got[200] != 600 {
+		t.Fatalf("600 calls were answered %v", got)
+	}
+	wait := limited(t, eric.Get(t, me), "user")
+	w.As(t, "emma", "acme").Get(t, me).Is(t, http.StatusOK) // a colleague is not touched
+	time.Sleep(wait)
+	eric.Get(t, me).Is(t, http.StatusOK)
+}
+
+// TestLimits_Copilot_30PassThe31stWaits uses the real limit of 30. A call counts as an ordinary one
+// too, and one that is rejected counts as neither.
+func TestLimits_Copilot_30PassThe31stWaits(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, patient(), withAssistant(t))
+	eric := w.Engineer(t, "acme")
+	ask := func() (harness.Answer, error) { return eric.Try(http.MethodPost, "/api/copilot/chat", "{}") }
+	if got := spend(t, 30, ask); got[200] != 30 {
+		t.Fatalf("30 calls were answered %v", got)
+	}
+	wait := limited(t, eric.Post(t, "/api/copilot/chat", "{}"), "copilot-user")
+	used := map[string]int{}
+	for _, l := range standings(t, eric) {
+		used[l.Policy] = l.Used
+	}
+	if want := map[string]int{"user": 31, "copilot-user": 30, "org": 31, "copilot-org": 30}; fmt.Sprint(used) != fmt.Sprint(want) {
+		t.Errorf("used are %v, want %v", used, want)
+	}
+	time.Sleep(wait)
+	eric.Post(t, "/api/copilot/chat", "{}").Is(t, http.StatusOK)
+}
+
+type standing struct {
+	Policy                      string
+	Limit, Used, Remaining      int
+	WindowSeconds, ResetSeconds int
+	Arranged                    bool
+	ExpiresAt                   *time.Time
+}
+
+func standings(t *testing.T, c *harness.Caller) []standing {
+	t.Helper()
+	var body struct{ Limits []standing }
+	c.Get(t, me).Is(t, http.StatusOK).Into(t, &body)
+	return body.Limits
+}
+
+// TestLimits_Organization_CountsItsPeopleTogether uses small limits. The organization's boxes count
+// for themselves.
+func TestLimits_Organization_CountsItsPeopleTogether(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, patient(), setting("LIMIT_USER=20", "LIMIT_ORGANIZATION=50", "LIMIT_COPILOT_USER=5", "LIMIT_COPILOT_ORGANIZATION=5"))
+	for _, name := range []string{"ann", "bob", "cleo"} {
+		person := w.As(t, name, "acme")
+		if got := spend(t, 16, func() (harness.Answer, error) { return person.Try(http.MethodGet, me, "") }); got[200] != 16 {
+			t.Fatalf("%s's calls were answered %v", name, got)
+		}
+	}
+	dora := w.As(t, "dora", "acme")
+	if got := spend(t, 8, func() (harness.Answer, error) { return dora.Try(http.MethodGet, me, "") }); got[200] != 2 || got[429] != 6 {
+		t.Fatalf("dora's calls were answered %v, want 2 to pass", got)
+	}
+	wait := limited(t, w.As(t, "emma", "acme").Get(t, me), "org")
+	box := w.As(t, "edge-1", "acme", auth.Edge)
+	box.Get(t, me).Is(t, http.StatusOK)
+	w.As(t, "rita", "rival").Get(t, me).Is(t, http.StatusOK)
+	time.Sleep(wait)
+	w.As(t, "emma", "acme").Get(t, me).Is(t, http.StatusOK)
+}
+
+// TestLimits_ForbiddenCalls_CountAsWell: a flood of them ends in 429.
+func TestLimits_ForbiddenCalls_CountAsWell(t *testing.T) {
+	w := harness.New(t, patient(), setting("LIMIT_USER=10", "LIMIT_COPILOT_USER=5"))
+	eric := w.Engineer(t, "acme")
+	got := spend(t, 15, func() (harness.Answer, error) { return eric.Try(http.MethodPut, "/api/factories/munich-1", `{}`) })
+	if got[403] != 10 || got[429] != 5 {
+		t.Errorf("15 forbidden calls were answered %v", got)
+	}
+}
+
+// TestLimits_RejectedWrite_WritesNothing: the limiter's word comes before the transaction.
+func TestLimits_RejectedWrite_WritesNothing(t *testing.T) {
+	w := harness.New(t, patient(), setting("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))
+	owner := w.Owner(t)
+	if got := spend(t, 8, func() (harness.Answer, error) {
+		return owner.Try(http.MethodPut, "/api/factories/"+harness.Name("f"), `{"organizationId":"acme","name":"F"}`)
+	}); got[201] != 3 || got[429] != 5 {
+		t.Errorf("8 writes were answered %v", got)
+	}
+	if n := len(w.Items(t, dynamo.Factories)); n != 3 {
+		t.Errorf("there are %d factories, want the 3 that were admitted", n)
+	}
+}
+
+func TestLimits_Override_ActsOnTheVeryNextCall(t *testing.T) {
+	w := harness.New(t, patient(), setting("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"))
+	owner, eric := w.Owner(t), w.Engineer(t, "acme")
+	for range 5 {
+		eric.Get(t, me).Is(t, http.StatusOK)
+	}
+	limited(t, eric.Get(t, me), "user")
+
+	path := "/api/rate-limits/users/eric"
+	owner.Put(t, path, `{"limit":8,"reason":"ticket 4711"}`).Is(t, http.StatusCreated)
+	if s := standings(t, eric)[0]; s.Limit != 8 || s.Used != 6 || s.Remaining != 2 || !s.Arranged {
+		t.Errorf("eric stands at %+v", s)
+	}
+	owner.Do(t, http.MethodDelete, path, "").Is(t, http.StatusNoContent)
+	limited(t, eric.Get(t, me), "user")
+
+	events := w.Events(t, "rate-limit", "users/"+devissuer.People+" eric")
+	if len(events) != 2 || events[0]["eventName"] != "RateLimitSet" || events[1]["eventName"] != "RateLimitRemoved" || events[1]["after"] != nil {
+		t.Errorf("the audit events are %v", events)
+	}
+}
+
+// troubled makes the limiter's writes suffer, and nothing else.
+func troubled(t *testing.T, w *harness.World, fate storefront.Fate) {
+	t.Helper()
+	counters := store.TableName(dynamo.RateCounters)
+	t.Cleanup(w.Front.Intercept(func(c *storefront.Call) storefront.Fate {
+		if c.Operation == "UpdateItem" && c.Writes(counters) {
+			return fate
+		}
+		return storefront.Fate{}
+	}))
+}
+
+// uncounted is how many calls a function says it let through uncounted.
+func uncounted(w *harness.World, function string) int {
+	n := 0
+	for _, line := range w.Logs(function) {
+		if strings.Contains(line, `"`+lambdahttp.LimiterFailOpen+`":1`) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestLimits_StoreStopped_OrdinaryCallsPassAndCopilotCallsDoNot(t *testing.T) {
+	w := harness.New(t, withAssistant(t))
+	troubled(t, w, storefront.Fate{Answer: storefront.Failure(http.StatusInternalServerError, "InternalServerError", "down")})
+	owner, eric := w.Owner(t), w.Engineer(t, "acme")
+	for range 6 { // the breaker opens after three
+		a := owner.Put(t, "/api/factories/"+harness.Name("f"), `{"organizationId":"acme","name":"F"}`).Is(t, http.StatusCreated)
+		if a.Header.Get("RateLimit") != "" {
+			t.Errorf("an uncounted call was told %q", a.Header.Get("RateLimit"))
+		}
+		refused := eric.Post(t, "/api/copilot/chat", "{}")
+		refused.Refused(t, problem.Unavailable)
+		if refused.Header.Get("Retry-After") != "5" {
+			t.Errorf("Retry-After is %q", refused.Header.Get("Retry-After"))
+		}
+	}
+	if n := uncounted(w, "put-factory"); n != 6 {
+		t.Errorf("%d calls were reported as let through uncounted, want 6", n)
+	}
+}
+
+// TestLimits_StoreSlow_TheDeadlineHolds: the limiter's writes would succeed after three seconds; no
+// answer waits for that, which shows in that none of them was counted.
+func TestLimits_StoreSlow_TheDeadlineHolds(t *testing.T) {
+	w := harness.New(t, withAssistant(t), setting("LIMIT_DEADLINE_MS=100"))
+	troubled(t, w, storefront.Fate{Delay: 3 * time.Second})
+	for range 4 {
+		if a := w.Engineer(t, "acme").Get(t, me).Is(t, http.StatusOK); a.Header.Get("RateLimit") != "" {
+			t.Errorf("a call waited for its count: %q", a.Header.Get("RateLimit"))
+		}
+		w.Engineer(t, "acme").Post(t, "/api/copilot/chat", "{}").Refused(t, problem.Unavailable)
+	}
+	if n := uncounted(w, "get-my-rate-limits"); n != 4 {
+		t.Errorf("%d calls were reported as let through uncounted, want 4", n)
+	}
+}

@@ -1,0 +1,127 @@
+package e2e
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/auth"
+	"wavegate/shared/dynamo"
+	"wavegate/shared/problem"
+)
+
+func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {
+	w := harness.New(t)
+	owner, path := w.Owner(t), "/api/rate-limits/organizations/acme"
+	owner.Get(t, path).Refused(t, problem.NotFound)
+	owner.Do(t, http.MethodDelete, path, "").Refused(t, problem.NotFound)
+
+	owner.Put(t, path, `{"limit":9000,"copilotLimit":500,"expiresAt":"2099-01-01T00:00:00+01:00","reason":" ticket 1 "}`).Is(t, http.StatusCreated)
+	first := owner.Get(t, path).Is(t, http.StatusOK)
+	got := first.Object(t)
+	for field, want := range map[string]any{
+		"kind": "organizations", "id": "acme", "limit": 9000.0, "copilotLimit": 500.0,
+		"expiresAt": "2098-12-31T23:00:00Z", "reason": "ticket 1", "revision": 1.0,
+	} {
+		if got[field] != want {
+			t.Errorf("%s is %v, want %v", field, got[field], want)
+		}
+	}
+	if first.Header.Get("ETag") != `"1"` {
+		t.Errorf("ETag is %q", first.Header.Get("ETag"))
+	}
+
+	// What is there already changes nothing.
+	before := w.State(t)
+	owner.Put(t, path, `{"limit":9000,"copilotLimit":500,"expiresAt":"2098-12-31T23:00:00Z","reason":"ticket 1"}`).Is(t, http.StatusNoContent)
+	if after := w.State(t); after != before {
+		t.Errorf("something was written:\nbefore %s\nafter  %s", before, after)
+	}
+
+	// A PUT replaces all of it: the copilot's limit is the default again.
+	owner.Put(t, path, `{"limit":100}`, "If-Match", `"7"`).Refused(t, problem.PreconditionFailed)
+	owner.Put(t, path, `{"limit":100}`, "If-Match", `"1"`).Is(t, http.StatusNoContent)
+	for _, s := range standings(t, w.Engineer(t, "acme")) {
+		if want := map[string]int{"user": 600, "copilot-user": 30, "org": 100, "copilot-org": 300}[s.Policy]; s.Limit != want {
+			t.Errorf("the limit %s is %d, want %d", s.Policy, s.Limit, want)
+		}
+	}
+
+	owner.Do(t, http.MethodDelete, path, "", "If-Match", `"1"`).Refused(t, problem.PreconditionFailed)
+	owner.Do(t, http.MethodDelete, path, "", "If-Match", `"2"`).Is(t, http.StatusNoContent)
+	owner.Do(t, http.MethodDelete, path, "").Refused(t, problem.NotFound)
+
+	// Revisions go on, so that no entity tag ever means two things.
+	owner.Put(t, path, `{"limit":7}`).Is(t, http.StatusCreated)
+	if tag := owner.Get(t, path).Header.Get("ETag"); tag != `"4"` {
+		t.Errorf("ETag is %s", tag)
+	}
+	if n := len(w.Events(t, "rate-limit", "organizations/acme")); n != 4 {
+		t.Errorf("there are %d audit events, want one for each of the 4 changes", n)
+	}
+}
+
+// TestOverride_EndsByItself waits for the second at which it does.
+func TestOverride_EndsByItself(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, patient(), setting("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))
+	owner, eric := w.Owner(t), w.Engineer(t, "acme")
+	ends := time.Now().Add(3 * time.Second)
+	owner.Put(t, "/api/rate-limits/users/eric", `{"limit":50,"expiresAt":"`+ends.UTC().Format(time.RFC3339Nano)+`"}`).Is(t, http.StatusCreated)
+	for range 5 {
+		eric.Get(t, me).Is(t, http.StatusOK)
+	}
+	time.Sleep(time.Until(ends) + 10*time.Millisecond)
+	limited(t, eric.Get(t, me), "user")
+	owner.Get(t, "/api/rate-limits/users/eric").Refused(t, problem.NotFound)
+}
+
+// TestOverride_UserOfOneIssuer_IsNotTheOtherIssuers: boxes and people of the same name are different
+// users.
+func TestOverride_UserOfOneIssuer_IsNotTheOtherIssuers(t *testing.T) {
+	w := harness.New(t)
+	path := "/api/rate-limits/users/gw-1"
+	w.Owner(t).Put(t, path+"?issuer="+url.QueryEscape(devissuer.Fleet), `{"limit":5}`).Is(t, http.StatusCreated)
+	w.Owner(t).Get(t, path).Refused(t, problem.NotFound)
+	if s := standings(t, w.Box(t, "gw-1"))[0]; s.Limit != 5 {
+		t.Errorf("the box stands at %+v", s)
+	}
+	if s := standings(t, w.As(t, "gw-1", "acme", auth.ProductionEngineer))[0]; s.Limit != 600 {
+		t.Errorf("the person stands at %+v", s)
+	}
+}
+
+func TestOverride_OfNothing_BlocksEveryCall(t *testing.T) {
+	w := harness.New(t, patient())
+	w.Owner(t).Put(t, "/api/rate-limits/users/eric", `{"limit":0}`).Is(t, http.StatusCreated)
+	limited(t, w.Engineer(t, "acme").Get(t, me), "user")
+}
+
+func TestOverride_BadInput_IsRefusedWithEveryFault(t *testing.T) {
+	w := harness.New(t)
+	before := len(w.Items(t, dynamo.RateOverrides))
+	for path, faults := range map[string]map[string]int{
+		"/api/rate-limits/users/eric": {
+			`{}`: 1, `{"limit":-1}`: 1, `{"limit":30001}`: 1, `{"limit":"5"}`: 1, `{"limit":1.5}`: 1, `{"limit":null}`: 1,
+			`{"limit":5,"expiresAt":"tomorrow"}`: 1, `{"limit":5,"expiresAt":"2020-01-01T00:00:00Z"}`: 1,
+			`{"limit":5,"reason":"","more":1}`: 2, `{"limit":-1,"copilotLimit":-1,"reason":7}`: 3,
+		},
+		"/api/rate-limits/boxes/eric":                       {`{"limit":5}`: 1},
+		"/api/rate-limits/users/eric?organization=acme":     {`{"limit":5}`: 1},
+		"/api/rate-limits/organizations/acme?issuer=x":      {`{"limit":5}`: 1},
+		"/api/rate-limits/users/eric?issuer=a&issuer=b":     {`{"limit":5}`: 1},
+		"/api/rate-limits/users/er%01ic?issuer=" + "%C3%A4": {`{"limit":5}`: 2},
+	} {
+		for body, n := range faults {
+			if p := w.Owner(t).Put(t, path, body).Refused(t, problem.ValidationFailed); len(p.Errors) != n {
+				t.Errorf("%s %s: %d faults, want %d: %+v", path, body, len(p.Errors), n, p.Errors)
+			}
+		}
+	}
+	if after := len(w.Items(t, dynamo.RateOverrides)); after != before {
+		t.Error("something was written")
+	}
+}

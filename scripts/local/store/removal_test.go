@@ -1,0 +1,72 @@
+package store_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"wavegate/scripts/local/store"
+	"wavegate/scripts/local/store/storetest"
+	"wavegate/shared/dynamo"
+)
+
+// TestRemove_TakesAttributesAway on every store, alone, beside other clauses and in a transaction.
+func TestRemove_TakesAttributesAway(t *testing.T) {
+	one := map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}
+	for expression, want := range map[string]string{
+		"SET b = :one REMOVE x1, #x":                   "b n subject",
+		"SET b = :one ADD n :one REMOVE x1":            "b n subject x2",
+		"REMOVE x1, #x SET b = :one ADD n :one":        "b n subject",
+		"REMOVE #x ADD n :one, x3 :one":                "b n subject x1 x3",
+		"ADD n :one REMOVE x1, not_there SET b = :one": "b n subject x2",
+	} {
+		storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+			table := aws.String(store.TableName(dynamo.RateCounters))
+			for _, transact := range []bool{false, true} {
+				key := map[string]types.AttributeValue{"subject": &types.AttributeValueMemberS{Value: uuid.NewString()}}
+				if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: table, Key: key,
+					UpdateExpression: aws.String("SET n = :one, b = :one, x1 = :one, x2 = :one"), ExpressionAttributeValues: one}); err != nil {
+					t.Fatal(err)
+				}
+				var names map[string]string
+				if strings.Contains(expression, "#x") {
+					names = map[string]string{"#x": "x2"}
+				}
+				returned := ""
+				if transact {
+					_, err := client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{
+						Update: &types.Update{TableName: table, Key: key, UpdateExpression: aws.String(expression),
+							ExpressionAttributeNames: names, ExpressionAttributeValues: one}}}})
+					if err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					out, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: table, Key: key,
+						UpdateExpression: aws.String(expression), ExpressionAttributeNames: names, ExpressionAttributeValues: one,
+						ReturnValues: types.ReturnValueAllNew})
+					if err != nil {
+						t.Fatal(err)
+					}
+					returned = attributes(out.Attributes)
+				}
+				out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: table, Key: key, ConsistentRead: aws.Bool(true)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := attributes(out.Item); got != want || !transact && returned != want {
+					t.Errorf("%s (transaction: %v): the item has %q and was returned as %q, want %q", expression, transact, got, returned, want)
+				}
+			}
+		})
+	}
+}
+
+func attributes(item map[string]types.AttributeValue) string {
+	return strings.Join(slices.Sorted(maps.Keys(item)), " ")
+}
