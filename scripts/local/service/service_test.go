@@ -13,6 +13,7 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/auth"
+	"wavegate/shared/operations"
 )
 
 var functions string
@@ -101,5 +102,82 @@ func TestStop_LeavesNoProcess(t *testing.T) {
 	}
 	if _, err := http.Get(s.URL + "/api/factories/munich-1"); err == nil {
 		t.Error("something still answers")
+	}
+}
+
+func TestStart_AFunctionIsNotBuilt_LeavesNothingRunning(t *testing.T) {
+	s, err := Start(t.Context(), Options{Functions: t.TempDir()})
+	if err == nil || s != nil || !strings.Contains(err.Error(), "is not built") {
+		t.Errorf("%v %v", s, err)
+	}
+}
+
+func TestStart_WithAPrefix_LiesUnderIt(t *testing.T) {
+	s := start(t, func(o *Options) { o.Prefix = "/prod" })
+	if !strings.HasSuffix(s.URL, "/prod") {
+		t.Errorf("at %s", s.URL)
+	}
+	if status, body := do(t, s, "GET", "/api/factories/none", ""); status != 404 || !strings.Contains(body, `"instance":"/prod/api/factories/none"`) {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestSeed_MakesTheDemoOnceAndLeavesWhatIsThere(t *testing.T) {
+	s := start(t)
+	channel := "/api/ota/release-channels/gateway-x/stable"
+	if err := s.Seed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := do(t, s, "GET", channel, ""); status != 200 || !strings.Contains(body, `"currentVersion":"1.0.0"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	newer := strings.NewReplacer("1.0.0", "2.0.0", "6f1b", "0000").Replace(demo[1].body)
+	if status, body := do(t, s, "PUT", channel, newer); status != 204 {
+		t.Fatalf("%d %s", status, body)
+	}
+	if err := s.Seed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, body := do(t, s, "GET", channel, ""); !strings.Contains(body, `"currentVersion":"2.0.0"`) {
+		t.Errorf("seeding again changed the channel: %s", body)
+	}
+	if status, body := do(t, s, "GET", "/api/factories/munich-1", ""); status != 200 || !strings.Contains(body, `"acme"`) {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestEnvironment_OfAFunction_IsItsRowAndNoMore(t *testing.T) {
+	s := start(t, func(o *Options) {
+		o.Environment = func(function string) []string { return []string{"SETTING=of " + function} }
+	})
+	env := s.environment(operations.Get("get-factory"))
+	for _, want := range []string{"TABLE_FACTORIES=wavegate-factories", "AWS_ACCESS_KEY_ID=LOCAL-get-factory", "AWS_ENDPOINT_URL_DYNAMODB=" + s.Front.URL()} {
+		if !slices.Contains(env, want) {
+			t.Errorf("%s is not among %q", want, env)
+		}
+	}
+	if slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "TABLE_AUDIT=") }) {
+		t.Errorf("it knows a table that it may not touch: %q", env)
+	}
+}
+
+// A setting that a function cannot start with shows as the gateway's 502, and in its log.
+func TestStart_AFunctionThatCannotStart_Is502(t *testing.T) {
+	s := start(t, func(o *Options) {
+		o.Environment = func(function string) []string {
+			if function == "get-factory" {
+				return []string{"AWS_LAMBDA_RUNTIME_API=127.0.0.1:1"}
+			}
+			return nil
+		}
+	})
+	if status, body := do(t, s, "GET", "/api/factories/munich-1", ""); status != 502 || !strings.Contains(body, `"BAD_GATEWAY"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if len(s.Logs("get-factory")) == 0 {
+		t.Error("its log is empty")
+	}
+	if c := s.Function("get-factory").Counts(); c.Live != 0 {
+		t.Errorf("%+v", c)
 	}
 }

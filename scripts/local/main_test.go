@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"wavegate/scripts/local/gateway"
+	"wavegate/scripts/local/service"
+)
+
+func TestSettings_OnlyThoseOfFunctionsAreHandedOn(t *testing.T) {
+	got := settings([]string{"HOME=/root", "LIMIT_USER=5", "COPILOT_URL=http://localhost", "AWS_SECRET_ACCESS_KEY=mine", "AUTH_ISSUERS=[]", "STAGE=dev", "STAGES=2"})
+	if want := []string{"LIMIT_USER=5", "COPILOT_URL=http://localhost", "AUTH_ISSUERS=[]", "STAGE=dev"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestConsole_ShowsCallsAndComplaints(t *testing.T) {
+	var out bytes.Buffer
+	c := console{to: &out}
+	c.access(gateway.Access{Method: "GET", Path: "/seeding", Status: 200})
+	c.open()
+	c.access(gateway.Access{Method: "GET", Path: "/api/x", Status: 502, Duration: 7 * time.Millisecond, Response: "DEFAULT_5XX", Cause: errors.New("exit status 2")})
+	c.line("get-x", `{"level":"INFO","msg":"call"}`)
+	c.line("get-x", `{"_aws":{},"Calls":1}`)
+	c.line("get-x", `{"level":"ERROR","msg":"the store is gone"}`)
+	c.line("get-x", `panic: nil map`)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	want := []string{
+		`502 GET    /api/x  7 ms  by the gateway: DEFAULT_5XX: exit status 2`,
+		`get-x: {"level":"ERROR","msg":"the store is gone"}`,
+		`get-x: panic: nil map`,
+	}
+	if len(lines) != len(want) {
+		t.Fatalf("%q", lines)
+	}
+	for i := range want {
+		if !strings.HasSuffix(lines[i], " "+want[i]) {
+			t.Errorf("%q, want %q after the time", lines[i], want[i])
+		}
+	}
+}
+
+// dev starts ./scripts/dev and returns its URL, once it is ready, and the way to end it.
+func dev(t *testing.T, env ...string) (url string, cmd *exec.Cmd) {
+	t.Helper()
+	root, err := service.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd = exec.Command(filepath.Join(root, "scripts", "dev"))
+	cmd.Env = append(append(os.Environ(), "PORT="+freePort(t), "WAVEGATE_DEV_DIR="+t.TempDir()), env...)
+	var problems bytes.Buffer
+	cmd.Stderr = &problems
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if u, ok := strings.CutPrefix(lines.Text(), "ready "); ok {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return u, cmd
+		}
+	}
+	t.Fatalf("it ended without being ready: %s", problems.String())
+	return "", nil
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}
+
+func TestDev_AnswersOnceItIsReady_AndEndsOnInterrupt(t *testing.T) {
+	url, cmd := dev(t, "PREFIX=/prod")
+	if !strings.HasSuffix(url, "/prod") {
+		t.Errorf("ready at %s", url)
+	}
+	res, err := http.Get(url + "/api/factories/munich-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without a token: %d", res.StatusCode)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if _, err := http.Get(url); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("after its end: %v", err)
+	}
+}
+
+func TestRun_Misused_SaysWhatIsWrong(t *testing.T) {
+	functions, err := service.Build(t.Context(), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, port, _ := net.SplitHostPort(taken.Addr().String())
+	for name, c := range map[string]struct{ variable, value, want string }{
+		"an unknown store":       {"STORE", "other", "STORE=other is unknown"},
+		"data without its store": {"DATA_DIR", "x", "DATA_DIR goes with STORE=dynamodb-local"},
+		"an unknown seed":        {"SEED", "some", "SEED=some is unknown"},
+		"a port that is taken":   {"PORT", port, "choose another port"},
+		"a wrong setting":        {"LIMIT_USER", "many", "was answered with 502"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("PORT", freePort(t))
+			t.Setenv("WAVEGATE_DEV_DIR", t.TempDir())
+			t.Setenv(c.variable, c.value)
+			if err := run(t.Context(), functions); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want it to say %q", err, c.want)
+			}
+		})
+	}
+}
