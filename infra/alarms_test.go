@@ -133,7 +133,11 @@ func TestDashboard_AnswersFourQuestions_WithFewDimensions(t *testing.T) {
 				t.Errorf("the dashboard does not ask %q", question)
 			}
 		}
-		for _, metric := range regexp.MustCompile(`\["AWS/[A-Za-z]+","[A-Za-z0-9]+"((?:,"[^"]*")*)|\["Wavegate","[A-Za-z]+"((?:,"[^"]*")*)`).FindAllStringSubmatch(body, -1) {
+		metrics := regexp.MustCompile(`\["AWS/[A-Za-z]+","[A-Za-z0-9]+"((?:,"[^"]*")*)|\["Wavegate","[A-Za-z]+"((?:,"[^"]*")*)`).FindAllStringSubmatch(body, -1)
+		if len(metrics) < len(operations.Table) {
+			t.Errorf("the dashboard has %d metrics that this test can read", len(metrics))
+		}
+		for _, metric := range metrics {
 			fields := strings.Split(strings.Trim(metric[1]+metric[2], ","), ",")
 			for i := 0; i+1 < len(fields); i += 2 {
 				if name := strings.Trim(fields[i], `"`); !allowed[name] {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"debug/elf"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -46,6 +48,28 @@ func guard(path string, settings Settings) error {
 	}
 	if len(faults) > 0 {
 		return errors.New("the template must not be deployed:\n  " + strings.Join(faults, "\n  "))
+	}
+	return nil
+}
+
+// guardPrograms refuses functions that were built for another processor than they will run on: the
+// build and the setting are told apart by nothing else, and the mistake would show at the first call.
+func guardPrograms(settings Settings) error {
+	want := map[string]elf.Machine{"arm64": elf.EM_AARCH64, "x86_64": elf.EM_X86_64}[settings.Architecture]
+	programs, err := filepath.Glob(filepath.Join(settings.Functions, "*", "bootstrap"))
+	if err != nil {
+		return err
+	}
+	for _, p := range programs {
+		f, err := elf.Open(p)
+		if err != nil {
+			continue // no program: scripts/synth puts a text there
+		}
+		machine := f.Machine
+		f.Close()
+		if machine != want {
+			return fmt.Errorf("%s was built for %v, and the setting architecture is %s; build with ARCH=amd64 or ARCH=arm64", p, machine, settings.Architecture)
+		}
 	}
 	return nil
 }

@@ -19,6 +19,9 @@ func main() {
 	if err != nil {
 		fail(err)
 	}
+	if err := guardPrograms(settings); err != nil {
+		fail(err)
+	}
 	NewStack(app, settings)
 	awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(nil), nil)
 	assembly := app.Synth(nil)
