@@ -25,6 +25,9 @@ type functionSpec struct {
 	timeout     time.Duration
 	grants      []operations.Grant
 	environment map[string]*string
+	// sampled functions are called so often that Lambda's own two lines a call would cost more than
+	// the calls: of those only warnings are kept.
+	sampled bool
 }
 
 // The functions that are no operations. The authorizer may have to fetch an issuer's keys, for which
@@ -41,7 +44,7 @@ func (s *service) addOperations() {
 	for _, op := range operations.Table {
 		s.addFunction(functionSpec{
 			name: op.ID, description: op.Summary, memoryMB: op.MemoryMB, timeout: op.Timeout,
-			grants: op.Grants, environment: s.operationEnvironment(op),
+			grants: op.Grants, environment: s.operationEnvironment(op), sampled: op.Sampled,
 		})
 	}
 }
@@ -68,6 +71,10 @@ func (s *service) addFunction(spec functionSpec) awslambda.Function {
 	if len(spec.grants) > 0 && s.settings.StoreEndpoint != "" {
 		env["AWS_ENDPOINT_URL_DYNAMODB"] = jsii.String(s.settings.StoreEndpoint)
 	}
+	lambdaLines := awslambda.SystemLogLevel_INFO
+	if spec.sampled {
+		lambdaLines = awslambda.SystemLogLevel_WARN
+	}
 	f := awslambda.NewFunction(s.stack, jsii.String(spec.name), &awslambda.FunctionProps{
 		Description:  jsii.String(spec.description),
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
@@ -82,7 +89,7 @@ func (s *service) addFunction(spec functionSpec) awslambda.Function {
 		// The functions write JSON themselves; this makes Lambda's own lines JSON too.
 		LoggingFormat:         awslambda.LoggingFormat_JSON,
 		ApplicationLogLevelV2: awslambda.ApplicationLogLevel_INFO,
-		SystemLogLevelV2:      awslambda.SystemLogLevel_INFO,
+		SystemLogLevelV2:      lambdaLines,
 		// Without this the CDK would add to the role what it deems fit.
 		Role: s.role(spec, logs).WithoutPolicyUpdates(nil),
 	})

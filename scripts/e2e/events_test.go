@@ -58,13 +58,19 @@ func TestEvents_EverySample_IsOfItsOperationAndSucceeds(t *testing.T) {
 	}
 }
 
+// box is the body that puts a box on the channel that the tests publish on.
+const box = `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`
+
 // seeded makes what an operation's sample acts on.
 func seeded(t *testing.T, w *harness.World, op string) *strings.Replacer {
 	t.Helper()
 	owner := w.Owner(t)
 	rollout, made := "", ""
 	switch op {
-	case "publish-release", "put-factory":
+	case "publish-release", "put-factory", "put-edge", "list-edges":
+	case "get-edge", "get-manifest":
+		owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+		owner.Put(t, "/api/edges/box-0001", box).Is(t, http.StatusCreated)
 	case "get-rate-limit", "delete-rate-limit":
 		owner.Put(t, "/api/rate-limits/users/eric", `{"limit":1200}`).Is(t, http.StatusCreated)
 	default:

@@ -43,8 +43,18 @@ func (k Key) item() map[string]types.AttributeValue {
 // Get reads one item, strongly consistent, into out, which is left alone when there is no such item.
 // A store that does not answer is UNAVAILABLE.
 func (db *DB) Get(ctx context.Context, table TableID, key Key, out any) (found bool, err error) {
+	return db.get(ctx, table, key, out, true)
+}
+
+// GetEventually is Get at half the price: it may answer with what the item was a moment ago, and may
+// not find an item that was just made. DynamoDB promises no bound; a second is the usual one.
+func (db *DB) GetEventually(ctx context.Context, table TableID, key Key, out any) (found bool, err error) {
+	return db.get(ctx, table, key, out, false)
+}
+
+func (db *DB) get(ctx context.Context, table TableID, key Key, out any, consistent bool) (found bool, err error) {
 	res, err := db.api.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(table.Name()), Key: key.item(), ConsistentRead: aws.Bool(true)})
+		TableName: aws.String(table.Name()), Key: key.item(), ConsistentRead: aws.Bool(consistent)})
 	if err != nil {
 		return false, unavailable(ctx, fmt.Errorf("dynamo: get from %s: %w", table, err))
 	}

@@ -246,6 +246,37 @@ var Table = counted([]Operation{
 		Grants: []Grant{list(dynamo.Audit, "byResource", "byActor", "byResourceAndActor")},
 	},
 	{
+		ID: "put-edge", Summary: "Register a box or move it to another channel",
+		Method: http.MethodPut, Path: "/api/edges/{edgeId}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Edges, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-edge", Summary: "Read a box",
+		Method: http.MethodGet, Path: "/api/edges/{edgeId}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.Edges, dynamo.Get)},
+	},
+	{
+		ID: "list-edges", Summary: "List the boxes of a release channel or of an organization",
+		Method: http.MethodGet, Path: "/api/edges",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{listByIndex(dynamo.Edges, "byChannel", "byOrganization")},
+	},
+	{
+		ID: "get-manifest", Summary: "Poll for the release that a box is to run",
+		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/manifest",
+		Roles: []auth.Role{auth.Edge, auth.PlatformOwner}, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Sampled: true,
+		Grants: []Grant{
+			may(dynamo.Edges, dynamo.Get),
+			may(dynamo.Channels, dynamo.Get),
+		},
+	},
+	{
 		ID: "put-rate-limit", Summary: "Arrange a fair-use limit for one user or organization",
 		Method: http.MethodPut, Path: "/api/rate-limits/{kind}/{id}",
 		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,

@@ -73,6 +73,11 @@ type Target struct {
 	SHA256      string `json:"sha256"`
 }
 
+// Target is the wave's.
+func (w Wave) Target() Target {
+	return Target{Version: w.TargetVersion, ArtifactURL: w.ArtifactURL, SHA256: w.SHA256}
+}
+
 // A Row is a channel, the wave that it remembers, and the targets of the waves before that one. Boxes
 // may hold those still; they stay remembered until a publication, or a rollout that reached everyone,
 // says where such boxes go. Without them the start of a rollout would send boxes back that hold the
@@ -91,7 +96,7 @@ const MostEarlier = 16
 func (r Row) Remembered() []Target {
 	list := []Target{}
 	if r.Wave != nil {
-		list = append(list, Target{Version: r.Wave.TargetVersion, ArtifactURL: r.Wave.ArtifactURL, SHA256: r.Wave.SHA256})
+		list = append(list, r.Wave.Target())
 	}
 	for _, t := range r.Earlier {
 		if !slices.ContainsFunc(list, func(u Target) bool { return u.Version == t.Version }) {

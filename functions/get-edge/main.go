@@ -1,0 +1,23 @@
+// Command get-edge answers with a box: the release channel that it follows and its organization.
+package main
+
+import (
+	"wavegate/shared/edge"
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/release"
+	"wavegate/shared/request"
+)
+
+func main() { lambdahttp.Run("get-edge", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	edges := edge.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("edgeId", release.NameRule)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		e, err := edges.Get(c.Context(), id)
+		return lambdahttp.OK(e, request.Revision(e.Revision)), err
+	}
+}

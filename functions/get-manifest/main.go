@@ -1,0 +1,35 @@
+// Command get-manifest answers a box's poll: what it is to run. It is nearly all the traffic of a
+// fleet; edge.Polls says what a poll costs, and edge.Resolve what a box is told.
+package main
+
+import (
+	"wavegate/shared/auth"
+	"wavegate/shared/edge"
+	"wavegate/shared/lambdahttp"
+	"wavegate/shared/problem"
+	"wavegate/shared/release"
+)
+
+func main() { lambdahttp.Run("get-manifest", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	settings, err := edge.SettingsFromEnv()
+	env.Require(err)
+	polls := edge.NewPolls(env.DB, settings, env.Now)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("edgeId", release.NameRule)
+		installed, _ := c.Query("installed", edge.InstalledRule)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		if !c.Caller.Has(auth.PlatformOwner) && c.Caller.UserID != id {
+			return lambdahttp.Answer{}, problem.Missing() // a box may not know of others
+		}
+		manifest, err := polls.Manifest(c.Context(), id, installed)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		body, etag, err := manifest.Encode()
+		return lambdahttp.OK(body, etag), err
+	}
+}
