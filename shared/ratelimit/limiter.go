@@ -261,7 +261,7 @@ func (l *Limiter) undo(ctx context.Context, key string, v verdict) int {
 		it, applied, err := l.store.apply(ctx, key, w)
 		n, stored := it.slots[v.at]
 		// The condition fails for good when the slot has gone. Otherwise others came or went in it.
-		if err != nil || applied || !stored || writes == 3 {
+		if err != nil || applied || !stored || writes == l.rules.attempts {
 			return writes
 		}
 		w.last = n == 1
