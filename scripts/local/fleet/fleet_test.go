@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/devissuer"
+	"wavegate/scripts/local/service"
+	"wavegate/shared/cohort"
+)
+
+func publication(version, digest string) string {
+	return fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":"https://a.example/%s","sha256":%q}`, version, version, strings.Repeat(digest, 64))
+}
+
+// TestFleet_ShowsTheWave has a fleet poll while a rollout is raised, and reads what it shows.
+func TestFleet_ShowsTheWave(t *testing.T) {
+	keys := t.TempDir()
+	t.Setenv(devissuer.DirEnv, keys)
+	issuers, err := devissuer.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := harness.New(t, func(o *service.Options) { o.Issuers = issuers })
+	owner := w.Owner(t)
+	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", publication("1.0.0", "a")).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/ota/release-channels/gateway-x/canary", publication("1.1.0", "b")).Is(t, http.StatusCreated)
+
+	const boxes = 40
+	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := func() string {
+		text, err := os.ReadFile(out.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	ended := make(chan int)
+	var problems strings.Builder
+	go func() {
+		ended <- run(ctx, []string{"--boxes", fmt.Sprint(boxes), "--interval", "300ms", "--url", w.Target.URL}, out, &problems)
+	}()
+	until := func(text string) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !strings.Contains(shown(), text); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("it never showed %q: %s%s", text, shown(), problems.String())
+			}
+		}
+	}
+	until(fmt.Sprintf(" 1.0.0=%d  ", boxes))
+	rollout := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).
+		Is(t, http.StatusCreated).Header.Get("Location")
+	for _, percent := range []int{10, 50} {
+		owner.Patch(t, rollout, fmt.Sprintf(`{"staged_percent":%d}`, percent)).Is(t, http.StatusNoContent)
+	}
+	in := 0
+	for i := range boxes {
+		if cohort.Of("gateway-x", "1.1.0", fmt.Sprintf("box-%04d", i+1)).In(50) {
+			in++
+		}
+	}
+	until(fmt.Sprintf(" 1.0.0=%d 1.1.0=%d  ", boxes-in, in))
+	end()
+	if code := <-ended; code != 0 {
+		t.Errorf("it ended with %d: %s", code, problems.String())
+	}
+	if text := shown(); !strings.Contains(text, "not modified") || !strings.Contains(text, " 0 failed") {
+		t.Errorf("it shows:\n%s", text)
+	}
+}
+
+func TestFleet_WrongArguments_AreToldAndEndIt(t *testing.T) {
+	for _, args := range [][]string{{"--boxes", "0"}, {"--boxes", "x"}, {"--interval", "soon"}, {"--interval", "-1s"}, {"more"}, {"--other"}} {
+		var problems strings.Builder
+		if code := run(t.Context(), args, os.Stdout, &problems); code != 2 || problems.Len() == 0 {
+			t.Errorf("%q: %d %s", args, code, problems.String())
+		}
+	}
+}
+
+func TestFleet_NoServiceThere_SaysSo(t *testing.T) {
+	t.Setenv(devissuer.DirEnv, t.TempDir())
+	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var problems strings.Builder
+	if code := run(t.Context(), []string{"--url", "http://127.0.0.1:1"}, out, &problems); code != 1 || !strings.Contains(problems.String(), "scripts/dev") {
+		t.Errorf("%d %s", code, problems.String())
+	}
+}
+
+func TestBar_IsAsLongAsTheShare(t *testing.T) {
+	for share, want := range map[float64]string{0: "", 1: strings.Repeat("█", barWidth), 0.5: strings.Repeat("█", barWidth/2), 0.0001: "▏", 1.0 / barWidth / 2: "▌"} {
+		if got := strings.TrimRight(bar(share), " "); got != want {
+			t.Errorf("%v: %q, want %q", share, got, want)
+		}
+	}
+}
+
+func TestDraw_ReplacesThePictureBefore(t *testing.T) {
+	out, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &screen{out: out, live: true}
+	s.draw("one", "two")
+	s.draw("three")
+	text, err := os.ReadFile(out.Name())
+	if err != nil || string(text) != "one\x1b[K\ntwo\x1b[K\n\x1b[J\x1b[2Athree\x1b[K\n\x1b[J" {
+		t.Errorf("%q, %v", text, err)
+	}
+}

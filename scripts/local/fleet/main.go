@@ -1,0 +1,135 @@
+// Command fleet plays a fleet of boxes against the local service: real tokens, real polls with jitter,
+// entity tags kept and Retry-After obeyed. It shows live how many boxes resolve which version. See
+// scripts/fleet.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"wavegate/scripts/local/devissuer"
+)
+
+const usage = `usage: scripts/fleet [--boxes 100] [--interval 5s] [option]...
+
+  --boxes N         how many boxes poll
+  --interval T      how often each one does, for example 5s or 1m; 0: as the service asks
+  --edge-type T     their edge type; gateway-x if not given
+  --channel C       the channel that they follow; stable if not given
+  --organization O  whom they belong to; acme if not given
+  --prefix P        their ids are P0001, P0002 and so on; box- if not given
+  --url U           where the service is; http://127.0.0.1 at $PORT, or 8080, if not given
+  --for T           ends after that time; if not given, when interrupted
+`
+
+// A plan is what the fleet is to be.
+type plan struct {
+	boxes                           int
+	interval, length                time.Duration
+	edgeType, channel, organization string
+	prefix, url                     string
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run returns the exit code: 0, 1 when the fleet cannot start, 2 when the arguments are not right.
+func run(ctx context.Context, args []string, out *os.File, problems io.Writer) int {
+	p, err := parse(args, problems)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(problems, err)
+		return 2
+	}
+	if p.length > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.length)
+		defer cancel()
+	}
+	issuers, err := devissuer.Load("")
+	if err == nil {
+		err = play(ctx, p, issuers, newScreen(out))
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(problems, "fleet:", err)
+		return 1
+	}
+	return 0
+}
+
+func parse(args []string, problems io.Writer) (plan, error) {
+	port := os.Getenv("PORT")
+	if port == "" {
+		port = "8080"
+	}
+	var p plan
+	interval := "5s"
+	flags := flag.NewFlagSet("fleet", flag.ContinueOnError)
+	flags.SetOutput(problems)
+	flags.Usage = func() { _, _ = fmt.Fprint(problems, usage) }
+	flags.IntVar(&p.boxes, "boxes", 100, "")
+	flags.StringVar(&interval, "interval", interval, "")
+	flags.StringVar(&p.edgeType, "edge-type", "gateway-x", "")
+	flags.StringVar(&p.channel, "channel", "stable", "")
+	flags.StringVar(&p.organization, "organization", "acme", "")
+	flags.StringVar(&p.prefix, "prefix", "box-", "")
+	flags.StringVar(&p.url, "url", "http://127.0.0.1:"+port, "")
+	flags.DurationVar(&p.length, "for", 0, "")
+	if err := flags.Parse(args); err != nil {
+		return p, err
+	}
+	if _, err := strconv.Atoi(interval); err == nil {
+		interval += "s" // a bare number is seconds
+	}
+	var err error
+	switch p.interval, err = time.ParseDuration(interval); {
+	case err != nil || p.interval < 0:
+		return p, fmt.Errorf("--interval %s is no length of time", interval)
+	case flags.NArg() > 0:
+		return p, fmt.Errorf("not an option: %s", flags.Arg(0))
+	case p.boxes < 1 || p.boxes > 100_000:
+		return p, errors.New("--boxes must be from 1 to 100000")
+	}
+	p.url = strings.TrimSuffix(p.url, "/")
+	return p, nil
+}
+
+// play registers the boxes and has them poll until the context ends.
+func play(ctx context.Context, p plan, issuers *devissuer.Issuers, show *screen) error {
+	client := &http.Client{
+		Timeout: 30 * time.Second,
+		// The gateway runs ten processes of a function; more calls at once would only wait there.
+		Transport: &http.Transport{MaxConnsPerHost: 16, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute},
+	}
+	boxes, err := register(ctx, p, client, issuers, show)
+	if err != nil {
+		return err
+	}
+	seen := newTally(boxes)
+	var wg sync.WaitGroup
+	for _, b := range boxes {
+		b.seen = seen
+		wg.Go(func() { b.run(ctx) })
+	}
+	show.follow(ctx, p, seen)
+	wg.Wait()
+	show.end(p, seen)
+	return nil
+}

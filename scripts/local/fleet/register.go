@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/auth"
+)
+
+// boxesAnOwner is how many boxes one platform owner registers: fewer than the 600 calls a minute that
+// a user may make.
+const boxesAnOwner = 500
+
+// register puts every box on its channel, several at a time, and returns the boxes.
+func register(ctx context.Context, p plan, client *http.Client, issuers *devissuer.Issuers, show *screen) ([]*box, error) {
+	body, err := json.Marshal(map[string]string{"edgeType": p.edgeType, "channel": p.channel, "organizationId": p.organization})
+	if err != nil {
+		return nil, err
+	}
+	var owners []string
+	for i := range p.boxes/boxesAnOwner + 1 {
+		// Organizations of their own, so that they do not meet in one organization's limit.
+		name := fmt.Sprintf("fleet-owner-%d", i)
+		token, err := issuers.Token(devissuer.Claims{User: name, Organization: name, Roles: []string{string(auth.PlatformOwner)}})
+		if err != nil {
+			return nil, err
+		}
+		owners = append(owners, token)
+	}
+	boxes := make([]*box, p.boxes)
+	var next, done atomic.Int64
+	var failed error
+	var once sync.Once
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(boxes) {
+					return
+				}
+				b := newBox(fmt.Sprintf("%s%04d", p.prefix, i+1), p, client, issuers)
+				if err := put(ctx, client, p.url+"/api/edges/"+b.id, owners[i/boxesAnOwner], string(body)); err != nil {
+					once.Do(func() { failed = err; cancel() })
+					return
+				}
+				boxes[i] = b
+				show.registering(int(done.Add(1)), len(boxes))
+			}
+		})
+	}
+	wg.Wait()
+	if failed != nil {
+		return nil, failed
+	}
+	return boxes, ctx.Err()
+}
+
+// put registers a box and obeys Retry-After.
+func put(ctx context.Context, client *http.Client, url, token, body string) error {
+	for {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPut, url, strings.NewReader(body))
+		if err != nil {
+			return err
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", "application/json")
+		res, err := client.Do(r)
+		if err != nil {
+			return fmt.Errorf("the service cannot be reached; is ./scripts/dev running? %w", err)
+		}
+		text, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
+		_ = res.Body.Close()
+		switch wait, again := retryAfter(res); {
+		case err != nil:
+			return err
+		case res.StatusCode == http.StatusCreated || res.StatusCode == http.StatusNoContent:
+			return nil
+		case again:
+			if !sleep(ctx, wait) {
+				return ctx.Err()
+			}
+		case res.StatusCode == http.StatusUnauthorized:
+			return errors.New("the service does not take the tokens: it runs with another directory of keys (WAVEGATE_DEV_DIR)")
+		default:
+			return fmt.Errorf("a box could not be registered: %d %s", res.StatusCode, text)
+		}
+	}
+}
+
+// sleep waits, and tells whether the context let it.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
