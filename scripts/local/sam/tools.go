@@ -74,5 +74,5 @@ func thisProcessor() (processor, error) {
 	case "arm64":
 		return processor{"arm64", "arm64", "al2023-arm64"}, nil
 	}
-	return processor{}, fmt.Errorf("Lambda runs on no %s", goruntime.GOARCH)
+	return processor{}, fmt.Errorf("there is no Lambda on %s", goruntime.GOARCH)
 }

@@ -151,7 +151,7 @@ func TestEnvironment_OfAFunction_IsItsRowAndNoMore(t *testing.T) {
 		o.Environment = func(function string) []string { return []string{"SETTING=of " + function} }
 	})
 	env := s.environment(operations.Get("get-factory"))
-	for _, want := range []string{"TABLE_FACTORIES=wavegate-factories", "AWS_ACCESS_KEY_ID=LOCAL-get-factory", "AWS_ENDPOINT_URL_DYNAMODB=" + s.Front.URL()} {
+	for _, want := range []string{"TABLE_FACTORIES=wavegate-factories", "AWS_ACCESS_KEY_ID=LOCALGETFACTORY", "AWS_ENDPOINT_URL_DYNAMODB=" + s.Front.URL()} {
 		if !slices.Contains(env, want) {
 			t.Errorf("%s is not among %q", want, env)
 		}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,8 +24,10 @@ import (
 // noted.
 const AdminKey = "LOCALADMIN"
 
-// AccessKey is the access key id of a function.
-func AccessKey(function string) string { return "LOCAL-" + function }
+// AccessKey is the access key id of a function. DynamoDB Local takes letters and digits only.
+func AccessKey(function string) string {
+	return "LOCAL" + strings.ToUpper(strings.ReplaceAll(function, "-", ""))
+}
 
 // Options say what stands behind the front and who may do what.
 type Options struct {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +18,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"wavegate/scripts/local/store"
+	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
 )
@@ -40,6 +43,12 @@ func start(t *testing.T) *Front {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
+	return before(t, s)
+}
+
+// before starts a front before a store.
+func before(t *testing.T, s *store.Store) *Front {
+	t.Helper()
 	if err := store.CreateTables(t.Context(), s.Client()); err != nil {
 		t.Fatal(err)
 	}
@@ -112,14 +121,34 @@ func denied(t *testing.T, err error, action, resource string) {
 	}
 }
 
-func TestFront_WhatARowGrants_ReachesTheStore(t *testing.T) {
-	f := start(t)
-	if err := putFactory(t.Context(), f.as(AccessKey("writer")), "munich-1"); err != nil {
-		t.Fatal(err)
+// The reference looks at access keys more closely than the embedded store does.
+func TestFront_WhatARowGrants_ReachesEitherStore(t *testing.T) {
+	fronts := map[string]*Front{"embedded": start(t)}
+	if endpoint := os.Getenv(storetest.Reference); endpoint != "" {
+		fronts["reference"] = before(t, store.External(endpoint))
 	}
-	out, err := f.as(AccessKey("reader")).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: factories, Key: item("factoryId", "munich-1")})
-	if err != nil || len(out.Item) != 1 {
-		t.Errorf("%v %v", out, err)
+	for kind, f := range fronts {
+		t.Run(kind, func(t *testing.T) {
+			if err := putFactory(t.Context(), f.as(AccessKey("writer")), "munich-1"); err != nil {
+				t.Fatal(err)
+			}
+			out, err := f.as(AccessKey("reader")).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: factories, Key: item("factoryId", "munich-1")})
+			if err != nil || len(out.Item) != 1 {
+				t.Errorf("%v %v", out, err)
+			}
+		})
+	}
+}
+
+// DynamoDB Local takes no other characters in a key.
+func TestAccessKey_OfEveryFunction_IsItsOwnAndPlain(t *testing.T) {
+	seen := map[string]bool{}
+	for _, name := range operations.Functions() {
+		key := AccessKey(name)
+		if seen[key] || !regexp.MustCompile(`^[A-Z0-9]{5,128}$`).MatchString(key) {
+			t.Errorf("%s has the key %s", name, key)
+		}
+		seen[key] = true
 	}
 }
 
@@ -184,7 +213,7 @@ func TestFront_EachPartOfATransaction_NeedsItsRight(t *testing.T) {
 
 func TestFront_UnknownKey_IsNoOne(t *testing.T) {
 	f := start(t)
-	err := putFactory(t.Context(), f.as("LOCAL-stranger"), "munich-1")
+	err := putFactory(t.Context(), f.as("LOCALSTRANGER"), "munich-1")
 	if api, ok := errors.AsType[smithy.APIError](err); !ok || api.ErrorCode() != "UnrecognizedClientException" {
 		t.Errorf("got %v", err)
 	}
