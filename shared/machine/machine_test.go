@@ -138,11 +138,11 @@ func TestList_WalkedWithAnyLimit_GivesEveryMachineOnceInOrderOfCodes(t *testing.
 		machines := machine.NewStore(db)
 		rapid.Check(t, func(rt *rapid.T) {
 			factoryID := newFactory(t, db)
-			codes := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._-]{0,5}`), 0, 15, rapid.ID[string]).Draw(rt, "codes")
+			codes := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._-]{0,5}`), 0, 9, rapid.ID[string]).Draw(rt, "codes")
 			for _, code := range codes {
 				put(t, machines, factoryID, code, "M "+code)
 			}
-			w := dynamo.Window{Limit: rapid.IntRange(1, 20).Draw(rt, "limit")}
+			w := dynamo.Window{Limit: rapid.IntRange(1, 12).Draw(rt, "limit")}
 			var seen []string
 			for more := true; more; w.Skip += w.Limit {
 				page, err := machines.List(t.Context(), insider, factoryID, w)
@@ -156,6 +156,51 @@ func TestList_WalkedWithAnyLimit_GivesEveryMachineOnceInOrderOfCodes(t *testing.
 			}
 			if want := slices.Sorted(slices.Values(codes)); !slices.Equal(seen, want) {
 				rt.Fatalf("the walk gives %q, want %q", seen, want)
+			}
+		})
+	})
+}
+
+// Machines are never removed, so an offset can only fall back among those who were read: what is there
+// from the start on is seen, and each machine that is added makes one be seen twice at the most.
+func TestList_WalkedWhileMachinesAreAdded_LeavesNoneOut(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		db := dynamo.Open(client, time.Now)
+		machines := machine.NewStore(db)
+		rapid.Check(t, func(rt *rapid.T) {
+			factoryID := newFactory(t, db)
+			codes := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-d]{1,3}`), 1, 9, rapid.ID[string]).Draw(rt, "codes")
+			there := rapid.IntRange(1, len(codes)).Draw(rt, "there")
+			for _, code := range codes[:there] {
+				put(t, machines, factoryID, code, "Press")
+			}
+			added, repeats := codes[there:], 0
+			w := dynamo.Window{Limit: rapid.IntRange(1, 5).Draw(rt, "limit")}
+			var seen []string
+			for more := true; more; w.Skip += w.Limit {
+				page, err := machines.List(t.Context(), insider, factoryID, w)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				for _, m := range page.Items {
+					if slices.Contains(seen, m.Code) {
+						repeats++
+					}
+					seen = append(seen, m.Code)
+				}
+				more = page.More
+				for range rapid.IntRange(0, len(added)).Draw(rt, "added") {
+					put(t, machines, factoryID, added[0], "Press")
+					added = added[1:]
+				}
+			}
+			for _, code := range codes[:there] {
+				if !slices.Contains(seen, code) {
+					rt.Fatalf("%s was there throughout; the walk gives %q", code, seen)
+				}
+			}
+			if repeats > len(codes)-there {
+				rt.Fatalf("%d added machines made %d repeats: %q", len(codes)-there, repeats, seen)
 			}
 		})
 	})

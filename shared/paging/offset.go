@@ -5,9 +5,10 @@
 // page and stands in the header Link with rel="next" as well (RFC 8288). There is no total: counting
 // would cost a full read.
 //
-// Most lists take offset. What an offset means while others write: an item that is added or removed
-// before the page's place shifts all that follow by one, so that the next page repeats an item or
-// leaves one out. Time series take cursor, with which nothing is repeated and nothing that existed
+// Most lists take offset. What an offset means while others write: an item that is added before the
+// page's place shifts all that follow by one, so that the next page repeats an item; one that leaves
+// the list there makes the next page leave one out. Few lists lose items: see the List of each part
+// of the domain. Time series take cursor, with which nothing is repeated and nothing that existed
 // throughout is left out.
 package paging
 
