@@ -77,6 +77,9 @@ func seeded(t *testing.T, w *harness.World, op string) *strings.Replacer {
 		owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 		factory(t, w, "munich-1", "acme")
 		made = w.Engineer(t, "acme").Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location")
+		if op == "get-machine" {
+			w.Engineer(t, "acme").Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press 1"}`).Is(t, http.StatusCreated)
+		}
 		if op != "start-rollout" {
 			rollout = owner.Post(t, rollouts, plan("gateway-x", "stable", "1.0.0")).Is(t, http.StatusCreated).Header.Get("Location")
 		}

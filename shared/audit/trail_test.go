@@ -68,7 +68,7 @@ func (w *world) streams() []string { return []string{audit.Platform, audit.Facto
 
 func TestTrail_OfOneClock_EqualsWhatWasDone_ByAnyFilterAndLimit(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		rapid.Check(t, func(t *rapid.T) {
+		storetest.Check(t, func(t *rapid.T) {
 			w := newWorld(client, 0)
 			w.run(t, rapid.IntRange(1, 20).Draw(t, "operations"))
 			for _, stream := range w.streams() {
@@ -100,7 +100,7 @@ func TestTrail_OfOneClock_EqualsWhatWasDone_ByAnyFilterAndLimit(t *testing.T) {
 
 func TestTrail_OfClocksThatDiffer_ChainsPerResource(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		rapid.Check(t, func(t *rapid.T) {
+		storetest.Check(t, func(t *rapid.T) {
 			w := newWorld(client, 0, 5*time.Second, -5*time.Second)
 			w.run(t, rapid.IntRange(1, 20).Draw(t, "operations"))
 			chains := map[string][]change{}
@@ -127,7 +127,7 @@ func TestTrail_OfClocksThatDiffer_ChainsPerResource(t *testing.T) {
 
 func TestWalk_WhileContainersWithOtherClocksWrite_RepeatsNothingAndMissesNothingThatWasThere(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		rapid.Check(t, func(t *rapid.T) {
+		storetest.Check(t, func(t *rapid.T) {
 			w := newWorld(client, 0, 5*time.Second, -5*time.Second)
 			w.run(t, rapid.IntRange(5, 15).Draw(t, "operations before"))
 			stream := rapid.SampledFrom(w.streams()).Draw(t, "stream")
@@ -156,7 +156,7 @@ func TestWalk_WhileContainersWithOtherClocksWrite_RepeatsNothingAndMissesNothing
 
 func TestFrom_IsIncludedAndToIsNot(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		rapid.Check(t, func(t *rapid.T) {
+		storetest.Check(t, func(t *rapid.T) {
 			w := newWorld(client, 0)
 			w.run(t, rapid.IntRange(2, 8).Draw(t, "operations"))
 			all := w.walk(t, audit.Platform, w.window(), 100, nothing)

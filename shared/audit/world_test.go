@@ -3,12 +3,9 @@ package audit_test
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
-	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -26,20 +23,6 @@ import (
 	"wavegate/shared/request"
 	"wavegate/shared/rollout"
 )
-
-// TestMain sets the number of random histories for each property and store, unless -rapid.checks
-// does: 25, and 200 in a long run.
-func TestMain(m *testing.M) {
-	checks := "25"
-	if os.Getenv("LONG") != "" {
-		checks = "200"
-	}
-	if err := flag.Set("rapid.checks", checks); err != nil {
-		panic(err)
-	}
-	flag.Parse()
-	os.Exit(m.Run())
-}
 
 // A container is one process of the service: its clock differs from the others'.
 type container struct {

@@ -56,7 +56,7 @@ func sorts(page dynamo.Page[entry]) []string {
 func TestList_AnyWindowOfAnySelection_IsThePartOfTheSortedKeys(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
-		rapid.Check(t, func(rt *rapid.T) {
+		storetest.Check(t, func(rt *rapid.T) {
 			keys := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-f]{1,4}`), 0, 40, rapid.ID[string]).Draw(rt, "keys")
 			s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, keys, "")}
 			want := slices.Sorted(slices.Values(keys))

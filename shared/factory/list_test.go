@@ -21,7 +21,7 @@ import (
 func TestList_GivesTheFactoriesOfOneOrganizationToThoseWhoMayKnow(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		factories := factory.NewStore(dynamo.Open(client, time.Now))
-		rapid.Check(t, func(t *rapid.T) {
+		storetest.Check(t, func(t *rapid.T) {
 			mark := uuid.NewString()
 			organizations := []string{"acme-" + mark, "rival-" + mark}
 			want := map[string][]string{}

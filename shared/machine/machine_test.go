@@ -136,7 +136,7 @@ func TestList_WalkedWithAnyLimit_GivesEveryMachineOnceInOrderOfCodes(t *testing.
 	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		machines := machine.NewStore(db)
-		rapid.Check(t, func(rt *rapid.T) {
+		storetest.Check(t, func(rt *rapid.T) {
 			factoryID := newFactory(t, db)
 			codes := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._-]{0,5}`), 0, 9, rapid.ID[string]).Draw(rt, "codes")
 			for _, code := range codes {
@@ -167,7 +167,7 @@ func TestList_WalkedWhileMachinesAreAdded_LeavesNoneOut(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		machines := machine.NewStore(db)
-		rapid.Check(t, func(rt *rapid.T) {
+		storetest.Check(t, func(rt *rapid.T) {
 			factoryID := newFactory(t, db)
 			codes := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-d]{1,3}`), 1, 9, rapid.ID[string]).Draw(rt, "codes")
 			there := rapid.IntRange(1, len(codes)).Draw(rt, "there")

@@ -27,7 +27,7 @@ func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOt
 		db := dynamo.Open(client, time.Now)
 		methods := recipe.NewStore(db)
 		products := []string{uuid.NewString(), uuid.NewString()}
-		rapid.Check(t, func(t *rapid.T) {
+		storetest.Check(t, func(t *rapid.T) {
 			factoryID := "f-" + uuid.NewString()
 			if _, err := factory.NewStore(db).Put(context.Background(), audit.Origin{}, factoryID, "acme", "Munich", request.Preconditions{}); err != nil {
 				t.Fatal(err)

@@ -22,7 +22,7 @@ import (
 func TestList_OfAllAndOfOneEdgeType_GivesEveryChannelOnceInOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		releases := release.NewStore(dynamo.Open(client, time.Now))
-		rapid.Check(t, func(t *rapid.T) {
+		storetest.Check(t, func(t *rapid.T) {
 			mark := uuid.NewString()
 			types := []string{mark, mark + "-b", mark + "x"}
 			made := map[string]bool{}

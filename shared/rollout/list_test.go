@@ -36,7 +36,7 @@ func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirs
 			}
 		}
 		var made []string // ids, oldest first
-		rapid.Check(t, func(t *rapid.T) {
+		storetest.Check(t, func(t *rapid.T) {
 			// Each check adds a few to what is there.
 			for range rapid.IntRange(0, 2).Draw(t, "more") {
 				edgeType, channel := rapid.SampledFrom(types).Draw(t, "type"), rapid.SampledFrom(channels).Draw(t, "channel")
