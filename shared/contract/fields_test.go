@@ -13,6 +13,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"wavegate/shared/audit"
+	"wavegate/shared/edge"
 	"wavegate/shared/factory"
 	"wavegate/shared/machine"
 	"wavegate/shared/problem"
@@ -29,6 +30,8 @@ var answers = map[string]any{
 	"Factory":   factory.Factory{},
 	"Method":    recipe.Method{},
 	"Machine":   machine.Machine{},
+	"Edge":      edge.Edge{},
+	"Manifest":  edge.Manifest{},
 	"Event":     audit.Event{},
 	"Actor":     audit.Actor{},
 	"Resource":  audit.Resource{},

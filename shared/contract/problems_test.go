@@ -87,7 +87,7 @@ func TestProblems_EveryCode_HasASection(t *testing.T) {
 	for _, k := range problem.Kinds {
 		want = append(want, string(k.Code))
 		body := sections[string(k.Code)]
-		if !strings.HasPrefix(body, strconv.Itoa(k.Status)+". ") || !strings.Contains(body, "\n**Do:** ") {
+		if !strings.HasPrefix(body, "Status "+strconv.Itoa(k.Status)+". ") || !strings.Contains(body, "\n\n**Do:** ") {
 			t.Errorf("the section of %s does not begin with its status, or does not say what to do:\n%s", k.Code, body)
 		}
 	}
@@ -128,7 +128,7 @@ func TestFaults_CodesOfContractAndCode_AreTheSame(t *testing.T) {
 			}
 		}
 	}
-	eachSource(t, []string{"../request", "../paging", "../audit", "../ratelimit", "../copilot", "../../functions"}, func(n ast.Node) {
+	eachSource(t, []string{"../request", "../paging", "../audit", "../ratelimit", "../copilot", "../edge", "../../functions"}, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			if f, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) == 3 && slices.Contains([]string{"parameter", "fault", "Fault"}, f.Sel.Name) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -18,10 +19,12 @@ import (
 	"wavegate/shared/problem"
 )
 
-// document reads the contract, which is valid OpenAPI with valid examples, or ends the test.
+var load = sync.OnceValues(func() (*openapi3.T, error) { return conform.Load(contract.Document) })
+
+// document is the contract, which is valid OpenAPI with valid examples, or ends the test.
 func document(t *testing.T) *openapi3.T {
 	t.Helper()
-	doc, err := conform.Load(contract.Document)
+	doc, err := load()
 	if err != nil {
 		t.Fatal(err)
 	}
