@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"wavegate/scripts/local/docs"
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/store"
 	"wavegate/shared/token"
@@ -42,6 +43,7 @@ func run(ctx context.Context, functions string) error {
 		Prefix:      os.Getenv("PREFIX"),
 		Store:       db,
 		Environment: func(string) []string { return settings(os.Environ()) },
+		Pages:       docs.Pages(docs.Renderer),
 		Log:         out.line,
 		Access:      out.access,
 	})
@@ -57,7 +59,7 @@ func run(ctx context.Context, functions string) error {
 	}
 	out.open()
 	fmt.Printf("ready %s\n", s.URL)
-	fmt.Printf(hints, s.URL)
+	fmt.Printf(hints, s.URL, strings.TrimSuffix(s.URL, os.Getenv("PREFIX")))
 	<-ctx.Done()
 	return nil
 }
@@ -67,6 +69,8 @@ const hints = `
   token=$(./scripts/token --user ann --org acme --role platform_owner)
   curl -H "Authorization: Bearer $token" %[1]s/api/ota/release-channels/gateway-x/stable
   curl -H "Authorization: Bearer $token" %[1]s/api/factories/munich-1
+
+The contract is at %[2]s/openapi.yaml and, to be read by people, at %[2]s/docs
 `
 
 // openStore chooses the store as scripts/dev documents it.

@@ -43,6 +43,8 @@ type Options struct {
 	// Prefix is the path under which the API lies, such as /prod on a stage's default URL; empty where
 	// a domain of its own is mapped to it.
 	Prefix string
+	// Pages are served at their paths beside the API, without a token.
+	Pages map[string]http.Handler
 	// IntegrationTimeout replaces the constant of that name; for tests.
 	IntegrationTimeout time.Duration
 	// Now replaces the clock; for tests.
@@ -73,6 +75,7 @@ type Gateway struct {
 	timeout    time.Duration
 	now        func() time.Time
 	access     func(Access)
+	pages      map[string]http.Handler
 }
 
 // New makes a gateway.
@@ -84,6 +87,7 @@ func New(o Options) *Gateway {
 		timeout: o.IntegrationTimeout,
 		now:     o.Now,
 		access:  o.Access,
+		pages:   o.Pages,
 	}
 	if g.prefix != "" {
 		g.stage = strings.TrimPrefix(g.prefix, "/")
@@ -116,6 +120,10 @@ func (g *Gateway) Serve(server *http.Server, l net.Listener) error {
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
 	path := sentPath(r)
+	if page := g.pages[path]; page != nil {
+		page.ServeHTTP(w, r)
+		return
+	}
 	c := g.newContext(r, path)
 	x := exchange{gateway: g, request: r, context: c, path: path}
 	p := x.answer(w)

@@ -50,6 +50,8 @@ type Options struct {
 	// Environment gives further variables ("NAME=value") to a function; they win over those that the
 	// service sets.
 	Environment func(function string) []string
+	// Pages are served beside the API; see gateway.Options.
+	Pages map[string]http.Handler
 	// Processes bounds the processes of one function; 0 is runtime.DefaultProcesses.
 	Processes int
 	// Operations replaces the table of operations; for tests.
@@ -195,6 +197,7 @@ func (s *Service) listen(o Options) error {
 		Authorizer: s.functions[operations.Authorizer],
 		Prefix:     o.Prefix,
 		Access:     o.Access,
+		Pages:      o.Pages,
 	})
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})
