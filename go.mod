@@ -2,6 +2,9 @@ module wavegate
 
 go 1.26.0
 
+// npm's packages hold Go files, too.
+ignore ./scripts/node_modules
+
 require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/aws/aws-cdk-go/awscdk/v2 v2.270.0
