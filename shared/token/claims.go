@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"wavegate/shared/auth"
@@ -27,10 +28,11 @@ type claims struct {
 // latest is the end of the year 9999, in seconds since 1970. Dates beyond it are refused, not bent.
 const latest = 253402300799
 
-var id = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+// id is compiled at its first use, so that start-up does not pay for it.
+var id = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // isID tells whether s is fit for the id of an organization or a box.
-func isID(s string) bool { return id.MatchString(s) }
+func isID(s string) bool { return id().MatchString(s) }
 
 // readClaims reads the claims that every token has.
 func readClaims(m members) (claims, error) {
