@@ -8,6 +8,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"wavegate/shared/auth"
+	"wavegate/shared/copilot"
+	"wavegate/shared/edge"
 	"wavegate/shared/lambdahttp"
 	"wavegate/shared/operations"
 	"wavegate/shared/ratelimit"
@@ -27,13 +29,13 @@ func (s *service) operationEnvironment(op operations.Operation) map[string]*stri
 		env[lambdahttp.EnvLogSample] = number(s.settings.LogSamplePolls)
 	}
 	if slices.Contains(op.Roles, auth.Edge) {
-		env["POLL_INTERVAL_SECONDS"] = number(s.settings.PollIntervalSeconds)
-		env["CHANNEL_CACHE_SECONDS"] = number(s.settings.ChannelCacheSeconds)
+		env[edge.EnvPollInterval] = number(s.settings.PollIntervalSeconds)
+		env[edge.EnvChannelCache] = number(s.settings.ChannelCacheSeconds)
 	}
 	if op.Limit == operations.Copilot {
-		env["COPILOT_URL"] = jsii.String(s.settings.Copilot.URL)
-		env["COPILOT_SECRET"] = s.settings.Copilot.secret()
-		env["COPILOT_TIMEOUT_SECONDS"] = number(s.settings.Copilot.TimeoutSeconds)
+		env[copilot.EnvURL] = jsii.String(s.settings.Copilot.URL)
+		env[copilot.EnvSecret] = s.settings.Copilot.secret()
+		env[copilot.EnvTimeout] = number(s.settings.Copilot.TimeoutSeconds)
 	}
 	return env
 }
