@@ -45,9 +45,9 @@ type Decision struct {
 	// Unchecked tells why the limiter could not look: the store's failure. An ordinary request is
 	// let through all the same, a copilot request is not.
 	Unchecked error
-	// Writes is how many writes the decision took. A user's and an organization's come one after the
-	// other, those of one level side by side.
-	Writes int
+	// Writes is how many writes the decision took, and RoundTrips how many of them came one after the
+	// other: the user's counts are asked side by side, then the organization's.
+	Writes, RoundTrips int
 }
 
 // unavailableFor is the Retry-After while the store is in trouble: the longest that the breaker is open.

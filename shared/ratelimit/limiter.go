@@ -130,18 +130,21 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.Lim
 	var counted []admission
 	for _, level := range levels {
 		verdicts, err := l.ask(bounded, level, now)
+		trips := 0
 		for i, v := range verdicts {
 			d.Writes += v.writes
+			trips = max(trips, v.writes)
 			if v.admitted {
 				counted = append(counted, admission{level[i].key, v})
 			}
 		}
+		d.RoundTrips += trips
 		if err != nil {
 			if ctx.Err() == nil {
 				l.breaker.failed(l.clock())
 			}
 			u := unchecked(class, err)
-			u.Writes = d.Writes
+			u.Writes, u.RoundTrips = d.Writes, d.RoundTrips
 			return u
 		}
 		for i, v := range verdicts {
@@ -153,7 +156,7 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.Lim
 	}
 	l.breaker.succeeded()
 	if d.Outcome == Rejected {
-		d.Writes += l.giveBack(bounded, counted)
+		l.giveBack(bounded, counted, &d)
 	}
 	return d
 }
@@ -239,20 +242,20 @@ type admission struct {
 }
 
 // giveBack undoes what was counted for a request that is rejected after all. It is best effort: it
-// stops at the deadline, and what is not given back expires within the minute. It answers how many
-// writes it took.
-func (l *Limiter) giveBack(ctx context.Context, counted []admission) int {
+// stops at the deadline, and what is not given back expires within the minute.
+func (l *Limiter) giveBack(ctx context.Context, counted []admission, d *Decision) {
 	writes := make([]int, len(counted))
 	var group sync.WaitGroup
 	for i, a := range counted {
 		group.Go(func() { writes[i] = l.undo(ctx, a.key, a.verdict) })
 	}
 	group.Wait()
-	sum := 0
+	trips := 0
 	for _, n := range writes {
-		sum += n
+		d.Writes += n
+		trips = max(trips, n)
 	}
-	return sum
+	d.RoundTrips += trips
 }
 
 func (l *Limiter) undo(ctx context.Context, key string, v verdict) int {

@@ -1,15 +1,25 @@
 package ratelimit
 
 import (
+	"flag"
+	"os"
 	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-// requestsPerRun times rapid's 100 runs are the simulated requests of the test command; a longer
-// command raises the number of runs with -rapid.checks.
+// requestsPerRun times rapid's 100 runs are the simulated requests of the test command.
 const requestsPerRun = 2500
+
+// TestMain makes ten times the runs where LONG is set, as ./scripts/test long does.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if os.Getenv("LONG") != "" {
+		_ = flag.Set("rapid.checks", "1000")
+	}
+	os.Exit(m.Run())
+}
 
 // TestProperties_OnTheSimulatedClock checks properties 1 to 8 on the pure part. A failure prints the
 // seed and a file with which it is replayed.
