@@ -88,8 +88,8 @@ func TestEvent_OfAFunction_FieldByField(t *testing.T) {
 		"multiValueQueryStringParameters": {"a": ["1", "2 3"], "b": ["x y"], "c": [""]},
 		"pathParameters": {"factoryId": "munich-1", "code": "M%201"},
 		"stageVariables": null,
-		"body": "{\"name\":\"Größe\"}",
-		"isBase64Encoded": false
+		"body": "`+base64.StdEncoding.EncodeToString([]byte(`{"name":"Größe"}`))+`",
+		"isBase64Encoded": true
 	}`))
 	same(t, context, document(t, `{
 		"resourceId": "put-machine",
@@ -182,7 +182,7 @@ func TestEvent_DecodesIntoAWSTypes(t *testing.T) {
 	}
 }
 
-func TestEvent_BodyThatIsNotUTF8_IsBase64(t *testing.T) {
+func TestEvent_BodyThatIsNotUTF8_StaysWhole(t *testing.T) {
 	w := newWorld(t)
 	w.send(t, "PUT", "/api/factories/f/machines/m", "\xff\xfe{}")
 	e := w.function.last(t)

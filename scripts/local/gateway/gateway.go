@@ -195,6 +195,8 @@ func (x *exchange) call(ctx context.Context, function Invoker, e event) parsedAn
 	switch {
 	case errors.Is(err, runtime.ErrEventTooLarge):
 		return x.own("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge, nil)
+	// Lambda reports a function's own timeout as an error of the function. It is told apart here, since
+	// the functions end in time by themselves and one that does not is worth its own answer.
 	case errors.Is(err, runtime.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
 		return x.own("INTEGRATION_TIMEOUT", http.StatusGatewayTimeout, err)
 	case err != nil:
