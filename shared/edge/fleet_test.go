@@ -98,7 +98,7 @@ func TestFleet_AnyHistory_NobodyIsSentBackButByAPublication(t *testing.T) {
 		for _, v := range fleetVersions {
 			newWorld(db).publish(t, "canary", v)
 		}
-		rapid.Check(t, func(t *rapid.T) {
+		storetest.Check(t, func(t *rapid.T) {
 			w := newWorld(db)
 			w.publish(t, w.channel, "1")
 			var started []string

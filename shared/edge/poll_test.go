@@ -95,7 +95,7 @@ func TestPoll_BoxThatAReplicaDoesNotKnowYet_IsReadAgain(t *testing.T) {
 }
 
 func TestPoll_ChannelThatNothingIsPublishedOn_IsNotFoundAndNamed(t *testing.T) {
-	polled(t, func(t *testing.T, m *meter, polls *edge.Polls, id string, edges *edge.Store) {
+	polled(t, func(t *testing.T, _ *meter, polls *edge.Polls, id string, edges *edge.Store) {
 		if _, err := edges.Put(t.Context(), audit.Origin{}, id, edge.Assignment{EdgeType: "gateway-x", Channel: "none", OrganizationID: "acme"}, request.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
