@@ -51,7 +51,7 @@ func TestRunbook_HasASectionForEachKindOfAlarmAndNoOthers(t *testing.T) {
 }
 
 func TestAlarms_TellTheTopic_WhenTheyBeginAndEnd(t *testing.T) {
-	template := synthesise(map[string]any{"alarmEmail": "ops@example.com"})
+	template := full()
 	topic := "${" + template.id(t, "AWS::SNS::Topic", "alarms") + "}"
 	alarms := template.of("AWS::CloudWatch::Alarm")
 	for id, a := range alarms {

@@ -382,8 +382,7 @@ func TestIdentity_WithNoIssuerGiven_TheAuthorizerTrustsThePoolForPeople(t *testi
 }
 
 func TestIdentity_WithAnIssuerOfBoxes_TheAuthorizerTrustsBoth(t *testing.T) {
-	template := synthesise(map[string]any{"issuers": "[" + fleet + "]"})
-	issuers := trusted(t, template)
+	issuers := trusted(t, full())
 	if len(issuers) != 2 || issuers[0].Name != "https://fleet.example" || !slices.Equal(issuers[0].Grants, []auth.Role{auth.Edge}) {
 		t.Errorf("the authorizer trusts %+v", issuers)
 	}
@@ -405,7 +404,7 @@ func TestOrigins_OnlyThoseOfTheSettings_MayCallFromABrowser(t *testing.T) {
 			t.Errorf("%s answers preflight requests, and no origin is set", id)
 		}
 	}
-	template := synthesise(map[string]any{"origins": "https://a.example,https://b.example"})
+	template := full()
 	paths, preflights := map[string]bool{}, 0
 	for _, op := range operations.Table {
 		paths[op.Path] = true
@@ -430,7 +429,7 @@ func TestOrigins_OnlyThoseOfTheSettings_MayCallFromABrowser(t *testing.T) {
 }
 
 func TestCopilotSecret_StandsInNoTemplate(t *testing.T) {
-	template := synthesise(map[string]any{"copilotUrl": "https://assistant.example", "copilotSecret": "wavegate/copilot", "copilotSecretVersion": "v1"})
+	template := full()
 	for _, op := range operations.Table {
 		if op.Limit != operations.Copilot {
 			continue
@@ -443,9 +442,7 @@ func TestCopilotSecret_StandsInNoTemplate(t *testing.T) {
 }
 
 func TestResources_OfTheLargestStack_AreFewEnough(t *testing.T) {
-	template := synthesise(map[string]any{
-		"origins": "https://a.example", "alarmEmail": "ops@example.com", "issuers": "[" + fleet + "]",
-	})
+	template := full()
 	if n := len(template.Resources); n >= maxResources {
 		t.Errorf("the stack has %d resources for %d operations", n, len(operations.Table))
 	} else {

@@ -55,10 +55,18 @@ type template struct {
 	Outputs   map[string]struct{ Value any }
 }
 
-// The two stages as they are when nothing is set; each is synthesised once.
+// The two stages as they are when nothing is set, and one with everything that can be. Each is
+// synthesised once, which takes its time.
 var (
 	dev  = sync.OnceValue(func() template { return synthesise(nil) })
 	prod = sync.OnceValue(func() template { return synthesise(map[string]any{"stage": "prod"}) })
+	full = sync.OnceValue(func() template {
+		return synthesise(map[string]any{
+			"stage": "prod", "alarmEmail": "ops@example.com", "origins": "https://a.example,https://b.example",
+			"issuers": "[" + fleet + "]", "copilotUrl": "https://assistant.example",
+			"copilotSecret": "wavegate/copilot", "copilotSecretVersion": "v1",
+		})
+	})
 )
 
 // synthesise gives the template that a context leads to.
