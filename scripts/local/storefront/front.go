@@ -134,6 +134,11 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(answer.status)
+	if fate.CutAnswer {
+		_, _ = w.Write(answer.body[:len(answer.body)/2])
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
 	_, _ = w.Write(answer.body)
 }
 

@@ -35,6 +35,9 @@ type Fate struct {
 	Hold <-chan struct{}
 	// Delay keeps it for that long.
 	Delay time.Duration
+	// Late keeps it for that long even when the caller leaves meanwhile, so that it reaches the store
+	// after the caller's next try.
+	Late time.Duration
 	// Answer is given in place of the store's; the store never sees the call.
 	Answer *Answer
 	// DropRequest breaks the connection before the store sees the call.
@@ -42,6 +45,8 @@ type Fate struct {
 	// Twice has the store see the call a second time, as after a retry whose first try arrived. The
 	// second answer is the one that counts.
 	Twice bool
+	// CutAnswer breaks the connection in the middle of the store's answer.
+	CutAnswer bool
 	// DropAnswer breaks the connection after the store did as it was asked.
 	DropAnswer bool
 }
@@ -174,6 +179,7 @@ func (fate Fate) suffer(w http.ResponseWriter, r *http.Request) bool {
 			return false
 		}
 	}
+	time.Sleep(fate.Late)
 	if fate.Answer != nil {
 		send(w, *fate.Answer)
 		return false

@@ -1,0 +1,268 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wavegate/scripts/local/store"
+	"wavegate/scripts/local/store/storetest"
+	"wavegate/scripts/local/storefront"
+	"wavegate/scripts/proof/fault"
+	"wavegate/scripts/proof/history"
+	"wavegate/shared/audit"
+	"wavegate/shared/dynamo"
+	"wavegate/shared/idempotency"
+	"wavegate/shared/operations"
+	"wavegate/shared/problem"
+	"wavegate/shared/release"
+	"wavegate/shared/request"
+	"wavegate/shared/rollout"
+)
+
+// TestHistories_OfOneChannel_AreLinearizable plays many short histories against the domain, over the
+// client that functions have, and judges each.
+func TestHistories_OfOneChannel_AreLinearizable(t *testing.T) {
+	n := count(t, "PROOF_HISTORIES", 150, 10_000)
+	onEmbedded(t, n, fault.New(0, 0, nil))
+}
+
+// TestHistories_UnderFaults_AreLinearizable does the same while the store is in trouble: answers that
+// tell nothing may have been changes or not, but every one that tells something is held to it.
+func TestHistories_UnderFaults_AreLinearizable(t *testing.T) {
+	n := count(t, "PROOF_HISTORIES_FAULTS", 30, 2000)
+	onEmbedded(t, n, fault.New(seed(t), 0.03, fault.BeforeTheWrite))
+}
+
+// TestHistories_WithAnswersLost_AreLinearizable needs a store that honours transaction tokens.
+func TestHistories_WithAnswersLost_AreLinearizable(t *testing.T) {
+	onReference(t, func(reference *store.Store) {
+		n := count(t, "PROOF_HISTORIES_FAULTS", 30, 2000)
+		r := record{seed: seed(t), plan: fault.New(seed(t), 0.05, fault.Everything)}
+		r.play(t, reference, n)
+		r.tell(t)
+	})
+}
+
+// onEmbedded plays histories on embedded stores, a new one for every few: a transaction there takes
+// the longer the more is stored.
+func onEmbedded(t *testing.T, n int, plan *fault.Plan) {
+	const few = 24
+	r := record{seed: seed(t), plan: plan}
+	for r.histories < n && !t.Failed() {
+		embedded, err := store.Embedded()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.play(t, embedded, min(few, n-r.histories))
+		embedded.Close()
+	}
+	r.tell(t)
+}
+
+// onReference runs a test on the reference store, where there is one: on the embedded one what it
+// tests does not hold.
+func onReference(t *testing.T, test func(*store.Store)) {
+	t.Helper()
+	endpoint := os.Getenv(storetest.Reference)
+	if endpoint == "" {
+		t.Logf("left out: %s names no store that honours transaction tokens; ./scripts/test starts one", storetest.Reference)
+		return
+	}
+	test(store.External(endpoint))
+}
+
+// A record is of the histories of one test.
+type record struct {
+	seed      uint64 // of the first history; each further one has the next
+	plan      *fault.Plan
+	histories int
+	calls     atomic.Int64
+
+	mu      sync.Mutex
+	answers map[string]int // by what they said
+}
+
+func (r *record) note(out history.Output) {
+	said := string(out.Code)
+	switch {
+	case out.Lost:
+		said = "nothing"
+	case said == "":
+		said = "done"
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.answers == nil {
+		r.answers = map[string]int{}
+	}
+	r.answers[said]++
+}
+
+// play plays n histories, several at a time, each on a channel of its own.
+func (r *record) play(t *testing.T, behind *store.Store, n int) {
+	t.Helper()
+	if err := store.CreateTables(t.Context(), behind.Client()); err != nil {
+		t.Fatal(err)
+	}
+	db, end := throughFront(t, behind, r.plan)
+	defer end()
+	// The reference store may hold what an earlier run left.
+	names := fmt.Sprintf("gateway-%d-%d", os.Getpid(), time.Now().UnixNano())
+	var next atomic.Int64
+	var players sync.WaitGroup
+	for range 8 {
+		players.Go(func() {
+			for i := int(next.Add(1)); i <= n && !t.Failed(); i = int(next.Add(1)) {
+				s := &direct{releases: release.NewStore(db), rollouts: rollout.NewStore(db),
+					edgeType: fmt.Sprintf("%s-%d", names, i), channel: "stable"}
+				seed := r.seed + uint64(r.histories+i)
+				h := history.Play(seed, history.Game{Clients: 4, Calls: 4}, func(in history.Input) history.Output {
+					out := s.call(in)
+					r.note(out)
+					return out
+				})
+				r.calls.Add(int64(h.Len()))
+				if err := h.Check(); err != nil {
+					t.Errorf("seed %d: %v", seed, err)
+				}
+			}
+		})
+	}
+	players.Wait()
+	r.histories += n
+}
+
+func (r *record) tell(t *testing.T) {
+	t.Helper()
+	t.Logf("%d histories of %d calls; answers: %v; faults met: %v", r.histories, r.calls.Load(), r.answers, r.plan.Met())
+	for _, code := range []problem.Code{problem.PreconditionFailed, problem.InvalidStateTransition, problem.RolloutActive,
+		problem.ReleaseImmutable, problem.ReleaseNotPublished} {
+		if r.answers[string(code)] == 0 {
+			t.Errorf("no call was answered with %s: the histories are too tame", code)
+		}
+	}
+	if !t.Failed() {
+		t.Logf("all %d histories are linearizable", r.histories)
+	}
+}
+
+// throughFront opens the domain's way to a store behind a front that delays a part of the calls a
+// little, so that they overlap in many ways, and has others meet the plan's faults.
+func throughFront(t *testing.T, behind *store.Store, plan *fault.Plan) (db *dynamo.DB, end func()) {
+	t.Helper()
+	const function = "histories"
+	var grants []operations.Grant
+	for _, table := range dynamo.Tables {
+		grants = append(grants, operations.Grant{Table: table.ID, Actions: []dynamo.Action{dynamo.Get, dynamo.Put, dynamo.Update}})
+	}
+	front, err := storefront.Start(storefront.Options{
+		Endpoint: behind.Endpoint, Grants: map[string][]operations.Grant{function: grants}, TableName: store.TableName})
+	if err != nil {
+		t.Fatal(err)
+	}
+	front.Intercept(plan.Fate)
+	front.Intercept(func(*storefront.Call) storefront.Fate {
+		if rand.IntN(3) > 0 {
+			return storefront.Fate{}
+		}
+		return storefront.Fate{Delay: rand.N(3 * time.Millisecond)}
+	})
+	for name, value := range map[string]string{
+		"AWS_REGION": store.Region, "AWS_ACCESS_KEY_ID": storefront.AccessKey(function), "AWS_SECRET_ACCESS_KEY": "local",
+		"AWS_SESSION_TOKEN": "local", "AWS_ENDPOINT_URL_DYNAMODB": front.URL(),
+	} {
+		t.Setenv(name, value)
+	}
+	for _, table := range dynamo.Tables {
+		t.Setenv(table.ID.EnvName(), store.TableName(table.ID))
+	}
+	return dynamo.Open(dynamo.NewClient(), time.Now), func() { front.Close() }
+}
+
+// direct makes a history's calls to the domain itself.
+type direct struct {
+	releases          *release.Store
+	rollouts          *rollout.Store
+	edgeType, channel string
+}
+
+func (s *direct) call(in history.Input) history.Output {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	out, err := s.answer(ctx, in)
+	switch p := problem.From(err); {
+	case err == nil:
+		return out
+	case p.Code == problem.Unavailable || p.Code == problem.Timeout:
+		return history.Output{Lost: true}
+	default:
+		return history.Output{Code: p.Code}
+	}
+}
+
+func (s *direct) answer(ctx context.Context, in history.Input) (out history.Output, err error) {
+	from := audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "olga"}, RequestID: "histories"}
+	when := preconditions(in.IfMatch)
+	switch in.Action {
+	case history.Publish:
+		out.Created, err = s.releases.Publish(ctx, from, release.Publication{
+			EdgeType: s.edgeType, Channel: s.channel, CurrentVersion: in.Version, SHA256: strings.Repeat(in.Digest, 64),
+			ArtifactURL: "https://artifacts.example/" + in.Version + "/" + in.Digest,
+		}, when)
+	case history.Start:
+		plan := rollout.Plan{EdgeType: s.edgeType, Channel: s.channel, TargetVersion: in.Version}
+		out.ID, err = s.rollouts.Start(ctx, from, plan, idempotency.Claim{})
+	case history.Move:
+		m := rollout.Move{Status: rollout.Status(in.Status)}
+		if in.Percent != 0 {
+			m.StagedPercent = &in.Percent
+		}
+		_, err = s.rollouts.Move(ctx, from, in.Rollout, m, when)
+	case history.ReadChannel:
+		var c release.Channel
+		c, err = s.releases.Get(ctx, s.edgeType, s.channel)
+		out.Channel = channelOf(c)
+	case history.ReadRollout:
+		var r rollout.Rollout
+		r, err = s.rollouts.Get(ctx, in.Rollout)
+		out.Rollout = history.Rollout{Target: r.TargetVersion, Digest: digestOf(r.SHA256), Previous: r.PreviousVersion,
+			Percent: r.StagedPercent, Status: string(r.Status), Revision: r.Revision}
+	case history.ReadRow:
+		var row release.Row
+		row, err = s.releases.Row(ctx, s.edgeType, s.channel)
+		out.Channel = channelOf(row.Channel)
+		if w := row.Wave; w != nil {
+			out.Wave = history.Wave{ID: w.ID, Target: w.TargetVersion, Percent: w.StagedPercent, Active: w.Active, Revision: w.Revision}
+		}
+	}
+	return out, err
+}
+
+func channelOf(c release.Channel) history.Channel {
+	return history.Channel{Version: c.CurrentVersion, Digest: digestOf(c.SHA256), Revision: c.Revision}
+}
+
+// digestOf is the letter that a digest repeats.
+func digestOf(sha256 string) string {
+	if sha256 == "" {
+		return ""
+	}
+	return sha256[:1]
+}
+
+func preconditions(revision int64) request.Preconditions {
+	r := httptest.NewRequest(http.MethodPatch, "/", nil)
+	if revision != 0 {
+		r.Header.Set("If-Match", request.Revision(revision))
+	}
+	return request.Of(r).Preconditions()
+}

@@ -1,0 +1,116 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// A History is the calls of some clients about one channel and their answers.
+type History struct {
+	begin time.Time
+
+	mu    sync.Mutex
+	calls []porcupine.Operation
+}
+
+// New begins a history.
+func New() *History { return &History{begin: time.Now()} }
+
+// Call makes a call for a client, which makes one after the other, and notes it.
+func (h *History) Call(client int, in Input, do func(Input) Output) Output {
+	began := time.Since(h.begin)
+	out := do(in)
+	ended := int64(time.Since(h.begin))
+	if out.Lost {
+		if in.Action == ReadChannel || in.Action == ReadRollout || in.Action == ReadRow {
+			return out // a read without an answer tells nothing
+		}
+		ended = math.MaxInt64 // it may yet arrive
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if out.Lost {
+		out.ID = fmt.Sprint(lost, len(h.calls))
+	}
+	h.calls = append(h.calls, porcupine.Operation{ClientId: client, Input: in, Call: int64(began), Output: out, Return: ended})
+	return out
+}
+
+// Len is the number of calls so far.
+func (h *History) Len() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.calls)
+}
+
+// undecided is when the search for an order is given up.
+const undecided = 30 * time.Second
+
+// Check looks for an order that explains all answers. The error shows the history that has none.
+func (h *History) Check() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch porcupine.CheckOperationsTimeout(model.ToModel(), h.calls, undecided) {
+	case porcupine.Ok:
+		return nil
+	case porcupine.Unknown:
+		return fmt.Errorf("history: no verdict within %s on %d calls:\n%s", undecided, len(h.calls), h.text())
+	}
+	return fmt.Errorf("history: no order of these %d calls explains their answers:\n%s", len(h.calls), h.text())
+}
+
+// text lists the calls in the order of their begins, with times in microseconds.
+func (h *History) text() string {
+	calls := slices.Clone(h.calls)
+	slices.SortFunc(calls, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
+	var b strings.Builder
+	for _, c := range calls {
+		end := "never"
+		if c.Return != math.MaxInt64 {
+			end = fmt.Sprint(c.Return / 1000)
+		}
+		fmt.Fprintf(&b, "%8d to %8s  client %d  %s\n", c.Call/1000, end, c.ClientId, describe(c.Input.(Input), c.Output.(Output)))
+	}
+	return b.String()
+}
+
+func describe(in Input, out Output) string {
+	var words []string
+	add := func(format string, v any) {
+		if s := fmt.Sprint(v); s != "" && s != "0" {
+			words = append(words, fmt.Sprintf(format, v))
+		}
+	}
+	add("%s", in.Action)
+	add("rollout %s", in.Rollout)
+	add("version %s", in.Version)
+	add("digest %s", in.Digest)
+	add("percent %d", in.Percent)
+	add("status %s", in.Status)
+	add("if revision %d", in.IfMatch)
+	result := "done"
+	switch {
+	case out.Lost:
+		result = "no telling"
+	case out.Code != "":
+		result = string(out.Code)
+	case in.Action == ReadChannel:
+		result = fmt.Sprintf("%+v", out.Channel)
+	case in.Action == ReadRollout:
+		result = fmt.Sprintf("%+v", out.Rollout)
+	case in.Action == ReadRow:
+		result = fmt.Sprintf("%+v %+v", out.Channel, out.Wave)
+	case out.Created:
+		result = "created"
+	case in.Action == Start:
+		result = "started " + out.ID
+	}
+	return strings.Join(words, " ") + ": " + result
+}

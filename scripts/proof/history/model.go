@@ -1,0 +1,285 @@
+// Package history checks short histories of concurrent calls about one release channel for
+// linearizability: whether there is one order of the calls, in which each takes effect at one moment
+// between its begin and its answer, that explains every answer. The order is looked for by porcupine.
+//
+// The model is written from the decisions, not from the code: it shares no rule with the packages
+// that it judges.
+//
+// Where a call could be refused for several reasons, any one that holds may be told: which of them
+// is named is not part of what the service promises.
+package history
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/anishathalye/porcupine"
+
+	"wavegate/shared/problem"
+)
+
+// An Action is what a call asks for.
+type Action string
+
+// The actions.
+const (
+	Publish     Action = "publish"
+	Start       Action = "start"
+	Move        Action = "move" // promote, halt, complete
+	ReadChannel Action = "read channel"
+	ReadRollout Action = "read rollout"
+	ReadRow     Action = "read row" // the channel's row as polls read it, past the API
+)
+
+// An Input is one call about the history's channel.
+type Input struct {
+	Action  Action
+	Version string // published, or started to
+	Digest  string // published; the bytes of Version
+	Rollout string // moved or read
+	Percent int    // of a move; 0: not sent
+	Status  string // of a move; empty: not sent
+	IfMatch int64  // a revision; 0: not sent
+}
+
+// An Output is an answer: a problem's code, or what was done or read.
+type Output struct {
+	Code problem.Code // empty: it succeeded
+	// Lost is an answer that says nothing about whether the change was made.
+	Lost    bool
+	Created bool   // the channel is new
+	ID      string // of a start
+	Channel Channel
+	Rollout Rollout
+	Wave    Wave
+}
+
+// A Channel as it is read; Revision 0: there is none.
+type Channel struct {
+	Version, Digest string
+	Revision        int64
+}
+
+// A Rollout as it is read.
+type Rollout struct {
+	Target, Digest, Previous string
+	Percent                  int
+	Status                   string
+	Revision                 int64
+}
+
+// A Wave is what a row carries of a rollout; the zero Wave is none.
+type Wave struct {
+	ID, Target string
+	Percent    int
+	Active     bool
+	Revision   int64
+}
+
+// A state of the channel and all that belongs to it. It is never changed in place.
+type state struct {
+	Channel  Channel
+	Wave     string            // the rollout that the row remembers
+	Earlier  []string          // versions of earlier rollouts that it remembers
+	Releases map[string]string // version: digest
+	Rollouts map[string]Rollout
+}
+
+func (s state) with(id string, r Rollout) state {
+	s.Rollouts = maps.Clone(s.Rollouts)
+	s.Rollouts[id] = r
+	return s
+}
+
+func (s state) active() bool { return s.Wave != "" && s.Rollouts[s.Wave].Status == active }
+
+// lost begins the names of rollouts whose start was not answered.
+const lost = "lost-"
+
+const (
+	active    = "active"
+	halted    = "halted"
+	completed = "completed"
+)
+
+// next lists the states that a call with its answer can lead to; none: the answer cannot be.
+func (s state) next(in Input, out Output) []state {
+	if out.Lost {
+		// It was made, now or later, or it was never made.
+		after, _ := s.apply(in, out.ID)
+		return []state{s, after}
+	}
+	if out.Code == problem.Conflict {
+		return []state{s} // given up after three decisions; nothing was made
+	}
+	if out.Code != "" {
+		if slices.Contains(s.refusals(in), out.Code) {
+			return []state{s}
+		}
+		return nil
+	}
+	if len(s.refusals(in)) > 0 || !s.shows(in, out) {
+		return nil
+	}
+	after, created := s.apply(in, out.ID)
+	if created != out.Created {
+		return nil
+	}
+	return []state{after}
+}
+
+// refusals are the codes of all reasons for which a call is refused in the state.
+func (s state) refusals(in Input) []problem.Code {
+	var codes []problem.Code
+	when := func(holds bool, code problem.Code) {
+		if holds {
+			codes = append(codes, code)
+		}
+	}
+	r, known := s.Rollouts[in.Rollout]
+	switch in.Action {
+	case Publish:
+		was, bound := s.Releases[in.Version]
+		when(bound && was != in.Digest, problem.ReleaseImmutable)
+		when(in.IfMatch != 0 && in.IfMatch != s.Channel.Revision, problem.PreconditionFailed)
+	case Start:
+		_, published := s.Releases[in.Version]
+		when(s.Channel.Revision == 0, problem.NotFound)
+		when(!published, problem.ReleaseNotPublished)
+		when(s.active(), problem.RolloutActive)
+	case Move:
+		when(!known, problem.NotFound)
+		when(known && in.IfMatch != 0 && in.IfMatch != r.Revision, problem.PreconditionFailed)
+		when(known && in.raises() && !r.mayRaise(in.Percent), problem.InvalidStateTransition)
+	case ReadChannel:
+		when(s.Channel.Revision == 0, problem.NotFound)
+	case ReadRollout:
+		when(!known, problem.NotFound)
+	}
+	return codes
+}
+
+// raises tells whether a move's percentage counts: beside a halt it does not.
+func (in Input) raises() bool { return in.Percent != 0 && in.Status != halted }
+
+var following = map[int]int{1: 10, 10: 50, 50: 100}
+
+func (r Rollout) mayRaise(percent int) bool {
+	return percent == r.Percent || r.Status == active && following[r.Percent] == percent
+}
+
+// shows tells whether a read shows the state.
+func (s state) shows(in Input, out Output) bool {
+	switch in.Action {
+	case ReadChannel:
+		return out.Channel == s.Channel
+	case ReadRollout:
+		return out.Rollout == s.Rollouts[in.Rollout]
+	case ReadRow:
+		wave := s.wave()
+		if strings.HasPrefix(wave.ID, lost) {
+			wave.ID = out.Wave.ID // nobody was told it
+		}
+		return out.Channel == s.Channel && out.Wave == wave
+	}
+	return true
+}
+
+func (s state) wave() Wave {
+	if s.Wave == "" {
+		return Wave{}
+	}
+	r := s.Rollouts[s.Wave]
+	return Wave{ID: s.Wave, Target: r.Target, Percent: r.Percent, Active: r.Status == active, Revision: r.Revision}
+}
+
+// apply is the state after a call that is not refused; one that is refused changes nothing.
+func (s state) apply(in Input, id string) (after state, created bool) {
+	if len(s.refusals(in)) > 0 {
+		return s, false
+	}
+	switch in.Action {
+	case Publish:
+		return s.published(in)
+	case Start:
+		return s.started(in, id), false
+	case Move:
+		return s.moved(in), false
+	}
+	return s, false
+}
+
+func (s state) published(in Input) (after state, created bool) {
+	forgets := s.Wave != "" && !s.active() || len(s.Earlier) > 0
+	if s.Channel.Version == in.Version && s.Channel.Digest == in.Digest && !forgets {
+		return s, false
+	}
+	created = s.Channel.Revision == 0
+	if !s.active() {
+		s.Wave = ""
+	}
+	s.Earlier = nil
+	s.Channel = Channel{in.Version, in.Digest, s.Channel.Revision + 1}
+	s.Releases = maps.Clone(s.Releases)
+	s.Releases[in.Version] = in.Digest
+	return s, created
+}
+
+func (s state) started(in Input, id string) state {
+	if s.Wave != "" {
+		s.Earlier = append([]string{s.Rollouts[s.Wave].Target}, s.Earlier...)
+	}
+	var remembered []string
+	for _, v := range s.Earlier {
+		if v != s.Channel.Version && !slices.Contains(remembered, v) {
+			remembered = append(remembered, v)
+		}
+	}
+	s.Earlier, s.Wave = remembered, id
+	return s.with(id, Rollout{
+		Target: in.Version, Digest: s.Releases[in.Version], Previous: s.Channel.Version,
+		Percent: 1, Status: active, Revision: 1,
+	})
+}
+
+func (s state) moved(in Input) state {
+	was := s.Rollouts[in.Rollout]
+	r := was
+	if in.raises() {
+		r.Percent = in.Percent
+	}
+	if in.Status != "" {
+		r.Status = in.Status
+	}
+	if r == was {
+		return s
+	}
+	r.Revision++
+	if was.Status == active && r.Status == completed && r.Percent == 100 {
+		s.Channel = Channel{r.Target, r.Digest, s.Channel.Revision + 1}
+		s.Earlier = nil
+	}
+	return s.with(in.Rollout, r)
+}
+
+// model is of histories that begin without a channel.
+var model = porcupine.NondeterministicModel{
+	Init: func() []any { return []any{state{Releases: map[string]string{}, Rollouts: map[string]Rollout{}}} },
+	Step: func(s, in, out any) []any {
+		var all []any
+		for _, next := range s.(state).next(in.(Input), out.(Output)) {
+			all = append(all, next)
+		}
+		return all
+	},
+	Equal: func(a, b any) bool { return reflect.DeepEqual(a, b) },
+	Hash: func(s any) uint64 {
+		h := fnv.New64a()
+		fmt.Fprint(h, s) // maps print in the order of their keys
+		return h.Sum64()
+	},
+}

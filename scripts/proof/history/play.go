@@ -1,0 +1,134 @@
+package history
+
+import (
+	"math/rand/v2"
+	"sync"
+)
+
+// A Game is the size of a history.
+type Game struct {
+	Clients int
+	Calls   int // of each client
+}
+
+// What calls draw from: few values, so that they meet.
+var (
+	versions = []string{"1.0.0", "1.1.0", "1.2.0"}
+	digests  = []string{"a", "b"}
+	percents = []int{10, 10, 50, 100, 1}
+)
+
+// Play has clients call the service at the same time, each with calls drawn from the seed, and
+// returns what came of it. The first calls, which one client makes alone, publish two versions and
+// start a rollout.
+func Play(seed uint64, g Game, service func(Input) Output) *History {
+	h := New()
+	t := &table{}
+	opening := &player{history: h, table: t, service: service}
+	opening.call(Input{Action: Publish, Version: versions[1], Digest: digests[0]})
+	opening.call(Input{Action: Publish, Version: versions[0], Digest: digests[0]})
+	opening.call(Input{Action: Start, Version: versions[1]})
+	var clients sync.WaitGroup
+	for i := range g.Clients {
+		clients.Go(func() {
+			p := &player{client: i + 1, history: h, table: t, service: service, random: rand.New(rand.NewPCG(seed, uint64(i)))}
+			p.channel = 2
+			for range g.Calls {
+				p.call(p.draw())
+			}
+		})
+	}
+	clients.Wait()
+	return h
+}
+
+// A table is what all players know.
+type table struct {
+	mu       sync.Mutex
+	rollouts []string // the ids that starts were answered with
+}
+
+func (t *table) latest(random *rand.Rand) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch n := len(t.rollouts); {
+	case n == 0:
+		return ""
+	case n > 1 && random.IntN(4) == 0:
+		return t.rollouts[random.IntN(n)]
+	default:
+		return t.rollouts[n-1]
+	}
+}
+
+// A player is one client.
+type player struct {
+	client  int
+	history *History
+	table   *table
+	service func(Input) Output
+	random  *rand.Rand
+	// The revisions that it last heard of.
+	channel, rollout int64
+}
+
+func (p *player) call(in Input) {
+	out := p.history.Call(p.client, in, p.service)
+	if out.Lost || out.Code != "" {
+		return
+	}
+	switch in.Action {
+	case Start:
+		p.table.mu.Lock()
+		p.table.rollouts = append(p.table.rollouts, out.ID)
+		p.table.mu.Unlock()
+		p.rollout = 1
+	case ReadChannel, ReadRow:
+		p.channel = out.Channel.Revision
+	case ReadRollout:
+		p.rollout = out.Rollout.Revision
+	}
+}
+
+func (p *player) draw() Input {
+	in := Input{}
+	id := p.table.latest(p.random)
+	switch n := p.random.IntN(100); {
+	case n < 20:
+		in = Input{Action: Publish, Version: pick(p, versions), Digest: digests[0]}
+		if p.random.IntN(6) == 0 {
+			in.Digest = digests[1]
+		}
+		in.IfMatch = p.sometimes(p.channel)
+	case n < 35 || id == "":
+		in = Input{Action: Start, Version: pick(p, versions)}
+	case n < 75:
+		in = Input{Action: Move, Rollout: id, IfMatch: p.sometimes(p.rollout)}
+		if p.random.IntN(3) > 0 {
+			in.Percent = pick(p, percents)
+		}
+		if in.Percent == 0 || p.random.IntN(4) == 0 {
+			in.Status = pick(p, []string{halted, completed})
+		}
+	case n < 83:
+		in = Input{Action: ReadChannel}
+	case n < 92:
+		in = Input{Action: ReadRollout, Rollout: id}
+	default:
+		in = Input{Action: ReadRow}
+	}
+	return in
+}
+
+func pick[T any](p *player, from []T) T { return from[p.random.IntN(len(from))] }
+
+// sometimes is a revision for If-Match, as a rule one that was heard of, or 0 for none.
+func (p *player) sometimes(known int64) int64 {
+	switch p.random.IntN(6) {
+	case 0, 1:
+		return known
+	case 2:
+		return known + 1
+	}
+	return 0
+}

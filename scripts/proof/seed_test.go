@@ -1,0 +1,40 @@
+package proof
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// seed is that of the variable PROOF_SEED, or a new one. It is printed, so that a run that found
+// something can be played again.
+func seed(t testing.TB) uint64 {
+	t.Helper()
+	n := uint64(time.Now().UnixNano()) % 1_000_000_007
+	if text := os.Getenv("PROOF_SEED"); text != "" {
+		var err error
+		if n, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("PROOF_SEED is %q, not a number", text)
+		}
+	}
+	t.Logf("PROOF_SEED=%d", n)
+	return n
+}
+
+// count is the smaller number, or the larger one with LONG=1. The variable of the given name, where
+// it is set, has the last word.
+func count(t testing.TB, name string, short, long int) int {
+	t.Helper()
+	n := short
+	if os.Getenv("LONG") == "1" {
+		n = long
+	}
+	if text := os.Getenv(name); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil || n < 1 {
+			t.Fatalf("%s is %q, not a number from 1", name, text)
+		}
+	}
+	return n
+}
