@@ -1,0 +1,262 @@
+package ledger
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"wavegate/shared/dynamo"
+)
+
+// findings collects what is wrong.
+type findings []string
+
+func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+
+// Audit holds the tables against each other and returns all that is wrong, none for books in order:
+//
+//   - Every revision of every thing has exactly one event, and every event is of a revision: a
+//     resource's events count from 1 to the revision that is stored, each begins with what the one
+//     before ended with, and the last ended with what is stored.
+//   - A channel's row and its rollouts agree, and at most one rollout of a channel is active.
+//   - What channels and rollouts name was published, with that digest.
+//   - Attributes that are derived from others, for lists and filters, are what they should be.
+//   - What an idempotency record names exists.
+//   - What lies in a factory, its events among it, is of a factory that exists, and of its organization.
+func (b Books) Audit() []string {
+	var f findings
+	trail := b.Trail()
+	b.auditChanges(&f, trail)
+	b.auditWaves(&f)
+	b.auditAdoptions(&f, trail)
+	b.auditReleases(&f)
+	b.auditDerived(&f)
+	b.auditFactories(&f, trail)
+	slices.Sort(f)
+	return f
+}
+
+func (b Books) auditChanges(f *findings, trail map[Resource][]Event) {
+	stored := map[Resource]bool{}
+	known := map[string]bool{}
+	for _, k := range kinds {
+		known[k.name] = true
+		for _, item := range b[k.table] {
+			r := Resource{k.stream(item), k.name, k.id(item)}
+			stored[r] = true
+			auditChain(f, r, trail[r])
+			k.auditEnd(f, r, trail[r], item)
+		}
+	}
+	ids := map[string]bool{}
+	for r, events := range trail {
+		if !known[r.Type] {
+			f.add("%s: the audit has no table for resources of this type", r)
+		} else if !stored[r] {
+			f.add("%s: %d events of a thing that is not stored", r, len(events))
+		}
+		for _, e := range events {
+			if ids[e.ID] {
+				f.add("%s: two events have the id %s", r, e.ID)
+			}
+			ids[e.ID] = true
+		}
+	}
+}
+
+// auditChain holds the events of one resource against each other.
+func auditChain(f *findings, r Resource, events []Event) {
+	var last Event
+	for i, e := range events {
+		if e.Revision != int64(i)+1 {
+			f.add("%s: event %s is of revision %d where %d is due", r, e.Name, e.Revision, i+1)
+			return
+		}
+		if !reflect.DeepEqual(e.Before, last.After) {
+			f.add("%s: %s, revision %d, begins with %v; the one before ended with %v", r, e.Name, e.Revision, e.Before, last.After)
+		}
+		if !e.Time.After(last.Time) {
+			f.add("%s: revision %d is of %s, not after %s", r, e.Revision, e.Time, last.Time)
+		}
+		if n := number(e.After, "revision"); e.After != nil && n != e.Revision {
+			f.add("%s: %s of revision %d ends with revision %d", r, e.Name, e.Revision, n)
+		}
+		last = e
+	}
+}
+
+// auditEnd holds the last event against what is stored.
+func (k kind) auditEnd(f *findings, r Resource, events []Event, item Item) {
+	if int64(len(events)) != number(item, "revision") {
+		f.add("%s: %d events, but revision %d is stored", r, len(events), number(item, "revision"))
+		return
+	}
+	if len(events) == 0 {
+		f.add("%s: stored without an event", r)
+		return
+	}
+	last := events[len(events)-1]
+	if last.After == nil {
+		if item["removed"] != true {
+			f.add("%s: the last event is a removal, but it is stored", r)
+		}
+		return
+	}
+	shown := maps.Clone(item)
+	for _, name := range k.hidden {
+		delete(shown, name)
+	}
+	if !reflect.DeepEqual(shown, last.After) {
+		f.add("%s: stored is %v; the last event ended with %v", r, shown, last.After)
+	}
+}
+
+func (b Books) auditWaves(f *findings) {
+	rows, active := map[string]Item{}, map[string]string{}
+	for _, row := range b[dynamo.Channels] {
+		rows[text(row, "edgeType")+"/"+text(row, "channel")] = row
+	}
+	rollouts := map[string]Item{}
+	for _, r := range b[dynamo.Rollouts] {
+		id, pair := text(r, "id"), text(r, "edgeType")+"/"+text(r, "channel")
+		rollouts[id] = r
+		if text(r, "status") != "active" {
+			continue
+		}
+		if other := active[pair]; other != "" {
+			f.add("channel %s: two rollouts are active, %s and %s", pair, other, id)
+		}
+		active[pair] = id
+		if text(object(rows[pair], "wave"), "id") != id {
+			f.add("channel %s: the row does not carry its active rollout %s", pair, id)
+		}
+	}
+	for pair, row := range rows {
+		wave := object(row, "wave")
+		if wave == nil {
+			continue
+		}
+		r := rollouts[text(wave, "id")]
+		if r == nil {
+			f.add("channel %s: the row carries %s, which is not stored", pair, text(wave, "id"))
+			continue
+		}
+		want := Item{
+			"id": r["id"], "targetVersion": r["targetVersion"], "artifactUrl": r["artifactUrl"], "sha256": r["sha256"],
+			"stagedPercent": r["staged_percent"], "active": text(r, "status") == "active", "revision": r["revision"],
+		}
+		if !reflect.DeepEqual(wave, want) {
+			f.add("channel %s: the row carries %v; the rollout is %v", pair, wave, want)
+		}
+	}
+}
+
+// auditAdoptions: a channel takes a rollout's target over in the change that completes the rollout
+// at 100 percent, and in no other.
+func (b Books) auditAdoptions(f *findings, trail map[Resource][]Event) {
+	adopted, completed := map[string]Event{}, map[string]Event{}
+	for _, events := range trail {
+		for _, e := range events {
+			switch {
+			case e.Name == "ReleaseAdopted":
+				adopted[e.RequestID] = e
+			case e.Type == "rollout" && text(e.Before, "status") == "active" && text(e.After, "status") == "completed" &&
+				number(e.After, "staged_percent") == 100:
+				completed[e.RequestID] = e
+			}
+		}
+	}
+	for request, e := range completed {
+		a, ok := adopted[request]
+		if !ok || text(a.After, "currentVersion") != text(e.After, "targetVersion") || text(a.After, "sha256") != text(e.After, "sha256") {
+			f.add("%s: completed for everyone, but the channel did not take %s over", e.Resource, text(e.After, "targetVersion"))
+		}
+	}
+	for request, a := range adopted {
+		if _, ok := completed[request]; !ok {
+			f.add("%s: took over %s without a completed rollout", a.Resource, text(a.After, "currentVersion"))
+		}
+	}
+}
+
+func (b Books) auditReleases(f *findings) {
+	digests := map[string]string{}
+	for _, r := range b[dynamo.Releases] {
+		digests[text(r, "edgeType")+" "+text(r, "version")] = text(r, "sha256")
+	}
+	names := func(what string, item Item, version string) {
+		if d := digests[text(item, "edgeType")+" "+text(item, version)]; d == "" || d != text(item, "sha256") {
+			f.add("%s names %s with the digest %q; published was %q", what, text(item, version), text(item, "sha256"), d)
+		}
+	}
+	for _, c := range b[dynamo.Channels] {
+		names("channel "+text(c, "edgeType")+"/"+text(c, "channel"), c, "currentVersion")
+	}
+	for _, r := range b[dynamo.Rollouts] {
+		names("rollout "+text(r, "id"), r, "targetVersion")
+	}
+}
+
+// auditDerived rebuilds what lists and filters go by.
+func (b Books) auditDerived(f *findings) {
+	derive := func(table dynamo.TableID, want func(Item) Item) {
+		for _, item := range b[table] {
+			for name, value := range want(item) {
+				if item[name] != value {
+					f.add("%s: the attribute %s is %v, want %v, in %v", table, name, item[name], value, item)
+				}
+			}
+		}
+	}
+	pair := func(i Item) string { return text(i, "edgeType") + "/" + text(i, "channel") }
+	derive(dynamo.Channels, func(i Item) Item { return Item{"list": "channel", "listKey": pair(i)} })
+	derive(dynamo.Edges, func(i Item) Item { return Item{"pair": pair(i)} })
+	derive(dynamo.Rollouts, func(i Item) Item {
+		status := "#" + text(i, "status")
+		return Item{"list": "rollout", "pair": pair(i), "pairStatus": pair(i) + status,
+			"edgeTypeStatus": text(i, "edgeType") + status, "channelStatus": text(i, "channel") + status}
+	})
+	derive(dynamo.Recipes, func(i Item) Item { return Item{"productMethod": text(i, "productId") + "#" + text(i, "methodId")} })
+	derive(dynamo.Audit, func(i Item) Item {
+		what, actor := object(i, "resource"), object(i, "actor")
+		resource := text(what, "type") + "\n" + text(what, "id")
+		who := text(actor, "issuer") + "\n" + text(actor, "userId")
+		stream := text(i, "stream")
+		return Item{"position": moment(i, "eventTime").Format("2006-01-02T15:04:05.000Z") + "#" + text(i, "eventId"), "streamResource": stream + "\n" + resource,
+			"streamActor": stream + "\n" + who, "streamResourceActor": stream + "\n" + resource + "\n" + who}
+	})
+}
+
+func (b Books) auditFactories(f *findings, trail map[Resource][]Event) {
+	owners := map[string]string{}
+	for _, i := range b[dynamo.Factories] {
+		owners[text(i, "factoryId")] = text(i, "organizationId")
+	}
+	made := map[string]bool{}
+	for _, i := range b[dynamo.Rollouts] {
+		made[text(i, "id")] = true
+	}
+	for _, table := range []dynamo.TableID{dynamo.Recipes, dynamo.Machines} {
+		for _, i := range b[table] {
+			made[text(i, "methodId")] = true
+			if owners[text(i, "factoryId")] == "" {
+				f.add("%s: %v lies in a factory that is not stored", table, i)
+			}
+		}
+	}
+	for _, i := range b[dynamo.Idempotency] {
+		if !made[text(i, "result")] {
+			f.add("an idempotency record names %q, which is not stored", text(i, "result"))
+		}
+	}
+	for r, events := range trail {
+		factory, inside := strings.CutPrefix(r.Stream, "factory/")
+		for _, e := range events {
+			if inside && e.Organization != owners[factory] {
+				f.add("%s: an event is of the organization %q; the factory is of %q", r, e.Organization, owners[factory])
+			}
+		}
+	}
+}

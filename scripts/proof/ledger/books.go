@@ -1,0 +1,135 @@
+// Package ledger audits what a run left in the tables: whether the things, the audit trail and the
+// answers that callers were given tell one story.
+//
+// It reads tables as plain items and knows their attributes by name, and shares no code with the
+// packages that wrote them.
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/scripts/local/store"
+	"wavegate/shared/dynamo"
+)
+
+// An Item is one of a table's; its values are those of encoding/json.
+type Item = map[string]any
+
+// Books are all items of all tables but the limiter's counters.
+type Books map[dynamo.TableID][]Item
+
+// Read reads all tables, strongly consistent.
+func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
+	books := Books{}
+	for _, table := range dynamo.Tables {
+		if table.ID == dynamo.RateCounters {
+			continue
+		}
+		pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{
+			TableName: aws.String(store.TableName(table.ID)), ConsistentRead: aws.Bool(true)})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return nil, fmt.Errorf("ledger: read %s: %w", table.ID, err)
+			}
+			for _, stored := range page.Items {
+				var item Item
+				if err := attributevalue.UnmarshalMap(stored, &item); err != nil {
+					return nil, fmt.Errorf("ledger: read %s: %w", table.ID, err)
+				}
+				books[table.ID] = append(books[table.ID], item)
+			}
+		}
+	}
+	return books, nil
+}
+
+func text(item Item, name string) string { s, _ := item[name].(string); return s }
+
+func number(item Item, name string) int64 { f, _ := item[name].(float64); return int64(f) }
+
+// moment is the zero time where there is none.
+func moment(item Item, name string) time.Time {
+	at, _ := time.Parse(time.RFC3339, text(item, name))
+	return at
+}
+
+func object(item Item, name string) Item { m, _ := item[name].(Item); return m }
+
+// A Resource is a thing that changes are about.
+type Resource struct {
+	Stream string // of the audit trail
+	Type   string
+	ID     string
+}
+
+func (r Resource) String() string { return fmt.Sprintf("%s %s in %s", r.Type, r.ID, r.Stream) }
+
+// An Event is one of the audit trail.
+type Event struct {
+	Resource
+	ID, Name      string
+	Time          time.Time
+	RequestID     string
+	Issuer, User  string
+	Organization  string
+	Revision      int64
+	Before, After Item // nil: absent
+}
+
+// Trail is the audit trail: every resource's events in the order of their revisions.
+func (b Books) Trail() map[Resource][]Event {
+	trail := map[Resource][]Event{}
+	for _, item := range b[dynamo.Audit] {
+		what, actor := object(item, "resource"), object(item, "actor")
+		e := Event{
+			Resource: Resource{text(item, "stream"), text(what, "type"), text(what, "id")},
+			ID:       text(item, "eventId"), Name: text(item, "eventName"), Time: moment(item, "eventTime"),
+			RequestID: text(item, "requestId"), Issuer: text(actor, "issuer"), User: text(actor, "userId"),
+			Organization: text(item, "organizationId"), Revision: number(what, "revision"),
+			Before: object(item, "before"), After: object(item, "after"),
+		}
+		trail[e.Resource] = append(trail[e.Resource], e)
+	}
+	for _, events := range trail {
+		slices.SortFunc(events, func(x, y Event) int { return cmp.Compare(x.Revision, y.Revision) })
+	}
+	return trail
+}
+
+// A kind is how the things of one table stand in the trail.
+type kind struct {
+	table  dynamo.TableID
+	name   string
+	stream func(Item) string
+	id     func(Item) string
+	// hidden attributes are no part of the thing that callers see.
+	hidden []string
+}
+
+func platform(Item) string        { return "platform" }
+func insideFactory(i Item) string { return "factory/" + text(i, "factoryId") }
+func by(name string) func(Item) string {
+	return func(i Item) string { return text(i, name) }
+}
+
+var kinds = []kind{
+	{dynamo.Channels, "release-channel", platform,
+		func(i Item) string { return text(i, "edgeType") + "/" + text(i, "channel") },
+		[]string{"wave", "earlier", "list", "listKey"}},
+	{dynamo.Rollouts, "rollout", platform, by("id"),
+		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
+	{dynamo.Factories, "factory", platform, by("factoryId"), nil},
+	{dynamo.Edges, "edge", platform, by("edgeId"), []string{"pair"}},
+	{dynamo.RateOverrides, "rate-limit", platform, by("subject"), []string{"subject", "removed"}},
+	{dynamo.Recipes, "production-method", insideFactory, by("methodId"), []string{"productMethod"}},
+	{dynamo.Machines, "machine", insideFactory, by("code"), nil},
+}

@@ -1,0 +1,252 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"time"
+)
+
+// Explain holds the answers that callers were given against the audit trail, and returns all that
+// does not fit:
+//
+//   - Every change was asked for by a call of that user, says what the call said, and that call was
+//     not refused.
+//   - Every acknowledged call has its change, or what it asked for was so already while it ran.
+//   - The calls with one idempotency key, repeated or not, made one thing and were told of that one.
+//   - What was read is what some change led to, whole, and nothing older than what was acknowledged
+//     before.
+//
+// A call that ended with a 5xx may have made its change or not, as long as all of it is there or none.
+func (b Books) Explain(calls []Call) []string {
+	x := explainer{trail: b.Trail(), asked: map[string]Call{}, made: map[string][]Event{}}
+	for _, c := range calls {
+		x.asked[c.RequestID] = c
+	}
+	for _, events := range x.trail {
+		for _, e := range events {
+			x.made[e.RequestID] = append(x.made[e.RequestID], e)
+		}
+	}
+	x.changes()
+	x.keys(calls)
+	for _, c := range calls {
+		switch s, one := subjects[c.Operation]; {
+		case one && s.write:
+			x.write(c)
+		case one:
+			x.read(c)
+		default:
+			x.list(c)
+		}
+	}
+	slices.Sort(x.findings)
+	return x.findings
+}
+
+type explainer struct {
+	findings
+	trail map[Resource][]Event
+	asked map[string]Call    // by request id
+	made  map[string][]Event // by request id
+}
+
+func (c Call) String() string {
+	return fmt.Sprintf("%s %s by %s of %q (%d, request %s)", c.Operation, c.Path, c.User, c.Organization, c.Status, c.RequestID)
+}
+
+// changes holds each event against the call that it names.
+func (x *explainer) changes() {
+	for request, events := range x.made {
+		c, known := x.asked[request]
+		if !known {
+			x.add("%s: %s by the request %q, which nobody made", events[0].Resource, events[0].Name, request)
+			continue
+		}
+		if !c.done() && !c.unknown() {
+			x.add("%s was refused, but made %s of %s", c, events[0].Name, events[0].Resource)
+		}
+		own := 0
+		for _, e := range events {
+			if e.Issuer != c.Issuer || e.User != c.User {
+				x.add("%s: the event %s says that %s of %s did it", c, e.Name, e.User, e.Issuer)
+			}
+			if e.Name == "ReleaseAdopted" && c.Operation == "update-rollout" {
+				continue // beside the rollout's own event
+			}
+			own++
+			if s := subjects[c.Operation]; !s.write || e.Type != s.kind || !c.lost() && e.Resource != c.resource() {
+				x.add("%s made %s of %s", c, e.Name, e.Resource)
+			} else if !c.says(e.After) {
+				x.add("%s asked for %s, but the event says %v", c, c.Body, e.After)
+			}
+		}
+		if own != 1 {
+			x.add("%s made %d changes", c, own)
+		}
+	}
+}
+
+// lost tells whether the call made something whose id its answer does not tell.
+func (c Call) lost() bool { return subjects[c.Operation].id(c) == "" }
+
+// says tells whether a thing is as the call asks.
+func (c Call) says(thing Item) bool {
+	fields := c.fields()
+	for name, value := range fields {
+		if name == "staged_percent" && fields["status"] == "halted" {
+			continue // a halt makes nothing of a percentage beside it
+		}
+		if !reflect.DeepEqual(thing[name], value) {
+			return false
+		}
+	}
+	return thing != nil
+}
+
+// write holds an acknowledgement of a change against the trail.
+func (x *explainer) write(c Call) {
+	if !c.done() {
+		return
+	}
+	events := x.trail[c.resource()]
+	i := slices.IndexFunc(events, func(e Event) bool { return e.RequestID == c.RequestID })
+	switch {
+	case c.Location != "":
+		// A repeated key is told of the first call's thing.
+		if len(events) == 0 || events[0].Before != nil || i != 0 && (c.Key == "" || x.asked[events[0].RequestID].Key != c.Key) {
+			x.add("%s was told of %s, which it did not make", c, c.Location)
+		}
+	case i < 0 && c.Status == http.StatusCreated:
+		x.add("%s was told that it made it, but there is no event", c)
+	case i < 0:
+		if !x.wasSo(c, events) {
+			x.add("%s was acknowledged, but neither made a change nor found what it asked for", c)
+		}
+	case (events[i].Before == nil) != (c.Status == http.StatusCreated):
+		x.add("%s made %s from %v", c, events[i].Name, events[i].Before)
+	}
+}
+
+// wasSo tells whether the thing was as the call asks at some moment while the call ran.
+func (x *explainer) wasSo(c Call, events []Event) bool {
+	for i, e := range events {
+		if !c.says(e.After) || !x.began(e).Before(c.Ended) {
+			continue
+		}
+		if i+1 == len(events) || !x.acknowledged(events[i+1], c.Began) {
+			return true
+		}
+	}
+	return false
+}
+
+// began is the earliest moment at which an event can have been written.
+func (x *explainer) began(e Event) time.Time { return x.asked[e.RequestID].Began }
+
+// acknowledged tells whether the caller of a change had its answer before a moment.
+func (x *explainer) acknowledged(e Event, before time.Time) bool {
+	c := x.asked[e.RequestID]
+	return c.done() && c.Ended.Before(before)
+}
+
+// keys holds the calls that share an idempotency key against each other.
+func (x *explainer) keys(calls []Call) {
+	type use struct{ issuer, user, organization, path, key string }
+	told := map[use]map[string]bool{}
+	made := map[use]int{}
+	for _, c := range calls {
+		if c.Key == "" {
+			continue
+		}
+		u := use{c.Issuer, c.User, c.Organization, c.Path, c.Key}
+		made[u] += len(x.made[c.RequestID])
+		if c.done() {
+			if told[u] == nil {
+				told[u] = map[string]bool{}
+			}
+			told[u][c.Location] = true
+		}
+	}
+	for u, n := range made {
+		if n > 1 {
+			x.add("the key %q of %s on %s made %d things", u.key, u.user, u.path, n)
+		}
+		if len(told[u]) > 1 {
+			x.add("the key %q of %s on %s was answered with %d locations", u.key, u.user, u.path, len(told[u]))
+		}
+	}
+}
+
+// read holds a thing that was read against what changes led to.
+func (x *explainer) read(c Call) {
+	events := x.trail[c.resource()]
+	acknowledged := int64(0)
+	for _, e := range events {
+		if x.acknowledged(e, c.Began) {
+			acknowledged = e.Revision
+		}
+	}
+	switch c.Status {
+	case http.StatusOK:
+		thing := c.answered()
+		revision := number(thing, "revision")
+		if revision < 1 || revision > int64(len(events)) || !reflect.DeepEqual(thing, events[revision-1].After) {
+			x.add("%s read %s, which no change led to", c, c.Answer)
+			return
+		}
+		if revision < acknowledged {
+			x.add("%s read revision %d after %d was acknowledged", c, revision, acknowledged)
+		}
+		if !x.began(events[revision-1]).Before(c.Ended) {
+			x.add("%s read revision %d before it was asked for", c, revision)
+		}
+		if o := x.owner(c); o != "" && o != c.Organization && !c.ReadsAll {
+			x.add("%s read what is of %q", c, o)
+		}
+	case http.StatusNotFound:
+		o := x.owner(c)
+		if acknowledged > 0 && (c.ReadsAll || o == "" || c.Member && o == c.Organization) {
+			x.add("%s found nothing after revision %d was acknowledged", c, acknowledged)
+		}
+	}
+}
+
+// owner is the organization whose factory the call is about; empty where it is about none.
+func (x *explainer) owner(c Call) string {
+	events := x.trail[Resource{"platform", "factory", c.Parameter["factoryId"]}]
+	if len(events) == 0 {
+		return ""
+	}
+	return events[0].Organization
+}
+
+// list holds each thing of a list against what changes led to. Some lists lag behind by a moment, so
+// that any revision may show.
+func (x *explainer) list(c Call) {
+	what, known := listed[c.Operation]
+	if !known || c.Status != http.StatusOK {
+		return
+	}
+	var page struct{ Items []Item }
+	if err := json.Unmarshal(c.Answer, &page); err != nil {
+		x.add("%s: the list cannot be read: %v", c, err)
+		return
+	}
+	for _, thing := range page.Items {
+		id := text(thing, what.id)
+		if what.id == "" {
+			id = text(thing, "edgeType") + "/" + text(thing, "channel")
+		}
+		events := x.trail[c.of(what.kind, id)]
+		revision := number(thing, "revision")
+		if revision < 1 || revision > int64(len(events)) || !reflect.DeepEqual(thing, events[revision-1].After) {
+			x.add("%s lists %v, which no change led to", c, thing)
+		}
+		if o := text(thing, "organizationId"); o != "" && o != c.Organization && !c.ReadsAll {
+			x.add("%s lists what is of %q", c, o)
+		}
+	}
+}

@@ -1,0 +1,324 @@
+package ledger_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/local/store"
+	"wavegate/scripts/proof/ledger"
+	"wavegate/shared/audit"
+	"wavegate/shared/auth"
+	"wavegate/shared/dynamo"
+	"wavegate/shared/factory"
+	"wavegate/shared/idempotency"
+	"wavegate/shared/machine"
+	"wavegate/shared/recipe"
+	"wavegate/shared/release"
+	"wavegate/shared/request"
+	"wavegate/shared/rollout"
+)
+
+// A run is a small honest one: its books, and its calls as their callers saw them.
+type run struct {
+	books ledger.Books
+	calls []ledger.Call
+}
+
+// call gives the run's only call of an operation.
+func (r *run) call(t *testing.T, operation string) *ledger.Call {
+	t.Helper()
+	for i := range r.calls {
+		if r.calls[i].Operation == operation {
+			return &r.calls[i]
+		}
+	}
+	t.Fatalf("no call of %s", operation)
+	return nil
+}
+
+// item gives a table's item in which an attribute has a value.
+func (r *run) item(t *testing.T, table dynamo.TableID, name string, value any) ledger.Item {
+	t.Helper()
+	for _, item := range r.books[table] {
+		if item[name] == value {
+			return item
+		}
+	}
+	t.Fatalf("%s holds nothing whose %s is %v", table, name, value)
+	return nil
+}
+
+// event gives the trail's item of a name.
+func (r *run) event(t *testing.T, name string) ledger.Item {
+	t.Helper()
+	return r.item(t, dynamo.Audit, "eventName", name)
+}
+
+// remove takes an item out of a table.
+func (r *run) remove(t *testing.T, table dynamo.TableID, name string, value any) {
+	t.Helper()
+	gone := fmt.Sprint(r.item(t, table, name, value))
+	var kept []ledger.Item
+	for _, item := range r.books[table] {
+		if fmt.Sprint(item) != gone {
+			kept = append(kept, item)
+		}
+	}
+	r.books[table] = kept
+}
+
+const (
+	issuer = "https://people.example"
+	digest = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+)
+
+// honest makes a run with every kind of change, by the domain itself on a new store.
+func honest(t *testing.T) *run {
+	t.Helper()
+	embedded, err := store.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer embedded.Close()
+	client := embedded.Client()
+	if err := store.CreateTables(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range dynamo.Tables {
+		t.Setenv(table.ID.EnvName(), store.TableName(table.ID))
+	}
+	r := &run{}
+	db := dynamo.Open(client, time.Now)
+	who := auth.Principal{Issuer: issuer, UserID: "olga", OrganizationID: "acme", Roles: []auth.Role{auth.PlatformOwner}}
+	var none request.Preconditions
+
+	// made notes a call, which do makes; it returns the status and what the call's Location ends with.
+	made := func(operation, path, body string, parameter map[string]string, do func(context.Context, audit.Origin) (int, string, error)) string {
+		t.Helper()
+		c := ledger.Call{Operation: operation, Path: path, Body: []byte(body), Parameter: parameter, Issuer: issuer, User: "olga",
+			Organization: "acme", ReadsAll: true, Member: true, Began: time.Now(), RequestID: fmt.Sprintf("request-%d", len(r.calls))}
+		from := audit.Origin{Actor: audit.Actor{Issuer: issuer, UserID: "olga"}, RequestID: c.RequestID}
+		status, id, err := do(t.Context(), from)
+		if err != nil {
+			t.Fatalf("%s: %v", operation, err)
+		}
+		if c.Status = status; id != "" {
+			c.Location = path + "/" + id
+		}
+		if operation == "create-production-method" {
+			c.Key = "k"
+		}
+		time.Sleep(time.Millisecond)
+		c.Ended = time.Now()
+		r.calls = append(r.calls, c)
+		return id
+	}
+	put := func(created bool, err error) (int, string, error) {
+		if created {
+			return 201, "", err
+		}
+		return 204, "", err
+	}
+	releases, rollouts := release.NewStore(db), rollout.NewStore(db)
+	factories, machines, methods := factory.NewStore(db), machine.NewStore(db), recipe.NewStore(db)
+	publish := func(channel, version string) {
+		p := release.Publication{EdgeType: "gateway-x", Channel: channel, CurrentVersion: version, SHA256: digest,
+			ArtifactURL: "https://artifacts.example/" + version}
+		made("publish-release", "/api/ota/release-channels/gateway-x/"+channel,
+			fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":%q,"sha256":%q}`, version, p.ArtifactURL, digest),
+			map[string]string{"edgeType": "gateway-x", "channel": channel},
+			func(ctx context.Context, from audit.Origin) (int, string, error) {
+				return put(releases.Publish(ctx, from, p, none))
+			})
+	}
+	publish("stable", "1.0.0")
+	publish("canary", "1.1.0")
+	id := made("start-rollout", "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`, nil,
+		func(ctx context.Context, from audit.Origin) (int, string, error) {
+			id, err := rollouts.Start(ctx, from, rollout.Plan{EdgeType: "gateway-x", Channel: "stable", TargetVersion: "1.1.0"}, idempotency.Claim{})
+			return 201, id, err
+		})
+	move := func(body string, m rollout.Move) {
+		made("update-rollout", "/api/ota/rollouts/"+id, body, map[string]string{"id": id},
+			func(ctx context.Context, from audit.Origin) (int, string, error) {
+				_, err := rollouts.Move(ctx, from, id, m, none)
+				return 204, "", err
+			})
+	}
+	for _, percent := range []int{10, 50, 100} {
+		move(fmt.Sprintf(`{"staged_percent":%d}`, percent), rollout.Move{StagedPercent: &percent})
+	}
+	move(`{"status":"completed"}`, rollout.Move{Status: rollout.Completed})
+
+	inside := map[string]string{"factoryId": "munich-1"}
+	made("put-factory", "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`, inside,
+		func(ctx context.Context, from audit.Origin) (int, string, error) {
+			return put(factories.Put(ctx, from, "munich-1", "acme", "Munich", none))
+		})
+	made("put-machine", "/api/factories/munich-1/machines/m-1", `{"name":"Mill"}`, map[string]string{"factoryId": "munich-1", "code": "m-1"},
+		func(ctx context.Context, from audit.Origin) (int, string, error) {
+			return put(machines.Put(ctx, who, from, "munich-1", "m-1", "Mill", none))
+		})
+	draft := recipe.Draft{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}
+	claim, err := idempotency.Of(who, "create-production-method", "/", "k", draft)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made("create-production-method", "/api/factories/munich-1/production-methods",
+		fmt.Sprintf(`{"productId":%q,"name":"Milling"}`, draft.ProductID), inside,
+		func(ctx context.Context, from audit.Origin) (int, string, error) {
+			id, err := methods.Create(ctx, who, from, "munich-1", draft, claim)
+			return 201, id, err
+		})
+	if r.books, err = ledger.Read(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	r.read(t)
+	return r
+}
+
+// read notes reads of what is stored, as callers would see it.
+func (r *run) read(t *testing.T) {
+	t.Helper()
+	for name, event := range map[string]string{"get-rollout": "RolloutCompleted", "get-machine": "MachineRegistered"} {
+		after := r.event(t, event)["after"]
+		body, err := json.Marshal(after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now()
+		c := ledger.Call{Operation: name, Issuer: issuer, User: "olga", Organization: "acme", ReadsAll: true, Began: now, Ended: now,
+			Status: 200, RequestID: name, Answer: body, Parameter: map[string]string{"factoryId": "munich-1", "code": "m-1"}}
+		c.Parameter["id"], _ = after.(ledger.Item)["id"].(string)
+		r.calls = append(r.calls, c)
+	}
+}
+
+func TestBooks_OfAnHonestRun_AreInOrder(t *testing.T) {
+	r := honest(t)
+	if found := r.books.Audit(); len(found) > 0 {
+		t.Errorf("found %q", found)
+	}
+	if found := r.books.Explain(r.calls); len(found) > 0 {
+		t.Errorf("found %q", found)
+	}
+	if n := len(r.books[dynamo.Audit]); n != 11 {
+		t.Errorf("%d events, want 11: ten changes, and the channel that took the target over", n)
+	}
+}
+
+// TestAudit_FindsWhatIsPlanted bends the stored state of an honest run in one place each.
+func TestAudit_FindsWhatIsPlanted(t *testing.T) {
+	for name, plant := range map[string]func(*testing.T, *run){
+		"a change without its event":     func(t *testing.T, r *run) { r.remove(t, dynamo.Audit, "eventName", "MachineRegistered") },
+		"a change in between without it": func(t *testing.T, r *run) { r.remove(t, dynamo.Audit, "eventName", "RolloutPromoted") },
+		"an event without its change":    func(t *testing.T, r *run) { r.remove(t, dynamo.Machines, "code", "m-1") },
+		"an event twice": func(t *testing.T, r *run) {
+			r.books[dynamo.Audit] = append(r.books[dynamo.Audit], r.event(t, "FactoryRegistered"))
+		},
+		"a torn item":                     func(t *testing.T, r *run) { r.item(t, dynamo.Rollouts, "status", "completed")["staged_percent"] = 50.0 },
+		"an event that says other things": func(t *testing.T, r *run) { r.event(t, "MachineRegistered")["after"].(ledger.Item)["name"] = "Lathe" },
+		"an event with another before": func(t *testing.T, r *run) {
+			r.event(t, "RolloutCompleted")["before"].(ledger.Item)["staged_percent"] = 10.0
+		},
+		"times that go back": func(t *testing.T, r *run) { r.event(t, "RolloutCompleted")["eventTime"] = "2020-01-01T00:00:00.000Z" },
+		"a row behind its rollout": func(t *testing.T, r *run) {
+			r.item(t, dynamo.Channels, "channel", "stable")["wave"].(ledger.Item)["active"] = true
+		},
+		"a row with a rollout of nobody": func(t *testing.T, r *run) {
+			r.item(t, dynamo.Channels, "channel", "stable")["wave"].(ledger.Item)["id"] = "x"
+		},
+		"a row that forgot its rollout":  func(t *testing.T, r *run) { r.item(t, dynamo.Rollouts, "status", "completed")["status"] = "active" },
+		"a target that nobody took over": func(t *testing.T, r *run) { r.remove(t, dynamo.Audit, "eventName", "ReleaseAdopted") },
+		"bytes that were never published": func(t *testing.T, r *run) {
+			r.item(t, dynamo.Releases, "version", "1.1.0")["sha256"] = strings.Repeat("b", 64)
+		},
+		"a release that is gone": func(t *testing.T, r *run) { r.remove(t, dynamo.Releases, "version", "1.1.0") },
+		"a filter's key that lags behind": func(t *testing.T, r *run) {
+			r.item(t, dynamo.Rollouts, "status", "completed")["pairStatus"] = "gateway-x/stable#active"
+		},
+		"an event in another's place":       func(t *testing.T, r *run) { r.event(t, "FactoryRegistered")["position"] = "2020-01-01T00:00:00.000Z#x" },
+		"a record of a method that is not":  func(t *testing.T, r *run) { r.books[dynamo.Idempotency][0]["result"] = "gone" },
+		"an event of another organization":  func(t *testing.T, r *run) { r.event(t, "MachineRegistered")["organizationId"] = "rival" },
+		"a method in a factory that is not": func(t *testing.T, r *run) { r.remove(t, dynamo.Factories, "factoryId", "munich-1") },
+	} {
+		r := honest(t)
+		plant(t, r)
+		if found := r.books.Audit(); len(found) == 0 {
+			t.Errorf("%s: not found", name)
+		}
+	}
+}
+
+// TestExplain_FindsWhatIsPlanted bends one answer of an honest run each.
+func TestExplain_FindsWhatIsPlanted(t *testing.T) {
+	for name, plant := range map[string]func(*testing.T, *run){
+		"an acknowledged change that is lost": func(t *testing.T, r *run) {
+			r.call(t, "put-machine").RequestID = "another"
+			r.remove(t, dynamo.Audit, "eventName", "MachineRegistered")
+		},
+		"a change that nobody asked for": func(t *testing.T, r *run) { r.event(t, "MachineRegistered")["requestId"] = "nobody's" },
+		"a refusal that made a change":   func(t *testing.T, r *run) { r.call(t, "put-factory").Status = 409 },
+		"a change in another's name":     func(t *testing.T, r *run) { r.event(t, "FactoryRegistered")["actor"].(ledger.Item)["userId"] = "eve" },
+		"a change to other values":       func(t *testing.T, r *run) { r.call(t, "put-machine").Body = []byte(`{"name":"Lathe"}`) },
+		"a change of another thing":      func(t *testing.T, r *run) { r.call(t, "put-machine").Parameter["code"] = "m-2" },
+		"nothing made and nothing found so": func(t *testing.T, r *run) {
+			c := *r.call(t, "put-machine")
+			c.RequestID, c.Status, c.Body = "again", 204, []byte(`{"name":"Saw"}`)
+			r.calls = append(r.calls, c)
+		},
+		"a second making of one thing": func(t *testing.T, r *run) {
+			c := *r.call(t, "put-machine")
+			c.RequestID = "again"
+			r.calls = append(r.calls, c)
+		},
+		"a replacement that was called a making": func(t *testing.T, r *run) { r.call(t, "update-rollout").Status = 201 },
+		"a location without a thing":             func(t *testing.T, r *run) { r.call(t, "create-production-method").Location += "0" },
+		"two locations for one key": func(t *testing.T, r *run) {
+			c := *r.call(t, "create-production-method")
+			c.RequestID, c.Location = "again", "/other"
+			r.calls = append(r.calls, c)
+		},
+		"two things for one key": twoThingsForOneKey,
+		"a torn read": func(t *testing.T, r *run) {
+			c := r.call(t, "get-rollout")
+			c.Answer = []byte(strings.Replace(string(c.Answer), `"completed"`, `"halted"`, 1))
+		},
+		"a stale read":                             stale,
+		"a read of nothing where there was one":    func(t *testing.T, r *run) { r.call(t, "get-machine").Status = 404 },
+		"a read of what is another organization's": func(t *testing.T, r *run) { c := r.call(t, "get-machine"); c.ReadsAll, c.Organization = false, "rival" },
+	} {
+		r := honest(t)
+		plant(t, r)
+		if found := r.books.Explain(r.calls); len(found) == 0 {
+			t.Errorf("%s: not found", name)
+		}
+	}
+}
+
+// twoThingsForOneKey has a repeated call make a second method, as a retry without idempotency would.
+func twoThingsForOneKey(t *testing.T, r *run) {
+	again := *r.call(t, "create-production-method")
+	again.RequestID, again.Status, again.Location = "again", 503, ""
+	r.calls = append(r.calls, again)
+	second := ledger.Item{}
+	for name, value := range r.event(t, "ProductionMethodCreated") {
+		second[name] = value
+	}
+	second["requestId"] = "again"
+	second["resource"] = ledger.Item{"type": "production-method", "id": "second", "revision": 1.0}
+	r.books[dynamo.Audit] = append(r.books[dynamo.Audit], second)
+}
+
+// stale has a read show the rollout as it was before a completion that was acknowledged.
+func stale(t *testing.T, r *run) {
+	body, err := json.Marshal(r.event(t, "RolloutCompleted")["before"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.call(t, "get-rollout").Answer = body
+}
