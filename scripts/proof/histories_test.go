@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"wavegate/scripts/local/store"
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/proof/fault"
 	"wavegate/scripts/proof/history"
@@ -66,18 +65,6 @@ func onEmbedded(t *testing.T, n int, plan *fault.Plan) {
 		embedded.Close()
 	}
 	r.tell(t)
-}
-
-// onReference runs a test on the reference store, where there is one: on the embedded one what it
-// tests does not hold.
-func onReference(t *testing.T, test func(*store.Store)) {
-	t.Helper()
-	endpoint := os.Getenv(storetest.Reference)
-	if endpoint == "" {
-		t.Logf("left out: %s names no store that honours transaction tokens; ./scripts/test starts one", storetest.Reference)
-		return
-	}
-	test(store.External(endpoint))
 }
 
 // A record is of the histories of one test.

@@ -1,0 +1,93 @@
+package proof
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/auth"
+	"wavegate/shared/problem"
+)
+
+// judge tells what is wrong with an answer by itself, whatever the tables hold.
+func judge(p person, r drawn, a harness.Answer, killing bool) []string {
+	var wrong []string
+	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	if a.Status >= 400 {
+		if w := judgeProblem(a); w != "" {
+			add("%s", w)
+		}
+	} else if a.Status != http.StatusOK && len(a.Body) > 0 {
+		add("a body with a status that has none")
+	}
+	switch a.Status {
+	case http.StatusOK, http.StatusCreated, http.StatusNoContent, http.StatusNotModified:
+		if w := mayNot(p, r); w != "" {
+			add("answered to %s", w)
+		}
+	case http.StatusUnauthorized:
+		if !p.nobody() {
+			add("a good token was refused")
+		}
+	case http.StatusForbidden:
+		if p.Has(r.op.Roles...) {
+			add("one who may do it was refused")
+		}
+	case http.StatusInternalServerError:
+		add("a fault of the service's own")
+	case http.StatusBadGateway:
+		if !killing {
+			add("no process was killed")
+		}
+	}
+	if p.nobody() && a.Status != http.StatusUnauthorized {
+		add("nobody was answered with %d", a.Status)
+	}
+	for _, o := range organizations {
+		if o != p.OrganizationID && !p.Has(auth.PlatformOwner) &&
+			(strings.Contains(string(a.Body), secret(o)) || strings.Contains(string(a.Body), `"organizationId":"`+o)) {
+			add("it tells of %s", o)
+		}
+	}
+	return wrong
+}
+
+// mayNot names what keeps a caller from an operation; empty: nothing does.
+func mayNot(p person, r drawn) string {
+	if !p.Has(r.op.Roles...) {
+		return "one without the role"
+	}
+	factory, about := r.parameter["factoryId"]
+	if !about || r.op.ID == "put-factory" || ownerOf(factory) == p.OrganizationID ||
+		r.op.Method == http.MethodGet && p.Has(auth.PlatformOwner) {
+		return ""
+	}
+	return "one of another organization"
+}
+
+// judgeProblem tells what is wrong with a problem document and the headers that belong to it.
+func judgeProblem(a harness.Answer) string {
+	d, err := a.Problem()
+	kind := problem.KindOf(d.Code)
+	switch {
+	case err != nil:
+		return "no problem document: " + err.Error()
+	case a.Header.Get("Content-Type") != problem.ContentType:
+		return "the problem comes as " + a.Header.Get("Content-Type")
+	case kind.Code != d.Code || kind.Status != a.Status || d.Status != a.Status || d.Type != d.Code.Type():
+		return "the problem's code, status and type do not belong together"
+	case d.Detail == "" || d.Title == "" || d.RequestID == "" || d.RequestID != a.Header.Get("X-Amzn-Requestid"):
+		return "the problem lacks its detail, title or request id"
+	case strings.Contains(d.Detail, "Exception") || strings.Contains(d.Detail, "injected"):
+		return "the problem tells of its cause"
+	case a.Status == http.StatusUnauthorized && a.Header.Get("WWW-Authenticate") == "":
+		return "a 401 without WWW-Authenticate"
+	}
+	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
+	if due := a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable; due && (err != nil || seconds < 1 || seconds > 70) {
+		return "Retry-After is " + strconv.Quote(a.Header.Get("Retry-After"))
+	}
+	return ""
+}

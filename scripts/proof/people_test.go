@@ -1,0 +1,50 @@
+package proof
+
+import (
+	"fmt"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/auth"
+)
+
+// A person, or a box, that calls.
+type person struct {
+	auth.Principal
+	caller *harness.Caller
+}
+
+func (p person) nobody() bool { return p.UserID == "" }
+
+// organizations are the tenants of a run.
+var organizations = []string{"acme", "rival", "third"}
+
+// secret is a word that stands in all that people of an organization write, and in nothing else: an
+// answer to anyone else must not hold it.
+func secret(organization string) string { return "secret-of-" + organization }
+
+// people are those who call in a run: owners of the platform, people of each organization with each
+// role and with none, boxes, one person of no organization, and one without a token.
+func people(t testing.TB, target harness.Target) []person {
+	var all []person
+	add := func(issuer, user, organization string, roles ...auth.Role) {
+		all = append(all, person{
+			Principal: auth.Principal{Issuer: issuer, UserID: user, OrganizationID: organization, Roles: roles},
+			caller:    target.As(t, user, organization, roles...),
+		})
+	}
+	add(devissuer.People, "olga", "wavegate", auth.PlatformOwner)
+	add(devissuer.People, "oskar", "wavegate", auth.PlatformOwner)
+	add(devissuer.People, "orla", "acme", auth.PlatformOwner, auth.OrganizationAdmin)
+	for _, o := range organizations {
+		add(devissuer.People, "anna-"+o, o, auth.OrganizationAdmin)
+		add(devissuer.People, "eric-"+o, o, auth.ProductionEngineer)
+		add(devissuer.People, "mara-"+o, o)
+	}
+	for i := range 4 {
+		add(devissuer.Fleet, fmt.Sprintf("edge-%d", i), "", auth.Edge)
+	}
+	add(devissuer.People, "paul", "")
+	return append(all, person{caller: target.Nobody()})
+}

@@ -1,0 +1,58 @@
+package proof
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/scripts/local/store"
+	"wavegate/scripts/local/store/storetest"
+	"wavegate/shared/dynamo"
+)
+
+// reference is a DynamoDB Local for this package alone: audits look at all there is.
+var reference = sync.OnceValues(func() (*store.Store, error) {
+	return store.Reference(context.Background(), store.ReferenceOptions{Progress: os.Stderr})
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if used {
+		if s, err := reference(); err == nil {
+			s.Close()
+		}
+	}
+	os.Exit(code)
+}
+
+var used bool
+
+// onReference runs a test on the store that honours transaction tokens, where ./scripts/test found
+// that this machine can run it. On the embedded store, what such a test holds does not hold.
+func onReference(t *testing.T, test func(*store.Store)) {
+	t.Helper()
+	if os.Getenv(storetest.Reference) == "" {
+		t.Logf("left out: %s is not set, so there is no store that honours transaction tokens; ./scripts/test starts one", storetest.Reference)
+		return
+	}
+	used = true
+	s, err := reference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty(t, s)
+	test(s)
+}
+
+// empty takes all tables of a store away.
+func empty(t *testing.T, s *store.Store) {
+	t.Helper()
+	for _, table := range dynamo.Tables {
+		// Where there is no such table, there is nothing to take away.
+		_, _ = s.Client().DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: aws.String(store.TableName(table.ID))})
+	}
+}

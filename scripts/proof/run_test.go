@@ -1,0 +1,235 @@
+package proof
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/service"
+	"wavegate/scripts/local/store"
+	"wavegate/scripts/local/storefront"
+	"wavegate/scripts/proof/fault"
+	"wavegate/scripts/proof/ledger"
+	"wavegate/shared/auth"
+	"wavegate/shared/dynamo"
+)
+
+// TestRun_UnderFaults_TellsOneStory has people of several organizations and with every role make
+// random calls of every operation while the store is in trouble and processes are killed, and then
+// holds tables, audit trail and answers against each other.
+func TestRun_UnderFaults_TellsOneStory(t *testing.T) {
+	total := count(t, "PROOF_CALLS", 500, 80_000)
+	o := round{share: 0.015, kinds: append(slices.Clone(fault.BeforeTheWrite), fault.Dead), kills: 60, calls: 1000}
+	play(t, o, total)
+}
+
+// TestRun_WithAnswersLost_TellsOneStory adds the faults after which the store has done what the
+// function does not hear of. It needs the store that honours transaction tokens.
+func TestRun_WithAnswersLost_TellsOneStory(t *testing.T) {
+	onReference(t, func(s *store.Store) {
+		total := count(t, "PROOF_CALLS_REFERENCE", 300, 20_000)
+		o := round{share: 0.03, kinds: append(slices.Clone(fault.Everything), fault.Dead), kills: 60, calls: 2000, store: s}
+		play(t, o, total)
+	})
+}
+
+// A round is a run on one empty store. Long runs have many: a transaction of the embedded store takes
+// the longer the more is stored.
+type round struct {
+	seed  uint64
+	calls int
+	share float64 // of the store's calls that meet a fault
+	kinds []fault.Kind
+	kills int // one in so many transactions has a process of its function killed
+	limit int // of one user's requests a minute; 0: more than anyone makes here
+	store *store.Store
+}
+
+func play(t *testing.T, o round, total int) {
+	t.Helper()
+	first := seed(t)
+	sum := &tally{answers: map[int]int{}, faults: map[fault.Kind]int{}}
+	for i := 0; total > 0 && !t.Failed(); i++ {
+		o.seed, o.calls = first+uint64(i), min(o.calls, total)
+		if o.limit = 0; i%4 == 3 {
+			o.limit = 30 // so that some are told to wait
+		}
+		total -= o.calls
+		t.Run(fmt.Sprintf("seed=%d", o.seed), func(t *testing.T) { o.play(t, sum) })
+	}
+	t.Logf("PROOF_SEED=%d: %d calls, %d changes, answers %v, faults met %v, %d processes killed", first, sum.calls, sum.changes, sum.answers, sum.faults, sum.killed)
+	if !t.Failed() {
+		t.Logf("tables, audit trail and answers tell one story")
+	}
+}
+
+// A tally counts over all rounds.
+type tally struct {
+	calls, changes, killed int
+	answers                map[int]int
+	faults                 map[fault.Kind]int
+}
+
+func (o round) play(t *testing.T, sum *tally) {
+	if o.store != nil {
+		empty(t, o.store)
+	}
+	w := harness.New(t, func(s *service.Options) {
+		s.Store = o.store
+		s.Environment = func(string) []string { return o.limits() }
+	})
+	plan := fault.New(o.seed, o.share, o.kinds)
+	callers := &callers{world: newWorld(), people: people(t, w.Target), begin: time.Now(), killing: o.kills > 0}
+	callers.warm(t)
+	calm := w.Front.Intercept(plan.Fate)
+	var killed atomic.Int64
+	stay := w.Front.Intercept(o.killer(w, &killed))
+	callers.call(o)
+	calm()
+	stay()
+	if slices.Contains(o.kinds, fault.Straggler) {
+		time.Sleep(3 * time.Second) // until the last has arrived
+	}
+
+	books, err := ledger.Read(t.Context(), w.DB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := slices.Concat(callers.findings, books.Audit(), books.Explain(callers.calls))
+	for _, f := range found[:min(len(found), 20)] {
+		t.Errorf("PROOF_SEED=%d: %s", o.seed, f)
+	}
+	if n := len(found); n > 20 {
+		t.Errorf("and %d more", n-20)
+	}
+	changes := len(books[dynamo.Audit])
+	if changes < o.calls/10 && o.limit == 0 {
+		t.Errorf("%d calls made only %d changes: the run is too tame", o.calls, changes)
+	}
+	sum.calls += len(callers.calls)
+	sum.changes += changes
+	sum.killed += int(killed.Load())
+	for _, c := range callers.calls {
+		sum.answers[c.Status]++
+	}
+	for kind, n := range plan.Met() {
+		sum.faults[kind] += n
+	}
+}
+
+func (o round) limits() []string {
+	if o.limit > 0 {
+		return []string{fmt.Sprintf("LIMIT_USER=%d", o.limit), fmt.Sprintf("LIMIT_COPILOT_USER=%d", o.limit)}
+	}
+	return []string{"LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000"}
+}
+
+// killer kills a process of the function whose transaction is on its way, one time in so many: as a
+// rule the one that made it, since few are at work at once.
+func (o round) killer(w *harness.World, killed *atomic.Int64) func(*storefront.Call) storefront.Fate {
+	var n atomic.Int64
+	return func(c *storefront.Call) storefront.Fate {
+		if o.kills == 0 || c.Operation != "TransactWriteItems" || n.Add(1)%int64(o.kills) != 0 {
+			return storefront.Fate{}
+		}
+		pids := w.Function(c.Function).PIDs()
+		if len(pids) > 0 && kill(pids[rand.IntN(len(pids))]) {
+			killed.Add(1)
+		}
+		return storefront.Fate{}
+	}
+}
+
+// kill ends a process that the service started, at once.
+func kill(pid int) bool {
+	p, err := os.FindProcess(pid)
+	return err == nil && p.Kill() == nil
+}
+
+// callers are the people of a round and what they noted.
+type callers struct {
+	world   *world
+	people  []person
+	begin   time.Time
+	killing bool
+
+	mu       sync.Mutex
+	left     int
+	calls    []ledger.Call
+	findings []string
+}
+
+// warm has everyone known to the gateway, which remembers them, before the trouble begins.
+func (c *callers) warm(t *testing.T) {
+	t.Helper()
+	for _, p := range c.people {
+		p.caller.Get(t, "/api/factories/nowhere-0")
+	}
+}
+
+// atOnce is how many calls are under way at a time.
+const atOnce = 12
+
+func (c *callers) call(o round) {
+	c.left = o.calls
+	var all sync.WaitGroup
+	for i := range atOnce {
+		all.Go(func() {
+			d := &drawer{rand.New(rand.NewPCG(o.seed, uint64(i))), c.world}
+			for c.take() {
+				op := d.operation()
+				p := d.person(op, c.people)
+				r := d.request(op, p)
+				again := r.key() != "" || d.IntN(2) == 0
+				for c.make(p, r) >= 500 && again && c.take() {
+					time.Sleep(20 * time.Millisecond)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func (c *callers) take() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left--
+	return c.left >= 0
+}
+
+// make makes a call, notes it and what is wrong with its answer, and returns its status.
+func (c *callers) make(p person, r drawn) int {
+	began := time.Now()
+	a, err := p.caller.Try(r.op.Method, r.path(), r.body, r.header...)
+	call := ledger.Call{
+		Operation: r.op.ID, Parameter: maps.Clone(r.parameter), Path: r.path(), Body: []byte(r.body), Key: r.key(),
+		Issuer: p.Issuer, User: p.UserID, Organization: p.OrganizationID,
+		ReadsAll: p.Has(auth.PlatformOwner), Member: p.Has(auth.Member),
+		Began: began, Ended: time.Now(),
+		Status: a.Status, RequestID: a.Header.Get("X-Amzn-Requestid"), Location: a.Header.Get("Location"), Answer: a.Body,
+	}
+	var wrong []string
+	if err != nil {
+		wrong = []string{"no answer: " + err.Error()}
+	} else {
+		wrong = judge(p, r, a, c.killing)
+	}
+	if call.Status/100 == 2 {
+		c.world.learn(r, call.Location, a.Header.Get("ETag"))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls = append(c.calls, call)
+	for _, w := range wrong {
+		c.findings = append(c.findings, fmt.Sprintf("%s: %s: %s", call, w, strings.TrimSpace(string(a.Body))))
+	}
+	return call.Status
+}
