@@ -55,6 +55,7 @@ func (s *Store) Put(ctx context.Context, from audit.Origin, id string, a Assignm
 		if _, err := s.db.Get(ctx, dynamo.Edges, key(id), &was); err != nil {
 			return err
 		}
+		created = was.Revision == 0 // of the last decision: an earlier one may have lost a race
 		if err := when.Check(request.Revision(was.Revision)); err != nil {
 			return err
 		}
@@ -63,7 +64,6 @@ func (s *Store) Put(ctx context.Context, from audit.Origin, id string, a Assignm
 		if !changed {
 			return nil
 		}
-		created = was.Revision == 0
 		var before any
 		if !created {
 			before = was

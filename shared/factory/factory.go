@@ -78,6 +78,7 @@ func (s *Store) Put(ctx context.Context, from audit.Origin, id, organizationID, 
 		if err != nil {
 			return err
 		}
+		created = was.Revision == 0 // of the last decision: an earlier one may have lost a race
 		if err := when.Check(request.Revision(was.Revision)); err != nil {
 			return err
 		}
@@ -95,7 +96,6 @@ func (s *Store) Put(ctx context.Context, from audit.Origin, id, organizationID, 
 			next.CreatedAt = was.CreatedAt
 			event, before = "FactoryRenamed", was
 		}
-		created = was.Revision == 0
 		what := audit.Resource{Type: ResourceType, ID: id, Revision: next.Revision}
 		return s.db.Commit(ctx,
 			dynamo.PutPart("factory", dynamo.Factories, next, dynamo.AtRevision("factoryId", was.Revision)),

@@ -77,6 +77,7 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 		if err != nil {
 			return err
 		}
+		created = was.Revision == 0 // of the last decision: an earlier one may have lost a race
 		if err := when.Check(request.Revision(was.Revision)); err != nil {
 			return err
 		}
@@ -91,7 +92,6 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 			next.CreatedAt = was.CreatedAt
 			event, before = "MachineRenamed", was
 		}
-		created = was.Revision == 0
 		what := audit.Resource{Type: ResourceType, ID: code, Revision: next.Revision}
 		return s.db.Commit(ctx,
 			dynamo.PutPart("machine", dynamo.Machines, next, dynamo.AtRevision("code", was.Revision)),

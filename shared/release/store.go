@@ -68,6 +68,7 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p Publication, w
 		if err != nil {
 			return err
 		}
+		created = row.Revision == 0 // of the last decision: an earlier one may have lost a race
 		if err := when.Check(request.Revision(row.Revision)); err != nil {
 			return err
 		}
@@ -79,7 +80,6 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p Publication, w
 		if !changed {
 			return nil
 		}
-		created = row.Revision == 0
 		parts := []dynamo.Part{
 			dynamo.PutPart("channel", dynamo.Channels, item(next), Unchanged(row)),
 			Changed(from, "ReleasePublished", row.Channel, next.Channel, at),
