@@ -36,6 +36,14 @@ func (r drawn) path() string {
 
 var placeholder = regexp.MustCompile(`\{\w+\+?\}`)
 
+// method is that of the operation, or one where it takes any.
+func (r drawn) method() string {
+	if r.op.Method == operations.Any {
+		return http.MethodPost
+	}
+	return r.op.Method
+}
+
 func (r drawn) key() string {
 	for i := 0; i < len(r.header); i += 2 {
 		if r.header[i] == "Idempotency-Key" {
@@ -141,8 +149,16 @@ func (d *drawer) parameters(op operations.Operation, p person) map[string]string
 			values[name] = one(d, codes)
 		case "edgeId":
 			values[name] = fmt.Sprintf("edge-%d", d.IntN(4))
+		case "kind":
+			values[name] = one(d, []string{"users", "organizations"})
 		case "id":
 			values[name] = d.rollout()
+			switch values["kind"] {
+			case "users":
+				values[name] = "mara-" + one(d, organizations)
+			case "organizations":
+				values[name] = one(d, organizations)
+			}
 		default:
 			values[name] = "x"
 		}
@@ -188,8 +204,27 @@ var bodies = map[string]func(*drawer, map[string]string, person) string{
 	},
 	"put-edge": func(d *drawer, at map[string]string, _ person) string {
 		return fmt.Sprintf(`{"edgeType":%q,"channel":%q,"organizationId":%q}`, one(d, edgeTypes), one(d, channels),
-			organizations[int(at["edgeId"][len(at["edgeId"])-1])%len(organizations)])
+			one(d, organizations))
 	},
+	"put-rate-limit": func(d *drawer, at map[string]string, _ person) string {
+		if at["kind"] == "users" {
+			return fmt.Sprintf(`{"limit":%d,"reason":"too many calls"}`, 5+d.IntN(40))
+		}
+		return fmt.Sprintf(`{"limit":%d,"copilotLimit":%d}`, 6000+d.IntN(3), 300+d.IntN(3))
+	},
+}
+
+// queries makes the query of lists that need one, and of some polls.
+var queries = map[string]func(*drawer) string{
+	"list-edges": func(d *drawer) string {
+		if d.IntN(2) == 0 {
+			return "organizationId=" + one(d, organizations)
+		}
+		return "edgeType=" + one(d, edgeTypes) + "&channel=" + one(d, channels)
+	},
+	"list-factories": func(d *drawer) string { return "organizationId=" + one(d, organizations) },
+	"list-rollouts":  func(d *drawer) string { return "status=" + one(d, []string{"active", "halted", "completed"}) },
+	"get-manifest":   func(d *drawer) string { return "installed=" + one(d, versions) },
 }
 
 // TestRequests_EveryOperationThatWrites_IsDrawnAndAudited: an operation that is added to the table and
@@ -256,7 +291,9 @@ func (d *drawer) request(op operations.Operation, p person) drawn {
 	if make := bodies[op.ID]; make != nil {
 		r.body = make(d, r.parameter, p)
 	}
-	if strings.HasPrefix(op.ID, "list-") && d.IntN(2) == 0 {
+	if query := queries[op.ID]; query != nil && d.IntN(5) > 0 {
+		r.query = query(d)
+	} else if strings.HasPrefix(op.ID, "list-") && d.IntN(2) == 0 {
 		r.query = fmt.Sprintf("limit=%d", 1+d.IntN(100))
 	}
 	switch {

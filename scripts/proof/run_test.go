@@ -208,7 +208,7 @@ func (c *callers) take() bool {
 // make makes a call, notes it and what is wrong with its answer, and returns its status.
 func (c *callers) make(p person, r drawn) int {
 	began := time.Now()
-	a, err := p.caller.Try(r.op.Method, r.path(), r.body, r.header...)
+	a, err := p.caller.Try(r.method(), r.path(), r.body, r.header...)
 	call := ledger.Call{
 		Operation: r.op.ID, Parameter: maps.Clone(r.parameter), Path: r.path(), Body: []byte(r.body), Key: r.key(),
 		Issuer: p.Issuer, User: p.UserID, Organization: p.OrganizationID,

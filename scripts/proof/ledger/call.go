@@ -31,6 +31,9 @@ func (c Call) done() bool { return c.Status >= 200 && c.Status < 300 }
 // unknown tells whether the answer, if there was one, leaves open what became of the call.
 func (c Call) unknown() bool { return c.Status == 0 || c.Status >= 500 }
 
+// removes tells whether the call asks that a thing be no more.
+func (c Call) removes() bool { return strings.HasPrefix(c.Operation, "delete-") }
+
 // fields are the members of the call's body; nil where it is no object.
 func (c Call) fields() Item {
 	var m Item
@@ -62,6 +65,14 @@ func parameter(name string) func(Call) string {
 
 func channelOf(c Call) string { return c.Parameter["edgeType"] + "/" + c.Parameter["channel"] }
 
+// holder is who a limit is arranged for: a user of the caller's own issuer, or an organization.
+func holder(c Call) string {
+	if c.Parameter["kind"] == "users" {
+		return "users/" + c.Issuer + " " + c.Parameter["id"]
+	}
+	return c.Parameter["kind"] + "/" + c.Parameter["id"]
+}
+
 // located is the thing that a POST made; empty where the call does not tell.
 func located(c Call) string { return c.Location[strings.LastIndex(c.Location, "/")+1:] }
 
@@ -80,6 +91,9 @@ var subjects = map[string]subject{
 	"get-machine":              {"machine", parameter("code"), false},
 	"put-edge":                 {"edge", parameter("edgeId"), true},
 	"get-edge":                 {"edge", parameter("edgeId"), false},
+	"put-rate-limit":           {"rate-limit", holder, true},
+	"delete-rate-limit":        {"rate-limit", holder, true},
+	"get-rate-limit":           {"rate-limit", holder, false},
 }
 
 // Audited tells whether the books explain the answers of an operation that writes.

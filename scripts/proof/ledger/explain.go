@@ -94,6 +94,9 @@ func (c Call) lost() bool { return subjects[c.Operation].id(c) == "" }
 
 // says tells whether a thing is as the call asks.
 func (c Call) says(thing Item) bool {
+	if c.removes() {
+		return thing == nil
+	}
 	fields := c.fields()
 	for name, value := range fields {
 		if name == "staged_percent" && fields["status"] == "halted" {
@@ -183,11 +186,12 @@ func (x *explainer) keys(calls []Call) {
 // read holds a thing that was read against what changes led to.
 func (x *explainer) read(c Call) {
 	events := x.trail[c.resource()]
-	acknowledged := int64(0)
+	acknowledged, gone := int64(0), false
 	for _, e := range events {
 		if x.acknowledged(e, c.Began) {
-			acknowledged = e.Revision
+			acknowledged, gone = e.Revision, false
 		}
+		gone = gone || e.After == nil
 	}
 	switch c.Status {
 	case http.StatusOK:
@@ -208,7 +212,7 @@ func (x *explainer) read(c Call) {
 		}
 	case http.StatusNotFound:
 		o := x.owner(c)
-		if acknowledged > 0 && (c.ReadsAll || o == "" || c.Member && o == c.Organization) {
+		if acknowledged > 0 && !gone && (c.ReadsAll || o == "" || c.Member && o == c.Organization) {
 			x.add("%s found nothing after revision %d was acknowledged", c, acknowledged)
 		}
 	}
