@@ -31,12 +31,11 @@ func TestMain(m *testing.M) {
 
 var used bool
 
-// onReference runs a test on the store that honours transaction tokens, where ./scripts/test found
-// that this machine can run it. On the embedded store, what such a test holds does not hold.
+// onReference runs a test on DynamoDB Local, where ./scripts/test found that this machine can run it.
 func onReference(t *testing.T, test func(*store.Store)) {
 	t.Helper()
 	if os.Getenv(storetest.Reference) == "" {
-		t.Logf("left out: %s is not set, so there is no store that honours transaction tokens; ./scripts/test starts one", storetest.Reference)
+		t.Logf("left out: %s is not set; ./scripts/test starts DynamoDB Local and sets it", storetest.Reference)
 		return
 	}
 	used = true

@@ -252,6 +252,8 @@ func weight(op operations.Operation) int {
 		return 6
 	case "put-factory":
 		return 4
+	case "copilot":
+		return 1
 	}
 	return 2
 }

@@ -11,6 +11,7 @@ import (
 
 	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
+	"wavegate/shared/problem"
 )
 
 // A Standing is one of a caller's limits and how much of it is used.
@@ -30,7 +31,8 @@ type Getter interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
-// Standings reads how a caller stands, without counting anything. A box has no copilot.
+// Standings reads how a caller stands, without counting anything. A box has no copilot. A store that
+// does not answer is UNAVAILABLE.
 func Standings(ctx context.Context, api Getter, limits Limits, now time.Time, caller Caller) ([]Standing, error) {
 	class := operations.Copilot
 	if caller.Box {
@@ -50,7 +52,8 @@ func Standings(ctx context.Context, api Getter, limits Limits, now time.Time, ca
 				ConsistentRead: aws.Bool(true),
 			})
 			if err != nil {
-				return fmt.Errorf("ratelimit: read a counter: %w", err)
+				return problem.Wrap(fmt.Errorf("ratelimit: read a counter: %w", err), problem.Unavailable,
+					"The limits cannot be read at the moment.").After(time.Second)
 			}
 			it, err := slotLog.decode(out.Item)
 			standings[i] = slotLog.standing(it, s, now)

@@ -125,7 +125,7 @@ func (s *Service) startStore(ctx context.Context, o Options) error {
 	for _, op := range o.Operations {
 		grants[op.ID] = op.Grants
 	}
-	front, err := storefront.Start(storefront.Options{Endpoint: s.Store.Endpoint, Grants: grants, TableName: store.TableName})
+	front, err := storefront.Start(storefront.Options{Endpoint: s.Store.Endpoint, Grants: grants, TableName: store.TableName, Tokens: s.Store.IgnoresTokens})
 	if err != nil {
 		return err
 	}

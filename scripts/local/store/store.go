@@ -28,7 +28,10 @@ type Store struct {
 	Kind string
 	// Endpoint is its base URL.
 	Endpoint string
-	close    func() error
+	// IgnoresTokens says that a repeated transaction is applied again whatever its ClientRequestToken.
+	IgnoresTokens bool
+
+	close func() error
 }
 
 // Close ends the store if it was started here.
@@ -52,7 +55,7 @@ func Embedded() (*Store, error) {
 	}
 	s := &http.Server{Handler: &removal{store: server.NewServer()}, ReadHeaderTimeout: 5 * time.Second}
 	go s.Serve(listener) //nolint:errcheck // it ends by Close
-	return &Store{Kind: "embedded", Endpoint: "http://" + listener.Addr().String(), close: s.Close}, nil
+	return &Store{Kind: "embedded", Endpoint: "http://" + listener.Addr().String(), IgnoresTokens: true, close: s.Close}, nil
 }
 
 // Client makes a client of an endpoint with the given access key.

@@ -37,6 +37,8 @@ type Options struct {
 	Grants map[string][]operations.Grant
 	// TableName gives a table's name in the store.
 	TableName func(dynamo.TableID) string
+	// Tokens has the front honour ClientRequestToken, for a store that does not look at it.
+	Tokens bool
 }
 
 // A Front is a running store front.
@@ -47,6 +49,7 @@ type Front struct {
 	transport *http.Transport
 	functions map[string]string // access key: function
 	tables    map[string]dynamo.TableID
+	tokens    *tokens // nil: the store looks at them
 
 	mu       sync.Mutex
 	granted  map[Right]bool // whether it was used
@@ -68,6 +71,9 @@ func Start(o Options) (*Front, error) {
 		granted:   map[Right]bool{},
 		// Answers go back as they came, checksum and all, so nothing is unpacked on the way.
 		transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true},
+	}
+	if o.Tokens {
+		f.tokens = &tokens{seen: map[string]*seenToken{}}
 	}
 	for function, grants := range o.Grants {
 		f.functions[AccessKey(function)] = function
@@ -117,9 +123,9 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	answer, err := f.forward(r, raw)
+	answer, err := f.ask(r, raw)
 	if err == nil && fate.Twice {
-		answer, err = f.forward(r, raw)
+		answer, err = f.ask(r, raw)
 	}
 	if err != nil {
 		if r.Context().Err() == nil {
@@ -179,6 +185,13 @@ type forwarded struct {
 	status int
 	header http.Header
 	body   []byte
+}
+
+func (f *Front) ask(r *http.Request, raw []byte) (forwarded, error) {
+	if f.tokens == nil || operation(r) != "TransactWriteItems" {
+		return f.forward(r, raw)
+	}
+	return f.tokens.once(raw, func() (forwarded, error) { return f.forward(r, raw) })
 }
 
 // forward asks the store. What a caller began is finished even if it leaves, as it would be on AWS.

@@ -42,6 +42,7 @@ const (
 )
 
 const (
+	transaction = "TransactWriteItems"
 	// streak is how many calls meet one fault after another when it lasts: more than the SDK tries.
 	streak = 6
 	// Delays that outlast the client's patience, and the limiter's, which is a tenth of a second.
@@ -49,12 +50,11 @@ const (
 	patienceOfLimiter = 150 * time.Millisecond
 )
 
-// BeforeTheWrite are the faults of one call after which nothing was written. They can be met on every
-// store.
+// BeforeTheWrite are the faults of one call after which nothing was written.
 var BeforeTheWrite = []Kind{Throttled, InternalError, Reset, Slow, Conflict, ThrottledReason, InProgress}
 
-// AfterTheWrite are the faults in which the store applies what the caller does not hear of, or hears
-// of twice. Only a store that honours ClientRequestToken gives the service what it relies on then.
+// AfterTheWrite are the faults in which the store applies what the caller does not hear of, or is asked
+// twice. The service relies on ClientRequestToken then.
 var AfterTheWrite = []Kind{AnswerLost, AnswerCut, Twice, Straggler}
 
 // Everything are all faults of one call.
@@ -79,7 +79,8 @@ type stream struct {
 	left   int  // calls that it goes on for
 }
 
-// New makes a plan in which about the given share of calls, from 0 to 1, meets one of the kinds.
+// New makes a plan in which about the given share of calls, from 0 to 0.25, meets one of the kinds, and
+// four times that share of transactions.
 func New(seed uint64, share float64, kinds []Kind) *Plan {
 	return &Plan{seed: seed, share: share, kinds: kinds, streams: map[string]*stream{}, met: map[Kind]int{}}
 }
@@ -97,8 +98,12 @@ func (p *Plan) Fate(c *storefront.Call) storefront.Fate {
 		s = &stream{random: rand.New(rand.NewPCG(p.seed, number(name)))}
 		p.streams[name] = s
 	}
-	kind := s.next(p.kinds, p.share)
-	if kind == none || transactional(kind) && c.Operation != "TransactWriteItems" {
+	share := p.share
+	if c.Operation == transaction {
+		share *= 4 // they are few, and what matters most
+	}
+	kind := s.next(p.kinds, share)
+	if kind == none || transactional(kind) && c.Operation != transaction {
 		return storefront.Fate{}
 	}
 	p.met[kind]++

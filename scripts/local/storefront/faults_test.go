@@ -1,0 +1,33 @@
+package storefront
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+func TestFate_CutAnswer_IsNoAnswerButTheStoreWasAsked(t *testing.T) {
+	f := start(t)
+	f.Intercept(func(*Call) Fate { return Fate{CutAnswer: true} })
+	if err := putFactory(t.Context(), f.as(AccessKey("writer")), "munich-1"); err == nil {
+		t.Error("half an answer was taken for one")
+	}
+	if !hasFactory(t, f, "munich-1") {
+		t.Error("the store was not asked")
+	}
+}
+
+func TestFate_Late_ReachesTheStoreAfterTheCallerLeft(t *testing.T) {
+	f := start(t)
+	f.Intercept(func(*Call) Fate { return Fate{Late: 200 * time.Millisecond} })
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := putFactory(ctx, f.as(AccessKey("writer")), "munich-1"); err == nil {
+		t.Fatal("the caller did not leave")
+	}
+	for deadline := time.Now().Add(time.Minute); !hasFactory(t, f, "munich-1"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the call never arrived")
+		}
+	}
+}
