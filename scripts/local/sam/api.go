@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -94,12 +95,18 @@ func (a *api) stop() {
 	<-a.ended
 }
 
-// test runs the part of the end-to-end suite that calls every operation once.
+// test runs the part of the end-to-end suite that calls every operation once, and says how many tests
+// that were; everything is shown only when one fails.
 func test(ctx context.Context, url string) error {
-	c := exec.CommandContext(ctx, "go", "test", "-count=1", "-run", "^TestSession_EveryOperationOnce$/^E2E_URL$", "./scripts/e2e")
+	c := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "^(TestSession_EveryOperationOnce|TestOperations_EachCalledOnce)$", "./scripts/e2e")
 	c.Env = append(os.Environ(), "E2E_URL="+url)
-	c.Stdout, c.Stderr = os.Stdout, os.Stderr
-	return c.Run()
+	start := time.Now()
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("the tests on SAM: %w\n%s", err, out)
+	}
+	fmt.Printf("ok  	on SAM: %d tests in %.0f s\n", bytes.Count(out, []byte("--- PASS: ")), time.Since(start).Seconds())
+	return nil
 }
 
 // eventOf finds the sample event of a name and the function that it is for: an operation's event
