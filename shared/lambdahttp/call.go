@@ -1,6 +1,7 @@
 package lambdahttp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -132,13 +133,16 @@ func (a Answer) write(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(a.Status)
 		return nil
 	}
-	body, err := json.Marshal(a.Body)
-	if err != nil {
+	// What is answered is no HTML: an address keeps its &, so that a person can follow it too.
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(a.Body); err != nil {
 		return fmt.Errorf("lambdahttp: encode the answer: %w", err)
 	}
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(a.Status)
-	_, err = w.Write(body)
+	_, err := w.Write(bytes.TrimSuffix(body.Bytes(), []byte("\n")))
 	return err
 }
 

@@ -145,6 +145,13 @@ func TestOffset_WithoutParameters_GivesTheFirstFiftyAndTheAddressOfTheNext(t *te
 	}
 }
 
+func TestOffset_Next_StandsInTheBodyAsAPersonCanFollowIt(t *testing.T) {
+	res := get(t, numbers(3), "limit=1&offset=1")
+	if want := `{"items":[1],"limit":1,"offset":1,"next":"/prod/api/numbers?limit=1&offset=2"}`; res.Body != want {
+		t.Errorf("got %s, want %s", res.Body, want)
+	}
+}
+
 func TestOffset_EmptyList_IsAnEmptyArray(t *testing.T) {
 	res := get(t, numbers(0), "")
 	if want := `{"items":[],"limit":50,"offset":0}`; res.Body != want {
