@@ -1,0 +1,141 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"context"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/benchmarks/calls"
+	"wavegate/scripts/local/service"
+	"wavegate/scripts/local/store"
+	"wavegate/shared/operations"
+)
+
+var update = flag.Bool("update", false, "write counted.tsv anew from what is counted")
+
+// TestCalls_TakeNoMoreThanTheTableSays counts what each call asks of DynamoDB. More than before is a
+// regression, or a decision that shows in the table. Less is written down, too, so that it stays:
+//
+//	go test ./scripts/benchmarks/cost -run Calls -update
+func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
+	functions, err := service.Build(t.Context(), os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	w, m, err := startCounted(context.Background(), functions, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close(); m.Close() })
+	all, err := limits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{heading}
+	for _, row := range calls.Rows {
+		var within *limit
+		if l, ok := all[row.Name()]; ok && !*update {
+			within = &l
+		}
+		u, err := count(w, m, row, within)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line(row.Name(), u))
+		if *update {
+			continue
+		}
+		switch {
+		case within == nil:
+			t.Errorf("counted.tsv has no line for %s, which took\n%s", row.Name(), line(row.Name(), u))
+		case !within.holds(u):
+			t.Errorf("took more than it may\n%s\n%s", line(row.Name(), u), heading)
+		case u.Requests < within.Requests || u.Rounds < within.Rounds:
+			t.Errorf("took less than the table says, which is good and belongs into it:\n%s", line(row.Name(), u))
+		}
+		delete(all, row.Name())
+	}
+	if *update {
+		if err := os.WriteFile("counted.tsv", []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	for name := range all {
+		t.Errorf("counted.tsv has a line for %q, and there is no such call", name)
+	}
+}
+
+func TestRows_EveryOperationIsCounted(t *testing.T) {
+	counted := map[string]bool{}
+	for _, row := range calls.Rows {
+		counted[row.Operation] = true
+	}
+	for _, op := range operations.Table {
+		if !counted[op.ID] {
+			t.Errorf("no call of %s is counted", op.ID)
+		}
+	}
+}
+
+// mostZipped is the most bytes that a function's zip may have: what is loaded at a cold start.
+const mostZipped = 4_000_000
+
+// TestFunctions_AreSmallAsDeployed zips the largest binary of those that are deployed. All are made
+// of the same packages but for their own, so the others' zips are smaller.
+func TestFunctions_AreSmallAsDeployed(t *testing.T) {
+	root, err := service.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), filepath.Join(root, "scripts", "build"))
+	build.Env = append(os.Environ(), "ARCH=arm64", "OUT="+filepath.Join(root, "dist"))
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var largest string
+	var size int64
+	for _, f := range operations.Functions() {
+		path := filepath.Join(root, "dist", f, "bootstrap")
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() > size {
+			largest, size = path, info.Size()
+		}
+	}
+	b, err := os.ReadFile(largest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.DefaultCompression) })
+	f, err := z.Create("bootstrap")
+	if err == nil {
+		_, err = f.Write(b)
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Len() > mostZipped {
+		t.Errorf("%s has %d bytes, zipped %d; it may have %d", largest, size, out.Len(), mostZipped)
+	}
+}

@@ -1,0 +1,153 @@
+// Command cost measures what a call of each operation costs: DynamoDB requests, round trips and
+// units, counted on Amazon's DynamoDB Local; processor time and allocations of the warm function; and
+// from these dollars per million calls at list prices.
+//
+//	./scripts/bench cost     N=… sets how many calls a profile is taken of (100)
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"wavegate/scripts/benchmarks/calls"
+	"wavegate/scripts/benchmarks/meter"
+	"wavegate/scripts/local/service"
+	"wavegate/scripts/local/store"
+	"wavegate/shared/operations"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "cost:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	n := 100
+	if s := os.Getenv("N"); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil || n < 1 {
+			return fmt.Errorf("N=%s is no count", s)
+		}
+	}
+	usages, kind, err := countAll(ctx)
+	if err != nil {
+		return err
+	}
+	profiles, authorizer, err := profileAll(ctx, n)
+	if err != nil {
+		return err
+	}
+	printCounts(usages, profiles, kind, n)
+	printBills(usages, profiles)
+	printAuthorizer(authorizer)
+	return nil
+}
+
+// countAll counts every row on the reference, or where there is none on the embedded store.
+func countAll(ctx context.Context) (usages []meter.Usage, kind string, err error) {
+	functions, err := service.Build(ctx, os.Stderr)
+	if err != nil {
+		return nil, "", err
+	}
+	s, err := store.Reference(ctx, store.ReferenceOptions{Progress: os.Stderr})
+	if missing, ok := errors.AsType[*store.MissingError](err); ok {
+		fmt.Fprintln(os.Stderr, "cost: counted on the embedded store alone:", missing)
+		s, err = store.Embedded()
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	defer s.Close()
+	w, m, err := startCounted(ctx, functions, s)
+	if err != nil {
+		return nil, "", err
+	}
+	defer m.Close()
+	defer w.Close()
+	for _, row := range calls.Rows {
+		u, err := count(w, m, row, nil)
+		if err != nil {
+			return nil, "", err
+		}
+		usages = append(usages, u)
+	}
+	return usages, s.Kind, nil
+}
+
+func profileAll(ctx context.Context, n int) (profiles []profile, authorizer profile, err error) {
+	p, err := startProfiler(ctx)
+	if err != nil {
+		return nil, authorizer, err
+	}
+	defer p.Close()
+	for _, row := range calls.Rows {
+		one, err := p.profile(row, n)
+		if err != nil {
+			return nil, authorizer, err
+		}
+		profiles = append(profiles, one)
+	}
+	authorizer, err = p.authorizer(n)
+	return profiles, authorizer, err
+}
+
+func printCounts(usages []meter.Usage, profiles []profile, kind string, n int) {
+	fmt.Printf("## What a call takes\n\nRequests, round trips and units are those of one call in a warm process, on the store %q, by the rules of the DynamoDB Developer Guide from the sizes of items. "+
+		"They hold for every machine, and a test holds the service to them. CPU time and allocations are means of %d calls on this machine.\n\n", kind, n)
+	fmt.Println("| call | requests | round trips | read units | write units | CPU, ms | allocations | KB allocated |")
+	fmt.Println("|---|---|---|---|---|---|---|---|")
+	var disagreements []string
+	for i, row := range calls.Rows {
+		u, p := usages[i], profiles[i]
+		fmt.Printf("| %s | %d | %d | %g | %g | %.2f | %.0f | %.0f |\n", row.Name(), u.Requests, u.Rounds, u.Read, u.Write, p.CPU, p.Objects, p.Bytes/1000)
+		for _, d := range u.Disagreements {
+			disagreements = append(disagreements, row.Name()+": "+d)
+		}
+	}
+	fmt.Println()
+	if len(disagreements) == 0 {
+		fmt.Println("Where the store reports what a request took, it reports the same; it is not asked about transactions.")
+	} else {
+		fmt.Println("The store reports otherwise here:")
+		for _, d := range disagreements {
+			fmt.Println("- " + d)
+		}
+	}
+	fmt.Println()
+}
+
+func printBills(usages []meter.Usage, profiles []profile) {
+	fmt.Printf("## Dollars for a million calls\n\nList prices of eu-central-1 as they stand in prices.go, without the free tier. Lambda's compute is a model: %g ms for a round trip to DynamoDB (%g ms for a transaction) and the CPU time above at the share of a processor that the memory buys. "+
+		"Logs and traces: what the function, Lambda and the gateway log, and X-Ray's sample of %g %%.\n\n", roundTripMS, transactionMS, traced*100)
+	fmt.Println("| call | duration, ms | gateway | Lambda requests | Lambda compute | read units | write units | logs, traces | total |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|")
+	for i, row := range calls.Rows {
+		op := operations.Get(row.Operation)
+		b := price(op, usages[i], profiles[i], changes(row))
+		fmt.Printf("| %s | %.0f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", row.Name(), b.DurationMS,
+			b.Gateway, b.Requests, b.Compute, b.Read, b.Write, b.Log, b.Total())
+	}
+	fmt.Println()
+}
+
+// changes tells whether a call commits a transaction.
+func changes(row calls.Row) bool {
+	reading := []string{"get-", "list-", "copilot"}
+	return !strings.Contains(row.Case, "nothing new") &&
+		!slices.ContainsFunc(reading, func(p string) bool { return strings.HasPrefix(row.Operation, p) })
+}
+
+func printAuthorizer(p profile) {
+	const memory = 256.0
+	duration := p.CPU * fullCPU / memory
+	dollars := lambdaRequests + duration/1000*memory/1024*lambdaGBSecond*1e6
+	fmt.Printf("## The authorizer\n\nThe gateway asks it once in five minutes for a token. A check takes %.2f ms of CPU, %.0f allocations and %.0f KB; a million checks cost %.2f dollars, and shared by the calls of a box that polls once a minute %.2f for a million polls.\n",
+		p.CPU, p.Objects, p.Bytes/1000, dollars, dollars/5)
+}

@@ -1,0 +1,97 @@
+package meter
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"strings"
+)
+
+// An item is one as DynamoDB's JSON has it: {"name": {"S": "text"}, …}.
+type item map[string]json.RawMessage
+
+// size is what DynamoDB counts for the item in bytes: its names and values ("DynamoDB item sizes and
+// formats" in the Developer Guide). The hundred bytes that storage adds are not part of capacity.
+func (i item) size() int {
+	n := 0
+	for name, value := range i {
+		n += len(name) + valueSize(value)
+	}
+	return n
+}
+
+// valueSize is the size of one value: text in UTF-8; a number a byte for two digits and one more; a
+// list or map three bytes and one for each member.
+func valueSize(raw json.RawMessage) int {
+	var typed map[string]json.RawMessage
+	if json.Unmarshal(raw, &typed) != nil {
+		return 0
+	}
+	for kind, value := range typed {
+		switch kind {
+		case "S":
+			return len(text(value))
+		case "N":
+			return numberSize(text(value))
+		case "B":
+			return base64.StdEncoding.DecodedLen(len(strings.TrimRight(text(value), "=")))
+		case "BOOL", "NULL":
+			return 1
+		case "M":
+			var members item
+			if json.Unmarshal(value, &members) != nil {
+				return 0
+			}
+			return 3 + len(members) + members.size()
+		case "L":
+			var members []json.RawMessage
+			if json.Unmarshal(value, &members) != nil {
+				return 0
+			}
+			n := 3 + len(members)
+			for _, m := range members {
+				n += valueSize(m)
+			}
+			return n
+		case "SS", "NS", "BS":
+			var members []string
+			if json.Unmarshal(value, &members) != nil {
+				return 0
+			}
+			n := 0
+			for _, m := range members {
+				if kind == "NS" {
+					n += numberSize(m)
+				} else {
+					n += len(m)
+				}
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+func numberSize(s string) int {
+	n := 1
+	if strings.HasPrefix(s, "-") {
+		n++
+	}
+	digits := strings.Trim(strings.NewReplacer("-", "", ".", "").Replace(s), "0")
+	return n + (len(digits)+1)/2
+}
+
+func text(raw json.RawMessage) string {
+	var s string
+	_ = json.Unmarshal(raw, &s) // what is no text has no size
+	return s
+}
+
+// units is how many units of so many bytes hold n bytes; an empty one still takes one.
+func units(n, each int) float64 { return math.Max(1, math.Ceil(float64(n)/float64(each))) }
+
+// A read unit holds 4 KB and a write unit 1 KB.
+const (
+	readUnit  = 4096
+	writeUnit = 1024
+)
