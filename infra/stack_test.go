@@ -244,6 +244,10 @@ func TestFunctions_AreBuiltAlike(t *testing.T) {
 			if p["MemorySize"] != float64(op.MemoryMB) || p["Timeout"] != op.Timeout.Seconds() {
 				t.Errorf("%s: %s has %v MB and %v s, its row says %d and %v", stage, op.ID, p["MemorySize"], p["Timeout"], op.MemoryMB, op.Timeout)
 			}
+			// Lambda's own lines for each call would cost more than a poll does.
+			if want := map[bool]string{true: "WARN", false: "INFO"}[op.Sampled]; value(p, "LoggingConfig", "SystemLogLevel") != want {
+				t.Errorf("%s: Lambda logs %s of %s, want %s", stage, value(p, "LoggingConfig", "SystemLogLevel"), op.ID, want)
+			}
 		}
 	}
 }

@@ -105,7 +105,7 @@ func seed(ctx context.Context, s *service.Service) error {
 }
 
 // passed are the beginnings of the names of settings that are handed on to the functions.
-var passed = []string{token.Setting + "=", "AWS_LAMBDA_LOG_LEVEL=", "COPILOT_", "LIMIT_", "LOG_", "STAGE="}
+var passed = []string{token.Setting + "=", "AWS_LAMBDA_LOG_LEVEL=", "CHANNEL_", "COPILOT_", "LIMIT_", "LOG_", "POLL_", "STAGE="}
 
 // settings picks the variables that are settings of functions.
 func settings(environment []string) []string {

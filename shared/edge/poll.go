@@ -38,7 +38,8 @@ func (m Manifest) Encode() (body json.RawMessage, etag string, err error) {
 }
 
 // Polls answers polls. In the common case a poll reads half a unit and nothing else: the box, eventually
-// consistent. The row of its channel comes from Channels.
+// consistent. The row of its channel comes from Channels. A poll that finds no row there, one in 2 s a
+// channel and container, reads it after the box, since it is the box that names the channel.
 //
 // What the cheap read means: a box that was moved to another channel follows it from its next poll on,
 // if that comes about a second or more after the move was answered; a poll that comes sooner may still
