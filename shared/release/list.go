@@ -6,8 +6,8 @@ import (
 	"wavegate/shared/dynamo"
 )
 
-// List returns channels in the byte order of edgeType/channel; of one edge type, where it is not
-// empty. The channels of one edge type are read as they are. All channels are read by a global
+// List returns channels in the byte order of their edge types, then of their names; of one edge type,
+// where it is not empty. The channels of one edge type are read as they are. All channels are read by a global
 // index, so a change shows after a moment, as a rule within a second.
 //
 // While someone pages, a new channel moves those behind it on by one. Channels are never removed.

@@ -1,6 +1,7 @@
 package release_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -44,7 +45,11 @@ func TestList_OfAllAndOfOneEdgeType_GivesEveryChannelOnceInOrder(t *testing.T) {
 					want = append(want, pair)
 				}
 			}
-			slices.Sort(want)
+			slices.SortFunc(want, func(a, b string) int {
+				typeA, channelA, _ := strings.Cut(a, "/")
+				typeB, channelB, _ := strings.Cut(b, "/")
+				return cmp.Or(cmp.Compare(typeA, typeB), cmp.Compare(channelA, channelB))
+			})
 			var got []string
 			w := dynamo.Window{Limit: rapid.IntRange(1, 100).Draw(t, "limit")}
 			for more := true; more; w.Skip += w.Limit {

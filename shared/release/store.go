@@ -29,7 +29,11 @@ type channelItem struct {
 // listAll is the one partition of the list of all channels: there are few of them.
 const listAll = "channel"
 
-func item(r Row) channelItem { return channelItem{Row: r, List: listAll, ListKey: r.ID()} }
+// item orders channels by edge type first: a space comes before every character of a name, so that
+// gateway comes before gateway-x.
+func item(r Row) channelItem {
+	return channelItem{Row: r, List: listAll, ListKey: r.EdgeType + " " + r.Channel.Channel}
+}
 
 // Get returns a channel, or NOT_FOUND.
 func (s *Store) Get(ctx context.Context, edgeType, channel string) (Channel, error) {

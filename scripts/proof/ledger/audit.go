@@ -211,7 +211,9 @@ func (b Books) auditDerived(f *findings) {
 		}
 	}
 	pair := func(i Item) string { return text(i, "edgeType") + "/" + text(i, "channel") }
-	derive(dynamo.Channels, func(i Item) Item { return Item{"list": "channel", "listKey": pair(i)} })
+	derive(dynamo.Channels, func(i Item) Item {
+		return Item{"list": "channel", "listKey": text(i, "edgeType") + " " + text(i, "channel")}
+	})
 	derive(dynamo.Edges, func(i Item) Item { return Item{"pair": pair(i)} })
 	derive(dynamo.Rollouts, func(i Item) Item {
 		status := "#" + text(i, "status")
