@@ -1,20 +1,19 @@
 // Command polls measures what a box's poll takes and costs: time, bytes on the wire, requests and
 // capacity units of DynamoDB; and how many requests a promotion makes, for fleets of very different
-// sizes. Units are those that DynamoDB Local reports, so they need the JDK that it runs under.
-// LONG=1 goes on to a fleet of a million, which takes some minutes to register.
+// sizes. LONG=1 goes on to a fleet of a million, which takes a quarter of an hour to register.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
-	"strings"
 
-	"wavegate/scripts/local/devissuer"
+	"wavegate/scripts/benchmarks/calls"
+	"wavegate/scripts/benchmarks/meter"
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/store"
-	"wavegate/shared/auth"
 )
 
 func main() {
@@ -32,76 +31,77 @@ func run(ctx context.Context) error {
 	if err := timeAndBytes(ctx, functions); err != nil {
 		return err
 	}
-	reference, err := store.Reference(ctx, store.ReferenceOptions{Progress: os.Stderr})
+	counted, err := store.Reference(ctx, store.ReferenceOptions{Progress: os.Stderr})
 	if missing, ok := errors.AsType[*store.MissingError](err); ok {
-		fmt.Println("\nUnits and promotions are left out:", missing)
-		return nil
+		fmt.Fprintln(os.Stderr, "units are not compared with what DynamoDB reports:", missing)
+		counted, err = store.Embedded()
 	}
 	if err != nil {
 		return err
 	}
-	defer reference.Close()
-	return units(ctx, functions, reference)
+	defer func() { _ = counted.Close() }()
+	m, err := meter.Start(counted.Endpoint)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = m.Close() }()
+	w, err := start(ctx, functions, store.External(m.URL), 10)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if err := units(w, m); err != nil {
+		return err
+	}
+	return promotions(ctx, w, m)
 }
 
-// A world is a running service with a channel that boxes follow.
+// A world is a running service with a channel that its boxes follow.
 type world struct {
-	*service.Service
-	owner string // a platform owner's Authorization header
-	boxes []box
+	*calls.World
+	boxes []string
 }
 
-// A box is one that may poll.
-type box struct{ id, bearer string }
-
-// channelPath is that of the channel that all boxes follow.
-const channelPath = "/api/ota/release-channels/gateway-x/stable"
-
-// start runs the service on a store (nil: the embedded one), with a published channel and a few
-// boxes. keys is where its tokens' keys are for as long as it runs.
-func start(ctx context.Context, functions, keys string, on *store.Store, boxes int) (*world, error) {
-	issuers, err := devissuer.Load(keys)
+// start runs the service on a store (nil: an embedded one), with a published channel and a few boxes.
+func start(ctx context.Context, functions string, on *store.Store, boxes int) (*world, error) {
+	s, err := calls.Start(ctx, calls.Options{Functions: functions, Store: on})
 	if err != nil {
 		return nil, err
 	}
-	s, err := service.Start(ctx, service.Options{Functions: functions, Issuers: issuers, Store: on,
-		Log: func(function, line string) {
-			if strings.Contains(line, `"level":"ERROR"`) {
-				fmt.Fprintln(os.Stderr, function+":", line)
-			}
-		},
-		// What is measured is polls; nobody is to meet their limit.
-		Environment: func(string) []string { return []string{"LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000"} }})
-	if err != nil {
-		return nil, err
-	}
-	w := &world{Service: s}
-	if err := w.fill(ctx, boxes); err != nil {
-		s.Stop()
+	w := &world{World: s}
+	if err := w.fill(boxes); err != nil {
+		w.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *world) fill(ctx context.Context, boxes int) (err error) {
-	if w.owner, err = w.Bearer("olga", "wavegate", auth.PlatformOwner); err != nil {
-		return err
-	}
-	for path, version := range map[string]string{channelPath: "1.0.0", "/api/ota/release-channels/gateway-x/canary": "1.1.0"} {
+func (w *world) fill(boxes int) error {
+	for channel, version := range map[string]string{"stable": "1.0.0", "canary": "1.1.0"} {
 		body := fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":"https://artifacts.example/gateway-x/%s.tar.gz","sha256":"%064d"}`, version, version, 0)
-		if err := w.put(ctx, path, body); err != nil {
+		if _, err := w.owner(http.MethodPut, "/api/ota/release-channels/gateway-x/"+channel, body); err != nil {
 			return err
 		}
 	}
 	for i := range boxes {
-		b := box{id: fmt.Sprintf("box-%04d", i+1)}
-		if b.bearer, err = w.Bearer(b.id, "", auth.Edge); err != nil {
+		id := fmt.Sprintf("box-%04d", i+1)
+		if _, err := w.owner(http.MethodPut, "/api/edges/"+id, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`); err != nil {
 			return err
 		}
-		if err := w.put(ctx, "/api/edges/"+b.id, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`); err != nil {
-			return err
-		}
-		w.boxes = append(w.boxes, b)
+		w.boxes = append(w.boxes, id)
 	}
 	return nil
+}
+
+// owner makes a platform owner's call, which has to succeed.
+func (w *world) owner(method, path, body string) (calls.Answer, error) {
+	return w.Must(calls.Request{Caller: calls.Owner, Method: method, Path: path, Body: body})
+}
+
+func manifestPath(id string) string { return "/api/edges/" + id + "/update/manifest?installed=1.0.0" }
+
+// poll makes a box's poll, which has to succeed.
+func (w *world) poll(id string) error {
+	_, err := w.Must(calls.Request{Caller: calls.Box(id), Method: http.MethodGet, Path: manifestPath(id)})
+	return err
 }

@@ -23,22 +23,17 @@ const pollsTimed = 4000
 
 // timeAndBytes measures on the embedded store.
 func timeAndBytes(ctx context.Context, functions string) error {
-	keys, err := os.MkdirTemp("", "wavegate-polls")
+	w, err := start(ctx, functions, nil, 100)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(keys) }()
-	w, err := start(ctx, functions, keys, nil, 100)
-	if err != nil {
-		return err
-	}
-	defer w.Stop()
+	defer w.Close()
 	event, err := sample()
 	if err != nil {
 		return err
 	}
-	function := func(ctx context.Context, b box) error {
-		answer, err := w.Function("get-manifest").Invoke(ctx, []byte(strings.ReplaceAll(event, "box-0001", b.id)))
+	function := func(id string) error {
+		answer, err := w.Function("get-manifest").Invoke(ctx, []byte(strings.ReplaceAll(event, "box-0001", id)))
 		if err != nil {
 			return err
 		}
@@ -51,17 +46,15 @@ func timeAndBytes(ctx context.Context, functions string) error {
 		}
 		return nil
 	}
-	through := func(ctx context.Context, b box) error { _, err := w.poll(ctx, b, ""); return err }
-
 	fmt.Printf("Polls of warm processes on the embedded store, %d each.\n\n", pollsTimed)
 	fmt.Println("| what | at once | polls a second | p50, ms | p99, ms |")
 	fmt.Println("|---|---|---|---|---|")
 	for _, way := range []struct {
 		name string
-		poll func(context.Context, box) error
-	}{{"the function alone", function}, {"through the local gateway", through}} {
+		poll func(id string) error
+	}{{"the function alone", function}, {"through the local gateway", w.poll}} {
 		for _, callers := range []int{1, 8} {
-			took, each, err := timed(ctx, w, callers, way.poll)
+			took, each, err := timed(w, callers, way.poll)
 			if err != nil {
 				return err
 			}
@@ -83,11 +76,11 @@ func sample() (string, error) {
 }
 
 // timed polls by so many callers at once, and returns how long all took and each, the shortest first.
-func timed(ctx context.Context, w *world, callers int, poll func(context.Context, box) error) (time.Duration, []time.Duration, error) {
+func timed(w *world, callers int, poll func(id string) error) (time.Duration, []time.Duration, error) {
 	for range 3 * callers { // processes and connections that are not there yet are not measured
 		var wg sync.WaitGroup
 		for i := range callers {
-			wg.Go(func() { _ = poll(ctx, w.boxes[i]) })
+			wg.Go(func() { _ = poll(w.boxes[i]) })
 		}
 		wg.Wait()
 	}
@@ -105,7 +98,7 @@ func timed(ctx context.Context, w *world, callers int, poll func(context.Context
 					return
 				}
 				at := time.Now()
-				if err := poll(ctx, w.boxes[i%len(w.boxes)]); err != nil {
+				if err := poll(w.boxes[i%len(w.boxes)]); err != nil {
 					once.Do(func() { failed = err })
 					return
 				}
@@ -120,23 +113,3 @@ func timed(ctx context.Context, w *world, callers int, poll func(context.Context
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// bytesOnTheWire measures one poll of each kind over a connection that stands.
-func bytesOnTheWire(ctx context.Context, w *world) error {
-	b := w.boxes[0]
-	header, err := w.poll(ctx, b, "")
-	if err != nil {
-		return err
-	}
-	fmt.Print("\nBytes of one poll on the wire: HTTP/1.1 through the local gateway, without TLS.\n\n")
-	fmt.Println("| answer | request | answer |")
-	fmt.Println("|---|---|---|")
-	for name, etag := range map[string]string{"200": "", "304": header.Get("ETag")} {
-		sent, received := wire.sent.Load(), wire.received.Load()
-		if _, err := w.poll(ctx, b, etag); err != nil {
-			return err
-		}
-		fmt.Printf("| %s | %d | %d |\n", name, wire.sent.Load()-sent, wire.received.Load()-received)
-	}
-	return nil
-}

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"wavegate/scripts/benchmarks/meter"
 	"wavegate/scripts/local/store"
 	"wavegate/shared/dynamo"
 )
@@ -20,52 +22,51 @@ import (
 // pollsMetered is how many polls the units are of.
 const pollsMetered = 1000
 
-// units measures on the reference store.
-func units(ctx context.Context, functions string, reference *store.Store) error {
-	m, err := newMeter(ctx, reference.Endpoint)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = m.close() }()
-	keys, err := os.MkdirTemp("", "wavegate-polls")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(keys) }()
-	w, err := start(ctx, functions, keys, store.External(m.url), 10)
-	if err != nil {
-		return err
-	}
-	defer w.Stop()
+// quiet is how long the meter waits for requests of the same round trip.
+const quiet = 2 * time.Millisecond
 
-	m.reset()
-	for i := range pollsMetered {
-		if _, err := w.poll(ctx, w.boxes[i%len(w.boxes)], ""); err != nil {
+// units counts many polls together, the reads of the channel's row that fall between them included.
+func units(w *world, m *meter.Meter) error {
+	for _, id := range w.boxes { // processes that start are not counted
+		if err := w.poll(id); err != nil {
 			return err
 		}
 	}
-	fmt.Printf("\nRequests and capacity units of %d polls, as DynamoDB Local reports them.\n\n", pollsMetered)
-	fmt.Println("| request | requests | units | units a poll |")
-	fmt.Println("|---|---|---|---|")
-	for _, kind := range m.kinds() {
-		c := m.of(kind)
-		if c.units == 0 {
-			continue // a process that starts opens its connection with a request that takes nothing
+	u, err := m.Measure(quiet, func() error {
+		for i := range pollsMetered {
+			if err := w.poll(w.boxes[i%len(w.boxes)]); err != nil {
+				return err
+			}
 		}
-		fmt.Printf("| %s | %d | %.1f | %.3f |\n", kind, c.requests, c.units, c.units/pollsMetered)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	return promotions(ctx, w, m)
+	fmt.Printf("\nRequests to DynamoDB and capacity units of %d polls, one after another.\n\n", pollsMetered)
+	fmt.Println("| | all | a poll |")
+	fmt.Println("|---|---|---|")
+	for _, row := range []struct {
+		name  string
+		count float64
+	}{{"requests", float64(u.Requests)}, {"read units", u.Read}, {"write units", u.Write}} {
+		fmt.Printf("| %s | %g | %.3f |\n", row.name, row.count, row.count/pollsMetered)
+	}
+	if len(u.Disagreements) > 0 {
+		return fmt.Errorf("the store reports other units: %q", u.Disagreements)
+	}
+	return nil
 }
 
-// promotions starts a rollout and promotes it, with more and more boxes registered.
-func promotions(ctx context.Context, w *world, m *meter) error {
+// promotions takes a rollout through its stages, with more and more boxes registered.
+func promotions(ctx context.Context, w *world, m *meter.Meter) error {
 	sizes := []int{10, 10_000}
 	if os.Getenv("LONG") != "" {
 		sizes = append(sizes, 1_000_000)
 	}
-	fmt.Print("\nRequests to DynamoDB that one promotion makes, the limiter's left out.\n\n")
-	fmt.Println("| registered boxes | start | 1 to 10 | 10 to 50 | 50 to 100 | complete | of which transactions, each |")
-	fmt.Println("|---|---|---|---|---|---|---|")
+	fmt.Print("\nRequests to DynamoDB that each step of a rollout makes, the limiter's included.\n\n")
+	fmt.Println("| registered boxes | start | 1 to 10 | 10 to 50 | 50 to 100 | complete |")
+	fmt.Println("|---|---|---|---|---|---|")
 	boxes := len(w.boxes)
 	for _, size := range sizes {
 		if err := load(ctx, w, boxes, size); err != nil {
@@ -73,30 +74,23 @@ func promotions(ctx context.Context, w *world, m *meter) error {
 		}
 		boxes = size
 		cells := []string{fmt.Sprint(size)}
-		transactions := map[string]bool{}
-		var rollout string
+		rollout := ""
 		for _, step := range []string{"", `{"staged_percent":10}`, `{"staged_percent":50}`, `{"staged_percent":100}`, `{"status":"completed"}`} {
-			m.reset()
-			var header http.Header
-			var err error
-			if step == "" {
-				header, err = w.call(ctx, http.MethodPost, "/api/ota/rollouts", w.owner,
-					`{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`, http.StatusCreated)
-				rollout = header.Get("Location")
-			} else {
-				_, err = w.call(ctx, http.MethodPatch, rollout, w.owner, step, http.StatusNoContent)
-			}
+			u, err := m.Measure(quiet, func() (err error) {
+				if step != "" {
+					_, err = w.owner(http.MethodPatch, rollout, step)
+					return err
+				}
+				a, err := w.owner(http.MethodPost, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`)
+				rollout = a.Header.Get("Location")
+				return err
+			})
 			if err != nil {
 				return err
 			}
-			cells = append(cells, fmt.Sprint(m.total("").requests-m.total("UpdateItem").requests))
-			transactions[fmt.Sprint(m.total("TransactWriteItems").requests)] = true
+			cells = append(cells, fmt.Sprint(u.Requests))
 		}
-		var each []string
-		for n := range transactions {
-			each = append(each, n)
-		}
-		fmt.Printf("| %s | %s |\n", strings.Join(cells, " | "), strings.Join(each, ", "))
+		fmt.Printf("| %s |\n", strings.Join(cells, " | "))
 	}
 	return nil
 }
