@@ -87,6 +87,7 @@ func (s *service) healthy() []awscloudwatch.IWidget {
 		}, nil),
 		graph("Authorizer", []awscloudwatch.IMetric{
 			authorizer.metric("Invocations", sum, "tokens looked at"), authorizer.metric("Errors", sum, "not judged"),
+			own.metric("TokenRefusals", sum, "refused"),
 			own.metric("KeyFetchFailures", sum, "keys not fetched"),
 		}, []awscloudwatch.IMetric{authorizer.metric("Duration", p95, "p95, ms")}),
 		stacked("Function errors", dead),

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -24,6 +25,9 @@ func (s *service) operationEnvironment(op operations.Operation) map[string]*stri
 		ratelimit.EnvOrganization:        number(limits.Organization),
 		ratelimit.EnvCopilotUser:         number(limits.CopilotUser),
 		ratelimit.EnvCopilotOrganization: number(limits.CopilotOrganization),
+	}
+	if len(s.settings.Origins) > 0 {
+		env[lambdahttp.EnvOrigins] = jsii.String(strings.Join(s.settings.Origins, ","))
 	}
 	if op.Sampled {
 		env[lambdahttp.EnvLogSample] = number(s.settings.LogSamplePolls)

@@ -11,6 +11,7 @@ import (
 
 	"wavegate/shared/auth"
 	"wavegate/shared/dynamo"
+	"wavegate/shared/lambdahttp"
 	"wavegate/shared/operations"
 	"wavegate/shared/problem"
 	"wavegate/shared/token"
@@ -425,6 +426,12 @@ func TestOrigins_OnlyThoseOfTheSettings_MayCallFromABrowser(t *testing.T) {
 		}
 		if value(answer, "ResponseParameters", "method.response.header.Access-Control-Allow-Origin") != nil {
 			t.Errorf("%s allows an origin without a look at it", id)
+		}
+	}
+	for _, op := range operations.Table {
+		env := value(template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)].Properties, "Environment", "Variables")
+		if got := value(env, lambdahttp.EnvOrigins); got != "https://a.example,https://b.example" {
+			t.Errorf("%s lets pages of %v read its answers", op.ID, got)
 		}
 	}
 	if preflights != len(paths) {

@@ -32,6 +32,8 @@ type Env struct {
 	Admission Admission
 	// LogSample logs one success in so many of an operation that is Sampled; 0 and 1: each.
 	LogSample int
+	// Origins are those whose pages may read answers; see EnvOrigins.
+	Origins []string
 }
 
 // Require ends the process when a setting makes no sense: a function must not start with it, since it
@@ -58,7 +60,7 @@ func Run(id string, wire func(Env) Handler) {
 	client := dynamo.NewClient()
 	env := Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
-		Log: lambdacontext.NewLogger(), Metrics: os.Stdout,
+		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Origins: origins(os.Getenv(EnvOrigins)),
 	}
 	op := operations.Get(id)
 	if op.Sampled {

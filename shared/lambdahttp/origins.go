@@ -1,0 +1,32 @@
+package lambdahttp
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// EnvOrigins is the setting of the origins whose pages may read answers, separated by commas, such as
+// "https://app.example"; empty: none. Preflight requests are answered by the gateway, from the same
+// setting of the stack.
+const EnvOrigins = "CORS_ORIGINS"
+
+// exposed are the headers that such a page may read, beside those that any page may.
+const exposed = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After"
+
+func origins(setting string) []string {
+	return strings.FieldsFunc(setting, func(c rune) bool { return c == ',' })
+}
+
+// share lets a page of an allowed origin read the answer (WHATWG Fetch, "CORS protocol"). Without
+// allowed origins an answer says nothing about any.
+func share(w http.ResponseWriter, r *http.Request, allowed []string) {
+	if len(allowed) == 0 {
+		return
+	}
+	w.Header().Add("Vary", "Origin")
+	if origin := r.Header.Get("Origin"); slices.Contains(allowed, origin) {
+		w.Header().Set("Access-Control-Allow-Origin", origin)
+		w.Header().Set("Access-Control-Expose-Headers", exposed)
+	}
+}
