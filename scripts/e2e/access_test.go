@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -117,32 +116,6 @@ func concrete(op operations.Operation, rollout, made string) string {
 	return parameter.ReplaceAllStringFunc(op.Path, func(p string) string {
 		return values[parameter.FindStringSubmatch(p)[1]]
 	})
-}
-
-// TestTenancy_ForeignAndMissing_AreTheSameAnswer compares, byte for byte but for the request id and
-// the path, what another organization hears of a factory that exists and of one that does not.
-func TestTenancy_ForeignAndMissing_AreTheSameAnswer(t *testing.T) {
-	w := harness.New(t)
-	factory(t, w, "munich-1", "acme")
-	made := id(w.Engineer(t, "acme").Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location"))
-	rival := w.As(t, "rita", "rival", auth.OrganizationAdmin, auth.ProductionEngineer)
-	requestID := regexp.MustCompile(`"requestId":"[^"]*"`)
-	same := func(a harness.Answer) string {
-		a.Refused(t, problem.NotFound)
-		body := strings.ReplaceAll(string(a.Body), "munich-2", "munich-1")
-		return fmt.Sprintf("%d %s %s", a.Status, a.Header.Get("Content-Type"), requestID.ReplaceAllString(body, ""))
-	}
-	for _, c := range []struct{ method, path, body string }{
-		{"GET", "", ""},
-		{"GET", "/production-methods/" + made, ""},
-		{"POST", "/production-methods", method},
-	} {
-		exists := same(rival.Do(t, c.method, "/api/factories/munich-1"+c.path, c.body))
-		missing := same(rival.Do(t, c.method, "/api/factories/munich-2"+c.path, c.body))
-		if exists != missing {
-			t.Errorf("%s %s:\nexists  %s\nmissing %s", c.method, c.path, exists, missing)
-		}
-	}
 }
 
 // TestTenancy_PlatformOwner reads everything; to create a method takes a role and the organization.

@@ -168,9 +168,17 @@ type callers struct {
 	findings []string
 }
 
-// warm has everyone known to the gateway, which remembers them, before the trouble begins.
+// warm has everyone known to the gateway, which remembers them, and every factory registered, before
+// the trouble begins.
 func (c *callers) warm(t *testing.T) {
 	t.Helper()
+	for _, o := range organizations {
+		for n := range 2 {
+			at := map[string]string{"factoryId": fmt.Sprintf("%s-%d", o, n)}
+			body := fmt.Sprintf(`{"organizationId":%q,"name":"Works, %s"}`, o, secret(o))
+			c.make(c.people[0], drawn{op: operations.Get("put-factory"), parameter: at, body: body})
+		}
+	}
 	for _, p := range c.people {
 		p.caller.Get(t, "/api/factories/nowhere-0")
 	}

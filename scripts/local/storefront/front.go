@@ -133,6 +133,13 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
+	if fate.HoldAnswer != nil {
+		select {
+		case <-fate.HoldAnswer:
+		case <-r.Context().Done():
+			return
+		}
+	}
 	if fate.DropAnswer {
 		panic(http.ErrAbortHandler)
 	}

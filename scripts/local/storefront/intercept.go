@@ -45,6 +45,8 @@ type Fate struct {
 	// Twice has the store see the call a second time, as after a retry whose first try arrived. The
 	// second answer is the one that counts.
 	Twice bool
+	// HoldAnswer keeps the store's answer until the channel is closed or the caller has left.
+	HoldAnswer <-chan struct{}
 	// CutAnswer breaks the connection in the middle of the store's answer.
 	CutAnswer bool
 	// DropAnswer breaks the connection after the store did as it was asked.

@@ -1,0 +1,208 @@
+package proof
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/devissuer"
+	"wavegate/scripts/local/service"
+	"wavegate/shared/auth"
+	"wavegate/shared/operations"
+	"wavegate/shared/problem"
+)
+
+// The ids in the sample events of what has one.
+const (
+	sampleRollout = "0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a"
+	sampleMethod  = "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70"
+)
+
+// TestIsolation_WhatIsForeign_IsTheSameWhetherItExists makes each operation's sample call, as everyone
+// who may not do it, in two worlds: in one, all that the call is about exists and is of acme; the
+// other is empty. Nothing but 401, 403 and 404 is answered, byte for byte the same in both, and nothing
+// is written.
+func TestIsolation_WhatIsForeign_IsTheSameWhetherItExists(t *testing.T) {
+	full, empty := harness.New(t, patient), harness.New(t, patient)
+	ids := furnish(t, full)
+	before := []string{full.State(t), empty.State(t)}
+	calls, answers := 0, map[int]int{}
+	for n, op := range operations.Table {
+		sample := sampleOf(t, op, ids)
+		fulls, empties := everyone(t, full.Target), everyone(t, empty.Target)
+		for i, p := range fulls {
+			if entitled(p, op) {
+				continue
+			}
+			for h, header := range [][]string{nil, {"If-Match", `"1"`}, {"If-None-Match", `"1"`}, {"Idempotency-Key", "k"}} {
+				if (n+i)%4 != h && count(t, "PROOF_HEADERS", 1, 4) < 4 {
+					continue // one of them each; all of them in the longer run
+				}
+				name := fmt.Sprintf("%s as %s %v of %q, with %q", op.ID, p.UserID, p.Roles, p.OrganizationID, header)
+				a, b := sample.send(t, p, header), sample.send(t, empties[i], header)
+				calls += 2
+				answers[a.Status]++
+				checkForeign(t, name, p, op, a)
+				if x, y := comparable(a), comparable(b); x != y {
+					t.Errorf("%s:\nwhere it exists       %s\nwhere there is nothing %s", name, x, y)
+				}
+			}
+		}
+	}
+	if after := []string{full.State(t), empty.State(t)}; !slices.Equal(after, before) {
+		t.Errorf("something was written:\nbefore %s\nafter  %s", before, after)
+	}
+	t.Logf("%d calls of %d operations, answered with %v", calls, len(operations.Table), answers)
+}
+
+// patient has the limiter wait for its store as long as it takes: an answer that was let through
+// uncounted lacks the limiter's headers.
+func patient(o *service.Options) {
+	o.Environment = func(string) []string { return []string{"LIMIT_DEADLINE_MS=5000"} }
+}
+
+// checkForeign holds an answer to one who may not: 401 without a token, 403 without the role, else 404.
+func checkForeign(t *testing.T, name string, p person, op operations.Operation, a harness.Answer) {
+	t.Helper()
+	want := problem.NotFound
+	switch {
+	case p.nobody():
+		want = problem.Unauthenticated
+	case !p.Has(op.Roles...):
+		want = problem.Forbidden
+	case op.ID == "list-factories" && a.Status == http.StatusOK:
+		// One's own list of factories, which is empty: to ask for another organization's shows no more.
+		if text := string(a.Body); !strings.Contains(text, `"items":[]`) || strings.Contains(text, "munich") {
+			t.Errorf("%s: is shown %s", name, text)
+		}
+		return
+	}
+	d, err := a.Problem()
+	if err != nil || d.Code != want || a.Status != problem.KindOf(want).Status {
+		t.Errorf("%s: answered %d %s, want %s", name, a.Status, a.Body, want)
+	}
+}
+
+// everyone is one of each kind: with every role and with several, in acme, in another organization
+// and in none; boxes; and one without a token.
+func everyone(t *testing.T, target harness.Target) []person {
+	t.Helper()
+	all := []person{{caller: target.Nobody()}}
+	add := func(issuer, user, organization string, roles ...auth.Role) {
+		all = append(all, person{
+			Principal: auth.Principal{Issuer: issuer, UserID: user, OrganizationID: organization, Roles: roles},
+			caller:    target.As(t, user, organization, roles...),
+		})
+	}
+	person := []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.ProductionEngineer}
+	for _, organization := range []string{"acme", "rival", ""} {
+		for set := range 1 << len(person) {
+			var roles []auth.Role
+			for i, role := range person {
+				if set>>i&1 == 1 {
+					roles = append(roles, role)
+				}
+			}
+			add(devissuer.People, fmt.Sprintf("person-%d", set), organization, roles...)
+		}
+	}
+	add(devissuer.Fleet, "box-0001", "", auth.Edge)
+	add(devissuer.Fleet, "box-0002", "", auth.Edge)
+	return all
+}
+
+// entitled tells whether a caller may do an operation on what acme has.
+func entitled(p person, op operations.Operation) bool {
+	if p.nobody() || !p.Has(op.Roles...) {
+		return false
+	}
+	owner, acme := p.Has(auth.PlatformOwner), p.OrganizationID == "acme"
+	switch op.ID {
+	case "put-factory", "copilot", "get-my-rate-limits":
+		return true
+	case "list-factories":
+		return owner || acme
+	case "get-manifest":
+		return owner || p.UserID == "box-0001"
+	}
+	if strings.Contains(op.Path, "{factoryId}") {
+		return acme || owner && op.Method == http.MethodGet
+	}
+	return true
+}
+
+// A sample is an operation's call in the repository's events.
+type sample struct {
+	method, path, body string
+}
+
+func sampleOf(t *testing.T, op operations.Operation, ids *strings.Replacer) sample {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "events", op.ID+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e events.APIGatewayProxyRequest
+	if err := json.Unmarshal([]byte(ids.Replace(string(text))), &e); err != nil {
+		t.Fatal(err)
+	}
+	query := url.Values(e.MultiValueQueryStringParameters)
+	if op.ID == "list-factories" {
+		query = url.Values{"organizationId": {"acme"}}
+	}
+	s := sample{e.HTTPMethod, e.Path, e.Body}
+	if len(query) > 0 {
+		s.path += "?" + query.Encode()
+	}
+	return s
+}
+
+func (s sample) send(t *testing.T, p person, header []string) harness.Answer {
+	t.Helper()
+	return p.caller.Do(t, s.method, s.path, s.body, header...)
+}
+
+// furnish makes all that the samples are about, and returns what puts its ids in their place.
+func furnish(t *testing.T, w *harness.World) *strings.Replacer {
+	t.Helper()
+	owner, engineer := w.Owner(t), w.Engineer(t, "acme")
+	release := fmt.Sprintf(`{"currentVersion":"1.0.0","artifactUrl":"https://artifacts.example/1.0.0","sha256":%q}`, strings.Repeat("a", 64))
+	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", release).Is(t, http.StatusCreated)
+	rollout := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.0.0"}`).
+		Is(t, http.StatusCreated).Header.Get("Location")
+	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich 1"}`).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-0001", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/rate-limits/users/eric", `{"limit":1000}`).Is(t, http.StatusCreated)
+	engineer.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press 1"}`).Is(t, http.StatusCreated)
+	method := engineer.Post(t, "/api/factories/munich-1/production-methods",
+		`{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":"Milling"}`, "Idempotency-Key", "k").
+		Is(t, http.StatusCreated).Header.Get("Location")
+	return strings.NewReplacer(sampleRollout, filepath.Base(rollout), sampleMethod, filepath.Base(method))
+}
+
+var requestID = regexp.MustCompile(`"requestId":"[^"]*"`)
+
+// comparable is an answer as text, without what differs between any two answers: ids of requests, the
+// date, and what is left of the caller's own limit.
+func comparable(a harness.Answer) string {
+	header := a.Header.Clone()
+	for _, name := range []string{"Date", "X-Amzn-Requestid", "X-Amz-Apigw-Id", "X-Amzn-Trace-Id", "RateLimit"} {
+		header.Del(name)
+	}
+	var lines []string
+	for name, values := range header {
+		lines = append(lines, name+": "+strings.Join(values, ", "))
+	}
+	slices.Sort(lines)
+	return fmt.Sprintf("%d %s %s", a.Status, lines, requestID.ReplaceAllString(string(a.Body), `"requestId":""`))
+}

@@ -1,0 +1,221 @@
+package proof
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/devissuer"
+	"wavegate/scripts/local/service"
+	"wavegate/shared/auth"
+	"wavegate/shared/operations"
+	"wavegate/shared/problem"
+	"wavegate/shared/token"
+)
+
+// A keyServer publishes the people's keys, well or badly.
+type keyServer struct {
+	*httptest.Server
+	mu    sync.Mutex
+	serve http.HandlerFunc
+	asked int
+}
+
+func newKeyServer(t *testing.T) *keyServer {
+	t.Helper()
+	k := &keyServer{}
+	k.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		k.mu.Lock()
+		k.asked++
+		serve := k.serve
+		k.mu.Unlock()
+		serve(w, r)
+	}))
+	t.Cleanup(k.Close)
+	return k
+}
+
+func (k *keyServer) does(serve http.HandlerFunc) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.serve = serve
+}
+
+// times is how often it was asked.
+func (k *keyServer) times() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.asked
+}
+
+// An issuerEntry is one of AUTH_ISSUERS.
+type issuerEntry = map[string]any
+
+// keysOf are the people's public keys of some issuers, as a key set.
+func keysOf(t *testing.T, issuers ...*devissuer.Issuers) http.HandlerFunc {
+	t.Helper()
+	var keys []any
+	for _, i := range issuers {
+		set := publicOf(t, i)["jwks"].(map[string]any)
+		keys = append(keys, set["keys"].([]any)...)
+	}
+	body, err := json.Marshal(map[string]any{"keys": keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }
+}
+
+// publicOf is what the service is told of the people's issuer, its keys in it.
+func publicOf(t *testing.T, i *devissuer.Issuers) issuerEntry {
+	t.Helper()
+	var list []issuerEntry
+	if err := json.Unmarshal([]byte(i.Setting()), &list); err != nil {
+		t.Fatal(err)
+	}
+	return list[0]
+}
+
+func issuers(t *testing.T) *devissuer.Issuers {
+	t.Helper()
+	i, err := devissuer.Load(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// start runs a service whose authorizer takes the people's keys from the server.
+func (k *keyServer) start(t *testing.T, signer *devissuer.Issuers) *harness.World {
+	t.Helper()
+	entry := publicOf(t, signer)
+	delete(entry, "jwks")
+	entry["jwksUrl"] = k.URL
+	setting, err := json.Marshal([]issuerEntry{entry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return harness.New(t, func(o *service.Options) {
+		o.Environment = func(function string) []string {
+			if function == operations.Authorizer {
+				return []string{token.Setting + "=" + string(setting)}
+			}
+			return nil
+		}
+	})
+}
+
+// get reads something with a new token of the issuer, which the gateway cannot have remembered.
+func get(t *testing.T, w *harness.World, signer *devissuer.Issuers, user string) harness.Answer {
+	t.Helper()
+	return harness.Target{URL: w.Target.URL, Token: signer.Token}.As(t, user, "acme", auth.PlatformOwner).Get(t, "/api/factories")
+}
+
+// comes waits until the service takes a new token again: it asks for keys anew after a few seconds
+// where it has none, and after a minute where it has some.
+func comes(t *testing.T, w *harness.World, signer *devissuer.Issuers, within time.Duration) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for n := 0; ; n++ {
+		a := get(t, w, signer, harness.Name("again"))
+		if a.Status == http.StatusOK {
+			return
+		}
+		a.Refused(t, problem.Unauthenticated)
+		if time.Now().After(deadline) {
+			t.Fatalf("after %s tokens are refused still", within)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// TestKeys_ServerInTrouble_RefusesAndRecovers begins without keys: nobody is let in, nobody hears of
+// anything but 401, and once the server is well, the same callers are.
+func TestKeys_ServerInTrouble_RefusesAndRecovers(t *testing.T) {
+	for name, serve := range map[string]http.HandlerFunc{
+		"breaks off": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"fails":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"is slow": func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(10 * time.Second):
+			}
+		},
+		"sends no keys":  func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>maintenance</html>")) },
+		"sends too much": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(strings.Repeat(" ", 1<<20))) },
+		"sends elsewhere": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://keys.example/", http.StatusFound)
+		},
+		"sends no key set": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"keys":null}`)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			signer, server := issuers(t), newKeyServer(t)
+			server.does(serve)
+			w := server.start(t, signer)
+			a := get(t, w, signer, "olga")
+			a.Refused(t, problem.Unauthenticated)
+			if a.Header.Get("WWW-Authenticate") == "" {
+				t.Errorf("a 401 without WWW-Authenticate: %v", a.Header)
+			}
+			server.does(keysOf(t, signer))
+			comes(t, w, signer, time.Minute)
+			if a := get(t, w, signer, "olga"); a.Status != http.StatusOK {
+				t.Errorf("one who was refused before is answered %d %s", a.Status, a.Body)
+			}
+		})
+	}
+}
+
+// TestKeys_ServerDownLater_KnownKeysServe: keys that were fetched once serve through an outage. A
+// container that starts in it has none.
+func TestKeys_ServerDownLater_KnownKeysServe(t *testing.T) {
+	signer, server := issuers(t), newKeyServer(t)
+	server.does(keysOf(t, signer))
+	w := server.start(t, signer)
+	get(t, w, signer, "olga").Is(t, http.StatusOK)
+	server.does(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	for range 5 {
+		get(t, w, signer, harness.Name("new")).Is(t, http.StatusOK)
+	}
+	w.Function(operations.Authorizer).Recycle()
+	get(t, w, signer, "late").Refused(t, problem.Unauthenticated)
+	server.does(keysOf(t, signer))
+	comes(t, w, signer, time.Minute)
+}
+
+// TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd: what a new key signed is taken as soon as keys are
+// fetched again; what only an old one signed is not taken any more then. A flood of tokens with
+// unknown keys does not become a flood of fetches.
+func TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd(t *testing.T) {
+	old, fresh, server := issuers(t), issuers(t), newKeyServer(t)
+	server.does(keysOf(t, old))
+	w := server.start(t, old)
+	get(t, w, old, "olga").Is(t, http.StatusOK)
+	server.does(keysOf(t, old, fresh))
+	for range 5 { // within the minute in which keys are not asked for again
+		if a := get(t, w, fresh, harness.Name("early")); a.Status != http.StatusOK {
+			a.Refused(t, problem.Unauthenticated)
+		}
+	}
+	if n := server.times(); n > 2 {
+		t.Errorf("unknown keys had the server asked %d times", n)
+	}
+	if os.Getenv("LONG") == "1" {
+		comes(t, w, fresh, 2*time.Minute)
+	}
+	w.Function(operations.Authorizer).Recycle()
+	get(t, w, fresh, "new").Is(t, http.StatusOK)
+	get(t, w, old, "old").Is(t, http.StatusOK)
+
+	server.does(keysOf(t, fresh))
+	w.Function(operations.Authorizer).Recycle()
+	get(t, w, fresh, "newer").Is(t, http.StatusOK)
+	get(t, w, old, "older").Refused(t, problem.Unauthenticated)
+}
