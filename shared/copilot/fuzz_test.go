@@ -1,0 +1,41 @@
+package copilot
+
+import (
+	"net/url"
+	"path"
+	"strings"
+	"testing"
+)
+
+// FuzzTarget holds for any rest of a path: it is refused, or it leads into the part of the upstream
+// that is meant, on the host that is meant, even if the upstream resolves dot segments.
+func FuzzTarget(f *testing.F) {
+	for _, seed := range []string{
+		"chat", "", "a/b", "../admin", "%2e%2e/admin", "%252e%252e/admin", "..%2fadmin", "a%5c..%5cb", `..\admin`, "//other.example/x", "@other.example",
+		"?x", "%3fx", "#x", "%00", "%zz", "%", "a%20b", "ä",
+	} {
+		f.Add(seed)
+	}
+	base, err := url.Parse("https://assistant.example:8443/v1/in%2Fside")
+	if err != nil {
+		f.Fatal(err)
+	}
+	forwarder := New(Settings{URL: base})
+	f.Fuzz(func(t *testing.T, rest string) {
+		target, err := forwarder.target(rest)
+		if err != nil {
+			return
+		}
+		sent, err := url.Parse(target.String())
+		if err != nil {
+			t.Fatalf("%q leads to %q, which is no URL: %v", rest, target, err)
+		}
+		if sent.Scheme != "https" || sent.Host != base.Host || sent.User != nil {
+			t.Fatalf("%q leads to %s", rest, sent)
+		}
+		resolved := path.Clean(strings.ReplaceAll(sent.Path, `\`, "/"))
+		if resolved != base.Path && !strings.HasPrefix(resolved, base.Path+"/") {
+			t.Fatalf("%q leads to %s, that is %s", rest, sent, resolved)
+		}
+	})
+}
