@@ -19,43 +19,47 @@ import (
 const Reference = "WAVEGATE_REFERENCE_STORE"
 
 var (
-	once     sync.Once
-	stores   map[string]*store.Store
-	errStart error
+	once      sync.Once
+	reference *store.Store // nil where none runs
+	errStart  error
 )
 
-// start prepares the stores, once a test binary. Tests share them, so they use keys of their own.
-func start() (map[string]*store.Store, error) {
+// start names the tables for this process and finds the reference, once a test binary.
+func start() error {
 	once.Do(func() {
-		embedded, err := store.Embedded()
-		if err != nil {
-			errStart = err
-			return
-		}
-		stores = map[string]*store.Store{"embedded": embedded}
-		if endpoint := os.Getenv(Reference); endpoint != "" {
-			stores["reference"] = store.External(endpoint)
-		}
-		for _, s := range stores {
-			if errStart = store.CreateTables(context.Background(), s.Client()); errStart != nil {
+		for _, t := range dynamo.Tables {
+			if errStart = os.Setenv(t.ID.EnvName(), store.TableName(t.ID)); errStart != nil {
 				return
 			}
 		}
-		for _, t := range dynamo.Tables {
-			errStart = os.Setenv(t.ID.EnvName(), store.TableName(t.ID))
+		if endpoint := os.Getenv(Reference); endpoint != "" {
+			reference = store.External(endpoint)
+			errStart = store.CreateTables(context.Background(), reference.Client())
 		}
 	})
-	return stores, errStart
+	return errStart
 }
 
-// Each runs the test as a subtest on each store.
+// Each runs the test as a subtest on each store. The embedded one is new for each test: its
+// transactions copy their tables, so what earlier tests left would slow it down. The reference is
+// shared with every package's tests, so they use keys of their own.
 func Each(t *testing.T, test func(t *testing.T, client *dynamodb.Client)) {
 	t.Helper()
-	all, err := start()
-	if err != nil {
+	if err := start(); err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range all {
-		t.Run(name, func(t *testing.T) { test(t, s.Client()) })
+	t.Run("embedded", func(t *testing.T) {
+		embedded, err := store.Embedded()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { embedded.Close() })
+		if err := store.CreateTables(t.Context(), embedded.Client()); err != nil {
+			t.Fatal(err)
+		}
+		test(t, embedded.Client())
+	})
+	if reference != nil {
+		t.Run("reference", func(t *testing.T) { test(t, reference.Client()) })
 	}
 }
