@@ -132,45 +132,59 @@ func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			<-wait
 		}
 	}
+	var a answer
 	if u == nil {
-		m.pass(w, r, raw)
-		return
+		a, err = m.ask(r, raw)
+	} else {
+		a, err = m.count(r, raw, u)
 	}
-	if err := m.count(w, r, raw, u); err != nil {
-		m.note(func() { u.Disagreements = append(u.Disagreements, err.Error()) })
-		w.WriteHeader(http.StatusInternalServerError)
+	if err != nil {
+		m.note(func() {
+			if u != nil {
+				u.Disagreements = append(u.Disagreements, err.Error())
+			}
+		})
+		panic(http.ErrAbortHandler) // net/http's way to break a connection
 	}
+	for name, values := range a.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body)
 }
 
-// count passes a request on and adds up what it took.
-func (m *Meter) count(w http.ResponseWriter, r *http.Request, raw []byte, u *Usage) error {
+// count asks the store and adds up what that took, before the answer is handed on.
+func (m *Meter) count(r *http.Request, raw []byte, u *Usage) (answer, error) {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var b body
 	if err := json.Unmarshal(raw, &b); err != nil {
-		return err
+		return answer{}, err
 	}
 	written := b.targets(operation)
 	for i := range written {
 		var err error
 		if written[i].before, err = m.read(written[i]); err != nil {
-			return err
+			return answer{}, err
 		}
 	}
 	transaction := operation == "TransactWriteItems"
 	if !transaction {
 		raw = append([]byte(`{"ReturnConsumedCapacity":"TOTAL",`), bytes.TrimPrefix(bytes.TrimSpace(raw), []byte("{"))...)
 	}
-	status, answer := m.pass(w, r, raw)
+	a, err := m.ask(r, raw)
+	if err != nil {
+		return a, err
+	}
 	var got reply
-	if err := json.Unmarshal(answer, &got); err != nil {
-		return err
+	if err := json.Unmarshal(a.body, &got); err != nil {
+		return a, err
 	}
 	var read, write float64
 	largest := 0
 	for _, t := range written {
 		after, err := m.read(t)
 		if err != nil {
-			return err
+			return a, err
 		}
 		write += t.writeUnits(after, transaction)
 		largest = max(largest, after.size())
@@ -181,7 +195,7 @@ func (m *Meter) count(w http.ResponseWriter, r *http.Request, raw []byte, u *Usa
 	m.note(func() {
 		u.Largest = max(u.Largest, largest)
 		reported := got.ConsumedCapacity.CapacityUnits
-		if reported != nil && status == http.StatusOK && *reported != read+write {
+		if reported != nil && a.status == http.StatusOK && *reported != read+write {
 			u.Disagreements = append(u.Disagreements, fmt.Sprintf("%s of %s: %g units by the rules, %g reported", operation, b.TableName, read+write, *reported))
 			if operation == "Query" { // a count shows nothing of what it looked at
 				read = *reported
@@ -190,7 +204,7 @@ func (m *Meter) count(w http.ResponseWriter, r *http.Request, raw []byte, u *Usa
 		u.Read += read
 		u.Write += write
 	})
-	return nil
+	return a, nil
 }
 
 func (m *Meter) note(change func()) {
@@ -199,28 +213,26 @@ func (m *Meter) note(change func()) {
 	change()
 }
 
-// pass asks the store and hands its answer on.
-func (m *Meter) pass(w http.ResponseWriter, r *http.Request, raw []byte) (status int, answer []byte) {
+// An answer is the store's.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (m *Meter) ask(r *http.Request, raw []byte) (answer, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 30*time.Second)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, r.Method, m.store+r.URL.RequestURI(), bytes.NewReader(raw))
 	if err != nil {
-		panic(http.ErrAbortHandler)
+		return answer{}, err
 	}
 	q.Header = r.Header.Clone()
 	res, err := m.transport.RoundTrip(q)
 	if err != nil {
-		panic(http.ErrAbortHandler)
+		return answer{}, err
 	}
-	defer res.Body.Close()
-	answer, err = io.ReadAll(res.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	for name, values := range res.Header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(res.StatusCode)
-	_, _ = w.Write(answer)
-	return res.StatusCode, answer
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	return answer{res.StatusCode, res.Header, body}, err
 }
