@@ -11,11 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
+	"wavegate/scripts/local/service"
 	"wavegate/shared/auth"
 )
 
@@ -112,11 +114,17 @@ func (t *target) fuzz(ctx context.Context, c caller, mode string, examples, seed
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, os.Getenv("SCHEMATHESIS"), "--config-file", "scripts/local/fuzz/schemathesis.toml",
-		"run", "shared/contract/openapi.yaml", "--url", t.service.URL, "--header", "Authorization: "+bearer,
+	root, err := service.Root()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, os.Getenv("SCHEMATHESIS"), //nolint:gosec // scripts/contract installed it
+		"--config-file", filepath.Join(root, "scripts/local/fuzz/schemathesis.toml"),
+		"run", filepath.Join(root, "shared/contract/openapi.yaml"), "--url", t.service.URL, "--header", "Authorization: "+bearer,
 		"--mode", mode, "--phases", c.phases(mode, examples), "--checks", "all", "--exclude-checks", "unsupported_method",
 		"--max-examples", strconv.Itoa(examples), "--seed", strconv.Itoa(seed),
 		"--generation-database", "none", "--warnings", "off", "--no-color", "--suppress-health-check", "all")
+	cmd.Dir = t.scratch // where it keeps notes of its own
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		fmt.Printf("%s\n", out)

@@ -20,6 +20,7 @@ import (
 type target struct {
 	service   *service.Service
 	assistant *httptest.Server
+	scratch   string // a directory that ends with it
 
 	mu      sync.Mutex
 	crashes []string
@@ -31,7 +32,11 @@ func startTarget(ctx context.Context) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &target{assistant: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	scratch, err := os.MkdirTemp("", "wavegate-fuzz-")
+	if err != nil {
+		return nil, err
+	}
+	t := &target{scratch: scratch, assistant: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"answer":"yes"}`))
 	}))}
@@ -59,6 +64,7 @@ func (t *target) stop() {
 		t.service.Stop()
 	}
 	t.assistant.Close()
+	_ = os.RemoveAll(t.scratch)
 }
 
 // see notes calls that the gateway had to answer because a function crashed, hung or talked nonsense.
