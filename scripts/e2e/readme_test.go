@@ -16,16 +16,16 @@ import (
 // A step of the session is a command and what it prints.
 type step struct{ command, want string }
 
-// steps reads the console blocks of the README's session, in order.
-func steps(t *testing.T) []step {
+// steps reads the console blocks of a section of the README, in order.
+func steps(t *testing.T, section string) []step {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, session, found := strings.Cut(string(text), "\n## A first session\n")
+	_, session, found := strings.Cut(string(text), "\n## "+section+"\n")
 	if !found {
-		t.Fatal("the README has no first session")
+		t.Fatalf("the README has no section %q", section)
 	}
 	session, _, _ = strings.Cut(session, "\n## ")
 	var list []step
@@ -43,19 +43,27 @@ func steps(t *testing.T) []step {
 
 // TestREADME_FirstSession_IsAsPrinted types the README's session into a shell, as a newcomer would,
 // and compares every answer with the one that is printed there; … stands for anything.
-func TestREADME_FirstSession_IsAsPrinted(t *testing.T) {
+func TestREADME_FirstSession_IsAsPrinted(t *testing.T) { typed(t, "A first session") }
+
+// TestREADME_FairUse_IsAsPrinted does so with the section on limits.
+func TestREADME_FairUse_IsAsPrinted(t *testing.T) {
+	typed(t, "Fair use", setting("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient())
+}
+
+func typed(t *testing.T, section string, change ...func(*service.Options)) {
+	t.Helper()
 	keys := t.TempDir()
 	issuers, err := devissuer.Load(keys)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := harness.New(t, func(o *service.Options) { o.Issuers = issuers })
+	w := harness.New(t, append(change, func(o *service.Options) { o.Issuers = issuers })...)
 	if err := w.Seed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	const mark = "=== next ==="
 	var script strings.Builder
-	all := steps(t)
+	all := steps(t, section)
 	for _, s := range all {
 		command := strings.ReplaceAll(s.command, "http://127.0.0.1:8080", w.Target.URL)
 		script.WriteString(command + "\necho; echo '" + mark + "'\n")
@@ -70,7 +78,7 @@ func TestREADME_FirstSession_IsAsPrinted(t *testing.T) {
 		t.Fatalf("the session ended: %v\n%s", err, out)
 	}
 	answers := strings.Split(string(out), mark+"\n")
-	if len(answers) != len(all)+1 || len(all) < 15 {
+	if len(answers) != len(all)+1 || len(all) < 8 {
 		t.Fatalf("%d commands gave %d answers", len(all), len(answers)-1)
 	}
 	for i, s := range all {
