@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/problem"
 )
 
-// A bench is a limiter on the model, with a clock that the test moves.
+// A stand is a limiter on the model, with a clock that the test moves.
 type stand struct {
 	*Limiter
 	model *model
@@ -193,7 +193,7 @@ func TestStoreDown_OrdinaryRequestsPass_CopilotRequestsDoNot(t *testing.T) {
 	}
 }
 
-// TestBreaker leaves the store alone for 1 to 5 s after three failures in a row, and again after the
+// TestBreaker_OpensAfterThreeFailuresInARow: the store is left alone for 1 to 5 s after three failures in a row, and again after the
 // first failure that follows.
 func TestBreaker_OpensAfterThreeFailuresInARow(t *testing.T) {
 	s := newStand(small)
@@ -246,7 +246,7 @@ func (hanging) apply(ctx context.Context, _ string, _ write) (item, bool, error)
 	}
 }
 
-// TestDeadline_100ms holds in the bubble's own time: a second for the first request, for the handshake.
+// TestDeadline_StoreHangs holds in the bubble's own time: a second for the first request, for the handshake.
 func TestDeadline_StoreHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Config{Limits: small, Table: "-"})

@@ -1,0 +1,94 @@
+package copilot
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"wavegate/shared/auth"
+)
+
+func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {
+	for name, env := range map[string][3]string{
+		"no URL":                     {"::", "s", ""},
+		"no host":                    {"https:///chat", "s", ""},
+		"a password in it":           {"https://u:p@copilot.example", "s", ""},
+		"a query":                    {"https://copilot.example/?key=1", "s", ""},
+		"a fragment":                 {"https://copilot.example/#x", "s", ""},
+		"the secret in the clear":    {"http://copilot.example", "s", ""},
+		"another scheme":             {"ftp://copilot.example", "s", ""},
+		"no secret":                  {"https://copilot.example", "", ""},
+		"a secret that is no header": {"https://copilot.example", "a\nb", ""},
+		"no time":                    {"https://copilot.example", "s", "0"},
+		"more time than there is":    {"https://copilot.example", "s", "28"},
+		"a time that is no number":   {"", "", "soon"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i, key := range []string{EnvURL, EnvSecret, EnvTimeout} {
+				t.Setenv(key, env[i])
+			}
+			if s, err := SettingsFromEnv(); err == nil {
+				t.Errorf("taken as %+v", s)
+			}
+		})
+	}
+}
+
+func TestSettings_NoneAndSome_AreTaken(t *testing.T) {
+	if s, err := SettingsFromEnv(); err != nil || s.URL != nil || s.Timeout != 25*time.Second {
+		t.Errorf("none: got %+v, %v", s, err)
+	}
+	t.Setenv(EnvURL, "https://copilot.example/v1/")
+	t.Setenv(EnvSecret, "s")
+	t.Setenv(EnvTimeout, "3")
+	if s, err := SettingsFromEnv(); err != nil || s.URL.Host != "copilot.example" || s.Timeout != 3*time.Second {
+		t.Errorf("some: got %+v, %v", s, err)
+	}
+}
+
+// TestTarget keeps the caller's own encoding and never leaves the upstream's path.
+func TestTarget(t *testing.T) {
+	t.Setenv(EnvURL, "https://copilot.example/v1/")
+	t.Setenv(EnvSecret, "s")
+	s, err := SettingsFromEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rest, want := range map[string]string{
+		"chat":          "https://copilot.example/v1/chat",
+		"a%2Fb/x%20y":   "https://copilot.example/v1/a%2Fb/x%20y",
+		"a//b/":         "https://copilot.example/v1/a//b/",
+		"..a/b..":       "https://copilot.example/v1/..a/b..",
+		"..":            "",
+		"a/../b":        "",
+		"a/%2e%2e/b":    "",
+		"a%2f..%2fb":    "",
+		"a%5C..%5Cb":    "",
+		"./a":           "",
+		"%zz":           "",
+		"//evil.test/x": "https://copilot.example/v1///evil.test/x",
+	} {
+		u, err := New(s).target(rest)
+		if want == "" {
+			if err == nil {
+				t.Errorf("%s: taken as %s", rest, u)
+			}
+			continue
+		}
+		if err != nil || u.String() != want {
+			t.Errorf("%s: got %v, %v, want %s", rest, u, err, want)
+		}
+	}
+}
+
+// TestIdentify_ValueThatIsNoHeader is encoded: it can neither break the request nor add a header.
+func TestIdentify_ValueThatIsNoHeader_IsEncoded(t *testing.T) {
+	h := http.Header{}
+	identify(h, auth.Principal{Issuer: "https://i", UserID: "a\r\nX-Wavegate-Roles: edge", OrganizationID: "müller 50%"}, "r", "s")
+	if got, want := h.Get(HeaderUser), "a%0D%0AX-Wavegate-Roles: edge"; got != want {
+		t.Errorf("the user is %q, want %q", got, want)
+	}
+	if got, want := h.Get(HeaderOrganization), "m%C3%BCller 50%25"; got != want {
+		t.Errorf("the organization is %q, want %q", got, want)
+	}
+}
