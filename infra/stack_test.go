@@ -3,18 +3,14 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"wavegate/shared/auth"
 	"wavegate/shared/dynamo"
 	"wavegate/shared/lambdahttp"
 	"wavegate/shared/operations"
 	"wavegate/shared/problem"
-	"wavegate/shared/token"
 )
 
 // stages are the two templates that are deployed, by name.
@@ -146,76 +142,6 @@ func TestProd_KeepsWhatItHolds_AndDevNothing(t *testing.T) {
 	}
 }
 
-func TestGuard_AProdTemplateWithPoliciesOfDev_IsRefused(t *testing.T) {
-	settings, err := ReadSettings(map[string]any{"stage": "prod"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := guard(write(t, prod()), settings); err != nil {
-		t.Errorf("prod as it is: %v", err)
-	}
-	err = guard(write(t, dev()), settings)
-	for _, table := range dynamo.Tables {
-		if err == nil || !strings.Contains(err.Error(), dev().id(t, "AWS::DynamoDB::Table", "table-"+string(table.ID))) {
-			t.Errorf("a prod stack that loses %s passes: %v", table.ID, err)
-		}
-	}
-}
-
-func TestGuard_TooManyResources_AreRefused(t *testing.T) {
-	full := template{Resources: map[string]resource{}}
-	for n := range maxResources {
-		full.Resources[fmt.Sprint("R", n)] = resource{Type: "AWS::CloudWatch::Alarm"}
-	}
-	if err := guard(write(t, full), Settings{Stage: Dev}); err == nil {
-		t.Errorf("%d resources pass", maxResources)
-	}
-	delete(full.Resources, "R0")
-	if err := guard(write(t, full), Settings{Stage: Dev}); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestGuard_FunctionsForAnotherProcessor_AreRefused(t *testing.T) {
-	settings := Settings{Architecture: "arm64", Functions: t.TempDir()}
-	header := func(machine byte) []byte { // the least that is an ELF file
-		b := make([]byte, 64)
-		copy(b, "\x7fELF\x02\x01\x01")
-		b[16], b[18], b[20], b[52], b[54], b[58] = 2, machine, 1, 64, 56, 64
-		return b
-	}
-	const arm64, amd64 = 183, 62
-	for _, f := range []struct {
-		name    string
-		machine byte
-		refused bool
-	}{{"get-rollout", arm64, false}, {"put-factory", amd64, true}} {
-		if err := os.Mkdir(filepath.Join(settings.Functions, f.name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(settings.Functions, f.name, "bootstrap"), header(f.machine), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := guardPrograms(settings); (err != nil) != f.refused || err != nil && !strings.Contains(err.Error(), f.name) {
-			t.Errorf("with %s: %v", f.name, err)
-		}
-	}
-}
-
-// write puts a template into a file.
-func write(t *testing.T, template template) string {
-	t.Helper()
-	b, err := json.Marshal(template)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "template.json")
-	if err := os.WriteFile(file, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
 func TestFunctions_AreBuiltAlike(t *testing.T) {
 	for stage, template := range stages() {
 		for id, f := range template.of("AWS::Lambda::Function") {
@@ -326,80 +252,6 @@ func TestStage_LogsTracesAndThrottles(t *testing.T) {
 				t.Errorf("%s: the API's endpoint is %v", stage, a.Properties["EndpointConfiguration"])
 			}
 		}
-	}
-}
-
-func TestIdentity_TheStacksOwnPool(t *testing.T) {
-	template := prod()
-	pool := template.Resources[template.id(t, "AWS::Cognito::UserPool", "people")].Properties
-	if value(pool, "AdminCreateUserConfig", "AllowAdminCreateUserOnly") != true || pool["UserPoolTier"] != "ESSENTIALS" || pool["DeletionProtection"] != "ACTIVE" {
-		t.Errorf("the pool is %v", pool)
-	}
-	trigger := value(pool, "LambdaConfig", "PreTokenGenerationConfig")
-	function := template.id(t, "AWS::Lambda::Function", preTokenGeneration)
-	if text(value(trigger, "LambdaArn")) != "${"+function+".Arn}" || value(trigger, "LambdaVersion") != "V2_0" {
-		t.Errorf("the pool's tokens are written by %v", trigger)
-	}
-	for _, c := range template.of("AWS::Cognito::UserPoolClient") {
-		if got := list(c.Properties["WriteAttributes"]); !slices.Equal(got, []string{"email", "name"}) {
-			t.Errorf("a person may write their own %v", got)
-		}
-		if c.Properties["GenerateSecret"] == true || c.Properties["PreventUserExistenceErrors"] != "ENABLED" {
-			t.Errorf("the client is %v", c.Properties)
-		}
-	}
-	var groups []string
-	for _, g := range template.of("AWS::Cognito::UserPoolGroup") {
-		groups = append(groups, g.Properties["GroupName"].(string))
-	}
-	slices.Sort(groups)
-	if !slices.Equal(groups, []string{"organization_admin", "platform_owner", "production_engineer"}) {
-		t.Errorf("the pool's groups are %v", groups)
-	}
-}
-
-// trusted gives the issuers that the template's authorizer trusts, with what only a deploy knows
-// replaced by what it may become.
-func trusted(t *testing.T, template template) []token.Issuer {
-	t.Helper()
-	authorizer := template.Resources[template.id(t, "AWS::Lambda::Function", operations.Authorizer)]
-	setting := text(value(authorizer.Properties, "Environment", "Variables", token.Setting))
-	for id := range template.of("AWS::Cognito::UserPool") {
-		setting = strings.ReplaceAll(setting, "${"+id+".ProviderURL}", "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE")
-	}
-	for id := range template.of("AWS::Cognito::UserPoolClient") {
-		setting = strings.ReplaceAll(setting, "${"+id+"}", "1example23456789")
-	}
-	issuers, err := token.ParseIssuers(setting)
-	if err != nil {
-		t.Fatalf("the authorizer would not start: %v", err)
-	}
-	return issuers
-}
-
-func TestIdentity_WithNoIssuerGiven_TheAuthorizerTrustsThePoolForPeople(t *testing.T) {
-	issuers := trusted(t, dev())
-	if len(issuers) != 1 || issuers[0].Name != "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE" ||
-		issuers[0].JWKSURL != issuers[0].Name+"/.well-known/jwks.json" || !slices.Equal(issuers[0].ClientIDs, []string{"1example23456789"}) ||
-		slices.Contains(issuers[0].Grants, auth.Edge) || len(issuers[0].Grants) != len(auth.Roles)-1 {
-		t.Errorf("the authorizer trusts %+v", issuers)
-	}
-}
-
-func TestIdentity_WithAnIssuerOfBoxes_TheAuthorizerTrustsBoth(t *testing.T) {
-	issuers := trusted(t, full())
-	if len(issuers) != 2 || issuers[0].Name != "https://fleet.example" || !slices.Equal(issuers[0].Grants, []auth.Role{auth.Edge}) {
-		t.Errorf("the authorizer trusts %+v", issuers)
-	}
-}
-
-func TestIdentity_WithAnIssuerOfPeople_ThereIsNoPool(t *testing.T) {
-	template := synthesise(map[string]any{"issuers": "[" + people + "]"})
-	if pools := template.of("AWS::Cognito::UserPool"); len(pools) > 0 {
-		t.Errorf("the stack makes %v", sorted(pools))
-	}
-	if issuers := trusted(t, template); len(issuers) != 1 || issuers[0].Name != "https://people.example" {
-		t.Errorf("the authorizer trusts %+v", issuers)
 	}
 }
 

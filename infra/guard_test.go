@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wavegate/shared/dynamo"
+)
+
+func TestGuard_AProdTemplateWithPoliciesOfDev_IsRefused(t *testing.T) {
+	settings, err := ReadSettings(map[string]any{"stage": "prod"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := guard(write(t, prod()), settings); err != nil {
+		t.Errorf("prod as it is: %v", err)
+	}
+	err = guard(write(t, dev()), settings)
+	for _, table := range dynamo.Tables {
+		if err == nil || !strings.Contains(err.Error(), dev().id(t, "AWS::DynamoDB::Table", "table-"+string(table.ID))) {
+			t.Errorf("a prod stack that loses %s passes: %v", table.ID, err)
+		}
+	}
+}
+
+func TestGuard_TooManyResources_AreRefused(t *testing.T) {
+	full := template{Resources: map[string]resource{}}
+	for n := range maxResources {
+		full.Resources[fmt.Sprint("R", n)] = resource{Type: "AWS::CloudWatch::Alarm"}
+	}
+	if err := guard(write(t, full), Settings{Stage: Dev}); err == nil {
+		t.Errorf("%d resources pass", maxResources)
+	}
+	delete(full.Resources, "R0")
+	if err := guard(write(t, full), Settings{Stage: Dev}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestGuard_FunctionsForAnotherProcessor_AreRefused(t *testing.T) {
+	settings := Settings{Architecture: "arm64", Functions: t.TempDir()}
+	header := func(machine byte) []byte { // the least that is an ELF file
+		b := make([]byte, 64)
+		copy(b, "\x7fELF\x02\x01\x01")
+		b[16], b[18], b[20], b[52], b[54], b[58] = 2, machine, 1, 64, 56, 64
+		return b
+	}
+	const arm64, amd64 = 183, 62
+	for _, f := range []struct {
+		name    string
+		machine byte
+		refused bool
+	}{{"get-rollout", arm64, false}, {"put-factory", amd64, true}} {
+		if err := os.Mkdir(filepath.Join(settings.Functions, f.name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(settings.Functions, f.name, "bootstrap"), header(f.machine), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := guardPrograms(settings); (err != nil) != f.refused || err != nil && !strings.Contains(err.Error(), f.name) {
+			t.Errorf("with %s: %v", f.name, err)
+		}
+	}
+}
+
+// write puts a template into a file.
+func write(t *testing.T, template template) string {
+	t.Helper()
+	b, err := json.Marshal(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "template.json")
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/shared/auth"
+	"wavegate/shared/operations"
+	"wavegate/shared/token"
+)
+
+func TestIdentity_TheStacksOwnPool(t *testing.T) {
+	template := prod()
+	pool := template.Resources[template.id(t, "AWS::Cognito::UserPool", "people")].Properties
+	if value(pool, "AdminCreateUserConfig", "AllowAdminCreateUserOnly") != true || pool["UserPoolTier"] != "ESSENTIALS" || pool["DeletionProtection"] != "ACTIVE" {
+		t.Errorf("the pool is %v", pool)
+	}
+	trigger := value(pool, "LambdaConfig", "PreTokenGenerationConfig")
+	function := template.id(t, "AWS::Lambda::Function", preTokenGeneration)
+	if text(value(trigger, "LambdaArn")) != "${"+function+".Arn}" || value(trigger, "LambdaVersion") != "V2_0" {
+		t.Errorf("the pool's tokens are written by %v", trigger)
+	}
+	for _, c := range template.of("AWS::Cognito::UserPoolClient") {
+		if got := list(c.Properties["WriteAttributes"]); !slices.Equal(got, []string{"email", "name"}) {
+			t.Errorf("a person may write their own %v", got)
+		}
+		if c.Properties["GenerateSecret"] == true || c.Properties["PreventUserExistenceErrors"] != "ENABLED" {
+			t.Errorf("the client is %v", c.Properties)
+		}
+	}
+	var groups []string
+	for _, g := range template.of("AWS::Cognito::UserPoolGroup") {
+		groups = append(groups, g.Properties["GroupName"].(string))
+	}
+	slices.Sort(groups)
+	if !slices.Equal(groups, []string{"organization_admin", "platform_owner", "production_engineer"}) {
+		t.Errorf("the pool's groups are %v", groups)
+	}
+}
+
+// trusted gives the issuers that the template's authorizer trusts, with what only a deploy knows
+// replaced by what it may become.
+func trusted(t *testing.T, template template) []token.Issuer {
+	t.Helper()
+	authorizer := template.Resources[template.id(t, "AWS::Lambda::Function", operations.Authorizer)]
+	setting := text(value(authorizer.Properties, "Environment", "Variables", token.Setting))
+	for id := range template.of("AWS::Cognito::UserPool") {
+		setting = strings.ReplaceAll(setting, "${"+id+".ProviderURL}", "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE")
+	}
+	for id := range template.of("AWS::Cognito::UserPoolClient") {
+		setting = strings.ReplaceAll(setting, "${"+id+"}", "1example23456789")
+	}
+	issuers, err := token.ParseIssuers(setting)
+	if err != nil {
+		t.Fatalf("the authorizer would not start: %v", err)
+	}
+	return issuers
+}
+
+func TestIdentity_WithNoIssuerGiven_TheAuthorizerTrustsThePoolForPeople(t *testing.T) {
+	issuers := trusted(t, dev())
+	if len(issuers) != 1 || issuers[0].Name != "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE" ||
+		issuers[0].JWKSURL != issuers[0].Name+"/.well-known/jwks.json" || !slices.Equal(issuers[0].ClientIDs, []string{"1example23456789"}) ||
+		slices.Contains(issuers[0].Grants, auth.Edge) || len(issuers[0].Grants) != len(auth.Roles)-1 {
+		t.Errorf("the authorizer trusts %+v", issuers)
+	}
+}
+
+func TestIdentity_WithAnIssuerOfBoxes_TheAuthorizerTrustsBoth(t *testing.T) {
+	issuers := trusted(t, full())
+	if len(issuers) != 2 || issuers[0].Name != "https://fleet.example" || !slices.Equal(issuers[0].Grants, []auth.Role{auth.Edge}) {
+		t.Errorf("the authorizer trusts %+v", issuers)
+	}
+}
+
+func TestIdentity_WithAnIssuerOfPeople_ThereIsNoPool(t *testing.T) {
+	template := synthesise(map[string]any{"issuers": "[" + people + "]"})
+	if pools := template.of("AWS::Cognito::UserPool"); len(pools) > 0 {
+		t.Errorf("the stack makes %v", sorted(pools))
+	}
+	if issuers := trusted(t, template); len(issuers) != 1 || issuers[0].Name != "https://people.example" {
+		t.Errorf("the authorizer trusts %+v", issuers)
+	}
+}
