@@ -47,7 +47,8 @@ func External(endpoint string) *Store { return &Store{Kind: "external", Endpoint
 
 // Embedded starts minidyn in this process, on a free loopback port. It keeps everything in memory
 // and differs from DynamoDB in that it does not look at ClientRequestToken, gives no item with a
-// cancelled transaction's reasons, reports no capacity and deletes nothing by TTL.
+// cancelled transaction's reasons, reports no capacity and deletes nothing by TTL. That it also leaves
+// in place what an update removes is made good here.
 func Embedded() (*Store, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
