@@ -176,6 +176,7 @@ func TestKeys_ServerInTrouble_RefusesAndRecovers(t *testing.T) {
 // TestKeys_ServerDownLater_KnownKeysServe: keys that were fetched once serve through an outage. A
 // container that starts in it has none.
 func TestKeys_ServerDownLater_KnownKeysServe(t *testing.T) {
+	t.Parallel()
 	signer, server := issuers(t), newKeyServer(t)
 	server.does(keysOf(t, signer))
 	w := server.start(t, signer)
@@ -194,6 +195,7 @@ func TestKeys_ServerDownLater_KnownKeysServe(t *testing.T) {
 // fetched again; what only an old one signed is not taken any more then. A flood of tokens with
 // unknown keys does not become a flood of fetches.
 func TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd(t *testing.T) {
+	t.Parallel()
 	old, fresh, server := issuers(t), issuers(t), newKeyServer(t)
 	server.does(keysOf(t, old))
 	w := server.start(t, old)

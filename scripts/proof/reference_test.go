@@ -19,16 +19,7 @@ var reference = sync.OnceValues(func() (*store.Store, error) {
 	return store.Reference(context.Background(), store.ReferenceOptions{Progress: os.Stderr})
 })
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if used {
-		if s, err := reference(); err == nil {
-			s.Close()
-		}
-	}
-	os.Exit(code)
-}
-
+// used is set once a test has asked for it.
 var used bool
 
 // onReference runs a test on DynamoDB Local, where ./scripts/test found that this machine can run it.

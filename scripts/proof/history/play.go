@@ -93,7 +93,7 @@ func (p *player) call(in Input) {
 }
 
 func (p *player) draw() Input {
-	in := Input{}
+	var in Input
 	id := p.table.latest(p.random)
 	switch n := p.random.IntN(100); {
 	case n < 20:

@@ -1,0 +1,84 @@
+package fault
+
+import (
+	"slices"
+	"testing"
+
+	"wavegate/scripts/local/storefront"
+)
+
+func transactionOf(parts int) *storefront.Call {
+	return &storefront.Call{Function: "publish-release", Operation: transaction, Uses: make([]storefront.Use, parts)}
+}
+
+var read = &storefront.Call{Function: "get-rollout", Operation: "GetItem", Uses: make([]storefront.Use, 1)}
+
+func TestPlan_SameSeed_SameFates(t *testing.T) {
+	fates := func(seed uint64) []storefront.Fate {
+		p := New(seed, 0.1, Everything)
+		var all []storefront.Fate
+		for range 300 {
+			f := p.Fate(transactionOf(3))
+			f.Answer = nil // of which each is another value
+			all = append(all, f)
+		}
+		return all
+	}
+	if !slices.Equal(fates(7), fates(7)) {
+		t.Error("one seed made two plans")
+	}
+	if slices.Equal(fates(7), fates(8)) {
+		t.Error("two seeds made one plan")
+	}
+}
+
+func TestPlan_EveryKind_IsMetAndOnlyWhereItCanBe(t *testing.T) {
+	onTransactions, onReads := New(1, 0.2, Everything), New(1, 0.2, Everything)
+	for range 2000 {
+		onTransactions.Fate(transactionOf(3))
+		onReads.Fate(read)
+	}
+	for _, kind := range Everything {
+		if onTransactions.Met()[kind] == 0 {
+			t.Errorf("no transaction met a %s", kind)
+		}
+		if n := onReads.Met()[kind]; (n == 0) != transactional(kind) {
+			t.Errorf("%d reads met a %s", n, kind)
+		}
+	}
+}
+
+func TestPlan_SomeFaultsLast_LongerThanEveryRetry(t *testing.T) {
+	p := New(1, 0.01, []Kind{InternalError})
+	longest, row := 0, 0
+	for range 5000 {
+		if p.Fate(read).Answer != nil {
+			row++
+		} else {
+			row = 0
+		}
+		longest = max(longest, row)
+	}
+	if longest < streak {
+		t.Errorf("the longest row of faults was %d, want %d", longest, streak)
+	}
+}
+
+func TestPlan_DeadEndpoint_IsDeadForEveryone(t *testing.T) {
+	p := New(1, 0.25, []Kind{Dead})
+	for p.Met()[Dead] == 0 {
+		p.Fate(transactionOf(3))
+	}
+	if fate := p.Fate(read); !fate.DropRequest {
+		t.Errorf("another function's call met %+v", fate)
+	}
+}
+
+func TestPlan_NoShare_MeetsNothing(t *testing.T) {
+	p := New(1, 0, Everything)
+	for range 1000 {
+		if fate := p.Fate(transactionOf(3)); fate != (storefront.Fate{}) {
+			t.Fatalf("met %+v", fate)
+		}
+	}
+}
