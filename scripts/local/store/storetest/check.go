@@ -13,10 +13,10 @@ import (
 // rapid's hundred, but in a long run.
 const (
 	cases     = 15
-	casesLong = 200
+	casesLong = 100
 )
 
-// Check is rapid.Check for a property that takes a store: with 15 cases, with 200 where LONG is set,
+// Check is rapid.Check for a property that takes a store: with 15 cases, with 100 where LONG is set,
 // and with as many as -rapid.checks says. Tests that use it do not run side by side.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
