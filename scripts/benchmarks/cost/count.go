@@ -65,8 +65,7 @@ func startCounted(ctx context.Context, functions string, s *store.Store) (*calls
 	}
 	w, err := calls.Start(ctx, calls.Options{Functions: functions, Store: store.External(m.URL), Processes: 1})
 	if err != nil {
-		m.Close()
-		return nil, nil, err
+		return nil, nil, errors.Join(err, m.Close())
 	}
 	return w, m, nil
 }

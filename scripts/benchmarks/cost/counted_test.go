@@ -39,7 +39,7 @@ func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.Close(); m.Close() })
+	t.Cleanup(func() { w.Close(); _ = m.Close() })
 	all, err := limits()
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,7 @@
 // units, counted on Amazon's DynamoDB Local; processor time and allocations of the warm function; and
 // from these dollars per million calls at list prices.
 //
-//	./scripts/bench cost     N=… sets how many calls a profile is taken of (100)
+//	./scripts/bench cost     N=… sets how many calls a profile is taken of (50)
 package main
 
 import (
@@ -29,11 +29,11 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	n := 100
+	n := 50
 	if s := os.Getenv("N"); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil || n < 1 {
-			return fmt.Errorf("N=%s is no count", s)
+			return fmt.Errorf("the count N=%s makes no sense", s)
 		}
 	}
 	usages, kind, err := countAll(ctx)
@@ -69,7 +69,7 @@ func countAll(ctx context.Context) (usages []meter.Usage, kind string, err error
 	if err != nil {
 		return nil, "", err
 	}
-	defer m.Close()
+	defer func() { _ = m.Close() }()
 	defer w.Close()
 	for _, row := range calls.Rows {
 		u, err := count(w, m, row, nil)

@@ -5,20 +5,14 @@
 package main
 
 import (
-	"archive/zip"
-	"bytes"
-	"compress/flate"
 	"context"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"wavegate/scripts/local/devissuer"
@@ -29,7 +23,7 @@ import (
 	"wavegate/shared/token"
 )
 
-// runs of each function; RUNS replaces it.
+// runs of each function; RUNS=… replaces it.
 const runs = 30
 
 // empty is the name of the empty function in the table.
@@ -50,7 +44,7 @@ func run(ctx context.Context) error {
 	if s := os.Getenv("RUNS"); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil || n < 1 {
-			return fmt.Errorf("RUNS=%s is no count", s)
+			return fmt.Errorf("the count RUNS=%s makes no sense", s)
 		}
 	}
 	dir, err := service.Build(ctx, os.Stderr)
@@ -83,26 +77,51 @@ func run(ctx context.Context) error {
 			}
 		}
 	}
-	return table(order, samples, binaries, n)
+	return table(ctx, order, samples, binaries, n)
 }
 
-func table(order []string, samples map[string][]sample, binaries map[string]string, n int) error {
-	fmt.Printf("Median of %d starts of each, taken in turns; ratios are to the empty function.\n\n", n)
-	fmt.Println("| function | first poll, ms | ratio | first answer, ms | binary, MB | zip, MB |")
-	fmt.Println("|---|---|---|---|---|---|")
-	poll := func(s sample) time.Duration { return s.poll }
-	base := median(samples[empty], poll)
-	for _, f := range order {
-		size, zipped, err := sizes(binaries[f])
-		if err != nil {
-			return err
-		}
-		first := median(samples[f], poll)
-		fmt.Printf("| %s | %.2f | %.2f | %.2f | %.1f | %.1f |\n", f, ms(first), float64(first)/float64(base),
-			ms(median(samples[f], func(s sample) time.Duration { return s.answer })), mb(size), mb(zipped))
+func table(ctx context.Context, order []string, samples map[string][]sample, binaries map[string]string, n int) error {
+	arm64, err := deployed(ctx)
+	if err != nil {
+		return err
 	}
+	var paths []string // this machine's binary and the deployed one of each function by turns
+	for _, f := range order {
+		paths = append(paths, binaries[f])
+		if f != empty {
+			paths = append(paths, filepath.Join(arm64, f, "bootstrap"))
+		}
+	}
+	all, err := sizes(paths)
+	if err != nil {
+		return err
+	}
+	bySize := map[string]size{}
+	for i, p := range paths {
+		bySize[p] = all[i]
+	}
+	fmt.Printf("Median of %d starts of each, taken in turns; ratios are to the empty function. First poll: from the start of the process to its first question to the Lambda runtime. First answer: to the answer of a first call, with its own connection to the store. Sizes of the binary that was measured, and as deployed, for linux/arm64.\n\n", n)
+	fmt.Println("| function | first poll, ms | ratio | first answer, ms | binary, MB | zip, MB | deployed, MB | deployed zip, MB |")
+	fmt.Println("|---|---|---|---|---|---|---|---|")
+	base := median(samples[empty], poll)
+	var slowest float64
+	var largest int64
+	for _, f := range order {
+		first, here := median(samples[f], poll), bySize[binaries[f]]
+		ratio := float64(first) / float64(base)
+		there := "| |"
+		if d, ok := bySize[filepath.Join(arm64, f, "bootstrap")]; ok {
+			there = fmt.Sprintf("| %.2f | %.2f |", mb(d.binary), mb(d.zipped))
+			slowest, largest = max(slowest, ratio), max(largest, d.zipped, here.zipped)
+		}
+		fmt.Printf("| %s | %.2f | %.2f | %.2f | %.2f | %.2f %s\n", f, ms(first), ratio, ms(median(samples[f], answer)), mb(here.binary), mb(here.zipped), there)
+	}
+	fmt.Printf("\nHighest ratio %.2f (at most 1.45 is aimed at), largest zip %.2f MB (at most 4 is aimed at, and held by a test).\n", slowest, mb(largest))
 	return nil
 }
+
+func poll(s sample) time.Duration   { return s.poll }
+func answer(s sample) time.Duration { return s.answer }
 
 func median(list []sample, of func(sample) time.Duration) time.Duration {
 	var d []time.Duration
@@ -200,67 +219,4 @@ func start(ctx context.Context, binary, function string, environment []string) (
 		}
 	}
 	return s, nil
-}
-
-// A runtime is the part of the Lambda runtime's API that one call needs.
-type runtime struct {
-	address          string
-	polled, answered chan time.Time
-	close            func()
-}
-
-func newRuntime(event []byte) (*runtime, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	r := &runtime{address: l.Addr().String(), polled: make(chan time.Time, 1), answered: make(chan time.Time, 1)}
-	mux := http.NewServeMux()
-	done := make(chan struct{})
-	var first atomic.Bool
-	first.Store(true)
-	mux.HandleFunc("GET /2018-06-01/runtime/invocation/next", func(w http.ResponseWriter, q *http.Request) {
-		if !first.CompareAndSwap(true, false) {
-			// The second poll, after the answer, waits for the end.
-			select {
-			case <-done:
-			case <-q.Context().Done():
-			}
-			return
-		}
-		r.polled <- time.Now()
-		w.Header().Set("Lambda-Runtime-Aws-Request-Id", "bench")
-		w.Header().Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(time.Now().Add(time.Minute).UnixMilli(), 10))
-		_, _ = w.Write(event)
-	})
-	answer := func(w http.ResponseWriter, q *http.Request) {
-		r.answered <- time.Now()
-		_, _ = io.Copy(io.Discard, q.Body)
-		w.WriteHeader(http.StatusAccepted)
-	}
-	mux.HandleFunc("POST /2018-06-01/runtime/invocation/bench/response", answer)
-	mux.HandleFunc("POST /2018-06-01/runtime/invocation/bench/error", answer)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}
-	go func() { _ = server.Serve(l) }()
-	r.close = func() { close(done); server.Close() }
-	return r, nil
-}
-
-// sizes are those of a binary and of the zip that is deployed.
-func sizes(binary string) (size, zipped int64, err error) {
-	b, err := os.ReadFile(binary)
-	if err != nil {
-		return 0, 0, err
-	}
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
-	f, err := z.Create("bootstrap")
-	if err == nil {
-		_, err = f.Write(b)
-	}
-	if err == nil {
-		err = z.Close()
-	}
-	return int64(len(b)), int64(out.Len()), err
 }
