@@ -207,11 +207,13 @@ func text(t *testing.T, where string, s *openapi3.Schema, rule *request.Text) {
 	}
 	compared[done] = true
 	allowed := regexp.MustCompile(s.Pattern)
-	rapid.Check(t, func(r *rapid.T) {
-		value := likely.Draw(r, "value")
-		if _, code, _ := rule.Apply(value); allowed.MatchString(value) != (code == "") {
-			r.Fatalf("%s: %q: the contract takes it: %v; the code says %q", where, value, allowed.MatchString(value), code)
-		}
+	t.Run(rule.Says, func(t *testing.T) { // rapid asks for a test that has not failed
+		rapid.Check(t, func(r *rapid.T) {
+			value := likely.Draw(r, "value")
+			if _, code, _ := rule.Apply(value); allowed.MatchString(value) != (code == "") {
+				r.Fatalf("%s: %q: the contract takes it: %v; the code says %q", where, value, allowed.MatchString(value), code)
+			}
+		})
 	})
 }
 

@@ -166,6 +166,8 @@ var transport = []string{
 	"X-Amzn-Requestid", "X-Amz-Apigw-Id", "X-Amzn-Trace-Id",
 	// A REST API does not let a function send WWW-Authenticate by that name.
 	"X-Amzn-Remapped-Www-Authenticate",
+	// For pages of the origins that the settings allow (WHATWG Fetch, "CORS protocol").
+	"Vary", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
 }
 
 // headers finds those that are not documented and those that are missing.
