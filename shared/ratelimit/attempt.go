@@ -2,7 +2,6 @@ package ratelimit
 
 import (
 	"context"
-	"math"
 	"time"
 )
 
@@ -27,11 +26,14 @@ type count struct {
 // A roll takes what has expired out of an item and, unless only is set, counts a request. It is
 // conditioned on the base being from, on the total being under below, and on every slot to remove
 // holding what was read: others may count meanwhile, as long as none of it is lost or over the limit.
+// If exact is set, the total is to be seen, the one that was read, and no one may count meanwhile.
 type roll struct {
 	at       slot
 	now      time.Time
 	from, to slot // the base before and after
 	below    int
+	exact    bool
+	seen     int
 	expired  int          // leaves the total
 	pulled   int          // moves from slots ahead of the present one into it
 	remove   map[slot]int // slots to forget, the expired ones and those pulled, and what they hold
@@ -142,8 +144,9 @@ func (a *attempt) rejected(it item) verdict {
 // roll plans the roll of an item as it was read.
 func (r rules) roll(it item, now time.Time, limit int, only bool) roll {
 	at := r.at(now)
-	w := roll{at: at, now: now, from: it.base, to: max(it.base, at-r.window), remove: map[slot]int{}, only: only}
-	pull := only || it.base > at
+	w := roll{at: at, now: now, from: it.base, to: max(it.base, at-r.window), seen: it.total, remove: map[slot]int{}, only: only}
+	// A clock that is so far behind takes the item back to its own time.
+	pull := only || it.base > at-r.settled
 	if pull {
 		w.to = at - r.window
 	}
@@ -161,8 +164,7 @@ func (r rules) roll(it item, now time.Time, limit int, only bool) roll {
 		w.ended = it.override
 	}
 	w.below = limit + w.expired
-	if only {
-		w.below = math.MaxInt32
-	}
+	// Slots go that others could still count in, unseen by this roll.
+	w.exact = pull || w.to > w.from+r.settled
 	return w
 }

@@ -118,18 +118,18 @@ func (r rules) countInput(w count) *dynamodb.UpdateItemInput {
 		UpdateExpression: aws.String("SET b = if_not_exists(b, :base), #ttl = if_not_exists(keep, :ttl) ADD n :one, " + r.attribute(w.at) + " :one"),
 		ConditionExpression: aws.String("attribute_not_exists(n) OR " +
 			"(((attribute_not_exists(lim) AND n < :limit) OR (#until > :now AND n < lim))" +
-			" AND (b BETWEEN :fresh AND :at OR (n < :small AND b BETWEEN :oldest AND :at)))"),
+			" AND (b BETWEEN :fresh AND :settled OR (n < :small AND b BETWEEN :oldest AND :settled)))"),
 		ExpressionAttributeNames: map[string]string{"#ttl": attrTTL, "#until": attrUntil},
 		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":one":    number(1),
-			":base":   number(w.at - r.window),
-			":ttl":    number(w.now.Add(idle).Unix()),
-			":limit":  number(w.limit),
-			":now":    number(w.now.UnixMilli()),
-			":fresh":  number(w.at - r.fresh),
-			":at":     number(w.at),
-			":oldest": number(w.at - r.oldest),
-			":small":  number(r.small),
+			":one":     number(1),
+			":base":    number(w.at - r.window),
+			":ttl":     number(w.now.Add(idle).Unix()),
+			":limit":   number(w.limit),
+			":now":     number(w.now.UnixMilli()),
+			":fresh":   number(w.at - r.fresh),
+			":settled": number(w.at - r.settled),
+			":oldest":  number(w.at - r.oldest),
+			":small":   number(r.small),
 		},
 	}
 }
@@ -145,6 +145,9 @@ func (r rules) rollInput(w roll) *dynamodb.UpdateItemInput {
 		":here":  number(w.counted() + w.pulled),
 	}
 	condition := "b = :from AND n < :below"
+	if w.exact {
+		condition, values[":below"] = "b = :from AND n = :below", number(w.seen)
+	}
 	set := "SET b = :to, #ttl = if_not_exists(keep, :ttl)"
 	var remove []string
 	here := " ADD n :delta, " + r.attribute(w.at) + " :here"

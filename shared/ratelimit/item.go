@@ -81,7 +81,7 @@ func (r rules) admits(it item, c count) bool {
 	if it.override != nil && !it.override.lasts(c.now) {
 		return false // the roll that follows clears it away
 	}
-	if it.total >= it.limit(c.now, c.limit) || it.base > c.at {
+	if it.total >= it.limit(c.now, c.limit) || it.base > c.at-r.settled {
 		return false
 	}
 	return it.base >= c.at-r.fresh || it.total < r.small && it.base >= c.at-r.oldest

@@ -62,7 +62,8 @@ func (m *model) holds(s *stored, w write) bool {
 			return true
 		}
 		under := !s.override && s.n < int64(w.limit) || s.override && s.until > w.now.UnixMilli() && s.n < s.lim
-		return under && (s.b >= int64(w.at-r.fresh) && s.b <= int64(w.at) || s.n < int64(r.small) && between(w.at))
+		settled := s.b <= int64(w.at-r.settled)
+		return under && settled && (s.b >= int64(w.at-r.fresh) && s.b <= int64(w.at-r.settled) || s.n < int64(r.small) && between(w.at))
 	case roll:
 		if s == nil || s.b != int64(w.from) {
 			return false
@@ -74,6 +75,9 @@ func (m *model) holds(s *stored, w write) bool {
 			if s.slots[r.attribute(x)] != int64(n) {
 				return false
 			}
+		}
+		if w.exact {
+			return s.n == int64(w.seen)
 		}
 		return s.n < int64(w.below)
 	case giveBack:

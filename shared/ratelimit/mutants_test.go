@@ -30,14 +30,14 @@ var mutants = []mutant{
 	// The base is let grow less old here, so that there are more rolls for others to come between.
 	{"a roll has no condition on the total", 7, bend{rules: func(r *rules) { r.fresh, r.small = 121, 0 }, write: func(_ rules, _ item, w write) write {
 		if r, ok := w.(roll); ok {
-			r.below = math.MaxInt32
+			r.below, r.exact = math.MaxInt32, false
 			return r
 		}
 		return w
 	}}},
 	{"a roll has no condition on the base", 4, bend{write: func(_ rules, it item, w write) write {
 		if r, ok := w.(roll); ok {
-			r.from = it.base
+			r.from, r.seen = it.base, it.total
 			for s := range r.remove {
 				r.remove[s] = it.slots[s]
 			}
@@ -47,6 +47,7 @@ var mutants = []mutant{
 	}}},
 	{"a roll has no condition on the slots it removes", 4, bend{write: func(_ rules, it item, w write) write {
 		if r, ok := w.(roll); ok && r.from == it.base {
+			r.exact = false
 			r.remove = maps.Clone(r.remove)
 			for s := range r.remove {
 				r.remove[s] = it.slots[s]

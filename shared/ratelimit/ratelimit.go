@@ -42,6 +42,9 @@ type rules struct {
 	// fresh is how far the base may lie back for a blind count. What has expired since stays in the
 	// total meanwhile, so the total errs on the side of counting too much, for 5 s at most.
 	fresh slot
+	// settled is how far the base has to lie back at least. So a blind count never touches the slots
+	// from base to base + settled, and a roll may forget those while others count.
+	settled slot
 	// small is the total up to which the base may lie back further than fresh: an item has at most
 	// one slot for each request, so it stays small, and a caller of now and then never needs a roll.
 	small int
@@ -59,6 +62,7 @@ var slotLog = rules{
 	slot:     500 * time.Millisecond,
 	window:   120,
 	fresh:    130,
+	settled:  60,
 	small:    60,
 	oldest:   3900,
 	ring:     4096,
