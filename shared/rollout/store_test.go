@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ type fleet struct {
 type counting struct {
 	dynamo.API
 	items []int // of each transaction
-	reads int
+	reads atomic.Int64 // they run side by side
 }
 
 func (c *counting) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
@@ -41,7 +42,7 @@ func (c *counting) TransactWriteItems(ctx context.Context, in *dynamodb.Transact
 }
 
 func (c *counting) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	c.reads++
+	c.reads.Add(1)
 	return c.API.GetItem(ctx, in, o...)
 }
 
@@ -186,13 +187,14 @@ func TestRollout_PublicationMeanwhile_IsReplacedByTheTargetAtCompletion(t *testi
 // fleet, since no box is touched.
 func TestMove_TouchesTheSameFewItems(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
-		step := func(what string, wantReads, wantItems int, do func()) {
+		step := func(what string, wantReads int64, wantItems int, do func()) {
 			t.Helper()
-			f.counted.reads, f.counted.items = 0, nil
+			f.counted.reads.Store(0)
+			f.counted.items = nil
 			do()
-			if f.counted.reads != wantReads || len(f.counted.items) != 1 || f.counted.items[0] != wantItems {
+			if f.counted.reads.Load() != wantReads || len(f.counted.items) != 1 || f.counted.items[0] != wantItems {
 				t.Errorf("%s: %d reads and transactions of %v items; want %d reads and one of %d",
-					what, f.counted.reads, f.counted.items, wantReads, wantItems)
+					what, f.counted.reads.Load(), f.counted.items, wantReads, wantItems)
 			}
 		}
 		var id string
