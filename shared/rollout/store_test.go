@@ -32,7 +32,7 @@ type fleet struct {
 // counting counts the calls that reach the store.
 type counting struct {
 	dynamo.API
-	items []int // of each transaction
+	items []int        // of each transaction
 	reads atomic.Int64 // they run side by side
 }
 
