@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/local/service"
+)
+
+// slow are packages that a function must not be made of, since what they do when a process starts was
+// measured to cost more than all of the service's own code.
+var slow = []string{
+	"github.com/aws/aws-sdk-go-v2/config",                   // reads files; see dynamo.NewClient
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/schemas", // tables of every shape; see dynamo.NewClient
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/schemas",
+	"github.com/getkin/kin-openapi/openapi3", // for tests only
+}
+
+func TestFunctions_AreMadeOfNothingThatStartsSlowly(t *testing.T) {
+	root, err := service.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := exec.CommandContext(t.Context(), "go", "list", "-tags", "lambda.norpc", "-deps", "./functions/...")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := strings.Fields(string(out))
+	if !slices.Contains(packages, "github.com/aws/aws-sdk-go-v2/service/dynamodb") {
+		t.Fatal("the functions' packages were not listed")
+	}
+	for _, p := range slow {
+		if slices.Contains(packages, p) {
+			t.Errorf("some function is made of %s", p)
+		}
+	}
+}
