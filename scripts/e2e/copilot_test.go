@@ -92,6 +92,17 @@ func TestCopilot_RequestAndAnswer_PassUnchanged(t *testing.T) {
 	}
 }
 
+func TestCopilot_EveryMethod_IsForwarded(t *testing.T) {
+	w := harness.New(t, withAssistant(t))
+	for _, method := range []string{
+		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+	} {
+		if a := w.Engineer(t, "acme").Do(t, method, "/api/copilot/chat", ""); a.Status != http.StatusOK {
+			t.Errorf("%s: answered %d %s", method, a.Status, a.Body)
+		}
+	}
+}
+
 func TestCopilot_Identity_IsTheCallersAndCannotBeForged(t *testing.T) {
 	got := make(chan http.Header, 1)
 	w := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) { got <- r.Header }))
