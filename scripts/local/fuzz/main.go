@@ -118,7 +118,7 @@ func (t *target) fuzz(ctx context.Context, c caller, mode string, examples, seed
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, os.Getenv("SCHEMATHESIS"), //nolint:gosec // scripts/contract installed it
+	cmd := exec.CommandContext(ctx, os.Getenv("SCHEMATHESIS"),
 		"--config-file", filepath.Join(root, "scripts/local/fuzz/schemathesis.toml"),
 		"run", filepath.Join(root, "shared/contract/openapi.yaml"), "--url", t.service.URL, "--header", "Authorization: "+bearer,
 		"--mode", mode, "--phases", c.phases(mode, examples), "--checks", "all", "--exclude-checks", "unsupported_method",
