@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,6 +36,28 @@ func TestStack_RoutesAndTheirFunctions_AreTheTableOfOperations(t *testing.T) {
 	for route := range got {
 		if want[route] == "" {
 			t.Errorf("%s is in the template and not in the table", route)
+		}
+	}
+}
+
+// TestStack_EveryFunctionThatIsWritten_IsDeployed holds the template against the folders of functions,
+// which no row of the table makes: a row that is lost would otherwise take its route out of the stack
+// and out of every test that goes by the table.
+func TestStack_EveryFunctionThatIsWritten_IsDeployed(t *testing.T) {
+	written, err := filepath.Glob(filepath.Join("..", "functions", "*", "main.go"))
+	if err != nil || len(written) == 0 {
+		t.Fatalf("no functions: %v", err)
+	}
+	var deployed []string
+	for id := range dev().of("AWS::Lambda::Function") {
+		deployed = append(deployed, id)
+	}
+	for _, main := range written {
+		name := filepath.Base(filepath.Dir(main))
+		if !slices.ContainsFunc(deployed, func(id string) bool {
+			return len(id) > 8 && id[:len(id)-8] == strings.ReplaceAll(name, "-", "")
+		}) {
+			t.Errorf("functions/%s is in no stack: it has no row in the table of operations", name)
 		}
 	}
 }
