@@ -128,7 +128,7 @@ func TestFaults_CodesOfContractAndCode_AreTheSame(t *testing.T) {
 			}
 		}
 	}
-	eachSource(t, []string{"../request", "../paging", "../audit", "../ratelimit", "../copilot", "../edge", "../../functions"}, func(n ast.Node) {
+	eachSource(t, []string{"..", "../../functions"}, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			if f, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) == 3 && slices.Contains([]string{"parameter", "fault", "Fault"}, f.Sel.Name) {
