@@ -137,5 +137,6 @@ func (t *target) fuzz(ctx context.Context, c caller, mode string, examples, seed
 // closing is the last part of what schemathesis says: how many requests it made up, and the seed.
 func closing(out string) string {
 	_, end, _ := strings.Cut(out, "Test cases:")
-	return strings.ReplaceAll(strings.Trim(strings.Join(strings.Fields(end), " "), "= "), " ==========================", ";")
+	end = strings.ReplaceAll(strings.Trim(end, "= \n"), "=", "")
+	return strings.Join(strings.Fields(end), " ")
 }
