@@ -250,7 +250,7 @@ func weight(op operations.Operation) int {
 		return 12
 	case "publish-release", "start-rollout", "create-production-method", "put-machine":
 		return 6
-	case "put-factory":
+	case "put-factory", "put-edge", "get-manifest":
 		return 4
 	case "copilot":
 		return 1

@@ -17,7 +17,7 @@ import (
 //   - Every acknowledged call has its change, or what it asked for was so already while it ran.
 //   - The calls with one idempotency key, repeated or not, made one thing and were told of that one.
 //   - What was read is what some change led to, whole, and nothing older than what was acknowledged
-//     before.
+//     before. What a box was told was on its channel.
 //
 // A call that ended with a 5xx may have made its change or not, as long as all of it is there or none.
 func (b Books) Explain(calls []Call) []string {
@@ -38,6 +38,8 @@ func (b Books) Explain(calls []Call) []string {
 			x.write(c)
 		case one:
 			x.read(c)
+		case c.Operation == "get-manifest":
+			x.poll(c)
 		default:
 			x.list(c)
 		}
@@ -225,6 +227,31 @@ func (x *explainer) owner(c Call) string {
 		return ""
 	}
 	return events[0].Organization
+}
+
+// poll holds what a box is told against what was published or rolled out on its channel: a poll may lag
+// behind by moments, but it never names anything else.
+func (x *explainer) poll(c Call) {
+	if c.Status != http.StatusOK {
+		return
+	}
+	m := c.answered()
+	rolled := func(e Event) bool {
+		return e.Type == "rollout" && text(e.After, "edgeType") == text(m, "edgeType") && text(e.After, "channel") == text(m, "channel") &&
+			text(e.After, "targetVersion") == text(m, "version") && text(e.After, "sha256") == text(m, "sha256")
+	}
+	published := func(e Event) bool {
+		return text(e.After, "currentVersion") == text(m, "version") && text(e.After, "sha256") == text(m, "sha256")
+	}
+	if slices.ContainsFunc(x.trail[c.of("release-channel", text(m, "edgeType")+"/"+text(m, "channel"))], published) {
+		return
+	}
+	for _, events := range x.trail {
+		if slices.ContainsFunc(events, rolled) {
+			return
+		}
+	}
+	x.add("%s was told %s, which was never on its channel", c, c.Answer)
 }
 
 // list holds each thing of a list against what changes led to. Some lists lag behind by a moment, so

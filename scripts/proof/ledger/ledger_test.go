@@ -196,6 +196,8 @@ func (r *run) read(t *testing.T) {
 		c.Parameter["id"], _ = after.(ledger.Item)["id"].(string)
 		r.calls = append(r.calls, c)
 	}
+	r.calls = append(r.calls, ledger.Call{Operation: "get-manifest", User: "box-1", Status: 200, RequestID: "poll",
+		Answer: fmt.Appendf(nil, `{"edgeType":"gateway-x","channel":"stable","version":"1.1.0","sha256":%q,"source":"rollout"}`, digest)})
 }
 
 func TestBooks_OfAnHonestRun_AreInOrder(t *testing.T) {
@@ -288,7 +290,11 @@ func TestExplain_FindsWhatIsPlanted(t *testing.T) {
 			c := r.call(t, "get-rollout")
 			c.Answer = []byte(strings.Replace(string(c.Answer), `"completed"`, `"halted"`, 1))
 		},
-		"a stale read":                             stale,
+		"a stale read": stale,
+		"a poll that names other bytes": func(t *testing.T, r *run) {
+			c := r.call(t, "get-manifest")
+			c.Answer = []byte(strings.Replace(string(c.Answer), "aaaa", "bbbb", 1))
+		},
 		"a read of nothing where there was one":    func(t *testing.T, r *run) { r.call(t, "get-machine").Status = 404 },
 		"a read of what is another organization's": func(t *testing.T, r *run) { c := r.call(t, "get-machine"); c.ReadsAll, c.Organization = false, "rival" },
 	} {
