@@ -31,14 +31,14 @@ import (
 // client that functions have, and judges each.
 func TestHistories_OfOneChannel_AreLinearizable(t *testing.T) {
 	n := count(t, "PROOF_HISTORIES", 150, 10_000)
-	onEmbedded(t, n, fault.New(0, 0, nil))
+	onEmbedded(t, n, 0)
 }
 
 // TestHistories_UnderFaults_AreLinearizable does the same while the store is in trouble: answers that
 // tell nothing may have been changes or not, but every one that tells something is held to it.
 func TestHistories_UnderFaults_AreLinearizable(t *testing.T) {
 	n := count(t, "PROOF_HISTORIES_FAULTS", 30, 2000)
-	onEmbedded(t, n, fault.New(seed(t), 0.02, fault.Everything))
+	onEmbedded(t, n, 0.02)
 }
 
 // TestHistories_OnTheReference_AreLinearizable does the same on the store that honours transaction
@@ -46,17 +46,19 @@ func TestHistories_UnderFaults_AreLinearizable(t *testing.T) {
 func TestHistories_OnTheReference_AreLinearizable(t *testing.T) {
 	onReference(t, func(reference *store.Store) {
 		n := count(t, "PROOF_HISTORIES_FAULTS", 30, 2000)
-		r := record{seed: seed(t), plan: fault.New(seed(t), 0.02, fault.Everything)}
+		first := seed(t)
+		r := record{seed: first, plan: fault.New(first, 0.02, fault.Everything)}
 		r.play(t, reference, n)
 		r.tell(t)
 	})
 }
 
 // onEmbedded plays histories on embedded stores, a new one for every few: a transaction there takes
-// the longer the more is stored.
-func onEmbedded(t *testing.T, n int, plan *fault.Plan) {
+// the longer the more is stored. The given share of the store's calls meets a fault.
+func onEmbedded(t *testing.T, n int, share float64) {
 	const few = 24
-	r := record{seed: seed(t), plan: plan}
+	first := seed(t)
+	r := record{seed: first, plan: fault.New(first, share, fault.Everything)}
 	for r.histories < n && !t.Failed() {
 		embedded, err := store.Embedded()
 		if err != nil {
