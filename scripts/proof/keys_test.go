@@ -221,3 +221,31 @@ func TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd(t *testing.T) {
 	get(t, w, fresh, "newer").Is(t, http.StatusOK)
 	get(t, w, old, "older").Refused(t, problem.Unauthenticated)
 }
+
+// TestKeys_AuthorizerKilledWhileItAsks_NextCallIsWell: the gateway answers for an authorizer that is
+// gone, and remembers nothing of it.
+func TestKeys_AuthorizerKilledWhileItAsks_NextCallIsWell(t *testing.T) {
+	t.Parallel()
+	signer, server := issuers(t), newKeyServer(t)
+	asked := make(chan struct{}, 1)
+	server.does(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-r.Context().Done()
+	})
+	w := server.start(t, signer)
+	answer := make(chan harness.Answer)
+	caller := harness.Target{URL: w.Target.URL, Token: signer.Token}.As(t, "olga", "acme", auth.PlatformOwner)
+	go func() {
+		defer close(answer)
+		if a, err := caller.Try(http.MethodGet, "/api/factories", ""); err == nil {
+			answer <- a
+		}
+	}()
+	<-asked
+	server.does(keysOf(t, signer))
+	for _, pid := range w.Function(operations.Authorizer).PIDs() {
+		kill(pid)
+	}
+	(<-answer).Refused(t, problem.Internal)
+	caller.Get(t, "/api/factories").Is(t, http.StatusOK)
+}
