@@ -114,6 +114,10 @@ func rolesOf(t *testing.T, op *openapi3.Operation) []string {
 		}
 		roles = append(roles, list...)
 	}
+	// A reader of the page would otherwise have to open each of the alternatives.
+	if says := "\n\nRoles: `" + strings.Join(roles, "` or `") + "`.\n"; !strings.HasSuffix(op.Description, says) {
+		t.Errorf("%s: the description does not end with%s", op.OperationID, says)
+	}
 	slices.Sort(roles)
 	return roles
 }
