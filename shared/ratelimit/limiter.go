@@ -46,6 +46,7 @@ type Limiter struct {
 	deadline time.Duration
 	began    atomic.Bool
 	memory   memory
+	calm     calm
 	breaker  breaker
 }
 
@@ -91,7 +92,8 @@ type subject struct {
 }
 
 // subjects lists what a request counts against, in the order of asking: the user's own counts
-// first, so that one who exceeds a limit costs the organization nothing.
+// first, so that one who exceeds a limit costs the organization nothing. See calm for when both are
+// asked at once.
 func (l *Limiter) subjects(c Caller, class operations.LimitClass) [][]subject {
 	user := []subject{{key: userKey(c.User), policy: "user", limit: l.limits.User}}
 	organization := []subject{{key: organizationKey(c.Organization), policy: "org", limit: l.limits.Organization, shared: true}}
@@ -128,7 +130,7 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.Lim
 
 	var d Decision
 	var counted []admission
-	for _, level := range levels {
+	for _, level := range l.calm.together(levels, now) {
 		verdicts, err := l.ask(bounded, level, now)
 		trips := 0
 		for i, v := range verdicts {
@@ -198,6 +200,9 @@ func (l *Limiter) admit(ctx context.Context, key string, now time.Time, limit in
 func (l *Limiter) policy(s subject, v verdict, now time.Time) Policy {
 	r := l.rules
 	p := Policy{Name: s.policy, Quota: v.limit, Remaining: max(v.limit-v.used, 0), Reset: r.retryAfter(now, v.free)}
+	if !s.shared {
+		l.calm.note(s.key, v, now)
+	}
 	if v.admitted {
 		l.memory.admitted(s.key)
 		return p

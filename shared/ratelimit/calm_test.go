@@ -1,0 +1,91 @@
+package ratelimit
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"wavegate/shared/operations"
+)
+
+// distant is a store that is a round trip away.
+type distant struct {
+	mu sync.Mutex
+	store
+}
+
+const trip = 5 * time.Millisecond
+
+func (d *distant) apply(ctx context.Context, key string, w write) (item, bool, error) {
+	time.Sleep(trip)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.store.apply(ctx, key, w)
+}
+
+// TestCalm_UserFarFromTheLimit_IsAskedBesideTheOrganization counts the round trips of a request.
+func TestCalm_UserFarFromTheLimit_IsAskedBesideTheOrganization(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Config{Limits: Limits{User: 6, Organization: 100, CopilotUser: 100, CopilotOrganization: 100}, Table: "-"})
+		l.store = &distant{store: newModel(slotLog)}
+		for i, want := range []time.Duration{
+			2, // nothing is known of the user yet
+			1, 1, 1,
+			2, 2, // more than half of the limit is used
+		} {
+			began := time.Now()
+			if d := l.Admit(t.Context(), ann, operations.Ordinary); d.Outcome != Admitted || d.Writes != 2 {
+				t.Fatalf("request %d: %+v", i, d)
+			}
+			if got := time.Since(began); got != want*trip {
+				t.Errorf("request %d took %v, want %d round trips", i, got, want)
+			}
+		}
+	})
+}
+
+func TestCalm_IsForgottenAfterAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Config{Limits: Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300}, Table: "-"})
+		l.store = &distant{store: newModel(slotLog)}
+		for i, want := range []time.Duration{2, 1, 2} {
+			began := time.Now()
+			l.Admit(t.Context(), ann, operations.Ordinary)
+			if got := time.Since(began); got != want*trip {
+				t.Errorf("request %d took %v, want %d round trips", i, got, want)
+			}
+			if i == 1 {
+				time.Sleep(calmTime)
+			}
+		}
+	})
+}
+
+// TestCalm_UserRanThroughTheLimitElsewhere_OrganizationGetsItsCountBack is the one time that the
+// organization is asked for nothing: it is left as it was, and asked no more.
+func TestCalm_UserRanThroughTheLimitElsewhere_OrganizationGetsItsCountBack(t *testing.T) {
+	here, there := newStand(small), newStand(small)
+	there.model, there.store = here.model, here.model
+	here.ask(t, ann, operations.Ordinary)
+	there.ask(t, ann, operations.Ordinary)
+	there.ask(t, ann, operations.Ordinary)
+	if d := here.ask(t, ann, operations.Ordinary); d.Outcome != Rejected || here.used(orders[0]) != 3 || here.used(orders[1]) != 3 {
+		t.Errorf("%+v; used are %d and %d, want 3 and 3", d, here.used(orders[0]), here.used(orders[1]))
+	}
+	if d := here.ask(t, ann, operations.Ordinary); d.Outcome != Rejected || d.Writes != 1 {
+		t.Errorf("the next is %+v, want it to cost the user's write alone", d)
+	}
+}
+
+func TestCalm_ClockJumpsBack_IsForgotten(t *testing.T) {
+	s := newStand(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
+	s.ask(t, ann, operations.Ordinary)
+	if !s.calm.has(orders[0], s.now) {
+		t.Fatal("the user is not calm")
+	}
+	if s.calm.has(orders[0], s.now.Add(-time.Second)) {
+		t.Error("what is known later is known already")
+	}
+}
