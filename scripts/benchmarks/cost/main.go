@@ -101,7 +101,7 @@ func profileAll(ctx context.Context, n int) (profiles []profile, authorizer prof
 func printCounts(usages []meter.Usage, profiles []profile, kind string, n int) {
 	fmt.Printf("## What a call takes\n\nRequests, round trips and units are those of one call in a warm process, on the store %q, by the rules of the DynamoDB Developer Guide from the sizes of items. "+
 		"They hold for every machine, and a test holds the service to them. CPU time and allocations are means of %d calls on this machine.\n\n", kind, n)
-	fmt.Print("Where the round trips are: the reads of a call go beside the limiter's first write, for the user; for people a second follows, for the organization, since one who is over the limit must not use up the organization's writes; a change is one transaction after them. So a poll takes 1, a person's read 2 and a change 3, which is one more than their work alone would. Completing a rollout at 100 percent reads the channel once it knows the rollout, beside the limiter's second write.\n\n")
+	fmt.Print("Where the round trips are: the reads of a call go beside the limiter's write, and a change is one transaction after them. The limiter asks for a person and their organization at once while the container lately saw the person far from their limit, as here; for the first call of a person in a container, and beyond half the limit, the organization is asked after them, which is one round trip more. Completing a rollout at 100 percent reads the channel once it knows the rollout.\n\n")
 	fmt.Println("| call | requests | round trips | read units | write units | CPU, ms | allocations | KB allocated |")
 	fmt.Println("|---|---|---|---|---|---|---|---|")
 	var disagreements []string
