@@ -186,6 +186,7 @@ func TestLists_FiltersThatMatchNothing_GiveAnEmptyList(t *testing.T) {
 		"/api/ota/rollouts?status=halted&edgeType=" + p.edgeType, "/api/ota/rollouts?status=halted&channel=stable&edgeType=" + p.edgeType,
 		p.factory + "/production-methods?productId=" + none, "/api/factories?organizationId=none",
 		p.factory + "/audit-events?resourceType=machine&resourceId=none", p.factory + "/audit-events?actorIssuer=none&actorUserId=none",
+		p.factory + "/audit-events?resourceType=none&resourceId=none&actorIssuer=none&actorUserId=none",
 		"/api/audit-events?resourceType=none&resourceId=none&actorIssuer=none&actorUserId=none",
 		"/api/audit-events?from=9999-12-31T23:59:59Z", "/api/audit-events?to=0000-01-01T00:00:00Z",
 		"/api/audit-events?from=0000-01-01T00:00:00Z&to=0000-06-01T00:00:00Z",
