@@ -33,6 +33,7 @@ const (
 // other is empty. Nothing but 401, 403 and 404 is answered, byte for byte the same in both, and nothing
 // is written.
 func TestIsolation_WhatIsForeign_IsTheSameWhetherItExists(t *testing.T) {
+	t.Parallel()
 	full, empty := harness.New(t, patient), harness.New(t, patient)
 	ids := furnish(t, full)
 	before := []string{full.State(t), empty.State(t)}

@@ -36,6 +36,7 @@ func changes(rollout string) map[string]struct{ method, path, body string } {
 // is on the way, before the store has seen it and after the store has applied it. The caller hears 502
 // either way; tried again with the same key, the change is there once.
 func TestKilled_InTheMiddleOfAChange_AllOfItIsThereOrNone(t *testing.T) {
+	t.Parallel()
 	for _, applied := range []bool{false, true} {
 		t.Run(fmt.Sprintf("applied=%t", applied), func(t *testing.T) {
 			w := harness.New(t, patient)

@@ -27,6 +27,7 @@ import (
 // random calls of every operation while the store is in trouble and processes are killed, and then
 // holds tables, audit trail and answers against each other.
 func TestRun_UnderFaults_TellsOneStory(t *testing.T) {
+	t.Parallel()
 	total := count(t, "PROOF_CALLS", 500, 80_000)
 	o := round{share: 0.015, kinds: append(slices.Clone(fault.Everything), fault.Dead), kills: 60, calls: 1000}
 	play(t, o, total)
