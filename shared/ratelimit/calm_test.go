@@ -30,7 +30,7 @@ func TestCalm_UserFarFromTheLimit_IsAskedBesideTheOrganization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Config{Limits: Limits{User: 6, Organization: 100, CopilotUser: 100, CopilotOrganization: 100}, Table: "-"})
 		l.store = &distant{store: newModel(slotLog)}
-		for i, want := range []time.Duration{
+		for i, want := range []int{
 			2, // nothing is known of the user yet
 			1, 1, 1,
 			2, 2, // more than half of the limit is used
@@ -39,8 +39,8 @@ func TestCalm_UserFarFromTheLimit_IsAskedBesideTheOrganization(t *testing.T) {
 			if d := l.Admit(t.Context(), ann, operations.Ordinary); d.Outcome != Admitted || d.Writes != 2 {
 				t.Fatalf("request %d: %+v", i, d)
 			}
-			if got := time.Since(began); got != want*trip {
-				t.Errorf("request %d took %v, want %d round trips", i, got, want)
+			if got := int(time.Since(began) / trip); got != want {
+				t.Errorf("request %d took %d round trips, want %d", i, got, want)
 			}
 		}
 	})
@@ -50,11 +50,11 @@ func TestCalm_IsForgottenAfterAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Config{Limits: Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300}, Table: "-"})
 		l.store = &distant{store: newModel(slotLog)}
-		for i, want := range []time.Duration{2, 1, 2} {
+		for i, want := range []int{2, 1, 2} {
 			began := time.Now()
 			l.Admit(t.Context(), ann, operations.Ordinary)
-			if got := time.Since(began); got != want*trip {
-				t.Errorf("request %d took %v, want %d round trips", i, got, want)
+			if got := int(time.Since(began) / trip); got != want {
+				t.Errorf("request %d took %d round trips, want %d", i, got, want)
 			}
 			if i == 1 {
 				time.Sleep(calmTime)
