@@ -86,6 +86,7 @@ func cancelledAnswer(codes ...string) *storefront.Answer {
 // TestTrouble_PassesOrIsToldPlainly injects what no local store raises. A passing fault is not seen by
 // the caller; a lasting one is a problem with Retry-After; in neither case is anything half done.
 func TestTrouble_PassesOrIsToldPlainly(t *testing.T) {
+	t.Parallel()
 	faults := map[string]storefront.Fate{
 		"transaction conflict":      {Answer: cancelledAnswer("None", "TransactionConflict", "None", "None")},
 		"throttling in a reason":    {Answer: cancelledAnswer("ThrottlingError", "None", "None", "None")},

@@ -139,6 +139,7 @@ func (f fleet) tell(t *testing.T, state string, want func(p *poller) string) {
 
 // TestWave_ReachesExactlyTheBoxesOfItsCohort takes 2,000 boxes through a whole rollout.
 func TestWave_ReachesExactlyTheBoxesOfItsCohort(t *testing.T) {
+	t.Parallel()
 	w := harness.New(t)
 	owner := w.Owner(t)
 	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
@@ -166,6 +167,7 @@ func TestWave_ReachesExactlyTheBoxesOfItsCohort(t *testing.T) {
 // after the halt was answered offers the target to no box that does not have it; the boxes that have it
 // are told nothing else, then or ever, until a publication brings them back.
 func TestWave_HaltAt50_OffersTheTargetToNobodyNew(t *testing.T) {
+	t.Parallel()
 	w := harness.New(t)
 	owner := w.Owner(t)
 	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
