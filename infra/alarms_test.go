@@ -103,7 +103,7 @@ func watched(t *testing.T, template template, kind, dimension string) map[string
 }
 
 func TestAlarms_WatchEveryFunctionAndEveryTable(t *testing.T) {
-	template := dev()
+	template := docs()
 	for _, kind := range []string{"functions-dead", "functions-slow", "functions-throttled"} {
 		seen := watched(t, template, kind, "FunctionName")
 		for _, name := range append(operations.Functions(), preTokenGeneration) {

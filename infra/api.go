@@ -92,6 +92,7 @@ func (s *service) stageOptions() *awsapigateway.StageOptions {
 		TracingEnabled:       jsii.Bool(true),
 		ThrottlingRateLimit:  jsii.Number(s.settings.ThrottleRate),
 		ThrottlingBurstLimit: jsii.Number(s.settings.ThrottleBurst),
+		MethodOptions:        s.docsThrottle(),
 	}
 }
 

@@ -30,14 +30,8 @@ type functionSpec struct {
 	sampled bool
 }
 
-// The functions that are no operations. The authorizer may have to fetch an issuer's keys, for which
-// it has two seconds; Cognito waits five seconds for a trigger.
-const (
-	authorizerMemoryMB    = 256
-	authorizerTimeout     = 5 * time.Second
-	preTokenGeneration    = "pre-token-generation"
-	preTokenGenerationFor = 5 * time.Second
-)
+// preTokenGeneration is the trigger of the stack's own user pool.
+const preTokenGeneration = "pre-token-generation"
 
 // addOperations makes one function for each row of the table of operations.
 func (s *service) addOperations() {
@@ -51,10 +45,14 @@ func (s *service) addOperations() {
 
 // addAuthorizer makes the function that turns a token into a principal.
 func (s *service) addAuthorizer(issuers *string) {
-	s.addFunction(functionSpec{
-		name: operations.Authorizer, description: "Verify an access token",
-		memoryMB: authorizerMemoryMB, timeout: authorizerTimeout,
-		environment: map[string]*string{token.Setting: issuers},
+	s.addHelper(operations.Authorizer, "Verify an access token", map[string]*string{token.Setting: issuers})
+}
+
+// addHelper makes a function that is no operation.
+func (s *service) addHelper(name, description string, environment map[string]*string) awslambda.Function {
+	return s.addFunction(functionSpec{
+		name: name, description: description, environment: environment,
+		memoryMB: operations.HelperMemoryMB, timeout: operations.HelperTimeout,
 	})
 }
 

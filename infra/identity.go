@@ -34,10 +34,7 @@ func (s *service) mfa() awscognito.Mfa {
 // addUserPool makes the pool for people, its groups named like the roles, and the client they log in
 // with. The pool's tokens carry what the pre-token-generation function puts into them.
 func (s *service) addUserPool() map[string]any {
-	trigger := s.addFunction(functionSpec{
-		name: preTokenGeneration, description: "Put organization and roles into access tokens",
-		memoryMB: authorizerMemoryMB, timeout: preTokenGenerationFor,
-	})
+	trigger := s.addHelper(preTokenGeneration, "Put organization and roles into access tokens", nil)
 	pool := awscognito.NewUserPool(s.stack, jsii.String("people"), &awscognito.UserPoolProps{
 		SelfSignUpEnabled: jsii.Bool(false),
 		SignInAliases:     &awscognito.SignInAliases{Email: jsii.Bool(true)},

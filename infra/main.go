@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -19,7 +20,7 @@ func main() {
 	if err != nil {
 		fail(err)
 	}
-	if err := guardPrograms(settings); err != nil {
+	if err := errors.Join(guardPrograms(settings), guardDocs(settings)); err != nil {
 		fail(err)
 	}
 	NewStack(app, settings)

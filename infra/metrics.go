@@ -107,7 +107,8 @@ type group struct {
 	shortest float64
 }
 
-// groups divides the operations by the segment after /api. What answers for identity is one more.
+// groups divides the operations by the segment after /api. What answers for identity is one more,
+// and the pages that are served are another.
 func (s *service) groups() []group {
 	var groups []group
 	add := func(name, function string, timeout float64) {
@@ -131,9 +132,12 @@ func (s *service) groups() []group {
 	for _, op := range operations.Table {
 		add(strings.Split(op.Path, "/")[2], op.ID, float64(op.Timeout.Milliseconds()))
 	}
-	add("identity", operations.Authorizer, float64(authorizerTimeout.Milliseconds()))
-	if s.functions[preTokenGeneration] != nil {
-		add("identity", preTokenGeneration, float64(preTokenGenerationFor.Milliseconds()))
+	for _, helper := range []struct{ group, name string }{
+		{"identity", operations.Authorizer}, {"identity", preTokenGeneration}, {"docs", operations.Docs},
+	} {
+		if s.functions[helper.name] != nil {
+			add(helper.group, helper.name, float64(operations.HelperTimeout.Milliseconds()))
+		}
 	}
 	return groups
 }

@@ -38,6 +38,8 @@ type Settings struct {
 	peopleElsewhere bool
 	// RequireMFA makes people of the stack's own pool log in with a second factor.
 	RequireMFA bool
+	// Docs makes the API serve its contract, and the page that shows it, to anyone.
+	Docs bool
 	// Origins whose pages may call the API from a browser.
 	Origins []string
 	// AlarmEmail receives alarms; empty: nobody does until somebody subscribes to the topic.
@@ -93,6 +95,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		Stage:        stage,
 		Architecture: r.oneOf("architecture", "arm64", "arm64", "x86_64"),
 		RequireMFA:   r.flag("requireMfa"),
+		Docs:         r.flag("docs"),
 		Origins:      r.list("origins"),
 		AlarmEmail:   r.text("alarmEmail", ""),
 		Limits: ratelimit.Limits{

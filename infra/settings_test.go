@@ -35,7 +35,7 @@ func TestSettings_TheProjectsOwnContext_IsValid(t *testing.T) {
 
 func TestSettings_TheCommandLine_WinsOverTheFile(t *testing.T) {
 	got, err := ReadSettings(map[string]any{
-		"stage": "prod", "limitUser": "700",
+		"stage": "prod", "limitUser": "700", "docs": "true",
 		"stages": map[string]any{
 			"prod": map[string]any{"limitUser": 800.0, "alarmEmail": "ops@example.com", "origins": []any{"https://a.example"}},
 			"dev":  map[string]any{"alarmEmail": "nobody@example.com"},
@@ -44,7 +44,7 @@ func TestSettings_TheCommandLine_WinsOverTheFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Limits.User != 700 || got.AlarmEmail != "ops@example.com" || len(got.Origins) != 1 || got.LogRetentionDays != 90 {
+	if got.Limits.User != 700 || got.AlarmEmail != "ops@example.com" || len(got.Origins) != 1 || got.LogRetentionDays != 90 || !got.Docs {
 		t.Errorf("settings are %+v", got)
 	}
 }

@@ -46,6 +46,7 @@ func NewStack(app constructs.Construct, settings Settings) awscdk.Stack {
 	s.addOperations()
 	s.addAuthorizer(issuers)
 	s.addAPI()
+	s.addDocs()
 	s.addDashboard(s.addAlarms())
 	return s.stack
 }

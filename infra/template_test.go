@@ -55,11 +55,12 @@ type template struct {
 	Outputs   map[string]struct{ Value any }
 }
 
-// The two stages as they are when nothing is set, and one with everything that can be. Each is
-// synthesised once, which takes its time.
+// The two stages as they are when nothing is set, dev with its contract served, and prod with
+// everything else that can be set. Each is synthesised once, which takes its time.
 var (
 	dev  = sync.OnceValue(func() template { return synthesise(nil) })
 	prod = sync.OnceValue(func() template { return synthesise(map[string]any{"stage": "prod"}) })
+	docs = sync.OnceValue(func() template { return synthesise(map[string]any{"docs": "true"}) })
 	full = sync.OnceValue(func() template {
 		return synthesise(map[string]any{
 			"stage": "prod", "alarmEmail": "ops@example.com", "origins": "https://a.example,https://b.example",

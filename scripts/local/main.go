@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 
-	"wavegate/scripts/local/docs"
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/store"
 	"wavegate/shared/token"
@@ -43,7 +42,6 @@ func run(ctx context.Context, functions string) error {
 		Prefix:      os.Getenv("PREFIX"),
 		Store:       db,
 		Environment: func(string) []string { return settings(os.Environ()) },
-		Pages:       docs.Pages(docs.Renderer),
 		Log:         out.line,
 		Access:      out.access,
 	})
@@ -59,7 +57,7 @@ func run(ctx context.Context, functions string) error {
 	}
 	out.open()
 	fmt.Printf("ready %s\n", s.URL)
-	fmt.Printf(hints, s.URL, strings.TrimSuffix(s.URL, os.Getenv("PREFIX")))
+	fmt.Printf(hints, s.URL)
 	<-ctx.Done()
 	return nil
 }
@@ -70,7 +68,7 @@ const hints = `
   curl -H "Authorization: Bearer $token" %[1]s/api/ota/release-channels/gateway-x/stable
   curl -H "Authorization: Bearer $token" %[1]s/api/factories/munich-1
 
-The contract is at %[2]s/openapi.yaml and, to be read by people, at %[2]s/docs
+The contract is at %[1]s/openapi.yaml and, to be read by people, at %[1]s/docs
 `
 
 // openStore chooses the store as scripts/dev documents it.

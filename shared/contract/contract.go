@@ -1,6 +1,6 @@
 // Package contract holds the service's contract with its callers, openapi.yaml, written by hand. The
-// local service serves it and tests hold the code to it. No function links it: they would carry the
-// document to every start and never read it.
+// function docs serves it and tests hold the code to it. No other function links it: they would carry
+// the document to every start and never read it.
 package contract
 
 import _ "embed"

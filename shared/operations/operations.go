@@ -62,6 +62,21 @@ const Any = "ANY"
 // calls it before one.
 const Authorizer = "authorizer"
 
+// Docs is the function that serves the contract and the page that shows it. It is no operation either:
+// anyone may GET its paths, without a token, so no contract has them, no limiter counts them and
+// nothing of a tenant is there. A stack has it only if asked.
+const Docs = "docs"
+
+// DocsPaths are its paths.
+var DocsPaths = []string{"/docs", "/docs/redoc.js", "/openapi.yaml"}
+
+// What the functions that are no operations get. The authorizer may have to fetch an issuer's keys,
+// for which it has two seconds; Cognito waits five seconds for a trigger.
+const (
+	HelperTimeout  = 5 * time.Second
+	HelperMemoryMB = 256
+)
+
 // What most rows share.
 const (
 	timeout = 10 * time.Second
@@ -336,9 +351,10 @@ func Get(id string) Operation {
 	panic("operations: no operation " + id)
 }
 
-// Functions lists the name of every function of the service: the authorizer and each operation's.
+// Functions lists the name of every function of the service: the authorizer, the one that serves the
+// contract, and each operation's.
 func Functions() []string {
-	names := []string{Authorizer}
+	names := []string{Authorizer, Docs}
 	for _, op := range Table {
 		names = append(names, op.ID)
 	}

@@ -43,8 +43,8 @@ type Options struct {
 	// Prefix is the path under which the API lies, such as /prod on a stage's default URL; empty where
 	// a domain of its own is mapped to it.
 	Prefix string
-	// Pages are served at their paths beside the API, without a token.
-	Pages map[string]http.Handler
+	// Docs answers operations.DocsPaths, without a token; nil: there are no such paths.
+	Docs Invoker
 	// IntegrationTimeout replaces the constant of that name; for tests.
 	IntegrationTimeout time.Duration
 	// Now replaces the clock; for tests.
@@ -75,19 +75,17 @@ type Gateway struct {
 	timeout    time.Duration
 	now        func() time.Time
 	access     func(Access)
-	pages      map[string]http.Handler
 }
 
 // New makes a gateway.
 func New(o Options) *Gateway {
 	g := &Gateway{
-		routes:  newTable(o.Operations, o.Functions),
+		routes:  newTable(o),
 		prefix:  strings.TrimSuffix(o.Prefix, "/"),
 		stage:   "prod",
 		timeout: o.IntegrationTimeout,
 		now:     o.Now,
 		access:  o.Access,
-		pages:   o.Pages,
 	}
 	if g.prefix != "" {
 		g.stage = strings.TrimPrefix(g.prefix, "/")
@@ -120,10 +118,6 @@ func (g *Gateway) Serve(server *http.Server, l net.Listener) error {
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
 	path := sentPath(r)
-	if page := g.pages[path]; page != nil {
-		page.ServeHTTP(w, r)
-		return
-	}
 	c := g.newContext(r, path)
 	x := exchange{gateway: g, request: r, context: c, path: path}
 	p := x.answer(w)
@@ -178,6 +172,9 @@ func (x *exchange) answer(w http.ResponseWriter) parsedAnswer {
 	defer cancel()
 	e := newEvent(r, x.context, to, path, parameters, body)
 	x.trace = traceOf(e)
+	if to.open {
+		return x.call(ctx, to.function, e)
+	}
 	values, refused, cause := g.authorizer.authorize(ctx, r.Header.Get("Authorization"), e.forAuthorizer(g.methodArn(r.Method, path)))
 	if refused != allowed {
 		return x.own(refused, http.StatusInternalServerError, cause)

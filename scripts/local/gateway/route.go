@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ type route struct {
 	operation operations.Operation
 	function  Invoker
 	segments  []string
+	open      bool // asks no authorizer
 }
 
 // Kinds of segment, in the order in which API Gateway prefers them.
@@ -39,10 +41,18 @@ type table []route
 
 // newTable puts the routes in order of preference: at the first segment that differs a static one
 // wins over a parameter and a parameter over a greedy one; then a method over ANY.
-func newTable(ops []operations.Operation, functions func(id string) Invoker) table {
+func newTable(o Options) table {
 	var t table
-	for _, op := range ops {
-		t = append(t, route{op, functions(op.ID), strings.Split(strings.Trim(op.Path, "/"), "/")})
+	add := func(op operations.Operation, function Invoker, open bool) {
+		t = append(t, route{op, function, strings.Split(strings.Trim(op.Path, "/"), "/"), open})
+	}
+	for _, op := range o.Operations {
+		add(op, o.Functions(op.ID), false)
+	}
+	if o.Docs != nil {
+		for _, path := range operations.DocsPaths {
+			add(operations.Operation{ID: operations.Docs, Method: http.MethodGet, Path: path}, o.Docs, true)
+		}
 	}
 	slices.SortStableFunc(t, func(a, b route) int {
 		byKind := slices.CompareFunc(a.segments, b.segments, func(x, y string) int { return cmp.Compare(kind(x), kind(y)) })

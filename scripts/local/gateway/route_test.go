@@ -3,7 +3,7 @@ package gateway
 import "testing"
 
 func TestRoute_IsTheMostSpecificResource(t *testing.T) {
-	table := newTable(routes, func(string) Invoker { return nil })
+	table := newTable(Options{Operations: routes, Functions: func(string) Invoker { return nil }})
 	for _, c := range []struct{ method, path, operation, proxy string }{
 		{"GET", "/api/factories", "list-factories", ""},
 		{"GET", "/api/factories/", "list-factories", ""},
@@ -41,7 +41,7 @@ func TestRoute_OrderOfTheTable_DoesNotMatter(t *testing.T) {
 	for i, j := 0, len(reversed)-1; i < j; i, j = i+1, j-1 {
 		reversed[i], reversed[j] = reversed[j], reversed[i]
 	}
-	table := newTable(reversed, func(string) Invoker { return nil })
+	table := newTable(Options{Operations: reversed, Functions: func(string) Invoker { return nil }})
 	if got, _, _ := table.find("GET", "/api/factories/f/machines/special"); got.operation.ID != "get-special" {
 		t.Errorf("got %q", got.operation.ID)
 	}

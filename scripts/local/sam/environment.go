@@ -61,13 +61,16 @@ func prepare(ctx context.Context, t tools) (e *environment, err error) {
 	if err := loud(build); err != nil {
 		return nil, err
 	}
+	if err := loud(exec.CommandContext(ctx, "./scripts/contract", "docs", functionsDir)); err != nil {
+		return nil, err
+	}
 	issuers, err := devissuer.Load("")
 	if err != nil {
 		return nil, err
 	}
 	say("synthesising the stack")
 	synth := exec.CommandContext(ctx, "./scripts/cdk", "synth", "--quiet", "--build", "true", "--output", assemblyDir,
-		"--context", "stage=dev", "--context", "architecture="+cpu.cdk, "--context", "functions="+functionsDir,
+		"--context", "stage=dev", "--context", "docs=true", "--context", "architecture="+cpu.cdk, "--context", "functions="+functionsDir,
 		"--context", "issuers="+issuers.Setting(), "--context", "storeEndpoint="+endpoint)
 	if err := loud(synth); err != nil {
 		return nil, err

@@ -28,12 +28,6 @@ import (
 	"wavegate/shared/token"
 )
 
-// What the authorizer has on AWS too; API Gateway itself waits no longer for it than this.
-const (
-	authorizerTimeout = 5 * time.Second
-	authorizerMemory  = 256
-)
-
 // Options say how the service runs. Only Functions is required.
 type Options struct {
 	// Functions is the directory that holds <function>/bootstrap for this machine; see Build.
@@ -50,8 +44,6 @@ type Options struct {
 	// Environment gives further variables ("NAME=value") to a function; they win over those that the
 	// service sets.
 	Environment func(function string) []string
-	// Pages are served beside the API; see gateway.Options.
-	Pages map[string]http.Handler
 	// Processes bounds the processes of one function; 0 is runtime.DefaultProcesses.
 	Processes int
 	// Operations replaces the table of operations; for tests.
@@ -159,8 +151,11 @@ func (s *Service) addFunctions(o Options) error {
 			return err
 		}
 	}
-	env := []string{"AWS_REGION=" + runtime.Region, token.Setting + "=" + s.issuers.Setting()}
-	return add(operations.Authorizer, authorizerTimeout, authorizerMemory, env)
+	region := "AWS_REGION=" + runtime.Region
+	if err := add(operations.Docs, operations.HelperTimeout, operations.HelperMemoryMB, []string{region}); err != nil {
+		return err
+	}
+	return add(operations.Authorizer, operations.HelperTimeout, operations.HelperMemoryMB, []string{region, token.Setting + "=" + s.issuers.Setting()})
 }
 
 // environment is what the stack gives a function: the tables of its row, and credentials that reach
@@ -197,7 +192,7 @@ func (s *Service) listen(o Options) error {
 		Authorizer: s.functions[operations.Authorizer],
 		Prefix:     o.Prefix,
 		Access:     o.Access,
-		Pages:      o.Pages,
+		Docs:       s.functions[operations.Docs],
 	})
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"wavegate/shared/contract"
+	"wavegate/shared/operations"
+)
+
+// beside is what a built function has beside it.
+var beside = fstest.MapFS{renderer: {Data: []byte("/* renderer */")}}
+
+// ask sends the sample event, asking for another page: below a stage, by the stage's own domain.
+func ask(t *testing.T, files fstest.MapFS, resource string, headers map[string]string) (events.APIGatewayProxyResponse, string) {
+	t.Helper()
+	sample, err := os.ReadFile("../../events/docs.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var event events.APIGatewayProxyRequest
+	if err := json.Unmarshal(bytes.ReplaceAll(sample, []byte("/openapi.yaml"), []byte(resource)), &event); err != nil {
+		t.Fatal(err)
+	}
+	delete(event.MultiValueHeaders, "Accept-Encoding")
+	for name, value := range headers {
+		event.MultiValueHeaders[name] = []string{value}
+	}
+	return send(t, files, event)
+}
+
+func send(t *testing.T, files fstest.MapFS, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, string) {
+	t.Helper()
+	answer, err := serve(files)(context.Background(), event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !answer.IsBase64Encoded {
+		return answer, answer.Body
+	}
+	body, err := base64.StdEncoding.DecodeString(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(body)
+}
+
+func header(a events.APIGatewayProxyResponse, name string) string {
+	return http.Header(a.MultiValueHeaders).Get(name)
+}
+
+func TestContract_NamesTheServiceItWasAskedOfFirst(t *testing.T) {
+	answer, body := ask(t, beside, "/openapi.yaml", nil)
+	if answer.StatusCode != http.StatusOK || header(answer, "Content-Type") != "application/yaml" {
+		t.Fatalf("got %d %v", answer.StatusCode, answer.MultiValueHeaders)
+	}
+	served, err := openapi3.NewLoader().LoadFromData([]byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := openapi3.NewLoader().LoadFromData(contract.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := served.Servers[0].URL; got != "https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/prod" {
+		t.Errorf("the first server is %s", got)
+	}
+	if len(served.Servers) != len(written.Servers)+1 {
+		t.Errorf("%d servers became %d", len(written.Servers), len(served.Servers))
+	}
+	// But for those two lines it is the document.
+	lines := strings.SplitAfter(body, "\n")
+	at := slices.Index(lines, "servers:\n") + 1
+	if strings.Join(slices.Delete(lines, at, at+2), "") != string(contract.Document) {
+		t.Error("more was changed than the servers")
+	}
+}
+
+func TestContract_UnderADomainOfOnesOwn_NamesThat(t *testing.T) {
+	_, body := send(t, beside, events.APIGatewayProxyRequest{
+		Resource: "/openapi.yaml", Path: "/releases/openapi.yaml", HTTPMethod: http.MethodGet,
+		RequestContext: events.APIGatewayProxyRequestContext{DomainName: "api.example.com", Path: "/releases/openapi.yaml"},
+	})
+	if !strings.Contains(body, "servers:\n  - url: \"https://api.example.com/releases\"\n") {
+		t.Errorf("the servers are %.200s", body[strings.Index(body, "servers:"):])
+	}
+}
+
+// TestServer_WhateverAHostIsCalled_TheContractStaysReadable: a caller chooses what the local gateway
+// takes for the domain's name.
+func TestServer_WhateverAHostIsCalled_TheContractStaysReadable(t *testing.T) {
+	for _, root := range []string{"https://a\" b: [", "http://x\n- y", "http://{host}", "http://ü"} {
+		document, err := openapi3.NewLoader().LoadFromData(document(root))
+		if err != nil || document.Servers[0].URL != root {
+			t.Errorf("%q: %v", root, err)
+		}
+	}
+}
+
+func TestPage_WithoutTheRenderer_SaysHowToGetIt(t *testing.T) {
+	_, body := ask(t, nil, "/docs", nil)
+	if !strings.Contains(body, "./scripts/contract docs") || !strings.Contains(body, "openapi.yaml") {
+		t.Errorf("the page is %s", body)
+	}
+	if answer, _ := ask(t, nil, "/docs/redoc.js", nil); answer.StatusCode != http.StatusNotFound {
+		t.Errorf("the renderer that is not there: %d", answer.StatusCode)
+	}
+}
+
+// TestPage_LoadsNothingFromElsewhere: the policy allows no other host, and the page asks for none. What
+// it asks for is relative, so that it works below a stage.
+func TestPage_LoadsNothingFromElsewhere(t *testing.T) {
+	answer, page := ask(t, beside, "/docs", nil)
+	policy := header(answer, "Content-Security-Policy")
+	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "http") || strings.Contains(policy, "*") {
+		t.Errorf("the policy is %q", policy)
+	}
+	found := 0
+	for _, link := range regexp.MustCompile(`(?:src|href|spec-url)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if link[1] == "data:," {
+			continue
+		}
+		found++
+		if !slices.Contains(operations.DocsPaths, "/"+link[1]) {
+			t.Errorf("the page refers to %s", link[1])
+		} else if answer, _ := ask(t, beside, "/"+link[1], nil); answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d", link[1], answer.StatusCode)
+		}
+	}
+	if found < 2 {
+		t.Errorf("the page refers to %d things", found)
+	}
+	if _, script := ask(t, beside, "/docs/redoc.js", nil); script != "/* renderer */" {
+		t.Errorf("the renderer is %q", script)
+	}
+}
+
+// TestPage_WithASlashAtItsEnd_IsSentToThePage: relative links would lead astray from there.
+func TestPage_WithASlashAtItsEnd_IsSentToThePage(t *testing.T) {
+	answer, _ := send(t, beside, events.APIGatewayProxyRequest{Resource: "/docs", Path: "/docs/", HTTPMethod: http.MethodGet})
+	if answer.StatusCode != http.StatusPermanentRedirect || header(answer, "Location") != "../docs" {
+		t.Errorf("got %d %v", answer.StatusCode, answer.MultiValueHeaders)
+	}
+}
+
+func TestAnswers_AreCompressedAndNotSentTwice(t *testing.T) {
+	for _, path := range operations.DocsPaths {
+		plain, want := ask(t, fstest.MapFS{renderer: {Data: bytes.Repeat([]byte("render;"), 1000)}}, path, nil)
+		answer, body := ask(t, fstest.MapFS{renderer: {Data: bytes.Repeat([]byte("render;"), 1000)}}, path, map[string]string{"Accept-Encoding": "gzip"})
+		if path != "/docs" { // a page as small as that is sent as it is
+			if header(answer, "Content-Encoding") != "gzip" || !strings.Contains(header(answer, "Vary"), "Accept-Encoding") {
+				t.Fatalf("%s: %v", path, answer.MultiValueHeaders)
+			}
+			r, err := gzip.NewReader(strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body = string(b)
+		}
+		if body != want {
+			t.Errorf("%s: compressed it is something else", path)
+		}
+		again, body := ask(t, fstest.MapFS{renderer: {Data: bytes.Repeat([]byte("render;"), 1000)}}, path, map[string]string{"If-None-Match": header(plain, "ETag")})
+		if again.StatusCode != http.StatusNotModified || body != "" {
+			t.Errorf("%s: asked for again with its tag: %d, %d bytes", path, again.StatusCode, len(body))
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"time"
+
+	"wavegate/shared/contract"
+)
+
+//go:embed page.html
+var page []byte
+
+// renderer is Redoc, which ./scripts/contract docs puts beside the program.
+const renderer = "redoc.js"
+
+// missing is what is shown where it was not.
+const missing = "This page is not made ready. Run ./scripts/contract docs once (it needs Node.js) and load it again.\n" +
+	"The contract itself is at openapi.yaml.\n"
+
+// policy lets the page use what this service serves, and nothing else. Redoc styles what it makes, and
+// searches in a worker that it makes itself.
+const policy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; " +
+	"img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// pages answers operations.DocsPaths. The pages refer to each other relatively, so that they work below
+// whatever path the API has.
+func pages(files fs.FS) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, r *http.Request) {
+		write(w, r, "application/yaml", document(rootOf(r.Context()))) // RFC 9512
+	})
+	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
+		if _, err := fs.Stat(files, renderer); err != nil {
+			write(w, r, "text/plain; charset=utf-8", []byte(missing))
+			return
+		}
+		write(w, r, "text/html; charset=utf-8", page)
+	})
+	mux.HandleFunc("GET /docs/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "../docs")
+		w.WriteHeader(http.StatusPermanentRedirect)
+	})
+	mux.HandleFunc("GET /docs/"+renderer, func(w http.ResponseWriter, r *http.Request) {
+		script, err := fs.ReadFile(files, renderer)
+		if err != nil {
+			http.Error(w, missing, http.StatusNotFound)
+			return
+		}
+		write(w, r, "text/javascript; charset=utf-8", script)
+	})
+	return mux
+}
+
+// write answers with a body, or with 304 to a caller who has it.
+func write(w http.ResponseWriter, r *http.Request, mediaType string, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-cache") // kept, and asked about each time
+	// Weak, since the same tag stands for the compressed bytes and the others.
+	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sha256.Sum256(body)))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}
+
+type rootKey struct{}
+
+func withRoot(ctx context.Context, root string) context.Context {
+	return context.WithValue(ctx, rootKey{}, root)
+}
+
+func rootOf(ctx context.Context) string {
+	root, _ := ctx.Value(rootKey{}).(string)
+	return root
+}
+
+// servers begins the contract's list of where the API lies.
+var servers = []byte("\nservers:\n")
+
+// document is the contract with the API it was asked of as the first server, so that a client made
+// from it calls just that.
+func document(root string) []byte {
+	first := fmt.Appendf(nil, "%s  - url: %s\n    description: Where this contract was asked for\n", servers, strconv.Quote(root))
+	return bytes.Replace(contract.Document, servers, first, 1)
+}

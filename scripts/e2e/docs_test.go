@@ -1,0 +1,70 @@
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/operations"
+	"wavegate/shared/problem"
+)
+
+// TestDocs_AnyoneMayReadTheContract: the pages ask for no token, and the contract says where it was
+// asked for. The harness is left aside, since it holds what it sends against the contract, which has
+// no such paths.
+func TestDocs_AnyoneMayReadTheContract(t *testing.T) {
+	for name, target := range targets(t) {
+		t.Run(name, func(t *testing.T) {
+			for _, path := range []string{"/docs", "/openapi.yaml"} {
+				a := visitPage(t, target, http.MethodGet, path)
+				if a.Status != http.StatusOK || a.Header.Get("Content-Security-Policy") == "" {
+					t.Errorf("%s: %d %v", path, a.Status, a.Header)
+				}
+				if path != "/openapi.yaml" {
+					continue
+				}
+				document, err := openapi3.NewLoader().LoadFromData(a.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := document.Servers[0].URL; got != target.URL {
+					t.Errorf("the contract names %s, and was asked for at %s", got, target.URL)
+				}
+			}
+		})
+	}
+}
+
+// TestDocs_NothingBesideThem_IsOpen: what is neither an operation nor a page is as unknown as before.
+func TestDocs_NothingBesideThem_IsOpen(t *testing.T) {
+	target := harness.New(t, harness.WithPrefix("/prod")).Target
+	for _, path := range operations.DocsPaths {
+		for _, other := range []string{path + "/more", path + "x", strings.ToUpper(path), "/api" + path} {
+			visitPage(t, target, http.MethodGet, other).Refused(t, problem.NotFound)
+		}
+		visitPage(t, target, http.MethodPost, path).Refused(t, problem.NotFound)
+	}
+}
+
+// visitPage asks as a browser does: without a token.
+func visitPage(t *testing.T, target harness.Target, method, path string) harness.Answer {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, target.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return harness.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
+}
