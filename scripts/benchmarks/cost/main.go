@@ -50,17 +50,24 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// countAll counts every row on the reference, or where there is none on the embedded store.
+// openStore opens the reference, or where there is none the embedded store, which copies its tables for
+// each transaction and so makes a profile of many calls take its time.
+func openStore(ctx context.Context) (*store.Store, error) {
+	s, err := store.Reference(ctx, store.ReferenceOptions{Progress: os.Stderr})
+	if missing, ok := errors.AsType[*store.MissingError](err); ok {
+		fmt.Fprintln(os.Stderr, "cost: on the embedded store alone:", missing)
+		return store.Embedded()
+	}
+	return s, err
+}
+
+// countAll counts every row.
 func countAll(ctx context.Context) (usages []meter.Usage, kind string, err error) {
 	functions, err := service.Build(ctx, os.Stderr)
 	if err != nil {
 		return nil, "", err
 	}
-	s, err := store.Reference(ctx, store.ReferenceOptions{Progress: os.Stderr})
-	if missing, ok := errors.AsType[*store.MissingError](err); ok {
-		fmt.Fprintln(os.Stderr, "cost: counted on the embedded store alone:", missing)
-		s, err = store.Embedded()
-	}
+	s, err := openStore(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -82,7 +89,12 @@ func countAll(ctx context.Context) (usages []meter.Usage, kind string, err error
 }
 
 func profileAll(ctx context.Context, n int) (profiles []profile, authorizer profile, err error) {
-	p, err := startProfiler(ctx)
+	s, err := openStore(ctx)
+	if err != nil {
+		return nil, authorizer, err
+	}
+	defer s.Close()
+	p, err := startProfiler(ctx, s)
 	if err != nil {
 		return nil, authorizer, err
 	}

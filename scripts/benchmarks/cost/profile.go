@@ -18,6 +18,7 @@ import (
 	"wavegate/scripts/benchmarks/calls"
 	"wavegate/scripts/local/runtime"
 	"wavegate/scripts/local/service"
+	"wavegate/scripts/local/store"
 	"wavegate/shared/operations"
 )
 
@@ -75,20 +76,20 @@ func buildProbed(ctx context.Context) (string, error) {
 	return dir, nil
 }
 
-// A profiler runs the probed functions on the embedded store.
+// A profiler runs the probed functions.
 type profiler struct {
 	*calls.World
 	answers chan string
 	logged  atomic.Int64 // bytes that functions wrote
 }
 
-func startProfiler(ctx context.Context) (*profiler, error) {
+func startProfiler(ctx context.Context, s *store.Store) (*profiler, error) {
 	dir, err := buildProbed(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p := &profiler{answers: make(chan string, 1)}
-	p.World, err = calls.Start(ctx, calls.Options{Functions: dir, Processes: 1, Log: func(_, line string) {
+	p.World, err = calls.Start(ctx, calls.Options{Functions: dir, Store: s, Processes: 1, Log: func(_, line string) {
 		if figures, ok := strings.CutPrefix(line, "probe "); ok {
 			p.answers <- figures
 			return
