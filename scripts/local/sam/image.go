@@ -41,7 +41,8 @@ func (t tools) ensureImage(ctx context.Context, tag string) error {
 	if err != nil {
 		return err
 	}
-	load := exec.CommandContext(ctx, t.docker, "import", "-", image)
+	// AWS's image sets this too; the function docs looks there for what lies beside it.
+	load := exec.CommandContext(ctx, t.docker, "import", "--change", "ENV LAMBDA_TASK_ROOT=/var/task", "-", image)
 	load.Stdin = bytes.NewReader(archive)
 	if out, err := load.CombinedOutput(); err != nil {
 		return fmt.Errorf("make a stand-in for %s: %w: %s", image, err, firstLine(out))
