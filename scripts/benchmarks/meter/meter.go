@@ -8,7 +8,6 @@ package meter
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"wavegate/scripts/local/upstream"
 )
 
 // functionKey is how the access keys of functions begin; see storefront.AccessKey.
@@ -37,10 +38,9 @@ type Usage struct {
 
 // A Meter is a running proxy in front of a store.
 type Meter struct {
-	URL       string
-	store     string
-	server    *http.Server
-	transport *http.Transport
+	URL    string
+	store  *upstream.Store
+	server *http.Server
 
 	mu    sync.Mutex
 	usage *Usage // of the measurement under way; nil: requests just pass
@@ -60,10 +60,7 @@ func Start(endpoint string) (*Meter, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Meter{
-		URL: "http://" + l.Addr().String(), store: endpoint,
-		transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true},
-	}
+	m := &Meter{URL: "http://" + l.Addr().String(), store: upstream.New(endpoint)}
 	m.server = &http.Server{Handler: m, ReadHeaderTimeout: 5 * time.Second}
 	go m.server.Serve(l) //nolint:errcheck // it ends by Close
 	return m, nil
@@ -72,7 +69,7 @@ func Start(endpoint string) (*Meter, error) {
 // Close ends the meter.
 func (m *Meter) Close() error {
 	err := m.server.Close()
-	m.transport.CloseIdleConnections()
+	m.store.Close()
 	return err
 }
 
@@ -132,9 +129,9 @@ func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			<-wait
 		}
 	}
-	var a answer
+	var a upstream.Answer
 	if u == nil {
-		a, err = m.ask(r, raw)
+		a, err = m.store.Ask(r, raw)
 	} else {
 		a, err = m.count(r, raw, u)
 	}
@@ -146,37 +143,34 @@ func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		})
 		panic(http.ErrAbortHandler) // net/http's way to break a connection
 	}
-	for name, values := range a.header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body)
+	a.Begin(w)
+	_, _ = w.Write(a.Body)
 }
 
 // count asks the store and adds up what that took, before the answer is handed on.
-func (m *Meter) count(r *http.Request, raw []byte, u *Usage) (answer, error) {
+func (m *Meter) count(r *http.Request, raw []byte, u *Usage) (upstream.Answer, error) {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var b body
 	if err := json.Unmarshal(raw, &b); err != nil {
-		return answer{}, err
+		return upstream.Answer{}, err
 	}
 	written := b.targets(operation)
 	for i := range written {
 		var err error
 		if written[i].before, err = m.read(written[i]); err != nil {
-			return answer{}, err
+			return upstream.Answer{}, err
 		}
 	}
 	transaction := operation == "TransactWriteItems"
 	if !transaction {
 		raw = append([]byte(`{"ReturnConsumedCapacity":"TOTAL",`), bytes.TrimPrefix(bytes.TrimSpace(raw), []byte("{"))...)
 	}
-	a, err := m.ask(r, raw)
+	a, err := m.store.Ask(r, raw)
 	if err != nil {
 		return a, err
 	}
 	var got reply
-	if err := json.Unmarshal(a.body, &got); err != nil {
+	if err := json.Unmarshal(a.Body, &got); err != nil {
 		return a, err
 	}
 	var read, write float64
@@ -195,7 +189,7 @@ func (m *Meter) count(r *http.Request, raw []byte, u *Usage) (answer, error) {
 	m.note(func() {
 		u.Largest = max(u.Largest, largest)
 		reported := got.ConsumedCapacity.CapacityUnits
-		if reported != nil && a.status == http.StatusOK && *reported != read+write {
+		if reported != nil && a.Status == http.StatusOK && *reported != read+write {
 			u.Disagreements = append(u.Disagreements, fmt.Sprintf("%s of %s: %g units by the rules, %g reported", operation, b.TableName, read+write, *reported))
 			if operation == "Query" { // a count shows nothing of what it looked at
 				read = *reported
@@ -211,28 +205,4 @@ func (m *Meter) note(change func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	change()
-}
-
-// An answer is the store's.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-func (m *Meter) ask(r *http.Request, raw []byte) (answer, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 30*time.Second)
-	defer cancel()
-	q, err := http.NewRequestWithContext(ctx, r.Method, m.store+r.URL.RequestURI(), bytes.NewReader(raw))
-	if err != nil {
-		return answer{}, err
-	}
-	q.Header = r.Header.Clone()
-	res, err := m.transport.RoundTrip(q)
-	if err != nil {
-		return answer{}, err
-	}
-	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
-	return answer{res.StatusCode, res.Header, body}, err
 }

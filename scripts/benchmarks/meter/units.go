@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -152,26 +151,21 @@ func (m *Meter) read(t target) (item, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := http.NewRequest(http.MethodPost, m.store, bytes.NewReader(ask))
+	q, err := http.NewRequest(http.MethodPost, "/", nil)
 	if err != nil {
 		return nil, err
 	}
 	q.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	q.Header.Set("X-Amz-Target", "DynamoDB_20120810.GetItem")
 	q.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=local/20260101/"+store.Region+"/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
-	res, err := m.transport.RoundTrip(q)
+	a, err := m.store.Ask(q, ask)
 	if err != nil {
 		return nil, err
 	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		return nil, err
-	}
-	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("meter: reading an item: %s", strings.TrimSpace(string(text)))
+	if a.Status != http.StatusOK {
+		return nil, fmt.Errorf("meter: reading an item: %s", strings.TrimSpace(string(a.Body)))
 	}
 	var r reply
-	err = json.Unmarshal(text, &r)
+	err = json.Unmarshal(a.Body, &r)
 	return r.Item, err
 }

@@ -5,8 +5,6 @@
 package storefront
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"wavegate/scripts/local/upstream"
 	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
 )
@@ -43,10 +42,9 @@ type Options struct {
 
 // A Front is a running store front.
 type Front struct {
-	endpoint  string // the store's
-	url       string // its own
+	store     *upstream.Store
+	url       string
 	server    *http.Server
-	transport *http.Transport
 	functions map[string]string // access key: function
 	tables    map[string]dynamo.TableID
 	tokens    *tokens // nil: the store looks at them
@@ -64,13 +62,11 @@ func Start(o Options) (*Front, error) {
 		return nil, err
 	}
 	f := &Front{
-		endpoint:  o.Endpoint,
+		store:     upstream.New(o.Endpoint),
 		url:       "http://" + listener.Addr().String(),
 		functions: map[string]string{},
 		tables:    map[string]dynamo.TableID{},
 		granted:   map[Right]bool{},
-		// Answers go back as they came, checksum and all, so nothing is unpacked on the way.
-		transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true},
 	}
 	if o.Tokens {
 		f.tokens = &tokens{seen: map[string]*seenToken{}}
@@ -95,7 +91,7 @@ func (f *Front) URL() string { return f.url }
 // Close ends the front; calls under way break off.
 func (f *Front) Close() error {
 	err := f.server.Close()
-	f.transport.CloseIdleConnections()
+	f.store.Close()
 	return err
 }
 
@@ -143,16 +139,13 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if fate.DropAnswer {
 		panic(http.ErrAbortHandler)
 	}
-	for name, values := range answer.header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(answer.status)
+	answer.Begin(w)
 	if fate.CutAnswer {
-		_, _ = w.Write(answer.body[:len(answer.body)/2])
+		_, _ = w.Write(answer.Body[:len(answer.Body)/2])
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}
-	_, _ = w.Write(answer.body)
+	_, _ = w.Write(answer.Body)
 }
 
 // admit decides as IAM would.
@@ -188,38 +181,11 @@ func (f *Front) deny(function string, u Use) *Answer {
 	return &Answer{http.StatusBadRequest, string(text)}
 }
 
-type forwarded struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-func (f *Front) ask(r *http.Request, raw []byte) (forwarded, error) {
+func (f *Front) ask(r *http.Request, raw []byte) (upstream.Answer, error) {
 	if f.tokens == nil || operation(r) != "TransactWriteItems" {
-		return f.forward(r, raw)
+		return f.store.Ask(r, raw)
 	}
-	return f.tokens.once(raw, func() (forwarded, error) { return f.forward(r, raw) })
-}
-
-// forward asks the store. What a caller began is finished even if it leaves, as it would be on AWS.
-func (f *Front) forward(r *http.Request, raw []byte) (forwarded, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 30*time.Second)
-	defer cancel()
-	out, err := http.NewRequestWithContext(ctx, r.Method, f.endpoint+r.URL.RequestURI(), bytes.NewReader(raw))
-	if err != nil {
-		return forwarded{}, err
-	}
-	out.Header = r.Header.Clone()
-	in, err := f.transport.RoundTrip(out)
-	if err != nil {
-		return forwarded{}, err
-	}
-	defer in.Body.Close()
-	body, err := io.ReadAll(in.Body)
-	if err != nil {
-		return forwarded{}, err
-	}
-	return forwarded{in.StatusCode, in.Header, body}, nil
+	return f.tokens.once(raw, func() (upstream.Answer, error) { return f.store.Ask(r, raw) })
 }
 
 func send(w http.ResponseWriter, a Answer) {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"wavegate/scripts/local/upstream"
 )
 
 // tokens play what DynamoDB makes of a transaction's ClientRequestToken, for a store that does not
@@ -19,7 +21,7 @@ type tokens struct {
 type seenToken struct {
 	body   [sha256.Size]byte
 	at     time.Time
-	answer *forwarded // nil while the store works on it
+	answer *upstream.Answer // nil while the store works on it
 }
 
 const (
@@ -29,7 +31,7 @@ const (
 )
 
 // once has apply ask the store, unless the transaction in raw was applied already.
-func (t *tokens) once(raw []byte, apply func() (forwarded, error)) (forwarded, error) {
+func (t *tokens) once(raw []byte, apply func() (upstream.Answer, error)) (upstream.Answer, error) {
 	var body map[string]any
 	if err := json.Unmarshal(raw, &body); err != nil {
 		return apply()
@@ -46,7 +48,7 @@ func (t *tokens) once(raw []byte, apply func() (forwarded, error)) (forwarded, e
 	answer, err := apply()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err != nil || answer.status != http.StatusOK {
+	if err != nil || answer.Status != http.StatusOK {
 		delete(t.seen, token)
 		return answer, err
 	}
@@ -55,7 +57,7 @@ func (t *tokens) once(raw []byte, apply func() (forwarded, error)) (forwarded, e
 }
 
 // begin notes a transaction, or returns what one that is not the first is answered with.
-func (t *tokens) begin(token string, body [sha256.Size]byte) (answer forwarded, first bool) {
+func (t *tokens) begin(token string, body [sha256.Size]byte) (answer upstream.Answer, first bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
@@ -69,7 +71,7 @@ func (t *tokens) begin(token string, body [sha256.Size]byte) (answer forwarded, 
 			}
 		}
 		t.seen[token] = &seenToken{body: body, at: now}
-		return forwarded{}, true
+		return upstream.Answer{}, true
 	case s.body != body:
 		return failed("IdempotentParameterMismatchException", "The token was used for another transaction."), false
 	case s.answer == nil:
@@ -79,7 +81,7 @@ func (t *tokens) begin(token string, body [sha256.Size]byte) (answer forwarded, 
 	}
 }
 
-func failed(kind, message string) forwarded {
+func failed(kind, message string) upstream.Answer {
 	a := Failure(http.StatusBadRequest, kind, message)
-	return forwarded{a.Status, http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, []byte(a.Body)}
+	return upstream.Answer{Status: a.Status, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, Body: []byte(a.Body)}
 }

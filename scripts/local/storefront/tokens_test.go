@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"wavegate/scripts/local/upstream"
 )
 
 // asked counts how often the store behind tokens was asked, and answers with the statuses by turns.
@@ -12,12 +14,12 @@ type asked struct {
 	statuses []int
 }
 
-func (a *asked) apply() (forwarded, error) {
+func (a *asked) apply() (upstream.Answer, error) {
 	a.n++
-	return forwarded{status: a.statuses[a.n-1], body: []byte("answer")}, nil
+	return upstream.Answer{Status: a.statuses[a.n-1], Body: []byte("answer")}, nil
 }
 
-func once(t *testing.T, tokens *tokens, body string, store *asked) forwarded {
+func once(t *testing.T, tokens *tokens, body string, store *asked) upstream.Answer {
 	t.Helper()
 	answer, err := tokens.once([]byte(body), store.apply)
 	if err != nil {
@@ -30,20 +32,20 @@ func TestTokens_RepeatedTransaction_IsAppliedOnce(t *testing.T) {
 	tokens, store := &tokens{seen: map[string]*seenToken{}}, &asked{statuses: []int{200}}
 	once(t, tokens, `{"ClientRequestToken":"t","a":1,"b":2}`, store)
 	again := once(t, tokens, `{"b":2,"a":1,"ClientRequestToken":"t"}`, store)
-	if store.n != 1 || again.status != http.StatusOK || string(again.body) != "answer" {
-		t.Errorf("asked %d times, answered %d %s", store.n, again.status, again.body)
+	if store.n != 1 || again.Status != http.StatusOK || string(again.Body) != "answer" {
+		t.Errorf("asked %d times, answered %d %s", store.n, again.Status, again.Body)
 	}
 	other := once(t, tokens, `{"ClientRequestToken":"t","a":3}`, store)
-	if store.n != 1 || !strings.Contains(string(other.body), "IdempotentParameterMismatchException") {
-		t.Errorf("another transaction with the token was answered with %s", other.body)
+	if store.n != 1 || !strings.Contains(string(other.Body), "IdempotentParameterMismatchException") {
+		t.Errorf("another transaction with the token was answered with %s", other.Body)
 	}
 }
 
 func TestTokens_CancelledTransaction_IsTriedAnew(t *testing.T) {
 	tokens, store := &tokens{seen: map[string]*seenToken{}}, &asked{statuses: []int{400, 200}}
 	for _, want := range []int{400, 200} {
-		if answer := once(t, tokens, `{"ClientRequestToken":"t"}`, store); answer.status != want {
-			t.Errorf("answered %d, want %d", answer.status, want)
+		if answer := once(t, tokens, `{"ClientRequestToken":"t"}`, store); answer.Status != want {
+			t.Errorf("answered %d, want %d", answer.Status, want)
 		}
 	}
 }
@@ -51,9 +53,9 @@ func TestTokens_CancelledTransaction_IsTriedAnew(t *testing.T) {
 func TestTokens_TransactionUnderWay_IsInProgress(t *testing.T) {
 	tokens, store := &tokens{seen: map[string]*seenToken{}}, &asked{statuses: []int{200}}
 	body := `{"ClientRequestToken":"t"}`
-	_, err := tokens.once([]byte(body), func() (forwarded, error) {
-		if meanwhile := once(t, tokens, body, store); !strings.Contains(string(meanwhile.body), "TransactionInProgressException") {
-			t.Errorf("answered %s", meanwhile.body)
+	_, err := tokens.once([]byte(body), func() (upstream.Answer, error) {
+		if meanwhile := once(t, tokens, body, store); !strings.Contains(string(meanwhile.Body), "TransactionInProgressException") {
+			t.Errorf("answered %s", meanwhile.Body)
 		}
 		return store.apply()
 	})
