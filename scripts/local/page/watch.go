@@ -1,0 +1,91 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"wavegate/shared/contract"
+)
+
+// A watcher notes what a tab reports and asks for.
+type watcher struct {
+	mu    sync.Mutex
+	found []error
+}
+
+// watch notes everything that a tab should not do while it shows what lies at the URL.
+func watch(ctx context.Context, url string) (*watcher, error) {
+	w := &watcher{}
+	err := chromedp.Listen(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			w.note("%s %s", e.ExceptionDetails.Text, said(e.ExceptionDetails.Exception))
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+				w.note("the console says: %s", said(e.Args...))
+			}
+		case *log.EventEntryAdded: // what the browser itself reports, a broken policy among it
+			w.note("the browser says: %s: %s", e.Entry.Level, e.Entry.Text)
+		case *network.EventRequestWillBeSent:
+			asked := e.Request.URL
+			if !strings.HasPrefix(asked, url+"/") && !strings.HasPrefix(asked, "data:") && !strings.HasPrefix(asked, "blob:") {
+				w.note("it asks for %s", asked)
+			}
+		case *network.EventResponseReceived:
+			if e.Response.Status >= 400 {
+				w.note("%s was answered with %d", e.Response.URL, e.Response.Status)
+			}
+		case *network.EventLoadingFailed:
+			w.note("something was not loaded: %s", e.ErrorText)
+		}
+	})
+	return w, err
+}
+
+// said are JavaScript's values as a person reads them.
+func said(values ...*runtime.RemoteObject) string {
+	var all []string
+	for _, v := range values {
+		if v != nil {
+			all = append(all, cmp.Or(v.Description, string(v.Value)))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func (w *watcher) note(format string, values ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.found = append(w.found, fmt.Errorf(format, values...))
+}
+
+func (w *watcher) faults() []error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.found)
+}
+
+// operationIDs lists the contract's operations.
+var operationIDs = sync.OnceValue(func() []string {
+	document, err := openapi3.NewLoader().LoadFromData(contract.Document)
+	if err != nil {
+		panic(err) // tests hold that it can be read
+	}
+	var ids []string
+	for _, path := range document.Paths.InMatchingOrder() {
+		for _, operation := range document.Paths.Value(path).Operations() {
+			ids = append(ids, operation.OperationID)
+		}
+	}
+	return ids
+})
