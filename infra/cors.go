@@ -7,14 +7,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 
+	"wavegate/shared/lambdahttp"
 	"wavegate/shared/operations"
-)
-
-// What a page of an allowed origin may send and read.
-const (
-	allowedHeaders = "Authorization,Content-Type,Idempotency-Key,If-Match,If-None-Match"
-	allowedMethods = "GET,PUT,POST,PATCH,DELETE"
-	preflightAge   = "3600"
 )
 
 // addPreflight answers the preflight requests of browsers on every path, for the origins of the
@@ -24,9 +18,9 @@ func (s *service) addPreflight() {
 		return
 	}
 	headers := map[string]*string{
-		"method.response.header.Access-Control-Allow-Headers": jsii.String("'" + allowedHeaders + "'"),
-		"method.response.header.Access-Control-Allow-Methods": jsii.String("'" + allowedMethods + "'"),
-		"method.response.header.Access-Control-Max-Age":       jsii.String("'" + preflightAge + "'"),
+		"method.response.header.Access-Control-Allow-Headers": jsii.String("'" + lambdahttp.AllowedHeaders + "'"),
+		"method.response.header.Access-Control-Allow-Methods": jsii.String("'" + lambdahttp.AllowedMethods + "'"),
+		"method.response.header.Access-Control-Max-Age":       jsii.String("'" + lambdahttp.PreflightAge + "'"),
 		"method.response.header.Vary":                         jsii.String("'Origin'"),
 	}
 	declared := map[string]*bool{"method.response.header.Access-Control-Allow-Origin": jsii.Bool(true)}

@@ -14,6 +14,7 @@ import (
 
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/store"
+	"wavegate/shared/lambdahttp"
 	"wavegate/shared/token"
 )
 
@@ -40,6 +41,7 @@ func run(ctx context.Context, functions string) error {
 		Functions:   functions,
 		Address:     address,
 		Prefix:      os.Getenv("PREFIX"),
+		Origins:     lambdahttp.Origins(os.Getenv(lambdahttp.EnvOrigins)),
 		Store:       db,
 		Environment: func(string) []string { return settings(os.Environ()) },
 		Log:         out.line,

@@ -8,13 +8,21 @@ import (
 
 // EnvOrigins is the setting of the origins whose pages may read answers, separated by commas, such as
 // "https://app.example"; empty: none. Preflight requests are answered by the gateway, from the same
-// setting of the stack.
+// setting and with what is named here.
 const EnvOrigins = "CORS_ORIGINS"
+
+// What a page of an allowed origin may send, and for how many seconds a browser may keep that in mind.
+const (
+	AllowedHeaders = "Authorization,Content-Type,Idempotency-Key,If-Match,If-None-Match"
+	AllowedMethods = "GET,PUT,POST,PATCH,DELETE"
+	PreflightAge   = "3600"
+)
 
 // exposed are the headers that such a page may read, beside those that any page may.
 const exposed = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After"
 
-func origins(setting string) []string {
+// Origins reads the setting.
+func Origins(setting string) []string {
 	return strings.FieldsFunc(setting, func(c rune) bool { return c == ',' })
 }
 

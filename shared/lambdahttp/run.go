@@ -60,7 +60,7 @@ func Run(id string, wire func(Env) Handler) {
 	client := dynamo.NewClient()
 	env := Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
-		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Origins: origins(os.Getenv(EnvOrigins)),
+		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Origins: Origins(os.Getenv(EnvOrigins)),
 	}
 	op := operations.Get(id)
 	if op.Sampled {

@@ -3,8 +3,8 @@
 // routes by the service's table of operations and gives by itself the answers that the deployed
 // gateway gives.
 //
-// What it does not play: the gateway's own throttle, request validators, caching, CORS, and the
-// bound of 10,240 bytes on a request's headers (the authorizer bounds tokens by itself).
+// What it does not play: the gateway's own throttle, request validators, caching, and the bound of
+// 10,240 bytes on a request's headers (the authorizer bounds tokens by itself).
 package gateway
 
 import (
@@ -43,6 +43,9 @@ type Options struct {
 	// Prefix is the path under which the API lies, such as /prod on a stage's default URL; empty where
 	// a domain of its own is mapped to it.
 	Prefix string
+	// Origins are those whose pages may call from a browser: the gateway answers their preflight requests
+	// and, for a single one, lets it read the gateway's own answers, as the stack does.
+	Origins []string
 	// Docs answers operations.DocsPaths, without a token; nil: there are no such paths.
 	Docs Invoker
 	// IntegrationTimeout replaces the constant of that name; for tests.
@@ -69,6 +72,7 @@ type Access struct {
 // A Gateway is an http.Handler. It must not stand behind an http.ServeMux, which cleans paths.
 type Gateway struct {
 	routes     table
+	origins    []string
 	authorizer *authorizer
 	prefix     string
 	stage      string
@@ -81,6 +85,7 @@ type Gateway struct {
 func New(o Options) *Gateway {
 	g := &Gateway{
 		routes:  newTable(o),
+		origins: o.Origins,
 		prefix:  strings.TrimSuffix(o.Prefix, "/"),
 		stage:   "prod",
 		timeout: o.IntegrationTimeout,
@@ -154,6 +159,9 @@ type exchange struct {
 func (x *exchange) answer(w http.ResponseWriter) parsedAnswer {
 	g, r := x.gateway, x.request
 	path, inside := strings.CutPrefix(x.path, g.prefix)
+	if inside && r.Method == http.MethodOptions && len(g.origins) > 0 && g.routes.shared(path) {
+		return preflight(g.origins, r.Header.Get("Origin"))
+	}
 	to, parameters, found := g.routes.find(r.Method, path)
 	if !inside || !strings.HasPrefix(path, "/") || !found {
 		return x.own("MISSING_AUTHENTICATION_TOKEN", http.StatusForbidden, nil)
@@ -208,7 +216,9 @@ func (x *exchange) call(ctx context.Context, function Invoker, e event) parsedAn
 
 func (x *exchange) own(response string, status int, cause error) parsedAnswer {
 	x.response, x.cause = response, cause
-	return own(response, status, x.context)
+	p := own(response, status, x.context)
+	allowOnly(x.gateway.origins, p.header)
+	return p
 }
 
 func (g *Gateway) methodArn(method, path string) string {

@@ -94,6 +94,18 @@ func (t table) find(method, path string) (route, map[string]string, bool) {
 	return route{}, nil, false
 }
 
+// shared tells whether there is an operation at the path, whatever its method: those are what a page of
+// another origin may ask about.
+func (t table) shared(path string) bool {
+	sent := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
+	for _, r := range t {
+		if _, ok := match(r.segments, sent); ok && !r.open {
+			return true
+		}
+	}
+	return false
+}
+
 func match(want, sent []string) (map[string]string, bool) {
 	var parameters map[string]string
 	set := func(segment, value string) {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/auth"
 	"wavegate/shared/dynamo"
+	"wavegate/shared/lambdahttp"
 	"wavegate/shared/operations"
 	"wavegate/shared/token"
 )
@@ -36,6 +38,8 @@ type Options struct {
 	Address string
 	// Prefix is a path before /api, such as /prod; see gateway.Options.
 	Prefix string
+	// Origins are those whose pages may call from a browser; see gateway.Options.
+	Origins []string
 	// Store is the store behind the front, which is then the caller's to close; nil is an embedded
 	// one that lives as long as the service.
 	Store *store.Store
@@ -147,7 +151,8 @@ func (s *Service) addFunctions(o Options) error {
 		return nil
 	}
 	for _, op := range o.Operations {
-		if err := add(op.ID, op.Timeout, op.MemoryMB, s.environment(op)); err != nil {
+		env := append(s.environment(op), lambdahttp.EnvOrigins+"="+strings.Join(o.Origins, ","))
+		if err := add(op.ID, op.Timeout, op.MemoryMB, env); err != nil {
 			return err
 		}
 	}
@@ -193,6 +198,7 @@ func (s *Service) listen(o Options) error {
 		Prefix:     o.Prefix,
 		Access:     o.Access,
 		Docs:       s.functions[operations.Docs],
+		Origins:    o.Origins,
 	})
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})

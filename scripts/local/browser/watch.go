@@ -12,9 +12,6 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/getkin/kin-openapi/openapi3"
-
-	"wavegate/shared/contract"
 )
 
 // A watcher notes what a tab reports and asks for.
@@ -74,18 +71,3 @@ func (w *watcher) faults() []error {
 	defer w.mu.Unlock()
 	return slices.Clone(w.found)
 }
-
-// operationIDs lists the contract's operations.
-var operationIDs = sync.OnceValue(func() []string {
-	document, err := openapi3.NewLoader().LoadFromData(contract.Document)
-	if err != nil {
-		panic(err) // tests hold that it can be read
-	}
-	var ids []string
-	for _, path := range document.Paths.InMatchingOrder() {
-		for _, operation := range document.Paths.Value(path).Operations() {
-			ids = append(ids, operation.OperationID)
-		}
-	}
-	return ids
-})

@@ -1,0 +1,76 @@
+package gateway
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+const app = "https://app.example"
+
+func allowing(origins ...string) func(*Options) {
+	return func(o *Options) { o.Origins = origins }
+}
+
+func TestPreflight_OfAllowedOrigins_IsAnsweredWithoutTokenOrFunction(t *testing.T) {
+	w := newWorld(t, allowing(app, "https://admin.example"))
+	for _, path := range []string{"/api/factories", "/api/factories/f-1/machines/m-1", "/api/copilot/a/b"} {
+		r := w.raw(t, "OPTIONS "+path, "Origin: "+app, "Access-Control-Request-Method: PUT")
+		if r.status != http.StatusNoContent || r.header.Get("Access-Control-Allow-Origin") != app || r.header.Get("Vary") != "Origin" {
+			t.Errorf("%s: %d %v", path, r.status, r.header)
+		}
+		if !strings.Contains(r.header.Get("Access-Control-Allow-Headers"), "Authorization") || !strings.Contains(r.header.Get("Access-Control-Allow-Methods"), "PATCH") {
+			t.Errorf("%s: a page may send %v", path, r.header)
+		}
+	}
+	if r := w.raw(t, "OPTIONS /api/factories", "Origin: https://app.example.evil.example"); r.status != http.StatusNoContent || r.header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("another origin: %d %v", r.status, r.header)
+	}
+	if w.function.calls()+w.authorizer.calls() > 0 {
+		t.Error("a preflight request went further than the gateway")
+	}
+}
+
+func TestPreflight_WhereNothingIs_OrNobodyMay_IsAnUnknownRoute(t *testing.T) {
+	for name, r := range map[string]reply{
+		"no such resource": newWorld(t, allowing(app)).raw(t, "OPTIONS /api/no-such", "Origin: "+app),
+		"no origins":       newWorld(t).raw(t, "OPTIONS /api/factories", "Origin: "+app),
+		"a page of ours": newWorld(t, allowing(app), func(o *Options) { o.Docs = &fake{answer: answers(okAnswer)} }).
+			raw(t, "OPTIONS /docs", "Origin: "+app),
+	} {
+		if r.status != http.StatusNotFound || r.header.Get("Access-Control-Allow-Methods") != "" {
+			t.Errorf("%s: %d %v", name, r.status, r.header)
+		}
+	}
+}
+
+// TestOwnAnswers_MayBeReadByTheOnlyOrigin: their headers are fixed in the stack, so with several origins
+// none may.
+func TestOwnAnswers_MayBeReadByTheOnlyOrigin(t *testing.T) {
+	if got := newWorld(t, allowing(app)).raw(t, "GET /api/no-such", "Origin: "+app).header.Get("Access-Control-Allow-Origin"); got != app {
+		t.Errorf("one origin: %q may read", got)
+	}
+	for name, w := range map[string]*world{"none": newWorld(t), "two": newWorld(t, allowing(app, "https://admin.example"))} {
+		if got := w.raw(t, "GET /api/no-such", "Origin: "+app).header.Values("Access-Control-Allow-Origin"); len(got) > 0 {
+			t.Errorf("%s: %q may read", name, got)
+		}
+	}
+}
+
+// TestDocs_AskNoAuthorizer: the pages are for anyone, and for GET alone.
+func TestDocs_AskNoAuthorizer(t *testing.T) {
+	docs := &fake{answer: answers(okAnswer)}
+	w := newWorld(t, func(o *Options) { o.Docs = docs })
+	if r := w.raw(t, "GET /openapi.yaml"); r.status != http.StatusOK || docs.calls() != 1 || w.authorizer.calls() != 0 {
+		t.Errorf("%d, %d calls of the function, %d of the authorizer", r.status, docs.calls(), w.authorizer.calls())
+	}
+	if got := docs.last(t)["resource"]; got != "/openapi.yaml" {
+		t.Errorf("the function was asked for %v", got)
+	}
+	if r := w.raw(t, "POST /docs"); r.status != http.StatusNotFound {
+		t.Errorf("POST: %d", r.status)
+	}
+	if r := newWorld(t).raw(t, "GET /docs"); r.status != http.StatusNotFound {
+		t.Errorf("without the function: %d", r.status)
+	}
+}
