@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"io/fs"
-	"net/http"
 	"os"
 	"strings"
 
@@ -24,18 +23,15 @@ func main() {
 // serve answers the gateway's events with the pages; files are what lies beside the program. Lambda
 // hands over 6 MB at the most, and a page loads faster the less it is, so answers are compressed.
 func serve(files fs.FS) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-	pages := gzhttp.GzipHandler(pages(files))
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-		root := base(event)
+		pages := gzhttp.GzipHandler(pages(files, base(event)))
 		// Under a domain of one's own the path has that domain's prefix; the route has not.
 		route := event.Resource
 		if strings.HasSuffix(event.Path, "/") {
 			route += "/"
 		}
 		event.Path = route
-		return httpadapter.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			pages.ServeHTTP(w, r.WithContext(withRoot(r.Context(), root)))
-		})).ProxyWithContext(ctx, event)
+		return httpadapter.New(pages).ProxyWithContext(ctx, event)
 	}
 }
 

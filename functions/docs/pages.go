@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	_ "embed"
 	"fmt"
@@ -29,12 +28,12 @@ const missing = "This page is not made ready. Run ./scripts/contract docs once (
 const policy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; " +
 	"img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// pages answers operations.DocsPaths. The pages refer to each other relatively, so that they work below
-// whatever path the API has.
-func pages(files fs.FS) http.Handler {
+// pages answers operations.DocsPaths for an API whose base URL is given. The pages refer to each other
+// relatively, so that they work below whatever path the API has.
+func pages(files fs.FS, base string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, r *http.Request) {
-		write(w, r, "application/yaml", document(rootOf(r.Context()))) // RFC 9512
+		write(w, r, "application/yaml", document(base)) // RFC 9512
 	})
 	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
 		if _, err := fs.Stat(files, renderer); err != nil {
@@ -71,23 +70,12 @@ func write(w http.ResponseWriter, r *http.Request, mediaType string, body []byte
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-type rootKey struct{}
-
-func withRoot(ctx context.Context, root string) context.Context {
-	return context.WithValue(ctx, rootKey{}, root)
-}
-
-func rootOf(ctx context.Context) string {
-	root, _ := ctx.Value(rootKey{}).(string)
-	return root
-}
-
 // servers begins the contract's list of where the API lies.
 var servers = []byte("\nservers:\n")
 
 // document is the contract with the API it was asked of as the first server, so that a client made
 // from it calls just that.
-func document(root string) []byte {
-	first := fmt.Appendf(nil, "%s  - url: %s\n    description: Where this contract was asked for\n", servers, strconv.Quote(root))
+func document(base string) []byte {
+	first := fmt.Appendf(nil, "%s  - url: %s\n    description: Where this contract was asked for\n", servers, strconv.Quote(base))
 	return bytes.Replace(contract.Document, servers, first, 1)
 }
