@@ -106,7 +106,8 @@ func TestOverride_BadInput_IsRefusedWithEveryFault(t *testing.T) {
 	for path, faults := range map[string]map[string]int{
 		"/api/rate-limits/users/eric": {
 			`{}`: 1, `{"limit":-1}`: 1, `{"limit":30001}`: 1, `{"limit":"5"}`: 1, `{"limit":1.5}`: 1, `{"limit":null}`: 1,
-			`{"limit":5,"expiresAt":"tomorrow"}`: 1, `{"limit":5,"expiresAt":"2020-01-01T00:00:00Z"}`: 1,
+			`{"limit":5,"expiresAt":"9999-12-31T23:59:59-00:01"}`: 1, // a year of five digits in UTC
+			`{"limit":5,"expiresAt":"tomorrow"}`:                  1, `{"limit":5,"expiresAt":"2020-01-01T00:00:00Z"}`: 1,
 			`{"limit":5,"reason":"","more":1}`: 2, `{"limit":-1,"copilotLimit":-1,"reason":7}`: 3,
 		},
 		"/api/rate-limits/boxes/eric":                       {`{"limit":5}`: 1},

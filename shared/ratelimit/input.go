@@ -20,10 +20,17 @@ var (
 	// ExpiryRule is that of when it ends.
 	ExpiryRule = &request.Text{
 		Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})`,
-		Check:   func(s string) bool { _, err := time.Parse(time.RFC3339, s); return err == nil },
-		Says:    "a time with a zone such as 2026-12-31T23:59:59Z (RFC 3339)",
+		Check:   expiry,
+		Says:    "a time with a zone such as 2026-12-31T23:59:59Z (RFC 3339), not after the year 9999 in UTC",
 	}
 )
+
+// expiry tells whether a text is a time that can be written back: a zone may carry one of the year 9999
+// into a year of five digits, which RFC 3339 does not have.
+func expiry(text string) bool {
+	at, err := time.Parse(time.RFC3339, text)
+	return err == nil && at.UTC().Year() <= 9999
+}
 
 const limitSays = "a whole number from 0, which lets nothing through, to 30000"
 

@@ -185,8 +185,13 @@ func (in *Input) Body() *Body {
 	return in.body
 }
 
-// mediaType takes application/json, with charset utf-8 or none (RFC 8259 §11).
+// mediaType takes application/json, with charset utf-8 or none (RFC 8259 §11), and not compressed.
 func (in *Input) mediaType() *problem.Error {
+	for _, coding := range in.r.Header.Values("Content-Encoding") {
+		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
+			return problem.New(problem.UnsupportedMediaType, "The body must not be compressed: leave Content-Encoding out.")
+		}
+	}
 	values := in.r.Header.Values("Content-Type")
 	if len(values) == 1 {
 		media, parameters, err := mime.ParseMediaType(values[0])

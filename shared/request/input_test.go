@@ -221,6 +221,22 @@ func TestBody_MediaType(t *testing.T) {
 	}
 }
 
+// TestBody_Compressed_IsRefusedAsWhatItIs: taken for text it would be told that it is no UTF-8, and what is
+// labelled gzip without being so would be taken.
+func TestBody_Compressed_IsRefusedAsWhatItIs(t *testing.T) {
+	for coding, taken := range map[string]bool{"": true, "identity": true, "gzip": false, "br": false, "identity, gzip": false} {
+		r := sent(`{"name":"a"}`)
+		if coding != "" {
+			r.Header.Set("Content-Encoding", coding)
+		}
+		in := request.Of(r)
+		in.Body().Text("name", title)
+		if got := in.Err() == nil; got != taken || !taken && !problem.Has(in.Err(), problem.UnsupportedMediaType) {
+			t.Errorf("%q: %v", coding, in.Err())
+		}
+	}
+}
+
 func TestPath_Parameters(t *testing.T) {
 	name := &request.Text{Pattern: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`, Says: "a name"}
 	for raw, want := range map[string]string{

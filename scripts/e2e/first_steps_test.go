@@ -1,0 +1,50 @@
+package e2e
+
+import (
+	"net/url"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/contract"
+)
+
+// TestContract_FirstSteps_DoWhatTheySay types what the contract shows a newcomer, below a stage's path.
+func TestContract_FirstSteps_DoWhatTheySay(t *testing.T) {
+	document, err := openapi3.NewLoader().LoadFromData(contract.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(document.Info.Description, -1)
+	if len(blocks) != 1 {
+		t.Fatalf("the contract shows %d sessions", len(blocks))
+	}
+	target := harness.New(t, harness.WithPrefix("/prod")).Target
+	owner := target.Owner(t)
+	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a")))
+	base, err := url.Parse(target.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell := exec.CommandContext(t.Context(), "sh", "-eu")
+	shell.Env = append(os.Environ(), "BASE="+target.URL, "HOST=http://"+base.Host, "TOKEN="+strings.TrimPrefix(owner.Bearer, "Bearer "))
+	shell.Stdin = strings.NewReader(blocks[0][1])
+	if out, err := shell.CombinedOutput(); err != nil || strings.Contains(string(out), `"code"`) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if got := owner.Get(t, channelPath("gateway-x", "stable")).Object(t)["currentVersion"]; got != "1.1.0" {
+		t.Errorf("the channel has %v", got)
+	}
+	items, _ := owner.Get(t, "/api/ota/rollouts").Object(t)["items"].([]any)
+	if len(items) != 1 {
+		t.Fatalf("there are %d rollouts", len(items))
+	}
+	if r := items[0].(map[string]any); r["status"] != "completed" || r["staged_percent"] != 100.0 {
+		t.Errorf("the rollout is %v", r)
+	}
+}
