@@ -184,3 +184,31 @@ func TestCopilot_PathThatLeadsOut_IsRefused(t *testing.T) {
 func TestCopilot_ABox_IsForbidden(t *testing.T) {
 	harness.New(t, withAssistant(t)).Box(t, "edge-1").Get(t, "/api/copilot/chat").Refused(t, problem.Forbidden)
 }
+
+// TestCopilot_AnswerThatLambdaWouldNotTake_IsRefusedHere: Lambda counts the answer as a JSON string, in
+// which text can be six times as long as it was.
+func TestCopilot_AnswerThatLambdaWouldNotTake_IsRefusedHere(t *testing.T) {
+	for name, answer := range map[string]struct {
+		body  string
+		taken bool
+	}{
+		"four MiB of plain text":       {strings.Repeat("a", 4<<20), true},
+		"more":                         {strings.Repeat("a", 4<<20+1), false},
+		"three MB of quotes":           {strings.Repeat(`"`, 3_000_000), false},
+		"a little less of them":        {strings.Repeat(`"`, 2_900_000), true},
+		"four MiB that are no text":    {strings.Repeat("\xff", 4<<20), true},
+		"a million control characters": {strings.Repeat("\x01", 1_000_000), false},
+	} {
+		w := harness.New(t, assistantOf(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			_, _ = io.WriteString(w, answer.body)
+		}))
+		got := w.Engineer(t, "acme").Get(t, "/api/copilot/long")
+		switch {
+		case !answer.taken:
+			got.Refused(t, problem.BadGateway)
+		case got.Status != http.StatusOK || string(got.Body) != answer.body:
+			t.Errorf("%s: %d with %d bytes", name, got.Status, len(got.Body))
+		}
+	}
+}

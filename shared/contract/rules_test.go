@@ -318,7 +318,7 @@ func TestLimits_InTheProse_AreTheCodes(t *testing.T) {
 	prose := strings.Join(strings.Fields(doc.Info.Description+doc.Tags.Get("Problems").Description), " ")
 	for says, holds := range map[string]bool{
 		"of 16 KiB at most":                   request.MaxBody == 16<<10,
-		"The body is over 16 KiB.":            request.MaxBody == 16<<10,
+		"The body is over 16 KiB, or":         request.MaxBody == 16<<10,
 		"The offset is over 10,000.":          paging.MaxOffset == 10_000,
 		"raised along 1, 10, 50, 100 percent": reflect.DeepEqual(rollout.Stages, []int{1, 10, 50, 100}),
 		"nests deeper than 16 levels":         true,

@@ -3,6 +3,7 @@ package copilot
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,14 +15,18 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"wavegate/shared/auth"
 	"wavegate/shared/problem"
 )
 
-// maxAnswer is the largest answer that is handed on, in bytes: Lambda takes 6 MB for the whole answer,
-// in which a binary body grows by a third.
-const maxAnswer = 4 << 20
+// Lambda takes 6 MB for the whole answer, head included, in which the body is a JSON string: text grows by
+// what has to be escaped, and what is no text is sent as base64, a third more.
+const (
+	maxAnswer  = 4 << 20   // bytes of a body
+	maxEncoded = 5_900_000 // bytes of the string
+)
 
 // A Forwarder forwards calls to the assistant. It is safe for concurrent use.
 type Forwarder struct {
@@ -111,6 +116,12 @@ func readWhole(res *http.Response) error {
 	}
 	if len(body) > maxAnswer {
 		return fmt.Errorf("copilot: the answer has more than %d bytes", maxAnswer)
+	}
+	if utf8.Valid(body) {
+		// A string always marshals.
+		if text, _ := json.Marshal(string(body)); len(text) > maxEncoded {
+			return fmt.Errorf("copilot: the answer has %d bytes once it is escaped", len(text))
+		}
 	}
 	res.Body = io.NopCloser(bytes.NewReader(body))
 	res.Trailer = nil

@@ -67,7 +67,7 @@ func (s *sampler) count(ms float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.durations = append(s.durations, ms)
-	now := s.env.Now()
+	now := s.env.Now().Round(0) // the monotonic clock stands still while a container is frozen
 	if len(s.durations) < telemetry.MostValues && now.Sub(s.flushed) < flushAfter {
 		return
 	}

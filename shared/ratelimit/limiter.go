@@ -67,6 +67,10 @@ func New(c Config) *Limiter {
 	if l.clock == nil {
 		l.clock = time.Now
 	}
+	// A container is frozen between its calls, and its monotonic clock with it: what is remembered for
+	// five seconds would be remembered for hours. So the limiter goes by the wall clock alone.
+	clock := l.clock
+	l.clock = func() time.Time { return clock().Round(0) }
 	if l.deadline == 0 {
 		l.deadline = defaultDeadline
 	}

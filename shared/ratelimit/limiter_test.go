@@ -179,6 +179,16 @@ func TestMemory_ClockJumpsBack_IsForgotten(t *testing.T) {
 	}
 }
 
+// TestClock_IsTheWallClock: a container's monotonic clock stands still while it is frozen, and Go compares
+// times by it where both have it.
+func TestClock_IsTheWallClock(t *testing.T) {
+	for name, clock := range map[string]func() time.Time{"given": time.Now, "left out": nil} {
+		if now := New(Config{Clock: clock}).clock().String(); strings.Contains(now, "m=") {
+			t.Errorf("%s: the limiter goes by %s", name, now)
+		}
+	}
+}
+
 var errDown = errors.New("down")
 
 func TestStoreDown_OrdinaryRequestsPass_CopilotRequestsDoNot(t *testing.T) {
