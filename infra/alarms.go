@@ -67,10 +67,6 @@ func (s *service) apiAlarms() []alarm {
 			threshold: 1, minutes: 3, of: 5,
 		},
 		{
-			kind: "api-latency", says: "One answer in twenty takes two seconds or more.",
-			metric: api.metric("Latency", p95, ""), threshold: 2000, minutes: 3, of: 5,
-		},
-		{
 			kind: "authorizer-errors", says: "The authorizer cannot judge one token in twenty.",
 			metric: over("IF(m0 >= 5, 100 * m0 / m1, 0)", "errors, %",
 				authorizer.metric("Errors", sum, ""), authorizer.metric("Invocations", sum, "")),
@@ -92,12 +88,30 @@ func (s *service) apiAlarms() []alarm {
 func (s *service) functionAlarms() []alarm {
 	var alarms []alarm
 	for _, g := range s.groups() {
-		alarms = append(alarms,
-			alarm{
+		// The authorizer reports a token that it cannot judge as an error, as API Gateway wants it; its
+		// errors have an alarm of their own, by their share.
+		if dead := g.without(operations.Authorizer); len(dead.functions) > 0 {
+			alarms = append(alarms, alarm{
 				kind: "functions-dead", part: g.name, says: "A function crashes or runs into its timeout.",
-				metric:    over("SUM(METRICS())", "errors", s.each(g, "Errors", sum)...),
+				metric:    over("SUM(METRICS())", "errors", s.each(dead, "Errors", sum)...),
 				threshold: 3, minutes: 2, of: 5,
-			},
+			})
+		}
+		if failures := s.failures(g); len(failures) > 0 {
+			alarms = append(alarms, alarm{
+				kind: "operations-failing", part: g.name, says: "Operations answer with failures of the service.",
+				metric:    over("SUM(METRICS())", "failures", failures...),
+				threshold: 3, minutes: 2, of: 5,
+			})
+		}
+		if g.name != copilotGroup { // its calls take as long as the assistant does
+			alarms = append(alarms, alarm{
+				kind: "functions-late", part: g.name, says: "A function takes a second or more for one call in twenty.",
+				metric:    over("MAX(METRICS())", "ms", s.each(g, "Duration", p95)...),
+				threshold: 1000, minutes: 3, of: 5,
+			})
+		}
+		alarms = append(alarms,
 			alarm{
 				kind: "functions-throttled", part: g.name, says: "Lambda refuses to run a function: the account's concurrency is used up.",
 				metric:    over("SUM(METRICS())", "throttles", s.each(g, "Throttles", sum)...),
@@ -113,6 +127,21 @@ func (s *service) functionAlarms() []alarm {
 	return alarms
 }
 
+// copilotGroup is the group of the functions that wait for the assistant.
+const copilotGroup = "copilot"
+
+// failures are what a group's operations count of their own failures: a function that answers 500 or 503
+// is alive, and among the polls of a fleet its answers are too few for the alarm on the whole API.
+func (s *service) failures(g group) []awscloudwatch.IMetric {
+	var metrics []awscloudwatch.IMetric
+	for _, f := range g.functions {
+		if slices.ContainsFunc(operations.Table, func(op operations.Operation) bool { return op.ID == f }) {
+			metrics = append(metrics, s.operation(f).metric("Failures", sum, f))
+		}
+	}
+	return metrics
+}
+
 func (s *service) storeAlarms() []alarm {
 	var alarms []alarm
 	var throttles []awscloudwatch.IMetric
@@ -120,6 +149,13 @@ func (s *service) storeAlarms() []alarm {
 		throttles = append(throttles,
 			s.table(t.ID).metric("ReadThrottleEvents", sum, string(t.ID)+" reads"),
 			s.table(t.ID).metric("WriteThrottleEvents", sum, string(t.ID)+" writes"))
+		for _, i := range t.Indexes {
+			if !i.Local { // a local one is counted with its table
+				name := string(t.ID) + " " + i.Name
+				throttles = append(throttles, s.index(t.ID, i.Name).metric("ReadThrottleEvents", sum, name+" reads"),
+					s.index(t.ID, i.Name).metric("WriteThrottleEvents", sum, name+" writes"))
+			}
+		}
 		var errors []awscloudwatch.IMetric
 		for _, call := range calls(t.ID) {
 			errors = append(errors, s.tableCall(t.ID, call).metric("SystemErrors", sum, call))

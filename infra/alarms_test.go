@@ -104,11 +104,30 @@ func watched(t *testing.T, template template, kind, dimension string) map[string
 
 func TestAlarms_WatchEveryFunctionAndEveryTable(t *testing.T) {
 	template := docs()
-	for _, kind := range []string{"functions-dead", "functions-slow", "functions-throttled"} {
+	// The authorizer's errors are watched by their share; the copilot is as late as the assistant.
+	except := map[string]string{"functions-dead": operations.Authorizer, "functions-late": "copilot"}
+	for _, kind := range []string{"functions-dead", "functions-late", "functions-slow", "functions-throttled"} {
 		seen := watched(t, template, kind, "FunctionName")
 		for _, name := range append(operations.Functions(), preTokenGeneration) {
-			if !seen["${"+template.id(t, "AWS::Lambda::Function", name)+"}"] {
-				t.Errorf("%s does not watch %s", kind, name)
+			if seen["${"+template.id(t, "AWS::Lambda::Function", name)+"}"] == (name == except[kind]) {
+				t.Errorf("%s watches %s: %v", kind, name, name == except[kind])
+			}
+		}
+	}
+	if authorizer := "${" + template.id(t, "AWS::Lambda::Function", operations.Authorizer) + "}"; !watched(t, template, "authorizer-errors", "FunctionName")[authorizer] {
+		t.Error("nothing watches the authorizer's errors")
+	}
+	failing := watched(t, template, "operations-failing", "operation")
+	for _, op := range operations.Table {
+		if !failing[op.ID] {
+			t.Errorf("operations-failing does not watch %s", op.ID)
+		}
+	}
+	indexes := watched(t, template, "tables-throttled", "GlobalSecondaryIndexName")
+	for _, table := range dynamo.Tables {
+		for _, i := range table.Indexes {
+			if indexes[i.Name] == i.Local {
+				t.Errorf("tables-throttled watches %s of %s: %v", i.Name, table.ID, indexes[i.Name])
 			}
 		}
 	}

@@ -61,6 +61,7 @@ func (s *service) addAPI() {
 			})
 	}
 	s.addPreflight()
+	s.addUnknown()
 	s.addGatewayResponses()
 	excuse(s.api, "AwsSolutions-APIG2", "The functions check every request themselves: they report all faults at once and in the service's own form, which the gateway's validation cannot.")
 	excuse(s.api, "AwsSolutions-APIG3", "A web ACL is the account's own choice; the stage throttles and every caller is authenticated and limited.")

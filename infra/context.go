@@ -83,6 +83,9 @@ func (r *reader) number(key string, fallback, low, high int) int {
 	if !ok {
 		return fallback
 	}
+	if f, ok := v.(float64); ok { // from cdk.json; fmt would write a million as 1e+06
+		v = strconv.FormatFloat(f, 'f', -1, 64)
+	}
 	n, err := strconv.Atoi(fmt.Sprint(v))
 	if err != nil || n < low || n > high {
 		r.fault("%s: %v is no whole number from %d to %d", key, v, low, high)

@@ -67,6 +67,7 @@ func (s *service) originTemplate() string {
 func (s *service) allowOrigin(headers map[string]*string) {
 	if len(s.settings.Origins) == 1 {
 		headers["Access-Control-Allow-Origin"] = jsii.String("'" + s.settings.Origins[0] + "'")
+		headers["Access-Control-Expose-Headers"] = jsii.String("'" + lambdahttp.ExposedHeaders + "'")
 		headers["Vary"] = jsii.String("'Origin'")
 	}
 }

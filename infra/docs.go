@@ -13,10 +13,11 @@ import (
 )
 
 // Nobody is asked for a token on the paths of the contract, so no limiter counts those calls: the
-// gateway lets through this many a second, and at once, so that they take nothing from the fleet.
+// gateway lets through this many a second on each, and at once. That bounds what a stranger can make
+// the stack pay for, and how many of the account's concurrent executions it can take from the fleet.
 const (
-	docsRate  = 10
-	docsBurst = 30
+	docsRate  = 2
+	docsBurst = 6
 )
 
 // addDocs serves the contract and the page that shows it, where the settings ask for it.

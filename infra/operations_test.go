@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 
 	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
+	"wavegate/shared/problem"
 )
 
 func TestStack_RoutesAndTheirFunctions_AreTheTableOfOperations(t *testing.T) {
@@ -20,6 +22,9 @@ func TestStack_RoutesAndTheirFunctions_AreTheTableOfOperations(t *testing.T) {
 	got := map[string]string{}
 	template := dev()
 	for _, m := range template.of("AWS::ApiGateway::Method") {
+		if mocked(m) {
+			continue // see TestStack_WhatIsNoOperation_IsToldSo
+		}
 		route := fmt.Sprint(m.Properties["HttpMethod"], " ", path(template, m))
 		uri := text(value(m.Properties, "Integration", "Uri"))
 		found := regexp.MustCompile(`\$\{([A-Za-z0-9]+)\.Arn\}/invocations$`).FindStringSubmatch(uri)
@@ -63,6 +68,44 @@ func TestStack_EveryFunctionThatIsWritten_IsDeployed(t *testing.T) {
 	}
 }
 
+// mocked tells whether the gateway itself answers a method.
+func mocked(method resource) bool { return value(method.Properties, "Integration", "Type") == "MOCK" }
+
+// TestStack_WhatIsNoOperation_IsToldSo: without a method of its own, API Gateway takes the token of a call
+// that leads nowhere for a signature of AWS's, and answers 403.
+func TestStack_WhatIsNoOperation_IsToldSo(t *testing.T) {
+	for name, template := range map[string]template{"dev": dev(), "docs": docs()} {
+		methods := map[string][]string{}
+		for id, m := range template.of("AWS::ApiGateway::Method") {
+			at := path(template, m)
+			methods[at] = append(methods[at], m.Properties["HttpMethod"].(string))
+			if !mocked(m) {
+				continue
+			}
+			answer := value(m.Properties, "Integration", "IntegrationResponses", 0)
+			body := text(value(answer, "ResponseTemplates", "application/json"))
+			var document problem.Document
+			if err := json.Unmarshal([]byte(body), &document); err != nil || document.Code != problem.NotFound || document.Status != 404 {
+				t.Errorf("%s answers %s (%v)", id, body, err)
+			}
+			if value(answer, "StatusCode") != "404" || value(answer, "ResponseParameters", "method.response.header.Content-Type") != "'"+problem.ContentType+"'" {
+				t.Errorf("%s answers %v", id, answer)
+			}
+			if got := value(m.Properties, "Integration", "RequestTemplates", "application/json"); got != `{"statusCode": 404}` || m.Properties["HttpMethod"] != "ANY" {
+				t.Errorf("%s is asked with %v for %v", id, got, m.Properties["HttpMethod"])
+			}
+		}
+		for id := range template.of("AWS::ApiGateway::Resource") {
+			if at := path(template, resource{Properties: map[string]any{"ResourceId": "${" + id + "}"}}); !slices.Contains(methods[at], "ANY") {
+				t.Errorf("%s: %s has the methods %v alone", name, at, methods[at])
+			}
+		}
+		if !slices.Contains(methods[""], "ANY") || !slices.Contains(methods["/{unknown+}"], "ANY") {
+			t.Errorf("%s: some paths are left to the gateway", name)
+		}
+	}
+}
+
 // path is the route of a method, from its resource up to the root.
 func path(t template, method resource) string {
 	route := ""
@@ -81,6 +124,9 @@ func TestStack_EveryMethod_AsksTheAuthorizerAndOutwaitsItsFunction(t *testing.T)
 	template := dev()
 	authorizer := template.id(t, "AWS::ApiGateway::Authorizer", "token")
 	for id, m := range template.of("AWS::ApiGateway::Method") {
+		if mocked(m) {
+			continue
+		}
 		if m.Properties["AuthorizationType"] != "CUSTOM" || text(m.Properties["AuthorizerId"]) != "${"+authorizer+"}" {
 			t.Errorf("%s can be called without the authorizer", id)
 		}

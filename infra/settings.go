@@ -140,9 +140,8 @@ func (s Settings) check(r *reader) {
 		}
 	}
 	for _, o := range s.Origins {
-		if u, err := url.Parse(o); err != nil || u.Host == "" || u.Scheme+"://"+u.Host != o ||
-			(u.Scheme != "https" && u.Hostname() != "localhost") || strings.ContainsAny(o, `'"\`) {
-			r.fault("origins: %q is no origin: give scheme, host and port alone, over https unless it is localhost", o)
+		if !isOrigin(o) {
+			r.fault("origins: %q is no origin as browsers send it: give scheme, host and port alone, in lower case, without the port that goes without saying and without wildcards, over https unless it is localhost", o)
 		}
 	}
 	if err := s.Limits.Validate(); err != nil {
@@ -155,6 +154,20 @@ func (s Settings) check(r *reader) {
 		r.fault("storeEndpoint: an http URL, and never in prod")
 	}
 }
+
+// isOrigin tells whether the text is an origin as a browser writes it (RFC 6454, section 6.2), since it is
+// compared as text.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme+"://"+u.Host != text || text != strings.ToLower(text) || strings.ContainsAny(text, `'"\*`) {
+		return false
+	}
+	usual := map[string]string{"https": "443", "http": "80"}[u.Scheme]
+	return u.Port() != usual && (u.Scheme == "https" || u.Hostname() == "localhost")
+}
+
+// mostIssuers is how many bytes the issuers may take, of the 4 KB that all variables of a function may.
+const mostIssuers = 3000
 
 // secretName is a secret's name or ARN: no character that could end the reference it is put into.
 var secretName = regexp.MustCompile(`^[A-Za-z0-9/_+=.@:-]{1,512}$`)
@@ -184,6 +197,9 @@ func issuers(r *reader) (list []map[string]any, people bool) {
 	setting, err := json.Marshal(list)
 	if err != nil {
 		panic(err) // it was JSON a moment ago
+	}
+	if len(setting) > mostIssuers {
+		r.fault("issuers: they take %d bytes, and a function's environment has room for %d; give a jwksUrl in place of keys", len(setting), mostIssuers)
 	}
 	parsed, err := token.ParseIssuers(string(setting))
 	if err != nil {

@@ -82,6 +82,10 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`origins: "https://a.example/" is no origin`:    {"origins": "https://a.example/"},
 		`origins: "http://a.example" is no origin`:      {"origins": "http://a.example"},
 		`origins: "*" is no origin`:                     {"origins": "*"},
+		`origins: "https://*.a.example" is no origin`:   {"origins": "https://*.a.example"},
+		`origins: "https://A.example" is no origin`:     {"origins": "https://A.example"},
+		`origins: "https://a.example:443" is no origin`: {"origins": "https://a.example:443"},
+		`issuers: they take 3`:                          {"issuers": strings.ReplaceAll("["+fleet+"]", "/jwks", "/"+strings.Repeat("j", 3000))},
 		`origins: 5 is no list`:                         {"origins": 5.0},
 		`copilotUrl: "http://c.example" is no https`:    {"copilotUrl": "http://c.example", "copilotSecret": "s"},
 		`copilotUrl, copilotSecret: give both or none`:  {"copilotUrl": "https://c.example"},
@@ -100,6 +104,14 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 				t.Errorf("the error is %v", err)
 			}
 		})
+	}
+}
+
+// TestSettings_NumbersOfTheFile_AreReadWhole: JSON's numbers come as floating-point ones.
+func TestSettings_NumbersOfTheFile_AreReadWhole(t *testing.T) {
+	got, err := ReadSettings(map[string]any{"throttleRate": 1_000_000.0, "origins": "https://a.example:8443,http://localhost:3000"})
+	if err != nil || got.ThrottleRate != 1_000_000 {
+		t.Errorf("%d, %v", got.ThrottleRate, err)
 	}
 }
 

@@ -175,6 +175,9 @@ func TestAnswers_AreCompressedAndNotSentTwice(t *testing.T) {
 			}
 			body = string(b)
 		}
+		if daily := strings.Contains(header(plain, "Cache-Control"), "max-age"); daily != (path == "/docs/redoc.js") {
+			t.Errorf("%s may be kept: %v", path, daily)
+		}
 		if body != want {
 			t.Errorf("%s: compressed it is something else", path)
 		}

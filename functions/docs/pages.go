@@ -33,14 +33,14 @@ const policy = "default-src 'none'; script-src 'self'; connect-src 'self'; style
 func pages(files fs.FS, base string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, r *http.Request) {
-		write(w, r, "application/yaml", document(base)) // RFC 9512
+		write(w, r, "application/yaml", asked, document(base)) // RFC 9512
 	})
 	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
 		if _, err := fs.Stat(files, renderer); err != nil {
-			write(w, r, "text/plain; charset=utf-8", []byte(missing))
+			write(w, r, "text/plain; charset=utf-8", asked, []byte(missing))
 			return
 		}
-		write(w, r, "text/html; charset=utf-8", page)
+		write(w, r, "text/html; charset=utf-8", asked, page)
 	})
 	mux.HandleFunc("GET /docs/{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", "../docs")
@@ -52,19 +52,26 @@ func pages(files fs.FS, base string) http.Handler {
 			http.Error(w, missing, http.StatusNotFound)
 			return
 		}
-		write(w, r, "text/javascript; charset=utf-8", script)
+		write(w, r, "text/javascript; charset=utf-8", daily, script)
 	})
 	return mux
 }
 
+// How long a browser may keep what it was given: the contract and its page are asked about each time, and
+// the renderer, which is large and changes with a release of its own at most, once a day.
+const (
+	asked = "no-cache"
+	daily = "public, max-age=86400"
+)
+
 // write answers with a body, or with 304 to a caller who has it.
-func write(w http.ResponseWriter, r *http.Request, mediaType string, body []byte) {
+func write(w http.ResponseWriter, r *http.Request, mediaType, keep string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cache-Control", "no-cache") // kept, and asked about each time
+	h.Set("Cache-Control", keep)
 	// Weak, since the same tag stands for the compressed bytes and the others.
 	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sha256.Sum256(body)))
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))

@@ -18,8 +18,8 @@ const (
 	PreflightAge   = "3600"
 )
 
-// exposed are the headers that such a page may read, beside those that any page may.
-const exposed = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After"
+// ExposedHeaders are the headers that such a page may read, beside those that any page may.
+const ExposedHeaders = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After"
 
 // Origins reads the setting.
 func Origins(setting string) []string {
@@ -35,6 +35,6 @@ func share(w http.ResponseWriter, r *http.Request, allowed []string) {
 	w.Header().Add("Vary", "Origin")
 	if origin := r.Header.Get("Origin"); slices.Contains(allowed, origin) {
 		w.Header().Set("Access-Control-Allow-Origin", origin)
-		w.Header().Set("Access-Control-Expose-Headers", exposed)
+		w.Header().Set("Access-Control-Expose-Headers", ExposedHeaders)
 	}
 }

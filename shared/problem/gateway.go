@@ -40,8 +40,8 @@ var GatewayResponses = []GatewayResponse{
 	{Type: "API_CONFIGURATION_ERROR", Status: 500, Code: Internal, Detail: "The service failed."},
 	{Type: "AUTHORIZER_CONFIGURATION_ERROR", Status: 500, Code: Internal, Detail: "The service failed."},
 	{Type: "AUTHORIZER_FAILURE", Status: 500, Code: Internal, Detail: "The service failed."},
-	// The function crashed or answered nonsense: 502, from the type that covers it.
-	{Type: "INTEGRATION_FAILURE", Status: 504, Code: Timeout, Detail: timedOut},
+	// The function crashed, ran into its own timeout or answered nonsense, or Lambda had no room to run it.
+	{Type: "INTEGRATION_FAILURE", Status: 502, Code: BadGateway, Detail: failed},
 	{Type: "INTEGRATION_TIMEOUT", Status: 504, Code: Timeout, Detail: timedOut},
 	// Only the body can be set for these two: setting a status would bend every other answer of
 	// the class. Their codes are the class's most general ones.
@@ -51,6 +51,7 @@ var GatewayResponses = []GatewayResponse{
 
 const (
 	unauthenticated = "The request carries no access token that is valid here."
+	failed          = "The service gave no answer. Whether a change was made is not known; read before trying again."
 	timedOut        = "The service took too long to answer. Whether a change was made is not known; read before trying again."
 )
 

@@ -90,7 +90,7 @@ func TestAnswer_Malformed_Is502(t *testing.T) {
 			w := newWorld(t)
 			w.function.answer = answers(text)
 			r := w.raw(t, "GET "+somewhere)
-			r.is(t, "DEFAULT_5XX", 502)
+			r.is(t, "INTEGRATION_FAILURE", 502)
 			if r.access.Cause == nil {
 				t.Error("the log has no cause")
 			}

@@ -142,11 +142,11 @@ func TestFunction_EachWayToFail_HasItsAnswer(t *testing.T) {
 		status   int
 	}{
 		{fmt.Errorf("%w of 10s", runtime.ErrTimeout), "INTEGRATION_TIMEOUT", 504},
-		{fmt.Errorf("%w: exit status 2", runtime.ErrCrashed), "DEFAULT_5XX", 502},
-		{&runtime.FunctionError{Type: "errorString", Message: "the cause"}, "DEFAULT_5XX", 502},
-		{runtime.ErrAnswerTooLarge, "DEFAULT_5XX", 502},
+		{fmt.Errorf("%w: exit status 2", runtime.ErrCrashed), "INTEGRATION_FAILURE", 502},
+		{&runtime.FunctionError{Type: "errorString", Message: "the cause"}, "INTEGRATION_FAILURE", 502},
+		{runtime.ErrAnswerTooLarge, "INTEGRATION_FAILURE", 502},
 		{runtime.ErrEventTooLarge, "REQUEST_TOO_LARGE", 413},
-		{errors.New("anything else"), "DEFAULT_5XX", 502},
+		{errors.New("anything else"), "INTEGRATION_FAILURE", 502},
 	} {
 		w := newWorld(t)
 		w.function.answer = fails(c.err)

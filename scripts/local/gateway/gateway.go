@@ -205,11 +205,11 @@ func (x *exchange) call(ctx context.Context, function Invoker, e event) parsedAn
 	case errors.Is(err, runtime.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
 		return x.own("INTEGRATION_TIMEOUT", http.StatusGatewayTimeout, err)
 	case err != nil:
-		return x.own("DEFAULT_5XX", http.StatusBadGateway, err)
+		return x.own("INTEGRATION_FAILURE", http.StatusBadGateway, err)
 	}
 	p, err := parseAnswer(raw)
 	if err != nil {
-		return x.own("DEFAULT_5XX", http.StatusBadGateway, err)
+		return x.own("INTEGRATION_FAILURE", http.StatusBadGateway, err)
 	}
 	return p
 }

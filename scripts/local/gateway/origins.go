@@ -27,6 +27,7 @@ func preflight(allowed []string, origin string) parsedAnswer {
 func allowOnly(allowed []string, h http.Header) {
 	if len(allowed) == 1 {
 		h.Set("Access-Control-Allow-Origin", allowed[0])
+		h.Set("Access-Control-Expose-Headers", lambdahttp.ExposedHeaders)
 		h.Set("Vary", "Origin")
 	}
 }
