@@ -66,7 +66,7 @@ func (s *service) addFunction(spec functionSpec) awslambda.Function {
 	for _, g := range spec.grants {
 		env[g.Table.EnvName()] = s.tables[g.Table].TableName()
 	}
-	if len(spec.grants) > 0 && s.settings.StoreEndpoint != "" {
+	if len(spec.grants) > 0 && s.settings.Local() {
 		env["AWS_ENDPOINT_URL_DYNAMODB"] = jsii.String(s.settings.StoreEndpoint)
 	}
 	lambdaLines := awslambda.SystemLogLevel_INFO

@@ -79,6 +79,9 @@ type Copilot struct {
 // Keeps tells whether the stage's data outlives its stack.
 func (s Settings) Keeps() bool { return s.Stage == Prod }
 
+// Local tells whether the template is for a run under SAM.
+func (s Settings) Local() bool { return s.StoreEndpoint != "" }
+
 // OwnUserPool tells whether the stack makes a user pool for people: it does unless an issuer is
 // given that may grant a person's role. An issuer of boxes alone changes nothing for people.
 func (s Settings) OwnUserPool() bool { return !s.peopleElsewhere }

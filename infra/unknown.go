@@ -18,6 +18,9 @@ import (
 // Left to itself API Gateway takes the token of such a call for one of AWS's own signatures, and answers
 // 403 for a reason that has nothing to do with it. Nobody is asked for a token: there is nothing here.
 func (s *service) addUnknown() {
+	if s.settings.Local() {
+		return // SAM would take these for functions, and before the operations
+	}
 	unknown := problem.GatewayResponseOf("RESOURCE_NOT_FOUND")
 	e := problem.New(unknown.Code, "%s", unknown.Detail)
 	body, err := json.Marshal(e.Document("$context.path", "$context.requestId"))
