@@ -68,9 +68,10 @@ func stacked(title string, metrics []awscloudwatch.IMetric) awscloudwatch.IWidge
 
 func (s *service) healthy() []awscloudwatch.IWidget {
 	api, authorizer, own := s.gateway(), s.lambda(operations.Authorizer), s.own()
-	var dead, refused, store []awscloudwatch.IMetric
+	var dead, failing, refused, store []awscloudwatch.IMetric
 	for _, g := range s.groups() {
 		dead = append(dead, s.each(g, "Errors", sum)...)
+		failing = append(failing, s.failures(g)...)
 		refused = append(refused, s.each(g, "Throttles", sum)...)
 	}
 	for _, t := range dynamo.Tables {
@@ -91,6 +92,7 @@ func (s *service) healthy() []awscloudwatch.IWidget {
 			own.metric("KeyFetchFailures", sum, "keys not fetched"),
 		}, []awscloudwatch.IMetric{authorizer.metric("Duration", p95, "p95, ms")}),
 		stacked("Function errors", dead),
+		stacked("Failures by operation", failing),
 		stacked("Functions throttled", refused),
 		stacked("DynamoDB system errors", store),
 	}
