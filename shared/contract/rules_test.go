@@ -174,15 +174,14 @@ func wholeNumber(t *testing.T, where string, s *openapi3.Schema, name string) {
 }
 
 // text holds a rule of text. Where the rule is a pattern and nothing more, the contract has the same
-// pattern; a choice of words may be an enum. So it has where the contract says of itself that more is
-// looked at. What else trims or has a check of its own must agree on every text that is tried.
+// pattern; a choice of words may be an enum. What trims or has a check of its own must agree on every
+// text that is tried.
 func text(t *testing.T, where string, s *openapi3.Schema, rule *request.Text) {
 	t.Helper()
 	if !s.Type.Is(openapi3.TypeString) {
 		t.Errorf("%s is no string in the contract", where)
 	}
-	_, more := s.Extensions["x-depends-on"] // the contract says that its pattern is not all
-	if rule.Pattern != "" && !rule.Trim && (rule.Check == nil || more) {
+	if rule.Pattern != "" && !rule.Trim && rule.Check == nil {
 		got := s.Pattern
 		if s.Enum != nil {
 			got = "^" + strings.Join(words(s.Enum), "|") + "$"

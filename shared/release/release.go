@@ -6,11 +6,7 @@
 package release
 
 import (
-	"net/netip"
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"wavegate/shared/problem"
@@ -30,36 +26,15 @@ var (
 		Says:    "1 to 64 letters, digits, dots, underscores, plus signs or hyphens, the first a letter or digit",
 	}
 	// ArtifactURLRule takes an absolute https URL that a box can fetch without being given secrets. The
-	// pattern is RFC 3986's, so that the published contract can say the same, but for two numbers that are
-	// looked at by themselves: an address in brackets and a port.
+	// pattern is the whole rule, as RFC 3986 has it, so that the published contract can say the same.
 	ArtifactURLRule = &request.Text{
 		Pattern: `https://([A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?([/?]([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?`,
 		Max:     2048,
-		Check:   reachable,
-		Says:    "an absolute https URL with a host and at most a port, without user information and fragment",
+		Says:    "an absolute https URL with a host, without user information and fragment",
 	}
 	// SHA256Rule takes a digest in either case; it is kept in lower case.
 	SHA256Rule = &request.Text{Pattern: `[0-9A-Fa-f]{64}`, Lower: true, Says: "64 hexadecimal digits"}
 )
-
-// reachable tells whether a URL's address is one of IPv6, where it is in brackets, and its port one of TCP.
-// Boxes would take neither for one, each in its own way.
-func reachable(text string) bool {
-	u, err := url.Parse(text)
-	if err != nil {
-		return false
-	}
-	if strings.HasPrefix(u.Host, "[") {
-		if a, err := netip.ParseAddr(u.Hostname()); err != nil || !a.Is6() {
-			return false
-		}
-	}
-	if u.Port() == "" {
-		return true
-	}
-	port, err := strconv.ParseUint(u.Port(), 10, 16)
-	return err == nil && port > 0
-}
 
 // A Channel is what is published on a pair.
 type Channel struct {
