@@ -74,12 +74,21 @@ func TestAllows_AVersionKeepsItsBytes(t *testing.T) {
 func TestArtifactURLRule(t *testing.T) {
 	long := "https://a.example/" + strings.Repeat("x", 2048-len("https://a.example/"))
 	for value, taken := range map[string]bool{
-		"https://a.example/x.tar.gz":         true,
-		"https://a.example":                  true,
-		"https://a.example:8443/x?sig=a%20b": true,
-		"https://[2001:db8::1]/x":            true,
-		long:                                 true,
-		long + "x":                           false,
+		"https://a.example/x.tar.gz":                     true,
+		"https://a.example":                              true,
+		"https://a.example:8443/x?sig=a%20b":             true,
+		"https://[2001:db8::1]/x":                        true,
+		"https://[::1]:65535/x":                          true,
+		"https://[1:2:3:4:5:6:7:8]/x":                    true,
+		"https://[Ee:c0c]/x":                             false, // no address
+		"https://[1::2::3]/x":                            false,
+		"https://[1:2:3:4:5:6:7:8:9]/x":                  false,
+		"https://[192.0.2.1]/x":                          false, // one of IPv4 has no brackets
+		"https://[]/x":                                   false,
+		"https://a.example:0/x":                          false,
+		"https://a.example:65536/x":                      false,
+		long:                                             true,
+		long + "x":                                       false,
 		"https://a.example/" + strings.Repeat("x", 3000): false,
 		"http://a.example/x":                             false,
 		"ftp://a.example/x":                              false,
