@@ -62,6 +62,7 @@ func (s *service) addAPI() {
 	}
 	s.addPreflight()
 	s.addUnknown()
+	s.addDocs()
 	s.addGatewayResponses()
 	excuse(s.api, "AwsSolutions-APIG2", "The functions check every request themselves: they report all faults at once and in the service's own form, which the gateway's validation cannot.")
 	excuse(s.api, "AwsSolutions-APIG3", "A web ACL is the account's own choice; the stage throttles and every caller is authenticated and limited.")
@@ -141,29 +142,76 @@ func (s *service) addExecutionLogs() {
 // functions' own.
 func (s *service) addGatewayResponses() {
 	for _, g := range problem.GatewayResponses {
-		e := problem.New(g.Code, "%s", g.Detail).After(g.RetryAfter)
-		document := e.Document("$context.path", "$context.requestId")
-		if g.Status != 0 {
-			document.Status = g.Status
-		}
-		body, err := json.Marshal(document)
-		if err != nil {
-			panic(err) // a document of strings and numbers always marshals
-		}
-		headers := map[string]*string{}
-		for name := range e.Header() {
-			value := "'" + e.Header().Get(name) + "'"
-			headers[strings.Replace(name, "Www-", "WWW-", 1)] = &value
-		}
-		s.allowOrigin(headers)
+		body, headers := s.answer(g)
 		options := &awsapigateway.GatewayResponseOptions{
 			Type:            awsapigateway.ResponseType_Of(jsii.String(g.Type)),
 			ResponseHeaders: &headers,
-			Templates:       &map[string]*string{"application/json": jsii.String(string(body))},
+			Templates:       &map[string]*string{"application/json": body},
 		}
 		if g.Status != 0 {
 			options.StatusCode = jsii.String(strconv.Itoa(g.Status))
 		}
 		s.api.AddGatewayResponse(jsii.String("answer-"+g.Type), options)
 	}
+}
+
+// answer is the body and the headers of an answer that the gateway gives by itself, as its templates have
+// them.
+func (s *service) answer(g problem.GatewayResponse) (body *string, headers map[string]*string) {
+	e := problem.New(g.Code, "%s", g.Detail).After(g.RetryAfter)
+	document := e.Document("$context.path", "$context.requestId")
+	if g.Status != 0 {
+		document.Status = g.Status
+	}
+	text, err := json.Marshal(document)
+	if err != nil {
+		panic(err) // a document of strings and numbers always marshals
+	}
+	headers = map[string]*string{}
+	for name := range e.Header() {
+		value := "'" + e.Header().Get(name) + "'"
+		headers[strings.Replace(name, "Www-", "WWW-", 1)] = &value
+	}
+	s.allowOrigin(headers)
+	return jsii.String(string(text)), headers
+}
+
+// A mock is an answer that the gateway gives to a method without asking a function.
+type mock struct {
+	status  int
+	headers map[string]*string
+	body    *string // a template
+	// dynamic are headers that the body's template sets.
+	dynamic     []string
+	passthrough awsapigateway.PassthroughBehavior
+	// reason is why anyone may ask.
+	reason string
+}
+
+// addMock answers a method of a path so.
+func (s *service) addMock(path, method string, m mock) {
+	headers, declared := map[string]*string{}, map[string]*bool{}
+	for name, value := range m.headers {
+		headers["method.response.header."+name], declared["method.response.header."+name] = value, jsii.Bool(true)
+	}
+	for _, name := range m.dynamic {
+		declared["method.response.header."+name] = jsii.Bool(true)
+	}
+	status := jsii.String(strconv.Itoa(m.status))
+	added := s.api.Root().ResourceForPath(&path).AddMethod(&method,
+		awsapigateway.NewMockIntegration(&awsapigateway.IntegrationOptions{
+			// Every media type counts as binary, and a template is read as text only if told so.
+			ContentHandling:     awsapigateway.ContentHandling_CONVERT_TO_TEXT,
+			PassthroughBehavior: m.passthrough,
+			RequestTemplates:    &map[string]*string{"application/json": jsii.String(`{"statusCode": ` + *status + `}`)},
+			IntegrationResponses: &[]*awsapigateway.IntegrationResponse{{
+				StatusCode: status, ResponseParameters: &headers,
+				ResponseTemplates: &map[string]*string{"application/json": m.body},
+			}},
+		}),
+		&awsapigateway.MethodOptions{
+			AuthorizationType: awsapigateway.AuthorizationType_NONE,
+			MethodResponses:   &[]*awsapigateway.MethodResponse{{StatusCode: status, ResponseParameters: &declared}},
+		})
+	excuse(added, "AwsSolutions-APIG4", m.reason)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 
 	"wavegate/shared/lambdahttp"
@@ -17,37 +16,22 @@ func (s *service) addPreflight() {
 	if len(s.settings.Origins) == 0 {
 		return
 	}
-	headers := map[string]*string{
-		"method.response.header.Access-Control-Allow-Headers": jsii.String("'" + lambdahttp.AllowedHeaders + "'"),
-		"method.response.header.Access-Control-Allow-Methods": jsii.String("'" + lambdahttp.AllowedMethods + "'"),
-		"method.response.header.Access-Control-Max-Age":       jsii.String("'" + lambdahttp.PreflightAge + "'"),
-		"method.response.header.Vary":                         jsii.String("'Origin'"),
-	}
-	declared := map[string]*bool{"method.response.header.Access-Control-Allow-Origin": jsii.Bool(true)}
-	for name := range headers {
-		declared[name] = jsii.Bool(true)
-	}
 	done := map[string]bool{}
 	for _, op := range operations.Table {
 		if done[op.Path] {
 			continue
 		}
 		done[op.Path] = true
-		preflight := s.api.Root().ResourceForPath(jsii.String(op.Path)).AddMethod(jsii.String("OPTIONS"),
-			awsapigateway.NewMockIntegration(&awsapigateway.IntegrationOptions{
-				// Every media type counts as binary, and a template is read as text only if told so.
-				ContentHandling:  awsapigateway.ContentHandling_CONVERT_TO_TEXT,
-				RequestTemplates: &map[string]*string{"application/json": jsii.String(`{"statusCode": 204}`)},
-				IntegrationResponses: &[]*awsapigateway.IntegrationResponse{{
-					StatusCode: jsii.String("204"), ResponseParameters: &headers,
-					ResponseTemplates: &map[string]*string{"application/json": jsii.String(s.originTemplate())},
-				}},
-			}),
-			&awsapigateway.MethodOptions{
-				AuthorizationType: awsapigateway.AuthorizationType_NONE,
-				MethodResponses:   &[]*awsapigateway.MethodResponse{{StatusCode: jsii.String("204"), ResponseParameters: &declared}},
-			})
-		excuse(preflight, "AwsSolutions-APIG4", "A browser sends no token with a preflight request; the answer says nothing but who may ask.")
+		s.addMock(op.Path, "OPTIONS", mock{
+			status: 204, body: jsii.String(s.originTemplate()), dynamic: []string{"Access-Control-Allow-Origin"},
+			headers: map[string]*string{
+				"Access-Control-Allow-Headers": jsii.String("'" + lambdahttp.AllowedHeaders + "'"),
+				"Access-Control-Allow-Methods": jsii.String("'" + lambdahttp.AllowedMethods + "'"),
+				"Access-Control-Max-Age":       jsii.String("'" + lambdahttp.PreflightAge + "'"),
+				"Vary":                         jsii.String("'Origin'"),
+			},
+			reason: "A browser sends no token with a preflight request; the answer says nothing but who may ask.",
+		})
 	}
 }
 

@@ -46,7 +46,6 @@ func NewStack(app constructs.Construct, settings Settings) awscdk.Stack {
 	s.addOperations()
 	s.addAuthorizer(issuers)
 	s.addAPI()
-	s.addDocs()
 	s.addDashboard(s.addAlarms())
 	return s.stack
 }

@@ -158,9 +158,10 @@ func TestPage_WithASlashAtItsEnd_IsSentToThePage(t *testing.T) {
 }
 
 func TestAnswers_AreCompressedAndNotSentTwice(t *testing.T) {
+	large := fstest.MapFS{renderer: {Data: bytes.Repeat([]byte("render;"), 1000)}}
 	for _, path := range operations.DocsPaths {
-		plain, want := ask(t, fstest.MapFS{renderer: {Data: bytes.Repeat([]byte("render;"), 1000)}}, path, nil)
-		answer, body := ask(t, fstest.MapFS{renderer: {Data: bytes.Repeat([]byte("render;"), 1000)}}, path, map[string]string{"Accept-Encoding": "gzip"})
+		plain, want := ask(t, large, path, nil)
+		answer, body := ask(t, large, path, map[string]string{"Accept-Encoding": "gzip"})
 		if path != "/docs" { // a page as small as that is sent as it is
 			if header(answer, "Content-Encoding") != "gzip" || !strings.Contains(header(answer, "Vary"), "Accept-Encoding") {
 				t.Fatalf("%s: %v", path, answer.MultiValueHeaders)
@@ -181,7 +182,7 @@ func TestAnswers_AreCompressedAndNotSentTwice(t *testing.T) {
 		if body != want {
 			t.Errorf("%s: compressed it is something else", path)
 		}
-		again, body := ask(t, fstest.MapFS{renderer: {Data: bytes.Repeat([]byte("render;"), 1000)}}, path, map[string]string{"If-None-Match": header(plain, "ETag")})
+		again, body := ask(t, large, path, map[string]string{"If-None-Match": header(plain, "ETag")})
 		if again.StatusCode != http.StatusNotModified || body != "" {
 			t.Errorf("%s: asked for again with its tag: %d, %d bytes", path, again.StatusCode, len(body))
 		}

@@ -117,7 +117,8 @@ func readWhole(res *http.Response) error {
 	if len(body) > maxAnswer {
 		return fmt.Errorf("copilot: the answer has more than %d bytes", maxAnswer)
 	}
-	if utf8.Valid(body) {
+	// No byte becomes more than six, so it is seldom that there is anything to count.
+	if len(`""`)+6*len(body) > maxEncoded && utf8.Valid(body) {
 		// A string always marshals.
 		if text, _ := json.Marshal(string(body)); len(text) > maxEncoded {
 			return fmt.Errorf("copilot: the answer has %d bytes once it is escaped", len(text))

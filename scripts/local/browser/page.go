@@ -53,7 +53,7 @@ func shows(ctx context.Context, operations []string) error {
 	}
 	missing := slices.DeleteFunc(slices.Clone(operations), func(id string) bool { return slices.Contains(shown, id) })
 	if len(missing) > 0 {
-		return fmt.Errorf("it does not show %q: %w", missing, late)
+		return errors.Join(fmt.Errorf("it does not show %q", missing), late)
 	}
 	return nil
 }
