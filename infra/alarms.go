@@ -10,9 +10,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 
-	"wavegate/shared/dynamo"
-	"wavegate/shared/lambdahttp"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 // An alarm is a rule for when somebody is told. Its kind has a section of the same name in

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
 )
 
 // kindOf gives the kind of an alarm, which its description points to.

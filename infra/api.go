@@ -12,7 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"wavegate/shared/operations"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 const (

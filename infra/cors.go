@@ -6,8 +6,8 @@ import (
 
 	"github.com/aws/jsii-runtime-go"
 
-	"wavegate/shared/lambdahttp"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 // addPreflight answers the preflight requests of browsers on every path, for the origins of the

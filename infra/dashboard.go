@@ -10,10 +10,10 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces/interfacesawscloudwatch"
 	"github.com/aws/jsii-runtime-go"
 
-	"wavegate/shared/auth"
-	"wavegate/shared/dynamo"
-	"wavegate/shared/lambdahttp"
+	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 // addDashboard makes one page with four questions. Everything on it is by operation, function or

@@ -8,12 +8,12 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/copilot"
-	"wavegate/shared/edge"
-	"wavegate/shared/lambdahttp"
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/operations"
-	"wavegate/shared/ratelimit"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 // operationEnvironment gives the settings that an operation's function reads, under the names that

@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
-	"wavegate/shared/dynamo"
+	"wavegate/shared/access/token"
 	"wavegate/shared/operations"
-	"wavegate/shared/telemetry"
-	"wavegate/shared/token"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/telemetry"
 )
 
 // A functionSpec is what one function differs in from the others.

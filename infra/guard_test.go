@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 func TestGuard_AProdTemplateWithPoliciesOfDev_IsRefused(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/jsii-runtime-go"
 
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 )
 
 // organizationAttribute is the user's attribute that names their organization. Only an administrator

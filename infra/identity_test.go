@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/token"
 	"wavegate/shared/operations"
-	"wavegate/shared/token"
 )
 
 func TestIdentity_TheStacksOwnPool(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/jsii-runtime-go"
 
-	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
-	"wavegate/shared/telemetry"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/telemetry"
 )
 
 // Statistics of CloudWatch.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
 )
 
 func TestStack_RoutesAndTheirFunctions_AreTheTableOfOperations(t *testing.T) {

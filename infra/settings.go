@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"wavegate/shared/auth"
-	"wavegate/shared/ratelimit"
-	"wavegate/shared/token"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/access/token"
 )
 
 // A Stage is one of the two ways to run the service.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/ratelimit"
+	"wavegate/shared/access/ratelimit"
 )
 
 func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/dynamo"
-	"wavegate/shared/lambdahttp"
 	"wavegate/shared/operations"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/problem"
 )
 
 // stages are the two templates that are deployed, by name.

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 
 	"wavegate/shared/operations"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // addUnknown answers what is no operation: any other method of the paths there are, and any other path.

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"wavegate/scripts/local/devissuer"
-	"wavegate/shared/auth"
-	"wavegate/shared/token"
-	"wavegate/shared/token/tokentest"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/token"
+	"wavegate/shared/access/token/tokentest"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"wavegate/shared/token/tokentest"
+	"wavegate/shared/access/token/tokentest"
 )
 
 // Whatever an event holds, the answer is Deny or Unauthorized, and no code of ours panics.

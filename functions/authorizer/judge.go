@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"wavegate/shared/auth"
-	"wavegate/shared/telemetry"
-	"wavegate/shared/token"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/token"
+	"wavegate/shared/platform/telemetry"
 )
 
 // operation is what the authorizer calls itself in logs and metrics.

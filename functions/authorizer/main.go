@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
-	"wavegate/shared/telemetry"
-	"wavegate/shared/token"
+	"wavegate/shared/access/token"
+	"wavegate/shared/platform/telemetry"
 )
 
 func main() {

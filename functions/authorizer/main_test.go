@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/token"
+	"wavegate/shared/access/token"
 )
 
 // TestMain lets a test run this very program as the function.

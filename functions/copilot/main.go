@@ -3,7 +3,7 @@ package main
 
 import (
 	"wavegate/shared/copilot"
-	"wavegate/shared/lambdahttp"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 func main() { lambdahttp.Run("copilot", wire) }

@@ -3,21 +3,21 @@
 package main
 
 import (
-	"wavegate/shared/factory"
-	"wavegate/shared/idempotency"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/recipe"
-	"wavegate/shared/request"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/method"
+	"wavegate/shared/trail/idempotency"
 )
 
 func main() { lambdahttp.Run("create-production-method", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	methods := recipe.NewStore(env.DB)
+	methods := method.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		factoryID := c.Path("factoryId", factory.SlugRule)
 		body := c.Body()
-		draft := recipe.Draft{
+		draft := method.Draft{
 			ProductID: body.Text("productId", request.UUID),
 			Name:      body.Text("name", factory.NameRule),
 		}

@@ -5,8 +5,8 @@ package main
 import (
 	"net/http"
 
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/ratelimit"
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 func main() { lambdahttp.Run("delete-rate-limit", wire) }

@@ -2,10 +2,10 @@
 package main
 
 import (
-	"wavegate/shared/edge"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/release"
-	"wavegate/shared/request"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/request"
 )
 
 func main() { lambdahttp.Run("get-edge", wire) }

@@ -3,9 +3,9 @@
 package main
 
 import (
-	"wavegate/shared/factory"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/request"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/factory"
 )
 
 func main() { lambdahttp.Run("get-factory", wire) }

@@ -2,11 +2,11 @@
 package main
 
 import (
-	"wavegate/shared/factory"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/machine"
-	"wavegate/shared/release"
-	"wavegate/shared/request"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/machine"
 )
 
 func main() { lambdahttp.Run("get-machine", wire) }

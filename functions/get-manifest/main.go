@@ -3,11 +3,11 @@
 package main
 
 import (
-	"wavegate/shared/auth"
-	"wavegate/shared/edge"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/problem"
-	"wavegate/shared/release"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/problem"
 )
 
 func main() { lambdahttp.Run("get-manifest", wire) }

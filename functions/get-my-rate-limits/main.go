@@ -5,10 +5,10 @@ package main
 import (
 	"net/http"
 
-	"wavegate/shared/auth"
-	"wavegate/shared/dynamo"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/ratelimit"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 func main() { lambdahttp.Run("get-my-rate-limits", wire) }

@@ -3,16 +3,16 @@
 package main
 
 import (
-	"wavegate/shared/factory"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/recipe"
-	"wavegate/shared/request"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/method"
 )
 
 func main() { lambdahttp.Run("get-production-method", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	methods := recipe.NewStore(env.DB)
+	methods := method.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		factoryID := c.Path("factoryId", factory.SlugRule)
 		id := c.Path("methodId", request.UUID)

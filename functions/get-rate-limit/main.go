@@ -3,9 +3,9 @@
 package main
 
 import (
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/ratelimit"
-	"wavegate/shared/request"
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/request"
 )
 
 func main() { lambdahttp.Run("get-rate-limit", wire) }

@@ -2,9 +2,9 @@
 package main
 
 import (
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/release"
-	"wavegate/shared/request"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/request"
 )
 
 func main() { lambdahttp.Run("get-release-channel", wire) }

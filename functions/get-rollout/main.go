@@ -2,9 +2,9 @@
 package main
 
 import (
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/request"
-	"wavegate/shared/rollout"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/request"
 )
 
 func main() { lambdahttp.Run("get-rollout", wire) }

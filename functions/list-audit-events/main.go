@@ -3,9 +3,9 @@
 package main
 
 import (
-	"wavegate/shared/audit"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/paging"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/trail/audit"
 )
 
 func main() { lambdahttp.Run("list-audit-events", wire) }

@@ -2,9 +2,9 @@
 package main
 
 import (
-	"wavegate/shared/edge"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/paging"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
 )
 
 func main() { lambdahttp.Run("list-edges", wire) }

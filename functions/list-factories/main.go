@@ -5,10 +5,10 @@ package main
 import (
 	"net/url"
 
-	"wavegate/shared/factory"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/paging"
-	"wavegate/shared/release"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/production/factory"
 )
 
 func main() { lambdahttp.Run("list-factories", wire) }

@@ -5,11 +5,11 @@ package main
 import (
 	"context"
 
-	"wavegate/shared/audit"
-	"wavegate/shared/dynamo"
-	"wavegate/shared/factory"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/paging"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/trail/audit"
 )
 
 func main() { lambdahttp.Run("list-factory-audit-events", wire) }

@@ -2,10 +2,10 @@
 package main
 
 import (
-	"wavegate/shared/factory"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/machine"
-	"wavegate/shared/paging"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/machine"
 )
 
 func main() { lambdahttp.Run("list-machines", wire) }

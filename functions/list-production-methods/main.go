@@ -5,17 +5,17 @@ package main
 import (
 	"net/url"
 
-	"wavegate/shared/factory"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/paging"
-	"wavegate/shared/recipe"
-	"wavegate/shared/request"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/method"
 )
 
 func main() { lambdahttp.Run("list-production-methods", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	methods := recipe.NewStore(env.DB)
+	methods := method.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		factoryID := c.Path("factoryId", factory.SlugRule)
 		productID, filtered := c.Query("productId", request.UUID)

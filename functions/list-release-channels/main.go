@@ -5,9 +5,9 @@ package main
 import (
 	"net/url"
 
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/paging"
-	"wavegate/shared/release"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
 )
 
 func main() { lambdahttp.Run("list-release-channels", wire) }

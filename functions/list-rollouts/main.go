@@ -3,9 +3,9 @@
 package main
 
 import (
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/paging"
-	"wavegate/shared/rollout"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
 )
 
 func main() { lambdahttp.Run("list-rollouts", wire) }

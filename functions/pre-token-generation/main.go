@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 )
 
 // organizationAttribute holds the user's organization. No client of the pool may write it.

@@ -3,8 +3,8 @@
 package main
 
 import (
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/release"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 func main() { lambdahttp.Run("publish-release", wire) }

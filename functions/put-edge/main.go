@@ -3,9 +3,9 @@
 package main
 
 import (
-	"wavegate/shared/edge"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/release"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 func main() { lambdahttp.Run("put-edge", wire) }

@@ -3,9 +3,9 @@
 package main
 
 import (
-	"wavegate/shared/factory"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/release"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/factory"
 )
 
 func main() { lambdahttp.Run("put-factory", wire) }

@@ -3,10 +3,10 @@
 package main
 
 import (
-	"wavegate/shared/factory"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/machine"
-	"wavegate/shared/release"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/machine"
 )
 
 func main() { lambdahttp.Run("put-machine", wire) }

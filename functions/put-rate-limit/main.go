@@ -4,8 +4,8 @@
 package main
 
 import (
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/ratelimit"
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 func main() { lambdahttp.Run("put-rate-limit", wire) }

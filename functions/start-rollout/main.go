@@ -3,10 +3,10 @@
 package main
 
 import (
-	"wavegate/shared/idempotency"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/release"
-	"wavegate/shared/rollout"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/trail/idempotency"
 )
 
 func main() { lambdahttp.Run("start-rollout", wire) }

@@ -5,9 +5,9 @@ package main
 import (
 	"net/http"
 
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/request"
-	"wavegate/shared/rollout"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/request"
 )
 
 func main() { lambdahttp.Run("update-rollout", wire) }

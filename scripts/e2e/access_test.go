@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // callers are one of each kind, of the organization acme and of a rival.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // An event is a change as the trail tells of it.

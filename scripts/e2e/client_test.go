@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 )
 
 // TestContract_AGeneratedClient_DoesTheREADMEsSession shows that others can program against the

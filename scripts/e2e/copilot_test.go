@@ -13,9 +13,9 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/service"
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 	"wavegate/shared/copilot"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 const secret = "s3cret between us"

@@ -10,7 +10,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/operations"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // TestDocs_AnyoneMayReadTheContract: the pages ask for no token, and the contract says where it was

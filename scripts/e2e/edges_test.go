@@ -10,8 +10,8 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/service"
-	"wavegate/shared/edge"
-	"wavegate/shared/problem"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/platform/problem"
 )
 
 func manifestPath(edgeID string) string { return "/api/edges/" + edgeID + "/update/manifest" }

@@ -15,10 +15,10 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/store"
 	"wavegate/scripts/local/storefront"
-	"wavegate/shared/auth"
-	"wavegate/shared/dynamo"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/problem"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/problem"
 )
 
 const me = "/api/rate-limits/me"

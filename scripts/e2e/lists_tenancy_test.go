@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/shared/auth"
-	"wavegate/shared/problem"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/problem"
 )
 
 // TestLists_ForOtherOrganizations_ShowNothing calls every list, and every filter that names something,

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // A list is one of the service's lists, as this suite walks it.

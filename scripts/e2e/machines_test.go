@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 func TestMachines_AreRegisteredRenamedAndRead(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/operations"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // A visit is one call of one operation.

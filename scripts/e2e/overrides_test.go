@@ -8,9 +8,9 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
-	"wavegate/shared/auth"
-	"wavegate/shared/dynamo"
-	"wavegate/shared/problem"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
 )
 
 func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/storefront"
-	"wavegate/shared/edge"
+	"wavegate/shared/fleet/edge"
 )
 
 // onePoll is one box of a world whose polls one process answers, or more.

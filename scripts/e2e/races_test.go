@@ -13,9 +13,9 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/store"
 	"wavegate/scripts/local/storefront"
-	"wavegate/shared/auth"
-	"wavegate/shared/dynamo"
-	"wavegate/shared/problem"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
 )
 
 // race has n callers do the same at once, and counts their answers by status. Each process of the

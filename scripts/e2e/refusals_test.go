@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // A refusal is a bad request and what must be said of it.

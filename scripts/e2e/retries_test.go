@@ -10,9 +10,9 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/storefront"
-	"wavegate/shared/auth"
-	"wavegate/shared/dynamo"
-	"wavegate/shared/problem"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
 )
 
 func TestIdempotencyKey_SameRequest_GivesTheFirstAnswerAgain(t *testing.T) {

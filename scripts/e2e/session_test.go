@@ -9,7 +9,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // digest makes a SHA-256 digest that is a repeated character.

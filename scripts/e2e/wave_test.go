@@ -15,9 +15,9 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/store"
-	"wavegate/shared/cohort"
-	"wavegate/shared/dynamo"
-	"wavegate/shared/edge"
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/platform/dynamo"
 )
 
 // arrives is how long what is done to a channel may take to reach every poll; the setting's default.

@@ -14,8 +14,8 @@ import (
 
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/store"
-	"wavegate/shared/lambdahttp"
-	"wavegate/shared/token"
+	"wavegate/shared/access/token"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 func main() {

@@ -17,14 +17,14 @@ import (
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/proof/fault"
 	"wavegate/scripts/proof/history"
-	"wavegate/shared/audit"
-	"wavegate/shared/dynamo"
-	"wavegate/shared/idempotency"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/operations"
-	"wavegate/shared/problem"
-	"wavegate/shared/release"
-	"wavegate/shared/request"
-	"wavegate/shared/rollout"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
 )
 
 // TestHistories_OfOneChannel_AreLinearizable plays many short histories against the domain, over the

@@ -17,9 +17,9 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // The ids in the sample events of what has one.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/shared/auth"
-	"wavegate/shared/problem"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/problem"
 )
 
 // judge tells what is wrong with an answer by itself, whatever the tables hold.

@@ -13,10 +13,10 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/token"
 	"wavegate/shared/operations"
-	"wavegate/shared/problem"
-	"wavegate/shared/token"
+	"wavegate/shared/platform/problem"
 )
 
 // A keyServer publishes the people's keys, well or badly.

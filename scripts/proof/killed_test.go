@@ -11,8 +11,8 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/proof/ledger"
-	"wavegate/shared/auth"
-	"wavegate/shared/problem"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/problem"
 )
 
 // changes are one of each kind that a furnished world does not hold yet.

@@ -6,7 +6,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 )
 
 // A person, or a box, that calls.

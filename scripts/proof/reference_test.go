@@ -11,7 +11,7 @@ import (
 
 	"wavegate/scripts/local/store"
 	"wavegate/scripts/local/store/storetest"
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 // reference is a DynamoDB Local for this package alone: audits look at all there is.

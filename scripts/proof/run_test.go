@@ -18,9 +18,9 @@ import (
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/proof/fault"
 	"wavegate/scripts/proof/ledger"
-	"wavegate/shared/auth"
-	"wavegate/shared/dynamo"
+	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
 )
 
 // TestRun_UnderFaults_TellsOneStory has people of several organizations and with every role make

@@ -12,15 +12,15 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"wavegate/shared/audit"
-	"wavegate/shared/edge"
-	"wavegate/shared/factory"
-	"wavegate/shared/machine"
-	"wavegate/shared/problem"
-	"wavegate/shared/ratelimit"
-	"wavegate/shared/recipe"
-	"wavegate/shared/release"
-	"wavegate/shared/rollout"
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/production/method"
+	"wavegate/shared/trail/audit"
 )
 
 // answers are the types that the functions send, by the name of their schema.
@@ -28,7 +28,7 @@ var answers = map[string]any{
 	"Channel":   release.Channel{},
 	"Rollout":   rollout.Rollout{},
 	"Factory":   factory.Factory{},
-	"Method":    recipe.Method{},
+	"Method":    method.Method{},
 	"Machine":   machine.Machine{},
 	"Edge":      edge.Edge{},
 	"Manifest":  edge.Manifest{},

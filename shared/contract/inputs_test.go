@@ -91,7 +91,7 @@ func (s *sources) add(p *packages.Package) {
 	}
 }
 
-const requestPackage = "wavegate/shared/request"
+const requestPackage = "wavegate/shared/platform/request"
 
 // A walk follows one operation. known holds what a function's parameters stand for: names and rules
 // that a caller of it chose.
@@ -261,7 +261,7 @@ func handsOnInput(f *types.Func) bool {
 	signature := f.Signature()
 	for v := range signature.Params().Variables() {
 		switch v.Type().String() {
-		case "*" + requestPackage + ".Input", "*" + requestPackage + ".Body", "*wavegate/shared/lambdahttp.Call":
+		case "*" + requestPackage + ".Input", "*" + requestPackage + ".Body", "*wavegate/shared/platform/lambdahttp.Call":
 			return true
 		}
 	}

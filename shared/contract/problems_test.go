@@ -15,7 +15,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // codesOf lists the problem codes that an answer documents.

@@ -13,10 +13,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"wavegate/scripts/e2e/conform"
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 	"wavegate/shared/contract"
 	"wavegate/shared/operations"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 var load = sync.OnceValues(func() (*openapi3.T, error) { return conform.Load(contract.Document) })

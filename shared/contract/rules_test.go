@@ -13,14 +13,14 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"pgregory.net/rapid"
 
-	"wavegate/shared/audit"
-	"wavegate/shared/edge"
-	"wavegate/shared/factory"
-	"wavegate/shared/paging"
-	"wavegate/shared/ratelimit"
-	"wavegate/shared/release"
-	"wavegate/shared/request"
-	"wavegate/shared/rollout"
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/trail/audit"
 )
 
 // rules are the rules of text that operations read values by.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 )
 
 func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"wavegate/shared/auth"
-	"wavegate/shared/problem"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/problem"
 )
 
 // Lambda takes 6 MB for the whole answer, head included, in which the body is a JSON string: text grows by

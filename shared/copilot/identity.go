@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 )
 
 // Headers that tell the upstream who calls. A byte that is not printable ASCII, and the percent sign,

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"wavegate/shared/auth"
-	"wavegate/shared/dynamo"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
 )
 
 // A LimitClass says which fair-use limits a call counts against.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
 )
 
 // actions are all that any function may be granted. Reading a whole table is not among them: its cost

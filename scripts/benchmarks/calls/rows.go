@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 )
 
 // A Row is a call of an operation in one of the ways that cost differently.

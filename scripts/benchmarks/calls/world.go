@@ -17,9 +17,9 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/store"
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/copilot"
-	"wavegate/shared/ratelimit"
 )
 
 // Options say what a World runs on.

@@ -18,12 +18,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"wavegate/scripts/local/store"
-	"wavegate/shared/audit"
-	"wavegate/shared/auth"
-	"wavegate/shared/dynamo"
-	"wavegate/shared/factory"
-	"wavegate/shared/machine"
-	"wavegate/shared/request"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/trail/audit"
 )
 
 const factoryID = "munich-1"

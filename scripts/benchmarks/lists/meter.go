@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 // A meter adds up what the reads that go through it consume, as the store reports it.

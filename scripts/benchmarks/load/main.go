@@ -23,7 +23,7 @@ import (
 	"wavegate/scripts/benchmarks/calls"
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/store"
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 const (

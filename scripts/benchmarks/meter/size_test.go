@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 func parse(t *testing.T, s string) item {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"wavegate/scripts/local/store"
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 // tables finds a table's definition by its name in the local store.

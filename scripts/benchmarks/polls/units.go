@@ -16,7 +16,7 @@ import (
 
 	"wavegate/scripts/benchmarks/meter"
 	"wavegate/scripts/local/store"
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 // pollsMetered is how many polls the units are of.

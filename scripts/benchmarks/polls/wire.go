@@ -7,7 +7,7 @@ import (
 	"net"
 	"net/http"
 
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 )
 
 // A wire is a connection that counts what it carries.

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"wavegate/shared/dynamo"
-	"wavegate/shared/ratelimit"
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/platform/dynamo"
 )
 
 // slotLogs are the service's own.

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"wavegate/scripts/local/store"
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 // limit is the limit of every subject: requests in any 60 s.

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/operations"
-	"wavegate/shared/ratelimit"
 )
 
 // A pattern is how requests of one subject come.

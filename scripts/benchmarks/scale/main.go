@@ -21,7 +21,7 @@ import (
 	"wavegate/scripts/benchmarks/meter"
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/store"
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 // A size is how much there is of everything.

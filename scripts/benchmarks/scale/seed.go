@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"wavegate/scripts/local/store"
-	"wavegate/shared/audit"
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/trail/audit"
 )
 
 // An attributes is an item as the SDK has it.

@@ -18,9 +18,9 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/store"
-	"wavegate/shared/dynamo"
+	"wavegate/shared/access/token"
 	"wavegate/shared/operations"
-	"wavegate/shared/token"
+	"wavegate/shared/platform/dynamo"
 )
 
 // runs of each function; RUNS=… replaces it.

@@ -13,7 +13,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers"
 
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // match holds a path against a template of the contract. A parameter stands for one segment, and

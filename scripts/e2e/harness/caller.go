@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"wavegate/scripts/local/devissuer"
-	"wavegate/shared/auth"
-	"wavegate/shared/problem"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/problem"
 )
 
 // A Caller calls the API as one user.

@@ -23,8 +23,8 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/store"
 	"wavegate/scripts/local/storefront"
-	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
 )
 
 // A Target is a place that serves the API, and the means to call it as anyone.

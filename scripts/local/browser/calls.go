@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"wavegate/scripts/local/service"
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 )
 
 // seen is what a page's script can tell of its calls; an error is the browser's refusal.

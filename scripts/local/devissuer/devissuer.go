@@ -16,8 +16,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"wavegate/shared/auth"
-	"wavegate/shared/token"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/token"
 )
 
 // Names of the issuers, and the audience of their tokens.

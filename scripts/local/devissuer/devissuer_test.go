@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"wavegate/scripts/local/devissuer"
-	"wavegate/shared/auth"
-	"wavegate/shared/token"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/token"
 )
 
 // TestMain lets a test run this program as one of several that load at the same time.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"wavegate/scripts/local/devissuer"
-	"wavegate/shared/auth"
-	"wavegate/shared/edge"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/edge"
 )
 
 // A box polls, installs what it is told at once, and says so at its next poll.

@@ -13,7 +13,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
-	"wavegate/shared/cohort"
+	"wavegate/shared/fleet/cohort"
 )
 
 func publication(version, digest string) string {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"wavegate/scripts/local/devissuer"
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 )
 
 // boxesAnOwner is how many boxes one platform owner registers: fewer than the 600 calls a minute that

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"wavegate/shared/edge"
+	"wavegate/shared/fleet/edge"
 )
 
 // An outcome is how one poll ended.

@@ -18,7 +18,7 @@ import (
 	"syscall"
 
 	"wavegate/scripts/local/service"
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 )
 
 const usage = `usage: scripts/contract fuzz [--examples N] [--seed S] [--role R]

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // An answer is what a function returns to a Lambda proxy integration.

@@ -16,7 +16,7 @@ import (
 
 	"wavegate/scripts/local/runtime"
 	"wavegate/shared/operations"
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // A fake is a function that keeps its events and answers as it is told.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"wavegate/shared/lambdahttp"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 // preflight answers a browser that asks whether a page of the origin may call. To an origin that may

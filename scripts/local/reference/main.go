@@ -2,7 +2,7 @@
 // finds in WAVEGATE_REFERENCE_STORE. Where the machine lacks what that store needs, it says so in one
 // line and runs the command without it. It exits as the command did.
 //
-//	go run ./scripts/local/reference go test ./shared/dynamo
+//	go run ./scripts/local/reference go test ./shared/platform/dynamo
 package main
 
 import (

@@ -14,7 +14,7 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/store"
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 // The working directory of all this is the repository; what is made lies under .dev/sam.

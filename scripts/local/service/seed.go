@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 )
 
 // demo is what Seed makes, in order. The factory's organization is acme.

@@ -23,11 +23,11 @@ import (
 	"wavegate/scripts/local/runtime"
 	"wavegate/scripts/local/store"
 	"wavegate/scripts/local/storefront"
-	"wavegate/shared/auth"
-	"wavegate/shared/dynamo"
-	"wavegate/shared/lambdahttp"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/token"
 	"wavegate/shared/operations"
-	"wavegate/shared/token"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 // Options say how the service runs. Only Functions is required.

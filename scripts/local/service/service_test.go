@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/local/devissuer"
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 )
 

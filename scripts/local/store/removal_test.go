@@ -13,7 +13,7 @@ import (
 
 	"wavegate/scripts/local/store"
 	"wavegate/scripts/local/store/storetest"
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 // TestRemove_TakesAttributesAway on every store, alone, beside other clauses and in a transaction.

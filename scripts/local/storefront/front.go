@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"wavegate/scripts/local/upstream"
-	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
 )
 
 // AdminKey is the access key of tests and tools: it may do everything, and is not held, failed or

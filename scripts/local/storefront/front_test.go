@@ -19,8 +19,8 @@ import (
 
 	"wavegate/scripts/local/store"
 	"wavegate/scripts/local/store/storetest"
-	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
 )
 
 // grants are those of two functions: a reader that may only query an index, and a writer.

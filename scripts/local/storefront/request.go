@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 // A Use is one right that a call exercises. The parts of a transaction or batch are a use each, by

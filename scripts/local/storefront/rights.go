@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"wavegate/shared/dynamo"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
 )
 
 // A Right is one thing that a function may do: an action on a table, or a query on one index of it.

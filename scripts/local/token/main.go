@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"wavegate/scripts/local/devissuer"
-	"wavegate/shared/auth"
+	"wavegate/shared/access/auth"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

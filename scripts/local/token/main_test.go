@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"wavegate/scripts/local/devissuer"
-	"wavegate/shared/auth"
-	"wavegate/shared/token"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/token"
 )
 
 // taken verifies what a command printed: one token on one line, which the service takes.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // An Action is what a call asks for.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"wavegate/shared/problem"
+	"wavegate/shared/platform/problem"
 )
 
 // A span is a call with the moments of its begin and end.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 // findings collects what is wrong.

@@ -10,16 +10,16 @@ import (
 
 	"wavegate/scripts/local/store"
 	"wavegate/scripts/proof/ledger"
-	"wavegate/shared/audit"
-	"wavegate/shared/auth"
-	"wavegate/shared/dynamo"
-	"wavegate/shared/factory"
-	"wavegate/shared/idempotency"
-	"wavegate/shared/machine"
-	"wavegate/shared/recipe"
-	"wavegate/shared/release"
-	"wavegate/shared/request"
-	"wavegate/shared/rollout"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/production/method"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
 )
 
 // A run is a small honest one: its books, and its calls as their callers saw them.
@@ -124,7 +124,7 @@ func honest(t *testing.T) *run {
 		return 204, "", err
 	}
 	releases, rollouts := release.NewStore(db), rollout.NewStore(db)
-	factories, machines, methods := factory.NewStore(db), machine.NewStore(db), recipe.NewStore(db)
+	factories, machines, methods := factory.NewStore(db), machine.NewStore(db), method.NewStore(db)
 	publish := func(channel, version string) {
 		p := release.Publication{EdgeType: "gateway-x", Channel: channel, CurrentVersion: version, SHA256: digest,
 			ArtifactURL: "https://artifacts.example/" + version}
@@ -163,7 +163,7 @@ func honest(t *testing.T) *run {
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
 			return put(machines.Put(ctx, who, from, "munich-1", "m-1", "Mill", none))
 		})
-	draft := recipe.Draft{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}
+	draft := method.Draft{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}
 	claim, err := idempotency.Of(who, "create-production-method", "/", "k", draft)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"wavegate/scripts/local/store"
-	"wavegate/shared/dynamo"
+	"wavegate/shared/platform/dynamo"
 )
 
 // Reference is the environment variable that holds the endpoint of a running DynamoDB Local. Command

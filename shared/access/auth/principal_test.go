@@ -1,0 +1,146 @@
+package auth_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"wavegate/shared/access/auth"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func TestHas_OneOfTheRolesIsEnough(t *testing.T) {
+	p := auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.ProductionEngineer}}
+	if !p.Has(auth.OrganizationAdmin, auth.ProductionEngineer) {
+		t.Error("an engineer is not let in where engineers may")
+	}
+	if p.Has(auth.PlatformOwner, auth.OrganizationAdmin) {
+		t.Error("an engineer is let in where only others may")
+	}
+	if p.Has() {
+		t.Error("let in where nobody may")
+	}
+}
+
+func TestHas_Member_IsAnyPersonOfAnOrganization(t *testing.T) {
+	for name, c := range map[string]struct {
+		p    auth.Principal
+		want bool
+	}{
+		"person without a role":           {auth.Principal{OrganizationID: "acme"}, true},
+		"person with a role":              {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.OrganizationAdmin}}, true},
+		"person of no organization":       {auth.Principal{}, false},
+		"owner of no organization":        {auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}, false},
+		"box of an organization":          {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.Edge}}, false},
+		"nobody can carry it as a role":   {auth.Principal{Roles: []auth.Role{auth.Member}}, false},
+		"a box cannot carry it as a role": {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.Edge, auth.Member}}, false},
+	} {
+		if got := c.p.Has(auth.Member); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestOwnsAndMayRead(t *testing.T) {
+	owner := []auth.Role{auth.PlatformOwner}
+	for name, c := range map[string]struct {
+		p             auth.Principal
+		organization  string
+		owns, mayRead bool
+	}{
+		"own organization":                {auth.Principal{OrganizationID: "acme"}, "acme", true, true},
+		"another's":                       {auth.Principal{OrganizationID: "acme"}, "rival", false, false},
+		"in another case":                 {auth.Principal{OrganizationID: "acme"}, "ACME", false, false},
+		"no organization meets none":      {auth.Principal{}, "", false, false},
+		"platform owner reads, owns not":  {auth.Principal{Roles: owner}, "acme", false, true},
+		"platform owner of another":       {auth.Principal{OrganizationID: "rival", Roles: owner}, "acme", false, true},
+		"platform owner and what is none": {auth.Principal{Roles: owner}, "", false, true},
+	} {
+		if got := c.p.Owns(c.organization); got != c.owns {
+			t.Errorf("%s: owns %v, want %v", name, got, c.owns)
+		}
+		if got := c.p.MayRead(c.organization); got != c.mayRead {
+			t.Errorf("%s: may read %v, want %v", name, got, c.mayRead)
+		}
+	}
+}
+
+func TestExpired_IsJudgedWithTheLeeway(t *testing.T) {
+	for after, want := range map[time.Duration]bool{
+		-time.Hour: false, 0: false, auth.Leeway - time.Nanosecond: false, auth.Leeway: true, time.Hour: true,
+	} {
+		if got := (auth.Principal{Expires: noon}).Expired(noon.Add(after)); got != want {
+			t.Errorf("%v after exp: %v, want %v", after, got, want)
+		}
+	}
+}
+
+func TestUser_OfTwoCallers_Differs(t *testing.T) {
+	issuer := rapid.StringMatching(`https://[a-z./]{1,8}`)
+	subject := rapid.StringMatching(`[ -~]{1,8}`)
+	rapid.Check(t, func(t *rapid.T) {
+		a := auth.Principal{Issuer: issuer.Draw(t, "issuer"), UserID: subject.Draw(t, "user")}
+		b := auth.Principal{Issuer: issuer.Draw(t, "other issuer"), UserID: subject.Draw(t, "other user")}
+		if same := a.Issuer == b.Issuer && a.UserID == b.UserID; same != (a.User() == b.User()) {
+			t.Fatalf("%+v is %q, %+v is %q", a, a.User(), b, b.User())
+		}
+	})
+}
+
+func TestContext_ArrivesAsItWasSent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := auth.Principal{
+			Issuer:         rapid.StringMatching(`https://[a-z./]{1,8}`).Draw(t, "issuer"),
+			UserID:         rapid.StringMatching(`[ -~]{1,255}`).Draw(t, "user"),
+			OrganizationID: rapid.StringMatching(`([A-Za-z0-9][A-Za-z0-9._-]{0,63})?`).Draw(t, "organization"),
+			Roles:          rapid.SliceOfNDistinct(rapid.SampledFrom(auth.Roles), 0, 4, rapid.ID).Draw(t, "roles"),
+			Expires:        time.Unix(rapid.Int64Range(0, 253402300799).Draw(t, "exp"), 0),
+		}
+		values := p.Context()
+		for key, value := range values {
+			if _, ok := value.(string); !ok {
+				t.Fatalf("%s is a %T: API Gateway hands on strings", key, value)
+			}
+		}
+		got, err := auth.FromContext(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.User() != p.User() || got.OrganizationID != p.OrganizationID || !got.Expires.Equal(p.Expires) || len(got.Roles) != len(p.Roles) {
+			t.Fatalf("sent %+v, arrived %+v", p, got)
+		}
+		for i, r := range p.Roles {
+			if got.Roles[i] != r {
+				t.Fatalf("sent %v, arrived %v", p.Roles, got.Roles)
+			}
+		}
+	})
+}
+
+func TestFromContext_WithoutACaller_IsAnError(t *testing.T) {
+	good := func() map[string]any {
+		return auth.Principal{Issuer: "https://people.example", UserID: "ada", Expires: noon}.Context()
+	}
+	for _, key := range []string{"issuer", "userId", "exp"} {
+		for _, value := range []any{nil, "", 7, []string{"x"}} {
+			values := good()
+			values[key] = value
+			if p, err := auth.FromContext(values); err == nil || p.UserID != "" {
+				t.Errorf("%s = %v: %+v, error %v", key, value, p, err)
+			}
+		}
+	}
+	if _, err := auth.FromContext(nil); err == nil {
+		t.Error("no context at all is a caller")
+	}
+}
+
+func TestRoles_HoldNoMember(t *testing.T) {
+	for _, r := range auth.Roles {
+		if r == auth.Member {
+			t.Error("a token could carry the placeholder for any person")
+		}
+	}
+}

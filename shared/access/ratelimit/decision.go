@@ -1,0 +1,113 @@
+package ratelimit
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/problem"
+)
+
+// An Outcome is what the limiter says of a request.
+type Outcome int
+
+const (
+	// Admitted requests go on. Decision.Unchecked tells whether they were counted.
+	Admitted Outcome = iota
+	// Rejected requests exceed a limit: 429.
+	Rejected
+	// Unavailable requests spend money and could not be checked: 503.
+	Unavailable
+)
+
+// A Policy is one limit as it stands for the caller.
+type Policy struct {
+	// Name is user, org, copilot-user or copilot-org.
+	Name string
+	// Quota is the number of requests in any 60 s, Remaining how many are left now.
+	Quota, Remaining int
+	// Reset is the time, in whole seconds, until more comes free.
+	Reset time.Duration
+	// Exceeded is set for a policy that rejects; RetryAfter is then the wait that it asks for.
+	Exceeded   bool
+	RetryAfter time.Duration
+}
+
+// A Decision is the limiter's word on one request.
+type Decision struct {
+	Outcome Outcome
+	// Policies are those that were asked, in order. There are none when the request is Unchecked.
+	Policies []Policy
+	// RetryAfter is set unless the request is admitted: whole seconds from 1 to 61.
+	RetryAfter time.Duration
+	// Unchecked tells why the limiter could not look: the store's failure. An ordinary request is
+	// let through all the same, a copilot request is not.
+	Unchecked error
+	// Writes is how many writes the decision took, and RoundTrips how many of them came one after the
+	// other: the user's counts are asked side by side, then the organization's.
+	Writes, RoundTrips int
+}
+
+// unavailableFor is the Retry-After while the store is in trouble: the longest that the breaker is open.
+const unavailableFor = breakerLongest
+
+// unchecked is the decision when the store does not answer.
+func unchecked(class operations.LimitClass, cause error) Decision {
+	d := Decision{Unchecked: cause}
+	if class == operations.Copilot {
+		d.Outcome, d.RetryAfter = Unavailable, unavailableFor
+	}
+	return d
+}
+
+func (d *Decision) add(p Policy) {
+	d.Policies = append(d.Policies, p)
+	if p.Exceeded {
+		d.Outcome = Rejected
+		d.RetryAfter = max(d.RetryAfter, p.RetryAfter)
+	}
+}
+
+// Err is nil for a request that may go on, and otherwise the problem to answer with: RATE_LIMITED,
+// which names every policy that was found exceeded, or UNAVAILABLE.
+func (d Decision) Err() error {
+	switch d.Outcome {
+	case Rejected:
+		var names, limits []string
+		for _, p := range d.Policies {
+			if p.Exceeded {
+				names = append(names, p.Name)
+				limits = append(limits, fmt.Sprintf("%s (%d in any 60 s)", p.Name, p.Quota))
+			}
+		}
+		e := problem.New(problem.RateLimited, "Exceeded: %s. A place comes free in %d s.",
+			strings.Join(limits, ", "), d.RetryAfter/time.Second).After(d.RetryAfter)
+		e.Policies = names
+		return e
+	case Unavailable:
+		return problem.Wrap(d.Unchecked, problem.Unavailable,
+			"The fair-use limit cannot be checked at the moment.").After(d.RetryAfter)
+	}
+	return nil
+}
+
+// Header gives RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11): q is the
+// quota, w the window in seconds, r what remains, t the seconds until more comes free. It is empty
+// when the request was not checked. Retry-After comes with Err.
+func (d Decision) Header() http.Header {
+	h := http.Header{}
+	if len(d.Policies) == 0 {
+		return h
+	}
+	var policies, state []string
+	for _, p := range d.Policies {
+		policies = append(policies, fmt.Sprintf("%q;q=%d;w=%d", p.Name, p.Quota, Window/time.Second))
+		state = append(state, fmt.Sprintf("%q;r=%d;t=%d", p.Name, p.Remaining, p.Reset/time.Second))
+	}
+	// Not Set: the names would become Ratelimit-Policy and Ratelimit.
+	h["RateLimit-Policy"] = []string{strings.Join(policies, ", ")}
+	h["RateLimit"] = []string{strings.Join(state, ", ")}
+	return h
+}

@@ -1,0 +1,281 @@
+package ratelimit
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+)
+
+// A Caller is who a request counts against.
+type Caller struct {
+	// User names the user across issuers; see auth.Principal.User.
+	User string
+	// Organization is empty for a caller of none.
+	Organization string
+	// Box is set for an edge device: it counts against its own limit only, so that a fleet cannot
+	// starve the people of its organization.
+	Box bool
+}
+
+// A Config is what a Limiter is made of. The zero value of every field but Store and Limits stands
+// for what the service uses.
+type Config struct {
+	Store  Updater
+	Table  string // the name of the table rate-counters
+	Limits Limits
+	Clock  func() time.Time
+	// Deadline bounds a request's stay in the limiter. A container's first request has at least a
+	// second, since it may have to wait for a TLS handshake.
+	Deadline time.Duration
+}
+
+// A Limiter admits and rejects requests. It is safe for concurrent use; a container has one.
+type Limiter struct {
+	rules    rules
+	store    store
+	limits   Limits
+	clock    func() time.Time
+	deadline time.Duration
+	began    atomic.Bool
+	memory   memory
+	calm     calm
+	breaker  breaker
+}
+
+// firstDeadline is the least that a container's first request has.
+const firstDeadline = time.Second
+
+// New makes a limiter. It makes no call.
+func New(c Config) *Limiter {
+	l := &Limiter{
+		rules: slotLog, limits: c.Limits, clock: c.Clock,
+		deadline: c.Deadline,
+	}
+	table := c.Table
+	if table == "" {
+		table = dynamo.RateCounters.Name()
+	}
+	l.store = counters{api: c.Store, table: table, rules: slotLog}
+	if l.clock == nil {
+		l.clock = time.Now
+	}
+	// A container is frozen between its calls, and its monotonic clock with it: what is remembered for
+	// five seconds would be remembered for hours. So the limiter goes by the wall clock alone.
+	clock := l.clock
+	l.clock = func() time.Time { return clock().Round(0) }
+	if l.deadline == 0 {
+		l.deadline = defaultDeadline
+	}
+	return l
+}
+
+// Warm opens the connection to the store, while the function starts, with a write that changes
+// nothing. Its failure is found by the first request, if it lasts.
+func (l *Limiter) Warm(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	// Giving back what was never counted fails on its condition. The name is random, so that no
+	// partition is warmed by every container at once.
+	_, _, _ = l.store.apply(ctx, "warm#"+rand.Text(), giveBack{at: l.rules.at(l.clock())})
+}
+
+// A subject is one count that a request adds to.
+type subject struct {
+	key    string
+	policy string
+	limit  int // the default
+	shared bool
+}
+
+// subjects lists what a request counts against, in the order of asking: the user's own counts
+// first, so that one who exceeds a limit costs the organization nothing. See calm for when both are
+// asked at once.
+func (l *Limiter) subjects(c Caller, class operations.LimitClass) [][]subject {
+	user := []subject{{key: userKey(c.User), policy: "user", limit: l.limits.User}}
+	organization := []subject{{key: organizationKey(c.Organization), policy: "org", limit: l.limits.Organization, shared: true}}
+	if class == operations.Copilot {
+		user = append(user, subject{key: copilotKey(userKey(c.User)), policy: "copilot-user", limit: l.limits.CopilotUser})
+		organization = append(organization, subject{key: copilotKey(organizationKey(c.Organization)), policy: "copilot-org", limit: l.limits.CopilotOrganization, shared: true})
+	}
+	if c.Box || c.Organization == "" {
+		return [][]subject{user}
+	}
+	return [][]subject{user, organization}
+}
+
+// errOpen is why requests go unchecked while the breaker is open.
+var errOpen = errors.New("ratelimit: the store failed repeatedly and is left alone for a moment")
+
+// Admit decides on one request and counts it if it is admitted. It answers within the deadline,
+// whatever the store does; see Decision.
+func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.LimitClass) Decision {
+	now := l.clock()
+	levels := l.subjects(caller, class)
+	if d, ok := l.remembered(levels, now); ok {
+		return d
+	}
+	if l.breaker.open(now) {
+		return unchecked(class, errOpen)
+	}
+	deadline := l.deadline
+	if !l.began.Swap(true) {
+		deadline = max(deadline, firstDeadline)
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, deadline, fmt.Errorf("ratelimit: no answer within %s", deadline))
+	defer cancel()
+
+	var d Decision
+	var counted []admission
+	for _, level := range l.calm.together(levels, now) {
+		verdicts, err := l.ask(bounded, level, now)
+		trips := 0
+		for i, v := range verdicts {
+			d.Writes += v.writes
+			trips = max(trips, v.writes)
+			if v.admitted {
+				counted = append(counted, admission{level[i].key, v})
+			}
+		}
+		d.RoundTrips += trips
+		if err != nil {
+			if ctx.Err() == nil {
+				l.breaker.failed(l.clock())
+			}
+			u := unchecked(class, err)
+			u.Writes, u.RoundTrips = d.Writes, d.RoundTrips
+			return u
+		}
+		for i, v := range verdicts {
+			d.add(l.policy(level[i], v, now))
+		}
+		if d.Outcome == Rejected {
+			break
+		}
+	}
+	l.breaker.succeeded()
+	if d.Outcome == Rejected {
+		l.giveBack(bounded, counted, &d)
+	}
+	return d
+}
+
+// ask puts a request to the counts of one level side by side.
+func (l *Limiter) ask(ctx context.Context, level []subject, now time.Time) ([]verdict, error) {
+	verdicts := make([]verdict, len(level))
+	errs := make([]error, len(level))
+	var group sync.WaitGroup
+	for i, s := range level[1:] {
+		group.Go(func() { verdicts[i+1], errs[i+1] = l.admit(ctx, s.key, now, s.limit) })
+	}
+	verdicts[0], errs[0] = l.admit(ctx, level[0].key, now, level[0].limit)
+	group.Wait()
+	return verdicts, errors.Join(errs...)
+}
+
+// admit takes one request through its attempt.
+func (l *Limiter) admit(ctx context.Context, key string, now time.Time, limit int) (verdict, error) {
+	if limit <= 0 {
+		return verdict{free: now.Add(l.rules.longest)}, nil
+	}
+	a := l.rules.begin(now, limit)
+	for {
+		it, applied, err := l.store.apply(ctx, key, a.next)
+		if err != nil {
+			if ctx.Err() != nil {
+				err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+			}
+			return verdict{writes: a.writes + 1}, err
+		}
+		if v, done := a.answered(it, applied); done {
+			return v, nil
+		}
+	}
+}
+
+// policy tells what a verdict means for the caller, and remembers it.
+func (l *Limiter) policy(s subject, v verdict, now time.Time) Policy {
+	r := l.rules
+	p := Policy{Name: s.policy, Quota: v.limit, Remaining: max(v.limit-v.used, 0), Reset: r.retryAfter(now, v.free)}
+	if !s.shared {
+		l.calm.note(s.key, v, now)
+	}
+	if v.admitted {
+		l.memory.admitted(s.key)
+		return p
+	}
+	l.memory.rejected(s.key, v.limit, now, v.free)
+	p.Exceeded, p.Remaining = true, 0
+	p.RetryAfter = l.wait(s, now, v.free)
+	return p
+}
+
+// wait is the Retry-After of one subject. Those who share one wait a little longer at random, so
+// that they do not all come back for the same place.
+func (l *Limiter) wait(s subject, now, free time.Time) time.Duration {
+	r := l.rules
+	wait := r.retryAfter(now, free)
+	if s.shared {
+		wait = min(wait+time.Duration(mathrand.IntN(4))*time.Second, r.longest)
+	}
+	return wait
+}
+
+// remembered rejects without a write if any of the counts has lately rejected.
+func (l *Limiter) remembered(levels [][]subject, now time.Time) (Decision, bool) {
+	var d Decision
+	for _, level := range levels {
+		for _, s := range level {
+			if limit, free, ok := l.memory.recall(s.key, now); ok {
+				d.add(Policy{
+					Name: s.policy, Quota: limit, Reset: l.rules.retryAfter(now, free),
+					Exceeded: true, RetryAfter: l.wait(s, now, free),
+				})
+			}
+		}
+	}
+	return d, d.Outcome == Rejected
+}
+
+// An admission is a request that one subject has counted.
+type admission struct {
+	key     string
+	verdict verdict
+}
+
+// giveBack undoes what was counted for a request that is rejected after all. It is best effort: it
+// stops at the deadline, and what is not given back expires within the minute.
+func (l *Limiter) giveBack(ctx context.Context, counted []admission, d *Decision) {
+	writes := make([]int, len(counted))
+	var group sync.WaitGroup
+	for i, a := range counted {
+		group.Go(func() { writes[i] = l.undo(ctx, a.key, a.verdict) })
+	}
+	group.Wait()
+	trips := 0
+	for _, n := range writes {
+		d.Writes += n
+		trips = max(trips, n)
+	}
+	d.RoundTrips += trips
+}
+
+func (l *Limiter) undo(ctx context.Context, key string, v verdict) int {
+	w := giveBack{at: v.at, last: v.alone}
+	for writes := 1; ; writes++ {
+		it, applied, err := l.store.apply(ctx, key, w)
+		n, stored := it.slots[v.at]
+		// The condition fails for good when the slot has gone. Otherwise others came or went in it.
+		if err != nil || applied || !stored || writes == l.rules.attempts {
+			return writes
+		}
+		w.last = n == 1
+	}
+}

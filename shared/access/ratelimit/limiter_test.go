@@ -1,0 +1,313 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/problem"
+)
+
+// A stand is a limiter on the model, with a clock that the test moves.
+type stand struct {
+	*Limiter
+	model *model
+	now   time.Time
+}
+
+func newStand(limits Limits) *stand {
+	s := &stand{model: newModel(slotLog), now: epoch}
+	s.Limiter = New(Config{Limits: limits, Table: "-", Clock: func() time.Time { return s.now }})
+	s.store = s.model
+	return s
+}
+
+func (s *stand) ask(t *testing.T, c Caller, class operations.LimitClass) Decision {
+	t.Helper()
+	return s.Admit(t.Context(), c, class)
+}
+
+// used is the stored total of a key.
+func (s *stand) used(key string) int {
+	if item := s.model.items[key]; item != nil {
+		return int(item.n)
+	}
+	return 0
+}
+
+var (
+	ann    = Caller{User: "https://issuer ann", Organization: "acme"}
+	bob    = Caller{User: "https://issuer bob", Organization: "acme"}
+	box    = Caller{User: "https://fleet gw-1", Organization: "acme", Box: true}
+	small  = Limits{User: 3, Organization: 4, CopilotUser: 2, CopilotOrganization: 3}
+	orders = []string{userKey(ann.User), organizationKey("acme")}
+)
+
+func TestAdmit_UserOverTheLimit_CostsTheOrganizationNothing(t *testing.T) {
+	s := newStand(small)
+	for range 3 {
+		if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Admitted || d.Writes != 2 {
+			t.Fatalf("got %+v", d)
+		}
+	}
+	writes := s.model.writes
+	d := s.ask(t, ann, operations.Ordinary)
+	if d.Outcome != Rejected || d.Writes != 1 || s.model.writes != writes+1 {
+		t.Errorf("rejected with %+v", d)
+	}
+	if got := s.used(orders[1]); got != 3 {
+		t.Errorf("the organization has used %d", got)
+	}
+}
+
+func TestAdmit_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T) {
+	s := newStand(small)
+	for _, c := range []Caller{ann, ann, ann, bob} {
+		s.ask(t, c, operations.Ordinary)
+	}
+	d := s.ask(t, bob, operations.Ordinary)
+	if d.Outcome != Rejected || s.used(userKey(bob.User)) != 1 {
+		t.Errorf("%+v; bob has used %d, want 1", d, s.used(userKey(bob.User)))
+	}
+	if p := problem.From(d.Err()); p.Code != problem.RateLimited || strings.Join(p.Policies, " ") != "org" || p.RetryAfter != d.RetryAfter {
+		t.Errorf("the problem is %+v", p)
+	}
+}
+
+func TestAdmit_Box_CountsForItselfAlone(t *testing.T) {
+	s := newStand(small)
+	if d := s.ask(t, box, operations.Ordinary); d.Outcome != Admitted || len(d.Policies) != 1 || s.used(orders[1]) != 0 {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestAdmit_Copilot_CountsAsBothAndNamesEveryExceededPolicy(t *testing.T) {
+	s := newStand(Limits{User: 2, Organization: 9, CopilotUser: 2, CopilotOrganization: 9})
+	for range 2 {
+		if d := s.ask(t, ann, operations.Copilot); d.Outcome != Admitted || d.Writes != 4 {
+			t.Fatalf("got %+v", d)
+		}
+	}
+	d := s.ask(t, ann, operations.Copilot)
+	if p := problem.From(d.Err()); strings.Join(p.Policies, " ") != "user copilot-user" {
+		t.Errorf("the problem names %q", p.Policies)
+	}
+	if got := s.used(copilotKey(userKey(ann.User))); got != 2 {
+		t.Errorf("%d copilot calls are counted", got)
+	}
+}
+
+func TestAdmit_CopilotOverTheLimit_IsNotCountedAsOrdinary(t *testing.T) {
+	s := newStand(small)
+	for range 5 {
+		s.ask(t, ann, operations.Copilot)
+	}
+	if got := s.used(userKey(ann.User)); got != 2 {
+		t.Errorf("%d ordinary calls are counted, want the 2 that were admitted", got)
+	}
+}
+
+func TestHeader(t *testing.T) {
+	s := newStand(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
+	d := s.ask(t, ann, operations.Ordinary)
+	h := d.Header()
+	if got, want := h["RateLimit-Policy"], `"user";q=600;w=60, "org";q=6000;w=60`; len(got) != 1 || got[0] != want {
+		t.Errorf("RateLimit-Policy is %q, want %q", got, want)
+	}
+	if got, want := h["RateLimit"], `"user";r=599;t=61, "org";r=5999;t=61`; len(got) != 1 || got[0] != want {
+		t.Errorf("RateLimit is %q, want %q", got, want)
+	}
+	if h := (Decision{Unchecked: errOpen}).Header(); len(h) != 0 {
+		t.Errorf("an unchecked request has %v", h)
+	}
+}
+
+// TestMemory_StartsWithAFlood: the first rejections are the store's, so that a raised limit is felt at
+// once; those of a flood cost nothing, for 5 s at most.
+func TestMemory_StartsWithAFlood(t *testing.T) {
+	s := newStand(small)
+	for range 3 {
+		s.ask(t, ann, operations.Ordinary)
+	}
+	writes := s.model.writes
+	for range 100 {
+		s.now = s.now.Add(10 * time.Millisecond)
+		if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Rejected {
+			t.Fatalf("got %+v", d)
+		}
+	}
+	if got := s.model.writes - writes; got != recallRun {
+		t.Errorf("100 rejections took %d writes, want %d", got, recallRun)
+	}
+	s.model.override(userKey(ann.User), s.now, &Override{Limit: 50})
+	s.now = s.now.Add(recallTime)
+	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Admitted {
+		t.Errorf("after 5 s: got %+v", d)
+	}
+}
+
+func TestMemory_EndsWhenAPlaceComesFree(t *testing.T) {
+	s := newStand(small)
+	for range 3 {
+		s.ask(t, ann, operations.Ordinary)
+	}
+	s.now = s.now.Add(58 * time.Second)
+	var d Decision
+	for range 10 {
+		d = s.ask(t, ann, operations.Ordinary)
+	}
+	s.now = s.now.Add(d.RetryAfter)
+	if again := s.ask(t, ann, operations.Ordinary); again.Outcome != Admitted {
+		t.Errorf("rejected after waiting %v: %+v", d.RetryAfter, again)
+	}
+}
+
+func TestMemory_ClockJumpsBack_IsForgotten(t *testing.T) {
+	s := newStand(small)
+	for range 10 {
+		s.ask(t, ann, operations.Ordinary)
+	}
+	s.now = s.now.Add(-time.Hour)
+	writes := s.model.writes
+	s.ask(t, ann, operations.Ordinary)
+	if s.model.writes == writes {
+		t.Error("the store was not asked")
+	}
+}
+
+// TestClock_IsTheWallClock: a container's monotonic clock stands still while it is frozen, and Go compares
+// times by it where both have it.
+func TestClock_IsTheWallClock(t *testing.T) {
+	for name, clock := range map[string]func() time.Time{"given": time.Now, "left out": nil} {
+		if now := New(Config{Clock: clock}).clock().String(); strings.Contains(now, "m=") {
+			t.Errorf("%s: the limiter goes by %s", name, now)
+		}
+	}
+}
+
+var errDown = errors.New("down")
+
+func TestStoreDown_OrdinaryRequestsPass_CopilotRequestsDoNot(t *testing.T) {
+	s := newStand(small)
+	s.model.fail = func(string, write) error { return errDown }
+	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Admitted || !errors.Is(d.Unchecked, errDown) || d.Err() != nil {
+		t.Errorf("ordinary: %+v", d)
+	}
+	d := s.ask(t, ann, operations.Copilot)
+	if p := problem.From(d.Err()); d.Outcome != Unavailable || p.Code != problem.Unavailable || p.RetryAfter != 5*time.Second {
+		t.Errorf("copilot: %+v, %v", d, d.Err())
+	}
+}
+
+// TestBreaker_OpensAfterThreeFailuresInARow: the store is left alone for 1 to 5 s after three failures in a row, and again after the
+// first failure that follows.
+func TestBreaker_OpensAfterThreeFailuresInARow(t *testing.T) {
+	s := newStand(small)
+	s.model.fail = func(string, write) error { return errDown }
+	ask := func() (asked bool) {
+		writes := s.model.writes
+		s.ask(t, ann, operations.Ordinary)
+		return s.model.writes > writes
+	}
+	for i, want := range []bool{true, true, true, false, false} {
+		if got := ask(); got != want {
+			t.Errorf("request %d: asked the store: %v", i, got)
+		}
+	}
+	s.now = s.now.Add(breakerLongest)
+	if !ask() || ask() {
+		t.Error("after 5 s the store is not asked exactly once")
+	}
+	s.now = s.now.Add(breakerLongest)
+	s.model.fail = nil
+	for range 3 {
+		if d := s.ask(t, bob, operations.Ordinary); d.Unchecked != nil {
+			t.Errorf("the store is well, got %+v", d)
+		}
+	}
+}
+
+func TestBreaker_CallerWhoLeaves_IsNoFailureOfTheStore(t *testing.T) {
+	s := newStand(small)
+	s.model.fail = func(string, write) error { return errDown }
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 5 {
+		s.Admit(gone, ann, operations.Ordinary)
+	}
+	if s.breaker.open(s.now) {
+		t.Error("the breaker is open")
+	}
+}
+
+// hanging is a store that answers after a minute.
+type hanging struct{}
+
+func (hanging) apply(ctx context.Context, _ string, _ write) (item, bool, error) {
+	select {
+	case <-time.After(time.Minute):
+		return item{}, true, nil
+	case <-ctx.Done():
+		return item{}, false, ctx.Err()
+	}
+}
+
+// TestDeadline_StoreHangs holds in the bubble's own time: a second for the first request, for the handshake.
+func TestDeadline_StoreHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Config{Limits: small, Table: "-"})
+		l.store = hanging{}
+		for _, want := range []time.Duration{time.Second, 100 * time.Millisecond, 100 * time.Millisecond, 0} {
+			start := time.Now()
+			d := l.Admit(t.Context(), ann, operations.Ordinary)
+			if got := time.Since(start); got != want || d.Outcome != Admitted || d.Unchecked == nil {
+				t.Errorf("answered after %v, want %v: %+v", got, want, d)
+			}
+		}
+	})
+}
+
+func TestSettings_Defaults(t *testing.T) {
+	s, err := SettingsFromEnv()
+	if want := (Settings{Limits: Limits{600, 6000, 30, 300}, Deadline: 100 * time.Millisecond}); err != nil || s != want {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {
+	for name, env := range map[string]map[string]string{
+		"no number":                    {EnvUser: "many"},
+		"a fraction":                   {EnvUser: "600.5"},
+		"nothing":                      {EnvUser: "0"},
+		"less than nothing":            {EnvOrganization: "-1"},
+		"more than an item takes":      {EnvOrganization: "30001"},
+		"a user beyond its own people": {EnvUser: "7000"},
+		"copilot beyond the user's":    {EnvCopilotUser: "601", EnvCopilotOrganization: "1000"},
+		"copilot beyond its own":       {EnvCopilotUser: "301"},
+		"no deadline":                  {EnvDeadline: "0"},
+		"a deadline of minutes":        {EnvDeadline: "60000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for k, v := range env {
+				t.Setenv(k, v)
+			}
+			if s, err := SettingsFromEnv(); err == nil {
+				t.Errorf("taken as %+v", s)
+			}
+		})
+	}
+}
+
+func TestSettings_Environment_IsReadBack(t *testing.T) {
+	want := Limits{User: 5, Organization: 50, CopilotUser: 2, CopilotOrganization: 20}
+	for k, v := range want.Environment() {
+		t.Setenv(k, v)
+	}
+	if got, err := SettingsFromEnv(); err != nil || got.Limits != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}

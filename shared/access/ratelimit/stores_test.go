@@ -1,0 +1,106 @@
+package ratelimit
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"wavegate/scripts/local/store/storetest"
+	"wavegate/shared/platform/dynamo"
+)
+
+// TestStores_AnswerLikeTheModel sends the same writes to a store and to the model, right ones and ones
+// whose conditions fail, and compares every answer. So what the simulation finds of the model holds
+// for the expressions.
+func TestStores_AnswerLikeTheModel(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		for seed := range uint64(20) {
+			t.Logf("seed %d", seed)
+			random := rand.New(rand.NewPCG(seed, 1))
+			pick := pick(random.IntN)
+			db := dynamo.Open(client, time.Now)
+			holder := Holder{Kind: Organizations, ID: uuid.NewString()}
+			real := counters{api: client, table: dynamo.RateCounters.Name(), rules: slotLog}
+			m := newModel(slotLog)
+			now := epoch
+			limit := pick.between(1, 30)
+			for i := range 150 {
+				now = now.Add(time.Duration(pick([]int{300, 2000, 20_000, 80_000, 2_100_000}[pick(5)])) * time.Millisecond)
+				if pick.chance(10) {
+					arrange(t, db, m, holder, now, pick)
+				}
+				it := m.read(m.items[holder.key()])
+				for _, w := range writes(it, now, limit, pick) {
+					want, wantApplied, _ := m.apply(t.Context(), holder.key(), w)
+					got, applied, err := real.apply(t.Context(), holder.key(), w)
+					if err != nil {
+						t.Fatalf("step %d: %+v: %v", i, w, err)
+					}
+					if applied != wantApplied || show(got) != show(want) {
+						t.Fatalf("step %d: %+v of %s\ngot  %v %s\nwant %v %s", i, w, show(it), applied, show(got), wantApplied, show(want))
+					}
+				}
+			}
+		}
+	})
+}
+
+// show is an item as text, so that times are compared as instants.
+func show(it item) string {
+	s := fmt.Sprintf("n=%d b=%d %v", it.total, it.base, it.slots)
+	if it.override != nil {
+		s += fmt.Sprintf(" lim=%d until=%d", it.override.Limit, until(*it.override))
+	}
+	return s
+}
+
+// writes makes the write that is due and some that are stale or wrong.
+func writes(it item, now time.Time, limit int, pick pick) []write {
+	at := slotLog.at(now)
+	c := count{at: at, now: now, limit: limit}
+	list := []write{c}
+	if pick.chance(30) {
+		list = append(list, count{at: at - slot(pick(200)), now: now.Add(-time.Minute), limit: pick(40)})
+	}
+	if it.base != 0 && pick.chance(60) {
+		r := slotLog.roll(it, now, limit, pick.chance(20))
+		if r.only && r.pulled == 0 {
+			r.only = false
+		}
+		list = append([]write{r}, list...)
+	}
+	for s, n := range it.slots {
+		if pick.chance(10) {
+			list = append(list, giveBack{at: s, last: pick.chance(50)}, giveBack{at: s, last: n == 1})
+		}
+	}
+	return list
+}
+
+// arrange sets or takes back an override in both.
+func arrange(t *testing.T, db *dynamo.DB, m *model, h Holder, now time.Time, pick pick) {
+	t.Helper()
+	var terms Terms
+	if pick.chance(70) {
+		terms.Limit = new(pick(30))
+		if pick.chance(60) {
+			terms.ExpiresAt = new(now.Add(time.Duration(pick(100_000)) * time.Millisecond).UTC())
+		}
+	}
+	if err := db.Commit(t.Context(), inForce("counter", h.key(), terms.Limit, terms.ExpiresAt, now)); err != nil {
+		t.Fatal(err)
+	}
+	if terms.Limit == nil {
+		m.override(h.key(), now, nil)
+		return
+	}
+	o := &Override{Limit: *terms.Limit}
+	if terms.ExpiresAt != nil {
+		o.Ends = *terms.ExpiresAt
+	}
+	m.override(h.key(), now, o)
+}

@@ -1,0 +1,142 @@
+package token
+
+import (
+	"encoding/json"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"wavegate/shared/access/auth"
+)
+
+// claims are the claims that a token makes, well formed and not yet believed.
+type claims struct {
+	issuer    string
+	subject   string // 1 to 255 printable ASCII characters (OpenID Connect Core §2)
+	audience  []string
+	clientID  string
+	tokenUse  string
+	expires   time.Time
+	notBefore time.Time // zero if the token has none
+	issuedAt  time.Time // zero if the token has none
+	all       members   // for the claims whose names are settings
+}
+
+// latest is the end of the year 9999, in seconds since 1970. Dates beyond it are refused, not bent.
+const latest = 253402300799
+
+// id is compiled at its first use, so that start-up does not pay for it.
+var id = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
+
+// isID tells whether s is fit for the id of an organization or a box.
+func isID(s string) bool { return id().MatchString(s) }
+
+// readClaims reads the claims that every token has.
+func readClaims(m members) (claims, error) {
+	c := claims{all: m}
+	var err error
+	if c.issuer, err = m.text("iss"); err != nil {
+		return claims{}, refuse(BadClaims, "%w", err)
+	}
+	if c.subject, err = m.text("sub"); err != nil {
+		return claims{}, refuse(BadClaims, "%w", err)
+	}
+	if !isSubject(c.subject) {
+		return claims{}, refuse(BadClaims, "sub is empty, too long or not printable")
+	}
+	if c.clientID, err = m.optionalText("client_id"); err != nil {
+		return claims{}, refuse(BadClaims, "%w", err)
+	}
+	if _, there := m["token_use"]; there {
+		if c.tokenUse, err = m.text("token_use"); err != nil || c.tokenUse == "" {
+			return claims{}, refuse(BadTokenUse, "token_use is empty or no string")
+		}
+	}
+	if c.audience, err = readAudience(m); err != nil {
+		return claims{}, err
+	}
+	for name, date := range map[string]*time.Time{"exp": &c.expires, "nbf": &c.notBefore, "iat": &c.issuedAt} {
+		if *date, err = readDate(m, name); err != nil {
+			return claims{}, err
+		}
+	}
+	if c.expires.IsZero() {
+		return claims{}, refuse(BadClaims, "exp is missing")
+	}
+	return c, nil
+}
+
+func isSubject(s string) bool {
+	printable := func(r rune) bool { return r >= ' ' && r <= '~' }
+	return s != "" && len(s) <= 255 && !strings.ContainsFunc(s, func(r rune) bool { return !printable(r) })
+}
+
+// readAudience reads aud, one string or an array of them (RFC 7519 §4.1.3). None is not the same as
+// an empty one: an audience that is there must name us.
+func readAudience(m members) ([]string, error) {
+	if _, there := m["aud"]; !there {
+		return nil, nil
+	}
+	if one, err := m.text("aud"); err == nil {
+		return []string{one}, nil
+	}
+	list, err := m.texts("aud")
+	if err != nil || len(list) == 0 {
+		return nil, refuse(BadClaims, "aud is neither a string nor a list of strings")
+	}
+	return list, nil
+}
+
+// readDate reads a NumericDate (RFC 7519 §2), rounded down to the second; zero if it is missing.
+func readDate(m members, name string) (time.Time, error) {
+	value, there := m[name]
+	if !there {
+		return time.Time{}, nil
+	}
+	var seconds *float64
+	if json.Unmarshal(value, &seconds) != nil || seconds == nil || *seconds < 0 || *seconds > latest {
+		return time.Time{}, refuse(BadClaims, "%s is no date", name)
+	}
+	return time.Unix(int64(math.Floor(*seconds)), 0).UTC(), nil
+}
+
+// organization reads the caller's organization; empty if the claim is missing, null or empty.
+func (c claims) organization(name string) (string, error) {
+	if c.isAbsent(name) {
+		return "", nil
+	}
+	s, err := c.all.text(name)
+	if err != nil || s != "" && !isID(s) {
+		return "", refuse(BadClaims, "the organization is no id")
+	}
+	return s, nil
+}
+
+// roles reads the roles that are known here, each once: an array of strings, or one string with
+// spaces between. Other names belong to other services, and mean nothing here.
+func (c claims) roles(name string) ([]auth.Role, error) {
+	if c.isAbsent(name) {
+		return nil, nil
+	}
+	var names []string
+	if joined, err := c.all.text(name); err == nil {
+		names = strings.Fields(joined)
+	} else if names, err = c.all.texts(name); err != nil {
+		return nil, refuse(BadClaims, "the roles are neither a string nor a list of strings")
+	}
+	var roles []auth.Role
+	for _, role := range auth.Roles {
+		if slices.Contains(names, string(role)) {
+			roles = append(roles, role)
+		}
+	}
+	return roles, nil
+}
+
+func (c claims) isAbsent(name string) bool {
+	value, there := c.all[name]
+	return !there || string(value) == "null"
+}

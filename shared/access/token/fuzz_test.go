@@ -1,0 +1,82 @@
+package token_test
+
+import (
+	"errors"
+	"testing"
+
+	"wavegate/shared/access/token"
+	"wavegate/shared/access/token/tokentest"
+)
+
+// Whatever bytes come as a token, the answer is a refusal with a class, and never a panic: no fuzzer
+// forges a signature.
+func FuzzVerify(f *testing.F) {
+	w := tokentest.NewWorld(noon)
+	for _, attack := range w.Attacks() {
+		f.Add(attack.Token)
+	}
+	v := verifierOf(f, w.Setting, noon)
+	f.Fuzz(func(t *testing.T, raw string) {
+		p, err := v.Verify(t.Context(), raw)
+		r, ok := errors.AsType[*token.Refusal](err)
+		if !ok {
+			t.Fatalf("accepted %q as %+v, error %v", raw, p, err)
+		}
+		if r.Class == "" || r.Error() == "" {
+			t.Fatalf("%q was refused without a class", raw)
+		}
+	})
+}
+
+// Claims that are signed by a trusted key are as hostile as any, if the issuer lets people choose
+// them: what is accepted keeps every promise of a principal.
+func FuzzVerify_SignedClaims(f *testing.F) {
+	w := tokentest.NewWorld(noon)
+	f.Add(tokentest.JSON(w.Person().Claims))
+	f.Add(tokentest.JSON(w.Box().Claims))
+	f.Add(`{"iss":"https://people.example","aud":"wavegate","sub":"a","exp":99999999999,"roles":["edge"],"org":"-"}`)
+	f.Add(`{"iss":"https://people.example","client_id":"the-app","token_use":"access","sub":"a","exp":1e11}`)
+	v := verifierOf(f, w.Setting, noon)
+	header := tokentest.JSON(w.Person().Header)
+	f.Fuzz(func(t *testing.T, claims string) {
+		p, err := v.Verify(t.Context(), w.PeopleES256.SignText(header, claims))
+		if err != nil {
+			if _, ok := errors.AsType[*token.Refusal](err); !ok {
+				t.Fatalf("error %v is no refusal", err)
+			}
+			return
+		}
+		if p.Issuer != tokentest.People || p.UserID == "" || len(p.UserID) > 255 || len(p.OrganizationID) > 64 ||
+			p.Expired(noon) || p.Has("edge") {
+			t.Fatalf("%q was accepted as %+v", claims, p)
+		}
+	})
+}
+
+// Whatever stands in the setting, it is refused with a reason, or every issuer in it can be used and
+// none that grants edge grants more.
+func FuzzParseIssuers(f *testing.F) {
+	f.Add(tokentest.NewWorld(noon).Setting)
+	f.Add(`[{"issuer":"https://a.example","audience":["a"],"jwksUrl":"http://localhost/","grants":["edge","platform_owner"]}]`)
+	f.Add(`[{"issuer":"https://a.example","audience":["a"],"jwks":{"keys":[{}]},"grants":["edge"]}]`)
+	f.Fuzz(func(t *testing.T, setting string) {
+		issuers, err := token.ParseIssuers(setting)
+		if err != nil {
+			if err.Error() == "" {
+				t.Fatal("refused without a reason")
+			}
+			return
+		}
+		for _, i := range issuers {
+			if i.Name == "" || len(i.Audience)+len(i.ClientIDs) == 0 || len(i.Grants) == 0 {
+				t.Fatalf("%q was read as %+v", setting, i)
+			}
+			for _, role := range i.Grants {
+				if role == "edge" && len(i.Grants) > 1 {
+					t.Fatalf("%q grants %v", setting, i.Grants)
+				}
+			}
+		}
+		token.New(issuers, token.Options{})
+	})
+}

@@ -1,0 +1,144 @@
+package token_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/token"
+	"wavegate/shared/access/token/tokentest"
+)
+
+func TestParseIssuers_GoodSetting_IsRead(t *testing.T) {
+	issuers, err := token.ParseIssuers(`[
+		{"issuer": "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Ab1", "clientIds": ["c1"],
+		 "jwksUrl": "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Ab1/.well-known/jwks.json",
+		 "organizationClaim": "custom:org", "rolesClaim": "cognito:groups", "grants": ["platform_owner", "organization_admin"]},
+		{"issuer": "http://localhost:8081/realms/fleet", "audience": ["wavegate"],
+		 "jwksUrl": "http://[::1]:8081/realms/fleet/certs", "grants": ["edge"]}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(issuers) != 2 {
+		t.Fatalf("%d issuers", len(issuers))
+	}
+	people, fleet := issuers[0], issuers[1]
+	if people.OrganizationClaim != "custom:org" || people.RolesClaim != "cognito:groups" || people.ClientIDs[0] != "c1" ||
+		len(people.Grants) != 2 || people.Grants[1] != auth.OrganizationAdmin {
+		t.Errorf("people: %+v", people)
+	}
+	if fleet.OrganizationClaim != "org" || fleet.RolesClaim != "roles" || fleet.Audience[0] != "wavegate" ||
+		fleet.JWKSURL != "http://[::1]:8081/realms/fleet/certs" {
+		t.Errorf("fleet: %+v", fleet)
+	}
+}
+
+// Each bad setting is refused at start with a message that names where and what, so that the one who
+// deploys can mend it without reading code.
+func TestParseIssuers_BadSetting_IsRefusedByName(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	good := func() map[string]any {
+		return issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner")
+	}
+	with := func(name string, value any) map[string]any {
+		m := good()
+		if value == nil {
+			delete(m, name)
+		} else {
+			m[name] = value
+		}
+		return m
+	}
+	remote := func(url string) map[string]any {
+		m := with("jwksUrl", url)
+		delete(m, "jwks")
+		return m
+	}
+	fleet := func(change func(map[string]any)) map[string]any {
+		m := issuer(tokentest.Fleet, tokentest.KeySet(w.FleetKey), "edge")
+		change(m)
+		return m
+	}
+	private := `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"k","x":"` + tokentest.Encode(make([]byte, 32)) + `","d":"c2VjcmV0"}]}`
+
+	for name, c := range map[string]struct {
+		setting string
+		want    string
+	}{
+		"empty":              {"", "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
+		"no list":            {tokentest.JSON(good()), "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
+		"no issuers":         {"[]", "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
+		"behind the list":    {tokentest.JSON([]any{good()}) + "x", "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
+		"issuer is null":     {"[null]", "AUTH_ISSUERS[0]: is no JSON object"},
+		"a member twice":     {`[{"issuer":"https://a.example","issuer":"https://b.example"}]`, "AUTH_ISSUERS[0]: has two members of one name"},
+		"unknown name":       {of(with("jwksURL", "x")), `AUTH_ISSUERS[0]: no setting has the name "jwksURL"`},
+		"no issuer":          {of(with("issuer", nil)), "AUTH_ISSUERS[0].issuer: must be a string"},
+		"issuer no URL":      {of(with("issuer", "people")), "AUTH_ISSUERS[0].issuer: must be an absolute URL of at most 255 characters"},
+		"issuer with space":  {of(with("issuer", "https://a.example/ b")), "AUTH_ISSUERS[0].issuer: must be an absolute URL"},
+		"issuer not https":   {of(with("issuer", "http://a.example")), "AUTH_ISSUERS[0].issuer: must be https, or http to this machine"},
+		"issuer twice":       {tokentest.JSON([]any{good(), good()}), "AUTH_ISSUERS[1].issuer: the same as that of AUTH_ISSUERS[0]"},
+		"no audience":        {of(with("audience", nil)), "AUTH_ISSUERS[0].audience: missing, and so is clientIds"},
+		"audience no list":   {of(with("audience", "wavegate")), "AUTH_ISSUERS[0].audience: must be a list of at least one string, none of them empty"},
+		"audience empty":     {of(with("audience", []string{})), "AUTH_ISSUERS[0].audience: must be a list of at least one string"},
+		"an empty client":    {of(with("clientIds", []string{""})), "AUTH_ISSUERS[0].clientIds: must be a list of at least one string"},
+		"no keys":            {of(with("jwks", nil)), "AUTH_ISSUERS[0].jwksUrl: exactly one of jwksUrl and jwks must be set"},
+		"keys in two places": {of(with("jwksUrl", "https://a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: exactly one of jwksUrl and jwks must be set"},
+		"keys over http":     {of(remote("http://a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: must be https, or http to this machine"},
+		"keys from a host named like this machine": {of(remote("http://127.0.0.1.a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: must be https"},
+		"keys from a file":                         {of(remote("file:///etc/keys")), "AUTH_ISSUERS[0].jwksUrl: must be an absolute URL"},
+		"keys with a password":                     {of(remote("https://u:p@a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: must have neither user info nor a fragment"},
+		"keys no set":                              {of(with("jwks", []any{})), "AUTH_ISSUERS[0].jwks: must be a JWK Set"},
+		"no key that is fit":                       {of(with("jwks", json.RawMessage(`{"keys":[{"kty":"oct","kid":"k","k":"c2VjcmV0"}]}`))), "AUTH_ISSUERS[0].jwks: no key in it is fit"},
+		"a private key":                            {of(with("jwks", json.RawMessage(private))), "AUTH_ISSUERS[0].jwks: no key in it is fit"},
+		"organization claim empty":                 {of(with("organizationClaim", "")), "AUTH_ISSUERS[0].organizationClaim: must be the name of a claim that has no other meaning"},
+		"roles claim with a meaning":               {of(with("rolesClaim", "aud")), "AUTH_ISSUERS[0].rolesClaim: must be the name of a claim that has no other meaning"},
+		"both claims the same":                     {of(with("rolesClaim", "org")), "AUTH_ISSUERS[0].rolesClaim: the same as organizationClaim"},
+		"no grants":                                {of(with("grants", nil)), "AUTH_ISSUERS[0].grants: must be a list of at least one role"},
+		"grants nothing":                           {of(with("grants", []string{})), "AUTH_ISSUERS[0].grants: must be a list of at least one role"},
+		"grants a role that is none":               {of(with("grants", []string{"root"})), `AUTH_ISSUERS[0].grants: there is no role "root"`},
+		"grants the placeholder":                   {of(with("grants", []string{"(member)"})), `AUTH_ISSUERS[0].grants: there is no role "(member)"`},
+		"grants a role twice":                      {of(with("grants", []string{"platform_owner", "platform_owner"})), "AUTH_ISSUERS[0].grants: platform_owner stands there twice"},
+		"grants edge and another":                  {of(with("grants", []string{"edge", "platform_owner"})), "AUTH_ISSUERS[0].grants: an issuer that grants edge may grant nothing else"},
+		"fleet and people share a key":             {tokentest.JSON([]any{good(), fleet(func(m map[string]any) { m["jwks"] = good()["jwks"] })}), "AUTH_ISSUERS[1]: has a key in common with AUTH_ISSUERS[0], and only one of them grants edge"},
+		"fleet and people share a host":            {tokentest.JSON([]any{remote("https://a.example/keys"), fleet(func(m map[string]any) { delete(m, "jwks"); m["jwksUrl"] = "https://a.example/keys" })}), "AUTH_ISSUERS[1]: has a key in common with AUTH_ISSUERS[0]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			issuers, err := token.ParseIssuers(c.setting)
+			if err == nil {
+				t.Fatalf("read as %+v", issuers)
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %q, want %q", err, c.want)
+			}
+			if strings.Contains(err.Error(), "c2VjcmV0") {
+				t.Error("the error shows a key")
+			}
+		})
+	}
+}
+
+func of(issuers ...any) string { return tokentest.JSON(issuers) }
+
+func TestParseIssuers_ManyFaults_AreNamedTogether(t *testing.T) {
+	_, err := token.ParseIssuers(`[{"issuer":"x","grants":["root"]},{"issuer":"https://a.example","audience":["a"],"jwks":{},"grants":["edge"]}]`)
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{
+		"AUTH_ISSUERS[0].issuer:", "AUTH_ISSUERS[0].audience:", "AUTH_ISSUERS[0].jwksUrl:", "AUTH_ISSUERS[0].grants:", "AUTH_ISSUERS[1].jwks:",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not named in %q", want, err)
+		}
+	}
+}
+
+// Two issuers of people may have keys in common, as while a provider moves to a new name.
+func TestParseIssuers_TwoIssuersOfPeople_MayShareKeys(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	set := tokentest.KeySet(w.PeopleES256)
+	if _, err := token.ParseIssuers(of(issuer("https://old.example", set, "platform_owner"), issuer("https://new.example", set, "platform_owner"))); err != nil {
+		t.Error(err)
+	}
+}

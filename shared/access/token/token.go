@@ -1,0 +1,181 @@
+// Package token turns an access token into a principal, or refuses it. It follows RFC 7519 (JWT),
+// RFC 8725 (best current practices), RFC 9068 (JWT access tokens) and what Cognito sends.
+//
+// The order of the checks is part of the design. Everything that a token's own bytes decide comes
+// first (form, header, claims, expiry), so that a token that can never become good is refused without
+// looking for a key, and nobody can make the service fetch keys with rubbish. Then comes the key,
+// then the signature, and last what time heals: not yet valid. Nothing is believed before the
+// signature is checked; until then claims are only used to refuse, and iss to choose the keys.
+//
+// Signatures are checked by golang-jwt. Its parser is not used: it reads JSON with the standard
+// decoder, which takes the last of two equal names and matches struct fields without regard to case,
+// and it looks for the key before it reads a claim.
+package token
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"wavegate/shared/access/auth"
+)
+
+// methods is the allow-list of algorithms.
+var methods = map[string]jwt.SigningMethod{
+	"RS256": jwt.SigningMethodRS256,
+	"ES256": jwt.SigningMethodES256,
+	"EdDSA": jwt.SigningMethodEdDSA,
+}
+
+// Options are what a Verifier needs from its surroundings. The zero value is fit for use.
+type Options struct {
+	// Now is the clock; time.Now if nil.
+	Now func() time.Time
+	// KeysFailed, if set, is told of each failed attempt to fetch an issuer's keys.
+	KeysFailed func(ctx context.Context, issuer string, err error)
+}
+
+// A Verifier verifies tokens of a fixed list of issuers. It is safe for concurrent use.
+type Verifier struct {
+	issuers map[string]trusted
+	now     func() time.Time
+}
+
+// trusted is an issuer with its keys.
+type trusted struct {
+	Issuer
+	keys keySource
+}
+
+// A keySource finds an issuer's key by its id. It fails with errUnknownKey or errNoKeys.
+type keySource interface {
+	find(ctx context.Context, id string) (key, error)
+}
+
+var (
+	errUnknownKey = errors.New("the issuer has no such key")
+	errNoKeys     = errors.New("the issuer's keys are out of reach")
+)
+
+// New makes a verifier for issuers that ParseIssuers returned. It fetches nothing: keys are fetched
+// when the first token needs them.
+func New(issuers []Issuer, o Options) *Verifier {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.KeysFailed == nil {
+		o.KeysFailed = func(context.Context, string, error) {}
+	}
+	v := &Verifier{issuers: make(map[string]trusted), now: o.Now}
+	client := newClient()
+	for _, i := range issuers {
+		t := trusted{Issuer: i, keys: fixedKeys(i.keys)}
+		if i.JWKSURL != "" {
+			t.keys = newKeyCache(i.JWKSURL, client, o.Now, func(ctx context.Context, err error) {
+				o.KeysFailed(ctx, i.Name, err)
+			})
+		}
+		v.issuers[i.Name] = t
+	}
+	return v
+}
+
+// Verify returns the caller that the token speaks for. Every error is a *Refusal.
+func (v *Verifier) Verify(ctx context.Context, raw string) (auth.Principal, error) {
+	t, err := parse(raw)
+	if err != nil {
+		return auth.Principal{}, err
+	}
+	issuer, ok := v.issuers[t.claims.issuer]
+	if !ok {
+		return auth.Principal{}, refuse(BadIssuer, "iss names no issuer of the settings")
+	}
+	p, err := v.verifyAs(ctx, issuer, t)
+	if r, ok := errors.AsType[*Refusal](err); ok {
+		r.Issuer = issuer.Name
+	}
+	return p, err
+}
+
+// verifyAs does what depends on the issuer.
+func (v *Verifier) verifyAs(ctx context.Context, issuer trusted, t parsed) (auth.Principal, error) {
+	p, err := issuer.principal(t.claims)
+	if err != nil {
+		return auth.Principal{}, err
+	}
+	if p.Expired(v.now()) {
+		return auth.Principal{}, refuse(Expired, "exp is past")
+	}
+	k, err := issuer.keys.find(ctx, t.keyID)
+	switch {
+	case errors.Is(err, errUnknownKey):
+		return auth.Principal{}, refuse(UnknownKey, "%w", err)
+	case err != nil:
+		return auth.Principal{}, refuse(KeysUnavailable, "%w", err)
+	case k.algorithm != t.algorithm:
+		return auth.Principal{}, refuse(WrongKeyType, "the key is for %s", k.algorithm)
+	}
+	if err := methods[t.algorithm].Verify(t.signed, t.signature, k.public); err != nil {
+		return auth.Principal{}, refuse(BadSignature, "%w", err)
+	}
+	if latest := v.now().Add(auth.Leeway); t.claims.notBefore.After(latest) || t.claims.issuedAt.After(latest) {
+		return auth.Principal{}, refuse(NotYetValid, "nbf or iat lies ahead")
+	}
+	return p, nil
+}
+
+// principal makes the caller of claims that are not yet believed.
+func (i Issuer) principal(c claims) (auth.Principal, error) {
+	if err := i.accepts(c); err != nil {
+		return auth.Principal{}, err
+	}
+	organization, err := c.organization(i.OrganizationClaim)
+	if err != nil {
+		return auth.Principal{}, err
+	}
+	roles, err := c.roles(i.RolesClaim)
+	if err != nil {
+		return auth.Principal{}, err
+	}
+	for _, role := range roles {
+		// Refusing the token, and not only the role, lets nobody work on with a token that was forged
+		// or made by mistake, and makes it show.
+		if !slices.Contains(i.Grants, role) {
+			return auth.Principal{}, refuse(BadRole, "the issuer may not grant %s", role)
+		}
+	}
+	if slices.Contains(i.Grants, auth.Edge) {
+		// A fleet's issuer makes boxes and nothing else. Without the role its token would pass for a
+		// person of the organization that it names.
+		if !slices.Contains(roles, auth.Edge) {
+			return auth.Principal{}, refuse(BadRole, "a token of the fleet's issuer is not of a box")
+		}
+		if !isID(c.subject) {
+			return auth.Principal{}, refuse(BadClaims, "sub is no edge id")
+		}
+	}
+	return auth.Principal{
+		Issuer: i.Name, UserID: c.subject, OrganizationID: organization, Roles: roles, Expires: c.expires,
+	}, nil
+}
+
+// accepts tells whether the token is an access token meant for this service.
+func (i Issuer) accepts(c claims) error {
+	if c.tokenUse != "" && c.tokenUse != "access" {
+		return refuse(BadTokenUse, "token_use is not access")
+	}
+	if len(c.audience) > 0 {
+		// A token that names an audience is for that audience; client_id cannot widen it.
+		if !slices.ContainsFunc(c.audience, func(a string) bool { return slices.Contains(i.Audience, a) }) {
+			return refuse(BadAudience, "aud names no audience of the settings")
+		}
+		return nil
+	}
+	if c.tokenUse != "access" || !slices.Contains(i.ClientIDs, c.clientID) {
+		return refuse(BadAudience, "neither aud nor client_id names us")
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package edge
+
+import (
+	"context"
+	"net/url"
+
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/request"
+)
+
+// A Filter says which boxes are listed: those that follow a release channel, or those of an
+// organization. One of the two is always given, so that no partition holds the world.
+type Filter struct {
+	EdgeType, Channel string
+	OrganizationID    string
+}
+
+// FilterOf reads the query parameters edgeType with channel, or organizationId.
+func FilterOf(in *request.Input) Filter {
+	var f Filter
+	var byType, byChannel, byOrganization bool
+	f.EdgeType, byType = in.Query("edgeType", release.NameRule)
+	f.Channel, byChannel = in.Query("channel", release.NameRule)
+	f.OrganizationID, byOrganization = in.Query("organizationId", release.NameRule)
+	switch {
+	case byOrganization && (byType || byChannel):
+		in.Fault("organizationId", "exclusive", "must not stand beside edgeType and channel")
+	case byType && !byChannel:
+		in.Fault("channel", "required", "is required with edgeType")
+	case byChannel && !byType:
+		in.Fault("edgeType", "required", "is required with channel")
+	case !byOrganization && !byType:
+		in.Fault("organizationId", "required", "is required, or else edgeType with channel")
+	}
+	return f
+}
+
+// Values is the filter as query parameters.
+func (f Filter) Values() url.Values {
+	if f.OrganizationID != "" {
+		return url.Values{"organizationId": {f.OrganizationID}}
+	}
+	return url.Values{"edgeType": {f.EdgeType}, "channel": {f.Channel}}
+}
+
+// List returns boxes in the byte order of their ids. It goes by a global index, so a change shows after
+// a moment, as a rule within a second; a box itself is always read as it is.
+//
+// While someone pages, a box that joins moves those behind it on by one, and one that leaves moves them
+// back.
+func (s *Store) List(ctx context.Context, f Filter, w dynamo.Window) (dynamo.Page[Edge], error) {
+	by := dynamo.Selection{Table: dynamo.Edges, Index: "byChannel", Partition: release.Pair(f.EdgeType, f.Channel)}
+	if f.OrganizationID != "" {
+		by.Index, by.Partition = "byOrganization", f.OrganizationID
+	}
+	return dynamo.List[Edge](ctx, s.db, by, w)
+}

@@ -1,0 +1,65 @@
+package edge
+
+import (
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/release"
+)
+
+// A Source says why a box is told a version.
+type Source string
+
+// Sources.
+const (
+	// FromChannel: it is what is published on the box's channel.
+	FromChannel Source = "channel"
+	// FromRollout: the channel's rollout is active and the box is in its cohort.
+	FromRollout Source = "rollout"
+	// FromInstalled: the box has it from a rollout of the channel, which it left or which ended, and is
+	// not sent back.
+	FromInstalled Source = "installed"
+)
+
+// A Resolution is what a box is told to run.
+type Resolution struct {
+	release.Target
+	Source Source
+	// RolloutID is set for FromRollout, and for FromInstalled while the channel remembers the rollout.
+	RolloutID string
+}
+
+// Resolve decides what a box is told. installed is the version that the box says it runs, or empty; row
+// is that of the box's channel. It is false when nothing is published there.
+//
+// In order:
+//
+//  1. An active rollout gives its target to the boxes of its cohort.
+//  2. A box that runs the target of the present or last rollout, or of an earlier one since the last
+//     publication, is told that same version: no start, stage, halt or completion ever sends a box
+//     back. Where the channel has that version too, the box simply follows the channel.
+//  3. Any other box is told the channel's version; so is every box after a publication, except those
+//     that rule 1 and the active rollout's own target still hold for.
+//
+// A box that does not say what it runs cannot be kept on it: after a halt it is told the channel's
+// version. Whether it got the target in time is known to nobody but the box.
+func Resolve(e Edge, installed string, row release.Row) (Resolution, bool) {
+	if row.Revision == 0 {
+		return Resolution{}, false
+	}
+	if w := row.Wave; w != nil && w.Active && cohort.Of(e.EdgeType, w.TargetVersion, e.EdgeID).In(w.StagedPercent) {
+		return Resolution{Target: w.Target(), Source: FromRollout, RolloutID: w.ID}, true
+	}
+	if installed != "" {
+		for _, t := range row.Remembered() {
+			if t.Version != installed {
+				continue
+			}
+			r := Resolution{Target: t, Source: FromInstalled}
+			if row.Wave != nil && row.Wave.TargetVersion == installed {
+				r.RolloutID = row.Wave.ID
+			}
+			return r, true
+		}
+	}
+	published := release.Target{Version: row.CurrentVersion, ArtifactURL: row.ArtifactURL, SHA256: row.SHA256}
+	return Resolution{Target: published, Source: FromChannel}, true
+}

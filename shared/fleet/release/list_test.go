@@ -1,0 +1,72 @@
+package release_test
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"wavegate/scripts/local/store/storetest"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+)
+
+// The tests of one store share it, so what other tests published is left out of the list of all.
+func TestList_OfAllAndOfOneEdgeType_GivesEveryChannelOnceInOrder(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		releases := release.NewStore(dynamo.Open(client, time.Now))
+		storetest.Check(t, func(t *rapid.T) {
+			mark := uuid.NewString()
+			types := []string{mark, mark + "-b", mark + "x"}
+			made := map[string]bool{}
+			for range rapid.IntRange(0, 5).Draw(t, "channels") {
+				edgeType := rapid.SampledFrom(types).Draw(t, "type")
+				channel := rapid.StringMatching(`[a-c][a-c.-]?`).Draw(t, "channel")
+				made[release.Pair(edgeType, channel)] = true
+				_, err := releases.Publish(context.Background(), audit.Origin{}, release.Publication{
+					EdgeType: edgeType, Channel: channel, CurrentVersion: "1.0.0",
+					ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, request.Preconditions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			wanted := rapid.SampledFrom(append([]string{""}, types...)).Draw(t, "by type")
+			var want []string
+			for pair := range made {
+				if wanted == "" || strings.HasPrefix(pair, wanted+"/") {
+					want = append(want, pair)
+				}
+			}
+			slices.SortFunc(want, func(a, b string) int {
+				typeA, channelA, _ := strings.Cut(a, "/")
+				typeB, channelB, _ := strings.Cut(b, "/")
+				return cmp.Or(cmp.Compare(typeA, typeB), cmp.Compare(channelA, channelB))
+			})
+			var got []string
+			w := dynamo.Window{Limit: rapid.IntRange(1, 100).Draw(t, "limit")}
+			for more := true; more; w.Skip += w.Limit {
+				page, err := releases.List(context.Background(), wanted, w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, c := range page.Items {
+					if strings.HasPrefix(c.EdgeType, mark) {
+						got = append(got, c.ID())
+					}
+				}
+				more = page.More
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("of %q the walk gives %q, want %q", wanted, got, want)
+			}
+		})
+	})
+}

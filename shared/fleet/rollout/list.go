@@ -1,0 +1,96 @@
+package rollout
+
+import (
+	"context"
+	"net/url"
+
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/request"
+)
+
+// rolloutItem is a rollout with the keys that lists go by; others are the rollout's own.
+type rolloutItem struct {
+	Rollout
+	List           string `json:"list"`
+	Pair           string `json:"pair"`
+	EdgeTypeStatus string `json:"edgeTypeStatus"`
+	ChannelStatus  string `json:"channelStatus"`
+	PairStatus     string `json:"pairStatus"`
+}
+
+// listAll is the one partition of the list of all rollouts.
+const listAll = "rollout"
+
+func item(r Rollout) rolloutItem {
+	pair := release.Pair(r.EdgeType, r.Channel)
+	return rolloutItem{
+		Rollout: r, List: listAll, Pair: pair,
+		EdgeTypeStatus: withStatus(r.EdgeType, r.Status),
+		ChannelStatus:  withStatus(r.Channel, r.Status),
+		PairStatus:     withStatus(pair, r.Status),
+	}
+}
+
+// withStatus joins a name and a status; no name holds a #.
+func withStatus(name string, s Status) string { return name + "#" + string(s) }
+
+// StatusRule is that of a status that is looked for.
+var StatusRule = &request.Text{Pattern: `active|halted|completed`, Says: "active, halted or completed"}
+
+// A Filter says which rollouts to list; an empty field is any.
+type Filter struct {
+	EdgeType, Channel string
+	Status            Status
+}
+
+// FilterOf reads the query parameters edgeType, channel and status.
+func FilterOf(in *request.Input) Filter {
+	var f Filter
+	f.EdgeType, _ = in.Query("edgeType", release.NameRule)
+	f.Channel, _ = in.Query("channel", release.NameRule)
+	status, _ := in.Query("status", StatusRule)
+	f.Status = Status(status)
+	return f
+}
+
+// Values is the filter as query parameters.
+func (f Filter) Values() url.Values {
+	v := url.Values{}
+	for name, value := range map[string]string{"edgeType": f.EdgeType, "channel": f.Channel, "status": string(f.Status)} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	return v
+}
+
+// selection is the partition of the index that holds just what the filter lets through.
+func (f Filter) selection() dynamo.Selection {
+	index, partition := "all", listAll
+	switch {
+	case f.EdgeType != "" && f.Channel != "":
+		index, partition = "byChannel", release.Pair(f.EdgeType, f.Channel)
+	case f.EdgeType != "":
+		index, partition = "byEdgeType", f.EdgeType
+	case f.Channel != "":
+		index, partition = "byChannelName", f.Channel
+	}
+	switch {
+	case f.Status != "" && index == "all":
+		index, partition = "byStatus", string(f.Status)
+	case f.Status != "":
+		index, partition = index+"AndStatus", withStatus(partition, f.Status)
+	}
+	return dynamo.Selection{Table: dynamo.Rollouts, Index: index, Partition: partition, Descending: true}
+}
+
+// List returns rollouts, those that started last first. It goes by a global index, so a change shows
+// after a moment, as a rule within a second; a rollout itself is always read as it is.
+//
+// While someone pages, a new rollout moves all others on by one, so the next page repeats an item;
+// with a filter by status, a rollout that changes its status can move those behind it to a page that
+// was already read.
+func (s *Store) List(ctx context.Context, f Filter, w dynamo.Window) (dynamo.Page[Rollout], error) {
+	return dynamo.List[Rollout](ctx, s.db, f.selection(), w)
+}

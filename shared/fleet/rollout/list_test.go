@@ -1,0 +1,123 @@
+package rollout_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"wavegate/scripts/local/store/storetest"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
+)
+
+// TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirst draws rollouts on two
+// edge types and two channels, in all statuses, and holds each combination of the filters against the
+// plain meaning of the words. The tests of one store share it, so what other tests made is left out.
+func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirst(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		db := dynamo.Open(client, time.Now)
+		rollouts, releases := rollout.NewStore(db), release.NewStore(db)
+		mark := uuid.NewString()[:13]
+		types, channels := []string{"x-" + mark, "y-" + mark}, []string{"stable-" + mark, "beta-" + mark}
+		for _, edgeType := range types {
+			for _, channel := range channels {
+				publish(t, releases, edgeType, channel)
+			}
+		}
+		var made []string // ids, oldest first
+		storetest.Check(t, func(t *rapid.T) {
+			// Each check adds a few to what is there.
+			for range rapid.IntRange(0, 2).Draw(t, "more") {
+				edgeType, channel := rapid.SampledFrom(types).Draw(t, "type"), rapid.SampledFrom(channels).Draw(t, "channel")
+				made = append(made, begin(t, rollouts, edgeType, channel))
+			}
+			if len(made) > 0 {
+				status := rapid.SampledFrom(rollout.Statuses).Draw(t, "status")
+				id := rapid.SampledFrom(made).Draw(t, "rollout")
+				if status != rollout.Active {
+					end(t, rollouts, id, status)
+				}
+			}
+			f := rollout.Filter{
+				EdgeType: rapid.SampledFrom([]string{"", types[0], types[1]}).Draw(t, "by type"),
+				Channel:  rapid.SampledFrom([]string{"", channels[0], channels[1], "none"}).Draw(t, "by channel"),
+				Status:   rapid.SampledFrom(append([]rollout.Status{""}, rollout.Statuses...)).Draw(t, "by status"),
+			}
+			var want []string
+			for _, id := range slices.Backward(made) {
+				r, err := rollouts.Get(context.Background(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if (f.EdgeType == "" || f.EdgeType == r.EdgeType) && (f.Channel == "" || f.Channel == r.Channel) &&
+					(f.Status == "" || f.Status == r.Status) {
+					want = append(want, fmt.Sprint(r.ID, r.Status, r.StagedPercent, r.Revision))
+				}
+			}
+			var got []string
+			w := dynamo.Window{Limit: rapid.IntRange(1, 30).Draw(t, "limit")}
+			for more := true; more; w.Skip += w.Limit {
+				page, err := rollouts.List(context.Background(), f, w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if more = page.More; more && len(page.Items) != w.Limit {
+					t.Fatalf("a page that is not the last has %d of %d rollouts", len(page.Items), w.Limit)
+				}
+				for _, r := range page.Items {
+					if strings.HasSuffix(r.EdgeType, mark) {
+						got = append(got, fmt.Sprint(r.ID, r.Status, r.StagedPercent, r.Revision))
+					}
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%+v gives %q, want %q", f, got, want)
+			}
+		})
+	})
+}
+
+func publish(t *testing.T, releases *release.Store, edgeType, channel string) {
+	t.Helper()
+	_, err := releases.Publish(t.Context(), audit.Origin{}, release.Publication{
+		EdgeType: edgeType, Channel: channel, CurrentVersion: "1.0.0",
+		ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, request.Preconditions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// begin starts a rollout, having ended the one that is active on the channel.
+func begin(t *rapid.T, rollouts *rollout.Store, edgeType, channel string) string {
+	active, err := rollouts.List(context.Background(),
+		rollout.Filter{EdgeType: edgeType, Channel: channel, Status: rollout.Active}, dynamo.Window{Limit: 2})
+	if err != nil || len(active.Items) > 1 {
+		t.Fatalf("%d rollouts are active on one channel, %v", len(active.Items), err)
+	}
+	for _, r := range active.Items {
+		end(t, rollouts, r.ID, rollout.Halted)
+	}
+	id, err := rollouts.Start(context.Background(), audit.Origin{},
+		rollout.Plan{EdgeType: edgeType, Channel: channel, TargetVersion: "1.0.0"}, idempotency.Claim{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func end(t *rapid.T, rollouts *rollout.Store, id string, status rollout.Status) {
+	if _, err := rollouts.Move(context.Background(), audit.Origin{}, id, rollout.Move{Status: status}, request.Preconditions{}); err != nil {
+		t.Fatal(err)
+	}
+}

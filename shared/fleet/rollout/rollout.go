@@ -1,0 +1,150 @@
+// Package rollout is about staged rollouts: how a version reaches a growing share of a channel's
+// boxes. The rules here are pure; store.go keeps rollouts in DynamoDB.
+package rollout
+
+import (
+	"slices"
+	"time"
+
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+)
+
+// A Status of a rollout. Nothing sets Active again.
+type Status string
+
+// Statuses.
+const (
+	Active    Status = "active"
+	Halted    Status = "halted"
+	Completed Status = "completed"
+)
+
+// Statuses lists all of them.
+var Statuses = []Status{Active, Halted, Completed}
+
+// EndRule is what a caller may set the status to.
+var EndRule = &request.Text{Pattern: `halted|completed`, Says: "halted or completed"}
+
+// Stages are the shares of the fleet, in percent, that a rollout is raised along.
+var Stages = []int{1, 10, 50, 100}
+
+// IsStage tells whether a percentage is a stage.
+func IsStage(percent int) bool { return slices.Contains(Stages, percent) }
+
+// everyone is the last stage.
+const everyone = 100
+
+// A Rollout brings a version to the boxes of a channel by and by.
+type Rollout struct {
+	ID              string     `json:"id"` // UUID, version 7: ids are in the order of the starts
+	EdgeType        string     `json:"edgeType"`
+	Channel         string     `json:"channel"`
+	TargetVersion   string     `json:"targetVersion"`
+	ArtifactURL     string     `json:"artifactUrl"` // the target's
+	SHA256          string     `json:"sha256"`      // the target's
+	PreviousVersion string     `json:"previousVersion"`
+	StagedPercent   int        `json:"staged_percent"`
+	Status          Status     `json:"status"`
+	StartedAt       time.Time  `json:"startedAt"`
+	UpdatedAt       time.Time  `json:"updatedAt"`
+	EndedAt         *time.Time `json:"endedAt,omitempty"`
+	Revision        int64      `json:"revision"` // from 1
+}
+
+// Start makes the rollout of a published release on a channel. It reaches the first stage at once.
+func Start(id string, on release.Channel, target release.Release, at time.Time) Rollout {
+	return Rollout{
+		ID: id, EdgeType: on.EdgeType, Channel: on.Channel,
+		TargetVersion: target.Version, ArtifactURL: target.ArtifactURL, SHA256: target.SHA256,
+		PreviousVersion: on.CurrentVersion, StagedPercent: Stages[0], Status: Active,
+		StartedAt: at, UpdatedAt: at, Revision: 1,
+	}
+}
+
+// A Move is what a caller asks of a rollout: to raise it, to end it, or both. At least one is set.
+type Move struct {
+	StagedPercent *int   // one of Stages
+	Status        Status // Halted, Completed, or empty
+}
+
+// After decides what a move makes of the rollout: the next state, whether it differs, or
+// INVALID_STATE_TRANSITION. Refused moves change nothing, not even in part.
+//
+// A halt is never refused, whatever stands beside it. With a completion, the raise comes first and
+// both go together or not at all.
+func (r Rollout) After(m Move, at time.Time) (next Rollout, changed bool, err error) {
+	next = r
+	if m.StagedPercent != nil && m.Status != Halted {
+		if next.StagedPercent, err = r.raised(*m.StagedPercent); err != nil {
+			return r, false, err
+		}
+	}
+	if m.Status != "" {
+		next.Status = m.Status
+	}
+	if next == r {
+		return r, false, nil
+	}
+	next.Revision++
+	next.UpdatedAt = at
+	if r.Status == Active && next.Status != Active {
+		next.EndedAt = &at
+	}
+	return next, true, nil
+}
+
+// raised is the percentage after a raise, or why it is refused.
+func (r Rollout) raised(percent int) (int, error) {
+	if percent == r.StagedPercent {
+		return percent, nil
+	}
+	if r.Status != Active {
+		return 0, problem.New(problem.InvalidStateTransition,
+			"The rollout is %s at %d percent; only an active rollout can be raised.", r.Status, r.StagedPercent)
+	}
+	following, ok := r.following()
+	if !ok {
+		return 0, problem.New(problem.InvalidStateTransition, "The rollout is at 100 percent, the last stage; it cannot be lowered.")
+	}
+	if percent != following {
+		return 0, problem.New(problem.InvalidStateTransition,
+			"The rollout is at %d percent; the stage that is next is %d.", r.StagedPercent, following)
+	}
+	return percent, nil
+}
+
+// following is the stage after the present one.
+func (r Rollout) following() (int, bool) {
+	i := slices.Index(Stages, r.StagedPercent)
+	if i < 0 || i == len(Stages)-1 {
+		return 0, false
+	}
+	return Stages[i+1], true
+}
+
+// Wave is the rollout as the channel's row carries it.
+func (r Rollout) Wave() release.Wave {
+	return release.Wave{
+		ID: r.ID, TargetVersion: r.TargetVersion, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
+		StagedPercent: r.StagedPercent, Active: r.Status == Active, Revision: r.Revision,
+	}
+}
+
+// adopts tells whether the change from r to next makes the target the channel's version: completing
+// an active rollout that reached everyone.
+func (r Rollout) adopts(next Rollout) bool {
+	return r.Status == Active && next.Status == Completed && next.StagedPercent == everyone
+}
+
+// event names the change from r to next in the audit trail.
+func (r Rollout) event(next Rollout) string {
+	switch {
+	case next.Status == r.Status:
+		return "RolloutPromoted"
+	case next.Status == Halted:
+		return "RolloutHalted"
+	}
+	return "RolloutCompleted"
+}

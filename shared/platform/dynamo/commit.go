@@ -1,0 +1,216 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"wavegate/shared/platform/problem"
+)
+
+// A Condition is what must hold for a part of a transaction. In Expr, #name stands for the attribute
+// of that name and :value for Values[":value"].
+type Condition struct {
+	Expr   string
+	Values map[string]any
+}
+
+// Absent holds when there is no item with the key; attribute is one of the key's.
+func Absent(attribute string) Condition {
+	return Condition{Expr: "attribute_not_exists(#" + attribute + ")"}
+}
+
+// AtRevision holds when the item is still the one that was read. Revision 0 is no item.
+func AtRevision(key string, revision int64) Condition {
+	if revision == 0 {
+		return Absent(key)
+	}
+	return Condition{Expr: "#revision = :revision", Values: map[string]any{":revision": revision}}
+}
+
+// And holds when both do.
+func (c Condition) And(other Condition) Condition {
+	values := maps.Clone(c.Values)
+	if values == nil {
+		values = map[string]any{}
+	}
+	maps.Copy(values, other.Values)
+	return Condition{Expr: "(" + c.Expr + ") AND (" + other.Expr + ")", Values: values}
+}
+
+// A Part is one item of a transaction.
+type Part struct {
+	name string
+	item types.TransactWriteItem
+	err  error
+}
+
+// PutPart writes a whole item. The name is what a Refusal calls the part by.
+func PutPart(name string, table TableID, item any, when Condition) Part {
+	encoded, err := Encode(item)
+	values, err2 := when.values(nil)
+	return Part{name: name, err: errors.Join(err, err2), item: types.TransactWriteItem{Put: &types.Put{
+		TableName: aws.String(table.Name()), Item: encoded,
+		ConditionExpression:      optional(when.Expr),
+		ExpressionAttributeNames: names(when.Expr), ExpressionAttributeValues: values,
+	}}}
+}
+
+// UpdatePart changes some attributes of an item; set is an update expression with #name and :value.
+func UpdatePart(name string, table TableID, key Key, set string, values map[string]any, when Condition) Part {
+	encoded, err := when.values(values)
+	return Part{name: name, err: err, item: types.TransactWriteItem{Update: &types.Update{
+		TableName: aws.String(table.Name()), Key: key.item(), UpdateExpression: aws.String(set),
+		ConditionExpression:      optional(when.Expr),
+		ExpressionAttributeNames: names(set, when.Expr), ExpressionAttributeValues: encoded,
+	}}}
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func (c Condition) values(more map[string]any) (map[string]types.AttributeValue, error) {
+	var m map[string]types.AttributeValue
+	for _, values := range []map[string]any{c.Values, more} {
+		for k, v := range values {
+			encoded, err := attributevalue.MarshalWithOptions(v, func(o *attributevalue.EncoderOptions) { o.TagKey = "json" })
+			if err != nil {
+				return nil, fmt.Errorf("dynamo: encode %s: %w", k, err)
+			}
+			if m == nil {
+				m = map[string]types.AttributeValue{}
+			}
+			m[k] = encoded
+		}
+	}
+	return m, nil
+}
+
+// A Refusal says which parts of a transaction did not find their condition true. Nothing was
+// written.
+type Refusal struct{ Parts []string }
+
+func (r *Refusal) Error() string { return fmt.Sprintf("dynamo: conditions failed: %v", r.Parts) }
+
+// Refused tells whether the named part's condition failed.
+func Refused(err error, part string) bool {
+	r, ok := errors.AsType[*Refusal](err)
+	return ok && slices.Contains(r.Parts, part)
+}
+
+type gateKey struct{}
+
+// WithGate makes every Commit under the context wait for the gate before it writes; an error of the
+// gate is returned instead. So reads can run beside the limiter's write, and nothing is written
+// before the limiter has admitted the call.
+func WithGate(ctx context.Context, gate func(context.Context) error) context.Context {
+	return context.WithValue(ctx, gateKey{}, gate)
+}
+
+// Admitted waits for the context's gate, if it has one. A read that must not run beside the limiter's
+// write, since it looks at what the limiter writes, waits here first.
+func Admitted(ctx context.Context) error {
+	if gate, ok := ctx.Value(gateKey{}).(func(context.Context) error); ok {
+		return gate(ctx)
+	}
+	return nil
+}
+
+// How often a transaction is tried that collides with others, and the bounds of the pause between,
+// which is drawn at random so that those who collided do not meet again.
+const (
+	commitAttempts = 8
+	pauseFirst     = 10 * time.Millisecond
+	pauseMost      = 250 * time.Millisecond
+)
+
+// Commit writes all parts or none. It returns a *Refusal when a condition did not hold, UNAVAILABLE
+// (with Retry-After) when the transaction kept colliding with others or the store was in trouble.
+//
+// All tries carry one ClientRequestToken: an answer that was lost after the commit is found again
+// and not taken for a failed condition.
+func (db *DB) Commit(ctx context.Context, parts ...Part) error {
+	in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(uuid.NewString())}
+	for _, p := range parts {
+		if p.err != nil {
+			return p.err
+		}
+		in.TransactItems = append(in.TransactItems, p.item)
+	}
+	if err := Admitted(ctx); err != nil {
+		return err
+	}
+	pause := pauseFirst
+	for attempt := 1; ; attempt++ {
+		_, err := db.api.TransactWriteItems(ctx, in)
+		if err == nil {
+			return nil
+		}
+		canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
+		if !ok {
+			return unavailable(ctx, fmt.Errorf("dynamo: commit: %w", err))
+		}
+		refusal := &Refusal{}
+		passing := false
+		for i, reason := range canceled.CancellationReasons {
+			switch aws.ToString(reason.Code) {
+			case "", "None":
+			case "ConditionalCheckFailed":
+				if i < len(parts) {
+					refusal.Parts = append(refusal.Parts, parts[i].name)
+				}
+			case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
+				passing = true
+			default:
+				return fmt.Errorf("dynamo: commit: part %d: %s: %w", i, aws.ToString(reason.Code), err)
+			}
+		}
+		if len(refusal.Parts) > 0 {
+			return refusal
+		}
+		if !passing {
+			return fmt.Errorf("dynamo: commit was cancelled without a reason: %w", err)
+		}
+		if attempt == commitAttempts {
+			return problem.Wrap(err, problem.Unavailable, "The change kept colliding with others and was not made; try again after the given time.").
+				After(time.Second)
+		}
+		select {
+		case <-ctx.Done():
+			return unavailable(ctx, err)
+		case <-time.After(rand.N(pause) + time.Millisecond):
+		}
+		pause = min(2*pause, pauseMost)
+	}
+}
+
+// decisions bounds how often a write is decided anew because what it was decided on had changed.
+const decisions = 3
+
+// Decide runs a read-decide-commit until it is not refused for a change made meanwhile: three times
+// at most, then CONFLICT. The function returns what Commit returned, or what it decided without one.
+func Decide(once func() error) error {
+	for attempt := 1; ; attempt++ {
+		err := once()
+		if _, refused := errors.AsType[*Refusal](err); !refused {
+			return err
+		}
+		if attempt == decisions {
+			return problem.Wrap(err, problem.Conflict, "The resource kept changing while the request was decided; read it and try again.")
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package dynamo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"wavegate/scripts/local/store/storetest"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+)
+
+// thing is an item of the factories table.
+type thing struct {
+	ID       string `json:"factoryId"`
+	Name     string `json:"name"`
+	Revision int64  `json:"revision"`
+}
+
+func put(name string, v thing, when dynamo.Condition) dynamo.Part {
+	return dynamo.PutPart(name, dynamo.Factories, v, when)
+}
+
+func get(t *testing.T, db *dynamo.DB, id string) thing {
+	t.Helper()
+	var v thing
+	if _, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// each runs a test on every store, with ids of its own.
+func each(t *testing.T, test func(t *testing.T, db *dynamo.DB, id string)) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		test(t, dynamo.Open(client, time.Now), uuid.NewString())
+	})
+}
+
+func TestCommit_WritesAllPartsOrNone(t *testing.T) {
+	each(t, func(t *testing.T, db *dynamo.DB, id string) {
+		a, b := id+"-a", id+"-b"
+		if err := db.Commit(t.Context(), put("a", thing{a, "A", 1}, dynamo.Absent("factoryId")), put("b", thing{b, "B", 1}, dynamo.Absent("factoryId"))); err != nil {
+			t.Fatal(err)
+		}
+		err := db.Commit(t.Context(),
+			put("a", thing{a, "A2", 2}, dynamo.AtRevision("factoryId", 1)),
+			put("b", thing{b, "B2", 2}, dynamo.AtRevision("factoryId", 7)))
+		refusal, ok := errors.AsType[*dynamo.Refusal](err)
+		if !ok || !slices.Equal(refusal.Parts, []string{"b"}) || !dynamo.Refused(err, "b") || dynamo.Refused(err, "a") {
+			t.Fatalf("got %v, want a refusal of b alone", err)
+		}
+		if got, want := get(t, db, a), (thing{a, "A", 1}); got != want {
+			t.Errorf("a is %v, want %v", got, want)
+		}
+		if got, want := get(t, db, b), (thing{b, "B", 1}); got != want {
+			t.Errorf("b is %v, want %v", got, want)
+		}
+	})
+}
+
+// The embedded store names the first part whose condition failed, DynamoDB all of them; nothing in
+// the service depends on more than the first.
+func TestCommit_FailedCondition_IsNamedAndNoOther(t *testing.T) {
+	each(t, func(t *testing.T, db *dynamo.DB, id string) {
+		err := db.Commit(t.Context(),
+			put("first", thing{id + "-1", "x", 1}, dynamo.AtRevision("factoryId", 1)),
+			put("second", thing{id + "-2", "x", 1}, dynamo.Absent("factoryId")),
+			put("third", thing{id + "-3", "x", 1}, dynamo.AtRevision("factoryId", 3)))
+		if !dynamo.Refused(err, "first") || dynamo.Refused(err, "second") {
+			t.Fatalf("got %v", err)
+		}
+	})
+}
+
+func TestUpdatePart_ChangesNamedAttributesOnly(t *testing.T) {
+	each(t, func(t *testing.T, db *dynamo.DB, id string) {
+		if err := db.Commit(t.Context(), put("a", thing{id, "A", 1}, dynamo.Condition{})); err != nil {
+			t.Fatal(err)
+		}
+		err := db.Commit(t.Context(), dynamo.UpdatePart("a", dynamo.Factories, dynamo.Key{"factoryId": id},
+			"SET #revision = :next", map[string]any{":next": 2}, dynamo.AtRevision("factoryId", 1)))
+		if got, want := get(t, db, id), (thing{id, "A", 2}); err != nil || got != want {
+			t.Fatalf("got %v, %v, want %v", got, err, want)
+		}
+	})
+}
+
+func TestGet_OfNothing_LeavesTheValueAlone(t *testing.T) {
+	each(t, func(t *testing.T, db *dynamo.DB, id string) {
+		v := thing{Name: "before"}
+		found, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &v)
+		if found || err != nil || v.Name != "before" {
+			t.Fatalf("got %v, %v, %v", found, err, v)
+		}
+	})
+}
+
+// TestDecide_ManyAtOnce_EachCountsOnce has many increments race; every one that reports success is in
+// the final count, and none that was refused.
+func TestDecide_ManyAtOnce_EachCountsOnce(t *testing.T) {
+	each(t, func(t *testing.T, db *dynamo.DB, id string) {
+		var done, conflicts atomic.Int64
+		var wg sync.WaitGroup
+		for range 40 {
+			wg.Go(func() {
+				err := dynamo.Decide(func() error {
+					var v thing
+					if _, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &v); err != nil {
+						return err
+					}
+					return db.Commit(t.Context(), put("a", thing{id, "A", v.Revision + 1}, dynamo.AtRevision("factoryId", v.Revision)))
+				})
+				switch {
+				case err == nil:
+					done.Add(1)
+				case problem.Has(err, problem.Conflict):
+					conflicts.Add(1)
+				default:
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if got := get(t, db, id).Revision; got != done.Load() || done.Load()+conflicts.Load() != 40 || got == 0 {
+			t.Fatalf("revision %d after %d successes and %d conflicts", got, done.Load(), conflicts.Load())
+		}
+	})
+}
+
+// A faulty is a client whose transactions meet faults that no local store raises; it passes a call
+// on to the real one once its faults are used up.
+type faulty struct {
+	dynamo.API
+	faults []error
+	calls  int
+	tokens map[string]bool
+}
+
+func (f *faulty) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	f.calls++
+	f.tokens[aws.ToString(in.ClientRequestToken)] = true
+	if len(f.faults) > 0 {
+		err := f.faults[0]
+		f.faults = f.faults[1:]
+		return nil, err
+	}
+	return f.API.TransactWriteItems(ctx, in, o...)
+}
+
+// cancelled is a transaction that failed for the given reasons, part by part.
+func cancelled(codes ...string) error {
+	e := &types.TransactionCanceledException{}
+	for _, c := range codes {
+		e.CancellationReasons = append(e.CancellationReasons, types.CancellationReason{Code: aws.String(c)})
+	}
+	return fmt.Errorf("operation error DynamoDB: %w", e)
+}
+
+func TestCommit_CollidesWithOthers_IsTriedAgainWithOneToken(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{
+			cancelled("TransactionConflict"), cancelled("ThrottlingError"), cancelled("ProvisionedThroughputExceeded")}}
+		db, id := dynamo.Open(f, time.Now), uuid.NewString()
+		err := db.Commit(t.Context(), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
+		if err != nil || f.calls != 4 || len(f.tokens) != 1 || f.tokens[""] {
+			t.Fatalf("got %v after %d calls with tokens %v", err, f.calls, f.tokens)
+		}
+		if got := get(t, db, id); got.Name != "A" {
+			t.Fatalf("stored %v", got)
+		}
+	})
+}
+
+func TestCommit_KeepsColliding_IsUnavailableAndSaysWhenToTryAgain(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		f := &faulty{API: client, tokens: map[string]bool{}}
+		for range 100 {
+			f.faults = append(f.faults, cancelled("None", "TransactionConflict"))
+		}
+		db, id := dynamo.Open(f, time.Now), uuid.NewString()
+		err := db.Commit(t.Context(), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
+		if !problem.Has(err, problem.Unavailable) || problem.From(err).RetryAfter <= 0 || f.calls != 8 {
+			t.Fatalf("got %v after %d calls", err, f.calls)
+		}
+		if got := get(t, db, id); got != (thing{}) {
+			t.Fatalf("stored %v", got)
+		}
+	})
+}
+
+func TestCommit_ConditionFailedBesideACollision_IsARefusal(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{cancelled("TransactionConflict", "ConditionalCheckFailed")}}
+		err := dynamo.Open(f, time.Now).Commit(t.Context(),
+			put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}), put("b", thing{uuid.NewString(), "B", 1}, dynamo.Condition{}))
+		if !dynamo.Refused(err, "b") || f.calls != 1 {
+			t.Fatalf("got %v after %d calls", err, f.calls)
+		}
+	})
+}
+
+func TestCommit_FaultOfOurs_IsNotCalledUnavailable(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{cancelled("ValidationError")}}
+		err := dynamo.Open(f, time.Now).Commit(t.Context(), put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}))
+		if err == nil || problem.From(err).Code != problem.Internal {
+			t.Fatalf("got %v", err)
+		}
+	})
+}
+
+func TestCommit_GateRefuses_NothingIsWritten(t *testing.T) {
+	each(t, func(t *testing.T, db *dynamo.DB, id string) {
+		refusal := problem.New(problem.RateLimited, "Wait.")
+		ctx := dynamo.WithGate(t.Context(), func(context.Context) error { return refusal })
+		err := db.Commit(ctx, put("a", thing{id, "A", 1}, dynamo.Condition{}))
+		if !errors.Is(err, refusal) {
+			t.Fatalf("got %v", err)
+		}
+		if got := get(t, db, id); got != (thing{}) {
+			t.Fatalf("stored %v", got)
+		}
+	})
+}
+
+func TestCommit_StoreIsGone_IsUnavailable(t *testing.T) {
+	gone := dynamodb.New(dynamodb.Options{Region: "eu-central-1", BaseEndpoint: aws.String("http://127.0.0.1:1"), RetryMaxAttempts: 1,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "k", SecretAccessKey: "s"}, nil
+		})})
+	t.Setenv(dynamo.Factories.EnvName(), "wavegate-factories")
+	db := dynamo.Open(gone, time.Now)
+	err := db.Commit(t.Context(), put("a", thing{"x", "A", 1}, dynamo.Condition{}))
+	if !problem.Has(err, problem.Unavailable) || problem.From(err).RetryAfter <= 0 {
+		t.Errorf("commit: got %v", err)
+	}
+	if _, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": "x"}, &thing{}); !problem.Has(err, problem.Unavailable) {
+		t.Errorf("get: got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := db.Commit(ctx, put("a", thing{"x", "A", 1}, dynamo.Condition{})); !problem.Has(err, problem.Timeout) {
+		t.Errorf("out of time: got %v", err)
+	}
+}
+
+func TestTables_NamesAreGivenByTheEnvironment(t *testing.T) {
+	t.Setenv("TABLE_RATE_COUNTERS", "another")
+	if got := dynamo.RateCounters.Name(); got != "another" {
+		t.Fatalf("got %q", got)
+	}
+	if dynamo.TableOf(dynamo.Audit).Partition != "stream" {
+		t.Fatal("the definition of the audit table is another's")
+	}
+}

@@ -1,0 +1,128 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"golang.org/x/sync/errgroup"
+
+	"wavegate/shared/platform/problem"
+)
+
+// A DB reads items and commits changes. It is safe for concurrent use.
+type DB struct {
+	api API
+	now func() time.Time
+}
+
+// Open makes a DB over a client, with the clock that everything stored is stamped by.
+func Open(api API, now func() time.Time) *DB { return &DB{api: api, now: now} }
+
+// Now is the clock in UTC, cut to the millisecond that is stored and shown.
+func (db *DB) Now() time.Time { return db.now().UTC().Truncate(time.Millisecond) }
+
+// A Key is an item's key; all key attributes are strings.
+type Key map[string]string
+
+func (k Key) item() map[string]types.AttributeValue {
+	m := make(map[string]types.AttributeValue, len(k))
+	for name, value := range k {
+		m[name] = &types.AttributeValueMemberS{Value: value}
+	}
+	return m
+}
+
+// Get reads one item, strongly consistent, into out, which is left alone when there is no such item.
+// A store that does not answer is UNAVAILABLE.
+func (db *DB) Get(ctx context.Context, table TableID, key Key, out any) (found bool, err error) {
+	return db.get(ctx, table, key, out, true)
+}
+
+// GetEventually is Get at half the price: it may answer with what the item was a moment ago, and may
+// not find an item that was just made. DynamoDB promises no bound; a second is the usual one.
+func (db *DB) GetEventually(ctx context.Context, table TableID, key Key, out any) (found bool, err error) {
+	return db.get(ctx, table, key, out, false)
+}
+
+func (db *DB) get(ctx context.Context, table TableID, key Key, out any, consistent bool) (found bool, err error) {
+	res, err := db.api.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(table.Name()), Key: key.item(), ConsistentRead: aws.Bool(consistent)})
+	if err != nil {
+		return false, unavailable(ctx, fmt.Errorf("dynamo: get from %s: %w", table, err))
+	}
+	if res.Item == nil {
+		return false, nil
+	}
+	return true, Decode(res.Item, out)
+}
+
+// Encode turns a struct into an item, named by its json tags, so that what is stored and what is
+// shown have one set of names.
+func Encode(v any) (map[string]types.AttributeValue, error) {
+	item, err := attributevalue.MarshalMapWithOptions(v, func(o *attributevalue.EncoderOptions) { o.TagKey = "json" })
+	if err != nil {
+		return nil, fmt.Errorf("dynamo: encode %T: %w", v, err)
+	}
+	return item, nil
+}
+
+// Decode is the reverse of Encode.
+func Decode(item map[string]types.AttributeValue, out any) error {
+	err := attributevalue.UnmarshalMapWithOptions(item, out, func(o *attributevalue.DecoderOptions) { o.TagKey = "json" })
+	if err != nil {
+		return fmt.Errorf("dynamo: decode into %T: %w", out, err)
+	}
+	return nil
+}
+
+// unavailable turns what a store that is in trouble says into an error for the caller. What says
+// that the request itself is wrong stays internal: it is a fault of ours.
+func unavailable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return problem.Wrap(err, problem.Timeout, "The service took too long to answer. Whether a change was made is not known; read before trying again.")
+	}
+	var validation interface{ ErrorCode() string }
+	if errors.As(err, &validation) {
+		switch validation.ErrorCode() {
+		case "ValidationException", "AccessDeniedException", "ResourceNotFoundException",
+			"UnrecognizedClientException", "IdempotentParameterMismatchException", "MissingAuthenticationTokenException":
+			return err
+		}
+	}
+	return problem.Wrap(err, problem.Unavailable, "The store is not available at the moment. Whether a change was made is not known; try again after the given time.").
+		After(time.Second)
+}
+
+var placeholder = regexp.MustCompile(`#\w+`)
+
+// names gives the attribute names that an expression's placeholders stand for: #status is status.
+// Going through a placeholder always keeps clear of DynamoDB's reserved words.
+func names(expressions ...string) map[string]string {
+	var m map[string]string
+	for _, e := range expressions {
+		for _, p := range placeholder.FindAllString(e, -1) {
+			if m == nil {
+				m = map[string]string{}
+			}
+			m[p] = p[1:]
+		}
+	}
+	return m
+}
+
+// Together runs reads side by side and returns the first error. The others are cancelled then.
+func Together(ctx context.Context, reads ...func(context.Context) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, read := range reads {
+		group.Go(func() error { return read(ctx) })
+	}
+	return group.Wait()
+}

@@ -1,0 +1,164 @@
+package dynamo_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"wavegate/scripts/local/store/storetest"
+	"wavegate/shared/platform/dynamo"
+)
+
+// entry is an item of the recipes table, which has a sort key and a local index.
+type entry struct {
+	Partition string `json:"factoryId"`
+	Sort      string `json:"methodId"`
+	ByProduct string `json:"productMethod"`
+	Text      string `json:"text,omitempty"`
+}
+
+// fill writes entries under a partition of their own, one for each sort key.
+func fill(t testing.TB, db *dynamo.DB, keys []string, text string) (partition string) {
+	t.Helper()
+	partition = uuid.NewString()
+	for chunk := range slices.Chunk(keys, 25) {
+		var parts []dynamo.Part
+		for _, k := range chunk {
+			parts = append(parts, dynamo.PutPart(k, dynamo.Recipes,
+				entry{partition, k, product(k) + "#" + k, text}, dynamo.Absent("methodId")))
+		}
+		if err := db.Commit(context.Background(), parts...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return partition
+}
+
+// product is the one of three that a key belongs to.
+func product(k string) string { return string("xyz"[len(k)%3]) }
+
+func sorts(page dynamo.Page[entry]) []string {
+	var list []string
+	for _, e := range page.Items {
+		list = append(list, e.Sort)
+	}
+	return list
+}
+
+func TestList_AnyWindowOfAnySelection_IsThePartOfTheSortedKeys(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		db := dynamo.Open(client, time.Now)
+		storetest.Check(t, func(rt *rapid.T) {
+			keys := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-f]{1,4}`), 0, 40, rapid.ID[string]).Draw(rt, "keys")
+			s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, keys, "")}
+			want := slices.Sorted(slices.Values(keys))
+			switch rapid.SampledFrom([]string{"all", "range", "index"}).Draw(rt, "selection") {
+			case "range":
+				s.Least, s.Most = rapid.StringMatching(`[a-f]{1,3}`).Draw(rt, "least"), rapid.StringMatching(`[a-f]{1,3}`).Draw(rt, "most")
+				want = slices.DeleteFunc(want, func(k string) bool { return k < s.Least || k > s.Most })
+			case "index":
+				s.Index, s.Least, s.Most = "byProduct", "y#", "y#~"
+				want = slices.DeleteFunc(want, func(k string) bool { return product(k) != "y" })
+			}
+			if s.Descending = rapid.Bool().Draw(rt, "descending"); s.Descending {
+				slices.Reverse(want)
+			}
+			w := dynamo.Window{Skip: rapid.IntRange(0, 45).Draw(rt, "skip"), Limit: rapid.IntRange(1, 45).Draw(rt, "limit")}
+			page, err := dynamo.List[entry](t.Context(), db, s, w)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			from, to := min(w.Skip, len(want)), min(w.Skip+w.Limit, len(want))
+			if got := sorts(page); !slices.Equal(got, want[from:to]) || page.More != (to < len(want)) {
+				rt.Fatalf("%+v of %+v is %q, more %t; want %q of %q", w, s, got, page.More, want[from:to], want)
+			}
+		})
+	})
+}
+
+func TestList_ItemsOfMoreThanOneMegabyte_ComeOnOnePage(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		db := dynamo.Open(client, time.Now)
+		var keys []string
+		for i := range 40 {
+			keys = append(keys, fmt.Sprintf("%03d", i))
+		}
+		s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, keys, strings.Repeat("x", 100_000))}
+		page, err := dynamo.List[entry](t.Context(), db, s, dynamo.Window{Skip: 13, Limit: 25})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sorts(page); !slices.Equal(got, keys[13:38]) || !page.More {
+			t.Errorf("got %q, more %t", got, page.More)
+		}
+	})
+}
+
+// asked records the queries that are made.
+type asked struct {
+	dynamo.API
+	queries []*dynamodb.QueryInput
+}
+
+func (a *asked) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	copied := *in
+	a.queries = append(a.queries, &copied)
+	return a.API.Query(ctx, in, o...)
+}
+
+func TestList_ReadsStronglyConsistent_UnlessByAGlobalIndex(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		for _, c := range []struct {
+			s    dynamo.Selection
+			want bool
+		}{
+			{dynamo.Selection{Table: dynamo.Machines, Partition: "none"}, true},
+			{dynamo.Selection{Table: dynamo.Recipes, Partition: "none"}, true},
+			{dynamo.Selection{Table: dynamo.Recipes, Index: "byProduct", Partition: "none"}, true},
+			{dynamo.Selection{Table: dynamo.Factories, Index: "byOrganization", Partition: "none"}, false},
+		} {
+			a := &asked{API: client}
+			page, err := dynamo.List[entry](t.Context(), dynamo.Open(a, time.Now), c.s, dynamo.Window{Limit: 10})
+			if err != nil || page.More || len(page.Items) > 0 {
+				t.Errorf("%+v: got %+v, %v", c.s, page, err)
+			}
+			if len(a.queries) != 1 || aws.ToBool(a.queries[0].ConsistentRead) != c.want {
+				t.Errorf("%+v: %d queries, want one that is consistent: %t", c.s, len(a.queries), c.want)
+			}
+		}
+	})
+}
+
+func TestList_FirstPage_IsOneRequestAndAnOffsetIsTwo(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		a := &asked{API: client}
+		db := dynamo.Open(a, time.Now)
+		s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, []string{"a", "b", "c", "d", "e"}, "")}
+		for skip, want := range []int{1, 2, 2, 2, 2, 2} {
+			a.queries = nil
+			if _, err := dynamo.List[entry](t.Context(), db, s, dynamo.Window{Skip: skip, Limit: 2}); err != nil {
+				t.Fatal(err)
+			}
+			if len(a.queries) != want {
+				t.Errorf("skipping %d took %d requests, want %d", skip, len(a.queries), want)
+			}
+		}
+	})
+}
+
+func TestList_BoundsThatCross_SelectNothingAndAskNothing(t *testing.T) {
+	a := &asked{}
+	page, err := dynamo.List[entry](t.Context(), dynamo.Open(a, time.Now),
+		dynamo.Selection{Table: dynamo.Recipes, Partition: "p", Least: "b", Most: "a"}, dynamo.Window{Limit: 10})
+	if err != nil || len(page.Items) > 0 || page.More || len(a.queries) > 0 {
+		t.Errorf("got %+v, %v after %d queries", page, err, len(a.queries))
+	}
+}

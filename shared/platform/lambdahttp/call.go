@@ -1,0 +1,158 @@
+package lambdahttp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+)
+
+// A Call is one request of an authenticated caller.
+type Call struct {
+	*request.Input
+	Request   *http.Request
+	Caller    auth.Principal
+	RequestID string
+	SourceIP  string
+	path      string // as the caller asked, with any prefix before /api
+}
+
+// newCall reads the call's identity from the event. The identity is taken from nowhere else: a
+// header can be sent by anyone.
+func newCall(r *http.Request, event events.APIGatewayProxyRequest) (*Call, error) {
+	for name, value := range event.PathParameters {
+		r.SetPathValue(name, value)
+	}
+	c := &Call{
+		Request: r, Input: request.Of(r),
+		RequestID: event.RequestContext.RequestID, SourceIP: event.RequestContext.Identity.SourceIP,
+		path: asked(event),
+	}
+	caller, err := auth.FromContext(event.RequestContext.Authorizer)
+	if err != nil {
+		return c, err
+	}
+	c.Caller = caller
+	return c, nil
+}
+
+// asked is the path that the caller asked for. On the default stage URL it begins with the stage,
+// which the event's own path leaves out.
+func asked(event events.APIGatewayProxyRequest) string {
+	if event.RequestContext.Path != "" {
+		return event.RequestContext.Path
+	}
+	return event.Path
+}
+
+// Context ends a little before the function's own time does.
+func (c *Call) Context() context.Context { return c.Request.Context() }
+
+// Origin is the call's part of an audit event.
+func (c *Call) Origin() audit.Origin {
+	return audit.Origin{
+		Actor:    audit.Actor{Issuer: c.Caller.Issuer, UserID: c.Caller.UserID, Roles: c.Caller.Roles},
+		SourceIP: c.SourceIP, RequestID: c.RequestID,
+	}
+}
+
+// Href makes a path of the service, which begins with /api, one that the caller can follow: with
+// the prefix, such as a stage, that the caller's own path began with.
+func (c *Call) Href(path string) string {
+	prefix, _, found := strings.Cut(c.path, "/api/")
+	if !found {
+		return path
+	}
+	return prefix + path
+}
+
+// An Answer is a successful answer.
+type Answer struct {
+	Status int
+	Header http.Header
+	// Body is sent as JSON; nil: no body.
+	Body any
+	// ETag is the entity tag of what a GET answers; If-None-Match is held against it.
+	ETag string
+	// Serve, where set, writes the whole answer by itself; the fields above are not used.
+	Serve http.HandlerFunc
+}
+
+// OK answers a GET with a resource and its entity tag.
+func OK(body any, etag string) Answer {
+	return Answer{Status: http.StatusOK, Body: body, ETag: etag}
+}
+
+// Empty answers with a status and no body.
+func Empty(status int) Answer { return Answer{Status: status} }
+
+// Stored answers a PUT: 201 when the resource is new, 204 when it was there (RFC 9110 §9.3.4).
+func Stored(created bool) Answer {
+	if created {
+		return Empty(http.StatusCreated)
+	}
+	return Empty(http.StatusNoContent)
+}
+
+// Created answers a POST with the place of what it made.
+func Created(location string) Answer {
+	return Answer{Status: http.StatusCreated, Header: http.Header{"Location": {location}}}
+}
+
+// write sends the answer. Answers about resources are for their caller alone and are to be asked for
+// again, which costs little where an entity tag shows that nothing changed.
+func (a Answer) write(w http.ResponseWriter, r *http.Request) error {
+	h := w.Header()
+	for name, values := range a.Header {
+		h[name] = values
+	}
+	if h.Get("Cache-Control") == "" {
+		if r.Method == http.MethodGet {
+			h.Set("Cache-Control", "private, no-cache")
+		} else {
+			h.Set("Cache-Control", "no-store")
+		}
+	}
+	if a.ETag != "" {
+		h.Set("ETag", a.ETag)
+		if request.NotModified(r, a.ETag) {
+			w.WriteHeader(http.StatusNotModified)
+			return nil
+		}
+	}
+	if a.Body == nil {
+		w.WriteHeader(a.Status)
+		return nil
+	}
+	// What is answered is no HTML: an address keeps its &, so that a person can follow it too.
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(a.Body); err != nil {
+		return fmt.Errorf("lambdahttp: encode the answer: %w", err)
+	}
+	h.Set("Content-Type", "application/json")
+	w.WriteHeader(a.Status)
+	_, err := w.Write(bytes.TrimSuffix(body.Bytes(), []byte("\n")))
+	return err
+}
+
+func writeProblem(w http.ResponseWriter, p *problem.Error, instance, requestID string) {
+	h := w.Header()
+	for name, values := range p.Header() {
+		h[name] = values
+	}
+	// A document holds nothing that cannot be encoded.
+	body, _ := json.Marshal(p.Document(instance, requestID))
+	w.WriteHeader(problem.KindOf(p.Code).Status)
+	_, _ = w.Write(body)
+}

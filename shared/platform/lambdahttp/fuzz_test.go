@@ -1,0 +1,100 @@
+package lambdahttp_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+)
+
+// FuzzEvent holds for any event: the function answers it, and not with a fault of its own; what it
+// refuses has a problem document; and it takes the caller from the authorizer's context alone.
+func FuzzEvent(f *testing.F) {
+	whole, err := json.Marshal(event())
+	if err != nil {
+		f.Fatal(err)
+	}
+	seeds := []string{string(whole), `{}`, `{"requestContext":{"authorizer":{"issuer":"i","userId":"u","exp":"4000000000"}}}`}
+	for _, change := range [][2]string{
+		{`"httpMethod":"GET"`, `"httpMethod":"G T"`},
+		{`"isBase64Encoded":false`, `"isBase64Encoded":true,"body":"%%"`},
+		{`"body":""`, `"body":"{\"name\":\"a\"}"`},
+		{`"id":"r-1"`, `"id":"%2e%2e"`},
+		{`"userId":"olga"`, `"userId":7`},
+		{`"exp":"`, `"exp":"-`},
+		{`"roles":"platform_owner"`, `"roles":"(member)"`},
+		{`"path":"/prod/api/ota/rollouts/r-1"`, `"path":"\u0000"`},
+		{`"multiValueHeaders":{`, `"multiValueHeaders":{"If-None-Match":["W/\"1\"",""],"":["x"],`},
+		{`"multiValueQueryStringParameters":null`, `"multiValueQueryStringParameters":{"limit":["1","2"],"":[]}`},
+	} {
+		seeds = append(seeds, strings.Replace(string(whole), change[0], change[1], 1))
+	}
+	samples, err := filepath.Glob("../../../events/*.json")
+	if err != nil || len(samples) == 0 {
+		f.Fatalf("there are no sample events: %v", err)
+	}
+	for _, name := range samples {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		seeds = append(seeds, string(text))
+	}
+	for _, seed := range seeds {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var e events.APIGatewayProxyRequest
+		if json.Unmarshal(text, &e) != nil {
+			return // the runtime refuses it before it comes to us
+		}
+		b := newBench()
+		var seen *auth.Principal
+		res, err := lambdahttp.New(operations.Get("get-rollout"), b.env, func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+			seen = &c.Caller
+			return readAll(c)
+		})(t.Context(), e)
+		if err != nil || res.StatusCode == http.StatusInternalServerError {
+			t.Fatalf("answered %d, %v: %s", res.StatusCode, err, b.log.String())
+		}
+		if res.StatusCode >= 400 {
+			var d problem.Document
+			if err := json.Unmarshal([]byte(res.Body), &d); err != nil || d.Status != res.StatusCode || problem.KindOf(d.Code).Code != d.Code {
+				t.Fatalf("answered %d %s", res.StatusCode, res.Body)
+			}
+		}
+		if seen == nil {
+			return
+		}
+		context := e.RequestContext.Authorizer
+		if context["userId"] != seen.UserID || context["issuer"] != seen.Issuer || seen.UserID == "" || !seen.Has(auth.PlatformOwner) {
+			t.Fatalf("took the caller for %+v; the context is %v", *seen, context)
+		}
+	})
+}
+
+// readAll reads all that a request can hold.
+func readAll(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	id := c.Path("id", &request.Text{})
+	c.Query("q", &request.Text{})
+	c.QueryInteger("limit", 1, 100, 50)
+	c.Preconditions()
+	c.IdempotencyKey()
+	if c.Request.Method != http.MethodGet {
+		c.Body().OptionalText("name", &request.Text{})
+	}
+	if err := c.Err(); err != nil {
+		return lambdahttp.Answer{}, err
+	}
+	return lambdahttp.OK(map[string]string{"id": id, "href": c.Href("/api/x")}, `"1"`), nil
+}

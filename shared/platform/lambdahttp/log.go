@@ -1,0 +1,102 @@
+package lambdahttp
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/telemetry"
+)
+
+// A line is the one log line of a call. It never holds a token or a body.
+type line struct {
+	s       *server
+	start   time.Time
+	cold    bool
+	request string
+	caller  *Call
+	code    problem.Code
+	cause   error
+}
+
+func (s *server) begin(event events.APIGatewayProxyRequest) *line {
+	return &line{s: s, start: s.env.Now(), cold: s.cold.Swap(false), request: event.RequestContext.RequestID}
+}
+
+func (l *line) call(c *Call) { l.caller = c }
+
+func (l *line) problem(p *problem.Error) { l.code, l.cause = p.Code, p }
+
+func (l *line) fail(err error) { l.code, l.cause = problem.ValidationFailed, err }
+
+// end writes the line and the call's metrics. A refusal is the caller's affair and is logged as
+// information, so that an alarm on errors means a fault of ours; who was forbidden what is kept as
+// a warning, since it may be an attempt.
+func (l *line) end(ctx context.Context, status int) {
+	duration := l.s.env.Now().Sub(l.start)
+	ms := float64(duration.Microseconds()) / 1000
+	sampled := l.s.sampler != nil && l.code == "" && !l.cold
+	if sampled && !l.s.sampler.choose() {
+		l.s.sampler.count(ms)
+		return
+	}
+	attributes := []slog.Attr{
+		slog.String("operation", l.s.op.ID),
+		slog.Int("status", status),
+		slog.Float64("durationMs", ms),
+		slog.Bool("coldStart", l.cold),
+		slog.String("gatewayRequestId", l.request),
+		slog.String("traceId", traceID(ctx)),
+	}
+	if l.caller != nil {
+		attributes = append(attributes,
+			slog.String("issuer", l.caller.Caller.Issuer),
+			slog.String("userId", l.caller.Caller.UserID),
+			slog.String("organizationId", l.caller.Caller.OrganizationID))
+	}
+	level := slog.LevelInfo
+	if l.code != "" {
+		attributes = append(attributes, slog.String("code", string(l.code)), slog.String("cause", l.cause.Error()))
+		switch {
+		case status >= http.StatusInternalServerError:
+			level = slog.LevelError
+		case l.code == problem.Forbidden:
+			level = slog.LevelWarn
+		}
+	}
+	l.s.env.Log.LogAttrs(ctx, level, "call", attributes...)
+	if sampled {
+		l.s.sampler.count(ms)
+		return
+	}
+
+	metrics := []telemetry.Metric{
+		telemetry.One("Calls"),
+		{Name: "Duration", Value: ms, Unit: telemetry.Milliseconds},
+	}
+	switch {
+	case status >= http.StatusInternalServerError:
+		metrics = append(metrics, telemetry.One("Failures"))
+	case status == http.StatusTooManyRequests:
+		metrics = append(metrics, telemetry.One("Limited"))
+	case status >= http.StatusBadRequest:
+		metrics = append(metrics, telemetry.One("Refusals"))
+	}
+	if l.cold {
+		metrics = append(metrics, telemetry.One("ColdStarts"))
+	}
+	telemetry.Emit(l.s.env.Metrics, l.s.env.Now(), map[string]string{"operation": l.s.op.ID}, metrics...)
+}
+
+// traceID is the X-Ray trace of the call.
+func traceID(ctx context.Context) string {
+	if id, ok := ctx.Value("x-amzn-trace-id").(string); ok {
+		return id
+	}
+	return os.Getenv("_X_AMZN_TRACE_ID")
+}

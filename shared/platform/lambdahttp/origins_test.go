@@ -1,0 +1,43 @@
+package lambdahttp_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/problem"
+)
+
+func TestOrigins_OnlyPagesOfAllowedOnes_MayReadAnswers(t *testing.T) {
+	missing := func(*lambdahttp.Call) (lambdahttp.Answer, error) { return lambdahttp.Answer{}, problem.Missing() }
+	for name, c := range map[string]struct {
+		allowed []string
+		asks    string
+		handle  lambdahttp.Handler
+		allows  []string
+		varies  []string
+	}{
+		"an allowed origin":             {[]string{"https://a.example", "https://b.example"}, "https://b.example", answers("x"), []string{"https://b.example"}, []string{"Origin"}},
+		"an allowed origin, a refusal":  {[]string{"https://a.example"}, "https://a.example", missing, []string{"https://a.example"}, []string{"Origin"}},
+		"another origin":                {[]string{"https://a.example"}, "https://evil.example", answers("x"), nil, []string{"Origin"}},
+		"no page":                       {[]string{"https://a.example"}, "", answers("x"), nil, []string{"Origin"}},
+		"any origin, and none is named": {nil, "https://a.example", answers("x"), nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, e := newBench(), event()
+			b.env.Origins = c.allowed
+			e.MultiValueHeaders["Origin"] = []string{c.asks}
+			header := http.Header(b.call(t, e, c.handle).MultiValueHeaders)
+			if got := header.Values("Access-Control-Allow-Origin"); !slices.Equal(got, c.allows) {
+				t.Errorf("the answer may be read by %v, want %v", got, c.allows)
+			}
+			if got := header.Values("Vary"); !slices.Equal(got, c.varies) {
+				t.Errorf("the answer varies by %v, want %v", got, c.varies)
+			}
+			if got := header.Get("Access-Control-Expose-Headers"); (got != "") != (c.allows != nil) {
+				t.Errorf("the page may read %q", got)
+			}
+		})
+	}
+}

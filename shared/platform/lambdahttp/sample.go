@@ -1,0 +1,78 @@
+package lambdahttp
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/telemetry"
+)
+
+// EnvLogSample is the setting of how many polls are logged: one success in so many, from 1 (each) to
+// 1,000,000. What fails and what is refused is always logged.
+const EnvLogSample = "LOG_SAMPLE_POLLS"
+
+// defaultLogSample is the sample where the setting says nothing.
+const defaultLogSample = 100
+
+func logSampleFromEnv() (int, error) {
+	text := os.Getenv(EnvLogSample)
+	if text == "" {
+		return defaultLogSample, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > 1_000_000 {
+		return 0, fmt.Errorf("%s is %q, not a whole number from 1 to 1,000,000", EnvLogSample, text)
+	}
+	return n, nil
+}
+
+// flushAfter is how long successes may wait for their metrics to be written.
+const flushAfter = 10 * time.Second
+
+// A sampler spares an operation with very many calls most of its log: a line, and a line of metrics,
+// for each call of a fleet would cost more than the calls. Of the successes one in so many is logged.
+// Metrics still count every call: they are gathered and written together, when there are as many as a
+// line takes, or when the last line is flushAfter old. A container that ends takes with it what it has
+// not written, at most the successes of its last flushAfter; one that is hardly called takes nothing
+// with it, since each of its calls finds the last line old.
+type sampler struct {
+	env   Env
+	op    operations.Operation
+	every int
+
+	mu        sync.Mutex
+	successes int
+	durations []float64
+	flushed   time.Time
+}
+
+func newSampler(env Env, op operations.Operation) *sampler {
+	return &sampler{env: env, op: op, every: max(env.LogSample, 1)}
+}
+
+// choose tells whether one more success is logged.
+func (s *sampler) choose() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.successes++
+	return s.successes%s.every == 0
+}
+
+// count adds a success to the metrics.
+func (s *sampler) count(ms float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.durations = append(s.durations, ms)
+	now := s.env.Now().Round(0) // the monotonic clock stands still while a container is frozen
+	if len(s.durations) < telemetry.MostValues && now.Sub(s.flushed) < flushAfter {
+		return
+	}
+	telemetry.Emit(s.env.Metrics, now, map[string]string{"operation": s.op.ID},
+		telemetry.Metric{Name: "Calls", Value: float64(len(s.durations)), Unit: telemetry.Count},
+		telemetry.Metric{Name: "Duration", Values: s.durations, Unit: telemetry.Milliseconds})
+	s.durations, s.flushed = s.durations[:0], now
+}

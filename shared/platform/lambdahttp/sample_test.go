@@ -1,0 +1,94 @@
+package lambdahttp_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/lambdahttp"
+)
+
+// figures sums up the metrics that were written: calls, and how many durations stand behind them.
+func figures(t *testing.T, text string) (calls float64, durations, lines int) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		var m struct {
+			Calls    float64
+			Duration any
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		lines++
+		calls += m.Calls
+		if list, several := m.Duration.([]any); several {
+			durations += len(list)
+		} else {
+			durations++
+		}
+	}
+	return calls, durations, lines
+}
+
+// sampled makes calls of an operation whose successes are logged by sample, and moves the clock by
+// step after each.
+func sampled(t *testing.T, calls, every int, step time.Duration, handle lambdahttp.Handler) *bench {
+	t.Helper()
+	b := newBench()
+	now := noon
+	b.env.Now, b.env.LogSample = func() time.Time { return now }, every
+	op := operations.Get("get-rollout")
+	op.Sampled = true
+	function := lambdahttp.New(op, b.env, handle)
+	for range calls {
+		if _, err := function(t.Context(), event()); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(step)
+	}
+	return b
+}
+
+func TestSampled_OneSuccessInSoManyIsLogged_AndTheMetricsCountEach(t *testing.T) {
+	// The first call of a container is logged for itself: it tells of the start. 1,000 are left.
+	b := sampled(t, 1001, 100, time.Millisecond, answers("x"))
+	if n := strings.Count(b.log.String(), "\n"); n != 1+10 {
+		t.Errorf("%d lines, want 11", n)
+	}
+	calls, durations, lines := figures(t, b.metrics.String())
+	if calls < 901 || calls > 1001 || float64(durations) != calls {
+		t.Errorf("the metrics count %v calls and %d durations of 1,001, where 100 may wait", calls, durations)
+	}
+	if lines > 13 {
+		t.Errorf("%d lines of metrics for 1,001 calls", lines)
+	}
+}
+
+func TestSampled_WhatFailsIsAlwaysLogged(t *testing.T) {
+	b := sampled(t, 50, 100, time.Millisecond, func(*lambdahttp.Call) (lambdahttp.Answer, error) {
+		return lambdahttp.Answer{}, errors.New("no")
+	})
+	if n := strings.Count(b.log.String(), `"level":"ERROR"`); n != 50 {
+		t.Errorf("%d lines, want 50", n)
+	}
+	if calls, _, lines := figures(t, b.metrics.String()); calls != 50 || lines != 50 {
+		t.Errorf("%v calls in %d lines of metrics, want 50 each", calls, lines)
+	}
+}
+
+func TestSampled_ContainerThatIsHardlyCalled_KeepsNoMetricsBack(t *testing.T) {
+	b := sampled(t, 5, 100, time.Minute, answers("x"))
+	if calls, _, _ := figures(t, b.metrics.String()); calls != 5 {
+		t.Errorf("the metrics count %v of 5 calls", calls)
+	}
+}
+
+func TestSampled_EverySuccess_WhenTheSampleIsOne(t *testing.T) {
+	b := sampled(t, 7, 1, time.Millisecond, answers("x"))
+	if n := strings.Count(b.log.String(), "\n"); n != 7 {
+		t.Errorf("%d lines, want 7", n)
+	}
+}

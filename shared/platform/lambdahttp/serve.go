@@ -1,0 +1,184 @@
+package lambdahttp
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+)
+
+// margin is kept of a function's time to answer that the time is over: without it the gateway would
+// answer, and the log would not say why.
+const margin = 500 * time.Millisecond
+
+// New makes the function of an operation.
+func New(op operations.Operation, env Env, handle Handler) Function {
+	s := &server{op: op, env: env, handle: handle}
+	s.cold.Store(true)
+	if op.Sampled {
+		s.sampler = newSampler(env, op)
+	}
+	return s.invoke
+}
+
+type server struct {
+	op     operations.Operation
+	env    Env
+	handle Handler
+	cold   atomic.Bool
+	// sampler is set for operations whose successes are logged by sample.
+	sampler *sampler
+}
+
+// invoke answers one event. httpadapter carries body, headers and query over to net/http; the path is
+// matched by API Gateway already, and its parameters are taken from the event as they are, so that
+// no normalisation of net/http can bend them.
+func (s *server) invoke(ctx context.Context, event events.APIGatewayProxyRequest) (res events.APIGatewayProxyResponse, err error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
+		defer cancel()
+	}
+	line := s.begin(event)
+	adapter := httpadapter.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.serve(w, r, event, line)
+	}))
+	adapted := event
+	adapted.Path = "/"
+	res, err = adapter.ProxyWithContext(ctx, adapted)
+	if err != nil {
+		// The event could not be turned into a request: its base64 body or its method is broken.
+		line.fail(err)
+		res, err = s.unreadable(ctx, event, err)
+	}
+	line.end(ctx, res.StatusCode)
+	return res, err
+}
+
+// unreadable answers an event that is no request.
+func (s *server) unreadable(ctx context.Context, event events.APIGatewayProxyRequest, cause error) (events.APIGatewayProxyResponse, error) {
+	p := problem.Wrap(cause, problem.ValidationFailed, "The request could not be read.")
+	answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writeProblem(w, p, asked(event), event.RequestContext.RequestID)
+	})
+	return httpadapter.New(answer).ProxyWithContext(ctx, events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: "/"})
+}
+
+// serve takes a request through every step and writes one answer, whatever happens.
+func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIGatewayProxyRequest, line *line) {
+	instance, id := asked(event), event.RequestContext.RequestID
+	share(w, r, s.env.Origins)
+	call, err := newCall(r, event)
+	var answer Answer
+	var header http.Header
+	switch {
+	case err != nil:
+		err = problem.Wrap(err, problem.Unauthenticated, "The request carries no access token that is valid here.")
+	case call.Caller.Expired(s.env.Now()):
+		// The gateway's cache of the authorizer's answer can outlive the token.
+		line.call(call)
+		err = problem.New(problem.Unauthenticated, "The access token has expired.")
+	default:
+		line.call(call)
+		answer, header, err = s.admitted(call)
+	}
+	for name, values := range header {
+		w.Header()[name] = values
+	}
+	if err == nil && answer.Serve != nil {
+		err = guard(func() error { answer.Serve(w, r); return nil })
+	} else if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		p := problem.From(err)
+		line.problem(p)
+		writeProblem(w, p, instance, id)
+	}
+}
+
+// admitted runs the handler beside the limiter. The answer waits for both, and the limiter's refusal
+// is the last word: what the handler read is thrown away, and it has written nothing, since its
+// writes wait for the limiter as well. The role is checked beside the limiter too: a flood of
+// forbidden calls counts.
+func (s *server) admitted(call *Call) (Answer, http.Header, error) {
+	answer := func() (a Answer, err error) {
+		err = guard(func() error {
+			if !call.Caller.Has(s.op.Roles...) {
+				return forbidden(s.op)
+			}
+			a, err = s.handle(call)
+			return err
+		})
+		return a, err
+	}
+	if s.env.Admission == nil {
+		a, err := answer()
+		return a, nil, err
+	}
+	gate := admit(call.Context(), s.env.Admission, call.Caller, s.op.Limit)
+	if s.op.Limit == operations.Copilot {
+		// What is forwarded cannot be taken back, so nothing of it runs before the call is admitted.
+		if err := gate.wait(call.Context()); err != nil {
+			return Answer{}, gate.header, err
+		}
+	}
+	call.Request = call.Request.WithContext(dynamo.WithGate(call.Context(), gate.wait))
+	a, err := answer()
+	if refused := gate.wait(call.Context()); refused != nil {
+		return Answer{}, gate.header, refused
+	}
+	return a, gate.header, err
+}
+
+// An admission is the limiter's word on one call, which may be waited for by several.
+type admission struct {
+	done   chan struct{}
+	header http.Header
+	err    error
+}
+
+func admit(ctx context.Context, ask Admission, caller auth.Principal, class operations.LimitClass) *admission {
+	a := &admission{done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		a.err = guard(func() error {
+			var err error
+			a.header, err = ask(ctx, caller, class)
+			return err
+		})
+	}()
+	return a
+}
+
+func (a *admission) wait(context.Context) error {
+	// The limiter keeps its own deadline, which is far shorter than the call's.
+	<-a.done
+	return a.err
+}
+
+// guard turns a panic into an error, so that a fault in one call ends neither the process nor leaves
+// the caller without an answer.
+func guard(run func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("lambdahttp: panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return run()
+}
+
+// forbidden does not say who else may: only that the caller may not.
+func forbidden(op operations.Operation) error {
+	return problem.New(problem.Forbidden, "Your roles do not allow the operation %s.", op.ID)
+}

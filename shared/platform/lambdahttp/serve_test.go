@@ -1,0 +1,235 @@
+package lambdahttp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/problem"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// A bench runs one operation in process, with its log and metrics in hand.
+type bench struct {
+	env          lambdahttp.Env
+	log, metrics bytes.Buffer
+}
+
+func newBench() *bench {
+	b := &bench{}
+	b.env = lambdahttp.Env{
+		Now: func() time.Time { return noon }, Metrics: &b.metrics,
+		Log: slog.New(slog.NewJSONHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	return b
+}
+
+// event is what API Gateway sends for a platform owner's GET of a rollout.
+func event() events.APIGatewayProxyRequest {
+	caller := auth.Principal{Issuer: "https://people.example", UserID: "olga", OrganizationID: "acme",
+		Roles: []auth.Role{auth.PlatformOwner}, Expires: noon.Add(time.Hour)}
+	return events.APIGatewayProxyRequest{
+		Resource: "/api/ota/rollouts/{id}", Path: "/api/ota/rollouts/r-1", HTTPMethod: http.MethodGet,
+		PathParameters:    map[string]string{"id": "r-1"},
+		MultiValueHeaders: map[string][]string{"Authorization": {"Bearer secret-token"}},
+		RequestContext: events.APIGatewayProxyRequestContext{
+			RequestID: "req-1", Path: "/prod/api/ota/rollouts/r-1", Stage: "prod",
+			Identity: events.APIGatewayRequestIdentity{SourceIP: "192.0.2.7"}, Authorizer: caller.Context(),
+		},
+	}
+}
+
+func (b *bench) call(t *testing.T, e events.APIGatewayProxyRequest, handle lambdahttp.Handler) events.APIGatewayProxyResponse {
+	t.Helper()
+	res, err := lambdahttp.New(operations.Get("get-rollout"), b.env, handle)(t.Context(), e)
+	if err != nil {
+		t.Fatalf("the function failed: %v", err)
+	}
+	return res
+}
+
+func answers(body any) lambdahttp.Handler {
+	return func(*lambdahttp.Call) (lambdahttp.Answer, error) { return lambdahttp.OK(body, `"3"`), nil }
+}
+
+// refused checks a problem document and returns it.
+func refused(t *testing.T, res events.APIGatewayProxyResponse, status int, code problem.Code) problem.Document {
+	t.Helper()
+	var d problem.Document
+	if err := json.Unmarshal([]byte(res.Body), &d); err != nil {
+		t.Fatalf("the body is no problem document: %v: %s", err, res.Body)
+	}
+	if res.StatusCode != status || d.Status != status || d.Code != code || d.Type != code.Type() ||
+		d.RequestID != "req-1" || d.Instance != "/prod/api/ota/rollouts/r-1" || d.Title == "" || d.Detail == "" {
+		t.Fatalf("got %d %+v, want %d %s", res.StatusCode, d, status, code)
+	}
+	if got := res.MultiValueHeaders["Content-Type"]; len(got) != 1 || got[0] != problem.ContentType {
+		t.Fatalf("content type %q", got)
+	}
+	return d
+}
+
+func TestCall_IsAnsweredWithTheResource(t *testing.T) {
+	b := newBench()
+	res := b.call(t, event(), func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		if c.Caller.UserID != "olga" || c.SourceIP != "192.0.2.7" || c.RequestID != "req-1" || c.Request.PathValue("id") != "r-1" {
+			t.Errorf("the call is %+v", c)
+		}
+		if got := c.Href("/api/ota/rollouts/r-2"); got != "/prod/api/ota/rollouts/r-2" {
+			t.Errorf("a path handed out is %s", got)
+		}
+		return lambdahttp.OK(map[string]string{"id": "r-1"}, `"3"`), nil
+	})
+	if res.StatusCode != 200 || res.Body != `{"id":"r-1"}` || res.MultiValueHeaders["Etag"][0] != `"3"` ||
+		res.MultiValueHeaders["Cache-Control"][0] != "private, no-cache" {
+		t.Fatalf("got %+v", res)
+	}
+}
+
+func TestCall_WithTheEntityTagItHas_Is304WithoutABody(t *testing.T) {
+	e := event()
+	e.MultiValueHeaders["If-None-Match"] = []string{`W/"2", "3"`}
+	res := newBench().call(t, e, answers("x"))
+	if res.StatusCode != http.StatusNotModified || res.Body != "" || res.MultiValueHeaders["Etag"][0] != `"3"` {
+		t.Fatalf("got %+v", res)
+	}
+}
+
+func TestCall_RoleIsMissing_IsForbiddenAndTheHandlerDoesNotRun(t *testing.T) {
+	for _, role := range []auth.Role{auth.OrganizationAdmin, auth.ProductionEngineer, auth.Edge, auth.Member} {
+		e := event()
+		e.RequestContext.Authorizer["roles"] = string(role)
+		b := newBench()
+		res := b.call(t, e, func(*lambdahttp.Call) (lambdahttp.Answer, error) {
+			t.Errorf("%s: the handler ran", role)
+			return lambdahttp.Answer{}, nil
+		})
+		refused(t, res, http.StatusForbidden, problem.Forbidden)
+		if !strings.Contains(b.log.String(), `"level":"WARN"`) {
+			t.Errorf("%s: the refused attempt is not in the log: %s", role, b.log.String())
+		}
+	}
+}
+
+func TestCall_TokenExpiredMeanwhile_Is401(t *testing.T) {
+	e := event()
+	e.RequestContext.Authorizer["exp"] = "1772366370" // with the leeway, noon itself
+	res := newBench().call(t, e, answers("x"))
+	refused(t, res, http.StatusUnauthorized, problem.Unauthenticated)
+	if res.MultiValueHeaders["Www-Authenticate"][0] != "Bearer" {
+		t.Fatalf("headers %v", res.MultiValueHeaders)
+	}
+}
+
+func TestCall_IdentityInAHeader_IsIgnored(t *testing.T) {
+	e := event()
+	e.MultiValueHeaders["X-GoLambdaProxy-ApiGw-Context"] = []string{`{"authorizer":{"userId":"eve","issuer":"x","exp":"9999999999","roles":"platform_owner"}}`}
+	e.RequestContext.Authorizer = nil
+	refused(t, newBench().call(t, e, answers("x")), http.StatusUnauthorized, problem.Unauthenticated)
+}
+
+func TestCall_InternalFault_SaysNothingOfItsCause(t *testing.T) {
+	faults := map[string]lambdahttp.Handler{
+		"an error": func(*lambdahttp.Call) (lambdahttp.Answer, error) {
+			return lambdahttp.Answer{}, errors.New("table wavegate-secret is gone")
+		},
+		"a panic": func(*lambdahttp.Call) (lambdahttp.Answer, error) { panic("wavegate-secret") },
+		"a nil map": func(*lambdahttp.Call) (lambdahttp.Answer, error) {
+			var m map[string]int
+			m["wavegate-secret"] = 1
+			return lambdahttp.Answer{}, nil
+		},
+		"what cannot be coded": answers(map[string]any{"wavegate-secret": func() {}}),
+		"a cause behind a code": func(*lambdahttp.Call) (lambdahttp.Answer, error) {
+			return lambdahttp.Answer{}, problem.Wrap(errors.New("wavegate-secret"), problem.Internal, "The service failed.")
+		},
+	}
+	for name, handle := range faults {
+		b := newBench()
+		res := b.call(t, event(), handle)
+		refused(t, res, http.StatusInternalServerError, problem.Internal)
+		if strings.Contains(res.Body, "secret") || strings.Contains(res.Body, "goroutine") {
+			t.Errorf("%s: the answer tells the cause: %s", name, res.Body)
+		}
+		if !strings.Contains(b.log.String(), `"level":"ERROR"`) || !strings.Contains(b.metrics.String(), `"Failures":1`) {
+			t.Errorf("%s: log %s metrics %s", name, b.log.String(), b.metrics.String())
+		}
+	}
+}
+
+func TestCall_BrokenEvent_IsAProblem(t *testing.T) {
+	e := event()
+	e.Body, e.IsBase64Encoded = "%%%", true
+	refused(t, newBench().call(t, e, answers("x")), http.StatusBadRequest, problem.ValidationFailed)
+}
+
+func TestCall_OddPath_ReachesTheHandlerAsItIs(t *testing.T) {
+	for _, id := range []string{"..", "a%2Fb", "a b", "%zz", "?x=1", "#", "%00"} {
+		e := event()
+		e.Path = "/api/ota/rollouts/" + id
+		e.PathParameters["id"] = id
+		res := newBench().call(t, e, func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+			return lambdahttp.OK(c.Request.PathValue("id"), ""), nil
+		})
+		var got string
+		if err := json.Unmarshal([]byte(res.Body), &got); err != nil || got != id || res.StatusCode != 200 {
+			t.Errorf("%q: got %d %s", id, res.StatusCode, res.Body)
+		}
+	}
+}
+
+func TestCall_ItsLogLine_NamesTheCallAndHoldsNoSecret(t *testing.T) {
+	b := newBench()
+	e := event()
+	e.Body = `{"name":"private-body"}`
+	b.call(t, e, answers("x"))
+	if n := strings.Count(b.log.String(), "\n"); n != 1 {
+		t.Fatalf("%d lines: %s", n, b.log.String())
+	}
+	var line map[string]any
+	if err := json.Unmarshal(b.log.Bytes(), &line); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"operation": "get-rollout", "status": 200.0, "userId": "olga", "issuer": "https://people.example",
+		"organizationId": "acme", "coldStart": true, "gatewayRequestId": "req-1"}
+	for k, v := range want {
+		if line[k] != v {
+			t.Errorf("%s is %v, want %v", k, line[k], v)
+		}
+	}
+	if strings.Contains(b.log.String(), "secret-token") || strings.Contains(b.log.String(), "private-body") {
+		t.Errorf("the line holds a secret: %s", b.log.String())
+	}
+	var metrics map[string]any
+	if err := json.Unmarshal(b.metrics.Bytes(), &metrics); err != nil || metrics["Calls"] != 1.0 || metrics["operation"] != "get-rollout" {
+		t.Errorf("metrics %s, %v", b.metrics.String(), err)
+	}
+}
+
+func TestCall_TimeIsNearlyOver_IsTheHandlersDeadline(t *testing.T) {
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
+	defer cancel()
+	outer, _ := ctx.Deadline()
+	b := newBench()
+	_, err := lambdahttp.New(operations.Get("get-rollout"), b.env, func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		if inner, ok := c.Context().Deadline(); !ok || !inner.Before(outer) {
+			t.Errorf("the handler may run until %v, the function until %v", inner, outer)
+		}
+		return lambdahttp.Empty(204), nil
+	})(ctx, event())
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,331 @@
+package paging_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"pgregory.net/rapid"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+)
+
+// kindRule is that of the one filter of the lists here.
+var kindRule = &request.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
+
+// query reads what the lists here are asked for.
+func query(c *lambdahttp.Call, path string) paging.Query {
+	q := paging.Query{Path: path, Filter: url.Values{}}
+	if kind, given := c.Query("kind", kindRule); given {
+		q.Filter.Set("kind", kind)
+	}
+	return q
+}
+
+// numbers is a list of the numbers below n that takes offset.
+func numbers(n int) lambdahttp.Handler {
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		q, w := query(c, "/api/numbers"), paging.ByOffset(c.Input)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		var page dynamo.Page[int]
+		for i := w.Skip; i < min(n, w.Skip+w.Limit); i++ {
+			page.Items = append(page.Items, i)
+		}
+		page.More = w.Skip+w.Limit < n
+		return paging.Offset(c, q, w, page), nil
+	}
+}
+
+// ticks is a time series of the numbers from n-1 down to 0 that takes cursor.
+func ticks(path string, n int) lambdahttp.Handler {
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		q, cursor := query(c, path), paging.ByCursor(c.Input)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		position, err := cursor.Position(q, isNumber)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		next := n - 1
+		if position != "" {
+			last, err := strconv.Atoi(position)
+			if err != nil {
+				return lambdahttp.Answer{}, err
+			}
+			next = last - 1
+		}
+		var page dynamo.Page[int]
+		for i := next; i >= 0 && len(page.Items) < cursor.Limit; i-- {
+			page.Items = append(page.Items, i)
+		}
+		page.More = next+1 > cursor.Limit
+		return paging.Series(c, q, cursor.Limit, page, strconv.Itoa), nil
+	}
+}
+
+func isNumber(s string) bool { _, err := strconv.Atoi(s); return err == nil }
+
+// get calls a list with a query string, behind a stage's prefix.
+func get(t interface{ Fatalf(string, ...any) }, list lambdahttp.Handler, rawQuery string) events.APIGatewayProxyResponse {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	values, err := url.ParseQuery(rawQuery)
+	if err != nil {
+		t.Fatalf("the test's own query: %v", err)
+	}
+	caller := auth.Principal{Issuer: "https://people.example", UserID: "olga", Roles: []auth.Role{auth.PlatformOwner}, Expires: now.Add(time.Hour)}
+	env := lambdahttp.Env{Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler), Metrics: io.Discard}
+	event := events.APIGatewayProxyRequest{
+		Path: "/api/list", HTTPMethod: http.MethodGet, MultiValueQueryStringParameters: values,
+		RequestContext: events.APIGatewayProxyRequestContext{RequestID: "req-1", Path: "/prod/api/list", Authorizer: caller.Context()},
+	}
+	res, err := lambdahttp.New(operations.Operation{ID: "list", Roles: caller.Roles}, env, list)(context.Background(), event)
+	if err != nil {
+		t.Fatalf("the function failed: %v", err)
+	}
+	return res
+}
+
+type page struct {
+	Items  []int
+	Limit  int
+	Offset *int
+	Next   string
+}
+
+// read returns a page that was answered, having checked that Link says what next says.
+func read(t interface{ Fatalf(string, ...any) }, res events.APIGatewayProxyResponse) page {
+	var p page
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("got %d %s", res.StatusCode, res.Body)
+	}
+	if err := json.Unmarshal([]byte(res.Body), &p); err != nil {
+		t.Fatalf("the body is no page: %v: %s", err, res.Body)
+	}
+	link := strings.Join(res.MultiValueHeaders["Link"], ", ")
+	if (p.Next != "" || link != "") && link != "<"+p.Next+`>; rel="next"` {
+		t.Fatalf("next is %q and Link is %q", p.Next, link)
+	}
+	return p
+}
+
+func cursorOf(t *testing.T, next string) string {
+	t.Helper()
+	u, err := url.Parse(next)
+	if err != nil || u.Query().Get("cursor") == "" {
+		t.Fatalf("next is %q", next)
+	}
+	return u.Query().Get("cursor")
+}
+
+func TestOffset_WithoutParameters_GivesTheFirstFiftyAndTheAddressOfTheNext(t *testing.T) {
+	p := read(t, get(t, numbers(120), "kind=prime"))
+	if len(p.Items) != 50 || p.Limit != 50 || p.Offset == nil || *p.Offset != 0 {
+		t.Errorf("the page is %+v", p)
+	}
+	if want := "/prod/api/numbers?kind=prime&limit=50&offset=50"; p.Next != want {
+		t.Errorf("next is %q, want %q", p.Next, want)
+	}
+}
+
+func TestOffset_Next_StandsInTheBodyAsAPersonCanFollowIt(t *testing.T) {
+	res := get(t, numbers(3), "limit=1&offset=1")
+	if want := `{"items":[1],"limit":1,"offset":1,"next":"/prod/api/numbers?limit=1&offset=2"}`; res.Body != want {
+		t.Errorf("got %s, want %s", res.Body, want)
+	}
+}
+
+func TestOffset_EmptyList_IsAnEmptyArray(t *testing.T) {
+	res := get(t, numbers(0), "")
+	if want := `{"items":[],"limit":50,"offset":0}`; res.Body != want {
+		t.Errorf("got %s", res.Body)
+	}
+}
+
+func TestOffset_ListBeyondTheLargestOffset_StillNamesANextThatIsRefused(t *testing.T) {
+	p := read(t, get(t, numbers(20_000), "limit=100&offset=10000"))
+	if len(p.Items) != 100 || p.Items[0] != 10_000 {
+		t.Fatalf("the page begins with %v", p.Items)
+	}
+	_, rawQuery, _ := strings.Cut(p.Next, "?")
+	refused(t, get(t, numbers(20_000), rawQuery), problem.OffsetTooLarge, "offset")
+}
+
+// refused checks that a problem of the code names the parameters, and nothing else.
+func refused(t *testing.T, res events.APIGatewayProxyResponse, code problem.Code, parameters ...string) {
+	t.Helper()
+	var d struct {
+		Status int
+		Code   problem.Code
+		Errors []struct{ Parameter, Code, Detail string }
+	}
+	if err := json.Unmarshal([]byte(res.Body), &d); err != nil {
+		t.Fatalf("no problem document: %s", res.Body)
+	}
+	var named []string
+	for _, e := range d.Errors {
+		named = append(named, e.Parameter)
+	}
+	if res.StatusCode != http.StatusBadRequest || d.Status != http.StatusBadRequest || d.Code != code ||
+		strings.Join(named, " ") != strings.Join(parameters, " ") {
+		t.Errorf("got %d %s, want %s about %v", res.StatusCode, res.Body, code, parameters)
+	}
+}
+
+func TestLists_BadParameters_EachHaveTheirProblem(t *testing.T) {
+	for _, bad := range []struct {
+		query      string
+		code       problem.Code
+		parameters string
+	}{
+		{"limit=0", problem.ValidationFailed, "limit"},
+		{"limit=-1", problem.ValidationFailed, "limit"},
+		{"limit=101", problem.ValidationFailed, "limit"},
+		{"limit=1.5", problem.ValidationFailed, "limit"},
+		{"limit=abc", problem.ValidationFailed, "limit"},
+		{"limit=", problem.ValidationFailed, "limit"},
+		{"limit=%2B5", problem.ValidationFailed, "limit"},
+		{"limit=05", problem.ValidationFailed, "limit"},
+		{"limit=5&limit=6", problem.ValidationFailed, "limit"},
+		{"limit=99999999999999999999", problem.ValidationFailed, "limit"},
+		{"offset=-1", problem.ValidationFailed, "offset"},
+		{"offset=", problem.ValidationFailed, "offset"},
+		{"offset=1e3", problem.ValidationFailed, "offset"},
+		{"offset=1&offset=1", problem.ValidationFailed, "offset"},
+		{"offset=10001", problem.OffsetTooLarge, "offset"},
+		{"offset=99999999999999999999", problem.OffsetTooLarge, "offset"},
+		{"offset=10001&limit=0&colour=red", problem.OffsetTooLarge, "limit colour offset"},
+		{"offset=5&cursor=AQ", problem.ValidationFailed, "cursor"},
+		{"kind=Prime", problem.ValidationFailed, "kind"},
+		{"Limit=5", problem.ValidationFailed, "Limit"},
+	} {
+		t.Run(bad.query, func(t *testing.T) {
+			refused(t, get(t, numbers(10), bad.query), bad.code, strings.Fields(bad.parameters)...)
+		})
+	}
+}
+
+func TestSeries_BadParameters_EachHaveTheirProblem(t *testing.T) {
+	list := ticks("/api/ticks", 10)
+	for _, bad := range []struct {
+		query      string
+		code       problem.Code
+		parameters string
+	}{
+		{"limit=0", problem.ValidationFailed, "limit"},
+		{"offset=5", problem.ValidationFailed, "offset"},
+		{"offset=5&cursor=AQ", problem.ValidationFailed, "offset"},
+		{"cursor=", problem.InvalidCursor, "cursor"},
+		{"cursor=AQ&cursor=AQ", problem.ValidationFailed, "cursor"},
+		{"cursor=%F0%9F%99%82", problem.InvalidCursor, "cursor"},
+		{"cursor=" + strings.Repeat("A", 10<<10), problem.InvalidCursor, "cursor"},
+	} {
+		t.Run(bad.query[:min(len(bad.query), 20)], func(t *testing.T) {
+			refused(t, get(t, list, bad.query), bad.code, strings.Fields(bad.parameters)...)
+		})
+	}
+}
+
+func TestCursor_AlteredInAnyBit_IsRefused(t *testing.T) {
+	list := ticks("/api/ticks", 100)
+	cursor := cursorOf(t, read(t, get(t, list, "limit=7")).Next)
+	for i := range cursor {
+		for bit := range 8 {
+			altered := []byte(cursor)
+			altered[i] ^= 1 << bit
+			refused(t, get(t, list, "cursor="+url.QueryEscape(string(altered))), problem.InvalidCursor, "cursor")
+		}
+	}
+}
+
+func TestCursor_TruncatedOrLengthened_IsRefused(t *testing.T) {
+	list := ticks("/api/ticks", 100)
+	cursor := cursorOf(t, read(t, get(t, list, "limit=7")).Next)
+	for n := range cursor {
+		refused(t, get(t, list, "cursor="+cursor[:n]), problem.InvalidCursor, "cursor")
+	}
+	for _, more := range []string{"A", "AA", "AAAA", "=", "\n", "\r\n", " "} {
+		refused(t, get(t, list, "cursor="+url.QueryEscape(cursor+more)), problem.InvalidCursor, "cursor")
+		refused(t, get(t, list, "cursor="+url.QueryEscape(more+cursor)), problem.InvalidCursor, "cursor")
+	}
+}
+
+func TestCursor_OfAnotherQuery_IsRefused(t *testing.T) {
+	list := ticks("/api/factories/munich-1/audit-events", 100)
+	cursor := cursorOf(t, read(t, get(t, list, "limit=7&kind=prime")).Next)
+	read(t, get(t, list, "limit=9&kind=prime&cursor="+cursor)) // the limit may change on the way
+	for name, other := range map[string]struct {
+		list  lambdahttp.Handler
+		query string
+	}{
+		"another factory": {ticks("/api/factories/munich-2/audit-events", 100), "kind=prime"},
+		"another list":    {ticks("/api/audit-events", 100), "kind=prime"},
+		"another filter":  {list, "kind=odd"},
+		"no filter":       {list, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refused(t, get(t, other.list, other.query+"&cursor="+cursor), problem.InvalidCursor, "cursor")
+		})
+	}
+}
+
+func TestCursor_MadeForAPlaceThatCannotBe_IsRefused(t *testing.T) {
+	q := paging.Query{Path: "/api/ticks", Filter: url.Values{}}
+	read(t, get(t, ticks("/api/ticks", 100), "cursor="+q.Pack("42")))
+	for _, position := range []string{"", "forty-two", "42\x00", "\xff"} {
+		refused(t, get(t, ticks("/api/ticks", 100), "cursor="+q.Pack(position)), problem.InvalidCursor, "cursor")
+	}
+}
+
+func TestCursor_HoldsThePositionAndNothingOfThePath(t *testing.T) {
+	q := paging.Query{Path: "/api/factories/munich-1/audit-events", Filter: url.Values{"kind": {"prime"}}}
+	opened, err := base64.RawURLEncoding.DecodeString(q.Pack("42"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 1 + 16 + len("42"); len(opened) != want || !strings.HasSuffix(string(opened), "42") {
+		t.Errorf("the cursor holds %q, want %d bytes that end with the position", opened, want)
+	}
+}
+
+func TestLists_WalkedByNext_GiveEveryItemOnceInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, limit := rapid.IntRange(0, 300).Draw(t, "items"), rapid.IntRange(1, 100).Draw(t, "limit")
+		for name, list := range map[string]lambdahttp.Handler{"offset": numbers(n), "cursor": ticks("/api/ticks", n)} {
+			rawQuery, seen, pages := "limit="+strconv.Itoa(limit), 0, 0
+			for more := true; more; pages++ {
+				p := read(t, get(t, list, rawQuery))
+				for _, item := range p.Items {
+					if want := seen; name == "offset" && item != want || name == "cursor" && item != n-1-want {
+						t.Fatalf("%s: item %d of the walk is %d", name, seen, item)
+					}
+					seen++
+				}
+				if p.Next != "" && len(p.Items) != limit {
+					t.Fatalf("%s: a page that is not the last has %d of %d items", name, len(p.Items), limit)
+				}
+				_, rawQuery, more = strings.Cut(p.Next, "?")
+			}
+			if seen != n || pages != max(1, (n+limit-1)/limit) {
+				t.Fatalf("%s: %d items seen of %d, on %d pages", name, seen, n, pages)
+			}
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package request
+
+import (
+	"encoding/json"
+	"strings"
+
+	"wavegate/shared/platform/problem"
+)
+
+// A Body is the JSON object of a request. Fields are found by their exact names.
+type Body struct {
+	in      *Input
+	text    []byte
+	members []member
+	asked   []string
+}
+
+// Raw is the body as it came.
+func (b *Body) Raw() []byte { return b.text }
+
+func (b *Body) fault(name, code, detail string) {
+	b.in.faults = append(b.in.faults, problem.Fault{Pointer: pointer(name), Code: code, Detail: detail})
+}
+
+// pointer is the JSON pointer to a field of the body (RFC 6901).
+func pointer(name string) string {
+	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// find returns the field of a name. A field that comes twice is found once and reported by unknown.
+func (b *Body) find(name string) (json.RawMessage, bool) {
+	b.asked = append(b.asked, name)
+	for _, m := range b.members {
+		if m.name == name {
+			return m.value, true
+		}
+	}
+	return nil, false
+}
+
+// unknown reports the fields that nobody asked for and those that came twice.
+func (b *Body) unknown() []problem.Fault {
+	var faults []problem.Fault
+	seen := map[string]bool{}
+	asked := map[string]bool{}
+	for _, name := range b.asked {
+		asked[name] = true
+	}
+	for _, m := range b.members {
+		switch {
+		case !seen[m.name] && !asked[m.name]:
+			faults = append(faults, problem.Fault{Pointer: pointer(m.name), Code: "unknown", Detail: "is not a field of this operation"})
+		case seen[m.name]:
+			faults = append(faults, problem.Fault{Pointer: pointer(m.name), Code: "duplicate", Detail: "must be given once"})
+		}
+		seen[m.name] = true
+	}
+	return faults
+}
+
+// Text returns a required string.
+func (b *Body) Text(name string, rule *Text) string {
+	value, given := b.OptionalText(name, rule)
+	if !given && b.in.fatal == nil {
+		b.fault(name, "required", "is required")
+	}
+	return value
+}
+
+// OptionalText returns a string that may be left out. null is not the same as left out and is refused.
+func (b *Body) OptionalText(name string, rule *Text) (value string, given bool) {
+	raw, given := b.find(name)
+	if !given {
+		return "", false
+	}
+	if kind := kindOf(raw); kind != "a string" {
+		b.fault(name, "type", "must be a string, not "+kind)
+		return "", true
+	}
+	if err := json.Unmarshal(raw, &value); err != nil {
+		b.fault(name, "type", "must be a string")
+		return "", true
+	}
+	kept, code, detail := rule.Apply(value)
+	if code != "" {
+		b.fault(name, code, detail)
+	}
+	return kept, true
+}
+
+// OptionalInteger returns a whole number that may be left out. A number is a number however it is
+// written: 10, 10.0 and 1e1 are the same. allowed has the last word; says tells what is taken.
+func (b *Body) OptionalInteger(name, says string, allowed func(int64) bool) (value int64, given bool) {
+	raw, given := b.find(name)
+	if !given {
+		return 0, false
+	}
+	if kind := kindOf(raw); kind != "a number" {
+		b.fault(name, "type", "must be a number, not "+kind)
+		return 0, true
+	}
+	n, ok := integer(string(raw))
+	if !ok || !allowed(n) {
+		b.fault(name, "range", "must be "+says)
+	}
+	return n, true
+}
+
+// Require adds the fault that at least one of some fields is needed.
+func (b *Body) Require(names ...string) {
+	if b.in.fatal == nil {
+		b.in.faults = append(b.in.faults, problem.Fault{Pointer: "", Code: "required",
+			Detail: "must have at least one of " + strings.Join(names, ", ")})
+	}
+}

@@ -1,0 +1,91 @@
+package request_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+)
+
+func conditional(header, value string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	if value != "" {
+		r.Header.Set(header, value)
+	}
+	return r
+}
+
+func TestIfMatch_AgainstRevision3(t *testing.T) {
+	for value, holds := range map[string]bool{
+		"":                true,
+		`"3"`:             true,
+		`*`:               true,
+		`"1", "3"`:        true,
+		` "1" ,, "3" `:    true,
+		`"2"`:             false,
+		`W/"3"`:           false, // a weak tag never matches strongly
+		`"1","2"`:         false,
+		`"33"`:            false,
+		`"a,b", "3"`:      true,
+		`W/"1", W/"2"`:    false,
+		`"3 with spaces"`: false,
+	} {
+		in := request.Of(conditional("If-Match", value))
+		err := in.Preconditions().Check(`"3"`)
+		if got := err == nil && in.Err() == nil; got != holds {
+			t.Errorf("%q: holds %v, want %v", value, got, holds)
+		}
+	}
+}
+
+func TestIfMatch_OnWhatDoesNotExist_Fails(t *testing.T) {
+	for _, value := range []string{`"1"`, `*`} {
+		in := request.Of(conditional("If-Match", value))
+		if err := in.Preconditions().Check(""); !problem.Has(err, problem.PreconditionFailed) {
+			t.Errorf("%q: got %v", value, err)
+		}
+	}
+}
+
+func TestIfNoneMatch_Star_LetsOnlyWhatIsNewBeMade(t *testing.T) {
+	in := request.Of(conditional("If-None-Match", "*"))
+	if err := in.Preconditions().Check(""); err != nil {
+		t.Errorf("new: got %v", err)
+	}
+	if err := in.Preconditions().Check(`"1"`); !problem.Has(err, problem.PreconditionFailed) {
+		t.Errorf("there already: got %v", err)
+	}
+}
+
+func TestIfMatch_ThatCannotBeRead_IsAFault(t *testing.T) {
+	for _, value := range []string{`3`, `"3`, `W/3`, `"1" "2"`, `w/"3"`, `,`, `"3";`} {
+		in := request.Of(conditional("If-Match", value))
+		in.Preconditions()
+		if !problem.Has(in.Err(), problem.ValidationFailed) {
+			t.Errorf("%q: got %v", value, in.Err())
+		}
+	}
+}
+
+func TestNotModified(t *testing.T) {
+	for value, want := range map[string]bool{
+		"":                 false,
+		`"3"`:              true,
+		`W/"3"`:            true,
+		`*`:                true,
+		`"1", W/"3"`:       true,
+		`"2"`:              false,
+		`3`:                false,
+		`"3" "4"`:          false,
+		`"` + "\x00" + `"`: false,
+	} {
+		if got := request.NotModified(conditional("If-None-Match", value), `"3"`); got != want {
+			t.Errorf("%q: got %v", value, got)
+		}
+	}
+	if request.NotModified(conditional("If-None-Match", "*"), "") {
+		t.Error("an answer without an entity tag matched")
+	}
+}

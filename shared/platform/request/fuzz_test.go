@@ -1,0 +1,101 @@
+package request_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"testing"
+	"unicode/utf8"
+
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+)
+
+// FuzzBody holds for any body: reading ends without a panic; what is refused has a reason; what is
+// taken is what encoding/json reads, so that nothing was bent.
+func FuzzBody(f *testing.F) {
+	for _, seed := range []string{
+		`{"name":"a","staged_percent":10}`, `{}`, `null`, `[]`, `""`, ``, `{"name":"\ud83d\ude00"}`, `{"name":"\ud800"}`,
+		`{"name":"a","name":"b"}`, `{"Name":"a"}`, `{"staged_percent":1e1}`, `{"staged_percent":10.0}`, `{"staged_percent":1e400}`,
+		`{"staged_percent":-0}`, "{\"name\":\"\xff\"}", `{"a":{"a":{"a":[[[1]]]}}}`, `{"name":"a"} `, `{"name":"a"}x`, `{"name":"` + "\t" + `"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		in := request.Of(sent(string(body)))
+		b := in.Body()
+		name, hasName := b.OptionalText("name", &request.Text{})
+		percent, hasPercent := b.OptionalInteger("staged_percent", "a whole number", func(int64) bool { return true })
+		err := in.Err()
+		if err != nil {
+			p := problem.From(err)
+			if p.Code == problem.Internal || p.Detail == "" {
+				t.Fatalf("refused without a reason: %v", err)
+			}
+			return
+		}
+		if !utf8.Valid(body) {
+			t.Fatal("invalid UTF-8 was taken")
+		}
+		var std map[string]any
+		if err := json.Unmarshal(body, &std); err != nil {
+			t.Fatalf("taken, but encoding/json says %v", err)
+		}
+		want := map[string]any{}
+		if hasName {
+			want["name"] = name
+		}
+		if hasPercent {
+			want["staged_percent"] = float64(percent)
+		}
+		if !reflect.DeepEqual(std, want) {
+			t.Fatalf("read %v, encoding/json reads %v", want, std)
+		}
+	})
+}
+
+// FuzzHeaders holds for any conditional header and key: no panic, and a condition that cannot be
+// read is a fault, never a condition that holds.
+func FuzzHeaders(f *testing.F) {
+	for _, seed := range []string{`"3"`, `*`, `W/"3"`, `"1", "3"`, `,`, `"`, `W/`, `3`, "\x00", `"a" , *`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		for _, name := range []string{"If-Match", "If-None-Match", "Idempotency-Key"} {
+			r.Header[name] = []string{value}
+		}
+		in := request.Of(r)
+		when := in.Preconditions()
+		if in.Err() == nil && when.Check("") == nil {
+			t.Fatalf("%q: If-Match held for what does not exist", value)
+		}
+		if key := in.IdempotencyKey(); in.Err() == nil && key != value {
+			t.Fatalf("%q was bent to %q", value, key)
+		}
+		request.NotModified(r, `"3"`)
+	})
+}
+
+// FuzzPathAndQuery holds for any path parameter and query: no panic, and only what the rule allows is
+// taken.
+func FuzzPathAndQuery(f *testing.F) {
+	f.Add("gateway-x", "limit=1&offset=2")
+	f.Add("%2e%2e", "limit=1&limit=2")
+	f.Add("%zz", "a=%zz;b")
+	f.Fuzz(func(t *testing.T, segment, query string) {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.URL.RawQuery = query
+		r.SetPathValue("name", segment)
+		in := request.Of(r)
+		name := in.Path("name", word)
+		limit := in.QueryInteger("limit", 1, 100, 50)
+		if in.Err() != nil {
+			return
+		}
+		if _, code, _ := word.Apply(name); code != "" || limit < 1 || limit > 100 {
+			t.Fatalf("took %q and %d", name, limit)
+		}
+	})
+}

@@ -1,0 +1,204 @@
+// Package request reads what a caller sent: path, query and header parameters and a strict JSON body.
+// It collects every fault and reports them together, so that a caller mends a request once.
+package request
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"wavegate/shared/platform/problem"
+)
+
+// MaxBody is the largest body taken, in bytes.
+const MaxBody = 16 << 10
+
+// An Input is a request that is being read. Ask it for every value, then for Err; a value is to be
+// used only when Err returned nil.
+type Input struct {
+	r      *http.Request
+	faults []problem.Fault
+	body   *Body
+	fatal  *problem.Error // a body that cannot be read at all
+	query  url.Values
+	known  []string
+}
+
+// Of starts reading a request.
+func Of(r *http.Request) *Input {
+	in := &Input{r: r}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		in.parameter("query", "format", "must be a query string in percent-encoding")
+	}
+	in.query = query
+	return in
+}
+
+func (in *Input) parameter(name, code, detail string) {
+	in.faults = append(in.faults, problem.Fault{Parameter: name, Code: code, Detail: detail})
+}
+
+// Err reports all faults at once: those of the values that were asked for, and every query parameter
+// and body field that was not.
+func (in *Input) Err() error {
+	faults := in.faults
+	unknown := make([]string, 0, len(in.query))
+	for name := range in.query {
+		if !slices.Contains(in.known, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	for _, name := range unknown {
+		faults = append(faults, problem.Fault{Parameter: name, Code: "unknown", Detail: "is not a parameter of this operation"})
+	}
+	if in.fatal != nil {
+		in.fatal.Faults = append(faults, in.fatal.Faults...)
+		return in.fatal
+	}
+	if in.body != nil {
+		faults = append(faults, in.body.unknown()...)
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return problem.Invalid(faults)
+}
+
+// Path returns a path parameter.
+func (in *Input) Path(name string, rule *Text) string {
+	raw := in.r.PathValue(name)
+	// API Gateway hands path parameters on as the caller encoded them.
+	value, err := url.PathUnescape(raw)
+	if err != nil {
+		in.parameter(name, "format", "must be "+rule.Says)
+		return ""
+	}
+	return in.apply(name, value, rule)
+}
+
+func (in *Input) apply(parameter, value string, rule *Text) string {
+	kept, code, detail := rule.Apply(value)
+	if code != "" {
+		in.parameter(parameter, code, detail)
+	}
+	return kept
+}
+
+// Query returns an optional query parameter; it may be given once.
+func (in *Input) Query(name string, rule *Text) (value string, given bool) {
+	raw, given := in.queryOnce(name)
+	if !given {
+		return "", false
+	}
+	return in.apply(name, raw, rule), true
+}
+
+// QueryInteger returns an optional whole number between least and most, or the fallback.
+func (in *Input) QueryInteger(name string, least, most, fallback int) int {
+	raw, given := in.queryOnce(name)
+	if !given {
+		return fallback
+	}
+	n, err := strconv.Atoi(raw)
+	if err != nil || n < least || n > most || raw != strconv.Itoa(n) {
+		in.parameter(name, "range", "must be a whole number from "+strconv.Itoa(least)+" to "+strconv.Itoa(most))
+		return fallback
+	}
+	return n
+}
+
+// queryOnce returns a parameter that may be given once at the most.
+func (in *Input) queryOnce(name string) (string, bool) {
+	in.known = append(in.known, name)
+	values, given := in.query[name]
+	if len(values) > 1 {
+		in.parameter(name, "duplicate", "must be given once")
+		return "", false
+	}
+	if !given {
+		return "", false
+	}
+	return values[0], true
+}
+
+// Fault adds a fault that no rule of a single value finds, for parameter.
+func (in *Input) Fault(parameter, code, detail string) { in.parameter(parameter, code, detail) }
+
+// Refuse makes p the problem of the request instead of VALIDATION_FAILED; what else is wrong is
+// reported in it as well. A body that cannot be read stays the problem.
+func (in *Input) Refuse(p *problem.Error) {
+	if in.fatal == nil {
+		in.fatal = p
+	}
+}
+
+// IdempotencyKey returns the caller's Idempotency-Key, or nothing: 1 to 255 printable ASCII characters
+// (draft-ietf-httpapi-idempotency-key-header).
+func (in *Input) IdempotencyKey() string {
+	const name = "Idempotency-Key"
+	values := in.r.Header.Values(name)
+	switch {
+	case len(values) == 0:
+		return ""
+	case len(values) > 1:
+		in.parameter(name, "duplicate", "must be given once")
+		return ""
+	}
+	key := values[0]
+	if len(key) < 1 || len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
+		in.parameter(name, "format", "must be 1 to 255 printable ASCII characters")
+	}
+	return key
+}
+
+// Body returns the JSON object of the request. Its faults join the others in Err.
+func (in *Input) Body() *Body {
+	in.body = &Body{in: in}
+	if in.fatal = in.mediaType(); in.fatal != nil {
+		return in.body
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(nil, in.r.Body, MaxBody))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		in.fatal = problem.New(problem.BodyTooLarge, "The body is larger than %d bytes.", MaxBody)
+		return in.body
+	}
+	if err != nil {
+		in.fatal = problem.Wrap(err, problem.InvalidJSON, "The body could not be read.")
+		return in.body
+	}
+	members, kind, fault := object(text)
+	switch {
+	case fault != "":
+		in.fatal = problem.New(problem.InvalidJSON, "%s", fault)
+	case kind != "an object":
+		in.fatal = problem.New(problem.ValidationFailed, "The body must be a JSON object, not %s.", kind)
+		in.fatal.Faults = []problem.Fault{{Pointer: "", Code: "type", Detail: "must be an object, not " + kind}}
+	}
+	in.body.text, in.body.members = text, members
+	return in.body
+}
+
+// mediaType takes application/json, with charset utf-8 or none (RFC 8259 §11), and not compressed.
+func (in *Input) mediaType() *problem.Error {
+	for _, coding := range in.r.Header.Values("Content-Encoding") {
+		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
+			return problem.New(problem.UnsupportedMediaType, "The body must not be compressed: leave Content-Encoding out.")
+		}
+	}
+	values := in.r.Header.Values("Content-Type")
+	if len(values) == 1 {
+		media, parameters, err := mime.ParseMediaType(values[0])
+		charset, given := parameters["charset"]
+		if err == nil && media == "application/json" && (!given || strings.EqualFold(charset, "utf-8")) {
+			return nil
+		}
+	}
+	return problem.New(problem.UnsupportedMediaType, "The body must be sent as Content-Type: application/json, in UTF-8.")
+}

@@ -1,0 +1,328 @@
+package request_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+)
+
+var (
+	word  = &request.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
+	title = &request.Text{Min: 1, Max: 200, Trim: true, Check: request.Printable, Says: "1 to 200 characters without control characters"}
+	stage = func(n int64) bool { return slices.Contains([]int64{1, 10, 50, 100}, n) }
+)
+
+// sent is a request with a JSON body.
+func sent(body string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+// faults lists what a problem says is wrong, as "place code".
+func faults(t *testing.T, err error) []string {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	var list []string
+	for _, f := range problem.From(err).Faults {
+		place := f.Parameter
+		if place == "" {
+			place = "body:" + f.Pointer
+		}
+		list = append(list, place+" "+f.Code)
+	}
+	return list
+}
+
+func TestBody_WhatIsNoObject_IsRefusedWithItsCode(t *testing.T) {
+	cases := map[string]struct {
+		body string
+		code problem.Code
+	}{
+		"empty":                     {"", problem.InvalidJSON},
+		"white space":               {" \n\t", problem.InvalidJSON},
+		"null":                      {"null", problem.ValidationFailed},
+		"array":                     {`[{"name":"a"}]`, problem.ValidationFailed},
+		"string":                    {`"name"`, problem.ValidationFailed},
+		"number":                    {`1`, problem.ValidationFailed},
+		"cut short":                 {`{"name":"a"`, problem.InvalidJSON},
+		"trailing bytes":            {`{"name":"a"} x`, problem.InvalidJSON},
+		"a second value":            {`{"name":"a"}{}`, problem.InvalidJSON},
+		"single quotes":             {`{'name':'a'}`, problem.InvalidJSON},
+		"trailing comma":            {`{"name":"a",}`, problem.InvalidJSON},
+		"byte order mark":           {"\ufeff" + `{"name":"a"}`, problem.InvalidJSON},
+		"invalid UTF-8":             {"{\"name\":\"a\xff\"}", problem.InvalidJSON},
+		"overlong UTF-8":            {"{\"name\":\"\xc0\xaf\"}", problem.InvalidJSON},
+		"half a surrogate pair":     {`{"name":"\ud800"}`, problem.InvalidJSON},
+		"surrogates in wrong order": {`{"name":"\udc00\ud800"}`, problem.InvalidJSON},
+		"17 levels deep":            {strings.Repeat(`{"a":`, 17) + "1" + strings.Repeat("}", 17), problem.InvalidJSON},
+		"5,000 brackets":            {strings.Repeat("[", 5000), problem.InvalidJSON},
+		"17 KiB":                    {`{"name":"` + strings.Repeat("a", 17<<10) + `"}`, problem.BodyTooLarge},
+		"one byte too large":        {`{"name":"` + strings.Repeat("a", request.MaxBody-10) + `"}`, problem.BodyTooLarge},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := request.Of(sent(c.body))
+			in.Body().Text("name", title)
+			err := in.Err()
+			if !problem.Has(err, c.code) {
+				t.Fatalf("got %v, want %s", err, c.code)
+			}
+			if problem.From(err).Detail == "" {
+				t.Fatal("the problem has no detail")
+			}
+		})
+	}
+}
+
+func TestBody_AtTheLimit_IsTaken(t *testing.T) {
+	body := `{"name":"a"` + strings.Repeat(" ", request.MaxBody-12) + `}`
+	if len(body) != request.MaxBody {
+		t.Fatalf("the body has %d bytes", len(body))
+	}
+	in := request.Of(sent(body))
+	if got := in.Body().Text("name", title); got != "a" || in.Err() != nil {
+		t.Fatalf("got %q, %v", got, in.Err())
+	}
+}
+
+func TestBody_EscapedSurrogatePair_IsOneCharacter(t *testing.T) {
+	in := request.Of(sent(`{"name":"\ud83d\ude00 \\ud800"}`))
+	if got := in.Body().Text("name", title); got != `😀 \ud800` || in.Err() != nil {
+		t.Fatalf("got %q, %v", got, in.Err())
+	}
+}
+
+func TestErr_ManyFaults_AreReportedTogether(t *testing.T) {
+	r := sent(`{"Name":"a","productId":null,"extra":1,"extra":2,"productId":"x","a/b~c":true}`)
+	r.URL.RawQuery = "limit=1&verbose"
+	r.SetPathValue("slug", "UPPER")
+	r.Header.Add("Idempotency-Key", "one")
+	r.Header.Add("Idempotency-Key", "two")
+	in := request.Of(r)
+	in.Path("slug", word)
+	in.IdempotencyKey()
+	body := in.Body()
+	body.Text("name", title)
+	body.Text("productId", request.UUID)
+	want := []string{
+		"slug format", "Idempotency-Key duplicate", "body:/name required", "body:/productId type",
+		"limit unknown", "verbose unknown",
+		"body:/Name unknown", "body:/extra unknown", "body:/extra duplicate", "body:/productId duplicate", "body:/a~1b~0c unknown",
+	}
+	got := faults(t, in.Err())
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Fatalf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestErr_BrokenBodyAndBadPath_AreReportedTogether(t *testing.T) {
+	r := sent(`{`)
+	r.SetPathValue("slug", "UPPER")
+	in := request.Of(r)
+	in.Path("slug", word)
+	in.Body()
+	err := in.Err()
+	if !problem.Has(err, problem.InvalidJSON) || !slices.Equal(faults(t, err), []string{"slug format"}) {
+		t.Fatalf("got %v with %q", err, faults(t, err))
+	}
+}
+
+func TestOptionalInteger(t *testing.T) {
+	cases := map[string]struct {
+		value string
+		want  int64
+		fault string
+	}{
+		"whole":              {"10", 10, ""},
+		"with a zero behind": {"10.0", 10, ""},
+		"with an exponent":   {"1e1", 10, ""},
+		"upper-case":         {"1E+1", 10, ""},
+		"negative exponent":  {"1000e-2", 10, ""},
+		"small mantissa":     {"0.10e2", 10, ""},
+		"half":               {"10.5", 0, "range"},
+		"almost":             {"10.0000000000000000000000001", 0, "range"},
+		"in quotes":          {`"10"`, 0, "type"},
+		"negative":           {"-1", 0, "range"},
+		"over":               {"101", 0, "range"},
+		"between":            {"11", 0, "range"},
+		"zero":               {"0", 0, "range"},
+		"negative zero":      {"-0", 0, "range"},
+		"beyond a double":    {"1e400", 0, "range"},
+		"beyond memory":      {"1e999999999999999999", 0, "range"},
+		"tiny":               {"1e-999999999", 0, "range"},
+		"null":               {"null", 0, "type"},
+		"boolean":            {"true", 0, "type"},
+		"object":             {`{"value":10}`, 0, "type"},
+		"array":              {"[10]", 0, "type"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := request.Of(sent(`{"staged_percent":` + c.value + `}`))
+			got, given := in.Body().OptionalInteger("staged_percent", "one of 1, 10, 50, 100", stage)
+			err := in.Err()
+			if !given {
+				t.Fatal("the field was not found")
+			}
+			if c.fault == "" {
+				if err != nil || got != c.want {
+					t.Fatalf("got %d, %v", got, err)
+				}
+				return
+			}
+			if want := []string{"body:/staged_percent " + c.fault}; !slices.Equal(faults(t, err), want) {
+				t.Fatalf("got %q, want %q", faults(t, err), want)
+			}
+		})
+	}
+}
+
+func TestBody_MediaType(t *testing.T) {
+	for value, taken := range map[string]bool{
+		"application/json":                  true,
+		"Application/JSON":                  true,
+		"application/json; charset=utf-8":   true,
+		`application/json;charset="UTF-8"`:  true,
+		"application/json; charset=latin1":  false,
+		"application/problem+json":          false,
+		"text/plain":                        false,
+		"application/x-www-form-urlencoded": false,
+		"application/json, text/plain":      false,
+		"":                                  false,
+		";":                                 false,
+	} {
+		r := sent(`{"name":"a"}`)
+		r.Header.Set("Content-Type", value)
+		in := request.Of(r)
+		in.Body().Text("name", title)
+		if got := in.Err() == nil; got != taken {
+			t.Errorf("%q: taken %v, want %v (%v)", value, got, taken, in.Err())
+		}
+		if !taken && !problem.Has(in.Err(), problem.UnsupportedMediaType) {
+			t.Errorf("%q: got %v", value, in.Err())
+		}
+	}
+	r := sent(`{"name":"a"}`)
+	r.Header.Del("Content-Type")
+	in := request.Of(r)
+	in.Body()
+	if !problem.Has(in.Err(), problem.UnsupportedMediaType) {
+		t.Errorf("none: got %v", in.Err())
+	}
+}
+
+// TestBody_Compressed_IsRefusedAsWhatItIs: taken for text it would be told that it is no UTF-8, and what is
+// labelled gzip without being so would be taken.
+func TestBody_Compressed_IsRefusedAsWhatItIs(t *testing.T) {
+	for coding, taken := range map[string]bool{"": true, "identity": true, "gzip": false, "br": false, "identity, gzip": false} {
+		r := sent(`{"name":"a"}`)
+		if coding != "" {
+			r.Header.Set("Content-Encoding", coding)
+		}
+		in := request.Of(r)
+		in.Body().Text("name", title)
+		if got := in.Err() == nil; got != taken || !taken && !problem.Has(in.Err(), problem.UnsupportedMediaType) {
+			t.Errorf("%q: %v", coding, in.Err())
+		}
+	}
+}
+
+func TestPath_Parameters(t *testing.T) {
+	name := &request.Text{Pattern: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`, Says: "a name"}
+	for raw, want := range map[string]string{
+		"gateway-x":              "gateway-x",
+		"gateway%2Dx":            "gateway-x",
+		"a..b":                   "a..b",
+		strings.Repeat("a", 64):  strings.Repeat("a", 64),
+		strings.Repeat("a", 65):  "",
+		"":                       "",
+		"..":                     "",
+		".":                      "",
+		"a%2Fb":                  "",
+		"a/b":                    "",
+		"a b":                    "",
+		"a%20b":                  "",
+		"a%00":                   "",
+		"a\n":                    "",
+		"%zz":                    "",
+		"%":                      "",
+		"ä":                      "",
+		"a%252Fb":                "",
+		"-a":                     "",
+		"a\u200b":                "",
+		"gateway-x%0d%0aSet-Foo": "",
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.SetPathValue("name", raw)
+		in := request.Of(r)
+		got := in.Path("name", name)
+		if err := in.Err(); (err == nil) != (want != "") || got != want && want != "" {
+			t.Errorf("%q: got %q, %v", raw, got, err)
+		}
+	}
+}
+
+func TestIdempotencyKey_Values(t *testing.T) {
+	for key, taken := range map[string]bool{
+		"k":                      true,
+		"a b":                    true,
+		strings.Repeat("k", 255): true,
+		strings.Repeat("k", 256): false,
+		"":                       false,
+		"tab\there":              false,
+		"ü":                      false,
+		"\x7f":                   false,
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/", nil)
+		r.Header["Idempotency-Key"] = []string{key}
+		in := request.Of(r)
+		got := in.IdempotencyKey()
+		if err := in.Err(); (err == nil) != taken || taken && got != key {
+			t.Errorf("%q: got %q, %v", key, got, err)
+		}
+	}
+}
+
+func TestQuery_Values(t *testing.T) {
+	r := httptest.NewRequest(http.MethodGet, "/?limit=7&word=abc&twice=a&twice=b&big=101&half=1.5&plus=%2B7&empty=", nil)
+	in := request.Of(r)
+	if got := in.QueryInteger("limit", 1, 100, 50); got != 7 {
+		t.Errorf("limit: got %d", got)
+	}
+	if got := in.QueryInteger("absent", 1, 100, 50); got != 50 {
+		t.Errorf("absent: got %d", got)
+	}
+	if got, given := in.Query("word", word); got != "abc" || !given {
+		t.Errorf("word: got %q, %v", got, given)
+	}
+	if err := in.Err(); err == nil {
+		t.Error("parameters that nobody asked for were taken")
+	}
+	in.Query("twice", word)
+	for _, name := range []string{"big", "half", "plus", "empty"} {
+		in.QueryInteger(name, 1, 100, 50)
+	}
+	want := []string{"twice duplicate", "big range", "half range", "plus range", "empty range"}
+	if got := faults(t, in.Err()); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestFault_AboutTheWholeBody_HasAnEmptyPointer(t *testing.T) {
+	in := request.Of(sent(`{}`))
+	in.Body().Require("staged_percent", "status")
+	b, err := json.Marshal(problem.From(in.Err()).Faults)
+	if err != nil || string(b) != `[{"pointer":"","code":"required","detail":"must have at least one of staged_percent, status"}]` {
+		t.Fatalf("got %s, %v", b, err)
+	}
+}

@@ -1,0 +1,75 @@
+package method_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"wavegate/scripts/local/store/storetest"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/method"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
+)
+
+func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOthersAreMade(t *testing.T) {
+	engineer := auth.Principal{UserID: "eric", OrganizationID: "acme", Roles: []auth.Role{auth.ProductionEngineer}}
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		db := dynamo.Open(client, time.Now)
+		methods := method.NewStore(db)
+		products := []string{uuid.NewString(), uuid.NewString()}
+		storetest.Check(t, func(t *rapid.T) {
+			factoryID := "f-" + uuid.NewString()
+			if _, err := factory.NewStore(db).Put(context.Background(), audit.Origin{}, factoryID, "acme", "Munich", request.Preconditions{}); err != nil {
+				t.Fatal(err)
+			}
+			wanted := rapid.SampledFrom(append([]string{""}, products...)).Draw(t, "by product")
+			var want []string
+			create := func(productID string) {
+				d := method.Draft{ProductID: productID, Name: "Milling"}
+				id, err := methods.Create(context.Background(), engineer, audit.Origin{}, factoryID, d, idempotency.Claim{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if wanted == "" || wanted == d.ProductID {
+					want = append(want, id)
+				}
+			}
+			for range rapid.IntRange(0, 7).Draw(t, "methods") {
+				create(rapid.SampledFrom(products).Draw(t, "product"))
+			}
+			var got []string
+			there := len(want)
+			w := dynamo.Window{Limit: rapid.IntRange(1, 9).Draw(t, "limit")}
+			for more := true; more; w.Skip += w.Limit {
+				page, err := methods.List(context.Background(), engineer, factoryID, wanted, w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range page.Items {
+					got = append(got, m.MethodID)
+				}
+				if more = page.More; more && rapid.Bool().Draw(t, "another meanwhile") {
+					create(rapid.SampledFrom(products).Draw(t, "product"))
+				}
+			}
+			// New methods come last: they move nothing, and the walk comes upon them.
+			if len(got) < there || !slices.Equal(got, want[:len(got)]) {
+				t.Fatalf("the walk gives %q, want %q", got, want)
+			}
+			rival := auth.Principal{UserID: "rita", OrganizationID: "rival", Roles: engineer.Roles}
+			if _, err := methods.List(context.Background(), rival, factoryID, wanted, w); !problem.Has(err, problem.NotFound) {
+				t.Fatalf("another organization gets %v", err)
+			}
+		})
+	})
+}

@@ -1,0 +1,91 @@
+package method_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"wavegate/scripts/local/store/storetest"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/method"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
+)
+
+var (
+	origin   = audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "eric"}, SourceIP: "192.0.2.7", RequestID: "r"}
+	engineer = auth.Principal{Issuer: "https://people.example", UserID: "eric", OrganizationID: "acme", Roles: []auth.Role{auth.ProductionEngineer}}
+	rival    = auth.Principal{Issuer: "https://people.example", UserID: "rita", OrganizationID: "rival", Roles: []auth.Role{auth.OrganizationAdmin}}
+	owner    = auth.Principal{Issuer: "https://people.example", UserID: "olga", OrganizationID: "wavegate", Roles: []auth.Role{auth.PlatformOwner, auth.ProductionEngineer}}
+	draft    = method.Draft{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}
+)
+
+// eachFactory runs a test on every store with a factory of acme.
+func eachFactory(t *testing.T, test func(t *testing.T, methods *method.Store, slug string)) {
+	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		db := dynamo.Open(client, time.Now)
+		slug := uuid.NewString()
+		created, err := factory.NewStore(db).Put(t.Context(), origin, slug, "acme", "A factory", request.Preconditions{})
+		if err != nil || !created {
+			t.Fatalf("got %v, %v", created, err)
+		}
+		test(t, method.NewStore(db), slug)
+	})
+}
+
+func TestCreate_ThenGet(t *testing.T) {
+	eachFactory(t, func(t *testing.T, methods *method.Store, slug string) {
+		id, err := methods.Create(t.Context(), engineer, origin, slug, draft, idempotency.Claim{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, reader := range []auth.Principal{engineer, owner} {
+			m, err := methods.Get(t.Context(), reader, slug, id)
+			if err != nil || m.MethodID != id || m.FactoryID != slug || m.ProductID != draft.ProductID || m.Name != "Milling" || m.Revision != 1 || m.CreatedAt.IsZero() {
+				t.Errorf("%s reads %+v, %v", reader.UserID, m, err)
+			}
+		}
+		if m, err := methods.Get(t.Context(), rival, slug, id); !problem.Has(err, problem.NotFound) || m != (method.Method{}) {
+			t.Errorf("another organization reads %+v, %v", m, err)
+		}
+		if _, err := methods.Get(t.Context(), engineer, slug, uuid.NewString()); !problem.Has(err, problem.NotFound) {
+			t.Errorf("no such method: %v", err)
+		}
+	})
+}
+
+func TestCreate_FactoryOfAnother_IsNotFound(t *testing.T) {
+	eachFactory(t, func(t *testing.T, methods *method.Store, slug string) {
+		for _, caller := range []auth.Principal{rival, owner, {Issuer: "i", UserID: "u"}} {
+			if _, err := methods.Create(t.Context(), caller, origin, slug, draft, idempotency.Claim{}); !problem.Has(err, problem.NotFound) {
+				t.Errorf("%s: got %v", caller.UserID, err)
+			}
+		}
+		if _, err := methods.Create(t.Context(), engineer, origin, uuid.NewString(), draft, idempotency.Claim{}); !problem.Has(err, problem.NotFound) {
+			t.Errorf("no factory: got %v", err)
+		}
+	})
+}
+
+func TestCreate_WithAKey_MakesOneMethod(t *testing.T) {
+	eachFactory(t, func(t *testing.T, methods *method.Store, slug string) {
+		claim, err := idempotency.Of(engineer, "create-production-method", slug, "k", draft)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := methods.Create(t.Context(), engineer, origin, slug, draft, claim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := methods.Create(t.Context(), engineer, origin, slug, draft, claim)
+		if err != nil || again != first {
+			t.Fatalf("got %s, %v; want %s", again, err, first)
+		}
+	})
+}

@@ -1,0 +1,106 @@
+// Package audit keeps the trail of every change: who changed what, from what to what, and when. An
+// event is written in the transaction of its change, so there is no change without its event and no
+// event without its change. Events are only ever added.
+package audit
+
+import (
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+)
+
+// An Actor is who made a change.
+type Actor struct {
+	Issuer string      `json:"issuer"`
+	UserID string      `json:"userId"`
+	Roles  []auth.Role `json:"roles"`
+}
+
+// An Origin is where a change came from: the actor, their address and the request.
+type Origin struct {
+	Actor     Actor
+	SourceIP  string
+	RequestID string
+}
+
+// A Resource is what was changed. Revision is the one that the change led to.
+type Resource struct {
+	Type     string `json:"type"`
+	ID       string `json:"id"`
+	Revision int64  `json:"revision"`
+}
+
+// An Event is one change of one resource. Before is absent when the resource was created, After when
+// it was removed; both are the resource as its read shows it. Per resource, the events chain: each
+// Before is the previous After, and revisions count up by one.
+type Event struct {
+	EventID        string    `json:"eventId"` // UUID, version 7
+	EventTime      time.Time `json:"eventTime"`
+	EventName      string    `json:"eventName"` // for example RolloutPromoted
+	OrganizationID string    `json:"organizationId,omitempty"`
+	Actor          Actor     `json:"actor"`
+	SourceIP       string    `json:"sourceIp"`
+	RequestID      string    `json:"requestId"`
+	Resource       Resource  `json:"resource"`
+	Before         any       `json:"before,omitempty"`
+	After          any       `json:"after,omitempty"`
+}
+
+// Platform is the stream of what happens to channels, rollouts, edges, factories and limits.
+const Platform = "platform"
+
+// Factory is the stream of what happens inside a factory.
+func Factory(factoryID string) string { return "factory/" + factoryID }
+
+// A Record is an event in its stream. Position orders a stream: by time, then by id. The other keys
+// are those of the filters.
+type Record struct {
+	Stream              string `json:"stream"`
+	Position            string `json:"position"`
+	StreamResource      string `json:"streamResource"`
+	StreamActor         string `json:"streamActor"`
+	StreamResourceActor string `json:"streamResourceActor"`
+	Event
+}
+
+func record(stream string, e Event) Record {
+	return Record{
+		Stream: stream, Position: Position(e), Event: e,
+		StreamResource:      key(stream, e.Resource.Type, e.Resource.ID),
+		StreamActor:         key(stream, e.Actor.Issuer, e.Actor.UserID),
+		StreamResourceActor: key(stream, e.Resource.Type, e.Resource.ID, e.Actor.Issuer, e.Actor.UserID),
+	}
+}
+
+// key joins the parts of an index key. None of them can hold a line break.
+func key(parts ...string) string { return strings.Join(parts, "\n") }
+
+// TimeFormat gives every event time the same width, so that positions sort as times do.
+const TimeFormat = "2006-01-02T15:04:05.000Z"
+
+// PartName is the name of the event's part in a transaction.
+const PartName = "audit"
+
+// Part is the write of an event. It fails when there already is an event in its place, so that no
+// event can ever be overwritten.
+func Part(stream string, from Origin, at time.Time, name, organizationID string, what Resource, before, after any) dynamo.Part {
+	e := Event{
+		EventID: uuid.Must(uuid.NewV7()).String(), EventTime: at, EventName: name,
+		OrganizationID: organizationID, Actor: from.Actor, SourceIP: from.SourceIP, RequestID: from.RequestID,
+		Resource: what, Before: before, After: after,
+	}
+	return dynamo.PutPart(PartName, dynamo.Audit, record(stream, e), dynamo.Absent("position"))
+}
+
+// NotBefore returns the time of a change: now, or just after the resource's last change where the
+// clocks of two containers differ, so that a resource's events are in the order of its revisions.
+func NotBefore(now, last time.Time) time.Time {
+	if !now.After(last) {
+		return last.Add(time.Millisecond)
+	}
+	return now
+}

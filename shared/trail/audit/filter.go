@@ -1,0 +1,108 @@
+package audit
+
+import (
+	"net/url"
+	"time"
+
+	"wavegate/shared/platform/request"
+)
+
+// A Filter says which events of a stream to list; what is empty is any.
+type Filter struct {
+	// From and To bound the time: From is included, To is not. They are cut to the milliseconds that
+	// events have, upwards, so that each keeps its meaning.
+	From, To time.Time
+	// ResourceType and ResourceID name one resource, both or neither.
+	ResourceType, ResourceID string
+	// ActorIssuer and ActorUserID name one user, both or neither: two issuers can have users of the
+	// same id.
+	ActorIssuer, ActorUserID string
+}
+
+// Rules of what a filter takes. What matches nothing is no fault: the list is empty.
+var (
+	// TimeRule is that of RFC 3339, with a zone; the calendar has the last word. There are no leap
+	// seconds, which no clock of the service ever shows.
+	TimeRule = &request.Text{
+		Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})`,
+		Max:     64,
+		Check:   func(s string) bool { _, err := time.Parse(time.RFC3339, s); return err == nil },
+		Says:    "a time with a zone such as 2026-03-01T12:00:00Z or 2026-03-01T13:00:00.250%2B01:00 (RFC 3339; a plus sign is sent as %2B)",
+	}
+	// WordRule is that of resource types.
+	WordRule = &request.Text{Pattern: `[a-z][a-z-]{0,63}`, Says: "a type of resource such as rollout or release-channel"}
+	// IDRule is that of resource ids, issuers and user ids.
+	IDRule = &request.Text{Pattern: `[ -~]{1,512}`, Says: "1 to 512 printable ASCII characters"}
+)
+
+// FilterOf reads the query parameters from, to, resourceType, resourceId, actorIssuer and actorUserId.
+func FilterOf(in *request.Input) Filter {
+	f := Filter{From: timeOf(in, "from"), To: timeOf(in, "to")}
+	if !f.From.IsZero() && !f.To.IsZero() && f.From.After(f.To) {
+		in.Fault("from", "range", "must not be after to")
+	}
+	f.ResourceType, f.ResourceID = pairOf(in, "resourceType", WordRule, "resourceId")
+	f.ActorIssuer, f.ActorUserID = pairOf(in, "actorIssuer", IDRule, "actorUserId")
+	return f
+}
+
+// timeOf reads a time as the first millisecond that is not before it. A time out of the years 1 to
+// 9999 becomes the nearest one within: nothing ever happened, or will, beyond.
+func timeOf(in *request.Input, name string) time.Time {
+	raw, _ := in.Query(name, TimeRule)
+	if raw == "" {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339, raw)
+	if err != nil {
+		return time.Time{}
+	}
+	if cut := t.Truncate(time.Millisecond); cut.Before(t) {
+		t = cut.Add(time.Millisecond)
+	}
+	switch t = t.UTC(); {
+	case t.Before(firstTime):
+		return firstTime
+	case t.After(lastTime):
+		return lastTime
+	}
+	return t
+}
+
+// The zero time stands for none, so the first time that can be asked for is one millisecond later.
+var (
+	firstTime = time.Date(1, 1, 1, 0, 0, 0, 1e6, time.UTC)
+	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
+)
+
+// pairOf reads two parameters that only mean something together.
+func pairOf(in *request.Input, first string, rule *request.Text, second string) (a, b string) {
+	a, hasA := in.Query(first, rule)
+	b, hasB := in.Query(second, IDRule)
+	switch {
+	case hasA && !hasB:
+		in.Fault(second, "required", "is required beside "+first)
+	case hasB && !hasA:
+		in.Fault(first, "required", "is required beside "+second)
+	}
+	return a, b
+}
+
+// Values is the filter as query parameters.
+func (f Filter) Values() url.Values {
+	v := url.Values{}
+	for name, value := range map[string]string{
+		"resourceType": f.ResourceType, "resourceId": f.ResourceID,
+		"actorIssuer": f.ActorIssuer, "actorUserId": f.ActorUserID,
+	} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	for name, at := range map[string]time.Time{"from": f.From, "to": f.To} {
+		if !at.IsZero() {
+			v.Set(name, at.Format(TimeFormat))
+		}
+	}
+	return v
+}

@@ -1,0 +1,50 @@
+package audit_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+)
+
+// FuzzFilter holds for any query: it is refused with a reason, or it is a filter that means the same
+// when it is written into the address of the next page and read again.
+func FuzzFilter(f *testing.F) {
+	for _, seed := range []string{
+		"", "from=2026-03-01T12:00:00Z&to=2026-03-02T00:00:00%2B01:00", "from=2026-03-01t12:00:00.9999z", "from=0000-01-01T00:00:00Z",
+		"to=9999-12-31T23:59:59.999999999Z", "from=9999-12-31T23:59:59-23:59", "from=2026-02-30T00:00:00Z", "from=2026-03-02T00:00:00Z&to=2026-03-01T00:00:00Z",
+		"resourceType=rollout", "resourceType=rollout&resourceId=%0A", "actorIssuer=https://people.example&actorUserId=olga", "actorUserId=%zz", "resourceId=a;b",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		read := func(query string) (audit.Filter, error) {
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r.URL.RawQuery = query
+			in := request.Of(r)
+			filter := audit.FilterOf(in)
+			return filter, in.Err()
+		}
+		filter, err := read(query)
+		if err != nil {
+			if p := problem.From(err); p.Code != problem.ValidationFailed || len(p.Faults) == 0 {
+				t.Fatalf("refused with %v", err)
+			}
+			return
+		}
+		if !filter.From.IsZero() && !filter.To.IsZero() && filter.From.After(filter.To) {
+			t.Fatalf("took a time from %s to %s", filter.From, filter.To)
+		}
+		again, err := read(filter.Values().Encode())
+		if err != nil || !again.From.Equal(filter.From) || !again.To.Equal(filter.To) {
+			t.Fatalf("%q was read as %+v, and that as %+v, %v", query, filter, again, err)
+		}
+		again.From, again.To = filter.From, filter.To
+		if again != filter {
+			t.Fatalf("%q was read as %+v, and that as %+v", query, filter, again)
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package audit
+
+import (
+	"context"
+	"regexp"
+	"sync"
+
+	"wavegate/shared/platform/dynamo"
+)
+
+// A Log reads the trail.
+type Log struct{ db *dynamo.DB }
+
+// NewLog makes a log.
+func NewLog(db *dynamo.DB) *Log { return &Log{db} }
+
+// List returns at most limit events of a stream, the newest first, that lie behind the position
+// after; from the newest on, where that is empty. Whatever the filter, a page comes back full or
+// last at the price of the events that it shows and one more: each combination of resource and actor
+// has an index.
+//
+// Walking by Position repeats nothing and leaves nothing out that was there throughout, whatever is
+// written meanwhile: events never change and never move. Their order is that of the times that the
+// writing containers had, whose clocks may differ by seconds, and no bound is ever taken from a
+// reader's clock. So an event can appear behind one that was already read: whoever looks out for new
+// events begins a little (say ten seconds) before the newest known one and knows events by their ids.
+// The events of one resource are in the order of its revisions on any clock.
+//
+// A stream without a filter by resource or actor is read as it is. With one, the read goes by a
+// global index, and an event shows after a moment, as a rule within a second.
+func (l *Log) List(ctx context.Context, stream string, f Filter, after string, limit int) (dynamo.Page[Event], error) {
+	return dynamo.List[Event](ctx, l.db, f.selection(stream, after), dynamo.Window{Limit: limit})
+}
+
+func (f Filter) selection(stream, after string) dynamo.Selection {
+	s := dynamo.Selection{Table: dynamo.Audit, Partition: stream, Descending: true, Least: "0", Most: "~"}
+	switch resource, actor := f.ResourceID != "", f.ActorUserID != ""; {
+	case resource && actor:
+		s.Index = "byResourceAndActor"
+		s.Partition = key(stream, f.ResourceType, f.ResourceID, f.ActorIssuer, f.ActorUserID)
+	case resource:
+		s.Index, s.Partition = "byResource", key(stream, f.ResourceType, f.ResourceID)
+	case actor:
+		s.Index, s.Partition = "byActor", key(stream, f.ActorIssuer, f.ActorUserID)
+	}
+	// A time sorts before every position of that time, and behind all of the times before.
+	if !f.From.IsZero() {
+		s.Least = f.From.Format(TimeFormat)
+	}
+	if !f.To.IsZero() {
+		s.Most = f.To.Format(TimeFormat)
+	}
+	if after != "" {
+		s.Most = min(s.Most, below(after))
+	}
+	return s
+}
+
+// below is a bound that lies under the position and over, or on, every lesser one: all positions
+// have the same length, so what is less is so in a character before the last, or in the last.
+func below(position string) string {
+	last := len(position) - 1
+	return position[:last] + string(position[last]-1)
+}
+
+var positionForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z#[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\z`)
+})
+
+// IsPosition tells whether s can be a position, whether or not there is an event.
+func IsPosition(s string) bool { return positionForm().MatchString(s) }
+
+// Position is the event's place in its stream: its time, then its id. All positions have the same
+// length.
+func Position(e Event) string { return e.EventTime.UTC().Format(TimeFormat) + "#" + e.EventID }

@@ -1,0 +1,282 @@
+package audit_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/production/method"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
+)
+
+// A container is one process of the service: its clock differs from the others'.
+type container struct {
+	channels  *release.Store
+	rollouts  *rollout.Store
+	factories *factory.Store
+	machines  *machine.Store
+	methods   *method.Store
+}
+
+// A change is what the trail must say of something that was done.
+type change struct {
+	stream, name string
+	resource     audit.Resource
+	actor        string
+	before       any
+	after        any
+}
+
+// A world is a channel, rollouts on it and a factory of its own, and the containers that serve them.
+type world struct {
+	now        time.Time
+	containers []container
+	log        *audit.Log
+	edgeType   string
+	factory    string
+	rollout    string
+	last       map[string]any // the present state, by resource
+	revisions  map[string]int64
+	changes    []change
+	versions   int // that were published
+	names      int // that were given
+}
+
+const organization = "acme"
+
+var users = []string{"olga", "eric", "mia"}
+
+// newWorld starts at a moment of its own, far from that of any other, so that its part of the platform's
+// stream is found by the time. Skews are those of the containers' clocks.
+func newWorld(client *dynamodb.Client, skews ...time.Duration) *world {
+	name := "t" + uuid.NewString()[:13]
+	w := &world{
+		now:      time.UnixMilli(rand.Int64N(100 * 365 * 24 * 3600 * 1000)).UTC(),
+		edgeType: name, factory: name, last: map[string]any{}, revisions: map[string]int64{},
+	}
+	for _, skew := range skews {
+		db := dynamo.Open(client, func() time.Time {
+			w.now = w.now.Add(7 * time.Millisecond)
+			return w.now.Add(skew)
+		})
+		w.containers = append(w.containers, container{
+			release.NewStore(db), rollout.NewStore(db), factory.NewStore(db), machine.NewStore(db), method.NewStore(db)})
+	}
+	w.log = audit.NewLog(dynamo.Open(client, time.Now))
+	return w
+}
+
+func origin(user string) audit.Origin {
+	return audit.Origin{
+		Actor:    audit.Actor{Issuer: "https://people.example", UserID: user, Roles: []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}},
+		SourceIP: "192.0.2.7", RequestID: "req-1",
+	}
+}
+
+func resourceKey(kind, id string) string { return kind + " " + id }
+
+// saw notes a change of a resource to a new state.
+func (w *world) saw(stream, name, kind, id, user string, after any) {
+	k := resourceKey(kind, id)
+	w.revisions[k]++
+	w.changes = append(w.changes, change{
+		stream: stream, name: name, actor: user, before: w.last[k], after: after,
+		resource: audit.Resource{Type: kind, ID: id, Revision: w.revisions[k]},
+	})
+	w.last[k] = after
+}
+
+// A step is one operation as a container does it for a user.
+type step func(t *rapid.T, c container, user string) error
+
+// steps are the operations that histories are drawn from.
+func (w *world) steps() map[string]step {
+	return map[string]step{
+		"publish": w.publish, "start": w.start, "move": w.move,
+		"factory": w.renameFactory, "machine": w.putMachine, "method": w.createMethod,
+	}
+}
+
+func (w *world) publish(_ *rapid.T, c container, user string) error {
+	w.versions++
+	p := release.Publication{EdgeType: w.edgeType, Channel: "stable", CurrentVersion: fmt.Sprintf("1.0.%d", w.versions),
+		ArtifactURL: "https://artifacts.example/a", SHA256: fmt.Sprintf("%064x", w.versions)}
+	if _, err := c.channels.Publish(context.Background(), origin(user), p, request.Preconditions{}); err != nil {
+		return err
+	}
+	return w.sawChannel(c, "ReleasePublished", user)
+}
+
+func (w *world) sawChannel(c container, name, user string) error {
+	now, err := c.channels.Get(context.Background(), w.edgeType, "stable")
+	if err == nil {
+		w.saw(audit.Platform, name, release.ResourceType, now.ID(), user, now)
+	}
+	return err
+}
+
+// start begins a rollout, once the one before has ended.
+func (w *world) start(t *rapid.T, c container, user string) error {
+	if r, ok := w.last[resourceKey(rollout.ResourceType, w.rollout)].(rollout.Rollout); ok && r.Status == rollout.Active {
+		return w.move(t, c, user)
+	}
+	if w.versions == 0 {
+		return w.publish(t, c, user)
+	}
+	plan := rollout.Plan{EdgeType: w.edgeType, Channel: "stable", TargetVersion: "1.0.1"}
+	id, err := c.rollouts.Start(context.Background(), origin(user), plan, idempotency.Claim{})
+	if err != nil {
+		return err
+	}
+	w.rollout = id
+	return w.sawRollout(c, "RolloutStarted", user)
+}
+
+func (w *world) sawRollout(c container, name, user string) error {
+	now, err := c.rollouts.Get(context.Background(), w.rollout)
+	if err == nil {
+		w.saw(audit.Platform, name, rollout.ResourceType, w.rollout, user, now)
+	}
+	return err
+}
+
+// move promotes the rollout or ends it.
+func (w *world) move(t *rapid.T, c container, user string) error {
+	was, ok := w.last[resourceKey(rollout.ResourceType, w.rollout)].(rollout.Rollout)
+	if !ok {
+		return w.start(t, c, user)
+	}
+	m, name := rollout.Move{Status: rollout.Halted}, "RolloutHalted"
+	switch rapid.IntRange(0, 9).Draw(t, "move") {
+	case 0, 1:
+		m, name = rollout.Move{Status: rollout.Completed}, "RolloutCompleted"
+	case 2:
+	default:
+		next := map[int]int{1: 10, 10: 50, 50: 100}[was.StagedPercent]
+		if was.Status == rollout.Active && next > 0 {
+			m, name = rollout.Move{StagedPercent: &next}, "RolloutPromoted"
+		}
+	}
+	if m.Status == was.Status {
+		return nil // setting it again changes nothing, and so is not in the trail
+	}
+	if _, err := c.rollouts.Move(context.Background(), origin(user), w.rollout, m, request.Preconditions{}); err != nil {
+		return err
+	}
+	if was.Status == rollout.Active && m.Status == rollout.Completed && was.StagedPercent == 100 {
+		if err := w.sawChannel(c, "ReleaseAdopted", user); err != nil {
+			return err
+		}
+	}
+	return w.sawRollout(c, name, user)
+}
+
+func (w *world) caller(user string) auth.Principal {
+	return auth.Principal{Issuer: "https://people.example", UserID: user, OrganizationID: organization}
+}
+
+func (w *world) renameFactory(_ *rapid.T, c container, user string) error {
+	w.names++
+	name := "FactoryRenamed"
+	created, err := c.factories.Put(context.Background(), origin(user), w.factory, organization, fmt.Sprintf("Munich %d", w.names), request.Preconditions{})
+	if err != nil {
+		return err
+	}
+	if created {
+		name = "FactoryRegistered"
+	}
+	now, err := c.factories.Readable(context.Background(), w.caller(user), w.factory)
+	if err == nil {
+		w.saw(audit.Platform, name, factory.ResourceType, w.factory, user, now)
+	}
+	return err
+}
+
+func (w *world) putMachine(t *rapid.T, c container, user string) error {
+	if w.last[resourceKey(factory.ResourceType, w.factory)] == nil {
+		return w.renameFactory(t, c, user)
+	}
+	w.names++
+	code, name := rapid.SampledFrom([]string{"press-1", "press-2", "mill"}).Draw(t, "code"), "MachineRenamed"
+	created, err := c.machines.Put(context.Background(), w.caller(user), origin(user), w.factory, code, fmt.Sprintf("Press %d", w.names), request.Preconditions{})
+	if err != nil {
+		return err
+	}
+	if created {
+		name = "MachineRegistered"
+	}
+	now, err := c.machines.Get(context.Background(), w.caller(user), w.factory, code)
+	if err == nil {
+		w.saw(audit.Factory(w.factory), name, machine.ResourceType, code, user, now)
+	}
+	return err
+}
+
+func (w *world) createMethod(t *rapid.T, c container, user string) error {
+	if w.last[resourceKey(factory.ResourceType, w.factory)] == nil {
+		return w.renameFactory(t, c, user)
+	}
+	draft := method.Draft{ProductID: uuid.NewString(), Name: "Milling"}
+	id, err := c.methods.Create(context.Background(), w.caller(user), origin(user), w.factory, draft, idempotency.Claim{})
+	if err != nil {
+		return err
+	}
+	now, err := c.methods.Get(context.Background(), w.caller(user), w.factory, id)
+	if err == nil {
+		w.saw(audit.Factory(w.factory), "ProductionMethodCreated", method.ResourceType, id, user, now)
+	}
+	return err
+}
+
+// run does a random history of n operations.
+func (w *world) run(t *rapid.T, n int) {
+	steps := w.steps()
+	names := []string{"publish", "start", "move", "move", "factory", "machine", "machine", "method"}
+	for range n {
+		c := w.containers[rapid.IntRange(0, len(w.containers)-1).Draw(t, "container")]
+		name := rapid.SampledFrom(names).Draw(t, "step")
+		if err := steps[name](t, c, rapid.SampledFrom(users).Draw(t, "user")); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+}
+
+// window bounds the platform's stream to this world's part of it.
+func (w *world) window() audit.Filter {
+	return audit.Filter{From: w.now.Add(-time.Hour), To: w.now.Add(time.Hour)}
+}
+
+// asJSON is a value as a caller sees it.
+func asJSON(t *rapid.T, v any) any {
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// same tells whether an event says just what a change was.
+func (c change) same(t *rapid.T, e audit.Event) bool {
+	return e.EventName == c.name && e.Resource == c.resource && e.Actor.UserID == c.actor &&
+		e.SourceIP == "192.0.2.7" && e.RequestID == "req-1" &&
+		reflect.DeepEqual(asJSON(t, e.Before), asJSON(t, c.before)) && reflect.DeepEqual(asJSON(t, e.After), asJSON(t, c.after))
+}
