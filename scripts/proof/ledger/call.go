@@ -120,5 +120,8 @@ func (c Call) of(kind, id string) Resource {
 	if kind == "production-method" || kind == "machine" {
 		r.Stream = "factory/" + c.Parameter["factoryId"]
 	}
+	if kind == "edge" {
+		r.Stream = boxStream(id)
+	}
 	return r
 }

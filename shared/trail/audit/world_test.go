@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
@@ -27,11 +29,13 @@ import (
 
 // A container is one process of the service: its clock differs from the others'.
 type container struct {
-	channels  *release.Store
-	rollouts  *rollout.Store
-	factories *factory.Store
-	machines  *machine.Store
-	methods   *method.Store
+	channels     *release.Store
+	publications *publication.Store
+	rollouts     *rollout.Store
+	factories    *factory.Store
+	machines     *machine.Store
+	methods      *method.Store
+	edges        *edge.Store
 }
 
 // A change is what the trail must say of something that was done.
@@ -76,7 +80,7 @@ func newWorld(client *dynamodb.Client, skews ...time.Duration) *world {
 			return w.now.Add(skew)
 		})
 		w.containers = append(w.containers, container{
-			release.NewStore(db), rollout.NewStore(db), factory.NewStore(db), machine.NewStore(db), method.NewStore(db)})
+			release.NewStore(db), publication.NewStore(db), rollout.NewStore(db), factory.NewStore(db), machine.NewStore(db), method.NewStore(db), edge.NewStore(db)})
 	}
 	w.log = audit.NewLog(dynamo.Open(client, time.Now))
 	return w
@@ -117,7 +121,7 @@ func (w *world) publish(_ *rapid.T, c container, user string) error {
 	w.versions++
 	p := release.Publication{EdgeType: w.edgeType, Channel: "stable", CurrentVersion: fmt.Sprintf("1.0.%d", w.versions),
 		ArtifactURL: "https://artifacts.example/a", SHA256: fmt.Sprintf("%064x", w.versions)}
-	if _, err := c.channels.Publish(admission.Unlimited(context.Background()), origin(user), p, request.Preconditions{}); err != nil {
+	if _, err := c.publications.Publish(admission.Unlimited(context.Background()), origin(user), p, request.Preconditions{}); err != nil {
 		return err
 	}
 	return w.sawChannel(c, "ReleasePublished", user)
