@@ -39,7 +39,7 @@ var rules = map[string]*value.Text{
 	"value.SHA256":            value.SHA256,
 	"release.VersionRule":     release.VersionRule,
 	"value.UUID":              value.UUID,
-	"rollout.EndRule":         rollout.EndRule,
+	"rollout.ReasonRule":      rollout.ReasonRule,
 	"rollout.StatusRule":      rollout.StatusRule,
 }
 

@@ -249,7 +249,7 @@ func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 		"a row with a rollout of nobody": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Channels, "channel", "stable")["wave"].(ledger.Item)["id"] = "x"
 		},
-		"a row that forgot its rollout":  func(t *testing.T, r *run) { r.item(t, dynamo.Rollouts, "status", "completed")["status"] = "active" },
+		"a row that forgot its rollout": func(t *testing.T, r *run) { r.item(t, dynamo.Rollouts, "status", "completed")["status"] = "active" },
 		"a publication that left a rollout active": func(t *testing.T, r *run) {
 			r.remove(t, dynamo.Audit, "eventName", "RolloutHalted")
 			halted := r.item(t, dynamo.Rollouts, "status", "halted")

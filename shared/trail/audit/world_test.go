@@ -64,6 +64,9 @@ type world struct {
 
 const organization = "acme"
 
+// boxes stands for the streams of boxes, which are read as one.
+const boxes = "boxes"
+
 var users = []string{"olga", "eric", "mia"}
 
 // newWorld starts at a moment of its own, far from that of any other, so that its part of the platform's
@@ -113,8 +116,27 @@ type step func(t *rapid.T, c container, user string) error
 func (w *world) steps() map[string]step {
 	return map[string]step{
 		"publish": w.publish, "start": w.start, "move": w.move,
-		"factory": w.renameFactory, "machine": w.putMachine, "method": w.createMethod,
+		"factory": w.renameFactory, "machine": w.putMachine, "method": w.createMethod, "edge": w.putEdge,
 	}
+}
+
+// putEdge registers a box or moves it to another channel.
+func (w *world) putEdge(t *rapid.T, c container, user string) error {
+	w.names++
+	id, name := w.factory+rapid.SampledFrom([]string{"-1", "-2", "-3", "-4"}).Draw(t, "box"), "EdgeReassigned"
+	created, err := c.edges.Put(admission.Unlimited(context.Background()), origin(user), id,
+		edge.Assignment{EdgeType: w.edgeType, Channel: fmt.Sprintf("c%d", w.names), OrganizationID: organization}, request.Preconditions{})
+	if err != nil {
+		return err
+	}
+	if created {
+		name = "EdgeRegistered"
+	}
+	now, err := c.edges.Get(context.Background(), id)
+	if err == nil {
+		w.saw(boxes, name, edge.ResourceType, id, user, now)
+	}
+	return err
 }
 
 func (w *world) publish(_ *rapid.T, c container, user string) error {
@@ -124,13 +146,19 @@ func (w *world) publish(_ *rapid.T, c container, user string) error {
 	if _, err := c.publications.Publish(admission.Unlimited(context.Background()), origin(user), p, request.Preconditions{}); err != nil {
 		return err
 	}
-	return w.sawChannel(c, "ReleasePublished", user)
+	if err := w.sawChannel(c, "ReleasePublished", user); err != nil {
+		return err
+	}
+	if r, ok := w.last[resourceKey(rollout.ResourceType, w.rollout)].(rollout.Rollout); ok && r.Status == rollout.Active {
+		return w.sawRollout(c, "RolloutHalted", user)
+	}
+	return nil
 }
 
 func (w *world) sawChannel(c container, name, user string) error {
 	now, err := c.channels.Get(context.Background(), w.edgeType, "stable")
 	if err == nil {
-		w.saw(audit.Platform, name, release.ResourceType, now.ID(), user, now)
+		w.saw(audit.Platform, name, release.ResourceType, now.ID(), user, now.Channel)
 	}
 	return err
 }
@@ -251,7 +279,7 @@ func (w *world) createMethod(t *rapid.T, c container, user string) error {
 // run does a random history of n operations.
 func (w *world) run(t *rapid.T, n int) {
 	steps := w.steps()
-	names := []string{"publish", "start", "move", "move", "factory", "machine", "machine", "method"}
+	names := []string{"publish", "start", "move", "move", "factory", "machine", "machine", "method", "edge", "edge"}
 	for range n {
 		c := w.containers[rapid.IntRange(0, len(w.containers)-1).Draw(t, "container")]
 		name := rapid.SampledFrom(names).Draw(t, "step")
