@@ -43,3 +43,14 @@ func (s *Session) Call(tb testing.TB, operation string) samples.Call {
 	}
 	return c
 }
+
+// Samples makes all that the samples of the event files act on, and returns the samples' calls by
+// operation.
+func (t Target) Samples(tb testing.TB) map[string]samples.Call {
+	tb.Helper()
+	session, calls := t.Session(tb, samples.Fixed()), map[string]samples.Call{}
+	for _, s := range samples.All {
+		calls[s.Operation] = session.Call(tb, s.Operation)
+	}
+	return calls
+}
