@@ -6,6 +6,8 @@
 // event files, new ones for each run, or drawn ones.
 package samples
 
+//go:generate go test -count=1 -run Events . -update
+
 import (
 	"net/http"
 	"slices"

@@ -80,9 +80,8 @@ func TestSamples_Session_MakesWhatACallActsOn(t *testing.T) {
 	}
 }
 
-// TestEvents_AreThoseOfTheSamples holds the folder of sample events against the samples:
-//
-//	go test ./scripts/samples -run Events -update
+// TestEvents_AreThoseOfTheSamples compares the folder of sample events with the samples. With -update,
+// as "go generate ./scripts/samples" runs it, it writes them.
 func TestEvents_AreThoseOfTheSamples(t *testing.T) {
 	var want []string
 	for _, s := range samples.All {
@@ -98,7 +97,7 @@ func TestEvents_AreThoseOfTheSamples(t *testing.T) {
 			}
 		}
 		if stored, err := os.ReadFile(file); err != nil || string(stored) != string(text) {
-			t.Errorf("%s is not the sample's event (%v); -update writes it", file, err)
+			t.Errorf("%s is not the sample's event (%v); go generate ./scripts/samples writes it", file, err)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
