@@ -2,6 +2,8 @@ package contract_test
 
 import (
 	"go/ast"
+	"go/types"
+	"testing"
 
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/value"
@@ -9,6 +11,7 @@ import (
 
 // read records what a function of package request reads.
 func (w *walk) read(method string, call *ast.CallExpr, in scope) {
+	w.reached[call] = true
 	arguments := make([]term, len(call.Args))
 	for i, argument := range call.Args {
 		arguments[i] = in.resolve(argument)
@@ -70,6 +73,32 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 	case "Err", "Fault", "Refuse", "Revision", "Check", "NotModified", "Of":
 	default:
 		w.fault("request.%s is new to this test; say here what it reads", method)
+	}
+}
+
+// TestReads_EveryReadOfTheCode_IsReached finds a value that is read where no operation was followed to, so
+// that nothing compares it with the contract.
+func TestReads_EveryReadOfTheCode_IsReached(t *testing.T) {
+	s := code(t)
+	if _, err := s.operations(); err != nil {
+		t.Fatal(err)
+	}
+	for path, p := range s.packages {
+		if path == requestPackage || path == sample {
+			continue
+		}
+		for _, file := range p.Syntax {
+			ast.Inspect(file, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || s.reached[call] {
+					return true
+				}
+				if f := calleeOf(p.TypesInfo, call); f != nil && f.Signature().Recv() != nil && handsOn(f.Signature().Recv().Type()) {
+					t.Errorf("%s: no operation was followed to %s", p.Fset.Position(call.Pos()), types.ExprString(call))
+				}
+				return true
+			})
+		}
 	}
 }
 

@@ -25,7 +25,8 @@ const (
 type source struct {
 	packages  map[string]*packages.Package
 	functions map[*types.Func]function
-	variables map[types.Object]term // what a variable of a package begins as
+	variables map[types.Object]term  // what a variable of a package begins as
+	reached   map[*ast.CallExpr]bool // the calls of package request that an operation was followed to
 }
 
 // A function is the declaration of a function or method, with the types of its package.
@@ -48,7 +49,7 @@ var loadSource = sync.OnceValues(func() (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &source{packages: map[string]*packages.Package{}, functions: map[*types.Func]function{}, variables: map[types.Object]term{}}
+	s := &source{packages: map[string]*packages.Package{}, functions: map[*types.Func]function{}, variables: map[types.Object]term{}, reached: map[*ast.CallExpr]bool{}}
 	for _, p := range loaded {
 		for _, e := range p.Errors {
 			return nil, e

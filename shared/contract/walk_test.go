@@ -178,11 +178,16 @@ func (s scope) hand(known map[types.Object]term, of *types.Info, to *ast.FuncTyp
 // handsOnInput tells whether a function is given something that inputs are read from.
 func handsOnInput(f *types.Func) bool {
 	for v := range f.Signature().Params().Variables() {
-		if isNamed(v.Type(), requestPackage, "Input") || isNamed(v.Type(), requestPackage, "Body") || isNamed(v.Type(), lambdahttpPackage, "Call") {
+		if handsOn(v.Type()) || isNamed(v.Type(), lambdahttpPackage, "Call") {
 			return true
 		}
 	}
 	return false
+}
+
+// handsOn tells whether inputs are read from a value of the type.
+func handsOn(t types.Type) bool {
+	return isNamed(t, requestPackage, "Input") || isNamed(t, requestPackage, "Body")
 }
 
 // answers tells whether a function makes an answer.
