@@ -33,8 +33,7 @@ func TestRun_UnderFaults_TellsOneStory(t *testing.T) {
 	play(t, o, total)
 }
 
-// TestRun_OnTheReference_TellsOneStory does the same on the store that honours transaction tokens by
-// itself; for the embedded one, the store front does.
+// TestRun_OnTheReference_TellsOneStory does the same on DynamoDB Local.
 func TestRun_OnTheReference_TellsOneStory(t *testing.T) {
 	onReference(t, func(s *dynamolocal.Store) {
 		total := count(t, "PROOF_CALLS_REFERENCE", 300, 20_000)
@@ -43,8 +42,8 @@ func TestRun_OnTheReference_TellsOneStory(t *testing.T) {
 	})
 }
 
-// A round is a run on one empty store. Long runs have many: a transaction of the embedded store takes
-// the longer the more is stored.
+// A round is a run on one empty store. Long runs have many: a new item of the embedded store takes longer
+// the more items are stored.
 type round struct {
 	seed  uint64
 	calls int
