@@ -3,17 +3,18 @@ package main
 
 import (
 	"wavegate/shared/fleet/edge"
-	"wavegate/shared/fleet/release"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
-func main() { lambdahttp.Run("get-edge", wire) }
+func main() { function.Run("get-edge", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	edges := edge.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", release.NameRule)
+		id := c.Path("edgeId", value.Name)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -3,17 +3,19 @@
 package main
 
 import (
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
-func main() { lambdahttp.Run("get-factory", wire) }
+func main() { function.Run("get-factory", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	factories := factory.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("factoryId", factory.SlugRule)
+		id := c.Path("factoryId", value.Slug)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

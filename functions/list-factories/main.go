@@ -5,19 +5,20 @@ package main
 import (
 	"net/url"
 
-	"wavegate/shared/fleet/release"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
-func main() { lambdahttp.Run("list-factories", wire) }
+func main() { function.Run("list-factories", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	factories := factory.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: "/api/factories"}
-		organization, named := c.Query("organizationId", release.NameRule)
+		organization, named := c.Query("organizationId", value.Name)
 		window := paging.ByOffset(c.Input)
 		switch {
 		case named:

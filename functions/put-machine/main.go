@@ -3,21 +3,21 @@
 package main
 
 import (
-	"wavegate/shared/fleet/release"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/production/factory"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/production/machine"
 )
 
-func main() { lambdahttp.Run("put-machine", wire) }
+func main() { function.Run("put-machine", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	machines := machine.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", factory.SlugRule)
-		code := c.Path("code", release.NameRule)
+		factoryID := c.Path("factoryId", value.Slug)
+		code := c.Path("code", value.Name)
 		body := c.Body()
-		name := body.Text("name", factory.NameRule)
+		name := body.Text("name", value.DisplayName)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -5,19 +5,21 @@ package main
 import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/trail/idempotency"
 )
 
-func main() { lambdahttp.Run("start-rollout", wire) }
+func main() { function.Run("start-rollout", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
 		plan := rollout.Plan{
-			EdgeType:      body.Text("edgeType", release.NameRule),
-			Channel:       body.Text("channel", release.NameRule),
+			EdgeType:      body.Text("edgeType", value.Name),
+			Channel:       body.Text("channel", value.Name),
 			TargetVersion: body.Text("targetVersion", release.VersionRule),
 		}
 		key := c.IdempotencyKey()

@@ -6,19 +6,19 @@ import (
 	"net/http"
 
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
-func main() { lambdahttp.Run("update-rollout", wire) }
+func main() { function.Run("update-rollout", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", request.UUID)
+		id := c.Path("id", value.UUID)
 		body := c.Body()
-		percent, raises := body.OptionalInteger("staged_percent", "one of 1, 10, 50, 100",
-			func(n int64) bool { return rollout.IsStage(int(n)) })
+		percent, raises := body.OptionalInteger("staged_percent", rollout.StageRule)
 		status, ends := body.OptionalText("status", rollout.EndRule)
 		if !raises && !ends {
 			body.Require("staged_percent", "status")

@@ -1,5 +1,4 @@
-// Package calls runs the service for measurements and knows a call of each operation, with what the
-// call acts on.
+// Package calls runs the service for measurements, and has the samples' calls made on it.
 package calls
 
 import (
@@ -16,10 +15,10 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
+	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/ratelimit"
-	"wavegate/shared/copilot"
 	"wavegate/shared/platform/dynamo/dynamolocal"
+	"wavegate/shared/platform/setting"
 )
 
 // Options say what a World runs on.
@@ -62,14 +61,12 @@ func Start(ctx context.Context, o Options) (w *World, err error) {
 	}
 	assistant := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
 	w.close = append(w.close, assistant.Close)
-	high := ratelimit.Limits{User: ratelimit.Highest, Organization: ratelimit.Highest,
-		CopilotUser: ratelimit.Highest, CopilotOrganization: ratelimit.Highest}
 	settings := []string{
-		copilot.EnvURL + "=" + assistant.URL, copilot.EnvSecret + "=a-secret-of-this-measurement-alone",
-		ratelimit.EnvDeadline + "=5000",
+		"COPILOT_URL=" + assistant.URL, "COPILOT_SECRET=a-secret-of-this-measurement-alone",
+		setting.LimitDeadlineMS.Assign(setting.Numbers[setting.LimitDeadlineMS].Most),
 	}
-	for name, value := range high.Environment() {
-		settings = append(settings, name+"="+value)
+	for _, limit := range []setting.Name{setting.LimitUser, setting.LimitOrganization, setting.LimitCopilotUser, setting.LimitCopilotOrganization} {
+		settings = append(settings, limit.Assign(setting.HighestLimit))
 	}
 	w.Service, err = service.Start(ctx, service.Options{
 		Functions: o.Functions, Store: o.Store, Issuers: issuers, Processes: o.Processes, Log: o.Log,
@@ -91,16 +88,13 @@ func (w *World) Close() {
 }
 
 // A Caller is who calls: a user with a role in an organization, or a box.
-type Caller struct {
-	User, Organization string
-	Role               auth.Role
-}
+type Caller = samples.Caller
 
-// The callers of the calls; a box is Caller{User: id, Role: auth.Edge}.
+// The callers of the benchmarks' own calls.
 var (
-	Owner    = Caller{"olga", "wavegate", auth.PlatformOwner}
-	Engineer = Caller{"eric", "acme", auth.ProductionEngineer}
-	Admin    = Caller{"anna", "acme", auth.OrganizationAdmin}
+	Owner    = samples.Owner
+	Engineer = Caller{User: "eric", Organization: "acme", Role: auth.ProductionEngineer}
+	Admin    = Caller{User: "anna", Organization: "acme", Role: auth.OrganizationAdmin}
 )
 
 // Box is the caller that a box is.

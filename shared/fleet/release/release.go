@@ -10,30 +10,23 @@ import (
 	"time"
 
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // Rules of what a publication holds.
 var (
-	// NameRule is that of edge types, channels, edge ids, machine codes and organization ids.
-	NameRule = &request.Text{
-		Pattern: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`,
-		Says:    "1 to 64 letters, digits, dots, underscores or hyphens, the first a letter or digit",
-	}
 	// VersionRule takes any scheme of versions: they are compared for equality only.
-	VersionRule = &request.Text{
+	VersionRule = &value.Text{
 		Pattern: `[A-Za-z0-9][A-Za-z0-9._+-]{0,63}`,
 		Says:    "1 to 64 letters, digits, dots, underscores, plus signs or hyphens, the first a letter or digit",
 	}
 	// ArtifactURLRule takes an absolute https URL that a box can fetch without being given secrets. The
 	// pattern is the whole rule, as RFC 3986 has it, so that the published contract can say the same.
-	ArtifactURLRule = &request.Text{
+	ArtifactURLRule = &value.Text{
 		Pattern: `https://([A-Za-z0-9._~-]+|\[(` + ipv6 + `)\])(:(` + port + `))?([/?]([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?`,
 		Max:     2048,
 		Says:    "an absolute https URL with a host, without user information and fragment",
 	}
-	// SHA256Rule takes a digest in either case; it is kept in lower case.
-	SHA256Rule = &request.Text{Pattern: `[0-9A-Fa-f]{64}`, Lower: true, Says: "64 hexadecimal digits"}
 )
 
 // An address of IPv6 without an embedded one of IPv4 (RFC 3986, section 3.2.2), by where it is shortened,
@@ -130,17 +123,18 @@ type Publication struct {
 	EdgeType, Channel, CurrentVersion, ArtifactURL, SHA256 string
 }
 
-// publish decides what a publication makes of a row. Rollouts that have ended are forgotten, which is
-// the explicit way to send boxes back; an active one goes on. Publishing what is there already
-// changes nothing, unless there is something to forget.
-func (r Row) publish(p Publication, at time.Time) (next Row, changed bool) {
+// publish decides what a publication makes of a row: the next row and the event that tells of it; no
+// event where nothing changes. Rollouts that have ended are forgotten, which is the explicit way to send
+// boxes back; an active one goes on. Publishing what is there already changes nothing, unless there is
+// something to forget.
+func (r Row) publish(p Publication, at time.Time) (next Row, event string) {
 	next = r
 	if r.Wave != nil && !r.Wave.Active {
 		next.Wave = nil
 	}
 	same := r.Revision > 0 && r.CurrentVersion == p.CurrentVersion && r.ArtifactURL == p.ArtifactURL && r.SHA256 == p.SHA256
 	if same && next.Wave == r.Wave && len(r.Earlier) == 0 {
-		return r, false
+		return r, ""
 	}
 	next.Earlier = nil
 	next.Channel = Channel{
@@ -148,16 +142,27 @@ func (r Row) publish(p Publication, at time.Time) (next Row, changed bool) {
 		CurrentVersion: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256,
 		Revision: r.Revision + 1, UpdatedAt: at,
 	}
-	return next, true
+	return next, "ReleasePublished"
 }
 
-// Advance is the channel once a rollout that reached everyone is completed: its target is the
-// channel's version.
-func (c Channel) Advance(w Wave, at time.Time) Channel {
-	c.CurrentVersion, c.ArtifactURL, c.SHA256 = w.TargetVersion, w.ArtifactURL, w.SHA256
-	c.Revision++
-	c.UpdatedAt = at
-	return c
+// Begin is the row once a rollout starts on the channel. The targets of those before it stay remembered.
+func (r Row) Begin(w Wave) Row {
+	earlier := r.Remembered()
+	r.Earlier, r.Wave = nil, &w
+	if len(earlier) > 0 { // an empty list is left out: the embedded store cannot keep one
+		r.Earlier = earlier
+	}
+	return r
+}
+
+// Adopt is the row once a rollout that reached everyone is completed: its target is the channel's
+// version, and what earlier rollouts brought is remembered no longer.
+func (r Row) Adopt(w Wave, at time.Time) Row {
+	r.Wave, r.Earlier = &w, nil
+	r.CurrentVersion, r.ArtifactURL, r.SHA256 = w.TargetVersion, w.ArtifactURL, w.SHA256
+	r.Revision++
+	r.UpdatedAt = at
+	return r
 }
 
 // allows tells whether a version that may have been published before can be published with a digest.
@@ -168,4 +173,14 @@ func (r Release) allows(p Publication) error {
 			p.CurrentVersion, p.EdgeType, r.SHA256)
 	}
 	return nil
+}
+
+// published is the release once a publication says where its bytes are. The first publication binds the
+// version to its digest.
+func (r Release) published(p Publication, at time.Time) Release {
+	next := Release{EdgeType: p.EdgeType, Version: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, PublishedAt: at}
+	if !r.PublishedAt.IsZero() {
+		next.PublishedAt = r.PublishedAt
+	}
+	return next
 }

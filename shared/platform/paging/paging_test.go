@@ -22,11 +22,12 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/setting"
+	"wavegate/shared/platform/value"
 )
 
 // kindRule is that of the one filter of the lists here.
-var kindRule = &request.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
+var kindRule = &value.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
 
 // query reads what the lists here are asked for.
 func query(c *lambdahttp.Call, path string) paging.Query {
@@ -91,7 +92,7 @@ func get(t interface{ Fatalf(string, ...any) }, list lambdahttp.Handler, rawQuer
 		t.Fatalf("the test's own query: %v", err)
 	}
 	caller := auth.Principal{Issuer: "https://people.example", UserID: "olga", Roles: []auth.Role{auth.PlatformOwner}, Expires: now.Add(time.Hour)}
-	env := lambdahttp.Env{Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler), Metrics: io.Discard}
+	env := lambdahttp.Env{Now: func() time.Time { return now }, Settings: setting.NewReader(setting.CORSOrigins), Log: slog.New(slog.DiscardHandler), Metrics: io.Discard}
 	event := events.APIGatewayProxyRequest{
 		Path: "/api/list", HTTPMethod: http.MethodGet, MultiValueQueryStringParameters: values,
 		RequestContext: events.APIGatewayProxyRequestContext{RequestID: "req-1", Path: "/prod/api/list", Authorizer: caller.Context()},

@@ -2,6 +2,7 @@ package request_test
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // FuzzBody holds for any body: reading ends without a panic; what is refused has a reason; what is
@@ -25,8 +27,8 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		in := request.Of(sent(string(body)))
 		b := in.Body()
-		name, hasName := b.OptionalText("name", &request.Text{})
-		percent, hasPercent := b.OptionalInteger("staged_percent", "a whole number", func(int64) bool { return true })
+		name, hasName := b.OptionalText("name", &value.Text{})
+		percent, hasPercent := b.OptionalInteger("staged_percent", &value.Integer{Least: math.MinInt64, Most: math.MaxInt64})
 		err := in.Err()
 		if err != nil {
 			p := problem.From(err)
