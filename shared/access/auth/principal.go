@@ -23,6 +23,8 @@ const (
 	ProductionEngineer Role = "production_engineer"
 	// Edge is a box; its user id is its edge id.
 	Edge Role = "edge"
+	// FleetViewer reads what concerns the fleet. It changes nothing, and sees no factory by this role.
+	FleetViewer Role = "fleet_viewer"
 
 	// Member is no role that a token can carry: in a list of roles it stands for any person of an
 	// organization, whatever roles they hold. A box is not a person.
@@ -32,7 +34,7 @@ const (
 )
 
 // Roles lists every role that a token may carry.
-var Roles = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, Edge}
+var Roles = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, Edge, FleetViewer}
 
 // A Principal is an authenticated caller. A user is the pair (Issuer, UserID): two issuers never
 // share one.
@@ -54,9 +56,15 @@ func (p Principal) Expired(now time.Time) bool {
 	return !now.Before(p.Expires.Add(Leeway))
 }
 
-// User identifies the caller across issuers. An issuer's name is a URL and holds no space, so no two
-// callers share one.
-func (p Principal) User() string { return p.Issuer + " " + p.UserID }
+// User identifies the caller across issuers; see User.
+func (p Principal) User() string { return User(p.Issuer, p.UserID) }
+
+// User names a user of an issuer, so that no two pairs share a name, whatever their parts hold. A space
+// divides the parts. In the issuer, a space becomes %20 and a percent sign %25, so the first space of a name
+// is the one that divides it.
+func User(issuer, id string) string { return escape.Replace(issuer) + " " + id }
+
+var escape = strings.NewReplacer("%", "%25", " ", "%20")
 
 // Has tells whether the caller holds at least one of the roles.
 func (p Principal) Has(roles ...Role) bool {
