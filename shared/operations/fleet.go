@@ -41,7 +41,7 @@ var fleet = []Operation{
 	{
 		ID: "update-rollout", Summary: "Promote, halt or complete a rollout",
 		Method: http.MethodPatch, Path: "/api/ota/rollouts/{id}",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
 			may(dynamo.Channels, dynamo.Get, dynamo.Put, dynamo.Update),
