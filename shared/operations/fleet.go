@@ -71,6 +71,7 @@ var fleet = []Operation{
 		ID: "put-edge", Summary: "Register a box or move it to another channel",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}",
 		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Settings: []setting.Name{setting.FleetIssuers},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
@@ -93,7 +94,7 @@ var fleet = []Operation{
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/manifest",
 		Roles: []auth.Role{auth.Edge, auth.PlatformOwner}, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Sampled:  true,
-		Settings: []setting.Name{setting.LogSamplePolls, setting.PollIntervalSeconds, setting.ChannelCacheSeconds},
+		Settings: []setting.Name{setting.LogSamplePolls, setting.PollIntervalSeconds, setting.ChannelCacheSeconds, setting.FleetIssuers},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Channels, dynamo.Get),

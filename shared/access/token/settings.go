@@ -116,6 +116,16 @@ func (i Issuer) reachesBeyond() bool {
 	return slices.Contains(i.Grants, auth.PlatformOwner) || slices.Contains(i.Grants, auth.FleetViewer)
 }
 
+// Fleets lists the names of the issuers that grant edge, in their order.
+func Fleets(issuers []Issuer) (names []string) {
+	for _, i := range issuers {
+		if i.isFleet() {
+			names = append(names, i.Name)
+		}
+	}
+	return names
+}
+
 func (i Issuer) isFleet() bool { return slices.Contains(i.Grants, auth.Edge) }
 
 func (i Issuer) sharesKeys(other Issuer) bool {

@@ -41,6 +41,9 @@ const (
 	// than 2 would break the promise that a halt reaches every poll within 2 s.
 	ChannelCacheSeconds Name = "CHANNEL_CACHE_SECONDS"
 
+	// FleetIssuers are the issuers of tokens that grant the role edge, separated by spaces, in the order of
+	// the authorizer's setting. The first is that of boxes that name none.
+	FleetIssuers Name = "FLEET_ISSUERS"
 	// CopilotURL is the upstream of the copilot, an absolute https URL (http on loopback); empty: none.
 	CopilotURL Name = "COPILOT_URL"
 	// CopilotSecret is what the upstream knows the service by; it is required with a URL.
