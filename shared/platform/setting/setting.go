@@ -24,8 +24,9 @@ const (
 	LimitOrganization        Name = "LIMIT_ORGANIZATION"
 	LimitCopilotUser         Name = "LIMIT_COPILOT_USER"
 	LimitCopilotOrganization Name = "LIMIT_COPILOT_ORGANIZATION"
-	// LimitDeadlineMS is how long a call may wait for the limiter, in milliseconds, except a container's
-	// first call. Only a machine that is far slower than AWS needs another than the default.
+	// LimitDeadlineMS is how long a call may wait for the limiter, in milliseconds; a second where a
+	// connection to the store has to be made. Only a machine that is far slower than AWS needs another than
+	// the default.
 	LimitDeadlineMS Name = "LIMIT_DEADLINE_MS"
 
 	// CORSOrigins are the origins whose pages may read answers, separated by commas, such as
