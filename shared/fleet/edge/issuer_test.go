@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
@@ -50,7 +51,7 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		db, edgeType := dynamo.Open(client, time.Now), "gateway-"+uuid.NewString()[:8]
 		ctx := admission.Unlimited(t.Context())
 		what := release.Publication{EdgeType: edgeType, Channel: "stable", CurrentVersion: "1.0.0", ArtifactURL: "https://x.example/1", SHA256: "a"}
-		if _, err := release.NewStore(db).Publish(ctx, audit.Origin{}, what, request.Preconditions{}); err != nil {
+		if _, err := publication.NewStore(db).Publish(ctx, audit.Origin{}, what, request.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		polls := edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, Issuers: fleetA + " " + fleetB}, time.Now)
