@@ -27,7 +27,7 @@ type input struct {
 
 // reads finds what each operation reads, by following its source from wire through every function of
 // the module that is handed the call, its input or its body, to the methods of request.Input and
-// request.Body. It is keyed by the operation's id.
+// fields.Object. It is keyed by the operation's id.
 var reads = sync.OnceValues(func() (map[string][]input, error) {
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile |
@@ -91,7 +91,11 @@ func (s *sources) add(p *packages.Package) {
 	}
 }
 
-const requestPackage = "wavegate/shared/platform/request"
+// The packages whose methods read inputs.
+const (
+	requestPackage = "wavegate/shared/platform/request"
+	fieldsPackage  = "wavegate/shared/platform/fields"
+)
 
 // A walk follows one operation. known holds what a function's parameters stand for: names and rules
 // that a caller of it chose.
@@ -180,7 +184,7 @@ func (w *walk) call(f body, call *ast.CallExpr, known map[types.Object]ast.Expr)
 	if callee == nil || callee.Pkg() == nil {
 		return
 	}
-	if callee.Pkg().Path() == requestPackage {
+	if path := callee.Pkg().Path(); path == requestPackage || path == fieldsPackage {
 		w.read(f, callee.Name(), call, known)
 		return
 	}
@@ -193,7 +197,7 @@ func (w *walk) call(f body, call *ast.CallExpr, known map[types.Object]ast.Expr)
 	w.function(to, inner)
 }
 
-// read records what a method of request.Input or request.Body reads.
+// read records what a method of request.Input or fields.Object reads.
 func (w *walk) read(f body, method string, call *ast.CallExpr, known map[types.Object]ast.Expr) {
 	text := func(i int) string {
 		if v := f.info.Types[resolve(f.info, call.Args[i], known)].Value; v != nil && v.Kind() == constant.String {
@@ -238,6 +242,8 @@ func (w *walk) read(f body, method string, call *ast.CallExpr, known map[types.O
 		add(input{in: "body", name: text(0), integer: true, required: true})
 	case "OptionalInteger":
 		add(input{in: "body", name: text(0), integer: true})
+	case "Boolean", "Object", "Objects", "Texts":
+		add(input{in: "body", name: text(0)})
 	case "Body", "Err", "Fault", "Refuse", "Require", "Revision", "Check", "NotModified", "Of", "Apply":
 	default:
 		w.err = fmt.Errorf("request.%s is new to this test; say here what it reads", method)
@@ -261,7 +267,7 @@ func handsOnInput(f *types.Func) bool {
 	signature := f.Signature()
 	for v := range signature.Params().Variables() {
 		switch v.Type().String() {
-		case "*" + requestPackage + ".Input", "*" + requestPackage + ".Body", "*wavegate/shared/platform/lambdahttp.Call":
+		case "*" + requestPackage + ".Input", "*" + fieldsPackage + ".Object", "*wavegate/shared/platform/lambdahttp.Call":
 			return true
 		}
 	}

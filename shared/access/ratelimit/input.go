@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"time"
 
+	"wavegate/shared/platform/fields"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/value"
 )
@@ -36,7 +37,7 @@ func HolderOf(in *request.Input, callersIssuer string) Holder {
 }
 
 // TermsOf reads limit and copilotLimit, at least one of them, and expiresAt and reason.
-func TermsOf(body *request.Body) Terms {
+func TermsOf(body *fields.Object) Terms {
 	var t Terms
 	allowed := func(n int64) bool { return n >= 0 && n <= Highest }
 	limit := func(name string) *int {
