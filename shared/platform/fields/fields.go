@@ -73,6 +73,11 @@ func (o *Object) Fault(name, code, detail string) {
 	o.faults.Add(problem.Fault{Pointer: o.at(name), Code: code, Detail: detail})
 }
 
+// FaultIn adds a fault of an element of a list.
+func (o *Object) FaultIn(list string, i int, code, detail string) {
+	o.faults.Add(problem.Fault{Pointer: o.at(list) + "/" + strconv.Itoa(i), Code: code, Detail: detail})
+}
+
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 func (o *Object) at(name string) string {
@@ -211,9 +216,9 @@ func (o *Object) Texts(name string, least, most int, rule *value.Text) (texts []
 	for i, raw := range elements {
 		text := ""
 		if kind := strictjson.KindOf(raw); kind != strictjson.String {
-			list.Fault(strconv.Itoa(i), "type", "must be a string, not "+string(kind))
+			o.FaultIn(name, i, "type", "must be a string, not "+string(kind))
 		} else if text = list.text(strconv.Itoa(i), raw, rule); text != "" && slices.Contains(texts, text) {
-			list.Fault(strconv.Itoa(i), "duplicate", "must not be given twice")
+			o.FaultIn(name, i, "duplicate", "must not be given twice")
 		}
 		texts = append(texts, text)
 	}
@@ -224,13 +229,12 @@ func (o *Object) Texts(name string, least, most int, rule *value.Text) (texts []
 // fields that read does not ask for are faults.
 func (o *Object) Objects(name string, least, most int, read func(*Object)) (given bool) {
 	elements, given := o.list(name, least, most)
-	list := &Object{faults: o.faults, pointer: o.at(name)}
 	for i, raw := range elements {
 		if kind := strictjson.KindOf(raw); kind != strictjson.Object {
-			list.Fault(strconv.Itoa(i), "type", "must be an object, not "+string(kind))
+			o.FaultIn(name, i, "type", "must be an object, not "+string(kind))
 			continue
 		}
-		o.inner(list.at(strconv.Itoa(i)), raw, read)
+		o.inner(o.at(name)+"/"+strconv.Itoa(i), raw, read)
 	}
 	return given
 }
