@@ -36,7 +36,7 @@ func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOt
 			wanted := rapid.SampledFrom(append([]string{""}, products...)).Draw(t, "by product")
 			var want []string
 			create := func(productID string) {
-				d := method.Draft{ProductID: productID, Name: "Milling"}
+				d := method.Creation{ProductID: productID, Name: "Milling"}
 				id, err := methods.Create(admission.Unlimited(context.Background()), engineer, audit.Origin{}, factoryID, d, idempotency.Claim{})
 				if err != nil {
 					t.Fatal(err)

@@ -36,7 +36,7 @@ func kind(owner *factory.Factory) change.Kind[Method] {
 	return change.Kind[Method]{
 		Type: ResourceType, Table: dynamo.Recipes, Key: "methodId",
 		State: func(m Method) change.State {
-			return change.State{ID: m.MethodID, Revision: m.Revision, ChangedAt: m.CreatedAt,
+			return change.State{ID: m.MethodID, Revision: m.Revision, ChangedAt: m.changedAt(),
 				Stream: audit.Factory(m.FactoryID), Organization: owner.OrganizationID}
 		},
 		Item: func(m Method) any { return methodItem{m, m.ProductID + "#" + m.MethodID} },
@@ -65,11 +65,11 @@ func (s *Store) Get(ctx context.Context, caller auth.Principal, factoryID, metho
 // Create creates a method in a factory of the caller's organization and returns its id; the id of the
 // first call where the claim was used before. It returns NOT_FOUND for any other factory and
 // IDEMPOTENCY_KEY_REUSED.
-func (s *Store) Create(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID string, d Draft, claim idempotency.Claim) (id string, err error) {
+func (s *Store) Create(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID string, c Creation, claim idempotency.Claim) (id string, err error) {
 	var owner factory.Factory
 	return change.Create(ctx, s.db, from, claim,
 		func(set *change.Set, id string) error {
-			change.Record(set, kind(&owner), Method{}, d.create(id, factoryID, set.After(time.Time{})), "ProductionMethodCreated")
+			change.Record(set, kind(&owner), Method{}, c.create(id, factoryID, set.After(time.Time{})), "ProductionMethodCreated")
 			return nil
 		},
 		func(ctx context.Context) (err error) {

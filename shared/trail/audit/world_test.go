@@ -232,7 +232,7 @@ func (w *world) createMethod(t *rapid.T, c container, user string) error {
 	if w.last[resourceKey(factory.ResourceType, w.factory)] == nil {
 		return w.renameFactory(t, c, user)
 	}
-	draft := method.Draft{ProductID: uuid.NewString(), Name: "Milling"}
+	draft := method.Creation{ProductID: uuid.NewString(), Name: "Milling"}
 	id, err := c.methods.Create(admission.Unlimited(context.Background()), w.caller(user), origin(user), w.factory, draft, idempotency.Claim{})
 	if err != nil {
 		return err
