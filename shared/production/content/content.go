@@ -7,13 +7,9 @@
 package content
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"slices"
 
+	"wavegate/shared/platform/canonical"
 	"wavegate/shared/platform/fields"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/strictjson"
@@ -55,11 +51,11 @@ func Parse(text []byte) (Content, []problem.Fault) {
 func Read(o *fields.Object) Content {
 	r := reader{}
 	c := Content{steps: r.content(o)}
-	canonical, err := Canonical(o.Source())
-	if err == nil && len(canonical) > MaxBytes {
+	bytes, err := canonical.JSON(o.Source())
+	if err == nil && len(bytes) > MaxBytes {
 		o.Fault("", "length", "must have at most 65536 bytes in its canonical form")
 	}
-	c.bytes = canonical
+	c.bytes = bytes
 	return c
 }
 
@@ -67,13 +63,7 @@ func Read(o *fields.Object) Content {
 func (c Content) Bytes() []byte { return c.bytes }
 
 // SHA256 is the hash of the canonical bytes in hexadecimal digits.
-func (c Content) SHA256() string { return Hash(c.bytes) }
-
-// Hash is the SHA-256 of some bytes in lower-case hexadecimal digits.
-func Hash(canonical []byte) string {
-	sum := sha256.Sum256(canonical)
-	return hex.EncodeToString(sum[:])
-}
+func (c Content) SHA256() string { return canonical.SHA256(c.bytes) }
 
 // Machines lists the machines that steps name, each once, in order.
 func (c Content) Machines() []string {
@@ -128,52 +118,4 @@ func (c Content) Missing(exists func(machine string) bool) []problem.Fault {
 		add("/steps", "required", "must have an output in at least one step")
 	}
 	return faults[:min(len(faults), fields.Most)]
-}
-
-var errTwoValues = errors.New("content: the text is not one JSON value")
-
-// Canonical is the RFC 8785 form of a JSON text without faults: names in order, no white space, numbers and
-// strings in their one spelling. The text's numbers must be such that float64 keeps them.
-func Canonical(text []byte) ([]byte, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	if d.More() {
-		return nil, errTwoValues
-	}
-	return encode(v)
-}
-
-// encode relies on encoding/json: it sorts the names of maps by bytes, which for ASCII is the order of
-// UTF-16 units, and writes floats as ECMAScript does. It differs for negative zero, and for two line
-// separators that no content may hold.
-func encode(v any) ([]byte, error) {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(positiveZero(v)); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
-}
-
-// positiveZero returns a decoded JSON value with 0 in the place of each negative zero.
-func positiveZero(v any) any {
-	switch v := v.(type) {
-	case float64:
-		if v == 0 {
-			return 0.0
-		}
-	case []any:
-		for i := range v {
-			v[i] = positiveZero(v[i])
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = positiveZero(v[name])
-		}
-	}
-	return v
 }

@@ -237,19 +237,3 @@ func TestMissing_SaysWhatKeepsFromProduction(t *testing.T) {
 		t.Errorf("without steps: %v", faults)
 	}
 }
-
-func TestCanonical_HasOneSpelling(t *testing.T) {
-	for text, want := range map[string]string{
-		` { "b" : 1.50 , "a" : [ 1e2 , -0 , 0.0 ] } `: `{"a":[100,0,0],"b":1.5}`,
-		`{"s":"\u00e9\/\u0041<&>\u000a\u0009\u007f"}`: "{\"s\":\"é/A<&>\\n\\t\x7f\"}",
-		`{"n":[1e21,1e-7,0.000001,123456789012345]}`:  `{"n":[1e+21,1e-7,0.000001,123456789012345]}`,
-	} {
-		got, err := content.Canonical([]byte(text))
-		if err != nil || string(got) != want {
-			t.Errorf("%s: %s, %v; want %s", text, got, err, want)
-		}
-	}
-	if got, err := content.Canonical([]byte(`{} {}`)); err == nil {
-		t.Errorf("two values became %s", got)
-	}
-}
