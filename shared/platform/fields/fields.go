@@ -144,15 +144,15 @@ func (o *Object) text(name string, raw json.RawMessage, rule *value.Text) string
 }
 
 // OptionalInteger returns a whole number that may be left out. A number is a number however it is
-// written: 10, 10.0 and 1e1 are the same. allowed has the last word; says tells what is taken.
-func (o *Object) OptionalInteger(name, says string, allowed func(int64) bool) (n int64, given bool) {
+// written: 10, 10.0 and 1e1 are the same.
+func (o *Object) OptionalInteger(name string, rule *value.Integer) (n int64, given bool) {
 	raw, given, usable := o.find(name, strictjson.Number)
 	if !usable {
 		return 0, given
 	}
 	n, ok := strictjson.Integer(string(raw))
-	if !ok || !allowed(n) {
-		o.Fault(name, "range", "must be "+says)
+	if !ok || !rule.Accepts(n) {
+		o.Fault(name, "range", "must be "+rule.Says())
 	}
 	return n, true
 }
