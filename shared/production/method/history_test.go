@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"wavegate/shared/production/content"
+	"wavegate/shared/production/factory"
 )
 
 // rules are what a history is played by: the package's own, or some with a planted bug.
 type rules struct {
-	move  func(m Method, v, other Version, move Move, s Signer, p Policy, at time.Time) (Outcome, error)
+	move  func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error)
 	at    func(e Effectivity, machine string, t time.Time) (Decision, bool)
 	after func(e Effectivity, at time.Time) Effectivity // what is stored of an effectivity
 }
@@ -39,7 +40,7 @@ type ruling struct {
 type history struct {
 	rules    rules
 	random   *rand.Rand
-	policy   Policy
+	policy   factory.Approval
 	now      time.Time
 	method   Method
 	versions map[int64]Version
@@ -70,13 +71,13 @@ var (
 func newHistory(r rules, seed uint64) *history {
 	random := rand.New(rand.NewPCG(seed, 16))
 	h := &history{
-		rules: r, random: random, policy: FourEyes, now: start,
+		rules: r, random: random, policy: factory.FourEyes, now: start,
 		method:   Creation{"p", "n"}.create("m", "f", start),
 		versions: map[int64]Version{}, read: map[string]map[int64]string{}, authors: map[int64][]Person{},
 		approved: map[string]bool{}, withdrawn: map[int64]bool{}, book: map[string][]ruling{},
 	}
 	if random.IntN(5) == 0 {
-		h.policy = Single
+		h.policy = factory.Single
 	}
 	for _, p := range people {
 		h.read[p.UserID] = map[int64]string{}
@@ -191,7 +192,7 @@ func (h *history) move(number int64, m Move, by Signer) string {
 // approve writes down a decision, and that it was approved where who did it may and had read the content.
 func (h *history) approve(number int64, m Move, by Signer) {
 	stored := h.versions[number].ContentSHA256
-	if (h.policy == Single || !slices.Contains(h.authors[number], by.Person)) && h.read[by.UserID][number] == stored {
+	if (h.policy == factory.Single || !slices.Contains(h.authors[number], by.Person)) && h.read[by.UserID][number] == stored {
 		h.approved[fmt.Sprint(number, stored)] = true
 	}
 	from := h.now

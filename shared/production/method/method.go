@@ -11,6 +11,7 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
+	"wavegate/shared/production/factory"
 )
 
 // A Method is a production method. Two may have the same name.
@@ -115,7 +116,7 @@ func (m Method) Save(v Version, number int64, c content.Content, author Person, 
 // reinstate, or the zero value. It returns what Version.After returns, INVALID_STATE_TRANSITION where a
 // newer version is released to all machines, EFFECTIVITY_FULL, and VALIDATION_FAILED for a time that has
 // passed.
-func (m Method) Move(v, other Version, move Move, s Signer, p Policy, at time.Time) (Outcome, error) {
+func (m Method) Move(v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
 	same := Outcome{Method: m, Version: v}
 	from := move.EffectiveFrom
 	if from.IsZero() {

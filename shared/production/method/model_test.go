@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"wavegate/shared/production/factory"
 )
 
 const (
@@ -38,18 +40,18 @@ func TestHistories_AgreeWithTheBook(t *testing.T) {
 // not produce by.
 var plantings = map[string]func(*rules){
 	"the author may approve": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, _ Policy, at time.Time) (Outcome, error) {
-			return m.Move(v, other, move, s, Single, at)
+		r.move = func(m Method, v, other Version, move Move, s Signer, _ factory.Approval, at time.Time) (Outcome, error) {
+			return m.Move(v, other, move, s, factory.Single, at)
 		}
 	},
 	"the signature is not bound to the content": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, p Policy, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
 			move.ContentSHA256 = v.ContentSHA256
 			return m.Move(v, other, move, s, p, at)
 		}
 	},
 	"a withdrawal brings back what was superseded": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, p Policy, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
 			o, err := m.Move(v, other, move, s, p, at)
 			if move.Status == Withdrawn && err == nil && o.Event != "" && move.Reinstate == 0 {
 				o.Method.Effectivity = slices.DeleteFunc(slices.Clone(m.Effectivity), func(d Decision) bool { return d.Version == v.Version })
@@ -58,7 +60,7 @@ var plantings = map[string]func(*rules){
 		}
 	},
 	"a withdrawal leaves the decisions": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, p Policy, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
 			o, err := m.Move(v, other, move, s, p, at)
 			if move.Status == Withdrawn && err == nil {
 				o.Method.Effectivity = m.Effectivity
@@ -67,7 +69,7 @@ var plantings = map[string]func(*rules){
 		}
 	},
 	"a decision may begin in the past": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, p Policy, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
 			if !move.EffectiveFrom.IsZero() && move.EffectiveFrom.Before(at) {
 				at = move.EffectiveFrom
 			}
@@ -102,7 +104,7 @@ var plantings = map[string]func(*rules){
 		}
 	},
 	"one person can bring any version back": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, p Policy, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
 			if move.Status == Withdrawn {
 				other.Status = Released
 			}

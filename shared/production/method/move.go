@@ -5,15 +5,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/problem"
-)
-
-// A Policy says who may approve in a factory.
-type Policy string
-
-// Policies.
-const (
-	FourEyes Policy = "four-eyes" // who neither saved nor submitted the version
-	Single   Policy = "single"    // anyone who may submit it
+	"wavegate/shared/production/factory"
 )
 
 // A Move is what a caller asks of a version. Status is where it is to go. The other fields belong to some
@@ -47,7 +39,7 @@ var moves = map[Status][]Status{
 // event means that nothing changes: the version is there already. It returns INVALID_STATE_TRANSITION,
 // FOUR_EYES, CONTENT_CHANGED, and VALIDATION_FAILED for a release after a trial that names no first
 // article. A withdrawal is never refused.
-func (v Version) After(m Move, s Signer, policy Policy, at time.Time) (next Version, event string, err error) {
+func (v Version) After(m Move, s Signer, policy factory.Approval, at time.Time) (next Version, event string, err error) {
 	if m.Status == v.Status && m.Status != Trial {
 		return v, "", nil
 	}
@@ -88,8 +80,8 @@ func (v Version) After(m Move, s Signer, policy Policy, at time.Time) (next Vers
 }
 
 // approvable tells whether a signer may put the version on trial or release it.
-func (v Version) approvable(m Move, s Signer, policy Policy) error {
-	if policy != Single && slices.Contains(v.Authors, s.Person) {
+func (v Version) approvable(m Move, s Signer, policy factory.Approval) error {
+	if policy != factory.Single && slices.Contains(v.Authors, s.Person) {
 		return problem.New(problem.FourEyes, "You saved or submitted this version; someone else has to approve it.")
 	}
 	if m.ContentSHA256 == "" {

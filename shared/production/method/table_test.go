@@ -8,6 +8,7 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
+	"wavegate/shared/production/factory"
 )
 
 var (
@@ -61,7 +62,7 @@ func (w *walk) save(number int64, name string, by Signer) string {
 
 func (w *walk) move(number int64, move Move, by Signer) string {
 	w.t.Helper()
-	return w.take(w.method.Move(w.versions[number], w.versions[move.Reinstate], move, by, FourEyes, w.tick()))
+	return w.take(w.method.Move(w.versions[number], w.versions[move.Reinstate], move, by, factory.FourEyes, w.tick()))
 }
 
 // to is a move with all that it needs.
@@ -117,7 +118,7 @@ func TestMove_EveryStatusMovePersonAndPolicy(t *testing.T) {
 		{Withdrawn, "VERSION_FROZEN", ist, ist, ist, ist, "nothing"},
 	} {
 		for _, by := range []Signer{author, other} {
-			for _, policy := range []Policy{FourEyes, Single} {
+			for _, policy := range []factory.Approval{factory.FourEyes, factory.Single} {
 				name := fmt.Sprintf("%s by %s under %s", row.from, by.UserID, policy)
 				w := reach(t, row.from)
 				if got := w.take(w.method.Save(w.versions[1], 1, made("b"), by.Person, w.tick())); got != row.save {
@@ -133,7 +134,7 @@ func TestMove_EveryStatusMovePersonAndPolicy(t *testing.T) {
 						move.Machines = []string{"mill-2"}
 					}
 					approval := (status == Trial || status == Released) && want == string(status)
-					if approval && by.Person == author.Person && policy == FourEyes {
+					if approval && by.Person == author.Person && policy == factory.FourEyes {
 						want = eyes
 					}
 					if got := w.take(w.method.Move(w.versions[1], Version{}, move, by, policy, w.tick())); got != want {
