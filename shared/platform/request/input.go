@@ -18,7 +18,7 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// MaxBody is the largest body taken, in bytes.
+// MaxBody is the largest body taken, in bytes, where the operation's row names no other bound.
 const MaxBody = 16 << 10
 
 // An Input is a request that is being read. Ask it for every value, then for Err; a value is to be
@@ -30,11 +30,12 @@ type Input struct {
 	fatal  *problem.Error // a body that cannot be read at all
 	query  url.Values
 	known  []string
+	most   int64 // bytes of the body
 }
 
 // Of starts reading a request.
 func Of(r *http.Request) *Input {
-	in := &Input{r: r}
+	in := &Input{r: r, most: MaxBody}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		in.parameter("query", "format", "must be a query string in percent-encoding")
@@ -42,6 +43,9 @@ func Of(r *http.Request) *Input {
 	in.query = query
 	return in
 }
+
+// BoundBody makes another bound than MaxBody that of the body, in bytes.
+func (in *Input) BoundBody(most int) { in.most = int64(most) }
 
 func (in *Input) parameter(name, code, detail string) {
 	in.faults.Add(problem.Fault{Parameter: name, Code: code, Detail: detail})
@@ -179,9 +183,9 @@ func (in *Input) read() ([]byte, *problem.Error) {
 	if fatal := in.mediaType(); fatal != nil {
 		return nil, fatal
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(nil, in.r.Body, MaxBody))
+	text, err := io.ReadAll(http.MaxBytesReader(nil, in.r.Body, in.most))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return nil, problem.New(problem.BodyTooLarge, "The body is larger than %d bytes.", MaxBody)
+		return nil, problem.New(problem.BodyTooLarge, "The body is larger than %d bytes.", in.most)
 	}
 	if err != nil {
 		return nil, problem.Wrap(err, problem.InvalidJSON, "The body could not be read.")

@@ -21,6 +21,9 @@ type Machine struct {
 	Revision  int64     `json:"revision"` // from 1
 }
 
+// ChangedAt is the time of the machine's last change.
+func (m Machine) ChangedAt() time.Time { return m.UpdatedAt }
+
 // A Registration is what an engineer says about a machine.
 type Registration struct {
 	Name string

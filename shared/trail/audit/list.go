@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 	"sync"
+	"time"
 
 	"wavegate/shared/platform/dynamo"
 )
@@ -30,6 +31,19 @@ func NewLog(db *dynamo.DB) *Log { return &Log{db} }
 // global index, and an event shows after a moment, as a rule within a second.
 func (l *Log) List(ctx context.Context, stream string, f Filter, after string, limit int) (dynamo.Page[Event], error) {
 	return dynamo.List[Event](ctx, l.db, f.selection(stream, after), dynamo.Window{Limit: limit})
+}
+
+// FirstAfter returns the first event of a resource after a time, and whether there is one. It goes by a
+// global index, so an event shows after a moment.
+func (l *Log) FirstAfter(ctx context.Context, stream, resourceType, id string, t time.Time) (e Event, found bool, err error) {
+	page, err := dynamo.List[Event](ctx, l.db, dynamo.Selection{
+		Table: dynamo.Audit, Index: "byResource", Partition: key(stream, resourceType, id),
+		Least: t.UTC().Truncate(time.Millisecond).Add(time.Millisecond).Format(TimeFormat), Most: "~",
+	}, dynamo.Window{Limit: 1})
+	if err != nil || len(page.Items) == 0 {
+		return Event{}, false, err
+	}
+	return page.Items[0], true, nil
 }
 
 func (f Filter) selection(stream, after string) dynamo.Selection {
