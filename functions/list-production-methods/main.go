@@ -22,7 +22,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		productID, byProduct := c.Query("productId", value.UUID)
 		status, byStatus := c.Query("status", method.StatusRule)
 		if byProduct && byStatus {
-			c.Fault("status", "unexpected", "must not be given beside productId")
+			c.Fault("status", "exclusive", "must not be given beside productId")
 		}
 		window := paging.ByOffset(c.Input)
 		if err := c.Err(); err != nil {

@@ -31,7 +31,7 @@ func limitsOf(o *fields.Object) limits {
 		if l.given() {
 			o.Missing("unit")
 		} else {
-			o.Fault("unit", "unexpected", "belongs to target, min or max")
+			o.Fault("unit", "exclusive", "belongs to target, min or max")
 		}
 	}
 	switch {
@@ -76,9 +76,9 @@ func override(o *fields.Object, l limits, isText bool, seen distinct, machines [
 	_, hasText := o.OptionalText("text", nameRule)
 	switch {
 	case isText && hasTarget:
-		o.Fault("target", "unexpected", "belongs to a parameter of numbers")
+		o.Fault("target", "exclusive", "belongs to a parameter of numbers")
 	case !isText && hasText:
-		o.Fault("text", "unexpected", "belongs to a parameter of text")
+		o.Fault("text", "exclusive", "belongs to a parameter of text")
 	case isText && !hasText:
 		o.Missing("text")
 	case !isText && !hasTarget:

@@ -37,8 +37,16 @@ var (
 	// digestRule takes lower case only: a content keeps what was sent.
 	digestRule = &value.Text{Pattern: `[0-9a-f]{64}`, Says: "64 hexadecimal digits in lower case"}
 	// durationRule takes hours, minutes and seconds of ISO 8601, at least one of them.
-	durationRule = &value.Text{Pattern: `PT([0-9]{1,4}H)?([0-9]{1,4}M)?([0-9]{1,4}(\.[0-9]{1,3})?S)?`, Check: func(s string) bool { return s != "PT" },
-		Says: "a duration of hours, minutes and seconds such as PT1H30M or PT12.5S (ISO 8601)"}
+	durationRule = &value.Text{
+		Pattern: `PT(` + hours + `(` + minutes + `)?(` + seconds + `)?|` + minutes + `(` + seconds + `)?|` + seconds + `)`,
+		Says:    "a duration of hours, minutes and seconds such as PT1H30M or PT12.5S (ISO 8601)",
+	}
+)
+
+const (
+	hours   = `[0-9]{1,4}H`
+	minutes = `[0-9]{1,4}M`
+	seconds = `[0-9]{1,4}(\.[0-9]{1,3})?S`
 )
 
 func lineSays(most int) string {
@@ -188,7 +196,7 @@ func attributes(o *fields.Object) {
 		}
 		for _, name := range names {
 			if !value.Name.Accepts(name) {
-				a.Fault(name, "name", "must have a name of "+value.Name.Says)
+				a.Fault(name, "format", "must have a name of "+value.Name.Says)
 			}
 			a.OptionalText(name, attributeRule)
 		}

@@ -74,7 +74,7 @@ func MoveOf(body *fields.Object) Move {
 			given = given && status != one
 		}
 		if given && status != "" {
-			body.Fault(name, "unexpected", "does not belong to a move to "+string(status))
+			body.Fault(name, "exclusive", "does not belong to a move to "+string(status))
 		}
 	}
 	belongs("effectiveFrom", hasFrom, Trial, Released)
