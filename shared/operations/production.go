@@ -90,7 +90,7 @@ var production = []Operation{
 	},
 	{
 		ID: "put-method-content", Summary: "Save the content of a version",
-		Method: http.MethodPut, Path: versions + "/{version}/content",
+		Method: http.MethodPut, Path: versions + "/{number}/content",
 		Roles: engineers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory, MaxBody: 64 << 10,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
@@ -102,7 +102,7 @@ var production = []Operation{
 	},
 	{
 		ID: "get-method-content", Summary: "Read the content of a version",
-		Method: http.MethodGet, Path: versions + "/{version}/content",
+		Method: http.MethodGet, Path: versions + "/{number}/content",
 		Roles: controllers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
@@ -113,7 +113,7 @@ var production = []Operation{
 	},
 	{
 		ID: "get-method-version", Summary: "Read a version",
-		Method: http.MethodGet, Path: versions + "/{version}",
+		Method: http.MethodGet, Path: versions + "/{number}",
 		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
@@ -132,7 +132,7 @@ var production = []Operation{
 	},
 	{
 		ID: "update-method-version", Summary: "Submit, approve, release or withdraw a version",
-		Method: http.MethodPatch, Path: versions + "/{version}",
+		Method: http.MethodPatch, Path: versions + "/{number}",
 		Roles: engineers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
@@ -145,7 +145,7 @@ var production = []Operation{
 	},
 	{
 		ID: "get-method-changes", Summary: "Compare the contents of two versions",
-		Method: http.MethodGet, Path: versions + "/{version}/changes",
+		Method: http.MethodGet, Path: versions + "/{number}/changes",
 		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),

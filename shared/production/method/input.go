@@ -28,9 +28,9 @@ var (
 // maxTrialMachines is how many machines one move can put a version on trial on.
 const maxTrialMachines = 20
 
-// RefOf reads the path parameters factoryId, methodId and version.
+// RefOf reads the path parameters factoryId, methodId and number.
 func RefOf(in *request.Input) Ref {
-	return Ref{FactoryID: in.Path("factoryId", value.Slug), MethodID: in.Path("methodId", value.UUID), Version: numberOf(in.Path("version", NumberRule))}
+	return Ref{FactoryID: in.Path("factoryId", value.Slug), MethodID: in.Path("methodId", value.UUID), Version: numberOf(in.Path("number", NumberRule))}
 }
 
 // numberOf is the number that NumberRule took.
