@@ -103,21 +103,20 @@ var production = []Sample{
 		},
 	},
 	{
-		Operation: "get-method-changes", By: Engineer,
-		After: []Step{{Operation: "put-method-content"}, {"update-method-version", Values{"status": "withdrawn"}},
-			{"put-method-content", Values{"number": "2", "step": "Press twice"}}},
-		Defaults: Values{"number": "2"},
+		Operation: "get-method-changes", By: Engineer, After: After("put-method-content"),
+		Defaults: Values{"number": "1"},
 		Query:    "since=1",
 		About:    About{versionType, "{methodId}:{number}"},
-		Shows:    `{"since":1,"version":2}`,
+		Shows:    `{"since":1,"version":1}`,
 	},
 	{
-		Operation: "get-machine-methods", By: Engineer,
-		After: []Step{{Operation: "put-machine"}, {Operation: "put-method-content"}, submitted, {Operation: "get-method-content"},
-			{"update-method-version", release}},
+		Operation: "get-machine-methods", By: Engineer, After: After("put-machine", "put-method-content"),
 		Query: "methodId={methodId}",
 		About: About{"production-method", "{methodId}"},
 		Shows: `{"pollIntervalSeconds":60}`,
+		Cases: []Case{
+			{Name: "one method", After: []Step{submitted, {Operation: "get-method-content"}, {"update-method-version", release}}},
+		},
 	},
 }
 

@@ -32,7 +32,7 @@ var (
 	wordRule         = &value.Text{Min: 1, Max: 64, Check: isLine, Says: lineSays(64)}
 	attributeRule    = &value.Text{Max: 200, Check: isLine, Says: "at most 200 printable characters, without white space at either end"}
 	instructionsRule = &value.Text{Max: 4000, Check: isText, Says: "at most 4000 characters, with no control characters but line breaks and tabs"}
-	formRule         = &value.Integer{OneOf: []int{1}}
+	formRule         = &value.Integer{Least: 1, Most: 1}
 	unitRule         = &value.Text{Min: 1, Max: unit.MaxLength, Says: "a UCUM code"}
 	// digestRule takes lower case only: a content keeps what was sent.
 	digestRule = &value.Text{Pattern: `[0-9a-f]{64}`, Says: "64 hexadecimal digits in lower case"}
