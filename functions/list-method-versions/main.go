@@ -3,6 +3,7 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/value"
@@ -16,12 +17,13 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		factoryID := c.Path("factoryId", value.Slug)
 		methodID := c.Path("methodId", value.UUID)
-		window := paging.ByOffset(c.Input)
+		place := paging.ByOffset(c.Input)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		query := paging.Query{Path: "/api/factories/" + factoryID + "/production-methods/" + methodID + "/versions"}
-		page, err := methods.Versions(c.Context(), c.Caller, factoryID, methodID, window)
-		return paging.Offset(c, query, window, page), err
+		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[method.Version], error) {
+			return methods.Versions(c.Context(), c.Caller, factoryID, methodID, w)
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"wavegate/shared/function"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/value"
@@ -24,7 +25,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if byProduct && byStatus {
 			c.Fault("status", "exclusive", "must not be given beside productId")
 		}
-		window := paging.ByOffset(c.Input)
+		place := paging.ByOffset(c.Input)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
@@ -35,7 +36,8 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if byStatus {
 			query.Filter = url.Values{"status": {status}}
 		}
-		page, err := methods.List(c.Context(), c.Caller, factoryID, productID, method.Status(status), window)
-		return paging.Offset(c, query, window, page), err
+		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[method.Method], error) {
+			return methods.List(c.Context(), c.Caller, factoryID, productID, method.Status(status), w)
+		})
 	}
 }

@@ -14,9 +14,9 @@ type rule struct {
 	list        bool
 	least, most int64 // elements of a list
 	object      bool
-	text   *value.Text
-	check  string // the function that text.Check is, such as value.Printable
-	number *value.Integer
+	text        *value.Text
+	check       string // the function that text.Check is, such as value.Printable
+	number      *value.Integer
 }
 
 // checks are the functions that a rule of a text may leave the last word to.

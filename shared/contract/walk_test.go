@@ -66,9 +66,9 @@ type walk struct {
 	*source
 	inside   string // the objects of the body that are being read, each with a dot behind it
 	followed map[*ast.FuncLit]bool
-	found  operation
-	depth  int
-	faults []error
+	found    operation
+	depth    int
+	faults   []error
 }
 
 func (w *walk) fault(format string, args ...any) {

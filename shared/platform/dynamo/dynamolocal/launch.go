@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// startTimeout bounds the start, which takes seconds on a slow machine.
-const startTimeout = time.Minute
+// startTimeout bounds the start, which takes seconds, or a minute on a machine that is busy.
+const startTimeout = 3 * time.Minute
 
 // A program is a server that ends when its standard input does.
 type program struct {
@@ -56,7 +56,7 @@ func (p program) run(cmd *exec.Cmd, work string) (*Store, error) {
 	ended := make(chan struct{})
 	go func() {
 		_ = cmd.Wait() // how it ends is of no interest
-		in.Close()
+		_ = in.Close()
 		close(ended)
 	}()
 	stop := func() error {
