@@ -22,7 +22,7 @@ func TestIdentity_TheStacksOwnPool(t *testing.T) {
 		t.Errorf("the pool's tokens are written by %v", trigger)
 	}
 	for _, c := range template.of("AWS::Cognito::UserPoolClient") {
-		if got := list(c.Properties["WriteAttributes"]); !slices.Equal(got, []string{"email", "name"}) {
+		if got := list(c.Properties["WriteAttributes"]); !slices.Equal(got, []string{"email"}) {
 			t.Errorf("a person may write their own %v", got)
 		}
 		if c.Properties["GenerateSecret"] == true || c.Properties["PreventUserExistenceErrors"] != "ENABLED" {

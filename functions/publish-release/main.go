@@ -21,7 +21,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 			EdgeType:       c.Path("edgeType", value.Name),
 			Channel:        c.Path("channel", value.Name),
 			CurrentVersion: body.Text("currentVersion", release.VersionRule),
-			ArtifactURL:    body.Text("artifactUrl", release.ArtifactURLRule),
+			ArtifactURL:    body.Text("artifactUrl", value.HTTPSURL),
 			SHA256:         body.Text("sha256", value.SHA256),
 		}
 		when := c.Preconditions()

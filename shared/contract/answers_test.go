@@ -89,6 +89,8 @@ func bodyDifferences(s *source, documented *openapi3.Response, a answer) []strin
 		return []string{fmt.Sprintf("it has a body: %v in the contract, %v in the code", documented.Content != nil, a.body != nil)}
 	case media == nil:
 		return nil
+	case isNamed(a.body, "encoding/json", "RawMessage"):
+		return nil // is stored as it was sent; content_test.go compares it
 	}
 	schema := media.Schema.Value
 	if a.paged == "" {

@@ -54,6 +54,8 @@ type Operation struct {
 	Timeout time.Duration
 	// MemoryMB sizes the function, and its share of a CPU with it.
 	MemoryMB int
+	// MaxBody bounds the body, in bytes; 0: request.MaxBody.
+	MaxBody int
 	// Sampled operations are called so often that only a sample of their successes is logged; see
 	// setting.LogSamplePolls.
 	Sampled bool

@@ -130,6 +130,7 @@ func (i *Issuers) Token(c Claims) (string, error) {
 	claims := jwt.MapClaims{
 		"iss": signer.name, "aud": Audience, "sub": c.User, "token_use": "access",
 		"iat": issued.Unix(), "exp": expires.Unix(), "roles": slices.Concat([]string{}, c.Roles),
+		"name": c.User, "auth_time": issued.Unix(),
 	}
 	if c.Organization != "" {
 		claims["org"] = c.Organization

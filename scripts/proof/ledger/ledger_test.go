@@ -176,9 +176,9 @@ func honest(t *testing.T) *run {
 		})
 	made("put-machine", "/api/factories/munich-1/machines/m-1", `{"name":"Mill"}`, map[string]string{"factoryId": "munich-1", "code": "m-1"},
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
-			return put(machines.Put(admission.Unlimited(ctx), who, from, "munich-1", "m-1", "Mill", none))
+			return put(machines.Put(admission.Unlimited(ctx), who, from, "munich-1", "m-1", machine.Registration{Name: "Mill"}, none))
 		})
-	draft := method.Draft{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}
+	draft := method.Creation{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}
 	claim, err := idempotency.Of(who, "create-production-method", "/", "k", draft)
 	if err != nil {
 		t.Fatal(err)

@@ -46,6 +46,10 @@ type Principal struct {
 	OrganizationID string // empty for a caller of no organization
 	Roles          []Role
 	Expires        time.Time // the token's exp
+	// Name is what the issuer calls a person, and AuthenticatedAt when the person last proved who they are
+	// (the claims name and auth_time of OpenID Connect); empty and zero where the token does not say.
+	Name            string
+	AuthenticatedAt time.Time
 }
 
 // Leeway is how far the clocks of an issuer and of this service may differ: a token is taken for
@@ -110,6 +114,8 @@ const (
 	keyOrganization = "organizationId"
 	keyRoles        = "roles"
 	keyExpires      = "exp"
+	keyName         = "name"
+	keyAuthTime     = "authTime"
 )
 
 // Context gives the principal as the strings that the authorizer hands to API Gateway.
@@ -118,13 +124,20 @@ func (p Principal) Context() map[string]any {
 	for i, r := range p.Roles {
 		roles[i] = string(r)
 	}
-	return map[string]any{
+	values := map[string]any{
 		keyIssuer:       p.Issuer,
 		keyUser:         p.UserID,
 		keyOrganization: p.OrganizationID,
 		keyRoles:        strings.Join(roles, " "),
 		keyExpires:      strconv.FormatInt(p.Expires.Unix(), 10),
 	}
+	if p.Name != "" {
+		values[keyName] = p.Name
+	}
+	if !p.AuthenticatedAt.IsZero() {
+		values[keyAuthTime] = strconv.FormatInt(p.AuthenticatedAt.Unix(), 10)
+	}
+	return values
 }
 
 // FromContext reads what Context wrote, from a request's authorizer context.
@@ -139,6 +152,14 @@ func FromContext(values map[string]any) (Principal, error) {
 		return Principal{}, fmt.Errorf("auth: the authorizer's context has no expiry: %w", err)
 	}
 	p.Expires = time.Unix(exp, 0)
+	p.Name = text(keyName)
+	if authTime := text(keyAuthTime); authTime != "" {
+		seconds, err := strconv.ParseInt(authTime, 10, 64)
+		if err != nil {
+			return Principal{}, fmt.Errorf("auth: the authorizer's context has a time of authentication that is none: %w", err)
+		}
+		p.AuthenticatedAt = time.Unix(seconds, 0).UTC()
+	}
 	for _, r := range strings.Fields(text(keyRoles)) {
 		p.Roles = append(p.Roles, Role(r))
 	}

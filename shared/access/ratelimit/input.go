@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"time"
 
+	"wavegate/shared/platform/fields"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/value"
 )
@@ -37,7 +38,7 @@ func HolderOf(in *request.Input, callersIssuer string) Holder {
 }
 
 // TermsOf reads limit and copilotLimit, at least one of them, and expiresAt and reason.
-func TermsOf(body *request.Body) Terms {
+func TermsOf(body *fields.Object) Terms {
 	var t Terms
 	limit := func(name string) *int {
 		n, given := body.OptionalInteger(name, LimitRule)

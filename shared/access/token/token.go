@@ -166,6 +166,7 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 	}
 	return auth.Principal{
 		Issuer: i.Name, UserID: c.subject, OrganizationID: organization, Roles: roles, Expires: c.expires,
+		Name: c.name(), AuthenticatedAt: c.authTime,
 	}, nil
 }
 

@@ -88,11 +88,19 @@ func faultsBeyondSchemas(route *routers.Route, body []byte) error {
 		if fault.Code == "duplicate" {
 			return nil
 		}
-		if dependent(route)[cmp.Or(fault.Parameter, fault.Pointer)] {
+		if dependent(route)[cmp.Or(fault.Parameter, outermost(fault.Pointer))] {
 			return nil
 		}
 	}
 	return fmt.Errorf("the service refused a request that the contract allows: %s %s %v", p.Code, p.Detail, p.Errors)
+}
+
+// outermost is the pointer to the field of the body that a pointer leads into.
+func outermost(pointer string) string {
+	if i := strings.Index(strings.TrimPrefix(pointer, "/"), "/"); i >= 0 {
+		return pointer[:i+1]
+	}
+	return pointer
 }
 
 // dependent lists the parameters of an operation, and pointers to the fields of its body, that are
@@ -107,9 +115,9 @@ func dependent(route *routers.Route) map[string]bool {
 	if route.Operation.RequestBody != nil {
 		for _, media := range route.Operation.RequestBody.Value.Content {
 			for name, field := range media.Schema.Value.Properties {
-				if _, is := field.Value.Extensions[DependsOn]; is {
-					marked["/"+name] = true
-				}
+				_, is := field.Value.Extensions[DependsOn]
+				_, beside := field.Extensions[DependsOn] // beside a reference
+				marked["/"+name] = is || beside
 			}
 		}
 	}

@@ -146,7 +146,7 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 			polls := edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour}, time.Now)
 			clear(m.reads)
 			for range 100 {
-				got, err := polls.Manifest(t.Context(), id, "2.0.0")
+				got, err := polls.Manifest(t.Context(), id, "2.0.0", "")
 				if err != nil || got.Version != "2.0.0" || got.Source != source || got.ArtifactURL != "https://new.example/2.0.0" || got.SHA256 != "digest of 2.0.0" {
 					t.Fatalf("told %+v, %v", got, err)
 				}

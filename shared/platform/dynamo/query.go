@@ -18,6 +18,9 @@ type Selection struct {
 	// Least and Most bound the sort key, both included. They are set together or not at all.
 	Least, Most string
 	Descending  bool
+	// Eventually reads at half the price, perhaps what was there a moment ago. A global index is never
+	// read otherwise.
+	Eventually bool
 }
 
 // A Window is the part of a selection that is asked for: at most Limit items behind the first Skip, or
@@ -109,7 +112,7 @@ func (s Selection) input(behind string) *dynamodb.QueryInput {
 		partition, sort, consistent = x.Partition, x.Sort, x.Local
 		in.IndexName = aws.String(x.Name)
 	}
-	if consistent {
+	if consistent && !s.Eventually {
 		in.ConsistentRead = aws.Bool(true)
 	}
 	expr := "#" + partition + " = :partition"

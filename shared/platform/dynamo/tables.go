@@ -25,6 +25,9 @@ const (
 	Idempotency   TableID = "idempotency"
 	RateCounters  TableID = "rate-counters"
 	RateOverrides TableID = "rate-overrides"
+
+	MethodVersions TableID = "method-versions"
+	MethodContents TableID = "method-contents"
 )
 
 // EnvName is the environment variable that gives the table's name to a function.
@@ -95,7 +98,15 @@ var Tables = []Table{
 	// The production methods of a factory, in order of creation. The local index orders them by
 	// product first and is as fresh as the table.
 	{ID: Recipes, Partition: "factoryId", Sort: "methodId",
-		Indexes: []Index{{Name: "byProduct", Local: true, Partition: "factoryId", Sort: "productMethod"}}},
+		Indexes: []Index{
+			{Name: "byProduct", Local: true, Partition: "factoryId", Sort: "productMethod"},
+			// By the status of the latest version. A method without a version is not in it.
+			{Name: "byStatus", Partition: "factoryStatus", Sort: "methodId"}}},
+	// The versions of a method, by their number in ten digits.
+	{ID: MethodVersions, Partition: "methodId", Sort: "number"},
+	// The contents of a method's versions, each under its SHA-256. Lists do not read them, and nothing is
+	// rewritten: other bytes have another key.
+	{ID: MethodContents, Partition: "methodId", Sort: "sha256"},
 	{ID: Factories, Partition: "factoryId",
 		Indexes: []Index{{Name: "byOrganization", Partition: "organizationId", Sort: "factoryId"}}},
 	{ID: Machines, Partition: "factoryId", Sort: "code"},

@@ -81,6 +81,9 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIG
 	instance, id := asked(event), event.RequestContext.RequestID
 	share(w, r, s.origins)
 	call, err := newCall(r, event)
+	if s.op.MaxBody > 0 {
+		call.BoundBody(s.op.MaxBody)
+	}
 	var answer Answer
 	var header http.Header
 	switch {

@@ -30,6 +30,12 @@ const (
 	InvalidStateTransition Code = "INVALID_STATE_TRANSITION"
 	RolloutActive          Code = "ROLLOUT_ACTIVE"
 	ReleaseImmutable       Code = "RELEASE_IMMUTABLE"
+	VersionFrozen          Code = "VERSION_FROZEN"
+	VersionOpen            Code = "VERSION_OPEN"
+	FourEyes               Code = "FOUR_EYES"
+	ContentChanged         Code = "CONTENT_CHANGED"
+	EffectivityFull        Code = "EFFECTIVITY_FULL"
+	MethodIncomplete       Code = "METHOD_INCOMPLETE"
 	Conflict               Code = "CONFLICT"
 	PreconditionFailed     Code = "PRECONDITION_FAILED"
 	BodyTooLarge           Code = "BODY_TOO_LARGE"
@@ -58,15 +64,21 @@ var Kinds = []Kind{
 	{OffsetTooLarge, http.StatusBadRequest, "The offset is too large"},
 	{Unauthenticated, http.StatusUnauthorized, "A valid access token is required"},
 	{Forbidden, http.StatusForbidden, "The caller may not do this"},
+	{FourEyes, http.StatusForbidden, "Someone else has to approve this"},
 	{NotFound, http.StatusNotFound, "There is no such resource"},
-	{InvalidStateTransition, http.StatusConflict, "The rollout cannot make this move"},
+	{InvalidStateTransition, http.StatusConflict, "The resource cannot make this move"},
 	{RolloutActive, http.StatusConflict, "A rollout is already active on this channel"},
 	{ReleaseImmutable, http.StatusConflict, "The version was published with another digest"},
+	{VersionFrozen, http.StatusConflict, "The version can no longer be saved"},
+	{VersionOpen, http.StatusConflict, "Another version is still open"},
+	{ContentChanged, http.StatusConflict, "The content is not the one that was named"},
+	{EffectivityFull, http.StatusConflict, "The method has no room for another decision"},
 	{Conflict, http.StatusConflict, "The resource is in conflict with the request"},
 	{PreconditionFailed, http.StatusPreconditionFailed, "The precondition does not hold"},
 	{BodyTooLarge, http.StatusRequestEntityTooLarge, "The body is too large"},
 	{UnsupportedMediaType, http.StatusUnsupportedMediaType, "The body must be JSON"},
 	{ReleaseNotPublished, http.StatusUnprocessableEntity, "The version was never published"},
+	{MethodIncomplete, http.StatusUnprocessableEntity, "The version is not complete"},
 	{IdempotencyKeyReused, http.StatusUnprocessableEntity, "The idempotency key belongs to another request"},
 	{RateLimited, http.StatusTooManyRequests, "The fair-use limit is reached"},
 	{Internal, http.StatusInternalServerError, "The service failed"},

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"time"
 
 	"wavegate/shared/platform/dynamo"
 )
@@ -76,6 +77,19 @@ func merged(pages []dynamo.Page[Event], limit int) dynamo.Page[Event] {
 		all.Items, all.More = all.Items[:limit], true
 	}
 	return all
+}
+
+// FirstAfter returns the first event of a resource after a time, and whether there is one. It goes by a
+// global index, so an event shows after a moment.
+func (l *Log) FirstAfter(ctx context.Context, stream, resourceType, id string, t time.Time) (e Event, found bool, err error) {
+	page, err := dynamo.List[Event](ctx, l.db, dynamo.Selection{
+		Table: dynamo.Audit, Index: "byResource", Partition: key(stream, resourceType, id),
+		Least: t.UTC().Truncate(time.Millisecond).Add(time.Millisecond).Format(TimeFormat), Most: "~",
+	}, dynamo.Window{Limit: 1})
+	if err != nil || len(page.Items) == 0 {
+		return Event{}, false, err
+	}
+	return page.Items[0], true, nil
 }
 
 func (f Filter) selection(stream, after string) dynamo.Selection {

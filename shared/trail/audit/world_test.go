@@ -246,7 +246,7 @@ func (w *world) putMachine(t *rapid.T, c container, user string) error {
 	}
 	w.names++
 	code, name := rapid.SampledFrom([]string{"press-1", "press-2", "mill"}).Draw(t, "code"), "MachineRenamed"
-	created, err := c.machines.Put(admission.Unlimited(context.Background()), w.caller(user), origin(user), w.factory, code, fmt.Sprintf("Press %d", w.names), request.Preconditions{})
+	created, err := c.machines.Put(admission.Unlimited(context.Background()), w.caller(user), origin(user), w.factory, code, machine.Registration{Name: fmt.Sprintf("Press %d", w.names)}, request.Preconditions{})
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (w *world) createMethod(t *rapid.T, c container, user string) error {
 	if w.last[resourceKey(factory.ResourceType, w.factory)] == nil {
 		return w.renameFactory(t, c, user)
 	}
-	draft := method.Draft{ProductID: uuid.NewString(), Name: "Milling"}
+	draft := method.Creation{ProductID: uuid.NewString(), Name: "Milling"}
 	id, err := c.methods.Create(admission.Unlimited(context.Background()), w.caller(user), origin(user), w.factory, draft, idempotency.Claim{})
 	if err != nil {
 		return err
