@@ -56,7 +56,7 @@ func (p program) run(cmd *exec.Cmd, work string) (*Store, error) {
 	ended := make(chan struct{})
 	go func() {
 		_ = cmd.Wait() // how it ends is of no interest
-		in.Close()
+		_ = in.Close()
 		close(ended)
 	}()
 	stop := func() error {

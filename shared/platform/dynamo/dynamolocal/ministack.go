@@ -14,6 +14,8 @@ import (
 // ministackVersion is the version whose answers the tests know.
 const ministackVersion = "1.5.33"
 
+const howMinistack = "Run: python3 -m venv DIR && DIR/bin/pip install ministack==" + ministackVersion + ", and put DIR/bin on the PATH."
+
 //go:embed loopback.py
 var ministackLauncher []byte
 
@@ -24,17 +26,17 @@ var runningOn = regexp.MustCompile(`Running on (http://127\.0\.0\.1:\d+)`)
 //
 // Errors: *MissingError where the machine lacks it; otherwise what went wrong.
 func Ministack(ctx context.Context) (*Store, error) {
-	how := "Run: python3 -m venv DIR && DIR/bin/pip install ministack==" + ministackVersion + ", and put DIR/bin first on the PATH."
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		return nil, &MissingError{"ministack needs Python, and there is none", how}
+	command, err := exec.LookPath("ministack")
+	if err == nil {
+		command, err = filepath.EvalSymlinks(command)
 	}
+	if err != nil {
+		return nil, &MissingError{"there is no ministack", howMinistack}
+	}
+	python := filepath.Join(filepath.Dir(command), "python3") // of the same virtual environment
 	version, err := exec.CommandContext(ctx, python, "-c", "import importlib.metadata as m; print(m.version('ministack'))").Output()
-	if err != nil {
-		return nil, &MissingError{"there is no ministack in " + python, how}
-	}
-	if v := strings.TrimSpace(string(version)); v != ministackVersion {
-		return nil, &MissingError{"the ministack in " + python + " is of version " + v + ", not " + ministackVersion, how}
+	if v := strings.TrimSpace(string(version)); err != nil || v != ministackVersion {
+		return nil, &MissingError{command + " is not ministack " + ministackVersion + " in a virtual environment", howMinistack}
 	}
 	return program{
 		kind: "ministack", file: "loopback.py", launcher: ministackLauncher, endpoint: runningOn,
