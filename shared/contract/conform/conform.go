@@ -168,6 +168,8 @@ var transport = []string{
 	"X-Amzn-Remapped-Www-Authenticate",
 	// For pages of the origins that the settings allow (WHATWG Fetch, "CORS protocol").
 	"Vary", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
+	// The contract says of these once that every answer may have them.
+	"Strict-Transport-Security", "X-Content-Type-Options",
 }
 
 // headers finds those that are not documented and those that are missing.
