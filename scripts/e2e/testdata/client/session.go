@@ -85,7 +85,7 @@ func session(ctx context.Context, url string) error {
 	if err := is(err, r.HTTPResponse, r.Body, 200); err != nil {
 		return err
 	}
-	if r.JSON200.Status != RolloutStatusCompleted || r.JSON200.StagedPercent != N100 || r.JSON200.EndedAt == nil || r.JSON200.PreviousVersion != "1.0.0" {
+	if r.JSON200.Status != "completed" || r.JSON200.StagedPercent != 100 || r.JSON200.EndedAt == nil || r.JSON200.PreviousVersion != "1.0.0" {
 		return fmt.Errorf("the rollout is %+v", r.JSON200)
 	}
 	after, err := owner.GetReleaseChannelWithResponse(ctx, edgeType, stable, nil)
@@ -118,8 +118,8 @@ func promote(ctx context.Context, owner *ClientWithResponses, id uuid.UUID) erro
 // boxes polls as one that is in the cohort and as one that is not.
 func boxes(ctx context.Context, owner *ClientWithResponses, url string, id uuid.UUID) error {
 	for box, want := range map[string]Manifest{
-		"box-0027": {Version: "1.1.0", Source: ManifestSourceRollout, RolloutId: &id},
-		"box-0001": {Version: "1.0.0", Source: ManifestSourceChannel},
+		"box-0027": {Version: "1.1.0", Source: "rollout", RolloutId: &id},
+		"box-0001": {Version: "1.0.0", Source: "channel"},
 	} {
 		put, err := owner.PutEdgeWithResponse(ctx, box, nil, EdgeDraft{EdgeType: "gateway-x", Channel: "stable", OrganizationId: "acme"})
 		if err := is(err, put.HTTPResponse, put.Body, 201); err != nil {
