@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"wavegate/shared/function"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/value"
@@ -19,7 +20,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		factoryID := c.Path("factoryId", value.Slug)
 		productID, filtered := c.Query("productId", value.UUID)
-		window := paging.ByOffset(c.Input)
+		place := paging.ByOffset(c.Input)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
@@ -27,7 +28,8 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if filtered {
 			query.Filter = url.Values{"productId": {productID}}
 		}
-		page, err := methods.List(c.Context(), c.Caller, factoryID, productID, window)
-		return paging.Offset(c, query, window, page), err
+		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[method.Method], error) {
+			return methods.List(c.Context(), c.Caller, factoryID, productID, w)
+		})
 	}
 }

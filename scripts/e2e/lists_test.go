@@ -19,6 +19,14 @@ type list struct {
 	key    string // the field that tells items apart
 }
 
+// with is the list's path with further parameters.
+func (l list) with(query string) string {
+	if strings.Contains(l.path, "?") {
+		return l.path + "&" + query
+	}
+	return l.path + "?" + query
+}
+
 // A plant is an organization with a factory in which something of every kind was made.
 type plant struct {
 	owner, engineer, admin *harness.Caller
@@ -43,6 +51,9 @@ func newPlant(t testing.TB, w *harness.World) plant {
 		p.owner.Put(t, channelPath(p.edgeType, fmt.Sprintf("beta-%d", i)), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	}
 	p.rollout = start(t, p.owner, p.edgeType)
+	for range 5 {
+		p.owner.Put(t, "/api/edges/"+harness.Name("box"), fmt.Sprintf(`{"edgeType":%q,"channel":"stable","organizationId":%q}`, p.edgeType, p.organization)).Is(t, http.StatusCreated)
+	}
 	return p
 }
 
@@ -56,6 +67,8 @@ func (p plant) lists() map[string]list {
 		"methods":        {path: p.factory + "/production-methods", key: "methodId"},
 		"factory events": {path: p.factory + "/audit-events", series: true, key: "eventId"},
 		"events":         {path: "/api/audit-events", series: true, key: "eventId"},
+		"box events":     {path: "/api/audit-events?resourceType=edge", series: true, key: "eventId"},
+		"boxes":          {path: "/api/edges?edgeType=" + p.edgeType + "&channel=stable", key: "edgeId"},
 	}
 }
 
@@ -109,12 +122,12 @@ func TestLists_WalkedByNext_WithAndWithoutAStage_GiveEveryItemOnce(t *testing.T)
 				if kind == "factories" {
 					caller = p.engineer // the owner's own organization has none
 				}
-				all := walk(t, caller, l.path+"?limit=100", l.key)
+				all := walk(t, caller, l.with("limit=100"), l.key)
 				if len(all) == 0 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(all) && kind != "channels" {
 					t.Fatalf("the list holds %q", all)
 				}
 				for _, limit := range []int{1, 2, 3, 5, 7} {
-					if got := walk(t, caller, fmt.Sprintf("%s?limit=%d", l.path, limit), l.key); !slices.Equal(got, all) {
+					if got := walk(t, caller, l.with(fmt.Sprintf("limit=%d", limit)), l.key); !slices.Equal(got, all) {
 						t.Errorf("by %d the walk gives %q, want %q", limit, got, all)
 					}
 				}
@@ -134,27 +147,31 @@ func TestLists_BadPaging_IsRefusedByEach(t *testing.T) {
 	for kind, l := range p.lists() {
 		t.Run(kind, func(t *testing.T) {
 			for query, code := range bad {
-				p.owner.Get(t, l.path+"?"+query).Refused(t, code)
+				p.owner.Get(t, l.with(query)).Refused(t, code)
 			}
 			if !l.series {
-				p.owner.Get(t, l.path+"?offset=10001").Refused(t, problem.OffsetTooLarge)
-				p.owner.Get(t, l.path+"?cursor=AQ").Refused(t, problem.ValidationFailed)
+				p.owner.Get(t, l.with("offset=10001")).Refused(t, problem.OffsetTooLarge)
+				p.owner.Get(t, l.with("cursor=AQ")).Refused(t, problem.InvalidCursor)
 				if kind != "factories" { // the owner's own organization has none
-					pageOf(t, p.owner, l.path+"?limit=100&offset=10000")
+					pageOf(t, p.owner, l.with("limit=100&offset=10000"))
 				}
 				return
 			}
-			p.owner.Get(t, l.path+"?offset=1").Refused(t, problem.ValidationFailed)
-			cursor := cursorOf(t, pageOf(t, p.owner, l.path+"?limit=1").Next)
+			p.owner.Get(t, l.with("offset=1")).Refused(t, problem.ValidationFailed)
+			cursor := cursorOf(t, pageOf(t, p.owner, l.with("limit=1")).Next)
 			for name, altered := range map[string]string{
 				"empty": "", "truncated": cursor[:len(cursor)-4], "altered": strings.ToLower(cursor), "long": strings.Repeat("A", 5<<10),
 				"another version": "Ag" + cursor[2:],
 			} {
 				t.Log(name)
-				p.owner.Get(t, l.path+"?cursor="+altered).Refused(t, problem.InvalidCursor)
+				p.owner.Get(t, l.with("cursor="+altered)).Refused(t, problem.InvalidCursor)
 			}
-			for _, other := range []string{"from=2020-01-01T00:00:00Z", "resourceType=machine&resourceId=press-1", "actorIssuer=a&actorUserId=b"} {
-				p.owner.Get(t, l.path+"?"+other+"&cursor="+cursor).Refused(t, problem.InvalidCursor)
+			of := "resourceType=machine&resourceId=press-1"
+			if strings.Contains(l.path, "resourceType") {
+				of = "resourceId=box-1"
+			}
+			for _, other := range []string{"from=2020-01-01T00:00:00Z", of, "actorIssuer=a&actorUserId=b"} {
+				p.owner.Get(t, l.with(other+"&cursor="+cursor)).Refused(t, problem.InvalidCursor)
 			}
 		})
 	}

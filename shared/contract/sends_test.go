@@ -26,7 +26,7 @@ func (w *walk) answer(callee *types.Func, call *ast.CallExpr, in scope) {
 		add(answer{status: http.StatusNoContent})
 	case "lambdahttp.Created":
 		add(answer{status: http.StatusCreated, headers: []string{"Location"}})
-	case "paging.Offset":
+	case "paging.List":
 		add(w.page(call, in, "offset"))
 	case "paging.Series":
 		add(w.page(call, in, "cursor"))

@@ -17,6 +17,7 @@ var fleet = []Operation{
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get, dynamo.Put),
 			may(dynamo.Releases, dynamo.Get, dynamo.Put),
+			may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
 		},
 	},
@@ -39,12 +40,13 @@ var fleet = []Operation{
 		},
 	},
 	{
-		ID: "update-rollout", Summary: "Promote, halt or complete a rollout",
+		ID: "update-rollout", Summary: "Promote, halt, resume or complete a rollout",
 		Method: http.MethodPatch, Path: "/api/ota/rollouts/{id}",
 		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
 			may(dynamo.Channels, dynamo.Get, dynamo.Put, dynamo.Update),
+			may(dynamo.Releases, dynamo.Get),
 			may(dynamo.Audit, dynamo.Put),
 		},
 	},
@@ -97,6 +99,7 @@ var fleet = []Operation{
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Channels, dynamo.Get),
+			may(dynamo.Releases, dynamo.Get),
 		},
 	},
 }

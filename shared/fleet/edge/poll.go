@@ -39,7 +39,8 @@ func (m Manifest) Encode() (body json.RawMessage, etag string, err error) {
 
 // Polls answers polls. In the common case a poll reads half a unit and nothing else: the box, eventually
 // consistent. The row of its channel comes from Channels. A poll that finds no row there, one in 2 s a
-// channel and container, reads it after the box, since it is the box that names the channel.
+// channel and container, reads it after the box, since it is the box that names the channel. Where a
+// rollout gives the version, the same holds of the version's release, which says where the bytes are.
 //
 // What the cheap read means: a box that was moved to another channel follows it from its next poll on,
 // if that comes about a second or more after the move was answered; a poll that comes sooner may still
@@ -68,13 +69,18 @@ func (p *Polls) Manifest(ctx context.Context, id, installed string) (Manifest, e
 	if err != nil {
 		return Manifest{}, err
 	}
-	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel)
+	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel, installed)
 	if err != nil {
 		return Manifest{}, err
 	}
 	r, ok := Resolve(e, installed, row)
 	if !ok {
 		return Manifest{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
+	}
+	if r.Source != FromChannel {
+		if r.Target, err = p.channels.Target(ctx, e.EdgeType, r.Target); err != nil {
+			return Manifest{}, err
+		}
 	}
 	return Manifest{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,

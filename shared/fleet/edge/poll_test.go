@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
@@ -49,7 +50,7 @@ func polled(t *testing.T, test func(t *testing.T, m *meter, polls *edge.Polls, i
 		m := &meter{API: client, reads: map[string]int{}}
 		db := dynamo.Open(m, time.Now)
 		channel, id := "c-"+uuid.NewString(), "box-"+uuid.NewString()
-		_, err := release.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
+		_, err := publication.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
 			CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: "0"}, request.Preconditions{})
 		if err != nil {
 			t.Fatal(err)

@@ -73,8 +73,8 @@ type Table struct {
 
 // Tables lists every table.
 var Tables = []Table{
-	// One item a release channel; it also carries the present or last rollout of the pair, so that a
-	// poll reads one item.
+	// One item a release channel; it also carries the present or last rollout of the pair, under the name
+	// wave, so that a poll reads one item.
 	{ID: Channels, Partition: "edgeType", Sort: "channel",
 		Indexes: []Index{{Name: "all", Partition: "list", Sort: "listKey"}}},
 	// What was ever published: a version of an edge type and its digest.
@@ -102,7 +102,7 @@ var Tables = []Table{
 	{ID: Edges, Partition: "edgeId", Indexes: []Index{
 		{Name: "byChannel", Partition: "pair", Sort: "edgeId"},
 		{Name: "byOrganization", Partition: "organizationId", Sort: "edgeId"}}},
-	// Audit events, append only, by stream (a factory, or the platform) and time. There is an index
+	// Audit events, append only, by stream (a factory, the platform, or a shard of the boxes) and time. There is an index
 	// for each way to filter a stream. They are global although local ones would not lag: a table
 	// with a local index holds 10 GB a partition at most, and then no change could be written.
 	{ID: Audit, Partition: "stream", Sort: "position", Indexes: []Index{
