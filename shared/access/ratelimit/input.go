@@ -21,7 +21,7 @@ var (
 	// LimitRule is that of a limit; 0 lets nothing through.
 	LimitRule = &value.Integer{Least: 0, Most: Highest}
 	// ReasonRule is that of why a limit was arranged.
-	ReasonRule = &value.Text{Min: 1, Max: 500, Trim: true, Check: value.Printable, Says: "1 to 500 characters without control characters"}
+	ReasonRule = &value.Text{Min: 1, Max: 500, Trim: true, Check: value.Visible, Says: "1 to 500 characters without control characters and characters that nobody sees"}
 )
 
 // HolderOf reads the path parameters kind and id and, for a user, the query parameter issuer. Without

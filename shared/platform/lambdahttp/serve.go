@@ -71,6 +71,7 @@ func (s *server) invoke(ctx context.Context, event events.APIGatewayProxyRequest
 func (s *server) unreadable(ctx context.Context, event events.APIGatewayProxyRequest, cause error) (events.APIGatewayProxyResponse, error) {
 	p := problem.Wrap(cause, problem.ValidationFailed, "The request could not be read.")
 	answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		secure(w.Header())
 		writeProblem(w, p, asked(event), event.RequestContext.RequestID)
 	})
 	return httpadapter.New(answer).ProxyWithContext(ctx, events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: "/"})
@@ -79,6 +80,7 @@ func (s *server) unreadable(ctx context.Context, event events.APIGatewayProxyReq
 // serve takes a request through every step and writes one answer, whatever happens.
 func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIGatewayProxyRequest, line *line) {
 	instance, id := asked(event), event.RequestContext.RequestID
+	secure(w.Header())
 	share(w, r, s.origins)
 	call, err := newCall(r, event)
 	if s.op.MaxBody > 0 {
@@ -110,6 +112,12 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIG
 		line.problem(p)
 		writeProblem(w, p, instance, id)
 	}
+}
+
+// secure makes browsers come back over HTTPS alone (RFC 6797) and take an answer for what it says it is.
+func secure(h http.Header) {
+	h.Set("Strict-Transport-Security", "max-age=31536000")
+	h.Set("X-Content-Type-Options", "nosniff")
 }
 
 // admitted runs the handler beside the limiter. The answer waits for both, and the limiter's refusal
