@@ -290,7 +290,7 @@ func TestEdge_OfAnotherFleet_IsNotSpokenForByThisOnesIssuer(t *testing.T) {
 
 	owner.Put(t, path, with(`"https://nobody.example"`)).Refused(t, problem.ValidationFailed)
 	owner.Put(t, path, box).Is(t, http.StatusCreated)
-	if missing := w.Box(t, "box-2").Get(t, manifestPath("box-2")); string(poll().Refused(t, problem.NotFound).Detail) != missing.Refused(t, problem.NotFound).Detail {
+	if missing := w.Box(t, "box-2").Get(t, manifestPath("box-2")); poll().Refused(t, problem.NotFound).Detail != missing.Refused(t, problem.NotFound).Detail {
 		t.Error("the other fleet's box is told from one that does not exist")
 	}
 	owner.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)

@@ -129,7 +129,6 @@ func (o *Object) OptionalText(name string, rule *value.Text) (text string, given
 	return o.text(name, raw, rule), true
 }
 
-// text applies a rule to a JSON string.
 // ClearableText returns a string that may be left out (nil) or taken away: null gives the empty string.
 func (o *Object) ClearableText(name string, rule *value.Text) *string {
 	for _, m := range o.members {
@@ -145,6 +144,7 @@ func (o *Object) ClearableText(name string, rule *value.Text) *string {
 	return &text
 }
 
+// text applies a rule to a JSON string.
 func (o *Object) text(name string, raw json.RawMessage, rule *value.Text) string {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
