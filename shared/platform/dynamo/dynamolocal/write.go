@@ -54,7 +54,7 @@ func (e *engine) write(ctx context.Context, w write) (change, error) {
 
 // check refuses what DynamoDB refuses before it looks at the item.
 func (e *engine) check(w write) error {
-	if err := e.find(w.table, nil); err != nil {
+	if err := e.known(w.table, nil); err != nil {
 		return err
 	}
 	for _, name := range e.tables[*w.table].all() {
