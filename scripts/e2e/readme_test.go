@@ -16,16 +16,16 @@ import (
 // A step of the session is a command and what it prints.
 type step struct{ command, want string }
 
-// steps reads the console blocks of a section of the README, in order.
-func steps(t *testing.T, section string) []step {
+// steps reads the console blocks of a section of a page of the project, in order.
+func steps(t *testing.T, page, section string) []step {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", page))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, session, found := strings.Cut(string(text), "\n## "+section+"\n")
 	if !found {
-		t.Fatalf("the README has no section %q", section)
+		t.Fatalf("%s has no section %q", page, section)
 	}
 	session, _, _ = strings.Cut(session, "\n## ")
 	var list []step
@@ -43,14 +43,19 @@ func steps(t *testing.T, section string) []step {
 
 // TestREADME_FirstSession_IsAsPrinted types the README's session into a shell, as a newcomer would,
 // and compares every answer with the one that is printed there; … stands for anything.
-func TestREADME_FirstSession_IsAsPrinted(t *testing.T) { typed(t, "A first session") }
+func TestREADME_FirstSession_IsAsPrinted(t *testing.T) { typed(t, "README.md", "A first session") }
 
 // TestREADME_FairUse_IsAsPrinted does so with the section on limits.
 func TestREADME_FairUse_IsAsPrinted(t *testing.T) {
-	typed(t, "Fair use", withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient())
+	typed(t, "README.md", "Fair use", withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient())
 }
 
-func typed(t *testing.T, section string, change ...func(*service.Options)) {
+// TestProduction_Session_IsAsPrinted does so with the life of a production method.
+func TestProduction_Session_IsAsPrinted(t *testing.T) {
+	typed(t, "shared/production/README.md", "A method from draft to recall")
+}
+
+func typed(t *testing.T, page, section string, change ...func(*service.Options)) {
 	t.Helper()
 	keys := t.TempDir()
 	issuers, err := devissuer.Load(keys)
@@ -63,7 +68,7 @@ func typed(t *testing.T, section string, change ...func(*service.Options)) {
 	}
 	const mark = "=== next ==="
 	var script strings.Builder
-	all := steps(t, section)
+	all := steps(t, page, section)
 	for _, s := range all {
 		command := strings.ReplaceAll(s.command, "http://127.0.0.1:8080", w.Target.URL)
 		script.WriteString(command + "\necho; echo '" + mark + "'\n")
