@@ -25,7 +25,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		case !raises && !sets:
 			body.Require("staged_percent", "status")
 		case raises && rollout.Status(status) == rollout.Active:
-			body.Fault("staged_percent", "exclusive", "must not stand beside the status active")
+			body.Fault("status", "exclusive", "active must not stand beside staged_percent")
 		}
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

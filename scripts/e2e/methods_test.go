@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,108 +14,6 @@ import (
 	chain "wavegate/shared/production/trail"
 	"wavegate/shared/trail/audit"
 )
-
-// A bench is a factory with a production method, and the people who work on it.
-type bench struct {
-	*testing.T
-	w                *harness.World
-	author, approver *harness.Caller
-	path             string // of the method
-}
-
-// methodContent reads a content of the samples.
-func methodContent(t testing.TB, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "shared", "production", "content", "testdata", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-const smallContent = `{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"steps":[{"id":"10","name":"Press","equipment":{"class":"press"},` +
-	`"run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}},"outputs":[{"material":"PART","quantity":1,"unit":"{piece}"}]}]}`
-
-// another is the small content with another name of its step.
-func another(name string) string { return strings.Replace(smallContent, "Press", name, 1) }
-
-func newBench(t *testing.T) *bench {
-	t.Helper()
-	return benchIn(t, harness.New(t))
-}
-
-func benchIn(t *testing.T, w *harness.World) *bench {
-	t.Helper()
-	b := &bench{T: t, w: w, author: w.Engineer(t, "acme"), approver: w.Admin(t, "acme")}
-	factory(t, w, "munich-1", "acme")
-	b.machine("press-1", "press")
-	b.machine("press-2", "press")
-	b.path = b.author.Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location")
-	return b
-}
-
-func (b *bench) machine(code string, classes ...string) {
-	b.Helper()
-	list, err := json.Marshal(append([]string{}, classes...))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.author.Put(b, "/api/factories/munich-1/machines/"+code, fmt.Sprintf(`{"name":%q,"classes":%s}`, code, list)).Is(b, http.StatusCreated)
-}
-
-func (b *bench) version(n int) string { return fmt.Sprintf("%s/versions/%d", b.path, n) }
-
-func (b *bench) save(n int, content string) harness.Answer {
-	b.Helper()
-	return b.author.Put(b, b.version(n)+"/content", content)
-}
-
-// hash is the entity tag of a version's content, without quotes.
-func (b *bench) hash(n int) string {
-	b.Helper()
-	return strings.Trim(b.author.Get(b, b.version(n)+"/content").Is(b, http.StatusOK).Header.Get("ETag"), `"`)
-}
-
-// move asks for a status; more are further fields of the body.
-func (b *bench) move(by *harness.Caller, n int, status, more string) harness.Answer {
-	b.Helper()
-	return by.Patch(b, b.version(n), b.body(n, status, more))
-}
-
-func (b *bench) body(n int, status, more string) string {
-	b.Helper()
-	if status == "trial" || status == "released" {
-		more += fmt.Sprintf(`,"contentSha256":%q`, b.hash(n))
-	}
-	return fmt.Sprintf(`{"status":%q,"reason":"test"%s}`, status, more)
-}
-
-// release brings a new version with a content to all machines.
-func (b *bench) release(n int, content string) {
-	b.Helper()
-	b.save(n, content).Is(b, http.StatusCreated)
-	b.move(b.author, n, "in_review", "").Is(b, http.StatusNoContent)
-	b.move(b.approver, n, "released", "").Is(b, http.StatusNoContent)
-}
-
-// holds is the version that holds on a machine, 0 for none, at a time or now.
-func (b *bench) holds(machine string, at time.Time) int {
-	b.Helper()
-	query := "?methodId=" + id(b.path)
-	if !at.IsZero() {
-		query += "&at=" + at.UTC().Format("2006-01-02T15:04:05.000Z")
-	}
-	var poll struct {
-		Items []struct {
-			Version int `json:"version"`
-		} `json:"items"`
-	}
-	b.author.Get(b, "/api/factories/munich-1/machines/"+machine+"/methods"+query).Is(b, http.StatusOK).Into(b, &poll)
-	if len(poll.Items) == 0 {
-		return 0
-	}
-	return poll.Items[0].Version
-}
 
 // TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays makes the table of the contract from calls, and
 // prints it.
@@ -485,33 +381,5 @@ func TestMethods_Trail_IsAChainOverTheWholeLife(t *testing.T) {
 	}
 	if now := b.author.Get(t, b.path).Object(t)["trailSha256"]; now != links[6].SHA256 {
 		t.Errorf("the method says %v, the chain ends with %s", now, links[6].SHA256)
-	}
-}
-
-func TestMethods_Preconditions(t *testing.T) {
-	b := newBench(t)
-	content := b.version(1) + "/content"
-	b.author.Put(t, content, smallContent, "If-None-Match", "*").Is(t, http.StatusCreated)
-	b.author.Put(t, content, another("Two"), "If-None-Match", "*").Refused(t, problem.PreconditionFailed)
-	tag := b.author.Get(t, content).Header.Get("ETag")
-	b.author.Put(t, content, another("Two"), "If-Match", tag).Is(t, http.StatusNoContent)
-	b.author.Put(t, content, another("Three"), "If-Match", tag).Refused(t, problem.PreconditionFailed)
-	revision := b.author.Get(t, b.version(1)).Header.Get("ETag")
-	b.author.Patch(t, b.version(1), `{"status":"in_review","reason":"r"}`, "If-Match", revision).Is(t, http.StatusNoContent)
-	b.author.Patch(t, b.version(1), `{"status":"draft","reason":"r"}`, "If-Match", revision).Refused(t, problem.PreconditionFailed)
-	for body, pointer := range map[string]string{
-		`{"status":"trial","reason":"r"}`:                                              "/machines",
-		`{"status":"draft","reason":"r","orders":"stop"}`:                              "/orders",
-		`{"status":"withdrawn","reason":"r","machines":["press-1"]}`:                   "/machines",
-		`{"status":"released","reason":"r","firstArticle":{"number":"1"}}`:             "/firstArticle/reference",
-		`{"status":"released","reason":"r","effectiveFrom":"tomorrow"}`:                "/effectiveFrom",
-		`{"status":"in_review"}`:                                                       "/reason",
-		`{"status":"active","reason":"r"}`:                                             "/status",
-		`{"status":"released","reason":"r","contentSha256":"` + digest("a")[:9] + `"}`: "/contentSha256",
-	} {
-		d := b.author.Patch(t, b.version(1), body).Refused(t, problem.ValidationFailed)
-		if len(d.Errors) == 0 || d.Errors[0].Pointer != pointer {
-			t.Errorf("%s: %+v, want %s", body, d.Errors, pointer)
-		}
 	}
 }

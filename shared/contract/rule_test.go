@@ -22,6 +22,7 @@ type rule struct {
 // checks are the functions that a rule of a text may leave the last word to.
 var checks = map[string]func(string) bool{
 	"value.Printable": value.Printable,
+	"value.Visible":   value.Visible,
 	"value.isTime":    value.Time.Check,
 }
 

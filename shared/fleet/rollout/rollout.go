@@ -66,7 +66,7 @@ type Rollout struct {
 // An End is what ended a rollout beside a change of its status.
 type End string
 
-// ByPublication: a publication on the channel, which reaches every box.
+// ByPublication is a publication on the channel, which reaches every box.
 const ByPublication End = "publication"
 
 // A Plan is a caller's wish to start a rollout.

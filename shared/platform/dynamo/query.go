@@ -63,7 +63,7 @@ func List[T any](ctx context.Context, db *DB, s Selection, w Window) (Page[T], e
 		in.Limit = aws.Int32(int32(w.Limit + 1 - len(page.Items)))
 		out, err := db.api.Query(ctx, in)
 		if err != nil {
-			return Page[T]{}, unavailable(ctx, fmt.Errorf("dynamo: query %s: %w", s.Table, err))
+			return Page[T]{}, unavailable(ctx, false, fmt.Errorf("dynamo: query %s: %w", s.Table, err))
 		}
 		for _, item := range out.Items {
 			if len(page.Items) == w.Limit {
@@ -143,7 +143,7 @@ func (db *DB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (ended b
 		in.Limit = aws.Int32(int32(n))
 		out, err := db.api.Query(ctx, in)
 		if err != nil {
-			return false, unavailable(ctx, fmt.Errorf("dynamo: count in %s: %w", aws.ToString(in.TableName), err))
+			return false, unavailable(ctx, false, fmt.Errorf("dynamo: count in %s: %w", aws.ToString(in.TableName), err))
 		}
 		if out.LastEvaluatedKey == nil {
 			return true, nil

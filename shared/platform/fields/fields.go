@@ -129,6 +129,21 @@ func (o *Object) OptionalText(name string, rule *value.Text) (text string, given
 	return o.text(name, raw, rule), true
 }
 
+// ClearableText returns a string that may be left out (nil) or taken away: null gives the empty string.
+func (o *Object) ClearableText(name string, rule *value.Text) *string {
+	for _, m := range o.members {
+		if m.Name == name && strictjson.KindOf(m.Value) == strictjson.Null {
+			o.asked = append(o.asked, name)
+			return new(string)
+		}
+	}
+	text, given := o.OptionalText(name, rule)
+	if !given {
+		return nil
+	}
+	return &text
+}
+
 // text applies a rule to a JSON string.
 func (o *Object) text(name string, raw json.RawMessage, rule *value.Text) string {
 	var text string

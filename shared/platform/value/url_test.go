@@ -22,6 +22,13 @@ func TestHTTPSURL(t *testing.T) {
 		"https://[192.0.2.1]/x":                          false, // one of IPv4 has no brackets
 		"https://[]/x":                                   false,
 		"https://a.example:0/x":                          false,
+		"https://.a/":                                    false,
+		"https://a..b/":                                  false,
+		"https://-a.b/":                                  false,
+		"https://a-.b/":                                  false,
+		"https://a.b./":                                  false,
+		"https://" + strings.Repeat("a", 64) + ".b/":     false,
+		"https://my_bucket.s3.example/x":                 true,
 		"https://a.example:65536/x":                      false,
 		long:                                             true,
 		long + "x":                                       false,

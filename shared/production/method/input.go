@@ -20,7 +20,7 @@ var (
 	// OrdersRule is the rule of Orders.
 	OrdersRule = &value.Text{Pattern: `finish|stop`, Says: "finish or stop"}
 	// ReferenceRule is the rule of the reference of a first article.
-	ReferenceRule = &value.Text{Min: 1, Max: 200, Trim: true, Check: value.Printable, Says: "1 to 200 characters without control characters"}
+	ReferenceRule = &value.Text{Min: 1, Max: 200, Trim: true, Check: value.Visible, Says: "1 to 200 characters without control characters"}
 	// ReinstateRule is the rule of the number of a version in a body.
 	ReinstateRule = &value.Integer{Least: 1, Most: 999_999_999}
 )

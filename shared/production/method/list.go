@@ -25,7 +25,5 @@ func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID, prod
 	case status != "":
 		in.Index, in.Partition = "byStatus", factoryStatus(factoryID, status)
 	}
-	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (dynamo.Page[Method], error) {
-		return dynamo.List[Method](ctx, s.db, in, w)
-	})
+	return factory.ListIn[Method](ctx, s.factories, caller, factoryID, in, w)
 }
