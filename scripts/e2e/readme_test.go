@@ -16,16 +16,16 @@ import (
 // A step of the session is a command and what it prints.
 type step struct{ command, want string }
 
-// steps reads the console blocks of a section of the README, in order.
-func steps(t *testing.T, section string) []step {
+// steps reads the console blocks of a section of a page of the project, in order.
+func steps(t *testing.T, page, section string) []step {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", page))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, session, found := strings.Cut(string(text), "\n## "+section+"\n")
 	if !found {
-		t.Fatalf("the README has no section %q", section)
+		t.Fatalf("%s has no section %q", page, section)
 	}
 	session, _, _ = strings.Cut(session, "\n## ")
 	var list []step
@@ -77,7 +77,7 @@ func typeSession(t *testing.T, by reader, section string) {
 	t.Helper()
 	const mark = "=== next ==="
 	var script strings.Builder
-	all := steps(t, section)
+	all := steps(t, page, section)
 	for _, s := range all {
 		command := strings.ReplaceAll(s.command, "http://127.0.0.1:8080", by.Target.URL)
 		script.WriteString(command + "\necho; echo '" + mark + "'\n")
