@@ -133,7 +133,9 @@ func ruleDifferences(s *openapi3.Schema, in input) []string {
 		return nil // what headers may hold is compared below
 	case in.number != nil:
 		return numberDifferences(s, in.number, in.fallback)
-	case !s.Type.Is(openapi3.TypeString):
+	case in.clearable && (len(s.Type.Slice()) != 2 || !s.Type.Includes(openapi3.TypeString) || !s.Type.Includes(openapi3.TypeNull)):
+		return []string{"is not a string or null in the contract"}
+	case !in.clearable && !s.Type.Is(openapi3.TypeString):
 		return []string{"is no string in the contract"}
 	case in.check == "value.isTime":
 		if s.Format != "date-time" || s.Pattern != "" || s.MaxLength != nil || s.Enum != nil {

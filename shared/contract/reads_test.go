@@ -57,6 +57,9 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		text("body", true)
 	case "OptionalText":
 		text("body", false)
+	case "ClearableText":
+		text("body", false)
+		w.found.inputs[len(w.found.inputs)-1].clearable = true
 	case "OptionalInteger":
 		one := input{in: "body", name: name(0)}
 		var err error

@@ -20,9 +20,10 @@ type operation struct {
 
 // An input is a value that an operation reads.
 type input struct {
-	in       string // path, query, header or body
-	name     string
-	required bool
+	in        string // path, query, header or body
+	name      string
+	required  bool
+	clearable bool // null takes it away
 	rule
 	fallback *int64 // what a parameter is that is left out
 }

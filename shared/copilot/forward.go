@@ -41,7 +41,7 @@ func New(s Settings) *Forwarder {
 		TLSHandshakeTimeout:   3 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		MaxIdleConnsPerHost:   4,
-		IdleConnTimeout:       time.Minute,
+		IdleConnTimeout:       45 * time.Second, // shorter than load balancers keep one, a minute as a rule
 		// Bodies pass as they are.
 		DisableCompression: true,
 	}}

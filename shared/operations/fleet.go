@@ -42,7 +42,7 @@ var fleet = []Operation{
 	{
 		ID: "update-rollout", Summary: "Promote, halt, resume or complete a rollout",
 		Method: http.MethodPatch, Path: "/api/ota/rollouts/{id}",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
 			may(dynamo.Channels, dynamo.Get, dynamo.Put, dynamo.Update),
@@ -73,6 +73,7 @@ var fleet = []Operation{
 		ID: "put-edge", Summary: "Register a box or move it to another channel",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}",
 		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Settings: []setting.Name{setting.FleetIssuers},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
@@ -95,7 +96,7 @@ var fleet = []Operation{
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/manifest",
 		Roles: []auth.Role{auth.Edge, auth.PlatformOwner}, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Sampled:  true,
-		Settings: []setting.Name{setting.LogSamplePolls, setting.PollIntervalSeconds, setting.ChannelCacheSeconds},
+		Settings: []setting.Name{setting.LogSamplePolls, setting.PollIntervalSeconds, setting.ChannelCacheSeconds, setting.FleetIssuers},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Channels, dynamo.Get),

@@ -20,6 +20,9 @@ const (
 	Ordinary LimitClass = "ordinary"
 	// Copilot calls count as ordinary ones and against the copilot's own limits as well.
 	Copilot LimitClass = "copilot"
+	// Reserved calls count as ordinary ones. Where those limits refuse them, they are admitted from the
+	// caller's reserve: what stops a rollout or takes back a limit must not wait for a place.
+	Reserved LimitClass = "reserved"
 )
 
 // A Grant is the right to do some actions on one table, and nothing else on it.

@@ -21,18 +21,22 @@ const (
 	OrganizationAdmin Role = "organization_admin"
 	// ProductionEngineer keeps production methods and machines of one organization.
 	ProductionEngineer Role = "production_engineer"
+	// FleetViewer reads channels, rollouts, boxes, their progress and the platform's audit trail, and
+	// nothing else. It makes nobody a Member.
+	FleetViewer Role = "fleet_viewer"
 	// Edge is a box; its user id is its edge id.
 	Edge Role = "edge"
 
 	// Member is no role that a token can carry: in a list of roles it stands for any person of an
-	// organization, whatever roles they hold. A box is not a person.
+	// organization, whatever roles they hold. A box is not a person, and one who is a FleetViewer and
+	// nothing else is no member.
 	Member Role = "(member)"
 	// Anyone stands likewise for any caller, a box included.
 	Anyone Role = "(anyone)"
 )
 
 // Roles lists every role that a token may carry.
-var Roles = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, Edge}
+var Roles = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, FleetViewer, Edge}
 
 // A Principal is an authenticated caller. A user is the pair (Issuer, UserID): two issuers never
 // share one.
@@ -54,9 +58,15 @@ func (p Principal) Expired(now time.Time) bool {
 	return !now.Before(p.Expires.Add(Leeway))
 }
 
-// User identifies the caller across issuers. An issuer's name is a URL and holds no space, so no two
-// callers share one.
-func (p Principal) User() string { return p.Issuer + " " + p.UserID }
+// User identifies the caller across issuers; see User.
+func (p Principal) User() string { return User(p.Issuer, p.UserID) }
+
+// User names a user of an issuer, so that no two pairs share a name, whatever their parts hold. A space
+// divides the parts. In the issuer, a space becomes %20 and a percent sign %25, so the first space of a name
+// is the one that divides it.
+func User(issuer, id string) string { return escape.Replace(issuer) + " " + id }
+
+var escape = strings.NewReplacer("%", "%25", " ", "%20")
 
 // Has tells whether the caller holds at least one of the roles.
 func (p Principal) Has(roles ...Role) bool {
@@ -65,7 +75,7 @@ func (p Principal) Has(roles ...Role) bool {
 			return true
 		}
 		if r == Member {
-			if p.OrganizationID != "" && !slices.Contains(p.Roles, Edge) {
+			if p.OrganizationID != "" && !slices.Contains(p.Roles, Edge) && !p.onlyViews() {
 				return true
 			}
 			continue
@@ -75,6 +85,11 @@ func (p Principal) Has(roles ...Role) bool {
 		}
 	}
 	return false
+}
+
+// onlyViews tells whether the caller is a FleetViewer and nothing else.
+func (p Principal) onlyViews() bool {
+	return len(p.Roles) > 0 && !slices.ContainsFunc(p.Roles, func(r Role) bool { return r != FleetViewer })
 }
 
 // MayRead tells whether the caller may know what an organization owns.

@@ -14,7 +14,8 @@ var (
 	// HolderRule is that of what tokens call a user (their sub) or an organization. Which of these names
 	// exist is the issuers' affair, so limits can be arranged before the first call.
 	HolderRule = &value.Text{Pattern: `[ -~]{1,255}`, Says: "1 to 255 printable ASCII characters"}
-	// IssuerRule leaves room for issuer and user in one resource id of the audit trail.
+	// IssuerRule leaves room for issuer and user in one resource id of the audit trail, where the issuer is
+	// a URL. Any other is nobody's.
 	IssuerRule = &value.Text{Pattern: `[ -~]{1,240}`, Says: "1 to 240 printable ASCII characters"}
 	// LimitRule is that of a limit; 0 lets nothing through.
 	LimitRule = &value.Integer{Least: 0, Most: Highest}

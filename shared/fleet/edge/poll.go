@@ -51,6 +51,7 @@ type Polls struct {
 	edges    *Store
 	channels *Channels
 	interval time.Duration
+	issuers  Issuers
 }
 
 // NewPolls makes what answers polls, with one cache of channels for the container.
@@ -59,15 +60,20 @@ func NewPolls(db *dynamo.DB, settings Settings, now func() time.Time) *Polls {
 		edges:    NewStore(db),
 		channels: NewChannels(release.NewStore(db), settings.ChannelCache, now),
 		interval: settings.PollInterval,
+		issuers:  settings.Issuers,
 	}
 }
 
-// Manifest resolves a box's release; installed is what the box says it runs, or empty. It returns
-// NOT_FOUND for a box that is not registered, and for a channel that nothing is published on.
-func (p *Polls) Manifest(ctx context.Context, id, installed string) (Manifest, error) {
+// Manifest resolves a box's release; installed is what the box says it runs, or empty, and issuer is that of
+// the box's own token, or empty for anyone else who may look. It returns NOT_FOUND for a box that is not
+// registered, for one that the issuer does not speak for, and for a channel that nothing is published on.
+func (p *Polls) Manifest(ctx context.Context, id, installed, issuer string) (Manifest, error) {
 	e, err := p.edges.polled(ctx, id)
 	if err != nil {
 		return Manifest{}, err
+	}
+	if issuer != "" && !p.issuers.SpeaksFor(e, issuer) {
+		return Manifest{}, problem.Missing()
 	}
 	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel, installed)
 	if err != nil {

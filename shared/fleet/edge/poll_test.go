@@ -71,7 +71,7 @@ func polled(t *testing.T, test func(t *testing.T, m *meter, polls *edge.Polls, i
 func TestPoll_ReadsTheBoxAtHalfThePriceAndNothingElse(t *testing.T) {
 	polled(t, func(t *testing.T, m *meter, polls *edge.Polls, id string, _ *edge.Store) {
 		for range 100 {
-			if got, err := polls.Manifest(t.Context(), id, "1.0.0"); err != nil || got.Version != "1.0.0" || got.EdgeID != id || got.PollIntervalSeconds != 60 {
+			if got, err := polls.Manifest(t.Context(), id, "1.0.0", ""); err != nil || got.Version != "1.0.0" || got.EdgeID != id || got.PollIntervalSeconds != 60 {
 				t.Fatalf("got %+v, %v", got, err)
 			}
 		}
@@ -90,10 +90,10 @@ func TestPoll_ReadsTheBoxAtHalfThePriceAndNothingElse(t *testing.T) {
 func TestPoll_BoxThatAReplicaDoesNotKnowYet_IsReadAgain(t *testing.T) {
 	polled(t, func(t *testing.T, m *meter, polls *edge.Polls, id string, _ *edge.Store) {
 		m.blind = true
-		if got, err := polls.Manifest(t.Context(), id, ""); err != nil || got.Version != "1.0.0" {
+		if got, err := polls.Manifest(t.Context(), id, "", ""); err != nil || got.Version != "1.0.0" {
 			t.Errorf("got %+v, %v", got, err)
 		}
-		if _, err := polls.Manifest(t.Context(), "no-such-box", ""); !problem.Has(err, problem.NotFound) {
+		if _, err := polls.Manifest(t.Context(), "no-such-box", "", ""); !problem.Has(err, problem.NotFound) {
 			t.Errorf("a box that does not exist: %v", err)
 		}
 	})
@@ -104,7 +104,7 @@ func TestPoll_ChannelThatNothingIsPublishedOn_IsNotFoundAndNamed(t *testing.T) {
 		if _, err := edges.Put(admission.Unlimited(t.Context()), audit.Origin{}, id, edge.Assignment{EdgeType: "gateway-x", Channel: "none", OrganizationID: "acme"}, request.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
-		_, err := polls.Manifest(t.Context(), id, "")
+		_, err := polls.Manifest(t.Context(), id, "", "")
 		if p := problem.From(err); p.Code != problem.NotFound || p.Detail == problem.Missing().Detail {
 			t.Errorf("got %v", err)
 		}
@@ -192,8 +192,9 @@ func TestEncode_SameBytesSameTag(t *testing.T) {
 
 func TestSettings_AreReadInSeconds(t *testing.T) {
 	t.Setenv("POLL_INTERVAL_SECONDS", "15")
-	r := setting.NewReader(setting.PollIntervalSeconds, setting.ChannelCacheSeconds)
-	if s := edge.ReadSettings(r); r.Err() != nil || s != (edge.Settings{PollInterval: 15 * time.Second, ChannelCache: 2 * time.Second}) {
+	t.Setenv("FLEET_ISSUERS", "https://a.example")
+	r := setting.NewReader(setting.PollIntervalSeconds, setting.ChannelCacheSeconds, setting.FleetIssuers)
+	if s := edge.ReadSettings(r); r.Err() != nil || s != (edge.Settings{PollInterval: 15 * time.Second, ChannelCache: 2 * time.Second, Issuers: "https://a.example"}) {
 		t.Errorf("got %+v, %v", s, r.Err())
 	}
 }

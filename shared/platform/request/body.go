@@ -87,6 +87,19 @@ func (b *Body) OptionalText(name string, rule *value.Text) (text string, given b
 	return kept, true
 }
 
+// ClearableText returns a string that may be left out (nil) or taken away: null gives the empty string.
+func (b *Body) ClearableText(name string, rule *value.Text) *string {
+	raw, given := b.find(name)
+	if given && strictjson.KindOf(raw) == strictjson.Null {
+		return new(string)
+	}
+	text, given := b.OptionalText(name, rule)
+	if !given {
+		return nil
+	}
+	return &text
+}
+
 // OptionalInteger returns a whole number that may be left out. A number is a number however it is
 // written: 10, 10.0 and 1e1 are the same.
 func (b *Body) OptionalInteger(name string, rule *value.Integer) (n int64, given bool) {

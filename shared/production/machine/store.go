@@ -46,9 +46,7 @@ func (s *Store) Get(ctx context.Context, caller auth.Principal, factoryID, code 
 //
 // While someone pages, a new machine moves those behind it on by one. Machines are never removed.
 func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID string, w dynamo.Window) (dynamo.Page[Machine], error) {
-	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (dynamo.Page[Machine], error) {
-		return dynamo.List[Machine](ctx, s.db, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, w)
-	})
+	return factory.ListIn[Machine](ctx, s.factories, caller, factoryID, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, w)
 }
 
 // Put registers a machine in a factory of the caller's organization or renames it, and tells whether

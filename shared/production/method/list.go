@@ -21,7 +21,5 @@ func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID, prod
 		// Every id of a method sorts between # and ~.
 		in.Index, in.Least, in.Most = "byProduct", productID+"#", productID+"#~"
 	}
-	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (dynamo.Page[Method], error) {
-		return dynamo.List[Method](ctx, s.db, in, w)
-	})
+	return factory.ListIn[Method](ctx, s.factories, caller, factoryID, in, w)
 }
