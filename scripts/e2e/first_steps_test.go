@@ -33,10 +33,10 @@ func TestFirstStepsAndREADME_OnOneService_WorkInAnyOrderAndTwice(t *testing.T) {
 	by := newReader(t)
 	firstSteps(t, by.Target)
 	firstSteps(t, by.Target)
-	typeSession(t, by, "A first session")
+	typeSession(t, by, "README.md", "A first session")
 	// A box may be told for 2 s what its channel had before.
 	time.Sleep(2 * time.Second)
-	typeSession(t, by, "A first session")
+	typeSession(t, by, "README.md", "A first session")
 	firstSteps(t, by.Target)
 }
 

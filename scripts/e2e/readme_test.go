@@ -44,12 +44,17 @@ func steps(t *testing.T, page, section string) []step {
 // TestREADME_FirstSession_IsAsPrinted types the README's session into a shell, as a newcomer would,
 // and compares every answer with the one that is printed there; … stands for anything.
 func TestREADME_FirstSession_IsAsPrinted(t *testing.T) {
-	typeSession(t, newReader(t), "A first session")
+	typeSession(t, newReader(t), "README.md", "A first session")
 }
 
 // TestREADME_FairUse_IsAsPrinted does so with the section on limits.
 func TestREADME_FairUse_IsAsPrinted(t *testing.T) {
-	typeSession(t, newReader(t, withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient()), "Fair use")
+	typeSession(t, newReader(t, withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient()), "README.md", "Fair use")
+}
+
+// TestProduction_Session_IsAsPrinted does so with the life of a production method.
+func TestProduction_Session_IsAsPrinted(t *testing.T) {
+	typeSession(t, newReader(t), "shared/production/README.md", "A method from draft to recall")
 }
 
 // A reader of the README has a seeded service, whose keys ./scripts/token finds.
@@ -73,7 +78,7 @@ func newReader(t *testing.T, change ...func(*service.Options)) reader {
 }
 
 // typeSession types a section's commands and compares what they print.
-func typeSession(t *testing.T, by reader, section string) {
+func typeSession(t *testing.T, by reader, page, section string) {
 	t.Helper()
 	const mark = "=== next ==="
 	var script strings.Builder
