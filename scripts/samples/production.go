@@ -60,7 +60,7 @@ var production = []Sample{
 		},
 	},
 	{
-		Operation: "put-method-content", By: Engineer, After: After("create-production-method"),
+		Operation: "put-method-content", By: Engineer, After: After("create-production-method"), Weight: 16,
 		Defaults: Values{"number": "1", "step": "Press"},
 		Body: `{"form":1,"basis":{"quantity":1,"unit":"kg"},"steps":[{"id":"10","name":"{step}","equipment":{"class":"press"},` +
 			`"run":{"time":"PT1M","per":{"quantity":1,"unit":"kg"}},"outputs":[{"material":"PART","quantity":1,"unit":"kg"}]}]}`,
@@ -87,6 +87,7 @@ var production = []Sample{
 	},
 	{
 		Operation: "update-method-version", By: Caller{"{signer}", "{organization}", auth.OrganizationAdmin}, After: After("put-method-content"),
+		Weight:   40, // a version is approved after two other moves at the earliest
 		Defaults: Values{"number": "1", "signer": "anna", "status": "in_review", "details": ""},
 		Body:     `{"status":"{status}","reason":"Pressed and measured"{details}}`,
 		About:    About{versionType, "{methodId}:{number}"},

@@ -3,11 +3,13 @@ package method
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
@@ -24,10 +26,18 @@ const (
 type Store struct {
 	db        *dynamo.DB
 	factories *factory.Store
+	fleet     string // the issuer of the tokens of boxes that name none
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db: db, factories: factory.NewStore(db)} }
+
+// ForBoxes makes the store answer boxes, too. A box that names no issuer of its tokens has the first of those
+// that are taken for boxes; see package edge.
+func (s *Store) ForBoxes(settings *setting.Reader) *Store {
+	s.fleet, _, _ = strings.Cut(settings.Text(setting.FleetIssuers), " ")
+	return s
+}
 
 // methodItem is a method with the keys of the orders by product and by status. A method without a version
 // has no status.
