@@ -40,7 +40,7 @@ func NewPolls(db *dynamo.DB, settings *setting.Reader) *Polls {
 // A Question is what a poll asks: about one method, or all of a product, now or at another time.
 type Question struct {
 	FactoryID, Machine  string
-	MethodID, ProductID string // one of them
+	MethodID, ProductID string     // one of them
 	At                  *time.Time // nil: now
 }
 
