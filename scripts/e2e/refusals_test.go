@@ -93,7 +93,7 @@ func refusals(rollout string) []refusal {
 		{"move: nothing asked", "PATCH", rollout, `{}`, nil, problem.ValidationFailed, []string{"body: required"}},
 		{"move: skips a stage", "PATCH", rollout, `{"staged_percent":50}`, nil, problem.InvalidStateTransition, nil},
 		{"move: skips and completes", "PATCH", rollout, `{"staged_percent":100,"status":"completed"}`, nil, problem.InvalidStateTransition, nil},
-		{"move: unknown status", "PATCH", rollout, `{"status":"active"}`, nil, problem.ValidationFailed, []string{"body:/status format"}},
+		{"move: unknown status", "PATCH", rollout, `{"status":"paused"}`, nil, problem.ValidationFailed, []string{"body:/status format"}},
 		{"move: status null", "PATCH", rollout, `{"status":null,"staged_percent":10}`, nil, problem.ValidationFailed, []string{"body:/status type"}},
 		{"move: stale If-Match", "PATCH", rollout, `{"staged_percent":10}`, []string{"If-Match", `"9"`}, problem.PreconditionFailed, nil},
 		{"move: halt beside no stage", "PATCH", rollout, `{"status":"halted","staged_percent":11}`, nil, problem.ValidationFailed, []string{"body:/staged_percent range"}},
@@ -172,12 +172,15 @@ func TestRefusals_SayEverythingAndWriteNothing(t *testing.T) {
 func TestAccepted_OddButRight(t *testing.T) {
 	w := harness.New(t)
 	owner := w.Owner(t)
-	path := start(t, owner, "gateway-x")
 	upper := fmt.Sprintf(`{"currentVersion":"1.0.0","artifactUrl":"https://artifacts.example/1.0.0.tar.gz","sha256":%q}`, strings.ToUpper(digest("a")))
-	owner.Put(t, channel, upper, "Content-Type", "Application/JSON; charset=UTF-8").Is(t, http.StatusNoContent)
+	const strange = "Application/JSON; charset=UTF-8"
+	owner.Put(t, channel, upper, "Content-Type", strange).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/ota/release-channels/gateway%2Dx/stable", upper, "If-Match", `"1"`).Is(t, http.StatusNoContent)
 	if got := owner.Get(t, channel).Object(t); got["sha256"] != digest("a") || got["revision"] != 1.0 {
 		t.Errorf("the channel is %v", got)
 	}
+	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
+	path := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0"), "Content-Type", strange).Is(t, http.StatusCreated).Header.Get("Location")
 	owner.Patch(t, path, `{"staged_percent":10.0}`).Is(t, http.StatusNoContent)
 	owner.Patch(t, path, "\n{\"staged_percent\" : 1e1 }\n").Is(t, http.StatusNoContent)
 	owner.Patch(t, rollouts+"/"+strings.ToUpper(id(path)), `{"staged_percent":50}`, "If-Match", `"1", "2"`).Is(t, http.StatusNoContent)
@@ -185,5 +188,9 @@ func TestAccepted_OddButRight(t *testing.T) {
 	if got := owner.Get(t, path).Object(t); got["staged_percent"] != 50.0 || got["status"] != "halted" || got["revision"] != 4.0 {
 		t.Errorf("the rollout is %v", got)
 	}
-	owner.Put(t, "/api/ota/release-channels/gateway%2Dx/stable", upper, "If-Match", `"1"`).Is(t, http.StatusNoContent)
+	tag := owner.Get(t, channel).Header.Get("ETag")
+	owner.Put(t, channel, upper, "If-Match", tag).Is(t, http.StatusNoContent)
+	if got := owner.Get(t, channel).Object(t); got["revision"] != 2.0 {
+		t.Errorf("the channel after everyone was called back is %v", got)
+	}
 }
