@@ -69,6 +69,9 @@ func refusals(rollout string) []refusal {
 		{"publish: relative", "PUT", channel, field("artifactUrl", `"/x"`), nil, problem.ValidationFailed, []string{"body:/artifactUrl format"}},
 		{"publish: credentials", "PUT", channel, field("artifactUrl", `"https://u:p@a.example/x"`), nil, problem.ValidationFailed, []string{"body:/artifactUrl format"}},
 		{"publish: 3,000 characters", "PUT", channel, field("artifactUrl", `"https://a.example/`+strings.Repeat("x", 2982)+`"`), nil, problem.ValidationFailed, []string{"body:/artifactUrl length"}},
+		{"publish: host that begins with a dot", "PUT", channel, field("artifactUrl", `"https://.a/"`), nil, problem.ValidationFailed, []string{"body:/artifactUrl format"}},
+		{"publish: host with an empty label", "PUT", channel, field("artifactUrl", `"https://a..b/"`), nil, problem.ValidationFailed, []string{"body:/artifactUrl format"}},
+		{"publish: host that begins with a hyphen", "PUT", channel, field("artifactUrl", `"https://-a.b/"`), nil, problem.ValidationFailed, []string{"body:/artifactUrl format"}},
 		{"publish: 63 digits", "PUT", channel, field("sha256", `"`+strings.Repeat("a", 63)+`"`), nil, problem.ValidationFailed, []string{"body:/sha256 format"}},
 		{"publish: 65 digits", "PUT", channel, field("sha256", `"`+strings.Repeat("a", 65)+`"`), nil, problem.ValidationFailed, []string{"body:/sha256 format"}},
 		{"publish: no hex", "PUT", channel, field("sha256", `"`+strings.Repeat("g", 64)+`"`), nil, problem.ValidationFailed, []string{"body:/sha256 format"}},
@@ -104,6 +107,8 @@ func refusals(rollout string) []refusal {
 		{"factory: another organization", "PUT", munich, `{"organizationId":"rival","name":"Mine"}`, nil, problem.Conflict, nil},
 		{"factory: bad slug and fields", "PUT", "/api/factories/Munich_1", `{"organizationId":"a b","name":" "}`, nil, problem.ValidationFailed,
 			[]string{"factoryId format", "body:/organizationId format", "body:/name length"}},
+		{"factory: name that nobody sees", "PUT", munich, "{\"organizationId\":\"acme\",\"name\":\"\u200b\u2060\"}", nil, problem.ValidationFailed, []string{"body:/name format"}},
+		{"factory: name that reads from right to left", "PUT", munich, "{\"organizationId\":\"acme\",\"name\":\"Plant \u202etset\"}", nil, problem.ValidationFailed, []string{"body:/name format"}},
 		{"factory: stale If-Match", "PUT", munich, `{"organizationId":"acme","name":"New"}`, []string{"If-Match", `"2"`}, problem.PreconditionFailed, nil},
 
 		{"method: bad fields", "POST", methods, `{"productId":"42","name":"a\u0000b"}`, nil, problem.ValidationFailed, []string{"body:/productId format", "body:/name format"}},
@@ -192,5 +197,29 @@ func TestAccepted_OddButRight(t *testing.T) {
 	owner.Put(t, channel, upper, "If-Match", tag).Is(t, http.StatusNoContent)
 	if got := owner.Get(t, channel).Object(t); got["revision"] != 2.0 {
 		t.Errorf("the channel after everyone was called back is %v", got)
+	}
+}
+
+// TestRefusals_ManyFaults_AreBounded sends bodies of 15 KB, each field of which is a fault.
+func TestRefusals_ManyFaults_AreBounded(t *testing.T) {
+	w := harness.New(t)
+	owner := w.Owner(t)
+	for name, field := range map[string]string{"short names": "f%04d", "long names": "f%04d" + strings.Repeat("ä", 400), "names to escape": "f%04d" + strings.Repeat("\\u0001", 60)} {
+		t.Run(name, func(t *testing.T) {
+			fields, size := []string{}, 0
+			for n := 0; size < 15_000; n++ {
+				f := fmt.Sprintf(`"`+field+`":1`, n)
+				fields, size = append(fields, f), size+len(f)+1
+			}
+			a := owner.Put(t, channel, "{"+strings.Join(fields, ",")+"}")
+			p := a.Refused(t, problem.ValidationFailed)
+			if len(a.Body) > problem.MaxDocument || len(p.Errors) > problem.MaxFaults || len(p.Errors) == 0 {
+				t.Errorf("%d fields were answered by %d faults in %d bytes", len(fields), len(p.Errors), len(a.Body))
+			}
+			all := len(fields) + 3 // that are missing
+			if left := all - len(p.Errors); strings.Contains(p.Detail, fmt.Sprintf("%d more faults are not listed", left)) != (left > 0) {
+				t.Errorf("of %d faults %d are listed, and the detail says %q", all, len(p.Errors), p.Detail)
+			}
+		})
 	}
 }
