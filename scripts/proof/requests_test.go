@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,6 +31,7 @@ var (
 	codes     = []string{"m-1", "m-2", "m-3", "m-4"}
 	percents  = []string{"10", "10", "50", "100", "1"}
 	ends      = []string{"halted", "completed"}
+	numbers   = []string{"1", "1", "1", "2", "2", "3"}
 )
 
 // A world is what callers have learned of what there is.
@@ -81,6 +83,9 @@ func (d *drawer) id(made, factory string) string {
 	d.world.mu.Lock()
 	defer d.world.mu.Unlock()
 	all := d.world.made[made]
+	if near := slices.DeleteFunc(slices.Clone(all), func(x thing) bool { return x.factory != "" && x.factory != factory }); len(near) > 0 {
+		all = near
+	}
 	if n := len(all); n > 0 && d.IntN(30) > 0 {
 		x := all[max(0, n-1-d.IntN(6))]
 		if x.factory == "" || x.factory == factory || d.IntN(4) == 0 {
@@ -114,6 +119,12 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 		if s.Makes != "" {
 			v[s.Makes] = d.id(s.Makes, factory)
 		}
+	}
+	v["number"], v["step"] = one(d, numbers), fmt.Sprintf("Press %d, %s", d.IntN(3), secret(author))
+	if op.ID == "update-method-version" {
+		v["status"], v["signer"] = "in_review", p.UserID
+		v["etag"] = d.world.tag(strings.NewReplacer("{factoryId}", factory, "{methodId}", v["methodId"], "{number}", v["number"]).
+			Replace(operations.Get("get-method-content").Path))
 	}
 	return v
 }
@@ -172,6 +183,16 @@ func (d *drawer) request(op operations.Operation, p person) samples.Call {
 		r.Body = d.broken(r.Body)
 	}
 	return r
+}
+
+// tag is the entity tag that was last seen of a path.
+func (w *world) tag(path string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if tag := w.tags[path]; tag != "" {
+		return tag
+	}
+	return `""`
 }
 
 func (d *drawer) condition(name string, r samples.Call) [2]string {

@@ -71,7 +71,7 @@ var production = []Sample{
 		},
 	},
 	{
-		Operation: "get-method-content", By: Engineer, After: After("put-method-content"),
+		Operation: "get-method-content", By: Engineer, After: After("put-method-content"), Weight: 8,
 		Defaults: Values{"number": "1"},
 		About:    About{versionType, "{methodId}:{number}"},
 	},
@@ -104,7 +104,11 @@ var production = []Sample{
 		},
 		Also: []Case{
 			{With: Values{"status": "draft"}},
+			{With: release}, {With: release},
+			{With: Values{"status": "trial", "details": `,"contentSha256":{etag},"machines":["{code}"]`}},
+			{With: Values{"status": "released", "details": `,"contentSha256":{etag},"firstArticle":{"reference":"FAI-7"}`}},
 			{With: Values{"status": "withdrawn"}},
+			{With: Values{"status": "withdrawn", "details": `,"orders":"finish","reinstate":1`}},
 		},
 	},
 	{
