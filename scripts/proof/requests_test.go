@@ -47,6 +47,9 @@ type world struct {
 // A thing is one that a POST made, in a factory or in none.
 type thing struct{ id, factory string }
 
+// saved are versions of methods, by method and number.
+const saved = "saved"
+
 func newWorld() *world { return &world{made: map[string][]thing{}, tags: map[string]string{}} }
 
 func (w *world) learn(r samples.Call, location, tag string) {
@@ -60,6 +63,7 @@ func (w *world) learn(r samples.Call, location, tag string) {
 		if text, err := canonical.JSON([]byte(r.Body)); err == nil {
 			tag = strconv.Quote(canonical.SHA256(text))
 		}
+		w.made[saved] = append(w.made[saved], thing{r.Parameters["methodId"] + ":" + r.Parameters["number"], r.Parameters["factoryId"]})
 	}
 	if tag != "" {
 		w.tags[r.Path] = tag
@@ -133,6 +137,11 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 		}
 	}
 	v["number"], v["step"] = one(d, numbers), fmt.Sprintf("Press %d, %s", d.IntN(3), secret(author))
+	if strings.Contains(op.Path, "{number}") && op.ID != "put-method-content" && d.IntN(6) > 0 {
+		if methodID, number, known := strings.Cut(d.id(saved, factory, 3), ":"); known {
+			v["methodId"], v["number"] = methodID, number
+		}
+	}
 	if op.ID == "update-method-version" {
 		v["status"], v["signer"], v["details"] = one(d, moves), p.UserID, ""
 		if v["status"] == "released" {
