@@ -118,7 +118,11 @@ func TestRestore_OfOneTable_AHaltHeals(t *testing.T) {
 
 func TestRestore_OfOneTable_APublicationHeals(t *testing.T) {
 	eachRestore(t, func(t *testing.T, f *fleet, id string) {
+		before := f.row(t).Rollout
 		f.publish(t, "stable", "1.2.0", "c")
+		if r := f.get(t, id); before != nil && before.ID == id && (r.Status == rollout.Active || r.Revision < before.Revision) {
+			t.Errorf("the row carried %+v, and after the publication the rollout is %+v", before, r)
+		}
 		row := f.row(t)
 		if row.Rollout != nil || len(row.Earlier) > 0 || row.CurrentVersion != "1.2.0" {
 			t.Fatalf("the row is %+v", row)
