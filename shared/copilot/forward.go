@@ -3,6 +3,7 @@ package copilot
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -121,7 +122,8 @@ func (f *Forwarder) target(rest string) (*url.URL, error) {
 }
 
 // leadsOut tells whether a decoded path holds a dot segment for any server: one that takes a backslash
-// for a slash, one that leaves out what stands behind a semicolon, or one that decodes twice.
+// for a slash, one that leaves out what stands behind a semicolon, or one that decodes again and passes
+// over what it cannot decode.
 func leadsOut(path string) bool {
 	for _, segment := range strings.FieldsFunc(path, func(c rune) bool { return c == '/' || c == '\\' }) {
 		name, _, _ := strings.Cut(segment, ";")
@@ -129,8 +131,24 @@ func leadsOut(path string) bool {
 			return true
 		}
 	}
-	again, err := url.PathUnescape(path)
-	return err == nil && again != path && leadsOut(again)
+	again := decoded(path)
+	return again != path && leadsOut(again)
+}
+
+// decoded is a path with its percent-encoded bytes decoded. A percent sign that encodes nothing stays.
+func decoded(path string) string {
+	var b strings.Builder
+	for i := 0; i < len(path); i++ {
+		if i+2 < len(path) && path[i] == '%' {
+			if c, err := hex.DecodeString(path[i+1 : i+3]); err == nil {
+				b.Write(c)
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(path[i])
+	}
+	return b.String()
 }
 
 // readWhole reads an answer to its end while its failure can still be told, and keeps the upstream
