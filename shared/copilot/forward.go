@@ -203,9 +203,15 @@ func (b *buffered) Write(p []byte) (int, error) { return b.body.Write(p) }
 
 func (b *buffered) replay(w http.ResponseWriter, _ *http.Request) {
 	for name, values := range b.header {
+		if name == "Vary" { // this service's own stays: its answers depend on Origin
+			values = append(w.Header()[name], values...)
+		}
 		w.Header()[name] = slices.Clone(values)
 	}
 	w.WriteHeader(b.status)
+	if b.body.Len() == 0 {
+		return // writing nothing would add a Content-Type
+	}
 	// The caller's end of it is Lambda's own buffer, which takes everything.
 	_, _ = w.Write(b.body.Bytes())
 }
