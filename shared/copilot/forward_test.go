@@ -1,10 +1,14 @@
 package copilot
 
 import (
+	"bufio"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -46,5 +50,62 @@ func TestForward_EmptyAnswer_HasNoContentType(t *testing.T) {
 	h := answer(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	if got := h.Values("Content-Type"); len(got) > 0 {
 		t.Errorf("Content-Type is %q", got)
+	}
+}
+
+// TestForward_KeptConnectionBroke_IsNoFailure has the upstream answer once on each connection and close it when
+// the next request comes: so does one that closed it while the container was frozen.
+func TestForward_KeptConnectionBroke_IsNoFailure(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	var mu sync.Mutex
+	answered := map[string]int{}
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				in := bufio.NewReader(c)
+				r, err := http.ReadRequest(in)
+				if err != nil {
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				mu.Lock()
+				answered[r.Method]++
+				mu.Unlock()
+				_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+				_, _ = in.ReadByte()
+			}()
+		}
+	}()
+	address, err := url.Parse("http://" + listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := New(Settings{URL: address, Timeout: 10 * time.Second})
+	for range 3 {
+		for _, method := range Methods {
+			r := httptest.NewRequestWithContext(t.Context(), method, "/", strings.NewReader("{}"))
+			if method == http.MethodGet {
+				r.Body, r.ContentLength = http.NoBody, 0
+			}
+			if _, err := f.Forward(r, "chat", auth.Principal{}, "r"); err != nil {
+				t.Errorf("%s: %v", method, err)
+			}
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, method := range Methods {
+		if answered[method] != 3 {
+			t.Errorf("%d of 3 requests by %s were answered", answered[method], method)
+		}
 	}
 }
