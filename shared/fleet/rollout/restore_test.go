@@ -134,6 +134,25 @@ func TestRestore_OfOneTable_APublicationHeals(t *testing.T) {
 	})
 }
 
+// TestRestore_RolloutItselfIsLost_APublicationHeals covers a table of rollouts from before the start.
+func TestRestore_RolloutItselfIsLost_APublicationHeals(t *testing.T) {
+	eachFleet(t, func(t *testing.T, f *fleet) {
+		f.publish(t, "canary", "1.2.0", "c")
+		lost := types.TransactWriteItem{Delete: &types.Delete{
+			TableName: aws.String(dynamo.Rollouts.Name()),
+			Key:       map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: f.start(t, "1.1.0")}},
+		}}
+		if _, err := f.counted.API.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{lost}}); err != nil {
+			t.Fatal(err)
+		}
+		f.publish(t, "stable", "1.0.0", "a")
+		if row := f.row(t); row.Rollout != nil || row.CurrentVersion != "1.0.0" {
+			t.Fatalf("the row is %+v", row)
+		}
+		f.start(t, "1.2.0")
+	})
+}
+
 func TestRestore_OfOneTable_OtherMovesAreRefusedAndSayWhatHelps(t *testing.T) {
 	for _, table := range []dynamo.TableID{dynamo.Channels, dynamo.Rollouts} {
 		restored(t, table, went["it was raised"], func(t *testing.T, f *fleet, id string) {
