@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"wavegate/shared/access/auth"
@@ -136,18 +137,23 @@ func (f *Forwarder) target(rest string) (*url.URL, error) {
 }
 
 // leadsOut tells whether a decoded path holds a dot segment for any server: one that takes a backslash
-// for a slash, one that leaves out what stands behind a semicolon, or one that decodes again and passes
-// over what it cannot decode.
+// for a slash, one that leaves out what stands behind a semicolon, white space or control characters, one
+// that takes UTF-8 of more bytes than are needed, or one that decodes again and passes over what it cannot
+// decode.
 func leadsOut(path string) bool {
-	for _, segment := range strings.FieldsFunc(path, func(c rune) bool { return c == '/' || c == '\\' }) {
+	for _, segment := range strings.Split(overlong.Replace(path), "/") {
 		name, _, _ := strings.Cut(segment, ";")
-		if name = strings.TrimSpace(name); name == "." || name == ".." {
+		name = strings.TrimFunc(name, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })
+		if name == "." || name == ".." {
 			return true
 		}
 	}
 	again := decoded(path)
 	return again != path && leadsOut(again)
 }
+
+// overlong turns what some servers take for a dot or a slash into one.
+var overlong = strings.NewReplacer("\xc0\xae", ".", "\xe0\x80\xae", ".", "\xc0\xaf", "/", "\xe0\x80\xaf", "/", `\`, "/")
 
 // decoded is a path with its percent-encoded bytes decoded. A percent sign that encodes nothing stays.
 func decoded(path string) string {
