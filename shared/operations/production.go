@@ -133,7 +133,7 @@ var production = []Operation{
 	{
 		ID: "update-method-version", Summary: "Submit, approve, release or withdraw a version",
 		Method: http.MethodPatch, Path: versions + "/{number}",
-		Roles: engineers, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
+		Roles: engineers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Machines, dynamo.Get),
