@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -39,35 +38,13 @@ var Methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.Met
 
 // A Forwarder forwards calls to the assistant. It is safe for concurrent use.
 type Forwarder struct {
-	settings Settings
-	// kept keeps connections for GET, which net/http sends once more where one of them broke. What is not to
-	// be sent twice goes over a fresh connection: a kept one may have been closed while the container was
-	// frozen.
-	kept, fresh http.RoundTripper
+	settings  Settings
+	transport http.RoundTripper
 }
 
 // New makes a forwarder.
 func New(s Settings) *Forwarder {
-	kept := &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
-		TLSHandshakeTimeout:   3 * time.Second,
-		ExpectContinueTimeout: time.Second,
-		MaxIdleConnsPerHost:   4,
-		IdleConnTimeout:       45 * time.Second, // shorter than load balancers keep one, a minute as a rule
-		// Bodies pass as they are.
-		DisableCompression: true,
-	}
-	fresh := kept.Clone()
-	fresh.DisableKeepAlives = true
-	return &Forwarder{settings: s, kept: kept, fresh: fresh}
-}
-
-// transport is the one for requests of a method.
-func (f *Forwarder) transport(method string) http.RoundTripper {
-	if method == http.MethodGet {
-		return f.kept
-	}
-	return f.fresh
+	return &Forwarder{settings: s, transport: newConnections()}
 }
 
 // Forward sends the request on and returns what writes the answer. rest is the path after
@@ -95,7 +72,7 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 	answer := &buffered{header: http.Header{}}
 	var failed error
 	proxy := &httputil.ReverseProxy{
-		Transport: f.transport(r.Method),
+		Transport: f.transport,
 		ErrorLog:  log.New(io.Discard, "", 0), // what fails is told by ErrorHandler
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host = target.Scheme, target.Host
