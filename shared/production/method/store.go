@@ -156,17 +156,21 @@ func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Vers
 	})
 }
 
-// Versions returns the versions of a method, the newest first. What was written is listed at once. It
-// returns NOT_FOUND for a method in a factory that the caller may not know of.
+// Versions returns the versions of a method, the newest first. What was written is listed at once. A page
+// behind an offset is read only once the method is known to be one of a factory that the caller may know of;
+// otherwise the answer is NOT_FOUND.
 func (s *Store) Versions(ctx context.Context, caller auth.Principal, factoryID, methodID string, w dynamo.Window) (dynamo.Page[Version], error) {
+	of := dynamo.Selection{Table: dynamo.MethodVersions, Partition: methodID, Descending: true}
+	if w.Skip > 0 {
+		if _, err := s.Get(ctx, caller, factoryID, methodID); err != nil {
+			return dynamo.Page[Version]{}, err
+		}
+		return dynamo.List[Version](ctx, s.db, of, w)
+	}
 	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (page dynamo.Page[Version], err error) {
 		err = dynamo.Together(ctx,
 			func(ctx context.Context) error { _, err := s.find(ctx, factoryID, methodID); return err },
-			func(ctx context.Context) (err error) {
-				in := dynamo.Selection{Table: dynamo.MethodVersions, Partition: methodID, Descending: true}
-				page, err = dynamo.List[Version](ctx, s.db, in, w)
-				return err
-			})
+			func(ctx context.Context) (err error) { page, err = dynamo.List[Version](ctx, s.db, of, w); return err })
 		return page, err
 	})
 }
