@@ -51,6 +51,9 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 		if err := known.Allows(p); err != nil {
 			return err
 		}
+		if row.CurrentVersion == known.Version {
+			row.ArtifactURL = known.ArtifactURL // which a publication on another channel may have changed
+		}
 		next, event := row.Publish(p, set.After(row.UpdatedAt))
 		if event == "" {
 			return nil
