@@ -19,7 +19,7 @@ const (
 )
 
 // ExposedHeaders are the headers that such a page may read, beside those that any page may.
-const ExposedHeaders = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After"
+const ExposedHeaders = "Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After"
 
 // Origins reads the setting.
 func Origins(setting string) []string {
@@ -36,5 +36,25 @@ func share(w http.ResponseWriter, r *http.Request, allowed []string) {
 	if origin := r.Header.Get("Origin"); slices.Contains(allowed, origin) {
 		w.Header().Set("Access-Control-Allow-Origin", origin)
 		w.Header().Set("Access-Control-Expose-Headers", ExposedHeaders)
+	}
+}
+
+// OwnAnswerOrigins are the headers by which a page may read an answer that the gateway gives by itself.
+// Such an answer has fixed headers: it names the only allowed origin, and where there are several, any.
+// It holds nothing of a tenant.
+func OwnAnswerOrigins(allowed []string) http.Header {
+	switch len(allowed) {
+	case 0:
+		return nil
+	case 1:
+		return http.Header{
+			"Access-Control-Allow-Origin":   {allowed[0]},
+			"Access-Control-Expose-Headers": {ExposedHeaders},
+			"Vary":                          {"Origin"},
+		}
+	}
+	return http.Header{
+		"Access-Control-Allow-Origin":   {"*"},
+		"Access-Control-Expose-Headers": {ExposedHeaders},
 	}
 }

@@ -77,6 +77,7 @@ func (s *server) unreadable(ctx context.Context, event events.APIGatewayProxyReq
 // serve takes a request through every step and writes one answer, whatever happens.
 func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIGatewayProxyRequest, line *line) {
 	instance, id := asked(event), event.RequestContext.RequestID
+	secure(w)
 	share(w, r, s.env.Origins)
 	call, err := newCall(r, event)
 	var answer Answer

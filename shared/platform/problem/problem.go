@@ -27,6 +27,7 @@ const (
 	Unauthenticated        Code = "UNAUTHENTICATED"
 	Forbidden              Code = "FORBIDDEN"
 	NotFound               Code = "NOT_FOUND"
+	MethodNotAllowed       Code = "METHOD_NOT_ALLOWED"
 	InvalidStateTransition Code = "INVALID_STATE_TRANSITION"
 	RolloutActive          Code = "ROLLOUT_ACTIVE"
 	ReleaseImmutable       Code = "RELEASE_IMMUTABLE"
@@ -59,6 +60,7 @@ var Kinds = []Kind{
 	{Unauthenticated, http.StatusUnauthorized, "A valid access token is required"},
 	{Forbidden, http.StatusForbidden, "The caller may not do this"},
 	{NotFound, http.StatusNotFound, "There is no such resource"},
+	{MethodNotAllowed, http.StatusMethodNotAllowed, "The resource has no such method"},
 	{InvalidStateTransition, http.StatusConflict, "The rollout cannot make this move"},
 	{RolloutActive, http.StatusConflict, "A rollout is already active on this channel"},
 	{ReleaseImmutable, http.StatusConflict, "The version was published with another digest"},
