@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/lambdahttp"
@@ -17,15 +20,16 @@ import (
 type mock struct {
 	status  int
 	headers map[string]string // as mappings: a text stands in single quotes
-	body    string            // a template
+	// body is a template, and kind names it: mocks of one kind have the same.
+	body, kind string
 	// dynamic are headers that the body's template sets.
 	dynamic []string
 	// passthrough says what becomes of a body that no template is for; "never" refuses it with 415.
 	passthrough string
 }
 
-// method is the mock as the document has it.
-func (m mock) method() method {
+// mocked is the mock as the document has it. Its body stands in the stack's template once for each kind.
+func (s *service) mocked(m mock) method {
 	status := strconv.Itoa(m.status)
 	declared, parameters := map[string]map[string]any{}, map[string]string{}
 	for name, value := range m.headers {
@@ -43,10 +47,20 @@ func (m mock) method() method {
 			ContentHandling:  "CONVERT_TO_TEXT",
 			RequestTemplates: map[string]string{"application/json": `{"statusCode": ` + status + `}`},
 			Responses: map[string]mockResponse{"default": {
-				StatusCode: status, Parameters: parameters, Templates: map[string]string{"application/json": m.body},
+				StatusCode: status, Parameters: parameters, Templates: map[string]string{"application/json": s.shared(m.kind, m.body)},
 			}},
 		},
 	}
+}
+
+// shared is a reference to a text that the template holds once.
+func (s *service) shared(name, text string) string {
+	if s.texts == nil {
+		s.texts = awscdk.NewCfnMapping(s.stack, jsii.String("texts"), nil)
+	}
+	const answers = "answers"
+	s.texts.SetValue(jsii.String(answers), &name, text)
+	return *s.texts.FindInMap(jsii.String(answers), &name, nil)
 }
 
 // mocks are the methods that the gateway answers itself, by path and method:
@@ -63,7 +77,7 @@ func (s *service) mocks() map[string]map[string]mock {
 		}
 		mocks[path][method] = m
 	}
-	missing := s.refusal(problem.GatewayResponseOf("RESOURCE_NOT_FOUND"))
+	missing := s.refusal("missing", problem.GatewayResponseOf("RESOURCE_NOT_FOUND"))
 	for _, path := range []string{"/", "/{unknown+}"} {
 		set(path, operations.Any, missing)
 	}
@@ -75,7 +89,7 @@ func (s *service) mocks() map[string]map[string]mock {
 			}
 		}
 		if !slices.Contains(allowed, operations.Any) {
-			set(path, operations.Any, s.refusal(problem.MethodNotAllowedResponse(allowed)))
+			set(path, operations.Any, s.refusal("method", problem.MethodNotAllowedResponse(allowed)))
 		}
 	}
 	if len(s.settings.Origins) > 0 {
@@ -106,9 +120,9 @@ func (s *service) methods() map[string][]string {
 }
 
 // refusal is a mock that answers with a problem document.
-func (s *service) refusal(g problem.GatewayResponse) mock {
+func (s *service) refusal(kind string, g problem.GatewayResponse) mock {
 	body, headers := s.answer(g)
-	return mock{status: g.Status, headers: headers, body: body, passthrough: "never"}
+	return mock{status: g.Status, headers: headers, body: body, kind: kind, passthrough: "never"}
 }
 
 // gatewayResponses makes the answers that the gateway gives without a method look like the functions'

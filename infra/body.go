@@ -107,7 +107,7 @@ func (s *service) body(invoker awsiam.Role) any {
 	}
 	for path, methods := range s.mocks() {
 		for name, answer := range methods {
-			set(path, name, answer.method())
+			set(path, name, s.mocked(answer))
 		}
 	}
 	return inline(document{

@@ -16,11 +16,8 @@ func (s *service) preflight() mock {
 		"Access-Control-Max-Age":       "'" + lambdahttp.PreflightAge + "'",
 		"Vary":                         "'Origin'",
 	}
-	for name, values := range lambdahttp.SecurityHeaders() {
-		headers[name] = "'" + values[0] + "'"
-	}
 	return mock{
-		status: 204, headers: headers, body: s.originTemplate(), dynamic: []string{"Access-Control-Allow-Origin"},
+		status: 204, headers: headers, body: s.originTemplate(), kind: "preflight", dynamic: []string{"Access-Control-Allow-Origin"},
 		passthrough: "when_no_match",
 	}
 }

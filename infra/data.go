@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsssm"
@@ -68,7 +69,10 @@ func (p part) publish(h held) {
 // published reads the names that publish writes. CloudFormation reads them at each deploy.
 func (p part) published() held {
 	read := func(name string) *string {
-		return awsssm.StringParameter_ValueForStringParameter(p.stack, jsii.String(p.parameter(name)), nil)
+		// The CDK's own way names it by 70 characters, which a large template repeats some hundred times.
+		return awscdk.NewCfnParameter(p.stack, jsii.String(strings.ReplaceAll(name, "/", "-")), &awscdk.CfnParameterProps{
+			Type: jsii.String("AWS::SSM::Parameter::Value<String>"), Default: jsii.String(p.parameter(name)),
+		}).ValueAsString()
 	}
 	h := held{tables: map[dynamo.TableID]tableRef{}}
 	for _, t := range dynamo.Tables {

@@ -150,15 +150,13 @@ func (p part) role(spec functionSpec, logs awslogs.LogGroup) awsiam.Role {
 			statements = append(statements, p.useOfKey("secretsmanager", "kms:Decrypt"))
 		}
 	}
-	role := awsiam.NewRole(p.stack, jsii.String(spec.name+"-role"), &awsiam.RoleProps{
+	return awsiam.NewRole(p.stack, jsii.String(spec.name+"-role"), &awsiam.RoleProps{
 		Description: jsii.String("What the function " + spec.name + " may do"),
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		InlinePolicies: &map[string]awsiam.PolicyDocument{
 			"row": awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements}),
 		},
 	})
-	excuse(role, "AwsSolutions-IAM5", "X-Ray's actions know no resources; AWS documents * as the only value.", "Resource::*")
-	return role
 }
 
 // useOfKey is the right to use the customer-managed key through a service of AWS, and not otherwise.

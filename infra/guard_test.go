@@ -12,14 +12,14 @@ import (
 )
 
 func TestGuard_AProdTemplateWithPoliciesOfDev_IsRefused(t *testing.T) {
-	settings, err := ReadSettings(map[string]any{"stage": "prod"})
+	settings, err := ReadSettings(prodContext())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := guard(write(t, prod()), settings); err != nil {
+	if err := guard(write(t, prod().template), settings); err != nil {
 		t.Errorf("prod as it is: %v", err)
 	}
-	err = guard(write(t, dev()), settings)
+	err = guard(write(t, dev().template), settings)
 	for _, table := range dynamo.Tables {
 		if err == nil || !strings.Contains(err.Error(), dev().id(t, "AWS::DynamoDB::Table", "table-"+string(table.ID))) {
 			t.Errorf("a prod stack that loses %s passes: %v", table.ID, err)

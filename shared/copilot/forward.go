@@ -32,11 +32,14 @@ const (
 type Forwarder struct {
 	settings  Settings
 	transport http.RoundTripper
+	now       func() time.Time
+	secret    secret
+	breaker   breaker
 }
 
-// New makes a forwarder.
-func New(s Settings) *Forwarder {
-	return &Forwarder{settings: s, transport: &http.Transport{
+// New makes a forwarder. secrets reads the secret that the settings name by its id.
+func New(s Settings, secrets Secrets, now func() time.Time) *Forwarder {
+	return &Forwarder{settings: s, now: now, secret: secret{id: s.SecretID, secrets: secrets, now: now}, transport: &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   3 * time.Second,
 		ExpectContinueTimeout: time.Second,
@@ -50,9 +53,9 @@ func New(s Settings) *Forwarder {
 // Forward sends the request on and returns what writes the answer. rest is the path after
 // /api/copilot/, as the caller encoded it; it is put behind the upstream's own path.
 //
-// Errors: UNAVAILABLE where there is no assistant, TIMEOUT when it does not answer in time, BAD_GATEWAY
-// when it cannot be reached or its answer cannot be handed on, VALIDATION_FAILED for a path that would
-// leave the upstream's.
+// Errors: UNAVAILABLE where there is no assistant, where its secret cannot be read, and for 30 s after two
+// calls in a row took too long; TIMEOUT when it does not answer in time, BAD_GATEWAY when it cannot be
+// reached or its answer cannot be handed on, VALIDATION_FAILED for a path that would leave the upstream's.
 func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal, requestID string) (http.HandlerFunc, error) {
 	if f.settings.URL == nil {
 		return nil, problem.New(problem.Unavailable, "No assistant is set up here.").After(time.Minute)
@@ -60,6 +63,15 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 	target, err := f.target(rest)
 	if err != nil {
 		return nil, problem.Invalid([]problem.Fault{{Parameter: "proxy", Code: "format", Detail: "must be a path without . and .. segments"}})
+	}
+	if rest := f.breaker.rest(f.now()); rest > 0 {
+		return nil, problem.New(problem.Unavailable, "The assistant takes too long to answer, and is left alone for a while.").After(rest)
+	}
+	secret := f.settings.Secret
+	if secret == "" {
+		if secret, err = f.secret.get(r.Context()); err != nil {
+			return nil, problem.Wrap(err, problem.Unavailable, "The assistant cannot be asked at the moment.").After(secretRetry)
+		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), f.settings.Timeout)
 	defer cancel()
@@ -73,12 +85,17 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 			p.Out.URL.Path, p.Out.URL.RawPath = target.Path, target.RawPath
 			p.Out.URL.RawQuery = p.In.URL.RawQuery
 			p.Out.Host = ""
-			identify(p.Out.Header, caller, requestID, f.settings.Secret)
+			identify(p.Out.Header, caller, requestID, secret)
 		},
 		ModifyResponse: readWhole,
 		ErrorHandler:   func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },
 	}
 	proxy.ServeHTTP(answer, r.WithContext(ctx))
+	if timedOut(failed, ctx) {
+		f.breaker.timedOut(f.now())
+	} else {
+		f.breaker.answered()
+	}
 	switch {
 	case failed != nil && ctx.Err() != nil:
 		return nil, problem.Wrap(failed, problem.Timeout, "The assistant took too long to answer.")
@@ -86,6 +103,13 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 		return nil, problem.Wrap(failed, problem.BadGateway, "The assistant could not be reached, or its answer could not be handed on.")
 	}
 	return answer.replay, nil
+}
+
+// timedOut tells whether a call failed since the upstream took too long: to answer, or to take the
+// connection.
+func timedOut(failed error, ctx context.Context) bool {
+	var network net.Error
+	return failed != nil && (ctx.Err() != nil || errors.As(failed, &network) && network.Timeout())
 }
 
 // target is the upstream's URL for a path. Dot segments are refused, however they are written: they
