@@ -31,14 +31,15 @@ func Run(id string, wire func(lambdahttp.Env) lambdahttp.Handler) {
 	}
 	settings := ratelimit.ReadSettings(env.Settings)
 	handler := wire(env)
-	env.Start()
 	limiter := ratelimit.New(ratelimit.Config{
 		Store: client, Limits: settings.Limits, Deadline: settings.Deadline, Clock: env.Now,
 	})
+	env.Admit = Limit(id, env, limiter)
+	function := lambdahttp.New(op, env, handler)
+	env.Start()
 	// The limiter's connection is opened while the function starts.
 	go limiter.Warm(context.Background())
-	env.Admit = Limit(id, env, limiter)
-	lambda.Start(lambdahttp.New(op, env, handler))
+	lambda.Start(function)
 }
 
 // LimiterFailOpen is the metric of calls that were let through uncounted, since the limiter's store

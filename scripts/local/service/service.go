@@ -123,7 +123,7 @@ func (s *Service) startStore(ctx context.Context, o Options) error {
 	for _, op := range o.Operations {
 		grants[op.ID] = op.Grants
 	}
-	front, err := storefront.Start(storefront.Options{Endpoint: s.Store.Endpoint, Grants: grants, TableName: dynamolocal.TableName, Tokens: s.Store.IgnoresTokens})
+	front, err := storefront.Start(storefront.Options{Endpoint: s.Store.Endpoint, Grants: grants, TableName: dynamolocal.TableName})
 	if err != nil {
 		return err
 	}

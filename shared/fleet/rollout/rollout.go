@@ -30,8 +30,8 @@ var EndRule = &value.Text{Pattern: `halted|completed`, Says: "halted or complete
 // Stages are the shares of the fleet, in percent, that a rollout is raised along.
 var Stages = []int{1, 10, 50, 100}
 
-// IsStage tells whether a percentage is a stage.
-func IsStage(percent int) bool { return slices.Contains(Stages, percent) }
+// StageRule is what a caller may raise a rollout to.
+var StageRule = &value.Integer{OneOf: Stages}
 
 // everyone is the last stage.
 const everyone = 100

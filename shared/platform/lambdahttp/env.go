@@ -33,7 +33,7 @@ type Env struct {
 }
 
 // Start ends the process when a setting makes no sense: a function must not start with it, since it
-// would do something other than it was told. A function calls it once it has read its settings.
+// would do something other than it was told. It is called once all settings were read.
 func (e Env) Start() {
 	if err := e.Settings.Err(); err != nil {
 		e.Log.Error("the function cannot start", "error", err.Error())
