@@ -6,11 +6,13 @@ import (
 	_ "embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
 
 	"wavegate/shared/contract"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 //go:embed page.html
@@ -69,8 +71,7 @@ func write(w http.ResponseWriter, r *http.Request, mediaType, keep string, body 
 	h := w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
+	maps.Copy(h, lambdahttp.SecurityHeaders())
 	h.Set("Cache-Control", keep)
 	// Weak, since the same tag stands for the compressed bytes and the others.
 	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sha256.Sum256(body)))
