@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,16 +153,15 @@ func (s *service) answer(g problem.GatewayResponse) (body string, headers map[st
 	if err != nil {
 		panic(err) // a document of strings and numbers always marshals
 	}
+	h := g.Header()
+	maps.Copy(h, lambdahttp.SecurityHeaders())
+	if g.SpreadRetry {
+		h.Set("Retry-After", "") // put in below
+	}
+	lambdahttp.ShareOwn(h, s.settings.Origins)
 	headers = map[string]string{}
-	set := func(name, value string) { headers[strings.Replace(name, "Www-", "WWW-", 1)] = "'" + value + "'" }
-	for name, values := range g.Header() {
-		set(name, strings.Join(values, ", "))
-	}
-	for name, values := range lambdahttp.SecurityHeaders() {
-		set(name, strings.Join(values, ", "))
-	}
-	for name, values := range lambdahttp.OwnAnswerOrigins(s.settings.Origins) {
-		set(name, strings.Join(values, ", "))
+	for name := range h {
+		headers[strings.Replace(name, "Www-", "WWW-", 1)] = "'" + h.Get(name) + "'"
 	}
 	if g.SpreadRetry {
 		headers["Retry-After"] = "context.authorizer." + auth.KeyRetryAfter

@@ -154,9 +154,15 @@ func TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral(t *testing.T) {
 		if got := headers["Access-Control-Allow-Origin"]; got != want {
 			t.Errorf("may be read by %s, want %s", got, want)
 		}
-		if got := headers["Access-Control-Expose-Headers"]; (got != "") != (want != "") {
-			t.Errorf("with %s a page may read %s", want, got)
+	}
+	// A page may read what the answer says beside its body.
+	for kind, want := range map[string]string{"THROTTLED": "'Retry-After'", "QUOTA_EXCEEDED": "'Retry-After'", "UNAUTHORIZED": ""} {
+		if got := headersOf(one, problem.GatewayResponseOf(kind))["Access-Control-Expose-Headers"]; got != want {
+			t.Errorf("of %s a page may read %s, want %s", kind, got, want)
 		}
+	}
+	if got := headersOf(one, problem.MethodNotAllowedResponse([]string{"GET"}))["Access-Control-Expose-Headers"]; got != "'Allow'" {
+		t.Errorf("of 405 a page may read %s", got)
 	}
 	responses, _ := full().api(t)["x-amazon-apigateway-gateway-responses"].(map[string]any)
 	for kind, r := range responses {

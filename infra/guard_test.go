@@ -41,6 +41,13 @@ func TestGuard_TooManyResources_AreRefused(t *testing.T) {
 	}
 }
 
+func TestGuard_ATemplateTooLarge_IsRefused(t *testing.T) {
+	large := template{Resources: map[string]resource{"R": {Type: strings.Repeat("T", maxTemplate)}}}
+	if err := guard(write(t, large), Settings{Stage: Dev}); err == nil {
+		t.Error("a template of a megabyte passes")
+	}
+}
+
 func TestGuard_FunctionsForAnotherProcessor_AreRefused(t *testing.T) {
 	settings := Settings{Architecture: "arm64", Functions: t.TempDir()}
 	header := func(machine byte) []byte { // the least that is an ELF file

@@ -72,6 +72,7 @@ func write(w http.ResponseWriter, r *http.Request, mediaType, keep string, body 
 	h.Set("Content-Type", mediaType)
 	h.Set("Content-Security-Policy", policy)
 	maps.Copy(h, lambdahttp.SecurityHeaders())
+	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", keep)
 	// Weak, since the same tag stands for the compressed bytes and the others.
 	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sha256.Sum256(body)))

@@ -91,7 +91,7 @@ func own(g problem.GatewayResponse, status int, c requestContext, origins []stri
 	}
 	h := g.Header()
 	maps.Copy(h, lambdahttp.SecurityHeaders())
-	maps.Copy(h, lambdahttp.OwnAnswerOrigins(origins))
+	lambdahttp.ShareOwn(h, origins)
 	return parsedAnswer{status: status, header: h, body: body}
 }
 

@@ -167,7 +167,7 @@ var transport = []string{
 	// A REST API does not let a function send WWW-Authenticate by that name.
 	"X-Amzn-Remapped-Www-Authenticate",
 	// On every answer; package lambdahttp says which.
-	"Referrer-Policy", "Strict-Transport-Security", "X-Content-Type-Options", "X-Frame-Options",
+	"Strict-Transport-Security", "X-Content-Type-Options", "X-Frame-Options",
 	// For pages of the origins that the settings allow (WHATWG Fetch, "CORS protocol").
 	"Vary", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
 }

@@ -35,22 +35,26 @@ func share(w http.ResponseWriter, r *http.Request, allowed []string) {
 	}
 }
 
-// OwnAnswerOrigins are the headers by which a page may read an answer that the gateway gives by itself.
-// Such an answer has fixed headers: it names the only allowed origin, and where there are several, any.
-// It holds nothing of a tenant.
-func OwnAnswerOrigins(allowed []string) http.Header {
+// ShareOwn lets a page read an answer that the gateway gives by itself, whose headers it adds to. Such an
+// answer has fixed headers: it names the only allowed origin, and where there are several, any. It
+// holds nothing of a tenant.
+func ShareOwn(h http.Header, allowed []string) {
 	switch len(allowed) {
 	case 0:
-		return nil
+		return
 	case 1:
-		return http.Header{
-			"Access-Control-Allow-Origin":   {allowed[0]},
-			"Access-Control-Expose-Headers": {ExposedHeaders},
-			"Vary":                          {"Origin"},
+		h.Set("Access-Control-Allow-Origin", allowed[0])
+		h.Set("Vary", "Origin")
+	default:
+		h.Set("Access-Control-Allow-Origin", "*")
+	}
+	var exposed []string
+	for _, name := range strings.Split(ExposedHeaders, ", ") {
+		if _, has := h[http.CanonicalHeaderKey(name)]; has {
+			exposed = append(exposed, name)
 		}
 	}
-	return http.Header{
-		"Access-Control-Allow-Origin":   {"*"},
-		"Access-Control-Expose-Headers": {ExposedHeaders},
+	if len(exposed) > 0 {
+		h.Set("Access-Control-Expose-Headers", strings.Join(exposed, ", "))
 	}
 }

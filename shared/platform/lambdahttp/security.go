@@ -3,11 +3,10 @@ package lambdahttp
 import "net/http"
 
 // SecurityHeaders are on every answer of the API, whoever gives it: a browser takes an answer for what it
-// says it is, asks over https alone, shows it in no frame, and tells no other site where it was. The
-// gateway's mappings put values between single quotes, so no value holds one.
+// says it is, asks over https alone, and shows it in no frame. The gateway's mappings put values between
+// single quotes, so no value holds one.
 func SecurityHeaders() http.Header {
 	return http.Header{
-		"Referrer-Policy":           {"no-referrer"},
 		"Strict-Transport-Security": {"max-age=31536000"},
 		"X-Content-Type-Options":    {"nosniff"},
 		"X-Frame-Options":           {"DENY"},

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// A stageHand sets the stage: it synthesises, deploys and destroys with the CDK command as it is.
+type stageHand struct {
+	cloud *cloud
+	root  string // of the project
+	dir   string // for what is made
+	from  string // the commit that is upgraded from
+}
+
+// A scene is one version of the project with its settings.
+type scene struct {
+	hand    *stageHand
+	root    string // of that version
+	app     string // its program, which synthesises
+	stage   string
+	context []string // further settings
+}
+
+// prepare gives the account what the CDK wants in it.
+func (h *stageHand) prepare(ctx context.Context) error {
+	_, err := h.cdk(ctx, h.dir, "bootstrap", fmt.Sprintf("aws://%s/%s", account, region))
+	return err
+}
+
+// present is the project as it lies in the working tree.
+func (h *stageHand) present(ctx context.Context, stage string, settings ...string) (*scene, error) {
+	return h.scene(ctx, h.root, "now", stage, settings)
+}
+
+// past is the project as it was at the commit that is upgraded from.
+func (h *stageHand) past(ctx context.Context, stage string, settings ...string) (*scene, error) {
+	root := filepath.Join(h.dir, "before")
+	if err := os.MkdirAll(root, 0o750); err != nil {
+		return nil, err
+	}
+	archive := exec.CommandContext(ctx, "sh", "-euc", `git archive --format=tar "$1" | tar -x -C "$2"`, "sh", h.from, root)
+	archive.Dir = h.root
+	if out, err := archive.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("the commit %s cannot be had (a shallow clone lacks it): %w: %s", h.from, err, out)
+	}
+	return h.scene(ctx, root, "before", stage, settings)
+}
+
+// scene builds a version's app. What its functions do does not matter to a deploy, so that a text stands
+// for each.
+func (h *stageHand) scene(ctx context.Context, root, name, stage string, settings []string) (*scene, error) {
+	s := &scene{hand: h, root: root, app: filepath.Join(h.dir, name+"-infra"), stage: stage}
+	build := exec.CommandContext(ctx, "go", "build", "-o", s.app, "./infra")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the app of %s: %w\n%s", name, err, out)
+	}
+	functions := filepath.Join(h.dir, name+"-functions")
+	folders, err := filepath.Glob(filepath.Join(root, "functions", "*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range folders {
+		to := filepath.Join(functions, filepath.Base(f))
+		if err := os.MkdirAll(to, 0o750); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(to, "bootstrap"), []byte("stands for "+to), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	s.context = []string{"--context", "stage=" + stage, "--context", "functions=" + functions}
+	for _, setting := range settings {
+		s.context = append(s.context, "--context", setting)
+	}
+	return s, nil
+}
+
+// data and service are the names of the stage's stacks.
+func (s *scene) data() string    { return "wavegate-" + s.stage }
+func (s *scene) service() string { return "wavegate-" + s.stage + "-service" }
+
+// deploy deploys one stack. CloudFormation would read the parameters of Systems Manager that the stack
+// names; the emulator takes their names for their values, so that they are given to it.
+func (s *scene) deploy(ctx context.Context, stack string) error {
+	values, err := s.hand.cloud.parameters(ctx, "/wavegate/"+s.stage)
+	if err != nil {
+		return err
+	}
+	output, err := s.template(ctx, stack)
+	if err != nil {
+		return err
+	}
+	arguments := []string{"deploy", stack, "--exclusively", "--require-approval", "never"}
+	for id, p := range output.Parameters {
+		if value, ok := values[p.Default]; ok {
+			arguments = append(arguments, "--parameters", stack+":"+id+"="+value)
+		} else if strings.HasPrefix(p.Default, "/wavegate/") {
+			return fmt.Errorf("%s reads %s, which nothing has written", stack, p.Default)
+		}
+	}
+	if _, err := s.run(ctx, arguments...); err != nil {
+		return err
+	}
+	return s.complete(ctx, stack, output)
+}
+
+// deployAll deploys the data and then the service, as deploy --all does.
+func (s *scene) deployAll(ctx context.Context) error {
+	if err := s.deploy(ctx, s.data()); err != nil {
+		return err
+	}
+	return s.deploy(ctx, s.service())
+}
+
+// A template is the part that is looked at.
+type template struct {
+	Parameters map[string]struct{ Default string }
+	Resources  map[string]struct{ Type string }
+}
+
+// template synthesises a stack.
+func (s *scene) template(ctx context.Context, stack string) (template, error) {
+	out := filepath.Join(s.hand.dir, "synth")
+	var t template
+	if _, err := s.run(ctx, "synth", "--quiet", "--output", out); err != nil {
+		return t, err
+	}
+	b, err := os.ReadFile(filepath.Join(out, stack+".template.json"))
+	if err != nil {
+		return t, err
+	}
+	return t, json.Unmarshal(b, &t)
+}
+
+// complete checks that a stack has all resources of its template and no others.
+func (s *scene) complete(ctx context.Context, stack string, want template) error {
+	got, err := s.hand.cloud.resources(ctx, stack)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for id, r := range want.Resources {
+		if state := got[id].Status; state != "CREATE_COMPLETE" && state != "UPDATE_COMPLETE" {
+			faults = append(faults, fmt.Errorf("%s: %s (%s) is %q", stack, id, r.Type, state))
+		}
+	}
+	for id, r := range got {
+		if want.Resources[id].Type == "" && r.Status != "DELETE_COMPLETE" {
+			faults = append(faults, fmt.Errorf("%s: %s (%s) is still there", stack, id, r.Type))
+		}
+	}
+	if len(faults) == 0 {
+		say("%s: %d of %d resources", stack, len(want.Resources), len(want.Resources))
+	}
+	return errors.Join(faults...)
+}
+
+// destroy destroys both stacks.
+func (s *scene) destroy(ctx context.Context) error {
+	_, err := s.run(ctx, "destroy", "--all", "--force")
+	return err
+}
+
+// run calls the CDK command on the scene's app.
+func (s *scene) run(ctx context.Context, arguments ...string) (string, error) {
+	return s.hand.cdk(ctx, s.root, append(append(arguments, "--app", s.app, "--build", "true"), s.context...)...)
+}
+
+// cdk calls the CDK command in a directory. What it says is shown only when it fails.
+func (h *stageHand) cdk(ctx context.Context, dir string, arguments ...string) (string, error) {
+	c := exec.CommandContext(ctx, filepath.Join(h.root, "scripts", "node_modules", ".bin", "cdk"), arguments...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), h.cloud.environment()...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return string(out), fmt.Errorf("cdk %s: %w\n%s", arguments[0], err, out)
+	}
+	return string(out), nil
+}
+
+func say(format string, values ...any) { fmt.Fprintf(os.Stderr, "rehearse: "+format+"\n", values...) }
