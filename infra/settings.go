@@ -72,6 +72,8 @@ type Settings struct {
 	ChannelCacheSeconds int
 	// LogSamplePolls is the share of polls that are logged: one in so many.
 	LogSamplePolls int
+	// fleetIssuers are the names of the issuers of boxes.
+	fleetIssuers []string
 	// LogRetentionDays is how long logs are kept.
 	LogRetentionDays int
 	// Functions is the directory that holds the built functions, as <function>/bootstrap.
@@ -149,7 +151,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		Functions:           r.text("functions", "dist"),
 		StoreEndpoint:       r.text("storeEndpoint", ""),
 	}
-	s.Issuers, s.peopleElsewhere = issuers(r)
+	s.Issuers, s.fleetIssuers, s.peopleElsewhere = issuers(r)
 	s.check(r)
 	s.checkPlace(r)
 	s.Domain.check(r, s)
@@ -217,10 +219,10 @@ func (c Copilot) check(r *reader) {
 
 // issuers reads the setting with the authorizer's own reader, so that what the authorizer would
 // refuse to start with is not deployed.
-func issuers(r *reader) (list []map[string]any, people bool) {
+func issuers(r *reader) (list []map[string]any, fleets []string, people bool) {
 	r.structured("issuers", &list)
 	if len(list) == 0 {
-		return nil, false
+		return nil, nil, false
 	}
 	setting, err := json.Marshal(list)
 	if err != nil {
@@ -236,7 +238,7 @@ func issuers(r *reader) (list []map[string]any, people bool) {
 	for _, i := range parsed {
 		people = people || slices.ContainsFunc(i.Grants, func(role auth.Role) bool { return role != auth.Edge })
 	}
-	return list, people
+	return list, token.Fleets(parsed), people
 }
 
 // absolute tells whether the text is a URL of scheme, host and path alone.

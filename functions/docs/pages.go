@@ -22,8 +22,9 @@ var page []byte
 const renderer = "redoc.js"
 
 // missing is what is shown where it was not.
-const missing = "This page is not made ready. Run ./scripts/contract docs once (it needs Node.js) and load it again.\n" +
-	"The contract itself is at openapi.yaml.\n"
+const missing = "What shows this page is not there yet. ./scripts/dev fetches it by npm, which comes with Node.js\n" +
+	"(https://nodejs.org): load the page again in a minute; .dev/docs.log says what went wrong. For a stack,\n" +
+	"run ./scripts/contract docs. The contract itself is at openapi.yaml.\n"
 
 // policy lets the page use what this service serves, and nothing else. Redoc styles what it makes, and
 // searches in a worker that it makes itself.
@@ -56,7 +57,10 @@ func pages(files fs.FS, base string) http.Handler {
 		}
 		write(w, r, "text/javascript; charset=utf-8", daily, script)
 	})
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		maps.Copy(w.Header(), lambdahttp.SecurityHeaders())
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // How long a browser may keep what it was given: the contract and its page are asked about each time, and
@@ -71,7 +75,6 @@ func write(w http.ResponseWriter, r *http.Request, mediaType, keep string, body 
 	h := w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Content-Security-Policy", policy)
-	maps.Copy(h, lambdahttp.SecurityHeaders())
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", keep)
 	// Weak, since the same tag stands for the compressed bytes and the others.

@@ -24,7 +24,11 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if !c.Caller.Has(auth.PlatformOwner) && c.Caller.UserID != id {
 			return lambdahttp.Answer{}, problem.Missing() // a box may not know of others
 		}
-		manifest, err := polls.Manifest(c.Context(), id, installed)
+		issuer := "" // a platform owner may look at every box
+		if !c.Caller.Has(auth.PlatformOwner) {
+			issuer = c.Caller.Issuer
+		}
+		manifest, err := polls.Manifest(c.Context(), id, installed, issuer)
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}

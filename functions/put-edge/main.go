@@ -12,7 +12,7 @@ import (
 func main() { function.Run("put-edge", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	edges := edge.NewStore(env.DB)
+	edges, issuers := edge.NewStore(env.DB), edge.ReadIssuers(env.Settings)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId", value.Name)
 		body := c.Body()
@@ -20,6 +20,10 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 			EdgeType:       body.Text("edgeType", value.Name),
 			Channel:        body.Text("channel", value.Name),
 			OrganizationID: body.Text("organizationId", value.Name),
+			Issuer:         body.ClearableText("issuer", value.ID),
+		}
+		if issuer := assignment.Issuer; issuer != nil && *issuer != "" && !issuers.Include(*issuer) {
+			body.Fault("issuer", "unknown", "must be an issuer whose tokens the service takes for boxes")
 		}
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

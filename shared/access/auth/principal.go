@@ -23,18 +23,22 @@ const (
 	OrganizationAdmin Role = "organization_admin"
 	// ProductionEngineer keeps production methods and machines of one organization.
 	ProductionEngineer Role = "production_engineer"
+	// FleetViewer reads channels, rollouts, boxes, their progress and the platform's audit trail, and
+	// nothing else. It makes nobody a Member.
+	FleetViewer Role = "fleet_viewer"
 	// Edge is a box; its user id is its edge id.
 	Edge Role = "edge"
 
 	// Member is no role that a token can carry: in a list of roles it stands for any person of an
-	// organization, whatever roles they hold. A box is not a person.
+	// organization, whatever roles they hold. A box is not a person, and one who is a FleetViewer and
+	// nothing else is no member.
 	Member Role = "(member)"
 	// Anyone stands likewise for any caller, a box included.
 	Anyone Role = "(anyone)"
 )
 
 // Roles lists every role that a token may carry.
-var Roles = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, Edge}
+var Roles = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, FleetViewer, Edge}
 
 // A Principal is an authenticated caller. A user is the pair (Issuer, UserID): two issuers never
 // share one.
@@ -44,6 +48,10 @@ type Principal struct {
 	OrganizationID string // empty for a caller of no organization
 	Roles          []Role
 	Expires        time.Time // the token's exp
+	// Name is what the issuer calls a person, and AuthenticatedAt when the person last proved who they are
+	// (the claims name and auth_time of OpenID Connect); empty and zero where the token does not say.
+	Name            string
+	AuthenticatedAt time.Time
 }
 
 // Leeway is how far the clocks of an issuer and of this service may differ: a token is taken for
@@ -56,9 +64,15 @@ func (p Principal) Expired(now time.Time) bool {
 	return !now.Before(p.Expires.Add(Leeway))
 }
 
-// User identifies the caller across issuers. An issuer's name is a URL and holds no space, so no two
-// callers share one.
-func (p Principal) User() string { return p.Issuer + " " + p.UserID }
+// User identifies the caller across issuers; see User.
+func (p Principal) User() string { return User(p.Issuer, p.UserID) }
+
+// User names a user of an issuer, so that no two pairs share a name, whatever their parts hold. A space
+// divides the parts. In the issuer, a space becomes %20 and a percent sign %25, so the first space of a name
+// is the one that divides it.
+func User(issuer, id string) string { return escape.Replace(issuer) + " " + id }
+
+var escape = strings.NewReplacer("%", "%25", " ", "%20")
 
 // Has tells whether the caller holds at least one of the roles.
 func (p Principal) Has(roles ...Role) bool {
@@ -67,7 +81,7 @@ func (p Principal) Has(roles ...Role) bool {
 			return true
 		}
 		if r == Member {
-			if p.OrganizationID != "" && !slices.Contains(p.Roles, Edge) {
+			if p.OrganizationID != "" && !slices.Contains(p.Roles, Edge) && !p.onlyViews() {
 				return true
 			}
 			continue
@@ -77,6 +91,11 @@ func (p Principal) Has(roles ...Role) bool {
 		}
 	}
 	return false
+}
+
+// onlyViews tells whether the caller is a FleetViewer and nothing else.
+func (p Principal) onlyViews() bool {
+	return len(p.Roles) > 0 && !slices.ContainsFunc(p.Roles, func(r Role) bool { return r != FleetViewer })
 }
 
 // MayRead tells whether the caller may know what an organization owns.
@@ -97,6 +116,8 @@ const (
 	keyOrganization = "organizationId"
 	keyRoles        = "roles"
 	keyExpires      = "exp"
+	keyName         = "name"
+	keyAuthTime     = "authTime"
 
 	// KeyRetryAfter is the caller's own Retry-After, from 1 to 60 s. The gateway puts it on the calls that
 	// its throttle refuses, so that callers which were refused together do not come back together.
@@ -116,7 +137,7 @@ func (p Principal) Context() map[string]any {
 	for i, r := range p.Roles {
 		roles[i] = string(r)
 	}
-	return map[string]any{
+	values := map[string]any{
 		keyIssuer:       p.Issuer,
 		keyUser:         p.UserID,
 		keyOrganization: p.OrganizationID,
@@ -124,6 +145,13 @@ func (p Principal) Context() map[string]any {
 		keyExpires:      strconv.FormatInt(p.Expires.Unix(), 10),
 		KeyRetryAfter:   strconv.Itoa(p.retryAfter()),
 	}
+	if p.Name != "" {
+		values[keyName] = p.Name
+	}
+	if !p.AuthenticatedAt.IsZero() {
+		values[keyAuthTime] = strconv.FormatInt(p.AuthenticatedAt.Unix(), 10)
+	}
+	return values
 }
 
 // FromContext reads what Context wrote, from a request's authorizer context.
@@ -138,6 +166,14 @@ func FromContext(values map[string]any) (Principal, error) {
 		return Principal{}, fmt.Errorf("auth: the authorizer's context has no expiry: %w", err)
 	}
 	p.Expires = time.Unix(exp, 0)
+	p.Name = text(keyName)
+	if authTime := text(keyAuthTime); authTime != "" {
+		seconds, err := strconv.ParseInt(authTime, 10, 64)
+		if err != nil {
+			return Principal{}, fmt.Errorf("auth: the authorizer's context has a time of authentication that is none: %w", err)
+		}
+		p.AuthenticatedAt = time.Unix(seconds, 0).UTC()
+	}
 	for _, r := range strings.Fields(text(keyRoles)) {
 		p.Roles = append(p.Roles, Role(r))
 	}

@@ -23,6 +23,7 @@ type Edge struct {
 	EdgeType       string    `json:"edgeType"`
 	Channel        string    `json:"channel"`
 	OrganizationID string    `json:"organizationId"`
+	Issuer         string    `json:"issuer,omitempty"` // of its tokens; empty: see Issuers
 	CreatedAt      time.Time `json:"createdAt"`
 	UpdatedAt      time.Time `json:"updatedAt"`
 	Revision       int64     `json:"revision"` // from 1
@@ -34,23 +35,23 @@ func (e Edge) Pair() string { return release.Pair(e.EdgeType, e.Channel) }
 // An Assignment is what a platform owner says about a box.
 type Assignment struct {
 	EdgeType, Channel, OrganizationID string
-}
-
-func (e Edge) assignment() Assignment {
-	return Assignment{EdgeType: e.EdgeType, Channel: e.Channel, OrganizationID: e.OrganizationID}
+	// Issuer is that of the box's tokens; nil keeps the one that the box has, and empty takes it away.
+	Issuer *string
 }
 
 // assign decides what an assignment makes of a box: its next state and the event that tells of it; no
 // event where nothing changes.
 func (e Edge) assign(id string, a Assignment, at time.Time) (next Edge, event string) {
-	if e.Revision > 0 && e.assignment() == a {
+	next = Edge{EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID, Issuer: a.issuer(e),
+		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Revision: e.Revision}
+	if next == e && e.Revision > 0 {
 		return e, ""
 	}
-	next = Edge{EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID,
-		CreatedAt: e.CreatedAt, UpdatedAt: at, Revision: e.Revision + 1}
+	event = "EdgeReassigned"
 	if e.Revision == 0 {
-		next.CreatedAt = at
-		return next, "EdgeRegistered"
+		next.CreatedAt, event = at, "EdgeRegistered"
 	}
-	return next, "EdgeReassigned"
+	next.UpdatedAt = at
+	next.Revision++
+	return next, event
 }

@@ -39,7 +39,8 @@ func (m Manifest) Encode() (body json.RawMessage, etag string, err error) {
 
 // Polls answers polls. In the common case a poll reads half a unit and nothing else: the box, eventually
 // consistent. The row of its channel comes from Channels. A poll that finds no row there, one in 2 s a
-// channel and container, reads it after the box, since it is the box that names the channel.
+// channel and container, reads it after the box, since it is the box that names the channel. Where a
+// rollout gives the version, the same holds of the version's release, which says where the bytes are.
 //
 // What the cheap read means: a box that was moved to another channel follows it from its next poll on,
 // if that comes about a second or more after the move was answered; a poll that comes sooner may still
@@ -50,6 +51,7 @@ type Polls struct {
 	edges    *Store
 	channels *Channels
 	interval time.Duration
+	issuers  Issuers
 }
 
 // NewPolls makes what answers polls, with one cache of channels for the container.
@@ -58,23 +60,33 @@ func NewPolls(db *dynamo.DB, settings Settings, now func() time.Time) *Polls {
 		edges:    NewStore(db),
 		channels: NewChannels(release.NewStore(db), settings.ChannelCache, now),
 		interval: settings.PollInterval,
+		issuers:  settings.Issuers,
 	}
 }
 
-// Manifest resolves a box's release; installed is what the box says it runs, or empty. It returns
-// NOT_FOUND for a box that is not registered, and for a channel that nothing is published on.
-func (p *Polls) Manifest(ctx context.Context, id, installed string) (Manifest, error) {
+// Manifest resolves a box's release; installed is what the box says it runs, or empty, and issuer is that of
+// the box's own token, or empty for anyone else who may look. It returns NOT_FOUND for a box that is not
+// registered, for one that the issuer does not speak for, and for a channel that nothing is published on.
+func (p *Polls) Manifest(ctx context.Context, id, installed, issuer string) (Manifest, error) {
 	e, err := p.edges.polled(ctx, id)
 	if err != nil {
 		return Manifest{}, err
 	}
-	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel)
+	if issuer != "" && !p.issuers.SpeaksFor(e, issuer) {
+		return Manifest{}, problem.Missing()
+	}
+	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel, installed)
 	if err != nil {
 		return Manifest{}, err
 	}
 	r, ok := Resolve(e, installed, row)
 	if !ok {
 		return Manifest{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
+	}
+	if r.Source != FromChannel {
+		if r.Target, err = p.channels.Target(ctx, e.EdgeType, r.Target); err != nil {
+			return Manifest{}, err
+		}
 	}
 	return Manifest{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,

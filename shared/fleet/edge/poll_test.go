@@ -10,7 +10,9 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
@@ -18,6 +20,7 @@ import (
 	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
 )
 
 // A meter counts the reads of a store by table and strength.
@@ -49,7 +52,7 @@ func polled(t *testing.T, test func(t *testing.T, m *meter, polls *edge.Polls, i
 		m := &meter{API: client, reads: map[string]int{}}
 		db := dynamo.Open(m, time.Now)
 		channel, id := "c-"+uuid.NewString(), "box-"+uuid.NewString()
-		_, err := release.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
+		_, err := publication.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
 			CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: "0"}, request.Preconditions{})
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +71,7 @@ func polled(t *testing.T, test func(t *testing.T, m *meter, polls *edge.Polls, i
 func TestPoll_ReadsTheBoxAtHalfThePriceAndNothingElse(t *testing.T) {
 	polled(t, func(t *testing.T, m *meter, polls *edge.Polls, id string, _ *edge.Store) {
 		for range 100 {
-			if got, err := polls.Manifest(t.Context(), id, "1.0.0"); err != nil || got.Version != "1.0.0" || got.EdgeID != id || got.PollIntervalSeconds != 60 {
+			if got, err := polls.Manifest(t.Context(), id, "1.0.0", ""); err != nil || got.Version != "1.0.0" || got.EdgeID != id || got.PollIntervalSeconds != 60 {
 				t.Fatalf("got %+v, %v", got, err)
 			}
 		}
@@ -87,10 +90,10 @@ func TestPoll_ReadsTheBoxAtHalfThePriceAndNothingElse(t *testing.T) {
 func TestPoll_BoxThatAReplicaDoesNotKnowYet_IsReadAgain(t *testing.T) {
 	polled(t, func(t *testing.T, m *meter, polls *edge.Polls, id string, _ *edge.Store) {
 		m.blind = true
-		if got, err := polls.Manifest(t.Context(), id, ""); err != nil || got.Version != "1.0.0" {
+		if got, err := polls.Manifest(t.Context(), id, "", ""); err != nil || got.Version != "1.0.0" {
 			t.Errorf("got %+v, %v", got, err)
 		}
-		if _, err := polls.Manifest(t.Context(), "no-such-box", ""); !problem.Has(err, problem.NotFound) {
+		if _, err := polls.Manifest(t.Context(), "no-such-box", "", ""); !problem.Has(err, problem.NotFound) {
 			t.Errorf("a box that does not exist: %v", err)
 		}
 	})
@@ -101,10 +104,62 @@ func TestPoll_ChannelThatNothingIsPublishedOn_IsNotFoundAndNamed(t *testing.T) {
 		if _, err := edges.Put(admission.Unlimited(t.Context()), audit.Origin{}, id, edge.Assignment{EdgeType: "gateway-x", Channel: "none", OrganizationID: "acme"}, request.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
-		_, err := polls.Manifest(t.Context(), id, "")
+		_, err := polls.Manifest(t.Context(), id, "", "")
 		if p := problem.From(err); p.Code != problem.NotFound || p.Detail == problem.Missing().Detail {
 			t.Errorf("got %v", err)
 		}
+	})
+}
+
+// TestPoll_OfARollout_TakesTheURLThatWasPublishedLast republishes a target elsewhere while a rollout serves it,
+// and counts that the release is read once, as the row is.
+func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		m := &meter{API: client, reads: map[string]int{}}
+		db, ctx := dynamo.Open(m, time.Now), admission.Unlimited(t.Context())
+		edgeType, id := "t-"+uuid.NewString(), "box-"+uuid.NewString()
+		publish := func(channel, version, url string) {
+			t.Helper()
+			if _, err := publication.NewStore(db).Publish(ctx, audit.Origin{}, release.Publication{EdgeType: edgeType, Channel: channel,
+				CurrentVersion: version, ArtifactURL: url, SHA256: "digest of " + version}, request.Preconditions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		publish("stable", "1.0.0", "https://a.example/1.0.0")
+		publish("canary", "2.0.0", "https://dead.example/2.0.0")
+		rollouts := rollout.NewStore(db)
+		started, err := rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: edgeType, Channel: "stable", TargetVersion: "2.0.0"}, idempotency.Claim{})
+		for _, percent := range []int{10, 50, 100} {
+			if err == nil {
+				_, err = rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{StagedPercent: &percent}, request.Preconditions{})
+			}
+		}
+		if err == nil {
+			_, err = edge.NewStore(db).Put(ctx, audit.Origin{}, id, edge.Assignment{EdgeType: edgeType, Channel: "stable", OrganizationID: "acme"}, request.Preconditions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		publish("canary", "2.0.0", "https://new.example/2.0.0")
+		told := func(source edge.Source) {
+			t.Helper()
+			polls := edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour}, time.Now)
+			clear(m.reads)
+			for range 100 {
+				got, err := polls.Manifest(t.Context(), id, "2.0.0", "")
+				if err != nil || got.Version != "2.0.0" || got.Source != source || got.ArtifactURL != "https://new.example/2.0.0" || got.SHA256 != "digest of 2.0.0" {
+					t.Fatalf("told %+v, %v", got, err)
+				}
+			}
+			if n := m.reads[dynamo.Releases.Name()+" strongly"]; n != 1 || m.reads[dynamo.Channels.Name()+" strongly"] != 1 {
+				t.Errorf("100 polls made the reads %v", m.reads)
+			}
+		}
+		told(edge.FromRollout)
+		if _, err := rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{Status: rollout.Halted}, request.Preconditions{}); err != nil {
+			t.Fatal(err)
+		}
+		told(edge.FromInstalled)
 	})
 }
 
@@ -137,8 +192,9 @@ func TestEncode_SameBytesSameTag(t *testing.T) {
 
 func TestSettings_AreReadInSeconds(t *testing.T) {
 	t.Setenv("POLL_INTERVAL_SECONDS", "15")
-	r := setting.NewReader(setting.PollIntervalSeconds, setting.ChannelCacheSeconds)
-	if s := edge.ReadSettings(r); r.Err() != nil || s != (edge.Settings{PollInterval: 15 * time.Second, ChannelCache: 2 * time.Second}) {
+	t.Setenv("FLEET_ISSUERS", "https://a.example")
+	r := setting.NewReader(setting.PollIntervalSeconds, setting.ChannelCacheSeconds, setting.FleetIssuers)
+	if s := edge.ReadSettings(r); r.Err() != nil || s != (edge.Settings{PollInterval: 15 * time.Second, ChannelCache: 2 * time.Second, Issuers: "https://a.example"}) {
 		t.Errorf("got %+v, %v", s, r.Err())
 	}
 }

@@ -10,10 +10,11 @@ import (
 type Settings struct {
 	PollInterval time.Duration
 	ChannelCache time.Duration
+	Issuers      Issuers
 }
 
 // ReadSettings reads the settings of polls.
 func ReadSettings(r *setting.Reader) Settings {
 	seconds := func(name setting.Name) time.Duration { return time.Duration(r.Number(name)) * time.Second }
-	return Settings{PollInterval: seconds(setting.PollIntervalSeconds), ChannelCache: seconds(setting.ChannelCacheSeconds)}
+	return Settings{PollInterval: seconds(setting.PollIntervalSeconds), ChannelCache: seconds(setting.ChannelCacheSeconds), Issuers: ReadIssuers(r)}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // ResourceType is that of boxes in the audit trail.
-const ResourceType = "edge"
+const ResourceType = audit.Boxes
 
 // A Store keeps boxes.
 type Store struct{ db *dynamo.DB }
@@ -29,7 +29,7 @@ type edgeItem struct {
 var kind = change.Kind[Edge]{
 	Type: ResourceType, Table: dynamo.Edges, Key: "edgeId",
 	State: func(e Edge) change.State {
-		return change.State{ID: e.EdgeID, Revision: e.Revision, ChangedAt: e.UpdatedAt, Organization: e.OrganizationID}
+		return change.State{ID: e.EdgeID, Revision: e.Revision, ChangedAt: e.UpdatedAt, Stream: audit.Box(e.EdgeID), Organization: e.OrganizationID}
 	},
 	Item: func(e Edge) any { return edgeItem{e, e.Pair()} },
 }

@@ -1,6 +1,9 @@
 package lambdahttp
 
-import "net/http"
+import (
+	"maps"
+	"net/http"
+)
 
 // SecurityHeaders are on every answer of the API, whoever gives it: a browser takes an answer for what it
 // says it is, asks over https alone, and shows it in no frame. The gateway's mappings put values between
@@ -14,8 +17,4 @@ func SecurityHeaders() http.Header {
 }
 
 // secure puts them on an answer.
-func secure(w http.ResponseWriter) {
-	for name, values := range SecurityHeaders() {
-		w.Header()[name] = values
-	}
-}
+func secure(h http.Header) { maps.Copy(h, SecurityHeaders()) }

@@ -24,8 +24,9 @@ const (
 	LimitOrganization        Name = "LIMIT_ORGANIZATION"
 	LimitCopilotUser         Name = "LIMIT_COPILOT_USER"
 	LimitCopilotOrganization Name = "LIMIT_COPILOT_ORGANIZATION"
-	// LimitDeadlineMS is how long a call may wait for the limiter, in milliseconds, except a container's
-	// first call. Only a machine that is far slower than AWS needs another than the default.
+	// LimitDeadlineMS is how long a call may wait for the limiter, in milliseconds; a second where a
+	// connection to the store has to be made. Only a machine that is far slower than AWS needs another than
+	// the default.
 	LimitDeadlineMS Name = "LIMIT_DEADLINE_MS"
 
 	// CORSOrigins are the origins whose pages may read answers, separated by commas, such as
@@ -41,6 +42,9 @@ const (
 	// than 2 would break the promise that a halt reaches every poll within 2 s.
 	ChannelCacheSeconds Name = "CHANNEL_CACHE_SECONDS"
 
+	// FleetIssuers are the issuers of tokens that grant the role edge, separated by spaces, in the order of
+	// the authorizer's setting. The first is that of boxes that name none.
+	FleetIssuers Name = "FLEET_ISSUERS"
 	// CopilotURL is the upstream of the copilot, an absolute https URL (http on loopback); empty: none.
 	CopilotURL Name = "COPILOT_URL"
 	// CopilotSecretID is the name or the ARN of the Secrets Manager secret that the upstream knows the

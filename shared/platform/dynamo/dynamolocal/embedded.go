@@ -135,11 +135,11 @@ func (e *engine) do(ctx context.Context, operation string, body []byte) (answer 
 	case "Scan":
 		return call(ctx, body, e.scan)
 	case "PutItem":
-		return call(ctx, body, e.putItem)
+		return call(ctx, body, e.single(put))
 	case "UpdateItem":
-		return call(ctx, body, e.updateItem)
+		return call(ctx, body, e.single(update))
 	case "DeleteItem":
-		return call(ctx, body, e.deleteItem)
+		return call(ctx, body, e.single(remove))
 	case "BatchWriteItem":
 		return call(ctx, body, e.batchWriteItem)
 	case "TransactWriteItems":
