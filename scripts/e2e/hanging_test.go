@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -53,35 +54,34 @@ func (a *hangingAssistant) with(seconds int, reserved map[string]int) func(*serv
 // few is how many concurrent executions the account has.
 const few = 6
 
-// ask has that many people ask the assistant at once. The wait ends with their answers.
-func ask(t *testing.T, w *harness.World, people int) (answers func() map[int]int) {
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	counts := map[int]int{}
+// hang has that many people ask the assistant, until each of their calls waits there. They ask one after
+// another, since the authorizer needs an execution for each token that it does not know. answers waits
+// for what they are told in the end.
+func (a *hangingAssistant) hang(t *testing.T, w *harness.World, people int) (answers func() []int) {
+	t.Helper()
+	statuses := make(chan int, people)
 	for i := range people {
 		caller := w.As(t, fmt.Sprintf("asker-%d", i), "acme", "production_engineer")
-		wg.Go(func() {
+		go func() {
 			answer, err := caller.Try(http.MethodGet, "/api/copilot/chat", "")
 			if err != nil {
 				t.Errorf("asker %d: %v", i, err)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			counts[answer.Status]++
-		})
-	}
-	return func() map[int]int { wg.Wait(); return counts }
-}
-
-// hang waits until that many calls stand at the assistant.
-func (a *hangingAssistant) hang(t *testing.T, calls int) {
-	t.Helper()
-	for range calls {
+			statuses <- answer.Status
+		}()
 		select {
 		case <-a.arrived:
+		case status := <-statuses:
+			t.Fatalf("asker %d was answered %d, and was to wait for the assistant", i, status)
 		case <-time.After(time.Minute):
-			t.Fatalf("%d calls wait for the assistant, want %d", a.waiting.Load(), calls)
+			t.Fatalf("the call of asker %d does not reach the assistant", i)
 		}
+	}
+	return func() (all []int) {
+		for range people {
+			all = append(all, <-statuses)
+		}
+		return all
 	}
 }
 
@@ -105,8 +105,7 @@ func TestHangingAssistant_CostsTheCopilotAlone(t *testing.T) {
 	a := newHangingAssistant(t)
 	w := harness.New(t, a.with(27, map[string]int{"copilot": 2, "get-manifest": 1, operations.Authorizer: 1}))
 	rollout, owner, box := fleetOf(t, w)
-	answers := ask(t, w, 2)
-	a.hang(t, 2)
+	answers := a.hang(t, w, 2)
 	// The copilot has no more; others of its callers are refused at once.
 	w.Engineer(t, "acme").Get(t, "/api/copilot/chat").Is(t, http.StatusBadGateway)
 	for range 5 {
@@ -118,7 +117,7 @@ func TestHangingAssistant_CostsTheCopilotAlone(t *testing.T) {
 		t.Errorf("%d calls wait for the assistant, want 2: they did not hang while boxes polled", n)
 	}
 	a.letGo()
-	if got := answers(); got[http.StatusOK] != 2 {
+	if got := answers(); !slices.Equal(got, []int{http.StatusOK, http.StatusOK}) {
 		t.Errorf("the calls that hung were answered %v", got)
 	}
 }
@@ -129,19 +128,12 @@ func TestHangingAssistant_WithoutAReservation_TakesWhatPollsNeed(t *testing.T) {
 	a := newHangingAssistant(t)
 	w := harness.New(t, a.with(27, nil))
 	_, _, box := fleetOf(t, w)
-	// The authorizer needs an execution for each token that it does not know; so they come one by one.
-	var answers []func() map[int]int
-	for range few {
-		answers = append(answers, ask(t, w, 1))
-		a.hang(t, 1)
-	}
+	answers := a.hang(t, w, few)
 	if got := box.Get(t, manifestPath("box-1")); got.Status != http.StatusBadGateway {
 		t.Errorf("a poll is answered %d, with no execution left", got.Status)
 	}
 	a.letGo()
-	for _, wait := range answers {
-		wait()
-	}
+	answers()
 	box.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)
 }
 
