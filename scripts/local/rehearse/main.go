@@ -15,15 +15,15 @@ import (
 )
 
 // singleStack is the last commit in which one stack held everything.
-const singleStack = "b1d8a3b437117b74d71d8dbc93132ec90d0c2351"
+const singleStack = "055760b03abfbc0dd63164c9840fead5a3cc92fb"
 
-// An act is one story that is played on a cloud of its own.
-type act struct {
+// A rehearsal is a sequence of deploys on an emulated cloud of its own.
+type rehearsal struct {
 	name string
-	play func(context.Context, *stageHand) error
+	run  func(context.Context, *workspace) error
 }
 
-var acts = []act{{"first", first}, {"upgrade", upgrade}, {"keep", keep}}
+var rehearsals = []rehearsal{{"first", first}, {"upgrade", upgrade}, {"keep", keep}}
 
 func main() {
 	cloud := flag.String("cloud", "", "the emulator's program")
@@ -40,30 +40,30 @@ func main() {
 
 func run(ctx context.Context, program, from string, names []string) error {
 	for _, name := range names {
-		if !slices.ContainsFunc(acts, func(a act) bool { return a.name == name }) {
-			return fmt.Errorf("there is no act %q; there are first, upgrade and keep", name)
+		if !slices.ContainsFunc(rehearsals, func(r rehearsal) bool { return r.name == name }) {
+			return fmt.Errorf("there is no rehearsal %q; there are first, upgrade and keep", name)
 		}
 	}
 	root, err := filepath.Abs(".")
 	if err != nil {
 		return err
 	}
-	for _, a := range acts {
-		if len(names) > 0 && !slices.Contains(names, a.name) {
+	for _, r := range rehearsals {
+		if len(names) > 0 && !slices.Contains(names, r.name) {
 			continue
 		}
 		begin := time.Now()
-		if err := perform(ctx, a, root, program, from); err != nil {
-			return fmt.Errorf("%s: %w", a.name, err)
+		if err := perform(ctx, r, root, program, from); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
 		}
-		fmt.Printf("ok  	%s, in %.0f s\n", a.name, time.Since(begin).Seconds())
+		fmt.Printf("ok  	%s, in %.0f s\n", r.name, time.Since(begin).Seconds())
 	}
 	return nil
 }
 
-// perform plays an act on a cloud that ends with it.
-func perform(ctx context.Context, a act, root, program, from string) error {
-	dir := filepath.Join(root, ".dev", "rehearse", a.name)
+// perform runs a rehearsal on a cloud that ends with it.
+func perform(ctx context.Context, r rehearsal, root, program, from string) error {
+	dir := filepath.Join(root, ".dev", "rehearse", r.name)
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
@@ -75,9 +75,9 @@ func perform(ctx context.Context, a act, root, program, from string) error {
 		return err
 	}
 	defer cloud.stop()
-	h := &stageHand{cloud: cloud, root: root, dir: dir, from: from}
-	if err := h.prepare(ctx); err != nil {
+	w := &workspace{cloud: cloud, root: root, dir: dir, from: from}
+	if err := w.prepare(ctx); err != nil {
 		return err
 	}
-	return a.play(ctx, h)
+	return r.run(ctx, w)
 }

@@ -17,8 +17,8 @@ import (
 
 // first deploys a stage, deploys it again, and destroys it. The second deploy makes nothing anew, and the
 // end leaves nothing.
-func first(ctx context.Context, h *stageHand) error {
-	s, err := h.present(ctx, "dev")
+func first(ctx context.Context, w *workspace) error {
+	s, err := w.present(ctx, "dev")
 	if err != nil {
 		return err
 	}
@@ -47,39 +47,39 @@ func first(ctx context.Context, h *stageHand) error {
 
 // upgrade deploys the stage as it was, writes to it, and deploys it as it is: tables, what is in them, and
 // the user pool are the same.
-func upgrade(ctx context.Context, h *stageHand) error {
-	was, err := h.past(ctx, "dev")
+func upgrade(ctx context.Context, w *workspace) error {
+	was, err := w.past(ctx, "dev")
 	if err != nil {
 		return err
 	}
 	if err := was.deploy(ctx, was.data()); err != nil {
 		return err
 	}
-	if states, err := h.cloud.stacks(ctx); err != nil {
+	if states, err := w.cloud.stacks(ctx); err != nil {
 		return err
 	} else if states[was.service()] == "" {
-		say("%s had a single stack", h.from[:min(len(h.from), 9)])
+		say("%s had a single stack", w.from[:min(len(w.from), 9)])
 	} else if err := was.deploy(ctx, was.service()); err != nil {
 		return err
 	}
-	before, err := h.cloud.resources(ctx, was.data())
+	before, err := w.cloud.resources(ctx, was.data())
 	if err != nil {
 		return err
 	}
 	table := tableOf(before, dynamo.Factories)
 	item := map[string]types.AttributeValue{"factoryId": &types.AttributeValueMemberS{Value: "munich-1"}, "name": &types.AttributeValueMemberS{Value: "Munich"}}
-	if _, err := h.cloud.db().PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+	if _, err := w.cloud.db().PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
 		return err
 	}
 
-	is, err := h.present(ctx, "dev")
+	is, err := w.present(ctx, "dev")
 	if err != nil {
 		return err
 	}
 	if err := is.deployAll(ctx); err != nil {
 		return err
 	}
-	after, err := h.cloud.resources(ctx, is.data())
+	after, err := w.cloud.resources(ctx, is.data())
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func upgrade(ctx context.Context, h *stageHand) error {
 			return fmt.Errorf("%s was %s and is %s", id, r.Physical, after[id].Physical)
 		}
 	}
-	out, err := h.cloud.db().GetItem(ctx, &dynamodb.GetItemInput{
+	out, err := w.cloud.db().GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &table, ConsistentRead: aws.Bool(true), Key: map[string]types.AttributeValue{"factoryId": item["factoryId"]},
 	})
 	if err != nil {
@@ -106,8 +106,8 @@ func upgrade(ctx context.Context, h *stageHand) error {
 }
 
 // keep deploys a stage that keeps its data. It is not destroyed by one slip, and when it is, its tables stay.
-func keep(ctx context.Context, h *stageHand) error {
-	s, err := h.present(ctx, "kept", "keep=true")
+func keep(ctx context.Context, w *workspace) error {
+	s, err := w.present(ctx, "kept", "keep=true")
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func keep(ctx context.Context, h *stageHand) error {
 	if err := s.destroy(ctx); err == nil {
 		return errors.New("the stacks were destroyed, protected as they are")
 	}
-	states, err := h.cloud.stacks(ctx)
+	states, err := w.cloud.stacks(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,12 +125,12 @@ func keep(ctx context.Context, h *stageHand) error {
 		if states[stack] == "" {
 			return fmt.Errorf("%s is gone, protected as it was", stack)
 		}
-		if err := h.cloud.unprotect(ctx, stack); err != nil {
+		if err := w.cloud.unprotect(ctx, stack); err != nil {
 			return err
 		}
 	}
 	say("the stacks were not destroyed while they were protected")
-	tables, err := h.cloud.tables(ctx)
+	tables, err := w.cloud.tables(ctx)
 	if err != nil {
 		return err
 	}
@@ -138,10 +138,10 @@ func keep(ctx context.Context, h *stageHand) error {
 }
 
 // physical lists the physical ids of both stacks.
-func (s *scene) physical(ctx context.Context) (map[string]string, error) {
+func (v *version) physical(ctx context.Context) (map[string]string, error) {
 	all := map[string]string{}
-	for _, stack := range []string{s.data(), s.service()} {
-		resources, err := s.hand.cloud.resources(ctx, stack)
+	for _, stack := range []string{v.data(), v.service()} {
+		resources, err := v.in.cloud.resources(ctx, stack)
 		if err != nil {
 			return nil, err
 		}
@@ -153,11 +153,11 @@ func (s *scene) physical(ctx context.Context) (map[string]string, error) {
 }
 
 // end destroys both stacks and checks which tables are left.
-func (s *scene) end(ctx context.Context, want []string) error {
-	if err := s.destroy(ctx); err != nil {
+func (v *version) end(ctx context.Context, want []string) error {
+	if err := v.destroy(ctx); err != nil {
 		return err
 	}
-	states, err := s.hand.cloud.stacks(ctx)
+	states, err := v.in.cloud.stacks(ctx)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *scene) end(ctx context.Context, want []string) error {
 			return fmt.Errorf("%s is left: %s", name, states[name])
 		}
 	}
-	tables, err := s.hand.cloud.tables(ctx)
+	tables, err := v.in.cloud.tables(ctx)
 	if err != nil {
 		return err
 	}

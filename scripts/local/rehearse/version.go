@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// A stageHand sets the stage: it synthesises, deploys and destroys with the CDK command as it is.
-type stageHand struct {
+// A workspace is where versions of the project are built, and deployed with the unmodified CDK command.
+type workspace struct {
 	cloud *cloud
 	root  string // of the project
 	dir   string // for what is made
 	from  string // the commit that is upgraded from
 }
 
-// A scene is one version of the project with its settings.
-type scene struct {
-	hand    *stageHand
+// A version is the project at one commit, with the settings of a stage.
+type version struct {
+	in      *workspace
 	root    string // of that version
 	app     string // its program, which synthesises
 	stage   string
@@ -29,40 +29,40 @@ type scene struct {
 }
 
 // prepare gives the account what the CDK wants in it.
-func (h *stageHand) prepare(ctx context.Context) error {
-	_, err := h.cdk(ctx, h.dir, "bootstrap", fmt.Sprintf("aws://%s/%s", account, region))
+func (w *workspace) prepare(ctx context.Context) error {
+	_, err := w.cdk(ctx, w.dir, "bootstrap", fmt.Sprintf("aws://%s/%s", account, region))
 	return err
 }
 
 // present is the project as it lies in the working tree.
-func (h *stageHand) present(ctx context.Context, stage string, settings ...string) (*scene, error) {
-	return h.scene(ctx, h.root, "now", stage, settings)
+func (w *workspace) present(ctx context.Context, stage string, settings ...string) (*version, error) {
+	return w.version(ctx, w.root, "now", stage, settings)
 }
 
 // past is the project as it was at the commit that is upgraded from.
-func (h *stageHand) past(ctx context.Context, stage string, settings ...string) (*scene, error) {
-	root := filepath.Join(h.dir, "before")
+func (w *workspace) past(ctx context.Context, stage string, settings ...string) (*version, error) {
+	root := filepath.Join(w.dir, "before")
 	if err := os.MkdirAll(root, 0o750); err != nil {
 		return nil, err
 	}
-	archive := exec.CommandContext(ctx, "sh", "-euc", `git archive --format=tar "$1" | tar -x -C "$2"`, "sh", h.from, root)
-	archive.Dir = h.root
+	archive := exec.CommandContext(ctx, "sh", "-euc", `git archive --format=tar "$1" | tar -x -C "$2"`, "sh", w.from, root)
+	archive.Dir = w.root
 	if out, err := archive.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("the commit %s cannot be had (a shallow clone lacks it): %w: %s", h.from, err, out)
+		return nil, fmt.Errorf("the commit %s cannot be had (a shallow clone lacks it): %w: %s", w.from, err, out)
 	}
-	return h.scene(ctx, root, "before", stage, settings)
+	return w.version(ctx, root, "before", stage, settings)
 }
 
-// scene builds a version's app. What its functions do does not matter to a deploy, so that a text stands
+// version builds a version's app. What its functions do does not matter to a deploy, so that a text stands
 // for each.
-func (h *stageHand) scene(ctx context.Context, root, name, stage string, settings []string) (*scene, error) {
-	s := &scene{hand: h, root: root, app: filepath.Join(h.dir, name+"-infra"), stage: stage}
-	build := exec.CommandContext(ctx, "go", "build", "-o", s.app, "./infra")
+func (w *workspace) version(ctx context.Context, root, name, stage string, settings []string) (*version, error) {
+	v := &version{in: w, root: root, app: filepath.Join(w.dir, name+"-infra"), stage: stage}
+	build := exec.CommandContext(ctx, "go", "build", "-o", v.app, "./infra")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the app of %s: %w\n%s", name, err, out)
 	}
-	functions := filepath.Join(h.dir, name+"-functions")
+	functions := filepath.Join(w.dir, name+"-functions")
 	folders, err := filepath.Glob(filepath.Join(root, "functions", "*"))
 	if err != nil {
 		return nil, err
@@ -76,25 +76,25 @@ func (h *stageHand) scene(ctx context.Context, root, name, stage string, setting
 			return nil, err
 		}
 	}
-	s.context = []string{"--context", "stage=" + stage, "--context", "functions=" + functions}
+	v.context = []string{"--context", "stage=" + stage, "--context", "functions=" + functions}
 	for _, setting := range settings {
-		s.context = append(s.context, "--context", setting)
+		v.context = append(v.context, "--context", setting)
 	}
-	return s, nil
+	return v, nil
 }
 
 // data and service are the names of the stage's stacks.
-func (s *scene) data() string    { return "wavegate-" + s.stage }
-func (s *scene) service() string { return "wavegate-" + s.stage + "-service" }
+func (v *version) data() string    { return "wavegate-" + v.stage }
+func (v *version) service() string { return "wavegate-" + v.stage + "-service" }
 
 // deploy deploys one stack. CloudFormation would read the parameters of Systems Manager that the stack
 // names; the emulator takes their names for their values, so that they are given to it.
-func (s *scene) deploy(ctx context.Context, stack string) error {
-	values, err := s.hand.cloud.parameters(ctx, "/wavegate/"+s.stage)
+func (v *version) deploy(ctx context.Context, stack string) error {
+	values, err := v.in.cloud.parameters(ctx, "/wavegate/"+v.stage)
 	if err != nil {
 		return err
 	}
-	output, err := s.template(ctx, stack)
+	output, err := v.template(ctx, stack)
 	if err != nil {
 		return err
 	}
@@ -106,18 +106,18 @@ func (s *scene) deploy(ctx context.Context, stack string) error {
 			return fmt.Errorf("%s reads %s, which nothing has written", stack, p.Default)
 		}
 	}
-	if _, err := s.run(ctx, arguments...); err != nil {
+	if _, err := v.run(ctx, arguments...); err != nil {
 		return err
 	}
-	return s.complete(ctx, stack, output)
+	return v.complete(ctx, stack, output)
 }
 
 // deployAll deploys the data and then the service, as deploy --all does.
-func (s *scene) deployAll(ctx context.Context) error {
-	if err := s.deploy(ctx, s.data()); err != nil {
+func (v *version) deployAll(ctx context.Context) error {
+	if err := v.deploy(ctx, v.data()); err != nil {
 		return err
 	}
-	return s.deploy(ctx, s.service())
+	return v.deploy(ctx, v.service())
 }
 
 // A template is the part that is looked at.
@@ -127,10 +127,10 @@ type template struct {
 }
 
 // template synthesises a stack.
-func (s *scene) template(ctx context.Context, stack string) (template, error) {
-	out := filepath.Join(s.hand.dir, "synth")
+func (v *version) template(ctx context.Context, stack string) (template, error) {
+	out := filepath.Join(v.in.dir, "synth")
 	var t template
-	if _, err := s.run(ctx, "synth", "--quiet", "--output", out); err != nil {
+	if _, err := v.run(ctx, "synth", "--quiet", "--output", out); err != nil {
 		return t, err
 	}
 	b, err := os.ReadFile(filepath.Join(out, stack+".template.json"))
@@ -141,8 +141,8 @@ func (s *scene) template(ctx context.Context, stack string) (template, error) {
 }
 
 // complete checks that a stack has all resources of its template and no others.
-func (s *scene) complete(ctx context.Context, stack string, want template) error {
-	got, err := s.hand.cloud.resources(ctx, stack)
+func (v *version) complete(ctx context.Context, stack string, want template) error {
+	got, err := v.in.cloud.resources(ctx, stack)
 	if err != nil {
 		return err
 	}
@@ -164,21 +164,21 @@ func (s *scene) complete(ctx context.Context, stack string, want template) error
 }
 
 // destroy destroys both stacks.
-func (s *scene) destroy(ctx context.Context) error {
-	_, err := s.run(ctx, "destroy", "--all", "--force")
+func (v *version) destroy(ctx context.Context) error {
+	_, err := v.run(ctx, "destroy", "--all", "--force")
 	return err
 }
 
-// run calls the CDK command on the scene's app.
-func (s *scene) run(ctx context.Context, arguments ...string) (string, error) {
-	return s.hand.cdk(ctx, s.root, append(append(arguments, "--app", s.app, "--build", "true"), s.context...)...)
+// run calls the CDK command on the version's app.
+func (v *version) run(ctx context.Context, arguments ...string) (string, error) {
+	return v.in.cdk(ctx, v.root, append(append(arguments, "--app", v.app, "--build", "true"), v.context...)...)
 }
 
 // cdk calls the CDK command in a directory. What it says is shown only when it fails.
-func (h *stageHand) cdk(ctx context.Context, dir string, arguments ...string) (string, error) {
-	c := exec.CommandContext(ctx, filepath.Join(h.root, "scripts", "node_modules", ".bin", "cdk"), arguments...)
+func (w *workspace) cdk(ctx context.Context, dir string, arguments ...string) (string, error) {
+	c := exec.CommandContext(ctx, filepath.Join(w.root, "scripts", "node_modules", ".bin", "cdk"), arguments...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), h.cloud.environment()...)
+	c.Env = append(os.Environ(), w.cloud.environment()...)
 	out, err := c.CombinedOutput()
 	if err != nil {
 		return string(out), fmt.Errorf("cdk %s: %w\n%s", arguments[0], err, out)
