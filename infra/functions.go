@@ -35,6 +35,9 @@ type functionSpec struct {
 	sampled bool
 }
 
+// wholeProcessor is the memory, in MB, from which on Lambda gives a function a whole processor or more.
+const wholeProcessor = 1769
+
 // preTokenGeneration is the trigger of the stack's own user pool.
 const preTokenGeneration = "pre-token-generation"
 
@@ -78,6 +81,11 @@ func (s *service) add(spec functionSpec) awslambda.Function {
 func (p part) addFunction(spec functionSpec) (awslambda.Function, awslogs.LogGroup) {
 	logs := p.addLogs(spec.name+"-logs", nil)
 	env := map[string]*string{telemetry.Stage: jsii.String(string(p.settings.Stage))}
+	if spec.memoryMB < wholeProcessor {
+		// Lambda shows two processors to a function that has the time of less than one. Go's scheduler and
+		// collector then work for both; scripts/benchmarks/results/gomaxprocs.md says what that costs.
+		env["GOMAXPROCS"] = jsii.String("1")
+	}
 	maps.Copy(env, spec.environment)
 	for i, g := range spec.grants {
 		env[g.Table.EnvName()] = spec.tables[i].name

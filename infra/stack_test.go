@@ -217,6 +217,9 @@ func TestFunctions_AreBuiltAlike(t *testing.T) {
 			if value(p, "Environment", "Variables", "STAGE") != stage {
 				t.Errorf("%s: %s counts for another stage", stage, id)
 			}
+			if memory, ok := p["MemorySize"].(float64); !ok || (memory < wholeProcessor) != (value(p, "Environment", "Variables", "GOMAXPROCS") == "1") {
+				t.Errorf("%s: %s has %v MB and runs on %v processors", stage, id, p["MemorySize"], value(p, "Environment", "Variables", "GOMAXPROCS"))
+			}
 			if value(p, "Environment", "Variables", "AWS_ENDPOINT_URL_DYNAMODB") != nil {
 				t.Errorf("%s: %s is sent to another store than AWS's", stage, id)
 			}
