@@ -56,6 +56,8 @@ func startCloud(ctx context.Context, program, logFile string) (*cloud, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	c := exec.CommandContext(ctx, program, "--addr", address, "--region", region, "--account-id", account, "--log-level", "warn")
+	// Nothing is invoked. With a container engine the emulator would pull an image for each function.
+	c.Env = append(os.Environ(), "FAKECLOUD_CONTAINER_CLI=none")
 	c.Stdout, c.Stderr = log, log
 	if err := c.Start(); err != nil {
 		cancel()
