@@ -52,14 +52,7 @@ func upgrade(ctx context.Context, w *workspace) error {
 	if err != nil {
 		return err
 	}
-	if err := was.deploy(ctx, was.data()); err != nil {
-		return err
-	}
-	if states, err := w.cloud.stacks(ctx); err != nil {
-		return err
-	} else if states[was.service()] == "" {
-		say("%s had a single stack", w.from[:min(len(w.from), 9)])
-	} else if err := was.deploy(ctx, was.service()); err != nil {
+	if err := was.deployAll(ctx); err != nil {
 		return err
 	}
 	before, err := w.cloud.resources(ctx, was.data())

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,11 +22,9 @@ type workspace struct {
 
 // A version is the project at one commit, with the settings of a stage.
 type version struct {
-	in      *workspace
-	root    string // of that version
-	app     string // its program, which synthesises
-	stage   string
-	context []string // further settings
+	in    *workspace
+	app   string // the directory of its synthesised stacks
+	stage string
 }
 
 // prepare gives the account what the CDK wants in it.
@@ -41,7 +40,7 @@ func (w *workspace) present(ctx context.Context, stage string, settings ...strin
 
 // past is the project as it was at the commit that is upgraded from.
 func (w *workspace) past(ctx context.Context, stage string, settings ...string) (*version, error) {
-	root := filepath.Join(w.dir, "before")
+	root := filepath.Join(w.dir, "source")
 	if err := os.MkdirAll(root, 0o750); err != nil {
 		return nil, err
 	}
@@ -53,11 +52,11 @@ func (w *workspace) past(ctx context.Context, stage string, settings ...string) 
 	return w.version(ctx, root, "before", stage, settings)
 }
 
-// version builds a version's app. What its functions do does not matter to a deploy, so that a text stands
-// for each.
+// version builds a version's app and synthesises its stacks. What its functions do does not matter to a
+// deploy, so that a text stands for each.
 func (w *workspace) version(ctx context.Context, root, name, stage string, settings []string) (*version, error) {
-	v := &version{in: w, root: root, app: filepath.Join(w.dir, name+"-infra"), stage: stage}
-	build := exec.CommandContext(ctx, "go", "build", "-o", v.app, "./infra")
+	program := filepath.Join(w.dir, name+"-infra")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./infra")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the app of %s: %w\n%s", name, err, out)
@@ -76,11 +75,13 @@ func (w *workspace) version(ctx context.Context, root, name, stage string, setti
 			return nil, err
 		}
 	}
-	v.context = []string{"--context", "stage=" + stage, "--context", "functions=" + functions}
+	v := &version{in: w, app: filepath.Join(w.dir, name), stage: stage}
+	synth := []string{"synth", "--quiet", "--output", v.app, "--app", program, "--build", "true", "--context", "stage=" + stage, "--context", "functions=" + functions}
 	for _, setting := range settings {
-		v.context = append(v.context, "--context", setting)
+		synth = append(synth, "--context", setting)
 	}
-	return v, nil
+	_, err = w.cdk(ctx, root, synth...)
+	return v, err
 }
 
 // data and service are the names of the stage's stacks.
@@ -94,7 +95,7 @@ func (v *version) deploy(ctx context.Context, stack string) error {
 	if err != nil {
 		return err
 	}
-	output, err := v.template(ctx, stack)
+	output, err := v.template(stack)
 	if err != nil {
 		return err
 	}
@@ -112,10 +113,15 @@ func (v *version) deploy(ctx context.Context, stack string) error {
 	return v.complete(ctx, stack, output)
 }
 
-// deployAll deploys the data and then the service, as deploy --all does.
+// deployAll deploys the data and then the service, as deploy --all does. A version with a single stack has
+// no second one.
 func (v *version) deployAll(ctx context.Context) error {
 	if err := v.deploy(ctx, v.data()); err != nil {
 		return err
+	}
+	if _, err := v.template(v.service()); errors.Is(err, fs.ErrNotExist) {
+		say("the version has a single stack")
+		return nil
 	}
 	return v.deploy(ctx, v.service())
 }
@@ -126,14 +132,10 @@ type template struct {
 	Resources  map[string]struct{ Type string }
 }
 
-// template synthesises a stack.
-func (v *version) template(ctx context.Context, stack string) (template, error) {
-	out := filepath.Join(v.in.dir, "synth")
+// template reads a stack's template.
+func (v *version) template(stack string) (template, error) {
 	var t template
-	if _, err := v.run(ctx, "synth", "--quiet", "--output", out); err != nil {
-		return t, err
-	}
-	b, err := os.ReadFile(filepath.Join(out, stack+".template.json"))
+	b, err := os.ReadFile(filepath.Join(v.app, stack+".template.json"))
 	if err != nil {
 		return t, err
 	}
@@ -169,9 +171,9 @@ func (v *version) destroy(ctx context.Context) error {
 	return err
 }
 
-// run calls the CDK command on the version's app.
+// run calls the CDK command on the version's stacks.
 func (v *version) run(ctx context.Context, arguments ...string) (string, error) {
-	return v.in.cdk(ctx, v.root, append(append(arguments, "--app", v.app, "--build", "true"), v.context...)...)
+	return v.in.cdk(ctx, v.in.dir, append(arguments, "--app", v.app)...)
 }
 
 // cdk calls the CDK command in a directory. What it says is shown only when it fails.
