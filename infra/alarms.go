@@ -40,7 +40,7 @@ func (s *service) addAlarms() []awscloudwatch.Alarm {
 			name += "-" + a.part
 		}
 		made := awscloudwatch.NewAlarm(s.stack, jsii.String("alarm-"+name), &awscloudwatch.AlarmProps{
-			AlarmName:          jsii.String(*s.stack.StackName() + "-" + name),
+			AlarmName:          jsii.String(s.name() + "-" + name),
 			AlarmDescription:   jsii.String(a.says + " See " + a.kind + " in infra/runbook.md."),
 			Metric:             a.metric,
 			Threshold:          &a.threshold,
@@ -135,7 +135,7 @@ const copilotGroup = "copilot"
 func (s *service) failures(g group) []awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
 	for _, f := range g.functions {
-		if slices.ContainsFunc(operations.Table, func(op operations.Operation) bool { return op.ID == f }) {
+		if slices.ContainsFunc(s.rows, func(op operations.Operation) bool { return op.ID == f }) {
 			metrics = append(metrics, s.operation(f).metric("Failures", sum, f))
 		}
 	}
@@ -157,7 +157,7 @@ func (s *service) storeAlarms() []alarm {
 			}
 		}
 		var errors []awscloudwatch.IMetric
-		for _, call := range calls(t.ID) {
+		for _, call := range s.calls(t.ID) {
 			errors = append(errors, s.tableCall(t.ID, call).metric("SystemErrors", sum, call))
 		}
 		if len(errors) == 0 {
@@ -183,7 +183,7 @@ func (s *service) storeAlarms() []alarm {
 // replaces the one that lets the account's services in.
 func (s *service) addTopic() awssns.Topic {
 	topic := awssns.NewTopic(s.stack, jsii.String("alarms"), &awssns.TopicProps{
-		DisplayName: s.stack.StackName(), EnforceSSL: jsii.Bool(true),
+		DisplayName: jsii.String(s.name()), EnforceSSL: jsii.Bool(true), MasterKey: s.key,
 	})
 	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Sid:        jsii.String("AlarmsOfThisAccount"),

@@ -23,7 +23,11 @@ type reader struct {
 const (
 	keyStage  = "stage"
 	keyStages = "stages"
+	keyKeep   = "keep"
 )
+
+// stageName has no hyphen, so that no stage's stack is named like another stage's second one.
+var stageName = regexp.MustCompile(`^[a-z][a-z0-9]{0,19}$`)
 
 func newReader(context map[string]any) *reader {
 	r := &reader{context: context, asked: []string{keyStage, keyStages}}
@@ -31,13 +35,13 @@ func newReader(context map[string]any) *reader {
 	if v, ok := context[keyStage]; ok {
 		r.stage = fmt.Sprint(v)
 	}
-	if r.stage != string(Dev) && r.stage != string(Prod) {
-		r.fault("stage: %q is neither %s nor %s", r.stage, Dev, Prod)
+	if !stageName.MatchString(r.stage) {
+		r.fault("stage: %q is no name of a stage: lower-case letters and digits, 20 at most, a letter first", r.stage)
 	}
 	stages, _ := context[keyStages].(map[string]any)
 	for _, name := range keysOf(stages) {
-		if name != string(Dev) && name != string(Prod) {
-			r.fault("stages: there is no stage %q", name)
+		if !stageName.MatchString(name) {
+			r.fault("stages: %q is no name of a stage", name)
 		}
 	}
 	r.file, _ = stages[r.stage].(map[string]any)
@@ -104,6 +108,29 @@ func (r *reader) flag(key string) bool {
 		r.fault("%s: %v is neither true nor false", key, v)
 	}
 	return b
+}
+
+// keep tells whether the stage keeps its data. Every stage but dev and prod has to say so itself: a
+// misspelt name would otherwise make a stage that loses its data.
+func (r *reader) keep() bool {
+	_, said := r.value(keyKeep)
+	keep := r.flag(keyKeep)
+	switch stage := Stage(r.stage); {
+	case stage == Prod && said && !keep:
+		r.fault("keep: prod always keeps its data")
+	case stage == Prod:
+		return true
+	case stage != Dev && !said:
+		r.fault("keep: the stage %s has to say whether it keeps its data: true or false", r.stage)
+	}
+	return keep
+}
+
+// texts takes a JSON object whose values are texts.
+func (r *reader) texts(key string) map[string]string {
+	var all map[string]string
+	r.structured(key, &all)
+	return all
 }
 
 // list takes a list of texts, or one text with commas.

@@ -20,7 +20,7 @@ import (
 // table, or a question to the logs: nothing grows with the fleet.
 func (s *service) addDashboard(alarms []awscloudwatch.Alarm) {
 	dashboard := awscloudwatch.NewDashboard(s.stack, jsii.String("dashboard"), &awscloudwatch.DashboardProps{
-		DashboardName: s.stack.StackName(),
+		DashboardName: s.dashboardName(),
 	})
 	for _, row := range [][]awscloudwatch.IWidget{
 		{heading("Is it healthy?")}, {alarmStates(alarms)}, s.healthy(),
@@ -32,8 +32,13 @@ func (s *service) addDashboard(alarms []awscloudwatch.Alarm) {
 	}
 	s.output("DashboardUrl", "The dashboard", awscdk.Fn_Join(jsii.String(""), &[]*string{
 		jsii.String("https://console.aws.amazon.com/cloudwatch/home?region="), s.stack.Region(),
-		jsii.String("#dashboards/dashboard/"), s.stack.StackName(),
+		jsii.String("#dashboards/dashboard/"), s.dashboardName(),
 	}))
+}
+
+// dashboardName names the region, too: an account's dashboards share one set of names.
+func (s *service) dashboardName() *string {
+	return awscdk.Fn_Join(jsii.String("-"), &[]*string{jsii.String(s.name()), s.stack.Region()})
 }
 
 func heading(text string) awscloudwatch.IWidget {
@@ -75,7 +80,7 @@ func (s *service) healthy() []awscloudwatch.IWidget {
 		refused = append(refused, s.each(g, "Throttles", sum)...)
 	}
 	for _, t := range dynamo.Tables {
-		for _, call := range calls(t.ID) {
+		for _, call := range s.calls(t.ID) {
 			store = append(store, s.tableCall(t.ID, call).metric("SystemErrors", sum, string(t.ID)+" "+call))
 		}
 	}
@@ -122,7 +127,7 @@ func (s *service) accessLogs(title, filter, stats string) awscloudwatch.IWidget 
 
 func (s *service) releases() []awscloudwatch.IWidget {
 	var changes, polls, slow []awscloudwatch.IMetric
-	for _, op := range operations.Table {
+	for _, op := range s.rows {
 		switch {
 		case slices.Contains(op.Roles, auth.Edge):
 			polls = append(polls, s.lambda(op.ID).metric("Invocations", sum, op.Summary))
@@ -148,6 +153,9 @@ func (s *service) cost() []awscloudwatch.IWidget {
 	var compute, reads, writes, logs []awscloudwatch.IMetric
 	for _, g := range s.groups() {
 		for _, f := range g.functions {
+			if s.functions[f] == nil {
+				continue // the pool's trigger, which is called at a log-in alone
+			}
 			compute = append(compute, s.gigabyteSeconds(f))
 			logs = append(logs, source{"AWS/Logs", map[string]*string{"LogGroupName": s.logs[f].LogGroupName()}}.metric("IncomingBytes", sum, f))
 		}

@@ -35,7 +35,7 @@ func (s Settings) values() map[setting.Name]*string {
 		setting.ChannelCacheSeconds:      number(s.ChannelCacheSeconds),
 		setting.FleetIssuers:             jsii.String(strings.Join(s.fleetIssuers, " ")),
 		setting.CopilotURL:               jsii.String(s.Copilot.URL),
-		setting.CopilotSecret:            s.Copilot.secret(),
+		setting.CopilotSecretID:          jsii.String(s.Copilot.Secret),
 		setting.CopilotTimeoutSeconds:    number(s.Copilot.TimeoutSeconds),
 	}
 	if len(s.Origins) > 0 {
@@ -44,17 +44,20 @@ func (s Settings) values() map[setting.Name]*string {
 	return values
 }
 
-// secret refers to the secret; CloudFormation puts its value in when it deploys, so that it stands
-// in no template, context or commit.
-func (c Copilot) secret() *string {
-	if c.Secret == "" {
-		return jsii.String("")
+// secretOf is the ARN of the secret that an operation's function may read; nil: none. The ARN of a secret
+// ends with six characters that Secrets Manager chooses, which a name does not tell.
+func (s *service) secretOf(op operations.Operation) *string {
+	secret := s.settings.Copilot.Secret
+	switch {
+	case op.Limit != operations.Copilot || secret == "":
+		return nil
+	case strings.HasPrefix(secret, "arn:"):
+		return &secret
 	}
-	options := &awscdk.SecretsManagerSecretOptions{}
-	if c.SecretVersion != "" {
-		options.VersionId = &c.SecretVersion
-	}
-	return awscdk.SecretValue_SecretsManager(&c.Secret, options).UnsafeUnwrap()
+	return s.stack.FormatArn(&awscdk.ArnComponents{
+		Service: jsii.String("secretsmanager"), Resource: jsii.String("secret"),
+		ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME, ResourceName: jsii.String(secret + "-??????"),
+	})
 }
 
 func number(n int) *string { return jsii.String(strconv.Itoa(n)) }

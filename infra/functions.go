@@ -24,61 +24,85 @@ type functionSpec struct {
 	memoryMB    int
 	timeout     time.Duration
 	grants      []operations.Grant
+	tables      []tableRef // of each grant
 	environment map[string]*string
+	// reserved is its share of the account's concurrent executions; 0: it has none of its own.
+	reserved int
+	// secret is the ARN of the secret that it reads; nil: none.
+	secret *string
 	// sampled functions are called so often that Lambda's own two lines a call would cost more than
 	// the calls: of those only warnings are kept.
 	sampled bool
 }
+
+// wholeProcessor is the memory, in MB, from which on Lambda gives a function a whole processor or more.
+const wholeProcessor = 1769
 
 // preTokenGeneration is the trigger of the stack's own user pool.
 const preTokenGeneration = "pre-token-generation"
 
 // addOperations makes one function for each row of the table of operations.
 func (s *service) addOperations() {
-	for _, op := range operations.Table {
-		s.addFunction(functionSpec{
+	for _, op := range s.rows {
+		s.add(functionSpec{
 			name: op.ID, description: op.Summary, memoryMB: op.MemoryMB, timeout: op.Timeout,
 			grants: op.Grants, environment: s.operationEnvironment(op), sampled: op.Sampled,
+			reserved: s.settings.Concurrency.of(op.ID, op), secret: s.secretOf(op),
 		})
 	}
 }
 
 // addAuthorizer makes the function that turns a token into a principal.
 func (s *service) addAuthorizer(issuers *string) {
-	s.addHelper(operations.Authorizer, "Verify an access token", map[string]*string{token.Setting: issuers})
+	spec := helper(operations.Authorizer, "Verify an access token", map[string]*string{token.Setting: issuers})
+	spec.reserved = s.settings.Concurrency.of(operations.Authorizer, operations.Operation{})
+	s.add(spec)
 }
 
-// addHelper makes a function that is no operation.
-func (s *service) addHelper(name, description string, environment map[string]*string) awslambda.Function {
-	return s.addFunction(functionSpec{
+// helper is a function that is no operation.
+func helper(name, description string, environment map[string]*string) functionSpec {
+	return functionSpec{
 		name: name, description: description, environment: environment,
 		memoryMB: operations.HelperMemoryMB, timeout: operations.HelperTimeout,
-	})
+	}
+}
+
+// add makes a function of the service and remembers it.
+func (s *service) add(spec functionSpec) awslambda.Function {
+	for _, g := range spec.grants {
+		spec.tables = append(spec.tables, s.held.tables[g.Table])
+	}
+	f, logs := s.addFunction(spec)
+	s.functions[spec.name], s.logs[spec.name], s.memory[spec.name] = f, logs, float64(spec.memoryMB)
+	return f
 }
 
 // addFunction makes a function with its log group and its role.
-func (s *service) addFunction(spec functionSpec) awslambda.Function {
-	logs := awslogs.NewLogGroup(s.stack, jsii.String(spec.name+"-logs"), &awslogs.LogGroupProps{
-		Retention: retentionDays[s.settings.LogRetentionDays], RemovalPolicy: s.removal(),
-	})
-	env := map[string]*string{telemetry.Stage: jsii.String(string(s.settings.Stage))}
-	maps.Copy(env, spec.environment)
-	for _, g := range spec.grants {
-		env[g.Table.EnvName()] = s.tables[g.Table].TableName()
+func (p part) addFunction(spec functionSpec) (awslambda.Function, awslogs.LogGroup) {
+	logs := p.addLogs(spec.name+"-logs", nil)
+	env := map[string]*string{telemetry.Stage: jsii.String(string(p.settings.Stage))}
+	if spec.memoryMB < wholeProcessor {
+		// Lambda shows two processors to a function that has the time of less than one. Go's scheduler and
+		// collector then work for both; scripts/benchmarks/results/gomaxprocs.md says what that costs.
+		env["GOMAXPROCS"] = jsii.String("1")
 	}
-	if len(spec.grants) > 0 && s.settings.Local() {
-		env["AWS_ENDPOINT_URL_DYNAMODB"] = jsii.String(s.settings.StoreEndpoint)
+	maps.Copy(env, spec.environment)
+	for i, g := range spec.grants {
+		env[g.Table.EnvName()] = spec.tables[i].name
+	}
+	if len(spec.grants) > 0 && p.settings.Local() {
+		env["AWS_ENDPOINT_URL_DYNAMODB"] = jsii.String(p.settings.StoreEndpoint)
 	}
 	lambdaLines := awslambda.SystemLogLevel_INFO
 	if spec.sampled {
 		lambdaLines = awslambda.SystemLogLevel_WARN
 	}
-	f := awslambda.NewFunction(s.stack, jsii.String(spec.name), &awslambda.FunctionProps{
+	props := &awslambda.FunctionProps{
 		Description:  jsii.String(spec.description),
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
-		Architecture: s.architecture(),
+		Architecture: p.architecture(),
 		Handler:      jsii.String("bootstrap"),
-		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Join(s.settings.Functions, spec.name)), nil),
+		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Join(p.settings.Functions, spec.name)), nil),
 		MemorySize:   jsii.Number(spec.memoryMB),
 		Timeout:      awscdk.Duration_Millis(jsii.Number(spec.timeout.Milliseconds())),
 		Environment:  &env,
@@ -89,46 +113,71 @@ func (s *service) addFunction(spec functionSpec) awslambda.Function {
 		ApplicationLogLevelV2: awslambda.ApplicationLogLevel_INFO,
 		SystemLogLevelV2:      lambdaLines,
 		// Without this the CDK would add to the role what it deems fit.
-		Role: s.role(spec, logs).WithoutPolicyUpdates(nil),
-	})
+		Role: p.role(spec, logs).WithoutPolicyUpdates(nil),
+	}
+	if spec.reserved > 0 {
+		props.ReservedConcurrentExecutions = jsii.Number(spec.reserved)
+	}
+	f := awslambda.NewFunction(p.stack, jsii.String(spec.name), props)
 	// The role is referred to already; the CDK's explicit dependency says it twice.
 	f.Node().DefaultChild().(awslambda.CfnFunction).AddDeletionOverride(jsii.String("DependsOn"))
-	s.functions[spec.name], s.logs[spec.name], s.memory[spec.name] = f, logs, float64(spec.memoryMB)
-	return f
+	return f, logs
 }
 
-func (s *service) architecture() awslambda.Architecture {
-	if s.settings.Architecture == "x86_64" {
+// addLogs makes a log group. A nil name lets CloudFormation choose one.
+func (p part) addLogs(id string, name *string) awslogs.LogGroup {
+	return awslogs.NewLogGroup(p.stack, &id, &awslogs.LogGroupProps{
+		LogGroupName: name, Retention: retentionDays[p.settings.LogRetentionDays], RemovalPolicy: p.removal(), EncryptionKey: p.key,
+	})
+}
+
+func (p part) architecture() awslambda.Architecture {
+	if p.settings.Architecture == "x86_64" {
 		return awslambda.Architecture_X86_64()
 	}
 	return awslambda.Architecture_ARM_64()
 }
 
 // role gives a function the rights of its row and no others.
-func (s *service) role(spec functionSpec, logs awslogs.LogGroup) awsiam.Role {
+func (p part) role(spec functionSpec, logs awslogs.LogGroup) awsiam.Role {
 	statements := []awsiam.PolicyStatement{
 		allow(texts("logs:CreateLogStream", "logs:PutLogEvents"), logs.LogGroupArn()),
 		// X-Ray knows no resources: nothing narrower can be granted.
 		allow(texts("xray:PutTraceSegments", "xray:PutTelemetryRecords"), jsii.String("*")),
 	}
-	for _, g := range spec.grants {
-		statements = append(statements, s.statements(g)...)
+	for i, g := range spec.grants {
+		statements = append(statements, rights(g, spec.tables[i].arn)...)
 	}
-	role := awsiam.NewRole(s.stack, jsii.String(spec.name+"-role"), &awsiam.RoleProps{
+	if len(spec.grants) > 0 && p.settings.KMSKeyARN != "" {
+		statements = append(statements, p.useOfKey("dynamodb", "kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo",
+			"kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:DescribeKey"))
+	}
+	if spec.secret != nil {
+		statements = append(statements, allow(texts("secretsmanager:GetSecretValue"), spec.secret))
+		if p.settings.KMSKeyARN != "" {
+			statements = append(statements, p.useOfKey("secretsmanager", "kms:Decrypt"))
+		}
+	}
+	return awsiam.NewRole(p.stack, jsii.String(spec.name+"-role"), &awsiam.RoleProps{
 		Description: jsii.String("What the function " + spec.name + " may do"),
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		InlinePolicies: &map[string]awsiam.PolicyDocument{
 			"row": awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements}),
 		},
 	})
-	excuse(role, "AwsSolutions-IAM5", "X-Ray's actions know no resources; AWS documents * as the only value.", "Resource::*")
-	return role
 }
 
-// statements turns one grant into IAM: queries go to the named indexes and, unless the grant says
-// otherwise, to the table; everything else goes to the table.
-func (s *service) statements(g operations.Grant) []awsiam.PolicyStatement {
-	table := s.tables[g.Table].TableArn()
+// useOfKey is the right to use the customer-managed key through a service of AWS, and not otherwise.
+func (p part) useOfKey(through string, actions ...string) awsiam.PolicyStatement {
+	statement := allow(texts(actions...), &p.settings.KMSKeyARN)
+	via := awscdk.Fn_Join(jsii.String("."), &[]*string{&through, p.stack.Region(), p.stack.UrlSuffix()})
+	statement.AddCondition(jsii.String("StringEquals"), &map[string]any{"kms:ViaService": via})
+	return statement
+}
+
+// rights turns one grant into IAM: queries go to the named indexes and, unless the grant says otherwise,
+// to the table; everything else goes to the table.
+func rights(g operations.Grant, table *string) []awsiam.PolicyStatement {
 	var indexes []*string
 	for _, name := range g.Indexes {
 		indexes = append(indexes, awscdk.Fn_Join(jsii.String("/"), &[]*string{table, jsii.String("index"), jsii.String(name)}))

@@ -16,6 +16,9 @@ import (
 // to divide the stack in peace.
 const maxResources = 430
 
+// maxTemplate is how many bytes a template may have. CloudFormation takes a megabyte.
+const maxTemplate = 1_000_000
+
 // stateful are the types of resources that hold what a deploy cannot make again.
 var stateful = []string{"AWS::DynamoDB::Table", "AWS::Cognito::UserPool", "AWS::Logs::LogGroup"}
 
@@ -37,6 +40,9 @@ func guard(path string, settings Settings) error {
 		return fmt.Errorf("read the template: %w", err)
 	}
 	var faults []string
+	if len(b) >= maxTemplate {
+		faults = append(faults, fmt.Sprintf("the template has %d bytes, and %d are too many", len(b), maxTemplate))
+	}
 	if n := len(template.Resources); n >= maxResources {
 		faults = append(faults, fmt.Sprintf("the stack has %d resources, and %d are too many", n, maxResources))
 	}

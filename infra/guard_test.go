@@ -12,14 +12,14 @@ import (
 )
 
 func TestGuard_AProdTemplateWithPoliciesOfDev_IsRefused(t *testing.T) {
-	settings, err := ReadSettings(map[string]any{"stage": "prod"})
+	settings, err := ReadSettings(prodContext())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := guard(write(t, prod()), settings); err != nil {
+	if err := guard(write(t, prod().template), settings); err != nil {
 		t.Errorf("prod as it is: %v", err)
 	}
-	err = guard(write(t, dev()), settings)
+	err = guard(write(t, dev().template), settings)
 	for _, table := range dynamo.Tables {
 		if err == nil || !strings.Contains(err.Error(), dev().id(t, "AWS::DynamoDB::Table", "table-"+string(table.ID))) {
 			t.Errorf("a prod stack that loses %s passes: %v", table.ID, err)
@@ -38,6 +38,13 @@ func TestGuard_TooManyResources_AreRefused(t *testing.T) {
 	delete(full.Resources, "R0")
 	if err := guard(write(t, full), Settings{Stage: Dev}); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestGuard_ATemplateTooLarge_IsRefused(t *testing.T) {
+	large := template{Resources: map[string]resource{"R": {Type: strings.Repeat("T", maxTemplate)}}}
+	if err := guard(write(t, large), Settings{Stage: Dev}); err == nil {
+		t.Error("a template of a megabyte passes")
 	}
 }
 

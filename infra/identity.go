@@ -14,28 +14,33 @@ import (
 // of the pool writes it.
 const organizationAttribute = "organization"
 
-// addIdentity gives the authorizer's setting: the issuers of the settings and, where none of them
-// speaks for people, the stack's own user pool. It holds the pool's ids, which only a deploy knows.
-func (s *service) addIdentity() *string {
+// issuers gives the authorizer's setting: the issuers of the settings and, where none of them speaks for
+// people, the stage's own user pool. It holds the pool's ids, which only a deploy knows.
+func (s *service) issuers() *string {
 	issuers := slices.Clone(s.settings.Issuers)
-	if s.settings.OwnUserPool() {
-		issuers = append(issuers, s.addUserPool())
+	if s.held.pool != nil {
+		issuers = append(issuers, s.addPoolClient(*s.held.pool))
 	}
 	return s.stack.ToJsonString(issuers, nil)
 }
 
-func (s *service) mfa() awscognito.Mfa {
-	if s.settings.RequireMFA {
+func (p part) mfa() awscognito.Mfa {
+	if p.settings.RequireMFA {
 		return awscognito.Mfa_REQUIRED
 	}
 	return awscognito.Mfa_OPTIONAL
 }
 
-// addUserPool makes the pool for people, its groups named like the roles, and the client they log in
-// with. The pool's tokens carry what the pre-token-generation function puts into them.
-func (s *service) addUserPool() map[string]any {
-	trigger := s.addHelper(preTokenGeneration, "Put organization and roles into access tokens", nil)
-	pool := awscognito.NewUserPool(s.stack, jsii.String("people"), &awscognito.UserPoolProps{
+// personRoles are the roles that a person can have, each of which is a group of the pool.
+func personRoles() []auth.Role {
+	return slices.DeleteFunc(slices.Clone(auth.Roles), func(role auth.Role) bool { return role == auth.Edge })
+}
+
+// addUserPool makes the pool for people and its groups, named like the roles. The pool's tokens carry
+// what the pre-token-generation function puts into them.
+func (p part) addUserPool() *poolRef {
+	trigger, _ := p.addFunction(helper(preTokenGeneration, "Put organization and roles into access tokens", nil))
+	pool := awscognito.NewUserPool(p.stack, jsii.String("people"), &awscognito.UserPoolProps{
 		SelfSignUpEnabled: jsii.Bool(false),
 		SignInAliases:     &awscognito.SignInAliases{Email: jsii.Bool(true)},
 		// Ann@example.com is ann@example.com. A pool cannot change its mind later.
@@ -53,28 +58,31 @@ func (s *service) addUserPool() map[string]any {
 			RequireDigits: jsii.Bool(true), RequireSymbols: jsii.Bool(true),
 			TempPasswordValidity: awscdk.Duration_Days(jsii.Number(3)),
 		},
-		Mfa:             s.mfa(),
+		Mfa:             p.mfa(),
 		MfaSecondFactor: &awscognito.MfaSecondFactor{Otp: jsii.Bool(true), Sms: jsii.Bool(false)},
 		// Essentials is the first plan whose trigger may write access tokens.
 		FeaturePlan:        awscognito.FeaturePlan_ESSENTIALS,
-		DeletionProtection: jsii.Bool(s.settings.Keeps()),
-		RemovalPolicy:      s.removal(),
+		DeletionProtection: jsii.Bool(p.settings.Keeps()),
+		RemovalPolicy:      p.removal(),
 	})
 	excuse(pool, "AwsSolutions-COG2", "Whether people need a second factor is the setting requireMfa; without it each may set one up.")
 	excuse(pool, "AwsSolutions-COG3", "Threat protection needs the Plus plan, at several times the price for each person; the pool has no self sign-up and few people.")
 	pool.AddTrigger(awscognito.UserPoolOperation_PRE_TOKEN_GENERATION_CONFIG(), trigger, awscognito.LambdaVersion_V2_0)
 
-	var grants []auth.Role
-	for _, role := range auth.Roles {
-		if role == auth.Edge {
-			continue // boxes are no people
-		}
-		grants = append(grants, role)
-		awscognito.NewCfnUserPoolGroup(s.stack, jsii.String("group-"+string(role)), &awscognito.CfnUserPoolGroupProps{
+	for _, role := range personRoles() {
+		awscognito.NewCfnUserPoolGroup(p.stack, jsii.String("group-"+string(role)), &awscognito.CfnUserPoolGroupProps{
 			UserPoolId: pool.UserPoolId(), GroupName: jsii.String(string(role)),
 		})
 	}
-	client := pool.AddClient(jsii.String("client"), &awscognito.UserPoolClientOptions{
+	p.output("UserPoolId", "The user pool of the people who use the service", pool.UserPoolId())
+	return &poolRef{id: pool.UserPoolId(), url: pool.UserPoolProviderUrl(), trigger: trigger.FunctionName()}
+}
+
+// addPoolClient makes the client that people log in with, and gives what the authorizer has to know of
+// the pool.
+func (s *service) addPoolClient(pool poolRef) map[string]any {
+	client := awscognito.NewUserPoolClient(s.stack, jsii.String("client"), &awscognito.UserPoolClientProps{
+		UserPool:                   awscognito.UserPool_FromUserPoolId(s.stack, jsii.String("pool"), pool.id),
 		AuthFlows:                  &awscognito.AuthFlow{UserSrp: jsii.Bool(true), UserPassword: jsii.Bool(true)},
 		DisableOAuth:               jsii.Bool(true),
 		EnableTokenRevocation:      jsii.Bool(true),
@@ -87,15 +95,14 @@ func (s *service) addUserPool() map[string]any {
 			Email: jsii.Bool(true),
 		}),
 	})
-	s.output("UserPoolId", "The user pool of the people who use the service", pool.UserPoolId())
 	s.output("UserPoolClientId", "The client that people log in with", client.UserPoolClientId())
 	return map[string]any{
-		"issuer":    pool.UserPoolProviderUrl(),
+		"issuer":    pool.url,
 		"clientIds": []any{client.UserPoolClientId()},
-		"jwksUrl":   *pool.UserPoolProviderUrl() + "/.well-known/jwks.json",
+		"jwksUrl":   *pool.url + "/.well-known/jwks.json",
 		// The names that the pre-token-generation function writes.
 		"organizationClaim": "org",
 		"rolesClaim":        "roles",
-		"grants":            grants,
+		"grants":            personRoles(),
 	}
 }

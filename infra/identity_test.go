@@ -59,7 +59,7 @@ func trusted(t *testing.T, template template) []token.Issuer {
 }
 
 func TestIdentity_WithNoIssuerGiven_TheAuthorizerTrustsThePoolForPeople(t *testing.T) {
-	issuers := trusted(t, dev())
+	issuers := trusted(t, dev().template)
 	if len(issuers) != 1 || issuers[0].Name != "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE" ||
 		issuers[0].JWKSURL != issuers[0].Name+"/.well-known/jwks.json" || !slices.Equal(issuers[0].ClientIDs, []string{"1example23456789"}) ||
 		slices.Contains(issuers[0].Grants, auth.Edge) || len(issuers[0].Grants) != len(auth.Roles)-1 {
@@ -68,14 +68,14 @@ func TestIdentity_WithNoIssuerGiven_TheAuthorizerTrustsThePoolForPeople(t *testi
 }
 
 func TestIdentity_WithAnIssuerOfBoxes_TheAuthorizerTrustsBoth(t *testing.T) {
-	issuers := trusted(t, full())
+	issuers := trusted(t, full().template)
 	if len(issuers) != 2 || issuers[0].Name != "https://fleet.example" || !slices.Equal(issuers[0].Grants, []auth.Role{auth.Edge}) {
 		t.Errorf("the authorizer trusts %+v", issuers)
 	}
 }
 
 func TestIdentity_WithAnIssuerOfPeople_ThereIsNoPool(t *testing.T) {
-	template := synthesise(map[string]any{"issuers": "[" + people + "]"})
+	template := synthesise(map[string]any{"issuers": "[" + people + "]"}).template
 	if pools := template.of("AWS::Cognito::UserPool"); len(pools) > 0 {
 		t.Errorf("the stack makes %v", sorted(pools))
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
+
+	"wavegate/shared/operations"
 )
 
 func main() {
@@ -23,7 +25,7 @@ func main() {
 	if err := errors.Join(guardPrograms(settings), guardDocs(settings)); err != nil {
 		fail(err)
 	}
-	NewStack(app, settings)
+	NewStacks(app, settings, operations.Table)
 	awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(nil), nil)
 	assembly := app.Synth(nil)
 	for _, stack := range *assembly.Stacks() {

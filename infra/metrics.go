@@ -49,16 +49,28 @@ func (s *service) own() source {
 
 func (s *service) gateway() source {
 	return source{"AWS/ApiGateway", map[string]*string{
-		"ApiName": s.stack.StackName(), "Stage": jsii.String(string(s.settings.Stage)),
+		"ApiName": jsii.String(s.name()), "Stage": jsii.String(string(s.settings.Stage)),
 	}}
 }
 
+// functionName is by what name Lambda counts a function; nil: the stage has no such function.
+func (s *service) functionName(function string) *string {
+	switch f := s.functions[function]; {
+	case f != nil:
+		return f.FunctionName()
+	case function == preTokenGeneration && s.held.pool != nil:
+		return s.held.pool.trigger
+	}
+	return nil
+}
+
 func (s *service) lambda(function string) source {
-	return source{"AWS/Lambda", map[string]*string{"FunctionName": s.functions[function].FunctionName()}}
+	name := s.functionName(function)
+	return source{"AWS/Lambda", map[string]*string{"FunctionName": name}}
 }
 
 func (s *service) table(id dynamo.TableID) source {
-	return source{"AWS/DynamoDB", map[string]*string{"TableName": s.tables[id].TableName()}}
+	return source{"AWS/DynamoDB", map[string]*string{"TableName": s.held.tables[id].name}}
 }
 
 // index is a global index's figures, which are not among its table's.
@@ -84,9 +96,9 @@ func (s *service) tableCall(id dynamo.TableID, call string) source {
 
 // calls lists the kinds of DynamoDB calls that the operations make on a table. Writes are counted
 // as transactions, beside the single update of a counter.
-func calls(id dynamo.TableID) []string {
+func (s *service) calls(id dynamo.TableID) []string {
 	made := map[string]bool{}
-	for _, op := range operations.Table {
+	for _, op := range s.rows {
 		for _, g := range op.Grants {
 			if g.Table != id {
 				continue
@@ -143,13 +155,13 @@ func (s *service) groups() []group {
 		}
 		groups = append(groups, group{name, []string{function}, timeout})
 	}
-	for _, op := range operations.Table {
+	for _, op := range s.rows {
 		add(strings.Split(op.Path, "/")[2], op.ID, float64(op.Timeout.Milliseconds()))
 	}
 	for _, helper := range []struct{ group, name string }{
 		{"identity", operations.Authorizer}, {"identity", preTokenGeneration}, {"docs", operations.Docs},
 	} {
-		if s.functions[helper.name] != nil {
+		if s.functionName(helper.name) != nil {
 			add(helper.group, helper.name, float64(operations.HelperTimeout.Milliseconds()))
 		}
 	}

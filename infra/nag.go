@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
@@ -9,13 +10,22 @@ import (
 // excuse tells cdk-nag that a construct, and what it is made of, breaks a rule on purpose, and why.
 // findings, where given, narrow it to those findings of the rule.
 func excuse(construct constructs.IConstruct, rule, reason string, findings ...string) {
-	suppression := &cdknag.NagPackSuppression{Id: &rule, Reason: &reason}
+	cdknag.NagSuppressions_AddResourceSuppressions(construct, suppression(rule, reason, findings), jsii.Bool(true))
+}
+
+// excuseAll says the same of a whole stack, once.
+func excuseAll(stack awscdk.Stack, rule, reason string, findings ...string) {
+	cdknag.NagSuppressions_AddStackSuppressions(stack, suppression(rule, reason, findings), nil)
+}
+
+func suppression(rule, reason string, findings []string) *[]*cdknag.NagPackSuppression {
+	s := &cdknag.NagPackSuppression{Id: &rule, Reason: &reason}
 	if len(findings) > 0 {
 		list := make([]any, len(findings))
 		for i, f := range findings {
 			list[i] = f
 		}
-		suppression.AppliesTo = &list
+		s.AppliesTo = &list
 	}
-	cdknag.NagSuppressions_AddResourceSuppressions(construct, &[]*cdknag.NagPackSuppression{suppression}, jsii.Bool(true))
+	return &[]*cdknag.NagPackSuppression{s}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,37 +12,66 @@ import (
 
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/problem"
 )
 
+// An api is what the template's body says of the API.
+type api map[string]any
+
+func (t template) api(test *testing.T) api {
+	test.Helper()
+	for _, r := range t.of("AWS::ApiGateway::RestApi") {
+		body, _ := r.Properties["Body"].(map[string]any)
+		return body
+	}
+	test.Fatal("the template has no API")
+	return nil
+}
+
+// routes lists the methods of all paths, by method and path.
+func (a api) routes() map[string]map[string]any {
+	routes := map[string]map[string]any{}
+	paths, _ := a["paths"].(map[string]any)
+	for path, methods := range paths {
+		for method, m := range methods.(map[string]any) {
+			name := strings.ToUpper(method)
+			if method == anyMethod {
+				name = operations.Any
+			}
+			routes[name+" "+path] = m.(map[string]any)
+		}
+	}
+	return routes
+}
+
+// mocked tells whether the gateway itself answers a method.
+func mocked(method map[string]any) bool {
+	return value(method, "x-amazon-apigateway-integration", "type") == "mock"
+}
+
+var invokes = regexp.MustCompile(`^arn:(?:aws|\$\{AWS::Partition\}):apigateway:[^:]+(?:::Region\})?:lambda:path/2015-03-31/functions/\$\{([A-Za-z0-9]+)\.Arn\}/invocations$`)
+
+// functionOf gives the logical id of the function that an address of API Gateway invokes.
+func functionOf(uri any) string {
+	if found := invokes.FindStringSubmatch(text(uri)); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
 func TestStack_RoutesAndTheirFunctions_AreTheTableOfOperations(t *testing.T) {
+	template := dev().template
 	want := map[string]string{}
 	for _, op := range operations.Table {
-		want[op.Method+" "+op.Path] = op.ID
+		want[op.Method+" "+op.Path] = template.id(t, "AWS::Lambda::Function", op.ID)
 	}
 	got := map[string]string{}
-	template := dev()
-	for _, m := range template.of("AWS::ApiGateway::Method") {
-		if mocked(m) {
-			continue // see TestStack_WhatIsNoOperation_IsToldSo
-		}
-		route := fmt.Sprint(m.Properties["HttpMethod"], " ", path(template, m))
-		uri := text(value(m.Properties, "Integration", "Uri"))
-		found := regexp.MustCompile(`\$\{([A-Za-z0-9]+)\.Arn\}/invocations$`).FindStringSubmatch(uri)
-		if found == nil {
-			t.Fatalf("%s: %s invokes no function", route, uri)
-		}
-		got[route] = strings.TrimSuffix(found[1], found[1][len(found[1])-8:])
-	}
-	for route, id := range want {
-		if got[route] != strings.ReplaceAll(id, "-", "") {
-			t.Errorf("%s is answered by %q, want %s", route, got[route], id)
+	for route, m := range template.api(t).routes() {
+		if !mocked(m) { // see TestAnswers
+			got[route] = functionOf(value(m, "x-amazon-apigateway-integration", "uri"))
 		}
 	}
-	for route := range got {
-		if want[route] == "" {
-			t.Errorf("%s is in the template and not in the table", route)
-		}
+	if !maps.Equal(got, want) {
+		t.Errorf("the routes are %v\nwant %v", got, want)
 	}
 }
 
@@ -68,85 +98,95 @@ func TestStack_EveryFunctionThatIsWritten_IsDeployed(t *testing.T) {
 	}
 }
 
-// mocked tells whether the gateway itself answers a method.
-func mocked(method resource) bool { return value(method.Properties, "Integration", "Type") == "MOCK" }
-
-// TestStack_WhatIsNoOperation_IsToldSo: without a method of its own, API Gateway takes the token of a call
-// that leads nowhere for a signature of AWS's, and answers 403.
-func TestStack_WhatIsNoOperation_IsToldSo(t *testing.T) {
-	for name, template := range map[string]template{"dev": dev(), "docs": docs()} {
-		methods := map[string][]string{}
-		for id, m := range template.of("AWS::ApiGateway::Method") {
-			at := path(template, m)
-			methods[at] = append(methods[at], m.Properties["HttpMethod"].(string))
-			if !mocked(m) {
-				continue
-			}
-			answer := value(m.Properties, "Integration", "IntegrationResponses", 0)
-			body := text(value(answer, "ResponseTemplates", "application/json"))
-			var document problem.Document
-			if err := json.Unmarshal([]byte(body), &document); err != nil || document.Code != problem.NotFound || document.Status != 404 {
-				t.Errorf("%s answers %s (%v)", id, body, err)
-			}
-			if value(answer, "StatusCode") != "404" || value(answer, "ResponseParameters", "method.response.header.Content-Type") != "'"+problem.ContentType+"'" {
-				t.Errorf("%s answers %v", id, answer)
-			}
-			if got := value(m.Properties, "Integration", "RequestTemplates", "application/json"); got != `{"statusCode": 404}` || m.Properties["HttpMethod"] != "ANY" {
-				t.Errorf("%s is asked with %v for %v", id, got, m.Properties["HttpMethod"])
-			}
-		}
-		for id := range template.of("AWS::ApiGateway::Resource") {
-			if at := path(template, resource{Properties: map[string]any{"ResourceId": "${" + id + "}"}}); !slices.Contains(methods[at], "ANY") {
-				t.Errorf("%s: %s has the methods %v alone", name, at, methods[at])
-			}
-		}
-		if !slices.Contains(methods[""], "ANY") || !slices.Contains(methods["/{unknown+}"], "ANY") {
-			t.Errorf("%s: some paths are left to the gateway", name)
-		}
-	}
-}
-
-// path is the route of a method, from its resource up to the root.
-func path(t template, method resource) string {
-	route := ""
-	parent := method.Properties["ResourceId"]
-	for {
-		r, ok := t.Resources[strings.Trim(text(parent), "${}")]
-		if !ok {
-			return route
-		}
-		route = "/" + r.Properties["PathPart"].(string) + route
-		parent = r.Properties["ParentId"]
-	}
-}
-
 func TestStack_EveryMethod_AsksTheAuthorizerAndOutwaitsItsFunction(t *testing.T) {
-	template := dev()
-	authorizer := template.id(t, "AWS::ApiGateway::Authorizer", "token")
-	for id, m := range template.of("AWS::ApiGateway::Method") {
+	for route, m := range dev().api(t).routes() {
 		if mocked(m) {
 			continue
 		}
-		if m.Properties["AuthorizationType"] != "CUSTOM" || text(m.Properties["AuthorizerId"]) != "${"+authorizer+"}" {
-			t.Errorf("%s can be called without the authorizer", id)
+		if security, _ := json.Marshal(m["security"]); string(security) != `[{"token":[]}]` {
+			t.Errorf("%s asks %s", route, security)
 		}
-		if m.Properties["ApiKeyRequired"] == true {
-			t.Errorf("%s asks for an API key", id)
-		}
-		op := operations.Get(m.Properties["OperationName"].(string))
-		wait := value(m.Properties, "Integration", "TimeoutInMillis").(float64)
+		op := operations.Get(m["operationId"].(string))
+		wait := value(m, "x-amazon-apigateway-integration", "timeoutInMillis").(float64)
 		if wait > 29_000 || (wait <= float64(op.Timeout.Milliseconds()) && wait != 29_000) {
-			t.Errorf("%s waits %v ms for a function that may take %v", id, wait, op.Timeout)
+			t.Errorf("%s waits %v ms for a function that may take %v", route, wait, op.Timeout)
 		}
 	}
 }
 
 func TestStack_TheAuthorizer_SeesTheHeaderAndIsCachedByIt(t *testing.T) {
-	for _, a := range dev().of("AWS::ApiGateway::Authorizer") {
-		if a.Properties["Type"] != "REQUEST" || a.Properties["IdentitySource"] != "method.request.header.Authorization" ||
-			a.Properties["AuthorizerResultTtlInSeconds"] != 300.0 {
-			t.Errorf("the authorizer is %v", a.Properties)
+	template := dev().template
+	scheme := value(map[string]any(template.api(t)), "components", "securitySchemes", "token")
+	a := value(scheme, "x-amazon-apigateway-authorizer")
+	if value(scheme, "name") != "Authorization" || value(scheme, "in") != "header" || value(scheme, "x-amazon-apigateway-authtype") != "custom" ||
+		value(a, "type") != "request" || value(a, "identitySource") != "method.request.header.Authorization" || value(a, "authorizerResultTtlInSeconds") != 300.0 {
+		t.Errorf("the authorizer is %v", scheme)
+	}
+	if got, want := functionOf(value(a, "authorizerUri")), template.id(t, "AWS::Lambda::Function", operations.Authorizer); got != want {
+		t.Errorf("tokens are given to %s, want %s", got, want)
+	}
+}
+
+// TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse: there is no permission on a function but the
+// user pool's on its trigger.
+func TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse(t *testing.T) {
+	for name, template := range map[string]template{"dev": dev().template, "full": full().template} {
+		role := template.id(t, "AWS::IAM::Role", "invoker")
+		api := template.api(t)
+		authorizer := value(map[string]any(api), "components", "securitySchemes", "token", "x-amazon-apigateway-authorizer")
+		called := map[string]bool{"Allow lambda:InvokeFunction ${" + functionOf(value(authorizer, "authorizerUri")) + ".Arn}": true}
+		if text(value(authorizer, "authorizerCredentials")) != "${"+role+".Arn}" {
+			t.Errorf("%s: the authorizer is called as %v", name, value(authorizer, "authorizerCredentials"))
 		}
+		for route, m := range api.routes() {
+			if mocked(m) {
+				continue
+			}
+			integration := m["x-amazon-apigateway-integration"]
+			called["Allow lambda:InvokeFunction ${"+functionOf(value(integration, "uri"))+".Arn}"] = true
+			if text(value(integration, "credentials")) != "${"+role+".Arn}" {
+				t.Errorf("%s: %s calls as %v", name, route, value(integration, "credentials"))
+			}
+		}
+		var may []string
+		var policies []string
+		for id, p := range template.of("AWS::IAM::ManagedPolicy") {
+			if got := list(p.Properties["Roles"]); !slices.Equal(got, []string{"${" + role + "}"}) {
+				t.Errorf("%s: %s is for %v", name, id, got)
+			}
+			may = append(may, allowed(value(p.Properties, "PolicyDocument"))...)
+			policies = append(policies, id)
+		}
+		slices.Sort(may)
+		if want := sorted(called); !slices.Equal(may, want) {
+			t.Errorf("%s: the gateway may %v\nand calls %v", name, may, want)
+		}
+		if r := template.Resources[role]; len(allowances(r)) > 0 || r.Properties["ManagedPolicyArns"] != nil {
+			t.Errorf("%s: the role has more rights: %v", name, r.Properties)
+		}
+		// No route is live before the right to call its function.
+		for id, d := range template.of("AWS::ApiGateway::Deployment") {
+			for _, policy := range policies {
+				if !slices.Contains(d.DependsOn, policy) {
+					t.Errorf("%s: %s does not wait for %s", name, id, policy)
+				}
+			}
+		}
+		for id, p := range template.of("AWS::Lambda::Permission") {
+			if p.Properties["Principal"] != "cognito-idp.amazonaws.com" || p.Properties["SourceArn"] == nil {
+				t.Errorf("%s: %s lets %v call", name, id, p.Properties["Principal"])
+			}
+		}
+	}
+}
+
+// TestInvoker_PoliciesOfTheLongestNames_FitIntoWhatIAMTakes: 6,144 characters, white space apart.
+func TestInvoker_PoliciesOfTheLongestNames_FitIntoWhatIAMTakes(t *testing.T) {
+	// Lambda's names have 64 characters, and no region's name has more than 14.
+	arn := "arn:aws-us-gov:lambda:ap-southeast-99:123456789012:function:" + strings.Repeat("f", 64) + ":live"
+	statement := len(`{"Version":"2012-10-17","Statement":[{"Action":"lambda:InvokeFunction","Effect":"Allow","Resource":[]}]}`)
+	if size := statement + policyFunctions*(len(arn)+len(`"",`)); size > 6144 {
+		t.Errorf("a policy of %d functions has %d characters", policyFunctions, size)
 	}
 }
 
@@ -154,16 +194,23 @@ func TestStack_TheAuthorizer_SeesTheHeaderAndIsCachedByIt(t *testing.T) {
 func allowances(role resource) []string {
 	var all []string
 	for i := range list(role.Properties["Policies"]) {
-		statements := value(role.Properties, "Policies", i, "PolicyDocument", "Statement").([]any)
-		for _, s := range statements {
-			for _, a := range list(value(s, "Action")) {
-				for _, r := range list(value(s, "Resource")) {
-					all = append(all, fmt.Sprint(value(s, "Effect"), " ", a, " ", r))
-				}
+		all = append(all, allowed(value(role.Properties, "Policies", i, "PolicyDocument"))...)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// allowed writes what a policy's document allows, in the same form.
+func allowed(document any) []string {
+	var all []string
+	statements, _ := value(document, "Statement").([]any)
+	for _, s := range statements {
+		for _, a := range list(value(s, "Action")) {
+			for _, r := range list(value(s, "Resource")) {
+				all = append(all, fmt.Sprint(value(s, "Effect"), " ", a, " ", r))
 			}
 		}
 	}
-	slices.Sort(all)
 	return all
 }
 
@@ -190,7 +237,7 @@ func rowAllowances(t *testing.T, template template, function string, grants []op
 }
 
 func TestStack_EachFunction_MayDoWhatItsRowSaysAndNoMore(t *testing.T) {
-	template := dev()
+	template := dev().template
 	grants := map[string][]operations.Grant{operations.Authorizer: nil, preTokenGeneration: nil}
 	for _, op := range operations.Table {
 		grants[op.ID] = op.Grants
@@ -222,7 +269,7 @@ func TestStack_EachFunction_MayDoWhatItsRowSaysAndNoMore(t *testing.T) {
 }
 
 func TestStack_EachFunction_KnowsTheTablesOfItsRowAndNoOthers(t *testing.T) {
-	template := dev()
+	template := dev().template
 	for _, op := range operations.Table {
 		function := template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)]
 		env := value(function.Properties, "Environment", "Variables").(map[string]any)
@@ -238,22 +285,6 @@ func TestStack_EachFunction_KnowsTheTablesOfItsRowAndNoOthers(t *testing.T) {
 			if strings.HasPrefix(key, "TABLE_") && !want[key] {
 				t.Errorf("%s knows %s, which its row does not name", op.ID, key)
 			}
-		}
-	}
-}
-
-func TestStack_NothingButTheAPI_MayCallAnOperation(t *testing.T) {
-	for id, p := range dev().of("AWS::Lambda::Permission") {
-		switch p.Properties["Principal"] {
-		case "apigateway.amazonaws.com", "cognito-idp.amazonaws.com":
-		default:
-			t.Errorf("%s lets %v call", id, p.Properties["Principal"])
-		}
-		if p.Properties["SourceArn"] == nil {
-			t.Errorf("%s lets any API or pool call", id)
-		}
-		if strings.Contains(text(p.Properties["SourceArn"]), "test-invoke-stage") {
-			t.Errorf("%s is for the console's test button", id)
 		}
 	}
 }

@@ -16,13 +16,14 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// A Stage is one of the two ways to run the service.
+// A Stage is one deployment of the service in an account and region. Its name is free: lower-case
+// letters and digits, 20 at most.
 type Stage string
 
 const (
-	// Dev can be thrown away: a destroyed stack leaves nothing behind.
+	// Dev is the stage when none is named. It keeps nothing unless told to.
 	Dev Stage = "dev"
-	// Prod keeps what it holds: data, logs and identities outlive the stack and mistakes.
+	// Prod always keeps its data, and has to say where it is deployed and under which domain.
 	Prod Stage = "prod"
 )
 
@@ -30,7 +31,22 @@ const (
 // line with `-c key=value`, or in cdk.json under stages.<stage>, or left at its default. deploying.md
 // lists them.
 type Settings struct {
-	Stage        Stage
+	Stage Stage
+	// Keep makes data, logs and identities outlive the stacks and mistakes. Without it, destroyed
+	// stacks leave nothing behind.
+	Keep bool
+	// Account and Region are where the stage is deployed. Empty: where the credentials point to.
+	Account, Region string
+	Domain          Domain
+	// Tags are put on every resource, beside the project's own.
+	Tags map[string]string
+	// KMSKeyARN is the customer-managed key for tables, logs and the alarms' topic. Empty: keys that
+	// AWS manages.
+	KMSKeyARN string
+	// PermissionsBoundary is the ARN of the policy that bounds every role. Empty: none.
+	PermissionsBoundary string
+	// WebACLARN is the web ACL (WAF) in front of the API. Empty: none.
+	WebACLARN    string
 	Architecture string // arm64 or x86_64
 	// Issuers of tokens beside the stack's own user pool, each as the authorizer's setting describes
 	// it; token.ParseIssuers says how.
@@ -46,11 +62,10 @@ type Settings struct {
 	// AlarmEmail receives alarms; empty: nobody does until somebody subscribes to the topic.
 	AlarmEmail string
 	// Limits are the fair-use limits, in requests a minute.
-	Limits ratelimit.Limits
-	// The stage's own throttle, over all callers together: a rate in requests a second, and how many
-	// may come at once. It stands behind the fair-use limits and must lie above them.
-	ThrottleRate, ThrottleBurst int
-	Copilot                     Copilot
+	Limits      ratelimit.Limits
+	Throttles   Throttles
+	Concurrency Concurrency
+	Copilot     Copilot
 	// PollIntervalSeconds is how often a box is told to poll.
 	PollIntervalSeconds int
 	// ChannelCacheSeconds is how long a function may answer polls from a channel it has read.
@@ -73,14 +88,14 @@ type Copilot struct {
 	// URL is the upstream; empty: the copilot's operations answer 503.
 	URL string
 	// Secret is the name or the ARN of the Secrets Manager secret that the upstream knows the service
-	// by, and SecretVersion its version id; a new version takes a deploy to arrive.
-	Secret, SecretVersion string
+	// by. The function reads it at run time, so its value is in no template and no environment.
+	Secret string
 	// TimeoutSeconds is how long the upstream may take to answer.
 	TimeoutSeconds int
 }
 
 // Keeps tells whether the stage's data outlives its stack.
-func (s Settings) Keeps() bool { return s.Stage == Prod }
+func (s Settings) Keeps() bool { return s.Keep }
 
 // Local tells whether the template is for a run under SAM.
 func (s Settings) Local() bool { return s.StoreEndpoint != "" }
@@ -97,29 +112,36 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		n := setting.Numbers[name]
 		return r.number(key, n.Default, n.Least, n.Most)
 	}
-	stage, retention := Stage(r.stage), 14
-	if stage == Prod {
+	keep, retention := r.keep(), 14
+	if keep {
 		retention = 90
 	}
 	s := Settings{
-		Stage:        stage,
-		Architecture: r.oneOf("architecture", "arm64", "arm64", "x86_64"),
-		RequireMFA:   r.flag("requireMfa"),
-		Docs:         r.flag("docs"),
-		Origins:      r.list("origins"),
-		AlarmEmail:   r.text("alarmEmail", ""),
+		Stage:               Stage(r.stage),
+		Keep:                keep,
+		Account:             r.text("account", ""),
+		Region:              r.text("region", ""),
+		Domain:              readDomain(r),
+		Tags:                r.texts("tags"),
+		KMSKeyARN:           r.text("kmsKeyArn", ""),
+		PermissionsBoundary: r.text("permissionsBoundary", ""),
+		WebACLARN:           r.text("webAclArn", ""),
+		Architecture:        r.oneOf("architecture", "arm64", "arm64", "x86_64"),
+		RequireMFA:          r.flag("requireMfa"),
+		Docs:                r.flag("docs"),
+		Origins:             r.list("origins"),
+		AlarmEmail:          r.text("alarmEmail", ""),
 		Limits: ratelimit.Limits{
 			User:                number("limitUser", setting.LimitUser),
 			Organization:        number("limitOrganization", setting.LimitOrganization),
 			CopilotUser:         number("limitCopilotUser", setting.LimitCopilotUser),
 			CopilotOrganization: number("limitCopilotOrganization", setting.LimitCopilotOrganization),
 		},
-		ThrottleRate:  r.number("throttleRate", 2000, 1, 1_000_000),
-		ThrottleBurst: r.number("throttleBurst", 2000, 1, 1_000_000),
+		Throttles:   readThrottles(r),
+		Concurrency: readConcurrency(r),
 		Copilot: Copilot{
 			URL:            r.text("copilotUrl", ""),
 			Secret:         r.text("copilotSecret", ""),
-			SecretVersion:  r.text("copilotSecretVersion", ""),
 			TimeoutSeconds: number("copilotTimeoutSeconds", setting.CopilotTimeoutSeconds),
 		},
 		PollIntervalSeconds: number("pollIntervalSeconds", setting.PollIntervalSeconds),
@@ -131,6 +153,10 @@ func ReadSettings(context map[string]any) (Settings, error) {
 	}
 	s.Issuers, s.fleetIssuers, s.peopleElsewhere = issuers(r)
 	s.check(r)
+	s.checkPlace(r)
+	s.Domain.check(r, s)
+	s.Throttles.check(r, s.Limits)
+	s.Concurrency.check(r)
 	s.Copilot.check(r)
 	r.unknown()
 	if len(r.faults) > 0 {
@@ -157,11 +183,8 @@ func (s Settings) check(r *reader) {
 	if err := s.Limits.Validate(); err != nil {
 		r.fault("%s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
-	if s.ThrottleRate*60 <= s.Limits.Organization {
-		r.fault("throttleRate: %d a second lies below the fair-use limit of %d a minute", s.ThrottleRate, s.Limits.Organization)
-	}
 	if s.StoreEndpoint != "" && (s.Keeps() || !absolute(s.StoreEndpoint, "http")) {
-		r.fault("storeEndpoint: an http URL, and never in prod")
+		r.fault("storeEndpoint: an http URL, and never in a stage that keeps its data")
 	}
 }
 
@@ -179,7 +202,7 @@ func isOrigin(text string) bool {
 // mostIssuers is how many bytes the issuers may take, of the 4 KB that all variables of a function may.
 const mostIssuers = 3000
 
-// secretName is a secret's name or ARN: no character that could end the reference it is put into.
+// secretName is a secret's name or ARN.
 var secretName = regexp.MustCompile(`^[A-Za-z0-9/_+=.@:-]{1,512}$`)
 
 func (c Copilot) check(r *reader) {
@@ -191,9 +214,6 @@ func (c Copilot) check(r *reader) {
 	}
 	if c.Secret != "" && !secretName.MatchString(c.Secret) {
 		r.fault("copilotSecret: give the name or the ARN of a Secrets Manager secret, never its value")
-	}
-	if c.SecretVersion != "" && (c.Secret == "" || !secretName.MatchString(c.SecretVersion)) {
-		r.fault("copilotSecretVersion: the id of a version of copilotSecret")
 	}
 }
 

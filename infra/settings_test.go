@@ -11,8 +11,9 @@ import (
 func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {
 	got, err := ReadSettings(nil)
 	want := Settings{
-		Stage: Dev, Architecture: "arm64", Limits: ratelimit.Defaults(), ThrottleRate: 2000, ThrottleBurst: 2000,
-		Copilot: Copilot{TimeoutSeconds: 25}, PollIntervalSeconds: 60, ChannelCacheSeconds: 2,
+		Stage: Dev, Architecture: "arm64", Limits: ratelimit.Defaults(),
+		Throttles: Throttles{Method: Throttle{Rate: 2000, Burst: 2000}, Poll: Throttle{Rate: 1800, Burst: 1000}},
+		Copilot:   Copilot{TimeoutSeconds: 25}, PollIntervalSeconds: 60, ChannelCacheSeconds: 2,
 		LogSamplePolls: 100, LogRetentionDays: 14, Functions: "dist",
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -23,12 +24,44 @@ func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {
 	}
 }
 
+// TestSettings_TheProjectsOwnContext_IsValid, but prod is deployed by nobody until it is said where.
 func TestSettings_TheProjectsOwnContext_IsValid(t *testing.T) {
-	for _, stage := range []string{"dev", "prod"} {
-		context := projectContext()
-		context["stage"] = stage
-		if _, err := ReadSettings(context); err != nil {
-			t.Errorf("%s: %v", stage, err)
+	context := projectContext()
+	if _, err := ReadSettings(context); err != nil {
+		t.Errorf("dev: %v", err)
+	}
+	context["stage"] = "prod"
+	_, err := ReadSettings(context)
+	for _, missing := range []string{"account, region: prod names both", "domain: boxes keep the API's URL", "accountConcurrency: prod names"} {
+		if err == nil || !strings.Contains(err.Error(), missing) {
+			t.Errorf("prod lacks no %q: %v", missing, err)
+		}
+	}
+	if err == nil || strings.Count(err.Error(), "\n") != 3 {
+		t.Errorf("prod lacks more: %v", err)
+	}
+}
+
+func TestSettings_AStageOfAnyName_SaysWhetherItKeepsItsData(t *testing.T) {
+	for name, c := range map[string]struct {
+		context map[string]any
+		keeps   bool
+		fault   string
+	}{
+		"dev":                    {map[string]any{}, false, ""},
+		"a dev that keeps":       {map[string]any{"keep": "true"}, true, ""},
+		"prod":                   {prodContext(), true, ""},
+		"a prod that forgets":    {prodContext("keep", "false"), true, "keep: prod always keeps"},
+		"staging, from the file": {map[string]any{"stage": "staging", "stages": map[string]any{"staging": map[string]any{"keep": true}}}, true, ""},
+		"a person's own":         {map[string]any{"stage": "ann", "keep": "false"}, false, ""},
+		"a slip of the pen":      {map[string]any{"stage": "prdo"}, false, "keep: the stage prdo has to say"},
+	} {
+		s, err := ReadSettings(c.context)
+		switch {
+		case c.fault == "" && (err != nil || s.Keeps() != c.keeps):
+			t.Errorf("%s: keeps %v, %v", name, s.Keeps(), err)
+		case c.fault != "" && (err == nil || !strings.Contains(err.Error(), c.fault)):
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
@@ -37,8 +70,11 @@ func TestSettings_TheCommandLine_WinsOverTheFile(t *testing.T) {
 	got, err := ReadSettings(map[string]any{
 		"stage": "prod", "limitUser": "700", "docs": "true",
 		"stages": map[string]any{
-			"prod": map[string]any{"limitUser": 800.0, "alarmEmail": "ops@example.com", "origins": []any{"https://a.example"}},
-			"dev":  map[string]any{"alarmEmail": "nobody@example.com"},
+			"prod": map[string]any{
+				"account": "111122223333", "region": "eu-central-1", "domain": "none", "accountConcurrency": 1000.0, "limitUser": 800.0,
+				"alarmEmail": "ops@example.com", "origins": []any{"https://a.example"},
+			},
+			"dev": map[string]any{"alarmEmail": "nobody@example.com"},
 		},
 	})
 	if err != nil {
@@ -65,8 +101,27 @@ func TestSettings_AnIssuerOfBoxes_LeavesTheUserPoolInPlace(t *testing.T) {
 
 func TestSettings_EachFault_IsNamed(t *testing.T) {
 	for want, context := range map[string]map[string]any{
-		`stage: "test" is neither dev nor prod`:         {"stage": "test"},
-		`there is no stage "staging"`:                   {"stages": map[string]any{"staging": map[string]any{}}},
+		`stage: "Test" is no name of a stage`:           {"stage": "Test", "keep": "false"},
+		`stage: "dev-service" is no name of a stage`:    {"stage": "dev-service", "keep": "false"},
+		`stages: "my_stage" is no name of a stage`:      {"stages": map[string]any{"my_stage": map[string]any{}}},
+		`keep: perhaps is neither true nor false`:       {"stage": "test", "keep": "perhaps"},
+		`account: "1234" is no account id`:              {"account": "1234"},
+		`region: "Frankfurt" is no region`:              {"region": "Frankfurt"},
+		`domain: "API.example" is no host name`:         {"domain": "API.example", "certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c"},
+		`domain: "https://api.example" is no host name`: {"domain": "https://api.example", "certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c"},
+		`certificateArn: the domain needs`:              {"domain": "api.wavegate.example"},
+		`certificateArn, hostedZone: they go with a`:    {"hostedZone": "Z1234"},
+		`certificateArn: it lies in us-east-1, and the`: {"region": "eu-central-1", "domain": "api.wavegate.example", "certificateArn": "arn:aws:acm:us-east-1:111122223333:certificate/c"},
+		`hostedZone: "wavegate.example" is no id`:       {"domain": "api.wavegate.example", "certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/c", "hostedZone": "wavegate.example"},
+		`kmsKeyArn: "alias/mine" is no ARN of a KMS`:    {"kmsKeyArn": "alias/mine"},
+		`webAclArn: "mine" is no ARN of a regional`:     {"webAclArn": "mine"},
+		`permissionsBoundary: "mine" is no ARN`:         {"permissionsBoundary": "mine"},
+		`tags: "stage" cannot be set`:                   {"tags": `{"stage":"x"}`},
+		`tags: "aws:x" cannot be set`:                   {"tags": map[string]any{"aws:x": "y"}},
+		`pollRate, pollBurst: 2000 and 1000 do not lie`: {"pollRate": "2000"},
+		`pollRate, pollBurst: 1800 and 2000 do not lie`: {"pollBurst": "2000"},
+		`reserveCopilot, reserveManifest, reserveAutho`: {"reserveCopilot": "1"},
+		`of accountConcurrency, 1000, they leave less`:  {"accountConcurrency": "1000", "reserveManifest": "800"},
 		`stages.dev: there is no setting "alarmMail"`:   {"stages": map[string]any{"dev": map[string]any{"alarmMail": "a@example.com"}}},
 		`there is no setting "limitUsers"`:              {"limitUsers": "1"},
 		`architecture: "arm" is none of arm64, x86_64`:  {"architecture": "arm"},
@@ -90,10 +145,10 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`copilotUrl: "http://c.example" is no https`:    {"copilotUrl": "http://c.example", "copilotSecret": "s"},
 		`copilotUrl, copilotSecret: give both or none`:  {"copilotUrl": "https://c.example"},
 		`copilotSecret: give the name or the ARN`:       {"copilotUrl": "https://c.example", "copilotSecret": "a}}b"},
-		`copilotSecretVersion: the id of a version`:     {"copilotSecretVersion": "1"},
+		`there is no setting "copilotSecretVersion"`:    {"copilotSecretVersion": "1"},
 		`copilotTimeoutSeconds: 28 is no whole number`:  {"copilotTimeoutSeconds": 28.0},
 		`channelCacheSeconds: 3 is no whole number`:     {"channelCacheSeconds": 3.0},
-		`storeEndpoint: an http URL, and never in prod`: {"stage": "prod", "storeEndpoint": "http://localhost:8000"},
+		`storeEndpoint: an http URL, and never in a`:    {"keep": "true", "storeEndpoint": "http://localhost:8000"},
 		`issuers: unexpected EOF`:                       {"issuers": "[{"},
 		`grants: there is no role "root"`:               {"issuers": strings.ReplaceAll("["+people+"]", "platform_owner", "root")},
 		`an issuer that grants edge may grant nothing`:  {"issuers": strings.ReplaceAll("["+fleet+"]", `"edge"`, `"edge","platform_owner"`)},
@@ -112,13 +167,13 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 // TestSettings_NumbersOfTheFile_AreReadWhole: JSON's numbers come as floating-point ones.
 func TestSettings_NumbersOfTheFile_AreReadWhole(t *testing.T) {
 	got, err := ReadSettings(map[string]any{"throttleRate": 1_000_000.0, "origins": "https://a.example:8443,http://localhost:3000"})
-	if err != nil || got.ThrottleRate != 1_000_000 {
-		t.Errorf("%d, %v", got.ThrottleRate, err)
+	if err != nil || got.Throttles.Method.Rate != 1_000_000 {
+		t.Errorf("%d, %v", got.Throttles.Method.Rate, err)
 	}
 }
 
 func TestSettings_AllFaults_AreReportedAtOnce(t *testing.T) {
-	_, err := ReadSettings(map[string]any{"stage": "test", "limitUser": "x", "alarmEmail": "x", "nothing": "x"})
+	_, err := ReadSettings(map[string]any{"stage": "Test", "keep": "false", "limitUser": "x", "alarmEmail": "x", "nothing": "x"})
 	if err == nil || strings.Count(err.Error(), "\n") != 4 {
 		t.Errorf("the error is %v, want four faults", err)
 	}

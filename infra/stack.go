@@ -3,63 +3,116 @@ package main
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/operations"
 )
 
-// A service is the stack while it is put together: what the parts refer to of each other.
-type service struct {
+// A part is one stack while it is put together.
+type part struct {
 	stack    awscdk.Stack
 	settings Settings
+	key      awskms.IKey // nil: AWS's own keys
+}
 
-	tables    map[dynamo.TableID]awsdynamodb.Table
+// A service is the stack that answers calls: functions, the API, the pool's client, alarms.
+type service struct {
+	part
+	rows []operations.Operation // the table of operations
+	held held
+
 	functions map[string]awslambda.Function
 	logs      map[string]awslogs.LogGroup
 	memory    map[string]float64 // of a function, in MB
-	api       awsapigateway.RestApi
-	access    awslogs.LogGroup // the access logs
+	api       awsapigateway.SpecRestApi
+	access    awslogs.LogGroup  // the access logs
+	texts     awscdk.CfnMapping // what many methods of the API answer
 }
 
-// NewStack defines the whole service as one stack.
-func NewStack(app constructs.Construct, settings Settings) awscdk.Stack {
+// NewStacks defines the stage as two stacks: one with what holds data, and the service, which can be
+// made anew at any time. They are made and changed one by one, the data first. The names of what the
+// data's stack has reach the service by parameters of the account: an export could not be changed
+// while another stack reads it. A local run under SAM has all in one stack, since SAM reads one.
+func NewStacks(app constructs.Construct, settings Settings, table []operations.Operation) []awscdk.Stack {
 	name := "wavegate-" + string(settings.Stage)
+	// The data's stack has the stage's plain name, which is the one that must never be made anew.
+	data := newPart(app, name, "Wavegate: data and identities", settings)
+	held := addData(data)
+	if settings.Local() {
+		addService(data, held, table)
+		return []awscdk.Stack{data.stack}
+	}
+	data.publish(held)
+	rest := newPart(app, name+"-service", "Wavegate: releases and production methods for factories", settings)
+	rest.stack.AddStackDependency(data.stack, jsii.String("it reads the parameters that the data's stack writes"))
+	addService(rest, rest.published(), table)
+	return []awscdk.Stack{data.stack, rest.stack}
+}
+
+func newPart(app constructs.Construct, name, description string, settings Settings) part {
+	tags := map[string]*string{tagService: jsii.String("wavegate"), tagStage: jsii.String(string(settings.Stage))}
+	for name, value := range settings.Tags {
+		tags[name] = jsii.String(value)
+	}
+	env := awscdk.Environment{}
+	if settings.Account != "" {
+		env.Account = &settings.Account
+	}
+	if settings.Region != "" {
+		env.Region = &settings.Region
+	}
+	p := part{settings: settings, stack: awscdk.NewStack(app, &name, &awscdk.StackProps{
+		Description: jsii.String(description + " (" + string(settings.Stage) + ")"),
+		// The stacks of a stage that keeps its data are not deleted by one slip.
+		TerminationProtection: jsii.Bool(settings.Keeps()),
+		Tags:                  &tags,
+		// CloudFormation takes a megabyte, white space included.
+		SuppressTemplateIndentation: jsii.Bool(true),
+		Env:                         &env,
+	})}
+	excuseAll(p.stack, "AwsSolutions-IAM5", "X-Ray's actions know no resources; AWS documents * as the only value. A test checks that nothing else has it.", "Resource::*")
+	if settings.KMSKeyARN != "" {
+		p.key = awskms.Key_FromKeyArn(p.stack, jsii.String("key"), &settings.KMSKeyARN)
+	}
+	if settings.PermissionsBoundary != "" {
+		awsiam.PermissionsBoundary_Of(p.stack).Apply(
+			awsiam.ManagedPolicy_FromManagedPolicyArn(p.stack, jsii.String("boundary"), &settings.PermissionsBoundary))
+	}
+	return p
+}
+
+// addService makes everything that answers calls.
+func addService(p part, held held, table []operations.Operation) {
 	s := &service{
-		stack: awscdk.NewStack(app, &name, &awscdk.StackProps{
-			Description: jsii.String("Wavegate: releases and production methods for factories (" + string(settings.Stage) + ")"),
-			// The stack of a stage that keeps its data is not deleted by one slip.
-			TerminationProtection: jsii.Bool(settings.Keeps()),
-			Tags:                  &map[string]*string{"service": jsii.String("wavegate"), "stage": jsii.String(string(settings.Stage))},
-		}),
-		settings:  settings,
-		tables:    map[dynamo.TableID]awsdynamodb.Table{},
+		part: p, rows: table, held: held,
 		functions: map[string]awslambda.Function{},
 		logs:      map[string]awslogs.LogGroup{},
 		memory:    map[string]float64{},
 	}
-	s.addTables()
-	issuers := s.addIdentity()
 	s.addOperations()
-	s.addAuthorizer(issuers)
+	s.addAuthorizer(s.issuers())
 	s.addAPI()
 	s.addDashboard(s.addAlarms())
-	return s.stack
 }
 
+// name is what the stage is called in names that an operator looks for.
+func (p part) name() string { return "wavegate-" + string(p.settings.Stage) }
+
 // removal is what happens to what holds data when it leaves the stack.
-func (s *service) removal() awscdk.RemovalPolicy {
-	if s.settings.Keeps() {
+func (p part) removal() awscdk.RemovalPolicy {
+	if p.settings.Keeps() {
 		return awscdk.RemovalPolicy_RETAIN
 	}
 	return awscdk.RemovalPolicy_DESTROY
 }
 
-func (s *service) output(id, description string, value *string) {
-	awscdk.NewCfnOutput(s.stack, &id, &awscdk.CfnOutputProps{Description: &description, Value: value})
+func (p part) output(id, description string, value *string) {
+	awscdk.NewCfnOutput(p.stack, &id, &awscdk.CfnOutputProps{Description: &description, Value: value})
 }
 
 // texts turns strings into what the CDK takes.

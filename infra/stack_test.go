@@ -3,18 +3,76 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/setting"
 )
 
-// stages are the two templates that are deployed, by name.
-func stages() map[string]template { return map[string]template{"dev": dev(), "prod": prod()} }
+// stages are the stages with as few settings as they can have, by name.
+func stages() map[string]stage { return map[string]stage{"dev": dev(), "prod": prod()} }
+
+// TestStacks_WhatHoldsData_IsApartFromTheService: the service can be made anew, and no export ties the
+// stacks together, since an export cannot be changed while it is read.
+func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
+	for name, s := range map[string]stage{"dev": dev(), "prod": prod(), "full": full()} {
+		data, service := s.stacks["wavegate-"+strings.Replace(name, "full", "prod", 1)], s.stacks["wavegate-"+strings.Replace(name, "full", "prod", 1)+"-service"]
+		if len(s.stacks) != 2 || len(data.Resources) == 0 || len(service.Resources) == 0 {
+			t.Fatalf("%s has the stacks %v", name, sorted(s.stacks))
+		}
+		holdsData := []string{"AWS::DynamoDB::Table", "AWS::Cognito::UserPool", "AWS::Cognito::UserPoolGroup", "AWS::SSM::Parameter"}
+		for _, kind := range holdsData {
+			if len(data.of(kind)) == 0 || len(service.of(kind)) > 0 {
+				t.Errorf("%s: %s is in the wrong stack", name, kind)
+			}
+		}
+		for _, kind := range []string{"AWS::ApiGateway::RestApi", "AWS::Cognito::UserPoolClient", "AWS::CloudWatch::Alarm"} {
+			if len(service.of(kind)) == 0 || len(data.of(kind)) > 0 {
+				t.Errorf("%s: %s is in the wrong stack", name, kind)
+			}
+		}
+		if n := len(data.of("AWS::Lambda::Function")); n != 1 {
+			t.Errorf("%s: the data's stack has %d functions, and needs the pool's trigger alone", name, n)
+		}
+		published := map[string]bool{}
+		for _, p := range data.of("AWS::SSM::Parameter") {
+			published[p.Properties["Name"].(string)] = true
+		}
+		read := map[string]bool{}
+		for id, p := range service.Parameters {
+			if p.Type == "AWS::SSM::Parameter::Value<String>" && strings.HasPrefix(p.Default, "/wavegate/") {
+				read[p.Default] = true
+			} else if !strings.HasPrefix(p.Default, "/cdk-bootstrap/") {
+				t.Errorf("%s: the parameter %s is %v", name, id, p)
+			}
+		}
+		if !maps.Equal(published, read) {
+			t.Errorf("%s: published are %v\nread are %v", name, sorted(published), sorted(read))
+		}
+		for stack, template := range s.stacks {
+			b, err := json.Marshal(template)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tie := range []string{"Fn::ImportValue", "Fn::GetStackOutput", `"Export"`} {
+				if strings.Contains(string(b), tie) {
+					t.Errorf("%s has %s", stack, tie)
+				}
+			}
+		}
+	}
+}
+
+// TestStacks_ForSAM_AreOne: SAM reads one template, and knows no parameters of another stack.
+func TestStacks_ForSAM_AreOne(t *testing.T) {
+	s := local()
+	if len(s.stacks) != 1 || len(s.of("AWS::SSM::Parameter")) > 0 || len(s.of("AWS::DynamoDB::Table")) == 0 || len(s.of("AWS::ApiGateway::RestApi")) != 1 {
+		t.Errorf("for SAM there are %v", sorted(s.stacks))
+	}
+}
 
 func TestTables_AreTheDefinitions(t *testing.T) {
 	for stage, template := range stages() {
@@ -134,7 +192,7 @@ func TestProd_KeepsWhatItHolds_AndDevNothing(t *testing.T) {
 				}
 			}
 		}
-		for id, r := range template.of("AWS::ApiGateway::Account") {
+		for id, r := range template.of("AWS::ApiGateway::Account") { // made once an account and region
 			if r.DeletionPolicy != "Retain" {
 				t.Errorf("%s: the account's logging would end with the stack: %s", stage, id)
 			}
@@ -152,15 +210,15 @@ func TestFunctions_AreBuiltAlike(t *testing.T) {
 			if value(p, "TracingConfig", "Mode") != "Active" {
 				t.Errorf("%s: %s is not traced", stage, id)
 			}
-			if p["ReservedConcurrentExecutions"] != nil {
-				t.Errorf("%s: %s reserves concurrency, which a new account refuses", stage, id)
-			}
 			logs := template.Resources[strings.Trim(text(value(p, "LoggingConfig", "LogGroup")), "${}")]
 			if logs.Type != "AWS::Logs::LogGroup" || logs.Properties["RetentionInDays"] != map[string]any{"dev": 14.0, "prod": 90.0}[stage] {
 				t.Errorf("%s: %s logs to %v", stage, id, logs)
 			}
 			if value(p, "Environment", "Variables", "STAGE") != stage {
 				t.Errorf("%s: %s counts for another stage", stage, id)
+			}
+			if memory, ok := p["MemorySize"].(float64); !ok || (memory < wholeProcessor) != (value(p, "Environment", "Variables", "GOMAXPROCS") == "1") {
+				t.Errorf("%s: %s has %v MB and runs on %v processors", stage, id, p["MemorySize"], value(p, "Environment", "Variables", "GOMAXPROCS"))
 			}
 			if value(p, "Environment", "Variables", "AWS_ENDPOINT_URL_DYNAMODB") != nil {
 				t.Errorf("%s: %s is sent to another store than AWS's", stage, id)
@@ -179,58 +237,12 @@ func TestFunctions_AreBuiltAlike(t *testing.T) {
 	}
 }
 
-func TestGatewayResponses_SpeakLikeTheFunctions(t *testing.T) {
-	template := dev()
-	byType := map[string]map[string]any{}
-	for _, r := range template.of("AWS::ApiGateway::GatewayResponse") {
-		byType[r.Properties["ResponseType"].(string)] = r.Properties
-	}
-	if len(byType) != len(problem.GatewayResponses) {
-		t.Errorf("there are %d types, the list has %d", len(byType), len(problem.GatewayResponses))
-	}
-	for _, want := range problem.GatewayResponses {
-		p := byType[want.Type]
-		status := fmt.Sprint(want.Status)
-		if want.Status == 0 && p["StatusCode"] != nil || want.Status != 0 && p["StatusCode"] != status {
-			t.Errorf("%s has the status %v, want %s", want.Type, p["StatusCode"], status)
-		}
-		var body problem.Document
-		if err := json.Unmarshal([]byte(value(p, "ResponseTemplates", "application/json").(string)), &body); err != nil {
-			t.Fatalf("%s: %v", want.Type, err)
-		}
-		if body.Code != want.Code || body.Detail != want.Detail || body.RequestID != "$context.requestId" || body.Instance != "$context.path" || body.Type != want.Code.Type() {
-			t.Errorf("%s answers %+v", want.Type, body)
-		}
-		headers := value(p, "ResponseParameters")
-		if value(headers, "gatewayresponse.header.Content-Type") != "'application/problem+json'" {
-			t.Errorf("%s has the headers %v", want.Type, headers)
-		}
-		if (value(headers, "gatewayresponse.header.WWW-Authenticate") == "'Bearer'") != (want.Status == 401) {
-			t.Errorf("%s: WWW-Authenticate belongs to 401 and to nothing else: %v", want.Type, headers)
-		}
-		if after := value(headers, "gatewayresponse.header.Retry-After"); (after != nil) != (want.RetryAfter > 0) {
-			t.Errorf("%s asks to wait %v, want %v", want.Type, after, want.RetryAfter)
-		}
-		if value(headers, "gatewayresponse.header.Access-Control-Allow-Origin") != nil {
-			t.Errorf("%s lets pages of other origins read it, and none is set", want.Type)
-		}
-	}
-	if byType["THROTTLED"] == nil || byType["MISSING_AUTHENTICATION_TOKEN"]["StatusCode"] != "404" || byType["ACCESS_DENIED"]["StatusCode"] != "401" {
-		t.Error("an unknown route is 404, a denied token 401, and a throttled call has an answer")
-	}
-}
-
-func TestStage_LogsTracesAndThrottles(t *testing.T) {
+func TestStage_LogsAndTraces(t *testing.T) {
 	for stage, template := range stages() {
 		for _, s := range template.of("AWS::ApiGateway::Stage") {
 			p := s.Properties
 			if p["StageName"] != stage || p["TracingEnabled"] != true {
 				t.Errorf("the stage is %v, traced: %v", p["StageName"], p["TracingEnabled"])
-			}
-			m := value(p, "MethodSettings", 0)
-			if value(m, "ThrottlingRateLimit") != 2000.0 || value(m, "ThrottlingBurstLimit") != 2000.0 ||
-				value(m, "LoggingLevel") != "ERROR" || value(m, "DataTraceEnabled") != false {
-				t.Errorf("%s: the stage's methods have %v", stage, m)
 			}
 			var line map[string]string
 			if err := json.Unmarshal([]byte(value(p, "AccessLogSetting", "Format").(string)), &line); err != nil {
@@ -255,60 +267,31 @@ func TestStage_LogsTracesAndThrottles(t *testing.T) {
 	}
 }
 
-func TestOrigins_OnlyThoseOfTheSettings_MayCallFromABrowser(t *testing.T) {
-	for id, m := range dev().of("AWS::ApiGateway::Method") {
-		if m.Properties["HttpMethod"] == "OPTIONS" {
-			t.Errorf("%s answers preflight requests, and no origin is set", id)
-		}
-	}
+// TestCopilotSecret_IsReadAtRunTime: its value is in no template and no environment, and one function may
+// read it.
+func TestCopilotSecret_IsReadAtRunTime(t *testing.T) {
 	template := full()
-	paths, preflights := map[string]bool{}, 0
+	const secret = "arn:aws:secretsmanager:eu-central-1:111122223333:secret:wavegate/copilot-??????"
 	for _, op := range operations.Table {
-		paths[op.Path] = true
-	}
-	for id, m := range template.of("AWS::ApiGateway::Method") {
-		if m.Properties["HttpMethod"] != "OPTIONS" {
-			continue
+		function := template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)]
+		env := value(function.Properties, "Environment", "Variables")
+		want := any(nil)
+		if op.Limit == operations.Copilot {
+			want = "wavegate/copilot"
 		}
-		preflights++
-		answer := value(m.Properties, "Integration", "IntegrationResponses", 0)
-		body := fmt.Sprint(value(answer, "ResponseTemplates", "application/json"))
-		if !strings.Contains(body, `$origin == "https://a.example" || $origin == "https://b.example"`) {
-			t.Errorf("%s allows by %s", id, body)
+		if got := value(env, "COPILOT_SECRET_ID"); got != want || value(env, "COPILOT_SECRET") != nil {
+			t.Errorf("%s knows the secret as %v", op.ID, got)
 		}
-		if value(answer, "ResponseParameters", "method.response.header.Access-Control-Allow-Origin") != nil {
-			t.Errorf("%s allows an origin without a look at it", id)
+		role := strings.TrimSuffix(strings.Trim(text(function.Properties["Role"]), "${}"), ".Arn")
+		if may := slices.Contains(allowances(template.Resources[role]), "Allow secretsmanager:GetSecretValue "+secret); may != (want != nil) {
+			t.Errorf("%s may read the secret: %v", op.ID, may)
 		}
 	}
-	for _, op := range operations.Table {
-		env := value(template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)].Properties, "Environment", "Variables")
-		if got := value(env, string(setting.CORSOrigins)); got != "https://a.example,https://b.example" {
-			t.Errorf("%s lets pages of %v read its answers", op.ID, got)
-		}
+	b, err := json.Marshal(template.stacks)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if preflights != len(paths) {
-		t.Errorf("%d paths answer preflight requests, there are %d", preflights, len(paths))
-	}
-}
-
-func TestCopilotSecret_StandsInNoTemplate(t *testing.T) {
-	template := full()
-	for _, op := range operations.Table {
-		if op.Limit != operations.Copilot {
-			continue
-		}
-		env := value(template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)].Properties, "Environment", "Variables")
-		if got := text(value(env, "COPILOT_SECRET")); !strings.HasPrefix(got, "{{resolve:secretsmanager:") {
-			t.Errorf("%s has the secret as %s", op.ID, got)
-		}
-	}
-}
-
-func TestResources_OfTheLargestStack_AreFewEnough(t *testing.T) {
-	template := full()
-	if n := len(template.Resources); n >= maxResources {
-		t.Errorf("the stack has %d resources for %d operations", n, len(operations.Table))
-	} else {
-		t.Logf("%d resources for %d operations", n, len(operations.Table))
+	if strings.Contains(string(b), "{{resolve:") {
+		t.Error("CloudFormation puts a secret's value in")
 	}
 }

@@ -10,7 +10,11 @@ import (
 // addTables makes every table of the definitions. They have no names of their own, so that one that
 // has to be replaced can stand beside its successor; functions learn the names from their
 // environment.
-func (s *service) addTables() {
+//
+// They are tables of one region, and no global ones: conditions and transactions, by which every change
+// is made, hold within a region alone. A replica elsewhere would take writes that break the audit trail.
+func (p part) addTables() map[dynamo.TableID]tableRef {
+	tables := map[dynamo.TableID]tableRef{}
 	for _, t := range dynamo.Tables {
 		props := &awsdynamodb.TableProps{
 			PartitionKey: attribute(t.Partition),
@@ -18,11 +22,14 @@ func (s *service) addTables() {
 			// The account's own key for DynamoDB: its use shows in the account's trail, and there is
 			// nothing to rotate or to lose.
 			Encryption:         awsdynamodb.TableEncryption_AWS_MANAGED,
-			RemovalPolicy:      s.removal(),
-			DeletionProtection: jsii.Bool(s.settings.Keeps() && !t.Ephemeral),
+			RemovalPolicy:      p.removal(),
+			DeletionProtection: jsii.Bool(p.settings.Keeps() && !t.Ephemeral),
 			PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 				PointInTimeRecoveryEnabled: jsii.Bool(!t.Ephemeral),
 			},
+		}
+		if p.key != nil {
+			props.Encryption, props.EncryptionKey = awsdynamodb.TableEncryption_CUSTOMER_MANAGED, p.key
 		}
 		if t.Sort != "" {
 			props.SortKey = attribute(t.Sort)
@@ -30,15 +37,16 @@ func (s *service) addTables() {
 		if t.TTL != "" {
 			props.TimeToLiveAttribute = jsii.String(t.TTL)
 		}
-		table := awsdynamodb.NewTable(s.stack, jsii.String("table-"+string(t.ID)), props)
+		table := awsdynamodb.NewTable(p.stack, jsii.String("table-"+string(t.ID)), props)
 		for _, x := range t.Indexes {
 			addIndex(table, x)
 		}
 		if t.Ephemeral {
 			excuse(table, "AwsSolutions-DDB3", "What it holds is worthless after a day at most, so there is no point in time worth going back to.")
 		}
-		s.tables[t.ID] = table
+		tables[t.ID] = tableRef{name: table.TableName(), arn: table.TableArn()}
 	}
+	return tables
 }
 
 func addIndex(table awsdynamodb.Table, x dynamo.Index) {

@@ -48,51 +48,151 @@ type resource struct {
 	DependsOn           []string
 	DeletionPolicy      string
 	UpdateReplacePolicy string
+	Metadata            map[string]any
 }
 
 type template struct {
-	Resources map[string]resource
-	Outputs   map[string]struct{ Value any }
+	Resources  map[string]resource
+	Mappings   map[string]map[string]map[string]any
+	Parameters map[string]struct{ Type, Default string }
+	Outputs    map[string]struct{ Value any }
 }
 
-// The two stages as they are when nothing is set, dev with its contract served, and prod with
-// everything else that can be set. Each is synthesised once, which takes its time.
-var (
-	dev  = sync.OnceValue(func() template { return synthesise(nil) })
-	prod = sync.OnceValue(func() template { return synthesise(map[string]any{"stage": "prod"}) })
-	docs = sync.OnceValue(func() template { return synthesise(map[string]any{"docs": "true"}) })
-	full = sync.OnceValue(func() template {
-		return synthesise(map[string]any{
-			"stage": "prod", "alarmEmail": "ops@example.com", "origins": "https://a.example,https://b.example",
-			"issuers": "[" + fleet + "]", "copilotUrl": "https://assistant.example",
-			"copilotSecret": "wavegate/copilot", "copilotSecretVersion": "v1",
-		})
-	})
+// A stage is what a context leads to: its templates by the stack's name, and all of them as one, in
+// which a parameter that the data's stack publishes is what was published.
+type stage struct {
+	template
+	stacks map[string]template
+}
+
+// prodContext is what prod has to say.
+func prodContext(more ...string) map[string]any {
+	context := map[string]any{
+		"stage": "prod", "account": "111122223333", "region": "eu-central-1", "domain": "none", "accountConcurrency": "1000",
+	}
+	for i := 0; i < len(more); i += 2 {
+		context[more[i]] = more[i+1]
+	}
+	return context
+}
+
+// fullContext is prod with everything that can be set.
+func fullContext() map[string]any {
+	return prodContext(
+		"domain", "api.wavegate.example", "certificateArn", "arn:aws:acm:eu-central-1:111122223333:certificate/c-1", "hostedZone", "Z0123456789",
+		"tags", `{"costCenter":"42"}`, "kmsKeyArn", testKey, "permissionsBoundary", testBoundary,
+		"webAclArn", "arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/api/a-1",
+		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example", "docs", "true",
+		"issuers", "["+fleet+"]", "copilotUrl", "https://assistant.example", "copilotSecret", "wavegate/copilot",
+	)
+}
+
+const (
+	testKey      = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+	testBoundary = "arn:aws:iam::111122223333:policy/boundary"
 )
 
-// synthesise gives the template that a context leads to.
-func synthesise(context map[string]any) template {
-	stack := newStack(context)
-	b, err := json.Marshal(assertions.Template_FromStack(stack, nil).ToJSON())
-	if err != nil {
-		panic(err)
-	}
-	var t template
-	if err := json.Unmarshal(b, &t); err != nil {
-		panic(err)
-	}
-	return t
-}
+// The stages as they are when nothing is set that needs not be, dev with its contract served, dev for
+// SAM, and prod with everything that can be set. Each is synthesised once, which takes its time.
+var (
+	dev   = sync.OnceValue(func() stage { return synthesise(nil) })
+	prod  = sync.OnceValue(func() stage { return synthesise(prodContext()) })
+	docs  = sync.OnceValue(func() stage { return synthesise(map[string]any{"docs": "true"}) })
+	local = sync.OnceValue(func() stage { return synthesise(map[string]any{"storeEndpoint": "http://localhost:8000"}) })
+	full  = sync.OnceValue(func() stage { return synthesise(fullContext()) })
+)
 
-func newStack(context map[string]any) awscdk.Stack {
-	settings, err := ReadSettings(context)
-	settings.Functions = dist
-	if err != nil {
-		panic(err)
-	}
+// synthesise gives the stage that a context leads to.
+func synthesise(context map[string]any) stage { return synthesiseTable(context, operations.Table) }
+
+// stacksOf gives the stacks themselves.
+func stacksOf(settings Settings) []awscdk.Stack { return stacksOfTable(settings, operations.Table) }
+
+func stacksOfTable(settings Settings, table []operations.Operation) []awscdk.Stack {
 	flags := projectContext()
 	app := awscdk.NewApp(&awscdk.AppProps{Context: &flags, AnalyticsReporting: jsii.Bool(false)})
-	return NewStack(app, settings)
+	return NewStacks(app, settings, table)
+}
+
+func synthesiseTable(context map[string]any, table []operations.Operation) stage {
+	settings, err := ReadSettings(context)
+	if err != nil {
+		panic(err)
+	}
+	settings.Functions = dist
+	s := stage{stacks: map[string]template{}}
+	for _, stack := range stacksOfTable(settings, table) {
+		b, err := json.Marshal(assertions.Template_FromStack(stack, nil).ToJSON())
+		if err != nil {
+			panic(err)
+		}
+		var t template
+		if err := json.Unmarshal(b, &t); err != nil {
+			panic(err)
+		}
+		s.stacks[*stack.StackName()] = t
+	}
+	s.template = together(s.stacks)
+	return s
+}
+
+// together puts templates into one. It does what a deploy of one after the other does with parameters: what
+// one stack publishes, the other reads.
+func together(stacks map[string]template) template {
+	all := template{Resources: map[string]resource{}, Outputs: map[string]struct{ Value any }{}}
+	published, read, texts := map[string]any{}, map[string]any{}, map[string]map[string]map[string]any{}
+	for _, t := range stacks {
+		for _, p := range t.of("AWS::SSM::Parameter") {
+			published[p.Properties["Name"].(string)] = p.Properties["Value"]
+		}
+	}
+	for _, t := range stacks {
+		for id, p := range t.Parameters {
+			if value, ok := published[p.Default]; ok {
+				read[id] = value
+			}
+		}
+		maps.Copy(texts, t.Mappings)
+	}
+	for _, name := range sorted(stacks) {
+		for id, r := range stacks[name].Resources {
+			if _, twice := all.Resources[id]; twice {
+				panic("two stacks have " + id)
+			}
+			r.Properties, _ = resolve(r.Properties, read, texts).(map[string]any)
+			all.Resources[id] = r
+		}
+		for id, o := range stacks[name].Outputs {
+			o.Value = resolve(o.Value, read, texts)
+			all.Outputs[id] = o
+		}
+	}
+	return all
+}
+
+// resolve replaces references to parameters and to the template's own texts by what they stand for.
+func resolve(v any, values map[string]any, texts map[string]map[string]map[string]any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if ref, ok := v["Ref"].(string); ok && values[ref] != nil {
+			return values[ref]
+		}
+		if at, ok := v["Fn::FindInMap"].([]any); ok {
+			return texts[at[0].(string)][at[1].(string)][at[2].(string)]
+		}
+		out := map[string]any{}
+		for key, value := range v {
+			out[key] = resolve(value, values, texts)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = resolve(v[i], values, texts)
+		}
+		return out
+	}
+	return v
 }
 
 // projectContext is the context of cdk.json, whose flags change what the CDK makes.
@@ -105,6 +205,8 @@ func projectContext() map[string]any {
 	if err := json.Unmarshal(b, &project); err != nil {
 		panic(err)
 	}
+	// scripts/synth checks templates against CloudFormation's own rules; here it would take most of the time.
+	project.Context["@aws-cdk/core:validateAgainstDefaultRules"] = false
 	return project.Context
 }
 
@@ -150,6 +252,9 @@ func value(v any, path ...any) any {
 	return v
 }
 
+// tableARN is the ARN of a table as the service makes it of the table's name.
+var tableARN = regexp.MustCompile(`arn:(?:aws|\$\{AWS::Partition\}):dynamodb:(?:[a-z0-9-]+|\$\{AWS::Region\}):(?:[0-9]+|\$\{AWS::AccountId\}):table/\$\{([A-Za-z0-9]+)\}`)
+
 // text writes intrinsic functions as the text that they stand for: a reference as ${id}, an
 // attribute as ${id.attribute}, a join as its parts.
 func text(v any) string {
@@ -168,7 +273,7 @@ func text(v any) string {
 			for _, p := range join[1].([]any) {
 				parts = append(parts, text(p))
 			}
-			return strings.Join(parts, join[0].(string))
+			return tableARN.ReplaceAllString(strings.Join(parts, join[0].(string)), "$${${1}.Arn}")
 		}
 	}
 	b, _ := json.Marshal(v)

@@ -104,7 +104,7 @@ func TestAuthorize_GoodToken_AllowsTheWholeAPI(t *testing.T) {
 	want := `{"principalId":"https://people.example ada","policyDocument":{"Version":"2012-10-17","Statement":[` +
 		`{"Action":["execute-api:Invoke"],"Effect":"Allow",` +
 		`"Resource":["arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/prod/*"]}]},` +
-		`"context":{"exp":"1772370000","issuer":"https://people.example","organizationId":"acme","roles":"production_engineer","userId":"ada"}}`
+		`"context":{"exp":"1772370000","issuer":"https://people.example","organizationId":"acme","retryAfterSeconds":"2","roles":"production_engineer","userId":"ada"}}`
 	if got := tokentest.JSON(answer); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -10,7 +10,7 @@ import (
 func main() { function.Run("copilot", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	assistant := copilot.New(copilot.ReadSettings(env.Settings))
+	assistant := copilot.New(copilot.ReadSettings(env.Settings), copilot.NewSecrets(), env.Now)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		serve, err := assistant.Forward(c.Request, c.Request.PathValue("proxy"), c.Caller, c.RequestID)
 		return lambdahttp.Answer{Serve: serve}, err

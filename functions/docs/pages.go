@@ -6,11 +6,13 @@ import (
 	_ "embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
 
 	"wavegate/shared/contract"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 //go:embed page.html
@@ -56,7 +58,7 @@ func pages(files fs.FS, base string) http.Handler {
 		write(w, r, "text/javascript; charset=utf-8", daily, script)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		secure(w.Header())
+		maps.Copy(w.Header(), lambdahttp.SecurityHeaders())
 		mux.ServeHTTP(w, r)
 	})
 }
@@ -78,12 +80,6 @@ func write(w http.ResponseWriter, r *http.Request, mediaType, keep string, body 
 	// Weak, since the same tag stands for the compressed bytes and the others.
 	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sha256.Sum256(body)))
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
-}
-
-// secure makes browsers come back over HTTPS alone (RFC 6797) and take an answer for what it says it is.
-func secure(h http.Header) {
-	h.Set("Strict-Transport-Security", "max-age=31536000")
-	h.Set("X-Content-Type-Options", "nosniff")
 }
 
 // servers begins the contract's list of where the API lies.

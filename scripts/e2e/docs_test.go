@@ -46,7 +46,7 @@ func TestDocs_NothingBesideThem_IsOpen(t *testing.T) {
 		for _, other := range []string{path + "/more", path + "x", strings.ToUpper(path), "/api" + path} {
 			visitPage(t, target, http.MethodGet, other).Refused(t, problem.NotFound)
 		}
-		visitPage(t, target, http.MethodPost, path).Refused(t, problem.NotFound)
+		visitPage(t, target, http.MethodPost, path).Refused(t, problem.MethodNotAllowed)
 	}
 }
 

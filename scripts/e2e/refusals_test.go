@@ -122,7 +122,7 @@ func refusals(rollout string) []refusal {
 		{"read: no such factory", "GET", "/api/factories/nowhere", "", nil, problem.NotFound, nil},
 		{"read: no such method", "GET", methods + "/0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a", "", nil, problem.NotFound, nil},
 		{"no such route", "GET", "/api/nowhere", "", nil, problem.NotFound, nil},
-		{"no such method on a route", "DELETE", channel, "", nil, problem.NotFound, nil},
+		{"no such method on a route", "DELETE", channel, "", nil, problem.MethodNotAllowed, nil},
 	}
 	for _, n := range []string{"10.5", `"10"`, "-1", "0", "11", "101", "1e400", "null", "true", "{}", "1000000000000000000000"} {
 		list = append(list, refusal{name: "move: staged_percent " + n, method: "PATCH", path: rollout, body: `{"staged_percent":` + n + `}`, code: problem.ValidationFailed})

@@ -14,7 +14,10 @@ import (
 
 // Settings are where the assistant is and how it is spoken to.
 type Settings struct {
-	URL     *url.URL // nil: there is no assistant
+	URL *url.URL // nil: there is no assistant
+	// SecretID names the secret in Secrets Manager by which the upstream knows the service.
+	SecretID string
+	// Secret is the secret itself, for local runs. It wins over SecretID.
 	Secret  string
 	Timeout time.Duration
 }
@@ -22,8 +25,9 @@ type Settings struct {
 // ReadSettings reads the settings of the copilot.
 func ReadSettings(r *setting.Reader) Settings {
 	s := Settings{
-		Secret:  r.Text(setting.CopilotSecret),
-		Timeout: time.Duration(r.Number(setting.CopilotTimeoutSeconds)) * time.Second,
+		SecretID: r.Text(setting.CopilotSecretID),
+		Secret:   r.Text(setting.CopilotSecret),
+		Timeout:  time.Duration(r.Number(setting.CopilotTimeoutSeconds)) * time.Second,
 	}
 	text := r.Text(setting.CopilotURL)
 	if text == "" {
@@ -37,8 +41,10 @@ func ReadSettings(r *setting.Reader) Settings {
 		r.Fault("%s is %q; it is scheme, host and path alone", setting.CopilotURL, text)
 	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
 		r.Fault("%s is %q; only https keeps the secret", setting.CopilotURL, text)
-	case s.Secret == "" || identityValue(s.Secret) != s.Secret:
-		r.Fault("%s must be set with %s, in printable ASCII without a percent sign", setting.CopilotSecret, setting.CopilotURL)
+	case s.Secret == "" && s.SecretID == "":
+		r.Fault("%s must be set with %s", setting.CopilotSecretID, setting.CopilotURL)
+	case s.Secret != "" && !fitsHeader(s.Secret):
+		r.Fault("%s must be printable ASCII without a percent sign", setting.CopilotSecret)
 	default:
 		s.URL = u
 	}

@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-var names = []setting.Name{setting.CopilotURL, setting.CopilotSecret, setting.CopilotTimeoutSeconds}
+var names = []setting.Name{setting.CopilotURL, setting.CopilotSecretID, setting.CopilotSecret, setting.CopilotTimeoutSeconds}
 
 func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {
 	for name, env := range map[string][3]string{
@@ -27,7 +27,7 @@ func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {
 		"a time that is no number":   {"", "", "soon"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for i, key := range names {
+			for i, key := range []setting.Name{setting.CopilotURL, setting.CopilotSecret, setting.CopilotTimeoutSeconds} {
 				t.Setenv(string(key), env[i])
 			}
 			r := setting.NewReader(names...)
@@ -48,6 +48,16 @@ func TestSettings_NoneAndSome_AreTaken(t *testing.T) {
 	r := setting.NewReader(names...)
 	if s := ReadSettings(r); r.Err() != nil || s.URL.Host != "copilot.example" || s.Timeout != 3*time.Second {
 		t.Errorf("some: got %+v, %v", s, r.Err())
+	}
+}
+
+// TestSettings_TheSecret_IsNamedByItsID in a deployment: its value is in no variable.
+func TestSettings_TheSecret_IsNamedByItsID(t *testing.T) {
+	t.Setenv("COPILOT_URL", "https://copilot.example/v1/")
+	t.Setenv("COPILOT_SECRET_ID", "wavegate/copilot")
+	r := setting.NewReader(names...)
+	if s := ReadSettings(r); r.Err() != nil || s.URL == nil || s.SecretID != "wavegate/copilot" || s.Secret != "" {
+		t.Errorf("got %+v, %v", s, r.Err())
 	}
 }
 
@@ -85,7 +95,7 @@ func TestTarget(t *testing.T) {
 		"100%25":          "https://copilot.example/v1/100%25",
 		"//evil.test/x":   "https://copilot.example/v1///evil.test/x",
 	} {
-		u, err := New(s).target(rest)
+		u, err := New(s, nil, time.Now).target(rest)
 		if want == "" {
 			if err == nil {
 				t.Errorf("%s: taken as %s", rest, u)

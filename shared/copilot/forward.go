@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -40,19 +41,23 @@ var Methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.Met
 type Forwarder struct {
 	settings  Settings
 	transport http.RoundTripper
+	now       func() time.Time
+	secret    secret
+	breaker   breaker
 }
 
-// New makes a forwarder.
-func New(s Settings) *Forwarder {
-	return &Forwarder{settings: s, transport: newConnections()}
+// New makes a forwarder. secrets reads the secret that the settings name by its id.
+func New(s Settings, secrets Secrets, now func() time.Time) *Forwarder {
+	return &Forwarder{settings: s, now: now, secret: secret{id: s.SecretID, secrets: secrets, now: now}, transport: newConnections()}
 }
 
 // Forward sends the request on and returns what writes the answer. rest is the path after
 // /api/copilot/, as the caller encoded it; it is put behind the upstream's own path.
 //
-// Errors: UNAVAILABLE where there is no assistant, TIMEOUT when it does not answer in time, BAD_GATEWAY
-// when it cannot be reached or its answer cannot be handed on, VALIDATION_FAILED for a path that would
-// leave the upstream's, METHOD_NOT_ALLOWED, BODY_TOO_LARGE.
+// Errors: UNAVAILABLE where there is no assistant, where its secret cannot be read, and for 30 s after two
+// calls in a row took too long; TIMEOUT when it does not answer in time, BAD_GATEWAY when it cannot be
+// reached or its answer cannot be handed on, VALIDATION_FAILED for a path that would leave the upstream's,
+// METHOD_NOT_ALLOWED, BODY_TOO_LARGE.
 func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal, requestID string) (http.HandlerFunc, error) {
 	if f.settings.URL == nil {
 		return nil, problem.New(problem.Unavailable, "No assistant is set up here.").After(time.Minute)
@@ -66,6 +71,15 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 	target, err := f.target(rest)
 	if err != nil {
 		return nil, problem.Invalid([]problem.Fault{{Parameter: "proxy", Code: "format", Detail: "must be a path without . and .. segments, however they are written"}})
+	}
+	if rest := f.breaker.rest(f.now()); rest > 0 {
+		return nil, problem.New(problem.Unavailable, "The assistant takes too long to answer, and is left alone for a while.").After(rest)
+	}
+	secret := f.settings.Secret
+	if secret == "" {
+		if secret, err = f.secret.get(r.Context()); err != nil {
+			return nil, problem.Wrap(err, problem.Unavailable, "The assistant cannot be asked at the moment.").After(secretRetry)
+		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), f.settings.Timeout)
 	defer cancel()
@@ -81,12 +95,17 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 			// for a space in forms alone.
 			p.Out.URL.RawQuery = strings.ReplaceAll(p.In.URL.RawQuery, "+", "%20")
 			p.Out.Host = ""
-			identify(p.Out.Header, caller, requestID, f.settings.Secret)
+			identify(p.Out.Header, caller, requestID, secret)
 		},
 		ModifyResponse: readWhole,
 		ErrorHandler:   func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },
 	}
 	proxy.ServeHTTP(answer, r.WithContext(ctx))
+	if timedOut(failed, ctx) {
+		f.breaker.timedOut(f.now())
+	} else {
+		f.breaker.answered()
+	}
 	switch {
 	case failed != nil && ctx.Err() != nil:
 		return nil, problem.Wrap(failed, problem.Timeout, "The assistant took too long to answer.")
@@ -94,6 +113,13 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 		return nil, problem.Wrap(failed, problem.BadGateway, "The assistant could not be reached, or its answer could not be handed on.")
 	}
 	return answer.replay, nil
+}
+
+// timedOut tells whether a call failed since the upstream took too long: to answer, or to take the
+// connection.
+func timedOut(failed error, ctx context.Context) bool {
+	var network net.Error
+	return failed != nil && (ctx.Err() != nil || errors.As(failed, &network) && network.Timeout())
 }
 
 // target is the upstream's URL for a path. Dot segments are refused, however they are written: they
@@ -178,7 +204,7 @@ func readWhole(res *http.Response) error {
 
 // ours are headers, in lower case, that this service alone sends. So are those of CORS: which pages may
 // read an answer is this service's setting, not the upstream's.
-var ours = []string{"ratelimit", "ratelimit-policy", "strict-transport-security", "x-content-type-options"}
+var ours = []string{"ratelimit", "ratelimit-policy", "strict-transport-security", "x-content-type-options", "x-frame-options"}
 
 // A buffered answer is written to the caller when it is whole.
 type buffered struct {

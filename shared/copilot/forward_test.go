@@ -27,7 +27,7 @@ func answer(t *testing.T, upstream http.HandlerFunc) http.Header {
 		t.Fatal(err)
 	}
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
-	serve, err := New(Settings{URL: address, Timeout: 10 * time.Second}).Forward(request, "chat", auth.Principal{}, "r")
+	serve, err := New(Settings{URL: address, Secret: "s", Timeout: 10 * time.Second}, nil, time.Now).Forward(request, "chat", auth.Principal{}, "r")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestForward_KeptConnectionBroke_IsNoFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := New(Settings{URL: address, Timeout: 10 * time.Second})
+	f := New(Settings{URL: address, Secret: "s", Timeout: 10 * time.Second}, nil, time.Now)
 	for range 3 {
 		for _, method := range Methods {
 			r := httptest.NewRequestWithContext(t.Context(), method, "/", strings.NewReader("{}"))

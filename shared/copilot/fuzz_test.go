@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 	"testing"
+	"time"
 )
 
 // FuzzTarget holds for any rest of a path: it is refused, or it leads into the part of the upstream
@@ -20,7 +21,7 @@ func FuzzTarget(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	forwarder := New(Settings{URL: base})
+	forwarder := New(Settings{URL: base}, nil, time.Now)
 	f.Fuzz(func(t *testing.T, rest string) {
 		target, err := forwarder.target(rest)
 		if err != nil {

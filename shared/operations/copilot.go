@@ -10,6 +10,6 @@ var copilot = []Operation{
 		ID: "copilot", Summary: "Ask the assistant",
 		Method: Any, Path: "/api/copilot/{proxy+}",
 		Roles: readers, Limit: Copilot, Timeout: copilotTimeout, MemoryMB: memory,
-		Settings: []setting.Name{setting.CopilotURL, setting.CopilotSecret, setting.CopilotTimeoutSeconds},
+		Settings: []setting.Name{setting.CopilotURL, setting.CopilotSecretID, setting.CopilotSecret, setting.CopilotTimeoutSeconds},
 	},
 }

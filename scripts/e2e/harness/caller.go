@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -180,7 +181,8 @@ func (a Answer) Is(t testing.TB, status int) Answer {
 	if (status == http.StatusCreated || status == http.StatusNoContent || status == http.StatusNotModified) && len(a.Body) > 0 {
 		t.Fatalf("answered %d with a body: %s", status, a.Body)
 	}
-	if kind := a.Header.Get("Content-Type"); (status == http.StatusNoContent || status == http.StatusNotModified) && kind != "" {
+	// A target elsewhere may be SAM, which gives every answer a type.
+	if kind := a.Header.Get("Content-Type"); os.Getenv("E2E_URL") == "" && (status == http.StatusNoContent || status == http.StatusNotModified) && kind != "" {
 		t.Fatalf("answered %d, without content, as %s", status, kind)
 	}
 	return a

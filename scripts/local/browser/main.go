@@ -2,8 +2,8 @@
 //
 // The page that shows the contract, as wide as a desk and as narrow as a phone: it must show every
 // operation, report no error, ask nothing of another host and not be wider than its window. And calls
-// from pages of other origins: one that is allowed reads, writes and sees the headers it needs; one
-// that is not is told nothing.
+// from pages of other origins: the two that are allowed read, write and see the headers they need; one
+// that is not sees the gateway's own refusals, and nothing else.
 //
 //	./scripts/browser      pictures of what it saw are left in .dev/browser
 //
@@ -46,10 +46,11 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	allowed, stranger := httptest.NewServer(http.HandlerFunc(blank)), httptest.NewServer(http.HandlerFunc(blank))
-	defer allowed.Close()
+	one, other, stranger := httptest.NewServer(http.HandlerFunc(blank)), httptest.NewServer(http.HandlerFunc(blank)), httptest.NewServer(http.HandlerFunc(blank))
+	defer one.Close()
+	defer other.Close()
 	defer stranger.Close()
-	s, err := service.Start(ctx, service.Options{Functions: functions, Prefix: "/prod", Origins: []string{allowed.URL}})
+	s, err := service.Start(ctx, service.Options{Functions: functions, Prefix: "/prod", Origins: []string{one.URL, other.URL}})
 	if err != nil {
 		return err
 	}
@@ -63,14 +64,14 @@ func run(ctx context.Context) error {
 	}
 	ctx, cancel := chromedp.NewExecAllocator(ctx, options...)
 	defer cancel()
-	faults := []error{callFrom(ctx, s, allowed.URL, true), callFrom(ctx, s, stranger.URL, false)}
+	faults := []error{callFrom(ctx, s, one.URL, true), callFrom(ctx, s, other.URL, true), callFrom(ctx, s, stranger.URL, false)}
 	for _, width := range widths {
 		faults = append(faults, look(ctx, s.URL, width))
 	}
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
-	fmt.Printf("ok  	in the browser: the contract's page at %d and %d px, calls from a page that may and one that may not\n", widths[0], widths[1])
+	fmt.Printf("ok  	in the browser: the contract's page at %d and %d px, calls from pages of two origins that may and one that may not\n", widths[0], widths[1])
 	return nil
 }
 

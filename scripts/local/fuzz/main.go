@@ -121,7 +121,7 @@ func (t *target) fuzz(ctx context.Context, c caller, mode string, examples, seed
 	cmd := exec.CommandContext(ctx, os.Getenv("SCHEMATHESIS"),
 		"--config-file", filepath.Join(root, "scripts/local/fuzz/schemathesis.toml"),
 		"run", filepath.Join(root, "shared/contract/openapi.yaml"), "--url", t.service.URL, "--header", "Authorization: "+bearer,
-		"--mode", mode, "--phases", c.phases(mode, examples), "--checks", "all", "--exclude-checks", "unsupported_method",
+		"--mode", mode, "--phases", c.phases(mode, examples), "--checks", "all",
 		"--max-examples", strconv.Itoa(examples), "--seed", strconv.Itoa(seed),
 		"--generation-database", "none", "--warnings", "off", "--no-color", "--suppress-health-check", "all")
 	cmd.Dir = t.scratch // where it keeps notes of its own

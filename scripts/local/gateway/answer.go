@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 
+	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 )
 
@@ -79,20 +81,20 @@ func outgoing(name string) string {
 	return name
 }
 
-// own builds the answer that the gateway gives by itself. status is used where the response type
-// has none of its own.
-func own(response string, status int, c requestContext) parsedAnswer {
-	g := problem.GatewayResponseOf(response)
+// own builds an answer that the gateway gives by itself, with the origins whose pages may read it. status
+// is used where the answer has none of its own.
+func own(g problem.GatewayResponse, status int, c requestContext, origins []string) parsedAnswer {
 	if g.Status != 0 {
 		status = g.Status
 	}
-	e := problem.New(g.Code, "%s", g.Detail).After(g.RetryAfter)
-	doc := e.Document(c.Path, c.RequestID)
-	body, err := json.Marshal(doc)
+	body, err := json.Marshal(g.Document(c.Path, c.RequestID))
 	if err != nil { // a document is made of strings and numbers
 		panic(err)
 	}
-	return parsedAnswer{status: status, header: e.Header(), body: body}
+	h := g.Header()
+	maps.Copy(h, lambdahttp.SecurityHeaders())
+	lambdahttp.ShareOwn(h, origins)
+	return parsedAnswer{status: status, header: h, body: body}
 }
 
 func (p parsedAnswer) send(w http.ResponseWriter, c requestContext, trace string) {

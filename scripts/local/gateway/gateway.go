@@ -20,6 +20,7 @@ import (
 
 	"wavegate/scripts/local/runtime"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/problem"
 )
 
 // An Invoker calls a function. *runtime.Function is one.
@@ -43,8 +44,8 @@ type Options struct {
 	// Prefix is the path under which the API lies, such as /prod on a stage's default URL; empty where
 	// a domain of its own is mapped to it.
 	Prefix string
-	// Origins are those whose pages may call from a browser: the gateway answers their preflight requests
-	// and, for a single one, lets it read the gateway's own answers, as the stack does.
+	// Origins are those whose pages may call from a browser: the gateway answers their preflight requests.
+	// Its own answers may be read by the only origin or, where there are several, by any, as in the stack.
 	Origins []string
 	// Docs answers operations.DocsPaths, without a token; nil: there are no such paths.
 	Docs Invoker
@@ -140,6 +141,9 @@ func sentPath(r *http.Request) string {
 	return path
 }
 
+// methodNotAllowed is what Access calls the answer to a method that a path does not have.
+const methodNotAllowed = "METHOD_NOT_ALLOWED"
+
 // An exchange is one request on its way.
 type exchange struct {
 	gateway *Gateway
@@ -160,9 +164,16 @@ func (x *exchange) answer(w http.ResponseWriter) parsedAnswer {
 	if inside && r.Method == http.MethodOptions && len(g.origins) > 0 && g.routes.shared(path) {
 		return preflight(g.origins, r.Header.Get("Origin"))
 	}
-	to, parameters, found := g.routes.find(r.Method, path)
-	if !inside || !strings.HasPrefix(path, "/") || !found {
+	to, parameters, methods := g.routes.find(r.Method, path)
+	switch {
+	case !inside || !strings.HasPrefix(path, "/") || len(methods) == 0:
 		return x.own("MISSING_AUTHENTICATION_TOKEN", http.StatusForbidden, nil)
+	case !to.takes(r.Method):
+		if len(g.origins) > 0 && g.routes.shared(path) {
+			methods = append(methods, http.MethodOptions)
+		}
+		x.response = methodNotAllowed
+		return own(problem.MethodNotAllowedResponse(methods), 0, x.context, g.origins)
 	}
 	x.operation = to.operation.ID
 
@@ -214,9 +225,7 @@ func (x *exchange) call(ctx context.Context, function Invoker, e event) parsedAn
 
 func (x *exchange) own(response string, status int, cause error) parsedAnswer {
 	x.response, x.cause = response, cause
-	p := own(response, status, x.context)
-	allowOnly(x.gateway.origins, p.header)
-	return p
+	return own(problem.GatewayResponseOf(response), status, x.context, x.gateway.origins)
 }
 
 func (g *Gateway) methodArn(method, path string) string {

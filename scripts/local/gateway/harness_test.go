@@ -16,6 +16,7 @@ import (
 
 	"wavegate/scripts/local/runtime"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 )
 
@@ -207,6 +208,11 @@ func (r reply) is(t *testing.T, response string, status int) {
 	}
 	if ct := r.header.Get("Content-Type"); ct != problem.ContentType {
 		t.Errorf("Content-Type %q", ct)
+	}
+	for name := range lambdahttp.SecurityHeaders() {
+		if got, want := r.header.Get(name), lambdahttp.SecurityHeaders().Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
 	}
 	if id := r.header.Get("X-Amzn-Requestid"); id != r.access.RequestID {
 		t.Errorf("x-amzn-RequestId %q, in the document %q", id, r.access.RequestID)

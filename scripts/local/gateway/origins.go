@@ -21,13 +21,3 @@ func preflight(allowed []string, origin string) parsedAnswer {
 	}
 	return parsedAnswer{status: http.StatusNoContent, header: h}
 }
-
-// allowOnly lets a page read one of the gateway's own answers. In the stack their headers are fixed, so
-// this is possible for one origin.
-func allowOnly(allowed []string, h http.Header) {
-	if len(allowed) == 1 {
-		h.Set("Access-Control-Allow-Origin", allowed[0])
-		h.Set("Access-Control-Expose-Headers", lambdahttp.ExposedHeaders)
-		h.Set("Vary", "Origin")
-	}
-}

@@ -31,28 +31,41 @@ func TestPreflight_OfAllowedOrigins_IsAnsweredWithoutTokenOrFunction(t *testing.
 	}
 }
 
-func TestPreflight_WhereNothingIs_OrNobodyMay_IsAnUnknownRoute(t *testing.T) {
-	for name, r := range map[string]reply{
-		"no such resource": newWorld(t, allowing(app)).raw(t, "OPTIONS /api/no-such", "Origin: "+app),
-		"no origins":       newWorld(t).raw(t, "OPTIONS /api/factories", "Origin: "+app),
-		"a page of ours": newWorld(t, allowing(app), func(o *Options) { o.Docs = &fake{answer: answers(okAnswer)} }).
-			raw(t, "OPTIONS /docs", "Origin: "+app),
+func TestPreflight_WhereNothingIs_OrNobodyMay_IsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		reply  reply
+		status int
+	}{
+		"no such resource": {newWorld(t, allowing(app)).raw(t, "OPTIONS /api/no-such", "Origin: "+app), http.StatusNotFound},
+		"no origins":       {newWorld(t).raw(t, "OPTIONS /api/factories", "Origin: "+app), http.StatusMethodNotAllowed},
+		"a page of ours": {newWorld(t, allowing(app), func(o *Options) { o.Docs = &fake{answer: answers(okAnswer)} }).
+			raw(t, "OPTIONS /docs", "Origin: "+app), http.StatusMethodNotAllowed},
 	} {
-		if r.status != http.StatusNotFound || r.header.Get("Access-Control-Allow-Methods") != "" {
-			t.Errorf("%s: %d %v", name, r.status, r.header)
+		if c.reply.status != c.status || c.reply.header.Get("Access-Control-Allow-Methods") != "" {
+			t.Errorf("%s: %d %v", name, c.reply.status, c.reply.header)
 		}
 	}
 }
 
-// TestOwnAnswers_MayBeReadByTheOnlyOrigin: their headers are fixed in the stack, so with several origins
-// none may.
-func TestOwnAnswers_MayBeReadByTheOnlyOrigin(t *testing.T) {
-	if got := newWorld(t, allowing(app)).raw(t, "GET /api/no-such", "Origin: "+app).header.Get("Access-Control-Allow-Origin"); got != app {
-		t.Errorf("one origin: %q may read", got)
-	}
-	for name, w := range map[string]*world{"none": newWorld(t), "two": newWorld(t, allowing(app, "https://admin.example"))} {
-		if got := w.raw(t, "GET /api/no-such", "Origin: "+app).header.Values("Access-Control-Allow-Origin"); len(got) > 0 {
-			t.Errorf("%s: %q may read", name, got)
+// TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral: their headers are fixed in the stack, and hold
+// no list.
+func TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral(t *testing.T) {
+	for name, c := range map[string]struct {
+		world *world
+		want  string
+	}{
+		"none": {newWorld(t), ""},
+		"one":  {newWorld(t, allowing(app)), app},
+		"two":  {newWorld(t, allowing(app, "https://admin.example")), "*"},
+	} {
+		for call, exposes := range map[string]string{"GET /api/no-such": "", "DELETE /api/factories": "Allow"} {
+			r := c.world.raw(t, call, "Origin: "+app)
+			if got := r.header.Get("Access-Control-Allow-Origin"); got != c.want {
+				t.Errorf("%s: %s may be read by %q, want %q", name, call, got, c.want)
+			}
+			if got := r.header.Get("Access-Control-Expose-Headers"); c.want != "" && got != exposes {
+				t.Errorf("%s: %s: such a page may read %q, want %q", name, call, got, exposes)
+			}
 		}
 	}
 }
@@ -67,8 +80,8 @@ func TestDocs_AskNoAuthorizer(t *testing.T) {
 	if got := docs.last(t)["resource"]; got != "/openapi.yaml" {
 		t.Errorf("the function was asked for %v", got)
 	}
-	if r := w.raw(t, "POST /docs"); r.status != http.StatusNotFound {
-		t.Errorf("POST: %d", r.status)
+	if r := w.raw(t, "POST /docs"); r.status != http.StatusMethodNotAllowed || r.header.Get("Allow") != "GET" {
+		t.Errorf("POST: %d, %v", r.status, r.header)
 	}
 	if r := newWorld(t).raw(t, "GET /docs"); r.status != http.StatusNotFound {
 		t.Errorf("without the function: %d", r.status)

@@ -71,27 +71,33 @@ func anyLast(r route) int {
 	return 0
 }
 
-// find returns the route of a path as it was sent, and the path's parameters.
+// find returns the route of a path as it was sent, and the path's parameters. Where the resource lacks the
+// method, it returns the methods that it has; where there is no resource, none.
 //
 // Parameters are handed on as they were sent, percent-encoded: events recorded from a REST API show
 // test%2Balias in path and pathParameters alike, while query parameters are decoded. Nothing is
 // cleaned: "..", "%2F" and "//" reach the function. A slash at the end is not looked at, but stays
 // in the event's path.
-func (t table) find(method, path string) (route, map[string]string, bool) {
+func (t table) find(method, path string) (to route, parameters map[string]string, methods []string) {
 	sent := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
 	resource := ""
 	for _, r := range t {
-		parameters, ok := match(r.segments, sent)
+		values, ok := match(r.segments, sent)
 		// The first resource that matches decides: one that lacks the method hides those behind it.
 		if !ok || resource != "" && resource != r.operation.Path {
 			continue
 		}
 		resource = r.operation.Path
-		if r.operation.Method == method || r.operation.Method == operations.Any {
-			return r, parameters, true
+		if methods = append(methods, r.operation.Method); r.takes(method) {
+			return r, values, methods
 		}
 	}
-	return route{}, nil, false
+	return route{}, nil, methods
+}
+
+// takes tells whether the route is for the method.
+func (r route) takes(method string) bool {
+	return r.operation.Method == method || r.operation.Method == operations.Any
 }
 
 // shared tells whether there is an operation at the path, whatever its method: those are what a page of

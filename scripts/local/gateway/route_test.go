@@ -1,6 +1,12 @@
 package gateway
 
-import "testing"
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"wavegate/shared/platform/lambdahttp"
+)
 
 func TestRoute_IsTheMostSpecificResource(t *testing.T) {
 	table := newTable(Options{Operations: routes, Functions: func(string) Invoker { return nil }})
@@ -29,8 +35,8 @@ func TestRoute_IsTheMostSpecificResource(t *testing.T) {
 		{"GET", "/", "", ""},
 		{"GET", "", "", ""},
 	} {
-		got, parameters, found := table.find(c.method, c.path)
-		if found != (c.operation != "") || got.operation.ID != c.operation || parameters["proxy"] != c.proxy {
+		got, parameters, _ := table.find(c.method, c.path)
+		if got.operation.ID != c.operation || parameters["proxy"] != c.proxy {
 			t.Errorf("%s %s goes to %q with %v, want %q with %q", c.method, c.path, got.operation.ID, parameters, c.operation, c.proxy)
 		}
 	}
@@ -44,6 +50,37 @@ func TestRoute_OrderOfTheTable_DoesNotMatter(t *testing.T) {
 	table := newTable(Options{Operations: reversed, Functions: func(string) Invoker { return nil }})
 	if got, _, _ := table.find("GET", "/api/factories/f/machines/special"); got.operation.ID != "get-special" {
 		t.Errorf("got %q", got.operation.ID)
+	}
+}
+
+func TestRoute_AResourceWithoutTheMethod_Is405_AndSaysWhichItHas(t *testing.T) {
+	w := newWorld(t)
+	shared := newWorld(t, allowing(app))
+	for _, c := range []struct {
+		world       *world
+		call, allow string
+	}{
+		{w, "PUT /api/factories/f/machines/special", "GET"},
+		{w, "POST /api/factories/f/machines/m", "GET, PUT"},
+		{w, "HEAD /api/factories", "GET"},
+		{w, "OPTIONS /api/factories", "GET"},
+		{shared, "DELETE /api/factories/f/machines/m", "GET, OPTIONS, PUT"},
+	} {
+		r := c.world.raw(t, c.call, "No-Token: 1")
+		if r.status != http.StatusMethodNotAllowed || r.header.Get("Allow") != c.allow || r.access.Response != methodNotAllowed {
+			t.Errorf("%s: %d, Allow %q, want %q", c.call, r.status, r.header.Get("Allow"), c.allow)
+		}
+		if !strings.HasPrefix(c.call, "HEAD") && !strings.Contains(r.body, `"code":"METHOD_NOT_ALLOWED"`) {
+			t.Errorf("%s: %s", c.call, r.body)
+		}
+		for name := range lambdahttp.SecurityHeaders() {
+			if r.header.Get(name) != lambdahttp.SecurityHeaders().Get(name) {
+				t.Errorf("%s: %s is %q", c.call, name, r.header.Get(name))
+			}
+		}
+	}
+	if w.authorizer.calls()+w.function.calls() != 0 {
+		t.Error("a function was called")
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+
+	"wavegate/shared/platform/problem"
 )
 
 // A listener hands out connections that tell a caller by a problem document that its request could not be
@@ -42,7 +44,7 @@ func (c conn) Write(p []byte) (int, error) {
 		kind = "DEFAULT_5XX"
 	}
 	x := c.gateway.newContext(r, "")
-	a := own(kind, status, x)
+	a := own(problem.GatewayResponseOf(kind), status, x, c.gateway.origins)
 	answer := http.Response{
 		StatusCode: status, ProtoMajor: 1, ProtoMinor: 1, Header: a.header, Close: true,
 		Body: io.NopCloser(bytes.NewReader(a.body)), ContentLength: int64(len(a.body)),

@@ -50,6 +50,8 @@ type Options struct {
 	Environment func(function string) []string
 	// Processes bounds the processes of one function; 0 is runtime.DefaultProcesses.
 	Processes int
+	// Account bounds the calls of all functions together; nil: nothing does.
+	Account *runtime.Account
 	// Operations replaces the table of operations; for tests.
 	Operations []operations.Operation
 	// Log receives each line that a function writes, besides being kept for Logs.
@@ -196,11 +198,11 @@ func (s *Service) listen(o Options) error {
 	}
 	s.Gateway = gateway.New(gateway.Options{
 		Operations: o.Operations,
-		Functions:  func(id string) gateway.Invoker { return s.functions[id] },
-		Authorizer: s.functions[operations.Authorizer],
+		Functions:  func(id string) gateway.Invoker { return o.Account.Caller(s.functions[id]) },
+		Authorizer: o.Account.Caller(s.functions[operations.Authorizer]),
 		Prefix:     o.Prefix,
 		Access:     o.Access,
-		Docs:       s.functions[operations.Docs],
+		Docs:       o.Account.Caller(s.functions[operations.Docs]),
 		Origins:    o.Origins,
 	})
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second}

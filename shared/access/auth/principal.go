@@ -5,6 +5,8 @@ package auth
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,7 +118,18 @@ const (
 	keyExpires      = "exp"
 	keyName         = "name"
 	keyAuthTime     = "authTime"
+
+	// KeyRetryAfter is the caller's own Retry-After, from 1 to 60 s. The gateway puts it on the calls that
+	// its throttle refuses, so that callers which were refused together do not come back together.
+	KeyRetryAfter = "retryAfterSeconds"
 )
+
+// retryAfter spreads callers over a minute.
+func (p Principal) retryAfter() int {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, p.User()) // a hash takes everything
+	return 1 + int(h.Sum32()%60)
+}
 
 // Context gives the principal as the strings that the authorizer hands to API Gateway.
 func (p Principal) Context() map[string]any {
@@ -130,6 +143,7 @@ func (p Principal) Context() map[string]any {
 		keyOrganization: p.OrganizationID,
 		keyRoles:        strings.Join(roles, " "),
 		keyExpires:      strconv.FormatInt(p.Expires.Unix(), 10),
+		KeyRetryAfter:   strconv.Itoa(p.retryAfter()),
 	}
 	if p.Name != "" {
 		values[keyName] = p.Name

@@ -1,6 +1,8 @@
 package auth_test
 
 import (
+	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -194,6 +196,26 @@ func TestRoles_HoldNoMember(t *testing.T) {
 	for _, r := range auth.Roles {
 		if r == auth.Member {
 			t.Error("a token could carry the placeholder for any person")
+		}
+	}
+}
+
+// TestContext_RetryAfter_SpreadsCallersOverAMinute: a fleet that the gateway's throttle refused at once must
+// not come back at once.
+func TestContext_RetryAfter_SpreadsCallersOverAMinute(t *testing.T) {
+	const boxes = 6000
+	counts := map[int]int{}
+	for n := range boxes {
+		p := auth.Principal{Issuer: "https://fleet.example", UserID: fmt.Sprintf("box-%04d", n)}
+		seconds, err := strconv.Atoi(p.Context()[auth.KeyRetryAfter].(string))
+		if err != nil || seconds < 1 || seconds > 60 {
+			t.Fatalf("%s waits %v s: %v", p.UserID, p.Context()[auth.KeyRetryAfter], err)
+		}
+		counts[seconds]++
+	}
+	for seconds := 1; seconds <= 60; seconds++ {
+		if n := counts[seconds]; n < boxes/60/2 || n > boxes/60*2 {
+			t.Errorf("%d of %d boxes come back after %d s", n, boxes, seconds)
 		}
 	}
 }

@@ -169,10 +169,10 @@ var transport = []string{
 	"X-Amzn-Requestid", "X-Amz-Apigw-Id", "X-Amzn-Trace-Id",
 	// A REST API does not let a function send WWW-Authenticate by that name.
 	"X-Amzn-Remapped-Www-Authenticate",
+	// On every answer, as the contract says once; package lambdahttp says which.
+	"Strict-Transport-Security", "X-Content-Type-Options", "X-Frame-Options",
 	// For pages of the origins that the settings allow (WHATWG Fetch, "CORS protocol").
 	"Vary", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
-	// The contract says of these once that every answer may have them.
-	"Strict-Transport-Security", "X-Content-Type-Options",
 }
 
 // headers finds those that are not documented and those that are missing.

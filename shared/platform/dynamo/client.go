@@ -4,7 +4,6 @@ package dynamo
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/shared/platform/credentials"
 )
 
 // API names the calls that the service makes. *dynamodb.Client has them.
@@ -32,19 +33,9 @@ type API interface {
 // version does without can be seen with ./scripts/bench startup.
 func NewClient() *dynamodb.Client {
 	o := dynamodb.Options{
-		Region: os.Getenv("AWS_REGION"),
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			c := aws.Credentials{
-				AccessKeyID:     os.Getenv("AWS_ACCESS_KEY_ID"),
-				SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"),
-				SessionToken:    os.Getenv("AWS_SESSION_TOKEN"),
-			}
-			if !c.HasKeys() {
-				return c, errors.New("dynamo: the environment holds no AWS credentials")
-			}
-			return c, nil
-		}),
-		HTTPClient: &http.Client{Transport: transport()},
+		Region:      os.Getenv("AWS_REGION"),
+		Credentials: credentials.FromEnvironment(),
+		HTTPClient:  &http.Client{Transport: transport()},
 		// Four attempts within about a second: enough for a passing fault, and short enough that the
 		// caller hears of a lasting one before its own patience ends.
 		Retryer: retry.NewStandard(func(o *retry.StandardOptions) {

@@ -14,7 +14,7 @@ const (
 )
 
 // ExposedHeaders are the headers that such a page may read, beside those that any page may.
-const ExposedHeaders = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After"
+const ExposedHeaders = "Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After"
 
 // Origins lists the origins of the setting CORSOrigins. The gateway answers preflight requests from the
 // same setting, with what is named here.
@@ -32,5 +32,29 @@ func share(w http.ResponseWriter, r *http.Request, allowed []string) {
 	if origin := r.Header.Get("Origin"); slices.Contains(allowed, origin) {
 		w.Header().Set("Access-Control-Allow-Origin", origin)
 		w.Header().Set("Access-Control-Expose-Headers", ExposedHeaders)
+	}
+}
+
+// ShareOwn lets a page read an answer that the gateway gives by itself, whose headers it adds to. Such an
+// answer has fixed headers: it names the only allowed origin, and where there are several, any. It
+// holds nothing of a tenant.
+func ShareOwn(h http.Header, allowed []string) {
+	switch len(allowed) {
+	case 0:
+		return
+	case 1:
+		h.Set("Access-Control-Allow-Origin", allowed[0])
+		h.Set("Vary", "Origin")
+	default:
+		h.Set("Access-Control-Allow-Origin", "*")
+	}
+	var exposed []string
+	for _, name := range strings.Split(ExposedHeaders, ", ") {
+		if _, has := h[http.CanonicalHeaderKey(name)]; has {
+			exposed = append(exposed, name)
+		}
+	}
+	if len(exposed) > 0 {
+		h.Set("Access-Control-Expose-Headers", strings.Join(exposed, ", "))
 	}
 }

@@ -42,3 +42,22 @@ func TestOrigins_OnlyPagesOfAllowedOnes_MayReadAnswers(t *testing.T) {
 		})
 	}
 }
+
+// TestSecurityHeaders_AreOnEveryAnswer, and fit into the gateway's mappings, which put values between
+// single quotes.
+func TestSecurityHeaders_AreOnEveryAnswer(t *testing.T) {
+	missing := func(*lambdahttp.Call) (lambdahttp.Answer, error) { return lambdahttp.Answer{}, problem.Missing() }
+	for name, handle := range map[string]lambdahttp.Handler{"an answer": answers("x"), "a refusal": missing} {
+		header := http.Header(newBench().call(t, event(), handle).MultiValueHeaders)
+		for field, want := range lambdahttp.SecurityHeaders() {
+			if got := header.Values(field); !slices.Equal(got, want) {
+				t.Errorf("%s: %s is %q, want %q", name, field, got, want)
+			}
+		}
+	}
+	for field, values := range lambdahttp.SecurityHeaders() {
+		if len(values) != 1 || strings.Contains(values[0], "'") {
+			t.Errorf("%s is %q", field, values)
+		}
+	}
+}

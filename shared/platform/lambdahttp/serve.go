@@ -114,12 +114,6 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIG
 	}
 }
 
-// secure makes browsers come back over HTTPS alone (RFC 6797) and take an answer for what it says it is.
-func secure(h http.Header) {
-	h.Set("Strict-Transport-Security", "max-age=31536000")
-	h.Set("X-Content-Type-Options", "nosniff")
-}
-
 // admitted runs the handler beside the limiter. The answer waits for both, and the limiter's refusal
 // is the last word: it ends what the handler reads, and the handler has written nothing, since its
 // writes wait for the limiter as well. A refusal that the container remembers comes before the handler. The

@@ -1,6 +1,11 @@
 package problem
 
-import "time"
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
 
 // A GatewayResponse is an answer that API Gateway gives by itself, without a function. The stack
 // and the local gateway both make theirs from this list, so that a caller sees one error body
@@ -15,6 +20,39 @@ type GatewayResponse struct {
 	Detail string
 	// RetryAfter, when positive, is sent as Retry-After.
 	RetryAfter time.Duration
+	// SpreadRetry tells that Retry-After is the caller's own number of seconds, which the authorizer
+	// hands on: callers that were refused together do not come back together.
+	SpreadRetry bool
+	// Allow lists the methods of a path, where another one was asked for.
+	Allow []string
+}
+
+// Document gives the answer's body. A status that is not set here is the one of the code.
+func (g GatewayResponse) Document(instance, requestID string) Document {
+	d := New(g.Code, "%s", g.Detail).Document(instance, requestID)
+	if g.Status != 0 {
+		d.Status = g.Status
+	}
+	return d
+}
+
+// Header gives the headers that belong to the answer.
+func (g GatewayResponse) Header() http.Header {
+	h := New(g.Code, "%s", g.Detail).After(g.RetryAfter).Header()
+	if len(g.Allow) > 0 {
+		h.Set("Allow", strings.Join(g.Allow, ", "))
+	}
+	return h
+}
+
+// MethodNotAllowedResponse is the answer to a method that a path does not have; allow lists those that it
+// has. API Gateway knows no such answer: the stack gives each path a method for it.
+func MethodNotAllowedResponse(allow []string) GatewayResponse {
+	allow = slices.Sorted(slices.Values(allow))
+	return GatewayResponse{
+		Status: http.StatusMethodNotAllowed, Code: MethodNotAllowed, Allow: allow,
+		Detail: "The resource has no such method; the header Allow lists those that it has.",
+	}
 }
 
 // GatewayResponses lists the types whose answer is known. What is not listed falls to DEFAULT_4XX
@@ -35,7 +73,7 @@ var GatewayResponses = []GatewayResponse{
 	{Type: "BAD_REQUEST_PARAMETERS", Status: 400, Code: ValidationFailed, Detail: "The parameters are not valid."},
 	{Type: "REQUEST_TOO_LARGE", Status: 413, Code: BodyTooLarge, Detail: "The body is larger than the gateway takes."},
 	{Type: "UNSUPPORTED_MEDIA_TYPE", Status: 415, Code: UnsupportedMediaType, Detail: "The body's media type is not supported."},
-	{Type: "THROTTLED", Status: 429, Code: RateLimited, Detail: "The service takes no more calls at the moment.", RetryAfter: time.Second},
+	{Type: "THROTTLED", Status: 429, Code: RateLimited, Detail: "The service takes no more calls at the moment.", SpreadRetry: true},
 	{Type: "QUOTA_EXCEEDED", Status: 429, Code: RateLimited, Detail: "The quota is used up.", RetryAfter: time.Minute},
 	{Type: "API_CONFIGURATION_ERROR", Status: 500, Code: Internal, Detail: "The service failed."},
 	{Type: "AUTHORIZER_CONFIGURATION_ERROR", Status: 500, Code: Internal, Detail: "The service failed."},

@@ -47,7 +47,10 @@ const (
 	FleetIssuers Name = "FLEET_ISSUERS"
 	// CopilotURL is the upstream of the copilot, an absolute https URL (http on loopback); empty: none.
 	CopilotURL Name = "COPILOT_URL"
-	// CopilotSecret is what the upstream knows the service by; it is required with a URL.
+	// CopilotSecretID is the name or the ARN of the Secrets Manager secret that the upstream knows the
+	// service by. It, or CopilotSecret, is required with a URL.
+	CopilotSecretID Name = "COPILOT_SECRET_ID"
+	// CopilotSecret is that secret itself, for local runs.
 	CopilotSecret Name = "COPILOT_SECRET"
 	// CopilotTimeoutSeconds is how long the upstream may take to answer; the gateway waits for 29 s.
 	CopilotTimeoutSeconds Name = "COPILOT_TIMEOUT_SECONDS"

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/problem"
+)
+
+// mockOf gives what a mocked method answers: status, headers and the template of the body.
+func mockOf(t *testing.T, m map[string]any) (status string, header map[string]any, body string) {
+	t.Helper()
+	integration := m["x-amazon-apigateway-integration"]
+	answer := value(integration, "responses", "default")
+	status, _ = value(answer, "statusCode").(string)
+	header, _ = value(answer, "responseParameters").(map[string]any)
+	declared, _ := value(m, "responses", status, "headers").(map[string]any)
+	for name := range header {
+		if declared[strings.TrimPrefix(name, "method.response.header.")] == nil {
+			t.Errorf("%s is mapped and not declared", name)
+		}
+	}
+	if got := value(integration, "requestTemplates", "application/json"); got != `{"statusCode": `+status+`}` {
+		t.Errorf("a mock of %s is asked with %v", status, got)
+	}
+	return status, header, text(value(answer, "responseTemplates", "application/json"))
+}
+
+// hasSecurityHeaders checks the headers that every answer has; prefix stands before their names.
+func hasSecurityHeaders(t *testing.T, what, prefix string, header map[string]any) {
+	t.Helper()
+	for name, values := range lambdahttp.SecurityHeaders() {
+		if got := header[prefix+name]; got != "'"+values[0]+"'" {
+			t.Errorf("%s: %s is %v", what, name, got)
+		}
+	}
+}
+
+// TestAnswers_WhatIsNoOperation_IsToldSo: 405 with the methods there are where something is, and 404 where
+// nothing is. Without a method of its own, API Gateway takes the token of a call that leads nowhere for
+// a signature of AWS's, and answers 403.
+func TestAnswers_WhatIsNoOperation_IsToldSo(t *testing.T) {
+	const header = "method.response.header."
+	for name, s := range map[string]stage{"dev": dev(), "docs": docs(), "full": full()} {
+		routes := s.api(t).routes()
+		methods := map[string][]string{}
+		for route := range routes {
+			method, path, _ := strings.Cut(route, " ")
+			methods[path] = append(methods[path], method)
+		}
+		for path, all := range methods {
+			for parent := path; parent != "" && parent != "/"; parent = parent[:strings.LastIndex(parent, "/")] {
+				if routes["ANY "+parent] == nil {
+					t.Errorf("%s: some methods of %s are left to the gateway", name, parent)
+				}
+			}
+			answer := routes["ANY "+path]
+			if answer == nil || !mocked(answer) {
+				continue
+			}
+			status, headers, body := mockOf(t, answer)
+			var document problem.Document
+			if err := json.Unmarshal([]byte(body), &document); err != nil || document.RequestID != "$context.requestId" || document.Instance != "$context.path" {
+				t.Errorf("%s: %s answers %s (%v)", name, path, body, err)
+			}
+			all = slices.DeleteFunc(all, func(m string) bool { return m == operations.Any })
+			slices.Sort(all)
+			wantStatus, wantCode, wantAllow := "404", problem.NotFound, any(nil)
+			if len(all) > 0 {
+				wantStatus, wantCode, wantAllow = "405", problem.MethodNotAllowed, "'"+strings.Join(all, ", ")+"'"
+			}
+			if status != wantStatus || document.Code != wantCode || headers[header+"Allow"] != wantAllow {
+				t.Errorf("%s: %s answers %s %s, Allow %v; want %s, %v", name, path, status, document.Code, headers[header+"Allow"], wantStatus, wantAllow)
+			}
+			if headers[header+"Content-Type"] != "'"+problem.ContentType+"'" {
+				t.Errorf("%s: %s answers %v", name, path, headers)
+			}
+			hasSecurityHeaders(t, path, header, headers)
+		}
+		for _, path := range []string{"/", "/{unknown+}"} {
+			if routes["ANY "+path] == nil {
+				t.Errorf("%s: some paths are left to the gateway", name)
+			}
+		}
+	}
+}
+
+func TestGatewayResponses_SpeakLikeTheFunctions(t *testing.T) {
+	const header = "gatewayresponse.header."
+	responses, _ := dev().api(t)["x-amazon-apigateway-gateway-responses"].(map[string]any)
+	if len(responses) != len(problem.GatewayResponses) {
+		t.Errorf("there are %d types, the list has %d", len(responses), len(problem.GatewayResponses))
+	}
+	for _, want := range problem.GatewayResponses {
+		p := responses[want.Type]
+		status := fmt.Sprint(want.Status)
+		if got := value(p, "statusCode"); want.Status == 0 && got != nil || want.Status != 0 && got != status {
+			t.Errorf("%s has the status %v, want %s", want.Type, got, status)
+		}
+		var body problem.Document
+		if err := json.Unmarshal([]byte(value(p, "responseTemplates", "application/json").(string)), &body); err != nil {
+			t.Fatalf("%s: %v", want.Type, err)
+		}
+		if body.Code != want.Code || body.Detail != want.Detail || body.RequestID != "$context.requestId" || body.Instance != "$context.path" || body.Type != want.Code.Type() {
+			t.Errorf("%s answers %+v", want.Type, body)
+		}
+		headers, _ := value(p, "responseParameters").(map[string]any)
+		if headers[header+"Content-Type"] != "'application/problem+json'" {
+			t.Errorf("%s has the headers %v", want.Type, headers)
+		}
+		hasSecurityHeaders(t, want.Type, header, headers)
+		if (headers[header+"WWW-Authenticate"] == "'Bearer'") != (want.Status == 401) {
+			t.Errorf("%s: WWW-Authenticate belongs to 401 and to nothing else: %v", want.Type, headers)
+		}
+		if after := headers[header+"Retry-After"]; (after != nil) != (want.RetryAfter > 0 || want.SpreadRetry) {
+			t.Errorf("%s asks to wait %v, want %v", want.Type, after, want.RetryAfter)
+		}
+		if headers[header+"Access-Control-Allow-Origin"] != nil {
+			t.Errorf("%s lets pages of other origins read it, and none is set", want.Type)
+		}
+	}
+	if value(responses["MISSING_AUTHENTICATION_TOKEN"], "statusCode") != "404" || value(responses["ACCESS_DENIED"], "statusCode") != "401" {
+		t.Error("an unknown route is 404, and a denied token 401")
+	}
+}
+
+// TestThrottled_RetryAfter_IsTheCallersOwn: the authorizer hands on a number of seconds for each caller. A
+// number for all would bring them back together.
+func TestThrottled_RetryAfter_IsTheCallersOwn(t *testing.T) {
+	throttled := value(map[string]any(dev().api(t)), "x-amazon-apigateway-gateway-responses", "THROTTLED", "responseParameters")
+	if got := value(throttled, "gatewayresponse.header.Retry-After"); got != "context.authorizer."+auth.KeyRetryAfter {
+		t.Errorf("Retry-After is %v", got)
+	}
+}
+
+// TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral: what the gateway says by itself has fixed
+// headers.
+func TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral(t *testing.T) {
+	one, err := ReadSettings(map[string]any{"origins": "https://a.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, headers := range map[string]map[string]string{
+		"'https://a.example'": headersOf(one, problem.GatewayResponseOf("UNAUTHORIZED")),
+		"'*'":                 headersOf(Settings{Origins: []string{"https://a.example", "https://b.example"}}, problem.MethodNotAllowedResponse([]string{"GET"})),
+		"":                    headersOf(Settings{}, problem.GatewayResponseOf("DEFAULT_5XX")),
+	} {
+		if got := headers["Access-Control-Allow-Origin"]; got != want {
+			t.Errorf("may be read by %s, want %s", got, want)
+		}
+	}
+	// A page may read what the answer says beside its body.
+	for kind, want := range map[string]string{"THROTTLED": "'Retry-After'", "QUOTA_EXCEEDED": "'Retry-After'", "UNAUTHORIZED": ""} {
+		if got := headersOf(one, problem.GatewayResponseOf(kind))["Access-Control-Expose-Headers"]; got != want {
+			t.Errorf("of %s a page may read %s, want %s", kind, got, want)
+		}
+	}
+	if got := headersOf(one, problem.MethodNotAllowedResponse([]string{"GET"}))["Access-Control-Expose-Headers"]; got != "'Allow'" {
+		t.Errorf("of 405 a page may read %s", got)
+	}
+	responses, _ := full().api(t)["x-amazon-apigateway-gateway-responses"].(map[string]any)
+	for kind, r := range responses {
+		if got := value(r, "responseParameters", "gatewayresponse.header.Access-Control-Allow-Origin"); got != "'*'" {
+			t.Errorf("%s may be read by %v", kind, got)
+		}
+	}
+}
+
+func headersOf(settings Settings, g problem.GatewayResponse) map[string]string {
+	s := &service{part: part{settings: settings}}
+	_, headers := s.answer(g)
+	return headers
+}
+
+func TestOrigins_OnlyThoseOfTheSettings_MayCallFromABrowser(t *testing.T) {
+	for route := range dev().api(t).routes() {
+		if strings.HasPrefix(route, "OPTIONS ") {
+			t.Errorf("%s: preflight requests are answered, and no origin is set", route)
+		}
+	}
+	template := full()
+	routes := template.api(t).routes()
+	preflights := 0
+	for route, m := range routes {
+		if !strings.HasPrefix(route, "OPTIONS ") {
+			continue
+		}
+		preflights++
+		status, headers, body := mockOf(t, m)
+		if status != "204" || !strings.Contains(body, `$origin == "https://a.example" || $origin == "https://b.example"`) {
+			t.Errorf("%s: %s by %s", route, status, body)
+		}
+		if headers["method.response.header.Access-Control-Allow-Origin"] != nil {
+			t.Errorf("%s allows an origin without a look at it", route)
+		}
+	}
+	paths := map[string]bool{}
+	for _, op := range operations.Table {
+		paths[op.Path] = true
+		if routes["OPTIONS "+op.Path] == nil {
+			t.Errorf("%s answers no preflight request", op.Path)
+		}
+		env := value(template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)].Properties, "Environment", "Variables")
+		if got := value(env, "CORS_ORIGINS"); got != "https://a.example,https://b.example" {
+			t.Errorf("%s lets pages of %v read its answers", op.ID, got)
+		}
+	}
+	if preflights != len(paths) {
+		t.Errorf("%d paths answer preflight requests, there are %d", preflights, len(paths))
+	}
+}

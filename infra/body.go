@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/operations"
+)
+
+// The API is one document, OpenAPI 3.0 with the extensions that API Gateway reads. As single resources it
+// would take several for each operation, of the 500 that a stack may have.
+
+const (
+	// The gateway waits this much longer than a function may run, so that the function's own end is
+	// what is seen; and never longer than API Gateway can.
+	integrationMargin  = time.Second
+	longestIntegration = 29 * time.Second
+	// How long the gateway uses an answer of the authorizer again, by token. The functions look at
+	// the token's expiry themselves.
+	authorizerCache = 300 * time.Second
+	// anyMethod stands for every method that has no entry of its own.
+	anyMethod = "x-amazon-apigateway-any-method"
+	// scheme is what the document calls the authorizer.
+	scheme = "token"
+)
+
+// A document is an API as API Gateway imports it.
+type document struct {
+	OpenAPI    string                       `json:"openapi"`
+	Info       map[string]string            `json:"info"`
+	Paths      map[string]map[string]method `json:"paths"`
+	Components map[string]map[string]any    `json:"components"`
+	// Responses are the gateway's own answers by their type.
+	Responses map[string]gatewayResponse `json:"x-amazon-apigateway-gateway-responses"`
+	// The copilot passes bodies on that are no text; with this the gateway hands over every body as
+	// bytes, and the functions' adapter undoes it.
+	BinaryMediaTypes []string `json:"x-amazon-apigateway-binary-media-types"`
+}
+
+// A method is one method of a path.
+type method struct {
+	OperationID string                `json:"operationId,omitempty"`
+	Security    []map[string][]string `json:"security,omitempty"` // none: open to anyone
+	Responses   map[string]response   `json:"responses,omitempty"`
+	Integration integration           `json:"x-amazon-apigateway-integration"`
+}
+
+// A response declares what a mocked method answers with.
+type response struct {
+	Description string                    `json:"description"`
+	Headers     map[string]map[string]any `json:"headers,omitempty"`
+}
+
+// An integration is what answers a method: a function, or a mock.
+type integration struct {
+	Type        string `json:"type"` // aws_proxy or mock
+	HTTPMethod  string `json:"httpMethod,omitempty"`
+	URI         string `json:"uri,omitempty"`
+	Credentials string `json:"credentials,omitempty"`
+	TimeoutMS   int64  `json:"timeoutInMillis,omitempty"`
+	// The rest is for mocks.
+	ContentHandling  string                  `json:"contentHandling,omitempty"`
+	Passthrough      string                  `json:"passthroughBehavior,omitempty"`
+	RequestTemplates map[string]string       `json:"requestTemplates,omitempty"`
+	Responses        map[string]mockResponse `json:"responses,omitempty"`
+}
+
+// A mockResponse is what a mock answers.
+type mockResponse struct {
+	StatusCode string            `json:"statusCode"`
+	Parameters map[string]string `json:"responseParameters"`
+	Templates  map[string]string `json:"responseTemplates"`
+}
+
+// A gatewayResponse is an answer that the gateway gives when no method could.
+type gatewayResponse struct {
+	StatusCode string            `json:"statusCode,omitempty"`
+	Parameters map[string]string `json:"responseParameters"`
+	Templates  map[string]string `json:"responseTemplates"`
+}
+
+// body is the API's document. invoker is the role by which the gateway calls functions.
+func (s *service) body(invoker awsiam.Role) any {
+	paths := map[string]map[string]method{}
+	set := func(path, name string, m method) {
+		if paths[path] == nil {
+			paths[path] = map[string]method{}
+		}
+		paths[path][key(name)] = m
+	}
+	for _, op := range s.rows {
+		wait := min(op.Timeout+integrationMargin, longestIntegration)
+		set(op.Path, op.Method, method{
+			OperationID: op.ID, Security: []map[string][]string{{scheme: {}}},
+			Integration: s.invocation(op.ID, invoker, wait),
+		})
+	}
+	if s.settings.Docs {
+		for _, path := range operations.DocsPaths {
+			set(path, "GET", method{Integration: s.invocation(operations.Docs, invoker, operations.HelperTimeout+integrationMargin)})
+		}
+	}
+	for path, methods := range s.mocks() {
+		for name, answer := range methods {
+			set(path, name, s.mocked(answer))
+		}
+	}
+	return inline(document{
+		OpenAPI:          "3.0.1",
+		Info:             map[string]string{"title": s.name(), "version": "1"},
+		Paths:            paths,
+		Components:       map[string]map[string]any{"securitySchemes": {scheme: s.authorizer(invoker)}},
+		Responses:        s.gatewayResponses(),
+		BinaryMediaTypes: []string{"*/*"},
+	})
+}
+
+// key is how the document names a method.
+func key(method string) string {
+	if method == operations.Any {
+		return anyMethod
+	}
+	return strings.ToLower(method)
+}
+
+// invocation has a function answer.
+func (s *service) invocation(function string, invoker awsiam.Role, wait time.Duration) integration {
+	return integration{
+		Type: "aws_proxy", HTTPMethod: "POST", URI: s.invocationURI(function),
+		Credentials: *invoker.RoleArn(), TimeoutMS: wait.Milliseconds(),
+	}
+}
+
+// authorizer is the security scheme that asks the authorizer, which sees the whole request.
+func (s *service) authorizer(invoker awsiam.Role) any {
+	return map[string]any{
+		"type": "apiKey", "name": "Authorization", "in": "header",
+		"x-amazon-apigateway-authtype": "custom",
+		"x-amazon-apigateway-authorizer": map[string]any{
+			"type":                         "request",
+			"identitySource":               "method.request.header.Authorization",
+			"authorizerUri":                s.invocationURI(operations.Authorizer),
+			"authorizerCredentials":        *invoker.RoleArn(),
+			"authorizerResultTtlInSeconds": int(authorizerCache.Seconds()),
+		},
+	}
+}
+
+// invocationURI is by what name API Gateway calls a function.
+func (s *service) invocationURI(function string) string {
+	return *awscdk.Fn_Join(jsii.String(""), &[]*string{
+		jsii.String("arn:"), s.stack.Partition(), jsii.String(":apigateway:"), s.stack.Region(),
+		jsii.String(":lambda:path/2015-03-31/functions/"), s.functions[function].FunctionArn(), jsii.String("/invocations"),
+	})
+}
+
+// inline turns a value into maps and lists, which is what the CDK takes.
+func inline(value any) any {
+	b, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // it is made of texts, numbers, lists and maps
+	}
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		panic(err) // it was JSON a moment ago
+	}
+	return v
+}

@@ -1,0 +1,54 @@
+package main
+
+import "wavegate/shared/operations"
+
+// Concurrency says how the account's concurrent executions are divided. What Lambda reserves for a
+// function is kept for it, and is also the most that it can have.
+type Concurrency struct {
+	// Account is the account's quota of concurrent executions in the region; 0: not known, and nothing is
+	// reserved.
+	Account int
+	// Copilot caps the copilot, whose calls take as long as the assistant does: a slow assistant cannot
+	// take the executions that polls and halts need.
+	Copilot int
+	// Manifest and Authorizer are kept for polls and for tokens, whatever else runs; 0: nothing is.
+	Manifest, Authorizer int
+}
+
+// unreserved is how many executions Lambda keeps for the functions that have no reservation.
+const unreserved = 100
+
+func readConcurrency(r *reader) Concurrency {
+	const highest = 1_000_000
+	c := Concurrency{Account: r.number("accountConcurrency", 0, 0, highest)}
+	if _, said := r.value("accountConcurrency"); !said && r.stage == string(Prod) {
+		r.fault("accountConcurrency: prod names the account's quota of concurrent executions (aws lambda get-account-settings)")
+	}
+	var copilot, manifest, authorizer int
+	if c.Account >= 2*unreserved { // otherwise there is nothing to divide
+		copilot, manifest, authorizer = c.Account/20, c.Account*3/10, c.Account/10
+	}
+	c.Copilot = r.number("reserveCopilot", copilot, 0, highest)
+	c.Manifest = r.number("reserveManifest", manifest, 0, highest)
+	c.Authorizer = r.number("reserveAuthorizer", authorizer, 0, highest)
+	return c
+}
+
+func (c Concurrency) check(r *reader) {
+	if reserved := c.Copilot + c.Manifest + c.Authorizer; reserved > 0 && c.Account-reserved < unreserved {
+		r.fault("reserveCopilot, reserveManifest, reserveAuthorizer: of accountConcurrency, %d, they leave less than the %d that Lambda asks for", c.Account, unreserved)
+	}
+}
+
+// of is what is reserved for a function; 0: nothing.
+func (c Concurrency) of(function string, op operations.Operation) int {
+	switch {
+	case function == operations.Authorizer:
+		return c.Authorizer
+	case function == manifest:
+		return c.Manifest
+	case op.Limit == operations.Copilot:
+		return c.Copilot
+	}
+	return 0
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsssm"
+	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/platform/dynamo"
+)
+
+// What the service has to know of the data's stack.
+type held struct {
+	tables map[dynamo.TableID]tableRef
+	// pool is the user pool for people; nil: their tokens come from an issuer of the settings.
+	pool *poolRef
+}
+
+// A tableRef names a table.
+type tableRef struct{ name, arn *string }
+
+// A poolRef names the user pool, the URL that its tokens name as their issuer, and the function that
+// writes those tokens.
+type poolRef struct{ id, url, trigger *string }
+
+// addData makes what holds data: the tables, and the user pool with its groups and its trigger. Keys are
+// not among it: a key of one's own is named by the setting kmsKeyArn and outlives every stack.
+func addData(p part) held {
+	h := held{tables: p.addTables()}
+	if p.settings.OwnUserPool() {
+		h.pool = p.addUserPool()
+	}
+	return h
+}
+
+// parameter is the name of a parameter of Systems Manager by which the stacks of a stage speak.
+func (p part) parameter(name string) string {
+	return "/wavegate/" + string(p.settings.Stage) + "/" + name
+}
+
+const (
+	parameterPool    = "pool/id"
+	parameterPoolURL = "pool/url"
+	parameterTrigger = "pool/trigger"
+)
+
+func parameterTable(id dynamo.TableID) string { return "tables/" + string(id) }
+
+// publish writes the names for the service to read. To restore tables under new names, change them
+// here: the next deploy of the service follows.
+func (p part) publish(h held) {
+	write := func(name, description string, value *string) {
+		awsssm.NewCfnParameter(p.stack, jsii.String("parameter-"+name), &awsssm.CfnParameterProps{
+			Name: jsii.String(p.parameter(name)), Type: jsii.String("String"), Value: value, Description: &description,
+		})
+	}
+	for _, t := range dynamo.Tables {
+		write(parameterTable(t.ID), fmt.Sprintf("The name of the table %s", t.ID), h.tables[t.ID].name)
+	}
+	if h.pool != nil {
+		write(parameterPool, "The id of the user pool", h.pool.id)
+		write(parameterPoolURL, "The issuer that the user pool's tokens name", h.pool.url)
+		write(parameterTrigger, "The function that writes the user pool's tokens", h.pool.trigger)
+	}
+}
+
+// published reads the names that publish writes. CloudFormation reads them at each deploy.
+func (p part) published() held {
+	read := func(name string) *string {
+		// The CDK's own way names it by 70 characters, which a large template repeats some hundred times.
+		return awscdk.NewCfnParameter(p.stack, jsii.String(strings.ReplaceAll(name, "/", "-")), &awscdk.CfnParameterProps{
+			Type: jsii.String("AWS::SSM::Parameter::Value<String>"), Default: jsii.String(p.parameter(name)),
+		}).ValueAsString()
+	}
+	h := held{tables: map[dynamo.TableID]tableRef{}}
+	for _, t := range dynamo.Tables {
+		name := read(parameterTable(t.ID))
+		h.tables[t.ID] = tableRef{name: name, arn: p.stack.FormatArn(&awscdk.ArnComponents{
+			Service: jsii.String("dynamodb"), Resource: jsii.String("table"), ResourceName: name,
+		})}
+	}
+	if p.settings.OwnUserPool() {
+		h.pool = &poolRef{id: read(parameterPool), url: read(parameterPoolURL), trigger: read(parameterTrigger)}
+	}
+	return h
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// policyFunctions is how many functions one policy names. A policy takes 6,144 characters, and a
+// function's ARN up to 130.
+const policyFunctions = 40
+
+// addInvoker makes the one role by which the gateway calls the functions and the authorizer, and its
+// policies. A permission on each function would take one resource more each, and would come to be after
+// the route that needs it.
+func (s *service) addInvoker() (awsiam.Role, []awsiam.ManagedPolicy) {
+	role := awsiam.NewRole(s.stack, jsii.String("invoker"), &awsiam.RoleProps{
+		Description: jsii.String("What the gateway may call"),
+		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("apigateway.amazonaws.com"), nil),
+	})
+	var policies []awsiam.ManagedPolicy
+	names := slices.Sorted(maps.Keys(s.functions))
+	for some := range slices.Chunk(names, policyFunctions) {
+		var arns []*string
+		for _, name := range some {
+			arns = append(arns, s.functions[name].FunctionArn())
+		}
+		policies = append(policies, awsiam.NewManagedPolicy(s.stack, jsii.String(fmt.Sprint("invoker-", len(policies)+1)), &awsiam.ManagedPolicyProps{
+			Roles:      &[]awsiam.IRole{role},
+			Statements: &[]awsiam.PolicyStatement{allow(texts("lambda:InvokeFunction"), arns...)},
+		}))
+	}
+	return role, policies
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestDomain_NoneSet_TheStagesOwnURLServes(t *testing.T) {
+	for name, s := range stages() {
+		if n := len(s.of("AWS::ApiGateway::DomainName")); n > 0 {
+			t.Errorf("%s has %d domains", name, n)
+		}
+		for _, r := range s.of("AWS::ApiGateway::RestApi") {
+			if r.Properties["DisableExecuteApiEndpoint"] == true {
+				t.Errorf("%s cannot be reached", name)
+			}
+		}
+		if url := text(s.Outputs["ApiUrl"].Value); !strings.HasPrefix(url, "https://${api") || !strings.HasSuffix(url, "/"+name) {
+			t.Errorf("%s lies at %s", name, url)
+		}
+	}
+}
+
+// TestDomain_Set_IsTheOnlyWayIn: with TLS 1.2 or newer, and the name points to it.
+func TestDomain_Set_IsTheOnlyWayIn(t *testing.T) {
+	template := full()
+	domain := template.id(t, "AWS::ApiGateway::DomainName", "domain")
+	p := template.Resources[domain].Properties
+	if p["DomainName"] != "api.wavegate.example" || p["SecurityPolicy"] != "TLS_1_2" || p["RegionalCertificateArn"] != "arn:aws:acm:eu-central-1:111122223333:certificate/c-1" ||
+		fmt.Sprint(value(p, "EndpointConfiguration", "Types")) != "[REGIONAL]" {
+		t.Errorf("the domain is %v", p)
+	}
+	for _, r := range template.of("AWS::ApiGateway::RestApi") {
+		if r.Properties["DisableExecuteApiEndpoint"] != true {
+			t.Error("the default endpoint, which takes TLS 1.0, serves")
+		}
+	}
+	mappings := template.of("AWS::ApiGateway::BasePathMapping")
+	for _, m := range mappings {
+		if text(m.Properties["DomainName"]) != "${"+domain+"}" || m.Properties["BasePath"] != nil || !strings.HasPrefix(text(m.Properties["RestApiId"]), "${api") ||
+			!strings.HasPrefix(text(m.Properties["Stage"]), "${api") {
+			t.Errorf("the mapping is %v", m.Properties)
+		}
+	}
+	if len(mappings) != 1 {
+		t.Errorf("there are %d mappings", len(mappings))
+	}
+	record := template.Resources["domainrecord"].Properties
+	if record["Name"] != "api.wavegate.example" || record["HostedZoneId"] != "Z0123456789" || record["Type"] != "A" ||
+		text(value(record, "AliasTarget", "DNSName")) != "${"+domain+".RegionalDomainName}" ||
+		text(value(record, "AliasTarget", "HostedZoneId")) != "${"+domain+".RegionalHostedZoneId}" {
+		t.Errorf("the name points to %v", record)
+	}
+	if got := text(template.Outputs["ApiUrl"].Value); got != "https://api.wavegate.example" {
+		t.Errorf("ApiUrl is %s", got)
+	}
+	if got := text(template.Outputs["DocsUrl"].Value); got != "https://api.wavegate.example/docs" {
+		t.Errorf("DocsUrl is %s", got)
+	}
+}
+
+// TestRegions_OfOneAccount_DoNotCollide: names that are global to an account differ.
+func TestRegions_OfOneAccount_DoNotCollide(t *testing.T) {
+	global := map[string][]string{
+		"AWS::CloudWatch::Dashboard": {"DashboardName"},
+		"AWS::IAM::Role":             {"RoleName"},
+		"AWS::IAM::ManagedPolicy":    {"ManagedPolicyName"},
+		"AWS::IAM::InstanceProfile":  {"InstanceProfileName"},
+		"AWS::S3::Bucket":            {"BucketName"},
+		"AWS::Route53::HostedZone":   {"Name"},
+	}
+	names := func(s stage) map[string]bool {
+		found := map[string]bool{}
+		for kind, properties := range global {
+			for _, r := range s.of(kind) {
+				for _, property := range properties {
+					if name := text(r.Properties[property]); r.Properties[property] != nil {
+						found[kind+" "+name] = true
+					}
+				}
+			}
+		}
+		return found
+	}
+	here, there := names(prod()), names(synthesise(prodContext("region", "us-east-1")))
+	for name := range here {
+		if there[name] {
+			t.Errorf("both regions have the %s", name)
+		}
+	}
+	if len(here) == 0 || len(here) != len(there) {
+		t.Errorf("names are %v and %v", sorted(here), sorted(there))
+	}
+	// Where no region is named, the name holds the region that the credentials point to.
+	for name := range names(dev()) {
+		if !strings.Contains(name, "${AWS::Region}") {
+			t.Errorf("dev has the %s in every region", name)
+		}
+	}
+}
+
+func TestTags_AreOnBothStacks_BesideTheProjectsOwn(t *testing.T) {
+	want := []string{"costCenter=42", "service=wavegate", "stage=prod"}
+	settings, err := ReadSettings(fullContext())
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings.Functions = dist
+	for _, stack := range stacksOf(settings) {
+		var got []string
+		for name, tag := range *stack.Tags().TagValues() {
+			got = append(got, name+"="+*tag)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s has the tags %v, want %v", *stack.StackName(), got, want)
+		}
+		if *stack.Account() != "111122223333" || *stack.Region() != "eu-central-1" || !*stack.TerminationProtection() {
+			t.Errorf("%s is deployed to %s in %s, protected: %v", *stack.StackName(), *stack.Account(), *stack.Region(), *stack.TerminationProtection())
+		}
+	}
+}
+
+func TestKey_OfOnesOwn_IsUsedForTablesLogsAndTheTopic(t *testing.T) {
+	template := full()
+	for id, r := range template.of("AWS::DynamoDB::Table") {
+		if value(r.Properties, "SSESpecification", "KMSMasterKeyId") != testKey || value(r.Properties, "SSESpecification", "SSEType") != "KMS" {
+			t.Errorf("%s is encrypted by %v", id, r.Properties["SSESpecification"])
+		}
+	}
+	for id, r := range template.of("AWS::Logs::LogGroup") {
+		if r.Properties["KmsKeyId"] != testKey {
+			t.Errorf("%s is encrypted by %v", id, r.Properties["KmsKeyId"])
+		}
+	}
+	for id, r := range template.of("AWS::SNS::Topic") {
+		if got := text(r.Properties["KmsMasterKeyId"]); got != testKey {
+			t.Errorf("%s is encrypted by %s", id, got)
+		}
+	}
+	// A function uses the key through the services that it calls, and only where it calls them.
+	for id, role := range template.of("AWS::IAM::Role") {
+		through := map[string]bool{}
+		reads := map[string]bool{}
+		for i := range list(role.Properties["Policies"]) {
+			for _, s := range value(role.Properties, "Policies", i, "PolicyDocument", "Statement").([]any) {
+				action := list(value(s, "Action"))[0]
+				if !strings.HasPrefix(action, "kms:") {
+					service, _, _ := strings.Cut(action, ":")
+					reads[service] = true
+					continue
+				}
+				if got := list(value(s, "Resource")); !slices.Equal(got, []string{testKey}) {
+					t.Errorf("%s may use %v", id, got)
+				}
+				service, _, _ := strings.Cut(text(value(s, "Condition", "StringEquals", "kms:ViaService")), ".")
+				through[service] = true
+			}
+		}
+		maps.DeleteFunc(reads, func(service string, _ bool) bool { return service != "dynamodb" && service != "secretsmanager" })
+		if !maps.Equal(reads, through) {
+			t.Errorf("%s calls %v, and uses the key through %v", id, sorted(reads), sorted(through))
+		}
+	}
+}
+
+func TestBoundary_BoundsEveryRole(t *testing.T) {
+	for id, role := range full().of("AWS::IAM::Role") {
+		if role.Properties["PermissionsBoundary"] != testBoundary {
+			t.Errorf("%s is bounded by %v", id, role.Properties["PermissionsBoundary"])
+		}
+	}
+	for id, role := range dev().of("AWS::IAM::Role") {
+		if role.Properties["PermissionsBoundary"] != nil {
+			t.Errorf("%s is bounded by %v", id, role.Properties["PermissionsBoundary"])
+		}
+	}
+}
+
+func TestWebACL_IsPutInFrontOfTheStage(t *testing.T) {
+	stageARN := func(s stage) string { return text(s.Outputs["StageArn"].Value) }
+	associations := full().of("AWS::WAFv2::WebACLAssociation")
+	for id, a := range associations {
+		if a.Properties["WebACLArn"] != "arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/api/a-1" || text(a.Properties["ResourceArn"]) != stageARN(full()) {
+			t.Errorf("%s is %v", id, a.Properties)
+		}
+	}
+	if len(associations) != 1 || len(dev().of("AWS::WAFv2::WebACLAssociation")) > 0 {
+		t.Errorf("there are %d", len(associations))
+	}
+	if got := stageARN(dev()); !strings.HasPrefix(got, "arn:${AWS::Partition}:apigateway:${AWS::Region}::/restapis/${api") {
+		t.Errorf("the stage is %s", got)
+	}
+}

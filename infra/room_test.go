@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"wavegate/shared/operations"
+)
+
+// maxParameters is how many parameters a template may have.
+const maxParameters = 200
+
+// metadata is how many bytes the CDK command adds to each resource: where it comes from.
+const metadata = 150
+
+// TestRoom_NinetyOperations_FitIntoTheLargestStack: with everything set that can be set. The operations that
+// there are stand for those to come, half of them below paths that there are and half in areas of their
+// own.
+func TestRoom_NinetyOperations_FitIntoTheLargestStack(t *testing.T) {
+	table := ninety(t)
+	for name, stacks := range map[string]stage{"90 operations": synthesiseTable(fullContext(), table), "all settings": full(), "dev": dev()} {
+		for stack, template := range stacks.stacks {
+			b, err := json.Marshal(template)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size := len(b) + metadata*len(template.Resources)
+			t.Logf("%s: %s has %d resources, %d parameters, %d bytes", name, stack, len(template.Resources), len(template.Parameters), size)
+			if len(template.Resources) >= maxResources || len(template.Parameters) > maxParameters || size >= maxTemplate {
+				t.Errorf("%s: %s is too large", name, stack)
+			}
+		}
+	}
+}
+
+// ninety is a table of 90 operations, each with its function.
+func ninety(t *testing.T) []operations.Operation {
+	t.Helper()
+	table := slices.Clone(operations.Table)
+	for n := 0; len(table) < 90; n++ {
+		op := operations.Table[n%len(operations.Table)]
+		if op.ID == "copilot" {
+			continue // there is one assistant
+		}
+		op.ID = fmt.Sprintf("%s-%d", op.ID, n)
+		if n%2 == 0 {
+			op.Path = fmt.Sprintf("%s/part-%d", op.Path, n)
+		} else {
+			op.Path = fmt.Sprintf("/api/area%d%s", n%3, op.Path[len("/api"):])
+		}
+		table = append(table, op)
+		if err := os.MkdirAll(filepath.Join(dist, op.ID), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dist, op.ID, "bootstrap"), []byte(op.ID), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return table
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"testing"
+
+	"wavegate/shared/operations"
+)
+
+// throttles reads the bounds of a stage's methods, by method and path; "*" is the stage's own.
+func throttles(t *testing.T, s stage) map[string]Throttle {
+	t.Helper()
+	found := map[string]Throttle{}
+	for _, r := range s.of("AWS::ApiGateway::Stage") {
+		settings, _ := r.Properties["MethodSettings"].([]any)
+		for _, m := range settings {
+			path := strings.ReplaceAll(value(m, "ResourcePath").(string)[1:], "~1", "/")
+			name := fmt.Sprint(value(m, "HttpMethod"), " ", cmp.Or(path, "/"))
+			if path == "*" {
+				name = "*"
+			}
+			rate, _ := value(m, "ThrottlingRateLimit").(float64)
+			burst, _ := value(m, "ThrottlingBurstLimit").(float64)
+			found[name] = Throttle{int(rate), int(burst)}
+			if value(m, "LoggingLevel") != "ERROR" || value(m, "DataTraceEnabled") != false {
+				t.Errorf("%s has %v", name, m)
+			}
+		}
+	}
+	return found
+}
+
+// TestThrottles_EachMethodHasItsOwn: API Gateway gives every method the whole of the stage's bound. Polls
+// have less than an operator's methods, and what the gateway answers itself has little.
+func TestThrottles_EachMethodHasItsOwn(t *testing.T) {
+	for name, s := range map[string]stage{"dev": dev(), "docs": docs(), "full": full()} {
+		got := throttles(t, s)
+		want := map[string]Throttle{"*": {2000, 2000}}
+		for route, m := range s.api(t).routes() {
+			method, path, _ := strings.Cut(route, " ")
+			switch {
+			case mocked(m):
+				want[route] = mockThrottle
+			case m["security"] == nil:
+				want[route] = docsThrottle
+			case m["operationId"] == manifest:
+				want[method+" "+path] = Throttle{1800, 1000}
+			}
+		}
+		for route, bound := range want {
+			if got[route] != bound {
+				t.Errorf("%s: %s is bounded by %v, want %v", name, route, got[route], bound)
+			}
+		}
+		for route := range got {
+			if want[route] == (Throttle{}) {
+				t.Errorf("%s: there is a bound for %s", name, route)
+			}
+		}
+	}
+}
+
+func TestConcurrency_WhereTheAccountHasIt_IsDivided(t *testing.T) {
+	want := map[string]any{"copilot": 50.0, manifest: 300.0, operations.Authorizer: 100.0}
+	template := prod()
+	for _, name := range append(operations.Functions(), preTokenGeneration) {
+		if name == operations.Docs {
+			continue
+		}
+		f := template.Resources[template.id(t, "AWS::Lambda::Function", name)]
+		if got := f.Properties["ReservedConcurrentExecutions"]; got != want[name] {
+			t.Errorf("%s has %v, want %v", name, got, want[name])
+		}
+	}
+}
+
+// TestConcurrency_OfASmallAccount_IsLeftWhole: Lambda refuses reservations that leave less than it wants.
+func TestConcurrency_OfASmallAccount_IsLeftWhole(t *testing.T) {
+	for id, f := range dev().of("AWS::Lambda::Function") {
+		if f.Properties["ReservedConcurrentExecutions"] != nil {
+			t.Errorf("%s reserves, and the account is not known", id)
+		}
+	}
+	for quota, want := range map[string]Concurrency{
+		"10":   {Account: 10},
+		"199":  {Account: 199},
+		"200":  {Account: 200, Copilot: 10, Manifest: 60, Authorizer: 20},
+		"1000": {Account: 1000, Copilot: 50, Manifest: 300, Authorizer: 100},
+	} {
+		got, err := ReadSettings(prodContext("accountConcurrency", quota))
+		if err != nil || got.Concurrency != want {
+			t.Errorf("%s: %+v, %v", quota, got.Concurrency, err)
+		}
+	}
+	got, err := ReadSettings(prodContext("reserveCopilot", "5", "reserveManifest", "0"))
+	if want := (Concurrency{Account: 1000, Copilot: 5, Authorizer: 100}); err != nil || got.Concurrency != want {
+		t.Errorf("as told: %+v, %v", got.Concurrency, err)
+	}
+}

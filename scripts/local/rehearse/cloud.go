@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+const (
+	region  = "eu-central-1"
+	account = "111122223333"
+)
+
+// startTimeout bounds the emulator's start.
+const startTimeout = time.Minute
+
+// credentials are any; the emulator lets these do everything.
+var credentials = aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}
+
+// A cloud is a running emulator.
+type cloud struct {
+	endpoint string
+	end      context.CancelFunc
+	ended    chan struct{}
+}
+
+// startCloud runs the emulator on a free port of loopback, and waits until it takes connections.
+func startCloud(ctx context.Context, program, logFile string) (*cloud, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		return nil, err
+	}
+	log, err := os.Create(logFile)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	c := exec.CommandContext(ctx, program, "--addr", address, "--region", region, "--account-id", account, "--log-level", "warn")
+	// Nothing is invoked. With a container engine the emulator would pull an image for each function.
+	c.Env = append(os.Environ(), "FAKECLOUD_CONTAINER_CLI=none")
+	c.Stdout, c.Stderr = log, log
+	if err := c.Start(); err != nil {
+		cancel()
+		return nil, err
+	}
+	cloud := &cloud{endpoint: "http://" + address, end: cancel, ended: make(chan struct{})}
+	go func() {
+		_ = c.Wait()
+		log.Close()
+		close(cloud.ended)
+	}()
+	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			return cloud, conn.Close()
+		}
+		select {
+		case <-cloud.ended:
+			return nil, fmt.Errorf("the emulator ended; see %s", logFile)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	cloud.stop()
+	return nil, fmt.Errorf("the emulator does not answer within %s; see %s", startTimeout, logFile)
+}
+
+func (c *cloud) stop() {
+	c.end()
+	<-c.ended
+}
+
+// environment is how a program finds the emulator, and nothing of the user's own account.
+func (c *cloud) environment() []string {
+	return []string{
+		"AWS_ENDPOINT_URL=" + c.endpoint, "AWS_REGION=" + region, "AWS_DEFAULT_REGION=" + region,
+		"AWS_ACCESS_KEY_ID=" + credentials.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + credentials.SecretAccessKey, "AWS_SESSION_TOKEN=",
+		"AWS_PROFILE=", "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_EC2_METADATA_DISABLED=true",
+	}
+}
+
+// call sends a signed request to a service and returns the answer's body.
+func (c *cloud) call(ctx context.Context, service, contentType, target string, body []byte) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint+"/", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", contentType)
+	if target != "" {
+		r.Header.Set("X-Amz-Target", target)
+	}
+	sum := sha256.Sum256(body)
+	if err := v4.NewSigner().SignHTTP(ctx, credentials, r, hex.EncodeToString(sum[:]), service, region, time.Now()); err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %d: %s", service, answer.StatusCode, text)
+	}
+	return text, err
+}
+
+// A resource is what CloudFormation says of one.
+type resource struct {
+	ID       string `xml:"LogicalResourceId"`
+	Physical string `xml:"PhysicalResourceId"`
+	Type     string `xml:"ResourceType"`
+	Status   string `xml:"ResourceStatus"`
+}
+
+// resources lists what a stack has, by logical id.
+func (c *cloud) resources(ctx context.Context, stack string) (map[string]resource, error) {
+	all := map[string]resource{}
+	for next := ""; ; {
+		var page struct {
+			Result struct {
+				Resources []resource `xml:"StackResourceSummaries>member"`
+				Next      string     `xml:"NextToken"`
+			} `xml:"ListStackResourcesResult"`
+		}
+		arguments := url.Values{"StackName": {stack}}
+		if next != "" {
+			arguments.Set("NextToken", next)
+		}
+		if err := c.cloudFormation(ctx, "ListStackResources", arguments, &page); err != nil {
+			return nil, err
+		}
+		for _, r := range page.Result.Resources {
+			all[r.ID] = r
+		}
+		if next = page.Result.Next; next == "" {
+			return all, nil
+		}
+	}
+}
+
+// stacks lists the names and states of the stacks that there are.
+func (c *cloud) stacks(ctx context.Context) (map[string]string, error) {
+	var page struct {
+		Result struct {
+			Stacks []struct{ StackName, StackStatus string } `xml:"Stacks>member"`
+		} `xml:"DescribeStacksResult"`
+	}
+	if err := c.cloudFormation(ctx, "DescribeStacks", url.Values{}, &page); err != nil {
+		return nil, err
+	}
+	states := map[string]string{}
+	for _, s := range page.Result.Stacks {
+		if s.StackStatus != "DELETE_COMPLETE" {
+			states[s.StackName] = s.StackStatus
+		}
+	}
+	return states, nil
+}
+
+// unprotect lets a stack be deleted.
+func (c *cloud) unprotect(ctx context.Context, stack string) error {
+	return c.cloudFormation(ctx, "UpdateTerminationProtection", url.Values{"StackName": {stack}, "EnableTerminationProtection": {"false"}}, nil)
+}
+
+func (c *cloud) cloudFormation(ctx context.Context, action string, arguments url.Values, into any) error {
+	arguments.Set("Action", action)
+	arguments.Set("Version", "2010-05-15")
+	text, err := c.call(ctx, "cloudformation", "application/x-www-form-urlencoded", "", []byte(arguments.Encode()))
+	if err != nil || into == nil {
+		return err
+	}
+	return xml.Unmarshal(text, into)
+}
+
+// parameters reads the parameters of Systems Manager below a path.
+func (c *cloud) parameters(ctx context.Context, path string) (map[string]string, error) {
+	values := map[string]string{}
+	for next := ""; ; {
+		request, err := json.Marshal(map[string]any{"Path": path, "Recursive": true, "NextToken": next})
+		if next == "" {
+			request, err = json.Marshal(map[string]any{"Path": path, "Recursive": true})
+		}
+		if err != nil {
+			return nil, err
+		}
+		text, err := c.call(ctx, "ssm", "application/x-amz-json-1.1", "AmazonSSM.GetParametersByPath", request)
+		if err != nil {
+			return nil, err
+		}
+		var page struct {
+			Parameters []struct{ Name, Value string }
+			NextToken  string
+		}
+		if err := json.Unmarshal(text, &page); err != nil {
+			return nil, err
+		}
+		for _, p := range page.Parameters {
+			values[p.Name] = p.Value
+		}
+		if next = page.NextToken; next == "" {
+			return values, nil
+		}
+	}
+}
+
+// db talks to the emulated DynamoDB.
+func (c *cloud) db() *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
+		Region: region, BaseEndpoint: &c.endpoint,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return credentials, nil }),
+	})
+}
+
+// tables lists the tables that there are, whatever stack they are of.
+func (c *cloud) tables(ctx context.Context) ([]string, error) {
+	var all []string
+	pages := dynamodb.NewListTablesPaginator(c.db(), &dynamodb.ListTablesInput{})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, errors.Join(errors.New("list the tables"), err)
+		}
+		all = append(all, page.TableNames...)
+	}
+	return all, nil
+}

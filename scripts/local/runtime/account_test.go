@@ -1,0 +1,42 @@
+package runtime
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestAccount_AReservation_IsKeptAndIsABound(t *testing.T) {
+	a := NewAccount(5, map[string]int{"copilot": 2, "get-manifest": 1})
+	take := func(function string, want bool) {
+		t.Helper()
+		if got := a.take(function, 1); got != want {
+			t.Errorf("%s is let in: %v, want %v", function, got, want)
+		}
+	}
+	take("copilot", true)
+	take("copilot", true)
+	take("copilot", false) // its reservation is used up, though others are free
+	take("update-rollout", true)
+	take("put-edge", true)
+	take("put-edge", false) // what is free is reserved for polls
+	take("get-manifest", true)
+	take("get-manifest", false)
+	a.take("copilot", -1)
+	take("update-rollout", false) // what the copilot gives back is the copilot's
+	take("copilot", true)
+}
+
+func TestAccount_WithoutRoom_RefusesAtOnceAndCallsNothing(t *testing.T) {
+	f := New(Spec{Name: "f", Binary: "/does/not/exist"})
+	defer f.Stop()
+	if _, err := NewAccount(0, nil).Caller(f).Invoke(t.Context(), nil); !errors.Is(err, ErrThrottled) {
+		t.Errorf("got %v", err)
+	}
+	if f.Counts().Started != 0 {
+		t.Error("a process was started")
+	}
+	var none *Account
+	if _, err := none.Caller(f).Invoke(t.Context(), nil); !errors.Is(err, ErrCrashed) {
+		t.Errorf("without an account: %v", err)
+	}
+}

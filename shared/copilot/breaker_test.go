@@ -1,0 +1,96 @@
+package copilot
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/problem"
+)
+
+func TestBreaker_TwoTimeoutsInARow_LeaveTheUpstreamAlone(t *testing.T) {
+	const timeout, answer = true, false
+	for name, c := range map[string]struct {
+		calls []bool
+		at    time.Duration // after the last call
+		want  time.Duration
+	}{
+		"none":                         {nil, 0, 0},
+		"one":                          {[]bool{timeout}, 0, 0},
+		"two":                          {[]bool{timeout, timeout}, 0, breakerRest},
+		"two, a while ago":             {[]bool{timeout, timeout}, 10 * time.Second, breakerRest - 10*time.Second},
+		"two, and rested":              {[]bool{timeout, timeout}, breakerRest, 0},
+		"two with an answer between":   {[]bool{timeout, answer, timeout}, 0, 0},
+		"two, then the try times out":  {[]bool{timeout, timeout, timeout}, 0, breakerRest},
+		"two, then the try is fine":    {[]bool{timeout, timeout, answer}, breakerRest, 0},
+		"two, and a clock that is set": {[]bool{timeout, timeout}, -time.Hour, breakerRest},
+	} {
+		var b breaker
+		for _, c := range c.calls {
+			if c == timeout {
+				b.timedOut(noon)
+			} else {
+				b.answered()
+			}
+		}
+		if got := b.rest(noon.Add(c.at)); got != c.want {
+			t.Errorf("%s: rests for %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestForward_ToAnUpstreamThatHangs_IsGivenUpAtOnce after two calls, and tried again later.
+func TestForward_ToAnUpstreamThatHangs_IsGivenUpAtOnce(t *testing.T) {
+	var asked atomic.Int64
+	var heals atomic.Bool
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if heals.Load() {
+			_, _ = io.WriteString(w, "fine")
+			return
+		}
+		<-r.Context().Done()
+	}))
+	defer upstream.Close()
+	base, err := url.Parse(upstream.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := noon
+	f := New(Settings{URL: base, Secret: "s", Timeout: 20 * time.Millisecond}, nil, func() time.Time { return now })
+	call := func() error {
+		_, err := f.Forward(httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/", nil), "chat", auth.Principal{UserID: "u"}, "r")
+		return err
+	}
+	for i, want := range []problem.Code{problem.Timeout, problem.Timeout, problem.Unavailable, problem.Unavailable} {
+		if err := call(); !problem.Has(err, want) {
+			t.Fatalf("call %d: %v, want %s", i+1, err, want)
+		}
+	}
+	if got := problem.From(call()).RetryAfter; got != breakerRest {
+		t.Errorf("to be tried again after %s", got)
+	}
+	if asked.Load() != breakerTimeouts {
+		t.Errorf("the upstream was asked %d times", asked.Load())
+	}
+	now = now.Add(breakerRest)
+	if err := call(); !problem.Has(err, problem.Timeout) {
+		t.Errorf("the try: %v", err)
+	}
+	if err := call(); !problem.Has(err, problem.Unavailable) {
+		t.Errorf("after a try in vain: %v", err)
+	}
+	now = now.Add(breakerRest)
+	heals.Store(true)
+	for range 3 {
+		if err := call(); err != nil {
+			t.Errorf("once it answers: %v", err)
+		}
+	}
+}
