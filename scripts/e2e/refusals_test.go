@@ -93,7 +93,7 @@ func refusals(rollout string) []refusal {
 		{"move: nothing asked", "PATCH", rollout, `{}`, nil, problem.ValidationFailed, []string{"body: required"}},
 		{"move: skips a stage", "PATCH", rollout, `{"staged_percent":50}`, nil, problem.InvalidStateTransition, nil},
 		{"move: skips and completes", "PATCH", rollout, `{"staged_percent":100,"status":"completed"}`, nil, problem.InvalidStateTransition, nil},
-		{"move: unknown status", "PATCH", rollout, `{"status":"active"}`, nil, problem.ValidationFailed, []string{"body:/status format"}},
+		{"move: unknown status", "PATCH", rollout, `{"status":"paused"}`, nil, problem.ValidationFailed, []string{"body:/status format"}},
 		{"move: status null", "PATCH", rollout, `{"status":null,"staged_percent":10}`, nil, problem.ValidationFailed, []string{"body:/status type"}},
 		{"move: stale If-Match", "PATCH", rollout, `{"staged_percent":10}`, []string{"If-Match", `"9"`}, problem.PreconditionFailed, nil},
 		{"move: halt beside no stage", "PATCH", rollout, `{"status":"halted","staged_percent":11}`, nil, problem.ValidationFailed, []string{"body:/staged_percent range"}},
