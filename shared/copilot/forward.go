@@ -101,7 +101,7 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 		ErrorHandler:   func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },
 	}
 	proxy.ServeHTTP(answer, r.WithContext(ctx))
-	if timedOut(failed, ctx) {
+	if timedOut(ctx, failed) {
 		f.breaker.timedOut(f.now())
 	} else {
 		f.breaker.answered()
@@ -117,7 +117,7 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 
 // timedOut tells whether a call failed since the upstream took too long: to answer, or to take the
 // connection.
-func timedOut(failed error, ctx context.Context) bool {
+func timedOut(ctx context.Context, failed error) bool {
 	var network net.Error
 	return failed != nil && (ctx.Err() != nil || errors.As(failed, &network) && network.Timeout())
 }
