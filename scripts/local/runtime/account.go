@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// ErrThrottled: the account has no concurrent execution left for the function, which was not called.
+// ErrThrottled tells that the account has no concurrent execution left for the function, which was not called.
 var ErrThrottled = errors.New("runtime: the account's concurrency is used up")
 
 // An Account bounds the calls that are under way in all functions together, as an account's concurrent
