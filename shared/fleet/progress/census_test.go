@@ -22,7 +22,6 @@ var wave = progress.Rollout{ID: "r", EdgeType: "gateway-x", TargetVersion: "2.0.
 type box struct {
 	row  report.Row
 	told bool   // by the rollout
-	ran  bool   // the target, after it was told
 	last string // what is to be counted
 }
 

@@ -63,6 +63,8 @@ func (v *Versions) List() (list []Version, others int) {
 	return list[:min(len(list), MostVersions)], others
 }
 
-// Boxes is how many boxes follow the channel, and Unknown how many of them never said what they run.
-func (v *Versions) Boxes() int   { return v.boxes }
+// Boxes is how many boxes follow the channel.
+func (v *Versions) Boxes() int { return v.boxes }
+
+// Unknown is how many of them never said what they run.
 func (v *Versions) Unknown() int { return v.unknown }
