@@ -4,8 +4,7 @@ package main
 
 import (
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/production/factory"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/production/method"
 	"wavegate/shared/trail/idempotency"
 )
@@ -15,11 +14,11 @@ func main() { lambdahttp.Run("create-production-method", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	methods := method.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", factory.SlugRule)
+		factoryID := c.Path("factoryId", value.Slug)
 		body := c.Body()
 		draft := method.Draft{
-			ProductID: body.Text("productId", request.UUID),
-			Name:      body.Text("name", factory.NameRule),
+			ProductID: body.Text("productId", value.UUID),
+			Name:      body.Text("name", value.DisplayName),
 		}
 		key := c.IdempotencyKey()
 		if err := c.Err(); err != nil {

@@ -3,9 +3,9 @@ package main
 
 import (
 	"wavegate/shared/fleet/edge"
-	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 func main() { lambdahttp.Run("get-edge", wire) }
@@ -13,7 +13,7 @@ func main() { lambdahttp.Run("get-edge", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	edges := edge.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", release.NameRule)
+		id := c.Path("edgeId", value.Name)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -5,6 +5,7 @@ package main
 import (
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
@@ -13,7 +14,7 @@ func main() { lambdahttp.Run("get-factory", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	factories := factory.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("factoryId", factory.SlugRule)
+		id := c.Path("factoryId", value.Slug)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

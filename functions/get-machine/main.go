@@ -2,10 +2,9 @@
 package main
 
 import (
-	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
-	"wavegate/shared/production/factory"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/production/machine"
 )
 
@@ -14,8 +13,8 @@ func main() { lambdahttp.Run("get-machine", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	machines := machine.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", factory.SlugRule)
-		code := c.Path("code", release.NameRule)
+		factoryID := c.Path("factoryId", value.Slug)
+		code := c.Path("code", value.Name)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -5,9 +5,9 @@ package main
 import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
-	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/value"
 )
 
 func main() { lambdahttp.Run("get-manifest", wire) }
@@ -17,7 +17,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	env.Require(err)
 	polls := edge.NewPolls(env.DB, settings, env.Now)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", release.NameRule)
+		id := c.Path("edgeId", value.Name)
 		installed, _ := c.Query("installed", edge.InstalledRule)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

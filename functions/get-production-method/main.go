@@ -5,7 +5,7 @@ package main
 import (
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
-	"wavegate/shared/production/factory"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/production/method"
 )
 
@@ -14,8 +14,8 @@ func main() { lambdahttp.Run("get-production-method", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	methods := method.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", factory.SlugRule)
-		id := c.Path("methodId", request.UUID)
+		factoryID := c.Path("factoryId", value.Slug)
+		id := c.Path("methodId", value.UUID)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -5,6 +5,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 func main() { lambdahttp.Run("get-release-channel", wire) }
@@ -12,8 +13,8 @@ func main() { lambdahttp.Run("get-release-channel", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	channels := release.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		edgeType := c.Path("edgeType", release.NameRule)
-		name := c.Path("channel", release.NameRule)
+		edgeType := c.Path("edgeType", value.Name)
+		name := c.Path("channel", value.Name)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

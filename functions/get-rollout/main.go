@@ -5,6 +5,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 func main() { lambdahttp.Run("get-rollout", wire) }
@@ -12,7 +13,7 @@ func main() { lambdahttp.Run("get-rollout", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", request.UUID)
+		id := c.Path("id", value.UUID)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -5,9 +5,9 @@ package main
 import (
 	"net/url"
 
-	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
@@ -17,7 +17,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	factories := factory.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: "/api/factories"}
-		organization, named := c.Query("organizationId", release.NameRule)
+		organization, named := c.Query("organizationId", value.Name)
 		window := paging.ByOffset(c.Input)
 		switch {
 		case named:

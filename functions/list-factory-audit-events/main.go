@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/trail/audit"
 )
@@ -17,7 +18,7 @@ func main() { lambdahttp.Run("list-factory-audit-events", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	factories, trail := factory.NewStore(env.DB), audit.NewLog(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", factory.SlugRule)
+		factoryID := c.Path("factoryId", value.Slug)
 		filter := audit.FilterOf(c.Input)
 		cursor := paging.ByCursor(c.Input)
 		if err := c.Err(); err != nil {

@@ -4,7 +4,7 @@ package main
 import (
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
-	"wavegate/shared/production/factory"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/production/machine"
 )
 
@@ -13,7 +13,7 @@ func main() { lambdahttp.Run("list-machines", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	machines := machine.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", factory.SlugRule)
+		factoryID := c.Path("factoryId", value.Slug)
 		window := paging.ByOffset(c.Input)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -7,8 +7,7 @@ import (
 
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/production/factory"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/production/method"
 )
 
@@ -17,8 +16,8 @@ func main() { lambdahttp.Run("list-production-methods", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	methods := method.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", factory.SlugRule)
-		productID, filtered := c.Query("productId", request.UUID)
+		factoryID := c.Path("factoryId", value.Slug)
+		productID, filtered := c.Query("productId", value.UUID)
 		window := paging.ByOffset(c.Input)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/value"
 )
 
 func main() { lambdahttp.Run("list-release-channels", wire) }
@@ -15,7 +16,7 @@ func main() { lambdahttp.Run("list-release-channels", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	channels := release.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		edgeType, filtered := c.Query("edgeType", release.NameRule)
+		edgeType, filtered := c.Query("edgeType", value.Name)
 		window := paging.ByOffset(c.Input)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

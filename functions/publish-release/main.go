@@ -5,6 +5,7 @@ package main
 import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
 )
 
 func main() { lambdahttp.Run("publish-release", wire) }
@@ -14,11 +15,11 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
 		p := release.Publication{
-			EdgeType:       c.Path("edgeType", release.NameRule),
-			Channel:        c.Path("channel", release.NameRule),
+			EdgeType:       c.Path("edgeType", value.Name),
+			Channel:        c.Path("channel", value.Name),
 			CurrentVersion: body.Text("currentVersion", release.VersionRule),
 			ArtifactURL:    body.Text("artifactUrl", release.ArtifactURLRule),
-			SHA256:         body.Text("sha256", release.SHA256Rule),
+			SHA256:         body.Text("sha256", value.SHA256),
 		}
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

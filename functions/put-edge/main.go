@@ -4,8 +4,8 @@ package main
 
 import (
 	"wavegate/shared/fleet/edge"
-	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
 )
 
 func main() { lambdahttp.Run("put-edge", wire) }
@@ -13,12 +13,12 @@ func main() { lambdahttp.Run("put-edge", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	edges := edge.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", release.NameRule)
+		id := c.Path("edgeId", value.Name)
 		body := c.Body()
 		assignment := edge.Assignment{
-			EdgeType:       body.Text("edgeType", release.NameRule),
-			Channel:        body.Text("channel", release.NameRule),
-			OrganizationID: body.Text("organizationId", release.NameRule),
+			EdgeType:       body.Text("edgeType", value.Name),
+			Channel:        body.Text("channel", value.Name),
+			OrganizationID: body.Text("organizationId", value.Name),
 		}
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

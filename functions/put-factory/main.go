@@ -3,8 +3,8 @@
 package main
 
 import (
-	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
@@ -13,10 +13,10 @@ func main() { lambdahttp.Run("put-factory", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	factories := factory.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("factoryId", factory.SlugRule)
+		id := c.Path("factoryId", value.Slug)
 		body := c.Body()
-		organization := body.Text("organizationId", release.NameRule)
-		name := body.Text("name", factory.NameRule)
+		organization := body.Text("organizationId", value.Name)
+		name := body.Text("name", value.DisplayName)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

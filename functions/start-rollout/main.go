@@ -6,6 +6,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/trail/idempotency"
 )
 
@@ -16,8 +17,8 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
 		plan := rollout.Plan{
-			EdgeType:      body.Text("edgeType", release.NameRule),
-			Channel:       body.Text("channel", release.NameRule),
+			EdgeType:      body.Text("edgeType", value.Name),
+			Channel:       body.Text("channel", value.Name),
 			TargetVersion: body.Text("targetVersion", release.VersionRule),
 		}
 		key := c.IdempotencyKey()

@@ -7,7 +7,7 @@ import (
 
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 func main() { lambdahttp.Run("update-rollout", wire) }
@@ -15,7 +15,7 @@ func main() { lambdahttp.Run("update-rollout", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", request.UUID)
+		id := c.Path("id", value.UUID)
 		body := c.Body()
 		percent, raises := body.OptionalInteger("staged_percent", "one of 1, 10, 50, 100",
 			func(n int64) bool { return rollout.IsStage(int(n)) })

@@ -13,10 +13,10 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
-	"wavegate/scripts/local/store"
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 )
@@ -198,7 +198,7 @@ func TestLimits_Override_ActsOnTheVeryNextCall(t *testing.T) {
 // troubled makes the limiter's writes suffer, and nothing else.
 func troubled(t *testing.T, w *harness.World, fate storefront.Fate) {
 	t.Helper()
-	counters := store.TableName(dynamo.RateCounters)
+	counters := dynamolocal.TableName(dynamo.RateCounters)
 	t.Cleanup(w.Front.Intercept(func(c *storefront.Call) storefront.Fate {
 		if c.Operation == "UpdateItem" && c.Writes(counters) {
 			return fate

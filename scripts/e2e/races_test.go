@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/scripts/local/store"
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/problem"
 )
 
@@ -176,7 +176,7 @@ func TestRace_PublishAgainstHalt_LeavesNoTornState(t *testing.T) {
 	w := harness.New(t)
 	owner := w.Owner(t)
 	path := start(t, owner, "gateway-x")
-	barrier := w.Front.Barrier(2, func(c *storefront.Call) bool { return c.Writes(store.TableName(dynamo.Channels)) })
+	barrier := w.Front.Barrier(2, func(c *storefront.Call) bool { return c.Writes(dynamolocal.TableName(dynamo.Channels)) })
 	var wg sync.WaitGroup
 	var published, halted harness.Answer
 	wg.Go(func() {

@@ -14,10 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/scripts/local/store"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // arrives is how long what is done to a channel may take to reach every poll; the setting's default.
@@ -65,7 +65,7 @@ func newFleet(t *testing.T, w *harness.World, n int) fleet {
 	}
 	for batch := range slices.Chunk(puts, 25) {
 		out, err := w.DB.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{
-			RequestItems: map[string][]types.WriteRequest{store.TableName(dynamo.Edges): batch}})
+			RequestItems: map[string][]types.WriteRequest{dynamolocal.TableName(dynamo.Edges): batch}})
 		if err != nil || len(out.UnprocessedItems) > 0 {
 			t.Fatalf("%v, not written: %v", err, out.UnprocessedItems)
 		}

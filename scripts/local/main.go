@@ -13,8 +13,8 @@ import (
 	"syscall"
 
 	"wavegate/scripts/local/service"
-	"wavegate/scripts/local/store"
 	"wavegate/shared/access/token"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/lambdahttp"
 )
 
@@ -74,19 +74,19 @@ The contract is at %[1]s/openapi.yaml and, to be read by people, at %[1]s/docs
 `
 
 // openStore chooses the store as scripts/dev documents it.
-func openStore(ctx context.Context) (*store.Store, error) {
+func openStore(ctx context.Context) (*dynamolocal.Store, error) {
 	if endpoint := os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"); endpoint != "" {
-		return store.External(endpoint), nil
+		return dynamolocal.External(endpoint), nil
 	}
 	kind, data := os.Getenv("STORE"), os.Getenv("DATA_DIR")
 	switch kind {
 	case "dynamodb-local":
-		return store.Reference(ctx, store.ReferenceOptions{DataDir: data, Progress: os.Stderr})
+		return dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{DataDir: data, Progress: os.Stderr})
 	case "", "embedded":
 		if data != "" {
 			return nil, errors.New("the embedded store keeps nothing; DATA_DIR goes with STORE=dynamodb-local")
 		}
-		return store.Embedded()
+		return dynamolocal.Embedded()
 	}
 	return nil, fmt.Errorf("STORE=%s is unknown; it is embedded (the default) or dynamodb-local", kind)
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"wavegate/scripts/local/store"
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/proof/fault"
 	"wavegate/scripts/proof/history"
@@ -21,6 +20,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
@@ -44,7 +44,7 @@ func TestHistories_UnderFaults_AreLinearizable(t *testing.T) {
 // TestHistories_OnTheReference_AreLinearizable does the same on the store that honours transaction
 // tokens by itself; for the embedded one, the store front does.
 func TestHistories_OnTheReference_AreLinearizable(t *testing.T) {
-	onReference(t, func(reference *store.Store) {
+	onReference(t, func(reference *dynamolocal.Store) {
 		n := count(t, "PROOF_HISTORIES_FAULTS", 30, 2000)
 		first := seed(t)
 		r := record{seed: first, plan: fault.New(first, 0.02, fault.Everything)}
@@ -60,7 +60,7 @@ func onEmbedded(t *testing.T, n int, share float64) {
 	first := seed(t)
 	r := record{seed: first, plan: fault.New(first, share, fault.Everything)}
 	for r.histories < n && !t.Failed() {
-		embedded, err := store.Embedded()
+		embedded, err := dynamolocal.Embedded()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,9 +98,9 @@ func (r *record) note(out history.Output) {
 }
 
 // play plays n histories, several at a time, each on a channel of its own.
-func (r *record) play(t *testing.T, behind *store.Store, n int) {
+func (r *record) play(t *testing.T, behind *dynamolocal.Store, n int) {
 	t.Helper()
-	if err := store.CreateTables(t.Context(), behind.Client()); err != nil {
+	if err := dynamolocal.CreateTables(t.Context(), behind.Client()); err != nil {
 		t.Fatal(err)
 	}
 	db, end := throughFront(t, behind, r.plan)
@@ -147,7 +147,7 @@ func (r *record) tell(t *testing.T) {
 
 // throughFront opens the domain's way to a store behind a front that delays a part of the calls a
 // little, so that they overlap in many ways, and has others meet the plan's faults.
-func throughFront(t *testing.T, behind *store.Store, plan *fault.Plan) (db *dynamo.DB, end func()) {
+func throughFront(t *testing.T, behind *dynamolocal.Store, plan *fault.Plan) (db *dynamo.DB, end func()) {
 	t.Helper()
 	const function = "histories"
 	var grants []operations.Grant
@@ -155,7 +155,7 @@ func throughFront(t *testing.T, behind *store.Store, plan *fault.Plan) (db *dyna
 		grants = append(grants, operations.Grant{Table: table.ID, Actions: []dynamo.Action{dynamo.Get, dynamo.Put, dynamo.Update}})
 	}
 	front, err := storefront.Start(storefront.Options{
-		Endpoint: behind.Endpoint, Grants: map[string][]operations.Grant{function: grants}, TableName: store.TableName, Tokens: behind.IgnoresTokens})
+		Endpoint: behind.Endpoint, Grants: map[string][]operations.Grant{function: grants}, TableName: dynamolocal.TableName, Tokens: behind.IgnoresTokens})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,13 +167,13 @@ func throughFront(t *testing.T, behind *store.Store, plan *fault.Plan) (db *dyna
 		return storefront.Fate{Delay: rand.N(3 * time.Millisecond)}
 	})
 	for name, value := range map[string]string{
-		"AWS_REGION": store.Region, "AWS_ACCESS_KEY_ID": storefront.AccessKey(function), "AWS_SECRET_ACCESS_KEY": "local",
+		"AWS_REGION": dynamolocal.Region, "AWS_ACCESS_KEY_ID": storefront.AccessKey(function), "AWS_SECRET_ACCESS_KEY": "local",
 		"AWS_SESSION_TOKEN": "local", "AWS_ENDPOINT_URL_DYNAMODB": front.URL(),
 	} {
 		t.Setenv(name, value)
 	}
 	for _, table := range dynamo.Tables {
-		t.Setenv(table.ID.EnvName(), store.TableName(table.ID))
+		t.Setenv(table.ID.EnvName(), dynamolocal.TableName(table.ID))
 	}
 	return dynamo.Open(dynamo.NewClient(), time.Now), func() { front.Close() }
 }

@@ -9,24 +9,24 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"wavegate/scripts/local/store"
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
+	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
 // reference is a DynamoDB Local for this package alone: audits look at all there is.
-var reference = sync.OnceValues(func() (*store.Store, error) {
-	return store.Reference(context.Background(), store.ReferenceOptions{Progress: os.Stderr})
+var reference = sync.OnceValues(func() (*dynamolocal.Store, error) {
+	return dynamolocal.Reference(context.Background(), dynamolocal.ReferenceOptions{Progress: os.Stderr})
 })
 
 // used is set once a test has asked for it.
 var used bool
 
 // onReference runs a test on DynamoDB Local, where ./scripts/test found that this machine can run it.
-func onReference(t *testing.T, test func(*store.Store)) {
+func onReference(t *testing.T, test func(*dynamolocal.Store)) {
 	t.Helper()
-	if os.Getenv(storetest.Reference) == "" {
-		t.Logf("left out: %s is not set; ./scripts/test starts DynamoDB Local and sets it", storetest.Reference)
+	if os.Getenv(dynamotest.Reference) == "" {
+		t.Logf("left out: %s is not set; ./scripts/test starts DynamoDB Local and sets it", dynamotest.Reference)
 		return
 	}
 	used = true
@@ -39,10 +39,10 @@ func onReference(t *testing.T, test func(*store.Store)) {
 }
 
 // empty takes all tables of a store away.
-func empty(t *testing.T, s *store.Store) {
+func empty(t *testing.T, s *dynamolocal.Store) {
 	t.Helper()
 	for _, table := range dynamo.Tables {
 		// Where there is no such table, there is nothing to take away.
-		_, _ = s.Client().DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: aws.String(store.TableName(table.ID))})
+		_, _ = s.Client().DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: aws.String(dynamolocal.TableName(table.ID))})
 	}
 }

@@ -14,13 +14,13 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/service"
-	"wavegate/scripts/local/store"
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/proof/fault"
 	"wavegate/scripts/proof/ledger"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // TestRun_UnderFaults_TellsOneStory has people of several organizations and with every role make
@@ -36,7 +36,7 @@ func TestRun_UnderFaults_TellsOneStory(t *testing.T) {
 // TestRun_OnTheReference_TellsOneStory does the same on the store that honours transaction tokens by
 // itself; for the embedded one, the store front does.
 func TestRun_OnTheReference_TellsOneStory(t *testing.T) {
-	onReference(t, func(s *store.Store) {
+	onReference(t, func(s *dynamolocal.Store) {
 		total := count(t, "PROOF_CALLS_REFERENCE", 300, 20_000)
 		o := round{share: 0.03, kinds: append(slices.Clone(fault.Everything), fault.Dead), kills: 60, calls: 2000, store: s}
 		play(t, o, total)
@@ -52,7 +52,7 @@ type round struct {
 	kinds []fault.Kind
 	kills int // one in so many transactions has a process of its function killed
 	limit int // of one user's requests a minute; 0: more than anyone makes here
-	store *store.Store
+	store *dynamolocal.Store
 }
 
 func play(t *testing.T, o round, total int) {

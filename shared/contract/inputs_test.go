@@ -17,7 +17,7 @@ import (
 type input struct {
 	in       string // path, query, header or body
 	name     string
-	rule     string // the rule's package and name, such as release.NameRule; empty: none
+	rule     string // the rule's package and name, such as value.Name; empty: none
 	required bool
 	integer  bool
 	least    int64 // of an integer parameter of the query, with most and fallback
@@ -238,7 +238,7 @@ func (w *walk) read(f body, method string, call *ast.CallExpr, known map[types.O
 		add(input{in: "body", name: text(0), integer: true, required: true})
 	case "OptionalInteger":
 		add(input{in: "body", name: text(0), integer: true})
-	case "Body", "Err", "Fault", "Refuse", "Require", "Raw", "Revision", "Check", "NotModified", "Of", "Apply":
+	case "Body", "Err", "Fault", "Refuse", "Require", "Revision", "Check", "NotModified", "Of", "Apply":
 	default:
 		w.err = fmt.Errorf("request.%s is new to this test; say here what it reads", method)
 	}

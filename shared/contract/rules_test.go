@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"pgregory.net/rapid"
@@ -19,28 +18,27 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/request"
-	"wavegate/shared/production/factory"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/trail/audit"
 )
 
 // rules are the rules of text that operations read values by.
-var rules = map[string]*request.Text{
-	"audit.IDRule":            audit.IDRule,
-	"audit.TimeRule":          audit.TimeRule,
+var rules = map[string]*value.Text{
+	"value.ID":                value.ID,
+	"value.Time":              value.Time,
 	"audit.WordRule":          audit.WordRule,
 	"edge.InstalledRule":      edge.InstalledRule,
-	"factory.NameRule":        factory.NameRule,
-	"factory.SlugRule":        factory.SlugRule,
-	"ratelimit.ExpiryRule":    ratelimit.ExpiryRule,
+	"value.DisplayName":       value.DisplayName,
+	"value.Slug":              value.Slug,
 	"ratelimit.HolderRule":    ratelimit.HolderRule,
 	"ratelimit.IssuerRule":    ratelimit.IssuerRule,
 	"ratelimit.KindRule":      ratelimit.KindRule,
 	"ratelimit.ReasonRule":    ratelimit.ReasonRule,
 	"release.ArtifactURLRule": release.ArtifactURLRule,
-	"release.NameRule":        release.NameRule,
-	"release.SHA256Rule":      release.SHA256Rule,
+	"value.Name":              value.Name,
+	"value.SHA256":            value.SHA256,
 	"release.VersionRule":     release.VersionRule,
-	"request.UUID":            request.UUID,
+	"value.UUID":              value.UUID,
 	"rollout.EndRule":         rollout.EndRule,
 	"rollout.StatusRule":      rollout.StatusRule,
 }
@@ -136,7 +134,7 @@ func compare(t *testing.T, where string, schema *openapi3.Schema, in input) {
 		if schema.Pattern != "" || schema.MinLength != 0 || schema.MaxLength != nil || schema.Enum != nil {
 			t.Errorf("%s: the code takes any text, the contract does not", where)
 		}
-	case in.rule == "audit.TimeRule", in.rule == "ratelimit.ExpiryRule":
+	case in.rule == "value.Time":
 		if schema.Format != "date-time" || schema.Pattern != "" {
 			t.Errorf("%s is not the format date-time alone", where)
 		}
@@ -176,7 +174,7 @@ func wholeNumber(t *testing.T, where string, s *openapi3.Schema, name string) {
 // text holds a rule of text. Where the rule is a pattern and nothing more, the contract has the same
 // pattern; a choice of words may be an enum. What trims or has a check of its own must agree on every
 // text that is tried.
-func text(t *testing.T, where string, s *openapi3.Schema, rule *request.Text) {
+func text(t *testing.T, where string, s *openapi3.Schema, rule *value.Text) {
 	t.Helper()
 	if !s.Type.Is(openapi3.TypeString) {
 		t.Errorf("%s is no string in the contract", where)
@@ -246,7 +244,7 @@ var likely = rapid.Custom(func(t *rapid.T) string {
 // TestRules_EveryRuleOfTheCode_IsListed finds a rule that this test does not know; one that nothing
 // reads by is found above.
 func TestRules_EveryRuleOfTheCode_IsListed(t *testing.T) {
-	known := map[*request.Text]bool{}
+	known := map[*value.Text]bool{}
 	for _, r := range rules {
 		known[r] = true
 	}
@@ -257,28 +255,6 @@ func TestRules_EveryRuleOfTheCode_IsListed(t *testing.T) {
 		for _, in := range list {
 			if in.rule != "" && in.rule != "paging.offsetRule" && rules[in.rule] == nil {
 				t.Errorf("%s reads %s by %s, which is not listed", id, in.name, in.rule)
-			}
-		}
-	}
-}
-
-// TestRules_ATimeOfTheFormat_IsTaken: the contract says date-time, the code reads RFC 3339 with at
-// most nanoseconds.
-func TestRules_ATimeOfTheFormat_IsTaken(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		zone := time.FixedZone("", 60*rapid.IntRange(-14*60, 14*60).Draw(r, "minutes east"))
-		at := time.Unix(rapid.Int64Range(-60_000_000_000, 250_000_000_000).Draw(r, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(r, "ns"))
-		value := at.In(zone).Format(rapid.SampledFrom([]string{time.RFC3339, time.RFC3339Nano}).Draw(r, "form"))
-		for _, rule := range []*request.Text{audit.TimeRule, ratelimit.ExpiryRule} {
-			if _, code, says := rule.Apply(value); code != "" {
-				r.Fatalf("%s: %s %s", value, code, says)
-			}
-		}
-	})
-	for _, value := range []string{"2026-03-01", "2026-03-01T12:00:00", "2026-02-30T12:00:00Z", "12:00:00Z", "now", ""} {
-		for _, rule := range []*request.Text{audit.TimeRule, ratelimit.ExpiryRule} {
-			if _, code, _ := rule.Apply(value); code == "" {
-				t.Errorf("%q is no date-time, and was taken", value)
 			}
 		}
 	}

@@ -16,17 +16,17 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
-	"wavegate/scripts/local/store"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/copilot"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // Options say what a World runs on.
 type Options struct {
-	Functions string       // where the functions are built
-	Store     *store.Store // nil: an embedded one
-	Processes int          // of each function, at most
+	Functions string             // where the functions are built
+	Store     *dynamolocal.Store // nil: an embedded one
+	Processes int                // of each function, at most
 	// Log receives each line that a function writes; nil: nobody does.
 	Log func(function, line string)
 }

@@ -12,7 +12,7 @@ import (
 
 	"wavegate/scripts/benchmarks/calls"
 	"wavegate/scripts/benchmarks/meter"
-	"wavegate/scripts/local/store"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // table holds what each call may take: a line each of operation and case, requests, round trips, read
@@ -58,12 +58,12 @@ func line(name string, u meter.Usage) string {
 const heading = "call\trequests\tround trips\tread units\twrite units"
 
 // startCounted runs the service on a store with a meter before it.
-func startCounted(ctx context.Context, functions string, s *store.Store) (*calls.World, *meter.Meter, error) {
+func startCounted(ctx context.Context, functions string, s *dynamolocal.Store) (*calls.World, *meter.Meter, error) {
 	m, err := meter.Start(s.Endpoint)
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := calls.Start(ctx, calls.Options{Functions: functions, Store: store.External(m.URL), Processes: 1})
+	w, err := calls.Start(ctx, calls.Options{Functions: functions, Store: dynamolocal.External(m.URL), Processes: 1})
 	if err != nil {
 		return nil, nil, errors.Join(err, m.Close())
 	}

@@ -15,8 +15,8 @@ import (
 
 	"wavegate/scripts/benchmarks/calls"
 	"wavegate/scripts/local/service"
-	"wavegate/scripts/local/store"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 var update = flag.Bool("update", false, "write counted.tsv anew from what is counted")
@@ -30,7 +30,7 @@ func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Embedded()
+	s, err := dynamolocal.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 	"wavegate/scripts/benchmarks/calls"
 	"wavegate/scripts/benchmarks/meter"
 	"wavegate/scripts/local/service"
-	"wavegate/scripts/local/store"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 func main() {
@@ -52,11 +52,11 @@ func run(ctx context.Context) error {
 
 // openStore opens the reference, or where there is none the embedded store, which copies its tables for
 // each transaction and so makes a profile of many calls take its time.
-func openStore(ctx context.Context) (*store.Store, error) {
-	s, err := store.Reference(ctx, store.ReferenceOptions{Progress: os.Stderr})
-	if missing, ok := errors.AsType[*store.MissingError](err); ok {
+func openStore(ctx context.Context) (*dynamolocal.Store, error) {
+	s, err := dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{Progress: os.Stderr})
+	if missing, ok := errors.AsType[*dynamolocal.MissingError](err); ok {
 		fmt.Fprintln(os.Stderr, "cost: on the embedded store alone:", missing)
-		return store.Embedded()
+		return dynamolocal.Embedded()
 	}
 	return s, err
 }

@@ -18,8 +18,8 @@ import (
 	"wavegate/scripts/benchmarks/calls"
 	"wavegate/scripts/local/runtime"
 	"wavegate/scripts/local/service"
-	"wavegate/scripts/local/store"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // A profile is what a call takes of the function's warm process, on average.
@@ -83,7 +83,7 @@ type profiler struct {
 	logged  atomic.Int64 // bytes that functions wrote
 }
 
-func startProfiler(ctx context.Context, s *store.Store) (*profiler, error) {
+func startProfiler(ctx context.Context, s *dynamolocal.Store) (*profiler, error) {
 	dir, err := buildProbed(ctx)
 	if err != nil {
 		return nil, err

@@ -17,9 +17,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"wavegate/scripts/local/store"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
@@ -41,17 +41,17 @@ func main() {
 }
 
 func run(ctx context.Context, n int) error {
-	s, err := store.Reference(ctx, store.ReferenceOptions{Progress: os.Stderr})
+	s, err := dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{Progress: os.Stderr})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	for _, t := range dynamo.Tables {
-		if err := os.Setenv(t.ID.EnvName(), store.TableName(t.ID)); err != nil {
+		if err := os.Setenv(t.ID.EnvName(), dynamolocal.TableName(t.ID)); err != nil {
 			return err
 		}
 	}
-	if err := store.CreateTables(ctx, s.Client()); err != nil {
+	if err := dynamolocal.CreateTables(ctx, s.Client()); err != nil {
 		return err
 	}
 	m := &meter{API: s.Client()}

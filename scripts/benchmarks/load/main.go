@@ -22,8 +22,8 @@ import (
 
 	"wavegate/scripts/benchmarks/calls"
 	"wavegate/scripts/local/service"
-	"wavegate/scripts/local/store"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 const (
@@ -258,7 +258,7 @@ type count struct{ writes, events int }
 func (f *fleet) stored(ctx context.Context) (count, error) {
 	var c count
 	for _, table := range []dynamo.TableID{dynamo.Edges, dynamo.Recipes, dynamo.Audit} {
-		pages := dynamodb.NewScanPaginator(f.w.DB, &dynamodb.ScanInput{TableName: aws.String(store.TableName(table))})
+		pages := dynamodb.NewScanPaginator(f.w.DB, &dynamodb.ScanInput{TableName: aws.String(dynamolocal.TableName(table))})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {

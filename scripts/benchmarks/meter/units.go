@@ -7,15 +7,15 @@ import (
 	"net/http"
 	"strings"
 
-	"wavegate/scripts/local/store"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // tables finds a table's definition by its name in the local store.
 var tables = func() map[string]dynamo.Table {
 	m := map[string]dynamo.Table{}
 	for _, t := range dynamo.Tables {
-		m[store.TableName(t.ID)] = t
+		m[dynamolocal.TableName(t.ID)] = t
 	}
 	return m
 }()
@@ -157,7 +157,7 @@ func (m *Meter) read(t target) (item, error) {
 	}
 	q.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	q.Header.Set("X-Amz-Target", "DynamoDB_20120810.GetItem")
-	q.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=local/20260101/"+store.Region+"/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
+	q.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=local/20260101/"+dynamolocal.Region+"/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
 	a, err := m.store.Ask(q, ask)
 	if err != nil {
 		return nil, err

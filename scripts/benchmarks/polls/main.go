@@ -13,7 +13,7 @@ import (
 	"wavegate/scripts/benchmarks/calls"
 	"wavegate/scripts/benchmarks/meter"
 	"wavegate/scripts/local/service"
-	"wavegate/scripts/local/store"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 func main() {
@@ -31,10 +31,10 @@ func run(ctx context.Context) error {
 	if err := timeAndBytes(ctx, functions); err != nil {
 		return err
 	}
-	counted, err := store.Reference(ctx, store.ReferenceOptions{Progress: os.Stderr})
-	if missing, ok := errors.AsType[*store.MissingError](err); ok {
+	counted, err := dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{Progress: os.Stderr})
+	if missing, ok := errors.AsType[*dynamolocal.MissingError](err); ok {
 		fmt.Fprintln(os.Stderr, "units are not compared with what DynamoDB reports:", missing)
-		counted, err = store.Embedded()
+		counted, err = dynamolocal.Embedded()
 	}
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = m.Close() }()
-	w, err := start(ctx, functions, store.External(m.URL), 10)
+	w, err := start(ctx, functions, dynamolocal.External(m.URL), 10)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ type world struct {
 }
 
 // start runs the service on a store (nil: an embedded one), with a published channel and a few boxes.
-func start(ctx context.Context, functions string, on *store.Store, boxes int) (*world, error) {
+func start(ctx context.Context, functions string, on *dynamolocal.Store, boxes int) (*world, error) {
 	s, err := calls.Start(ctx, calls.Options{Functions: functions, Store: on})
 	if err != nil {
 		return nil, err

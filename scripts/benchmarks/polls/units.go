@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/scripts/benchmarks/meter"
-	"wavegate/scripts/local/store"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // pollsMetered is how many polls the units are of.
@@ -134,7 +134,7 @@ func loadBatch(ctx context.Context, db *dynamodb.Client, from, to int) error {
 		item["revision"] = &types.AttributeValueMemberN{Value: "1"}
 		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
 	}
-	requests := map[string][]types.WriteRequest{store.TableName(dynamo.Edges): puts}
+	requests := map[string][]types.WriteRequest{dynamolocal.TableName(dynamo.Edges): puts}
 	for len(requests) > 0 {
 		out, err := db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: requests})
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"wavegate/scripts/local/store"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // limit is the limit of every subject: requests in any 60 s.
@@ -29,19 +29,19 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	s, err := store.Reference(ctx, store.ReferenceOptions{Progress: os.Stderr})
-	if missing, ok := errors.AsType[*store.MissingError](err); ok {
+	s, err := dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{Progress: os.Stderr})
+	if missing, ok := errors.AsType[*dynamolocal.MissingError](err); ok {
 		fmt.Fprintln(os.Stderr, missing, "The embedded store is used instead.")
-		s, err = store.Embedded()
+		s, err = dynamolocal.Embedded()
 	}
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := store.CreateTables(ctx, s.Client()); err != nil {
+	if err := dynamolocal.CreateTables(ctx, s.Client()); err != nil {
 		return err
 	}
-	if err := os.Setenv(dynamo.RateCounters.EnvName(), store.TableName(dynamo.RateCounters)); err != nil {
+	if err := os.Setenv(dynamo.RateCounters.EnvName(), dynamolocal.TableName(dynamo.RateCounters)); err != nil {
 		return err
 	}
 	fmt.Printf("Limit %d in any 60 s; store: %s. Writes include those whose condition fails, as DynamoDB\ncharges them; no item is over 1 KB, so each is one write unit.\n\n", limit, s.Kind)

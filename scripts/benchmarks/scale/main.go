@@ -20,8 +20,8 @@ import (
 	"wavegate/scripts/benchmarks/calls"
 	"wavegate/scripts/benchmarks/meter"
 	"wavegate/scripts/local/service"
-	"wavegate/scripts/local/store"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // A size is how much there is of everything.
@@ -55,7 +55,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := store.Reference(ctx, store.ReferenceOptions{Progress: os.Stderr})
+	s, err := dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{Progress: os.Stderr})
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = m.Close() }()
-	w, err := calls.Start(ctx, calls.Options{Functions: functions, Store: store.External(m.URL), Processes: 1})
+	w, err := calls.Start(ctx, calls.Options{Functions: functions, Store: dynamolocal.External(m.URL), Processes: 1})
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"wavegate/scripts/local/store"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/trail/audit"
 )
 
@@ -60,7 +60,7 @@ func seed(ctx context.Context, db *dynamodb.Client, table dynamo.TableID, from, 
 			for i := first; i < min(first+batch, n); i++ {
 				requests = append(requests, types.WriteRequest{PutRequest: &types.PutRequest{Item: item(i)}})
 			}
-			left := map[string][]types.WriteRequest{store.TableName(table): requests}
+			left := map[string][]types.WriteRequest{dynamolocal.TableName(table): requests}
 			for len(left) > 0 {
 				out, err := db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: left})
 				if err != nil {
@@ -85,7 +85,7 @@ func text(item attributes, name string) string {
 
 // find returns the one item of a table that a test of it is true of.
 func find(ctx context.Context, db *dynamodb.Client, table dynamo.TableID, is func(attributes) bool) (attributes, error) {
-	pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{TableName: aws.String(store.TableName(table))})
+	pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{TableName: aws.String(dynamolocal.TableName(table))})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

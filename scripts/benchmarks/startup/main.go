@@ -17,10 +17,10 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
-	"wavegate/scripts/local/store"
 	"wavegate/shared/access/token"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // runs of each function; RUNS=… replaces it.
@@ -151,12 +151,12 @@ func buildEmpty(ctx context.Context) (string, error) {
 
 // environment is a store with tables, and what a function needs to reach it.
 func environment(ctx context.Context) (env []string, stop func(), err error) {
-	s, err := store.Embedded()
+	s, err := dynamolocal.Embedded()
 	if err != nil {
 		return nil, nil, err
 	}
 	stop = func() { s.Close() }
-	if err := store.CreateTables(ctx, s.Client()); err != nil {
+	if err := dynamolocal.CreateTables(ctx, s.Client()); err != nil {
 		stop()
 		return nil, nil, err
 	}
@@ -175,7 +175,7 @@ func environment(ctx context.Context) (env []string, stop func(), err error) {
 	for _, t := range dynamo.Tables {
 		ids = append(ids, t.ID)
 	}
-	env = append(store.Environment(ids...), "AWS_REGION="+store.Region, "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
+	env = append(dynamolocal.Environment(ids...), "AWS_REGION="+dynamolocal.Region, "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
 		"AWS_ENDPOINT_URL_DYNAMODB="+s.Endpoint, token.Setting+"="+issuers.Setting(),
 		"AWS_LAMBDA_FUNCTION_NAME=bench", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256", "AWS_LAMBDA_LOG_FORMAT=JSON")
 	return env, stop, nil

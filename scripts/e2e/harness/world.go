@@ -21,10 +21,10 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
-	"wavegate/scripts/local/store"
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // A Target is a place that serves the API, and the means to call it as anyone.
@@ -140,7 +140,7 @@ func (w *World) Items(t testing.TB, table dynamo.TableID) []map[string]any {
 	t.Helper()
 	var list []map[string]any
 	pages := dynamodb.NewScanPaginator(w.DB, &dynamodb.ScanInput{
-		TableName: aws.String(store.TableName(table)), ConsistentRead: aws.Bool(true)})
+		TableName: aws.String(dynamolocal.TableName(table)), ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(t.Context())
 		if err != nil {

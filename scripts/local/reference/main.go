@@ -14,10 +14,10 @@ import (
 	"os/signal"
 	"syscall"
 
-	"wavegate/scripts/local/store"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
-// variable is what storetest reads.
+// variable is what dynamotest reads.
 const variable = "WAVEGATE_REFERENCE_STORE"
 
 func main() {
@@ -36,8 +36,8 @@ func main() {
 
 func run(ctx context.Context, name string, arguments []string) (code int, err error) {
 	environment := os.Environ()
-	reference, err := store.Reference(ctx, store.ReferenceOptions{Progress: os.Stderr})
-	if missing, ok := errors.AsType[*store.MissingError](err); ok {
+	reference, err := dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{Progress: os.Stderr})
+	if missing, ok := errors.AsType[*dynamolocal.MissingError](err); ok {
 		fmt.Fprintln(os.Stderr, "tests on the reference store are left out:", missing)
 	} else if err != nil {
 		return 1, err

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"wavegate/scripts/local/devissuer"
-	"wavegate/scripts/local/store"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // The working directory of all this is the repository; what is made lies under .dev/sam.
@@ -98,12 +98,12 @@ func loud(c *exec.Cmd) error {
 // startStore starts DynamoDB Local with its tables and returns the endpoint that containers reach
 // it by. It listens on loopback; what containers reach is a relay on Docker's own network.
 func (e *environment) startStore(ctx context.Context) (string, error) {
-	db, err := store.Reference(ctx, store.ReferenceOptions{Progress: os.Stderr})
+	db, err := dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{Progress: os.Stderr})
 	if err != nil {
 		return "", err
 	}
 	e.undo = append(e.undo, func() { db.Close() })
-	if err := store.CreateTables(ctx, db.Client()); err != nil {
+	if err := dynamolocal.CreateTables(ctx, db.Client()); err != nil {
 		return "", err
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(bridge(), "0"))
@@ -161,7 +161,7 @@ func relay(from net.Listener, to string) {
 func writeVariables() error {
 	names := map[string]string{}
 	for _, t := range dynamo.Tables {
-		names[t.ID.EnvName()] = store.TableName(t.ID)
+		names[t.ID.EnvName()] = dynamolocal.TableName(t.ID)
 	}
 	b, err := json.Marshal(map[string]any{"Parameters": names})
 	if err != nil {
@@ -173,7 +173,7 @@ func writeVariables() error {
 // flags are what every call of SAM is given.
 func (e *environment) flags() []string {
 	return []string{
-		"--template", template, "--env-vars", variables, "--region", store.Region,
+		"--template", template, "--env-vars", variables, "--region", dynamolocal.Region,
 		"--skip-pull-image", "--add-host", host + ":host-gateway",
 	}
 }

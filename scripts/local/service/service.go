@@ -21,12 +21,12 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/gateway"
 	"wavegate/scripts/local/runtime"
-	"wavegate/scripts/local/store"
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/lambdahttp"
 )
 
@@ -42,7 +42,7 @@ type Options struct {
 	Origins []string
 	// Store is the store behind the front, which is then the caller's to close; nil is an embedded
 	// one that lives as long as the service.
-	Store *store.Store
+	Store *dynamolocal.Store
 	// Issuers are the issuers that the authorizer trusts; nil are those of devissuer.Dir.
 	Issuers *devissuer.Issuers
 	// Environment gives further variables ("NAME=value") to a function; they win over those that the
@@ -63,7 +63,7 @@ type Service struct {
 	// URL is where the API lies, the prefix included, without a slash at the end.
 	URL string
 	// Store is the store itself and Front what the functions see of it.
-	Store *store.Store
+	Store *dynamolocal.Store
 	Front *storefront.Front
 	// Gateway answers at URL.
 	Gateway *gateway.Gateway
@@ -106,7 +106,7 @@ func Start(ctx context.Context, o Options) (s *Service, err error) {
 
 func (s *Service) startStore(ctx context.Context, o Options) error {
 	if s.Store == nil {
-		embedded, err := store.Embedded()
+		embedded, err := dynamolocal.Embedded()
 		if err != nil {
 			return err
 		}
@@ -114,14 +114,14 @@ func (s *Service) startStore(ctx context.Context, o Options) error {
 		s.onStop(func() { embedded.Close() })
 	}
 	s.DB = s.Store.Client()
-	if err := store.CreateTables(ctx, s.DB); err != nil {
+	if err := dynamolocal.CreateTables(ctx, s.DB); err != nil {
 		return err
 	}
 	grants := map[string][]operations.Grant{}
 	for _, op := range o.Operations {
 		grants[op.ID] = op.Grants
 	}
-	front, err := storefront.Start(storefront.Options{Endpoint: s.Store.Endpoint, Grants: grants, TableName: store.TableName, Tokens: s.Store.IgnoresTokens})
+	front, err := storefront.Start(storefront.Options{Endpoint: s.Store.Endpoint, Grants: grants, TableName: dynamolocal.TableName, Tokens: s.Store.IgnoresTokens})
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *Service) environment(op operations.Operation) []string {
 			tables = append(tables, g.Table)
 		}
 	}
-	return append(env, store.Environment(tables...)...)
+	return append(env, dynamolocal.Environment(tables...)...)
 }
 
 func (s *Service) listen(o Options) error {

@@ -17,10 +17,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
-	"wavegate/scripts/local/store"
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
+	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
 // grants are those of two functions: a reader that may only query an index, and a writer.
@@ -38,7 +38,7 @@ var grants = map[string][]operations.Grant{
 
 func start(t *testing.T) *Front {
 	t.Helper()
-	s, err := store.Embedded()
+	s, err := dynamolocal.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,12 +47,12 @@ func start(t *testing.T) *Front {
 }
 
 // before starts a front before a store.
-func before(t *testing.T, s *store.Store) *Front {
+func before(t *testing.T, s *dynamolocal.Store) *Front {
 	t.Helper()
-	if err := store.CreateTables(t.Context(), s.Client()); err != nil {
+	if err := dynamolocal.CreateTables(t.Context(), s.Client()); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Start(Options{Endpoint: s.Endpoint, Grants: grants, TableName: store.TableName})
+	f, err := Start(Options{Endpoint: s.Endpoint, Grants: grants, TableName: dynamolocal.TableName})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,15 +62,15 @@ func before(t *testing.T, s *store.Store) *Front {
 
 // as is a client with a function's key. It does not try again, so that each call is seen once.
 func (f *Front) as(key string) *dynamodb.Client {
-	o := store.Client(f.URL(), key).Options()
+	o := dynamolocal.Client(f.URL(), key).Options()
 	o.Retryer = aws.NopRetryer{}
 	return dynamodb.New(o)
 }
 
 var (
-	factories = aws.String(store.TableName(dynamo.Factories))
-	audit     = aws.String(store.TableName(dynamo.Audit))
-	rollouts  = aws.String(store.TableName(dynamo.Rollouts))
+	factories = aws.String(dynamolocal.TableName(dynamo.Factories))
+	audit     = aws.String(dynamolocal.TableName(dynamo.Audit))
+	rollouts  = aws.String(dynamolocal.TableName(dynamo.Rollouts))
 )
 
 func item(pairs ...string) map[string]types.AttributeValue {
@@ -124,8 +124,8 @@ func denied(t *testing.T, err error, action, resource string) {
 // The reference looks at access keys more closely than the embedded store does.
 func TestFront_WhatARowGrants_ReachesEitherStore(t *testing.T) {
 	fronts := map[string]*Front{"embedded": start(t)}
-	if endpoint := os.Getenv(storetest.Reference); endpoint != "" {
-		fronts["reference"] = before(t, store.External(endpoint))
+	if endpoint := os.Getenv(dynamotest.Reference); endpoint != "" {
+		fronts["reference"] = before(t, dynamolocal.External(endpoint))
 	}
 	for kind, f := range fronts {
 		t.Run(kind, func(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"wavegate/scripts/local/store"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // An Item is one of a table's; its values are those of encoding/json.
@@ -34,7 +34,7 @@ func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
 			continue
 		}
 		pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{
-			TableName: aws.String(store.TableName(table.ID)), ConsistentRead: aws.Bool(true)})
+			TableName: aws.String(dynamolocal.TableName(table.ID)), ConsistentRead: aws.Bool(true)})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"wavegate/scripts/local/store"
 	"wavegate/scripts/proof/ledger"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
@@ -79,17 +79,17 @@ const (
 // honest makes a run with every kind of change, by the domain itself on a new store.
 func honest(t *testing.T) *run {
 	t.Helper()
-	embedded, err := store.Embedded()
+	embedded, err := dynamolocal.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer embedded.Close()
 	client := embedded.Client()
-	if err := store.CreateTables(t.Context(), client); err != nil {
+	if err := dynamolocal.CreateTables(t.Context(), client); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range dynamo.Tables {
-		t.Setenv(table.ID.EnvName(), store.TableName(table.ID))
+		t.Setenv(table.ID.EnvName(), dynamolocal.TableName(table.ID))
 	}
 	r := &run{}
 	db := dynamo.Open(client, time.Now)

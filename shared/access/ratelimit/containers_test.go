@@ -14,9 +14,9 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
 // A fleet is many containers, each a Limiter of its own with a clock of its own, that call a real store
@@ -151,7 +151,7 @@ func bytesOf(attributes map[string]types.AttributeValue) int {
 // runs make some 16,000 requests on the embedded store, and with those of the next test more than 20,000;
 // where there is a reference, 9,000 more.
 func TestProperties_OnTheStores(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		size := map[bool]int{true: 60, false: 150}[t.Name() == "TestProperties_OnTheStores/reference"]
 		requests, rejected := 0, 0
 		rapid.Check(t, func(t *rapid.T) {
@@ -191,7 +191,7 @@ func (f *fleet) waits() {
 // TestProperties_PeopleOfAnOrganization checks that what an organization rejects is given back to the
 // user: after any number of calls at once, a user's count is what was admitted of them, exactly.
 func TestProperties_PeopleOfAnOrganization(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		size := map[bool]int{true: 20, false: 48}[t.Name() == "TestProperties_PeopleOfAnOrganization/reference"]
 		requests, givenBack := 0, 0
 		rapid.Check(t, func(t *rapid.T) {

@@ -4,33 +4,21 @@ import (
 	"time"
 
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // Rules of an arrangement's values.
 var (
 	// KindRule is that of the kinds of holders.
-	KindRule = &request.Text{Pattern: string(Users) + "|" + string(Organizations), Says: "users or organizations"}
+	KindRule = &value.Text{Pattern: string(Users) + "|" + string(Organizations), Says: "users or organizations"}
 	// HolderRule is that of what tokens call a user (their sub) or an organization. Which of these names
 	// exist is the issuers' affair, so limits can be arranged before the first call.
-	HolderRule = &request.Text{Pattern: `[ -~]{1,255}`, Says: "1 to 255 printable ASCII characters"}
+	HolderRule = &value.Text{Pattern: `[ -~]{1,255}`, Says: "1 to 255 printable ASCII characters"}
 	// IssuerRule leaves room for issuer and user in one resource id of the audit trail.
-	IssuerRule = &request.Text{Pattern: `[ -~]{1,240}`, Says: "1 to 240 printable ASCII characters"}
+	IssuerRule = &value.Text{Pattern: `[ -~]{1,240}`, Says: "1 to 240 printable ASCII characters"}
 	// ReasonRule is that of why a limit was arranged.
-	ReasonRule = &request.Text{Min: 1, Max: 500, Trim: true, Check: request.Printable, Says: "1 to 500 characters without control characters"}
-	// ExpiryRule is that of when it ends.
-	ExpiryRule = &request.Text{
-		Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})`,
-		Check:   expiry,
-		Says:    "a time with a zone such as 2026-12-31T23:59:59Z (RFC 3339), not after the year 9999 in UTC",
-	}
+	ReasonRule = &value.Text{Min: 1, Max: 500, Trim: true, Check: value.Printable, Says: "1 to 500 characters without control characters"}
 )
-
-// expiry tells whether a text is a time that can be written back: a zone may carry one of the year 9999
-// into a year of five digits, which RFC 3339 does not have.
-func expiry(text string) bool {
-	at, err := time.Parse(time.RFC3339, text)
-	return err == nil && at.UTC().Year() <= 9999
-}
 
 const limitSays = "a whole number from 0, which lets nothing through, to 30000"
 
@@ -62,10 +50,13 @@ func TermsOf(body *request.Body) Terms {
 	if t.Limit == nil && t.CopilotLimit == nil {
 		body.Require("limit", "copilotLimit")
 	}
-	if text, given := body.OptionalText("expiresAt", ExpiryRule); given {
-		// A text that the rule refuses is a fault already, and its value is not used.
-		at, _ := time.Parse(time.RFC3339, text)
-		t.ExpiresAt = new(at.UTC().Truncate(time.Millisecond))
+	if text, given := body.OptionalText("expiresAt", value.Time); given {
+		at := value.ParseTime(text)
+		if at.Year() > 9999 {
+			// A zone can carry a time into a year of five digits, which RFC 3339 cannot write.
+			body.Fault("expiresAt", "format", "must not be after the year 9999 in UTC")
+		}
+		t.ExpiresAt = new(at.Truncate(time.Millisecond))
 	}
 	t.Reason, _ = body.OptionalText("reason", ReasonRule)
 	return t

@@ -9,15 +9,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
 // TestStores_AnswerLikeTheModel sends the same writes to a store and to the model, right ones and ones
 // whose conditions fail, and compares every answer. So what the simulation finds of the model holds
 // for the expressions.
 func TestStores_AnswerLikeTheModel(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		for seed := range uint64(20) {
 			t.Logf("seed %d", seed)
 			random := rand.New(rand.NewPCG(seed, 1))

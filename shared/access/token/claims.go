@@ -3,13 +3,12 @@ package token
 import (
 	"encoding/json"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/value"
 )
 
 // claims are the claims that a token makes, well formed and not yet believed.
@@ -27,12 +26,6 @@ type claims struct {
 
 // latest is the end of the year 9999, in seconds since 1970. Dates beyond it are refused, not bent.
 const latest = 253402300799
-
-// id is compiled at its first use, so that start-up does not pay for it.
-var id = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
-
-// isID tells whether s is fit for the id of an organization or a box.
-func isID(s string) bool { return id().MatchString(s) }
 
 // readClaims reads the claims that every token has.
 func readClaims(m members) (claims, error) {
@@ -109,7 +102,7 @@ func (c claims) organization(name string) (string, error) {
 		return "", nil
 	}
 	s, err := c.all.text(name)
-	if err != nil || s != "" && !isID(s) {
+	if err != nil || s != "" && !value.Name.Accepts(s) {
 		return "", refuse(BadClaims, "the organization is no id")
 	}
 	return s, nil

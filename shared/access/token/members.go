@@ -1,43 +1,33 @@
 package token
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"wavegate/shared/platform/strictjson"
 )
 
 // members are the members of a JSON object, by their exact names. Two members of one name are an
 // error (RFC 8725 §2.4, RFC 7519 §4): readers that choose differently among them see different tokens.
 type members map[string]json.RawMessage
 
-// readObject reads exactly one JSON object in valid UTF-8.
+// readObject reads exactly one JSON object.
 func readObject(data []byte) (members, error) {
-	if !utf8.Valid(data) {
-		return nil, errors.New("is not UTF-8")
+	if err := strictjson.Check(data); err != nil {
+		return nil, err
 	}
-	// The token reader below is a little laxer than the language, so the whole is checked first.
-	d := json.NewDecoder(bytes.NewReader(data))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') || !json.Valid(data) {
+	if strictjson.KindOf(data) != strictjson.Object {
 		return nil, errors.New("is no JSON object")
 	}
 	m := members{}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, errors.New("is no JSON object")
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, errors.New("is no JSON object")
-		}
-		if _, twice := m[name.(string)]; twice {
+	for _, one := range strictjson.Members(data) {
+		if _, twice := m[one.Name]; twice {
 			return nil, errors.New("has two members of one name")
 		}
-		m[name.(string)] = value
+		m[one.Name] = one.Value
 	}
 	return m, nil
 }

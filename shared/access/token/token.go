@@ -21,6 +21,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/value"
 )
 
 // methods is the allow-list of algorithms.
@@ -153,7 +154,7 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 		if !slices.Contains(roles, auth.Edge) {
 			return auth.Principal{}, refuse(BadRole, "a token of the fleet's issuer is not of a box")
 		}
-		if !isID(c.subject) {
+		if !value.Name.Accepts(c.subject) {
 			return auth.Principal{}, refuse(BadClaims, "sub is no edge id")
 		}
 	}

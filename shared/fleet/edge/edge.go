@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/release"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // InstalledRule is that of the version that a box says it has installed. It is compared for equality
 // only, so a box may report whatever it was built with and is not kept from its update by an odd name.
 // Empty is the same as not said.
-var InstalledRule = &request.Text{
-	Max: 128, Check: request.Printable,
+var InstalledRule = &value.Text{
+	Max: 128, Check: value.Printable,
 	Says: "at most 128 characters without control characters",
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
@@ -93,12 +93,12 @@ var fleetVersions = []string{"1", "2", "3", "4"}
 // raises, halts and completions on the stores, and asks after each step what every box would be told
 // that has any one of the versions installed, or says nothing.
 func TestFleet_AnyHistory_NobodyIsSentBackButByAPublication(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		for _, v := range fleetVersions {
 			newWorld(db).publish(t, "canary", v)
 		}
-		storetest.Check(t, func(t *rapid.T) {
+		dynamotest.Check(t, func(t *rapid.T) {
 			w := newWorld(db)
 			w.publish(t, w.channel, "1")
 			var started []string

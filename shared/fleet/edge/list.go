@@ -7,6 +7,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // A Filter says which boxes are listed: those that follow a release channel, or those of an
@@ -20,9 +21,9 @@ type Filter struct {
 func FilterOf(in *request.Input) Filter {
 	var f Filter
 	var byType, byChannel, byOrganization bool
-	f.EdgeType, byType = in.Query("edgeType", release.NameRule)
-	f.Channel, byChannel = in.Query("channel", release.NameRule)
-	f.OrganizationID, byOrganization = in.Query("organizationId", release.NameRule)
+	f.EdgeType, byType = in.Query("edgeType", value.Name)
+	f.Channel, byChannel = in.Query("channel", value.Name)
+	f.OrganizationID, byOrganization = in.Query("organizationId", value.Name)
 	switch {
 	case byOrganization && (byType || byChannel):
 		in.Fault("organizationId", "exclusive", "must not stand beside edgeType and channel")

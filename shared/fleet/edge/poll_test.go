@@ -9,10 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
@@ -43,7 +43,7 @@ func (m *meter) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...fun
 
 // polled runs a test on each store, with a box on a channel and polls over a meter.
 func polled(t *testing.T, test func(t *testing.T, m *meter, polls *edge.Polls, id string, edges *edge.Store)) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		m := &meter{API: client, reads: map[string]int{}}
 		db := dynamo.Open(m, time.Now)
 		channel, id := "c-"+uuid.NewString(), "box-"+uuid.NewString()

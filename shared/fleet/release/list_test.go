@@ -12,18 +12,18 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
 )
 
 // The tests of one store share it, so what other tests published is left out of the list of all.
 func TestList_OfAllAndOfOneEdgeType_GivesEveryChannelOnceInOrder(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		releases := release.NewStore(dynamo.Open(client, time.Now))
-		storetest.Check(t, func(t *rapid.T) {
+		dynamotest.Check(t, func(t *rapid.T) {
 			mark := uuid.NewString()
 			types := []string{mark, mark + "-b", mark + "x"}
 			made := map[string]bool{}

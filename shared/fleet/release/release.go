@@ -10,30 +10,23 @@ import (
 	"time"
 
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // Rules of what a publication holds.
 var (
-	// NameRule is that of edge types, channels, edge ids, machine codes and organization ids.
-	NameRule = &request.Text{
-		Pattern: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`,
-		Says:    "1 to 64 letters, digits, dots, underscores or hyphens, the first a letter or digit",
-	}
 	// VersionRule takes any scheme of versions: they are compared for equality only.
-	VersionRule = &request.Text{
+	VersionRule = &value.Text{
 		Pattern: `[A-Za-z0-9][A-Za-z0-9._+-]{0,63}`,
 		Says:    "1 to 64 letters, digits, dots, underscores, plus signs or hyphens, the first a letter or digit",
 	}
 	// ArtifactURLRule takes an absolute https URL that a box can fetch without being given secrets. The
 	// pattern is the whole rule, as RFC 3986 has it, so that the published contract can say the same.
-	ArtifactURLRule = &request.Text{
+	ArtifactURLRule = &value.Text{
 		Pattern: `https://([A-Za-z0-9._~-]+|\[(` + ipv6 + `)\])(:(` + port + `))?([/?]([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?`,
 		Max:     2048,
 		Says:    "an absolute https URL with a host, without user information and fragment",
 	}
-	// SHA256Rule takes a digest in either case; it is kept in lower case.
-	SHA256Rule = &request.Text{Pattern: `[0-9A-Fa-f]{64}`, Lower: true, Says: "64 hexadecimal digits"}
 )
 
 // An address of IPv6 without an embedded one of IPv4 (RFC 3986, section 3.2.2), by where it is shortened,

@@ -118,18 +118,6 @@ func TestArtifactURLRule(t *testing.T) {
 	}
 }
 
-func TestSHA256Rule(t *testing.T) {
-	upper := strings.Repeat("AB", 32)
-	if kept, code, _ := SHA256Rule.Apply(upper); code != "" || kept != strings.ToLower(upper) {
-		t.Errorf("upper case: kept %q, code %q", kept, code)
-	}
-	for _, value := range []string{"", strings.Repeat("a", 63), strings.Repeat("a", 65), strings.Repeat("g", 64), strings.Repeat("a", 63) + " "} {
-		if _, code, _ := SHA256Rule.Apply(value); code == "" {
-			t.Errorf("%q was taken", value)
-		}
-	}
-}
-
 func TestVersionRule(t *testing.T) {
 	for value, taken := range map[string]bool{
 		"1.0.0": true, "2026.03.01+build.7": true, "v1_2-rc.1": true, strings.Repeat("1", 64): true,

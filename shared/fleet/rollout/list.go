@@ -7,6 +7,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // rolloutItem is a rollout with the keys that lists go by; others are the rollout's own.
@@ -36,7 +37,7 @@ func item(r Rollout) rolloutItem {
 func withStatus(name string, s Status) string { return name + "#" + string(s) }
 
 // StatusRule is that of a status that is looked for.
-var StatusRule = &request.Text{Pattern: `active|halted|completed`, Says: "active, halted or completed"}
+var StatusRule = &value.Text{Pattern: `active|halted|completed`, Says: "active, halted or completed"}
 
 // A Filter says which rollouts to list; an empty field is any.
 type Filter struct {
@@ -47,8 +48,8 @@ type Filter struct {
 // FilterOf reads the query parameters edgeType, channel and status.
 func FilterOf(in *request.Input) Filter {
 	var f Filter
-	f.EdgeType, _ = in.Query("edgeType", release.NameRule)
-	f.Channel, _ = in.Query("channel", release.NameRule)
+	f.EdgeType, _ = in.Query("edgeType", value.Name)
+	f.Channel, _ = in.Query("channel", value.Name)
 	status, _ := in.Query("status", StatusRule)
 	f.Status = Status(status)
 	return f

@@ -12,10 +12,10 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
@@ -25,7 +25,7 @@ import (
 // edge types and two channels, in all statuses, and holds each combination of the filters against the
 // plain meaning of the words. The tests of one store share it, so what other tests made is left out.
 func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirst(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		rollouts, releases := rollout.NewStore(db), release.NewStore(db)
 		mark := uuid.NewString()[:13]
@@ -36,7 +36,7 @@ func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirs
 			}
 		}
 		var made []string // ids, oldest first
-		storetest.Check(t, func(t *rapid.T) {
+		dynamotest.Check(t, func(t *rapid.T) {
 			// Each check adds a few to what is there.
 			for range rapid.IntRange(0, 2).Draw(t, "more") {
 				edgeType, channel := rapid.SampledFrom(types).Draw(t, "type"), rapid.SampledFrom(channels).Draw(t, "channel")

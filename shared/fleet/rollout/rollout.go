@@ -8,7 +8,7 @@ import (
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // A Status of a rollout. Nothing sets Active again.
@@ -25,7 +25,7 @@ const (
 var Statuses = []Status{Active, Halted, Completed}
 
 // EndRule is what a caller may set the status to.
-var EndRule = &request.Text{Pattern: `halted|completed`, Says: "halted or completed"}
+var EndRule = &value.Text{Pattern: `halted|completed`, Says: "halted or completed"}
 
 // Stages are the shares of the fleet, in percent, that a rollout is raised along.
 var Stages = []int{1, 10, 50, 100}

@@ -10,10 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
@@ -99,7 +99,7 @@ func (f *fleet) carries(t *testing.T, id string) {
 }
 
 func eachFleet(t *testing.T, test func(t *testing.T, f *fleet)) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		c := &counting{API: client}
 		db := dynamo.Open(c, time.Now)
 		f := &fleet{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db), edgeType: "t-" + uuid.NewString(), counted: c}

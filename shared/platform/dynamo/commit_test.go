@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
 )
 
@@ -42,7 +42,7 @@ func get(t *testing.T, db *dynamo.DB, id string) thing {
 
 // each runs a test on every store, with ids of its own.
 func each(t *testing.T, test func(t *testing.T, db *dynamo.DB, id string)) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		test(t, dynamo.Open(client, time.Now), uuid.NewString())
 	})
 }
@@ -168,7 +168,7 @@ func cancelled(codes ...string) error {
 }
 
 func TestCommit_CollidesWithOthers_IsTriedAgainWithOneToken(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{
 			cancelled("TransactionConflict"), cancelled("ThrottlingError"), cancelled("ProvisionedThroughputExceeded")}}
 		db, id := dynamo.Open(f, time.Now), uuid.NewString()
@@ -183,7 +183,7 @@ func TestCommit_CollidesWithOthers_IsTriedAgainWithOneToken(t *testing.T) {
 }
 
 func TestCommit_KeepsColliding_IsUnavailableAndSaysWhenToTryAgain(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		f := &faulty{API: client, tokens: map[string]bool{}}
 		for range 100 {
 			f.faults = append(f.faults, cancelled("None", "TransactionConflict"))
@@ -200,7 +200,7 @@ func TestCommit_KeepsColliding_IsUnavailableAndSaysWhenToTryAgain(t *testing.T) 
 }
 
 func TestCommit_ConditionFailedBesideACollision_IsARefusal(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{cancelled("TransactionConflict", "ConditionalCheckFailed")}}
 		err := dynamo.Open(f, time.Now).Commit(t.Context(),
 			put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}), put("b", thing{uuid.NewString(), "B", 1}, dynamo.Condition{}))
@@ -211,7 +211,7 @@ func TestCommit_ConditionFailedBesideACollision_IsARefusal(t *testing.T) {
 }
 
 func TestCommit_FaultOfOurs_IsNotCalledUnavailable(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{cancelled("ValidationError")}}
 		err := dynamo.Open(f, time.Now).Commit(t.Context(), put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}))
 		if err == nil || problem.From(err).Code != problem.Internal {

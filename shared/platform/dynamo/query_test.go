@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
 // entry is an item of the recipes table, which has a sort key and a local index.
@@ -54,9 +54,9 @@ func sorts(page dynamo.Page[entry]) []string {
 }
 
 func TestList_AnyWindowOfAnySelection_IsThePartOfTheSortedKeys(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
-		storetest.Check(t, func(rt *rapid.T) {
+		dynamotest.Check(t, func(rt *rapid.T) {
 			keys := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-f]{1,4}`), 0, 40, rapid.ID[string]).Draw(rt, "keys")
 			s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, keys, "")}
 			want := slices.Sorted(slices.Values(keys))
@@ -85,7 +85,7 @@ func TestList_AnyWindowOfAnySelection_IsThePartOfTheSortedKeys(t *testing.T) {
 }
 
 func TestList_ItemsOfMoreThanOneMegabyte_ComeOnOnePage(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		var keys []string
 		for i := range 40 {
@@ -115,7 +115,7 @@ func (a *asked) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*d
 }
 
 func TestList_ReadsStronglyConsistent_UnlessByAGlobalIndex(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		for _, c := range []struct {
 			s    dynamo.Selection
 			want bool
@@ -138,7 +138,7 @@ func TestList_ReadsStronglyConsistent_UnlessByAGlobalIndex(t *testing.T) {
 }
 
 func TestList_FirstPage_IsOneRequestAndAnOffsetIsTwo(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		a := &asked{API: client}
 		db := dynamo.Open(a, time.Now)
 		s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, []string{"a", "b", "c", "d", "e"}, "")}

@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // FuzzEvent holds for any event: the function answers it, and not with a fault of its own; what it
@@ -85,13 +85,13 @@ func FuzzEvent(f *testing.F) {
 
 // readAll reads all that a request can hold.
 func readAll(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-	id := c.Path("id", &request.Text{})
-	c.Query("q", &request.Text{})
+	id := c.Path("id", &value.Text{})
+	c.Query("q", &value.Text{})
 	c.QueryInteger("limit", 1, 100, 50)
 	c.Preconditions()
 	c.IdempotencyKey()
 	if c.Request.Method != http.MethodGet {
-		c.Body().OptionalText("name", &request.Text{})
+		c.Body().OptionalText("name", &value.Text{})
 	}
 	if err := c.Err(); err != nil {
 		return lambdahttp.Answer{}, err

@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // A Cursor is the place in a time series that a caller goes on from, as it was sent.
@@ -22,7 +23,7 @@ type Cursor struct {
 // query is known to be good.
 func ByCursor(in *request.Input) Cursor {
 	c := Cursor{Limit: limitOf(in)}
-	c.text, c.given = in.Query("cursor", &request.Text{})
+	c.text, c.given = in.Query("cursor", &value.Text{})
 	return c
 }
 

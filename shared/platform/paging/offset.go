@@ -21,6 +21,7 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // Bounds of what a caller may ask for, in items.
@@ -33,7 +34,7 @@ const (
 )
 
 // offsetRule is the form of a whole number; its size is judged after.
-var offsetRule = &request.Text{
+var offsetRule = &value.Text{
 	Pattern: `0|[1-9][0-9]*`,
 	Says:    "a whole number from 0 to " + strconv.Itoa(MaxOffset),
 }

@@ -22,11 +22,11 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // kindRule is that of the one filter of the lists here.
-var kindRule = &request.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
+var kindRule = &value.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
 
 // query reads what the lists here are asked for.
 func query(c *lambdahttp.Call, path string) paging.Query {

@@ -5,20 +5,19 @@ import (
 	"strings"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/strictjson"
+	"wavegate/shared/platform/value"
 )
 
 // A Body is the JSON object of a request. Fields are found by their exact names.
 type Body struct {
 	in      *Input
-	text    []byte
-	members []member
+	members []strictjson.Member
 	asked   []string
 }
 
-// Raw is the body as it came.
-func (b *Body) Raw() []byte { return b.text }
-
-func (b *Body) fault(name, code, detail string) {
+// Fault adds a fault of a field that no rule of a single value finds.
+func (b *Body) Fault(name, code, detail string) {
 	b.in.faults = append(b.in.faults, problem.Fault{Pointer: pointer(name), Code: code, Detail: detail})
 }
 
@@ -31,8 +30,8 @@ func pointer(name string) string {
 func (b *Body) find(name string) (json.RawMessage, bool) {
 	b.asked = append(b.asked, name)
 	for _, m := range b.members {
-		if m.name == name {
-			return m.value, true
+		if m.Name == name {
+			return m.Value, true
 		}
 	}
 	return nil, false
@@ -48,60 +47,60 @@ func (b *Body) unknown() []problem.Fault {
 	}
 	for _, m := range b.members {
 		switch {
-		case !seen[m.name] && !asked[m.name]:
-			faults = append(faults, problem.Fault{Pointer: pointer(m.name), Code: "unknown", Detail: "is not a field of this operation"})
-		case seen[m.name]:
-			faults = append(faults, problem.Fault{Pointer: pointer(m.name), Code: "duplicate", Detail: "must be given once"})
+		case !seen[m.Name] && !asked[m.Name]:
+			faults = append(faults, problem.Fault{Pointer: pointer(m.Name), Code: "unknown", Detail: "is not a field of this operation"})
+		case seen[m.Name]:
+			faults = append(faults, problem.Fault{Pointer: pointer(m.Name), Code: "duplicate", Detail: "must be given once"})
 		}
-		seen[m.name] = true
+		seen[m.Name] = true
 	}
 	return faults
 }
 
 // Text returns a required string.
-func (b *Body) Text(name string, rule *Text) string {
+func (b *Body) Text(name string, rule *value.Text) string {
 	value, given := b.OptionalText(name, rule)
 	if !given && b.in.fatal == nil {
-		b.fault(name, "required", "is required")
+		b.Fault(name, "required", "is required")
 	}
 	return value
 }
 
 // OptionalText returns a string that may be left out. null is not the same as left out and is refused.
-func (b *Body) OptionalText(name string, rule *Text) (value string, given bool) {
+func (b *Body) OptionalText(name string, rule *value.Text) (text string, given bool) {
 	raw, given := b.find(name)
 	if !given {
 		return "", false
 	}
-	if kind := kindOf(raw); kind != "a string" {
-		b.fault(name, "type", "must be a string, not "+kind)
+	if kind := strictjson.KindOf(raw); kind != strictjson.String {
+		b.Fault(name, "type", "must be a string, not "+string(kind))
 		return "", true
 	}
-	if err := json.Unmarshal(raw, &value); err != nil {
-		b.fault(name, "type", "must be a string")
+	if err := json.Unmarshal(raw, &text); err != nil {
+		b.Fault(name, "type", "must be a string")
 		return "", true
 	}
-	kept, code, detail := rule.Apply(value)
+	kept, code, detail := rule.Apply(text)
 	if code != "" {
-		b.fault(name, code, detail)
+		b.Fault(name, code, detail)
 	}
 	return kept, true
 }
 
 // OptionalInteger returns a whole number that may be left out. A number is a number however it is
 // written: 10, 10.0 and 1e1 are the same. allowed has the last word; says tells what is taken.
-func (b *Body) OptionalInteger(name, says string, allowed func(int64) bool) (value int64, given bool) {
+func (b *Body) OptionalInteger(name, says string, allowed func(int64) bool) (n int64, given bool) {
 	raw, given := b.find(name)
 	if !given {
 		return 0, false
 	}
-	if kind := kindOf(raw); kind != "a number" {
-		b.fault(name, "type", "must be a number, not "+kind)
+	if kind := strictjson.KindOf(raw); kind != strictjson.Number {
+		b.Fault(name, "type", "must be a number, not "+string(kind))
 		return 0, true
 	}
-	n, ok := integer(string(raw))
+	n, ok := strictjson.Integer(string(raw))
 	if !ok || !allowed(n) {
-		b.fault(name, "range", "must be "+says)
+		b.Fault(name, "range", "must be "+says)
 	}
 	return n, true
 }

@@ -10,6 +10,7 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // FuzzBody holds for any body: reading ends without a panic; what is refused has a reason; what is
@@ -25,7 +26,7 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		in := request.Of(sent(string(body)))
 		b := in.Body()
-		name, hasName := b.OptionalText("name", &request.Text{})
+		name, hasName := b.OptionalText("name", &value.Text{})
 		percent, hasPercent := b.OptionalInteger("staged_percent", "a whole number", func(int64) bool { return true })
 		err := in.Err()
 		if err != nil {

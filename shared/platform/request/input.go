@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/strictjson"
+	"wavegate/shared/platform/value"
 )
 
 // MaxBody is the largest body taken, in bytes.
@@ -72,7 +74,7 @@ func (in *Input) Err() error {
 }
 
 // Path returns a path parameter.
-func (in *Input) Path(name string, rule *Text) string {
+func (in *Input) Path(name string, rule *value.Text) string {
 	raw := in.r.PathValue(name)
 	// API Gateway hands path parameters on as the caller encoded them.
 	value, err := url.PathUnescape(raw)
@@ -83,8 +85,8 @@ func (in *Input) Path(name string, rule *Text) string {
 	return in.apply(name, value, rule)
 }
 
-func (in *Input) apply(parameter, value string, rule *Text) string {
-	kept, code, detail := rule.Apply(value)
+func (in *Input) apply(parameter, raw string, rule *value.Text) string {
+	kept, code, detail := rule.Apply(raw)
 	if code != "" {
 		in.parameter(parameter, code, detail)
 	}
@@ -92,7 +94,7 @@ func (in *Input) apply(parameter, value string, rule *Text) string {
 }
 
 // Query returns an optional query parameter; it may be given once.
-func (in *Input) Query(name string, rule *Text) (value string, given bool) {
+func (in *Input) Query(name string, rule *value.Text) (value string, given bool) {
 	raw, given := in.queryOnce(name)
 	if !given {
 		return "", false
@@ -173,15 +175,16 @@ func (in *Input) Body() *Body {
 		in.fatal = problem.Wrap(err, problem.InvalidJSON, "The body could not be read.")
 		return in.body
 	}
-	members, kind, fault := object(text)
-	switch {
-	case fault != "":
-		in.fatal = problem.New(problem.InvalidJSON, "%s", fault)
-	case kind != "an object":
+	if err := strictjson.Check(text); errors.Is(err, strictjson.ErrEmpty) {
+		in.fatal = problem.New(problem.InvalidJSON, "The body is empty; a JSON object is expected.")
+	} else if err != nil {
+		in.fatal = problem.New(problem.InvalidJSON, "The body %s.", err)
+	} else if kind := strictjson.KindOf(text); kind != strictjson.Object {
 		in.fatal = problem.New(problem.ValidationFailed, "The body must be a JSON object, not %s.", kind)
-		in.fatal.Faults = []problem.Fault{{Pointer: "", Code: "type", Detail: "must be an object, not " + kind}}
+		in.fatal.Faults = []problem.Fault{{Pointer: "", Code: "type", Detail: "must be an object, not " + string(kind)}}
+	} else {
+		in.body.members = strictjson.Members(text)
 	}
-	in.body.text, in.body.members = text, members
 	return in.body
 }
 

@@ -10,11 +10,12 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 var (
-	word  = &request.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
-	title = &request.Text{Min: 1, Max: 200, Trim: true, Check: request.Printable, Says: "1 to 200 characters without control characters"}
+	word  = &value.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
+	title = &value.Text{Min: 1, Max: 200, Trim: true, Check: value.Printable, Says: "1 to 200 characters without control characters"}
 	stage = func(n int64) bool { return slices.Contains([]int64{1, 10, 50, 100}, n) }
 )
 
@@ -112,7 +113,7 @@ func TestErr_ManyFaults_AreReportedTogether(t *testing.T) {
 	in.IdempotencyKey()
 	body := in.Body()
 	body.Text("name", title)
-	body.Text("productId", request.UUID)
+	body.Text("productId", value.UUID)
 	want := []string{
 		"slug format", "Idempotency-Key duplicate", "body:/name required", "body:/productId type",
 		"limit unknown", "verbose unknown",
@@ -238,7 +239,7 @@ func TestBody_Compressed_IsRefusedAsWhatItIs(t *testing.T) {
 }
 
 func TestPath_Parameters(t *testing.T) {
-	name := &request.Text{Pattern: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`, Says: "a name"}
+	name := &value.Text{Pattern: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`, Says: "a name"}
 	for raw, want := range map[string]string{
 		"gateway-x":              "gateway-x",
 		"gateway%2Dx":            "gateway-x",

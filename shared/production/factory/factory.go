@@ -12,20 +12,6 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// Rules of a factory's values.
-var (
-	// SlugRule is that of factory ids.
-	SlugRule = &request.Text{
-		Pattern: `[a-z0-9][a-z0-9-]{0,62}`,
-		Says:    "1 to 63 lower-case letters, digits or hyphens, the first a letter or digit",
-	}
-	// NameRule is that of what people call a thing: a factory, a machine, a production method.
-	NameRule = &request.Text{
-		Min: 1, Max: 200, Trim: true, Check: request.Printable,
-		Says: "1 to 200 characters without control characters",
-	}
-)
-
 // A Factory belongs to one organization for ever.
 type Factory struct {
 	FactoryID      string    `json:"factoryId"`

@@ -7,9 +7,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
@@ -22,7 +22,7 @@ var (
 )
 
 func TestPut_NewThenSameThenRenamed(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		s := factory.NewStore(dynamo.Open(client, func() time.Time { return now }))
 		slug := uuid.NewString()
@@ -61,7 +61,7 @@ func TestPut_NewThenSameThenRenamed(t *testing.T) {
 }
 
 func TestReadableAndOwned(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		s := factory.NewStore(dynamo.Open(client, time.Now))
 		slug := uuid.NewString()
 		if _, err := s.Put(t.Context(), origin, slug, "acme", "One", request.Preconditions{}); err != nil {

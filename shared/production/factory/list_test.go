@@ -10,18 +10,18 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/trail/audit"
 )
 
 func TestList_GivesTheFactoriesOfOneOrganizationToThoseWhoMayKnow(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		factories := factory.NewStore(dynamo.Open(client, time.Now))
-		storetest.Check(t, func(t *rapid.T) {
+		dynamotest.Check(t, func(t *rapid.T) {
 			mark := uuid.NewString()
 			organizations := []string{"acme-" + mark, "rival-" + mark}
 			want := map[string][]string{}

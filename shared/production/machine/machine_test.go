@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
@@ -29,7 +29,7 @@ var (
 
 // each runs a test on every store, in a factory of acme of its own.
 func each(t *testing.T, test func(t *testing.T, machines *machine.Store, trail *audit.Log, factoryID string)) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		test(t, machine.NewStore(db), audit.NewLog(db), newFactory(t, db))
 	})
@@ -133,10 +133,10 @@ func TestMachines_OfAnotherOrganization_AreAsIfThereWereNone(t *testing.T) {
 }
 
 func TestList_WalkedWithAnyLimit_GivesEveryMachineOnceInOrderOfCodes(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		machines := machine.NewStore(db)
-		storetest.Check(t, func(rt *rapid.T) {
+		dynamotest.Check(t, func(rt *rapid.T) {
 			factoryID := newFactory(t, db)
 			codes := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._-]{0,5}`), 0, 9, rapid.ID[string]).Draw(rt, "codes")
 			for _, code := range codes {
@@ -164,10 +164,10 @@ func TestList_WalkedWithAnyLimit_GivesEveryMachineOnceInOrderOfCodes(t *testing.
 // Machines are never removed, so an offset can only fall back among those who were read: what is there
 // from the start on is seen, and each machine that is added makes one be seen twice at the most.
 func TestList_WalkedWhileMachinesAreAdded_LeavesNoneOut(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		machines := machine.NewStore(db)
-		storetest.Check(t, func(rt *rapid.T) {
+		dynamotest.Check(t, func(rt *rapid.T) {
 			factoryID := newFactory(t, db)
 			codes := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-d]{1,3}`), 1, 9, rapid.ID[string]).Draw(rt, "codes")
 			there := rapid.IntRange(1, len(codes)).Draw(rt, "there")

@@ -10,9 +10,9 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
@@ -23,11 +23,11 @@ import (
 
 func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOthersAreMade(t *testing.T) {
 	engineer := auth.Principal{UserID: "eric", OrganizationID: "acme", Roles: []auth.Role{auth.ProductionEngineer}}
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		methods := method.NewStore(db)
 		products := []string{uuid.NewString(), uuid.NewString()}
-		storetest.Check(t, func(t *rapid.T) {
+		dynamotest.Check(t, func(t *rapid.T) {
 			factoryID := "f-" + uuid.NewString()
 			if _, err := factory.NewStore(db).Put(context.Background(), audit.Origin{}, factoryID, "acme", "Munich", request.Preconditions{}); err != nil {
 				t.Fatal(err)

@@ -7,9 +7,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
@@ -28,7 +28,7 @@ var (
 
 // eachFactory runs a test on every store with a factory of acme.
 func eachFactory(t *testing.T, test func(t *testing.T, methods *method.Store, slug string)) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		slug := uuid.NewString()
 		created, err := factory.NewStore(db).Put(t.Context(), origin, slug, "acme", "A factory", request.Preconditions{})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
 )
 
 // A Filter says which events of a stream to list; what is empty is any.
@@ -19,21 +20,8 @@ type Filter struct {
 	ActorIssuer, ActorUserID string
 }
 
-// Rules of what a filter takes. What matches nothing is no fault: the list is empty.
-var (
-	// TimeRule is that of RFC 3339, with a zone; the calendar has the last word. There are no leap
-	// seconds, which no clock of the service ever shows.
-	TimeRule = &request.Text{
-		Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})`,
-		Max:     64,
-		Check:   func(s string) bool { _, err := time.Parse(time.RFC3339, s); return err == nil },
-		Says:    "a time with a zone such as 2026-03-01T12:00:00Z or 2026-03-01T13:00:00.250%2B01:00 (RFC 3339; a plus sign is sent as %2B)",
-	}
-	// WordRule is that of resource types.
-	WordRule = &request.Text{Pattern: `[a-z][a-z-]{0,63}`, Says: "a type of resource such as rollout or release-channel"}
-	// IDRule is that of resource ids, issuers and user ids.
-	IDRule = &request.Text{Pattern: `[ -~]{1,512}`, Says: "1 to 512 printable ASCII characters"}
-)
+// WordRule is the rule of resource types. A type that matches nothing is no fault: the list is empty.
+var WordRule = &value.Text{Pattern: `[a-z][a-z-]{0,63}`, Says: "a type of resource such as rollout or release-channel"}
 
 // FilterOf reads the query parameters from, to, resourceType, resourceId, actorIssuer and actorUserId.
 func FilterOf(in *request.Input) Filter {
@@ -42,25 +30,22 @@ func FilterOf(in *request.Input) Filter {
 		in.Fault("from", "range", "must not be after to")
 	}
 	f.ResourceType, f.ResourceID = pairOf(in, "resourceType", WordRule, "resourceId")
-	f.ActorIssuer, f.ActorUserID = pairOf(in, "actorIssuer", IDRule, "actorUserId")
+	f.ActorIssuer, f.ActorUserID = pairOf(in, "actorIssuer", value.ID, "actorUserId")
 	return f
 }
 
 // timeOf reads a time as the first millisecond that is not before it. A time out of the years 1 to
 // 9999 becomes the nearest one within: nothing ever happened, or will, beyond.
 func timeOf(in *request.Input, name string) time.Time {
-	raw, _ := in.Query(name, TimeRule)
+	raw, _ := in.Query(name, value.Time)
 	if raw == "" {
 		return time.Time{}
 	}
-	t, err := time.Parse(time.RFC3339, raw)
-	if err != nil {
-		return time.Time{}
-	}
+	t := value.ParseTime(raw)
 	if cut := t.Truncate(time.Millisecond); cut.Before(t) {
 		t = cut.Add(time.Millisecond)
 	}
-	switch t = t.UTC(); {
+	switch {
 	case t.Before(firstTime):
 		return firstTime
 	case t.After(lastTime):
@@ -76,9 +61,9 @@ var (
 )
 
 // pairOf reads two parameters that only mean something together.
-func pairOf(in *request.Input, first string, rule *request.Text, second string) (a, b string) {
+func pairOf(in *request.Input, first string, rule *value.Text, second string) (a, b string) {
 	a, hasA := in.Query(first, rule)
-	b, hasB := in.Query(second, IDRule)
+	b, hasB := in.Query(second, value.ID)
 	switch {
 	case hasA && !hasB:
 		in.Fault(second, "required", "is required beside "+first)

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
 
-	"wavegate/scripts/local/store/storetest"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/trail/audit"
 )
 
@@ -71,8 +71,8 @@ func (w *world) filters(stream string) []audit.Filter {
 func (w *world) streams() []string { return []string{audit.Platform, audit.Factory(w.factory)} }
 
 func TestTrail_OfOneClock_EqualsWhatWasDone_ByAnyFilterAndLimit(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		storetest.Check(t, func(t *rapid.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		dynamotest.Check(t, func(t *rapid.T) {
 			w := newWorld(client, 0)
 			w.run(t, rapid.IntRange(1, 20).Draw(t, "operations"))
 			for _, stream := range w.streams() {
@@ -103,8 +103,8 @@ func TestTrail_OfOneClock_EqualsWhatWasDone_ByAnyFilterAndLimit(t *testing.T) {
 }
 
 func TestTrail_OfClocksThatDiffer_ChainsPerResource(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		storetest.Check(t, func(t *rapid.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		dynamotest.Check(t, func(t *rapid.T) {
 			w := newWorld(client, 0, 5*time.Second, -5*time.Second)
 			w.run(t, rapid.IntRange(1, 20).Draw(t, "operations"))
 			chains := map[string][]change{}
@@ -130,8 +130,8 @@ func TestTrail_OfClocksThatDiffer_ChainsPerResource(t *testing.T) {
 }
 
 func TestWalk_WhileContainersWithOtherClocksWrite_RepeatsNothingAndMissesNothingThatWasThere(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		storetest.Check(t, func(t *rapid.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		dynamotest.Check(t, func(t *rapid.T) {
 			w := newWorld(client, 0, 5*time.Second, -5*time.Second)
 			w.run(t, rapid.IntRange(5, 15).Draw(t, "operations before"))
 			stream := rapid.SampledFrom(w.streams()).Draw(t, "stream")
@@ -159,8 +159,8 @@ func TestWalk_WhileContainersWithOtherClocksWrite_RepeatsNothingAndMissesNothing
 }
 
 func TestFrom_IsIncludedAndToIsNot(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		storetest.Check(t, func(t *rapid.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		dynamotest.Check(t, func(t *rapid.T) {
 			w := newWorld(client, 0)
 			w.run(t, rapid.IntRange(2, 8).Draw(t, "operations"))
 			all := w.walk(t, audit.Platform, w.window(), 100, nothing)

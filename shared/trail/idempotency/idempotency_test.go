@@ -7,9 +7,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/idempotency"
 )
@@ -30,7 +30,7 @@ func claim(t *testing.T, caller auth.Principal, key string, in input) idempotenc
 // TestClaim_AtItsAge keeps a result for a day by the stored time; a record that DynamoDB has not
 // removed yet is as good as gone, and its key can be used anew.
 func TestClaim_AtItsAge(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		db := dynamo.Open(client, func() time.Time { return now })
 		caller := auth.Principal{Issuer: "https://people.example", UserID: uuid.NewString(), OrganizationID: "acme"}
@@ -65,7 +65,7 @@ func TestClaim_AtItsAge(t *testing.T) {
 }
 
 func TestClaim_NoTwoCallersMeet(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		base := auth.Principal{Issuer: "https://people.example", UserID: uuid.NewString(), OrganizationID: "acme"}
 		if err := db.Commit(t.Context(), claim(t, base, "k", input{"a"}).Parts("mine", db.Now())...); err != nil {

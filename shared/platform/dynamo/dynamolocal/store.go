@@ -1,7 +1,7 @@
-// Package store provides the DynamoDB of local runs and tests: an embedded one, which needs nothing
+// Package dynamolocal provides the DynamoDB of local runs and tests: an embedded one, which needs nothing
 // and starts at once, and Amazon's own DynamoDB Local as the reference. Both make their tables from
 // the definitions that the stack uses.
-package store
+package dynamolocal
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package store
+package dynamolocal
 
 import (
 	"archive/tar"
@@ -32,7 +32,7 @@ const howNPM = "Install Node.js 22 or newer (https://nodejs.org), which brings n
 func fetch(ctx context.Context, progress io.Writer) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("store: no cache directory: %w", err)
+		return "", fmt.Errorf("dynamolocal: no cache directory: %w", err)
 	}
 	cache = filepath.Join(cache, "wavegate")
 	home := filepath.Join(cache, "dynamodb-local-"+archiveVersion)
@@ -74,7 +74,7 @@ func pack(ctx context.Context, dir string) (string, error) {
 	cmd := exec.CommandContext(ctx, npm, "pack", "--silent", archivePackage+"@"+archiveVersion)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("store: npm pack %s@%s: %w\n%s", archivePackage, archiveVersion, err, out)
+		return "", fmt.Errorf("dynamolocal: npm pack %s@%s: %w\n%s", archivePackage, archiveVersion, err, out)
 	}
 	return filepath.Join(dir, archivePackage+"-"+archiveVersion+".tgz"), nil
 }
@@ -91,7 +91,7 @@ func unpack(archive, to string) error {
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != archiveSHA256 {
-		return fmt.Errorf("store: %s has the SHA-256 %s, not %s: it is not used", filepath.Base(archive), got, archiveSHA256)
+		return fmt.Errorf("dynamolocal: %s has the SHA-256 %s, not %s: it is not used", filepath.Base(archive), got, archiveSHA256)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err

@@ -1,16 +1,17 @@
-package request
+// Package value says what the values that callers send look like: identifiers, display names, times and
+// digests. Rules that only one subject needs stand beside that subject.
+package value
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 )
 
-// A Text is the rule of a string value. Rules stand beside the domain they belong to; the contract
-// test compares them with the published contract.
+// A Text is the rule of a string value. The contract's tests compare every rule with the published
+// contract.
 type Text struct {
 	// Pattern is a regular expression that the whole value must match; empty: any.
 	Pattern string
@@ -28,6 +29,12 @@ type Text struct {
 
 	once   sync.Once
 	regexp *regexp.Regexp
+}
+
+// Accepts tells whether a value follows the rule.
+func (t *Text) Accepts(value string) bool {
+	_, code, _ := t.Apply(value)
+	return code == ""
 }
 
 // Apply returns the value as it is kept, or the code and detail of what is wrong with it.
@@ -63,14 +70,3 @@ func (t *Text) matches(value string) bool {
 	t.once.Do(func() { t.regexp = regexp.MustCompile(`\A(?:` + t.Pattern + `)\z`) })
 	return t.regexp.MatchString(value)
 }
-
-// Printable tells whether a value holds no control characters.
-func Printable(value string) bool {
-	return !strings.ContainsFunc(value, unicode.IsControl)
-}
-
-// UUIDPattern is the canonical text form of a UUID of any version, in either case (RFC 9562 §4).
-const UUIDPattern = `[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}`
-
-// UUID is the rule of every UUID; it is kept in lower case.
-var UUID = &Text{Pattern: UUIDPattern, Lower: true, Says: "a UUID such as 0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a"}

@@ -1,4 +1,4 @@
-package store_test
+package dynamolocal_test
 
 import (
 	"maps"
@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
-	"wavegate/scripts/local/store"
-	"wavegate/scripts/local/store/storetest"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
+	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
 // TestRemove_TakesAttributesAway on every store, alone, beside other clauses and in a transaction.
@@ -26,8 +26,8 @@ func TestRemove_TakesAttributesAway(t *testing.T) {
 		"REMOVE #x ADD n :one, x3 :one":                "b n subject x1 x3",
 		"ADD n :one REMOVE x1, not_there SET b = :one": "b n subject x2",
 	} {
-		storetest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-			table := aws.String(store.TableName(dynamo.RateCounters))
+		dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+			table := aws.String(dynamolocal.TableName(dynamo.RateCounters))
 			for _, transact := range []bool{false, true} {
 				key := map[string]types.AttributeValue{"subject": &types.AttributeValueMemberS{Value: uuid.NewString()}}
 				if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: table, Key: key,

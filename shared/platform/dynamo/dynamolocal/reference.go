@@ -1,4 +1,4 @@
-package store
+package dynamolocal
 
 import (
 	"bufio"
@@ -117,7 +117,7 @@ func launch(java, home string, arguments []string) (*Store, error) {
 	port, err := listening(stdout)
 	if err != nil {
 		_ = stop()
-		return nil, fmt.Errorf("store: DynamoDB Local did not start: %w\n%s", err, problems.String())
+		return nil, fmt.Errorf("dynamolocal: DynamoDB Local did not start: %w\n%s", err, problems.String())
 	}
 	return &Store{Kind: "DynamoDB Local", Endpoint: "http://127.0.0.1:" + port, close: stop}, nil
 }

@@ -1,6 +1,6 @@
-// Package storetest runs a test on every store there is: the embedded one always, and the reference,
+// Package dynamotest runs a test on every store there is: the embedded one always, and the reference,
 // Amazon's DynamoDB Local, where one is running.
-package storetest
+package dynamotest
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"wavegate/scripts/local/store"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 // Reference is the environment variable that holds the endpoint of a running DynamoDB Local. Command
@@ -20,7 +20,7 @@ const Reference = "WAVEGATE_REFERENCE_STORE"
 
 var (
 	once      sync.Once
-	reference *store.Store // nil where none runs
+	reference *dynamolocal.Store // nil where none runs
 	errStart  error
 )
 
@@ -28,13 +28,13 @@ var (
 func start() error {
 	once.Do(func() {
 		for _, t := range dynamo.Tables {
-			if errStart = os.Setenv(t.ID.EnvName(), store.TableName(t.ID)); errStart != nil {
+			if errStart = os.Setenv(t.ID.EnvName(), dynamolocal.TableName(t.ID)); errStart != nil {
 				return
 			}
 		}
 		if endpoint := os.Getenv(Reference); endpoint != "" {
-			reference = store.External(endpoint)
-			errStart = store.CreateTables(context.Background(), reference.Client())
+			reference = dynamolocal.External(endpoint)
+			errStart = dynamolocal.CreateTables(context.Background(), reference.Client())
 		}
 	})
 	return errStart
@@ -49,12 +49,12 @@ func Each(t *testing.T, test func(t *testing.T, client *dynamodb.Client)) {
 		t.Fatal(err)
 	}
 	t.Run("embedded", func(t *testing.T) {
-		embedded, err := store.Embedded()
+		embedded, err := dynamolocal.Embedded()
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { embedded.Close() })
-		if err := store.CreateTables(t.Context(), embedded.Client()); err != nil {
+		if err := dynamolocal.CreateTables(t.Context(), embedded.Client()); err != nil {
 			t.Fatal(err)
 		}
 		test(t, embedded.Client())

@@ -1,0 +1,47 @@
+package admission_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+
+	"wavegate/shared/platform/admission"
+)
+
+func TestWait_ContextWithoutAdmission_IsRefused(t *testing.T) {
+	if err := admission.Wait(t.Context()); err == nil {
+		t.Error("a change without an admission was let through")
+	}
+}
+
+func TestWait_Unlimited_IsAdmitted(t *testing.T) {
+	if err := admission.Wait(admission.Unlimited(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWait_HoldsBackUntilTheWordIsThere(t *testing.T) {
+	refusal, word := errors.New("over the limit"), make(chan struct{})
+	a := admission.Ask(func() (http.Header, error) {
+		<-word
+		return http.Header{"Retry-After": {"7"}}, refusal
+	})
+	heard := make(chan error, 2)
+	for range 2 {
+		go func() { heard <- admission.Wait(a.Context(t.Context())) }()
+	}
+	select {
+	case err := <-heard:
+		t.Fatalf("did not wait: %v", err)
+	default:
+	}
+	close(word)
+	for range 2 {
+		if err := <-heard; !errors.Is(err, refusal) {
+			t.Errorf("got %v, want the refusal", err)
+		}
+	}
+	if got := a.Header().Get("Retry-After"); got != "7" {
+		t.Errorf("Retry-After is %q", got)
+	}
+}

@@ -1,0 +1,207 @@
+// Package strictjson reads JSON that strangers send: bodies of requests, tokens, sets of keys. What
+// encoding/json accepts or repairs in silence is refused: invalid UTF-8, half of a surrogate pair, a
+// second value after the first, and nesting without end. Names keep their case, and a name that comes
+// twice is seen twice.
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// MaxDepth caps how deep objects and arrays may nest.
+const MaxDepth = 16
+
+// The reasons for which Check refuses a text. Each continues a sentence such as "The body …".
+var (
+	ErrEmpty     = errors.New("is empty")
+	ErrUTF8      = errors.New("is not valid UTF-8")
+	ErrDepth     = errors.New("nests deeper than 16 levels")
+	ErrSyntax    = errors.New("is not one JSON value and nothing else (RFC 8259)")
+	ErrSurrogate = errors.New(`holds a \u escape that is half of a surrogate pair`)
+)
+
+// Check tells whether a text is one JSON value that can be read without loss.
+func Check(text []byte) error {
+	switch {
+	case len(bytes.TrimSpace(text)) == 0:
+		return ErrEmpty
+	case !utf8.Valid(text):
+		return ErrUTF8
+	case depth(text) > MaxDepth:
+		return ErrDepth
+	case !json.Valid(text):
+		return ErrSyntax
+	case halfSurrogate(text):
+		return ErrSurrogate
+	}
+	return nil
+}
+
+// A Member is one name and value of a JSON object.
+type Member struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// Members lists the members of an object that Check accepted, in the order they came; none of any
+// other value.
+func Members(object []byte) []Member {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil
+	}
+	var members []Member
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil
+		}
+		var m Member
+		m.Name, _ = name.(string)
+		if err := d.Decode(&m.Value); err != nil {
+			return nil
+		}
+		members = append(members, m)
+	}
+	return members
+}
+
+// Elements lists the elements of an array that Check accepted; none of any other value.
+func Elements(array []byte) []json.RawMessage {
+	var elements []json.RawMessage
+	if json.Unmarshal(array, &elements) != nil {
+		return nil
+	}
+	return elements
+}
+
+// A Kind is a JSON type, with its article.
+type Kind string
+
+// Kinds.
+const (
+	Object  Kind = "an object"
+	Array   Kind = "an array"
+	String  Kind = "a string"
+	Number  Kind = "a number"
+	Boolean Kind = "a boolean"
+	Null    Kind = "null"
+)
+
+// KindOf is the type of a value that Check accepted.
+func KindOf(value []byte) Kind {
+	switch bytes.TrimSpace(value)[0] {
+	case '{':
+		return Object
+	case '[':
+		return Array
+	case '"':
+		return String
+	case 't', 'f':
+		return Boolean
+	case 'n':
+		return Null
+	}
+	return Number
+}
+
+// depth is how deep brackets nest outside strings, valid JSON or not.
+func depth(text []byte) int {
+	deepest, now := 0, 0
+	inString, escaped := false, false
+	for _, c := range text {
+		switch {
+		case escaped:
+			escaped = false
+		case inString:
+			inString, escaped = c != '"', c == '\\'
+		case c == '"':
+			inString = true
+		case c == '{', c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}', c == ']':
+			now--
+		}
+	}
+	return deepest
+}
+
+// halfSurrogate finds a \u escape of valid JSON that stands for half a character. The decoder would
+// replace it in silence.
+func halfSurrogate(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		i++
+		if text[i] != 'u' {
+			continue
+		}
+		first := escapeAt(text, i-1)
+		i += 4
+		if !utf16.IsSurrogate(first) {
+			continue
+		}
+		second := escapeAt(text, i+1)
+		if utf16.DecodeRune(first, second) == utf8.RuneError {
+			return true
+		}
+		i += 6
+	}
+	return false
+}
+
+// escapeAt reads the \uXXXX at i, or -1 when there is none.
+func escapeAt(text []byte, i int) rune {
+	if i+6 > len(text) || text[i] != '\\' || text[i+1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(text[i+2:i+6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}
+
+// Integer reads a JSON number that is a whole number, however it is written: 10, 10.0 and 1e1 are
+// one number. It works on the digits and never rounds, so 10.0000000000000000001 is not 10. Whole
+// numbers beyond 18 digits are not taken.
+func Integer(literal string) (int64, bool) {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(literal), "e")
+	negative := strings.HasPrefix(mantissa, "-")
+	whole, fraction, _ := strings.Cut(strings.TrimPrefix(mantissa, "-"), ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return 0, true
+	}
+	scale := 0
+	if exponent != "" {
+		n, err := strconv.Atoi(exponent)
+		if err != nil || n > math.MaxInt32 || n < math.MinInt32 {
+			return 0, false
+		}
+		scale = n
+	}
+	trimmed := strings.TrimRight(digits, "0")
+	// The value is trimmed × 10^scale.
+	scale += len(digits) - len(trimmed) - len(fraction)
+	if scale < 0 || len(trimmed)+scale > 18 {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(trimmed+strings.Repeat("0", scale), 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	if negative {
+		n = -n
+	}
+	return n, true
+}

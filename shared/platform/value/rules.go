@@ -1,0 +1,63 @@
+package value
+
+import (
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Rules that several subjects share.
+var (
+	// Name is the rule of names that programs use: edge types, channels, edge ids, machine codes and
+	// organization ids.
+	Name = &Text{
+		Pattern: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`,
+		Says:    "1 to 64 letters, digits, dots, underscores or hyphens, the first a letter or digit",
+	}
+	// Slug is the rule of factory ids.
+	Slug = &Text{
+		Pattern: `[a-z0-9][a-z0-9-]{0,62}`,
+		Says:    "1 to 63 lower-case letters, digits or hyphens, the first a letter or digit",
+	}
+	// DisplayName is the rule of what people call a thing: a factory, a machine, a production method.
+	DisplayName = &Text{
+		Min: 1, Max: 200, Trim: true, Check: Printable,
+		Says: "1 to 200 characters without control characters",
+	}
+	// ID is the rule of identifiers that other systems choose: issuers, users, resources of any type.
+	ID = &Text{Pattern: `[ -~]{1,512}`, Says: "1 to 512 printable ASCII characters"}
+	// UUID is the rule of every UUID, of any version; it is kept in lower case (RFC 9562 §4).
+	UUID = &Text{
+		Pattern: `[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}`,
+		Lower:   true,
+		Says:    "a UUID such as 0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a",
+	}
+	// SHA256 takes a digest in either case; it is kept in lower case.
+	SHA256 = &Text{Pattern: `[0-9A-Fa-f]{64}`, Lower: true, Says: "64 hexadecimal digits"}
+	// Time is the rule of times: RFC 3339 with a zone and at most nanoseconds. The calendar has the last
+	// word. There are no leap seconds: no clock of the service shows one.
+	Time = &Text{
+		Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})`,
+		Check:   isTime,
+		Says:    "a time with a zone such as 2026-03-01T12:00:00Z or 2026-03-01T13:00:00.250+01:00 (RFC 3339; in a query, + is sent as %2B)",
+	}
+)
+
+func isTime(text string) bool {
+	_, err := time.Parse(time.RFC3339, text)
+	return err == nil
+}
+
+// ParseTime returns the instant of a text that Time accepts, in UTC; the zero time for any other text.
+func ParseTime(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
+// Printable tells whether a value holds no control characters.
+func Printable(value string) bool {
+	return !strings.ContainsFunc(value, unicode.IsControl)
+}
