@@ -113,6 +113,35 @@ func (db *DB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (ended b
 	return false, nil
 }
 
+// Walk hands every item of a selection to a function, page by page, until the function returns an error.
+// Behind the item with the key after, where that is set, it goes on. By a global index it hands over what
+// the index holds.
+func Walk[T any](ctx context.Context, db *DB, s Selection, after Key, each func(T) error) error {
+	in := s.input()
+	if after != nil {
+		in.ExclusiveStartKey = after.item()
+	}
+	for {
+		out, err := db.api.Query(ctx, in)
+		if err != nil {
+			return unavailable(ctx, fmt.Errorf("dynamo: query %s: %w", s.Table, err))
+		}
+		for _, item := range out.Items {
+			var v T
+			if err := Decode(item, &v); err != nil {
+				return err
+			}
+			if err := each(v); err != nil {
+				return err
+			}
+		}
+		if out.LastEvaluatedKey == nil {
+			return nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+}
+
 // index returns the definition of an index. An unknown name is a slip in the code.
 func (t Table) index(name string) Index {
 	for _, x := range t.Indexes {
