@@ -10,9 +10,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 
+	"wavegate/shared/function"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/lambdahttp"
 )
 
 // An alarm is a rule for when somebody is told. Its kind has a section of the same name in
@@ -78,7 +78,7 @@ func (s *service) apiAlarms() []alarm {
 		},
 		{
 			kind: "limiter-fail-open", says: "Calls are let through uncounted, since the limiter's table does not answer in time.",
-			metric: own.metric(lambdahttp.LimiterFailOpen, sum, ""), threshold: 5, minutes: 2, of: 5,
+			metric: own.metric(function.LimiterFailOpen, sum, ""), threshold: 5, minutes: 2, of: 5,
 		},
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/function"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/lambdahttp"
 )
 
 // addDashboard makes one page with four questions. Everything on it is by operation, function or
@@ -103,7 +103,7 @@ func (s *service) limited() []awscloudwatch.IWidget {
 	return []awscloudwatch.IWidget{
 		graph("Calls over a fair-use limit, and calls let through uncounted",
 			[]awscloudwatch.IMetric{own.metric("Limited", sum, "limited")},
-			[]awscloudwatch.IMetric{own.metric(lambdahttp.LimiterFailOpen, sum, "uncounted")}),
+			[]awscloudwatch.IMetric{own.metric(function.LimiterFailOpen, sum, "uncounted")}),
 		s.accessLogs("Who was limited", "status = 429", "count(*) as calls by organizationId, userId, issuer"),
 		s.accessLogs("Throttled by the gateway itself", "error = 'THROTTLED'", "count(*) as calls by bin(5m)"),
 	}

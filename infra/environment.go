@@ -1,47 +1,46 @@
 package main
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
-	"wavegate/shared/access/auth"
-	"wavegate/shared/access/ratelimit"
-	"wavegate/shared/copilot"
-	"wavegate/shared/fleet/edge"
 	"wavegate/shared/operations"
-	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/setting"
 )
 
-// operationEnvironment gives the settings that an operation's function reads, under the names that
-// the code reads them by.
+// operationEnvironment gives an operation's function the settings that its row names.
 func (s *service) operationEnvironment(op operations.Operation) map[string]*string {
-	limits := s.settings.Limits
-	env := map[string]*string{
-		ratelimit.EnvUser:                number(limits.User),
-		ratelimit.EnvOrganization:        number(limits.Organization),
-		ratelimit.EnvCopilotUser:         number(limits.CopilotUser),
-		ratelimit.EnvCopilotOrganization: number(limits.CopilotOrganization),
-	}
-	if len(s.settings.Origins) > 0 {
-		env[lambdahttp.EnvOrigins] = jsii.String(strings.Join(s.settings.Origins, ","))
-	}
-	if op.Sampled {
-		env[lambdahttp.EnvLogSample] = number(s.settings.LogSamplePolls)
-	}
-	if slices.Contains(op.Roles, auth.Edge) {
-		env[edge.EnvPollInterval] = number(s.settings.PollIntervalSeconds)
-		env[edge.EnvChannelCache] = number(s.settings.ChannelCacheSeconds)
-	}
-	if op.Limit == operations.Copilot {
-		env[copilot.EnvURL] = jsii.String(s.settings.Copilot.URL)
-		env[copilot.EnvSecret] = s.settings.Copilot.secret()
-		env[copilot.EnvTimeout] = number(s.settings.Copilot.TimeoutSeconds)
+	values := s.settings.values()
+	env := map[string]*string{}
+	for _, name := range op.Settings {
+		if value, ok := values[name]; ok {
+			env[string(name)] = value
+		}
 	}
 	return env
+}
+
+// values are the settings of functions that a deployment chooses. What is left out has its default.
+func (s Settings) values() map[setting.Name]*string {
+	values := map[setting.Name]*string{
+		setting.LimitUser:                number(s.Limits.User),
+		setting.LimitOrganization:        number(s.Limits.Organization),
+		setting.LimitCopilotUser:         number(s.Limits.CopilotUser),
+		setting.LimitCopilotOrganization: number(s.Limits.CopilotOrganization),
+		setting.LogSamplePolls:           number(s.LogSamplePolls),
+		setting.PollIntervalSeconds:      number(s.PollIntervalSeconds),
+		setting.ChannelCacheSeconds:      number(s.ChannelCacheSeconds),
+		setting.CopilotURL:               jsii.String(s.Copilot.URL),
+		setting.CopilotSecret:            s.Copilot.secret(),
+		setting.CopilotTimeoutSeconds:    number(s.Copilot.TimeoutSeconds),
+	}
+	if len(s.Origins) > 0 {
+		values[setting.CORSOrigins] = jsii.String(strings.Join(s.Origins, ","))
+	}
+	return values
 }
 
 // secret refers to the secret; CloudFormation puts its value in when it deploys, so that it stands

@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/access/token"
+	"wavegate/shared/platform/setting"
 )
 
 // A Stage is one of the two ways to run the service.
@@ -89,7 +90,11 @@ func (s Settings) OwnUserPool() bool { return !s.peopleElsewhere }
 // ReadSettings takes the settings from the CDK context. Every fault is reported at once.
 func ReadSettings(context map[string]any) (Settings, error) {
 	r := newReader(context)
-	limit := func(key string, fallback int) int { return r.number(key, fallback, 1, ratelimit.Highest) }
+	// A number that a function reads has the range and the default that the function knows.
+	number := func(key string, name setting.Name) int {
+		n := setting.Numbers[name]
+		return r.number(key, n.Default, n.Least, n.Most)
+	}
 	stage, retention := Stage(r.stage), 14
 	if stage == Prod {
 		retention = 90
@@ -102,10 +107,10 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		Origins:      r.list("origins"),
 		AlarmEmail:   r.text("alarmEmail", ""),
 		Limits: ratelimit.Limits{
-			User:                limit("limitUser", ratelimit.Defaults.User),
-			Organization:        limit("limitOrganization", ratelimit.Defaults.Organization),
-			CopilotUser:         limit("limitCopilotUser", ratelimit.Defaults.CopilotUser),
-			CopilotOrganization: limit("limitCopilotOrganization", ratelimit.Defaults.CopilotOrganization),
+			User:                number("limitUser", setting.LimitUser),
+			Organization:        number("limitOrganization", setting.LimitOrganization),
+			CopilotUser:         number("limitCopilotUser", setting.LimitCopilotUser),
+			CopilotOrganization: number("limitCopilotOrganization", setting.LimitCopilotOrganization),
 		},
 		ThrottleRate:  r.number("throttleRate", 2000, 1, 1_000_000),
 		ThrottleBurst: r.number("throttleBurst", 2000, 1, 1_000_000),
@@ -113,11 +118,11 @@ func ReadSettings(context map[string]any) (Settings, error) {
 			URL:            r.text("copilotUrl", ""),
 			Secret:         r.text("copilotSecret", ""),
 			SecretVersion:  r.text("copilotSecretVersion", ""),
-			TimeoutSeconds: r.number("copilotTimeoutSeconds", 25, 1, 27),
+			TimeoutSeconds: number("copilotTimeoutSeconds", setting.CopilotTimeoutSeconds),
 		},
-		PollIntervalSeconds: r.number("pollIntervalSeconds", 60, 1, 86_400),
-		ChannelCacheSeconds: r.number("channelCacheSeconds", 2, 0, 2),
-		LogSamplePolls:      r.number("logSamplePolls", 100, 1, 1_000_000),
+		PollIntervalSeconds: number("pollIntervalSeconds", setting.PollIntervalSeconds),
+		ChannelCacheSeconds: number("channelCacheSeconds", setting.ChannelCacheSeconds),
+		LogSamplePolls:      number("logSamplePolls", setting.LogSamplePolls),
 		LogRetentionDays:    r.number("logRetentionDays", retention, 1, 3653),
 		Functions:           r.text("functions", "dist"),
 		StoreEndpoint:       r.text("storeEndpoint", ""),

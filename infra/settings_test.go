@@ -11,7 +11,7 @@ import (
 func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {
 	got, err := ReadSettings(nil)
 	want := Settings{
-		Stage: Dev, Architecture: "arm64", Limits: ratelimit.Defaults, ThrottleRate: 2000, ThrottleBurst: 2000,
+		Stage: Dev, Architecture: "arm64", Limits: ratelimit.Defaults(), ThrottleRate: 2000, ThrottleBurst: 2000,
 		Copilot: Copilot{TimeoutSeconds: 25}, PollIntervalSeconds: 60, ChannelCacheSeconds: 2,
 		LogSamplePolls: 100, LogRetentionDays: 14, Functions: "dist",
 	}

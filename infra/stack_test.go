@@ -9,8 +9,8 @@ import (
 
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 )
 
 // stages are the two templates that are deployed, by name.
@@ -282,7 +282,7 @@ func TestOrigins_OnlyThoseOfTheSettings_MayCallFromABrowser(t *testing.T) {
 	}
 	for _, op := range operations.Table {
 		env := value(template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)].Properties, "Environment", "Variables")
-		if got := value(env, lambdahttp.EnvOrigins); got != "https://a.example,https://b.example" {
+		if got := value(env, string(setting.CORSOrigins)); got != "https://a.example,https://b.example" {
 			t.Errorf("%s lets pages of %v read its answers", op.ID, got)
 		}
 	}

@@ -3,15 +3,14 @@ package main
 
 import (
 	"wavegate/shared/copilot"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { lambdahttp.Run("copilot", wire) }
+func main() { function.Run("copilot", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	settings, err := copilot.SettingsFromEnv()
-	env.Require(err)
-	assistant := copilot.New(settings)
+	assistant := copilot.New(copilot.ReadSettings(env.Settings))
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		serve, err := assistant.Forward(c.Request, c.Request.PathValue("proxy"), c.Caller, c.RequestID)
 		return lambdahttp.Answer{Serve: serve}, err

@@ -3,13 +3,14 @@
 package main
 
 import (
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/value"
 	"wavegate/shared/production/method"
 	"wavegate/shared/trail/idempotency"
 )
 
-func main() { lambdahttp.Run("create-production-method", wire) }
+func main() { function.Run("create-production-method", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	methods := method.NewStore(env.DB)

@@ -6,10 +6,11 @@ import (
 	"net/http"
 
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { lambdahttp.Run("delete-rate-limit", wire) }
+func main() { function.Run("delete-rate-limit", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	overrides := ratelimit.NewOverrides(env.DB)

@@ -3,12 +3,13 @@ package main
 
 import (
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/value"
 )
 
-func main() { lambdahttp.Run("get-edge", wire) }
+func main() { function.Run("get-edge", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	edges := edge.NewStore(env.DB)

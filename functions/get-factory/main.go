@@ -3,13 +3,14 @@
 package main
 
 import (
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
-func main() { lambdahttp.Run("get-factory", wire) }
+func main() { function.Run("get-factory", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	factories := factory.NewStore(env.DB)

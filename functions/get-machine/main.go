@@ -2,13 +2,14 @@
 package main
 
 import (
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/value"
 	"wavegate/shared/production/machine"
 )
 
-func main() { lambdahttp.Run("get-machine", wire) }
+func main() { function.Run("get-machine", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	machines := machine.NewStore(env.DB)

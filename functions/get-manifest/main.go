@@ -5,17 +5,16 @@ package main
 import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/value"
 )
 
-func main() { lambdahttp.Run("get-manifest", wire) }
+func main() { function.Run("get-manifest", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	settings, err := edge.SettingsFromEnv()
-	env.Require(err)
-	polls := edge.NewPolls(env.DB, settings, env.Now)
+	polls := edge.NewPolls(env.DB, edge.ReadSettings(env.Settings), env.Now)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId", value.Name)
 		installed, _ := c.Query("installed", edge.InstalledRule)

@@ -7,11 +7,12 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
-	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { lambdahttp.Run("get-my-rate-limits", wire) }
+func main() { function.Run("get-my-rate-limits", wire) }
 
 type limits struct {
 	Issuer         string               `json:"issuer"`
@@ -21,14 +22,13 @@ type limits struct {
 }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	settings, err := ratelimit.SettingsFromEnv()
-	env.Require(err)
+	settings := ratelimit.ReadSettings(env.Settings)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		// Unlike other reads, this one looks at what the limiter writes.
-		if err := dynamo.Admitted(c.Context()); err != nil {
+		if err := admission.Wait(c.Context()); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		standings, err := ratelimit.Standings(c.Context(), env.API, settings.Limits, env.Now(), ratelimit.Caller{

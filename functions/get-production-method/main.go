@@ -3,13 +3,14 @@
 package main
 
 import (
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/value"
 	"wavegate/shared/production/method"
 )
 
-func main() { lambdahttp.Run("get-production-method", wire) }
+func main() { function.Run("get-production-method", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	methods := method.NewStore(env.DB)

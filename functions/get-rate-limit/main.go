@@ -4,11 +4,12 @@ package main
 
 import (
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
 )
 
-func main() { lambdahttp.Run("get-rate-limit", wire) }
+func main() { function.Run("get-rate-limit", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	overrides := ratelimit.NewOverrides(env.DB)

@@ -3,12 +3,13 @@ package main
 
 import (
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/value"
 )
 
-func main() { lambdahttp.Run("get-release-channel", wire) }
+func main() { function.Run("get-release-channel", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	channels := release.NewStore(env.DB)

@@ -3,12 +3,13 @@ package main
 
 import (
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/value"
 )
 
-func main() { lambdahttp.Run("get-rollout", wire) }
+func main() { function.Run("get-rollout", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	rollouts := rollout.NewStore(env.DB)

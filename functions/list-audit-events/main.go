@@ -3,12 +3,13 @@
 package main
 
 import (
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/trail/audit"
 )
 
-func main() { lambdahttp.Run("list-audit-events", wire) }
+func main() { function.Run("list-audit-events", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	trail := audit.NewLog(env.DB)

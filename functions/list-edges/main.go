@@ -3,11 +3,12 @@ package main
 
 import (
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
 
-func main() { lambdahttp.Run("list-edges", wire) }
+func main() { function.Run("list-edges", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	edges := edge.NewStore(env.DB)

@@ -5,13 +5,14 @@ package main
 import (
 	"net/url"
 
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
-func main() { lambdahttp.Run("list-factories", wire) }
+func main() { function.Run("list-factories", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	factories := factory.NewStore(env.DB)

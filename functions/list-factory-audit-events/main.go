@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 
+	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
@@ -13,7 +14,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-func main() { lambdahttp.Run("list-factory-audit-events", wire) }
+func main() { function.Run("list-factory-audit-events", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	factories, trail := factory.NewStore(env.DB), audit.NewLog(env.DB)

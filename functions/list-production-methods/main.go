@@ -5,13 +5,14 @@ package main
 import (
 	"net/url"
 
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/value"
 	"wavegate/shared/production/method"
 )
 
-func main() { lambdahttp.Run("list-production-methods", wire) }
+func main() { function.Run("list-production-methods", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	methods := method.NewStore(env.DB)

@@ -6,12 +6,13 @@ import (
 	"net/url"
 
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/value"
 )
 
-func main() { lambdahttp.Run("list-release-channels", wire) }
+func main() { function.Run("list-release-channels", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	channels := release.NewStore(env.DB)

@@ -4,11 +4,12 @@ package main
 
 import (
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
 
-func main() { lambdahttp.Run("list-rollouts", wire) }
+func main() { function.Run("list-rollouts", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	rollouts := rollout.NewStore(env.DB)

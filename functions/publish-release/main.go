@@ -4,11 +4,12 @@ package main
 
 import (
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/value"
 )
 
-func main() { lambdahttp.Run("publish-release", wire) }
+func main() { function.Run("publish-release", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	channels := release.NewStore(env.DB)

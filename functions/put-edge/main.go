@@ -4,11 +4,12 @@ package main
 
 import (
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/value"
 )
 
-func main() { lambdahttp.Run("put-edge", wire) }
+func main() { function.Run("put-edge", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	edges := edge.NewStore(env.DB)

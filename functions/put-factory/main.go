@@ -3,12 +3,13 @@
 package main
 
 import (
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
-func main() { lambdahttp.Run("put-factory", wire) }
+func main() { function.Run("put-factory", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	factories := factory.NewStore(env.DB)
@@ -21,7 +22,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		created, err := factories.Put(c.Context(), c.Origin(), id, organization, name, when)
+		created, err := factories.Put(c.Context(), c.Origin(), id, factory.Registration{OrganizationID: organization, Name: name}, when)
 		return lambdahttp.Stored(created), err
 	}
 }

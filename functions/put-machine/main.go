@@ -3,12 +3,13 @@
 package main
 
 import (
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/value"
 	"wavegate/shared/production/machine"
 )
 
-func main() { lambdahttp.Run("put-machine", wire) }
+func main() { function.Run("put-machine", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	machines := machine.NewStore(env.DB)

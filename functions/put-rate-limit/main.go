@@ -5,10 +5,11 @@ package main
 
 import (
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 )
 
-func main() { lambdahttp.Run("put-rate-limit", wire) }
+func main() { function.Run("put-rate-limit", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	overrides := ratelimit.NewOverrides(env.DB)

@@ -5,12 +5,13 @@ package main
 import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/value"
 	"wavegate/shared/trail/idempotency"
 )
 
-func main() { lambdahttp.Run("start-rollout", wire) }
+func main() { function.Run("start-rollout", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	rollouts := rollout.NewStore(env.DB)

@@ -6,11 +6,12 @@ import (
 	"net/http"
 
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/value"
 )
 
-func main() { lambdahttp.Run("update-rollout", wire) }
+func main() { function.Run("update-rollout", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	rollouts := rollout.NewStore(env.DB)

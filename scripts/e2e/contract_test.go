@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"wavegate/scripts/e2e/conform"
 	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/contract/conform"
 )
 
 // A watch holds every exchange of the run against the contract.

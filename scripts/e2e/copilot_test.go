@@ -21,7 +21,7 @@ import (
 const secret = "s3cret between us"
 
 // setting gives a variable to every function.
-func setting(variables ...string) func(*service.Options) {
+func withSettings(variables ...string) func(*service.Options) {
 	return func(o *service.Options) {
 		before := o.Environment
 		o.Environment = func(function string) []string {
@@ -43,7 +43,7 @@ func withAssistant(t *testing.T) func(*service.Options) {
 func assistantOf(t *testing.T, handler http.HandlerFunc) func(*service.Options) {
 	upstream := httptest.NewServer(handler)
 	t.Cleanup(upstream.Close)
-	return setting(copilot.EnvURL+"="+upstream.URL+"/v1", copilot.EnvSecret+"="+secret, copilot.EnvTimeout+"=1")
+	return withSettings("COPILOT_URL="+upstream.URL+"/v1", "COPILOT_SECRET="+secret, "COPILOT_TIMEOUT_SECONDS=1")
 }
 
 func TestCopilot_RequestAndAnswer_PassUnchanged(t *testing.T) {
@@ -165,7 +165,7 @@ func TestCopilot_BreaksOffOrIsNotThere_IsABadGateway(t *testing.T) {
 	}))
 	w.Engineer(t, "acme").Get(t, "/api/copilot/chat").Refused(t, problem.BadGateway)
 	w.Engineer(t, "acme").Get(t, "/api/copilot/half").Refused(t, problem.BadGateway)
-	gone := harness.New(t, setting(copilot.EnvURL+"=http://127.0.0.1:1", copilot.EnvSecret+"="+secret))
+	gone := harness.New(t, withSettings("COPILOT_URL=http://127.0.0.1:1", "COPILOT_SECRET="+secret))
 	gone.Engineer(t, "acme").Get(t, "/api/copilot/chat").Refused(t, problem.BadGateway)
 }
 

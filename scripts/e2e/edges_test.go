@@ -12,6 +12,7 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 )
 
 func manifestPath(edgeID string) string { return "/api/edges/" + edgeID + "/update/manifest" }
@@ -19,7 +20,7 @@ func manifestPath(edgeID string) string { return "/api/edges/" + edgeID + "/upda
 // uncached has polls read their channel's row each time, so that a test need not wait for what it did
 // to arrive.
 func uncached(o *service.Options) {
-	o.Environment = func(string) []string { return []string{edge.EnvChannelCache + "=0"} }
+	o.Environment = func(string) []string { return []string{setting.ChannelCacheSeconds.Assign(0)} }
 }
 
 func TestEdge_IsRegisteredReadAndMoved(t *testing.T) {
@@ -237,7 +238,7 @@ func TestManifest_IfNoneMatch_TakesListsAndAnything(t *testing.T) {
 
 func TestManifest_PollIntervalIsASetting_AndAMovedBoxFollowsItsNewChannel(t *testing.T) {
 	w := harness.New(t, func(o *service.Options) {
-		o.Environment = func(string) []string { return []string{edge.EnvPollInterval + "=15"} }
+		o.Environment = func(string) []string { return []string{setting.PollIntervalSeconds.Assign(15)} }
 	})
 	owner := w.Owner(t)
 	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
@@ -256,7 +257,7 @@ func TestManifest_PollIntervalIsASetting_AndAMovedBoxFollowsItsNewChannel(t *tes
 }
 
 func TestManifest_SettingsThatMakeNoSense_KeepTheFunctionFromStarting(t *testing.T) {
-	for _, setting := range []string{edge.EnvPollInterval + "=0", edge.EnvPollInterval + "=1m", edge.EnvChannelCache + "=3", edge.EnvChannelCache + "=-1", "LOG_SAMPLE_POLLS=0"} {
+	for _, setting := range []string{"POLL_INTERVAL_SECONDS=0", "POLL_INTERVAL_SECONDS=1m", "CHANNEL_CACHE_SECONDS=3", "CHANNEL_CACHE_SECONDS=-1", "LOG_SAMPLE_POLLS=0"} {
 		w := harness.New(t, func(o *service.Options) {
 			o.Environment = func(string) []string { return []string{setting} }
 		})

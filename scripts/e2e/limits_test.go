@@ -15,9 +15,9 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamolocal"
-	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 )
 
@@ -25,7 +25,7 @@ const me = "/api/rate-limits/me"
 
 // patient lets the limiter wait for its store for as long as a busy machine may take, so that no call
 // goes uncounted where a test counts calls.
-func patient() func(*service.Options) { return setting("LIMIT_DEADLINE_MS=5000") }
+func patient() func(*service.Options) { return withSettings("LIMIT_DEADLINE_MS=5000") }
 
 // spend makes n calls, eight at a time, and returns how many were answered with each status.
 func spend(t *testing.T, n int, call func() (harness.Answer, error)) map[int]int {
@@ -130,7 +130,7 @@ func standings(t *testing.T, c *harness.Caller) []standing {
 // for themselves.
 func TestLimits_Organization_CountsItsPeopleTogether(t *testing.T) {
 	t.Parallel()
-	w := harness.New(t, patient(), setting("LIMIT_USER=20", "LIMIT_ORGANIZATION=50", "LIMIT_COPILOT_USER=5", "LIMIT_COPILOT_ORGANIZATION=5"))
+	w := harness.New(t, patient(), withSettings("LIMIT_USER=20", "LIMIT_ORGANIZATION=50", "LIMIT_COPILOT_USER=5", "LIMIT_COPILOT_ORGANIZATION=5"))
 	for _, name := range []string{"ann", "bob", "cleo"} {
 		person := w.As(t, name, "acme")
 		if got := spend(t, 16, func() (harness.Answer, error) { return person.Try(http.MethodGet, me, "") }); got[200] != 16 {
@@ -151,7 +151,7 @@ func TestLimits_Organization_CountsItsPeopleTogether(t *testing.T) {
 
 // TestLimits_ForbiddenCalls_CountAsWell: a flood of them ends in 429.
 func TestLimits_ForbiddenCalls_CountAsWell(t *testing.T) {
-	w := harness.New(t, patient(), setting("LIMIT_USER=10", "LIMIT_COPILOT_USER=5"))
+	w := harness.New(t, patient(), withSettings("LIMIT_USER=10", "LIMIT_COPILOT_USER=5"))
 	eric := w.Engineer(t, "acme")
 	got := spend(t, 15, func() (harness.Answer, error) { return eric.Try(http.MethodPut, "/api/factories/munich-1", `{}`) })
 	if got[403] != 10 || got[429] != 5 {
@@ -161,7 +161,7 @@ func TestLimits_ForbiddenCalls_CountAsWell(t *testing.T) {
 
 // TestLimits_RejectedWrite_WritesNothing: the limiter's word comes before the transaction.
 func TestLimits_RejectedWrite_WritesNothing(t *testing.T) {
-	w := harness.New(t, patient(), setting("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))
+	w := harness.New(t, patient(), withSettings("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))
 	owner := w.Owner(t)
 	if got := spend(t, 8, func() (harness.Answer, error) {
 		return owner.Try(http.MethodPut, "/api/factories/"+harness.Name("f"), `{"organizationId":"acme","name":"F"}`)
@@ -174,7 +174,7 @@ func TestLimits_RejectedWrite_WritesNothing(t *testing.T) {
 }
 
 func TestLimits_Override_ActsOnTheVeryNextCall(t *testing.T) {
-	w := harness.New(t, patient(), setting("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"))
+	w := harness.New(t, patient(), withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"))
 	owner, eric := w.Owner(t), w.Engineer(t, "acme")
 	for range 5 {
 		eric.Get(t, me).Is(t, http.StatusOK)
@@ -208,10 +208,10 @@ func troubled(t *testing.T, w *harness.World, fate storefront.Fate) {
 }
 
 // uncounted is how many calls a function says it let through uncounted.
-func uncounted(w *harness.World, function string) int {
+func uncounted(w *harness.World, name string) int {
 	n := 0
-	for _, line := range w.Logs(function) {
-		if strings.Contains(line, `"`+lambdahttp.LimiterFailOpen+`":1`) {
+	for _, line := range w.Logs(name) {
+		if strings.Contains(line, `"`+function.LimiterFailOpen+`":1`) {
 			n++
 		}
 	}
@@ -241,7 +241,7 @@ func TestLimits_StoreStopped_OrdinaryCallsPassAndCopilotCallsDoNot(t *testing.T)
 // TestLimits_StoreSlow_TheDeadlineHolds: the limiter's writes would succeed after three seconds; no
 // answer waits for that, which shows in that none of them was counted.
 func TestLimits_StoreSlow_TheDeadlineHolds(t *testing.T) {
-	w := harness.New(t, withAssistant(t), setting("LIMIT_DEADLINE_MS=100"))
+	w := harness.New(t, withAssistant(t), withSettings("LIMIT_DEADLINE_MS=100"))
 	troubled(t, w, storefront.Fate{Delay: 3 * time.Second})
 	for range 4 {
 		if a := w.Engineer(t, "acme").Get(t, me).Is(t, http.StatusOK); a.Header.Get("RateLimit") != "" {

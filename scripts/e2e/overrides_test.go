@@ -67,7 +67,7 @@ func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {
 // TestOverride_EndsByItself waits for the second at which it does.
 func TestOverride_EndsByItself(t *testing.T) {
 	t.Parallel()
-	w := harness.New(t, patient(), setting("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))
+	w := harness.New(t, patient(), withSettings("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))
 	owner, eric := w.Owner(t), w.Engineer(t, "acme")
 	ends := time.Now().Add(3 * time.Second)
 	owner.Put(t, "/api/rate-limits/users/eric", `{"limit":50,"expiresAt":"`+ends.UTC().Format(time.RFC3339Nano)+`"}`).Is(t, http.StatusCreated)

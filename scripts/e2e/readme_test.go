@@ -47,7 +47,7 @@ func TestREADME_FirstSession_IsAsPrinted(t *testing.T) { typed(t, "A first sessi
 
 // TestREADME_FairUse_IsAsPrinted does so with the section on limits.
 func TestREADME_FairUse_IsAsPrinted(t *testing.T) {
-	typed(t, "Fair use", setting("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient())
+	typed(t, "Fair use", withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient())
 }
 
 func typed(t *testing.T, section string, change ...func(*service.Options)) {

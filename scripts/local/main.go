@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/access/token"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/setting"
 )
 
 func main() {
@@ -41,7 +42,7 @@ func run(ctx context.Context, functions string) error {
 		Functions:   functions,
 		Address:     address,
 		Prefix:      os.Getenv("PREFIX"),
-		Origins:     lambdahttp.Origins(os.Getenv(lambdahttp.EnvOrigins)),
+		Origins:     lambdahttp.Origins(os.Getenv(string(setting.CORSOrigins))),
 		Store:       db,
 		Environment: func(string) []string { return settings(os.Environ()) },
 		Log:         out.line,

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"wavegate/scripts/e2e/conform"
 	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/contract/conform"
 )
 
 // TestMain holds every exchange of the run against the contract as well: under faults, too, a caller

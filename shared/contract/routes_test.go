@@ -12,9 +12,9 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"wavegate/scripts/e2e/conform"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/contract"
+	"wavegate/shared/contract/conform"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
 )

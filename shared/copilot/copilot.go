@@ -5,29 +5,11 @@
 package copilot
 
 import (
-	"errors"
-	"fmt"
 	"net"
 	"net/url"
-	"os"
-	"strconv"
 	"time"
-)
 
-// The settings, as variables of the function's environment.
-const (
-	// EnvURL is the upstream, an absolute https URL (http on loopback); empty: there is none.
-	EnvURL = "COPILOT_URL"
-	// EnvSecret is what the upstream knows the service by; it is required with a URL.
-	EnvSecret = "COPILOT_SECRET"
-	// EnvTimeout is how many seconds the upstream may take to answer, 1 to 27; the gateway waits no
-	// longer than 29.
-	EnvTimeout = "COPILOT_TIMEOUT_SECONDS"
-)
-
-const (
-	defaultTimeout = 25 * time.Second
-	longestTimeout = 27 * time.Second
+	"wavegate/shared/platform/setting"
 )
 
 // Settings are where the assistant is and how it is spoken to.
@@ -37,34 +19,30 @@ type Settings struct {
 	Timeout time.Duration
 }
 
-// SettingsFromEnv reads the settings. The error tells what makes no sense; a function must not start
-// with it.
-func SettingsFromEnv() (Settings, error) {
-	s := Settings{Secret: os.Getenv(EnvSecret), Timeout: defaultTimeout}
-	if text := os.Getenv(EnvTimeout); text != "" {
-		n, err := strconv.Atoi(text)
-		s.Timeout = time.Duration(n) * time.Second
-		if err != nil || s.Timeout < time.Second || s.Timeout > longestTimeout {
-			return s, fmt.Errorf("%s is %q, not a number of seconds from 1 to %d", EnvTimeout, text, longestTimeout/time.Second)
-		}
+// ReadSettings reads the settings of the copilot.
+func ReadSettings(r *setting.Reader) Settings {
+	s := Settings{
+		Secret:  r.Text(setting.CopilotSecret),
+		Timeout: time.Duration(r.Number(setting.CopilotTimeoutSeconds)) * time.Second,
 	}
-	text := os.Getenv(EnvURL)
+	text := r.Text(setting.CopilotURL)
 	if text == "" {
-		return s, nil
+		return s
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return s, fmt.Errorf("%s is no URL: %w", EnvURL, err)
+		r.Fault("%s is no URL: %w", setting.CopilotURL, err)
 	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return s, fmt.Errorf("%s is %q; it is scheme, host and path alone", EnvURL, text)
+		r.Fault("%s is %q; it is scheme, host and path alone", setting.CopilotURL, text)
 	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
-		return s, fmt.Errorf("%s is %q; only https keeps the secret", EnvURL, text)
+		r.Fault("%s is %q; only https keeps the secret", setting.CopilotURL, text)
 	case s.Secret == "" || identityValue(s.Secret) != s.Secret:
-		return s, errors.New(EnvSecret + " must be set with " + EnvURL + ", in printable ASCII without a percent sign")
+		r.Fault("%s must be set with %s, in printable ASCII without a percent sign", setting.CopilotSecret, setting.CopilotURL)
+	default:
+		s.URL = u
 	}
-	s.URL = u
-	return s, nil
+	return s
 }
 
 func loopback(host string) bool {

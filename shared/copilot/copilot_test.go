@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/setting"
 )
+
+var names = []setting.Name{setting.CopilotURL, setting.CopilotSecret, setting.CopilotTimeoutSeconds}
 
 func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {
 	for name, env := range map[string][3]string{
@@ -24,10 +27,11 @@ func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {
 		"a time that is no number":   {"", "", "soon"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for i, key := range []string{EnvURL, EnvSecret, EnvTimeout} {
-				t.Setenv(key, env[i])
+			for i, key := range names {
+				t.Setenv(string(key), env[i])
 			}
-			if s, err := SettingsFromEnv(); err == nil {
+			r := setting.NewReader(names...)
+			if s := ReadSettings(r); r.Err() == nil {
 				t.Errorf("taken as %+v", s)
 			}
 		})
@@ -35,25 +39,23 @@ func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {
 }
 
 func TestSettings_NoneAndSome_AreTaken(t *testing.T) {
-	if s, err := SettingsFromEnv(); err != nil || s.URL != nil || s.Timeout != 25*time.Second {
-		t.Errorf("none: got %+v, %v", s, err)
+	if s := ReadSettings(setting.NewReader(names...)); s.URL != nil || s.Timeout != 25*time.Second {
+		t.Errorf("none: got %+v", s)
 	}
-	t.Setenv(EnvURL, "https://copilot.example/v1/")
-	t.Setenv(EnvSecret, "s")
-	t.Setenv(EnvTimeout, "3")
-	if s, err := SettingsFromEnv(); err != nil || s.URL.Host != "copilot.example" || s.Timeout != 3*time.Second {
-		t.Errorf("some: got %+v, %v", s, err)
+	t.Setenv("COPILOT_URL", "https://copilot.example/v1/")
+	t.Setenv("COPILOT_SECRET", "s")
+	t.Setenv("COPILOT_TIMEOUT_SECONDS", "3")
+	r := setting.NewReader(names...)
+	if s := ReadSettings(r); r.Err() != nil || s.URL.Host != "copilot.example" || s.Timeout != 3*time.Second {
+		t.Errorf("some: got %+v, %v", s, r.Err())
 	}
 }
 
 // TestTarget keeps the caller's own encoding and never leaves the upstream's path.
 func TestTarget(t *testing.T) {
-	t.Setenv(EnvURL, "https://copilot.example/v1/")
-	t.Setenv(EnvSecret, "s")
-	s, err := SettingsFromEnv()
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Setenv("COPILOT_URL", "https://copilot.example/v1/")
+	t.Setenv("COPILOT_SECRET", "s")
+	s := ReadSettings(setting.NewReader(names...))
 	for rest, want := range map[string]string{
 		"chat":          "https://copilot.example/v1/chat",
 		"a%2Fb/x%20y":   "https://copilot.example/v1/a%2Fb/x%20y",

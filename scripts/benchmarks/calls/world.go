@@ -17,9 +17,8 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/ratelimit"
-	"wavegate/shared/copilot"
 	"wavegate/shared/platform/dynamo/dynamolocal"
+	"wavegate/shared/platform/setting"
 )
 
 // Options say what a World runs on.
@@ -62,14 +61,12 @@ func Start(ctx context.Context, o Options) (w *World, err error) {
 	}
 	assistant := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
 	w.close = append(w.close, assistant.Close)
-	high := ratelimit.Limits{User: ratelimit.Highest, Organization: ratelimit.Highest,
-		CopilotUser: ratelimit.Highest, CopilotOrganization: ratelimit.Highest}
 	settings := []string{
-		copilot.EnvURL + "=" + assistant.URL, copilot.EnvSecret + "=a-secret-of-this-measurement-alone",
-		ratelimit.EnvDeadline + "=5000",
+		"COPILOT_URL=" + assistant.URL, "COPILOT_SECRET=a-secret-of-this-measurement-alone",
+		setting.LimitDeadlineMS.Assign(setting.Numbers[setting.LimitDeadlineMS].Most),
 	}
-	for name, value := range high.Environment() {
-		settings = append(settings, name+"="+value)
+	for _, limit := range []setting.Name{setting.LimitUser, setting.LimitOrganization, setting.LimitCopilotUser, setting.LimitCopilotOrganization} {
+		settings = append(settings, limit.Assign(setting.HighestLimit))
 	}
 	w.Service, err = service.Start(ctx, service.Options{
 		Functions: o.Functions, Store: o.Store, Issuers: issuers, Processes: o.Processes, Log: o.Log,

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/request"
@@ -75,7 +76,7 @@ func run(ctx context.Context, n int) error {
 func fill(ctx context.Context, db *dynamo.DB, n int) error {
 	from := audit.Origin{SourceIP: "192.0.2.7", RequestID: "6615f846-3810-5b14-9ed8-5ffd5284f25b",
 		Actor: audit.Actor{Issuer: engineer.Issuer, UserID: engineer.UserID, Roles: engineer.Roles}}
-	if _, err := factory.NewStore(db).Put(ctx, from, factoryID, "acme", "Munich 1", request.Preconditions{}); err != nil {
+	if _, err := factory.NewStore(db).Put(admission.Unlimited(ctx), from, factoryID, factory.Registration{OrganizationID: "acme", Name: "Munich 1"}, request.Preconditions{}); err != nil {
 		return err
 	}
 	machines := machine.NewStore(db)
@@ -84,7 +85,7 @@ func fill(ctx context.Context, db *dynamo.DB, n int) error {
 	for i := range n {
 		writers.Go(func() error {
 			code, name := fmt.Sprintf("press-%05d", i), fmt.Sprintf("Press %d, hall %d", i, i%7)
-			created, err := machines.Put(ctx, engineer, from, factoryID, code, name, request.Preconditions{})
+			created, err := machines.Put(admission.Unlimited(ctx), engineer, from, factoryID, code, name, request.Preconditions{})
 			if err == nil && !created {
 				err = errors.New("there is already a machine " + code)
 			}

@@ -27,7 +27,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamolocal"
-	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/setting"
 )
 
 // Options say how the service runs. Only Functions is required.
@@ -151,7 +151,7 @@ func (s *Service) addFunctions(o Options) error {
 		return nil
 	}
 	for _, op := range o.Operations {
-		env := append(s.environment(op), lambdahttp.EnvOrigins+"="+strings.Join(o.Origins, ","))
+		env := append(s.environment(op), string(setting.CORSOrigins)+"="+strings.Join(o.Origins, ","))
 		if err := add(op.ID, op.Timeout, op.MemoryMB, env); err != nil {
 			return err
 		}

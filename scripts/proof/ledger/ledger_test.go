@@ -12,6 +12,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/request"
@@ -132,20 +133,20 @@ func honest(t *testing.T) *run {
 			fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":%q,"sha256":%q}`, version, p.ArtifactURL, digest),
 			map[string]string{"edgeType": "gateway-x", "channel": channel},
 			func(ctx context.Context, from audit.Origin) (int, string, error) {
-				return put(releases.Publish(ctx, from, p, none))
+				return put(releases.Publish(admission.Unlimited(ctx), from, p, none))
 			})
 	}
 	publish("stable", "1.0.0")
 	publish("canary", "1.1.0")
 	id := made("start-rollout", "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`, nil,
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
-			id, err := rollouts.Start(ctx, from, rollout.Plan{EdgeType: "gateway-x", Channel: "stable", TargetVersion: "1.1.0"}, idempotency.Claim{})
+			id, err := rollouts.Start(admission.Unlimited(ctx), from, rollout.Plan{EdgeType: "gateway-x", Channel: "stable", TargetVersion: "1.1.0"}, idempotency.Claim{})
 			return 201, id, err
 		})
 	move := func(body string, m rollout.Move) {
 		made("update-rollout", "/api/ota/rollouts/"+id, body, map[string]string{"id": id},
 			func(ctx context.Context, from audit.Origin) (int, string, error) {
-				_, err := rollouts.Move(ctx, from, id, m, none)
+				_, err := rollouts.Move(admission.Unlimited(ctx), from, id, m, none)
 				return 204, "", err
 			})
 	}
@@ -157,11 +158,11 @@ func honest(t *testing.T) *run {
 	inside := map[string]string{"factoryId": "munich-1"}
 	made("put-factory", "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`, inside,
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
-			return put(factories.Put(ctx, from, "munich-1", "acme", "Munich", none))
+			return put(factories.Put(admission.Unlimited(ctx), from, "munich-1", factory.Registration{OrganizationID: "acme", Name: "Munich"}, none))
 		})
 	made("put-machine", "/api/factories/munich-1/machines/m-1", `{"name":"Mill"}`, map[string]string{"factoryId": "munich-1", "code": "m-1"},
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
-			return put(machines.Put(ctx, who, from, "munich-1", "m-1", "Mill", none))
+			return put(machines.Put(admission.Unlimited(ctx), who, from, "munich-1", "m-1", "Mill", none))
 		})
 	draft := method.Draft{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}
 	claim, err := idempotency.Of(who, "create-production-method", "/", "k", draft)
@@ -171,7 +172,7 @@ func honest(t *testing.T) *run {
 	made("create-production-method", "/api/factories/munich-1/production-methods",
 		fmt.Sprintf(`{"productId":%q,"name":"Milling"}`, draft.ProductID), inside,
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
-			id, err := methods.Create(ctx, who, from, "munich-1", draft, claim)
+			id, err := methods.Create(admission.Unlimited(ctx), who, from, "munich-1", draft, claim)
 			return 201, id, err
 		})
 	if r.books, err = ledger.Read(t.Context(), client); err != nil {

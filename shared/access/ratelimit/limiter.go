@@ -12,6 +12,7 @@ import (
 
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/setting"
 )
 
 // A Caller is who a request counts against.
@@ -72,7 +73,7 @@ func New(c Config) *Limiter {
 	clock := l.clock
 	l.clock = func() time.Time { return clock().Round(0) }
 	if l.deadline == 0 {
-		l.deadline = defaultDeadline
+		l.deadline = time.Duration(setting.Numbers[setting.LimitDeadlineMS].Default) * time.Millisecond
 	}
 	return l
 }
@@ -133,7 +134,7 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.Lim
 	defer cancel()
 
 	var d Decision
-	var counted []admission
+	var counted []admitted
 	for _, level := range l.calm.together(levels, now) {
 		verdicts, err := l.ask(bounded, level, now)
 		trips := 0
@@ -141,7 +142,7 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.Lim
 			d.Writes += v.writes
 			trips = max(trips, v.writes)
 			if v.admitted {
-				counted = append(counted, admission{level[i].key, v})
+				counted = append(counted, admitted{level[i].key, v})
 			}
 		}
 		d.RoundTrips += trips
@@ -244,15 +245,15 @@ func (l *Limiter) remembered(levels [][]subject, now time.Time) (Decision, bool)
 	return d, d.Outcome == Rejected
 }
 
-// An admission is a request that one subject has counted.
-type admission struct {
+// An admitted request is one that a subject has counted.
+type admitted struct {
 	key     string
 	verdict verdict
 }
 
 // giveBack undoes what was counted for a request that is rejected after all. It is best effort: it
 // stops at the deadline, and what is not given back expires within the minute.
-func (l *Limiter) giveBack(ctx context.Context, counted []admission, d *Decision) {
+func (l *Limiter) giveBack(ctx context.Context, counted []admitted, d *Decision) {
 	writes := make([]int, len(counted))
 	var group sync.WaitGroup
 	for i, a := range counted {

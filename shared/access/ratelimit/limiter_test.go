@@ -10,6 +10,7 @@ import (
 
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 )
 
 // A stand is a limiter on the model, with a clock that the test moves.
@@ -272,42 +273,31 @@ func TestDeadline_StoreHangs(t *testing.T) {
 }
 
 func TestSettings_Defaults(t *testing.T) {
-	s, err := SettingsFromEnv()
-	if want := (Settings{Limits: Limits{600, 6000, 30, 300}, Deadline: 100 * time.Millisecond}); err != nil || s != want {
-		t.Errorf("got %+v, %v", s, err)
+	r := setting.NewReader(setting.Limits...)
+	s := ReadSettings(r)
+	if want := (Settings{Limits: Limits{600, 6000, 30, 300}, Deadline: 100 * time.Millisecond}); r.Err() != nil || s != want || s.Limits != Defaults() {
+		t.Errorf("got %+v, %v", s, r.Err())
 	}
 }
 
 func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {
-	for name, env := range map[string]map[string]string{
-		"no number":                    {EnvUser: "many"},
-		"a fraction":                   {EnvUser: "600.5"},
-		"nothing":                      {EnvUser: "0"},
-		"less than nothing":            {EnvOrganization: "-1"},
-		"more than an item takes":      {EnvOrganization: "30001"},
-		"a user beyond its own people": {EnvUser: "7000"},
-		"copilot beyond the user's":    {EnvCopilotUser: "601", EnvCopilotOrganization: "1000"},
-		"copilot beyond its own":       {EnvCopilotUser: "301"},
-		"no deadline":                  {EnvDeadline: "0"},
-		"a deadline of minutes":        {EnvDeadline: "60000"},
+	for name, env := range map[string]map[setting.Name]string{
+		"no number":                    {setting.LimitUser: "many"},
+		"nothing":                      {setting.LimitUser: "0"},
+		"more than an item takes":      {setting.LimitOrganization: "30001"},
+		"a user beyond its own people": {setting.LimitUser: "7000"},
+		"copilot beyond the user's":    {setting.LimitCopilotUser: "601", setting.LimitCopilotOrganization: "1000"},
+		"copilot beyond its own":       {setting.LimitCopilotUser: "301"},
+		"a deadline of minutes":        {setting.LimitDeadlineMS: "60000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for k, v := range env {
-				t.Setenv(k, v)
+				t.Setenv(string(k), v)
 			}
-			if s, err := SettingsFromEnv(); err == nil {
+			r := setting.NewReader(setting.Limits...)
+			if s := ReadSettings(r); r.Err() == nil {
 				t.Errorf("taken as %+v", s)
 			}
 		})
-	}
-}
-
-func TestSettings_Environment_IsReadBack(t *testing.T) {
-	want := Limits{User: 5, Organization: 50, CopilotUser: 2, CopilotOrganization: 20}
-	for k, v := range want.Environment() {
-		t.Setenv(k, v)
-	}
-	if got, err := SettingsFromEnv(); err != nil || got.Limits != want {
-		t.Errorf("got %+v, %v", got, err)
 	}
 }

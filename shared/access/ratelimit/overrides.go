@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
 )
 
 // A Kind is what a limit is arranged for.
@@ -69,7 +70,7 @@ type Arrangement struct {
 // ResourceType is that of arrangements in the audit trail.
 const ResourceType = "rate-limit"
 
-// record is an arrangement as it is kept. One that was taken back is kept as removed, so that no
+// A record is an arrangement as it is kept. One that was taken back is kept as removed, so that no
 // revision ever comes twice.
 type record struct {
 	Subject string `json:"subject"`
@@ -77,7 +78,8 @@ type record struct {
 	Arrangement
 }
 
-func (r record) subject(h Holder) string { return string(h.Kind) + "/" + h.Name() }
+// subject is the holder's key in the table of overrides, and their id in the audit trail.
+func (h Holder) subject() string { return string(h.Kind) + "/" + h.Name() }
 
 // exists tells whether there is an arrangement that still holds.
 func (r record) exists(now time.Time) bool {
@@ -92,30 +94,69 @@ func (r record) etag(now time.Time) string {
 	return request.Revision(r.Revision)
 }
 
-// before is what the audit event shows.
-func (r record) before() any {
-	if r.Revision == 0 || r.Removed {
-		return nil
+// set decides what new terms make of a holder's record: the next record and the event that tells of it;
+// no event where nothing changes.
+func (r record) set(h Holder, terms Terms, at time.Time) (next record, event string) {
+	next = record{Subject: h.subject(), Arrangement: Arrangement{
+		Holder: h, Terms: terms, CreatedAt: at, UpdatedAt: at, Revision: r.Revision + 1}}
+	if r.exists(at) {
+		if r.equal(terms) {
+			return r, ""
+		}
+		next.CreatedAt = r.CreatedAt
 	}
-	return r.Arrangement
+	return next, "RateLimitSet"
 }
 
-// Overrides keeps the limits that support has arranged. What is in force stands in the holder's own
-// counters, so that it costs a call nothing and acts on the very next one; who set it and why stands
-// in a record of its own and in the audit trail. All of it is written in one transaction.
+// remove decides what taking an arrangement back makes of its record. It is NOT_FOUND where there is
+// none.
+func (r record) remove(h Holder, at time.Time) (next record, event string, err error) {
+	if !r.exists(at) {
+		return r, "", problem.Missing()
+	}
+	return record{Subject: h.subject(), Removed: true, Arrangement: Arrangement{
+		Holder: h, UpdatedAt: at, Revision: r.Revision + 1}}, "RateLimitRemoved", nil
+}
+
+// kind tells of records. What is in force stands in the holder's own counters, so that it costs a call
+// nothing and acts on the very next one; both are written in one transaction.
+var kind = change.Kind[record]{
+	Type: ResourceType, Table: dynamo.RateOverrides, Key: attrSubject,
+	State: func(r record) change.State {
+		s := change.State{ID: r.Subject, Revision: r.Revision, ChangedAt: r.UpdatedAt}
+		if r.Kind == Organizations {
+			s.Organization = r.Holder.ID
+		}
+		return s
+	},
+	Shown: func(r record) any {
+		if r.Removed {
+			return nil
+		}
+		return r.Arrangement
+	},
+	ETag: record.etag,
+	Along: func(next record) []dynamo.Part {
+		key, at := next.key(), next.UpdatedAt
+		return []dynamo.Part{
+			inForce("counter", key, next.Limit, next.ExpiresAt, at),
+			inForce("copilot-counter", copilotKey(key), next.CopilotLimit, next.ExpiresAt, at),
+		}
+	},
+}
+
+// Overrides keeps the limits that support has arranged: who set them and why.
 type Overrides struct{ db *dynamo.DB }
 
 // NewOverrides makes the store.
 func NewOverrides(db *dynamo.DB) *Overrides { return &Overrides{db} }
 
-func (s *Overrides) find(ctx context.Context, h Holder) (r record, err error) {
-	_, err = s.db.Get(ctx, dynamo.RateOverrides, dynamo.Key{attrSubject: r.subject(h)}, &r)
-	return r, err
-}
+func overrideKey(h Holder) dynamo.Key { return dynamo.Key{attrSubject: h.subject()} }
 
 // Get returns what is arranged for a holder, or NOT_FOUND when nothing is or it has expired.
 func (s *Overrides) Get(ctx context.Context, h Holder) (Arrangement, error) {
-	r, err := s.find(ctx, h)
+	var r record
+	_, err := s.db.Get(ctx, dynamo.RateOverrides, overrideKey(h), &r)
 	if err == nil && !r.exists(s.db.Now()) {
 		return Arrangement{}, problem.Missing()
 	}
@@ -128,62 +169,19 @@ func (s *Overrides) Put(ctx context.Context, from audit.Origin, h Holder, terms 
 	if now := s.db.Now(); terms.ExpiresAt != nil && !now.Before(*terms.ExpiresAt) {
 		return false, problem.Invalid([]problem.Fault{{Pointer: "/expiresAt", Code: "range", Detail: "must be in the future"}})
 	}
-	err = dynamo.Decide(func() error {
-		was, err := s.find(ctx, h)
-		if err != nil {
-			return err
-		}
-		now := s.db.Now()
-		if err := when.Check(was.etag(now)); err != nil {
-			return err
-		}
-		if created = !was.exists(now); !created && was.equal(terms) {
-			return nil
-		}
-		at := audit.NotBefore(now, was.UpdatedAt)
-		next := record{Subject: was.subject(h), Arrangement: Arrangement{
-			Holder: h, Terms: terms, CreatedAt: at, UpdatedAt: at, Revision: was.Revision + 1}}
-		if !created {
-			next.CreatedAt = was.CreatedAt
-		}
-		return s.commit(ctx, from, "RateLimitSet", was, next, next.Arrangement)
+	return change.Put(ctx, s.db, from, kind, overrideKey(h), when, func(was record, at time.Time) (record, string, error) {
+		next, event := was.set(h, terms, at)
+		return next, event, nil
 	})
-	return created, err
 }
 
 // Delete takes an arrangement back: the defaults apply again. It returns NOT_FOUND where there is
 // none, and PRECONDITION_FAILED.
 func (s *Overrides) Delete(ctx context.Context, from audit.Origin, h Holder, when request.Preconditions) error {
-	return dynamo.Decide(func() error {
-		was, err := s.find(ctx, h)
-		if err != nil {
-			return err
-		}
-		now := s.db.Now()
-		if err := when.Check(was.etag(now)); err != nil {
-			return err
-		}
-		if !was.exists(now) {
-			return problem.Missing()
-		}
-		next := record{Subject: was.Subject, Removed: true, Arrangement: Arrangement{
-			Holder: h, UpdatedAt: audit.NotBefore(now, was.UpdatedAt), Revision: was.Revision + 1}}
-		return s.commit(ctx, from, "RateLimitRemoved", was, next, nil)
+	_, err := change.Put(ctx, s.db, from, kind, overrideKey(h), when, func(was record, at time.Time) (record, string, error) {
+		return was.remove(h, at)
 	})
-}
-
-func (s *Overrides) commit(ctx context.Context, from audit.Origin, event string, was, next record, after any) error {
-	h, at := next.Holder, next.UpdatedAt
-	organization := ""
-	if h.Kind == Organizations {
-		organization = h.ID
-	}
-	what := audit.Resource{Type: ResourceType, ID: next.Subject, Revision: next.Revision}
-	return s.db.Commit(ctx,
-		dynamo.PutPart("rate-limit", dynamo.RateOverrides, next, dynamo.AtRevision(attrSubject, was.Revision)),
-		inForce("counter", h.key(), next.Limit, next.ExpiresAt, at),
-		inForce("copilot-counter", copilotKey(h.key()), next.CopilotLimit, next.ExpiresAt, at),
-		audit.Part(audit.Platform, from, at, event, organization, what, was.before(), after))
+	return err
 }
 
 // inForce writes an override into the item that counts, or takes it out. An item that is new counts

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
 )
@@ -91,7 +92,7 @@ func arrange(t *testing.T, db *dynamo.DB, m *model, h Holder, now time.Time, pic
 			terms.ExpiresAt = new(now.Add(time.Duration(pick(100_000)) * time.Millisecond).UTC())
 		}
 	}
-	if err := db.Commit(t.Context(), inForce("counter", h.key(), terms.Limit, terms.ExpiresAt, now)); err != nil {
+	if err := db.Commit(admission.Unlimited(t.Context()), inForce("counter", h.key(), terms.Limit, terms.ExpiresAt, now)); err != nil {
 		t.Fatal(err)
 	}
 	if terms.Limit == nil {

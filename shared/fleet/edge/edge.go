@@ -40,17 +40,17 @@ func (e Edge) assignment() Assignment {
 	return Assignment{EdgeType: e.EdgeType, Channel: e.Channel, OrganizationID: e.OrganizationID}
 }
 
-// assign decides what an assignment makes of a box: the next state, the event that tells of it, and
-// whether anything changes.
-func (e Edge) assign(id string, a Assignment, at time.Time) (next Edge, event string, changed bool) {
+// assign decides what an assignment makes of a box: its next state and the event that tells of it; no
+// event where nothing changes.
+func (e Edge) assign(id string, a Assignment, at time.Time) (next Edge, event string) {
 	if e.Revision > 0 && e.assignment() == a {
-		return e, "", false
+		return e, ""
 	}
 	next = Edge{EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID,
 		CreatedAt: e.CreatedAt, UpdatedAt: at, Revision: e.Revision + 1}
 	if e.Revision == 0 {
 		next.CreatedAt = at
-		return next, "EdgeRegistered", true
+		return next, "EdgeRegistered"
 	}
-	return next, "EdgeReassigned", true
+	return next, "EdgeReassigned"
 }

@@ -15,6 +15,7 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
@@ -47,7 +48,7 @@ type tester interface {
 }
 
 func (w *world) publish(t tester, channel, version string) {
-	_, err := w.releases.Publish(t.Context(), audit.Origin{}, release.Publication{
+	_, err := w.releases.Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{
 		EdgeType: "gateway-x", Channel: channel, CurrentVersion: version,
 		ArtifactURL: "https://a.example/" + version, SHA256: strings.Repeat("0", 64),
 	}, request.Preconditions{})
@@ -58,7 +59,7 @@ func (w *world) publish(t tester, channel, version string) {
 
 // move makes a move of a rollout and tells whether it was taken.
 func (w *world) move(t *rapid.T, id string, m rollout.Move) bool {
-	_, err := w.rollouts.Move(t.Context(), audit.Origin{}, id, m, request.Preconditions{})
+	_, err := w.rollouts.Move(admission.Unlimited(t.Context()), audit.Origin{}, id, m, request.Preconditions{})
 	if err != nil && !problem.Has(err, problem.InvalidStateTransition) {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestFleet_AnyHistory_NobodyIsSentBackButByAPublication(t *testing.T) {
 				case "publish":
 					w.publish(t, w.channel, version)
 				case "start":
-					id, err := w.rollouts.Start(t.Context(), audit.Origin{}, rollout.Plan{EdgeType: "gateway-x", Channel: w.channel, TargetVersion: version}, idempotency.Claim{})
+					id, err := w.rollouts.Start(admission.Unlimited(t.Context()), audit.Origin{}, rollout.Plan{EdgeType: "gateway-x", Channel: w.channel, TargetVersion: version}, idempotency.Claim{})
 					if err == nil {
 						started = append(started, id)
 					} else if !problem.Has(err, problem.RolloutActive) {

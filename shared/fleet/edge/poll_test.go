@@ -11,10 +11,12 @@ import (
 
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/trail/audit"
 )
 
@@ -47,13 +49,13 @@ func polled(t *testing.T, test func(t *testing.T, m *meter, polls *edge.Polls, i
 		m := &meter{API: client, reads: map[string]int{}}
 		db := dynamo.Open(m, time.Now)
 		channel, id := "c-"+uuid.NewString(), "box-"+uuid.NewString()
-		_, err := release.NewStore(db).Publish(t.Context(), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
+		_, err := release.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
 			CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: "0"}, request.Preconditions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		edges := edge.NewStore(db)
-		created, err := edges.Put(t.Context(), audit.Origin{}, id, edge.Assignment{EdgeType: "gateway-x", Channel: channel, OrganizationID: "acme"}, request.Preconditions{})
+		created, err := edges.Put(admission.Unlimited(t.Context()), audit.Origin{}, id, edge.Assignment{EdgeType: "gateway-x", Channel: channel, OrganizationID: "acme"}, request.Preconditions{})
 		if err != nil || !created {
 			t.Fatal(created, err)
 		}
@@ -96,7 +98,7 @@ func TestPoll_BoxThatAReplicaDoesNotKnowYet_IsReadAgain(t *testing.T) {
 
 func TestPoll_ChannelThatNothingIsPublishedOn_IsNotFoundAndNamed(t *testing.T) {
 	polled(t, func(t *testing.T, _ *meter, polls *edge.Polls, id string, edges *edge.Store) {
-		if _, err := edges.Put(t.Context(), audit.Origin{}, id, edge.Assignment{EdgeType: "gateway-x", Channel: "none", OrganizationID: "acme"}, request.Preconditions{}); err != nil {
+		if _, err := edges.Put(admission.Unlimited(t.Context()), audit.Origin{}, id, edge.Assignment{EdgeType: "gateway-x", Channel: "none", OrganizationID: "acme"}, request.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		_, err := polls.Manifest(t.Context(), id, "")
@@ -133,20 +135,10 @@ func TestEncode_SameBytesSameTag(t *testing.T) {
 	}
 }
 
-func TestSettings_DefaultsAndBounds(t *testing.T) {
-	if s, err := edge.SettingsFromEnv(); err != nil || s != (edge.Settings{PollInterval: time.Minute, ChannelCache: 2 * time.Second}) {
-		t.Errorf("defaults %+v, %v", s, err)
-	}
-	for setting, ok := range map[[2]string]bool{
-		{edge.EnvPollInterval, "1"}: true, {edge.EnvPollInterval, "86400"}: true, {edge.EnvPollInterval, "0"}: false,
-		{edge.EnvPollInterval, "86401"}: false, {edge.EnvPollInterval, "60s"}: false, {edge.EnvPollInterval, " 60"}: false,
-		{edge.EnvChannelCache, "0"}: true, {edge.EnvChannelCache, "2"}: true, {edge.EnvChannelCache, "3"}: false, {edge.EnvChannelCache, "-1"}: false,
-	} {
-		t.Run(setting[0]+"="+setting[1], func(t *testing.T) {
-			t.Setenv(setting[0], setting[1])
-			if _, err := edge.SettingsFromEnv(); (err == nil) != ok {
-				t.Errorf("got %v", err)
-			}
-		})
+func TestSettings_AreReadInSeconds(t *testing.T) {
+	t.Setenv("POLL_INTERVAL_SECONDS", "15")
+	r := setting.NewReader(setting.PollIntervalSeconds, setting.ChannelCacheSeconds)
+	if s := edge.ReadSettings(r); r.Err() != nil || s != (edge.Settings{PollInterval: 15 * time.Second, ChannelCache: 2 * time.Second}) {
+		t.Errorf("got %+v, %v", s, r.Err())
 	}
 }

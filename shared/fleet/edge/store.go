@@ -2,11 +2,13 @@ package edge
 
 import (
 	"context"
+	"time"
 
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
 )
 
 // ResourceType is that of boxes in the audit trail.
@@ -22,6 +24,14 @@ func NewStore(db *dynamo.DB) *Store { return &Store{db} }
 type edgeItem struct {
 	Edge
 	Pair string `json:"pair"`
+}
+
+var kind = change.Kind[Edge]{
+	Type: ResourceType, Table: dynamo.Edges, Key: "edgeId",
+	State: func(e Edge) change.State {
+		return change.State{ID: e.EdgeID, Revision: e.Revision, ChangedAt: e.UpdatedAt, Organization: e.OrganizationID}
+	},
+	Item: func(e Edge) any { return edgeItem{e, e.Pair()} },
 }
 
 func key(id string) dynamo.Key { return dynamo.Key{"edgeId": id} }
@@ -50,28 +60,8 @@ func (s *Store) polled(ctx context.Context, id string) (Edge, error) {
 // and CONFLICT when the box keeps changing. The channel need not exist yet: boxes may be registered
 // before the first release is published to them.
 func (s *Store) Put(ctx context.Context, from audit.Origin, id string, a Assignment, when request.Preconditions) (created bool, err error) {
-	err = dynamo.Decide(func() error {
-		var was Edge
-		if _, err := s.db.Get(ctx, dynamo.Edges, key(id), &was); err != nil {
-			return err
-		}
-		created = was.Revision == 0 // of the last decision: an earlier one may have lost a race
-		if err := when.Check(request.Revision(was.Revision)); err != nil {
-			return err
-		}
-		at := audit.NotBefore(s.db.Now(), was.UpdatedAt)
-		next, event, changed := was.assign(id, a, at)
-		if !changed {
-			return nil
-		}
-		var before any
-		if !created {
-			before = was
-		}
-		what := audit.Resource{Type: ResourceType, ID: id, Revision: next.Revision}
-		return s.db.Commit(ctx,
-			dynamo.PutPart("edge", dynamo.Edges, edgeItem{next, next.Pair()}, dynamo.AtRevision("edgeId", was.Revision)),
-			audit.Part(audit.Platform, from, at, event, next.OrganizationID, what, before, next))
+	return change.Put(ctx, s.db, from, kind, key(id), when, func(was Edge, at time.Time) (Edge, string, error) {
+		next, event := was.assign(id, a, at)
+		return next, event, nil
 	})
-	return created, err
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/request"
@@ -31,7 +32,7 @@ func TestList_OfAllAndOfOneEdgeType_GivesEveryChannelOnceInOrder(t *testing.T) {
 				edgeType := rapid.SampledFrom(types).Draw(t, "type")
 				channel := rapid.StringMatching(`[a-c][a-c.-]?`).Draw(t, "channel")
 				made[release.Pair(edgeType, channel)] = true
-				_, err := releases.Publish(context.Background(), audit.Origin{}, release.Publication{
+				_, err := releases.Publish(admission.Unlimited(context.Background()), audit.Origin{}, release.Publication{
 					EdgeType: edgeType, Channel: channel, CurrentVersion: "1.0.0",
 					ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, request.Preconditions{})
 				if err != nil {

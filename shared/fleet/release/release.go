@@ -123,17 +123,18 @@ type Publication struct {
 	EdgeType, Channel, CurrentVersion, ArtifactURL, SHA256 string
 }
 
-// publish decides what a publication makes of a row. Rollouts that have ended are forgotten, which is
-// the explicit way to send boxes back; an active one goes on. Publishing what is there already
-// changes nothing, unless there is something to forget.
-func (r Row) publish(p Publication, at time.Time) (next Row, changed bool) {
+// publish decides what a publication makes of a row: the next row and the event that tells of it; no
+// event where nothing changes. Rollouts that have ended are forgotten, which is the explicit way to send
+// boxes back; an active one goes on. Publishing what is there already changes nothing, unless there is
+// something to forget.
+func (r Row) publish(p Publication, at time.Time) (next Row, event string) {
 	next = r
 	if r.Wave != nil && !r.Wave.Active {
 		next.Wave = nil
 	}
 	same := r.Revision > 0 && r.CurrentVersion == p.CurrentVersion && r.ArtifactURL == p.ArtifactURL && r.SHA256 == p.SHA256
 	if same && next.Wave == r.Wave && len(r.Earlier) == 0 {
-		return r, false
+		return r, ""
 	}
 	next.Earlier = nil
 	next.Channel = Channel{
@@ -141,16 +142,24 @@ func (r Row) publish(p Publication, at time.Time) (next Row, changed bool) {
 		CurrentVersion: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256,
 		Revision: r.Revision + 1, UpdatedAt: at,
 	}
-	return next, true
+	return next, "ReleasePublished"
 }
 
-// Advance is the channel once a rollout that reached everyone is completed: its target is the
-// channel's version.
-func (c Channel) Advance(w Wave, at time.Time) Channel {
-	c.CurrentVersion, c.ArtifactURL, c.SHA256 = w.TargetVersion, w.ArtifactURL, w.SHA256
-	c.Revision++
-	c.UpdatedAt = at
-	return c
+// Begin is the row once a rollout starts on the channel. The targets of those before it stay remembered.
+func (r Row) Begin(w Wave) Row {
+	r.Earlier = r.Remembered()
+	r.Wave = &w
+	return r
+}
+
+// Adopt is the row once a rollout that reached everyone is completed: its target is the channel's
+// version, and what earlier rollouts brought is remembered no longer.
+func (r Row) Adopt(w Wave, at time.Time) Row {
+	r.Wave, r.Earlier = &w, nil
+	r.CurrentVersion, r.ArtifactURL, r.SHA256 = w.TargetVersion, w.ArtifactURL, w.SHA256
+	r.Revision++
+	r.UpdatedAt = at
+	return r
 }
 
 // allows tells whether a version that may have been published before can be published with a digest.
@@ -161,4 +170,14 @@ func (r Release) allows(p Publication) error {
 			p.CurrentVersion, p.EdgeType, r.SHA256)
 	}
 	return nil
+}
+
+// published is the release once a publication says where its bytes are. The first publication binds the
+// version to its digest.
+func (r Release) published(p Publication, at time.Time) Release {
+	next := Release{EdgeType: p.EdgeType, Version: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, PublishedAt: at}
+	if !r.PublishedAt.IsZero() {
+		next.PublishedAt = r.PublishedAt
+	}
+	return next
 }

@@ -44,9 +44,10 @@ func TestPublish_DecidesByWhatTheRowHolds(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			next, changed := c.row.publish(c.asked, noon.Add(time.Minute))
+			next, event := c.row.publish(c.asked, noon.Add(time.Minute))
+			changed := event == "ReleasePublished"
 			if changed != c.changed || next.Revision != c.revision || next.Wave != c.wave {
-				t.Fatalf("got %+v, %v", next, changed)
+				t.Fatalf("got %+v, %q", next, event)
 			}
 			if changed && (next.CurrentVersion != c.asked.CurrentVersion || next.ArtifactURL != c.asked.ArtifactURL ||
 				next.SHA256 != c.asked.SHA256 || !next.UpdatedAt.Equal(noon.Add(time.Minute))) {

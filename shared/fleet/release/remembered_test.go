@@ -56,9 +56,9 @@ func TestPublish_ForgetsEarlierTargets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			row := published(wave)
 			row.Earlier = []Target{{Version: "2.0.0"}}
-			next, changed := row.publish(same(), noon.Add(time.Minute))
-			if !changed || next.Revision != row.Revision+1 || len(next.Earlier) != 0 {
-				t.Errorf("got %+v, changed %v", next, changed)
+			next, event := row.publish(same(), noon.Add(time.Minute))
+			if event != "ReleasePublished" || next.Revision != row.Revision+1 || len(next.Earlier) != 0 {
+				t.Errorf("got %+v, %q", next, event)
 			}
 			if len(row.Earlier) != 1 {
 				t.Error("the row that was read changed")

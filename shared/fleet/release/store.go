@@ -2,12 +2,12 @@ package release
 
 import (
 	"context"
-	"time"
 
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
 )
 
 // ResourceType is that of channels in the audit trail.
@@ -60,13 +60,13 @@ func (s *Store) Release(ctx context.Context, edgeType, version string) (r Releas
 // RELEASE_IMMUTABLE for a version that was published with another digest, PRECONDITION_FAILED, and
 // CONFLICT when the channel keeps changing.
 func (s *Store) Publish(ctx context.Context, from audit.Origin, p Publication, when request.Preconditions) (created bool, err error) {
-	err = dynamo.Decide(func() error {
+	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var row Row
-		var was Release
+		var known Release
 		err := dynamo.Together(ctx,
 			func(ctx context.Context) (err error) { row, err = s.Row(ctx, p.EdgeType, p.Channel); return err },
 			func(ctx context.Context) (err error) {
-				was, _, err = s.Release(ctx, p.EdgeType, p.CurrentVersion)
+				known, _, err = s.Release(ctx, p.EdgeType, p.CurrentVersion)
 				return err
 			})
 		if err != nil {
@@ -76,44 +76,47 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p Publication, w
 		if err := when.Check(request.Revision(row.Revision)); err != nil {
 			return err
 		}
-		if err := was.allows(p); err != nil {
+		if err := known.allows(p); err != nil {
 			return err
 		}
-		at := audit.NotBefore(s.db.Now(), row.UpdatedAt)
-		next, changed := row.publish(p, at)
-		if !changed {
+		next, event := row.publish(p, set.After(row.UpdatedAt))
+		if event == "" {
 			return nil
 		}
-		parts := []dynamo.Part{
-			dynamo.PutPart("channel", dynamo.Channels, item(next), Unchanged(row)),
-			Changed(from, "ReleasePublished", row.Channel, next.Channel, at),
+		change.Record(set, Kind, row, next, event)
+		if known.ArtifactURL != p.ArtifactURL {
+			set.With(bind(known.published(p, next.UpdatedAt)))
 		}
-		if was.ArtifactURL != p.ArtifactURL {
-			parts = append(parts, releasePart(was, p, at))
-		}
-		return s.db.Commit(ctx, parts...)
+		return nil
 	})
 	return created, err
 }
 
-// releasePart binds the version to its digest. Another channel may bind it at the same moment; then
+// bind keeps what a version stands for. Another channel may bind the version at the same moment; then
 // the digest must be the same.
-func releasePart(was Release, p Publication, at time.Time) dynamo.Part {
-	next := Release{EdgeType: p.EdgeType, Version: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, PublishedAt: at}
-	if !was.PublishedAt.IsZero() {
-		next.PublishedAt = was.PublishedAt
-	}
-	return dynamo.PutPart("release", dynamo.Releases, next, dynamo.Condition{
-		Expr: "attribute_not_exists(#version) OR #sha256 = :sha256", Values: map[string]any{":sha256": p.SHA256}})
+func bind(r Release) dynamo.Part {
+	return dynamo.PutPart("release", dynamo.Releases, r, dynamo.Condition{
+		Expr: "attribute_not_exists(#version) OR #sha256 = :sha256", Values: map[string]any{":sha256": r.SHA256}})
 }
 
-// Unchanged holds while the row is the one that was read, its wave included.
-func Unchanged(row Row) dynamo.Condition {
-	return dynamo.AtRevision("edgeType", row.Revision).And(SameWave(row.Wave))
+// Kind tells of channels. Their rows are stored, and the trail shows the channel alone.
+var Kind = change.Kind[Row]{
+	Type: ResourceType, Table: dynamo.Channels, Key: "edgeType",
+	State: func(r Row) change.State {
+		return change.State{ID: r.ID(), Revision: r.Revision, ChangedAt: r.UpdatedAt}
+	},
+	Item:      func(r Row) any { return item(r) },
+	Shown:     func(r Row) any { return r.Channel },
+	Unchanged: unchanged,
 }
 
-// SameWave holds while the row's wave is the one that was read.
-func SameWave(w *Wave) dynamo.Condition {
+// unchanged holds while the row is the one that was read, its wave included.
+func unchanged(row Row) dynamo.Condition {
+	return dynamo.AtRevision("edgeType", row.Revision).And(sameWave(row.Wave))
+}
+
+// sameWave holds while the row's wave is the one that was read.
+func sameWave(w *Wave) dynamo.Condition {
 	if w == nil {
 		return dynamo.Absent("wave")
 	}
@@ -123,12 +126,14 @@ func SameWave(w *Wave) dynamo.Condition {
 	}
 }
 
-// Changed is the audit event of a channel's change.
-func Changed(from audit.Origin, name string, before, after Channel, at time.Time) dynamo.Part {
-	what := audit.Resource{Type: ResourceType, ID: after.ID(), Revision: after.Revision}
-	var was any
-	if before.Revision > 0 {
-		was = before
-	}
-	return audit.Part(audit.Platform, from, at, name, "", what, was, after)
+// Replace writes a row in place of the one that was read, where the channel itself stays as it is.
+func Replace(was, next Row) dynamo.Part {
+	return dynamo.PutPart(ResourceType, dynamo.Channels, item(next), unchanged(was))
+}
+
+// Carry makes the row of a channel carry a rollout as it is now, if the row still carries the rollout as
+// it was. The row need not be read.
+func Carry(edgeType, channel string, was, next Wave) dynamo.Part {
+	return dynamo.UpdatePart(ResourceType, dynamo.Channels, dynamo.Key{"edgeType": edgeType, "channel": channel},
+		"SET #wave = :wave", map[string]any{":wave": next}, sameWave(&was))
 }

@@ -8,6 +8,7 @@ import (
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/idempotency"
 )
@@ -66,7 +67,7 @@ func TestStart_MoreTargetsThanAreRemembered_IsRefusedUntilAPublication(t *testin
 		if n := len(f.earlier(t)); n != release.MostEarlier {
 			t.Fatalf("remembers %d targets, want %d", n, release.MostEarlier)
 		}
-		_, err := f.rollouts.Start(t.Context(), origin, rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0"}, idempotency.Claim{})
+		_, err := f.rollouts.Start(admission.Unlimited(t.Context()), origin, rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0"}, idempotency.Claim{})
 		if !problem.Has(err, problem.Conflict) || !strings.Contains(err.Error(), "publish") {
 			t.Fatalf("got %v", err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/request"
@@ -90,7 +91,7 @@ func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirs
 
 func publish(t *testing.T, releases *release.Store, edgeType, channel string) {
 	t.Helper()
-	_, err := releases.Publish(t.Context(), audit.Origin{}, release.Publication{
+	_, err := releases.Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{
 		EdgeType: edgeType, Channel: channel, CurrentVersion: "1.0.0",
 		ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, request.Preconditions{})
 	if err != nil {
@@ -108,7 +109,7 @@ func begin(t *rapid.T, rollouts *rollout.Store, edgeType, channel string) string
 	for _, r := range active.Items {
 		end(t, rollouts, r.ID, rollout.Halted)
 	}
-	id, err := rollouts.Start(context.Background(), audit.Origin{},
+	id, err := rollouts.Start(admission.Unlimited(context.Background()), audit.Origin{},
 		rollout.Plan{EdgeType: edgeType, Channel: channel, TargetVersion: "1.0.0"}, idempotency.Claim{})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +118,7 @@ func begin(t *rapid.T, rollouts *rollout.Store, edgeType, channel string) string
 }
 
 func end(t *rapid.T, rollouts *rollout.Store, id string, status rollout.Status) {
-	if _, err := rollouts.Move(context.Background(), audit.Origin{}, id, rollout.Move{Status: status}, request.Preconditions{}); err != nil {
+	if _, err := rollouts.Move(admission.Unlimited(context.Background()), audit.Origin{}, id, rollout.Move{Status: status}, request.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -53,6 +53,35 @@ type Rollout struct {
 	Revision        int64      `json:"revision"` // from 1
 }
 
+// A Plan is a caller's wish to start a rollout.
+type Plan struct {
+	EdgeType      string `json:"edgeType"`
+	Channel       string `json:"channel"`
+	TargetVersion string `json:"targetVersion"`
+}
+
+// check tells why a rollout cannot start as planned on a channel's row with a target, either of which
+// may not exist.
+func (p Plan) check(row release.Row, target release.Release) error {
+	switch {
+	case row.Revision == 0:
+		return problem.New(problem.NotFound, "There is no release channel %s.", release.Pair(p.EdgeType, p.Channel))
+	case target.Version == "":
+		return problem.New(problem.ReleaseNotPublished,
+			"Version %s of %s was never published; publish it first, on a channel with few boxes.", p.TargetVersion, p.EdgeType)
+	case row.Wave != nil && row.Wave.Active:
+		return problem.New(problem.RolloutActive,
+			"Rollout %s is active on %s; halt or complete it first.", row.Wave.ID, row.ID())
+	}
+	if n := len(row.Remembered()); n > release.MostEarlier {
+		// To forget one would send the boxes that hold it back, and only a publication does that.
+		return problem.New(problem.Conflict,
+			"Boxes of %s may hold the targets of %d rollouts that ended since the last publication; publish the version that they are to have first.",
+			row.ID(), n)
+	}
+	return nil
+}
+
 // Start makes the rollout of a published release on a channel. It reaches the first stage at once.
 func Start(id string, on release.Channel, target release.Release, at time.Time) Rollout {
 	return Rollout{
@@ -69,30 +98,31 @@ type Move struct {
 	Status        Status // Halted, Completed, or empty
 }
 
-// After decides what a move makes of the rollout: the next state, whether it differs, or
-// INVALID_STATE_TRANSITION. Refused moves change nothing, not even in part.
+// After decides what a move makes of the rollout: the next state and the event that tells of it, no
+// event where nothing changes, or INVALID_STATE_TRANSITION. Refused moves change nothing, not even in
+// part.
 //
 // A halt is never refused, whatever stands beside it. With a completion, the raise comes first and
 // both go together or not at all.
-func (r Rollout) After(m Move, at time.Time) (next Rollout, changed bool, err error) {
+func (r Rollout) After(m Move, at time.Time) (next Rollout, event string, err error) {
 	next = r
 	if m.StagedPercent != nil && m.Status != Halted {
 		if next.StagedPercent, err = r.raised(*m.StagedPercent); err != nil {
-			return r, false, err
+			return r, "", err
 		}
 	}
 	if m.Status != "" {
 		next.Status = m.Status
 	}
 	if next == r {
-		return r, false, nil
+		return r, "", nil
 	}
 	next.Revision++
 	next.UpdatedAt = at
 	if r.Status == Active && next.Status != Active {
 		next.EndedAt = &at
 	}
-	return next, true, nil
+	return next, r.event(next), nil
 }
 
 // raised is the percentage after a raise, or why it is refused.

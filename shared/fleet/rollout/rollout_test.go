@@ -83,10 +83,10 @@ func checkMove(t *testing.T, was rollout.Rollout, raise int, end rollout.Status,
 		m.StagedPercent = &raise
 	}
 	later := start.Add(time.Hour)
-	got, changed, err := was.After(m, later)
+	got, event, err := was.After(m, later)
 	if refused {
-		if !problem.Has(err, problem.InvalidStateTransition) || changed || got != was {
-			t.Errorf("%s: got %+v, %v, %v; want a refusal that changes nothing", name, got, changed, err)
+		if !problem.Has(err, problem.InvalidStateTransition) || event != "" || got != was {
+			t.Errorf("%s: got %+v, %v, %v; want a refusal that changes nothing", name, got, event, err)
 		}
 		return
 	}
@@ -105,8 +105,8 @@ func checkMove(t *testing.T, was rollout.Rollout, raise int, end rollout.Status,
 			}
 		}
 	}
-	if got != want || changed != differs {
-		t.Errorf("%s: got %+v, %v\nwant %+v, %v", name, got, changed, want, differs)
+	if got != want || (event != "") != differs {
+		t.Errorf("%s: got %+v, %q\nwant %+v, changed %v", name, got, event, want, differs)
 	}
 }
 
@@ -132,14 +132,14 @@ func TestAfter_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "moves") {
 			m := rapid.Custom(drawMove).Draw(t, "move")
 			now = now.Add(time.Second)
-			next, changed, err := r.After(m, now)
+			next, event, err := r.After(m, now)
 			if err != nil && m.Status == rollout.Halted {
 				t.Fatalf("a halt was refused: %v", err)
 			}
-			if (err != nil || !changed) && next != r {
+			if (err != nil || event == "") && next != r {
 				t.Fatalf("refused or without effect, but changed: %+v", next)
 			}
-			if changed && next.Revision != r.Revision+1 {
+			if event != "" && next.Revision != r.Revision+1 {
 				t.Fatalf("revision went from %d to %d", r.Revision, next.Revision)
 			}
 			i, j := slices.Index(rollout.Stages, r.StagedPercent), slices.Index(rollout.Stages, next.StagedPercent)
@@ -152,8 +152,8 @@ func TestAfter_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 			if r.EndedAt != nil && next.EndedAt != r.EndedAt || (next.Status == rollout.Active) != (next.EndedAt == nil) {
 				t.Fatalf("ended at %v, then %v, %s", r.EndedAt, next.EndedAt, next.Status)
 			}
-			again, changed, err := next.After(m, now)
-			if err == nil && (changed || again != next) {
+			again, event, err := next.After(m, now)
+			if err == nil && (event != "" || again != next) {
 				t.Fatalf("the same move twice did more than once: %+v", again)
 			}
 			r = next

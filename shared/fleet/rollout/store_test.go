@@ -12,6 +12,7 @@ import (
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
@@ -50,7 +51,7 @@ var origin = audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", U
 
 func (f *fleet) publish(t *testing.T, channel, version, digest string) {
 	t.Helper()
-	_, err := f.releases.Publish(t.Context(), origin, release.Publication{EdgeType: f.edgeType, Channel: channel, CurrentVersion: version,
+	_, err := f.releases.Publish(admission.Unlimited(t.Context()), origin, release.Publication{EdgeType: f.edgeType, Channel: channel, CurrentVersion: version,
 		ArtifactURL: "https://a.example/" + version, SHA256: strings.Repeat(digest, 64)}, request.Preconditions{})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func (f *fleet) publish(t *testing.T, channel, version, digest string) {
 
 func (f *fleet) start(t *testing.T, target string) string {
 	t.Helper()
-	id, err := f.rollouts.Start(t.Context(), origin, rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: target}, idempotency.Claim{})
+	id, err := f.rollouts.Start(admission.Unlimited(t.Context()), origin, rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: target}, idempotency.Claim{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func (f *fleet) move(t *testing.T, id string, percent int, status rollout.Status
 	if percent != 0 {
 		m.StagedPercent = &percent
 	}
-	if _, err := f.rollouts.Move(t.Context(), origin, id, m, request.Preconditions{}); err != nil {
+	if _, err := f.rollouts.Move(admission.Unlimited(t.Context()), origin, id, m, request.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -211,7 +212,7 @@ func TestMove_TouchesTheSameFewItems(t *testing.T) {
 func TestStart_Refusals(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		start := func(channel, target string) error {
-			_, err := f.rollouts.Start(t.Context(), origin, rollout.Plan{EdgeType: f.edgeType, Channel: channel, TargetVersion: target}, idempotency.Claim{})
+			_, err := f.rollouts.Start(admission.Unlimited(t.Context()), origin, rollout.Plan{EdgeType: f.edgeType, Channel: channel, TargetVersion: target}, idempotency.Claim{})
 			return err
 		}
 		if err := start("nowhere", "1.1.0"); !problem.Has(err, problem.NotFound) {

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/problem"
 )
 
@@ -112,24 +113,6 @@ func Refused(err error, part string) bool {
 	return ok && slices.Contains(r.Parts, part)
 }
 
-type gateKey struct{}
-
-// WithGate makes every Commit under the context wait for the gate before it writes; an error of the
-// gate is returned instead. So reads can run beside the limiter's write, and nothing is written
-// before the limiter has admitted the call.
-func WithGate(ctx context.Context, gate func(context.Context) error) context.Context {
-	return context.WithValue(ctx, gateKey{}, gate)
-}
-
-// Admitted waits for the context's gate, if it has one. A read that must not run beside the limiter's
-// write, since it looks at what the limiter writes, waits here first.
-func Admitted(ctx context.Context) error {
-	if gate, ok := ctx.Value(gateKey{}).(func(context.Context) error); ok {
-		return gate(ctx)
-	}
-	return nil
-}
-
 // How often a transaction is tried that collides with others, and the bounds of the pause between,
 // which is drawn at random so that those who collided do not meet again.
 const (
@@ -138,7 +121,8 @@ const (
 	pauseMost      = 250 * time.Millisecond
 )
 
-// Commit writes all parts or none. It returns a *Refusal when a condition did not hold, UNAVAILABLE
+// Commit writes all parts or none, once the call that the context belongs to is admitted; see package
+// admission. It returns a *Refusal when a condition did not hold, UNAVAILABLE
 // (with Retry-After) when the transaction kept colliding with others or the store was in trouble.
 //
 // All tries carry one ClientRequestToken: an answer that was lost after the commit is found again
@@ -151,7 +135,7 @@ func (db *DB) Commit(ctx context.Context, parts ...Part) error {
 		}
 		in.TransactItems = append(in.TransactItems, p.item)
 	}
-	if err := Admitted(ctx); err != nil {
+	if err := admission.Wait(ctx); err != nil {
 		return err
 	}
 	pause := pauseFirst

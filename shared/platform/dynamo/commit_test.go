@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
@@ -50,10 +52,10 @@ func each(t *testing.T, test func(t *testing.T, db *dynamo.DB, id string)) {
 func TestCommit_WritesAllPartsOrNone(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
 		a, b := id+"-a", id+"-b"
-		if err := db.Commit(t.Context(), put("a", thing{a, "A", 1}, dynamo.Absent("factoryId")), put("b", thing{b, "B", 1}, dynamo.Absent("factoryId"))); err != nil {
+		if err := db.Commit(admission.Unlimited(t.Context()), put("a", thing{a, "A", 1}, dynamo.Absent("factoryId")), put("b", thing{b, "B", 1}, dynamo.Absent("factoryId"))); err != nil {
 			t.Fatal(err)
 		}
-		err := db.Commit(t.Context(),
+		err := db.Commit(admission.Unlimited(t.Context()),
 			put("a", thing{a, "A2", 2}, dynamo.AtRevision("factoryId", 1)),
 			put("b", thing{b, "B2", 2}, dynamo.AtRevision("factoryId", 7)))
 		refusal, ok := errors.AsType[*dynamo.Refusal](err)
@@ -73,7 +75,7 @@ func TestCommit_WritesAllPartsOrNone(t *testing.T) {
 // the service depends on more than the first.
 func TestCommit_FailedCondition_IsNamedAndNoOther(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
-		err := db.Commit(t.Context(),
+		err := db.Commit(admission.Unlimited(t.Context()),
 			put("first", thing{id + "-1", "x", 1}, dynamo.AtRevision("factoryId", 1)),
 			put("second", thing{id + "-2", "x", 1}, dynamo.Absent("factoryId")),
 			put("third", thing{id + "-3", "x", 1}, dynamo.AtRevision("factoryId", 3)))
@@ -85,10 +87,10 @@ func TestCommit_FailedCondition_IsNamedAndNoOther(t *testing.T) {
 
 func TestUpdatePart_ChangesNamedAttributesOnly(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
-		if err := db.Commit(t.Context(), put("a", thing{id, "A", 1}, dynamo.Condition{})); err != nil {
+		if err := db.Commit(admission.Unlimited(t.Context()), put("a", thing{id, "A", 1}, dynamo.Condition{})); err != nil {
 			t.Fatal(err)
 		}
-		err := db.Commit(t.Context(), dynamo.UpdatePart("a", dynamo.Factories, dynamo.Key{"factoryId": id},
+		err := db.Commit(admission.Unlimited(t.Context()), dynamo.UpdatePart("a", dynamo.Factories, dynamo.Key{"factoryId": id},
 			"SET #revision = :next", map[string]any{":next": 2}, dynamo.AtRevision("factoryId", 1)))
 		if got, want := get(t, db, id), (thing{id, "A", 2}); err != nil || got != want {
 			t.Fatalf("got %v, %v, want %v", got, err, want)
@@ -119,7 +121,7 @@ func TestDecide_ManyAtOnce_EachCountsOnce(t *testing.T) {
 					if _, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &v); err != nil {
 						return err
 					}
-					return db.Commit(t.Context(), put("a", thing{id, "A", v.Revision + 1}, dynamo.AtRevision("factoryId", v.Revision)))
+					return db.Commit(admission.Unlimited(t.Context()), put("a", thing{id, "A", v.Revision + 1}, dynamo.AtRevision("factoryId", v.Revision)))
 				})
 				switch {
 				case err == nil:
@@ -172,7 +174,7 @@ func TestCommit_CollidesWithOthers_IsTriedAgainWithOneToken(t *testing.T) {
 		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{
 			cancelled("TransactionConflict"), cancelled("ThrottlingError"), cancelled("ProvisionedThroughputExceeded")}}
 		db, id := dynamo.Open(f, time.Now), uuid.NewString()
-		err := db.Commit(t.Context(), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
+		err := db.Commit(admission.Unlimited(t.Context()), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
 		if err != nil || f.calls != 4 || len(f.tokens) != 1 || f.tokens[""] {
 			t.Fatalf("got %v after %d calls with tokens %v", err, f.calls, f.tokens)
 		}
@@ -189,7 +191,7 @@ func TestCommit_KeepsColliding_IsUnavailableAndSaysWhenToTryAgain(t *testing.T) 
 			f.faults = append(f.faults, cancelled("None", "TransactionConflict"))
 		}
 		db, id := dynamo.Open(f, time.Now), uuid.NewString()
-		err := db.Commit(t.Context(), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
+		err := db.Commit(admission.Unlimited(t.Context()), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
 		if !problem.Has(err, problem.Unavailable) || problem.From(err).RetryAfter <= 0 || f.calls != 8 {
 			t.Fatalf("got %v after %d calls", err, f.calls)
 		}
@@ -202,7 +204,7 @@ func TestCommit_KeepsColliding_IsUnavailableAndSaysWhenToTryAgain(t *testing.T) 
 func TestCommit_ConditionFailedBesideACollision_IsARefusal(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{cancelled("TransactionConflict", "ConditionalCheckFailed")}}
-		err := dynamo.Open(f, time.Now).Commit(t.Context(),
+		err := dynamo.Open(f, time.Now).Commit(admission.Unlimited(t.Context()),
 			put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}), put("b", thing{uuid.NewString(), "B", 1}, dynamo.Condition{}))
 		if !dynamo.Refused(err, "b") || f.calls != 1 {
 			t.Fatalf("got %v after %d calls", err, f.calls)
@@ -213,19 +215,31 @@ func TestCommit_ConditionFailedBesideACollision_IsARefusal(t *testing.T) {
 func TestCommit_FaultOfOurs_IsNotCalledUnavailable(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{cancelled("ValidationError")}}
-		err := dynamo.Open(f, time.Now).Commit(t.Context(), put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}))
+		err := dynamo.Open(f, time.Now).Commit(admission.Unlimited(t.Context()), put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}))
 		if err == nil || problem.From(err).Code != problem.Internal {
 			t.Fatalf("got %v", err)
 		}
 	})
 }
 
-func TestCommit_GateRefuses_NothingIsWritten(t *testing.T) {
+func TestCommit_CallNotAdmitted_NothingIsWritten(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
 		refusal := problem.New(problem.RateLimited, "Wait.")
-		ctx := dynamo.WithGate(t.Context(), func(context.Context) error { return refusal })
+		ctx := admission.Ask(func() (http.Header, error) { return nil, refusal }).Context(t.Context())
 		err := db.Commit(ctx, put("a", thing{id, "A", 1}, dynamo.Condition{}))
 		if !errors.Is(err, refusal) {
+			t.Fatalf("got %v", err)
+		}
+		if got := get(t, db, id); got != (thing{}) {
+			t.Fatalf("stored %v", got)
+		}
+	})
+}
+
+func TestCommit_ContextWithoutAdmission_IsRefused(t *testing.T) {
+	each(t, func(t *testing.T, db *dynamo.DB, id string) {
+		err := db.Commit(t.Context(), put("a", thing{id, "A", 1}, dynamo.Condition{}))
+		if err == nil || problem.From(err).Code != problem.Internal {
 			t.Fatalf("got %v", err)
 		}
 		if got := get(t, db, id); got != (thing{}) {
@@ -241,7 +255,7 @@ func TestCommit_StoreIsGone_IsUnavailable(t *testing.T) {
 		})})
 	t.Setenv(dynamo.Factories.EnvName(), "wavegate-factories")
 	db := dynamo.Open(gone, time.Now)
-	err := db.Commit(t.Context(), put("a", thing{"x", "A", 1}, dynamo.Condition{}))
+	err := db.Commit(admission.Unlimited(t.Context()), put("a", thing{"x", "A", 1}, dynamo.Condition{}))
 	if !problem.Has(err, problem.Unavailable) || problem.From(err).RetryAfter <= 0 {
 		t.Errorf("commit: got %v", err)
 	}
@@ -250,7 +264,7 @@ func TestCommit_StoreIsGone_IsUnavailable(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := db.Commit(ctx, put("a", thing{"x", "A", 1}, dynamo.Condition{})); !problem.Has(err, problem.Timeout) {
+	if err := db.Commit(admission.Unlimited(ctx), put("a", thing{"x", "A", 1}, dynamo.Condition{})); !problem.Has(err, problem.Timeout) {
 		t.Errorf("out of time: got %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
 )
@@ -35,7 +36,7 @@ func fill(t testing.TB, db *dynamo.DB, keys []string, text string) (partition st
 			parts = append(parts, dynamo.PutPart(k, dynamo.Recipes,
 				entry{partition, k, product(k) + "#" + k, text}, dynamo.Absent("methodId")))
 		}
-		if err := db.Commit(context.Background(), parts...); err != nil {
+		if err := db.Commit(admission.Unlimited(context.Background()), parts...); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,11 +6,6 @@ import (
 	"strings"
 )
 
-// EnvOrigins is the setting of the origins whose pages may read answers, separated by commas, such as
-// "https://app.example"; empty: none. Preflight requests are answered by the gateway, from the same
-// setting and with what is named here.
-const EnvOrigins = "CORS_ORIGINS"
-
 // What a page of an allowed origin may send, and for how many seconds a browser may keep that in mind.
 const (
 	AllowedHeaders = "Authorization,Content-Type,Idempotency-Key,If-Match,If-None-Match"
@@ -21,7 +16,8 @@ const (
 // ExposedHeaders are the headers that such a page may read, beside those that any page may.
 const ExposedHeaders = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After"
 
-// Origins reads the setting.
+// Origins lists the origins of the setting CORSOrigins. The gateway answers preflight requests from the
+// same setting, with what is named here.
 func Origins(setting string) []string {
 	return strings.FieldsFunc(setting, func(c rune) bool { return c == ',' })
 }

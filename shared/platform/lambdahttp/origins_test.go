@@ -3,6 +3,7 @@ package lambdahttp_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"wavegate/shared/platform/lambdahttp"
@@ -26,7 +27,7 @@ func TestOrigins_OnlyPagesOfAllowedOnes_MayReadAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, e := newBench(), event()
-			b.env.Origins = c.allowed
+			t.Setenv("CORS_ORIGINS", strings.Join(c.allowed, ","))
 			e.MultiValueHeaders["Origin"] = []string{c.asks}
 			header := http.Header(b.call(t, e, c.handle).MultiValueHeaders)
 			if got := header.Values("Access-Control-Allow-Origin"); !slices.Equal(got, c.allows) {

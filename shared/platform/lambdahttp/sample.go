@@ -1,34 +1,13 @@
 package lambdahttp
 
 import (
-	"fmt"
-	"os"
-	"strconv"
 	"sync"
 	"time"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/platform/telemetry"
 )
-
-// EnvLogSample is the setting of how many polls are logged: one success in so many, from 1 (each) to
-// 1,000,000. What fails and what is refused is always logged.
-const EnvLogSample = "LOG_SAMPLE_POLLS"
-
-// defaultLogSample is the sample where the setting says nothing.
-const defaultLogSample = 100
-
-func logSampleFromEnv() (int, error) {
-	text := os.Getenv(EnvLogSample)
-	if text == "" {
-		return defaultLogSample, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > 1_000_000 {
-		return 0, fmt.Errorf("%s is %q, not a whole number from 1 to 1,000,000", EnvLogSample, text)
-	}
-	return n, nil
-}
 
 // flushAfter is how long successes may wait for their metrics to be written.
 const flushAfter = 10 * time.Second
@@ -51,7 +30,7 @@ type sampler struct {
 }
 
 func newSampler(env Env, op operations.Operation) *sampler {
-	return &sampler{env: env, op: op, every: max(env.LogSample, 1)}
+	return &sampler{env: env, op: op, every: env.Settings.Number(setting.LogSamplePolls)}
 }
 
 // choose tells whether one more success is logged.

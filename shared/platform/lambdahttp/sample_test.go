@@ -3,6 +3,7 @@ package lambdahttp_test
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +40,8 @@ func sampled(t *testing.T, calls, every int, step time.Duration, handle lambdaht
 	t.Helper()
 	b := newBench()
 	now := noon
-	b.env.Now, b.env.LogSample = func() time.Time { return now }, every
+	b.env.Now = func() time.Time { return now }
+	t.Setenv("LOG_SAMPLE_POLLS", strconv.Itoa(every))
 	op := operations.Get("get-rollout")
 	op.Sampled = true
 	function := lambdahttp.New(op, b.env, handle)

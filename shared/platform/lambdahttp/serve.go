@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
-	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
-	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 )
 
 // margin is kept of a function's time to answer that the time is over: without it the gateway would
@@ -23,7 +23,7 @@ const margin = 500 * time.Millisecond
 
 // New makes the function of an operation.
 func New(op operations.Operation, env Env, handle Handler) Function {
-	s := &server{op: op, env: env, handle: handle}
+	s := &server{op: op, env: env, handle: handle, origins: Origins(env.Settings.Text(setting.CORSOrigins))}
 	s.cold.Store(true)
 	if op.Sampled {
 		s.sampler = newSampler(env, op)
@@ -36,6 +36,8 @@ type server struct {
 	env    Env
 	handle Handler
 	cold   atomic.Bool
+	// origins are those whose pages may read answers.
+	origins []string
 	// sampler is set for operations whose successes are logged by sample.
 	sampler *sampler
 }
@@ -77,7 +79,7 @@ func (s *server) unreadable(ctx context.Context, event events.APIGatewayProxyReq
 // serve takes a request through every step and writes one answer, whatever happens.
 func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIGatewayProxyRequest, line *line) {
 	instance, id := asked(event), event.RequestContext.RequestID
-	share(w, r, s.env.Origins)
+	share(w, r, s.origins)
 	call, err := newCall(r, event)
 	var answer Answer
 	var header http.Header
@@ -122,49 +124,29 @@ func (s *server) admitted(call *Call) (Answer, http.Header, error) {
 		})
 		return a, err
 	}
-	if s.env.Admission == nil {
+	if s.env.Admit == nil {
 		a, err := answer()
 		return a, nil, err
 	}
-	gate := admit(call.Context(), s.env.Admission, call.Caller, s.op.Limit)
-	if s.op.Limit == operations.Copilot {
-		// What is forwarded cannot be taken back, so nothing of it runs before the call is admitted.
-		if err := gate.wait(call.Context()); err != nil {
-			return Answer{}, gate.header, err
-		}
-	}
-	call.Request = call.Request.WithContext(dynamo.WithGate(call.Context(), gate.wait))
-	a, err := answer()
-	if refused := gate.wait(call.Context()); refused != nil {
-		return Answer{}, gate.header, refused
-	}
-	return a, gate.header, err
-}
-
-// An admission is the limiter's word on one call, which may be waited for by several.
-type admission struct {
-	done   chan struct{}
-	header http.Header
-	err    error
-}
-
-func admit(ctx context.Context, ask Admission, caller auth.Principal, class operations.LimitClass) *admission {
-	a := &admission{done: make(chan struct{})}
-	go func() {
-		defer close(a.done)
-		a.err = guard(func() error {
-			var err error
-			a.header, err = ask(ctx, caller, class)
+	word := admission.Ask(func() (header http.Header, err error) {
+		err = guard(func() error {
+			header, err = s.env.Admit(call.Context(), call.Caller, s.op.Limit)
 			return err
 		})
-	}()
-	return a
-}
-
-func (a *admission) wait(context.Context) error {
-	// The limiter keeps its own deadline, which is far shorter than the call's.
-	<-a.done
-	return a.err
+		return header, err
+	})
+	if s.op.Limit == operations.Copilot {
+		// What is forwarded cannot be taken back, so nothing of it runs before the call is admitted.
+		if err := word.Wait(); err != nil {
+			return Answer{}, word.Header(), err
+		}
+	}
+	call.Request = call.Request.WithContext(word.Context(call.Context()))
+	a, err := answer()
+	if refusal := word.Wait(); refusal != nil {
+		return Answer{}, word.Header(), refusal
+	}
+	return a, word.Header(), err
 }
 
 // guard turns a panic into an error, so that a fault in one call ends neither the process nor leaves

@@ -17,6 +17,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -31,7 +32,8 @@ func newBench() *bench {
 	b := &bench{}
 	b.env = lambdahttp.Env{
 		Now: func() time.Time { return noon }, Metrics: &b.metrics,
-		Log: slog.New(slog.NewJSONHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Settings: setting.NewReader(setting.CORSOrigins, setting.LogSamplePolls),
+		Log:      slog.New(slog.NewJSONHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	return b
 }

@@ -22,6 +22,7 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/platform/value"
 )
 
@@ -91,7 +92,7 @@ func get(t interface{ Fatalf(string, ...any) }, list lambdahttp.Handler, rawQuer
 		t.Fatalf("the test's own query: %v", err)
 	}
 	caller := auth.Principal{Issuer: "https://people.example", UserID: "olga", Roles: []auth.Role{auth.PlatformOwner}, Expires: now.Add(time.Hour)}
-	env := lambdahttp.Env{Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler), Metrics: io.Discard}
+	env := lambdahttp.Env{Now: func() time.Time { return now }, Settings: setting.NewReader(setting.CORSOrigins), Log: slog.New(slog.DiscardHandler), Metrics: io.Discard}
 	event := events.APIGatewayProxyRequest{
 		Path: "/api/list", HTTPMethod: http.MethodGet, MultiValueQueryStringParameters: values,
 		RequestContext: events.APIGatewayProxyRequestContext{RequestID: "req-1", Path: "/prod/api/list", Authorizer: caller.Context()},

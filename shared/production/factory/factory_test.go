@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
@@ -27,7 +28,7 @@ func TestPut_NewThenSameThenRenamed(t *testing.T) {
 		s := factory.NewStore(dynamo.Open(client, func() time.Time { return now }))
 		slug := uuid.NewString()
 		put := func(organization, name string) (bool, error) {
-			return s.Put(t.Context(), origin, slug, organization, name, request.Preconditions{})
+			return s.Put(admission.Unlimited(t.Context()), origin, slug, factory.Registration{OrganizationID: organization, Name: name}, request.Preconditions{})
 		}
 		is := func(name string, revision int64, updated time.Time) {
 			t.Helper()
@@ -64,7 +65,7 @@ func TestReadableAndOwned(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		s := factory.NewStore(dynamo.Open(client, time.Now))
 		slug := uuid.NewString()
-		if _, err := s.Put(t.Context(), origin, slug, "acme", "One", request.Preconditions{}); err != nil {
+		if _, err := s.Put(admission.Unlimited(t.Context()), origin, slug, factory.Registration{OrganizationID: "acme", Name: "One"}, request.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		cases := []struct {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
@@ -29,14 +30,14 @@ func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOt
 		products := []string{uuid.NewString(), uuid.NewString()}
 		dynamotest.Check(t, func(t *rapid.T) {
 			factoryID := "f-" + uuid.NewString()
-			if _, err := factory.NewStore(db).Put(context.Background(), audit.Origin{}, factoryID, "acme", "Munich", request.Preconditions{}); err != nil {
+			if _, err := factory.NewStore(db).Put(admission.Unlimited(context.Background()), audit.Origin{}, factoryID, factory.Registration{OrganizationID: "acme", Name: "Munich"}, request.Preconditions{}); err != nil {
 				t.Fatal(err)
 			}
 			wanted := rapid.SampledFrom(append([]string{""}, products...)).Draw(t, "by product")
 			var want []string
 			create := func(productID string) {
 				d := method.Draft{ProductID: productID, Name: "Milling"}
-				id, err := methods.Create(context.Background(), engineer, audit.Origin{}, factoryID, d, idempotency.Claim{})
+				id, err := methods.Create(admission.Unlimited(context.Background()), engineer, audit.Origin{}, factoryID, d, idempotency.Claim{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
@@ -31,7 +32,7 @@ func eachFactory(t *testing.T, test func(t *testing.T, methods *method.Store, sl
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		slug := uuid.NewString()
-		created, err := factory.NewStore(db).Put(t.Context(), origin, slug, "acme", "A factory", request.Preconditions{})
+		created, err := factory.NewStore(db).Put(admission.Unlimited(t.Context()), origin, slug, factory.Registration{OrganizationID: "acme", Name: "A factory"}, request.Preconditions{})
 		if err != nil || !created {
 			t.Fatalf("got %v, %v", created, err)
 		}
@@ -41,7 +42,7 @@ func eachFactory(t *testing.T, test func(t *testing.T, methods *method.Store, sl
 
 func TestCreate_ThenGet(t *testing.T) {
 	eachFactory(t, func(t *testing.T, methods *method.Store, slug string) {
-		id, err := methods.Create(t.Context(), engineer, origin, slug, draft, idempotency.Claim{})
+		id, err := methods.Create(admission.Unlimited(t.Context()), engineer, origin, slug, draft, idempotency.Claim{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,11 +64,11 @@ func TestCreate_ThenGet(t *testing.T) {
 func TestCreate_FactoryOfAnother_IsNotFound(t *testing.T) {
 	eachFactory(t, func(t *testing.T, methods *method.Store, slug string) {
 		for _, caller := range []auth.Principal{rival, owner, {Issuer: "i", UserID: "u"}} {
-			if _, err := methods.Create(t.Context(), caller, origin, slug, draft, idempotency.Claim{}); !problem.Has(err, problem.NotFound) {
+			if _, err := methods.Create(admission.Unlimited(t.Context()), caller, origin, slug, draft, idempotency.Claim{}); !problem.Has(err, problem.NotFound) {
 				t.Errorf("%s: got %v", caller.UserID, err)
 			}
 		}
-		if _, err := methods.Create(t.Context(), engineer, origin, uuid.NewString(), draft, idempotency.Claim{}); !problem.Has(err, problem.NotFound) {
+		if _, err := methods.Create(admission.Unlimited(t.Context()), engineer, origin, uuid.NewString(), draft, idempotency.Claim{}); !problem.Has(err, problem.NotFound) {
 			t.Errorf("no factory: got %v", err)
 		}
 	})
@@ -79,11 +80,11 @@ func TestCreate_WithAKey_MakesOneMethod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, err := methods.Create(t.Context(), engineer, origin, slug, draft, claim)
+		first, err := methods.Create(admission.Unlimited(t.Context()), engineer, origin, slug, draft, claim)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := methods.Create(t.Context(), engineer, origin, slug, draft, claim)
+		again, err := methods.Create(admission.Unlimited(t.Context()), engineer, origin, slug, draft, claim)
 		if err != nil || again != first {
 			t.Fatalf("got %s, %v; want %s", again, err, first)
 		}

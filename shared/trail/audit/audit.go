@@ -4,6 +4,7 @@
 package audit
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -85,22 +86,9 @@ const TimeFormat = "2006-01-02T15:04:05.000Z"
 // PartName is the name of the event's part in a transaction.
 const PartName = "audit"
 
-// Part is the write of an event. It fails when there already is an event in its place, so that no
-// event can ever be overwritten.
-func Part(stream string, from Origin, at time.Time, name, organizationID string, what Resource, before, after any) dynamo.Part {
-	e := Event{
-		EventID: uuid.Must(uuid.NewV7()).String(), EventTime: at, EventName: name,
-		OrganizationID: organizationID, Actor: from.Actor, SourceIP: from.SourceIP, RequestID: from.RequestID,
-		Resource: what, Before: before, After: after,
-	}
-	return dynamo.PutPart(PartName, dynamo.Audit, record(stream, e), dynamo.Absent("position"))
-}
-
-// NotBefore returns the time of a change: now, or just after the resource's last change where the
-// clocks of two containers differ, so that a resource's events are in the order of its revisions.
-func NotBefore(now, last time.Time) time.Time {
-	if !now.After(last) {
-		return last.Add(time.Millisecond)
-	}
-	return now
+// Write is the write of an event into a stream; an empty one is the platform's. It gives the event its
+// id. It fails when there already is an event in its place, so that no event can ever be overwritten.
+func Write(stream string, e Event) dynamo.Part {
+	e.EventID = uuid.Must(uuid.NewV7()).String()
+	return dynamo.PutPart(PartName, dynamo.Audit, record(cmp.Or(stream, Platform), e), dynamo.Absent("position"))
 }

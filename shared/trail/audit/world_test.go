@@ -15,6 +15,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
@@ -116,7 +117,7 @@ func (w *world) publish(_ *rapid.T, c container, user string) error {
 	w.versions++
 	p := release.Publication{EdgeType: w.edgeType, Channel: "stable", CurrentVersion: fmt.Sprintf("1.0.%d", w.versions),
 		ArtifactURL: "https://artifacts.example/a", SHA256: fmt.Sprintf("%064x", w.versions)}
-	if _, err := c.channels.Publish(context.Background(), origin(user), p, request.Preconditions{}); err != nil {
+	if _, err := c.channels.Publish(admission.Unlimited(context.Background()), origin(user), p, request.Preconditions{}); err != nil {
 		return err
 	}
 	return w.sawChannel(c, "ReleasePublished", user)
@@ -139,7 +140,7 @@ func (w *world) start(t *rapid.T, c container, user string) error {
 		return w.publish(t, c, user)
 	}
 	plan := rollout.Plan{EdgeType: w.edgeType, Channel: "stable", TargetVersion: "1.0.1"}
-	id, err := c.rollouts.Start(context.Background(), origin(user), plan, idempotency.Claim{})
+	id, err := c.rollouts.Start(admission.Unlimited(context.Background()), origin(user), plan, idempotency.Claim{})
 	if err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func (w *world) move(t *rapid.T, c container, user string) error {
 	if m.Status == was.Status {
 		return nil // setting it again changes nothing, and so is not in the trail
 	}
-	if _, err := c.rollouts.Move(context.Background(), origin(user), w.rollout, m, request.Preconditions{}); err != nil {
+	if _, err := c.rollouts.Move(admission.Unlimited(context.Background()), origin(user), w.rollout, m, request.Preconditions{}); err != nil {
 		return err
 	}
 	if was.Status == rollout.Active && m.Status == rollout.Completed && was.StagedPercent == 100 {
@@ -193,7 +194,7 @@ func (w *world) caller(user string) auth.Principal {
 func (w *world) renameFactory(_ *rapid.T, c container, user string) error {
 	w.names++
 	name := "FactoryRenamed"
-	created, err := c.factories.Put(context.Background(), origin(user), w.factory, organization, fmt.Sprintf("Munich %d", w.names), request.Preconditions{})
+	created, err := c.factories.Put(admission.Unlimited(context.Background()), origin(user), w.factory, factory.Registration{OrganizationID: organization, Name: fmt.Sprintf("Munich %d", w.names)}, request.Preconditions{})
 	if err != nil {
 		return err
 	}
@@ -213,7 +214,7 @@ func (w *world) putMachine(t *rapid.T, c container, user string) error {
 	}
 	w.names++
 	code, name := rapid.SampledFrom([]string{"press-1", "press-2", "mill"}).Draw(t, "code"), "MachineRenamed"
-	created, err := c.machines.Put(context.Background(), w.caller(user), origin(user), w.factory, code, fmt.Sprintf("Press %d", w.names), request.Preconditions{})
+	created, err := c.machines.Put(admission.Unlimited(context.Background()), w.caller(user), origin(user), w.factory, code, fmt.Sprintf("Press %d", w.names), request.Preconditions{})
 	if err != nil {
 		return err
 	}
@@ -232,7 +233,7 @@ func (w *world) createMethod(t *rapid.T, c container, user string) error {
 		return w.renameFactory(t, c, user)
 	}
 	draft := method.Draft{ProductID: uuid.NewString(), Name: "Milling"}
-	id, err := c.methods.Create(context.Background(), w.caller(user), origin(user), w.factory, draft, idempotency.Claim{})
+	id, err := c.methods.Create(admission.Unlimited(context.Background()), w.caller(user), origin(user), w.factory, draft, idempotency.Claim{})
 	if err != nil {
 		return err
 	}

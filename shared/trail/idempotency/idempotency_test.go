@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
@@ -43,11 +44,11 @@ func TestClaim_AtItsAge(t *testing.T) {
 			}
 		}
 		expect("", false)
-		if err := db.Commit(t.Context(), c.Parts("first", now)...); err != nil {
+		if err := db.Commit(admission.Unlimited(t.Context()), c.Parts("first", now)...); err != nil {
 			t.Fatal(err)
 		}
 		expect("first", true)
-		if err := db.Commit(t.Context(), c.Parts("second", now)...); !dynamo.Refused(err, idempotency.PartName) {
+		if err := db.Commit(admission.Unlimited(t.Context()), c.Parts("second", now)...); !dynamo.Refused(err, idempotency.PartName) {
 			t.Fatalf("a second call with the key: %v", err)
 		}
 		if _, _, err := claim(t, caller, "k", input{"b"}).First(t.Context(), db); !problem.Has(err, problem.IdempotencyKeyReused) {
@@ -57,7 +58,7 @@ func TestClaim_AtItsAge(t *testing.T) {
 		expect("first", true)
 		now = now.Add(time.Millisecond)
 		expect("", false)
-		if err := db.Commit(t.Context(), c.Parts("third", now)...); err != nil {
+		if err := db.Commit(admission.Unlimited(t.Context()), c.Parts("third", now)...); err != nil {
 			t.Fatalf("the key after a day: %v", err)
 		}
 		expect("third", true)
@@ -68,7 +69,7 @@ func TestClaim_NoTwoCallersMeet(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		base := auth.Principal{Issuer: "https://people.example", UserID: uuid.NewString(), OrganizationID: "acme"}
-		if err := db.Commit(t.Context(), claim(t, base, "k", input{"a"}).Parts("mine", db.Now())...); err != nil {
+		if err := db.Commit(admission.Unlimited(t.Context()), claim(t, base, "k", input{"a"}).Parts("mine", db.Now())...); err != nil {
 			t.Fatal(err)
 		}
 		others := []auth.Principal{base, base, base}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"wavegate/scripts/e2e/conform"
+	"wavegate/shared/contract/conform"
 )
 
 // read is an exchange that keeps the contract: a factory is read.

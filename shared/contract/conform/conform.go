@@ -81,7 +81,7 @@ func (c *Checker) Check(x Exchange) error {
 	if !c.count(route.Operation.OperationID, x) {
 		return nil
 	}
-	sent, err := http.NewRequest(x.Method, "http://contract.invalid/?"+rawQuery, bytes.NewReader(x.Body))
+	sent, err := http.NewRequestWithContext(context.Background(), x.Method, "http://contract.invalid/?"+rawQuery, bytes.NewReader(x.Body))
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", x.Method, x.Target, err)
 	}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	yaml "github.com/oasdiff/yaml3"
+)
+
+// root is the part that lists the others, in the order of the bundle.
+const root = "service.yaml"
+
+const head = `# The contract of the service. Generated from the folder parts by "go generate ./shared/contract":
+# change it there. Tests compare it with the code, and every answer of the end-to-end tests with it
+# (package conform). compatibility.md says what may change.
+`
+
+// bundle puts the parts together: every tag, every path and every component of each, and what service.yaml
+// says of every operation and every answer.
+func bundle(parts fs.FS) ([]byte, error) {
+	document, err := read(parts, root)
+	if err != nil {
+		return nil, err
+	}
+	var listed struct {
+		Parts []string `yaml:"x-parts"`
+	}
+	if err := document.Decode(&listed); err != nil {
+		return nil, fmt.Errorf("%s: %w", root, err)
+	}
+	if err := complete(parts, listed.Parts); err != nil {
+		return nil, err
+	}
+	for _, name := range listed.Parts {
+		part, err := read(parts, name)
+		if err != nil {
+			return nil, err
+		}
+		if err := add(document, part); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	spread(document)
+	for _, key := range []string{"x-parts", "x-every-answer", "x-every-operation"} {
+		remove(document, key)
+	}
+	return encode(document)
+}
+
+// complete tells whether every part is listed.
+func complete(parts fs.FS, listed []string) error {
+	return fs.WalkDir(parts, ".", func(name string, _ fs.DirEntry, err error) error {
+		if path.Ext(name) == ".yaml" && name != root && !slices.Contains(listed, name) {
+			return fmt.Errorf("%s is not listed in x-parts of %s", name, root)
+		}
+		return err
+	})
+}
+
+// read reads a part, which is a mapping in which no key comes twice.
+func read(parts fs.FS, name string) (*yaml.Node, error) {
+	text, err := fs.ReadFile(parts, name)
+	if err != nil {
+		return nil, err
+	}
+	var part yaml.Node
+	if err := yaml.Unmarshal(text, &part); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if part.IsZero() {
+		return nil, fmt.Errorf("%s: the part is empty", name)
+	}
+	if err := part.Decode(&map[string]any{}); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return part.Content[0], nil
+}
+
+// add puts a part's tags, paths and components beside those that are there.
+func add(document, part *yaml.Node) error {
+	for key, value := range entries(part) {
+		switch key.Value {
+		case "tags":
+			into := child(document, key.Value, yaml.SequenceNode)
+			into.Content = append(into.Content, value.Content...)
+		case "paths":
+			if err := union(child(document, key.Value, yaml.MappingNode), value); err != nil {
+				return err
+			}
+		case "components":
+			components := child(document, key.Value, yaml.MappingNode)
+			for kind, list := range entries(value) {
+				if err := union(child(components, kind.Value, yaml.MappingNode), list); err != nil {
+					return fmt.Errorf("%s: %w", kind.Value, err)
+				}
+			}
+		default:
+			return fmt.Errorf("a part has tags, paths and components; %s belongs in %s", key.Value, root)
+		}
+	}
+	return nil
+}
+
+// union adds the entries of a mapping to another that has none of them.
+func union(into, from *yaml.Node) error {
+	for key, value := range entries(from) {
+		if get(into, key.Value) != nil {
+			return fmt.Errorf("%s is given twice", key.Value)
+		}
+		into.Content = append(into.Content, key, value)
+	}
+	return nil
+}
+
+// spread gives every operation and every answer what service.yaml says of all. An operation with a
+// default answer, and an answer that names Cache-Control or may be any, says everything itself.
+func spread(document *yaml.Node) {
+	headers := get(get(document, "x-every-answer"), "headers")
+	responses := get(get(document, "x-every-operation"), "responses")
+	answer := func(response *yaml.Node) {
+		if get(response, "$ref") == nil && get(response, "x-any-answer") == nil && get(get(response, "headers"), "Cache-Control") == nil {
+			fill(child(response, "headers", yaml.MappingNode), headers)
+		}
+	}
+	for _, response := range entries(get(get(document, "components"), "responses")) {
+		answer(response)
+	}
+	for _, item := range entries(get(document, "paths")) {
+		for _, operation := range entries(item) {
+			own := get(operation, "responses")
+			for _, response := range entries(own) {
+				answer(response)
+			}
+			if own != nil && get(own, "default") == nil {
+				fill(own, responses)
+				byStatus(own)
+			}
+		}
+	}
+}
+
+// fill adds the entries of a mapping that another does not have.
+func fill(into, from *yaml.Node) {
+	for key, value := range entries(from) {
+		if get(into, key.Value) == nil {
+			into.Content = append(into.Content, key, value)
+		}
+	}
+}
+
+// byStatus sorts the answers of an operation.
+func byStatus(responses *yaml.Node) {
+	pairs := slices.Collect(slices.Chunk(responses.Content, 2))
+	slices.SortStableFunc(pairs, func(a, b []*yaml.Node) int { return cmp.Compare(a[0].Value, b[0].Value) })
+	responses.Content = slices.Concat(pairs...)
+}
+
+// encode writes a document. What is not ASCII is escaped: spaces that look alike can then be told apart.
+func encode(document *yaml.Node) ([]byte, error) {
+	quote(document)
+	var text bytes.Buffer
+	text.WriteString(head)
+	encoder := yaml.NewEncoder(&text)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(document); err != nil {
+		return nil, err
+	}
+	var ascii []byte
+	for _, r := range text.String() {
+		switch {
+		case r < 0x80:
+			ascii = append(ascii, byte(r))
+		case r <= 0xffff:
+			ascii = fmt.Appendf(ascii, `\u%04x`, r)
+		default:
+			ascii = fmt.Appendf(ascii, `\U%08x`, r)
+		}
+	}
+	return ascii, nil
+}
+
+// quote puts what is not ASCII in double quotes, within which YAML knows escapes.
+func quote(n *yaml.Node) {
+	if strings.ContainsFunc(n.Value, func(r rune) bool { return r >= 0x80 }) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	for _, inner := range n.Content {
+		quote(inner)
+	}
+}

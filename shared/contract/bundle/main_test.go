@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	yaml "github.com/oasdiff/yaml3"
+)
+
+func TestBundle_TheContract_IsMadeOfItsParts(t *testing.T) {
+	want, err := bundle(os.DirFS("../parts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("openapi.yaml is not the bundle of its parts; run go generate ./shared/contract")
+	}
+}
+
+const service = `
+openapi: 3.1.0
+x-every-answer: {headers: {Cache-Control: {schema: {}}}}
+x-every-operation: {responses: {'500': {description: failed}}}
+x-parts: [a.yaml, b/c.yaml]
+`
+
+func parts(a, c string) fstest.MapFS {
+	return fstest.MapFS{root: {Data: []byte(service)}, "a.yaml": {Data: []byte(a)}, "b/c.yaml": {Data: []byte(c)}}
+}
+
+func TestBundle_HasTheTagsPathsAndComponentsOfAllParts(t *testing.T) {
+	document := bundled(t, parts(
+		"tags: [{name: A}]\npaths: {/a: {}}\ncomponents: {schemas: {A: {type: string}}}",
+		"tags: [{name: C}]\npaths: {/c: {}}\ncomponents: {schemas: {C: {type: string}}, links: {C: {}}}"))
+	for _, has := range []string{"tags: [{name: A}, {name: C}]", "paths: {/a: {}, /c: {}}", "schemas: {A: {type: string}, C: {type: string}}", "links: {C: {}}"} {
+		if !strings.Contains(document, has) {
+			t.Errorf("the bundle lacks %s:\n%s", has, document)
+		}
+	}
+	if strings.Contains(document, "x-") {
+		t.Errorf("the bundle has what only its making needs:\n%s", document)
+	}
+}
+
+func TestBundle_EveryOperation_HasTheAnswersOfAll(t *testing.T) {
+	for responses, want := range map[string]string{
+		"{'503': {$ref: r}, '200': {$ref: r}}": "{'200': {$ref: r}, '500': {description: failed}, '503': {$ref: r}}",
+		"{'500': {$ref: r}}":                   "{'500': {$ref: r}}",
+		"{default: {$ref: r}}":                 "{default: {$ref: r}}",
+	} {
+		document := bundled(t, parts("paths: {/a: {parameters: [], get: {responses: "+responses+"}}}", "tags: []"))
+		if !strings.Contains(document, "get: {responses: "+want+"}") {
+			t.Errorf("%s became\n%s", responses, document)
+		}
+	}
+}
+
+func TestBundle_EveryAnswer_HasTheHeadersOfAll(t *testing.T) {
+	for response, want := range map[string]string{
+		"{description: d}":                       "{description: d, headers: {Cache-Control: {schema: {}}}}",
+		"{headers: {ETag: {}}}":                  "{headers: {ETag: {}, Cache-Control: {schema: {}}}}",
+		"{headers: {Cache-Control: {}}}":         "{headers: {Cache-Control: {}}}",
+		"{x-any-answer: true}":                   "{x-any-answer: true}",
+		"{$ref: '#/components/responses/Other'}": "{$ref: '#/components/responses/Other'}",
+	} {
+		inComponents := bundled(t, parts("components: {responses: {R: "+response+"}}", "tags: []"))
+		if !strings.Contains(inComponents, "responses: {R: "+want+"}") {
+			t.Errorf("%s became\n%s", response, inComponents)
+		}
+		ofOperation := bundled(t, parts("paths: {/a: {get: {responses: {default: "+response+"}}}}", "tags: []"))
+		if !strings.Contains(ofOperation, "responses: {default: "+want+"}") {
+			t.Errorf("%s became\n%s", response, ofOperation)
+		}
+	}
+}
+
+// TestBundle_WhatIsNotASCII_IsEscaped: spaces that look alike can be told apart, and mean the same.
+func TestBundle_WhatIsNotASCII_IsEscaped(t *testing.T) {
+	text, err := bundle(parts(`components: {schemas: {plain: ü😀, quoted: "a\u00a0b\u0085\u2028"}}`, "tags: []"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsFunc(string(text), func(r rune) bool { return r >= 0x80 }) {
+		t.Errorf("the bundle is not ASCII: %q", text)
+	}
+	var document struct {
+		Components struct{ Schemas map[string]string }
+	}
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"plain": "ü😀", "quoted": "a\u00a0b\u0085\u2028"}
+	if got := document.Components.Schemas; !maps.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestBundle_FaultsOfTheParts_AreNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		parts fstest.MapFS
+		says  string
+	}{
+		"a path of two parts":         {parts("paths: {/a: {}}", "paths: {/a: {}}"), "b/c.yaml: /a is given twice"},
+		"a component of two parts":    {parts("components: {schemas: {A: {}}}", "components: {schemas: {A: {}}}"), "b/c.yaml: schemas: A is given twice"},
+		"a key given twice in a part": {parts("paths: {}\npaths: {}", "tags: []"), `a.yaml: yaml: unmarshal errors`},
+		"what belongs to the service": {parts("info: {}", "tags: []"), "info belongs in service.yaml"},
+		"a part that is no mapping":   {parts("[]", "tags: []"), "a.yaml: yaml: unmarshal errors"},
+		"an empty part":               {parts("", "tags: []"), "a.yaml: the part is empty"},
+		"a part that is not listed":   {with(parts("tags: []", "tags: []"), "d.yaml"), "d.yaml is not listed"},
+		"a part that is not there":    {fstest.MapFS{root: {Data: []byte(service)}}, "a.yaml"},
+		"a service that is not there": {fstest.MapFS{}, root},
+	} {
+		if _, err := bundle(c.parts); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %v, want it to say %q", name, err, c.says)
+		}
+	}
+}
+
+func with(parts fstest.MapFS, name string) fstest.MapFS {
+	parts[name] = &fstest.MapFile{Data: []byte("tags: []")}
+	return parts
+}
+
+// bundled is the bundle in the flow style of the parts above.
+func bundled(t *testing.T, parts fstest.MapFS) string {
+	t.Helper()
+	document, err := bundle(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n yaml.Node
+	if err := yaml.Unmarshal(document, &n); err != nil {
+		t.Fatal(err)
+	}
+	flow(&n)
+	text, err := yaml.Marshal(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func flow(n *yaml.Node) {
+	if n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode {
+		n.Style = yaml.FlowStyle
+	}
+	for _, inner := range n.Content {
+		flow(inner)
+	}
+}

@@ -1,0 +1,41 @@
+package operations
+
+import (
+	"net/http"
+
+	"wavegate/shared/platform/dynamo"
+)
+
+// The operations on fair-use limits.
+var access = []Operation{
+	{
+		ID: "put-rate-limit", Summary: "Arrange a fair-use limit for one user or organization",
+		Method: http.MethodPut, Path: "/api/rate-limits/{kind}/{id}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.RateOverrides, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-rate-limit", Summary: "Read what was arranged for one user or organization",
+		Method: http.MethodGet, Path: "/api/rate-limits/{kind}/{id}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.RateOverrides, dynamo.Get)},
+	},
+	{
+		ID: "delete-rate-limit", Summary: "Return one user or organization to the default limits",
+		Method: http.MethodDelete, Path: "/api/rate-limits/{kind}/{id}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.RateOverrides, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-my-rate-limits", Summary: "Read one's own limits and what is left of them",
+		Method: http.MethodGet, Path: "/api/rate-limits/me",
+		Roles: anyone, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.RateCounters, dynamo.Get)},
+	},
+}

@@ -1,0 +1,102 @@
+package operations
+
+import (
+	"net/http"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/setting"
+)
+
+// The operations on release channels, rollouts and boxes.
+var fleet = []Operation{
+	{
+		ID: "publish-release", Summary: "Publish a version to a release channel",
+		Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Channels, dynamo.Get, dynamo.Put),
+			may(dynamo.Releases, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-release-channel", Summary: "Read a release channel",
+		Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.Channels, dynamo.Get)},
+	},
+	{
+		ID: "start-rollout", Summary: "Start a staged rollout",
+		Method: http.MethodPost, Path: "/api/ota/rollouts",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Channels, dynamo.Get, dynamo.Put),
+			may(dynamo.Releases, dynamo.Get),
+			may(dynamo.Rollouts, dynamo.Put),
+			may(dynamo.Idempotency, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "update-rollout", Summary: "Promote, halt or complete a rollout",
+		Method: http.MethodPatch, Path: "/api/ota/rollouts/{id}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
+			may(dynamo.Channels, dynamo.Get, dynamo.Put, dynamo.Update),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-rollout", Summary: "Read a rollout",
+		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get)},
+	},
+	{
+		ID: "list-release-channels", Summary: "List release channels",
+		Method: http.MethodGet, Path: "/api/ota/release-channels",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{list(dynamo.Channels, "all")},
+	},
+	{
+		ID: "list-rollouts", Summary: "List rollouts, newest first",
+		Method: http.MethodGet, Path: "/api/ota/rollouts",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{listByIndex(dynamo.Rollouts, "all", "byEdgeType", "byChannelName", "byChannel",
+			"byStatus", "byEdgeTypeAndStatus", "byChannelNameAndStatus", "byChannelAndStatus")},
+	},
+	{
+		ID: "put-edge", Summary: "Register a box or move it to another channel",
+		Method: http.MethodPut, Path: "/api/edges/{edgeId}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Edges, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-edge", Summary: "Read a box",
+		Method: http.MethodGet, Path: "/api/edges/{edgeId}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.Edges, dynamo.Get)},
+	},
+	{
+		ID: "list-edges", Summary: "List the boxes of a release channel or of an organization",
+		Method: http.MethodGet, Path: "/api/edges",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{listByIndex(dynamo.Edges, "byChannel", "byOrganization")},
+	},
+	{
+		ID: "get-manifest", Summary: "Poll for the release that a box is to run",
+		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/manifest",
+		Roles: []auth.Role{auth.Edge, auth.PlatformOwner}, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Sampled:  true,
+		Settings: []setting.Name{setting.LogSamplePolls, setting.PollIntervalSeconds, setting.ChannelCacheSeconds},
+		Grants: []Grant{
+			may(dynamo.Edges, dynamo.Get),
+			may(dynamo.Channels, dynamo.Get),
+		},
+	},
+}

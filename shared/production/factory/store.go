@@ -1,0 +1,64 @@
+package factory
+
+import (
+	"context"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
+)
+
+// ResourceType is that of factories in the audit trail.
+const ResourceType = "factory"
+
+var kind = change.Kind[Factory]{
+	Type: ResourceType, Table: dynamo.Factories, Key: "factoryId",
+	State: func(f Factory) change.State {
+		return change.State{ID: f.FactoryID, Revision: f.Revision, ChangedAt: f.UpdatedAt, Organization: f.OrganizationID}
+	},
+}
+
+func key(id string) dynamo.Key { return dynamo.Key{"factoryId": id} }
+
+// A Store keeps factories.
+type Store struct{ db *dynamo.DB }
+
+// NewStore makes a store.
+func NewStore(db *dynamo.DB) *Store { return &Store{db} }
+
+func (s *Store) find(ctx context.Context, id string) (f Factory, err error) {
+	_, err = s.db.Get(ctx, dynamo.Factories, key(id), &f)
+	return f, err
+}
+
+// Readable returns a factory that the caller may know of. Any other is NOT_FOUND, whether it exists
+// or not.
+func (s *Store) Readable(ctx context.Context, caller auth.Principal, id string) (Factory, error) {
+	f, err := s.find(ctx, id)
+	if err == nil && (f.Revision == 0 || !caller.MayRead(f.OrganizationID)) {
+		return Factory{}, problem.Missing()
+	}
+	return f, err
+}
+
+// Owned returns a factory of the caller's own organization, in which the caller may change things if
+// their role allows it. Any other is NOT_FOUND, whether it exists or not.
+func (s *Store) Owned(ctx context.Context, caller auth.Principal, id string) (Factory, error) {
+	f, err := s.find(ctx, id)
+	if err == nil && (f.Revision == 0 || !caller.Owns(f.OrganizationID)) {
+		return Factory{}, problem.Missing()
+	}
+	return f, err
+}
+
+// Put registers a factory or renames it, and tells whether it is new. It returns CONFLICT for another
+// organization than the factory has, and PRECONDITION_FAILED.
+func (s *Store) Put(ctx context.Context, from audit.Origin, id string, r Registration, when request.Preconditions) (created bool, err error) {
+	return change.Put(ctx, s.db, from, kind, key(id), when, func(was Factory, at time.Time) (Factory, string, error) {
+		return was.register(id, r, at)
+	})
+}
