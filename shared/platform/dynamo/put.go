@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"wavegate/shared/platform/admission"
 )
 
 // Put writes one item outside any transaction, at half of a transaction's price. It is for what the
@@ -24,7 +26,7 @@ func (db *DB) Put(ctx context.Context, table TableID, item any, when Condition) 
 	if err != nil {
 		return err
 	}
-	if err := Admitted(ctx); err != nil {
+	if err := admission.Wait(ctx); err != nil {
 		return err
 	}
 	_, err = db.api.PutItem(ctx, &dynamodb.PutItemInput{
