@@ -35,9 +35,12 @@ func (p Poll) when() time.Time    { return p.At }
 func (o Outcome) when() time.Time { return o.At }
 
 // Next is the row after an event, and whether it differs. An outcome of another version than the offered
-// one changes nothing; see Row.Accepts.
+// one changes nothing; see Row.Accepts. A retired box's row never changes.
 func Next(was Row, e Event) (next Row, changed bool) {
 	next = was
+	if was.Retired {
+		return was, false
+	}
 	if was.Offer != nil {
 		offer := *was.Offer
 		next.Offer = &offer

@@ -10,25 +10,18 @@ import (
 
 // Shards is how many partitions of the index the rows of one release channel are spread over. An index
 // key takes about 1,000 writes a second and a box that moves on makes two, so 32 take 16,000 boxes a
-// second: a million offers within the minute in which a fleet polls. The number is part of what is
-// stored and never changes.
-const Shards = 32
+// second: a million offers within the minute in which a fleet polls. See setting.ReportShards.
+type Shards int
 
-// retiredPair stands in the index for the channel of boxes that are retired. No edge type begins so.
-const retiredPair = "-"
-
-// Shard is the partition of the index that the box's row lies in: its release channel, written
-// edgeType/channel, and a number. A retired box lies in no channel.
-func Shard(pair, edgeID string) string {
+// Of is the partition that a box's row lies in: its release channel, written edgeType/channel, and a
+// number.
+func (n Shards) Of(pair, edgeID string) string {
 	sum := sha256.Sum256([]byte(edgeID))
-	return ShardOf(pair, int(sum[4])%Shards)
+	return n.At(pair, int(sum[4])%int(n))
 }
 
-// ShardOf is one of the partitions that the rows of a release channel lie in; n is from 0 to Shards-1.
-func ShardOf(pair string, n int) string { return fmt.Sprintf("%s#%02d", pair, n) }
-
-// RetiredShard is the partition that the row of a retired box lies in.
-func RetiredShard(edgeID string) string { return Shard(retiredPair, edgeID) }
+// At is one of the partitions that the rows of a release channel lie in; i is from 0 to n-1.
+func (n Shards) At(pair string, i int) string { return fmt.Sprintf("%s#%02d", pair, i) }
 
 // An Entry is a row as the index holds it.
 type Entry struct {

@@ -10,25 +10,23 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-func TestShard_BoxesOfAChannel_SpreadEvenly(t *testing.T) {
+func TestShards_BoxesOfAChannel_SpreadEvenly(t *testing.T) {
 	const boxes = 32_000
+	const shards report.Shards = 32
 	counts := map[string]int{}
 	for i := range boxes {
-		counts[report.Shard("gateway-x/stable", fmt.Sprintf("box-%05d", i))]++
+		counts[shards.Of("gateway-x/stable", fmt.Sprintf("box-%05d", i))]++
 	}
-	for n := range report.Shards {
-		if got := counts[report.ShardOf("gateway-x/stable", n)]; got < 850 || got > 1150 {
+	for n := range int(shards) {
+		if got := counts[shards.At("gateway-x/stable", n)]; got < 850 || got > 1150 {
 			t.Errorf("shard %d has %d of %d boxes", n, got, boxes)
 		}
 	}
-	if len(counts) != report.Shards {
+	if len(counts) != int(shards) {
 		t.Errorf("%d shards", len(counts))
 	}
-}
-
-func TestRetiredShard_IsNoChannels(t *testing.T) {
-	if got := report.RetiredShard("box"); !strings.HasPrefix(got, "-#") {
-		t.Errorf("got %q", got)
+	if got := report.Shards(1).Of("gateway-x/stable", "box"); got != "gateway-x/stable#00" {
+		t.Errorf("with one shard a box lies in %q", got)
 	}
 }
 

@@ -75,3 +75,33 @@ type Offer struct {
 
 // Accepts tells whether a report about a version is about what the box was offered.
 func (r Row) Accepts(version string) bool { return r.Offer != nil && r.Offer.Version == version }
+
+// A Registration is what a row says of its box's registration.
+type Registration struct {
+	EdgeID, EdgeType, Channel, FactoryID string
+	At                                   time.Time // when it last changed
+	Retired                              bool
+}
+
+// Registered is the row after its box was registered, moved or retired. It is written in the same
+// transaction, so that a census counts the box where it belongs from that moment on. What the box was
+// told and reported stays while it stays of one edge type.
+func (r Row) Registered(g Registration) Row {
+	next := Row{
+		EdgeID: g.EdgeID, EdgeType: g.EdgeType, Channel: g.Channel, FactoryID: g.FactoryID, EdgeAt: g.At, Retired: g.Retired,
+		Revision: r.Revision + 1,
+	}
+	if r.EdgeType == g.EdgeType && !g.Retired {
+		next.Told, next.Running, next.Subject, next.Offer = r.Told, r.Running, r.Subject, r.Offer
+	}
+	return next
+}
+
+// pair is the release channel that the row counts on. A retired box counts on none: no edge type is
+// called so.
+func (r Row) pair() string {
+	if r.Retired {
+		return "-"
+	}
+	return r.EdgeType + "/" + r.Channel
+}

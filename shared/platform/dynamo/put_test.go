@@ -93,7 +93,7 @@ func TestWalk_ItemMovesThroughAnIndex_IsFoundOnceAndWithWhatTheIndexHolds(t *tes
 		})
 		of := dynamo.Selection{Table: dynamo.Reports, Index: "byStanding", Partition: shard}
 		walk := func(after dynamo.Key) (got []placed) {
-			if err := dynamo.Walk(ctx, db, of, after, func(p placed) error { got = append(got, p); return nil }); err != nil {
+			if err := dynamo.Walk(ctx, db, of, after, 7, func(p placed) error { got = append(got, p); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			return got
@@ -106,7 +106,7 @@ func TestWalk_ItemMovesThroughAnIndex_IsFoundOnceAndWithWhatTheIndexHolds(t *tes
 			t.Errorf("behind the tenth: %v", got)
 		}
 		stop := errors.New("enough")
-		if err := dynamo.Walk(ctx, db, of, nil, func(placed) error { return stop }); !errors.Is(err, stop) {
+		if err := dynamo.Walk(ctx, db, of, nil, 0, func(placed) error { return stop }); !errors.Is(err, stop) {
 			t.Errorf("got %v", err)
 		}
 	})

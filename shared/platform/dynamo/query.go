@@ -113,11 +113,14 @@ func (db *DB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (ended b
 	return false, nil
 }
 
-// Walk hands every item of a selection to a function, page by page, until the function returns an error.
-// Behind the item with the key after, where that is set, it goes on. By a global index it hands over what
-// the index holds.
-func Walk[T any](ctx context.Context, db *DB, s Selection, after Key, each func(T) error) error {
+// Walk hands every item of a selection to a function until the function returns an error. Behind the item
+// with the key after, where that is set, it goes on. It reads so many items at once, or with 0 as many as
+// DynamoDB gives, which are 1 MB. By a global index it hands over what the index holds.
+func Walk[T any](ctx context.Context, db *DB, s Selection, after Key, atOnce int, each func(T) error) error {
 	in := s.input()
+	if atOnce > 0 {
+		in.Limit = aws.Int32(int32(atOnce))
+	}
 	if after != nil {
 		in.ExclusiveStartKey = after.item()
 	}
