@@ -147,8 +147,11 @@ func (r Row) publish(p Publication, at time.Time) (next Row, event string) {
 
 // Begin is the row once a rollout starts on the channel. The targets of those before it stay remembered.
 func (r Row) Begin(w Wave) Row {
-	r.Earlier = r.Remembered()
-	r.Wave = &w
+	earlier := r.Remembered()
+	r.Earlier, r.Wave = nil, &w
+	if len(earlier) > 0 { // an empty list is left out: the embedded store cannot keep one
+		r.Earlier = earlier
+	}
 	return r
 }
 

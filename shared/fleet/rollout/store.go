@@ -81,8 +81,11 @@ func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, 
 		if event == "" {
 			return nil
 		}
+		if err := s.follow(ctx, set, was, next); err != nil {
+			return err
+		}
 		change.Record(set, kind, was, next, event)
-		return s.follow(ctx, set, was, next)
+		return nil
 	})
 	return now, err
 }

@@ -130,9 +130,12 @@ func listening(out io.Reader) (string, error) {
 	port := make(chan string, 1)
 	go func() {
 		defer close(port)
-		lines := bufio.NewScanner(out)
-		for lines.Scan() {
-			if p, ok := strings.CutPrefix(lines.Text(), "listening "); ok {
+		for lines := bufio.NewReader(out); ; {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return
+			}
+			if p, ok := strings.CutPrefix(strings.TrimSpace(line), "listening "); ok {
 				port <- p
 			}
 		}
