@@ -3,11 +3,20 @@
 package main
 
 import (
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/telemetry"
 	"wavegate/shared/platform/value"
 )
 
@@ -24,11 +33,40 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if !c.Caller.Has(auth.PlatformOwner) && c.Caller.UserID != id {
 			return lambdahttp.Answer{}, problem.Missing() // a box may not know of others
 		}
-		manifest, err := polls.Manifest(c.Context(), id, installed)
-		if err != nil {
-			return lambdahttp.Answer{}, err
+		poll := edge.Poll{EdgeID: id, Installed: installed, Caller: c.Caller.User(), Tag: c.Request.Header.Get("If-None-Match")}
+		if c.Caller.Has(auth.Edge) && c.Caller.UserID == id {
+			poll.Subject = ratelimit.Subject(poll.Caller)
 		}
-		body, etag, err := manifest.Encode()
-		return lambdahttp.OK(body, etag), err
+		reply, err := polls.Answer(c.Context(), poll)
+		if reply.Unrecorded != nil && !errors.Is(reply.Unrecorded, report.ErrOutdated) {
+			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the report was not recorded", slog.String("cause", reply.Unrecorded.Error()))
+			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": "get-manifest"}, telemetry.One(ReportNotRecorded))
+		}
+		return answer(reply), spread(err)
 	}
+}
+
+// ReportNotRecorded is the metric of polls that were answered without a receipt, since the box's row could
+// not be written in time.
+const ReportNotRecorded = "ReportNotRecorded"
+
+// answer is never stored anywhere. The entity tag is the receipt of the last answer, whatever its URL was:
+// a cache that is keyed by URLs would send an old one.
+func answer(r edge.Reply) lambdahttp.Answer {
+	a := lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: r.Body}
+	if r.NotModified {
+		a.Status, a.Body = http.StatusNotModified, nil
+	}
+	if r.ETag != "" {
+		a.Header.Set("ETag", r.ETag)
+	}
+	return a
+}
+
+// spread has a fleet that the store was too busy for come back over a minute, not all at once.
+func spread(err error) error {
+	if problem.Has(err, problem.Unavailable) {
+		return problem.From(err).After(time.Second + rand.N(time.Minute))
+	}
+	return err
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/value"
 )
 
@@ -23,10 +25,17 @@ type Edge struct {
 	EdgeType       string    `json:"edgeType"`
 	Channel        string    `json:"channel"`
 	OrganizationID string    `json:"organizationId"`
+	FactoryID      string    `json:"factoryId,omitempty"` // where it stands; empty: not said
 	CreatedAt      time.Time `json:"createdAt"`
 	UpdatedAt      time.Time `json:"updatedAt"`
 	Revision       int64     `json:"revision"` // from 1
+	// Retired is set when the registration was taken back: for everyone but the audit trail there is no
+	// such box. What is left of it keeps the revisions going on if the box is registered again.
+	Retired bool `json:"retired,omitempty"`
 }
+
+// exists tells whether the box is registered.
+func (e Edge) exists() bool { return e.Revision > 0 && !e.Retired }
 
 // Pair names the release channel that the box follows.
 func (e Edge) Pair() string { return release.Pair(e.EdgeType, e.Channel) }
@@ -34,23 +43,50 @@ func (e Edge) Pair() string { return release.Pair(e.EdgeType, e.Channel) }
 // An Assignment is what a platform owner says about a box.
 type Assignment struct {
 	EdgeType, Channel, OrganizationID string
+	// FactoryID names a factory of the organization; nil keeps the one that the box has while it stays with
+	// its organization, and empty takes it away.
+	FactoryID *string
 }
 
-func (e Edge) assignment() Assignment {
-	return Assignment{EdgeType: e.EdgeType, Channel: e.Channel, OrganizationID: e.OrganizationID}
+// factory is the one that an assignment gives a box.
+func (a Assignment) factory(was Edge) string {
+	switch {
+	case a.FactoryID != nil:
+		return *a.FactoryID
+	case was.exists() && was.OrganizationID == a.OrganizationID:
+		return was.FactoryID
+	}
+	return ""
 }
 
 // assign decides what an assignment makes of a box: its next state and the event that tells of it; no
 // event where nothing changes.
 func (e Edge) assign(id string, a Assignment, at time.Time) (next Edge, event string) {
-	if e.Revision > 0 && e.assignment() == a {
+	next = Edge{EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID, FactoryID: a.factory(e),
+		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Revision: e.Revision}
+	if next == e && e.exists() {
 		return e, ""
 	}
-	next = Edge{EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID,
-		CreatedAt: e.CreatedAt, UpdatedAt: at, Revision: e.Revision + 1}
-	if e.Revision == 0 {
-		next.CreatedAt = at
-		return next, "EdgeRegistered"
+	event = "EdgeReassigned"
+	if !e.exists() {
+		next.CreatedAt, event = at, "EdgeRegistered"
 	}
-	return next, "EdgeReassigned"
+	next.UpdatedAt = at
+	next.Revision++
+	return next, event
+}
+
+// retire decides what taking the registration back makes of a box; NOT_FOUND where there is none.
+func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
+	if !e.exists() {
+		return e, "", problem.Missing()
+	}
+	e.Retired, e.UpdatedAt = true, at
+	e.Revision++
+	return e, "EdgeRetired", nil
+}
+
+// registration is what the box's report row says of it.
+func (e Edge) registration() report.Registration {
+	return report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID, At: e.UpdatedAt, Retired: e.Retired}
 }

@@ -8,7 +8,6 @@ package progress
 import (
 	"slices"
 
-	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 )
@@ -67,7 +66,7 @@ func NewCensus(of Rollout) *Census {
 func (c *Census) Add(e report.Entry) {
 	percent, told := e.Stage, e.RolloutID == c.of.ID && e.RolloutID != ""
 	if !told {
-		percent = FirstStage(c.of.EdgeType, c.of.TargetVersion, e.EdgeID)
+		percent = rollout.FirstStage(c.of.EdgeType, c.of.TargetVersion, e.EdgeID)
 	}
 	i := slices.Index(rollout.Stages, percent)
 	if i < 0 {
@@ -150,15 +149,4 @@ func Total(stages []Stage) Counts {
 		sum = sum.plus(s.Counts)
 	}
 	return sum
-}
-
-// FirstStage is the first stage, in percent, at which a rollout of the version reaches the box.
-func FirstStage(edgeType, version, edgeID string) int {
-	b := cohort.Of(edgeType, version, edgeID)
-	for _, percent := range rollout.Stages {
-		if b.In(percent) {
-			return percent
-		}
-	}
-	panic("progress: the last stage does not reach everyone")
 }

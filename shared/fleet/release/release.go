@@ -67,6 +67,8 @@ type Wave struct {
 	StagedPercent int    `json:"stagedPercent"`
 	Active        bool   `json:"active"`
 	Revision      int64  `json:"revision"`
+	// ChangedAt is when the rollout last changed.
+	ChangedAt time.Time `json:"changedAt"`
 }
 
 // A Target is a version that a rollout brought to boxes, and where its bytes are.
@@ -89,6 +91,14 @@ type Row struct {
 	Channel
 	Wave    *Wave    `json:"wave,omitempty"`
 	Earlier []Target `json:"earlier,omitempty"` // each version once, MostEarlier at most
+}
+
+// LastChange is when something on the channel was last published, started, moved or ended.
+func (r Row) LastChange() time.Time {
+	if r.Wave != nil && r.Wave.ChangedAt.After(r.UpdatedAt) {
+		return r.Wave.ChangedAt
+	}
+	return r.UpdatedAt
 }
 
 // MostEarlier bounds the targets that a row remembers, and with them what a poll reads.

@@ -1,6 +1,9 @@
 package report
 
-import "unicode"
+import (
+	"strings"
+	"unicode"
+)
 
 // invisible are the characters that a reader cannot see, or that change how others are shown: control
 // and format characters, which the marks of writing direction are among, line and paragraph separators,
@@ -10,13 +13,20 @@ var invisible = []*unicode.RangeTable{
 	unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
 }
 
+// Shown is a text that a box says, with a question mark for each character that cannot be seen.
+func Shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !visible(r) {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+func visible(r rune) bool { return !unicode.IsOneOf(invisible, r) && r != unicode.ReplacementChar }
+
 // Plain tells whether a text shows all that it holds. What a box says is shown to people beside what the
 // service says, and must not be able to pass for it.
 func Plain(text string) bool {
-	for _, r := range text {
-		if unicode.IsOneOf(invisible, r) || r == unicode.ReplacementChar {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(r rune) bool { return !visible(r) })
 }

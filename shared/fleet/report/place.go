@@ -6,12 +6,17 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"wavegate/shared/platform/setting"
 )
 
 // Shards is how many partitions of the index the rows of one release channel are spread over. An index
 // key takes about 1,000 writes a second and a box that moves on makes two, so 32 take 16,000 boxes a
 // second: a million offers within the minute in which a fleet polls. See setting.ReportShards.
 type Shards int
+
+// ReadShards reads the setting.
+func ReadShards(r *setting.Reader) Shards { return Shards(r.Number(setting.ReportShards)) }
 
 // Of is the partition that a box's row lies in: its release channel, written edgeType/channel, and a
 // number.

@@ -46,6 +46,37 @@ func (s *Store) Save(ctx context.Context, was, next Row) error {
 	return s.db.Put(ctx, dynamo.Reports, s.item(next), dynamo.AtRevision("edgeId", was.Revision))
 }
 
+// ErrOutdated is that an event was decided on another registration of the box than its row knows. It was
+// read from a replica that lags; what follows soon is decided on the right one.
+var ErrOutdated = errors.New("report: the box was registered anew meanwhile")
+
+// Observe puts an event to a box's row, as Next does, and returns the row that it leads to. The
+// registration is the one that the event was decided on. A row that changes meanwhile is decided on anew,
+// three times at most.
+func (s *Store) Observe(ctx context.Context, g Registration, e Event) (row Row, err error) {
+	err = dynamo.Decide(func() error {
+		was, err := s.Get(ctx, g.EdgeID)
+		if err != nil {
+			return err
+		}
+		if was.Revision == 0 {
+			// The box was registered before there were rows.
+			was = Row{}.Registered(g)
+			was.Revision = 0
+		}
+		if !was.EdgeAt.Equal(g.At) {
+			return ErrOutdated
+		}
+		next, changed := Next(was, e)
+		row = next
+		if !changed {
+			return nil
+		}
+		return s.Save(ctx, was, next)
+	})
+	return row, err
+}
+
 // Part is the part of a registration's transaction that keeps the box's row with it; see Row.Registered.
 func (s *Store) Part(was, next Row) dynamo.Part {
 	return dynamo.PutPart("report", dynamo.Reports, s.item(next), dynamo.AtRevision("edgeId", was.Revision))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/value"
@@ -29,6 +30,12 @@ var EndRule = &value.Text{Pattern: `halted|completed`, Says: "halted or complete
 
 // Stages are the shares of the fleet, in percent, that a rollout is raised along.
 var Stages = []int{1, 10, 50, 100}
+
+// FirstStage is the first stage, in percent, at which a rollout of the version reaches the box.
+func FirstStage(edgeType, version, edgeID string) int {
+	b := cohort.Of(edgeType, version, edgeID)
+	return Stages[slices.IndexFunc(Stages, b.In)] // the last one reaches everyone
+}
 
 // IsStage tells whether a percentage is a stage.
 func IsStage(percent int) bool { return slices.Contains(Stages, percent) }
@@ -159,6 +166,7 @@ func (r Rollout) Wave() release.Wave {
 	return release.Wave{
 		ID: r.ID, TargetVersion: r.TargetVersion, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		StagedPercent: r.StagedPercent, Active: r.Status == Active, Revision: r.Revision,
+		ChangedAt: r.UpdatedAt,
 	}
 }
 

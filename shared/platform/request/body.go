@@ -87,6 +87,19 @@ func (b *Body) OptionalText(name string, rule *value.Text) (text string, given b
 	return kept, true
 }
 
+// ClearableText returns a string that may be left out (nil) or taken away: null gives the empty string.
+func (b *Body) ClearableText(name string, rule *value.Text) *string {
+	raw, given := b.find(name)
+	if given && strictjson.KindOf(raw) == strictjson.Null {
+		return new(string)
+	}
+	text, given := b.OptionalText(name, rule)
+	if !given {
+		return nil
+	}
+	return &text
+}
+
 // OptionalInteger returns a whole number that may be left out. A number is a number however it is
 // written: 10, 10.0 and 1e1 are the same. allowed has the last word; says tells what is taken.
 func (b *Body) OptionalInteger(name, says string, allowed func(int64) bool) (n int64, given bool) {
