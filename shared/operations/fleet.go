@@ -23,7 +23,7 @@ var fleet = []Operation{
 	{
 		ID: "get-release-channel", Summary: "Read a release channel",
 		Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.Channels, dynamo.Get)},
 	},
 	{
@@ -51,19 +51,19 @@ var fleet = []Operation{
 	{
 		ID: "get-rollout", Summary: "Read a rollout",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get)},
 	},
 	{
 		ID: "list-release-channels", Summary: "List release channels",
 		Method: http.MethodGet, Path: "/api/ota/release-channels",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{list(dynamo.Channels, "all")},
 	},
 	{
 		ID: "list-rollouts", Summary: "List rollouts, newest first",
 		Method: http.MethodGet, Path: "/api/ota/rollouts",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{listByIndex(dynamo.Rollouts, "all", "byEdgeType", "byChannelName", "byChannel",
 			"byStatus", "byEdgeTypeAndStatus", "byChannelNameAndStatus", "byChannelAndStatus")},
 	},
@@ -73,19 +73,33 @@ var fleet = []Operation{
 		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
+			may(dynamo.Reports, dynamo.Get, dynamo.Put),
+			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Audit, dynamo.Put),
 		},
+		Settings: []setting.Name{setting.ReportShards},
+	},
+	{
+		ID: "delete-edge", Summary: "Retire a box",
+		Method: http.MethodDelete, Path: "/api/edges/{edgeId}",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Edges, dynamo.Get, dynamo.Put),
+			may(dynamo.Reports, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+		Settings: []setting.Name{setting.ReportShards},
 	},
 	{
 		ID: "get-edge", Summary: "Read a box",
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.Edges, dynamo.Get)},
 	},
 	{
 		ID: "list-edges", Summary: "List the boxes of a release channel or of an organization",
 		Method: http.MethodGet, Path: "/api/edges",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{listByIndex(dynamo.Edges, "byChannel", "byOrganization")},
 	},
 	{
@@ -93,10 +107,11 @@ var fleet = []Operation{
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/manifest",
 		Roles: []auth.Role{auth.Edge, auth.PlatformOwner}, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Sampled:  true,
-		Settings: []setting.Name{setting.LogSamplePolls, setting.PollIntervalSeconds, setting.ChannelCacheSeconds},
+		Settings: []setting.Name{setting.LogSamplePolls, setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds, setting.ReportShards},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Channels, dynamo.Get),
+			may(dynamo.Reports, dynamo.Get, dynamo.Put),
 		},
 	},
 }

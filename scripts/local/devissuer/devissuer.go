@@ -71,7 +71,7 @@ func Load(dir string) (*Issuers, error) {
 		return nil, err
 	}
 	people.name, fleet.name = People, Fleet
-	people.grants = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.ProductionEngineer}
+	people.grants = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.ProductionEngineer, auth.FleetViewer}
 	fleet.grants = []auth.Role{auth.Edge}
 	i := &Issuers{people: people, fleet: fleet, now: time.Now}
 	if i.setting, err = setting(people, fleet); err != nil {

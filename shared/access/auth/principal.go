@@ -21,18 +21,22 @@ const (
 	OrganizationAdmin Role = "organization_admin"
 	// ProductionEngineer keeps production methods and machines of one organization.
 	ProductionEngineer Role = "production_engineer"
+	// FleetViewer reads channels, rollouts, boxes, their progress and the platform's audit trail, and
+	// nothing else. It makes nobody a Member.
+	FleetViewer Role = "fleet_viewer"
 	// Edge is a box; its user id is its edge id.
 	Edge Role = "edge"
 
 	// Member is no role that a token can carry: in a list of roles it stands for any person of an
-	// organization, whatever roles they hold. A box is not a person.
+	// organization, whatever roles they hold. A box is not a person, and one who is a FleetViewer and
+	// nothing else is no member.
 	Member Role = "(member)"
 	// Anyone stands likewise for any caller, a box included.
 	Anyone Role = "(anyone)"
 )
 
 // Roles lists every role that a token may carry.
-var Roles = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, Edge}
+var Roles = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, FleetViewer, Edge}
 
 // A Principal is an authenticated caller. A user is the pair (Issuer, UserID): two issuers never
 // share one.
@@ -65,7 +69,7 @@ func (p Principal) Has(roles ...Role) bool {
 			return true
 		}
 		if r == Member {
-			if p.OrganizationID != "" && !slices.Contains(p.Roles, Edge) {
+			if p.OrganizationID != "" && !slices.Contains(p.Roles, Edge) && !p.onlyViews() {
 				return true
 			}
 			continue
@@ -75,6 +79,11 @@ func (p Principal) Has(roles ...Role) bool {
 		}
 	}
 	return false
+}
+
+// onlyViews tells whether the caller is a FleetViewer and nothing else.
+func (p Principal) onlyViews() bool {
+	return len(p.Roles) > 0 && !slices.ContainsFunc(p.Roles, func(r Role) bool { return r != FleetViewer })
 }
 
 // MayRead tells whether the caller may know what an organization owns.

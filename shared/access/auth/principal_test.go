@@ -34,6 +34,8 @@ func TestHas_Member_IsAnyPersonOfAnOrganization(t *testing.T) {
 		"person of no organization":       {auth.Principal{}, false},
 		"owner of no organization":        {auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}, false},
 		"box of an organization":          {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.Edge}}, false},
+		"viewer of the fleet":             {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.FleetViewer}}, false},
+		"viewer and engineer":             {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.FleetViewer, auth.ProductionEngineer}}, true},
 		"nobody can carry it as a role":   {auth.Principal{Roles: []auth.Role{auth.Member}}, false},
 		"a box cannot carry it as a role": {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.Edge, auth.Member}}, false},
 	} {

@@ -2,7 +2,8 @@
 // counts rows and keeps no counters: a census is exact when nothing moves, and otherwise wrong by at most
 // the boxes that moved while it was taken. There is nothing to repair.
 //
-// The rules here are pure. store.go reads the rows and keeps samples, tick.go counts once a minute.
+// The rules here are pure. store.go keeps what was counted, count.go counts, and tick.go does so once a
+// minute.
 package progress
 
 import (
@@ -32,12 +33,6 @@ type Stage struct {
 	Counts
 }
 
-// A Rollout is what a census has to know of the rollout that it is about.
-type Rollout struct {
-	ID, EdgeType, TargetVersion string
-	StagedPercent               int
-}
-
 // A Census counts the boxes of a rollout's channel.
 type Census struct {
 	Stages []Stage
@@ -49,11 +44,11 @@ type Census struct {
 	// Awaited is a random sample of the boxes that are expected to be heard of, and how many those are.
 	Awaited Sample
 
-	of Rollout
+	of rollout.Rollout
 }
 
 // NewCensus makes an empty one.
-func NewCensus(of Rollout) *Census {
+func NewCensus(of rollout.Rollout) *Census {
 	c := &Census{of: of, Codes: map[report.Code]int{}, Factories: map[string]Counts{}}
 	for _, percent := range rollout.Stages {
 		c.Stages = append(c.Stages, Stage{Percent: percent})

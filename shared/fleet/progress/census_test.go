@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-var wave = progress.Rollout{ID: "r", EdgeType: "gateway-x", TargetVersion: "2.0.0", StagedPercent: 50}
+var wave = rollout.Rollout{ID: "r", EdgeType: "gateway-x", TargetVersion: "2.0.0", StagedPercent: 50}
 
 // A box is what the model knows of one, in plain words: which of its rollout's words came last.
 type box struct {

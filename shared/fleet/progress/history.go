@@ -16,10 +16,10 @@ type Moment struct {
 // An Hour holds the moments of one hour of a rollout, 60 at most. It is what the table holds an item of:
 // an item a minute would cost as much to write and ten times as much to read.
 type Hour struct {
-	RolloutID string   `json:"rolloutId"`
-	Part      string   `json:"part"` // see HourPart
-	Moments   []Moment `json:"moments"`
-	Revision  int64    `json:"revision"`
+	Subject  string   `json:"subject"` // the rollout's id
+	Part     string   `json:"part"`    // see HourPart
+	Moments  []Moment `json:"moments"`
+	Revision int64    `json:"revision"`
 }
 
 // hourPrefix begins the sort key of every hour.

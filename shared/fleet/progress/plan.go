@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"wavegate/shared/fleet/rollout"
 )
 
 // recent is how old a rollout's last count is at least when a tick counts again. It is less than the
@@ -12,9 +14,8 @@ const recent = 30 * time.Second
 
 // A Candidate is an active rollout and when a count of it was last begun; zero: never.
 type Candidate struct {
-	Rollout Rollout
-	Pair    string
-	Begun   time.Time
+	rollout.Rollout
+	Begun time.Time
 }
 
 // Plan is the rollouts that a tick counts, in order. Those whose last count was begun longest ago come
@@ -26,7 +27,7 @@ func Plan(active []Candidate, now time.Time) []Candidate {
 		return age >= 0 && age < recent
 	})
 	slices.SortStableFunc(due, func(a, b Candidate) int {
-		return cmp.Or(a.Begun.Compare(b.Begun), cmp.Compare(a.Rollout.ID, b.Rollout.ID))
+		return cmp.Or(a.Begun.Compare(b.Begun), cmp.Compare(a.ID, b.ID))
 	})
 	return due
 }

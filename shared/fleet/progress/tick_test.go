@@ -9,11 +9,12 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/rollout"
 )
 
 func TestPlan_OldestFirst_AndNothingTwice(t *testing.T) {
 	candidate := func(id string, ago time.Duration) progress.Candidate {
-		c := progress.Candidate{Rollout: progress.Rollout{ID: id}}
+		c := progress.Candidate{Rollout: rollout.Rollout{ID: id}}
 		if ago != 0 {
 			c.Begun = noon.Add(-ago)
 		}
@@ -25,7 +26,7 @@ func TestPlan_OldestFirst_AndNothingTwice(t *testing.T) {
 	}, noon)
 	var order []string
 	for _, c := range plan {
-		order = append(order, c.Rollout.ID)
+		order = append(order, c.ID)
 	}
 	if want := []string{"also never", "never", "an hour", "a minute", "ahead"}; !slices.Equal(order, want) {
 		t.Errorf("got %q, want %q", order, want)
@@ -41,9 +42,9 @@ func TestPlan_CountThatNeverEnds_KeepsNobodyFromTheirTurn(t *testing.T) {
 		now := noon.Add(time.Duration(minute) * time.Minute)
 		var all []progress.Candidate
 		for id, at := range begun {
-			all = append(all, progress.Candidate{Rollout: progress.Rollout{ID: id}, Begun: at})
+			all = append(all, progress.Candidate{Rollout: rollout.Rollout{ID: id}, Begun: at})
 		}
-		first := progress.Plan(all, now)[0].Rollout.ID
+		first := progress.Plan(all, now)[0].ID
 		begun[first] = now
 		turns[first]++
 	}

@@ -100,6 +100,15 @@ func (b *Body) ClearableText(name string, rule *value.Text) *string {
 	return &text
 }
 
+// Integer is OptionalInteger for a number that is required.
+func (b *Body) Integer(name, says string, allowed func(int64) bool) int64 {
+	n, given := b.OptionalInteger(name, says, allowed)
+	if !given && b.in.fatal == nil {
+		b.Fault(name, "required", "is required")
+	}
+	return n
+}
+
 // OptionalInteger returns a whole number that may be left out. A number is a number however it is
 // written: 10, 10.0 and 1e1 are the same. allowed has the last word; says tells what is taken.
 func (b *Body) OptionalInteger(name, says string, allowed func(int64) bool) (n int64, given bool) {

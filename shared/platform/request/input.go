@@ -102,6 +102,24 @@ func (in *Input) Query(name string, rule *value.Text) (value string, given bool)
 	return in.apply(name, raw, rule), true
 }
 
+// RequiredQuery returns a query parameter that has to be given, once.
+func (in *Input) RequiredQuery(name string, rule *value.Text) string {
+	value, given := in.Query(name, rule)
+	if !given {
+		in.parameter(name, "required", "is required")
+	}
+	return value
+}
+
+// booleanRule is the form of a yes or no in a query.
+var booleanRule = &value.Text{Pattern: `true|false`, Says: "true or false"}
+
+// QueryBoolean returns an optional true or false; false where it is not given.
+func (in *Input) QueryBoolean(name string) bool {
+	value, _ := in.Query(name, booleanRule)
+	return value == "true"
+}
+
 // QueryInteger returns an optional whole number between least and most, or the fallback.
 func (in *Input) QueryInteger(name string, least, most, fallback int) int {
 	raw, given := in.queryOnce(name)

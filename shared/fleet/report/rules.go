@@ -1,0 +1,27 @@
+package report
+
+import "wavegate/shared/platform/value"
+
+// Rules of what a box reports.
+var (
+	// OutcomeRule is what a box may say of an attempt. That it runs a version is said by its polls.
+	OutcomeRule = &value.Text{Pattern: `working|deferred|failed`, Says: "working, deferred or failed"}
+	// CodeRule is why an attempt failed.
+	CodeRule = &value.Text{
+		Pattern: `download|checksum|signature|space|power|incompatible|install|boot|health|other`,
+		Says:    "download, checksum, signature, space, power, incompatible, install, boot, health or other",
+	}
+	// DetailRule is what a box says in its own words. It is shown to people.
+	DetailRule = &value.Text{
+		Max: 256, Check: Plain,
+		Says: "at most 256 characters that can all be seen: none that control, that have no width or that change the direction of writing",
+	}
+	// StandRule is a stand that boxes are looked for at.
+	StandRule = &value.Text{
+		Pattern: `offered|working|deferred|installed|failed|reverted`,
+		Says:    "offered, working, deferred, installed, failed or reverted",
+	}
+)
+
+// MostAttempt is the highest attempt that a box may speak of.
+const MostAttempt = 1000
