@@ -50,7 +50,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 func read(body *request.Body) report.Outcome {
 	o := report.Outcome{
 		Version: body.Text("version", release.VersionRule),
-		Attempt: int(body.Integer("attempt", "a whole number from 1 to 1000", func(n int64) bool { return n >= 1 && n <= report.MostAttempt })),
+		Attempt: int(body.Integer("attempt", report.AttemptRule)),
 		Stand:   report.Stand(body.Text("outcome", report.OutcomeRule)),
 	}
 	code, coded := body.OptionalText("code", report.CodeRule)
@@ -66,7 +66,7 @@ func read(body *request.Body) report.Outcome {
 		o.Code = report.CodeOther
 	}
 	if ends {
-		at := value.ParseTime(until)
+		at := value.ParseTime(until).Truncate(time.Millisecond)
 		o.Until = &at
 	}
 	return o

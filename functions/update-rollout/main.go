@@ -18,8 +18,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		id := c.Path("id", value.UUID)
 		body := c.Body()
-		percent, raises := body.OptionalInteger("staged_percent", "one of 1, 10, 50, 100",
-			func(n int64) bool { return rollout.IsStage(int(n)) })
+		percent, raises := body.OptionalInteger("staged_percent", rollout.StageRule)
 		status, ends := body.OptionalText("status", rollout.EndRule)
 		if !raises && !ends {
 			body.Require("staged_percent", "status")

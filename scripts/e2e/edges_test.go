@@ -15,6 +15,9 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
+// box is the body that puts a box on the channel that the tests publish on.
+const box = `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`
+
 func manifestPath(edgeID string) string { return "/api/edges/" + edgeID + "/update/manifest" }
 
 // uncached has polls read their channel's row each time, so that a test need not wait for what it did

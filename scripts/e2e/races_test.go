@@ -12,7 +12,8 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/storefront"
-	"wavegate/shared/access/auth"
+	"wavegate/scripts/samples"
+	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/problem"
@@ -225,18 +226,16 @@ func eventNames(w *harness.World, t testing.TB, resourceType, id string) []strin
 // TestRace_PutsOfOneNewThing_OneMadeIt has two callers put the same new thing: both succeed, and only
 // the one who made it hears that it is new.
 func TestRace_PutsOfOneNewThing_OneMadeIt(t *testing.T) {
-	for operation, put := range map[string]struct{ path, body string }{
-		"publish-release": {channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))},
-		"put-factory":     {"/api/factories/munich-2", `{"organizationId":"acme","name":"Munich"}`},
-		"put-machine":     {"/api/factories/munich-1/machines/m-1", `{"name":"Mill"}`},
-		"put-edge":        {"/api/edges/edge-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`},
-	} {
-		t.Run(operation, func(t *testing.T) {
+	for _, op := range operations.Table {
+		if op.Method != http.MethodPut || !samples.Audited(op) {
+			continue
+		}
+		t.Run(op.ID, func(t *testing.T) {
 			w := harness.New(t)
-			factory(t, w, "munich-1", "acme")
-			caller := w.As(t, "olga", "acme", auth.PlatformOwner, auth.OrganizationAdmin)
-			counts, _ := race(t, w, 2, operation, func(int) (harness.Answer, error) {
-				return caller.Try(http.MethodPut, put.path, put.body)
+			put := w.Session(t, samples.Fixed()).Call(t, op.ID)
+			caller := w.By(t, put)
+			counts, _ := race(t, w, 2, op.ID, func(int) (harness.Answer, error) {
+				return caller.Try(put.Method, put.Path, put.Body)
 			})
 			if counts[http.StatusCreated] != 1 || counts[http.StatusNoContent] != 1 {
 				t.Errorf("answers: %v, want one 201 and one 204", counts)

@@ -42,8 +42,7 @@ func TestHistories_UnderFaults_AreLinearizable(t *testing.T) {
 	onEmbedded(t, n, 0.02)
 }
 
-// TestHistories_OnTheReference_AreLinearizable does the same on the store that honours transaction
-// tokens by itself; for the embedded one, the store front does.
+// TestHistories_OnTheReference_AreLinearizable does the same on DynamoDB Local.
 func TestHistories_OnTheReference_AreLinearizable(t *testing.T) {
 	onReference(t, func(reference *dynamolocal.Store) {
 		n := count(t, "PROOF_HISTORIES_FAULTS", 30, 2000)
@@ -54,8 +53,8 @@ func TestHistories_OnTheReference_AreLinearizable(t *testing.T) {
 	})
 }
 
-// onEmbedded plays histories on embedded stores, a new one for every few: a transaction there takes
-// the longer the more is stored. The given share of the store's calls meets a fault.
+// onEmbedded plays histories on embedded stores, a new one for every few: a new item there takes longer
+// the more items are stored. The given share of the store's calls meets a fault.
 func onEmbedded(t *testing.T, n int, share float64) {
 	const few = 24
 	first := seed(t)
@@ -156,7 +155,7 @@ func throughFront(t *testing.T, behind *dynamolocal.Store, plan *fault.Plan) (db
 		grants = append(grants, operations.Grant{Table: table.ID, Actions: []dynamo.Action{dynamo.Get, dynamo.Put, dynamo.Update}})
 	}
 	front, err := storefront.Start(storefront.Options{
-		Endpoint: behind.Endpoint, Grants: map[string][]operations.Grant{function: grants}, TableName: dynamolocal.TableName, Tokens: behind.IgnoresTokens})
+		Endpoint: behind.Endpoint, Grants: map[string][]operations.Grant{function: grants}, TableName: dynamolocal.TableName})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,31 +1,20 @@
 package proof
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
+	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
-)
-
-// The ids in the sample events of what has one.
-const (
-	sampleRollout = "0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a"
-	sampleMethod  = "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70"
 )
 
 // TestIsolation_WhatIsForeign_IsTheSameWhetherItExists makes each operation's sample call, as everyone
@@ -35,11 +24,10 @@ const (
 func TestIsolation_WhatIsForeign_IsTheSameWhetherItExists(t *testing.T) {
 	t.Parallel()
 	full, empty := harness.New(t, patient), harness.New(t, patient)
-	ids := furnish(t, full)
+	calls := full.Samples(t)
 	before := []string{full.State(t), empty.State(t)}
-	calls, answers := 0, map[int]int{}
+	made, answers := 0, map[int]int{}
 	for n, op := range operations.Table {
-		sample := sampleOf(t, op, ids)
 		fulls, empties := everyone(t, full.Target), everyone(t, empty.Target)
 		for i, p := range fulls {
 			if entitled(p, op) {
@@ -50,8 +38,8 @@ func TestIsolation_WhatIsForeign_IsTheSameWhetherItExists(t *testing.T) {
 					continue // one of them each; all of them in the longer run
 				}
 				name := fmt.Sprintf("%s as %s %v of %q, with %q", op.ID, p.UserID, p.Roles, p.OrganizationID, header)
-				a, b := sample.send(t, p, header), sample.send(t, empties[i], header)
-				calls += 2
+				a, b := send(t, p, calls[op.ID], header), send(t, empties[i], calls[op.ID], header)
+				made += 2
 				answers[a.Status]++
 				checkForeign(t, name, p, op, a)
 				if x, y := comparable(a), comparable(b); x != y {
@@ -63,7 +51,7 @@ func TestIsolation_WhatIsForeign_IsTheSameWhetherItExists(t *testing.T) {
 	if after := []string{full.State(t), empty.State(t)}; !slices.Equal(after, before) {
 		t.Errorf("something was written:\nbefore %s\nafter  %s", before, after)
 	}
-	t.Logf("%d calls of %d operations, answered with %v", calls, len(operations.Table), answers)
+	t.Logf("%d calls of %d operations, answered with %v", made, len(operations.Table), answers)
 }
 
 // patient has the limiter wait for its store as long as it takes: an answer that was let through
@@ -127,68 +115,21 @@ func entitled(p person, op operations.Operation) bool {
 	if p.nobody() || !p.Has(op.Roles...) {
 		return false
 	}
-	owner, acme := p.Has(auth.PlatformOwner), p.OrganizationID == "acme"
-	switch op.ID {
-	case "put-factory", "copilot", "get-my-rate-limits":
+	switch {
+	case p.Has(auth.PlatformOwner) && slices.Contains(op.Roles, auth.PlatformOwner):
 		return true
-	case "list-factories":
-		return owner || acme
-	case "get-manifest":
-		return owner || p.UserID == "box-0001"
-	}
-	if strings.Contains(op.Path, "{factoryId}") {
-		return acme || owner && op.Method == http.MethodGet
+	case slices.Contains(op.Roles, auth.Edge):
+		return p.UserID == "box-0001"
+	case strings.Contains(op.Path, "{factoryId}") || op.ID == "list-factories":
+		return p.OrganizationID == "acme"
 	}
 	return true
 }
 
-// A sample is an operation's call in the repository's events.
-type sample struct {
-	method, path, body string
-}
-
-func sampleOf(t *testing.T, op operations.Operation, ids *strings.Replacer) sample {
+// send makes a sample's call as a person.
+func send(t *testing.T, p person, c samples.Call, header []string) harness.Answer {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "events", op.ID+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var e events.APIGatewayProxyRequest
-	if err := json.Unmarshal([]byte(ids.Replace(string(text))), &e); err != nil {
-		t.Fatal(err)
-	}
-	query := url.Values(e.MultiValueQueryStringParameters)
-	if op.ID == "list-factories" {
-		query = url.Values{"organizationId": {"acme"}}
-	}
-	s := sample{e.HTTPMethod, e.Path, e.Body}
-	if len(query) > 0 {
-		s.path += "?" + query.Encode()
-	}
-	return s
-}
-
-func (s sample) send(t *testing.T, p person, header []string) harness.Answer {
-	t.Helper()
-	return p.caller.Do(t, s.method, s.path, s.body, header...)
-}
-
-// furnish makes all that the samples are about, and returns what puts its ids in their place.
-func furnish(t *testing.T, w *harness.World) *strings.Replacer {
-	t.Helper()
-	owner, engineer := w.Owner(t), w.Engineer(t, "acme")
-	release := fmt.Sprintf(`{"currentVersion":"1.0.0","artifactUrl":"https://artifacts.example/1.0.0","sha256":%q}`, strings.Repeat("a", 64))
-	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", release).Is(t, http.StatusCreated)
-	rollout := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.0.0"}`).
-		Is(t, http.StatusCreated).Header.Get("Location")
-	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich 1"}`).Is(t, http.StatusCreated)
-	owner.Put(t, "/api/edges/box-0001", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
-	owner.Put(t, "/api/rate-limits/users/eric", `{"limit":1000}`).Is(t, http.StatusCreated)
-	engineer.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press 1"}`).Is(t, http.StatusCreated)
-	method := engineer.Post(t, "/api/factories/munich-1/production-methods",
-		`{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":"Milling"}`, "Idempotency-Key", "k").
-		Is(t, http.StatusCreated).Header.Get("Location")
-	return strings.NewReplacer(sampleRollout, filepath.Base(rollout), sampleMethod, filepath.Base(method))
+	return p.caller.Do(t, c.Method, c.Path, c.Body, header...)
 }
 
 var requestID = regexp.MustCompile(`"requestId":"[^"]*"`)

@@ -3,16 +3,20 @@ package proof
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
 	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
 )
 
 // judge tells what is wrong with an answer by itself, whatever the tables hold.
-func judge(p person, r drawn, a harness.Answer, killing bool) []string {
+func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
+	op := operations.Get(r.Operation)
 	var wrong []string
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	if a.Status >= 400 {
@@ -32,7 +36,7 @@ func judge(p person, r drawn, a harness.Answer, killing bool) []string {
 			add("a good token was refused")
 		}
 	case http.StatusForbidden:
-		if p.Has(r.op.Roles...) {
+		if p.Has(op.Roles...) {
 			add("one who may do it was refused")
 		}
 	case http.StatusInternalServerError:
@@ -55,13 +59,14 @@ func judge(p person, r drawn, a harness.Answer, killing bool) []string {
 }
 
 // mayNot names what keeps a caller from an operation; empty: nothing does.
-func mayNot(p person, r drawn) string {
-	if !p.Has(r.op.Roles...) {
+func mayNot(p person, r samples.Call) string {
+	op := operations.Get(r.Operation)
+	if !p.Has(op.Roles...) {
 		return "one without the role"
 	}
-	factory, about := r.parameter["factoryId"]
-	if !about || r.op.ID == "put-factory" || ownerOf(factory) == p.OrganizationID ||
-		r.op.Method == http.MethodGet && p.Has(auth.PlatformOwner) {
+	factory, about := r.Parameters["factoryId"]
+	if !about || ownerOf(factory) == p.OrganizationID ||
+		p.Has(auth.PlatformOwner) && slices.Contains(op.Roles, auth.PlatformOwner) {
 		return ""
 	}
 	return "one of another organization"

@@ -4,51 +4,20 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"regexp"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/google/uuid"
 
-	"wavegate/scripts/proof/ledger"
+	"wavegate/scripts/samples"
+	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 )
 
-// A drawn request is a call that is about to be made.
-type drawn struct {
-	op        operations.Operation
-	parameter map[string]string
-	query     string
-	body      string
-	header    []string // names and values by turns
-}
-
-func (r drawn) path() string {
-	path := placeholder.ReplaceAllStringFunc(r.op.Path, func(p string) string {
-		return r.parameter[strings.Trim(p, "{}+")]
-	})
-	if r.query != "" {
-		path += "?" + r.query
-	}
-	return path
-}
-
-var placeholder = regexp.MustCompile(`\{\w+\+?\}`)
-
-// method is that of the operation, or one where it takes any.
-func (r drawn) method() string {
-	if r.op.Method == operations.Any {
-		return http.MethodPost
-	}
-	return r.op.Method
-}
-
-func (r drawn) key() string {
-	for i := 0; i < len(r.header); i += 2 {
-		if r.header[i] == "Idempotency-Key" {
-			return r.header[i+1]
-		}
+// keyOf is the call's Idempotency-Key; empty: it has none.
+func keyOf(r samples.Call) string {
+	if r.Header[0] == "Idempotency-Key" {
+		return r.Header[1]
 	}
 	return ""
 }
@@ -59,32 +28,31 @@ var (
 	channels  = []string{"stable", "canary"}
 	versions  = []string{"1.0.0", "1.1.0", "1.2.0", "1.3.0"}
 	codes     = []string{"m-1", "m-2", "m-3", "m-4"}
-	percents  = []int{10, 10, 50, 100, 1}
+	percents  = []string{"10", "10", "50", "100", "1"}
+	ends      = []string{"halted", "completed"}
 )
 
 // A world is what callers have learned of what there is.
 type world struct {
-	mu       sync.Mutex
-	rollouts []string
-	methods  []string          // "factory/method"
-	tags     map[string]string // path: the entity tag last seen
+	mu   sync.Mutex
+	made map[string][]thing // by what samples call it, the latest last
+	tags map[string]string  // path: the entity tag last seen
 }
 
-func newWorld() *world { return &world{tags: map[string]string{}} }
+// A thing is one that a POST made, in a factory or in none.
+type thing struct{ id, factory string }
 
-func (w *world) learn(r drawn, location, tag string) {
+func newWorld() *world { return &world{made: map[string][]thing{}, tags: map[string]string{}} }
+
+func (w *world) learn(r samples.Call, location, tag string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	id := location[strings.LastIndex(location, "/")+1:]
-	switch {
-	case id == "":
-	case r.op.ID == "start-rollout":
-		w.rollouts = append(w.rollouts, id)
-	case r.op.ID == "create-production-method":
-		w.methods = append(w.methods, r.parameter["factoryId"]+"/"+id)
+	if makes := samples.Of(r.Operation).Makes; makes != "" && location != "" {
+		id := location[strings.LastIndex(location, "/")+1:]
+		w.made[makes] = append(w.made[makes], thing{id, r.Parameters["factoryId"]})
 	}
 	if tag != "" {
-		w.tags[r.path()] = tag
+		w.tags[r.Path] = tag
 	}
 }
 
@@ -108,166 +76,58 @@ func (d *drawer) factoryID(p person) string {
 // ownerOf is the organization whose factory it is, by its name.
 func ownerOf(factoryID string) string { return factoryID[:strings.LastIndex(factoryID, "-")] }
 
-// rollout is as a rule the latest that anyone knows.
-func (d *drawer) rollout() string {
+// id is as a rule one of the latest that anyone knows. Of another factory nobody must find it there.
+func (d *drawer) id(made, factory string) string {
 	d.world.mu.Lock()
 	defer d.world.mu.Unlock()
-	n := len(d.world.rollouts)
-	if n == 0 || d.IntN(30) == 0 {
-		return uuid.NewString()
-	}
-	return d.world.rollouts[max(0, n-1-d.IntN(6))]
-}
-
-func (d *drawer) method(factoryID string) string {
-	d.world.mu.Lock()
-	defer d.world.mu.Unlock()
-	if n := len(d.world.methods); n > 0 {
-		// Of whatever factory: nobody must find it in another.
-		f, m, _ := strings.Cut(d.world.methods[d.IntN(n)], "/")
-		if f == factoryID || d.IntN(4) == 0 {
-			return m
+	all := d.world.made[made]
+	if n := len(all); n > 0 && d.IntN(30) > 0 {
+		x := all[max(0, n-1-d.IntN(6))]
+		if x.factory == "" || x.factory == factory || d.IntN(4) == 0 {
+			return x.id
 		}
 	}
 	return uuid.NewString()
 }
 
-// parameters fills the path of any operation, those that are yet to come among them.
-func (d *drawer) parameters(op operations.Operation, p person) map[string]string {
-	values := map[string]string{}
-	for _, name := range op.Parameters() {
-		switch name {
-		case "edgeType":
-			values[name] = one(d, edgeTypes)
-		case "channel":
-			values[name] = one(d, channels)
-		case "factoryId":
-			values[name] = d.factoryID(p)
-		case "methodId":
-			values[name] = d.method(values["factoryId"])
-		case "code":
-			values[name] = one(d, codes)
-		case "edgeId":
-			values[name] = fmt.Sprintf("edge-%d", d.IntN(4))
-		case "kind":
-			values[name] = one(d, []string{"users", "organizations"})
-		case "id":
-			values[name] = d.rollout()
-			switch values["kind"] {
-			case "users":
-				values[name] = "mara-" + one(d, organizations)
-			case "organizations":
-				values[name] = one(d, organizations)
-			}
-		default:
-			values[name] = "x"
+// values fills any operation's sample, those that are yet to come among them: what is not drawn here
+// is as in the event files.
+func (d *drawer) values(op operations.Operation, p person) samples.Values {
+	factory, author, organization := d.factoryID(p), p.OrganizationID, one(d, organizations)
+	if strings.Contains(op.Path, "{factoryId}") && d.IntN(20) > 0 {
+		organization = ownerOf(factory) // a factory never changes its organization
+	}
+	if p.Has(auth.PlatformOwner) {
+		author = ownerOf(factory)
+	}
+	v := samples.Fixed()
+	v["organization"], v["user"] = organization, "mara-"+one(d, organizations)
+	v["edgeType"], v["channel"], v["edgeId"] = one(d, edgeTypes), one(d, channels), fmt.Sprintf("edge-%d", d.IntN(4))
+	v["version"], v["target"] = one(d, versions), one(d, versions)
+	v["sha256"] = strings.Repeat("ab"[:1+d.IntN(12)/11], 64)[:64] // one in twelve has other bytes
+	v["percent"], v["end"], v["status"] = one(d, percents), one(d, ends), one(d, append(ends, "active"))
+	v["factoryId"], v["code"] = factory, one(d, codes)
+	v["product"] = fmt.Sprintf("7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e1%d", d.IntN(3))
+	v["name"] = fmt.Sprintf("Works %d, %s", d.IntN(5), secret(author))
+	v["limit"] = fmt.Sprint(5 + d.IntN(40))
+	for _, s := range samples.All {
+		if s.Makes != "" {
+			v[s.Makes] = d.id(s.Makes, factory)
 		}
 	}
-	return values
-}
-
-// bodies makes the body of each operation that has one, given its parameters and the caller.
-var bodies = map[string]func(*drawer, map[string]string, person) string{
-	"publish-release": func(d *drawer, at map[string]string, _ person) string {
-		version := one(d, versions)
-		digest := strings.Repeat("ab"[:1+d.IntN(12)/11], 64)[:64] // one in twelve has other bytes
-		return fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":"https://artifacts.example/%s/%s","sha256":%q}`,
-			version, at["edgeType"], version, digest)
-	},
-	"start-rollout": func(d *drawer, _ map[string]string, _ person) string {
-		return fmt.Sprintf(`{"edgeType":%q,"channel":%q,"targetVersion":%q}`, one(d, edgeTypes), one(d, channels), one(d, versions))
-	},
-	"update-rollout": func(d *drawer, _ map[string]string, _ person) string {
-		switch d.IntN(10) {
-		case 0:
-			return `{"status":"halted"}`
-		case 1:
-			return `{"status":"completed"}`
-		case 2:
-			return fmt.Sprintf(`{"staged_percent":%d,"status":%q}`, one(d, percents), one(d, []string{"halted", "completed"}))
-		}
-		return fmt.Sprintf(`{"staged_percent":%d}`, one(d, percents))
-	},
-	"put-factory": func(d *drawer, at map[string]string, _ person) string {
-		owner := ownerOf(at["factoryId"])
-		name := fmt.Sprintf("Works %d, %s", d.IntN(3), secret(owner))
-		if d.IntN(20) == 0 {
-			owner = one(d, organizations) // a factory never changes its organization
-		}
-		return fmt.Sprintf(`{"organizationId":%q,"name":%q}`, owner, name)
-	},
-	"create-production-method": func(d *drawer, _ map[string]string, p person) string {
-		return fmt.Sprintf(`{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e1%d","name":"Milling %d, %s"}`, d.IntN(3), d.IntN(100), secret(p.OrganizationID))
-	},
-	"put-machine": func(d *drawer, _ map[string]string, p person) string {
-		return fmt.Sprintf(`{"name":"Mill %d, %s"}`, d.IntN(5), secret(p.OrganizationID))
-	},
-	"put-edge": func(d *drawer, at map[string]string, _ person) string {
-		return fmt.Sprintf(`{"edgeType":%q,"channel":%q,"organizationId":%q}`, one(d, edgeTypes), one(d, channels),
-			one(d, organizations))
-	},
-	"put-rate-limit": func(d *drawer, at map[string]string, _ person) string {
-		if at["kind"] == "users" {
-			return fmt.Sprintf(`{"limit":%d,"reason":"too many calls"}`, 5+d.IntN(40))
-		}
-		return fmt.Sprintf(`{"limit":%d,"copilotLimit":%d}`, 6000+d.IntN(3), 300+d.IntN(3))
-	},
-}
-
-// queries makes the query of lists that need one, and of some polls.
-var queries = map[string]func(*drawer) string{
-	"list-edges": func(d *drawer) string {
-		if d.IntN(2) == 0 {
-			return "organizationId=" + one(d, organizations)
-		}
-		return "edgeType=" + one(d, edgeTypes) + "&channel=" + one(d, channels)
-	},
-	"list-factories": func(d *drawer) string { return "organizationId=" + one(d, organizations) },
-	"list-rollouts":  func(d *drawer) string { return "status=" + one(d, []string{"active", "halted", "completed"}) },
-	"get-manifest":   func(d *drawer) string { return "installed=" + one(d, versions) },
-}
-
-// TestRequests_EveryOperationThatWrites_IsDrawnAndAudited: an operation that is added to the table and
-// changes something has to take part in the run.
-func TestRequests_EveryOperationThatWrites_IsDrawnAndAudited(t *testing.T) {
-	for _, op := range operations.Table {
-		if op.Method == http.MethodGet || op.Method == operations.Any {
-			continue
-		}
-		if bodies[op.ID] == nil && op.Method != http.MethodDelete {
-			t.Errorf("no body is drawn for %s", op.ID)
-		}
-		if !ledger.Audited(op.ID) {
-			t.Errorf("the books do not explain the answers of %s", op.ID)
-		}
-	}
-}
-
-// weight says how often an operation is drawn. Changes matter more than reads here.
-func weight(op operations.Operation) int {
-	switch op.ID {
-	case "update-rollout":
-		return 12
-	case "publish-release", "start-rollout", "create-production-method", "put-machine":
-		return 6
-	case "put-factory", "put-edge", "get-manifest":
-		return 4
-	case "copilot":
-		return 1
-	}
-	return 2
+	return v
 }
 
 // operation draws from the whole table.
 func (d *drawer) operation() operations.Operation {
 	total := 0
-	for _, op := range operations.Table {
-		total += weight(op)
+	for _, s := range samples.All {
+		total += s.Weight
 	}
 	n := d.IntN(total)
-	for _, op := range operations.Table {
-		if n -= weight(op); n < 0 {
-			return op
+	for _, s := range samples.All {
+		if n -= s.Weight; n < 0 {
+			return operations.Get(s.Operation)
 		}
 	}
 	panic("no operation was drawn")
@@ -288,37 +148,39 @@ func (d *drawer) person(op operations.Operation, all []person) person {
 }
 
 // request draws a request of a person.
-func (d *drawer) request(op operations.Operation, p person) drawn {
-	r := drawn{op: op, parameter: d.parameters(op, p)}
-	if make := bodies[op.ID]; make != nil {
-		r.body = make(d, r.parameter, p)
+func (d *drawer) request(op operations.Operation, p person) samples.Call {
+	sample, way := samples.Of(op.ID), samples.Case{}
+	if len(sample.Also) > 0 && d.IntN(10) < 3 {
+		way = one(d, sample.Also)
 	}
-	if query := queries[op.ID]; query != nil && d.IntN(5) > 0 {
-		r.query = query(d)
-	} else if strings.HasPrefix(op.ID, "list-") && d.IntN(2) == 0 {
-		r.query = fmt.Sprintf("limit=%d", 1+d.IntN(100))
+	r := sample.Call(d.values(op, p), way)
+	path, query, _ := strings.Cut(r.Path, "?")
+	if query == "" || d.IntN(5) == 0 {
+		if r.Path = path; samples.Lists(op.ID) && d.IntN(2) == 0 {
+			r.Path += fmt.Sprintf("?limit=%d", 1+d.IntN(100))
+		}
 	}
 	switch {
 	case op.Method == http.MethodPost && d.IntN(3) > 0:
-		r.header = []string{"Idempotency-Key", fmt.Sprintf("key-%d", d.IntN(1<<30))}
+		r.Header = [2]string{"Idempotency-Key", fmt.Sprintf("key-%d", d.IntN(1<<30))}
 	case op.Method == http.MethodGet && d.IntN(4) == 0:
-		r.header = d.condition("If-None-Match", r)
+		r.Header = d.condition("If-None-Match", r)
 	case op.Method != http.MethodGet && op.Method != http.MethodPost && d.IntN(4) == 0:
-		r.header = d.condition("If-Match", r)
+		r.Header = d.condition("If-Match", r)
 	}
-	if r.body != "" && d.IntN(40) == 0 {
-		r.body = d.broken(r.body)
+	if r.Body != "" && d.IntN(40) == 0 {
+		r.Body = d.broken(r.Body)
 	}
 	return r
 }
 
-func (d *drawer) condition(name string, r drawn) []string {
+func (d *drawer) condition(name string, r samples.Call) [2]string {
 	d.world.mu.Lock()
 	defer d.world.mu.Unlock()
-	if tag := d.world.tags[r.path()]; tag != "" && d.IntN(4) > 0 {
-		return []string{name, tag}
+	if tag := d.world.tags[r.Path]; tag != "" && d.IntN(4) > 0 {
+		return [2]string{name, tag}
 	}
-	return []string{name, fmt.Sprintf("%q", fmt.Sprint(1+d.IntN(4)))}
+	return [2]string{name, fmt.Sprintf("%q", fmt.Sprint(1+d.IntN(4)))}
 }
 
 // broken makes a body one that must be refused.

@@ -2,7 +2,6 @@ package proof
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/proof/fault"
 	"wavegate/scripts/proof/ledger"
+	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
@@ -33,8 +33,7 @@ func TestRun_UnderFaults_TellsOneStory(t *testing.T) {
 	play(t, o, total)
 }
 
-// TestRun_OnTheReference_TellsOneStory does the same on the store that honours transaction tokens by
-// itself; for the embedded one, the store front does.
+// TestRun_OnTheReference_TellsOneStory does the same on DynamoDB Local.
 func TestRun_OnTheReference_TellsOneStory(t *testing.T) {
 	onReference(t, func(s *dynamolocal.Store) {
 		total := count(t, "PROOF_CALLS_REFERENCE", 300, 20_000)
@@ -43,8 +42,8 @@ func TestRun_OnTheReference_TellsOneStory(t *testing.T) {
 	})
 }
 
-// A round is a run on one empty store. Long runs have many: a transaction of the embedded store takes
-// the longer the more is stored.
+// A round is a run on one empty store. Long runs have many: a new item of the embedded store takes longer
+// the more items are stored.
 type round struct {
 	seed  uint64
 	calls int
@@ -175,9 +174,8 @@ func (c *callers) warm(t *testing.T) {
 	t.Helper()
 	for _, o := range organizations {
 		for n := range 2 {
-			at := map[string]string{"factoryId": fmt.Sprintf("%s-%d", o, n)}
-			body := fmt.Sprintf(`{"organizationId":%q,"name":"Works, %s"}`, o, secret(o))
-			c.make(c.people[0], drawn{op: operations.Get("put-factory"), parameter: at, body: body})
+			works := samples.Values{"factoryId": fmt.Sprintf("%s-%d", o, n), "organization": o, "name": "Works, " + secret(o)}
+			c.make(c.people[0], samples.Of("put-factory").Call(works, samples.Case{}))
 		}
 	}
 	for _, p := range c.people {
@@ -198,12 +196,12 @@ func (c *callers) call(o round) {
 				op := d.operation()
 				p := d.person(op, c.people)
 				r := d.request(op, p)
-				again := r.key() != "" || op.Method != operations.Any && d.IntN(2) == 0
+				again := keyOf(r) != "" || op.Method != operations.Any && d.IntN(2) == 0
 				for c.make(p, r) >= 500 && again && c.take() {
 					time.Sleep(20 * time.Millisecond)
 				}
 				// The caller whose answer was lost on its way asks once more.
-				if r.key() != "" && d.IntN(3) == 0 && c.take() {
+				if keyOf(r) != "" && d.IntN(3) == 0 && c.take() {
 					c.make(p, r)
 				}
 			}
@@ -220,11 +218,11 @@ func (c *callers) take() bool {
 }
 
 // make makes a call, notes it and what is wrong with its answer, and returns its status.
-func (c *callers) make(p person, r drawn) int {
+func (c *callers) make(p person, r samples.Call) int {
 	began := time.Now()
-	a, err := p.caller.Try(r.method(), r.path(), r.body, r.header...)
+	a, err := p.caller.Try(r.Method, r.Path, r.Body, r.Header[:]...)
 	call := ledger.Call{
-		Operation: r.op.ID, Parameter: maps.Clone(r.parameter), Path: r.path(), Body: []byte(r.body), Key: r.key(),
+		Operation: r.Operation, Parameter: r.Parameters, Path: r.Path, Body: []byte(r.Body), Key: keyOf(r),
 		Issuer: p.Issuer, User: p.UserID, Organization: p.OrganizationID,
 		ReadsAll: p.Has(auth.PlatformOwner), Member: p.Has(auth.Member),
 		Began: began, Ended: time.Now(),

@@ -2,295 +2,245 @@ package contract_test
 
 import (
 	"fmt"
-	"go/ast"
-	"go/constant"
-	"go/types"
-	"maps"
-	"path"
-	"sync"
+	"net/http"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
 	"testing"
 
-	"golang.org/x/tools/go/packages"
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"wavegate/shared/platform/value"
 )
 
-// An input is one value that an operation reads, as its source says.
-type input struct {
-	in       string // path, query, header or body
-	name     string
-	rule     string // the rule's package and name, such as value.Name; empty: none
+// TestInputs_OfContractAndCode_AreTheSame compares every value that an operation reads from path, query,
+// headers and body: the same names, required on both sides or on none, and under the same rule.
+func TestInputs_OfContractAndCode_AreTheSame(t *testing.T) {
+	count := 0
+	for id, both := range bothSides(t) {
+		for _, difference := range inputDifferences(both.item, both.contract, both.code) {
+			t.Errorf("%s: %s", id, difference)
+		}
+		count += len(both.code.inputs)
+	}
+	t.Logf("%d values", count)
+}
+
+// A documented input is a parameter or a field of a body.
+type documented struct {
+	*openapi3.Schema
 	required bool
-	integer  bool
-	least    int64 // of an integer parameter of the query, with most and fallback
-	most     int64
-	fallback int64
 }
 
-// reads finds what each operation reads, by following its source from wire through every function of
-// the module that is handed the call, its input or its body, to the methods of request.Input and
-// request.Body. It is keyed by the operation's id.
-var reads = sync.OnceValues(func() (map[string][]input, error) {
-	loaded, err := packages.Load(&packages.Config{
-		Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile |
-			packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo,
-		Dir: "../..",
-	}, "./functions/...", "./shared/...")
-	if err != nil {
-		return nil, err
+// inputDifferences compares what an operation reads with what the contract says of it.
+func inputDifferences(item *openapi3.PathItem, op *openapi3.Operation, code operation) []string {
+	if op.Extensions["x-any-query"] != nil {
+		return nil // what is forwarded is not read
 	}
-	s := &sources{bodies: map[*types.Func]body{}}
-	for _, p := range loaded {
-		for _, e := range p.Errors {
-			return nil, e
+	inContract, differences := documentedInputs(item, op)
+	if (op.RequestBody != nil) != code.body {
+		differences = append(differences, fmt.Sprintf("it has a body: %v in the contract, %v in the code", op.RequestBody != nil, code.body))
+	}
+	inCode := map[string]bool{}
+	for _, in := range code.inputs {
+		key := in.in + " " + in.name
+		inCode[key] = true
+		schema, there := inContract[key]
+		switch {
+		case !there:
+			differences = append(differences, fmt.Sprintf("the code reads %s, which the contract does not have", key))
+			continue
+		case schema.required != in.required:
+			differences = append(differences, fmt.Sprintf("%s is required: %v in the contract, %v in the code", key, schema.required, in.required))
 		}
-		s.add(p)
+		for _, difference := range ruleDifferences(schema.Schema, in) {
+			differences = append(differences, key+" "+difference)
+		}
 	}
-	all := map[string][]input{}
-	for _, p := range loaded {
-		for _, file := range p.Syntax {
-			for _, d := range file.Decls {
-				if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "wire" && p.Name == "main" {
-					w := &walk{sources: s}
-					w.function(body{f, p.TypesInfo}, nil)
-					if w.err != nil {
-						return nil, fmt.Errorf("%s: %w", p.PkgPath, w.err)
-					}
-					all[path.Base(p.PkgPath)] = w.found
-				}
+	for key := range inContract {
+		if !inCode[key] {
+			differences = append(differences, fmt.Sprintf("the contract has %s, which the code does not read", key))
+		}
+	}
+	return append(differences, choiceDifferences(op, code.choices)...)
+}
+
+func documentedInputs(item *openapi3.PathItem, op *openapi3.Operation) (map[string]documented, []string) {
+	inputs := map[string]documented{}
+	for _, p := range slices.Concat(item.Parameters, op.Parameters) {
+		inputs[p.Value.In+" "+p.Value.Name] = documented{p.Value.Schema.Value, p.Value.Required}
+	}
+	if answerOf(op, http.StatusNotModified) != nil {
+		delete(inputs, "header If-None-Match") // of every read; package lambdahttp does it
+	}
+	body := bodyOf(op)
+	if body == nil {
+		return inputs, nil
+	}
+	for name, field := range body.Properties {
+		inputs["body "+name] = documented{field.Value, slices.Contains(body.Required, name)}
+	}
+	if has := body.AdditionalProperties.Has; has == nil || *has || !op.RequestBody.Value.Required {
+		return inputs, []string{"the body must be required, and take no field that is not named"}
+	}
+	return inputs, nil
+}
+
+func bodyOf(op *openapi3.Operation) *openapi3.Schema {
+	if op.RequestBody == nil {
+		return nil
+	}
+	return op.RequestBody.Value.Content["application/json"].Schema.Value
+}
+
+// choiceDifferences compares the fields of a body of which one at least is given.
+func choiceDifferences(op *openapi3.Operation, inCode [][]string) []string {
+	var inContract [][]string
+	if body := bodyOf(op); body != nil {
+		var names []string
+		for _, one := range body.AnyOf {
+			names = append(names, one.Value.Required...)
+		}
+		if body.MinProps == 1 {
+			for name := range body.Properties {
+				names = append(names, name)
 			}
 		}
-	}
-	return all, nil
-})
-
-func readsOf(t *testing.T) map[string][]input {
-	t.Helper()
-	all, err := reads()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-// A body is the source of a function.
-type body struct {
-	decl *ast.FuncDecl
-	info *types.Info
-}
-
-type sources struct{ bodies map[*types.Func]body }
-
-func (s *sources) add(p *packages.Package) {
-	for _, file := range p.Syntax {
-		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
-				if object, ok := p.TypesInfo.Defs[f.Name].(*types.Func); ok {
-					s.bodies[object] = body{f, p.TypesInfo}
-				}
-			}
+		if names != nil {
+			inContract = [][]string{names}
 		}
 	}
-}
-
-const requestPackage = "wavegate/shared/platform/request"
-
-// A walk follows one operation. known holds what a function's parameters stand for: names and rules
-// that a caller of it chose.
-type walk struct {
-	*sources
-	found []input
-	depth int
-	err   error
-}
-
-func (w *walk) function(f body, known map[types.Object]ast.Expr) {
-	w.statements(f, f.decl.Body, known)
-}
-
-func (w *walk) statements(f body, block *ast.BlockStmt, known map[types.Object]ast.Expr) {
-	if w.depth++; w.depth > 20 {
-		w.err = fmt.Errorf("%s calls itself", f.decl.Name.Name)
-	}
-	defer func() { w.depth-- }()
-	named := closures(f.info, block)
-	ast.Inspect(block, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			for _, c := range named {
-				if c == n {
-					return false // followed where it is called
-				}
-			}
-		case *ast.CallExpr:
-			if closure := named[objectOf(f.info, n.Fun)]; closure != nil && w.err == nil {
-				inner := maps.Clone(known)
-				if inner == nil {
-					inner = map[types.Object]ast.Expr{}
-				}
-				given(f.info, closure.Type, f.info, n, known, inner)
-				w.statements(f, closure.Body, inner)
-			} else if w.err == nil {
-				w.call(f, n, known)
-			}
-		}
-		return true
-	})
-}
-
-// closures are the functions with parameters that a block gives names to.
-func closures(info *types.Info, block *ast.BlockStmt) map[types.Object]*ast.FuncLit {
-	named := map[types.Object]*ast.FuncLit{}
-	ast.Inspect(block, func(n ast.Node) bool {
-		assign, ok := n.(*ast.AssignStmt)
-		if !ok || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
-			return true
-		}
-		name, isName := assign.Lhs[0].(*ast.Ident)
-		closure, isClosure := assign.Rhs[0].(*ast.FuncLit)
-		if isName && isClosure && len(closure.Type.Params.List) > 0 {
-			named[info.Defs[name]] = closure
-		}
-		return true
-	})
-	return named
-}
-
-// given puts what a call hands over into inner, by the parameters that it is handed to.
-func given(of *types.Info, to *ast.FuncType, from *types.Info, call *ast.CallExpr, known, inner map[types.Object]ast.Expr) {
-	i := 0
-	for _, list := range to.Params.List {
-		for _, name := range list.Names {
-			if i < len(call.Args) {
-				e := resolve(from, call.Args[i], known)
-				inner[of.Defs[name]] = e
-				// What the caller's expressions mean is asked of the callee's types.
-				if tv, ok := from.Types[e]; ok {
-					of.Types[e] = tv
-				}
-				if use := objectOf(from, e); use != nil {
-					of.Uses[identOf(e)] = use
-				}
-			}
-			i++
-		}
-	}
-}
-
-func (w *walk) call(f body, call *ast.CallExpr, known map[types.Object]ast.Expr) {
-	callee := calleeOf(f.info, call)
-	if callee == nil || callee.Pkg() == nil {
-		return
-	}
-	if callee.Pkg().Path() == requestPackage {
-		w.read(f, callee.Name(), call, known)
-		return
-	}
-	to, ours := w.bodies[callee]
-	if !ours || !handsOnInput(callee) {
-		return
-	}
-	inner := map[types.Object]ast.Expr{}
-	given(to.info, to.decl.Type, f.info, call, known, inner)
-	w.function(to, inner)
-}
-
-// read records what a method of request.Input or request.Body reads.
-func (w *walk) read(f body, method string, call *ast.CallExpr, known map[types.Object]ast.Expr) {
-	text := func(i int) string {
-		if v := f.info.Types[resolve(f.info, call.Args[i], known)].Value; v != nil && v.Kind() == constant.String {
-			return constant.StringVal(v)
-		}
-		w.err = fmt.Errorf("%s: the name is no constant", method)
-		return ""
-	}
-	number := func(i int) int64 {
-		v := f.info.Types[resolve(f.info, call.Args[i], known)].Value
-		if v == nil {
-			w.err = fmt.Errorf("%s: the bound is no constant", method)
-			return 0
-		}
-		n, _ := constant.Int64Val(v)
-		return n
-	}
-	rule := func(i int) string {
-		if object := objectOf(f.info, resolve(f.info, call.Args[i], known)); object != nil {
-			return object.Pkg().Name() + "." + object.Name()
-		}
-		return ""
-	}
-	add := func(in input) { w.found = append(w.found, in) }
-	switch method {
-	case "Path":
-		add(input{in: "path", name: text(0), rule: rule(1), required: true})
-	case "Query":
-		add(input{in: "query", name: text(0), rule: rule(1)})
-	case "QueryInteger":
-		add(input{in: "query", name: text(0), integer: true, least: number(1), most: number(2), fallback: number(3)})
-	case "IdempotencyKey":
-		add(input{in: "header", name: "Idempotency-Key"})
-	case "Preconditions":
-		add(input{in: "header", name: "If-Match"})
-		add(input{in: "header", name: "If-None-Match"})
-	case "Text":
-		add(input{in: "body", name: text(0), rule: rule(1), required: true})
-	case "OptionalText":
-		add(input{in: "body", name: text(0), rule: rule(1)})
-	case "Integer":
-		add(input{in: "body", name: text(0), integer: true, required: true})
-	case "OptionalInteger":
-		add(input{in: "body", name: text(0), integer: true})
-	case "Body", "Err", "Fault", "Refuse", "Require", "Revision", "Check", "NotModified", "Of", "Apply":
-	default:
-		w.err = fmt.Errorf("request.%s is new to this test; say here what it reads", method)
-	}
-}
-
-func calleeOf(info *types.Info, call *ast.CallExpr) *types.Func {
-	e := call.Fun
-	if index, generic := e.(*ast.IndexExpr); generic {
-		e = index.X
-	}
-	f, _ := objectOf(info, e).(*types.Func)
-	if f != nil {
-		f = f.Origin()
-	}
-	return f
-}
-
-// handsOnInput tells whether a function is handed something that inputs are read from.
-func handsOnInput(f *types.Func) bool {
-	signature := f.Signature()
-	for v := range signature.Params().Variables() {
-		switch v.Type().String() {
-		case "*" + requestPackage + ".Input", "*" + requestPackage + ".Body", "*wavegate/shared/platform/lambdahttp.Call":
-			return true
-		}
-	}
-	return false
-}
-
-// resolve is what an expression stands for: itself, or what the caller gave for the parameter that it
-// names.
-func resolve(info *types.Info, e ast.Expr, known map[types.Object]ast.Expr) ast.Expr {
-	if given, ok := known[objectOf(info, e)]; ok && objectOf(info, e) != nil {
-		return given
-	}
-	return e
-}
-
-func identOf(e ast.Expr) *ast.Ident {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return e
-	case *ast.SelectorExpr:
-		return e.Sel
+	if got, want := sorted(inContract), sorted(inCode); got != want {
+		return []string{fmt.Sprintf("one at least of these fields is given: %s in the contract, %s in the code", got, want)}
 	}
 	return nil
 }
 
-// objectOf is what a name, with or without its package, refers to.
-func objectOf(info *types.Info, e ast.Expr) types.Object {
-	if id := identOf(e); id != nil {
-		return info.Uses[id]
+func sorted(choices [][]string) string {
+	all := make([]string, len(choices))
+	for i, names := range choices {
+		all[i] = fmt.Sprint(slices.Sorted(slices.Values(names)))
+	}
+	slices.Sort(all)
+	return fmt.Sprint(all)
+}
+
+// ruleDifferences compares the schema of a value with the rule that the code reads it by.
+func ruleDifferences(s *openapi3.Schema, in input) []string {
+	switch {
+	case in.in == "header":
+		return nil // what headers may hold is compared below
+	case in.number != nil:
+		return numberDifferences(s, in.number, in.fallback)
+	case !s.Type.Is(openapi3.TypeString):
+		return []string{"is no string in the contract"}
+	case in.check == "value.isTime":
+		if s.Format != "date-time" || s.Pattern != "" || s.MaxLength != nil || s.Enum != nil {
+			return []string{"is not the format date-time alone"}
+		}
+		return nil
+	case in.text.Trim || in.check != "":
+		return textDifferences(s, in.text)
+	}
+	return patternDifferences(s, in.text)
+}
+
+func numberDifferences(s *openapi3.Schema, rule *value.Integer, fallback *int64) []string {
+	var want openapi3.Schema
+	says := rule.Says()
+	if rule.OneOf == nil {
+		want.Min, want.Max = new(float64(rule.Least)), new(float64(rule.Most))
+	}
+	for _, n := range rule.OneOf {
+		want.Enum = append(want.Enum, float64(n))
+	}
+	if fallback != nil {
+		want.Default = float64(*fallback)
+		says += fmt.Sprintf(", %d where it is left out", *fallback)
+	}
+	if !s.Type.Is(openapi3.TypeInteger) || !same(s.Min, want.Min) || !same(s.Max, want.Max) || !slices.Equal(s.Enum, want.Enum) || s.Default != want.Default {
+		return []string{"is not " + says}
+	}
+	return nil
+}
+
+// patternDifferences compares a rule that is a pattern and bounds of length, and nothing more, with the
+// same in the contract; a choice of words may be an enum.
+func patternDifferences(s *openapi3.Schema, rule *value.Text) []string {
+	var differences []string
+	got, want := s.Pattern, ""
+	if rule.Pattern != "" {
+		want = anchored(rule.Pattern)
+	}
+	if s.Enum != nil {
+		got, want = strings.Join(words(s.Enum), "|"), rule.Pattern
+	}
+	if got != want || s.Enum != nil && s.Pattern != "" {
+		differences = append(differences, fmt.Sprintf("has the pattern %s in the contract, %s in the code", got, want))
+	}
+	var longest *uint64
+	if rule.Max > 0 {
+		longest = new(uint64(rule.Max))
+	}
+	if s.MinLength != uint64(rule.Min) || !same(s.MaxLength, longest) {
+		differences = append(differences, fmt.Sprintf("has other lengths in the contract than %d to %d in the code", rule.Min, rule.Max))
+	}
+	return differences
+}
+
+func words(enum []any) []string {
+	all := make([]string, len(enum))
+	for i, one := range enum {
+		all[i] = regexp.QuoteMeta(fmt.Sprint(one))
+	}
+	return all
+}
+
+// anchored is the pattern of a whole value, which the contract has to say and the code means. Of
+// alternatives, ^ and $ would else hold the first and the last alone.
+func anchored(pattern string) string {
+	plain, whole := "^"+pattern+"$", "^(?:"+pattern+")$"
+	if a, err := syntax.Parse(plain, syntax.Perl); err == nil {
+		if b, err := syntax.Parse(whole, syntax.Perl); err == nil && a.Equal(b) {
+			return plain
+		}
+	}
+	return "^(" + pattern + ")$"
+}
+
+func same[T comparable](a, b *T) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+// textDifferences compares a rule that trims, or leaves the last word to a function, with a pattern that
+// says the same: they agree on every text that is tried.
+func textDifferences(s *openapi3.Schema, rule *value.Text) []string {
+	if rule.Pattern != "" {
+		return []string{"has a rule with both a pattern and a check, which is new to this test; say here how to compare it"}
+	}
+	if s.MinLength != 0 || s.MaxLength != nil || s.Enum != nil {
+		return []string{"says in the contract with more than its pattern what is taken"}
+	}
+	key := fmt.Sprint(s.Pattern, rule.Min, rule.Max, rule.Trim, rule.Says)
+	if _, done := tried[key]; !done {
+		tried[key] = disagreements(s.Pattern, rule)
+	}
+	return tried[key]
+}
+
+// tried holds what came of the patterns that were compared with their rules, which many operations share.
+var tried = map[string][]string{}
+
+func disagreements(pattern string, rule *value.Text) []string {
+	allowed, err := regexp.Compile(pattern)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for text := range likely(rule) {
+		if inContract, inCode := allowed.MatchString(text), rule.Accepts(text); inContract != inCode {
+			return []string{fmt.Sprintf("takes %.40q (%d bytes): %v in the contract, %v in the code, which says %s", text, len(text), inContract, inCode, rule.Says)}
+		}
 	}
 	return nil
 }

@@ -2,11 +2,7 @@ package contract_test
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -128,7 +124,7 @@ func TestFaults_CodesOfContractAndCode_AreTheSame(t *testing.T) {
 			}
 		}
 	}
-	eachSource(t, []string{"..", "../../functions"}, func(n ast.Node) {
+	code(t).eachNode(func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			if f, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) == 3 && slices.Contains([]string{"parameter", "fault", "Fault"}, f.Sel.Name) {
@@ -159,26 +155,3 @@ func TestFaults_CodesOfContractAndCode_AreTheSame(t *testing.T) {
 }
 
 var faultCode = regexp.MustCompile(`^[a-z]+$`)
-
-// eachSource walks every node of every source file, tests left out, under the directories.
-func eachSource(t *testing.T, dirs []string, see func(ast.Node)) {
-	t.Helper()
-	for _, dir := range dirs {
-		if _, err := os.Stat(dir); err != nil {
-			t.Fatal(err)
-		}
-		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			if err == nil {
-				ast.Inspect(file, func(n ast.Node) bool { see(n); return true })
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}

@@ -19,12 +19,12 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-var load = sync.OnceValues(func() (*openapi3.T, error) { return conform.Load(contract.Document) })
+var loadDocument = sync.OnceValues(func() (*openapi3.T, error) { return conform.Load(contract.Document) })
 
 // document is the contract, which is valid OpenAPI with valid examples, or ends the test.
 func document(t *testing.T) *openapi3.T {
 	t.Helper()
-	doc, err := load()
+	doc, err := loadDocument()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,6 +52,39 @@ func inContract(t *testing.T) map[string]*openapi3.Operation {
 	return all
 }
 
+// Both are the two sides of an operation: what the contract says of it, and what its source does.
+type both struct {
+	item     *openapi3.PathItem
+	contract *openapi3.Operation
+	code     operation
+}
+
+// bothSides lists the operations of the table that are in the contract, by the contract's ids.
+func bothSides(t *testing.T) map[string]both {
+	t.Helper()
+	inCode, err := code(t).operations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]both{}
+	for _, row := range operations.Table {
+		op, there := inCode[row.ID]
+		if !there {
+			t.Errorf("functions/%s has no function wire", row.ID)
+		}
+		path := document(t).Paths.Value(pathOf(row))
+		for id, method := range methodsOf(row) {
+			if path != nil && path.GetOperation(method) != nil {
+				all[id] = both{path, path.GetOperation(method), op}
+			}
+		}
+	}
+	return all
+}
+
+// pathOf is a row's path in the contract: OpenAPI has no way to write the rest of a path.
+func pathOf(op operations.Operation) string { return strings.Replace(op.Path, "+}", "}", 1) }
+
 // methodsOf lists the methods that a row stands for, with the id that each has in the contract.
 func methodsOf(op operations.Operation) map[string]string {
 	if op.Method != operations.Any {
@@ -69,7 +102,7 @@ func methodsOf(op operations.Operation) map[string]string {
 func TestRoutes_ContractAndTableOfOperations_AreTheSame(t *testing.T) {
 	want := map[string]route{}
 	for _, op := range operations.Table {
-		path := strings.Replace(op.Path, "+}", "}", 1) // OpenAPI has no way to write the rest of a path
+		path := pathOf(op)
 		roles := make([]string, len(op.Roles))
 		for i, r := range op.Roles {
 			roles[i] = strings.Trim(string(r), "()")
@@ -163,21 +196,6 @@ func answerOf(op *openapi3.Operation, status int) *openapi3.Response {
 		return r.Value
 	}
 	return nil
-}
-
-// TestAnswers_WithAnEntityTag_CanBeAskedForConditionally: a read has all of ETag, If-None-Match and
-// 304, or none.
-func TestAnswers_WithAnEntityTag_CanBeAskedForConditionally(t *testing.T) {
-	for id, op := range inContract(t) {
-		ok := answerOf(op, http.StatusOK)
-		if ok == nil || ok.Content == nil {
-			continue
-		}
-		asks := op.Parameters.GetByInAndName(openapi3.ParameterInHeader, "If-None-Match") != nil
-		if has := ok.Headers["ETag"] != nil; has != asks || has != (answerOf(op, http.StatusNotModified) != nil) {
-			t.Errorf("%s has some but not all of ETag, If-None-Match and 304", id)
-		}
-	}
 }
 
 // TestContract_NoOperationLinksIt: neither the document nor its validator is in a binary that answers

@@ -65,6 +65,9 @@ func TestSource_NoFunctionNamesAScan(t *testing.T) {
 	files := 0
 	for _, root := range []string{"../../shared", "../../functions"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() && slices.Contains([]string{"dynamolocal", "dynamotest"}, d.Name()) {
+				return fs.SkipDir // no function is linked with these
+			}
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}

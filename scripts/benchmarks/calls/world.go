@@ -1,5 +1,4 @@
-// Package calls runs the service for measurements and knows a call of each operation, with what the
-// call acts on.
+// Package calls runs the service for measurements, and has the samples' calls made on it.
 package calls
 
 import (
@@ -16,6 +15,7 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
+	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/setting"
@@ -88,16 +88,13 @@ func (w *World) Close() {
 }
 
 // A Caller is who calls: a user with a role in an organization, or a box.
-type Caller struct {
-	User, Organization string
-	Role               auth.Role
-}
+type Caller = samples.Caller
 
-// The callers of the calls; a box is Caller{User: id, Role: auth.Edge}.
+// The callers of the benchmarks' own calls.
 var (
-	Owner    = Caller{"olga", "wavegate", auth.PlatformOwner}
-	Engineer = Caller{"eric", "acme", auth.ProductionEngineer}
-	Admin    = Caller{"anna", "acme", auth.OrganizationAdmin}
+	Owner    = samples.Owner
+	Engineer = Caller{User: "eric", Organization: "acme", Role: auth.ProductionEngineer}
+	Admin    = Caller{User: "anna", Organization: "acme", Role: auth.OrganizationAdmin}
 )
 
 // Box is the caller that a box is.

@@ -78,7 +78,7 @@ func countAll(ctx context.Context) (usages []meter.Usage, kind string, err error
 	}
 	defer func() { _ = m.Close() }()
 	defer w.Close()
-	for _, row := range calls.Rows {
+	for _, row := range calls.Rows() {
 		u, err := count(w, m, row, nil)
 		if err != nil {
 			return nil, "", err
@@ -99,7 +99,7 @@ func profileAll(ctx context.Context, n int) (profiles []profile, authorizer prof
 		return nil, authorizer, err
 	}
 	defer p.Close()
-	for _, row := range calls.Rows {
+	for _, row := range calls.Rows() {
 		one, err := p.profile(row, n)
 		if err != nil {
 			return nil, authorizer, err
@@ -117,7 +117,7 @@ func printCounts(usages []meter.Usage, profiles []profile, kind string, n int) {
 	fmt.Println("| call | requests | round trips | read units | write units | CPU, ms | allocations | KB allocated |")
 	fmt.Println("|---|---|---|---|---|---|---|---|")
 	var disagreements []string
-	for i, row := range calls.Rows {
+	for i, row := range calls.Rows() {
 		u, p := usages[i], profiles[i]
 		fmt.Printf("| %s | %d | %d | %g | %g | %.2f | %.0f | %.0f |\n", row.Name(), u.Requests, u.Rounds, u.Read, u.Write, p.CPU, p.Objects, p.Bytes/1000)
 		for _, d := range u.Disagreements {
@@ -141,7 +141,7 @@ func printBills(usages []meter.Usage, profiles []profile) {
 		"Logs and traces: what the function, Lambda and the gateway log, and X-Ray's sample of %g %%.\n\n", roundTripMS, transactionMS, traced*100)
 	fmt.Println("| call | duration, ms | gateway | Lambda requests | Lambda compute | read units | write units | logs, traces | total |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|")
-	for i, row := range calls.Rows {
+	for i, row := range calls.Rows() {
 		op := operations.Get(row.Operation)
 		b := price(op, usages[i], profiles[i], changes(row))
 		fmt.Printf("| %s | %.0f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n", row.Name(), b.DurationMS,
@@ -153,7 +153,7 @@ func printBills(usages []meter.Usage, profiles []profile) {
 // changes tells whether a call commits a transaction.
 func changes(row calls.Row) bool {
 	reading := []string{"get-", "list-", "copilot"}
-	return !strings.Contains(row.Case, "nothing new") &&
+	return !strings.Contains(row.Name(), "nothing new") &&
 		!slices.ContainsFunc(reading, func(p string) bool { return strings.HasPrefix(row.Operation, p) })
 }
 

@@ -18,6 +18,7 @@ import (
 	"wavegate/scripts/benchmarks/calls"
 	"wavegate/scripts/local/runtime"
 	"wavegate/scripts/local/service"
+	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 )
@@ -48,7 +49,7 @@ func buildProbed(ctx context.Context) (string, error) {
 	}
 	source := filepath.Join(dir, "probe.go")
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
-		filepath.Join(root, "shared", "telemetry", "probe.go"): source}})
+		filepath.Join(root, "shared", "platform", "telemetry", "probe.go"): source}})
 	if err != nil {
 		return "", err
 	}
@@ -103,11 +104,11 @@ func startProfiler(ctx context.Context, s *dynamolocal.Store) (*profiler, error)
 // out.
 func (p *profiler) profile(row calls.Row, n int) (profile, error) {
 	return p.sum(p.Function(row.Operation), n, func() (func() error, error) {
-		request, err := row.Prepare(p.World)
+		request, status, err := row.Prepare(p.World)
 		return func() error {
 			a, err := p.Do(request)
-			if err == nil && a.Status != row.Status {
-				err = fmt.Errorf("%s: answered %d %s, want %d", row.Name(), a.Status, a.Body, row.Status)
+			if err == nil && a.Status != status {
+				err = fmt.Errorf("%s: answered %d %s, want %d", row.Name(), a.Status, a.Body, status)
 			}
 			return err
 		}, err
@@ -117,7 +118,7 @@ func (p *profiler) profile(row calls.Row, n int) (profile, error) {
 // authorizer profiles a token's check, with the issuer's keys known.
 func (p *profiler) authorizer(n int) (profile, error) {
 	function := p.Function(operations.Authorizer)
-	bearer, err := p.Bearer("anna", "acme", calls.Admin.Role)
+	bearer, err := p.Bearer("anna", "acme", auth.OrganizationAdmin)
 	if err != nil {
 		return profile{}, err
 	}

@@ -155,20 +155,16 @@ func (e event) forAuthorizer(methodArn string) authorizerEvent {
 // a body that is a string by now.
 var hopByHop = []string{"Connection", "Content-Length", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
-// headers are the request's headers with their names as they were sent, and those that API Gateway
-// adds.
+// headers are the request's headers and those that API Gateway adds. API Gateway hands names on as they
+// were sent, and callers over HTTP/2 send them in lower case. Here all callers do, so that every end-to-end
+// test fails for a function that looks for a name in one spelling alone.
 func headers(r *http.Request, c requestContext) map[string][]string {
 	all := map[string][]string{}
-	sent := namesAsSent(r)
 	for canonical, values := range r.Header {
 		if slices.Contains(hopByHop, canonical) {
 			continue
 		}
-		name := canonical
-		if s, ok := sent[canonical]; ok {
-			name = s
-		}
-		all[name] = values
+		all[strings.ToLower(canonical)] = values
 	}
 	all["Host"] = []string{r.Host}
 	forwarded := c.Identity.SourceIP

@@ -111,13 +111,11 @@ func New(o Options) *Gateway {
 // Forget drops the authorizer's remembered answers.
 func (g *Gateway) Forget() { g.authorizer.forget() }
 
-// Serve answers on the listener until the server is closed. It differs from the server's own method
-// in that functions see the names of headers as callers sent them.
+// Serve answers on the listener until the server is closed.
 func (g *Gateway) Serve(server *http.Server, l net.Listener) error {
 	server.Handler = g
 	server.DisableGeneralOptionsHandler = true // "OPTIONS *" is an unknown route like any other
-	recording(server)
-	return server.Serve(recordingListener{l})
+	return server.Serve(l)
 }
 
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -129,7 +129,7 @@ func (s *Service) startStore(ctx context.Context, o Options) error {
 	for _, task := range operations.Tasks {
 		grants[task.ID] = task.Grants
 	}
-	front, err := storefront.Start(storefront.Options{Endpoint: s.Store.Endpoint, Grants: grants, TableName: dynamolocal.TableName, Tokens: s.Store.IgnoresTokens})
+	front, err := storefront.Start(storefront.Options{Endpoint: s.Store.Endpoint, Grants: grants, TableName: dynamolocal.TableName})
 	if err != nil {
 		return err
 	}

@@ -36,8 +36,6 @@ type Options struct {
 	Grants map[string][]operations.Grant
 	// TableName gives a table's name in the store.
 	TableName func(dynamo.TableID) string
-	// Tokens has the front honour ClientRequestToken, for a store that does not look at it.
-	Tokens bool
 }
 
 // A Front is a running store front.
@@ -47,7 +45,6 @@ type Front struct {
 	server    *http.Server
 	functions map[string]string // access key: function
 	tables    map[string]dynamo.TableID
-	tokens    *tokens // nil: the store looks at them
 
 	mu       sync.Mutex
 	granted  map[Right]bool // whether it was used
@@ -67,9 +64,6 @@ func Start(o Options) (*Front, error) {
 		functions: map[string]string{},
 		tables:    map[string]dynamo.TableID{},
 		granted:   map[Right]bool{},
-	}
-	if o.Tokens {
-		f.tokens = &tokens{seen: map[string]*seenToken{}}
 	}
 	for function, grants := range o.Grants {
 		f.functions[AccessKey(function)] = function
@@ -119,9 +113,9 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	answer, err := f.ask(r, raw)
+	answer, err := f.store.Ask(r, raw)
 	if err == nil && fate.Twice {
-		answer, err = f.ask(r, raw)
+		answer, err = f.store.Ask(r, raw)
 	}
 	if err != nil {
 		if r.Context().Err() == nil {
@@ -179,13 +173,6 @@ func (f *Front) deny(function string, u Use) *Answer {
 		panic(err)
 	}
 	return &Answer{http.StatusBadRequest, string(text)}
-}
-
-func (f *Front) ask(r *http.Request, raw []byte) (upstream.Answer, error) {
-	if f.tokens == nil || operation(r) != "TransactWriteItems" {
-		return f.store.Ask(r, raw)
-	}
-	return f.tokens.once(raw, func() (upstream.Answer, error) { return f.store.Ask(r, raw) })
 }
 
 func send(w http.ResponseWriter, a Answer) {

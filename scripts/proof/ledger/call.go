@@ -2,8 +2,12 @@ package ledger
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"time"
+
+	"wavegate/scripts/samples"
+	"wavegate/shared/operations"
 )
 
 // A Call is one call of the API and its answer.
@@ -52,73 +56,40 @@ func (c Call) answered() Item {
 	return m
 }
 
-// A subject is what the calls of an operation are about.
-type subject struct {
-	kind  string
-	id    func(Call) string
-	write bool
-}
+// about is the type of resource that the call's operation is about; empty: none.
+func (c Call) about() samples.About { return samples.Of(c.Operation).About }
 
-func parameter(name string) func(Call) string {
-	return func(c Call) string { return c.Parameter[name] }
-}
-
-func channelOf(c Call) string { return c.Parameter["edgeType"] + "/" + c.Parameter["channel"] }
-
-// holder is who a limit is arranged for: a user of the caller's own issuer, or an organization.
-func holder(c Call) string {
-	if c.Parameter["kind"] == "users" {
-		return "users/" + c.Issuer + " " + c.Parameter["id"]
-	}
-	return c.Parameter["kind"] + "/" + c.Parameter["id"]
-}
+// writes tells whether the call asks for a change.
+func (c Call) writes() bool { return operations.Get(c.Operation).Method != http.MethodGet }
 
 // located is the thing that a POST made; empty where the call does not tell.
-func located(c Call) string { return c.Location[strings.LastIndex(c.Location, "/")+1:] }
+func (c Call) located() string { return c.Location[strings.LastIndex(c.Location, "/")+1:] }
 
-// subjects gives what each operation on one thing is about. Lists are in listed.
-var subjects = map[string]subject{
-	"publish-release":          {"release-channel", channelOf, true},
-	"get-release-channel":      {"release-channel", channelOf, false},
-	"start-rollout":            {"rollout", located, true},
-	"update-rollout":           {"rollout", parameter("id"), true},
-	"get-rollout":              {"rollout", parameter("id"), false},
-	"put-factory":              {"factory", parameter("factoryId"), true},
-	"get-factory":              {"factory", parameter("factoryId"), false},
-	"create-production-method": {"production-method", located, true},
-	"get-production-method":    {"production-method", parameter("methodId"), false},
-	"put-machine":              {"machine", parameter("code"), true},
-	"get-machine":              {"machine", parameter("code"), false},
-	"put-edge":                 {"edge", parameter("edgeId"), true},
-	"get-edge":                 {"edge", parameter("edgeId"), false},
-	"put-rate-limit":           {"rate-limit", holder, true},
-	"delete-rate-limit":        {"rate-limit", holder, true},
-	"get-rate-limit":           {"rate-limit", holder, false},
-}
+// lost tells whether the call made something whose id its answer does not tell.
+func (c Call) lost() bool { return c.posts() && c.located() == "" }
 
-// Audited tells whether the books explain the answers of an operation that writes.
-func Audited(operation string) bool { return subjects[operation].write }
-
-// listed gives the type and the name of the id of what an operation lists.
-var listed = map[string]struct{ kind, id string }{
-	"list-release-channels":   {"release-channel", ""},
-	"list-rollouts":           {"rollout", "id"},
-	"list-factories":          {"factory", "factoryId"},
-	"list-production-methods": {"production-method", "methodId"},
-	"list-machines":           {"machine", "code"},
-	"list-edges":              {"edge", "edgeId"},
-}
+func (c Call) posts() bool { return operations.Get(c.Operation).Method == http.MethodPost }
 
 // resource is what the call is about.
 func (c Call) resource() Resource {
-	s := subjects[c.Operation]
-	return c.of(s.kind, s.id(c))
+	if c.posts() {
+		return c.of(c.about().Type, c.located())
+	}
+	return c.of(c.about().Type, c.about().Name(func(name string) string {
+		if name == "id" && c.Parameter["kind"] == "users" {
+			return c.Issuer + " " + c.Parameter["id"] // a limit is arranged for a user of the caller's own issuer
+		}
+		return c.Parameter[name]
+	}))
 }
 
-func (c Call) of(kind, id string) Resource {
-	r := Resource{"platform", kind, id}
-	if kind == "production-method" || kind == "machine" {
-		r.Stream = "factory/" + c.Parameter["factoryId"]
+// of is a resource where the call is: in its factory, if that is where such things are.
+func (c Call) of(name, id string) Resource {
+	factory := Item{"factoryId": c.Parameter["factoryId"]}
+	for _, k := range kinds {
+		if k.name == name {
+			return Resource{k.stream(factory), name, id}
+		}
 	}
-	return r
+	panic("ledger: no kind " + name)
 }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"time"
+
+	"wavegate/scripts/samples"
 )
 
 // Explain holds the answers that callers were given against the audit trail, and returns all that
@@ -33,15 +35,17 @@ func (b Books) Explain(calls []Call) []string {
 	x.changes()
 	x.keys(calls)
 	for _, c := range calls {
-		switch s, one := subjects[c.Operation]; {
-		case one && s.write:
-			x.write(c)
-		case one:
-			x.read(c)
+		switch {
 		case c.Operation == "get-manifest":
 			x.poll(c)
-		default:
+		case c.about().Type == "":
+			// It is about nothing that the trail knows.
+		case c.writes():
+			x.write(c)
+		case samples.Lists(c.Operation):
 			x.list(c)
+		default:
+			x.read(c)
 		}
 	}
 	slices.Sort(x.findings)
@@ -79,7 +83,7 @@ func (x *explainer) changes() {
 				continue // beside the rollout's own event
 			}
 			own++
-			if s := subjects[c.Operation]; !s.write || e.Type != s.kind || !c.lost() && e.Resource != c.resource() {
+			if !c.writes() || e.Type != c.about().Type || !c.lost() && e.Resource != c.resource() {
 				x.add("%s made %s of %s", c, e.Name, e.Resource)
 			} else if !c.says(e.After) {
 				x.add("%s asked for %s, but the event says %v", c, c.Body, e.After)
@@ -90,9 +94,6 @@ func (x *explainer) changes() {
 		}
 	}
 }
-
-// lost tells whether the call made something whose id its answer does not tell.
-func (c Call) lost() bool { return subjects[c.Operation].id(c) == "" }
 
 // says tells whether a thing is as the call asks.
 func (c Call) says(thing Item) bool {
@@ -257,8 +258,7 @@ func (x *explainer) poll(c Call) {
 // list holds each thing of a list against what changes led to. Some lists lag behind by a moment, so
 // that any revision may show.
 func (x *explainer) list(c Call) {
-	what, known := listed[c.Operation]
-	if !known || c.Status != http.StatusOK {
+	if c.Status != http.StatusOK {
 		return
 	}
 	var page struct{ Items []Item }
@@ -267,11 +267,8 @@ func (x *explainer) list(c Call) {
 		return
 	}
 	for _, thing := range page.Items {
-		id := text(thing, what.id)
-		if what.id == "" {
-			id = text(thing, "edgeType") + "/" + text(thing, "channel")
-		}
-		events := x.trail[c.of(what.kind, id)]
+		id := c.about().Name(func(name string) string { return text(thing, name) })
+		events := x.trail[c.of(c.about().Type, id)]
 		revision := number(thing, "revision")
 		if revision < 1 || revision > int64(len(events)) || !reflect.DeepEqual(thing, events[revision-1].After) {
 			x.add("%s lists %v, which no change led to", c, thing)

@@ -16,11 +16,11 @@ var (
 	HolderRule = &value.Text{Pattern: `[ -~]{1,255}`, Says: "1 to 255 printable ASCII characters"}
 	// IssuerRule leaves room for issuer and user in one resource id of the audit trail.
 	IssuerRule = &value.Text{Pattern: `[ -~]{1,240}`, Says: "1 to 240 printable ASCII characters"}
+	// LimitRule is that of a limit; 0 lets nothing through.
+	LimitRule = &value.Integer{Least: 0, Most: Highest}
 	// ReasonRule is that of why a limit was arranged.
 	ReasonRule = &value.Text{Min: 1, Max: 500, Trim: true, Check: value.Printable, Says: "1 to 500 characters without control characters"}
 )
-
-const limitSays = "a whole number from 0, which lets nothing through, to 30000"
 
 // HolderOf reads the path parameters kind and id and, for a user, the query parameter issuer. Without
 // it, the user is one of the issuer that the caller's own token comes from.
@@ -38,9 +38,8 @@ func HolderOf(in *request.Input, callersIssuer string) Holder {
 // TermsOf reads limit and copilotLimit, at least one of them, and expiresAt and reason.
 func TermsOf(body *request.Body) Terms {
 	var t Terms
-	allowed := func(n int64) bool { return n >= 0 && n <= Highest }
 	limit := func(name string) *int {
-		n, given := body.OptionalInteger(name, limitSays, allowed)
+		n, given := body.OptionalInteger(name, LimitRule)
 		if !given {
 			return nil
 		}

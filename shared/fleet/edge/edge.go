@@ -29,13 +29,17 @@ type Edge struct {
 	CreatedAt      time.Time `json:"createdAt"`
 	UpdatedAt      time.Time `json:"updatedAt"`
 	Revision       int64     `json:"revision"` // from 1
-	// Retired is set when the registration was taken back: for everyone but the audit trail there is no
-	// such box. What is left of it keeps the revisions going on if the box is registered again.
-	Retired bool `json:"retired,omitempty"`
 }
 
+// nowhere stands for the organization and the channel of a box whose registration was taken back. For
+// everyone but the audit trail there is no such box; what is left of it keeps the revisions going on if the
+// box is registered again. No name is spelt so.
+const nowhere = "-"
+
+func (e Edge) retired() bool { return e.OrganizationID == nowhere }
+
 // exists tells whether the box is registered.
-func (e Edge) exists() bool { return e.Revision > 0 && !e.Retired }
+func (e Edge) exists() bool { return e.Revision > 0 && !e.retired() }
 
 // Pair names the release channel that the box follows.
 func (e Edge) Pair() string { return release.Pair(e.EdgeType, e.Channel) }
@@ -64,7 +68,7 @@ func (a Assignment) factory(was Edge) string {
 func (e Edge) assign(id string, a Assignment, at time.Time) (next Edge, event string) {
 	next = Edge{EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID, FactoryID: a.factory(e),
 		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Revision: e.Revision}
-	if next == e && e.exists() {
+	if next == e {
 		return e, ""
 	}
 	event = "EdgeReassigned"
@@ -81,12 +85,12 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	if !e.exists() {
 		return e, "", problem.Missing()
 	}
-	e.Retired, e.UpdatedAt = true, at
+	e.OrganizationID, e.FactoryID, e.UpdatedAt = nowhere, "", at
 	e.Revision++
 	return e, "EdgeRetired", nil
 }
 
 // registration is what the box's report row says of it.
 func (e Edge) registration() report.Registration {
-	return report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID, At: e.UpdatedAt, Retired: e.Retired}
+	return report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID, At: e.UpdatedAt, Retired: e.retired()}
 }

@@ -25,30 +25,29 @@ type edgeItem struct {
 	Pair string `json:"pair"`
 }
 
-// nowhere stands for the channel and the organization of retired boxes in the lists of boxes. No name is
-// spelt so.
-const nowhere = "-"
-
 var kind = change.Kind[Edge]{
 	Type: ResourceType, Table: dynamo.Edges, Key: "edgeId",
 	State: func(e Edge) change.State {
-		return change.State{ID: e.EdgeID, Revision: e.Revision, ChangedAt: e.UpdatedAt, Organization: e.OrganizationID}
+		s := change.State{ID: e.EdgeID, Revision: e.Revision, ChangedAt: e.UpdatedAt, Organization: e.OrganizationID}
+		if e.retired() {
+			s.Organization = ""
+		}
+		return s
 	},
 	Item: func(e Edge) any {
-		if e.Retired {
-			e.OrganizationID = nowhere
+		if e.retired() {
 			return edgeItem{e, nowhere}
 		}
 		return edgeItem{e, e.Pair()}
 	},
 	Shown: func(e Edge) any {
-		if e.Retired {
+		if e.retired() {
 			return nil
 		}
 		return e
 	},
 	ETag: func(e Edge, _ time.Time) string {
-		if e.Retired {
+		if e.retired() {
 			return ""
 		}
 		return request.Revision(e.Revision)

@@ -23,5 +23,5 @@ var (
 	}
 )
 
-// MostAttempt is the highest attempt that a box may speak of.
-const MostAttempt = 1000
+// AttemptRule is that of the attempt that a box speaks of; the first is 1.
+var AttemptRule = &value.Integer{Least: 1, Most: 1000}

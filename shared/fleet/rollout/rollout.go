@@ -37,8 +37,8 @@ func FirstStage(edgeType, version, edgeID string) int {
 	return Stages[slices.IndexFunc(Stages, b.In)] // the last one reaches everyone
 }
 
-// IsStage tells whether a percentage is a stage.
-func IsStage(percent int) bool { return slices.Contains(Stages, percent) }
+// StageRule is what a caller may raise a rollout to.
+var StageRule = &value.Integer{OneOf: Stages}
 
 // everyone is the last stage.
 const everyone = 100

@@ -71,15 +71,14 @@ func TestCommit_WritesAllPartsOrNone(t *testing.T) {
 	})
 }
 
-// The embedded store names the first part whose condition failed, DynamoDB all of them; nothing in
-// the service depends on more than the first.
-func TestCommit_FailedCondition_IsNamedAndNoOther(t *testing.T) {
+func TestCommit_FailedConditions_AreNamedAndNoOther(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
 		err := db.Commit(admission.Unlimited(t.Context()),
 			put("first", thing{id + "-1", "x", 1}, dynamo.AtRevision("factoryId", 1)),
 			put("second", thing{id + "-2", "x", 1}, dynamo.Absent("factoryId")),
 			put("third", thing{id + "-3", "x", 1}, dynamo.AtRevision("factoryId", 3)))
-		if !dynamo.Refused(err, "first") || dynamo.Refused(err, "second") {
+		refusal, ok := errors.AsType[*dynamo.Refusal](err)
+		if !ok || !slices.Equal(refusal.Parts, []string{"first", "third"}) {
 			t.Fatalf("got %v", err)
 		}
 	})

@@ -174,12 +174,6 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.cause }
 
-// Is makes errors.Is(err, problem.New(code, "")) compare by code.
-func (e *Error) Is(target error) bool {
-	other, ok := target.(*Error)
-	return ok && other.Code == e.Code && other.Detail == ""
-}
-
 // Has tells whether err is a failure of the given code.
 func Has(err error, code Code) bool {
 	e, ok := errors.AsType[*Error](err)

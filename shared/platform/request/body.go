@@ -101,8 +101,8 @@ func (b *Body) ClearableText(name string, rule *value.Text) *string {
 }
 
 // Integer is OptionalInteger for a number that is required.
-func (b *Body) Integer(name, says string, allowed func(int64) bool) int64 {
-	n, given := b.OptionalInteger(name, says, allowed)
+func (b *Body) Integer(name string, rule *value.Integer) int64 {
+	n, given := b.OptionalInteger(name, rule)
 	if !given && b.in.fatal == nil {
 		b.Fault(name, "required", "is required")
 	}
@@ -110,8 +110,8 @@ func (b *Body) Integer(name, says string, allowed func(int64) bool) int64 {
 }
 
 // OptionalInteger returns a whole number that may be left out. A number is a number however it is
-// written: 10, 10.0 and 1e1 are the same. allowed has the last word; says tells what is taken.
-func (b *Body) OptionalInteger(name, says string, allowed func(int64) bool) (n int64, given bool) {
+// written: 10, 10.0 and 1e1 are the same.
+func (b *Body) OptionalInteger(name string, rule *value.Integer) (n int64, given bool) {
 	raw, given := b.find(name)
 	if !given {
 		return 0, false
@@ -121,8 +121,8 @@ func (b *Body) OptionalInteger(name, says string, allowed func(int64) bool) (n i
 		return 0, true
 	}
 	n, ok := strictjson.Integer(string(raw))
-	if !ok || !allowed(n) {
-		b.Fault(name, "range", "must be "+says)
+	if !ok || !rule.Accepts(n) {
+		b.Fault(name, "range", "must be "+rule.Says())
 	}
 	return n, true
 }

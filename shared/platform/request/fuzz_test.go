@@ -2,6 +2,7 @@ package request_test
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -27,7 +28,7 @@ func FuzzBody(f *testing.F) {
 		in := request.Of(sent(string(body)))
 		b := in.Body()
 		name, hasName := b.OptionalText("name", &value.Text{})
-		percent, hasPercent := b.OptionalInteger("staged_percent", "a whole number", func(int64) bool { return true })
+		percent, hasPercent := b.OptionalInteger("staged_percent", &value.Integer{Least: math.MinInt64, Most: math.MaxInt64})
 		err := in.Err()
 		if err != nil {
 			p := problem.From(err)

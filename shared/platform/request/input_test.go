@@ -16,7 +16,7 @@ import (
 var (
 	word  = &value.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
 	title = &value.Text{Min: 1, Max: 200, Trim: true, Check: value.Printable, Says: "1 to 200 characters without control characters"}
-	stage = func(n int64) bool { return slices.Contains([]int64{1, 10, 50, 100}, n) }
+	stage = &value.Integer{OneOf: []int{1, 10, 50, 100}}
 )
 
 // sent is a request with a JSON body.
@@ -170,7 +170,7 @@ func TestOptionalInteger(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			in := request.Of(sent(`{"staged_percent":` + c.value + `}`))
-			got, given := in.Body().OptionalInteger("staged_percent", "one of 1, 10, 50, 100", stage)
+			got, given := in.Body().OptionalInteger("staged_percent", stage)
 			err := in.Err()
 			if !given {
 				t.Fatal("the field was not found")

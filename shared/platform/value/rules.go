@@ -34,10 +34,11 @@ var (
 	}
 	// SHA256 takes a digest in either case; it is kept in lower case.
 	SHA256 = &Text{Pattern: `[0-9A-Fa-f]{64}`, Lower: true, Says: "64 hexadecimal digits"}
-	// Time is the rule of times: RFC 3339 with a zone and at most nanoseconds. The calendar has the last
-	// word. There are no leap seconds: no clock of the service shows one.
+	// Time is the rule of times: RFC 3339 with a zone. The calendar has the last word. There are no leap
+	// seconds: no clock of the service shows one.
 	Time = &Text{
-		Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})`,
+		Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})`,
+		Max:     64,
 		Check:   isTime,
 		Says:    "a time with a zone such as 2026-03-01T12:00:00Z or 2026-03-01T13:00:00.250+01:00 (RFC 3339; in a query, + is sent as %2B)",
 	}

@@ -6,7 +6,7 @@ import org.eclipse.jetty.server.ServerConnector;
 
 /**
  * Starts DynamoDB Local on a free port of the loopback interface, which its own command cannot: that
- * one listens on every interface. Prints "listening <port>" and ends when its standard input does, so
+ * one listens on every interface. Prints "listening <endpoint>" and ends when its standard input does, so
  * that it never outlives what started it.
  */
 class Loopback {
@@ -22,7 +22,7 @@ class Loopback {
 			connector.setPort(0);
 		}
 		local.safeStart();
-		System.out.println("listening " + connector.getLocalPort());
+		System.out.println("listening http://127.0.0.1:" + connector.getLocalPort());
 		while (System.in.read() >= 0) {
 		}
 		local.stop();

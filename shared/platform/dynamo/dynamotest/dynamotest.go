@@ -1,9 +1,10 @@
-// Package dynamotest runs a test on every store there is: the embedded one always, and the reference,
-// Amazon's DynamoDB Local, where one is running.
+// Package dynamotest runs a test on every store there is: the embedded one always, and the references,
+// Amazon's DynamoDB Local and ministack, where they are running.
 package dynamotest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -14,43 +15,46 @@ import (
 	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
-// Reference is the environment variable that holds the endpoint of a running DynamoDB Local. Command
-// wavegate/scripts/local/reference sets it; without it, tests run on the embedded store alone.
-const Reference = "WAVEGATE_REFERENCE_STORE"
-
-var (
-	once      sync.Once
-	reference *dynamolocal.Store // nil where none runs
-	errStart  error
+// The environment variables that hold the endpoints of running references: DynamoDB Local and
+// ministack. Command wavegate/scripts/local/reference sets them. Where one is not set, tests do not run
+// on that store.
+const (
+	Reference = "WAVEGATE_REFERENCE_STORE"
+	Ministack = "WAVEGATE_MINISTACK_STORE"
 )
 
-// start names the tables for this process and finds the reference, once a test binary.
-func start() error {
-	once.Do(func() {
-		for _, t := range dynamo.Tables {
-			if errStart = os.Setenv(t.ID.EnvName(), dynamolocal.TableName(t.ID)); errStart != nil {
-				return
+// references lists the stores that run elsewhere, by the names of their subtests.
+var references = []struct{ name, variable string }{{"reference", Reference}, {"ministack", Ministack}}
+
+// start names the tables for this process and creates them in the references, once a test binary.
+var start = sync.OnceValue(func() error {
+	for _, t := range dynamo.Tables {
+		if err := os.Setenv(t.ID.EnvName(), dynamolocal.TableName(t.ID)); err != nil {
+			return err
+		}
+	}
+	for _, r := range references {
+		if endpoint := os.Getenv(r.variable); endpoint != "" {
+			if err := dynamolocal.CreateTables(context.Background(), dynamolocal.External(endpoint).Client()); err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
 			}
 		}
-		if endpoint := os.Getenv(Reference); endpoint != "" {
-			reference = dynamolocal.External(endpoint)
-			errStart = dynamolocal.CreateTables(context.Background(), reference.Client())
-		}
-	})
-	return errStart
-}
+	}
+	return nil
+})
 
-// Each runs the test as a subtest on each store. The embedded one is new for each test: its
-// transactions copy their tables, so what earlier tests left would slow it down. The reference is
-// shared with every package's tests, so they use keys of their own.
+// Each runs the test as a subtest on each store. The embedded one is new for each test. The references
+// are shared with the tests of every package, so that tests use keys of their own.
 func Each(t *testing.T, test func(t *testing.T, client *dynamodb.Client)) {
 	t.Helper()
 	if err := start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("embedded", func(t *testing.T) { test(t, Embedded(t)) })
-	if reference != nil {
-		t.Run("reference", func(t *testing.T) { test(t, reference.Client()) })
+	for _, r := range references {
+		if endpoint := os.Getenv(r.variable); endpoint != "" {
+			t.Run(r.name, func(t *testing.T) { test(t, dynamolocal.External(endpoint).Client()) })
+		}
 	}
 }
 

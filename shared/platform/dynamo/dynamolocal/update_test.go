@@ -70,3 +70,42 @@ func TestRemove_TakesAttributesAway(t *testing.T) {
 func attributes(item map[string]types.AttributeValue) string {
 	return strings.Join(slices.Sorted(maps.Keys(item)), " ")
 }
+
+// TestUpdate_LeavesAlone_WhatItDoesNotName: values that an emulator may change when it writes an item
+// anew.
+func TestUpdate_LeavesAlone_WhatItDoesNotName(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, db *dynamodb.Client) {
+		key := attrs("factoryId", uuid.NewString())
+		put(t, db, factories, attrs("factoryId", text(key["factoryId"]),
+			"big", &types.AttributeValueMemberN{Value: "12345678901234567890"},
+			"list", &types.AttributeValueMemberL{Value: []types.AttributeValue{}},
+			"map", &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"inner": &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{}}}},
+			"text", &types.AttributeValueMemberS{}, "nothing", &types.AttributeValueMemberNULL{Value: true},
+			"set", &types.AttributeValueMemberSS{Value: []string{"a"}}))
+		if _, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: factories, Key: key,
+			UpdateExpression: aws.String("SET n = :n"), ExpressionAttributeValues: attrs(":n", 1)}); err != nil {
+			t.Fatal(err)
+		}
+		item := get(t, db, factories, key)
+		inner, _ := item["map"].(*types.AttributeValueMemberM)
+		set, _ := item["set"].(*types.AttributeValueMemberSS)
+		for name, right := range map[string]bool{
+			"big":     text(item["big"]) == "12345678901234567890",
+			"list":    is[*types.AttributeValueMemberL](item["list"]),
+			"map":     inner != nil && is[*types.AttributeValueMemberM](inner.Value["inner"]),
+			"text":    is[*types.AttributeValueMemberS](item["text"]),
+			"nothing": is[*types.AttributeValueMemberNULL](item["nothing"]),
+			"set":     set != nil && len(set.Value) == 1,
+			"n":       text(item["n"]) == "1",
+		} {
+			if !right {
+				t.Errorf("%s is %#v", name, item[name])
+			}
+		}
+	})
+}
+
+func is[T types.AttributeValue](v types.AttributeValue) bool {
+	_, ok := v.(T)
+	return ok
+}

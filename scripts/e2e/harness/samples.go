@@ -1,0 +1,56 @@
+package harness
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"wavegate/scripts/samples"
+)
+
+// Make makes a sample's call as its caller.
+func (t Target) Make(tb testing.TB, c samples.Call) Answer {
+	tb.Helper()
+	return t.By(tb, c).Do(tb, c.Method, c.Path, c.Body, c.Header[:]...)
+}
+
+// By is the caller of a sample's call.
+func (t Target) By(tb testing.TB, c samples.Call) *Caller {
+	tb.Helper()
+	return t.As(tb, c.By.User, c.By.Organization, c.By.Role)
+}
+
+// A Session makes what samples act on, on one target.
+type Session struct{ samples.Session }
+
+// Session begins one with the values. In it, a call that does not succeed ends the test.
+func (t Target) Session(tb testing.TB, values samples.Values) *Session {
+	return &Session{samples.Session{Values: values, Do: func(c samples.Call) (http.Header, error) {
+		a := t.Make(tb, c)
+		if a.Status/100 != 2 {
+			return nil, fmt.Errorf("answered %d %s", a.Status, a.Body)
+		}
+		return a.Header, nil
+	}}}
+}
+
+// Call makes what an operation's sample acts on, and returns the sample's call.
+func (s *Session) Call(tb testing.TB, operation string) samples.Call {
+	tb.Helper()
+	c, err := s.Prepare(operation, samples.Case{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// Samples makes all that the samples of the event files act on, and returns the samples' calls by
+// operation.
+func (t Target) Samples(tb testing.TB) map[string]samples.Call {
+	tb.Helper()
+	session, calls := t.Session(tb, samples.Fixed()), map[string]samples.Call{}
+	for _, s := range samples.All {
+		calls[s.Operation] = session.Call(tb, s.Operation)
+	}
+	return calls
+}

@@ -1,0 +1,96 @@
+package samples
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"text/template"
+
+	"github.com/google/uuid"
+
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
+)
+
+// The shape follows recorded events of a Lambda proxy integration, with one difference: the body is
+// text and not base64, so that it can be read.
+//
+//go:embed event.json.tmpl
+var eventText string
+
+var eventTemplate = template.Must(template.New("event").Funcs(template.FuncMap{"json": encode, "multi": multi}).Parse(eventText))
+
+// Event returns the sample's call as the input of the operation's function: the text of its event file.
+func (s Sample) Event() ([]byte, error) {
+	op := operations.Get(s.Operation)
+	call := s.Call(fixed, Case{})
+	path, query, _ := strings.Cut(call.Path, "?")
+	headers := map[string]string{
+		"Accept": "application/json", "Authorization": "Bearer <ACCESS_TOKEN>",
+		"Host": "a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com", "User-Agent": "curl/8.5.0",
+		"X-Amzn-Trace-Id": "Root=1-69a42d40-5f1e2a3b4c5d6e7f80912a3b",
+		"X-Forwarded-For": "192.0.2.17", "X-Forwarded-Port": "443", "X-Forwarded-Proto": "https",
+	}
+	var body *string
+	if call.Body != "" {
+		headers["Content-Type"], body = "application/json", &call.Body
+	}
+	if idempotent(op) {
+		headers[idempotencyKey] = fixed["key"]
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, err
+	}
+	issuer := devissuer.People
+	if call.By.Role == auth.Edge {
+		issuer = devissuer.Fleet
+	}
+	var text bytes.Buffer
+	err = eventTemplate.Execute(&text, map[string]any{
+		"Resource": op.Path, "Path": path, "Method": call.Method, "Parameters": call.Parameters,
+		"Headers": headers, "Query": single(values), "Body": body,
+		"RequestID": uuid.NewSHA1(uuid.NameSpaceURL, []byte(s.Operation)).String(),
+		"Authorizer": map[string]any{
+			"issuer": issuer, "userId": call.By.User, "organizationId": call.By.Organization, "roles": string(call.By.Role),
+			"exp": "4102444800", "principalId": issuer + " " + call.By.User, "integrationLatency": 3,
+		},
+	})
+	return text.Bytes(), err
+}
+
+// encode is JSON on one line, as people would write it.
+func encode(v any) (string, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return strings.TrimSpace(b.String()), err
+}
+
+// single keeps the last value of each name; nil: there are none.
+func single(all map[string][]string) map[string]string {
+	var one map[string]string
+	for name, values := range all {
+		if one == nil {
+			one = map[string]string{}
+		}
+		one[name] = values[len(values)-1]
+	}
+	return one
+}
+
+// multi is the same with lists of values.
+func multi(one map[string]string) map[string][]string {
+	var all map[string][]string
+	for name, value := range one {
+		if all == nil {
+			all = map[string][]string{}
+		}
+		all[name] = []string{value}
+	}
+	return all
+}

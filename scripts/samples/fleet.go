@@ -1,0 +1,103 @@
+package samples
+
+import "net/http"
+
+// next is the release that is published on canary before it is rolled out.
+var next = Values{"channel": "canary", "version": "1.1.0"}
+
+var fleet = []Sample{
+	{
+		Operation: "publish-release", By: Owner,
+		Body: `{"currentVersion":"{version}","artifactUrl":"https://artifacts.example.com/{edgeType}/{version}.tar.gz",` +
+			`"sha256":"{sha256}"}`,
+		About: About{"release-channel", "{edgeType}/{channel}"},
+		Cases: []Case{
+			{Name: "new channel"},
+			{Name: "next version", After: After("publish-release"), With: Values{"version": "1.1.0"}, Status: http.StatusNoContent},
+			{Name: "nothing new", After: After("publish-release"), Status: http.StatusNoContent},
+		},
+	},
+	{
+		Operation: "get-release-channel", By: Owner, After: After("publish-release"),
+		About: About{"release-channel", "{edgeType}/{channel}"},
+	},
+	{
+		Operation: "list-release-channels", By: Owner, After: After("publish-release"),
+		Query: "edgeType={edgeType}",
+		About: About{"release-channel", "{edgeType}/{channel}"},
+		Cases: []Case{page("channel", "edgeType={edgeType}&limit=10")},
+	},
+	{
+		Operation: "start-rollout", By: Owner,
+		After:    []Step{{Operation: "publish-release"}, {"publish-release", next}},
+		Defaults: Values{"target": "1.1.0"},
+		Body:     `{"edgeType":"{edgeType}","channel":"{channel}","targetVersion":"{target}"}`,
+		Makes:    "rolloutId",
+		About:    About{"rollout", "{id}"},
+	},
+	{
+		Operation: "update-rollout", By: Owner, After: After("start-rollout"),
+		Defaults: Values{"id": "{rolloutId}", "percent": "10", "end": "halted"},
+		Body:     `{"staged_percent":{percent}}`,
+		About:    About{"rollout", "{id}"},
+		Cases: []Case{
+			{Name: "promote"},
+			{Name: "halt", Body: `{"status":"halted"}`},
+			{Name: "complete at 100", Body: `{"status":"completed"}`, After: []Step{
+				{"update-rollout", Values{"percent": "10"}},
+				{"update-rollout", Values{"percent": "50"}},
+				{"update-rollout", Values{"percent": "100"}},
+			}},
+		},
+		Also: []Case{
+			{Body: `{"status":"halted"}`},
+			{Body: `{"status":"completed"}`},
+			{Body: `{"staged_percent":{percent},"status":"{end}"}`},
+		},
+	},
+	{
+		Operation: "get-rollout", By: Owner, After: After("start-rollout"),
+		Defaults: Values{"id": "{rolloutId}"},
+		About:    About{"rollout", "{id}"},
+	},
+	{
+		Operation: "list-rollouts", By: Owner, After: After("start-rollout"),
+		Defaults: Values{"status": "active"},
+		Query:    "status={status}",
+		About:    About{"rollout", "{id}"},
+		Cases:    []Case{page("edgeType", "limit=10")},
+	},
+	{
+		Operation: "put-edge", By: Owner,
+		Body:   `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}"}`,
+		About:  About{"edge", "{edgeId}"},
+		Weight: 4,
+		Cases: []Case{
+			{Name: "new"},
+			{Name: "moved", After: After("put-edge"), With: Values{"channel": "canary"}, Status: http.StatusNoContent},
+		},
+	},
+	{
+		Operation: "get-edge", By: Owner, After: After("put-edge"),
+		About: About{"edge", "{edgeId}"},
+	},
+	{
+		Operation: "list-edges", By: Owner, After: After("put-edge"),
+		Query: "edgeType={edgeType}&channel={channel}",
+		About: About{"edge", "{edgeId}"},
+		Cases: []Case{page("edgeId", "edgeType={edgeType}&channel={channel}&limit=10")},
+		Also:  []Case{{Query: "organizationId={organization}"}},
+	},
+	{
+		Operation: "get-manifest", By: Box, After: After("publish-release", "put-edge"),
+		Query:  "installed={version}",
+		Shows:  `{"edgeId":"{edgeId}","version":"{version}"}`,
+		Weight: 4,
+		Cases: []Case{
+			{Name: "the container reads the channel"},
+			{Name: "the container knows the channel", After: After("get-manifest")},
+			{Name: "nothing new, 304", After: After("get-manifest"), Header: [2]string{"If-None-Match", "{etag}"},
+				Status: http.StatusNotModified},
+		},
+	},
+}

@@ -1,0 +1,163 @@
+// Package samples holds one sample of each operation: a call that succeeds, who makes it, and what has
+// to be there before. The sample events, the end-to-end test of every operation, the counted calls and
+// the requests that are drawn under faults are derived from it.
+//
+// What a sample says are templates. Values fill their placeholders, such as {edgeType}: those of the
+// event files, new ones for each run, or drawn ones.
+package samples
+
+//go:generate go test -count=1 -run Events . -update
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+)
+
+// A Sample is a call of an operation. Path, query, body and caller are filled from values.
+type Sample struct {
+	Operation string
+	By        Caller
+	// After lists the calls that make what this one acts on, in order. What they need goes without saying.
+	After []Step
+	// Defaults are the values of placeholders to which a run gives none.
+	Defaults    Values
+	Query, Body string
+	Status      int // that it is answered with; 0: as the method has it, 201 of a PUT and of a POST
+	// Makes is the value that the last segment of the answer's Location becomes.
+	Makes string
+	// About is the resource that the call changes, reads or lists; empty where the audit trail has none.
+	About About
+	// Shows is JSON whose members a read answers with; empty: those of the body that made its resource.
+	Shows string
+
+	// Cases are the calls whose cost is counted; nil: the sample itself, by the name "new" if it is a PUT.
+	// One with an Idempotency-Key is added where the operation takes one.
+	Cases []Case
+	// Also are further calls that are drawn under faults, three of ten; nil: none.
+	Also []Case
+	// Weight is how often the operation is drawn under faults; 0: by the method, reads 2 and changes 6.
+	Weight int
+}
+
+// A Case departs from a sample. What is empty stays as it is there.
+type Case struct {
+	Name        string
+	After       []Step // beside the sample's
+	With        Values // of this call, before all others
+	Query, Body string
+	Header      [2]string // name and value
+	Status      int
+	// Each is the value that is new for every item of a list; the sample's After makes one.
+	Each string
+}
+
+// A Step is the call of a sample, with some values of its own.
+type Step struct {
+	Operation string
+	With      Values
+}
+
+// After lists steps without values of their own.
+func After(operations ...string) []Step {
+	var steps []Step
+	for _, op := range operations {
+		steps = append(steps, Step{Operation: op})
+	}
+	return steps
+}
+
+// An About is a type of resource in the audit trail, and a template of its id. The template's values
+// are the path's parameters, or the fields of a list's item. A POST's resource is what it made.
+type About struct{ Type, ID string }
+
+// Name fills the template of the id.
+func (a About) Name(value func(name string) string) string {
+	return placeholder.ReplaceAllStringFunc(a.ID, func(p string) string { return value(nameOf(p)) })
+}
+
+// A Caller is a user with a role in an organization, or a box.
+type Caller struct {
+	User, Organization string
+	Role               auth.Role
+}
+
+// The callers of samples.
+var (
+	Owner    = Caller{"olga", "wavegate", auth.PlatformOwner}
+	Engineer = Caller{"eric", "{organization}", auth.ProductionEngineer}
+	Admin    = Caller{"anna", "{organization}", auth.OrganizationAdmin}
+	Box      = Caller{"{edgeId}", "", auth.Edge}
+)
+
+// All are the samples of all operations.
+var All = completed(slices.Concat(fleet, production, access, trail, copilot))
+
+// Of returns the sample of an operation. An operation without one is a slip in the code.
+func Of(operation string) Sample {
+	i := slices.IndexFunc(All, func(s Sample) bool { return s.Operation == operation })
+	if i < 0 {
+		panic("samples: no sample of " + operation)
+	}
+	return All[i]
+}
+
+// completed fills in what samples leave to their operation's row.
+func completed(all []Sample) []Sample {
+	for i := range all {
+		s, op := &all[i], operations.Get(all[i].Operation)
+		if s.Cases == nil {
+			s.Cases = []Case{{}}
+		}
+		status, weight := http.StatusOK, 2
+		switch op.Method {
+		case http.MethodPut, http.MethodPost:
+			status, weight = http.StatusCreated, 6
+		case http.MethodPatch:
+			status, weight = http.StatusNoContent, 12
+		case http.MethodDelete:
+			status = http.StatusNoContent
+		}
+		if s.Status == 0 {
+			s.Status = status
+		}
+		if s.Weight == 0 {
+			s.Weight = weight
+		}
+		if op.Method == http.MethodPut && s.Cases[0].Name == "" {
+			s.Cases[0].Name = "new"
+		}
+		if idempotent(op) {
+			s.Cases = append(s.Cases, Case{Name: idempotencyKey, Header: [2]string{idempotencyKey, "{key}"}})
+		}
+	}
+	return all
+}
+
+const idempotencyKey = "Idempotency-Key"
+
+// idempotent tells whether an operation takes an Idempotency-Key.
+func idempotent(op operations.Operation) bool {
+	return slices.ContainsFunc(op.Grants, func(g operations.Grant) bool { return g.Table == dynamo.Idempotency })
+}
+
+// Audited tells whether an operation changes something, and so writes audit events.
+func Audited(op operations.Operation) bool {
+	return slices.ContainsFunc(op.Grants, func(g operations.Grant) bool {
+		return g.Table == dynamo.Audit && slices.Contains(g.Actions, dynamo.Put)
+	})
+}
+
+// Lists tells whether an operation answers with a list.
+func Lists(operation string) bool { return strings.HasPrefix(operation, "list-") }
+
+// page is a list's case: a full page of ten items, where there is one more at least.
+func page(each, query string) Case {
+	return Case{Name: "10 of a page", Query: query, Each: each}
+}
+
+const pageItems = 11

@@ -1,0 +1,114 @@
+package samples_test
+
+import (
+	"encoding/json"
+	"flag"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/samples"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
+)
+
+var update = flag.Bool("update", false, "write the event files anew")
+
+var folder = filepath.Join("..", "..", "events")
+
+// TestSamples_EveryOperationHasOne also checks what can be checked without a call: that the caller may
+// make it, and that whatever changes a resource says which.
+func TestSamples_EveryOperationHasOne(t *testing.T) {
+	for _, op := range operations.Table {
+		i := slices.IndexFunc(samples.All, func(s samples.Sample) bool { return s.Operation == op.ID })
+		if i < 0 {
+			t.Errorf("%s has no sample", op.ID)
+			continue
+		}
+		s := samples.All[i]
+		by := auth.Principal{OrganizationID: s.By.Organization, Roles: []auth.Role{s.By.Role}}
+		if !by.Has(op.Roles...) {
+			t.Errorf("%s: its caller is %s, its roles are %v", op.ID, s.By.Role, op.Roles)
+		}
+		if samples.Audited(op) && s.About == (samples.About{}) {
+			t.Errorf("%s writes audit events, and its sample does not say about what", op.ID)
+		}
+	}
+	if len(samples.All) != len(operations.Table) {
+		t.Errorf("%d samples of %d operations", len(samples.All), len(operations.Table))
+	}
+}
+
+// TestSamples_EveryCall_IsWhole fills every case of every sample: each placeholder has a value, and
+// bodies are JSON.
+func TestSamples_EveryCall_IsWhole(t *testing.T) {
+	for _, s := range samples.All {
+		for _, c := range slices.Concat(s.Cases, s.Also, []samples.Case{{}}) {
+			call := s.Call(samples.Fixed(), c)
+			if call.Body != "" && !json.Valid([]byte(call.Body)) || call.Shows != "" && !json.Valid([]byte(call.Shows)) {
+				t.Errorf("%s %q: no JSON: %s %s", s.Operation, c.Name, call.Body, call.Shows)
+			}
+			if text := call.Path + call.By.User + call.By.Organization; strings.ContainsAny(text, "{}") {
+				t.Errorf("%s %q: %s", s.Operation, c.Name, text)
+			}
+		}
+	}
+}
+
+// TestSamples_Session_MakesWhatACallActsOn plays a session without a service.
+func TestSamples_Session_MakesWhatACallActsOn(t *testing.T) {
+	var made []string
+	session := samples.Session{Values: samples.Fixed(), Do: func(c samples.Call) (http.Header, error) {
+		made = append(made, c.Method+" "+c.Path)
+		return http.Header{"Location": {"/prod/api/ota/rollouts/r-7"}}, nil
+	}}
+	halt := samples.Case{With: samples.Values{"percent": "100"}, After: samples.After("update-rollout", "get-rollout")}
+	call, err := session.Prepare("update-rollout", halt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"PUT /api/ota/release-channels/gateway-x/stable", "PUT /api/ota/release-channels/gateway-x/canary",
+		"POST /api/ota/rollouts", "PATCH /api/ota/rollouts/r-7", "GET /api/ota/rollouts/r-7"}
+	if !slices.Equal(made, want) {
+		t.Errorf("made %q", made)
+	}
+	if call.Path != "/api/ota/rollouts/r-7" || call.Body != `{"staged_percent":100}` || call.Parameters["id"] != "r-7" {
+		t.Errorf("the call is %+v", call)
+	}
+}
+
+// TestEvents_AreThoseOfTheSamples compares the folder of sample events with the samples. With -update,
+// as "go generate ./scripts/samples" runs it, it writes them.
+func TestEvents_AreThoseOfTheSamples(t *testing.T) {
+	var want []string
+	for _, s := range samples.All {
+		file := filepath.Join(folder, s.Operation+".json")
+		want = append(want, file)
+		text, err := s.Event()
+		if err != nil || !json.Valid(text) {
+			t.Fatalf("%s: %v: %s", s.Operation, err, text)
+		}
+		if *update {
+			if err := os.WriteFile(file, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if stored, err := os.ReadFile(file); err != nil || string(stored) != string(text) {
+			t.Errorf("%s is not the sample's event (%v); go generate ./scripts/samples writes it", file, err)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		other := name == operations.Docs+".json" || strings.HasPrefix(name, operations.Authorizer+"-")
+		if !other && !slices.Contains(want, file) {
+			t.Errorf("%s is of no operation", file)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package samples
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// A Session makes the calls of samples with one set of values, each call once.
+type Session struct {
+	Values Values
+	// Name makes a new name that begins with a stem. Without it a list is given one item, not a page.
+	Name func(stem string) string
+	// Do makes a call, and fails unless it succeeds. It returns the answer's header.
+	Do func(Call) (http.Header, error)
+
+	made map[string]bool   // by method, path and body
+	said map[string]string // by type of resource: the body of the last call about one
+}
+
+// Prepare makes what a case of an operation's sample acts on, and returns the call.
+func (s *Session) Prepare(operation string, c Case) (Call, error) {
+	x, items := Of(operation), 1
+	if c.Each != "" && s.Name != nil {
+		items = pageItems
+	}
+	for range items {
+		if items > 1 {
+			s.Values[c.Each] = s.Name(stem(c.Each))
+		}
+		for _, step := range slices.Concat(x.After, c.After) {
+			if err := s.make(step); err != nil {
+				return Call{}, err
+			}
+		}
+	}
+	call := x.Call(s.Values, c)
+	if call.Method == http.MethodGet && call.Shows == "" && !Lists(operation) {
+		call.Shows = s.said[x.About.Type]
+	}
+	return call, nil
+}
+
+// make makes what a step needs, and then its call.
+func (s *Session) make(step Step) error {
+	x := Of(step.Operation)
+	for _, before := range x.After {
+		if err := s.make(before); err != nil {
+			return err
+		}
+	}
+	call := x.Call(s.Values, Case{With: step.With})
+	once := call.Method + " " + call.Path + " " + call.Body
+	if s.made[once] {
+		return nil
+	}
+	head, err := s.Do(call)
+	if err != nil {
+		return fmt.Errorf("samples: %s %s: %w", call.Method, call.Path, err)
+	}
+	if s.made == nil {
+		s.made, s.said = map[string]bool{}, map[string]string{}
+	}
+	s.made[once], s.said[x.About.Type] = true, call.Body
+	s.Values["etag"] = head.Get("ETag")
+	if location := head.Get("Location"); x.Makes != "" {
+		s.Values[x.Makes] = location[strings.LastIndex(location, "/")+1:]
+	}
+	return nil
+}

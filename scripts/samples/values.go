@@ -1,0 +1,112 @@
+package samples
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"wavegate/shared/operations"
+)
+
+// Values fill the placeholders of templates. A value may have placeholders of its own.
+type Values map[string]string
+
+var placeholder = regexp.MustCompile(`\{\w+\+?\}`)
+
+func nameOf(placeholder string) string { return strings.Trim(placeholder, "{}+") }
+
+// fixed are the values in the event files. The ids are those that a run learns from its answers.
+var fixed = Values{
+	"organization": "acme",
+	"user":         "eric",
+	"edgeType":     "gateway-x",
+	"channel":      "stable",
+	"version":      "1.0.0",
+	"sha256":       "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+	"edgeId":       "box-0001",
+	"rolloutId":    "0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a",
+	"factoryId":    "munich-1",
+	"code":         "press-1",
+	"product":      "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11",
+	"methodId":     "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70",
+	"key":          "key-1",
+	"etag":         `"1"`,
+}
+
+// named are the values that name what a call makes, so that a run needs new ones.
+var named = []string{"user", "edgeType", "edgeId", "factoryId", "code", "key"}
+
+// Fixed returns the values of the event files.
+func Fixed() Values { return maps.Clone(fixed) }
+
+// Fresh returns values whose names are new. name makes a new name that begins with a stem.
+func Fresh(name func(stem string) string) Values {
+	v := Fixed()
+	for _, n := range named {
+		v[n] = name(stem(n))
+	}
+	return v
+}
+
+// stem is what a value's names begin with.
+func stem(value string) string {
+	s, _, _ := strings.Cut(cmp.Or(fixed[value], value), "-")
+	return s
+}
+
+// A Call is a sample's call, filled.
+type Call struct {
+	Operation  string
+	By         Caller
+	Method     string
+	Path       string // with the query
+	Body       string
+	Header     [2]string         // a further one, name and value; empty: none
+	Parameters map[string]string // of the path
+	Status     int
+	Shows      string
+}
+
+// Call fills a case of the sample. The case's own values come first, then those given, then the
+// sample's defaults. A placeholder without a value is a slip in the sample.
+func (s Sample) Call(given Values, c Case) Call {
+	op := operations.Get(s.Operation)
+	var fill func(string) string
+	value := func(name string) string {
+		for _, from := range []Values{c.With, given, s.Defaults} {
+			if v, ok := from[name]; ok {
+				return fill(v)
+			}
+		}
+		panic(fmt.Sprintf("samples: %s: {%s} has no value", s.Operation, name))
+	}
+	fill = func(template string) string {
+		return placeholder.ReplaceAllStringFunc(template, func(p string) string { return value(nameOf(p)) })
+	}
+	call := Call{
+		Operation: s.Operation,
+		By:        Caller{fill(s.By.User), fill(s.By.Organization), s.By.Role},
+		Method:    op.Method,
+		Path:      fill(op.Path),
+		Body:      fill(cmp.Or(c.Body, s.Body)),
+		Header:    [2]string{c.Header[0], fill(c.Header[1])},
+		Status:    cmp.Or(c.Status, s.Status),
+		Shows:     fill(s.Shows),
+	}
+	if op.Method == operations.Any {
+		call.Method = http.MethodPost
+	}
+	if query := fill(cmp.Or(c.Query, s.Query)); query != "" {
+		call.Path += "?" + query
+	}
+	for _, name := range op.Parameters() {
+		if call.Parameters == nil {
+			call.Parameters = map[string]string{}
+		}
+		call.Parameters[name] = value(name)
+	}
+	return call
+}

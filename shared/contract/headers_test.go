@@ -1,0 +1,41 @@
+package contract_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"wavegate/shared/platform/request"
+)
+
+// The headers' patterns speak of a value as HTTP carries it: without spaces around it.
+var (
+	quoted = rapid.StringOfN(rapid.RuneFrom([]rune(`"W/*,a3 ~!`+"\t")), 0, 12, -1)
+	key    = rapid.StringOfN(rapid.RuneFrom([]rune("aZ09 ~!-\té")), 0, 260, -1)
+)
+
+func TestHeaders_EntityTags_AgreeWithTheCode(t *testing.T) {
+	agree(t, "EntityTags", quoted, "If-Match", func(in *request.Input) { in.Preconditions() })
+}
+
+func TestHeaders_IdempotencyKey_AgreesWithTheCode(t *testing.T) {
+	agree(t, "IdempotencyKey", key, "Idempotency-Key", func(in *request.Input) { in.IdempotencyKey() })
+}
+
+func agree(t *testing.T, schema string, values *rapid.Generator[string], header string, read func(*request.Input)) {
+	allowed := regexp.MustCompile(document(t).Components.Schemas[schema].Value.Pattern)
+	rapid.Check(t, func(r *rapid.T) {
+		value := strings.Trim(values.Draw(r, "value"), " \t")
+		got := httptest.NewRequest(http.MethodPut, "/", nil)
+		got.Header.Set(header, value)
+		in := request.Of(got)
+		read(in)
+		if taken := in.Err() == nil; taken != allowed.MatchString(value) {
+			r.Fatalf("%q: the code takes it: %v; the contract: %v", value, taken, !taken)
+		}
+	})
+}

@@ -1,0 +1,31 @@
+package edge
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAssign_DecidesByWhatTheBoxIs(t *testing.T) {
+	made := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	at := made.Add(time.Hour)
+	stable := Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme"}
+	canary := Assignment{EdgeType: "gateway-x", Channel: "canary", OrganizationID: "acme"}
+	box := func(a Assignment, revision int64, created, updated time.Time) Edge {
+		return Edge{EdgeID: "box-1", EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID,
+			CreatedAt: created, UpdatedAt: updated, Revision: revision}
+	}
+	for name, c := range map[string]struct {
+		was   Edge
+		wish  Assignment
+		next  Edge
+		event string
+	}{
+		"new":             {Edge{}, stable, box(stable, 1, at, at), "EdgeRegistered"},
+		"what is there":   {box(stable, 2, made, made), stable, box(stable, 2, made, made), ""},
+		"another channel": {box(stable, 2, made, made), canary, box(canary, 3, made, at), "EdgeReassigned"},
+	} {
+		if next, event := c.was.assign("box-1", c.wish, at); next != c.next || event != c.event {
+			t.Errorf("%s: got %+v, %q", name, next, event)
+		}
+	}
+}

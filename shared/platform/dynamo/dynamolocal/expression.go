@@ -1,0 +1,103 @@
+package dynamolocal
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/truora/minidyn/interpreter/language"
+)
+
+var placeholder = regexp.MustCompile(`[#:]\w+`)
+
+// wellFormed refuses what DynamoDB refuses before it looks at an item: expressions that do not parse,
+// placeholders that are not defined, and definitions that are not used.
+func (w write) wellFormed() error {
+	used := map[string]bool{}
+	for _, e := range []struct {
+		name, text string
+		parse      func(*language.Parser)
+		parser     func(*language.Lexer) *language.Parser
+	}{
+		{"UpdateExpression", aws.ToString(w.update), func(p *language.Parser) { p.ParseUpdateExpression() }, language.NewUpdateParser},
+		{"ConditionExpression", aws.ToString(w.condition), func(p *language.Parser) { p.ParseConditionalExpression() }, language.NewParser},
+	} {
+		if e.text == "" {
+			continue
+		}
+		p := e.parser(language.NewLexer(e.text))
+		if e.parse(p); len(p.Errors()) > 0 {
+			return invalid("Invalid %s: Syntax error; %s", e.name, strings.Join(p.Errors(), "; "))
+		}
+		for _, name := range placeholder.FindAllString(e.text, -1) {
+			used[name] = true
+			if _, ok := w.names[name]; !ok && name[0] == '#' {
+				return invalid("Invalid %s: An expression attribute name used in the document path is not defined; attribute name: %s", e.name, name)
+			}
+			if _, ok := w.values[name]; !ok && name[0] == ':' {
+				return invalid("Invalid %s: An expression attribute value used in expression is not defined; attribute value: %s", e.name, name)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.names)) {
+		if !used[name] {
+			return invalid("Value provided in ExpressionAttributeNames unused in expressions: keys: {%s}", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.values)) {
+		if !used[name] {
+			return invalid("Value provided in ExpressionAttributeValues unused in expressions: keys: {%s}", name)
+		}
+	}
+	return nil
+}
+
+// correct makes good what minidyn does wrong in an update: it leaves in place what REMOVE names, and
+// writes anew what the expression does not name, numbers as floating-point ones.
+func (w write) correct(c *change) {
+	named := map[string]bool{}
+	for _, a := range w.actions() {
+		root := a.Left
+		for {
+			x, ok := root.(*language.IndexExpression)
+			if !ok {
+				break
+			}
+			root = x.Left
+		}
+		id, ok := root.(*language.Identifier)
+		if !ok {
+			continue
+		}
+		name := id.Value
+		if full, ok := w.names[name]; ok {
+			name = full
+		}
+		named[name] = true
+		if a.Token.Type == language.REMOVE && root == a.Left {
+			delete(c.is, name)
+		}
+	}
+	for name, v := range c.was {
+		if !named[name] {
+			c.is[name] = v
+		}
+	}
+}
+
+// actions are the parts of an update expression that is well formed.
+func (w write) actions() []*language.ActionExpression {
+	parsed, ok := language.NewUpdateParser(language.NewLexer(aws.ToString(w.update))).ParseUpdateExpression().Expression.(*language.UpdateExpression)
+	if !ok {
+		return nil
+	}
+	var list []*language.ActionExpression
+	for _, e := range parsed.Expressions {
+		if a, ok := e.(*language.ActionExpression); ok {
+			list = append(list, a)
+		}
+	}
+	return list
+}

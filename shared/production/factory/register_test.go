@@ -1,0 +1,33 @@
+package factory
+
+import (
+	"testing"
+	"time"
+
+	"wavegate/shared/platform/problem"
+)
+
+func TestRegister_DecidesByWhatTheFactoryIs(t *testing.T) {
+	made := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	at := made.Add(time.Hour)
+	there := Factory{FactoryID: "munich-1", OrganizationID: "acme", Name: "Munich", CreatedAt: made, UpdatedAt: made, Revision: 4}
+	renamed := there
+	renamed.Name, renamed.UpdatedAt, renamed.Revision = "Munich, hall 1", at, 5
+	for name, c := range map[string]struct {
+		was   Factory
+		wish  Registration
+		next  Factory
+		event string
+		code  problem.Code
+	}{
+		"new":                  {Factory{}, Registration{"acme", "Munich"}, Factory{"munich-1", "acme", "Munich", at, at, 1}, "FactoryRegistered", ""},
+		"what is there":        {there, Registration{"acme", "Munich"}, there, "", ""},
+		"another name":         {there, Registration{"acme", "Munich, hall 1"}, renamed, "FactoryRenamed", ""},
+		"another organization": {there, Registration{"rival", "Munich"}, there, "", problem.Conflict},
+	} {
+		next, event, err := c.was.register("munich-1", c.wish, at)
+		if next != c.next || event != c.event || (err == nil) != (c.code == "") || err != nil && !problem.Has(err, c.code) {
+			t.Errorf("%s: got %+v, %q, %v", name, next, event, err)
+		}
+	}
+}

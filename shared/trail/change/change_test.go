@@ -1,0 +1,258 @@
+package change_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
+	"wavegate/shared/trail/idempotency"
+)
+
+// A counter stands for any resource. It is kept in the table of factories.
+type counter struct {
+	ID        string    `json:"factoryId"`
+	Count     int       `json:"count"`
+	Revision  int64     `json:"revision"`
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+var counters = change.Kind[counter]{
+	Type: "counter", Table: dynamo.Factories, Key: "factoryId",
+	State: func(c counter) change.State {
+		return change.State{ID: c.ID, Revision: c.Revision, ChangedAt: c.UpdatedAt, Stream: audit.Factory(c.ID), Organization: "acme"}
+	},
+}
+
+var from = audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "olga"}, SourceIP: "192.0.2.7", RequestID: "r-1"}
+
+// add is a rule: it counts up by n, and nothing changes with 0. More than 100 is refused.
+func add(id string, n int) change.Rule[counter] {
+	return func(was counter, at time.Time) (counter, string, error) {
+		switch {
+		case n == 0:
+			return was, "", nil
+		case was.Count+n > 100:
+			return was, "", problem.New(problem.Conflict, "That is too much.")
+		}
+		return counter{ID: id, Count: was.Count + n, Revision: was.Revision + 1, UpdatedAt: at}, "CounterRaised", nil
+	}
+}
+
+// A world is one resource on one store, with a clock that the test moves.
+type world struct {
+	*testing.T
+	db  *dynamo.DB
+	id  string
+	now time.Time
+}
+
+func each(t *testing.T, test func(w *world)) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		w := &world{T: t, id: uuid.NewString(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+		w.db = dynamo.Open(client, func() time.Time { return w.now })
+		test(w)
+	})
+}
+
+func (w *world) key() dynamo.Key { return dynamo.Key{"factoryId": w.id} }
+
+func (w *world) put(n int, when request.Preconditions, beside ...func(context.Context) error) (bool, error) {
+	return change.Put(admission.Unlimited(w.Context()), w.db, from, counters, w.key(), when, add(w.id, n), beside...)
+}
+
+func (w *world) stored() (c counter) {
+	w.Helper()
+	if _, err := w.db.Get(w.Context(), dynamo.Factories, w.key(), &c); err != nil {
+		w.Fatal(err)
+	}
+	return c
+}
+
+func (w *world) events() []audit.Event {
+	w.Helper()
+	page, err := audit.NewLog(w.db).List(w.Context(), audit.Factory(w.id), audit.Filter{}, "", 100)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return page.Items
+}
+
+func match(etag string) request.Preconditions {
+	r, _ := http.NewRequest(http.MethodPut, "/", nil)
+	r.Header.Set("If-Match", etag)
+	return request.Of(r).Preconditions()
+}
+
+func TestPut_ChangeAndEvent_AreWrittenTogether(t *testing.T) {
+	each(t, func(w *world) {
+		created, err := w.put(3, request.Preconditions{})
+		if err != nil || !created {
+			w.Fatalf("got %v, %v", created, err)
+		}
+		w.now = w.now.Add(time.Minute)
+		if created, err = w.put(4, request.Preconditions{}); err != nil || created {
+			w.Fatalf("got %v, %v", created, err)
+		}
+		if got, want := w.stored(), (counter{w.id, 7, 2, w.now}); got != want {
+			w.Errorf("stored %+v, want %+v", got, want)
+		}
+		events := w.events()
+		if len(events) != 2 {
+			w.Fatalf("%d events", len(events))
+		}
+		e := events[0]
+		if e.EventName != "CounterRaised" || !e.EventTime.Equal(w.now) || e.Resource != (audit.Resource{Type: "counter", ID: w.id, Revision: 2}) ||
+			e.OrganizationID != "acme" || e.Actor.UserID != "olga" || e.RequestID != "r-1" || e.SourceIP != "192.0.2.7" {
+			w.Errorf("the event is %+v", e)
+		}
+		before, _ := e.Before.(map[string]any)
+		after, _ := e.After.(map[string]any)
+		if before["count"] != 3.0 || after["count"] != 7.0 || events[1].Before != nil {
+			w.Errorf("the event shows %v and %v, the first %v", e.Before, e.After, events[1].Before)
+		}
+	})
+}
+
+func TestPut_NothingChanges_NothingIsWritten(t *testing.T) {
+	each(t, func(w *world) {
+		if created, err := w.put(0, request.Preconditions{}); err != nil || !created {
+			w.Fatalf("got %v, %v", created, err)
+		}
+		if got := w.stored(); got != (counter{}) || len(w.events()) != 0 {
+			w.Errorf("stored %+v and %d events", got, len(w.events()))
+		}
+	})
+}
+
+func TestPut_Refused_ChangesNothing(t *testing.T) {
+	refusal := problem.New(problem.NotFound, "Not yours.")
+	each(t, func(w *world) {
+		if _, err := w.put(3, request.Preconditions{}); err != nil {
+			w.Fatal(err)
+		}
+		for name, refused := range map[string]struct {
+			try  func() (bool, error)
+			code problem.Code
+		}{
+			"by the rule":         {func() (bool, error) { return w.put(98, request.Preconditions{}) }, problem.Conflict},
+			"by a precondition":   {func() (bool, error) { return w.put(1, match(`"2"`)) }, problem.PreconditionFailed},
+			"by a read beside it": {func() (bool, error) { return w.put(1, request.Preconditions{}, func(context.Context) error { return refusal }) }, problem.NotFound},
+		} {
+			if _, err := refused.try(); !problem.Has(err, refused.code) {
+				w.Errorf("%s: got %v, want %s", name, err, refused.code)
+			}
+		}
+		if got := w.stored(); got.Count != 3 || len(w.events()) != 1 {
+			w.Errorf("stored %+v and %d events", got, len(w.events()))
+		}
+	})
+}
+
+func TestPut_ClockOfAnotherContainerIsBehind_TimesGoOn(t *testing.T) {
+	each(t, func(w *world) {
+		if _, err := w.put(1, request.Preconditions{}); err != nil {
+			w.Fatal(err)
+		}
+		first := w.now
+		w.now = w.now.Add(-time.Hour)
+		if _, err := w.put(1, request.Preconditions{}); err != nil {
+			w.Fatal(err)
+		}
+		if got := w.stored().UpdatedAt; !got.Equal(first.Add(time.Millisecond)) {
+			w.Errorf("changed at %s, after a change at %s", got, first)
+		}
+	})
+}
+
+func TestPut_ManyAtOnce_EachSuccessCountsOnceAndHasOneEvent(t *testing.T) {
+	each(t, func(w *world) {
+		var done atomic.Int64
+		var group sync.WaitGroup
+		for range 30 {
+			group.Go(func() {
+				if _, err := w.put(1, request.Preconditions{}); err == nil {
+					done.Add(1)
+				} else if !problem.Has(err, problem.Conflict) {
+					w.Errorf("got %v", err)
+				}
+			})
+		}
+		group.Wait()
+		if got := w.stored(); int64(got.Count) != done.Load() || got.Revision != done.Load() || done.Load() == 0 || int64(len(w.events())) != done.Load() {
+			w.Errorf("%d succeeded; stored %+v, %d events", done.Load(), got, len(w.events()))
+		}
+	})
+}
+
+func TestMake_SeveralResources_ChangeTogetherOrNotAtAll(t *testing.T) {
+	each(t, func(w *world) {
+		other := uuid.NewString()
+		both := func(revision int64) error {
+			return change.Make(admission.Unlimited(w.Context()), w.db, from, func(set *change.Set) error {
+				at := set.After(time.Time{})
+				change.Record(set, counters, counter{}, counter{w.id, 1, 1, at}, "CounterRaised")
+				change.Record(set, counters, counter{Revision: revision}, counter{other, 1, revision + 1, at}, "CounterRaised")
+				return nil
+			})
+		}
+		if err := both(7); !problem.Has(err, problem.Conflict) || w.stored() != (counter{}) {
+			w.Fatalf("got %v, stored %+v", err, w.stored())
+		}
+		if err := both(0); err != nil || w.stored().Count != 1 || len(w.events()) != 1 {
+			w.Fatalf("got %v, stored %+v, %d events", err, w.stored(), len(w.events()))
+		}
+	})
+}
+
+func TestCreate_ClaimUsedBefore_GivesTheFirstId(t *testing.T) {
+	each(t, func(w *world) {
+		create := func(input string) (string, error) {
+			claim, err := idempotency.Of(auth.Principal{Issuer: "i", UserID: w.id}, "create-counter", "/api/counters", "key", input)
+			if err != nil {
+				w.Fatal(err)
+			}
+			return change.Create(admission.Unlimited(w.Context()), w.db, from, claim, func(set *change.Set, id string) error {
+				change.Record(set, counters, counter{}, counter{id, 1, 1, set.After(time.Time{})}, "CounterMade")
+				return nil
+			})
+		}
+		first, err := create("a")
+		if err != nil {
+			w.Fatal(err)
+		}
+		if again, err := create("a"); err != nil || again != first {
+			w.Errorf("got %s, %v; want %s", again, err, first)
+		}
+		if _, err := create("b"); !problem.Has(err, problem.IdempotencyKeyReused) {
+			w.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestCreate_Refused_MakesNothing(t *testing.T) {
+	refusal := errors.New("no")
+	each(t, func(w *world) {
+		_, err := change.Create(admission.Unlimited(w.Context()), w.db, from, idempotency.Claim{}, func(set *change.Set, _ string) error {
+			change.Record(set, counters, counter{}, counter{w.id, 1, 1, set.After(time.Time{})}, "CounterMade")
+			return refusal
+		})
+		if !errors.Is(err, refusal) || w.stored() != (counter{}) {
+			w.Errorf("got %v, stored %+v", err, w.stored())
+		}
+	})
+}
