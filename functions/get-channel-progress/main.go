@@ -16,11 +16,11 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	store := progress.NewStore(env.DB, progress.ReadSettings(env.Settings), nil)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		edgeType, channel := c.Path("edgeType", value.Name), c.Path("channel", value.Name)
-		fresh := c.QueryBoolean("fresh")
+		fresh, _ := c.Query("fresh", progress.FreshRule)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		p, err := store.Channel(c.Context(), edgeType, channel, fresh)
+		p, err := store.Channel(c.Context(), edgeType, channel, fresh == "true")
 		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: p}, err
 	}
 }

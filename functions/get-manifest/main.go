@@ -42,26 +42,19 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the report was not recorded", slog.String("cause", reply.Unrecorded.Error()))
 			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": "get-manifest"}, telemetry.One(ReportNotRecorded))
 		}
-		return answer(reply), spread(err)
+		if err != nil {
+			return lambdahttp.Answer{}, spread(err)
+		}
+		body, _, err := reply.Manifest.Encode(poll.Caller)
+		// It is never kept anywhere. The entity tag is the receipt of the last answer, whatever its URL was: a
+		// cache that is keyed by URLs would send an old one.
+		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, ETag: reply.ETag, Body: body}, err
 	}
 }
 
 // ReportNotRecorded is the metric of polls that were answered without a receipt, since the box's row could
 // not be written in time.
 const ReportNotRecorded = "ReportNotRecorded"
-
-// answer is never stored anywhere. The entity tag is the receipt of the last answer, whatever its URL was:
-// a cache that is keyed by URLs would send an old one.
-func answer(r edge.Reply) lambdahttp.Answer {
-	a := lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: r.Body}
-	if r.NotModified {
-		a.Status, a.Body = http.StatusNotModified, nil
-	}
-	if r.ETag != "" {
-		a.Header.Set("ETag", r.ETag)
-	}
-	return a
-}
 
 // spread has a fleet that the store was too busy for come back over a minute, not all at once.
 func spread(err error) error {

@@ -26,19 +26,11 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		id := c.Path("id", value.UUID)
 		_, byFactory := c.Query("by", byRule)
-		fresh := c.QueryBoolean("fresh")
+		fresh, _ := c.Query("fresh", progress.FreshRule)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		if byFactory {
-			factories, err := store.ByFactory(c.Context(), id, fresh)
-			return now(factories), err
-		}
-		p, err := store.Rollout(c.Context(), id, fresh)
-		return now(p), err
+		p, err := store.Rollout(c.Context(), id, byFactory, fresh == "true")
+		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: p}, err
 	}
-}
-
-func now(body any) lambdahttp.Answer {
-	return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: body}
 }

@@ -56,7 +56,7 @@ type Poll struct {
 
 // A Reply is what a poll is answered with.
 type Reply struct {
-	Body json.RawMessage // none where NotModified is set
+	Manifest Manifest
 	// ETag is the receipt: what this answer tells and what the poll told are in the box's report row. It is
 	// empty where that could not be written, so that the next poll tries again.
 	ETag        string
@@ -107,23 +107,23 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	body, etag, err := m.Encode(poll.Caller)
+	_, etag, err := m.Encode(poll.Caller)
 	if err != nil {
 		return Reply{}, err
 	}
 	if etag == poll.Tag {
-		return Reply{ETag: etag, NotModified: true}, nil
+		return Reply{Manifest: m, ETag: etag, NotModified: true}, nil
 	}
 	if poll.Subject == "" {
-		return Reply{Body: body, ETag: etag}, nil
+		return Reply{Manifest: m, ETag: etag}, nil
 	}
 	if err := admission.Wait(ctx); err != nil {
 		return Reply{}, err
 	}
 	if err := p.record(ctx, e, r, poll); err != nil {
-		return Reply{Body: body, Unrecorded: err}, nil
+		return Reply{Manifest: m, Unrecorded: err}, nil
 	}
-	return Reply{Body: body, ETag: etag}, nil
+	return Reply{Manifest: m, ETag: etag}, nil
 }
 
 // resolve finds what a box is told.

@@ -131,7 +131,7 @@ func TestPoll_NothingNew_ReadsTheBoxAtHalfThePriceAndNothingElse(t *testing.T) {
 		tag := p.ask(t, "1.0.0", "").ETag
 		clear(p.calls)
 		for range 100 {
-			if reply := p.ask(t, "1.0.0", tag); !reply.NotModified || reply.ETag != tag || reply.Body != nil {
+			if reply := p.ask(t, "1.0.0", tag); !reply.NotModified || reply.ETag != tag {
 				t.Fatalf("got %+v", reply)
 			}
 		}
@@ -168,7 +168,7 @@ func TestPoll_ReportCannotBeWritten_IsAnsweredWithoutAReceiptAndMadeUpFor(t *tes
 	polled(t, func(t *testing.T, p *place) {
 		p.put = func(context.Context) error { return errors.New("throttled") }
 		lost := p.ask(t, "1.0.0", "")
-		if lost.Body == nil || lost.ETag != "" || lost.Unrecorded == nil {
+		if lost.Manifest.Version == "" || lost.ETag != "" || lost.Unrecorded == nil {
 			t.Fatalf("got %+v", lost)
 		}
 		p.put = nil
@@ -188,7 +188,7 @@ func TestPoll_StoreDoesNotAnswer_TheBoxIsAnsweredAtTheDeadline(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		if reply := p.ask(t, "1.0.0", ""); reply.Body == nil || reply.ETag != "" {
+		if reply := p.ask(t, "1.0.0", ""); reply.Manifest.Version == "" || reply.ETag != "" {
 			t.Errorf("got %+v", reply)
 		}
 	})
@@ -198,7 +198,7 @@ func TestPoll_SomebodyElseLooks_IsNoReport(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
 		look := edge.Poll{EdgeID: p.id, Installed: "0.1.0", Caller: "olga"}
 		reply, err := p.polls.Answer(admission.Unlimited(t.Context()), look)
-		if err != nil || reply.Body == nil || p.row(t).Told != "" {
+		if err != nil || reply.Manifest.Version == "" || p.row(t).Told != "" {
 			t.Errorf("got %+v, %v; the row is %+v", reply, err, p.row(t))
 		}
 		if box := p.ask(t, "0.1.0", reply.ETag); box.NotModified {
@@ -243,7 +243,7 @@ func TestPoll_ReadFromAReplicaThatLags_DoesNotPlaceTheBox(t *testing.T) {
 func TestPoll_BoxThatAReplicaDoesNotKnowYet_IsReadAgain(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
 		p.blind = true
-		if reply := p.ask(t, "", ""); reply.Body == nil {
+		if reply := p.ask(t, "", ""); reply.Manifest.Version == "" {
 			t.Errorf("got %+v", reply)
 		}
 		if _, err := p.polls.Answer(t.Context(), edge.Poll{EdgeID: "no-such-box"}); !problem.Has(err, problem.NotFound) {

@@ -53,7 +53,7 @@ func (s *Store) census(ctx context.Context, r rollout.Rollout) (*Census, error) 
 }
 
 // count counts a rollout, looks when a sample of its boxes was last seen, and adds to its history.
-func (s *Store) count(ctx context.Context, r rollout.Rollout) (Progress, error) {
+func (s *Store) count(ctx context.Context, r rollout.Rollout, byFactory bool) (Progress, error) {
 	now := s.db.Now()
 	c, err := s.census(ctx, r)
 	if err != nil {
@@ -66,6 +66,9 @@ func (s *Store) count(ctx context.Context, r rollout.Rollout) (Progress, error) 
 	p := Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
 		Silent: Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.PollInterval)),
+	}
+	if byFactory {
+		p.Factories, p.MoreFactories = troubled(c.Factories)
 	}
 	return p, s.remember(ctx, p)
 }
@@ -99,23 +102,18 @@ func (s *Store) sightings(ctx context.Context, rolloutID string, boxes []report.
 // MostFactories bounds the factories of an answer.
 const MostFactories = 1000
 
-func (s *Store) countFactories(ctx context.Context, r rollout.Rollout) (Factories, error) {
-	f := Factories{RolloutID: r.ID, AsOf: s.db.Now(), StagedPercent: r.StagedPercent, Factories: []Factory{}}
-	c, err := s.census(ctx, r)
-	if err != nil {
-		return f, err
+// troubled lists factories, those with the most failed and reverted boxes first.
+func troubled(by map[string]Counts) (list []Factory, more int) {
+	for id, n := range by {
+		list = append(list, Factory{id, n})
 	}
-	for id, n := range c.Factories {
-		f.Factories = append(f.Factories, Factory{id, n})
-	}
-	slices.SortFunc(f.Factories, func(a, b Factory) int {
+	slices.SortFunc(list, func(a, b Factory) int {
 		return cmp.Or(cmp.Compare(b.Failed+b.Reverted, a.Failed+a.Reverted), cmp.Compare(b.Expected, a.Expected), cmp.Compare(a.FactoryID, b.FactoryID))
 	})
-	if len(f.Factories) > MostFactories {
-		f.MoreFactories = len(f.Factories) - MostFactories
-		f.Factories = f.Factories[:MostFactories]
+	if len(list) > MostFactories {
+		return list[:MostFactories], len(list) - MostFactories
 	}
-	return f, nil
+	return list, 0
 }
 
 func (s *Store) countChannel(ctx context.Context, edgeType, channel string) (Channel, error) {

@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/platform/value"
 )
 
 // A Progress is how far a rollout is.
@@ -24,16 +25,9 @@ type Progress struct {
 	// Failures are the failed boxes by why they failed.
 	Failures map[report.Code]int `json:"failures"`
 	Silent   Silence             `json:"silent"`
-}
-
-// Factories is how far a rollout is in each factory.
-type Factories struct {
-	RolloutID     string    `json:"rolloutId"`
-	AsOf          time.Time `json:"asOf"`
-	StagedPercent int       `json:"staged_percent"`
-	Factories     []Factory `json:"factories"`
-	// MoreFactories is how many factories are left out.
-	MoreFactories int `json:"moreFactories"`
+	// Factories tells the same by factory, where that was asked for; MoreFactories are left out.
+	Factories     []Factory `json:"factories,omitempty"`
+	MoreFactories int       `json:"moreFactories,omitempty"`
 }
 
 // Factory is the boxes of one factory that the rollout reaches; those of no factory have no id.
@@ -100,6 +94,9 @@ const (
 	countAge = 90 * time.Second
 )
 
+// FreshRule is that of whether a caller wants a new count.
+var FreshRule = &value.Text{Pattern: `true|false`, Says: "true or false"}
+
 func ageOf(fresh bool) time.Duration {
 	if fresh {
 		return freshAge
@@ -111,14 +108,14 @@ func ageOf(fresh bool) time.Duration {
 // is asked for and the last is ten seconds old. What was counted last stays with a rollout whose channel
 // has gone on: nothing is counted of it any more. It returns NOT_FOUND, and UNAVAILABLE while the first
 // count is under way.
-func (s *Store) Rollout(ctx context.Context, id string, fresh bool) (Progress, error) {
-	return ofRollout(ctx, s, id, partLatest, ageOf(fresh), s.count)
-}
-
-// ByFactory is Rollout by factory, those with the most failed and reverted boxes first. It is counted when
-// it is asked for.
-func (s *Store) ByFactory(ctx context.Context, id string, fresh bool) (Factories, error) {
-	return ofRollout(ctx, s, id, partFactories, ageOf(fresh), s.countFactories)
+//
+// By factory it is counted when it is asked for, those with the most failed and reverted boxes first.
+func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (Progress, error) {
+	part := partLatest
+	if byFactory {
+		part = partFactories
+	}
+	return s.ofRollout(ctx, id, part, ageOf(fresh))
 }
 
 // Channel returns which boxes of a channel run what. It is counted when it is asked for. It returns
@@ -133,25 +130,24 @@ func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh boo
 	})
 }
 
-func ofRollout[T any](ctx context.Context, s *Store, id, part string, age time.Duration, count func(context.Context, rollout.Rollout) (T, error)) (T, error) {
-	var none T
+func (s *Store) ofRollout(ctx context.Context, id, part string, age time.Duration) (Progress, error) {
 	r, err := s.rollouts.Get(ctx, id)
 	if err != nil {
-		return none, err
+		return Progress{}, err
 	}
 	row, err := s.releases.Row(ctx, r.EdgeType, r.Channel)
 	if err != nil {
-		return none, err
+		return Progress{}, err
 	}
 	if row.Wave != nil && row.Wave.ID == id {
-		return counted(ctx, s, id, part, age, func(ctx context.Context) (T, error) { return count(ctx, r) })
+		return counted(ctx, s, id, part, age, func(ctx context.Context) (Progress, error) { return s.count(ctx, r, part == partFactories) })
 	}
-	h, err := readHead[T](ctx, s, id, part)
+	h, err := readHead[Progress](ctx, s, id, part)
 	if err == nil && h.Answer == nil {
 		err = problem.New(problem.NotFound, "Nothing was counted of the rollout while it lasted, and its channel has gone on.")
 	}
 	if err != nil {
-		return none, err
+		return Progress{}, err
 	}
 	return *h.Answer, nil
 }

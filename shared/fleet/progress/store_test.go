@@ -174,7 +174,7 @@ func (f *fleet) fails(t tester, id string) {
 func (f *fleet) count(t tester, id string) progress.Progress {
 	t.Helper()
 	f.now = f.now.Add(11 * time.Second)
-	p, err := f.progress.Rollout(f.ctx, id, true)
+	p, err := f.progress.Rollout(f.ctx, id, false, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +303,7 @@ func TestRollout_BoxesMoveMeanwhile_TheCensusIsWrongByThoseAtMost(t *testing.T) 
 			counting.Go(func() {
 				// What is counted is kept by puts, too: it is asked for until that goes well.
 				for try := range 30 {
-					if during, err = f.progress.Rollout(f.ctx, id, try == 0); err == nil {
+					if during, err = f.progress.Rollout(f.ctx, id, false, try == 0); err == nil {
 						return
 					}
 				}
@@ -351,7 +351,7 @@ func TestRollout_CountedAtMostOnceInTenSeconds_WhoeverAsks(t *testing.T) {
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
-				if p, err := f.progress.Rollout(f.ctx, id, true); err != nil || !p.AsOf.Equal(first.AsOf) {
+				if p, err := f.progress.Rollout(f.ctx, id, false, true); err != nil || !p.AsOf.Equal(first.AsOf) {
 					t.Errorf("within ten seconds: %+v, %v", p, err)
 				}
 			})
@@ -360,7 +360,7 @@ func TestRollout_CountedAtMostOnceInTenSeconds_WhoeverAsks(t *testing.T) {
 		f.now = f.now.Add(11 * time.Second)
 		for range 8 {
 			group.Go(func() {
-				if _, err := f.progress.Rollout(f.ctx, id, true); err != nil {
+				if _, err := f.progress.Rollout(f.ctx, id, false, true); err != nil {
 					t.Error(err)
 				}
 			})
@@ -369,7 +369,7 @@ func TestRollout_CountedAtMostOnceInTenSeconds_WhoeverAsks(t *testing.T) {
 		if f.api.queries != 1 {
 			t.Errorf("16 callers made it count %d times", f.api.queries)
 		}
-		p, err := f.progress.Rollout(f.ctx, id, false)
+		p, err := f.progress.Rollout(f.ctx, id, false, false)
 		if err != nil || progress.Total(p.Stages).Offered != 1 {
 			t.Errorf("then: %+v, %v", p, err)
 		}
@@ -401,10 +401,10 @@ func TestRollout_ChannelHasGoneOn_TheLastCensusStays(t *testing.T) {
 		}
 		f.start(t, 1)
 		never := f.start2(t)
-		if _, err := f.progress.Rollout(f.ctx, never, true); !problem.Has(err, problem.NotFound) {
+		if _, err := f.progress.Rollout(f.ctx, never, false, true); !problem.Has(err, problem.NotFound) {
 			t.Errorf("of a rollout that was never counted: %v", err)
 		}
-		if _, err := f.progress.Rollout(f.ctx, uuid.NewString(), true); !problem.Has(err, problem.NotFound) {
+		if _, err := f.progress.Rollout(f.ctx, uuid.NewString(), false, true); !problem.Has(err, problem.NotFound) {
 			t.Errorf("of no rollout: %v", err)
 		}
 	})
@@ -433,7 +433,7 @@ func TestByFactory_TheMostTroubledFirst(t *testing.T) {
 				f.fails(t, box)
 			}
 		}
-		got, err := f.progress.ByFactory(f.ctx, id, false)
+		got, err := f.progress.Rollout(f.ctx, id, true, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func (s *Store) Tick(ctx context.Context) (Tally, error) {
 			faults = append(faults, fmt.Errorf("progress: out of time before rollout %s", c.ID))
 			break
 		}
-		p, err := ofRollout(ctx, s, c.ID, partLatest, recent, s.count)
+		p, err := s.ofRollout(ctx, c.ID, partLatest, recent)
 		if errors.Is(err, errCounting) {
 			continue // by a tick that came twice, or for a caller
 		}

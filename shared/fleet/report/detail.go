@@ -24,9 +24,3 @@ func Shown(text string) string {
 }
 
 func visible(r rune) bool { return !unicode.IsOneOf(invisible, r) && r != unicode.ReplacementChar }
-
-// Plain tells whether a text shows all that it holds. What a box says is shown to people beside what the
-// service says, and must not be able to pass for it.
-func Plain(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return !visible(r) })
-}

@@ -59,9 +59,9 @@ func TestEntryOf_WhatIsNoSortKey_IsAnError(t *testing.T) {
 	}
 }
 
-func TestPlain_WhatCannotBeSeen_IsRefused(t *testing.T) {
+func TestDetailRule_WhatCannotBeSeen_IsRefused(t *testing.T) {
 	for _, text := range []string{"", "disk full: 12 of 300 MB", "Prüfsumme falsch", "校验失败", "exit 1 (\"sync\")"} {
-		if !report.Plain(text) {
+		if !report.DetailRule.Accepts(text) {
 			t.Errorf("%q is refused", text)
 		}
 	}
@@ -72,7 +72,7 @@ func TestPlain_WhatCannotBeSeen_IsRefused(t *testing.T) {
 		"combining grapheme joiner": 0x34f, "Hangul filler": 0x3164, "variation selector": 0xfe0f, "tag": 0xe0041, "Arabic letter mark": 0x61c,
 		"private use": 0xe000, "replacement": 0xfffd,
 	} {
-		if report.Plain("a" + string(r) + "b") {
+		if report.DetailRule.Accepts("a" + string(r) + "b") {
 			t.Errorf("%s is taken", name)
 		}
 	}

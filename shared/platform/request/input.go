@@ -111,15 +111,6 @@ func (in *Input) RequiredQuery(name string, rule *value.Text) string {
 	return value
 }
 
-// booleanRule is the form of a yes or no in a query.
-var booleanRule = &value.Text{Pattern: `true|false`, Says: "true or false"}
-
-// QueryBoolean returns an optional true or false; false where it is not given.
-func (in *Input) QueryBoolean(name string) bool {
-	value, _ := in.Query(name, booleanRule)
-	return value == "true"
-}
-
 // QueryInteger returns an optional whole number between least and most, or the fallback.
 func (in *Input) QueryInteger(name string, least, most, fallback int) int {
 	raw, given := in.queryOnce(name)
