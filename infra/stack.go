@@ -44,6 +44,7 @@ func NewStack(app constructs.Construct, settings Settings) awscdk.Stack {
 	s.addTables()
 	issuers := s.addIdentity()
 	s.addOperations()
+	s.addTasks()
 	s.addAuthorizer(issuers)
 	s.addAPI()
 	s.addDashboard(s.addAlarms())
