@@ -33,6 +33,7 @@ func (s Settings) values() map[setting.Name]*string {
 		setting.LogSamplePolls:           number(s.LogSamplePolls),
 		setting.PollIntervalSeconds:      number(s.PollIntervalSeconds),
 		setting.ChannelCacheSeconds:      number(s.ChannelCacheSeconds),
+		setting.FleetIssuers:             jsii.String(strings.Join(s.fleetIssuers, " ")),
 		setting.CopilotURL:               jsii.String(s.Copilot.URL),
 		setting.CopilotSecret:            s.Copilot.secret(),
 		setting.CopilotTimeoutSeconds:    number(s.Copilot.TimeoutSeconds),

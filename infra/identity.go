@@ -81,9 +81,10 @@ func (s *service) addUserPool() map[string]any {
 		PreventUserExistenceErrors: jsii.Bool(true),
 		AccessTokenValidity:        awscdk.Duration_Hours(jsii.Number(1)),
 		RefreshTokenValidity:       awscdk.Duration_Hours(jsii.Number(12)),
-		// Naming what a person may change keeps them from changing their organization.
+		// Naming what a person may change keeps them from changing their organization, and the name that
+		// they sign production methods with.
 		WriteAttributes: awscognito.NewClientAttributes().WithStandardAttributes(&awscognito.StandardAttributesMask{
-			Email: jsii.Bool(true), Fullname: jsii.Bool(true),
+			Email: jsii.Bool(true),
 		}),
 	})
 	s.output("UserPoolId", "The user pool of the people who use the service", pool.UserPoolId())

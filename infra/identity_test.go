@@ -22,7 +22,7 @@ func TestIdentity_TheStacksOwnPool(t *testing.T) {
 		t.Errorf("the pool's tokens are written by %v", trigger)
 	}
 	for _, c := range template.of("AWS::Cognito::UserPoolClient") {
-		if got := list(c.Properties["WriteAttributes"]); !slices.Equal(got, []string{"email", "name"}) {
+		if got := list(c.Properties["WriteAttributes"]); !slices.Equal(got, []string{"email"}) {
 			t.Errorf("a person may write their own %v", got)
 		}
 		if c.Properties["GenerateSecret"] == true || c.Properties["PreventUserExistenceErrors"] != "ENABLED" {
@@ -34,7 +34,7 @@ func TestIdentity_TheStacksOwnPool(t *testing.T) {
 		groups = append(groups, g.Properties["GroupName"].(string))
 	}
 	slices.Sort(groups)
-	if !slices.Equal(groups, []string{"organization_admin", "platform_owner", "production_engineer"}) {
+	if !slices.Equal(groups, []string{"fleet_viewer", "organization_admin", "platform_owner", "production_engineer"}) {
 		t.Errorf("the pool's groups are %v", groups)
 	}
 }

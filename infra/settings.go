@@ -57,6 +57,8 @@ type Settings struct {
 	ChannelCacheSeconds int
 	// LogSamplePolls is the share of polls that are logged: one in so many.
 	LogSamplePolls int
+	// fleetIssuers are the names of the issuers of boxes.
+	fleetIssuers []string
 	// LogRetentionDays is how long logs are kept.
 	LogRetentionDays int
 	// Functions is the directory that holds the built functions, as <function>/bootstrap.
@@ -127,7 +129,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		Functions:           r.text("functions", "dist"),
 		StoreEndpoint:       r.text("storeEndpoint", ""),
 	}
-	s.Issuers, s.peopleElsewhere = issuers(r)
+	s.Issuers, s.fleetIssuers, s.peopleElsewhere = issuers(r)
 	s.check(r)
 	s.Copilot.check(r)
 	r.unknown()
@@ -197,10 +199,10 @@ func (c Copilot) check(r *reader) {
 
 // issuers reads the setting with the authorizer's own reader, so that what the authorizer would
 // refuse to start with is not deployed.
-func issuers(r *reader) (list []map[string]any, people bool) {
+func issuers(r *reader) (list []map[string]any, fleets []string, people bool) {
 	r.structured("issuers", &list)
 	if len(list) == 0 {
-		return nil, false
+		return nil, nil, false
 	}
 	setting, err := json.Marshal(list)
 	if err != nil {
@@ -216,7 +218,7 @@ func issuers(r *reader) (list []map[string]any, people bool) {
 	for _, i := range parsed {
 		people = people || slices.ContainsFunc(i.Grants, func(role auth.Role) bool { return role != auth.Edge })
 	}
-	return list, people
+	return list, token.Fleets(parsed), people
 }
 
 // absolute tells whether the text is a URL of scheme, host and path alone.

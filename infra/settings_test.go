@@ -50,7 +50,7 @@ func TestSettings_TheCommandLine_WinsOverTheFile(t *testing.T) {
 }
 
 const (
-	fleet  = `{"issuer":"https://fleet.example","audience":["wavegate"],"jwksUrl":"https://fleet.example/jwks","grants":["edge"]}`
+	fleet  = `{"issuer":"https://fleet.example","audience":["wavegate"],"jwksUrl":"https://fleet.example/jwks","grants":["edge"],"maxLifetimeSeconds":604800}`
 	people = `{"issuer":"https://people.example","audience":["wavegate"],"jwksUrl":"https://people.example/jwks","grants":["platform_owner"]}`
 )
 
@@ -97,6 +97,8 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`issuers: unexpected EOF`:                       {"issuers": "[{"},
 		`grants: there is no role "root"`:               {"issuers": strings.ReplaceAll("["+people+"]", "platform_owner", "root")},
 		`an issuer that grants edge may grant nothing`:  {"issuers": strings.ReplaceAll("["+fleet+"]", `"edge"`, `"edge","platform_owner"`)},
+		`maxLifetimeSeconds: must be said`:              {"issuers": strings.ReplaceAll("["+fleet+"]", `,"maxLifetimeSeconds":604800`, "")},
+		`organizations: each of several issuers`:        {"issuers": "[" + people + "," + strings.ReplaceAll(people, "https://people", "https://customer") + "]"},
 		`jwksUrl: must be https`:                        {"issuers": strings.ReplaceAll("["+people+"]", "https://people.example/jwks", "http://people.example/jwks")},
 	} {
 		t.Run(want, func(t *testing.T) {

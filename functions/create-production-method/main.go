@@ -17,7 +17,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		factoryID := c.Path("factoryId", value.Slug)
 		body := c.Body()
-		draft := method.Draft{
+		draft := method.Creation{
 			ProductID: body.Text("productId", value.UUID),
 			Name:      body.Text("name", value.DisplayName),
 		}

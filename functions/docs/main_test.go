@@ -162,20 +162,18 @@ func TestAnswers_AreCompressedAndNotSentTwice(t *testing.T) {
 	for _, path := range operations.DocsPaths {
 		plain, want := ask(t, large, path, nil)
 		answer, body := ask(t, large, path, map[string]string{"Accept-Encoding": "gzip"})
-		if path != "/docs" { // a page as small as that is sent as it is
-			if header(answer, "Content-Encoding") != "gzip" || !strings.Contains(header(answer, "Vary"), "Accept-Encoding") {
-				t.Fatalf("%s: %v", path, answer.MultiValueHeaders)
-			}
-			r, err := gzip.NewReader(strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := io.ReadAll(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			body = string(b)
+		if header(answer, "Content-Encoding") != "gzip" || !strings.Contains(header(answer, "Vary"), "Accept-Encoding") {
+			t.Fatalf("%s: %v", path, answer.MultiValueHeaders)
 		}
+		r, err := gzip.NewReader(strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body = string(b)
 		if daily := strings.Contains(header(plain, "Cache-Control"), "max-age"); daily != (path == "/docs/redoc.js") {
 			t.Errorf("%s may be kept: %v", path, daily)
 		}
@@ -185,6 +183,17 @@ func TestAnswers_AreCompressedAndNotSentTwice(t *testing.T) {
 		again, body := ask(t, large, path, map[string]string{"If-None-Match": header(plain, "ETag")})
 		if again.StatusCode != http.StatusNotModified || body != "" {
 			t.Errorf("%s: asked for again with its tag: %d, %d bytes", path, again.StatusCode, len(body))
+		}
+	}
+}
+
+func TestEveryAnswer_IsOverHTTPSAndIsWhatItSaysItIs(t *testing.T) {
+	for _, path := range []string{"/openapi.yaml", "/docs", "/docs/", "/docs/redoc.js"} {
+		for _, files := range []fstest.MapFS{beside, {}} {
+			answer, _ := ask(t, files, path, nil)
+			if header(answer, "Strict-Transport-Security") == "" || header(answer, "X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s: %d %v", path, answer.StatusCode, answer.MultiValueHeaders)
+			}
 		}
 	}
 }

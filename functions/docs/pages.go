@@ -20,8 +20,9 @@ var page []byte
 const renderer = "redoc.js"
 
 // missing is what is shown where it was not.
-const missing = "This page is not made ready. Run ./scripts/contract docs once (it needs Node.js) and load it again.\n" +
-	"The contract itself is at openapi.yaml.\n"
+const missing = "What shows this page is not there yet. ./scripts/dev fetches it by npm, which comes with Node.js\n" +
+	"(https://nodejs.org): load the page again in a minute; .dev/docs.log says what went wrong. For a stack,\n" +
+	"run ./scripts/contract docs. The contract itself is at openapi.yaml.\n"
 
 // policy lets the page use what this service serves, and nothing else. Redoc styles what it makes, and
 // searches in a worker that it makes itself.
@@ -54,7 +55,10 @@ func pages(files fs.FS, base string) http.Handler {
 		}
 		write(w, r, "text/javascript; charset=utf-8", daily, script)
 	})
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		secure(w.Header())
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // How long a browser may keep what it was given: the contract and its page are asked about each time, and
@@ -69,12 +73,17 @@ func write(w http.ResponseWriter, r *http.Request, mediaType, keep string, body 
 	h := w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", keep)
 	// Weak, since the same tag stands for the compressed bytes and the others.
 	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sha256.Sum256(body)))
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}
+
+// secure makes browsers come back over HTTPS alone (RFC 6797) and take an answer for what it says it is.
+func secure(h http.Header) {
+	h.Set("Strict-Transport-Security", "max-age=31536000")
+	h.Set("X-Content-Type-Options", "nosniff")
 }
 
 // servers begins the contract's list of where the API lies.

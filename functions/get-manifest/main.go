@@ -34,6 +34,9 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 			return lambdahttp.Answer{}, problem.Missing() // a box may not know of others
 		}
 		poll := edge.Poll{EdgeID: id, Installed: installed, Caller: c.Caller.User(), Tag: c.Request.Header.Get("If-None-Match")}
+		if !c.Caller.Has(auth.PlatformOwner) { // who may look at every box
+			poll.Issuer = c.Caller.Issuer
+		}
 		if c.Caller.Has(auth.Edge) && c.Caller.UserID == id {
 			poll.Subject = ratelimit.Subject(poll.Caller)
 		}

@@ -5,7 +5,6 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/value"
 )
 
@@ -19,7 +18,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		channel, err := channels.Get(c.Context(), edgeType, name)
-		return lambdahttp.OK(channel, request.Revision(channel.Revision)), err
+		row, err := channels.Get(c.Context(), edgeType, name)
+		return lambdahttp.OK(row.View(), row.ETag()), err
 	}
 }

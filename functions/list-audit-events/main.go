@@ -1,5 +1,5 @@
-// Command list-audit-events answers with what was changed on the platform (channels, rollouts, edges,
-// factories and limits), the newest first; times, a resource and an actor narrow it.
+// Command list-audit-events answers with what was changed on the platform (channels, rollouts, factories
+// and limits), the newest first, or of the boxes alone; times, a resource and an actor narrow it.
 package main
 
 import (
@@ -14,7 +14,7 @@ func main() { function.Run("list-audit-events", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	trail := audit.NewLog(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		filter := audit.FilterOf(c.Input)
+		filter := audit.FilterOf(c.Input, audit.Boxes)
 		cursor := paging.ByCursor(c.Input)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
@@ -24,7 +24,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		page, err := trail.List(c.Context(), audit.Platform, filter, after, cursor.Limit)
+		page, err := trail.Platform(c.Context(), filter, after, cursor.Limit)
 		return paging.Series(c, query, cursor.Limit, page, audit.Position), err
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"wavegate/shared/function"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/value"
@@ -19,7 +20,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: "/api/factories"}
 		organization, named := c.Query("organizationId", value.Name)
-		window := paging.ByOffset(c.Input)
+		place := paging.ByOffset(c.Input)
 		switch {
 		case named:
 			query.Filter = url.Values{"organizationId": {organization}}
@@ -31,7 +32,8 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		page, err := factories.List(c.Context(), c.Caller, organization, window)
-		return paging.Offset(c, query, window, page), err
+		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[factory.Factory], error) {
+			return factories.List(c.Context(), c.Caller, organization, w)
+		})
 	}
 }

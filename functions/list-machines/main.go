@@ -3,6 +3,7 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/value"
@@ -15,12 +16,13 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	machines := machine.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		factoryID := c.Path("factoryId", value.Slug)
-		window := paging.ByOffset(c.Input)
+		place := paging.ByOffset(c.Input)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		query := paging.Query{Path: "/api/factories/" + factoryID + "/machines"}
-		page, err := machines.List(c.Context(), c.Caller, factoryID, window)
-		return paging.Offset(c, query, window, page), err
+		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[machine.Machine], error) {
+			return machines.List(c.Context(), c.Caller, factoryID, w)
+		})
 	}
 }

@@ -1,11 +1,13 @@
 // Command list-production-methods answers with the production methods of a factory that the caller
-// may know of; productId narrows them to one product.
+// may know of; productId narrows them to one product, status to
+// those whose latest version has it.
 package main
 
 import (
 	"net/url"
 
 	"wavegate/shared/function"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/value"
@@ -18,16 +20,24 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	methods := method.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		factoryID := c.Path("factoryId", value.Slug)
-		productID, filtered := c.Query("productId", value.UUID)
-		window := paging.ByOffset(c.Input)
+		productID, byProduct := c.Query("productId", value.UUID)
+		status, byStatus := c.Query("status", method.StatusRule)
+		if byProduct && byStatus {
+			c.Fault("status", "exclusive", "must not be given beside productId")
+		}
+		place := paging.ByOffset(c.Input)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		query := paging.Query{Path: "/api/factories/" + factoryID + "/production-methods"}
-		if filtered {
+		if byProduct {
 			query.Filter = url.Values{"productId": {productID}}
 		}
-		page, err := methods.List(c.Context(), c.Caller, factoryID, productID, window)
-		return paging.Offset(c, query, window, page), err
+		if byStatus {
+			query.Filter = url.Values{"status": {status}}
+		}
+		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[method.Method], error) {
+			return methods.List(c.Context(), c.Caller, factoryID, productID, method.Status(status), w)
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/value"
@@ -18,7 +19,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	channels := release.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		edgeType, filtered := c.Query("edgeType", value.Name)
-		window := paging.ByOffset(c.Input)
+		place := paging.ByOffset(c.Input)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
@@ -26,7 +27,8 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if filtered {
 			query.Filter = url.Values{"edgeType": {edgeType}}
 		}
-		page, err := channels.List(c.Context(), edgeType, window)
-		return paging.Offset(c, query, window, page), err
+		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[release.View], error) {
+			return channels.List(c.Context(), edgeType, w)
+		})
 	}
 }

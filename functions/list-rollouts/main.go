@@ -5,6 +5,7 @@ package main
 import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
@@ -15,12 +16,13 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		filter := rollout.FilterOf(c.Input)
-		window := paging.ByOffset(c.Input)
+		place := paging.ByOffset(c.Input)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		query := paging.Query{Path: "/api/ota/rollouts", Filter: filter.Values()}
-		page, err := rollouts.List(c.Context(), filter, window)
-		return paging.Offset(c, query, window, page), err
+		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[rollout.Rollout], error) {
+			return rollouts.List(c.Context(), filter, w)
+		})
 	}
 }

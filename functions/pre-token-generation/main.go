@@ -1,6 +1,6 @@
 // Command pre-token-generation is the trigger that the stack's own user pool asks before it issues a
 // token (Cognito, "Pre token generation Lambda trigger", version V2_0): it puts the user's
-// organization and roles into the access token, under the names that the authorizer's settings give.
+// organization, roles and name into the access token, under the names that the authorizer's settings give.
 // A group of the pool is a role.
 package main
 
@@ -55,6 +55,9 @@ func claims(attributes map[string]string, groups []string) map[string]string {
 	claims := map[string]string{}
 	if organization := attributes[organizationAttribute]; organization != "" {
 		claims["org"] = organization
+	}
+	if name := attributes["name"]; name != "" {
+		claims["name"] = name
 	}
 	if len(roles) > 0 {
 		claims["roles"] = strings.Join(roles, " ")

@@ -13,14 +13,14 @@ const sent = `{
   "userPoolId": "eu-central-1_EXAMPLE", "userName": "3f1c1a52-0f0e-4b8e-9f06-1d9c2f6f1c11",
   "callerContext": {"awsSdkVersion": "aws-sdk-unknown-unknown", "clientId": "1example23456789"},
   "request": {
-    "userAttributes": {"sub": "3f1c1a52-0f0e-4b8e-9f06-1d9c2f6f1c11", "email": "ada@example.com", "custom:organization": "acme"},
+    "userAttributes": {"sub": "3f1c1a52-0f0e-4b8e-9f06-1d9c2f6f1c11", "email": "ada@example.com", "name": "Ada Berg", "custom:organization": "acme"},
     "groupConfiguration": {"groupsToOverride": ["production_engineer", "organization_admin"], "iamRolesToOverride": [], "preferredRole": null},
     "scopes": ["aws.cognito.signin.user.admin"]
   },
   "response": {"claimsAndScopeOverrideDetails": null}
 }`
 
-func TestTrigger_APersonLogsIn_TheAccessTokenSaysOrganizationAndRoles(t *testing.T) {
+func TestTrigger_APersonLogsIn_TheAccessTokenSaysOrganizationRolesAndName(t *testing.T) {
 	var e event
 	if err := json.Unmarshal([]byte(sent), &e); err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestTrigger_APersonLogsIn_TheAccessTokenSaysOrganizationAndRoles(t *testing
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"claimsAndScopeOverrideDetails":{"accessTokenGeneration":{"claimsToAddOrOverride":{"org":"acme","roles":"organization_admin production_engineer"}}}}`
+	want := `{"claimsAndScopeOverrideDetails":{"accessTokenGeneration":{"claimsToAddOrOverride":{"name":"Ada Berg","org":"acme","roles":"organization_admin production_engineer"}}}}`
 	if string(got["response"]) != want {
 		t.Errorf("the response is %s, want %s", got["response"], want)
 	}

@@ -1,8 +1,10 @@
 // Command publish-release puts a version on a release channel: 201 when the channel is new, 204 when
-// it was there. The boxes of the channel resolve the version at their next manifest poll.
+// it was there. Every box of the channel resolves the version at its next manifest poll, and a rollout that
+// is active on the channel ends.
 package main
 
 import (
+	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
@@ -12,21 +14,21 @@ import (
 func main() { function.Run("publish-release", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	channels := release.NewStore(env.DB)
+	publications := publication.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
 		p := release.Publication{
 			EdgeType:       c.Path("edgeType", value.Name),
 			Channel:        c.Path("channel", value.Name),
 			CurrentVersion: body.Text("currentVersion", release.VersionRule),
-			ArtifactURL:    body.Text("artifactUrl", release.ArtifactURLRule),
+			ArtifactURL:    body.Text("artifactUrl", value.HTTPSURL),
 			SHA256:         body.Text("sha256", value.SHA256),
 		}
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		created, err := channels.Publish(c.Context(), c.Origin(), p, when)
+		created, err := publications.Publish(c.Context(), c.Origin(), p, when)
 		return lambdahttp.Stored(created), err
 	}
 }

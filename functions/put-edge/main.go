@@ -17,6 +17,7 @@ func main() { function.Run("put-edge", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	edges, factories := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)), factory.NewStore(env.DB)
+	issuers := edge.ReadIssuers(env.Settings)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId", value.Name)
 		body := c.Body()
@@ -25,6 +26,10 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 			Channel:        body.Text("channel", value.Name),
 			OrganizationID: body.Text("organizationId", value.Name),
 			FactoryID:      body.ClearableText("factoryId", value.Slug),
+			Issuer:         body.ClearableText("issuer", value.ID),
+		}
+		if issuer := assignment.Issuer; issuer != nil && *issuer != "" && !issuers.Include(*issuer) {
+			body.Fault("issuer", "unknown", "must be an issuer whose tokens the service takes for boxes")
 		}
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

@@ -1,4 +1,4 @@
-// Command put-factory registers a factory of an organization, or renames it: 201 when it is new, 204
+// Command put-factory registers a factory of an organization, or changes it: 201 when it is new, 204
 // when it was there.
 package main
 
@@ -18,11 +18,14 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		body := c.Body()
 		organization := body.Text("organizationId", value.Name)
 		name := body.Text("name", value.DisplayName)
+		approval, _ := body.OptionalText("methodApproval", factory.ApprovalRule)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		created, err := factories.Put(c.Context(), c.Origin(), id, factory.Registration{OrganizationID: organization, Name: name}, when)
+		created, err := factories.Put(c.Context(), c.Origin(), id, factory.Registration{
+			OrganizationID: organization, Name: name, MethodApproval: factory.Approval(approval),
+		}, when)
 		return lambdahttp.Stored(created), err
 	}
 }

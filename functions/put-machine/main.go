@@ -1,4 +1,4 @@
-// Command put-machine registers a machine of a factory, or renames it: 201 when it is new, 204 when it
+// Command put-machine registers a machine of a factory, or changes it: 201 when it is new, 204 when it
 // was there.
 package main
 
@@ -17,12 +17,12 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		factoryID := c.Path("factoryId", value.Slug)
 		code := c.Path("code", value.Name)
 		body := c.Body()
-		name := body.Text("name", value.DisplayName)
+		r := machine.Registration{Name: body.Text("name", value.DisplayName), Classes: machine.ClassesOf(body)}
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		created, err := machines.Put(c.Context(), c.Caller, c.Origin(), factoryID, code, name, when)
+		created, err := machines.Put(c.Context(), c.Caller, c.Origin(), factoryID, code, r, when)
 		return lambdahttp.Stored(created), err
 	}
 }

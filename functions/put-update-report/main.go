@@ -10,9 +10,9 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/fields"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/value"
 )
 
@@ -25,7 +25,7 @@ type advice struct {
 }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	reports := edge.NewReports(env.DB, report.ReadShards(env.Settings))
+	reports := edge.NewReports(env.DB, report.ReadShards(env.Settings), edge.ReadIssuers(env.Settings))
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId", value.Name)
 		outcome := read(c.Body())
@@ -36,7 +36,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 			return lambdahttp.Answer{}, problem.Missing() // a box may not know of others
 		}
 		outcome.At = env.DB.Now()
-		answer, err := reports.Take(c.Context(), id, outcome)
+		answer, err := reports.Take(c.Context(), id, c.Caller.Issuer, outcome)
 		body := advice{Retry: new(bool)}
 		if !answer.GiveUp {
 			seconds := int((answer.RetryAfter + time.Second - 1) / time.Second)
@@ -47,7 +47,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 }
 
 // read reads an outcome from a request's body.
-func read(body *request.Body) report.Outcome {
+func read(body *fields.Object) report.Outcome {
 	o := report.Outcome{
 		Version: body.Text("version", release.VersionRule),
 		Attempt: int(body.Integer("attempt", report.AttemptRule)),

@@ -1,4 +1,4 @@
-// Command update-rollout promotes a rollout to the next stage, halts it or completes it: 204. What a
+// Command update-rollout promotes a rollout to the next stage, halts, resumes or completes it: 204. What a
 // move does and when it is refused is rollout.Rollout.After.
 package main
 
@@ -19,15 +19,19 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		id := c.Path("id", value.UUID)
 		body := c.Body()
 		percent, raises := body.OptionalInteger("staged_percent", rollout.StageRule)
-		status, ends := body.OptionalText("status", rollout.EndRule)
-		if !raises && !ends {
+		status, sets := body.OptionalText("status", rollout.StatusRule)
+		reason, _ := body.OptionalText("reason", rollout.ReasonRule)
+		switch {
+		case !raises && !sets:
 			body.Require("staged_percent", "status")
+		case raises && rollout.Status(status) == rollout.Active:
+			body.Fault("status", "exclusive", "active must not stand beside staged_percent")
 		}
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		move := rollout.Move{Status: rollout.Status(status)}
+		move := rollout.Move{Status: rollout.Status(status), Reason: reason}
 		if raises {
 			move.StagedPercent = new(int(percent))
 		}

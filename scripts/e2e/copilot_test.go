@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -92,13 +93,55 @@ func TestCopilot_RequestAndAnswer_PassUnchanged(t *testing.T) {
 	}
 }
 
-func TestCopilot_EveryMethod_IsForwarded(t *testing.T) {
-	w := harness.New(t, withAssistant(t))
-	for _, method := range []string{
-		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
-	} {
-		if a := w.Engineer(t, "acme").Do(t, method, "/api/copilot/chat", ""); a.Status != http.StatusOK {
-			t.Errorf("%s: answered %d %s", method, a.Status, a.Body)
+// TestCopilot_OtherMethod_IsRefused: the assistant trusts what comes with the shared secret.
+func TestCopilot_OtherMethod_IsRefused(t *testing.T) {
+	w := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the assistant was asked by %s", r.Method)
+	}))
+	for _, method := range []string{http.MethodHead, http.MethodOptions, http.MethodTrace, "PROPFIND"} {
+		a := w.Engineer(t, "acme").Do(t, method, "/api/copilot/chat", "")
+		if allow := a.Header.Get("Allow"); a.Status != http.StatusMethodNotAllowed || allow != strings.Join(copilot.Methods, ", ") {
+			t.Errorf("%s: answered %d, Allow %q: %s", method, a.Status, allow, a.Body)
+		} else if method != http.MethodHead {
+			a.Refused(t, problem.MethodNotAllowed)
+		}
+	}
+}
+
+// TestCopilot_UpstreamsHeadersOfItsOwn_AreDropped: which pages may read answers is this service's setting.
+func TestCopilot_UpstreamsHeadersOfItsOwn_AreDropped(t *testing.T) {
+	w := harness.New(t, assistantOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		w.Header().Set("Access-Control-Allow-Credentials", "true")
+		w.Header().Set("Strict-Transport-Security", "max-age=0")
+		_, _ = io.WriteString(w, "{}")
+	}))
+	a := w.Engineer(t, "acme").Get(t, "/api/copilot/chat", "Origin", "https://elsewhere.example").Is(t, http.StatusOK)
+	if a.Header.Get("Access-Control-Allow-Origin") != "" || a.Header.Get("Access-Control-Allow-Credentials") != "" ||
+		a.Header.Get("Strict-Transport-Security") != "max-age=31536000" {
+		t.Errorf("the headers are %v", a.Header)
+	}
+}
+
+// TestCopilot_TooLongAQuestion_IsRefused: a body comes to the function as base64, in an event of 6 MiB at
+// the most, which the gateway refuses above.
+func TestCopilot_TooLongAQuestion_IsRefused(t *testing.T) {
+	var got atomic.Int64
+	w := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) {
+		n, _ := io.Copy(io.Discard, r.Body)
+		got.Store(n)
+	}))
+	for _, c := range []struct {
+		bytes int
+		taken bool
+	}{{4_500_000, true}, {4_500_001, false}, {4_800_000, false}, {9_000_000, false}} {
+		got.Store(0)
+		a := w.Engineer(t, "acme").Post(t, "/api/copilot/chat", strings.Repeat("\xff", c.bytes), "Content-Type", "application/octet-stream")
+		if !c.taken {
+			a.Refused(t, problem.BodyTooLarge)
+		}
+		if reached := got.Load(); c.taken && reached != int64(c.bytes) || !c.taken && reached != 0 {
+			t.Errorf("of %d bytes the assistant got %d: %d", c.bytes, reached, a.Status)
 		}
 	}
 }
@@ -173,10 +216,24 @@ func TestCopilot_PathThatLeadsOut_IsRefused(t *testing.T) {
 	w := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("the assistant was asked for %s", r.URL)
 	}))
-	for _, path := range []string{"%2e%2e/admin", "a/..%2f..%2fadmin", "a/%2E%2E/b", "..%5cadmin"} {
-		a := w.Engineer(t, "acme").Get(t, "/api/copilot/"+path)
-		if a.Status != http.StatusBadRequest && a.Status != http.StatusNotFound {
-			t.Errorf("%s: answered %d %s", path, a.Status, a.Body)
+	for _, path := range []string{
+		"%2e%2e/admin", "a/..%2f..%2fadmin", "a/%2E%2E/b", "..%5cadmin", "..;/admin", "%2e%2e;/admin", "a/..%3bx/b", "%252e%252e/b", "%20../b", "a/./b", "../b",
+	} {
+		p := w.Engineer(t, "acme").Get(t, "/api/copilot/"+path).Refused(t, problem.ValidationFailed)
+		if len(p.Errors) != 1 || p.Errors[0].Parameter != "proxy" {
+			t.Errorf("%s: the faults are %v", path, p.Errors)
+		}
+	}
+}
+
+// TestCopilot_OddPath_PassesAsItWasSent: what leads nowhere else is the assistant's to judge.
+func TestCopilot_OddPath_PassesAsItWasSent(t *testing.T) {
+	seen := make(chan string, 1)
+	w := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) { seen <- r.RequestURI }))
+	for _, path := range []string{"/host/x", "a%20b", "%20", "a;v=1/b", "a%2Fb", "100%25", "a+b"} {
+		w.Engineer(t, "acme").Get(t, "/api/copilot/"+path).Is(t, http.StatusOK)
+		if got := <-seen; got != "/v1/"+path {
+			t.Errorf("%s arrived as %s", path, got)
 		}
 	}
 }

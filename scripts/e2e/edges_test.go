@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/platform/problem"
@@ -272,5 +273,37 @@ func TestManifest_SettingsThatMakeNoSense_KeepTheFunctionFromStarting(t *testing
 		if log := strings.Join(w.Logs("get-manifest"), "\n"); !strings.Contains(log, name) {
 			t.Errorf("%s: the log does not say why: %s", setting, log)
 		}
+	}
+}
+
+// TestEdge_OfAnotherFleet_IsNotSpokenForByThisOnesIssuer: where the first issuer of boxes is another fleet's, this
+// fleet's tokens speak for those boxes alone that name their issuer.
+func TestEdge_OfAnotherFleet_IsNotSpokenForByThisOnesIssuer(t *testing.T) {
+	const other = "https://other.example"
+	w := harness.New(t, uncached, withSettings(string(setting.FleetIssuers)+"="+other+" "+devissuer.Fleet))
+	owner := w.Owner(t)
+	owner.Put(t, "/api/ota/release-channels/gateway-x/stable",
+		`{"currentVersion":"1.0.0","artifactUrl":"https://a.example/1","sha256":"`+strings.Repeat("a", 64)+`"}`).Is(t, http.StatusCreated)
+	with := func(issuer string) string { return strings.Replace(box, `{`, `{"issuer":`+issuer+`,`, 1) }
+	const path = "/api/edges/box-1"
+	poll := func() harness.Answer { return w.Box(t, "box-1").Get(t, manifestPath("box-1")) }
+
+	owner.Put(t, path, with(`"https://nobody.example"`)).Refused(t, problem.ValidationFailed)
+	owner.Put(t, path, box).Is(t, http.StatusCreated)
+	if missing := w.Box(t, "box-2").Get(t, manifestPath("box-2")); poll().Refused(t, problem.NotFound).Detail != missing.Refused(t, problem.NotFound).Detail {
+		t.Error("the other fleet's box is told from one that does not exist")
+	}
+	owner.Get(t, manifestPath("box-1")).Is(t, http.StatusOK)
+	owner.Put(t, path, with(`"`+devissuer.Fleet+`"`)).Is(t, http.StatusNoContent)
+	poll().Is(t, http.StatusOK)
+	owner.Put(t, path, box).Is(t, http.StatusNoContent) // what is not said stays
+	poll().Is(t, http.StatusOK)
+	if got := owner.Get(t, path).Object(t); got["issuer"] != devissuer.Fleet || got["revision"] != 2.0 {
+		t.Errorf("the box is %v", got)
+	}
+	owner.Put(t, path, with(`null`)).Is(t, http.StatusNoContent)
+	poll().Refused(t, problem.NotFound)
+	if got := owner.Get(t, path).Object(t); got["issuer"] != nil {
+		t.Errorf("the box is %v", got)
 	}
 }

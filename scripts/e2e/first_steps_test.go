@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -16,6 +17,32 @@ import (
 
 // TestContract_FirstSteps_DoWhatTheySay types what the contract shows a newcomer, below a stage's path.
 func TestContract_FirstSteps_DoWhatTheySay(t *testing.T) {
+	target := harness.New(t, harness.WithPrefix("/prod")).Target
+	firstSteps(t, target)
+	items, _ := target.Owner(t).Get(t, "/api/ota/rollouts").Object(t)["items"].([]any)
+	if len(items) != 1 {
+		t.Fatalf("there are %d rollouts", len(items))
+	}
+	if r := items[0].(map[string]any); r["status"] != "completed" || r["staged_percent"] != 100.0 {
+		t.Errorf("the rollout is %v", r)
+	}
+}
+
+// TestFirstStepsAndREADME_OnOneService_WorkInAnyOrderAndTwice: each comes after each of the two once.
+func TestFirstStepsAndREADME_OnOneService_WorkInAnyOrderAndTwice(t *testing.T) {
+	by := newReader(t)
+	firstSteps(t, by.Target)
+	firstSteps(t, by.Target)
+	typeSession(t, by, "README.md", "A first session")
+	// A box may be told for 2 s what its channel had before.
+	time.Sleep(2 * time.Second)
+	typeSession(t, by, "README.md", "A first session")
+	firstSteps(t, by.Target)
+}
+
+// firstSteps types the contract's first steps, and looks at what has become of the channel.
+func firstSteps(t *testing.T, target harness.Target) {
+	t.Helper()
 	document, err := openapi3.NewLoader().LoadFromData(contract.Document)
 	if err != nil {
 		t.Fatal(err)
@@ -24,27 +51,18 @@ func TestContract_FirstSteps_DoWhatTheySay(t *testing.T) {
 	if len(blocks) != 1 {
 		t.Fatalf("the contract shows %d sessions", len(blocks))
 	}
-	target := harness.New(t, harness.WithPrefix("/prod")).Target
-	owner := target.Owner(t)
-	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a")))
 	base, err := url.Parse(target.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
+	owner := target.Owner(t)
 	shell := exec.CommandContext(t.Context(), "sh", "-eu")
 	shell.Env = append(os.Environ(), "BASE="+target.URL, "HOST=http://"+base.Host, "TOKEN="+strings.TrimPrefix(owner.Bearer, "Bearer "))
 	shell.Stdin = strings.NewReader(blocks[0][1])
 	if out, err := shell.CombinedOutput(); err != nil || strings.Contains(string(out), `"code"`) {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if got := owner.Get(t, channelPath("gateway-x", "stable")).Object(t)["currentVersion"]; got != "1.1.0" {
+	if got := owner.Get(t, channelPath("first-steps", "stable")).Object(t)["currentVersion"]; got != "1.1.0" {
 		t.Errorf("the channel has %v", got)
-	}
-	items, _ := owner.Get(t, "/api/ota/rollouts").Object(t)["items"].([]any)
-	if len(items) != 1 {
-		t.Fatalf("there are %d rollouts", len(items))
-	}
-	if r := items[0].(map[string]any); r["status"] != "completed" || r["staged_percent"] != 100.0 {
-		t.Errorf("the rollout is %v", r)
 	}
 }

@@ -89,6 +89,31 @@ func TestLimits_User_600PassThe601stWaits(t *testing.T) {
 	eric.Get(t, me).Is(t, http.StatusOK)
 }
 
+// TestLimits_HaltAfter600Calls_GetsThrough uses the real limit: an operator whose script ran wild can still stop
+// the rollout, at once.
+func TestLimits_HaltAfter600Calls_GetsThrough(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t, patient())
+	owner := w.Owner(t)
+	channel, rollouts := "/api/ota/release-channels/gateway-x/", "/api/ota/rollouts"
+	for _, name := range []string{"stable", "canary"} {
+		version := map[string]string{"stable": "1.0.0", "canary": "1.1.0"}[name]
+		owner.Put(t, channel+name, `{"currentVersion":"`+version+`","artifactUrl":"https://a.example/`+version+`","sha256":"`+strings.Repeat("a", 64)+`"}`).Is(t, http.StatusCreated)
+	}
+	rollout := owner.Post(t, rollouts, `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).Is(t, http.StatusCreated).Header.Get("Location")
+	got := spend(t, 600, func() (harness.Answer, error) { return owner.Try(http.MethodGet, me, "") })
+	if got[200] != 597 || got[429] != 3 {
+		t.Fatalf("600 calls more were answered %v", got)
+	}
+	limited(t, owner.Get(t, rollout), "user")
+	a := owner.Do(t, http.MethodPatch, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
+	if got := a.Header.Get("RateLimit"); !strings.Contains(got, `"user";r=0`) || !strings.Contains(got, `"reserve";r=59`) {
+		t.Errorf("RateLimit is %s", got)
+	}
+	engineer := w.As(t, "olga", "wavegate", auth.ProductionEngineer) // the same user, without the right to halt
+	limited(t, engineer.Do(t, http.MethodPatch, rollout, `{"status":"halted"}`), "user")
+}
+
 // TestLimits_Copilot_30PassThe31stWaits uses the real limit of 30. A call counts as an ordinary one
 // too, and one that is rejected counts as neither.
 func TestLimits_Copilot_30PassThe31stWaits(t *testing.T) {

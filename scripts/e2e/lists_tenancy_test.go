@@ -16,8 +16,7 @@ import (
 // and what the answer says of a factory does not depend on whether there is one.
 func TestLists_ForOtherOrganizations_ShowNothing(t *testing.T) {
 	w := harness.New(t)
-	p := newPlant(t, w)
-	slug := strings.TrimPrefix(p.factory, "/api/factories/")
+	organization := harness.Name("acme")
 	foreigners := map[string]*harness.Caller{
 		"member":                   w.As(t, "rita", "rival"),
 		"engineer":                 w.Engineer(t, "rival"),
@@ -26,15 +25,20 @@ func TestLists_ForOtherOrganizations_ShowNothing(t *testing.T) {
 		"nobody's":                 w.As(t, "nemo", ""),
 		"admin of no organization": w.As(t, "nemo", "", auth.OrganizationAdmin),
 	}
-	secrets := []string{p.organization, slug, "press-", p.edgeType, "Munich", product}
+	secrets := []string{organization, "munich-", "press-", "gateway-", "box-", "Munich", "Milling", product}
+	all := lists(t, w, organization)
 	for who, c := range foreigners {
-		for kind, l := range p.lists() {
-			paths := []string{l.path, l.path + "?limit=1"}
-			if kind == "factories" {
-				paths = append(paths, l.path+"?organizationId="+p.organization)
+		for _, l := range all {
+			absent := strings.NewReplacer(organization, "no-such-organization")
+			if l.factory != "" {
+				absent = strings.NewReplacer(organization, "no-such-organization", l.factory, "no-such-factory")
 			}
-			if kind == "methods" {
-				paths = append(paths, l.path+"?productId="+product)
+			paths := []string{l.path, l.with("limit", "100"), l.path + "?limit=1"}
+			if l.path == "/api/factories" {
+				paths = append(paths, l.with("organizationId", organization))
+			}
+			if strings.HasSuffix(l.path, "/production-methods") {
+				paths = append(paths, l.with("productId", product))
 			}
 			for _, path := range paths {
 				t.Run(who+" "+path, func(t *testing.T) {
@@ -56,7 +60,7 @@ func TestLists_ForOtherOrganizations_ShowNothing(t *testing.T) {
 						}
 					}
 					// The same call about what is not there.
-					other := c.Get(t, strings.NewReplacer(slug, "no-such-factory", p.organization, "no-such-organization").Replace(path))
+					other := c.Get(t, absent.Replace(path))
 					e, _ := other.Problem()
 					if other.Status != a.Status || e.Detail != d.Detail || a.Status == http.StatusOK && !bytes.Equal(other.Body, a.Body) {
 						t.Errorf("is told %s, and %s of what is not there", a.Body, other.Body)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,14 +10,50 @@ import (
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/samples"
 	"wavegate/shared/platform/problem"
 )
 
-// A list is one of the service's lists, as this suite walks it.
+// A list is one of the service's lists, as its sample calls it, with a page of items and more.
 type list struct {
-	path   string
-	series bool   // takes cursor instead of offset
-	key    string // the field that tells items apart
+	caller  *harness.Caller
+	path    string
+	filter  url.Values
+	factory string // of the path; empty: none
+	series  bool   // takes cursor instead of offset
+}
+
+// with is the path with the sample's filter and more of a query.
+func (l list) with(name, value string) string {
+	query := url.Values{name: {value}}
+	maps.Copy(query, l.filter)
+	return l.path + "?" + query.Encode()
+}
+
+// lists makes what the lists of the service list, in an organization of its own.
+func lists(t testing.TB, w *harness.World, organization string) map[string]list {
+	t.Helper()
+	session, all := w.Session(t, samples.Fresh(harness.Name)), map[string]list{}
+	session.Values["organization"], session.Name = organization, harness.Name
+	for _, s := range samples.All {
+		if !samples.Lists(s.Operation) {
+			continue
+		}
+		call, err := session.Prepare(s.Operation, s.Cases[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, query, _ := strings.Cut(call.Path, "?")
+		filter, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		filter.Del("limit")
+		l := list{caller: w.By(t, call), path: path, filter: filter, factory: call.Parameters["factoryId"]}
+		l.series = pageOf(t, l.caller, call.Path).Offset == nil
+		all[s.Operation] = l
+	}
+	return all
 }
 
 // A plant is an organization with a factory in which something of every kind was made.
@@ -46,19 +83,6 @@ func newPlant(t testing.TB, w *harness.World) plant {
 	return p
 }
 
-// lists are all lists of the service.
-func (p plant) lists() map[string]list {
-	return map[string]list{
-		"channels":       {path: "/api/ota/release-channels", key: "channel"},
-		"rollouts":       {path: "/api/ota/rollouts", key: "id"},
-		"factories":      {path: "/api/factories", key: "factoryId"},
-		"machines":       {path: p.factory + "/machines", key: "code"},
-		"methods":        {path: p.factory + "/production-methods", key: "methodId"},
-		"factory events": {path: p.factory + "/audit-events", series: true, key: "eventId"},
-		"events":         {path: "/api/audit-events", series: true, key: "eventId"},
-	}
-}
-
 // page is what a list is answered with.
 type page struct {
 	Items  []map[string]any `json:"items"`
@@ -79,7 +103,7 @@ func pageOf(t testing.TB, c *harness.Caller, path string) page {
 	return p
 }
 
-// walk follows next from the first page and returns the values of a field.
+// walk follows next from the first page and returns the values of a field, or without one the items.
 func walk(t testing.TB, c *harness.Caller, path, field string) []string {
 	t.Helper()
 	base, err := url.Parse(c.URL)
@@ -90,7 +114,11 @@ func walk(t testing.TB, c *harness.Caller, path, field string) []string {
 	for path != "" {
 		p := pageOf(t, c, path)
 		for _, item := range p.Items {
-			seen = append(seen, fmt.Sprint(item[field]))
+			if value, there := item[field]; there {
+				seen = append(seen, fmt.Sprint(value))
+			} else {
+				seen = append(seen, fmt.Sprint(item))
+			}
 		}
 		if p.Next != "" && (!strings.HasPrefix(p.Next, base.Path+"/api/") || len(p.Items) != p.Limit) {
 			t.Fatalf("%s: a page of %d of %d items, next %q", path, len(p.Items), p.Limit, p.Next)
@@ -101,60 +129,60 @@ func walk(t testing.TB, c *harness.Caller, path, field string) []string {
 }
 
 func TestLists_WalkedByNext_WithAndWithoutAStage_GiveEveryItemOnce(t *testing.T) {
-	for name, world := range map[string]*harness.World{"": harness.New(t), "/prod": harness.New(t, harness.WithPrefix("/prod"))} {
-		p := newPlant(t, world)
-		for kind, l := range p.lists() {
-			t.Run(name+" "+kind, func(t *testing.T) {
-				caller := p.owner
-				if kind == "factories" {
-					caller = p.engineer // the owner's own organization has none
-				}
-				all := walk(t, caller, l.path+"?limit=100", l.key)
-				if len(all) == 0 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(all) && kind != "channels" {
-					t.Fatalf("the list holds %q", all)
-				}
-				for _, limit := range []int{1, 2, 3, 5, 7} {
-					if got := walk(t, caller, fmt.Sprintf("%s?limit=%d", l.path, limit), l.key); !slices.Equal(got, all) {
-						t.Errorf("by %d the walk gives %q, want %q", limit, got, all)
-					}
-				}
-			})
+	often := withSettings("LIMIT_USER=6000") // pages of one item are many calls
+	for name, world := range map[string]*harness.World{"": harness.New(t, often), "/prod": harness.New(t, often, harness.WithPrefix("/prod"))} {
+		for operation, l := range lists(t, world, "acme") {
+			t.Run(name+" "+operation, func(t *testing.T) { walkBySizes(t, l) })
+			if l.filter = nil; operation != "list-edges" { // boxes are listed by a filter alone
+				t.Run(name+" "+operation+", unfiltered", func(t *testing.T) { walkBySizes(t, l) })
+			}
+		}
+	}
+}
+
+// walkBySizes walks a list by pages of several sizes: each time every item comes once, in one order.
+func walkBySizes(t *testing.T, l list) {
+	t.Helper()
+	all := walk(t, l.caller, l.with("limit", "100"), "")
+	if len(all) < 11 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(all) {
+		t.Fatalf("the list holds %q", all)
+	}
+	for _, limit := range []string{"1", "2", "3", "5", "7"} {
+		if got := walk(t, l.caller, l.with("limit", limit), ""); !slices.Equal(got, all) {
+			t.Errorf("by %s the walk gives %q, want %q", limit, got, all)
 		}
 	}
 }
 
 func TestLists_BadPaging_IsRefusedByEach(t *testing.T) {
-	p := newPlant(t, harness.New(t))
 	bad := map[string]problem.Code{
 		"limit=0": problem.ValidationFailed, "limit=-1": problem.ValidationFailed, "limit=101": problem.ValidationFailed,
 		"limit=1.5": problem.ValidationFailed, "limit=abc": problem.ValidationFailed, "limit=": problem.ValidationFailed,
 		"limit=1&limit=2": problem.ValidationFailed, "colour=red": problem.ValidationFailed, "offset=0&cursor=AQ": problem.ValidationFailed,
 		"offset=-1": problem.ValidationFailed,
 	}
-	for kind, l := range p.lists() {
-		t.Run(kind, func(t *testing.T) {
+	for operation, l := range lists(t, harness.New(t), "acme") {
+		t.Run(operation, func(t *testing.T) {
 			for query, code := range bad {
-				p.owner.Get(t, l.path+"?"+query).Refused(t, code)
+				l.caller.Get(t, l.path+"?"+query).Refused(t, code)
 			}
 			if !l.series {
-				p.owner.Get(t, l.path+"?offset=10001").Refused(t, problem.OffsetTooLarge)
-				p.owner.Get(t, l.path+"?cursor=AQ").Refused(t, problem.ValidationFailed)
-				if kind != "factories" { // the owner's own organization has none
-					pageOf(t, p.owner, l.path+"?limit=100&offset=10000")
-				}
+				l.caller.Get(t, l.with("offset", "10001")).Refused(t, problem.OffsetTooLarge)
+				l.caller.Get(t, l.with("cursor", "AQ")).Refused(t, problem.InvalidCursor)
+				pageOf(t, l.caller, l.with("offset", "10000"))
 				return
 			}
-			p.owner.Get(t, l.path+"?offset=1").Refused(t, problem.ValidationFailed)
-			cursor := cursorOf(t, pageOf(t, p.owner, l.path+"?limit=1").Next)
+			l.caller.Get(t, l.with("offset", "1")).Refused(t, problem.ValidationFailed)
+			cursor := cursorOf(t, pageOf(t, l.caller, l.path+"?limit=1").Next)
 			for name, altered := range map[string]string{
 				"empty": "", "truncated": cursor[:len(cursor)-4], "altered": strings.ToLower(cursor), "long": strings.Repeat("A", 5<<10),
 				"another version": "Ag" + cursor[2:],
 			} {
 				t.Log(name)
-				p.owner.Get(t, l.path+"?cursor="+altered).Refused(t, problem.InvalidCursor)
+				l.caller.Get(t, l.path+"?cursor="+altered).Refused(t, problem.InvalidCursor)
 			}
 			for _, other := range []string{"from=2020-01-01T00:00:00Z", "resourceType=machine&resourceId=press-1", "actorIssuer=a&actorUserId=b"} {
-				p.owner.Get(t, l.path+"?"+other+"&cursor="+cursor).Refused(t, problem.InvalidCursor)
+				l.caller.Get(t, l.path+"?"+other+"&cursor="+cursor).Refused(t, problem.InvalidCursor)
 			}
 		})
 	}

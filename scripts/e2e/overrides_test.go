@@ -3,6 +3,7 @@ package e2e
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,7 +70,7 @@ func TestOverride_EndsByItself(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t, patient(), withSettings("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))
 	owner, eric := w.Owner(t), w.Engineer(t, "acme")
-	ends := time.Now().Add(3 * time.Second)
+	ends := time.Now().Add(15 * time.Second) // time for the calls before it, on a busy machine
 	owner.Put(t, "/api/rate-limits/users/eric", `{"limit":50,"expiresAt":"`+ends.UTC().Format(time.RFC3339Nano)+`"}`).Is(t, http.StatusCreated)
 	for range 5 {
 		eric.Get(t, me).Is(t, http.StatusOK)
@@ -97,7 +98,29 @@ func TestOverride_UserOfOneIssuer_IsNotTheOtherIssuers(t *testing.T) {
 func TestOverride_OfNothing_BlocksEveryCall(t *testing.T) {
 	w := harness.New(t, patient())
 	w.Owner(t).Put(t, "/api/rate-limits/users/eric", `{"limit":0}`).Is(t, http.StatusCreated)
-	limited(t, w.Engineer(t, "acme").Get(t, me), "user")
+	a := w.Engineer(t, "acme").Get(t, me)
+	limited(t, a, "user")
+	if p := a.Refused(t, problem.RateLimited); strings.Contains(p.Detail, "comes free in") {
+		t.Errorf("a place is promised: %s", p.Detail)
+	}
+}
+
+// TestOverride_OfNothingForOnesOwnOrganization_CanBeTakenBack: a platform owner who locked themselves out.
+func TestOverride_OfNothingForOnesOwnOrganization_CanBeTakenBack(t *testing.T) {
+	w := harness.New(t, patient())
+	owner, path := w.Owner(t), "/api/rate-limits/organizations/wavegate"
+	owner.Put(t, path, `{"limit":0}`).Is(t, http.StatusCreated)
+	limited(t, owner.Get(t, me), "org")
+	owner.Do(t, http.MethodDelete, path, "").Is(t, http.StatusNoContent)
+	owner.Get(t, me).Is(t, http.StatusOK)
+}
+
+// TestOverride_IssuerWithASpace_IsNobodyElse: the user 1 of the issuer "… vic" is not the user "vic 1".
+func TestOverride_IssuerWithASpace_IsNobodyElse(t *testing.T) {
+	w := harness.New(t, patient())
+	w.Owner(t).Put(t, "/api/rate-limits/users/1?issuer="+url.QueryEscape(devissuer.People+" vic"), `{"limit":0}`).Is(t, http.StatusCreated)
+	w.As(t, "vic 1", "acme").Get(t, me).Is(t, http.StatusOK)
+	w.Owner(t).Get(t, "/api/rate-limits/users/vic%201").Refused(t, problem.NotFound)
 }
 
 func TestOverride_BadInput_IsRefusedWithEveryFault(t *testing.T) {

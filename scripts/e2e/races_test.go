@@ -190,16 +190,16 @@ func TestRace_PublishAgainstHalt_LeavesNoTornState(t *testing.T) {
 	wg.Wait()
 	published.Is(t, http.StatusNoContent)
 	halted.Is(t, http.StatusNoContent)
-	if r := owner.Get(t, path).Object(t); r["status"] != "halted" {
-		t.Errorf("the rollout is %v", r)
+	if r := owner.Get(t, path).Object(t); r["status"] != "halted" || r["revision"] != 2.0 {
+		t.Errorf("the rollout is %v, want it halted once", r)
 	}
 	row := w.Items(t, dynamo.Channels)
 	i := slices.IndexFunc(row, func(m map[string]any) bool { return m["channel"] == "stable" })
 	if row[i]["currentVersion"] != "1.0.1" {
 		t.Errorf("the channel is %v", row[i])
 	}
-	if wave, ok := row[i]["wave"].(map[string]any); ok && wave["active"] != false {
-		t.Errorf("the channel still carries the rollout as active: %v", wave)
+	if carried, ok := row[i]["wave"].(map[string]any); ok && carried["active"] != false {
+		t.Errorf("the channel still carries the rollout as active: %v", carried)
 	}
 }
 

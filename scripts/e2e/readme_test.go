@@ -16,16 +16,16 @@ import (
 // A step of the session is a command and what it prints.
 type step struct{ command, want string }
 
-// steps reads the console blocks of a section of the README, in order.
-func steps(t *testing.T, section string) []step {
+// steps reads the console blocks of a section of a page of the project, in order.
+func steps(t *testing.T, page, section string) []step {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", page))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, session, found := strings.Cut(string(text), "\n## "+section+"\n")
 	if !found {
-		t.Fatalf("the README has no section %q", section)
+		t.Fatalf("%s has no section %q", page, section)
 	}
 	session, _, _ = strings.Cut(session, "\n## ")
 	var list []step
@@ -43,14 +43,27 @@ func steps(t *testing.T, section string) []step {
 
 // TestREADME_FirstSession_IsAsPrinted types the README's session into a shell, as a newcomer would,
 // and compares every answer with the one that is printed there; … stands for anything.
-func TestREADME_FirstSession_IsAsPrinted(t *testing.T) { typed(t, "A first session") }
+func TestREADME_FirstSession_IsAsPrinted(t *testing.T) {
+	typeSession(t, newReader(t), "README.md", "A first session")
+}
 
 // TestREADME_FairUse_IsAsPrinted does so with the section on limits.
 func TestREADME_FairUse_IsAsPrinted(t *testing.T) {
-	typed(t, "Fair use", withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient())
+	typeSession(t, newReader(t, withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient()), "README.md", "Fair use")
 }
 
-func typed(t *testing.T, section string, change ...func(*service.Options)) {
+// TestProduction_Session_IsAsPrinted does so with the life of a production method.
+func TestProduction_Session_IsAsPrinted(t *testing.T) {
+	typeSession(t, newReader(t), "shared/production/README.md", "A method from draft to recall")
+}
+
+// A reader of the README has a seeded service, whose keys ./scripts/token finds.
+type reader struct {
+	*harness.World
+	keys string
+}
+
+func newReader(t *testing.T, change ...func(*service.Options)) reader {
 	t.Helper()
 	keys := t.TempDir()
 	issuers, err := devissuer.Load(keys)
@@ -61,16 +74,22 @@ func typed(t *testing.T, section string, change ...func(*service.Options)) {
 	if err := w.Seed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	return reader{w, keys}
+}
+
+// typeSession types a section's commands and compares what they print.
+func typeSession(t *testing.T, by reader, page, section string) {
+	t.Helper()
 	const mark = "=== next ==="
 	var script strings.Builder
-	all := steps(t, section)
+	all := steps(t, page, section)
 	for _, s := range all {
-		command := strings.ReplaceAll(s.command, "http://127.0.0.1:8080", w.Target.URL)
+		command := strings.ReplaceAll(s.command, "http://127.0.0.1:8080", by.Target.URL)
 		script.WriteString(command + "\necho; echo '" + mark + "'\n")
 	}
 	shell := exec.CommandContext(t.Context(), "sh")
 	shell.Dir = filepath.Join("..", "..")
-	shell.Env = append(os.Environ(), "WAVEGATE_DEV_DIR="+keys)
+	shell.Env = append(os.Environ(), "WAVEGATE_DEV_DIR="+by.keys)
 	shell.Stdin = strings.NewReader(script.String())
 	shell.Stderr = t.Output()
 	out, err := shell.Output()

@@ -68,7 +68,7 @@ func session(t *testing.T, target harness.Target) {
 
 	path := start(t, owner, edgeType)
 	channel := owner.Get(t, channelPath(edgeType, "stable")).Is(t, http.StatusOK)
-	if got := channel.Object(t); got["currentVersion"] != "1.0.0" || got["sha256"] != digest("a") || channel.Header.Get("ETag") != `"1"` {
+	if got := channel.Object(t); got["currentVersion"] != "1.0.0" || got["sha256"] != digest("a") || channel.Header.Get("ETag") != `"1-`+id(path)+`-1"` {
 		t.Errorf("the channel is %s", channel.Body)
 	}
 

@@ -146,3 +146,86 @@ func TestRun_Misused_SaysWhatIsWrong(t *testing.T) {
 		})
 	}
 }
+
+// TestDev_WithoutTheRenderer_FetchesItOrSaysWhatIsMissing runs the script alone: what it starts says that it
+// was started.
+func TestDev_WithoutTheRenderer_FetchesItOrSaysWhatIsMissing(t *testing.T) {
+	root, err := service.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile(filepath.Join(root, "scripts", "dev"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const fetched = ".dev/functions/docs/redoc.js"
+	for name, c := range map[string]struct {
+		programs []string
+		ready    bool
+		says     string
+	}{
+		"npm is there":          {[]string{"npm"}, true, ""},
+		"npm is not there":      {nil, false, "needs npm"},
+		"it was fetched before": {nil, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			files := map[string]string{
+				"scripts/dev":      string(script),
+				"scripts/build":    "#!/bin/sh\nmkdir -p .dev/functions/docs\n",
+				"scripts/contract": "#!/bin/sh\n[ \"$1\" = docs ] && echo >" + fetched + "\n",
+				"bin/go":           "#!/bin/sh\n[ \"$1\" = env ] || { cp scripts/local .dev/local; }\n",
+				// The service is up until it has the renderer, where one is expected.
+				"scripts/local": "#!/bin/sh\n" + waits(c.ready),
+			}
+			for _, program := range c.programs {
+				files["bin/"+program] = "#!/bin/sh\n"
+			}
+			if c.ready && c.programs == nil {
+				files[fetched] = "here\n"
+			}
+			for file, text := range files {
+				file = filepath.Join(dir, file)
+				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, tool := range []string{"dirname", "mkdir", "cp", "sleep"} {
+				path, err := exec.LookPath(tool)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Symlink(path, filepath.Join(dir, "bin", tool)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.CommandContext(t.Context(), sh, filepath.Join(dir, "scripts", "dev"))
+			cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin")}
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if _, err := os.Stat(filepath.Join(dir, fetched)); (err == nil) != c.ready {
+				t.Errorf("the renderer: %v; it said %s", err, out)
+			}
+			if c.says != "" && !strings.Contains(string(out), c.says) || c.says == "" && strings.Contains(string(out), "/docs") {
+				t.Errorf("it said %s", out)
+			}
+		})
+	}
+}
+
+// waits is what the service does until the renderer is there, if it ever is.
+func waits(expected bool) string {
+	if !expected {
+		return ""
+	}
+	return "for i in 1 2 3 4 5 6 7 8 9 10; do [ -f .dev/functions/docs/redoc.js ] && exit; sleep 1; done\n"
+}

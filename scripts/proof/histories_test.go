@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +18,7 @@ import (
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/proof/fault"
 	"wavegate/scripts/proof/history"
+	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/operations"
@@ -112,7 +115,7 @@ func (r *record) play(t *testing.T, behind *dynamolocal.Store, n int) {
 	for range 8 {
 		players.Go(func() {
 			for i := int(next.Add(1)); i <= n && !t.Failed(); i = int(next.Add(1)) {
-				s := &direct{releases: release.NewStore(db), rollouts: rollout.NewStore(db),
+				s := &direct{releases: release.NewStore(db), publications: publication.NewStore(db), rollouts: rollout.NewStore(db),
 					edgeType: fmt.Sprintf("%s-%d", names, i), channel: "stable"}
 				seed := r.seed + uint64(r.histories+i)
 				h := history.Play(seed, history.Game{Clients: 4, Calls: 4}, func(in history.Input) history.Output {
@@ -181,6 +184,7 @@ func throughFront(t *testing.T, behind *dynamolocal.Store, plan *fault.Plan) (db
 // direct makes a history's calls to the domain itself.
 type direct struct {
 	releases          *release.Store
+	publications      *publication.Store
 	rollouts          *rollout.Store
 	edgeType, channel string
 }
@@ -201,10 +205,11 @@ func (s *direct) call(in history.Input) history.Output {
 
 func (s *direct) answer(ctx context.Context, in history.Input) (out history.Output, err error) {
 	from := audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "olga"}, RequestID: "histories"}
-	when := preconditions(in.IfMatch)
+	when := preconditions(request.Revision(in.IfMatch))
 	switch in.Action {
 	case history.Publish:
-		out.Created, err = s.releases.Publish(admission.Unlimited(ctx), from, release.Publication{
+		when := preconditions(etagOf(in.IfTag))
+		out.Created, err = s.publications.Publish(admission.Unlimited(ctx), from, release.Publication{
 			EdgeType: s.edgeType, Channel: s.channel, CurrentVersion: in.Version, SHA256: strings.Repeat(in.Digest, 64),
 			ArtifactURL: "https://artifacts.example/" + in.Version + "/" + in.Digest,
 		}, when)
@@ -218,20 +223,20 @@ func (s *direct) answer(ctx context.Context, in history.Input) (out history.Outp
 		}
 		_, err = s.rollouts.Move(admission.Unlimited(ctx), from, in.Rollout, m, when)
 	case history.ReadChannel:
-		var c release.Channel
-		c, err = s.releases.Get(ctx, s.edgeType, s.channel)
-		out.Channel = channelOf(c)
+		var row release.Row
+		row, err = s.releases.Get(ctx, s.edgeType, s.channel)
+		out.Channel, out.Tag = channelOf(row.Channel), tagOf(row.ETag())
 	case history.ReadRollout:
 		var r rollout.Rollout
 		r, err = s.rollouts.Get(ctx, in.Rollout)
 		out.Rollout = history.Rollout{Target: r.TargetVersion, Digest: digestOf(r.SHA256), Previous: r.PreviousVersion,
-			Percent: r.StagedPercent, Status: string(r.Status), Revision: r.Revision}
+			Percent: r.StagedPercent, Status: string(r.Status), Ended: string(r.EndedBy), Adopted: r.Adopted, Completed: r.CompletedAt != nil, Revision: r.Revision}
 	case history.ReadRow:
 		var row release.Row
 		row, err = s.releases.Row(ctx, s.edgeType, s.channel)
-		out.Channel = channelOf(row.Channel)
-		if w := row.Wave; w != nil {
-			out.Wave = history.Wave{ID: w.ID, Target: w.TargetVersion, Percent: w.StagedPercent, Active: w.Active, Revision: w.Revision}
+		out.Channel, out.Tag = channelOf(row.Channel), tagOf(row.ETag())
+		if c := row.Rollout; c != nil {
+			out.Carried = history.Carried{ID: c.ID, Target: c.TargetVersion, Percent: c.StagedPercent, Active: c.Active, Revision: c.Revision}
 		}
 	}
 	return out, err
@@ -249,10 +254,34 @@ func digestOf(sha256 string) string {
 	return sha256[:1]
 }
 
-func preconditions(revision int64) request.Preconditions {
+// tagForm is that of a channel's entity tag: a revision and, where the row carries a rollout, its id and
+// revision.
+var tagForm = regexp.MustCompile(`^"(\d+)(?:-([0-9a-f-]{36})-(\d+))?"$`)
+
+func tagOf(etag string) history.Tag {
+	m := tagForm.FindStringSubmatch(etag)
+	if m == nil {
+		return history.Tag{}
+	}
+	revision, _ := strconv.ParseInt(m[1], 10, 64)
+	moves, _ := strconv.ParseInt(m[3], 10, 64)
+	return history.Tag{Revision: revision, Rollout: m[2], Moves: moves}
+}
+
+func etagOf(t history.Tag) string {
+	switch {
+	case t == history.Tag{}:
+		return ""
+	case t.Rollout == "":
+		return fmt.Sprintf(`"%d"`, t.Revision)
+	}
+	return fmt.Sprintf(`"%d-%s-%d"`, t.Revision, t.Rollout, t.Moves)
+}
+
+func preconditions(etag string) request.Preconditions {
 	r := httptest.NewRequest(http.MethodPatch, "/", nil)
-	if revision != 0 {
-		r.Header.Set("If-Match", request.Revision(revision))
+	if etag != "" {
+		r.Header.Set("If-Match", etag)
 	}
 	return request.Of(r).Preconditions()
 }

@@ -21,38 +21,41 @@ import (
 //go:embed event.json.tmpl
 var eventText string
 
-var eventTemplate = template.Must(template.New("event").Funcs(template.FuncMap{"json": encode, "multi": multi}).Parse(eventText))
+var eventTemplate = template.Must(template.New("event").Funcs(template.FuncMap{"json": encode, "single": single}).Parse(eventText))
 
 // Event returns the sample's call as the input of the operation's function: the text of its event file.
 func (s Sample) Event() ([]byte, error) {
 	op := operations.Get(s.Operation)
 	call := s.Call(fixed, Case{})
 	path, query, _ := strings.Cut(call.Path, "?")
-	headers := map[string]string{
-		"Accept": "application/json", "Authorization": "Bearer <ACCESS_TOKEN>",
-		"Host": "a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com", "User-Agent": "curl/8.5.0",
-		"X-Amzn-Trace-Id": "Root=1-69a42d40-5f1e2a3b4c5d6e7f80912a3b",
-		"X-Forwarded-For": "192.0.2.17", "X-Forwarded-Port": "443", "X-Forwarded-Proto": "https",
+	headers := map[string][]string{
+		"Accept": {"application/json"}, "Authorization": {"Bearer <ACCESS_TOKEN>"},
+		"Host": {"a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com"}, "User-Agent": {"curl/8.5.0"},
+		"X-Amzn-Trace-Id": {"Root=1-69a42d40-5f1e2a3b4c5d6e7f80912a3b"},
+		"X-Forwarded-For": {"192.0.2.17"}, "X-Forwarded-Port": {"443"}, "X-Forwarded-Proto": {"https"},
 	}
 	var body *string
 	if call.Body != "" {
-		headers["Content-Type"], body = "application/json", &call.Body
+		headers["Content-Type"], body = []string{"application/json"}, &call.Body
 	}
 	if idempotent(op) {
-		headers[idempotencyKey] = fixed["key"]
+		headers[idempotencyKey] = []string{fixed["key"]}
 	}
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return nil, err
+	var values url.Values
+	if query != "" {
+		var err error
+		if values, err = url.ParseQuery(query); err != nil {
+			return nil, err
+		}
 	}
 	issuer := devissuer.People
 	if call.By.Role == auth.Edge {
 		issuer = devissuer.Fleet
 	}
 	var text bytes.Buffer
-	err = eventTemplate.Execute(&text, map[string]any{
+	err := eventTemplate.Execute(&text, map[string]any{
 		"Resource": op.Path, "Path": path, "Method": call.Method, "Parameters": call.Parameters,
-		"Headers": headers, "Query": single(values), "Body": body,
+		"Headers": headers, "Query": values, "Body": body,
 		"RequestID": uuid.NewSHA1(uuid.NameSpaceURL, []byte(s.Operation)).String(),
 		"Authorizer": map[string]any{
 			"issuer": issuer, "userId": call.By.User, "organizationId": call.By.Organization, "roles": string(call.By.Role),
@@ -73,24 +76,12 @@ func encode(v any) (string, error) {
 
 // single keeps the last value of each name; nil: there are none.
 func single(all map[string][]string) map[string]string {
-	var one map[string]string
+	if len(all) == 0 {
+		return nil
+	}
+	one := map[string]string{}
 	for name, values := range all {
-		if one == nil {
-			one = map[string]string{}
-		}
 		one[name] = values[len(values)-1]
 	}
 	return one
-}
-
-// multi is the same with lists of values.
-func multi(one map[string]string) map[string][]string {
-	var all map[string][]string
-	for name, value := range one {
-		if all == nil {
-			all = map[string][]string{}
-		}
-		all[name] = []string{value}
-	}
-	return all
 }

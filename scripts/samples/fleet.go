@@ -15,6 +15,7 @@ var fleet = []Sample{
 			{Name: "new channel"},
 			{Name: "next version", After: After("publish-release"), With: Values{"version": "1.1.0"}, Status: http.StatusNoContent},
 			{Name: "nothing new", After: After("publish-release"), Status: http.StatusNoContent},
+			{Name: "ends a rollout", After: After("start-rollout"), Status: http.StatusNoContent},
 		},
 	},
 	{
@@ -43,6 +44,7 @@ var fleet = []Sample{
 		Cases: []Case{
 			{Name: "promote"},
 			{Name: "halt", Body: `{"status":"halted"}`},
+			{Name: "resume", Body: `{"status":"active"}`, After: []Step{{"update-rollout", Values{"percent": "10,\"status\":\"halted\""}}}},
 			{Name: "complete at 100", Body: `{"status":"completed"}`, After: []Step{
 				{"update-rollout", Values{"percent": "10"}},
 				{"update-rollout", Values{"percent": "50"}},
@@ -52,6 +54,7 @@ var fleet = []Sample{
 		Also: []Case{
 			{Body: `{"status":"halted"}`},
 			{Body: `{"status":"completed"}`},
+			{Body: `{"status":"active","reason":"it was the network"}`},
 			{Body: `{"staged_percent":{percent},"status":"{end}"}`},
 		},
 	},

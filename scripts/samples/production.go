@@ -1,5 +1,11 @@
 package samples
 
+import (
+	"net/http"
+
+	"wavegate/shared/access/auth"
+)
+
 var production = []Sample{
 	{
 		Operation: "put-factory", By: Owner,
@@ -38,7 +44,7 @@ var production = []Sample{
 	{
 		Operation: "put-machine", By: Engineer, After: After("put-factory"),
 		Defaults: Values{"name": "Press 1"},
-		Body:     `{"name":"{name}"}`,
+		Body:     `{"name":"{name}","classes":["press"]}`,
 		About:    About{"machine", "{code}"},
 	},
 	{
@@ -53,4 +59,73 @@ var production = []Sample{
 			{Name: "10 of a page, offset 10", Query: "offset=10&limit=10", Each: "code"},
 		},
 	},
+	{
+		Operation: "put-method-content", By: Engineer, After: After("create-production-method"),
+		Defaults: Values{"number": "1", "step": "Press"},
+		Body: `{"form":1,"basis":{"quantity":1,"unit":"kg"},"steps":[{"id":"10","name":"{step}","equipment":{"class":"press"},` +
+			`"run":{"time":"PT1M","per":{"quantity":1,"unit":"kg"}},"outputs":[{"material":"PART","quantity":1,"unit":"kg"}]}]}`,
+		About: About{versionType, "{methodId}:{number}"},
+		Cases: []Case{
+			{Name: "new"},
+			{Name: "saved again", After: After("put-method-content"), With: Values{"step": "Press twice"}, Status: http.StatusNoContent},
+		},
+	},
+	{
+		Operation: "get-method-content", By: Engineer, After: After("put-method-content"),
+		Defaults: Values{"number": "1"},
+		About:    About{versionType, "{methodId}:{number}"},
+	},
+	{
+		Operation: "get-method-version", By: Engineer, After: After("put-method-content"),
+		Defaults: Values{"number": "1"},
+		About:    About{versionType, "{methodId}:{number}"},
+		Shows:    `{"methodId":"{methodId}","status":"draft"}`,
+	},
+	{
+		Operation: "list-method-versions", By: Engineer, After: After("put-method-content"),
+		About: About{versionType, "{methodId}:{version}"},
+	},
+	{
+		Operation: "update-method-version", By: Caller{"{signer}", "{organization}", auth.OrganizationAdmin}, After: After("put-method-content"),
+		Defaults: Values{"number": "1", "signer": "anna", "status": "in_review", "details": ""},
+		Body:     `{"status":"{status}","reason":"Pressed and measured"{details}}`,
+		About:    About{versionType, "{methodId}:{number}"},
+		Cases: []Case{
+			{Name: "submit"},
+			{Name: "return", After: []Step{submitted}, With: Values{"status": "draft"}},
+			{Name: "release", After: []Step{submitted, {Operation: "get-method-content"}}, With: release},
+			{Name: "withdraw", After: []Step{submitted, {Operation: "get-method-content"}, {"update-method-version", release}},
+				With: Values{"status": "withdrawn"}},
+		},
+		Also: []Case{
+			{With: Values{"status": "draft"}},
+			{With: Values{"status": "withdrawn"}},
+		},
+	},
+	{
+		Operation: "get-method-changes", By: Engineer, After: After("put-method-content"),
+		Defaults: Values{"number": "1"},
+		Query:    "since=1",
+		About:    About{versionType, "{methodId}:{number}"},
+		Shows:    `{"since":1,"version":1}`,
+	},
+	{
+		Operation: "get-machine-methods", By: Engineer, After: After("put-machine", "put-method-content"),
+		Query: "methodId={methodId}",
+		About: About{"production-method", "{methodId}"},
+		Shows: `{"pollIntervalSeconds":60}`,
+		Cases: []Case{
+			{Name: "one method", After: []Step{submitted, {Operation: "get-method-content"}, {"update-method-version", release}}},
+		},
+	},
 }
+
+// versionType is the type of versions of methods in the audit trail.
+const versionType = "production-method-version"
+
+// submitted is the submission of a version by someone who does not approve it, and release its release. The
+// content's entity tag is its hash in quotes.
+var (
+	submitted = Step{"update-method-version", Values{"signer": "otto"}}
+	release   = Values{"status": "released", "details": `,"contentSha256":{etag}`}
+)

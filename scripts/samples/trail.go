@@ -5,6 +5,7 @@ var trail = []Sample{
 		Operation: "list-audit-events", By: Owner, After: After("put-factory"),
 		Query: "resourceType=factory&resourceId={factoryId}",
 		Cases: []Case{page("factoryId", "limit=10")},
+		Also:  []Case{{Query: "resourceType=edge"}},
 	},
 	{
 		Operation: "list-factory-audit-events", By: Admin, After: After("put-machine"),

@@ -89,18 +89,16 @@ func bodyDifferences(s *source, documented *openapi3.Response, a answer) []strin
 		return []string{fmt.Sprintf("it has a body: %v in the contract, %v in the code", documented.Content != nil, a.body != nil)}
 	case media == nil:
 		return nil
+	case isNamed(a.body, "encoding/json", "RawMessage"):
+		return nil // is stored as it was sent; content_test.go compares it
 	}
 	schema := media.Schema.Value
 	if a.paged == "" {
 		return compare(s).types("body", a.body, schema)
 	}
-	// A page of a list that takes an offset always has one; that of a time series never has.
 	fields := fieldsOf(a.body)
-	if offset, there := fields["offset"]; there && a.paged == "offset" {
-		offset.optional = false
-		fields["offset"] = offset
-	} else {
-		delete(fields, "offset")
+	if a.paged != "offset" {
+		delete(fields, "offset") // a page of a time series never has one
 	}
 	return compare(s).fields("page", fields, schema)
 }

@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"regexp/syntax"
@@ -39,6 +40,9 @@ func inputDifferences(item *openapi3.PathItem, op *openapi3.Operation, code oper
 		return nil // what is forwarded is not read
 	}
 	inContract, differences := documentedInputs(item, op)
+	if code.content {
+		maps.DeleteFunc(inContract, func(key string, _ documented) bool { return strings.HasPrefix(key, "body ") })
+	}
 	if (op.RequestBody != nil) != code.body {
 		differences = append(differences, fmt.Sprintf("it has a body: %v in the contract, %v in the code", op.RequestBody != nil, code.body))
 	}
@@ -78,13 +82,19 @@ func documentedInputs(item *openapi3.PathItem, op *openapi3.Operation) (map[stri
 	if body == nil {
 		return inputs, nil
 	}
-	for name, field := range body.Properties {
-		inputs["body "+name] = documented{field.Value, slices.Contains(body.Required, name)}
-	}
+	documentFields(inputs, "body ", body)
 	if has := body.AdditionalProperties.Has; has == nil || *has || !op.RequestBody.Value.Required {
 		return inputs, []string{"the body must be required, and take no field that is not named"}
 	}
 	return inputs, nil
+}
+
+// documentFields adds the fields of an object, and those of the objects in it.
+func documentFields(inputs map[string]documented, prefix string, object *openapi3.Schema) {
+	for name, field := range object.Properties {
+		inputs[prefix+name] = documented{field.Value, slices.Contains(object.Required, name)}
+		documentFields(inputs, prefix+name+".", field.Value)
+	}
 }
 
 func bodyOf(op *openapi3.Operation) *openapi3.Schema {
@@ -131,9 +141,18 @@ func ruleDifferences(s *openapi3.Schema, in input) []string {
 	switch {
 	case in.in == "header":
 		return nil // what headers may hold is compared below
+	case in.object:
+		if has := s.AdditionalProperties.Has; !s.Type.Is(openapi3.TypeObject) || has == nil || *has {
+			return []string{"is no object without further fields"}
+		}
+		return nil
+	case in.list:
+		return listDifferences(s, in.rule)
 	case in.number != nil:
 		return numberDifferences(s, in.number, in.fallback)
-	case !s.Type.Is(openapi3.TypeString):
+	case in.clearable && (len(s.Type.Slice()) != 2 || !s.Type.Includes(openapi3.TypeString) || !s.Type.Includes(openapi3.TypeNull)):
+		return []string{"is not a string or null in the contract"}
+	case !in.clearable && !s.Type.Is(openapi3.TypeString):
 		return []string{"is no string in the contract"}
 	case in.check == "value.isTime":
 		if s.Format != "date-time" || s.Pattern != "" || s.MaxLength != nil || s.Enum != nil {
@@ -144,6 +163,13 @@ func ruleDifferences(s *openapi3.Schema, in input) []string {
 		return textDifferences(s, in.text)
 	}
 	return patternDifferences(s, in.text)
+}
+
+func listDifferences(s *openapi3.Schema, rule rule) []string {
+	if !s.Type.Is(openapi3.TypeArray) || !s.UniqueItems || int64(s.MinItems) != rule.least || s.MaxItems == nil || int64(*s.MaxItems) != rule.most {
+		return []string{fmt.Sprintf("is no list of %d to %d different elements", rule.least, rule.most)}
+	}
+	return patternDifferences(s.Items.Value, rule.text)
 }
 
 func numberDifferences(s *openapi3.Schema, rule *value.Integer, fallback *int64) []string {

@@ -63,7 +63,8 @@ func TestProblems_EveryCode_IsDocumentedForSomeAnswer_UnderItsStatus(t *testing.
 		}
 	}
 	for _, k := range problem.Kinds {
-		if !seen[string(k.Code)] {
+		// A method that a path does not have is no operation.
+		if !seen[string(k.Code)] && k.Code != problem.MethodNotAllowed {
 			t.Errorf("no operation documents %s", k.Code)
 		}
 	}

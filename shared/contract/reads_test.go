@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// read records what a function of package request reads.
+// read records what a function of package request or fields reads.
 func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 	w.reached[call] = true
 	arguments := make([]term, len(call.Args))
@@ -21,7 +21,7 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		if !ok {
 			w.fault("%s(%s): the name is no constant", method, arguments[i])
 		}
-		return text
+		return w.inside + text
 	}
 	bound := func(i int) int64 {
 		n, ok := arguments[i].integer()
@@ -57,8 +57,11 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		text("query", true)
 	case "Text":
 		text("body", true)
-	case "OptionalText", "ClearableText":
+	case "OptionalText":
 		text("body", false)
+	case "ClearableText":
+		text("body", false)
+		w.found.inputs[len(w.found.inputs)-1].clearable = true
 	case "OptionalInteger", "Integer":
 		one := input{in: "body", name: name(0), required: method == "Integer"}
 		var err error
@@ -72,7 +75,26 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 			names = append(names, name(i))
 		}
 		w.found.choices = append(w.found.choices, names)
-	case "Err", "Fault", "Refuse", "Revision", "Check", "NotModified", "Of":
+	case "Texts":
+		one := input{in: "body", name: name(0)}
+		var err error
+		if one.rule, err = w.textRule(arguments[3]); err != nil {
+			w.fault("%s(%q): %w", method, one.name, err)
+		}
+		one.list, one.least, one.most = true, bound(1), bound(2)
+		w.found.inputs = append(w.found.inputs, one)
+	case "Object":
+		w.found.inputs = append(w.found.inputs, input{in: "body", name: name(0), rule: rule{object: true}})
+		inside, ok := call.Args[1].(*ast.FuncLit)
+		if !ok {
+			w.fault("%s(%q): the function is not written out", method, name(0))
+			return
+		}
+		was := w.inside
+		w.inside = name(0) + "."
+		w.block(inside.Body, in)
+		w.inside, w.followed[inside] = was, true
+	case "Err", "Fault", "Missing", "BoundBody", "Refuse", "Revision", "Check", "NotModified", "Of":
 	default:
 		w.fault("request.%s is new to this test; say here what it reads", method)
 	}
@@ -86,7 +108,7 @@ func TestReads_EveryReadOfTheCode_IsReached(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, p := range s.packages {
-		if path == requestPackage || path == sample {
+		if path == requestPackage || path == fieldsPackage || path == contentPackage || path == sample {
 			continue
 		}
 		for _, file := range p.Syntax {
@@ -95,7 +117,7 @@ func TestReads_EveryReadOfTheCode_IsReached(t *testing.T) {
 				if !ok || s.reached[call] {
 					return true
 				}
-				if f := calleeOf(p.TypesInfo, call); f != nil && f.Signature().Recv() != nil && handsOn(f.Signature().Recv().Type()) {
+				if f := calleeOf(p.TypesInfo, call); f != nil && f.Name() != "BoundBody" && f.Signature().Recv() != nil && handsOn(f.Signature().Recv().Type()) {
 					t.Errorf("%s: no operation was followed to %s", p.Fset.Position(call.Pos()), types.ExprString(call))
 				}
 				return true

@@ -92,7 +92,7 @@ func methodsOf(op operations.Operation) map[string]string {
 	}
 	ids := map[string]string{}
 	for _, method := range []string{
-		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	} {
 		ids[op.ID+"-"+strings.ToLower(method)] = method
 	}

@@ -8,16 +8,21 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// A rule is what the code says of a value that it reads: one of a text, or one of a number.
+// A rule is what the code says of a value that it reads: one of a text, of a number, or of the texts of a
+// list; or it is an object, whose fields are values of their own.
 type rule struct {
-	text   *value.Text
-	check  string // the function that text.Check is, such as value.Printable
-	number *value.Integer
+	list        bool
+	least, most int64 // elements of a list
+	object      bool
+	text        *value.Text
+	check       string // the function that text.Check is, such as value.Printable
+	number      *value.Integer
 }
 
 // checks are the functions that a rule of a text may leave the last word to.
 var checks = map[string]func(string) bool{
 	"value.Printable": value.Printable,
+	"value.Visible":   value.Visible,
 	"value.isTime":    value.Time.Check,
 }
 

@@ -42,7 +42,7 @@ func TestComparison_EveryDifference_IsFound(t *testing.T) {
 		{"a field of an item of a page", "count: {type: integer}", "count: {type: string}", "list: 200: page.items[].count is"},
 		{"a field of JSON that was made before", "count: {type: integer}", "count: {type: string}", "poll: 200: body.count is"},
 		{"a field of a type within itself", "of: {type: array, items: {$ref: '#/components/schemas/Part'}}", "of: {type: array, items: {type: string}}", "body.of[] is"},
-		{"a page without its offset", "required: [items, limit, offset]", "required: [items, limit]", "list: 200: page.offset: required is false"},
+		{"a page that always has an offset", "required: [limit, items]", "required: [limit, items, offset]", "list: 200: page.offset: required is true"},
 		{"a series with an offset", "required: [items, limit]\n                properties:", "required: [items, limit]\n                properties:\n                  offset: {type: integer}", "series: 200: the contract has page.offset"},
 		{"another status", "'202':", "'200':", "written: the code answers 202, which the contract does not have"},
 		{"a status more", "'202':", "'200': {description: More.}\n        '202':", "written: the contract has the answer 200, which the code does not give"},

@@ -26,7 +26,7 @@ func (w *walk) answer(callee *types.Func, call *ast.CallExpr, in scope) {
 		add(answer{status: http.StatusNoContent})
 	case "lambdahttp.Created":
 		add(answer{status: http.StatusCreated, headers: []string{"Location"}})
-	case "paging.Offset":
+	case "paging.List":
 		add(w.page(call, in, "offset"))
 	case "paging.Series":
 		add(w.page(call, in, "cursor"))
@@ -108,10 +108,10 @@ func (w *walk) assignment(assign *ast.AssignStmt, in scope) {
 }
 
 // sent is the type that an answer's body has. For JSON that was made before, it is the type that it was
-// made of.
+// made of. JSON that was stored is converted where it is sent, and has no other type.
 func (w *walk) sent(e ast.Expr, in scope) types.Type {
 	t := in.info.TypeOf(e)
-	if !isNamed(t, "encoding/json", "RawMessage") {
+	if _, stored := e.(*ast.CallExpr); stored || !isNamed(t, "encoding/json", "RawMessage") {
 		return t
 	}
 	made := w.marshalled(term{e, in.info}, in.function)

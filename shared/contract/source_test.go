@@ -14,6 +14,8 @@ import (
 // The packages whose types and functions the tests know by name.
 const (
 	module            = "wavegate/"
+	contentPackage    = module + "shared/production/content"
+	fieldsPackage     = module + "shared/platform/fields"
 	lambdahttpPackage = module + "shared/platform/lambdahttp"
 	pagingPackage     = module + "shared/platform/paging"
 	problemPackage    = module + "shared/platform/problem"

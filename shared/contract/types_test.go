@@ -38,6 +38,8 @@ func (c comparison) types(where string, t types.Type, schema *openapi3.Schema) [
 			return wrong("a time")
 		}
 		return nil
+	case types.IsInterface(t) && schema.Type == nil:
+		return nil // anything
 	case isNamed(t, "encoding/json", "RawMessage"), types.IsInterface(t):
 		if !schema.Type.Is(openapi3.TypeObject) || schema.Properties != nil {
 			return wrong("any object")

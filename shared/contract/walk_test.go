@@ -14,15 +14,17 @@ import (
 type operation struct {
 	inputs  []input
 	body    bool       // it reads a body
+	content bool       // which is the content of a method
 	choices [][]string // fields of the body of which one at least is given
 	answers []answer
 }
 
 // An input is a value that an operation reads.
 type input struct {
-	in       string // path, query, header or body
-	name     string
-	required bool
+	in        string // path, query, header or body
+	name      string
+	required  bool
+	clearable bool // null takes it away
 	rule
 	fallback *int64 // what a parameter is that is left out
 }
@@ -55,7 +57,7 @@ func (s *source) operations() (map[string]operation, error) {
 }
 
 func (s *source) follow(f function) (operation, error) {
-	w := &walk{source: s}
+	w := &walk{source: s, followed: map[*ast.FuncLit]bool{}}
 	w.function(f, nil)
 	return w.found, errors.Join(w.faults...)
 }
@@ -63,9 +65,11 @@ func (s *source) follow(f function) (operation, error) {
 // A walk follows one operation.
 type walk struct {
 	*source
-	found  operation
-	depth  int
-	faults []error
+	inside   string // the objects of the body that are being read, each with a dot behind it
+	followed map[*ast.FuncLit]bool
+	found    operation
+	depth    int
+	faults   []error
 }
 
 func (w *walk) fault(format string, args ...any) {
@@ -104,7 +108,7 @@ func (w *walk) block(block *ast.BlockStmt, in scope) {
 	ast.Inspect(block, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
-			return !slices.Contains(named, n) // which is followed where it is called
+			return !slices.Contains(named, n) && !w.followed[n] // which are followed where they are called
 		case *ast.CallExpr:
 			w.call(n, in)
 		case *ast.CompositeLit:
@@ -149,7 +153,9 @@ func (w *walk) call(call *ast.CallExpr, in scope) {
 		return
 	}
 	switch at := callee.Pkg().Path(); {
-	case at == requestPackage:
+	case at == contentPackage:
+		w.found.content = true // has a test of its own
+	case at == requestPackage, at == fieldsPackage:
 		w.read(callee.Name(), call, in)
 	case (at == lambdahttpPackage || at == pagingPackage) && answers(callee):
 		w.answer(callee, call, in)
@@ -187,7 +193,7 @@ func handsOnInput(f *types.Func) bool {
 
 // handsOn tells whether inputs are read from a value of the type.
 func handsOn(t types.Type) bool {
-	return isNamed(t, requestPackage, "Input") || isNamed(t, requestPackage, "Body")
+	return isNamed(t, requestPackage, "Input") || isNamed(t, fieldsPackage, "Object")
 }
 
 // answers tells whether a function makes an answer.

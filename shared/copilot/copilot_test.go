@@ -68,6 +68,15 @@ func TestTarget(t *testing.T) {
 		"a%5C..%5Cb":    "",
 		"./a":           "",
 		"%zz":           "",
+		"..;/admin":     "",
+		"..;a=b/admin":  "",
+		"%2e%2e;/admin": "",
+		"a/..%3b/b":     "",
+		"%252e%252e/b":  "",
+		"a%255c..%255c": "",
+		"%20../b":       "",
+		"a;v=1/b..;c":   "https://copilot.example/v1/a;v=1/b..;c",
+		"100%25":        "https://copilot.example/v1/100%25",
 		"//evil.test/x": "https://copilot.example/v1///evil.test/x",
 	} {
 		u, err := New(s).target(rest)

@@ -28,6 +28,13 @@ const (
 	maxEncoded = 5_900_000 // bytes of the string
 )
 
+// maxQuestion is the most bytes of a body that is sent on. A body arrives as base64 in an event of at
+// most 6 MiB.
+const maxQuestion = 4_500_000
+
+// Methods are those that the assistant is asked by.
+var Methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
 // A Forwarder forwards calls to the assistant. It is safe for concurrent use.
 type Forwarder struct {
 	settings  Settings
@@ -41,7 +48,7 @@ func New(s Settings) *Forwarder {
 		TLSHandshakeTimeout:   3 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		MaxIdleConnsPerHost:   4,
-		IdleConnTimeout:       time.Minute,
+		IdleConnTimeout:       45 * time.Second, // shorter than load balancers keep one, a minute as a rule
 		// Bodies pass as they are.
 		DisableCompression: true,
 	}}
@@ -52,14 +59,20 @@ func New(s Settings) *Forwarder {
 //
 // Errors: UNAVAILABLE where there is no assistant, TIMEOUT when it does not answer in time, BAD_GATEWAY
 // when it cannot be reached or its answer cannot be handed on, VALIDATION_FAILED for a path that would
-// leave the upstream's.
+// leave the upstream's, METHOD_NOT_ALLOWED, BODY_TOO_LARGE.
 func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal, requestID string) (http.HandlerFunc, error) {
 	if f.settings.URL == nil {
 		return nil, problem.New(problem.Unavailable, "No assistant is set up here.").After(time.Minute)
 	}
+	if !slices.Contains(Methods, r.Method) {
+		return nil, problem.New(problem.MethodNotAllowed, "The assistant is asked by %s alone.", strings.Join(Methods, ", ")).Allowing(Methods)
+	}
+	if r.ContentLength > maxQuestion {
+		return nil, problem.New(problem.BodyTooLarge, "The body is larger than %d bytes, the most that the assistant is sent.", maxQuestion)
+	}
 	target, err := f.target(rest)
 	if err != nil {
-		return nil, problem.Invalid([]problem.Fault{{Parameter: "proxy", Code: "format", Detail: "must be a path without . and .. segments"}})
+		return nil, problem.Invalid([]problem.Fault{{Parameter: "proxy", Code: "format", Detail: "must be a path without . and .. segments, however they are written"}})
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), f.settings.Timeout)
 	defer cancel()
@@ -71,7 +84,9 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host = target.Scheme, target.Host
 			p.Out.URL.Path, p.Out.URL.RawPath = target.Path, target.RawPath
-			p.Out.URL.RawQuery = p.In.URL.RawQuery
+			// API Gateway hands the query on decoded. A space is written as %20 again: the plus sign stands
+			// for a space in forms alone.
+			p.Out.URL.RawQuery = strings.ReplaceAll(p.In.URL.RawQuery, "+", "%20")
 			p.Out.Host = ""
 			identify(p.Out.Header, caller, requestID, f.settings.Secret)
 		},
@@ -95,16 +110,27 @@ func (f *Forwarder) target(rest string) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, segment := range strings.FieldsFunc(path, func(c rune) bool { return c == '/' || c == '\\' }) {
-		if segment == "." || segment == ".." {
-			return nil, errors.New("copilot: a dot segment")
-		}
+	if leadsOut(path) {
+		return nil, errors.New("copilot: a dot segment")
 	}
 	u := *f.settings.URL
 	base := strings.TrimSuffix(u.EscapedPath(), "/")
 	u.Path = strings.TrimSuffix(u.Path, "/") + "/" + path
 	u.RawPath = base + "/" + rest
 	return &u, nil
+}
+
+// leadsOut tells whether a decoded path holds a dot segment for any server: one that takes a backslash
+// for a slash, one that leaves out what stands behind a semicolon, or one that decodes twice.
+func leadsOut(path string) bool {
+	for _, segment := range strings.FieldsFunc(path, func(c rune) bool { return c == '/' || c == '\\' }) {
+		name, _, _ := strings.Cut(segment, ";")
+		if name = strings.TrimSpace(name); name == "." || name == ".." {
+			return true
+		}
+	}
+	again, err := url.PathUnescape(path)
+	return err == nil && again != path && leadsOut(again)
 }
 
 // readWhole reads an answer to its end while its failure can still be told, and keeps the upstream
@@ -128,12 +154,16 @@ func readWhole(res *http.Response) error {
 	res.Trailer = nil
 	for name := range res.Header {
 		lower := strings.ToLower(name)
-		if strings.HasPrefix(lower, reserved) || lower == "ratelimit" || lower == "ratelimit-policy" {
+		if strings.HasPrefix(lower, reserved) || strings.HasPrefix(lower, "access-control-") || slices.Contains(ours, lower) {
 			delete(res.Header, name)
 		}
 	}
 	return nil
 }
+
+// ours are headers, in lower case, that this service alone sends. So are those of CORS: which pages may
+// read an answer is this service's setting, not the upstream's.
+var ours = []string{"ratelimit", "ratelimit-policy", "strict-transport-security", "x-content-type-options"}
 
 // A buffered answer is written to the caller when it is whole.
 type buffered struct {

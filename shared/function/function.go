@@ -32,14 +32,15 @@ func Run(id string, wire func(lambdahttp.Env) lambdahttp.Handler) {
 	}
 	settings := ratelimit.ReadSettings(env.Settings)
 	handler := wire(env)
-	env.Start()
 	limiter := ratelimit.New(ratelimit.Config{
 		Store: client, Limits: settings.Limits, Deadline: settings.Deadline, Clock: env.Now,
 	})
+	env.Limiter = fairUse{id, env, limiter}
+	function := lambdahttp.New(op, env, handler)
+	env.Start()
 	// The limiter's connection is opened while the function starts.
 	go limiter.Warm(context.Background())
-	env.Admit = Limit(id, env, limiter)
-	lambda.Start(lambdahttp.New(op, env, handler))
+	lambda.Start(function)
 }
 
 // A Task does what a schedule calls for.
@@ -61,18 +62,35 @@ func RunTask(id string, wire func(lambdahttp.Env) Task) {
 // did not answer in time.
 const LimiterFailOpen = "LimiterFailOpen"
 
-// Limit admits calls by a limiter. What the limiter could not check is logged and counted.
-func Limit(id string, env lambdahttp.Env, limiter *ratelimit.Limiter) lambdahttp.Admit {
-	return func(ctx context.Context, caller auth.Principal, class operations.LimitClass) (http.Header, error) {
-		d := limiter.Admit(ctx, ratelimit.Caller{
-			User: caller.User(), Organization: caller.OrganizationID, Box: caller.Has(auth.Edge),
-		}, class)
-		if d.Unchecked != nil {
-			env.Log.LogAttrs(ctx, slog.LevelWarn, "the call was not counted", slog.String("cause", d.Unchecked.Error()))
-		}
-		if d.Unchecked != nil && d.Outcome == ratelimit.Admitted {
-			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": id}, telemetry.One(LimiterFailOpen))
-		}
-		return d.Header(), d.Err()
+// fairUse holds an operation's calls to the limits. What the limiter could not check is logged and counted.
+type fairUse struct {
+	operation string
+	env       lambdahttp.Env
+	limiter   *ratelimit.Limiter
+}
+
+// Recall refuses a call that the container remembers would be refused.
+func (f fairUse) Recall(caller auth.Principal, class operations.LimitClass) (http.Header, error) {
+	d, refused := f.limiter.Recall(callerOf(caller), class)
+	if !refused {
+		return nil, nil
 	}
+	return d.Header(), d.Err()
+}
+
+// Admit counts a call.
+func (f fairUse) Admit(ctx context.Context, caller auth.Principal, class operations.LimitClass) (http.Header, error) {
+	d := f.limiter.Admit(ctx, callerOf(caller), class)
+	if d.Unchecked != nil {
+		f.env.Log.LogAttrs(ctx, slog.LevelWarn, "the call was not counted", slog.String("cause", d.Unchecked.Error()))
+	}
+	if d.Unchecked != nil && d.Outcome == ratelimit.Admitted {
+		telemetry.Emit(f.env.Metrics, f.env.Now(), map[string]string{"operation": f.operation}, telemetry.One(LimiterFailOpen))
+	}
+	return d.Header(), d.Err()
+}
+
+// callerOf is who a call counts against.
+func callerOf(p auth.Principal) ratelimit.Caller {
+	return ratelimit.Caller{User: p.User(), Organization: p.OrganizationID, Box: p.Has(auth.Edge)}
 }

@@ -11,7 +11,7 @@ var access = []Operation{
 	{
 		ID: "put-rate-limit", Summary: "Arrange a fair-use limit for one user or organization",
 		Method: http.MethodPut, Path: "/api/rate-limits/{kind}/{id}",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.RateOverrides, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
@@ -20,13 +20,13 @@ var access = []Operation{
 	{
 		ID: "get-rate-limit", Summary: "Read what was arranged for one user or organization",
 		Method: http.MethodGet, Path: "/api/rate-limits/{kind}/{id}",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.RateOverrides, dynamo.Get)},
 	},
 	{
 		ID: "delete-rate-limit", Summary: "Return one user or organization to the default limits",
 		Method: http.MethodDelete, Path: "/api/rate-limits/{kind}/{id}",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.RateOverrides, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),

@@ -17,6 +17,7 @@ var fleet = []Operation{
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get, dynamo.Put),
 			may(dynamo.Releases, dynamo.Get, dynamo.Put),
+			may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
 		},
 	},
@@ -39,12 +40,13 @@ var fleet = []Operation{
 		},
 	},
 	{
-		ID: "update-rollout", Summary: "Promote, halt or complete a rollout",
+		ID: "update-rollout", Summary: "Promote, halt, resume or complete a rollout",
 		Method: http.MethodPatch, Path: "/api/ota/rollouts/{id}",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
 			may(dynamo.Channels, dynamo.Get, dynamo.Put, dynamo.Update),
+			may(dynamo.Releases, dynamo.Get),
 			may(dynamo.Audit, dynamo.Put),
 		},
 	},
@@ -71,13 +73,13 @@ var fleet = []Operation{
 		ID: "put-edge", Summary: "Register a box or move it to another channel",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}",
 		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Settings: []setting.Name{setting.FleetIssuers, setting.ReportShards},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Audit, dynamo.Put),
 		},
-		Settings: []setting.Name{setting.ReportShards},
 	},
 	{
 		ID: "delete-edge", Summary: "Retire a box",
@@ -107,10 +109,12 @@ var fleet = []Operation{
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/manifest",
 		Roles: []auth.Role{auth.Edge, auth.PlatformOwner}, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Sampled:  true,
-		Settings: []setting.Name{setting.LogSamplePolls, setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds, setting.ReportShards},
+		Settings: []setting.Name{setting.LogSamplePolls, setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds,
+			setting.ChannelCacheSeconds, setting.ReportShards, setting.FleetIssuers},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Channels, dynamo.Get),
+			may(dynamo.Releases, dynamo.Get),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
 		},
 	},

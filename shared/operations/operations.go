@@ -20,6 +20,9 @@ const (
 	Ordinary LimitClass = "ordinary"
 	// Copilot calls count as ordinary ones and against the copilot's own limits as well.
 	Copilot LimitClass = "copilot"
+	// Reserved calls count as ordinary ones. Where those limits refuse them, they are admitted from the
+	// caller's reserve: what stops a rollout or takes back a limit must not wait for a place.
+	Reserved LimitClass = "reserved"
 )
 
 // A Grant is the right to do some actions on one table, and nothing else on it.
@@ -51,6 +54,8 @@ type Operation struct {
 	Timeout time.Duration
 	// MemoryMB sizes the function, and its share of a CPU with it.
 	MemoryMB int
+	// MaxBody bounds the body, in bytes; 0: request.MaxBody.
+	MaxBody int
 	// Sampled operations are called so often that only a sample of their successes is logged; see
 	// setting.LogSamplePolls.
 	Sampled bool

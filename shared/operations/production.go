@@ -3,7 +3,9 @@ package operations
 import (
 	"net/http"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/setting"
 )
 
 // The operations on factories, machines and production methods.
@@ -83,7 +85,91 @@ var production = []Operation{
 		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
-			list(dynamo.Recipes, "byProduct"),
+			list(dynamo.Recipes, "byProduct", "byStatus"),
+		},
+	},
+	{
+		ID: "put-method-content", Summary: "Save the content of a version",
+		Method: http.MethodPut, Path: versions + "/{number}/content",
+		Roles: engineers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory, MaxBody: 64 << 10,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Recipes, dynamo.Get, dynamo.Put),
+			may(dynamo.MethodVersions, dynamo.Get, dynamo.Put),
+			may(dynamo.MethodContents, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-method-content", Summary: "Read the content of a version",
+		Method: http.MethodGet, Path: versions + "/{number}/content",
+		Roles: controllers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Edges, dynamo.Get),
+			may(dynamo.MethodVersions, dynamo.Get),
+			may(dynamo.MethodContents, dynamo.Get),
+		},
+	},
+	{
+		ID: "get-method-version", Summary: "Read a version",
+		Method: http.MethodGet, Path: versions + "/{number}",
+		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.MethodVersions, dynamo.Get),
+		},
+	},
+	{
+		ID: "list-method-versions", Summary: "List the versions of a method, newest first",
+		Method: http.MethodGet, Path: versions,
+		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Recipes, dynamo.Get),
+			list(dynamo.MethodVersions),
+		},
+	},
+	{
+		ID: "update-method-version", Summary: "Submit, approve, release or withdraw a version",
+		Method: http.MethodPatch, Path: versions + "/{number}",
+		Roles: engineers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Machines, dynamo.Get),
+			may(dynamo.Recipes, dynamo.Get, dynamo.Put),
+			may(dynamo.MethodVersions, dynamo.Get, dynamo.Put),
+			may(dynamo.MethodContents, dynamo.Get),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-method-changes", Summary: "Compare the contents of two versions",
+		Method: http.MethodGet, Path: versions + "/{number}/changes",
+		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.MethodVersions, dynamo.Get),
+			may(dynamo.MethodContents, dynamo.Get),
+		},
+	},
+	{
+		ID: "get-machine-methods", Summary: "Poll for the versions that hold on a machine",
+		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}/methods",
+		Roles: controllers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory, Sampled: true,
+		Settings: []setting.Name{setting.PollIntervalSeconds, setting.LogSamplePolls},
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Edges, dynamo.Get),
+			may(dynamo.Machines, dynamo.Get),
+			{Table: dynamo.Recipes, Actions: []dynamo.Action{dynamo.Get, dynamo.Query}, Indexes: []string{"byProduct"}, OnlyIndexes: true},
+			listByIndex(dynamo.Audit, "byResource"),
 		},
 	},
 }
+
+// versions is the path of the versions of a method.
+const versions = "/api/factories/{factoryId}/production-methods/{methodId}/versions"
+
+// controllers are the boxes that run a factory's machines, and whoever may read its methods.
+var controllers = []auth.Role{auth.Edge, auth.PlatformOwner, auth.Member}

@@ -22,7 +22,7 @@ var progress = []Operation{
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
 		},
-		Settings: []setting.Name{setting.ReportShards},
+		Settings: []setting.Name{setting.ReportShards, setting.FleetIssuers},
 	},
 	{
 		ID: "get-update-why", Summary: "Ask why a box is told what it is told",

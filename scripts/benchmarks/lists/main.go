@@ -85,7 +85,7 @@ func fill(ctx context.Context, db *dynamo.DB, n int) error {
 	for i := range n {
 		writers.Go(func() error {
 			code, name := fmt.Sprintf("press-%05d", i), fmt.Sprintf("Press %d, hall %d", i, i%7)
-			created, err := machines.Put(admission.Unlimited(ctx), engineer, from, factoryID, code, name, request.Preconditions{})
+			created, err := machines.Put(admission.Unlimited(ctx), engineer, from, factoryID, code, machine.Registration{Name: name}, request.Preconditions{})
 			if err == nil && !created {
 				err = errors.New("there is already a machine " + code)
 			}

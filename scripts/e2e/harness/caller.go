@@ -180,6 +180,9 @@ func (a Answer) Is(t testing.TB, status int) Answer {
 	if (status == http.StatusCreated || status == http.StatusNoContent || status == http.StatusNotModified) && len(a.Body) > 0 {
 		t.Fatalf("answered %d with a body: %s", status, a.Body)
 	}
+	if kind := a.Header.Get("Content-Type"); (status == http.StatusNoContent || status == http.StatusNotModified) && kind != "" {
+		t.Fatalf("answered %d, without content, as %s", status, kind)
+	}
 	return a
 }
 

@@ -33,7 +33,7 @@ func look(ctx context.Context, url string, width int64) error {
 		if wide > width {
 			err = fmt.Errorf("it is %d px wide", wide)
 		}
-		faults = append(faults, err, picture(ctx, width))
+		faults = append(faults, err, whole(ctx), picture(ctx, width))
 		return errors.Join(append(faults, w.faults()...)...)
 	})
 	if err != nil {
@@ -56,6 +56,16 @@ func shows(ctx context.Context, operations []string) error {
 		return errors.Join(fmt.Errorf("it does not show %q", missing), late)
 	}
 	return nil
+}
+
+// whole finds code samples that are cut: lines that are longer than their box is wide.
+func whole(ctx context.Context) error {
+	const samples = `[...document.querySelectorAll('pre')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText.slice(0, 60))`
+	cut, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](samples))
+	if err == nil && len(cut) > 0 {
+		err = fmt.Errorf("%d code samples are cut: %q", len(cut), cut)
+	}
+	return err
 }
 
 // picture keeps what can be seen.

@@ -32,7 +32,7 @@ type Claims struct {
 	User         string        // required; of a box, its edge id
 	Organization string        // may be empty
 	Roles        []string      // may be empty; edge stands alone
-	TTL          time.Duration // one hour if 0; below 0 the token has already run out
+	TTL          time.Duration // one hour if 0, a day at most, or 30 for a box; below 0 the token has already run out
 }
 
 // Issuers are the two local issuers. They are safe for concurrent use.
@@ -50,6 +50,7 @@ type issuer struct {
 	keyID   string
 	method  jwt.SigningMethod
 	grants  []auth.Role
+	longest time.Duration     // that a token lasts
 	publish map[string]string // its public key as a JWK
 }
 
@@ -73,6 +74,7 @@ func Load(dir string) (*Issuers, error) {
 	people.name, fleet.name = People, Fleet
 	people.grants = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.ProductionEngineer, auth.FleetViewer}
 	fleet.grants = []auth.Role{auth.Edge}
+	people.longest, fleet.longest = 24*time.Hour, 30*24*time.Hour
 	i := &Issuers{people: people, fleet: fleet, now: time.Now}
 	if i.setting, err = setting(people, fleet); err != nil {
 		return nil, err
@@ -94,7 +96,7 @@ func setting(issuers ...issuer) (string, error) {
 	var list []map[string]any
 	for _, i := range issuers {
 		list = append(list, map[string]any{
-			"issuer": i.name, "audience": []string{Audience}, "grants": i.grants,
+			"issuer": i.name, "audience": []string{Audience}, "grants": i.grants, "maxLifetimeSeconds": i.longest / time.Second,
 			"jwks": map[string]any{"keys": []any{i.publish}},
 		})
 	}
@@ -128,6 +130,7 @@ func (i *Issuers) Token(c Claims) (string, error) {
 	claims := jwt.MapClaims{
 		"iss": signer.name, "aud": Audience, "sub": c.User, "token_use": "access",
 		"iat": issued.Unix(), "exp": expires.Unix(), "roles": slices.Concat([]string{}, c.Roles),
+		"name": c.User, "auth_time": issued.Unix(),
 	}
 	if c.Organization != "" {
 		claims["org"] = c.Organization

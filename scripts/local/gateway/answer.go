@@ -64,7 +64,9 @@ func parseAnswer(raw []byte) (parsedAnswer, error) {
 		}
 	}
 	p.header.Del("Transfer-Encoding")
-	if p.header.Get("Content-Type") == "" {
+	// API Gateway gives a type to an answer that has none. Without content there is nothing to give one to;
+	// 201 gets it all the same.
+	if p.header.Get("Content-Type") == "" && status != http.StatusNoContent && status != http.StatusNotModified {
 		p.header.Set("Content-Type", "application/json")
 	}
 	return p, nil

@@ -37,6 +37,16 @@ func TestAnswer_HeadersOfBothMaps_AreSent(t *testing.T) {
 	}
 }
 
+func TestAnswer_WithoutContent_HasNoTypeWhereHTTPAllowsNone(t *testing.T) {
+	for status, want := range map[string]string{"201": "application/json", "204": "", "304": ""} {
+		w := newWorld(t)
+		w.function.answer = answers(`{"statusCode":` + status + `,"body":""}`)
+		if got := w.raw(t, "GET "+somewhere).header.Get("Content-Type"); got != want {
+			t.Errorf("%s comes as %q, want %q", status, got, want)
+		}
+	}
+}
+
 func TestAnswer_HeadersThatRESTAPIsRemap(t *testing.T) {
 	w := newWorld(t)
 	w.function.answer = answers(`{"statusCode":401,"multiValueHeaders":{"Www-Authenticate":["Bearer"],"Server":["x"],"Transfer-Encoding":["chunked"]},"body":""}`)

@@ -160,6 +160,9 @@ func (s *Service) addFunctions(o Options) error {
 	}
 	for _, op := range o.Operations {
 		env := append(s.environment(op), string(setting.CORSOrigins)+"="+strings.Join(o.Origins, ","))
+		if slices.Contains(op.Settings, setting.FleetIssuers) {
+			env = append(env, string(setting.FleetIssuers)+"="+devissuer.Fleet)
+		}
 		if err := add(op.ID, op.Timeout, op.MemoryMB, env); err != nil {
 			return err
 		}

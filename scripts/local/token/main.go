@@ -21,7 +21,8 @@ const usage = `usage: scripts/token --user U [--org O] [--role R]... [--ttl 1h]
   --user U   who calls: a name, or for a box its edge id
   --org O    the organization that the caller belongs to
   --role R   %s; may be given more than once, but edge stands alone
-  --ttl T    how long the token is good, for example 90s, 15m or 12h; 1h if not given
+  --ttl T    how long the token is good, for example 90s, 15m or 12h; 1h if not given,
+             24h at most, and for a box 720h
 
 Prints the token and nothing else.
 `

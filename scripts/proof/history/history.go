@@ -95,6 +95,9 @@ func describe(in Input, out Output) string {
 	add("percent %d", in.Percent)
 	add("status %s", in.Status)
 	add("if revision %d", in.IfMatch)
+	if in.IfTag != (Tag{}) {
+		add("if %+v", in.IfTag)
+	}
 	result := "done"
 	switch {
 	case out.Lost:
@@ -106,7 +109,7 @@ func describe(in Input, out Output) string {
 	case in.Action == ReadRollout:
 		result = fmt.Sprintf("%+v", out.Rollout)
 	case in.Action == ReadRow:
-		result = fmt.Sprintf("%+v %+v", out.Channel, out.Wave)
+		result = fmt.Sprintf("%+v %+v", out.Channel, out.Carried)
 	case out.Created:
 		result = "created"
 	case in.Action == Start:

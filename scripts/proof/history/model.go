@@ -29,7 +29,7 @@ type Action string
 const (
 	Publish     Action = "publish"
 	Start       Action = "start"
-	Move        Action = "move" // promote, halt, complete
+	Move        Action = "move" // promote, halt, resume, complete
 	ReadChannel Action = "read channel"
 	ReadRollout Action = "read rollout"
 	ReadRow     Action = "read row" // the channel's row as polls read it, past the API
@@ -43,7 +43,16 @@ type Input struct {
 	Rollout string // moved or read
 	Percent int    // of a move; 0: not sent
 	Status  string // of a move; empty: not sent
-	IfMatch int64  // a revision; 0: not sent
+	IfMatch int64  // of a move, a revision; 0: not sent
+	IfTag   Tag    // of a publication; the zero Tag: not sent
+}
+
+// A Tag is what the entity tag of a channel is made of: the channel's revision, and the id and revision of
+// the rollout that its row carries.
+type Tag struct {
+	Revision int64
+	Rollout  string
+	Moves    int64
 }
 
 // An Output is an answer: a problem's code, or what was done or read.
@@ -55,7 +64,8 @@ type Output struct {
 	ID      string // of a start
 	Channel Channel
 	Rollout Rollout
-	Wave    Wave
+	Carried Carried
+	Tag     Tag // of a channel
 }
 
 // A Channel as it is read; Revision 0: there is none.
@@ -69,11 +79,13 @@ type Rollout struct {
 	Target, Digest, Previous string
 	Percent                  int
 	Status                   string
+	Ended                    string // by what, beside a change of its status
+	Adopted, Completed       bool   // ever
 	Revision                 int64
 }
 
-// A Wave is what a row carries of a rollout; the zero Wave is none.
-type Wave struct {
+// A Carried is what a row carries of a rollout; the zero Carried is none.
+type Carried struct {
 	ID, Target string
 	Percent    int
 	Active     bool
@@ -83,7 +95,7 @@ type Wave struct {
 // A state of the channel and all that belongs to it. It is never changed in place.
 type state struct {
 	Channel  Channel
-	Wave     string            // the rollout that the row remembers
+	Carried  string            // the rollout that the row carries
 	Earlier  []string          // versions of earlier rollouts that it remembers
 	Releases map[string]string // version: digest
 	Rollouts map[string]Rollout
@@ -95,7 +107,7 @@ func (s state) with(id string, r Rollout) state {
 	return s
 }
 
-func (s state) active() bool { return s.Wave != "" && s.Rollouts[s.Wave].Status == active }
+func (s state) active() bool { return s.Carried != "" && s.Rollouts[s.Carried].Status == active }
 
 // lost begins the names of rollouts whose start was not answered.
 const lost = "lost-"
@@ -145,7 +157,7 @@ func (s state) refusals(in Input) []problem.Code {
 	case Publish:
 		was, bound := s.Releases[in.Version]
 		when(bound && was != in.Digest, problem.ReleaseImmutable)
-		when(in.IfMatch != 0 && in.IfMatch != s.Channel.Revision, problem.PreconditionFailed)
+		when(in.IfTag != Tag{} && in.IfTag != s.tag(), problem.PreconditionFailed)
 	case Start:
 		_, published := s.Releases[in.Version]
 		when(s.Channel.Revision == 0, problem.NotFound)
@@ -155,6 +167,7 @@ func (s state) refusals(in Input) []problem.Code {
 		when(!known, problem.NotFound)
 		when(known && in.IfMatch != 0 && in.IfMatch != r.Revision, problem.PreconditionFailed)
 		when(known && in.raises() && !r.mayRaise(in.Percent), problem.InvalidStateTransition)
+		when(known && in.Status == active && r.Status != active && (r.Completed || s.Carried != in.Rollout), problem.InvalidStateTransition)
 	case ReadChannel:
 		when(s.Channel.Revision == 0, problem.NotFound)
 	case ReadRollout:
@@ -176,25 +189,37 @@ func (r Rollout) mayRaise(percent int) bool {
 func (s state) shows(in Input, out Output) bool {
 	switch in.Action {
 	case ReadChannel:
-		return out.Channel == s.Channel
+		return out.Channel == s.Channel && s.tag().is(out.Tag)
 	case ReadRollout:
 		return out.Rollout == s.Rollouts[in.Rollout]
 	case ReadRow:
-		wave := s.wave()
-		if strings.HasPrefix(wave.ID, lost) {
-			wave.ID = out.Wave.ID // nobody was told it
+		carried := s.carried()
+		if strings.HasPrefix(carried.ID, lost) {
+			carried.ID = out.Carried.ID // nobody was told it
 		}
-		return out.Channel == s.Channel && out.Wave == wave
+		return out.Channel == s.Channel && out.Carried == carried && s.tag().is(out.Tag)
 	}
 	return true
 }
 
-func (s state) wave() Wave {
-	if s.Wave == "" {
-		return Wave{}
+func (s state) tag() Tag {
+	return Tag{Revision: s.Channel.Revision, Rollout: s.Carried, Moves: s.carried().Revision}
+}
+
+// is tells whether a tag that was read is this one.
+func (t Tag) is(read Tag) bool {
+	if strings.HasPrefix(t.Rollout, lost) {
+		t.Rollout = read.Rollout // nobody was told it
 	}
-	r := s.Rollouts[s.Wave]
-	return Wave{ID: s.Wave, Target: r.Target, Percent: r.Percent, Active: r.Status == active, Revision: r.Revision}
+	return t == read
+}
+
+func (s state) carried() Carried {
+	if s.Carried == "" {
+		return Carried{}
+	}
+	r := s.Rollouts[s.Carried]
+	return Carried{ID: s.Carried, Target: r.Target, Percent: r.Percent, Active: r.Status == active, Revision: r.Revision}
 }
 
 // apply is the state after a call that is not refused; one that is refused changes nothing.
@@ -214,15 +239,18 @@ func (s state) apply(in Input, id string) (after state, created bool) {
 }
 
 func (s state) published(in Input) (after state, created bool) {
-	forgets := s.Wave != "" && !s.active() || len(s.Earlier) > 0
+	forgets := s.Carried != "" || len(s.Earlier) > 0
 	if s.Channel.Version == in.Version && s.Channel.Digest == in.Digest && !forgets {
 		return s, false
 	}
 	created = s.Channel.Revision == 0
-	if !s.active() {
-		s.Wave = ""
+	if s.active() {
+		r := s.Rollouts[s.Carried]
+		r.Status, r.Ended = halted, "publication"
+		r.Revision++
+		s = s.with(s.Carried, r)
 	}
-	s.Earlier = nil
+	s.Carried, s.Earlier = "", nil
 	s.Channel = Channel{in.Version, in.Digest, s.Channel.Revision + 1}
 	s.Releases = maps.Clone(s.Releases)
 	s.Releases[in.Version] = in.Digest
@@ -230,8 +258,8 @@ func (s state) published(in Input) (after state, created bool) {
 }
 
 func (s state) started(in Input, id string) state {
-	if s.Wave != "" {
-		s.Earlier = append([]string{s.Rollouts[s.Wave].Target}, s.Earlier...)
+	if s.Carried != "" {
+		s.Earlier = append([]string{s.Rollouts[s.Carried].Target}, s.Earlier...)
 	}
 	var remembered []string
 	for _, v := range s.Earlier {
@@ -239,7 +267,7 @@ func (s state) started(in Input, id string) state {
 			remembered = append(remembered, v)
 		}
 	}
-	s.Earlier, s.Wave = remembered, id
+	s.Earlier, s.Carried = remembered, id
 	return s.with(id, Rollout{
 		Target: in.Version, Digest: s.Releases[in.Version], Previous: s.Channel.Version,
 		Percent: 1, Status: active, Revision: 1,
@@ -259,7 +287,9 @@ func (s state) moved(in Input) state {
 		return s
 	}
 	r.Revision++
+	r.Completed = r.Completed || r.Status == completed
 	if was.Status == active && r.Status == completed && r.Percent == 100 {
+		r.Adopted = true
 		s.Channel = Channel{r.Target, r.Digest, s.Channel.Revision + 1}
 		s.Earlier = nil
 	}

@@ -2,6 +2,7 @@ package history
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 )
 
@@ -34,7 +35,7 @@ func Play(seed uint64, g Game, service func(Input) Output) *History {
 	for i := range g.Clients {
 		clients.Go(func() {
 			p := &player{client: i + 1, history: h, table: t, service: service, random: rand.New(rand.NewPCG(seed, uint64(i)))}
-			p.channel = 2
+			p.channel = Tag{Revision: 2}
 			for range g.Calls {
 				p.call(p.draw())
 			}
@@ -63,6 +64,13 @@ func (t *table) latest(random *rand.Rand) string {
 	}
 }
 
+// knows tells whether a rollout is none, or one whose start was answered.
+func (t *table) knows(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return id == "" || slices.Contains(t.rollouts, id)
+}
+
 // A player is one client.
 type player struct {
 	client  int
@@ -70,8 +78,9 @@ type player struct {
 	table   *table
 	service func(Input) Output
 	random  *rand.Rand
-	// The revisions that it last heard of.
-	channel, rollout int64
+	// What it last heard of.
+	channel Tag
+	rollout int64
 }
 
 func (p *player) call(in Input) {
@@ -86,7 +95,9 @@ func (p *player) call(in Input) {
 		p.table.mu.Unlock()
 		p.rollout = 1
 	case ReadChannel, ReadRow:
-		p.channel = out.Channel.Revision
+		if p.table.knows(out.Tag.Rollout) { // nobody can name one whose start was not answered
+			p.channel = out.Tag
+		}
 	case ReadRollout:
 		p.rollout = out.Rollout.Revision
 	}
@@ -101,7 +112,12 @@ func (p *player) draw() Input {
 		if p.random.IntN(6) == 0 {
 			in.Digest = digests[1]
 		}
-		in.IfMatch = p.sometimes(p.channel)
+		switch p.random.IntN(6) {
+		case 0, 1:
+			in.IfTag = p.channel
+		case 2:
+			in.IfTag = Tag{Revision: p.channel.Revision + 1}
+		}
 	case n < 35 || id == "" && n < 92:
 		in = Input{Action: Start, Version: pick(p, versions)}
 	case n < 75:
@@ -110,7 +126,10 @@ func (p *player) draw() Input {
 			in.Percent = pick(p, percents)
 		}
 		if in.Percent == 0 || p.random.IntN(4) == 0 {
-			in.Status = pick(p, []string{halted, completed})
+			in.Status = pick(p, []string{halted, active, completed})
+			if in.Status == active {
+				in.Percent = 0 // the two do not stand together
+			}
 		}
 	case n < 83:
 		in = Input{Action: ReadChannel}

@@ -21,6 +21,8 @@ func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf
 //     resource's events count from 1 to the revision that is stored, each begins with what the one
 //     before ended with, and the last ended with what is stored.
 //   - A channel's row and its rollouts agree, and at most one rollout of a channel is active.
+//   - A publication ends the rollout that is active on its channel in the same change, and adopted is said of
+//     the rollouts whose target the channel took over.
 //   - What channels and rollouts name was published, with that digest.
 //   - Attributes that are derived from others, for lists and filters, are what they should be.
 //   - What an idempotency record names exists.
@@ -29,8 +31,9 @@ func (b Books) Audit() []string {
 	var f findings
 	trail := b.Trail()
 	b.auditChanges(&f, trail)
-	b.auditWaves(&f)
+	b.auditCarried(&f)
 	b.auditAdoptions(&f, trail)
+	b.auditSuperseded(&f, trail)
 	b.auditReleases(&f)
 	b.auditDerived(&f)
 	b.auditFactories(&f, trail)
@@ -113,7 +116,7 @@ func (k kind) auditEnd(f *findings, r Resource, events []Event, item Item) {
 	}
 }
 
-func (b Books) auditWaves(f *findings) {
+func (b Books) auditCarried(f *findings) {
 	rows, active := map[string]Item{}, map[string]string{}
 	for _, row := range b[dynamo.Channels] {
 		rows[text(row, "edgeType")+"/"+text(row, "channel")] = row
@@ -134,21 +137,21 @@ func (b Books) auditWaves(f *findings) {
 		}
 	}
 	for pair, row := range rows {
-		wave := object(row, "wave")
-		if wave == nil {
+		carried := object(row, "wave")
+		if carried == nil {
 			continue
 		}
-		r := rollouts[text(wave, "id")]
+		r := rollouts[text(carried, "id")]
 		if r == nil {
-			f.add("channel %s: the row carries %s, which is not stored", pair, text(wave, "id"))
+			f.add("channel %s: the row carries %s, which is not stored", pair, text(carried, "id"))
 			continue
 		}
 		want := Item{
 			"id": r["id"], "targetVersion": r["targetVersion"], "artifactUrl": r["artifactUrl"], "sha256": r["sha256"],
 			"stagedPercent": r["staged_percent"], "active": text(r, "status") == "active", "revision": r["revision"],
 		}
-		if !reflect.DeepEqual(wave, want) {
-			f.add("channel %s: the row carries %v; the rollout is %v", pair, wave, want)
+		if !reflect.DeepEqual(carried, want) {
+			f.add("channel %s: the row carries %v; the rollout is %v", pair, carried, want)
 		}
 	}
 }
@@ -177,6 +180,40 @@ func (b Books) auditAdoptions(f *findings, trail map[Resource][]Event) {
 	for request, a := range adopted {
 		if _, ok := completed[request]; !ok {
 			f.add("%s: took over %s without a completed rollout", a.Resource, text(a.After, "currentVersion"))
+		}
+	}
+}
+
+// auditSuperseded: a rollout that says that a publication ended it was ended in the change of one on its
+// channel, and no publication left a rollout of its channel active. Adopted is said where the channel took
+// the target over.
+func (b Books) auditSuperseded(f *findings, trail map[Resource][]Event) {
+	published, adopted := map[string]Event{}, map[string]bool{}
+	for _, events := range trail {
+		for _, e := range events {
+			switch e.Name {
+			case "ReleasePublished":
+				published[e.RequestID] = e
+			case "RolloutCompleted":
+				adopted[e.ID] = text(e.Before, "status") == "active" && number(e.After, "staged_percent") == 100
+			}
+		}
+	}
+	for r, events := range trail {
+		if r.Type != "rollout" {
+			continue
+		}
+		took := false
+		for _, e := range events {
+			took = took || adopted[e.ID]
+			if e.After["adopted"] != took {
+				f.add("%s: %s says that it was adopted: %v, want %v", r, e.Name, e.After["adopted"], took)
+			}
+			p, beside := published[e.RequestID]
+			ends := text(e.Before, "endedBy") == "" && text(e.After, "endedBy") == "publication"
+			if beside != ends || ends && p.Resource.ID != text(e.After, "edgeType")+"/"+text(e.After, "channel") {
+				f.add("%s: %s by the request %s, which published on %q, ended by %q", r, e.Name, e.RequestID, p.Resource.ID, text(e.After, "endedBy"))
+			}
 		}
 	}
 }

@@ -116,7 +116,18 @@ type kind struct {
 }
 
 func platform(Item) string        { return "platform" }
+func shard(i Item) string         { return boxStream(text(i, "edgeId")) }
 func insideFactory(i Item) string { return "factory/" + text(i, "factoryId") }
+
+// boxStream is the shard of the audit trail that a box's events are in.
+func boxStream(id string) string {
+	h := uint32(2166136261) // FNV-1a
+	for _, c := range []byte(id) {
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return fmt.Sprintf("edges/%d", h%16)
+}
+
 func by(name string) func(Item) string {
 	return func(i Item) string { return text(i, name) }
 }
@@ -124,11 +135,11 @@ func by(name string) func(Item) string {
 var kinds = []kind{
 	{dynamo.Channels, "release-channel", platform,
 		func(i Item) string { return text(i, "edgeType") + "/" + text(i, "channel") },
-		[]string{"wave", "earlier", "list", "listKey"}},
+		[]string{"wave", "earlier", "past", "list", "listKey"}},
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
 	{dynamo.Factories, "factory", platform, by("factoryId"), nil},
-	{dynamo.Edges, "edge", platform, by("edgeId"), []string{"pair"}},
+	{dynamo.Edges, "edge", shard, by("edgeId"), []string{"pair"}},
 	{dynamo.RateOverrides, "rate-limit", platform, by("subject"), []string{"subject", "removed"}},
 	{dynamo.Recipes, "production-method", insideFactory, by("methodId"), []string{"productMethod"}},
 	{dynamo.Machines, "machine", insideFactory, by("code"), nil},

@@ -83,12 +83,12 @@ func (c Call) resource() Resource {
 	}))
 }
 
-// of is a resource where the call is: in its factory, if that is where such things are.
+// of is a resource where the call is: in its factory, if that is where such things are; a box in its shard.
 func (c Call) of(name, id string) Resource {
-	factory := Item{"factoryId": c.Parameter["factoryId"]}
+	place := Item{"factoryId": c.Parameter["factoryId"], "edgeId": id}
 	for _, k := range kinds {
 		if k.name == name {
-			return Resource{k.stream(factory), name, id}
+			return Resource{k.stream(place), name, id}
 		}
 	}
 	panic("ledger: no kind " + name)

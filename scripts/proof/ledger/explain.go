@@ -79,8 +79,9 @@ func (x *explainer) changes() {
 			if e.Issuer != c.Issuer || e.User != c.User {
 				x.add("%s: the event %s says that %s of %s did it", c, e.Name, e.User, e.Issuer)
 			}
-			if e.Name == "ReleaseAdopted" && c.Operation == "update-rollout" {
-				continue // beside the rollout's own event
+			if e.Name == "ReleaseAdopted" && c.Operation == "update-rollout" ||
+				e.Name == "RolloutHalted" && c.Operation == "publish-release" {
+				continue // beside the event of what the call is about
 			}
 			own++
 			if !c.writes() || e.Type != c.about().Type || !c.lost() && e.Resource != c.resource() {
@@ -102,8 +103,8 @@ func (c Call) says(thing Item) bool {
 	}
 	fields := c.fields()
 	for name, value := range fields {
-		if name == "staged_percent" && fields["status"] == "halted" {
-			continue // a halt makes nothing of a percentage beside it
+		if name == "staged_percent" && fields["status"] == "halted" || name == "reason" && c.Operation == "update-rollout" {
+			continue // a halt makes nothing of a percentage beside it; a reason is the event's
 		}
 		if !reflect.DeepEqual(thing[name], value) {
 			return false
@@ -199,6 +200,7 @@ func (x *explainer) read(c Call) {
 	switch c.Status {
 	case http.StatusOK:
 		thing := c.answered()
+		x.activeRollout(c, thing)
 		revision := number(thing, "revision")
 		if revision < 1 || revision > int64(len(events)) || !reflect.DeepEqual(thing, events[revision-1].After) {
 			x.add("%s read %s, which no change led to", c, c.Answer)
@@ -218,6 +220,27 @@ func (x *explainer) read(c Call) {
 		if acknowledged > 0 && !gone && (c.ReadsAll || o == "" || c.Member && o == c.Organization) {
 			x.add("%s found nothing after revision %d was acknowledged", c, acknowledged)
 		}
+	}
+}
+
+// activeRollout holds what a channel shows of its rollout against what changes led to, and takes it out: it is
+// no part of the channel in the trail.
+func (x *explainer) activeRollout(c Call, channel Item) {
+	shown := object(channel, "activeRollout")
+	if shown == nil {
+		return
+	}
+	delete(channel, "activeRollout")
+	events := x.trail[Resource{"platform", "rollout", text(shown, "id")}]
+	revision := number(shown, "revision")
+	if revision < 1 || revision > int64(len(events)) {
+		x.add("%s shows the rollout %v, which no change led to", c, shown)
+		return
+	}
+	r := events[revision-1].After
+	want := Item{"id": r["id"], "targetVersion": r["targetVersion"], "stagedPercent": r["staged_percent"], "revision": r["revision"]}
+	if !reflect.DeepEqual(shown, want) || text(r, "status") != "active" {
+		x.add("%s shows the rollout %v, which was %v", c, shown, r)
 	}
 }
 
@@ -267,6 +290,7 @@ func (x *explainer) list(c Call) {
 		return
 	}
 	for _, thing := range page.Items {
+		x.activeRollout(c, thing)
 		id := c.about().Name(func(name string) string { return text(thing, name) })
 		events := x.trail[c.of(c.about().Type, id)]
 		revision := number(thing, "revision")

@@ -10,6 +10,8 @@ import (
 
 	"wavegate/scripts/proof/ledger"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
@@ -124,7 +126,7 @@ func honest(t *testing.T) *run {
 		}
 		return 204, "", err
 	}
-	releases, rollouts := release.NewStore(db), rollout.NewStore(db)
+	publications, rollouts := publication.NewStore(db), rollout.NewStore(db)
 	factories, machines, methods := factory.NewStore(db), machine.NewStore(db), method.NewStore(db)
 	publish := func(channel, version string) {
 		p := release.Publication{EdgeType: "gateway-x", Channel: channel, CurrentVersion: version, SHA256: digest,
@@ -133,7 +135,7 @@ func honest(t *testing.T) *run {
 			fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":%q,"sha256":%q}`, version, p.ArtifactURL, digest),
 			map[string]string{"edgeType": "gateway-x", "channel": channel},
 			func(ctx context.Context, from audit.Origin) (int, string, error) {
-				return put(releases.Publish(admission.Unlimited(ctx), from, p, none))
+				return put(publications.Publish(admission.Unlimited(ctx), from, p, none))
 			})
 	}
 	publish("stable", "1.0.0")
@@ -155,6 +157,18 @@ func honest(t *testing.T) *run {
 	}
 	move(`{"status":"completed"}`, rollout.Move{Status: rollout.Completed})
 
+	made("start-rollout", "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"canary","targetVersion":"1.0.0"}`, nil,
+		func(ctx context.Context, from audit.Origin) (int, string, error) {
+			id, err := rollouts.Start(admission.Unlimited(ctx), from, rollout.Plan{EdgeType: "gateway-x", Channel: "canary", TargetVersion: "1.0.0"}, idempotency.Claim{})
+			return 201, id, err
+		})
+	publish("canary", "1.1.0") // ends it
+	edges := edge.NewRegistry(db, 1)
+	made("put-edge", "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`, map[string]string{"edgeId": "box-1"},
+		func(ctx context.Context, from audit.Origin) (int, string, error) {
+			return put(edges.Put(admission.Unlimited(ctx), from, "box-1", edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme"}, none))
+		})
+
 	inside := map[string]string{"factoryId": "munich-1"}
 	made("put-factory", "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`, inside,
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
@@ -162,9 +176,9 @@ func honest(t *testing.T) *run {
 		})
 	made("put-machine", "/api/factories/munich-1/machines/m-1", `{"name":"Mill"}`, map[string]string{"factoryId": "munich-1", "code": "m-1"},
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
-			return put(machines.Put(admission.Unlimited(ctx), who, from, "munich-1", "m-1", "Mill", none))
+			return put(machines.Put(admission.Unlimited(ctx), who, from, "munich-1", "m-1", machine.Registration{Name: "Mill"}, none))
 		})
-	draft := method.Draft{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}
+	draft := method.Creation{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}
 	claim, err := idempotency.Of(who, "create-production-method", "/", "k", draft)
 	if err != nil {
 		t.Fatal(err)
@@ -209,8 +223,8 @@ func TestBooks_OfAnHonestRun_AreInOrder(t *testing.T) {
 	if found := r.books.Explain(r.calls); len(found) > 0 {
 		t.Errorf("found %q", found)
 	}
-	if n := len(r.books[dynamo.Audit]); n != 11 {
-		t.Errorf("%d events, want 11: ten changes, and the channel that took the target over", n)
+	if n := len(r.books[dynamo.Audit]); n != 15 {
+		t.Errorf("%d events, want 15: 13 changes, the channel that took the target over, and the rollout that a publication ended", n)
 	}
 }
 
@@ -235,7 +249,23 @@ func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 		"a row with a rollout of nobody": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Channels, "channel", "stable")["wave"].(ledger.Item)["id"] = "x"
 		},
-		"a row that forgot its rollout":  func(t *testing.T, r *run) { r.item(t, dynamo.Rollouts, "status", "completed")["status"] = "active" },
+		"a row that forgot its rollout": func(t *testing.T, r *run) { r.item(t, dynamo.Rollouts, "status", "completed")["status"] = "active" },
+		"a publication that left a rollout active": func(t *testing.T, r *run) {
+			r.remove(t, dynamo.Audit, "eventName", "RolloutHalted")
+			halted := r.item(t, dynamo.Rollouts, "status", "halted")
+			halted["status"], halted["revision"] = "active", 1.0
+		},
+		"a rollout that another channel's publication ended": func(t *testing.T, r *run) {
+			halted := r.event(t, "RolloutHalted")
+			halted["after"].(ledger.Item)["channel"] = "stable"
+			r.item(t, dynamo.Rollouts, "status", "halted")["channel"] = "stable"
+		},
+		"an end that no publication made": func(t *testing.T, r *run) { r.event(t, "RolloutHalted")["requestId"] = "another" },
+		"an adoption that is not said": func(t *testing.T, r *run) {
+			r.event(t, "RolloutCompleted")["after"].(ledger.Item)["adopted"] = false
+			r.item(t, dynamo.Rollouts, "status", "completed")["adopted"] = false
+		},
+		"a box's event in another shard": func(t *testing.T, r *run) { r.event(t, "EdgeRegistered")["stream"] = "edges/99" },
 		"a target that nobody took over": func(t *testing.T, r *run) { r.remove(t, dynamo.Audit, "eventName", "ReleaseAdopted") },
 		"bytes that were never published": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Releases, "version", "1.1.0")["sha256"] = strings.Repeat("b", 64)
@@ -292,6 +322,18 @@ func TestExplain_FindsWhatIsPlanted(t *testing.T) {
 			c.Answer = []byte(strings.Replace(string(c.Answer), `"completed"`, `"halted"`, 1))
 		},
 		"a stale read": stale,
+		"a channel that shows another stage": func(t *testing.T, r *run) {
+			c := *r.call(t, "get-rollout")
+			after := r.event(t, "ReleaseAdopted")["after"].(ledger.Item)
+			after["activeRollout"] = ledger.Item{"id": c.Parameter["id"], "targetVersion": "1.1.0", "stagedPercent": 50.0, "revision": 2.0}
+			body, err := json.Marshal(after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			delete(after, "activeRollout")
+			c.Operation, c.Answer, c.Parameter = "get-release-channel", body, map[string]string{"edgeType": "gateway-x", "channel": "stable"}
+			r.calls = append(r.calls, c)
+		},
 		"a poll that names other bytes": func(t *testing.T, r *run) {
 			c := r.call(t, "get-manifest")
 			c.Answer = []byte(strings.Replace(string(c.Answer), "aaaa", "bbbb", 1))

@@ -46,6 +46,10 @@ type Principal struct {
 	OrganizationID string // empty for a caller of no organization
 	Roles          []Role
 	Expires        time.Time // the token's exp
+	// Name is what the issuer calls a person, and AuthenticatedAt when the person last proved who they are
+	// (the claims name and auth_time of OpenID Connect); empty and zero where the token does not say.
+	Name            string
+	AuthenticatedAt time.Time
 }
 
 // Leeway is how far the clocks of an issuer and of this service may differ: a token is taken for
@@ -58,9 +62,15 @@ func (p Principal) Expired(now time.Time) bool {
 	return !now.Before(p.Expires.Add(Leeway))
 }
 
-// User identifies the caller across issuers. An issuer's name is a URL and holds no space, so no two
-// callers share one.
-func (p Principal) User() string { return p.Issuer + " " + p.UserID }
+// User identifies the caller across issuers; see User.
+func (p Principal) User() string { return User(p.Issuer, p.UserID) }
+
+// User names a user of an issuer, so that no two pairs share a name, whatever their parts hold. A space
+// divides the parts. In the issuer, a space becomes %20 and a percent sign %25, so the first space of a name
+// is the one that divides it.
+func User(issuer, id string) string { return escape.Replace(issuer) + " " + id }
+
+var escape = strings.NewReplacer("%", "%25", " ", "%20")
 
 // Has tells whether the caller holds at least one of the roles.
 func (p Principal) Has(roles ...Role) bool {
@@ -104,6 +114,8 @@ const (
 	keyOrganization = "organizationId"
 	keyRoles        = "roles"
 	keyExpires      = "exp"
+	keyName         = "name"
+	keyAuthTime     = "authTime"
 )
 
 // Context gives the principal as the strings that the authorizer hands to API Gateway.
@@ -112,13 +124,20 @@ func (p Principal) Context() map[string]any {
 	for i, r := range p.Roles {
 		roles[i] = string(r)
 	}
-	return map[string]any{
+	values := map[string]any{
 		keyIssuer:       p.Issuer,
 		keyUser:         p.UserID,
 		keyOrganization: p.OrganizationID,
 		keyRoles:        strings.Join(roles, " "),
 		keyExpires:      strconv.FormatInt(p.Expires.Unix(), 10),
 	}
+	if p.Name != "" {
+		values[keyName] = p.Name
+	}
+	if !p.AuthenticatedAt.IsZero() {
+		values[keyAuthTime] = strconv.FormatInt(p.AuthenticatedAt.Unix(), 10)
+	}
+	return values
 }
 
 // FromContext reads what Context wrote, from a request's authorizer context.
@@ -133,6 +152,14 @@ func FromContext(values map[string]any) (Principal, error) {
 		return Principal{}, fmt.Errorf("auth: the authorizer's context has no expiry: %w", err)
 	}
 	p.Expires = time.Unix(exp, 0)
+	p.Name = text(keyName)
+	if authTime := text(keyAuthTime); authTime != "" {
+		seconds, err := strconv.ParseInt(authTime, 10, 64)
+		if err != nil {
+			return Principal{}, fmt.Errorf("auth: the authorizer's context has a time of authentication that is none: %w", err)
+		}
+		p.AuthenticatedAt = time.Unix(seconds, 0).UTC()
+	}
 	for _, r := range strings.Fields(text(keyRoles)) {
 		p.Roles = append(p.Roles, Role(r))
 	}

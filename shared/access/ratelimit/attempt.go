@@ -71,6 +71,8 @@ type verdict struct {
 	// free is when the next place comes free: for a rejection the first instant at which the request
 	// would be admitted, otherwise the instant from which more is left than now.
 	free time.Time
+	// throttled is set for a request that was rejected since its item takes no more writes at the moment.
+	throttled bool
 	// writes is how many writes it took.
 	writes int
 }

@@ -51,16 +51,17 @@ type counters struct {
 	rules rules
 }
 
-// apply sends one write and answers with the item as it then stands and whether the write was
-// applied. Any error is trouble of the store. The SDK does not retry it: a write that timed out may
-// have been applied, and would be counted twice.
+// apply sends one write and answers with the item as it then stands and whether the write was applied.
+// The error is errThrottled where the item takes no more writes at the moment; any other is trouble of the
+// store.
 func (c counters) apply(ctx context.Context, subject string, w write) (item, bool, error) {
 	in := c.rules.input(w)
 	in.TableName = aws.String(c.table)
 	in.Key = map[string]types.AttributeValue{attrSubject: &types.AttributeValueMemberS{Value: subject}}
 	in.ReturnValues = types.ReturnValueAllNew
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
-	out, err := c.api.UpdateItem(ctx, in, once)
+	_, givesBack := w.(giveBack)
+	out, err := c.send(ctx, in, !givesBack)
 	for collided(err) {
 		// A transaction that sets an override holds the item for a moment; nothing was written.
 		select {
@@ -68,11 +69,14 @@ func (c counters) apply(ctx context.Context, subject string, w write) (item, boo
 			return item{}, false, fmt.Errorf("ratelimit: count: %w", err)
 		case <-time.After(rand.N(pause)):
 		}
-		out, err = c.api.UpdateItem(ctx, in, once)
+		out, err = c.send(ctx, in, !givesBack)
 	}
 	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		it, err := c.rules.decode(failed.Item)
 		return it, false, err
+	}
+	if throttled(err) {
+		return item{}, false, fmt.Errorf("%w: %w", errThrottled, err)
 	}
 	if err != nil {
 		return item{}, false, fmt.Errorf("ratelimit: count: %w", err)
@@ -81,12 +85,60 @@ func (c counters) apply(ctx context.Context, subject string, w write) (item, boo
 	return it, true, err
 }
 
+// send sends one write. The SDK does not retry it: a write that timed out may have been applied, and would
+// be counted twice. Only a write that met a broken connection is sent once more, if it adds to a count: such a
+// connection is as a rule one that was closed while the container was frozen, and the second try can count a
+// request twice but never too few.
+func (c counters) send(ctx context.Context, in *dynamodb.UpdateItemInput, again bool) (*dynamodb.UpdateItemOutput, error) {
+	out, err := c.api.UpdateItem(ctx, in, once)
+	if again && ctx.Err() == nil && broken(err) {
+		out, err = c.api.UpdateItem(ctx, in, once)
+	}
+	return out, err
+}
+
+// broken tells whether the request or its answer was lost with the connection. A time that is over is no
+// broken connection.
+func broken(err error) bool {
+	connection, ok := errors.AsType[interface {
+		error
+		ConnectionError() bool
+	}](err)
+	if !ok || !connection.ConnectionError() {
+		return false
+	}
+	late, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err)
+	return !ok || !late.Timeout()
+}
+
 // pause is the longest wait for a transaction to let go of an item.
 const pause = 10 * time.Millisecond
 
 func collided(err error) bool {
 	_, ok := errors.AsType[*types.TransactionConflictException](err)
 	return ok
+}
+
+// errThrottled is why an item takes no more writes at the moment.
+var errThrottled = errors.New("ratelimit: the item is throttled")
+
+// throttled tells whether DynamoDB refused a write because of its item, which takes about 1,000 of them a
+// second. A bound of the table or of the account is another matter: it says nothing of the caller.
+func throttled(err error) bool {
+	var reasons []types.ThrottlingReason
+	if e, ok := errors.AsType[*types.ProvisionedThroughputExceededException](err); ok {
+		reasons = e.ThrottlingReasons
+	} else if e, ok := errors.AsType[*types.ThrottlingException](err); ok {
+		reasons = e.ThrottlingReasons
+	} else {
+		return false
+	}
+	return len(reasons) == 0 || slices.ContainsFunc(reasons, func(r types.ThrottlingReason) bool {
+		return strings.HasSuffix(aws.ToString(r.Reason), "KeyRangeThroughputExceeded")
+	})
 }
 
 func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }

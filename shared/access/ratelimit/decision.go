@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ const (
 
 // A Policy is one limit as it stands for the caller.
 type Policy struct {
-	// Name is user, org, copilot-user or copilot-org.
+	// Name is user, org, copilot-user, copilot-org or reserve.
 	Name string
 	// Quota is the number of requests in any 60 s, Remaining how many are left now.
 	Quota, Remaining int
@@ -75,22 +76,34 @@ func (d *Decision) add(p Policy) {
 func (d Decision) Err() error {
 	switch d.Outcome {
 	case Rejected:
-		var names, limits []string
-		for _, p := range d.Policies {
-			if p.Exceeded {
-				names = append(names, p.Name)
-				limits = append(limits, fmt.Sprintf("%s (%d in any 60 s)", p.Name, p.Quota))
-			}
-		}
-		e := problem.New(problem.RateLimited, "Exceeded: %s. A place comes free in %d s.",
-			strings.Join(limits, ", "), d.RetryAfter/time.Second).After(d.RetryAfter)
-		e.Policies = names
-		return e
+		return d.rateLimited()
 	case Unavailable:
 		return problem.Wrap(d.Unchecked, problem.Unavailable,
 			"The fair-use limit cannot be checked at the moment.").After(d.RetryAfter)
 	}
 	return nil
+}
+
+func (d Decision) rateLimited() error {
+	var names, limits []string
+	place := fmt.Sprintf("A place comes free in %d s.", d.RetryAfter/time.Second)
+	for _, p := range d.Policies {
+		if p.Exceeded {
+			names = append(names, p.Name)
+			limits = append(limits, fmt.Sprintf("%s (%d in any 60 s)", p.Name, p.Quota))
+		}
+		if p.Exceeded && p.Quota == 0 && !d.reserved() {
+			place = "While a limit is 0, no place comes free."
+		}
+	}
+	e := problem.New(problem.RateLimited, "Exceeded: %s. %s", strings.Join(limits, ", "), place).After(d.RetryAfter)
+	e.Policies = names
+	return e
+}
+
+// reserved tells whether the request could have been admitted from the reserve.
+func (d Decision) reserved() bool {
+	return slices.ContainsFunc(d.Policies, func(p Policy) bool { return p.Name == reservePolicy })
 }
 
 // Header gives RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11): q is the

@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"time"
 
+	"wavegate/shared/platform/fields"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/value"
 )
@@ -14,12 +15,13 @@ var (
 	// HolderRule is that of what tokens call a user (their sub) or an organization. Which of these names
 	// exist is the issuers' affair, so limits can be arranged before the first call.
 	HolderRule = &value.Text{Pattern: `[ -~]{1,255}`, Says: "1 to 255 printable ASCII characters"}
-	// IssuerRule leaves room for issuer and user in one resource id of the audit trail.
+	// IssuerRule leaves room for issuer and user in one resource id of the audit trail, where the issuer is
+	// a URL. Any other is nobody's.
 	IssuerRule = &value.Text{Pattern: `[ -~]{1,240}`, Says: "1 to 240 printable ASCII characters"}
 	// LimitRule is that of a limit; 0 lets nothing through.
 	LimitRule = &value.Integer{Least: 0, Most: Highest}
 	// ReasonRule is that of why a limit was arranged.
-	ReasonRule = &value.Text{Min: 1, Max: 500, Trim: true, Check: value.Printable, Says: "1 to 500 characters without control characters"}
+	ReasonRule = &value.Text{Min: 1, Max: 500, Trim: true, Check: value.Visible, Says: "1 to 500 characters without control characters and characters that nobody sees"}
 )
 
 // HolderOf reads the path parameters kind and id and, for a user, the query parameter issuer. Without
@@ -36,7 +38,7 @@ func HolderOf(in *request.Input, callersIssuer string) Holder {
 }
 
 // TermsOf reads limit and copilotLimit, at least one of them, and expiresAt and reason.
-func TermsOf(body *request.Body) Terms {
+func TermsOf(body *fields.Object) Terms {
 	var t Terms
 	limit := func(name string) *int {
 		n, given := body.OptionalInteger(name, LimitRule)

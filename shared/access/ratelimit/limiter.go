@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
+	"net/http/httptrace"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"wavegate/shared/operations"
@@ -33,8 +33,8 @@ type Config struct {
 	Table  string // the name of the table rate-counters
 	Limits Limits
 	Clock  func() time.Time
-	// Deadline bounds a request's stay in the limiter. A container's first request has at least a
-	// second, since it may have to wait for a TLS handshake.
+	// Deadline bounds a request's stay in the limiter. A request for which a connection to the store has
+	// to be made has at least a second; see bound.
 	Deadline time.Duration
 }
 
@@ -45,14 +45,16 @@ type Limiter struct {
 	limits   Limits
 	clock    func() time.Time
 	deadline time.Duration
-	began    atomic.Bool
 	memory   memory
 	calm     calm
 	breaker  breaker
 }
 
-// firstDeadline is the least that a container's first request has.
-const firstDeadline = time.Second
+// connectDeadline is the least that a request has for which a connection has to be made.
+const connectDeadline = time.Second
+
+// throttleTime is how long a container rejects the requests of a subject whose item is throttled.
+const throttleTime = time.Second
 
 // New makes a limiter. It makes no call.
 func New(c Config) *Limiter {
@@ -115,28 +117,80 @@ func (l *Limiter) subjects(c Caller, class operations.LimitClass) [][]subject {
 // errOpen is why requests go unchecked while the breaker is open.
 var errOpen = errors.New("ratelimit: the store failed repeatedly and is left alone for a moment")
 
+// Recall rejects a request at once, without a write, if the container remembers that it would be
+// rejected. It admits none: false means that the request has to be decided on by Admit.
+func (l *Limiter) Recall(caller Caller, class operations.LimitClass) (Decision, bool) {
+	now := l.clock()
+	d, rejected := l.remembered(l.subjects(caller, class), now)
+	if rejected && class == operations.Reserved {
+		return d, l.recallReserve(caller, &d, now)
+	}
+	return d, rejected
+}
+
 // Admit decides on one request and counts it if it is admitted. It answers within the deadline,
 // whatever the store does; see Decision.
 func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.LimitClass) Decision {
-	now := l.clock()
-	levels := l.subjects(caller, class)
-	if d, ok := l.remembered(levels, now); ok {
+	if d, rejected := l.Recall(caller, class); rejected {
 		return d
 	}
+	now := l.clock()
 	if l.breaker.open(now) {
 		return unchecked(class, errOpen)
 	}
-	deadline := l.deadline
-	if !l.began.Swap(true) {
-		deadline = max(deadline, firstDeadline)
-	}
-	bounded, cancel := context.WithTimeoutCause(ctx, deadline, fmt.Errorf("ratelimit: no answer within %s", deadline))
+	bounded, cancel := l.bound(ctx)
 	defer cancel()
 
-	var d Decision
+	levels := l.subjects(caller, class)
+	var counted []admitted
+	var err error
+	// Only a request that may use the reserve gets here with a rejection that is remembered.
+	d, rejected := l.remembered(levels, now)
+	if !rejected {
+		counted, err = l.count(bounded, levels, &d, now)
+		rejected = d.Outcome == Rejected
+	}
+	if err == nil && rejected && class == operations.Reserved {
+		err = l.askReserve(bounded, caller, &d, now)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			l.breaker.failed(l.clock())
+		}
+		u := unchecked(class, err)
+		u.Writes, u.RoundTrips = d.Writes, d.RoundTrips
+		return u
+	}
+	l.breaker.succeeded()
+	if rejected {
+		l.giveBack(bounded, counted, &d)
+	}
+	return d
+}
+
+// bound gives a request its time: the deadline, or a second where a connection to the store has to be made,
+// since that takes a name's look-up and a handshake. It has to at a container's first call, after a pause in
+// which the old ones were closed, and after one that broke.
+func (l *Limiter) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	began := time.Now()
+	timer := time.AfterFunc(l.deadline, func() { cancel(errLate) })
+	connecting := func() { timer.Reset(max(l.deadline, connectDeadline) - time.Since(began)) }
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		DNSStart:     func(httptrace.DNSStartInfo) { connecting() },
+		ConnectStart: func(string, string) { connecting() },
+	})
+	return traced, func() { timer.Stop(); cancel(nil) }
+}
+
+var errLate = errors.New("ratelimit: the store did not answer in time")
+
+// count puts a request to the counts of all levels, as far as it is admitted, and adds what they say to the
+// decision. It returns what was counted.
+func (l *Limiter) count(ctx context.Context, levels [][]subject, d *Decision, now time.Time) ([]admitted, error) {
 	var counted []admitted
 	for _, level := range l.calm.together(levels, now) {
-		verdicts, err := l.ask(bounded, level, now)
+		verdicts, err := l.ask(ctx, level, now)
 		trips := 0
 		for i, v := range verdicts {
 			d.Writes += v.writes
@@ -147,12 +201,7 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.Lim
 		}
 		d.RoundTrips += trips
 		if err != nil {
-			if ctx.Err() == nil {
-				l.breaker.failed(l.clock())
-			}
-			u := unchecked(class, err)
-			u.Writes, u.RoundTrips = d.Writes, d.RoundTrips
-			return u
+			return counted, err
 		}
 		for i, v := range verdicts {
 			d.add(l.policy(level[i], v, now))
@@ -161,11 +210,7 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.Lim
 			break
 		}
 	}
-	l.breaker.succeeded()
-	if d.Outcome == Rejected {
-		l.giveBack(bounded, counted, &d)
-	}
-	return d
+	return counted, nil
 }
 
 // ask puts a request to the counts of one level side by side.
@@ -189,6 +234,10 @@ func (l *Limiter) admit(ctx context.Context, key string, now time.Time, limit in
 	a := l.rules.begin(now, limit)
 	for {
 		it, applied, err := l.store.apply(ctx, key, a.next)
+		if errors.Is(err, errThrottled) {
+			// So many requests are the caller's own doing and no trouble of the store.
+			return verdict{limit: limit, used: limit, free: now.Add(throttleTime), throttled: true, writes: a.writes + 1}, nil
+		}
 		if err != nil {
 			if ctx.Err() != nil {
 				err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
@@ -212,7 +261,11 @@ func (l *Limiter) policy(s subject, v verdict, now time.Time) Policy {
 		l.memory.admitted(s.key)
 		return p
 	}
-	l.memory.rejected(s.key, v.limit, now, v.free)
+	if v.throttled {
+		l.memory.throttled(s.key, v.limit, now, v.free)
+	} else {
+		l.memory.rejected(s.key, v.limit, now, v.free)
+	}
 	p.Exceeded, p.Remaining = true, 0
 	p.RetryAfter = l.wait(s, now, v.free)
 	return p
@@ -234,15 +287,24 @@ func (l *Limiter) remembered(levels [][]subject, now time.Time) (Decision, bool)
 	var d Decision
 	for _, level := range levels {
 		for _, s := range level {
-			if limit, free, ok := l.memory.recall(s.key, now); ok {
-				d.add(Policy{
-					Name: s.policy, Quota: limit, Reset: l.rules.retryAfter(now, free),
-					Exceeded: true, RetryAfter: l.wait(s, now, free),
-				})
+			if p, ok := l.recall(s, now); ok {
+				d.add(p)
 			}
 		}
 	}
 	return d, d.Outcome == Rejected
+}
+
+// recall is the policy of a count that has lately rejected.
+func (l *Limiter) recall(s subject, now time.Time) (Policy, bool) {
+	limit, free, ok := l.memory.recall(s.key, now)
+	if !ok {
+		return Policy{}, false
+	}
+	return Policy{
+		Name: s.policy, Quota: limit, Reset: l.rules.retryAfter(now, free),
+		Exceeded: true, RetryAfter: l.wait(s, now, free),
+	}, true
 }
 
 // An admitted request is one that a subject has counted.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"wavegate/shared/operations"
@@ -243,33 +242,6 @@ func TestBreaker_CallerWhoLeaves_IsNoFailureOfTheStore(t *testing.T) {
 	if s.breaker.open(s.now) {
 		t.Error("the breaker is open")
 	}
-}
-
-// hanging is a store that answers after a minute.
-type hanging struct{}
-
-func (hanging) apply(ctx context.Context, _ string, _ write) (item, bool, error) {
-	select {
-	case <-time.After(time.Minute):
-		return item{}, true, nil
-	case <-ctx.Done():
-		return item{}, false, ctx.Err()
-	}
-}
-
-// TestDeadline_StoreHangs holds in the bubble's own time: a second for the first request, for the handshake.
-func TestDeadline_StoreHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := New(Config{Limits: small, Table: "-"})
-		l.store = hanging{}
-		for _, want := range []time.Duration{time.Second, 100 * time.Millisecond, 100 * time.Millisecond, 0} {
-			start := time.Now()
-			d := l.Admit(t.Context(), ann, operations.Ordinary)
-			if got := time.Since(start); got != want || d.Outcome != Admitted || d.Unchecked == nil {
-				t.Errorf("answered after %v, want %v: %+v", got, want, d)
-			}
-		}
-	})
 }
 
 func TestSettings_Defaults(t *testing.T) {

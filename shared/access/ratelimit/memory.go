@@ -63,6 +63,20 @@ func (m *memory) rejected(key string, limit int, now, free time.Time) {
 			e.until = free
 		}
 	}
+	m.keep(key, e, now)
+}
+
+// throttled remembers that a subject's item takes no more writes until an instant.
+func (m *memory) throttled(key string, limit int, now, until time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[key]
+	e.latest, e.limit, e.free, e.from, e.until = now, limit, until, now, until
+	m.keep(key, e, now)
+}
+
+// keep stores what is known of a subject. Its caller holds the lock.
+func (m *memory) keep(key string, e recollection, now time.Time) {
 	if m.entries == nil {
 		m.entries = map[string]recollection{}
 	}

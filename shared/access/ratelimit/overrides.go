@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
@@ -31,7 +32,7 @@ type Holder struct {
 // Name identifies the holder among all of its kind.
 func (h Holder) Name() string {
 	if h.Kind == Users {
-		return h.Issuer + " " + h.ID
+		return auth.User(h.Issuer, h.ID)
 	}
 	return h.ID
 }

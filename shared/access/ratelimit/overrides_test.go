@@ -5,8 +5,22 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/problem"
 )
+
+// TestHolder_SpaceInTheIssuer_IsAnotherUser: an issuer with a space is nobody's, and must not reach a user of
+// an issuer without one.
+func TestHolder_SpaceInTheIssuer_IsAnotherUser(t *testing.T) {
+	victim := Holder{Kind: Users, ID: "vic 1", Issuer: "https://people.example"}
+	other := Holder{Kind: Users, ID: "1", Issuer: "https://people.example vic"}
+	if victim.key() == other.key() || victim.subject() == other.subject() {
+		t.Errorf("both are counted as %s and kept as %q", victim.key(), other.subject())
+	}
+	if caller := (auth.Principal{Issuer: victim.Issuer, UserID: victim.ID}); userKey(caller.User()) != victim.key() {
+		t.Error("a limit of the user is not the one that counts their calls")
+	}
+}
 
 func TestOverride_SetAndRemove_DecideByWhatIsArranged(t *testing.T) {
 	made := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -10,8 +10,10 @@
 //
 // What holds, and which tests check by these numbers:
 //
-//  1. In any 60 s at most L requests of a subject are admitted.
-//  2. A rejection means that at least L were admitted in the 60.5 s before it.
+//  1. In any 60 s at most L requests of a subject are admitted; L + 60 with those that may use the
+//     reserve (see Reserve).
+//  2. A rejection means that at least L were admitted in the 60.5 s before it, or that there were so many
+//     requests that DynamoDB throttled the subject's item.
 //  3. Who waits the Retry-After it was given is admitted, if no one else takes the place.
 //  4. The stored total is the sum of the stored slots, after every write.
 //  5. Giving a request back undoes exactly that request.
@@ -25,7 +27,7 @@
 // everyone; one that jumps back makes a subject's count last up to a minute longer, never shorter.
 //
 // The pure part (rules, item, attempt) knows no store. Limiter adds the order of subjects, the
-// memory of rejections, the deadline and the breaker; counters.go speaks to DynamoDB.
+// memory of rejections, the reserve, the deadline and the breaker; counters.go speaks to DynamoDB.
 package ratelimit
 
 import "time"

@@ -34,7 +34,7 @@ func Defaults() Limits {
 // Settings are what a function's limiter is set to.
 type Settings struct {
 	Limits
-	// Deadline bounds a request's stay in the limiter, save a container's first.
+	// Deadline bounds a request's stay in the limiter, except where a connection has to be made.
 	Deadline time.Duration
 }
 

@@ -21,6 +21,7 @@ type claims struct {
 	expires   time.Time
 	notBefore time.Time // zero if the token has none
 	issuedAt  time.Time // zero if the token has none
+	authTime  time.Time // zero if the token has none
 	all       members   // for the claims whose names are settings
 }
 
@@ -51,7 +52,7 @@ func readClaims(m members) (claims, error) {
 	if c.audience, err = readAudience(m); err != nil {
 		return claims{}, err
 	}
-	for name, date := range map[string]*time.Time{"exp": &c.expires, "nbf": &c.notBefore, "iat": &c.issuedAt} {
+	for name, date := range map[string]*time.Time{"exp": &c.expires, "nbf": &c.notBefore, "iat": &c.issuedAt, "auth_time": &c.authTime} {
 		if *date, err = readDate(m, name); err != nil {
 			return claims{}, err
 		}
@@ -127,6 +128,19 @@ func (c claims) roles(name string) ([]auth.Role, error) {
 		}
 	}
 	return roles, nil
+}
+
+// name reads what the issuer calls a person; empty if the claim is missing, or no name that can be shown.
+func (c claims) name() string {
+	text, err := c.all.text("name")
+	if err != nil {
+		return ""
+	}
+	shown, fault, _ := value.DisplayName.Apply(text)
+	if fault != "" {
+		return ""
+	}
+	return shown
 }
 
 func (c claims) isAbsent(name string) bool {

@@ -10,18 +10,20 @@ type Class string
 
 // The classes of tokens that can never become good: their own bytes are against them.
 const (
-	TooLarge     Class = "too-large"     // over 8 KiB
-	Malformed    Class = "malformed"     // not three base64url parts with JSON objects inside
-	BadHeader    Class = "header"        // a forbidden or broken header parameter
-	BadAlgorithm Class = "algorithm"     // not on the allow-list
-	BadIssuer    Class = "issuer"        // not one of ours
-	BadAudience  Class = "audience"      // meant for another service
-	BadTokenUse  Class = "token-use"     // an ID token or another kind
-	BadClaims    Class = "claims"        // a claim is missing or has no sense
-	BadRole      Class = "role"          // a role that the issuer may not grant
-	Expired      Class = "expired"       // past exp
-	WrongKeyType Class = "key-type"      // the key is not of the algorithm's type
-	BadSignature Class = "bad-signature" // not signed by the key that it names
+	TooLarge        Class = "too-large"     // over 8 KiB
+	Malformed       Class = "malformed"     // not three base64url parts with JSON objects inside
+	BadHeader       Class = "header"        // a forbidden or broken header parameter
+	BadAlgorithm    Class = "algorithm"     // not on the allow-list
+	BadIssuer       Class = "issuer"        // not one of ours
+	BadAudience     Class = "audience"      // meant for another service
+	BadTokenUse     Class = "token-use"     // an ID token or another kind
+	BadClaims       Class = "claims"        // a claim is missing or has no sense
+	BadRole         Class = "role"          // a role that the issuer may not grant
+	BadOrganization Class = "organization"  // one that the issuer may not speak for
+	BadLifetime     Class = "lifetime"      // good for longer than the issuer's tokens may be
+	Expired         Class = "expired"       // past exp
+	WrongKeyType    Class = "key-type"      // the key is not of the algorithm's type
+	BadSignature    Class = "bad-signature" // not signed by the key that it names
 )
 
 // The classes of tokens that may become good: what is against them lies outside of the token.

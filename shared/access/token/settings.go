@@ -10,8 +10,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/strictjson"
 )
 
 // Setting is the environment variable that holds the issuers.
@@ -32,6 +34,10 @@ type Issuer struct {
 	OrganizationClaim, RolesClaim string
 	// Grants are the roles that the issuer may grant: auth.Edge alone, or any others.
 	Grants []auth.Role
+	// Organizations are those that the issuer may speak for; nil: any.
+	Organizations *Organizations
+	// MaxLifetime is the longest time between iat and exp.
+	MaxLifetime time.Duration
 
 	keys map[string]key
 }
@@ -45,11 +51,18 @@ type Issuer struct {
 //	organizationClaim  name of a claim; "org" if left out
 //	rolesClaim         name of a claim; "roles" if left out
 //	grants             list of roles
+//	organizations      list of names, or of one prefix such as acme-*; any organization if left out
+//	maxLifetimeSeconds the longest that a token may last, from iat to exp; 24 hours if left out
 //
 // URLs are https, or http to this machine. The error names every fault, and never a key.
 //
 // A stolen key of the fleet must not make people. So an issuer that grants edge grants nothing else,
-// and shares neither its keys nor the place of its keys with one that does not.
+// and shares neither its keys nor the place of its keys with one that does not. It must say how long its
+// tokens may last: there is no time that suits the boxes of every fleet.
+//
+// A customer's own issuer must not speak for another customer. So where several issuers speak for people,
+// each names its organizations, none of which another one has, and only one of them grants roles that reach
+// beyond organizations.
 func ParseIssuers(setting string) ([]Issuer, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(setting), &list); err != nil || len(list) == 0 {
@@ -64,11 +77,8 @@ func ParseIssuers(setting string) ([]Issuer, error) {
 	}
 	for n, i := range issuers {
 		for m, other := range issuers[:n] {
-			if i.Name != "" && i.Name == other.Name {
-				faults = append(faults, fmt.Errorf("%s[%d].issuer: the same as that of %s[%d]", Setting, n, Setting, m))
-			}
-			if i.isFleet() != other.isFleet() && i.sharesKeys(other) {
-				faults = append(faults, fmt.Errorf("%s[%d]: has a key in common with %s[%d], and only one of them grants edge", Setting, n, Setting, m))
+			for _, fault := range i.clashes(other) {
+				faults = append(faults, fmt.Errorf("%s[%d]%s %s[%d]", Setting, n, fault, Setting, m))
 			}
 		}
 	}
@@ -76,6 +86,44 @@ func ParseIssuers(setting string) ([]Issuer, error) {
 		return nil, errors.Join(faults...)
 	}
 	return issuers, nil
+}
+
+// clashes tells what an issuer may not be beside another one. Each text ends where the other's place belongs.
+func (i Issuer) clashes(other Issuer) (faults []string) {
+	if i.Name != "" && i.Name == other.Name {
+		faults = append(faults, ".issuer: the same as that of")
+	}
+	if i.isFleet() != other.isFleet() && i.sharesKeys(other) {
+		faults = append(faults, ": only one of them grants edge, and it has a key in common with")
+	}
+	if i.isFleet() || other.isFleet() {
+		return faults
+	}
+	if i.reachesBeyond() && other.reachesBeyond() {
+		faults = append(faults, ".grants: only one issuer may grant platform_owner or fleet_viewer, as does")
+	}
+	switch {
+	case i.Organizations == nil || other.Organizations == nil:
+		faults = append(faults, ".organizations: each of several issuers of people must name its own; so must")
+	case i.Organizations.overlap(*other.Organizations):
+		faults = append(faults, ".organizations: overlap with those of")
+	}
+	return faults
+}
+
+// reachesBeyond tells whether the issuer grants a role that is not about one organization.
+func (i Issuer) reachesBeyond() bool {
+	return slices.Contains(i.Grants, auth.PlatformOwner) || slices.Contains(i.Grants, auth.FleetViewer)
+}
+
+// Fleets lists the names of the issuers that grant edge, in their order.
+func Fleets(issuers []Issuer) (names []string) {
+	for _, i := range issuers {
+		if i.isFleet() {
+			names = append(names, i.Name)
+		}
+	}
+	return names
 }
 
 func (i Issuer) isFleet() bool { return slices.Contains(i.Grants, auth.Edge) }
@@ -105,7 +153,8 @@ func (r *reader) fault(member, format string, args ...any) {
 	r.faults = append(r.faults, fmt.Errorf("%s.%s: %s", r.at, member, fmt.Sprintf(format, args...)))
 }
 
-var settings = []string{"issuer", "audience", "clientIds", "jwksUrl", "jwks", "organizationClaim", "rolesClaim", "grants"}
+var settings = []string{"issuer", "audience", "clientIds", "jwksUrl", "jwks", "organizationClaim", "rolesClaim", "grants",
+	"organizations", "maxLifetimeSeconds"}
 
 func (r *reader) issuer(raw []byte) Issuer {
 	var err error
@@ -126,7 +175,15 @@ func (r *reader) issuer(raw []byte) Issuer {
 		OrganizationClaim: r.claim("organizationClaim", "org"),
 		RolesClaim:        r.claim("rolesClaim", "roles"),
 		Grants:            r.grants(),
+		Organizations:     r.organizations(),
+		MaxLifetime:       r.lifetime(),
 		keys:              r.keys(),
+	}
+	if i.isFleet() && i.Organizations != nil {
+		r.fault("organizations", "an issuer that grants edge speaks for boxes and has none")
+	}
+	if i.isFleet() && !r.has("maxLifetimeSeconds") {
+		r.fault("maxLifetimeSeconds", "must be said by an issuer that grants edge")
 	}
 	if i.OrganizationClaim == i.RolesClaim {
 		r.fault("rolesClaim", "the same as organizationClaim")
@@ -215,6 +272,40 @@ func (r *reader) grants() []auth.Role {
 		r.fault("grants", "an issuer that grants edge may grant nothing else")
 	}
 	return roles
+}
+
+func (r *reader) organizations() *Organizations {
+	list := r.list("organizations")
+	if list == nil {
+		return nil
+	}
+	o, ok := parseOrganizations(list)
+	if !ok {
+		r.fault("organizations", "must be names of organizations, or one prefix that ends in -, . or _ and a * behind it")
+	}
+	return &o
+}
+
+const (
+	// lifetime is the longest that a person's token lasts where the settings say nothing.
+	lifetime = 24 * time.Hour
+	// maxLifetime bounds the setting, in seconds: ten years, as long as a box may stand in its place.
+	maxLifetime = 10 * 366 * 24 * 60 * 60
+)
+
+func (r *reader) lifetime() time.Duration {
+	if !r.has("maxLifetimeSeconds") {
+		return lifetime
+	}
+	raw := r.m["maxLifetimeSeconds"]
+	seconds, ok := int64(0), false
+	if strictjson.KindOf(raw) == strictjson.Number {
+		seconds, ok = strictjson.Integer(string(raw))
+	}
+	if !ok || seconds < 1 || seconds > maxLifetime {
+		r.fault("maxLifetimeSeconds", "must be a whole number from 1 to %d", maxLifetime)
+	}
+	return time.Duration(seconds) * time.Second
 }
 
 func (r *reader) keys() map[string]key {

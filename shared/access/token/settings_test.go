@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
@@ -16,7 +17,7 @@ func TestParseIssuers_GoodSetting_IsRead(t *testing.T) {
 		 "jwksUrl": "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Ab1/.well-known/jwks.json",
 		 "organizationClaim": "custom:org", "rolesClaim": "cognito:groups", "grants": ["platform_owner", "organization_admin"]},
 		{"issuer": "http://localhost:8081/realms/fleet", "audience": ["wavegate"],
-		 "jwksUrl": "http://[::1]:8081/realms/fleet/certs", "grants": ["edge"]}]`)
+		 "jwksUrl": "http://[::1]:8081/realms/fleet/certs", "grants": ["edge"], "maxLifetimeSeconds": 31536000}]`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +32,9 @@ func TestParseIssuers_GoodSetting_IsRead(t *testing.T) {
 	if fleet.OrganizationClaim != "org" || fleet.RolesClaim != "roles" || fleet.Audience[0] != "wavegate" ||
 		fleet.JWKSURL != "http://[::1]:8081/realms/fleet/certs" {
 		t.Errorf("fleet: %+v", fleet)
+	}
+	if people.MaxLifetime != 24*time.Hour || fleet.MaxLifetime != 365*24*time.Hour {
+		t.Errorf("tokens last %v and %v", people.MaxLifetime, fleet.MaxLifetime)
 	}
 }
 
@@ -100,8 +104,24 @@ func TestParseIssuers_BadSetting_IsRefusedByName(t *testing.T) {
 		"grants the placeholder":                   {of(with("grants", []string{"(member)"})), `AUTH_ISSUERS[0].grants: there is no role "(member)"`},
 		"grants a role twice":                      {of(with("grants", []string{"platform_owner", "platform_owner"})), "AUTH_ISSUERS[0].grants: platform_owner stands there twice"},
 		"grants edge and another":                  {of(with("grants", []string{"edge", "platform_owner"})), "AUTH_ISSUERS[0].grants: an issuer that grants edge may grant nothing else"},
-		"fleet and people share a key":             {tokentest.JSON([]any{good(), fleet(func(m map[string]any) { m["jwks"] = good()["jwks"] })}), "AUTH_ISSUERS[1]: has a key in common with AUTH_ISSUERS[0], and only one of them grants edge"},
-		"fleet and people share a host":            {tokentest.JSON([]any{remote("https://a.example/keys"), fleet(func(m map[string]any) { delete(m, "jwks"); m["jwksUrl"] = "https://a.example/keys" })}), "AUTH_ISSUERS[1]: has a key in common with AUTH_ISSUERS[0]"},
+		"fleet and people share a key":             {tokentest.JSON([]any{good(), fleet(func(m map[string]any) { m["jwks"] = good()["jwks"] })}), "AUTH_ISSUERS[1]: only one of them grants edge, and it has a key in common with AUTH_ISSUERS[0]"},
+		"fleet and people share a host":            {tokentest.JSON([]any{remote("https://a.example/keys"), fleet(func(m map[string]any) { delete(m, "jwks"); m["jwksUrl"] = "https://a.example/keys" })}), "AUTH_ISSUERS[1]: only one of them grants edge, and it has a key in common with AUTH_ISSUERS[0]"},
+		"organizations no list":                    {of(with("organizations", "acme")), "AUTH_ISSUERS[0].organizations: must be a list of at least one string"},
+		"no organizations":                         {of(with("organizations", []string{})), "AUTH_ISSUERS[0].organizations: must be a list of at least one string"},
+		"an organization that is none":             {of(with("organizations", []string{"acme", "a/b"})), badOrganizations},
+		"a prefix of everything":                   {of(with("organizations", []string{"*"})), badOrganizations},
+		"a prefix in the middle of a word":         {of(with("organizations", []string{"acme*"})), badOrganizations},
+		"a prefix that begins with none":           {of(with("organizations", []string{"-*"})), badOrganizations},
+		"a prefix beside a name":                   {of(with("organizations", []string{"acme-*", "rival"})), badOrganizations},
+		"two prefixes":                             {of(with("organizations", []string{"acme-*", "rival-*"})), badOrganizations},
+		"a star in the middle":                     {of(with("organizations", []string{"a*b-*"})), badOrganizations},
+		"the fleet's organizations":                {of(fleet(func(m map[string]any) { m["organizations"] = []string{"acme"} })), "AUTH_ISSUERS[0].organizations: an issuer that grants edge speaks for boxes and has none"},
+		"the fleet's lifetime is not said":         {of(fleet(func(m map[string]any) { delete(m, "maxLifetimeSeconds") })), "AUTH_ISSUERS[0].maxLifetimeSeconds: must be said by an issuer that grants edge"},
+		"a lifetime of nothing":                    {of(with("maxLifetimeSeconds", 0)), badLifetime},
+		"a lifetime of a century":                  {of(with("maxLifetimeSeconds", 3_155_760_000)), badLifetime},
+		"a lifetime in words":                      {of(with("maxLifetimeSeconds", "86400")), badLifetime},
+		"a lifetime with a fraction":               {of(with("maxLifetimeSeconds", 1.5)), badLifetime},
+		"a lifetime of null":                       {of(with("maxLifetimeSeconds", json.RawMessage("null"))), badLifetime},
 	} {
 		t.Run(name, func(t *testing.T) {
 			issuers, err := token.ParseIssuers(c.setting)
@@ -113,6 +133,56 @@ func TestParseIssuers_BadSetting_IsRefusedByName(t *testing.T) {
 			}
 			if strings.Contains(err.Error(), "c2VjcmV0") {
 				t.Error("the error shows a key")
+			}
+		})
+	}
+}
+
+const (
+	badOrganizations = "AUTH_ISSUERS[0].organizations: must be names of organizations, or one prefix that ends in -, . or _ and a * behind it"
+	badLifetime      = "AUTH_ISSUERS[0].maxLifetimeSeconds: must be a whole number from 1 to 316224000"
+)
+
+// TestParseIssuers_SeveralIssuersOfPeople_MustNotSpeakForEachOther: each names its own organizations.
+func TestParseIssuers_SeveralIssuersOfPeople_MustNotSpeakForEachOther(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	const (
+		nameThem = "AUTH_ISSUERS[1].organizations: each of several issuers of people must name its own; so must AUTH_ISSUERS[0]"
+		overlap  = "AUTH_ISSUERS[1].organizations: overlap with those of AUTH_ISSUERS[0]"
+		onlyOne  = "AUTH_ISSUERS[1].grants: only one issuer may grant platform_owner or fleet_viewer, as does AUTH_ISSUERS[0]"
+	)
+	for name, c := range map[string]struct {
+		a, b   []string // organizations; nil: not named
+		grants [2]string
+		want   string // empty: taken
+	}{
+		"names":                              {[]string{"acme", "wavegate"}, []string{"rival"}, [2]string{"platform_owner", "organization_admin"}, ""},
+		"a name and a prefix":                {[]string{"initech"}, []string{"initech-*"}, [2]string{"platform_owner", "organization_admin"}, ""},
+		"two prefixes":                       {[]string{"acme-*"}, []string{"acme.*"}, [2]string{"production_engineer", "organization_admin"}, ""},
+		"names in another case":              {[]string{"acme"}, []string{"ACME"}, [2]string{"platform_owner", "organization_admin"}, ""},
+		"none names any":                     {nil, nil, [2]string{"platform_owner", "organization_admin"}, nameThem},
+		"the first names none":               {nil, []string{"rival"}, [2]string{"platform_owner", "organization_admin"}, nameThem},
+		"the second names none":              {[]string{"acme"}, nil, [2]string{"platform_owner", "organization_admin"}, nameThem},
+		"a name of both":                     {[]string{"acme", "rival"}, []string{"rival"}, [2]string{"platform_owner", "organization_admin"}, overlap},
+		"a name that has the other's prefix": {[]string{"acme-*"}, []string{"acme-munich"}, [2]string{"platform_owner", "organization_admin"}, overlap},
+		"a prefix that has the other's name": {[]string{"acme-munich"}, []string{"acme-*"}, [2]string{"platform_owner", "organization_admin"}, overlap},
+		"a prefix within the other's":        {[]string{"acme-*"}, []string{"acme-munich-*"}, [2]string{"platform_owner", "organization_admin"}, overlap},
+		"the same prefix":                    {[]string{"acme-*"}, []string{"acme-*"}, [2]string{"platform_owner", "organization_admin"}, overlap},
+		"two platform owners":                {[]string{"acme"}, []string{"rival"}, [2]string{"platform_owner", "platform_owner"}, onlyOne},
+		"a platform owner and a viewer":      {[]string{"acme"}, []string{"rival"}, [2]string{"platform_owner", "fleet_viewer"}, onlyOne},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := issuer("https://a.example", tokentest.KeySet(w.PeopleES256), c.grants[0])
+			b := issuer("https://b.example", tokentest.KeySet(w.CustomerKey), c.grants[1])
+			for m, organizations := range map[*map[string]any][]string{&a: c.a, &b: c.b} {
+				if organizations != nil {
+					(*m)["organizations"] = organizations
+				}
+			}
+			fleet := issuer(tokentest.Fleet, tokentest.KeySet(w.FleetKey), "edge")
+			_, err := token.ParseIssuers(of(a, b, fleet))
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
 	}
@@ -134,11 +204,13 @@ func TestParseIssuers_ManyFaults_AreNamedTogether(t *testing.T) {
 	}
 }
 
-// Two issuers of people may have keys in common, as while a provider moves to a new name.
+// Two issuers of people may have keys in common, as the tenants of one provider have.
 func TestParseIssuers_TwoIssuersOfPeople_MayShareKeys(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	set := tokentest.KeySet(w.PeopleES256)
-	if _, err := token.ParseIssuers(of(issuer("https://old.example", set, "platform_owner"), issuer("https://new.example", set, "platform_owner"))); err != nil {
+	a, b := issuer("https://login.example/a", set, "platform_owner"), issuer("https://login.example/b", set, "organization_admin")
+	a["organizations"], b["organizations"] = []string{"acme"}, []string{"rival"}
+	if _, err := token.ParseIssuers(of(a, b)); err != nil {
 		t.Error(err)
 	}
 }

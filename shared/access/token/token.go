@@ -107,6 +107,9 @@ func (v *Verifier) verifyAs(ctx context.Context, issuer trusted, t parsed) (auth
 	if err != nil {
 		return auth.Principal{}, err
 	}
+	if err := issuer.lasts(t.claims, v.now()); err != nil {
+		return auth.Principal{}, err
+	}
 	if p.Expired(v.now()) {
 		return auth.Principal{}, refuse(Expired, "exp is past")
 	}
@@ -137,6 +140,9 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 	if err != nil {
 		return auth.Principal{}, err
 	}
+	if organization != "" && i.Organizations != nil && !i.Organizations.include(organization) {
+		return auth.Principal{}, refuse(BadOrganization, "the issuer may not speak for the organization")
+	}
 	roles, err := c.roles(i.RolesClaim)
 	if err != nil {
 		return auth.Principal{}, err
@@ -160,7 +166,21 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 	}
 	return auth.Principal{
 		Issuer: i.Name, UserID: c.subject, OrganizationID: organization, Roles: roles, Expires: c.expires,
+		Name: c.name(), AuthenticatedAt: c.authTime,
 	}, nil
+}
+
+// lasts refuses a token that is good for longer than the issuer's tokens may be. One that does not say when it
+// was issued has that time left at most.
+func (i Issuer) lasts(c claims, now time.Time) error {
+	issued := c.issuedAt
+	if issued.IsZero() {
+		issued = now.Add(auth.Leeway)
+	}
+	if c.expires.Sub(issued) > i.MaxLifetime {
+		return refuse(BadLifetime, "from iat to exp it is more than %s", i.MaxLifetime)
+	}
+	return nil
 }
 
 // accepts tells whether the token is an access token meant for this service.

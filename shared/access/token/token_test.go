@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,9 +18,13 @@ import (
 
 // issuer is a setting with inline keys.
 func issuer(name, keySet string, grants ...string) map[string]any {
-	return map[string]any{
+	i := map[string]any{
 		"issuer": name, "audience": []string{tokentest.Audience}, "jwks": json.RawMessage(keySet), "grants": grants,
 	}
+	if slices.Contains(grants, "edge") {
+		i["maxLifetimeSeconds"] = 86400
+	}
+	return i
 }
 
 func TestVerify_GoodToken_GivesThePrincipal(t *testing.T) {
@@ -50,6 +55,16 @@ func TestVerify_GoodToken_GivesThePrincipal(t *testing.T) {
 		"exp with a fraction is rounded down": {w.Person().With("exp", float64(in(time.Hour))+0.9), person},
 		"nbf and iat within the leeway":       {w.Person().With("nbf", in(30*time.Second)).With("iat", in(30*time.Second)), person},
 		"no iat":                              {w.Person().With("iat", nil), person},
+		"a day, the longest for a person": {w.Person().With("exp", in(24*time.Hour)),
+			as(func(p *auth.Principal) { p.Expires = noon.Add(24 * time.Hour) })},
+		"the longest without iat": {w.Person().With("iat", nil).With("exp", in(24*time.Hour+30*time.Second)),
+			as(func(p *auth.Principal) { p.Expires = noon.Add(24*time.Hour + 30*time.Second) })},
+		"a customer's organization by its own issuer": {w.Employee(), as(func(p *auth.Principal) {
+			p.Issuer, p.UserID, p.OrganizationID = tokentest.Customer, "peter", "initech-austin"
+		})},
+		"a person of no organization, where organizations are named": {w.Employee().With("org", nil), as(func(p *auth.Principal) {
+			p.Issuer, p.UserID, p.OrganizationID = tokentest.Customer, "peter", ""
+		})},
 		"roles in a string": {w.Person().With("roles", " production_engineer  organization_admin "),
 			as(func(p *auth.Principal) { p.Roles = []auth.Role{auth.OrganizationAdmin, auth.ProductionEngineer} })},
 		"a role twice":          {w.Person().With("roles", "production_engineer production_engineer"), person},

@@ -40,8 +40,11 @@ func New() (*Checker, error) {
 	return &Checker{doc: doc, seen: map[string]map[int]int{}, shapes: map[string]int{}}, nil
 }
 
-// Load reads a document and checks that it is valid OpenAPI, its examples included.
+// Load reads a document and checks that it is valid OpenAPI, its examples included. Callers of the service
+// must take values that x-extensible-enum does not list. The service itself is held to those listed: here
+// they are an enum like any other.
 func Load(document []byte) (*openapi3.T, error) {
+	document = bytes.ReplaceAll(document, []byte("x-extensible-enum:"), []byte("enum:"))
 	doc, err := openapi3.NewLoader().LoadFromData(document)
 	if err != nil {
 		return nil, fmt.Errorf("conform: read the contract: %w", err)
@@ -168,6 +171,8 @@ var transport = []string{
 	"X-Amzn-Remapped-Www-Authenticate",
 	// For pages of the origins that the settings allow (WHATWG Fetch, "CORS protocol").
 	"Vary", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
+	// The contract says of these once that every answer may have them.
+	"Strict-Transport-Security", "X-Content-Type-Options",
 }
 
 // headers finds those that are not documented and those that are missing.

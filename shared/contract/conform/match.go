@@ -50,8 +50,13 @@ func (c *Checker) noRoute(x Exchange) error {
 	}
 	var body any
 	switch err := json.Unmarshal(x.AnswerBody, &body); {
+	case x.Status == http.StatusMethodNotAllowed:
+		if err := c.noMethod(x, body); err != nil {
+			return fail("%w", err)
+		}
+		return nil
 	case x.Status != http.StatusNotFound:
-		return fail("want 404")
+		return fail("want 404 or 405")
 	case x.Answer.Get("Content-Type") != problem.ContentType:
 		return fail("the media type is %q", x.Answer.Get("Content-Type"))
 	case err != nil:
@@ -63,6 +68,20 @@ func (c *Checker) noRoute(x Exchange) error {
 		return fail("%w", err)
 	}
 	return nil
+}
+
+// noMethod holds the answer to a method that a path does not have: what the section of its code says.
+func (c *Checker) noMethod(x Exchange, body any) error {
+	if x.Answer.Get("Allow") == "" {
+		return errors.New("the header Allow is missing")
+	}
+	if x.Method == http.MethodHead { // its answer never has a body
+		return nil
+	}
+	if fields, _ := body.(map[string]any); fields["code"] != string(problem.MethodNotAllowed) {
+		return fmt.Errorf("the code is %v", fields["code"])
+	}
+	return c.doc.Components.Schemas["Problem"].Value.VisitJSON(body, openapi3.EnableJSONSchema2020())
 }
 
 // DependsOn marks a parameter or a field whose values are bound by something that no schema can name:
@@ -88,11 +107,19 @@ func faultsBeyondSchemas(route *routers.Route, body []byte) error {
 		if fault.Code == "duplicate" {
 			return nil
 		}
-		if dependent(route)[cmp.Or(fault.Parameter, fault.Pointer)] {
+		if dependent(route)[cmp.Or(fault.Parameter, outermost(fault.Pointer))] {
 			return nil
 		}
 	}
 	return fmt.Errorf("the service refused a request that the contract allows: %s %s %v", p.Code, p.Detail, p.Errors)
+}
+
+// outermost is the pointer to the field of the body that a pointer leads into.
+func outermost(pointer string) string {
+	if i := strings.Index(strings.TrimPrefix(pointer, "/"), "/"); i >= 0 {
+		return pointer[:i+1]
+	}
+	return pointer
 }
 
 // dependent lists the parameters of an operation, and pointers to the fields of its body, that are
@@ -107,9 +134,9 @@ func dependent(route *routers.Route) map[string]bool {
 	if route.Operation.RequestBody != nil {
 		for _, media := range route.Operation.RequestBody.Value.Content {
 			for name, field := range media.Schema.Value.Properties {
-				if _, is := field.Value.Extensions[DependsOn]; is {
-					marked["/"+name] = true
-				}
+				_, is := field.Value.Extensions[DependsOn]
+				_, beside := field.Extensions[DependsOn] // beside a reference
+				marked["/"+name] = is || beside
 			}
 		}
 	}

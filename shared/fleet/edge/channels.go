@@ -2,79 +2,48 @@ package edge
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"wavegate/shared/fleet/release"
 )
 
-// Channels keeps the rows of release channels in a container for a short time, so that the polls of a
-// fleet cost no read of them. What is read is read strongly consistent, and its age counts from the
-// start of the read: a row that is served was the channel's no longer than keep before the poll. So
-// whatever is done to a channel reaches every poll within keep. It is safe for concurrent use.
+// Channels keeps the rows of release channels, and the releases that rollouts bring, in a container for a
+// short time, so that the polls of a fleet cost no read of them. Whatever is done to a channel reaches
+// every poll within keep. It is safe for concurrent use.
 type Channels struct {
-	read func(ctx context.Context, edgeType, channel string) (release.Row, error)
-	now  func() instant
-	keep time.Duration
-
-	mu   sync.Mutex
-	rows map[string]reading
-}
-
-// A reading is a row and the moment at which its read began.
-type reading struct {
-	row   release.Row
-	began instant
-}
-
-// An instant is what both clocks of a machine say. A container is frozen between its calls: its
-// monotonic clock may stand still meanwhile. The wall clock may be set back. Neither does both, so a
-// row is old when either clock says so.
-type instant struct {
-	wall      time.Time
-	monotonic time.Duration
+	keep     time.Duration
+	rows     *cache[release.Row]
+	releases *cache[release.Release]
 }
 
 // NewChannels makes an empty cache over a store. now must be a clock like time.Now, whose times carry
 // both readings.
 func NewChannels(store *release.Store, keep time.Duration, now func() time.Time) *Channels {
-	start := now()
-	return &Channels{read: store.Row, keep: keep, rows: map[string]reading{}, now: func() instant {
-		t := now()
-		return instant{wall: t.Round(0), monotonic: t.Sub(start)} // Round takes the monotonic reading out
-	}}
+	clock := instants(now)
+	return &Channels{keep: keep, rows: newCache(clock, store.Row), releases: newCache(clock, store.Release)}
 }
 
-// mostRows bounds the rows that a container keeps. Beyond it all are dropped: they are read anew every
-// few seconds anyway.
-const mostRows = 1024
+// unknownKeep is how long a row is kept for a box that runs a version which the row does not know.
+const unknownKeep = 250 * time.Millisecond
 
-// Row returns a channel's row; its Revision is 0 when there is no such channel.
-func (c *Channels) Row(ctx context.Context, edgeType, channel string) (release.Row, error) {
-	pair, began := release.Pair(edgeType, channel), c.now()
-	c.mu.Lock()
-	kept, ok := c.rows[pair]
-	c.mu.Unlock()
-	if ok && c.fresh(kept.began, began) {
-		return kept.row, nil
+// Row returns a channel's row for a box that says what it has installed, or nothing; the row's Revision
+// is 0 when there is no such channel.
+//
+// A box may have a version from another container, which read the row after this one did: by a row that
+// does not know the version the box would be sent back. So the row is read anew then, at most once in
+// unknownKeep, however many boxes run what no row knows. A box that installs a version and polls again
+// unknownKeep or more after it was told of it is sent back by no container.
+func (c *Channels) Row(ctx context.Context, edgeType, channel, installed string) (release.Row, error) {
+	row, err := c.rows.get(ctx, edgeType, channel, c.keep)
+	if err != nil || installed == "" || row.Knows(installed) {
+		return row, err
 	}
-	row, err := c.read(ctx, edgeType, channel)
-	if err != nil {
-		// Nothing old is served instead: it may have been halted since.
-		return release.Row{}, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.rows) >= mostRows {
-		clear(c.rows)
-	}
-	c.rows[pair] = reading{row, began}
-	return row, nil
+	return c.rows.get(ctx, edgeType, channel, min(c.keep, unknownKeep))
 }
 
-// fresh tells whether a read that began then may be served now. A wall clock that went back says
-// nothing about age, so such a reading is not.
-func (c *Channels) fresh(then, now instant) bool {
-	wall := now.wall.Sub(then.wall)
-	return wall >= 0 && wall < c.keep && now.monotonic-then.monotonic < c.keep
+// Target returns a rollout's target with the address where its bytes were last said to be, on any
+// channel: the one that the rollout started with may be dead by now.
+func (c *Channels) Target(ctx context.Context, edgeType string, t release.Target) (release.Target, error) {
+	known, err := c.releases.get(ctx, edgeType, t.Version, c.keep)
+	return known.At(t), err
 }

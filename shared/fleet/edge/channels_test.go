@@ -17,7 +17,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // A shelf is a cache over a store that counts its reads and answers with the number of the read as
 // the channel's revision, at a time that the test sets.
 type shelf struct {
-	*Channels
+	*cache[release.Row]
+	keep  time.Duration
 	at    instant
 	reads int64
 	// during is what happens while a read is under way.
@@ -26,16 +27,15 @@ type shelf struct {
 }
 
 func newShelf(keep time.Duration) *shelf {
-	s := &shelf{at: instant{wall: noon}}
-	s.Channels = &Channels{keep: keep, rows: map[string]reading{}, now: func() instant { return s.at }}
-	s.read = func(_ context.Context, edgeType, channel string) (release.Row, error) {
+	s := &shelf{at: instant{wall: noon}, keep: keep}
+	s.cache = newCache(func() instant { return s.at }, func(_ context.Context, edgeType, channel string) (release.Row, error) {
 		s.reads++
 		row := release.Row{Channel: release.Channel{EdgeType: edgeType, Channel: channel, Revision: s.reads}}
 		if s.during != nil {
 			s.during()
 		}
 		return row, s.err
-	}
+	})
 	return s
 }
 
@@ -48,7 +48,7 @@ func (s *shelf) revision(t interface {
 	Context() context.Context
 	Fatal(...any)
 }, channel string) int64 {
-	row, err := s.Row(t.Context(), "gateway-x", channel)
+	row, err := s.get(t.Context(), "gateway-x", channel, s.keep)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func (s *shelf) revision(t interface {
 	return row.Revision
 }
 
-func TestRow_IsKeptForLessThanTwoSecondsByBothClocks(t *testing.T) {
+func TestCache_IsKeptForLessThanTwoSecondsByBothClocks(t *testing.T) {
 	const almost, all = 2*time.Second - time.Nanosecond, 2 * time.Second
 	cases := map[string]struct {
 		wall, monotonic time.Duration
@@ -86,7 +86,7 @@ func TestRow_IsKeptForLessThanTwoSecondsByBothClocks(t *testing.T) {
 	}
 }
 
-func TestRow_ItsAgeCountsFromTheStartOfItsRead(t *testing.T) {
+func TestCache_ItsAgeCountsFromTheStartOfItsRead(t *testing.T) {
 	s := newShelf(2 * time.Second)
 	s.during = func() { s.pass(1500*time.Millisecond, 1500*time.Millisecond) }
 	s.revision(t, "stable")
@@ -97,7 +97,7 @@ func TestRow_ItsAgeCountsFromTheStartOfItsRead(t *testing.T) {
 	}
 }
 
-func TestRow_KeptForNoTime_IsReadEachTime(t *testing.T) {
+func TestCache_KeptForNoTime_IsReadEachTime(t *testing.T) {
 	s := newShelf(0)
 	for n := range int64(5) {
 		if got := s.revision(t, "stable"); got != n+1 {
@@ -106,12 +106,12 @@ func TestRow_KeptForNoTime_IsReadEachTime(t *testing.T) {
 	}
 }
 
-func TestRow_ReadFails_ServesNothingOldAndTriesAgain(t *testing.T) {
+func TestCache_ReadFails_ServesNothingOldAndTriesAgain(t *testing.T) {
 	s := newShelf(2 * time.Second)
 	s.revision(t, "stable")
 	s.pass(2*time.Second, 2*time.Second)
 	s.err = errors.New("no answer")
-	if row, err := s.Row(t.Context(), "gateway-x", "stable"); !errors.Is(err, s.err) || row.Revision != 0 {
+	if row, err := s.get(t.Context(), "gateway-x", "stable", s.keep); !errors.Is(err, s.err) || row.Revision != 0 {
 		t.Fatalf("got %+v, %v", row, err)
 	}
 	s.err = nil
@@ -120,19 +120,19 @@ func TestRow_ReadFails_ServesNothingOldAndTriesAgain(t *testing.T) {
 	}
 }
 
-func TestRow_MoreChannelsThanAreKept_AreServedAllTheSame(t *testing.T) {
+func TestCache_MoreChannelsThanAreKept_AreServedAllTheSame(t *testing.T) {
 	s := newShelf(2 * time.Second)
-	for i := range 3 * mostRows {
+	for i := range 3 * mostKept {
 		s.revision(t, fmt.Sprintf("c%d", i))
-		if len(s.rows) > mostRows {
-			t.Fatalf("%d rows are kept", len(s.rows))
+		if len(s.kept) > mostKept {
+			t.Fatalf("%d rows are kept", len(s.kept))
 		}
 	}
 }
 
-// TestRow_NeverOlderThanPromised lets any time pass between polls while one of the clocks, whichever it
+// TestCache_NeverOlderThanPromised lets any time pass between polls while one of the clocks, whichever it
 // is, goes wrong in any way, and holds each row that is served against the true time.
-func TestRow_NeverOlderThanPromised(t *testing.T) {
+func TestCache_NeverOlderThanPromised(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newShelf(2 * time.Second)
 		wallIsWrong := rapid.Bool().Draw(t, "the wall clock is the wrong one")

@@ -26,6 +26,7 @@ type Edge struct {
 	Channel        string    `json:"channel"`
 	OrganizationID string    `json:"organizationId"`
 	FactoryID      string    `json:"factoryId,omitempty"` // where it stands; empty: not said
+	Issuer         string    `json:"issuer,omitempty"`    // of its tokens; empty: see Issuers
 	CreatedAt      time.Time `json:"createdAt"`
 	UpdatedAt      time.Time `json:"updatedAt"`
 	Revision       int64     `json:"revision"` // from 1
@@ -50,6 +51,8 @@ type Assignment struct {
 	// FactoryID names a factory of the organization; nil keeps the one that the box has while it stays with
 	// its organization, and empty takes it away.
 	FactoryID *string
+	// Issuer is that of the box's tokens; nil keeps the one that the box has, and empty takes it away.
+	Issuer *string
 }
 
 // factory is the one that an assignment gives a box.
@@ -66,8 +69,11 @@ func (a Assignment) factory(was Edge) string {
 // assign decides what an assignment makes of a box: its next state and the event that tells of it; no
 // event where nothing changes.
 func (e Edge) assign(id string, a Assignment, at time.Time) (next Edge, event string) {
-	next = Edge{EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID, FactoryID: a.factory(e),
-		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Revision: e.Revision}
+	next = Edge{
+		EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID,
+		FactoryID: a.factory(e), Issuer: a.issuer(e),
+		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Revision: e.Revision,
+	}
 	if next == e {
 		return e, ""
 	}
@@ -85,7 +91,7 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	if !e.exists() {
 		return e, "", problem.Missing()
 	}
-	e.OrganizationID, e.FactoryID, e.UpdatedAt = nowhere, "", at
+	e.OrganizationID, e.FactoryID, e.Issuer, e.UpdatedAt = nowhere, "", "", at
 	e.Revision++
 	return e, "EdgeRetired", nil
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
@@ -26,15 +27,16 @@ import (
 
 // A world is one channel with its boxes, on a store.
 type world struct {
-	channel  string // of its own, where the edge type, which cohorts depend on, is always the same
-	releases *release.Store
-	rollouts *rollout.Store
-	boxes    []edge.Edge
+	channel      string // of its own, where the edge type, which cohorts depend on, is always the same
+	releases     *release.Store
+	publications *publication.Store
+	rollouts     *rollout.Store
+	boxes        []edge.Edge
 }
 
 // newWorld makes a channel with version 1 on it; all versions were published elsewhere before.
 func newWorld(db *dynamo.DB) *world {
-	w := &world{channel: "c-" + uuid.NewString(), releases: release.NewStore(db), rollouts: rollout.NewStore(db)}
+	w := &world{channel: "c-" + uuid.NewString(), releases: release.NewStore(db), publications: publication.NewStore(db), rollouts: rollout.NewStore(db)}
 	for i := range 40 {
 		w.boxes = append(w.boxes, edge.Edge{EdgeID: fmt.Sprintf("box-%d", i), EdgeType: "gateway-x", Channel: w.channel})
 	}
@@ -48,7 +50,7 @@ type tester interface {
 }
 
 func (w *world) publish(t tester, channel, version string) {
-	_, err := w.releases.Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{
+	_, err := w.publications.Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{
 		EdgeType: "gateway-x", Channel: channel, CurrentVersion: version,
 		ArtifactURL: "https://a.example/" + version, SHA256: strings.Repeat("0", 64),
 	}, request.Preconditions{})
@@ -90,10 +92,10 @@ func told(t *rapid.T, e edge.Edge, installed string, row release.Row) (version, 
 
 var fleetVersions = []string{"1", "2", "3", "4"}
 
-// TestFleet_AnyHistory_NobodyIsSentBackButByAPublication runs random histories of publications, starts,
-// raises, halts and completions on the stores, and asks after each step what every box would be told
+// TestFleet_AnyHistory_NobodyIsSentBackButByAPublicationWhichReachesAll runs random histories of publications,
+// starts, raises, halts, resumptions and completions on the stores, and asks after each step what every box would be told
 // that has any one of the versions installed, or says nothing.
-func TestFleet_AnyHistory_NobodyIsSentBackButByAPublication(t *testing.T) {
+func TestFleet_AnyHistory_NobodyIsSentBackButByAPublicationWhichReachesAll(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		for _, v := range fleetVersions {
@@ -105,7 +107,7 @@ func TestFleet_AnyHistory_NobodyIsSentBackButByAPublication(t *testing.T) {
 			var started []string
 			for range rapid.IntRange(1, 12).Draw(t, "steps") {
 				before := w.row(t)
-				step := rapid.SampledFrom([]string{"publish", "start", "raise", "raise", "halt", "complete"}).Draw(t, "step")
+				step := rapid.SampledFrom([]string{"publish", "start", "raise", "raise", "halt", "resume", "complete"}).Draw(t, "step")
 				version := rapid.SampledFrom(fleetVersions).Draw(t, "version")
 				switch step {
 				case "publish":
@@ -126,7 +128,7 @@ func TestFleet_AnyHistory_NobodyIsSentBackButByAPublication(t *testing.T) {
 					if rapid.IntRange(0, 3).Draw(t, "older") == 0 {
 						id = rapid.SampledFrom(started).Draw(t, "rollout")
 					}
-					move := map[string]rollout.Move{"raise": {}, "halt": {Status: rollout.Halted}, "complete": {Status: rollout.Completed}}[step]
+					move := map[string]rollout.Move{"raise": {}, "halt": {Status: rollout.Halted}, "resume": {Status: rollout.Active}, "complete": {Status: rollout.Completed}}[step]
 					if step == "raise" {
 						move.StagedPercent = new(rapid.SampledFrom(rollout.Stages).Draw(t, "percent"))
 					}
@@ -145,30 +147,29 @@ func (w *world) check(t *rapid.T, step string, before, after release.Row) {
 			was, wasTag, wasBody := told(t, e, installed, before)
 			is, isTag, isBody := told(t, e, installed, after)
 			about := fmt.Sprintf("%s, %s with %q installed: told %s, then %s\nbefore %+v %+v\nafter  %+v %+v",
-				step, e.EdgeID, installed, was, is, before, before.Wave, after, after.Wave)
+				step, e.EdgeID, installed, was, is, before, before.Rollout, after, after.Rollout)
 			if (wasTag == isTag) != (wasBody == isBody) {
 				t.Fatalf("%s: the entity tag and the bytes disagree", about)
+			}
+			if step == "publish" && (is != after.CurrentVersion || after.Rollout != nil || len(after.Earlier) > 0) {
+				t.Fatalf("%s: a publication reaches every box, and nothing is remembered", about)
 			}
 			if was == is {
 				continue
 			}
-			active := after.Wave != nil && after.Wave.Active
+			active := after.Rollout != nil && after.Rollout.Active
 			switch step {
-			case "publish":
-				if is != after.CurrentVersion {
-					t.Fatalf("%s: a publication leads to what is published", about)
-				}
-			case "start", "raise":
-				if !active || is != after.Wave.TargetVersion {
-					t.Fatalf("%s: a start and a raise lead nowhere but to the target", about)
+			case "start", "raise", "resume":
+				if !active || is != after.Rollout.TargetVersion {
+					t.Fatalf("%s: a start, a raise and a resumption lead nowhere but to the target", about)
 				}
 			case "halt", "complete":
 				// Who is not told the target any more does not have it, or did not say so. It stays with
 				// what it has from an earlier rollout, or follows the channel.
-				if before.Wave.StagedPercent == 100 && after.CurrentVersion == before.Wave.TargetVersion {
+				if before.Rollout.StagedPercent == 100 && after.CurrentVersion == before.Rollout.TargetVersion {
 					t.Fatalf("%s: everyone had the target, and completing changes nothing of it", about)
 				}
-				if was == installed || (is != after.CurrentVersion && is != installed) || !before.Wave.Active || was != before.Wave.TargetVersion {
+				if was == installed || (is != after.CurrentVersion && is != installed) || !before.Rollout.Active || was != before.Rollout.TargetVersion {
 					t.Fatalf("%s: the end of a rollout sends nobody back and offers nobody anything new", about)
 				}
 			}

@@ -9,12 +9,12 @@ import (
 
 func TestInterval_ShortWhileSomethingGoesOn_LongOtherwise(t *testing.T) {
 	settings := Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute}
-	wave := func(active bool, ago time.Duration) *release.Wave {
-		return &release.Wave{Active: active, ChangedAt: noon.Add(-ago)}
+	wave := func(active bool, ago time.Duration) *release.Carried {
+		return &release.Carried{Active: active, ChangedAt: noon.Add(-ago)}
 	}
 	for name, c := range map[string]struct {
 		published time.Duration
-		wave      *release.Wave
+		wave      *release.Carried
 		want      time.Duration
 	}{
 		"published long ago":                {time.Hour, nil, 5 * time.Minute},
@@ -25,9 +25,9 @@ func TestInterval_ShortWhileSomethingGoesOn_LongOtherwise(t *testing.T) {
 		"a rollout ended ten minutes ago":   {time.Hour, wave(false, 10*time.Minute), 5 * time.Minute},
 		"a publication after a rollout":     {time.Minute, wave(false, time.Hour), time.Minute},
 		"by a clock that is behind":         {-time.Second, nil, time.Minute},
-		"a rollout whose time is not known": {time.Hour, &release.Wave{}, 5 * time.Minute},
+		"a rollout whose time is not known": {time.Hour, &release.Carried{}, 5 * time.Minute},
 	} {
-		row := release.Row{Channel: release.Channel{UpdatedAt: noon.Add(-c.published)}, Wave: c.wave}
+		row := release.Row{Channel: release.Channel{UpdatedAt: noon.Add(-c.published)}, Rollout: c.wave}
 		if got := settings.interval(row, noon); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}

@@ -49,6 +49,8 @@ type Poll struct {
 	Installed string // what the box says it runs, or empty
 	// Caller names who polls, and Tag is the entity tag of the last answer, as the caller sent it.
 	Caller, Tag string
+	// Issuer is that of the box's own token. It is empty where somebody else looks who may see every box.
+	Issuer string
 	// Subject is what the fair-use limiter counts a box under. It is empty where somebody else looks at a
 	// box's manifest: that is no report.
 	Subject string
@@ -67,7 +69,8 @@ type Reply struct {
 
 // Polls answers polls. In the common case a poll reads half a unit and nothing else: the box, eventually
 // consistent. The row of its channel comes from Channels. A poll that finds no row there, one in 2 s a
-// channel and container, reads it after the box, since it is the box that names the channel.
+// channel and container, reads it after the box, since it is the box that names the channel. Where a
+// rollout gives the version, the same holds of the version's release, which says where the bytes are.
 //
 // The poll is the report. A box sends the tag of its last answer. While that is the tag of this answer,
 // nothing is new and nothing is read or written about it. Otherwise the box is told something new or runs
@@ -100,8 +103,8 @@ func NewPolls(db *dynamo.DB, settings Settings, now func() time.Time) *Polls {
 // recordTime is how long a poll waits for its report. It starts when the limiter has admitted the poll.
 const recordTime = 200 * time.Millisecond
 
-// Answer answers a poll. It returns NOT_FOUND for a box that is not registered, and for a channel that
-// nothing is published on. A report that cannot be written never fails a poll.
+// Answer answers a poll. It returns NOT_FOUND for a box that is not registered, for one that the poll's
+// issuer does not speak for, and for a channel that nothing is published on. A report that cannot be written never fails a poll.
 func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	e, r, m, err := p.resolve(ctx, poll)
 	if err != nil {
@@ -132,13 +135,21 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (Edge, Resolution, Manif
 	if err != nil {
 		return Edge{}, Resolution{}, Manifest{}, err
 	}
-	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel)
+	if poll.Issuer != "" && !p.settings.Issuers.SpeaksFor(e, poll.Issuer) {
+		return Edge{}, Resolution{}, Manifest{}, problem.Missing()
+	}
+	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel, poll.Installed)
 	if err != nil {
 		return Edge{}, Resolution{}, Manifest{}, err
 	}
 	r, ok := Resolve(e, poll.Installed, row)
 	if !ok {
 		return Edge{}, Resolution{}, Manifest{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
+	}
+	if r.Source != FromChannel {
+		if r.Target, err = p.channels.Target(ctx, e.EdgeType, r.Target); err != nil {
+			return Edge{}, Resolution{}, Manifest{}, err
+		}
 	}
 	return e, r, Manifest{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,

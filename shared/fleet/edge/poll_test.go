@@ -15,8 +15,10 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
@@ -24,6 +26,7 @@ import (
 	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
 )
 
 // A meter counts the calls of a store by table and kind.
@@ -86,7 +89,7 @@ func polled(t *testing.T, test func(t *testing.T, p *place)) {
 		p := &place{meter: &meter{API: client, calls: map[string]int{}}, id: "box-" + uuid.NewString()}
 		db := dynamo.Open(p.meter, time.Now)
 		p.box = edge.Assignment{EdgeType: "gateway-x", Channel: "c-" + uuid.NewString(), OrganizationID: "acme"}
-		_, err := release.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: p.box.Channel,
+		_, err := publication.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: p.box.Channel,
 			CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: "0"}, request.Preconditions{})
 		if err != nil {
 			t.Fatal(err)
@@ -294,6 +297,59 @@ func TestRetire_TheBoxIsGoneFromPollsAndCounts_AndCanComeBack(t *testing.T) {
 	})
 }
 
+// TestPoll_OfARollout_TakesTheURLThatWasPublishedLast republishes a target elsewhere while a rollout serves it,
+// and counts that the release is read once, as the row is.
+func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		m := &meter{API: client, calls: map[string]int{}}
+		db, ctx := dynamo.Open(m, time.Now), admission.Unlimited(t.Context())
+		edgeType, id := "t-"+uuid.NewString(), "box-"+uuid.NewString()
+		publish := func(channel, version, url string) {
+			t.Helper()
+			if _, err := publication.NewStore(db).Publish(ctx, audit.Origin{}, release.Publication{EdgeType: edgeType, Channel: channel,
+				CurrentVersion: version, ArtifactURL: url, SHA256: "digest of " + version}, request.Preconditions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		publish("stable", "1.0.0", "https://a.example/1.0.0")
+		publish("canary", "2.0.0", "https://dead.example/2.0.0")
+		rollouts := rollout.NewStore(db)
+		started, err := rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: edgeType, Channel: "stable", TargetVersion: "2.0.0"}, idempotency.Claim{})
+		for _, percent := range []int{10, 50, 100} {
+			if err == nil {
+				_, err = rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{StagedPercent: &percent}, request.Preconditions{})
+			}
+		}
+		if err == nil {
+			_, err = edge.NewRegistry(db, 1).Put(ctx, audit.Origin{}, id, edge.Assignment{EdgeType: edgeType, Channel: "stable", OrganizationID: "acme"}, request.Preconditions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		publish("canary", "2.0.0", "https://new.example/2.0.0")
+		told := func(source edge.Source) {
+			t.Helper()
+			polls := edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
+			clear(m.calls)
+			for range 100 {
+				reply, err := polls.Answer(t.Context(), edge.Poll{EdgeID: id, Installed: "2.0.0"})
+				got := reply.Manifest
+				if err != nil || got.Version != "2.0.0" || got.Source != source || got.ArtifactURL != "https://new.example/2.0.0" || got.SHA256 != "digest of 2.0.0" {
+					t.Fatalf("told %+v, %v", got, err)
+				}
+			}
+			if n := m.calls[dynamo.Releases.Name()+" strongly"]; n != 1 || m.calls[dynamo.Channels.Name()+" strongly"] != 1 {
+				t.Errorf("100 polls made the reads %v", m.calls)
+			}
+		}
+		told(edge.FromRollout)
+		if _, err := rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{Status: rollout.Halted}, request.Preconditions{}); err != nil {
+			t.Fatal(err)
+		}
+		told(edge.FromInstalled)
+	})
+}
+
 func TestEncode_SameBytesSameTag(t *testing.T) {
 	one := edge.Manifest{EdgeID: "box-1", Version: "1.0.0", PollIntervalSeconds: 60}
 	_, tag, err := one.Encode("box-1")
@@ -332,8 +388,12 @@ func TestEncode_AnotherCaller_AnotherTag(t *testing.T) {
 
 func TestSettings_AreReadInSeconds(t *testing.T) {
 	t.Setenv("POLL_INTERVAL_SECONDS", "15")
-	r := setting.NewReader(setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds, setting.ReportShards)
-	want := edge.Settings{PollInterval: 15 * time.Second, IdlePollInterval: 5 * time.Minute, ChannelCache: 2 * time.Second, Shards: 32}
+	t.Setenv("FLEET_ISSUERS", "https://a.example")
+	r := setting.NewReader(setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds, setting.ReportShards, setting.FleetIssuers)
+	want := edge.Settings{
+		PollInterval: 15 * time.Second, IdlePollInterval: 5 * time.Minute, ChannelCache: 2 * time.Second,
+		Shards: 32, Issuers: "https://a.example",
+	}
 	if s := edge.ReadSettings(r); r.Err() != nil || s != want {
 		t.Errorf("got %+v, %v", s, r.Err())
 	}

@@ -14,19 +14,23 @@ import (
 type Reports struct {
 	edges   *Store
 	reports *report.Store
+	issuers Issuers
 }
 
 // NewReports makes one.
-func NewReports(db *dynamo.DB, shards report.Shards) *Reports {
-	return &Reports{NewStore(db), report.NewStore(db, shards)}
+func NewReports(db *dynamo.DB, shards report.Shards, issuers Issuers) *Reports {
+	return &Reports{NewStore(db), report.NewStore(db, shards), issuers}
 }
 
 // Take takes an outcome and returns what the box is to do then. It returns NOT_FOUND for a box that is not
-// registered, and REPORT_STALE when the outcome is about another version than the box was offered.
-func (r *Reports) Take(ctx context.Context, id string, o report.Outcome) (report.Answer, error) {
+// registered and for one that the issuer of the caller's token does not speak for, and REPORT_STALE when the outcome is about another version than the box was offered.
+func (r *Reports) Take(ctx context.Context, id, issuer string, o report.Outcome) (report.Answer, error) {
 	e, err := r.edges.polled(ctx, id)
 	if err != nil {
 		return report.Answer{}, err
+	}
+	if !r.issuers.SpeaksFor(e, issuer) {
+		return report.Answer{}, problem.Missing()
 	}
 	row, err := r.reports.Observe(ctx, e.registration(), o)
 	if errors.Is(err, report.ErrOutdated) {

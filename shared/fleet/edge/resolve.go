@@ -36,8 +36,8 @@ type Resolution struct {
 //  2. A box that runs the target of the present or last rollout, or of an earlier one since the last
 //     publication, is told that same version: no start, stage, halt or completion ever sends a box
 //     back. Where the channel has that version too, the box simply follows the channel.
-//  3. Any other box is told the channel's version; so is every box after a publication, except those
-//     that rule 1 and the active rollout's own target still hold for.
+//  3. Any other box is told the channel's version. So is every box after a publication, which ends the
+//     rollout and forgets all targets, until the next rollout starts.
 //
 // A box that does not say what it runs cannot be kept on it: after a halt it is told the channel's
 // version. Whether it got the target in time is known to nobody but the box.
@@ -45,8 +45,8 @@ func Resolve(e Edge, installed string, row release.Row) (Resolution, bool) {
 	if row.Revision == 0 {
 		return Resolution{}, false
 	}
-	if w := row.Wave; w != nil && w.Active && cohort.Of(e.EdgeType, w.TargetVersion, e.EdgeID).In(w.StagedPercent) {
-		return Resolution{Target: w.Target(), Source: FromRollout, RolloutID: w.ID}, true
+	if c := row.Rollout; c != nil && c.Active && cohort.Of(e.EdgeType, c.TargetVersion, e.EdgeID).In(c.StagedPercent) {
+		return Resolution{Target: c.Target(), Source: FromRollout, RolloutID: c.ID}, true
 	}
 	if installed != "" {
 		for _, t := range row.Remembered() {
@@ -54,8 +54,8 @@ func Resolve(e Edge, installed string, row release.Row) (Resolution, bool) {
 				continue
 			}
 			r := Resolution{Target: t, Source: FromInstalled}
-			if row.Wave != nil && row.Wave.TargetVersion == installed {
-				r.RolloutID = row.Wave.ID
+			if row.Rollout != nil && row.Rollout.TargetVersion == installed {
+				r.RolloutID = row.Rollout.ID
 			}
 			return r, true
 		}

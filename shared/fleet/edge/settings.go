@@ -14,6 +14,7 @@ type Settings struct {
 	IdlePollInterval time.Duration
 	ChannelCache     time.Duration
 	Shards           report.Shards
+	Issuers          Issuers
 }
 
 // ReadSettings reads the settings of polls.
@@ -21,7 +22,7 @@ func ReadSettings(r *setting.Reader) Settings {
 	seconds := func(name setting.Name) time.Duration { return time.Duration(r.Number(name)) * time.Second }
 	return Settings{
 		PollInterval: seconds(setting.PollIntervalSeconds), IdlePollInterval: seconds(setting.IdlePollIntervalSeconds),
-		ChannelCache: seconds(setting.ChannelCacheSeconds), Shards: report.ReadShards(r),
+		ChannelCache: seconds(setting.ChannelCacheSeconds), Shards: report.ReadShards(r), Issuers: ReadIssuers(r),
 	}
 }
 
@@ -31,7 +32,7 @@ const attentive = 10 * time.Minute
 // interval is how often the boxes of a channel are told to poll: often while a rollout is active there and
 // for a while after any change, less often while nothing goes on.
 func (s Settings) interval(row release.Row, now time.Time) time.Duration {
-	busy := row.Wave != nil && row.Wave.Active || now.Sub(row.LastChange()) < attentive
+	busy := row.Rollout != nil && row.Rollout.Active || now.Sub(row.LastChange()) < attentive
 	if busy {
 		return s.PollInterval
 	}

@@ -7,11 +7,12 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 )
 
 // ResourceType is that of boxes in the audit trail.
-const ResourceType = "edge"
+const ResourceType = audit.Boxes
 
 // A Store reads boxes.
 type Store struct{ db *dynamo.DB }
@@ -28,7 +29,7 @@ type edgeItem struct {
 var kind = change.Kind[Edge]{
 	Type: ResourceType, Table: dynamo.Edges, Key: "edgeId",
 	State: func(e Edge) change.State {
-		s := change.State{ID: e.EdgeID, Revision: e.Revision, ChangedAt: e.UpdatedAt, Organization: e.OrganizationID}
+		s := change.State{ID: e.EdgeID, Revision: e.Revision, ChangedAt: e.UpdatedAt, Stream: audit.Box(e.EdgeID), Organization: e.OrganizationID}
 		if e.retired() {
 			s.Organization = ""
 		}

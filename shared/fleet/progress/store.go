@@ -139,7 +139,7 @@ func (s *Store) ofRollout(ctx context.Context, id, part string, age time.Duratio
 	if err != nil {
 		return Progress{}, err
 	}
-	if row.Wave != nil && row.Wave.ID == id {
+	if row.Rollout != nil && row.Rollout.ID == id {
 		return counted(ctx, s, id, part, age, func(ctx context.Context) (Progress, error) { return s.count(ctx, r, part == partFactories) })
 	}
 	h, err := readHead[Progress](ctx, s, id, part)

@@ -17,6 +17,7 @@ import (
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
@@ -68,19 +69,20 @@ func (f *faulty) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*
 
 // A fleet is the boxes of a channel of its own, on a clock that the test sets.
 type fleet struct {
-	ctx      context.Context
-	api      *faulty
-	now      time.Time
-	edgeType string
-	channel  string
-	db       *dynamo.DB
-	registry *edge.Registry
-	polls    *edge.Polls
-	reports  *edge.Reports
-	releases *release.Store
-	rollouts *rollout.Store
-	limiter  *ratelimit.Limiter
-	progress *progress.Store
+	ctx          context.Context
+	api          *faulty
+	now          time.Time
+	edgeType     string
+	channel      string
+	db           *dynamo.DB
+	registry     *edge.Registry
+	polls        *edge.Polls
+	reports      *edge.Reports
+	releases     *release.Store
+	publications *publication.Store
+	rollouts     *rollout.Store
+	limiter      *ratelimit.Limiter
+	progress     *progress.Store
 }
 
 // A tester is a test, rapid's or the standard library's.
@@ -90,14 +92,17 @@ type tester interface {
 	Fatalf(string, ...any)
 }
 
+// fleetIssuer is the issuer of the boxes' tokens.
+const fleetIssuer = "https://fleet.example"
+
 // newFleet publishes 1.0.0 on a channel, and 2.0.0 elsewhere.
 func newFleet(t tester, client *dynamodb.Client, shards report.Shards) *fleet {
 	f := &fleet{ctx: admission.Unlimited(context.Background()), api: &faulty{API: client}, now: noon, edgeType: "t-" + uuid.NewString()[:8], channel: "stable"}
 	clock := func() time.Time { return f.now }
 	f.db = dynamo.Open(f.api, clock)
 	settings := edge.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, Shards: shards}
-	f.registry, f.polls, f.reports = edge.NewRegistry(f.db, shards), edge.NewPolls(f.db, settings, clock), edge.NewReports(f.db, shards)
-	f.releases, f.rollouts = release.NewStore(f.db), rollout.NewStore(f.db)
+	f.registry, f.polls, f.reports = edge.NewRegistry(f.db, shards), edge.NewPolls(f.db, settings, clock), edge.NewReports(f.db, shards, fleetIssuer)
+	f.releases, f.publications, f.rollouts = release.NewStore(f.db), publication.NewStore(f.db), rollout.NewStore(f.db)
 	f.limiter = ratelimit.New(ratelimit.Config{Store: client, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
 	f.progress = progress.NewStore(f.db, progress.Settings{Shards: shards, PollInterval: time.Minute},
 		func(ctx context.Context, subject string) (time.Time, error) {
@@ -110,7 +115,7 @@ func newFleet(t tester, client *dynamodb.Client, shards report.Shards) *fleet {
 
 func (f *fleet) publish(t tester, channel, version string) {
 	t.Helper()
-	_, err := f.releases.Publish(f.ctx, audit.Origin{}, release.Publication{EdgeType: f.edgeType, Channel: channel, CurrentVersion: version,
+	_, err := f.publications.Publish(f.ctx, audit.Origin{}, release.Publication{EdgeType: f.edgeType, Channel: channel, CurrentVersion: version,
 		ArtifactURL: "https://a.example/" + version, SHA256: version}, request.Preconditions{})
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +155,7 @@ func (f *fleet) move(t tester, id string, m rollout.Move) {
 // poll polls as a box, counted by the limiter.
 func (f *fleet) poll(t tester, id, installed string) {
 	t.Helper()
-	user := "https://fleet.example " + id
+	user := fleetIssuer + " " + id
 	f.limiter.Admit(f.ctx, ratelimit.Caller{User: user, Box: true}, operations.Ordinary)
 	for try := 1; ; try++ {
 		reply, err := f.polls.Answer(f.ctx, edge.Poll{EdgeID: id, Installed: installed, Caller: user, Subject: ratelimit.Subject(user)})
@@ -165,7 +170,7 @@ func (f *fleet) poll(t tester, id, installed string) {
 
 func (f *fleet) fails(t tester, id string) {
 	t.Helper()
-	if _, err := f.reports.Take(f.ctx, id, report.Outcome{Version: "2.0.0", Attempt: 1, Stand: report.Failed, Code: report.CodeBoot, At: f.now}); err != nil {
+	if _, err := f.reports.Take(f.ctx, id, fleetIssuer, report.Outcome{Version: "2.0.0", Attempt: 1, Stand: report.Failed, Code: report.CodeBoot, At: f.now}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -416,9 +421,9 @@ func (f *fleet) start2(t tester) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.move(t, row.Wave.ID, rollout.Move{Status: rollout.Halted})
+	f.move(t, row.Rollout.ID, rollout.Move{Status: rollout.Halted})
 	f.publish(t, f.channel, "4.0.0")
-	return row.Wave.ID
+	return row.Rollout.ID
 }
 
 func TestByFactory_TheMostTroubledFirst(t *testing.T) {

@@ -54,10 +54,10 @@ type Telling struct {
 // the row carries.
 func Tell(e edge.Edge, running string, row release.Row, status rollout.Status) (Telling, edge.Resolution) {
 	t := Telling{Rule: RuleChannel, Channel: e.Channel}
-	if w := row.Wave; w != nil {
-		t.Target, t.Status, t.StagedPercent = w.TargetVersion, status, w.StagedPercent
-		t.Percentile = cohort.Of(e.EdgeType, w.TargetVersion, e.EdgeID).Percentile()
-		t.ReachedAt = rollout.FirstStage(e.EdgeType, w.TargetVersion, e.EdgeID)
+	if c := row.Rollout; c != nil {
+		t.Target, t.Status, t.StagedPercent = c.TargetVersion, status, c.StagedPercent
+		t.Percentile = cohort.Of(e.EdgeType, c.TargetVersion, e.EdgeID).Percentile()
+		t.ReachedAt = rollout.FirstStage(e.EdgeType, c.TargetVersion, e.EdgeID)
 	}
 	r, ok := edge.Resolve(e, running, row)
 	t.Version = r.Version
@@ -68,9 +68,9 @@ func Tell(e edge.Edge, running string, row release.Row, status rollout.Status) (
 		t.Rule = RuleRollout
 	case r.Source == edge.FromInstalled:
 		t.Rule = RuleKept
-	case row.Wave != nil && row.Wave.Active:
+	case row.Rollout != nil && row.Rollout.Active:
 		t.Rule = RuleNotReached
-	case row.Wave != nil && row.Wave.TargetVersion != row.CurrentVersion:
+	case row.Rollout != nil && row.Rollout.TargetVersion != row.CurrentVersion:
 		t.Rule = RuleEnded
 	}
 	return t, r
@@ -166,8 +166,8 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 	var carried rollout.Rollout
 	var seen time.Time
 	var reads []func(context.Context) error
-	if row.Wave != nil {
-		reads = append(reads, func(ctx context.Context) (err error) { carried, err = s.rollouts.Get(ctx, row.Wave.ID); return err })
+	if row.Rollout != nil {
+		reads = append(reads, func(ctx context.Context) (err error) { carried, err = s.rollouts.Get(ctx, row.Rollout.ID); return err })
 	}
 	if known.Subject != "" {
 		reads = append(reads, func(ctx context.Context) (err error) { seen, err = s.seen(ctx, known.Subject); return err })
@@ -180,8 +180,8 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
 		Version: t.Version, Source: r.Source, Rule: t.Rule, Sentence: t.Sentence(), Running: known.Running,
 	}
-	if w := row.Wave; w != nil {
-		why.Rollout = &WhyRollout{w.ID, w.TargetVersion, carried.Status, w.StagedPercent, t.Percentile, t.ReachedAt}
+	if c := row.Rollout; c != nil {
+		why.Rollout = &WhyRollout{c.ID, c.TargetVersion, carried.Status, c.StagedPercent, t.Percentile, t.ReachedAt}
 	}
 	if known.Offer != nil {
 		shown := ReportOf(*known.Offer)

@@ -11,10 +11,15 @@ import (
 // index, so a change shows after a moment, as a rule within a second.
 //
 // While someone pages, a new channel moves those behind it on by one. Channels are never removed.
-func (s *Store) List(ctx context.Context, edgeType string, w dynamo.Window) (dynamo.Page[Channel], error) {
+func (s *Store) List(ctx context.Context, edgeType string, w dynamo.Window) (dynamo.Page[View], error) {
 	all := dynamo.Selection{Table: dynamo.Channels, Index: "all", Partition: listAll}
 	if edgeType != "" {
 		all = dynamo.Selection{Table: dynamo.Channels, Partition: edgeType}
 	}
-	return dynamo.List[Channel](ctx, s.db, all, w)
+	rows, err := dynamo.List[Row](ctx, s.db, all, w)
+	page := dynamo.Page[View]{More: rows.More, Last: rows.Last}
+	for _, row := range rows.Items {
+		page.Items = append(page.Items, row.View())
+	}
+	return page, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
@@ -23,7 +24,8 @@ import (
 // The tests of one store share it, so what other tests published is left out of the list of all.
 func TestList_OfAllAndOfOneEdgeType_GivesEveryChannelOnceInOrder(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		releases := release.NewStore(dynamo.Open(client, time.Now))
+		db := dynamo.Open(client, time.Now)
+		releases, publications := release.NewStore(db), publication.NewStore(db)
 		dynamotest.Check(t, func(t *rapid.T) {
 			mark := uuid.NewString()
 			types := []string{mark, mark + "-b", mark + "x"}
@@ -32,7 +34,7 @@ func TestList_OfAllAndOfOneEdgeType_GivesEveryChannelOnceInOrder(t *testing.T) {
 				edgeType := rapid.SampledFrom(types).Draw(t, "type")
 				channel := rapid.StringMatching(`[a-c][a-c.-]?`).Draw(t, "channel")
 				made[release.Pair(edgeType, channel)] = true
-				_, err := releases.Publish(admission.Unlimited(context.Background()), audit.Origin{}, release.Publication{
+				_, err := publications.Publish(admission.Unlimited(context.Background()), audit.Origin{}, release.Publication{
 					EdgeType: edgeType, Channel: channel, CurrentVersion: "1.0.0",
 					ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, request.Preconditions{})
 				if err != nil {

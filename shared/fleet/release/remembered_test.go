@@ -3,7 +3,6 @@ package release
 import (
 	"slices"
 	"testing"
-	"time"
 )
 
 func versions(targets []Target) []string {
@@ -15,8 +14,8 @@ func versions(targets []Target) []string {
 }
 
 func TestRemembered_AreTheTargetsThatBoxesMayHoldBesideTheChannelsVersion(t *testing.T) {
-	ended := func(version string) *Wave {
-		return &Wave{ID: "w", TargetVersion: version, ArtifactURL: "https://a.example/new"}
+	ended := func(version string) *Carried {
+		return &Carried{ID: "w", TargetVersion: version, ArtifactURL: "https://a.example/new"}
 	}
 	old := func(versions ...string) (list []Target) {
 		for _, v := range versions {
@@ -25,7 +24,7 @@ func TestRemembered_AreTheTargetsThatBoxesMayHoldBesideTheChannelsVersion(t *tes
 		return list
 	}
 	cases := map[string]struct {
-		wave    *Wave
+		carried *Carried
 		earlier []Target
 		want    []string
 	}{
@@ -38,30 +37,14 @@ func TestRemembered_AreTheTargetsThatBoxesMayHoldBesideTheChannelsVersion(t *tes
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			row := published(c.wave)
+			row := published(c.carried)
 			row.Earlier = c.earlier
 			got := row.Remembered()
 			if !slices.Equal(versions(got), c.want) {
 				t.Fatalf("remembers %v, want %v", versions(got), c.want)
 			}
-			if c.wave != nil && len(got) > 0 && got[0].Version == c.wave.TargetVersion && got[0].ArtifactURL != c.wave.ArtifactURL {
+			if c.carried != nil && len(got) > 0 && got[0].Version == c.carried.TargetVersion && got[0].ArtifactURL != c.carried.ArtifactURL {
 				t.Errorf("of two places of the same bytes it remembers the older, %s", got[0].ArtifactURL)
-			}
-		})
-	}
-}
-
-func TestPublish_ForgetsEarlierTargets(t *testing.T) {
-	for name, wave := range map[string]*Wave{"without a rollout": nil, "during one": {ID: "w", Active: true}, "after one": {ID: "w"}} {
-		t.Run(name, func(t *testing.T) {
-			row := published(wave)
-			row.Earlier = []Target{{Version: "2.0.0"}}
-			next, event := row.publish(same(), noon.Add(time.Minute))
-			if event != "ReleasePublished" || next.Revision != row.Revision+1 || len(next.Earlier) != 0 {
-				t.Errorf("got %+v, %q", next, event)
-			}
-			if len(row.Earlier) != 1 {
-				t.Error("the row that was read changed")
 			}
 		})
 	}

@@ -36,9 +36,6 @@ func item(r Rollout) rolloutItem {
 // withStatus joins a name and a status; no name holds a #.
 func withStatus(name string, s Status) string { return name + "#" + string(s) }
 
-// StatusRule is that of a status that is looked for.
-var StatusRule = &value.Text{Pattern: `active|halted|completed`, Says: "active, halted or completed"}
-
 // A Filter says which rollouts to list; an empty field is any.
 type Filter struct {
 	EdgeType, Channel string

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
@@ -28,12 +29,12 @@ import (
 func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirst(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
-		rollouts, releases := rollout.NewStore(db), release.NewStore(db)
+		rollouts, publications := rollout.NewStore(db), publication.NewStore(db)
 		mark := uuid.NewString()[:13]
 		types, channels := []string{"x-" + mark, "y-" + mark}, []string{"stable-" + mark, "beta-" + mark}
 		for _, edgeType := range types {
 			for _, channel := range channels {
-				publish(t, releases, edgeType, channel)
+				publish(t, publications, edgeType, channel)
 			}
 		}
 		var made []string // ids, oldest first
@@ -89,9 +90,9 @@ func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirs
 	})
 }
 
-func publish(t *testing.T, releases *release.Store, edgeType, channel string) {
+func publish(t *testing.T, publications *publication.Store, edgeType, channel string) {
 	t.Helper()
-	_, err := releases.Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{
+	_, err := publications.Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{
 		EdgeType: edgeType, Channel: channel, CurrentVersion: "1.0.0",
 		ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, request.Preconditions{})
 	if err != nil {

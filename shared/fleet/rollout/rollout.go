@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// A Status of a rollout. Nothing sets Active again.
+// A Status of a rollout.
 type Status string
 
 // Statuses.
@@ -25,8 +25,11 @@ const (
 // Statuses lists all of them.
 var Statuses = []Status{Active, Halted, Completed}
 
-// EndRule is what a caller may set the status to.
-var EndRule = &value.Text{Pattern: `halted|completed`, Says: "halted or completed"}
+// StatusRule is that of a status that is asked for.
+var StatusRule = &value.Text{Pattern: `active|halted|completed`, Says: "active, halted or completed"}
+
+// ReasonRule is that of why a rollout is changed, for whoever reads the audit trail.
+var ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Printable, Says: "1 to 256 characters without control characters"}
 
 // Stages are the shares of the fleet, in percent, that a rollout is raised along.
 var Stages = []int{1, 10, 50, 100}
@@ -45,20 +48,33 @@ const everyone = 100
 
 // A Rollout brings a version to the boxes of a channel by and by.
 type Rollout struct {
-	ID              string     `json:"id"` // UUID, version 7: ids are in the order of the starts
-	EdgeType        string     `json:"edgeType"`
-	Channel         string     `json:"channel"`
-	TargetVersion   string     `json:"targetVersion"`
-	ArtifactURL     string     `json:"artifactUrl"` // the target's
-	SHA256          string     `json:"sha256"`      // the target's
-	PreviousVersion string     `json:"previousVersion"`
-	StagedPercent   int        `json:"staged_percent"`
-	Status          Status     `json:"status"`
-	StartedAt       time.Time  `json:"startedAt"`
-	UpdatedAt       time.Time  `json:"updatedAt"`
-	EndedAt         *time.Time `json:"endedAt,omitempty"`
-	Revision        int64      `json:"revision"` // from 1
+	ID              string    `json:"id"` // UUID, version 7: ids are in the order of the starts
+	EdgeType        string    `json:"edgeType"`
+	Channel         string    `json:"channel"`
+	TargetVersion   string    `json:"targetVersion"`
+	ArtifactURL     string    `json:"artifactUrl"` // the target's, at the start
+	SHA256          string    `json:"sha256"`      // the target's
+	PreviousVersion string    `json:"previousVersion"`
+	StagedPercent   int       `json:"staged_percent"`
+	Status          Status    `json:"status"`
+	StartedAt       time.Time `json:"startedAt"`
+	UpdatedAt       time.Time `json:"updatedAt"`
+	// EndedAt is when the rollout was halted or completed, since it was last active.
+	EndedAt *time.Time `json:"endedAt,omitempty"`
+	// EndedBy tells what ended the rollout, where that was not a change of its status.
+	EndedBy End `json:"endedBy,omitempty"`
+	// CompletedAt is when the rollout was first completed. Such a rollout is never active again.
+	CompletedAt *time.Time `json:"completedAt,omitempty"`
+	// Adopted tells whether the target became the channel's version.
+	Adopted  bool  `json:"adopted"`
+	Revision int64 `json:"revision"` // from 1
 }
+
+// An End is what ended a rollout beside a change of its status.
+type End string
+
+// ByPublication is a publication on the channel, which reaches every box.
+const ByPublication End = "publication"
 
 // A Plan is a caller's wish to start a rollout.
 type Plan struct {
@@ -76,9 +92,9 @@ func (p Plan) check(row release.Row, target release.Release) error {
 	case target.Version == "":
 		return problem.New(problem.ReleaseNotPublished,
 			"Version %s of %s was never published; publish it first, on a channel with few boxes.", p.TargetVersion, p.EdgeType)
-	case row.Wave != nil && row.Wave.Active:
+	case row.Rollout != nil && row.Rollout.Active:
 		return problem.New(problem.RolloutActive,
-			"Rollout %s is active on %s; halt or complete it first.", row.Wave.ID, row.ID())
+			"Rollout %s is active on %s; halt or complete it first.", row.Rollout.ID, row.ID())
 	}
 	if n := len(row.Remembered()); n > release.MostEarlier {
 		// To forget one would send the boxes that hold it back, and only a publication does that.
@@ -99,10 +115,12 @@ func Start(id string, on release.Channel, target release.Release, at time.Time) 
 	}
 }
 
-// A Move is what a caller asks of a rollout: to raise it, to end it, or both. At least one is set.
+// A Move is what a caller asks of a rollout: to raise it, to set its status, or both. At least one of the
+// two is given. A raise does not stand beside Active.
 type Move struct {
 	StagedPercent *int   // one of Stages
-	Status        Status // Halted, Completed, or empty
+	Status        Status // or empty
+	Reason        string // kept in the audit event; or empty
 }
 
 // After decides what a move makes of the rollout: the next state and the event that tells of it, no
@@ -110,7 +128,8 @@ type Move struct {
 // part.
 //
 // A halt is never refused, whatever stands beside it. With a completion, the raise comes first and
-// both go together or not at all.
+// both go together or not at all. A rollout that was halted can be active again, at the stage where it
+// was, unless it was ever completed; whether its channel still carries it is for the store to know.
 func (r Rollout) After(m Move, at time.Time) (next Rollout, event string, err error) {
 	next = r
 	if m.StagedPercent != nil && m.Status != Halted {
@@ -124,12 +143,51 @@ func (r Rollout) After(m Move, at time.Time) (next Rollout, event string, err er
 	if next == r {
 		return r, "", nil
 	}
-	next.Revision++
-	next.UpdatedAt = at
-	if r.Status == Active && next.Status != Active {
+	switch resumes := r.Status != Active && next.Status == Active; {
+	case resumes && r.CompletedAt != nil:
+		return r, "", problem.New(problem.InvalidStateTransition, "The rollout was completed; start a new one.")
+	case resumes && r.EndedBy == ByPublication:
+		return r, "", outlived()
+	case resumes:
+		next.EndedAt = nil
+	case r.Status == Active && next.Status != Active:
 		next.EndedAt = &at
 	}
-	return next, r.event(next), nil
+	if next.Status == Completed && r.CompletedAt == nil {
+		next.CompletedAt = &at
+	}
+	next.Adopted = r.Adopted || r.adopts(next)
+	return next.changed(r, at), r.event(next), nil
+}
+
+// outlived is why a rollout cannot be active again although it was only halted.
+func outlived() error {
+	return problem.New(problem.InvalidStateTransition,
+		"Since the rollout was halted, a version was published on its channel or another rollout was started; start a new one.")
+}
+
+// Superseded is the rollout once a publication has ended it, and the event that tells of it; no event
+// where it had ended already. The row of its channel carried the given revision of it.
+func (r Rollout) Superseded(carried int64, at time.Time) (next Rollout, event string) {
+	if r.Status != Active {
+		return r, ""
+	}
+	next = r
+	next.Status, next.EndedAt, next.EndedBy = Halted, &at, ByPublication
+	return next.changed(r, at).beyond(carried), r.event(next)
+}
+
+// changed is the rollout as a change of another state of it.
+func (r Rollout) changed(was Rollout, at time.Time) Rollout {
+	r.Revision, r.UpdatedAt = was.Revision+1, at
+	return r
+}
+
+// beyond is the rollout with a revision after one that its channel's row carried. The two only differ when
+// one of their tables was restored to an earlier time; no revision is then given twice.
+func (r Rollout) beyond(carried int64) Rollout {
+	r.Revision = max(r.Revision, carried+1)
+	return r
 }
 
 // raised is the percentage after a raise, or why it is refused.
@@ -161,9 +219,9 @@ func (r Rollout) following() (int, bool) {
 	return Stages[i+1], true
 }
 
-// Wave is the rollout as the channel's row carries it.
-func (r Rollout) Wave() release.Wave {
-	return release.Wave{
+// Carried is the rollout as the channel's row carries it.
+func (r Rollout) Carried() release.Carried {
+	return release.Carried{
 		ID: r.ID, TargetVersion: r.TargetVersion, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		StagedPercent: r.StagedPercent, Active: r.Status == Active, Revision: r.Revision,
 		ChangedAt: r.UpdatedAt,
@@ -181,6 +239,8 @@ func (r Rollout) event(next Rollout) string {
 	switch {
 	case next.Status == r.Status:
 		return "RolloutPromoted"
+	case next.Status == Active:
+		return "RolloutResumed"
 	case next.Status == Halted:
 		return "RolloutHalted"
 	}

@@ -26,7 +26,21 @@ func at(percent int, status rollout.Status) rollout.Rollout {
 	if status != rollout.Active {
 		r.EndedAt = &start
 	}
+	if status == rollout.Completed {
+		r.CompletedAt = &start
+	}
 	return r
+}
+
+// states are those that a rollout at a stage can be in.
+func states(percent int) map[string]rollout.Rollout {
+	completedOnce, outlived := at(percent, rollout.Halted), at(percent, rollout.Halted)
+	completedOnce.CompletedAt = &start
+	outlived.EndedBy = rollout.ByPublication
+	return map[string]rollout.Rollout{
+		"active": at(percent, rollout.Active), "halted": at(percent, rollout.Halted), "completed": at(percent, rollout.Completed),
+		"halted after a completion": completedOnce, "halted by a publication": outlived,
+	}
 }
 
 func TestStart_ReachesTheFirstStageAtOnce(t *testing.T) {
@@ -47,38 +61,38 @@ func TestAfter_EveryStateAndMove(t *testing.T) {
 	asked := append([]int{0}, rollout.Stages...) // 0: not sent
 	cases := 0
 	for _, percent := range rollout.Stages {
-		for _, status := range rollout.Statuses {
+		for state, was := range states(percent) {
 			for _, raise := range asked {
-				for _, end := range []rollout.Status{"", rollout.Halted, rollout.Completed} {
-					if raise == 0 && end == "" {
+				for _, status := range append([]rollout.Status{""}, rollout.Statuses...) {
+					if raise == 0 && status == "" || raise != 0 && status == rollout.Active {
 						continue
 					}
 					cases++
-					wantPercent, wantStatus, refused := percent, status, false
-					if end != "" {
-						wantStatus = end
+					want, refused := was, false
+					if raise != 0 && status != rollout.Halted && raise != percent {
+						want.StagedPercent = raise
+						refused = was.Status != rollout.Active || next[percent] != raise
 					}
-					if raise != 0 && end != rollout.Halted && raise != percent {
-						if status == rollout.Active && next[percent] == raise {
-							wantPercent = raise
-						} else {
-							refused = true
-						}
+					if status != "" {
+						want.Status = status
 					}
-					checkMove(t, at(percent, status), raise, end, wantPercent, wantStatus, refused)
+					if status == rollout.Active && state != "halted" && state != "active" {
+						refused = true
+					}
+					checkMove(t, state, was, want, raise, status, refused)
 				}
 			}
 		}
 	}
-	if cases != 4*3*(5*3-1) {
+	if cases != 4*5*(5*3-1+1) {
 		t.Fatalf("%d cases", cases)
 	}
 }
 
-func checkMove(t *testing.T, was rollout.Rollout, raise int, end rollout.Status, wantPercent int, wantStatus rollout.Status, refused bool) {
+func checkMove(t *testing.T, state string, was, want rollout.Rollout, raise int, status rollout.Status, refused bool) {
 	t.Helper()
-	name := fmt.Sprintf("%s at %d, raise %d, status %q", was.Status, was.StagedPercent, raise, end)
-	m := rollout.Move{Status: end}
+	name := fmt.Sprintf("%s at %d, raise %d, status %q", state, was.StagedPercent, raise, status)
+	m := rollout.Move{Status: status}
 	if raise != 0 {
 		m.StagedPercent = &raise
 	}
@@ -94,19 +108,42 @@ func checkMove(t *testing.T, was rollout.Rollout, raise int, end rollout.Status,
 		t.Errorf("%s: refused: %v", name, err)
 		return
 	}
-	want := was
-	differs := wantPercent != was.StagedPercent || wantStatus != was.Status
+	differs := want != was
 	if differs {
-		want.StagedPercent, want.Status, want.Revision, want.UpdatedAt = wantPercent, wantStatus, was.Revision+1, later
-		if was.Status == rollout.Active && wantStatus != rollout.Active {
-			want.EndedAt = got.EndedAt
-			if got.EndedAt == nil || !got.EndedAt.Equal(later) {
-				t.Errorf("%s: ended at %v", name, got.EndedAt)
-			}
+		want.Revision, want.UpdatedAt = was.Revision+1, later
+		want.Adopted = was.Status == rollout.Active && want.Status == rollout.Completed && want.StagedPercent == 100
+	}
+	moment := func(what string, at, before *time.Time, changes, there bool) {
+		t.Helper()
+		switch {
+		case changes && (at == nil || !at.Equal(later)), !changes && there && at != before, !there && at != nil:
+			t.Errorf("%s: %s at %v", name, what, at)
 		}
 	}
+	moment("ended", got.EndedAt, was.EndedAt, was.Status == rollout.Active && want.Status != rollout.Active, want.Status != rollout.Active)
+	moment("completed", got.CompletedAt, was.CompletedAt, was.CompletedAt == nil && want.Status == rollout.Completed,
+		was.CompletedAt != nil || want.Status == rollout.Completed)
+	want.EndedAt, want.CompletedAt = got.EndedAt, got.CompletedAt
 	if got != want || (event != "") != differs {
 		t.Errorf("%s: got %+v, %q\nwant %+v, changed %v", name, got, event, want, differs)
+	}
+}
+
+func TestSuperseded_EndsWhatIsActive_AndNamesThePublication(t *testing.T) {
+	later := start.Add(time.Hour)
+	next, event := at(10, rollout.Active).Superseded(5, later)
+	want := at(10, rollout.Halted)
+	want.EndedBy, want.EndedAt, want.UpdatedAt, want.Revision = rollout.ByPublication, next.EndedAt, later, 6
+	if event != "RolloutHalted" || next != want || next.EndedAt == nil || !next.EndedAt.Equal(later) {
+		t.Errorf("got %+v, %q", next, event)
+	}
+	if next, _ := at(10, rollout.Active).Superseded(9, later); next.Revision != 10 {
+		t.Errorf("the row carried revision 9, the next is %d", next.Revision)
+	}
+	for _, status := range []rollout.Status{rollout.Halted, rollout.Completed} {
+		if next, event := at(10, status).Superseded(5, later); event != "" || next != at(10, status) {
+			t.Errorf("%s: got %+v, %q", status, next, event)
+		}
 	}
 }
 
@@ -146,11 +183,17 @@ func TestAfter_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 			if j < i || j > i+1 {
 				t.Fatalf("the share went from %d to %d", r.StagedPercent, next.StagedPercent)
 			}
-			if r.Status != rollout.Active && (next.StagedPercent != r.StagedPercent || next.Status == rollout.Active) {
-				t.Fatalf("a rollout that had ended went on: %+v", next)
+			if r.Status != rollout.Active && next.StagedPercent != r.StagedPercent {
+				t.Fatalf("a rollout that had ended was raised: %+v", next)
 			}
-			if r.EndedAt != nil && next.EndedAt != r.EndedAt || (next.Status == rollout.Active) != (next.EndedAt == nil) {
+			if next.Status == rollout.Active && next.CompletedAt != nil {
+				t.Fatalf("a rollout that was completed went on: %+v", next)
+			}
+			if next.Status != rollout.Active && r.EndedAt != nil && next.EndedAt != r.EndedAt || (next.Status == rollout.Active) != (next.EndedAt == nil) {
 				t.Fatalf("ended at %v, then %v, %s", r.EndedAt, next.EndedAt, next.Status)
+			}
+			if r.Adopted && !next.Adopted || next.Adopted && next.CompletedAt == nil {
+				t.Fatalf("adopted, but is %+v", next)
 			}
 			again, event, err := next.After(m, now)
 			if err == nil && (event != "" || again != next) {
@@ -162,18 +205,18 @@ func TestAfter_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 }
 
 func drawMove(t *rapid.T) rollout.Move {
-	m := rollout.Move{Status: rapid.SampledFrom([]rollout.Status{"", rollout.Halted, rollout.Completed}).Draw(t, "status")}
-	if m.Status == "" || rapid.Bool().Draw(t, "raises") {
+	m := rollout.Move{Status: rapid.SampledFrom([]rollout.Status{"", rollout.Halted, rollout.Active, rollout.Completed}).Draw(t, "status")}
+	if m.Status == "" || m.Status != rollout.Active && rapid.Bool().Draw(t, "raises") {
 		m.StagedPercent = new(rapid.SampledFrom(rollout.Stages).Draw(t, "percent"))
 	}
 	return m
 }
 
-func TestWave_CarriesWhatAPollNeeds(t *testing.T) {
+func TestCarried_IsWhatAPollNeeds(t *testing.T) {
 	r := at(50, rollout.Halted)
-	want := release.Wave{ID: r.ID, TargetVersion: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("a", 64),
-		StagedPercent: 50, Active: false, Revision: 5}
-	if got := r.Wave(); got != want {
+	want := release.Carried{ID: r.ID, TargetVersion: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("a", 64),
+		StagedPercent: 50, Active: false, Revision: 5, ChangedAt: r.UpdatedAt}
+	if got := r.Carried(); got != want {
 		t.Fatalf("got %+v, want %+v", got, want)
 	}
 }

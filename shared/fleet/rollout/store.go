@@ -25,10 +25,15 @@ type Store struct {
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db: db, releases: release.NewStore(db)} }
 
+// Find returns a rollout, and whether there is one.
+func (s *Store) Find(ctx context.Context, id string) (r Rollout, found bool, err error) {
+	found, err = s.db.Get(ctx, dynamo.Rollouts, dynamo.Key{"id": id}, &r)
+	return r, found, err
+}
+
 // Get returns a rollout, or NOT_FOUND.
 func (s *Store) Get(ctx context.Context, id string) (Rollout, error) {
-	var r Rollout
-	found, err := s.db.Get(ctx, dynamo.Rollouts, dynamo.Key{"id": id}, &r)
+	r, found, err := s.Find(ctx, id)
 	if err == nil && !found {
 		err = problem.Missing()
 	}
@@ -48,8 +53,8 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 				return err
 			}
 			r := Start(id, row.Channel, target, set.After(row.UpdatedAt))
-			change.Record(set, kind, Rollout{}, r, "RolloutStarted")
-			set.With(release.Replace(row, row.Begin(r.Wave())))
+			change.Record(set, Kind, Rollout{}, r, "RolloutStarted")
+			set.With(release.Replace(row, row.Begin(r.Carried())))
 			return nil
 		},
 		func(ctx context.Context) (err error) {
@@ -57,14 +62,17 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			target, _, err = s.releases.Release(ctx, p.EdgeType, p.TargetVersion)
+			target, err = s.releases.Release(ctx, p.EdgeType, p.TargetVersion)
 			return err
 		})
 }
 
-// Move promotes, halts or completes a rollout and returns it as it then is. It returns NOT_FOUND,
-// PRECONDITION_FAILED, INVALID_STATE_TRANSITION, and CONFLICT when the rollout keeps changing.
+// Move promotes, halts, resumes or completes a rollout and returns it as it then is. It returns
+// NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION, and CONFLICT when the rollout keeps changing,
+// or when its channel's row does not carry it as it is. The latter happens when one of the two tables was
+// restored to an earlier time; a halt then makes them agree.
 func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, when request.Preconditions) (now Rollout, err error) {
+	again := false // an earlier decision could not be written
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		was, err := s.Get(ctx, id)
 		if err != nil {
@@ -73,46 +81,93 @@ func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, 
 		if err := when.Check(request.Revision(was.Revision)); err != nil {
 			return err
 		}
+		set.Because(m.Reason)
 		next, event, err := was.After(m, set.After(was.UpdatedAt))
-		if err != nil {
-			return err
-		}
 		now = next
-		if event == "" {
+		switch {
+		case err != nil:
+			return err
+		case m.Status == Halted && (again || was.Status != Active):
+			now, err = s.halt(ctx, set, was, next, event)
+			return err
+		case event == "":
 			return nil
 		}
+		again = true
 		if err := s.follow(ctx, set, was, next); err != nil {
 			return err
 		}
-		change.Record(set, kind, was, next, event)
+		change.Record(set, Kind, was, next, event)
 		return nil
 	})
+	if dynamo.Refused(err, release.ResourceType) && !dynamo.Refused(err, ResourceType) {
+		// Both are always written together, so that this is no race.
+		err = problem.Wrap(err, problem.Conflict,
+			"The channel and the rollout disagree about the rollout's state, as after a restore of one table. Halt the rollout, or publish on its channel.")
+	}
 	return now, err
 }
 
 // follow makes the channel's row follow a move. While a rollout goes on the row carries it, so promoting
-// and halting need not read the row. Adopting the target changes the channel itself and needs what it
-// was. A rollout that ended earlier is carried only until the next publication or start, so the row has
-// to be looked at.
+// and halting need not read the row. Otherwise the row has to be looked at: it carries a rollout that
+// ended until the next publication or start. Adopting the target changes the channel itself.
 func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) error {
 	if was.Status == Active && !was.adopts(next) {
-		set.With(release.Carry(was.EdgeType, was.Channel, was.Wave(), next.Wave()))
+		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried()))
 		return nil
 	}
-	row, err := s.releases.Row(ctx, was.EdgeType, was.Channel)
-	if err != nil {
+	var row release.Row
+	var target release.Release
+	reads := []func(context.Context) error{func(ctx context.Context) (err error) {
+		row, err = s.releases.Row(ctx, was.EdgeType, was.Channel)
+		return err
+	}}
+	if was.adopts(next) {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			target, err = s.releases.Release(ctx, was.EdgeType, was.TargetVersion)
+			return err
+		})
+	}
+	if err := dynamo.Together(ctx, reads...); err != nil {
 		return err
 	}
+	carries := row.Rollout != nil && row.Rollout.ID == was.ID
 	switch {
 	case was.adopts(next):
-		change.Record(set, release.Kind, row, row.Adopt(next.Wave(), set.After(row.UpdatedAt)), "ReleaseAdopted")
-	case row.Wave != nil && row.Wave.ID == was.ID:
-		set.With(release.Carry(was.EdgeType, was.Channel, *row.Wave, next.Wave()))
+		if !carries || *row.Rollout != was.Carried() {
+			return &dynamo.Refusal{Parts: []string{release.ResourceType}}
+		}
+		change.Record(set, release.Kind, row, row.Adopt(next.Carried(), target, set.After(row.UpdatedAt)), "ReleaseAdopted")
+	case carries:
+		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried()))
+	case next.Status == Active:
+		return outlived()
 	}
 	return nil
 }
 
-var kind = change.Kind[Rollout]{
+// halt halts a rollout whatever its channel's row carries of it, and has the row agree. Where they
+// disagreed, a halt is a change even of a rollout that was halted before: the row may have offered it.
+func (s *Store) halt(ctx context.Context, set *change.Set, was, next Rollout, event string) (Rollout, error) {
+	row, err := s.releases.Row(ctx, was.EdgeType, was.Channel)
+	if err != nil {
+		return next, err
+	}
+	if c := row.Rollout; c != nil && c.ID == was.ID && (event != "" || *c != was.Carried()) {
+		if event == "" {
+			next, event = was.changed(was, set.After(was.UpdatedAt)), "RolloutHalted"
+		}
+		next = next.beyond(c.Revision)
+		set.With(release.Carry(was.EdgeType, was.Channel, *c, next.Carried()))
+	}
+	if event != "" {
+		change.Record(set, Kind, was, next, event)
+	}
+	return next, nil
+}
+
+// Kind tells of rollouts.
+var Kind = change.Kind[Rollout]{
 	Type: ResourceType, Table: dynamo.Rollouts, Key: "id",
 	State: func(r Rollout) change.State {
 		return change.State{ID: r.ID, Revision: r.Revision, ChangedAt: r.UpdatedAt}

@@ -29,6 +29,23 @@ func Ask(ask func() (http.Header, error)) *Admission {
 	return a
 }
 
+// Refuse makes the admission of a call that is known to be refused.
+func Refuse(header http.Header, refusal error) *Admission {
+	a := &Admission{done: make(chan struct{}), header: header, err: refusal}
+	close(a.done)
+	return a
+}
+
+// Refused tells, without waiting, whether the call is known to be refused.
+func (a *Admission) Refused() bool {
+	select {
+	case <-a.done:
+		return a.err != nil
+	default:
+		return false
+	}
+}
+
 // Wait returns nil when the call is admitted, and the refusal otherwise.
 func (a *Admission) Wait() error {
 	<-a.done

@@ -35,6 +35,9 @@ func TestWait_HoldsBackUntilTheWordIsThere(t *testing.T) {
 		t.Fatalf("did not wait: %v", err)
 	default:
 	}
+	if a.Refused() {
+		t.Error("refused before the word was there")
+	}
 	close(word)
 	for range 2 {
 		if err := <-heard; !errors.Is(err, refusal) {
@@ -43,5 +46,13 @@ func TestWait_HoldsBackUntilTheWordIsThere(t *testing.T) {
 	}
 	if got := a.Header().Get("Retry-After"); got != "7" {
 		t.Errorf("Retry-After is %q", got)
+	}
+}
+
+func TestRefuse_IsKnownAtOnce(t *testing.T) {
+	refusal := errors.New("over the limit")
+	a := admission.Refuse(http.Header{"Retry-After": {"7"}}, refusal)
+	if !a.Refused() || !errors.Is(admission.Wait(a.Context(t.Context())), refusal) || a.Header().Get("Retry-After") != "7" {
+		t.Errorf("got %v with %v", a.Wait(), a.Header())
 	}
 }

@@ -59,6 +59,11 @@ func NewClient() *dynamodb.Client {
 	return dynamodb.New(o)
 }
 
+// idleTime is how long a connection is kept that nobody uses. DynamoDB closes one after about a minute, and a
+// container that was frozen meanwhile would send its next request into it. net/http goes by the wall clock
+// here, so time in which a container was frozen counts.
+const idleTime = 45 * time.Second
+
 // transport keeps enough idle connections for the reads that a call makes side by side. A store
 // that does not answer within two seconds is tried again on another connection.
 func transport() *http.Transport {
@@ -68,7 +73,7 @@ func transport() *http.Transport {
 		ResponseHeaderTimeout: 2 * time.Second,
 		MaxIdleConns:          16,
 		MaxIdleConnsPerHost:   16,
-		IdleConnTimeout:       5 * time.Minute,
+		IdleConnTimeout:       idleTime,
 		ForceAttemptHTTP2:     false,
 	}
 }

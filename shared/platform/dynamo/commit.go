@@ -146,7 +146,7 @@ func (db *DB) Commit(ctx context.Context, parts ...Part) error {
 		}
 		canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
 		if !ok {
-			return unavailable(ctx, fmt.Errorf("dynamo: commit: %w", err))
+			return unavailable(ctx, true, fmt.Errorf("dynamo: commit: %w", err))
 		}
 		refusal := &Refusal{}
 		passing := false
@@ -175,7 +175,7 @@ func (db *DB) Commit(ctx context.Context, parts ...Part) error {
 		}
 		select {
 		case <-ctx.Done():
-			return unavailable(ctx, err)
+			return unavailable(ctx, true, err)
 		case <-time.After(rand.N(pause) + time.Millisecond):
 		}
 		pause = min(2*pause, pauseMost)

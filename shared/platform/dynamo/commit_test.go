@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -258,7 +259,11 @@ func TestCommit_StoreIsGone_IsUnavailable(t *testing.T) {
 	if !problem.Has(err, problem.Unavailable) || problem.From(err).RetryAfter <= 0 {
 		t.Errorf("commit: got %v", err)
 	}
-	if _, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": "x"}, &thing{}); !problem.Has(err, problem.Unavailable) {
+	if detail := problem.From(err).Detail; !strings.Contains(detail, "Whether a change was made is not known") {
+		t.Errorf("a commit that may have been made says %q", detail)
+	}
+	_, err = db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": "x"}, &thing{})
+	if !problem.Has(err, problem.Unavailable) || strings.Contains(problem.From(err).Detail, "change") {
 		t.Errorf("get: got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

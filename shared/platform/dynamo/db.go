@@ -56,7 +56,7 @@ func (db *DB) get(ctx context.Context, table TableID, key Key, out any, consiste
 	res, err := db.api.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(table.Name()), Key: key.item(), ConsistentRead: aws.Bool(consistent)})
 	if err != nil {
-		return false, unavailable(ctx, fmt.Errorf("dynamo: get from %s: %w", table, err))
+		return false, unavailable(ctx, false, fmt.Errorf("dynamo: get from %s: %w", table, err))
 	}
 	if res.Item == nil {
 		return false, nil
@@ -85,9 +85,9 @@ func Decode(item map[string]types.AttributeValue, out any) error {
 
 // unavailable turns what a store that is in trouble says into an error for the caller. What says
 // that the request itself is wrong stays internal: it is a fault of ours.
-func unavailable(ctx context.Context, err error) error {
+func unavailable(ctx context.Context, changing bool, err error) error {
 	if ctx.Err() != nil {
-		return problem.Wrap(err, problem.Timeout, "The service took too long to answer. Whether a change was made is not known; read before trying again.")
+		return problem.Wrap(err, problem.Timeout, "The service took too long to answer.%s", unknown(changing))
 	}
 	var validation interface{ ErrorCode() string }
 	if errors.As(err, &validation) {
@@ -97,8 +97,16 @@ func unavailable(ctx context.Context, err error) error {
 			return err
 		}
 	}
-	return problem.Wrap(err, problem.Unavailable, "The store is not available at the moment. Whether a change was made is not known; try again after the given time.").
+	return problem.Wrap(err, problem.Unavailable, "The store is not available at the moment.%s Try again after the given time.", unknown(changing)).
 		After(time.Second)
+}
+
+// unknown is what a failed change leaves open. A failed read leaves nothing open.
+func unknown(changing bool) string {
+	if changing {
+		return " Whether a change was made is not known; read before trying again."
+	}
+	return ""
 }
 
 var placeholder = regexp.MustCompile(`#\w+`)

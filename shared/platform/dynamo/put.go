@@ -38,7 +38,7 @@ func (db *DB) Put(ctx context.Context, table TableID, item any, when Condition) 
 		return &Refusal{Parts: []string{"item"}}
 	}
 	if err != nil {
-		return unavailable(ctx, fmt.Errorf("dynamo: put into %s: %w", table, err))
+		return unavailable(ctx, true, fmt.Errorf("dynamo: put into %s: %w", table, err))
 	}
 	return nil
 }

@@ -18,15 +18,25 @@ type Selection struct {
 	// Least and Most bound the sort key, both included. They are set together or not at all.
 	Least, Most string
 	Descending  bool
+	// Eventually reads at half the price, perhaps what was there a moment ago. A global index is never
+	// read otherwise.
+	Eventually bool
 }
 
-// A Window is the part of a selection that is asked for: at most Limit items behind the first Skip.
-type Window struct{ Skip, Limit int }
+// A Window is the part of a selection that is asked for: at most Limit items behind the first Skip, or
+// behind the sort key Behind, in the selection's order. One of the two is given, or neither. A selection
+// that is both bounded and descending takes no Behind.
+type Window struct {
+	Skip, Limit int
+	Behind      string
+}
 
 // A Page is the part of a list that a window shows.
 type Page[T any] struct {
 	Items []T
 	More  bool // there are items behind these
+	// Last is the sort key of the last item, where More are behind it.
+	Last string
 }
 
 // List reads a window of a selection, strongly consistent unless the selection goes by a global
@@ -36,24 +46,28 @@ type Page[T any] struct {
 // is skipped is counted by DynamoDB and not sent, but it is read and paid for: a read unit for each
 // 4 KB (8 KB by a global index), in requests of 1 MB at most, one after another.
 func List[T any](ctx context.Context, db *DB, s Selection, w Window) (Page[T], error) {
+	if w.Behind != "" && s.Most != "" {
+		s.Least, w.Behind = max(s.Least, w.Behind+"\x00"), "" // a range takes no third bound
+	}
 	if s.Least > s.Most {
 		return Page[T]{}, nil // DynamoDB refuses bounds that cross
 	}
-	in := s.input()
+	in := s.input(w.Behind)
 	if ended, err := db.skip(ctx, in, w.Skip); err != nil || ended {
 		return Page[T]{}, err
 	}
 	in.Select = types.SelectAllAttributes
 	var page Page[T]
+	last := ""
 	for {
 		in.Limit = aws.Int32(int32(w.Limit + 1 - len(page.Items)))
 		out, err := db.api.Query(ctx, in)
 		if err != nil {
-			return Page[T]{}, unavailable(ctx, fmt.Errorf("dynamo: query %s: %w", s.Table, err))
+			return Page[T]{}, unavailable(ctx, false, fmt.Errorf("dynamo: query %s: %w", s.Table, err))
 		}
 		for _, item := range out.Items {
 			if len(page.Items) == w.Limit {
-				page.More = true
+				page.More, page.Last = true, last
 				return page, nil
 			}
 			var v T
@@ -61,6 +75,7 @@ func List[T any](ctx context.Context, db *DB, s Selection, w Window) (Page[T], e
 				return Page[T]{}, err
 			}
 			page.Items = append(page.Items, v)
+			last = text(item[s.sort()])
 		}
 		if out.LastEvaluatedKey == nil {
 			return page, nil
@@ -69,8 +84,26 @@ func List[T any](ctx context.Context, db *DB, s Selection, w Window) (Page[T], e
 	}
 }
 
-// input is the request for the whole selection.
-func (s Selection) input() *dynamodb.QueryInput {
+// sort is the name of the sort key.
+func (s Selection) sort() string {
+	if s.Index != "" {
+		return TableOf(s.Table).index(s.Index).Sort
+	}
+	return TableOf(s.Table).Sort
+}
+
+// text is the value of a key attribute.
+func text(v types.AttributeValue) string {
+	s, _ := v.(*types.AttributeValueMemberS)
+	if s == nil {
+		return ""
+	}
+	return s.Value
+}
+
+// input is the request for the selection, or for its part behind a sort key. A selection with bounds
+// takes none.
+func (s Selection) input(behind string) *dynamodb.QueryInput {
 	table := TableOf(s.Table)
 	partition, sort, consistent := table.Partition, table.Sort, true
 	in := &dynamodb.QueryInput{TableName: aws.String(s.Table.Name()), ScanIndexForward: aws.Bool(!s.Descending)}
@@ -79,11 +112,19 @@ func (s Selection) input() *dynamodb.QueryInput {
 		partition, sort, consistent = x.Partition, x.Sort, x.Local
 		in.IndexName = aws.String(x.Name)
 	}
-	if consistent {
+	if consistent && !s.Eventually {
 		in.ConsistentRead = aws.Bool(true)
 	}
 	expr := "#" + partition + " = :partition"
 	in.ExpressionAttributeValues = map[string]types.AttributeValue{":partition": &types.AttributeValueMemberS{Value: s.Partition}}
+	if behind != "" {
+		after := " > "
+		if s.Descending {
+			after = " < "
+		}
+		expr += " AND #" + sort + after + ":behind"
+		in.ExpressionAttributeValues[":behind"] = &types.AttributeValueMemberS{Value: behind}
+	}
 	if s.Most != "" {
 		expr += " AND #" + sort + " BETWEEN :least AND :most"
 		in.ExpressionAttributeValues[":least"] = &types.AttributeValueMemberS{Value: s.Least}
@@ -102,7 +143,7 @@ func (db *DB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (ended b
 		in.Limit = aws.Int32(int32(n))
 		out, err := db.api.Query(ctx, in)
 		if err != nil {
-			return false, unavailable(ctx, fmt.Errorf("dynamo: count in %s: %w", aws.ToString(in.TableName), err))
+			return false, unavailable(ctx, false, fmt.Errorf("dynamo: count in %s: %w", aws.ToString(in.TableName), err))
 		}
 		if out.LastEvaluatedKey == nil {
 			return true, nil
@@ -117,7 +158,7 @@ func (db *DB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (ended b
 // with the key after, where that is set, it goes on. It reads so many items at once, or with 0 as many as
 // DynamoDB gives, which are 1 MB. By a global index it hands over what the index holds.
 func Walk[T any](ctx context.Context, db *DB, s Selection, after Key, atOnce int, each func(T) error) error {
-	in := s.input()
+	in := s.input("")
 	if atOnce > 0 {
 		in.Limit = aws.Int32(int32(atOnce))
 	}
@@ -127,7 +168,7 @@ func Walk[T any](ctx context.Context, db *DB, s Selection, after Key, atOnce int
 	for {
 		out, err := db.api.Query(ctx, in)
 		if err != nil {
-			return unavailable(ctx, fmt.Errorf("dynamo: query %s: %w", s.Table, err))
+			return unavailable(ctx, false, fmt.Errorf("dynamo: query %s: %w", s.Table, err))
 		}
 		for _, item := range out.Items {
 			var v T

@@ -85,6 +85,40 @@ func TestList_AnyWindowOfAnySelection_IsThePartOfTheSortedKeys(t *testing.T) {
 	})
 }
 
+func TestList_WalkedByTheLastSortKey_GivesEveryItemOnceInOrder(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		db := dynamo.Open(client, time.Now)
+		dynamotest.Check(t, func(rt *rapid.T) {
+			keys := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c -]{1,4}`), 0, 40, rapid.ID[string]).Draw(rt, "keys")
+			s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, keys, "")}
+			want := slices.Sorted(slices.Values(keys))
+			if rapid.Bool().Draw(rt, "by index") {
+				s.Index, s.Least, s.Most = "byProduct", "y#", "y#~"
+				want = slices.DeleteFunc(want, func(k string) bool { return product(k) != "y" })
+			} else if s.Descending = rapid.Bool().Draw(rt, "descending"); s.Descending {
+				slices.Reverse(want)
+			}
+			var got []string
+			w := dynamo.Window{Limit: rapid.IntRange(1, 9).Draw(rt, "limit"), Skip: rapid.IntRange(0, len(want)).Draw(rt, "skip")}
+			want = want[w.Skip:]
+			for more := true; more; {
+				page, err := dynamo.List[entry](t.Context(), db, s, w)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				if more = page.More; more && len(page.Items) != w.Limit {
+					rt.Fatalf("a page that is not the last has %d of %d items", len(page.Items), w.Limit)
+				}
+				got = append(got, sorts(page)...)
+				w.Skip, w.Behind = 0, page.Last
+			}
+			if !slices.Equal(got, want) {
+				rt.Fatalf("the walk gives %q, want %q", got, want)
+			}
+		})
+	})
+}
+
 func TestList_ItemsOfMoreThanOneMegabyte_ComeOnOnePage(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)

@@ -27,6 +27,9 @@ const (
 	RateOverrides TableID = "rate-overrides"
 	Reports       TableID = "reports"
 	Progress      TableID = "progress"
+
+	MethodVersions TableID = "method-versions"
+	MethodContents TableID = "method-contents"
 )
 
 // EnvName is the environment variable that gives the table's name to a function.
@@ -76,8 +79,8 @@ type Table struct {
 
 // Tables lists every table.
 var Tables = []Table{
-	// One item a release channel; it also carries the present or last rollout of the pair, so that a
-	// poll reads one item.
+	// One item a release channel; it also carries the present or last rollout of the pair, under the name
+	// wave, so that a poll reads one item.
 	{ID: Channels, Partition: "edgeType", Sort: "channel",
 		Indexes: []Index{{Name: "all", Partition: "list", Sort: "listKey"}}},
 	// What was ever published: a version of an edge type and its digest.
@@ -98,14 +101,22 @@ var Tables = []Table{
 	// The production methods of a factory, in order of creation. The local index orders them by
 	// product first and is as fresh as the table.
 	{ID: Recipes, Partition: "factoryId", Sort: "methodId",
-		Indexes: []Index{{Name: "byProduct", Local: true, Partition: "factoryId", Sort: "productMethod"}}},
+		Indexes: []Index{
+			{Name: "byProduct", Local: true, Partition: "factoryId", Sort: "productMethod"},
+			// By the status of the latest version. A method without a version is not in it.
+			{Name: "byStatus", Partition: "factoryStatus", Sort: "methodId"}}},
+	// The versions of a method, by their number in ten digits.
+	{ID: MethodVersions, Partition: "methodId", Sort: "number"},
+	// The contents of a method's versions, each under its SHA-256. Lists do not read them, and nothing is
+	// rewritten: other bytes have another key.
+	{ID: MethodContents, Partition: "methodId", Sort: "sha256"},
 	{ID: Factories, Partition: "factoryId",
 		Indexes: []Index{{Name: "byOrganization", Partition: "organizationId", Sort: "factoryId"}}},
 	{ID: Machines, Partition: "factoryId", Sort: "code"},
 	{ID: Edges, Partition: "edgeId", Indexes: []Index{
 		{Name: "byChannel", Partition: "pair", Sort: "edgeId"},
 		{Name: "byOrganization", Partition: "organizationId", Sort: "edgeId"}}},
-	// Audit events, append only, by stream (a factory, or the platform) and time. There is an index
+	// Audit events, append only, by stream (a factory, the platform, or a shard of the boxes) and time. There is an index
 	// for each way to filter a stream. They are global although local ones would not lag: a table
 	// with a local index holds 10 GB a partition at most, and then no change could be written.
 	{ID: Audit, Partition: "stream", Sort: "position", Indexes: []Index{

@@ -28,12 +28,12 @@ type Env struct {
 	Settings *setting.Reader
 	// Metrics takes embedded metrics, a line each.
 	Metrics io.Writer
-	// Admit counts every authenticated call. Without it, no call can change anything; see Unlimited.
-	Admit Admit
+	// Limiter counts every authenticated call. Without it, no call can change anything.
+	Limiter Limiter
 }
 
 // Start ends the process when a setting makes no sense: a function must not start with it, since it
-// would do something other than it was told. A function calls it once it has read its settings.
+// would do something other than it was told. It is called once all settings were read.
 func (e Env) Start() {
 	if err := e.Settings.Err(); err != nil {
 		e.Log.Error("the function cannot start", "error", err.Error())
@@ -42,17 +42,18 @@ func (e Env) Start() {
 }
 
 // A Handler answers one operation: with an Answer, or with an error that package problem turns into
-// a document. It runs beside the limiter, so it may read at once; what it writes through package
-// change waits until the call is admitted.
+// a document. It runs beside the limiter, so it may read at once; its context ends when the call is refused,
+// and what it writes through package change waits until the call is admitted.
 type Handler func(*Call) (Answer, error)
 
-// An Admit counts a call against the caller's fair-use limits. It returns the headers that every
-// answer carries from then on, and an error when the call is not admitted.
-type Admit func(ctx context.Context, caller auth.Principal, class operations.LimitClass) (http.Header, error)
-
-// Unlimited admits every call.
-func Unlimited(context.Context, auth.Principal, operations.LimitClass) (http.Header, error) {
-	return nil, nil
+// A Limiter holds calls to the caller's fair-use limits. The headers that it returns are those that every
+// answer to the call carries.
+type Limiter interface {
+	// Recall refuses a call, with an error, that this container remembers would be refused. It asks nobody.
+	// Without an error, nothing is known yet.
+	Recall(caller auth.Principal, class operations.LimitClass) (http.Header, error)
+	// Admit counts a call, and returns an error when the call is not admitted.
+	Admit(ctx context.Context, caller auth.Principal, class operations.LimitClass) (http.Header, error)
 }
 
 // A Function is what Lambda calls with an event of API Gateway.

@@ -71,6 +71,7 @@ func (s *server) invoke(ctx context.Context, event events.APIGatewayProxyRequest
 func (s *server) unreadable(ctx context.Context, event events.APIGatewayProxyRequest, cause error) (events.APIGatewayProxyResponse, error) {
 	p := problem.Wrap(cause, problem.ValidationFailed, "The request could not be read.")
 	answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		secure(w.Header())
 		writeProblem(w, p, asked(event), event.RequestContext.RequestID)
 	})
 	return httpadapter.New(answer).ProxyWithContext(ctx, events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: "/"})
@@ -79,8 +80,12 @@ func (s *server) unreadable(ctx context.Context, event events.APIGatewayProxyReq
 // serve takes a request through every step and writes one answer, whatever happens.
 func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIGatewayProxyRequest, line *line) {
 	instance, id := asked(event), event.RequestContext.RequestID
+	secure(w.Header())
 	share(w, r, s.origins)
 	call, err := newCall(r, event)
+	if s.op.MaxBody > 0 {
+		call.BoundBody(s.op.MaxBody)
+	}
 	var answer Answer
 	var header http.Header
 	switch {
@@ -109,14 +114,21 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIG
 	}
 }
 
+// secure makes browsers come back over HTTPS alone (RFC 6797) and take an answer for what it says it is.
+func secure(h http.Header) {
+	h.Set("Strict-Transport-Security", "max-age=31536000")
+	h.Set("X-Content-Type-Options", "nosniff")
+}
+
 // admitted runs the handler beside the limiter. The answer waits for both, and the limiter's refusal
-// is the last word: what the handler read is thrown away, and it has written nothing, since its
-// writes wait for the limiter as well. The role is checked beside the limiter too: a flood of
-// forbidden calls counts.
+// is the last word: it ends what the handler reads, and the handler has written nothing, since its
+// writes wait for the limiter as well. A refusal that the container remembers comes before the handler. The
+// role is checked beside the limiter too: a flood of forbidden calls counts.
 func (s *server) admitted(call *Call) (Answer, http.Header, error) {
+	allowed := call.Caller.Has(s.op.Roles...)
 	answer := func() (a Answer, err error) {
 		err = guard(func() error {
-			if !call.Caller.Has(s.op.Roles...) {
+			if !allowed {
 				return forbidden(s.op)
 			}
 			a, err = s.handle(call)
@@ -124,29 +136,53 @@ func (s *server) admitted(call *Call) (Answer, http.Header, error) {
 		})
 		return a, err
 	}
-	if s.env.Admit == nil {
+	if s.env.Limiter == nil {
 		a, err := answer()
 		return a, nil, err
 	}
-	word := admission.Ask(func() (header http.Header, err error) {
-		err = guard(func() error {
-			header, err = s.env.Admit(call.Context(), call.Caller, s.op.Limit)
-			return err
-		})
-		return header, err
-	})
-	if s.op.Limit == operations.Copilot {
+	class := s.op.Limit
+	if class == operations.Reserved && !allowed {
+		class = operations.Ordinary // the reserve is for calls that can do something
+	}
+	word, ctx, cancel := s.ask(call, class)
+	defer cancel()
+	if word.Refused() || s.op.Limit == operations.Copilot {
 		// What is forwarded cannot be taken back, so nothing of it runs before the call is admitted.
 		if err := word.Wait(); err != nil {
 			return Answer{}, word.Header(), err
 		}
 	}
-	call.Request = call.Request.WithContext(word.Context(call.Context()))
+	call.Request = call.Request.WithContext(word.Context(ctx))
 	a, err := answer()
 	if refusal := word.Wait(); refusal != nil {
 		return Answer{}, word.Header(), refusal
 	}
 	return a, word.Header(), err
+}
+
+// ask asks for the limiter's word on a call. The context ends when the word is a refusal.
+func (s *server) ask(call *Call, class operations.LimitClass) (*admission.Admission, context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(call.Context())
+	end := func() { cancel(nil) }
+	var known http.Header
+	err := guard(func() (err error) {
+		known, err = s.env.Limiter.Recall(call.Caller, class)
+		return err
+	})
+	if err != nil {
+		return admission.Refuse(known, err), ctx, end
+	}
+	outer := call.Context()
+	return admission.Ask(func() (header http.Header, err error) {
+		err = guard(func() error {
+			header, err = s.env.Limiter.Admit(outer, call.Caller, class)
+			return err
+		})
+		if err != nil {
+			cancel(err)
+		}
+		return header, err
+	}), ctx, end
 }
 
 // guard turns a panic into an error, so that a fault in one call ends neither the process nor leaves

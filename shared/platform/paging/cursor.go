@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// A Cursor is the place in a time series that a caller goes on from, as it was sent.
+// A Cursor is the place in a list that a caller goes on from, as it was sent.
 type Cursor struct {
 	Limit int
 	text  string

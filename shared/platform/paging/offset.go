@@ -5,17 +5,18 @@
 // page and stands in the header Link with rel="next" as well (RFC 8288). There is no total: counting
 // would cost a full read.
 //
-// Most lists take offset. What an offset means while others write: an item that is added before the
+// Most lists take offset, and cursor in its place, which next hands out beyond the largest offset. What an offset means while others write: an item that is added before the
 // page's place shifts all that follow by one, so that the next page repeats an item; one that leaves
 // the list there makes the next page leave one out. Few lists lose items: see the List of each part
-// of the domain. Time series take cursor, with which nothing is repeated and nothing that existed
-// throughout is left out.
+// of the domain. With a cursor nothing is repeated and nothing that existed throughout is left out. Time
+// series take cursor alone.
 package paging
 
 import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
@@ -28,8 +29,8 @@ import (
 const (
 	MaxLimit     = 100
 	DefaultLimit = 50
-	// MaxOffset bounds what skipping may cost. Where a list goes on behind it, next still says so,
-	// and following it is answered with OFFSET_TOO_LARGE: no list ever ends in silence.
+	// MaxOffset bounds what skipping may cost. Where a list goes on behind it, next goes on by cursor, so
+	// that each list can be walked to its end.
 	MaxOffset = 10_000
 )
 
@@ -43,24 +44,34 @@ func limitOf(in *request.Input) int {
 	return in.QueryInteger("limit", 1, MaxLimit, DefaultLimit)
 }
 
-// ByOffset reads limit (1 to 100, default 50) and offset (0 to 10,000, default 0). An offset beyond
-// makes the request's problem OFFSET_TOO_LARGE.
-func ByOffset(in *request.Input) dynamo.Window {
-	w := dynamo.Window{Limit: limitOf(in)}
-	raw, _ := in.Query("offset", offsetRule)
+// A Place is the page of a list that a caller asks for: by an offset, or by the cursor of the page before.
+type Place struct {
+	window dynamo.Window
+	cursor Cursor
+}
+
+// ByOffset reads limit (1 to 100, default 50) and offset (0 to 10,000, default 0), or a cursor in place of
+// offset. An offset beyond makes the request's problem OFFSET_TOO_LARGE.
+func ByOffset(in *request.Input) Place {
+	cursor := ByCursor(in)
+	p := Place{window: dynamo.Window{Limit: cursor.Limit}, cursor: cursor}
+	raw, given := in.Query("offset", offsetRule)
+	if given && cursor.given {
+		in.Fault("cursor", "exclusive", "must not stand beside offset")
+	}
 	if raw == "" { // not given, or a fault already
-		return w
+		return p
 	}
 	n, err := strconv.Atoi(raw)
 	if err != nil || n > MaxOffset {
-		p := problem.New(problem.OffsetTooLarge,
-			"An offset reads all that it skips and is bound to %d; narrow the list by its filters.", MaxOffset)
-		p.Faults = []problem.Fault{{Parameter: "offset", Code: "range", Detail: "must be " + offsetRule.Says}}
-		in.Refuse(p)
-		return w
+		refusal := problem.New(problem.OffsetTooLarge,
+			"An offset reads all that it skips and is bound to %d; follow next, or narrow the list by its filters.", MaxOffset)
+		refusal.Faults = []problem.Fault{{Parameter: "offset", Code: "range", Detail: "must be " + offsetRule.Says}}
+		in.Refuse(refusal)
+		return p
 	}
-	w.Skip = n
-	return w
+	p.window.Skip = n
+	return p
 }
 
 // A Query is what a list is asked for: its path, which begins with /api, and the filters that were
@@ -100,11 +111,34 @@ func (b body[T]) answer() lambdahttp.Answer {
 	return a
 }
 
-// Offset answers with a page of a list that takes offset.
-func Offset[T any](c *lambdahttp.Call, q Query, w dynamo.Window, page dynamo.Page[T]) lambdahttp.Answer {
-	b := body[T]{Items: page.Items, Limit: w.Limit, Offset: &w.Skip}
-	if page.More {
+// List answers with a page of a list that takes offset or cursor. What read returns is one window of it. Within
+// reach of an offset, next goes on by offset, and behind that by cursor.
+func List[T any](c *lambdahttp.Call, q Query, p Place, read func(dynamo.Window) (dynamo.Page[T], error)) (lambdahttp.Answer, error) {
+	behind, err := p.cursor.Position(q, isSortKey)
+	if err != nil {
+		return lambdahttp.Answer{}, err
+	}
+	w := p.window
+	w.Behind = behind
+	page, err := read(w)
+	if err != nil {
+		return lambdahttp.Answer{}, err
+	}
+	b := body[T]{Items: page.Items, Limit: w.Limit}
+	if !p.cursor.given {
+		b.Offset = &w.Skip
+	}
+	switch {
+	case !page.More:
+	case p.cursor.given || w.Skip+w.Limit > MaxOffset:
+		b.Next = q.href(c, w.Limit, "cursor", q.Pack(page.Last))
+	default:
 		b.Next = q.href(c, w.Limit, "offset", strconv.Itoa(w.Skip+w.Limit))
 	}
-	return b.answer()
+	return b.answer(), nil
+}
+
+// isSortKey tells whether a position can be the sort key of an item: all are of printable ASCII.
+func isSortKey(position string) bool {
+	return !strings.ContainsFunc(position, func(c rune) bool { return c < ' ' || c > '~' })
 }

@@ -38,19 +38,26 @@ func query(c *lambdahttp.Call, path string) paging.Query {
 	return q
 }
 
-// numbers is a list of the numbers below n that takes offset.
+// numbers is a list of the numbers below n that takes offset, and cursor in its place.
 func numbers(n int) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		q, w := query(c, "/api/numbers"), paging.ByOffset(c.Input)
+		q, place := query(c, "/api/numbers"), paging.ByOffset(c.Input)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		var page dynamo.Page[int]
-		for i := w.Skip; i < min(n, w.Skip+w.Limit); i++ {
-			page.Items = append(page.Items, i)
-		}
-		page.More = w.Skip+w.Limit < n
-		return paging.Offset(c, q, w, page), nil
+		return paging.List(c, q, place, func(w dynamo.Window) (dynamo.Page[int], error) {
+			first := w.Skip
+			if last, err := strconv.Atoi(w.Behind); err == nil {
+				first = last + 1
+			}
+			var page dynamo.Page[int]
+			for i := first; i < min(n, first+w.Limit); i++ {
+				page.Items = append(page.Items, i)
+				page.Last = strconv.Itoa(i)
+			}
+			page.More = first+w.Limit < n
+			return page, nil
+		})
 	}
 }
 
@@ -160,13 +167,45 @@ func TestOffset_EmptyList_IsAnEmptyArray(t *testing.T) {
 	}
 }
 
-func TestOffset_ListBeyondTheLargestOffset_StillNamesANextThatIsRefused(t *testing.T) {
-	p := read(t, get(t, numbers(20_000), "limit=100&offset=10000"))
+func TestOffset_ListBeyondTheLargestOffset_GoesOnByCursorToItsEnd(t *testing.T) {
+	const n = 10_333
+	p := read(t, get(t, numbers(n), "kind=prime&limit=100&offset=10000"))
 	if len(p.Items) != 100 || p.Items[0] != 10_000 {
 		t.Fatalf("the page begins with %v", p.Items)
 	}
-	_, rawQuery, _ := strings.Cut(p.Next, "?")
-	refused(t, get(t, numbers(20_000), rawQuery), problem.OffsetTooLarge, "offset")
+	want := 10_100
+	for pages := 1; p.Next != ""; pages++ {
+		if pages > 4 {
+			t.Fatal("the walk has no end")
+		}
+		cursorOf(t, p.Next)
+		_, rawQuery, _ := strings.Cut(p.Next, "?")
+		p = read(t, get(t, numbers(n), rawQuery))
+		if p.Offset != nil {
+			t.Errorf("a page by cursor says that its offset is %d", *p.Offset)
+		}
+		for _, item := range p.Items {
+			if item != want {
+				t.Fatalf("%d comes where %d is due", item, want)
+			}
+			want++
+		}
+	}
+	if want != n {
+		t.Errorf("the walk ends before %d of %d", want, n)
+	}
+}
+
+func TestOffset_AnyPageOfTheList_CanBeAskedForByCursor(t *testing.T) {
+	q := paging.Query{Path: "/api/numbers", Filter: url.Values{"kind": {"prime"}}}
+	p := read(t, get(t, numbers(120), "kind=prime&limit=5&cursor="+q.Pack("41")))
+	if len(p.Items) != 5 || p.Items[0] != 42 || p.Limit != 5 {
+		t.Errorf("the page is %+v", p)
+	}
+	refused(t, get(t, numbers(120), "cursor="+q.Pack("41")), problem.InvalidCursor, "cursor")
+	refused(t, get(t, numbers(120), "kind=prime&cursor="+q.Pack("4\x00")), problem.InvalidCursor, "cursor")
+	refused(t, get(t, numbers(120), "kind=prime&cursor="+q.Pack("\xff")), problem.InvalidCursor, "cursor")
+	refused(t, get(t, numbers(120), "kind=prime&offset=0&cursor="+q.Pack("41")), problem.ValidationFailed, "cursor")
 }
 
 // refused checks that a problem of the code names the parameters, and nothing else.

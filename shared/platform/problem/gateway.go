@@ -51,8 +51,8 @@ var GatewayResponses = []GatewayResponse{
 
 const (
 	unauthenticated = "The request carries no access token that is valid here."
-	failed          = "The service gave no answer. Whether a change was made is not known; read before trying again."
-	timedOut        = "The service took too long to answer. Whether a change was made is not known; read before trying again."
+	failed          = "The service gave no answer. If the call was to change something, whether it did is not known; read before trying again."
+	timedOut        = "The service took too long to answer. If the call was to change something, whether it did is not known; read before trying again."
 )
 
 // GatewayResponseOf returns the answer of a type, or that of DEFAULT_5XX for one that is not listed.

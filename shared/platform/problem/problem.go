@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // A Code names one kind of failure. Codes are part of the contract and never change their meaning.
@@ -27,9 +28,16 @@ const (
 	Unauthenticated        Code = "UNAUTHENTICATED"
 	Forbidden              Code = "FORBIDDEN"
 	NotFound               Code = "NOT_FOUND"
+	MethodNotAllowed       Code = "METHOD_NOT_ALLOWED"
 	InvalidStateTransition Code = "INVALID_STATE_TRANSITION"
 	RolloutActive          Code = "ROLLOUT_ACTIVE"
 	ReleaseImmutable       Code = "RELEASE_IMMUTABLE"
+	VersionFrozen          Code = "VERSION_FROZEN"
+	VersionOpen            Code = "VERSION_OPEN"
+	FourEyes               Code = "FOUR_EYES"
+	ContentChanged         Code = "CONTENT_CHANGED"
+	EffectivityFull        Code = "EFFECTIVITY_FULL"
+	MethodIncomplete       Code = "METHOD_INCOMPLETE"
 	Conflict               Code = "CONFLICT"
 	PreconditionFailed     Code = "PRECONDITION_FAILED"
 	BodyTooLarge           Code = "BODY_TOO_LARGE"
@@ -62,10 +70,16 @@ var Kinds = []Kind{
 	{OffsetTooLarge, http.StatusBadRequest, "The offset is too large"},
 	{Unauthenticated, http.StatusUnauthorized, "A valid access token is required"},
 	{Forbidden, http.StatusForbidden, "The caller may not do this"},
+	{FourEyes, http.StatusForbidden, "Someone else has to approve this"},
 	{NotFound, http.StatusNotFound, "There is no such resource"},
-	{InvalidStateTransition, http.StatusConflict, "The rollout cannot make this move"},
+	{MethodNotAllowed, http.StatusMethodNotAllowed, "The resource has no such method"},
+	{InvalidStateTransition, http.StatusConflict, "The resource cannot make this move"},
 	{RolloutActive, http.StatusConflict, "A rollout is already active on this channel"},
 	{ReleaseImmutable, http.StatusConflict, "The version was published with another digest"},
+	{VersionFrozen, http.StatusConflict, "The version can no longer be saved"},
+	{VersionOpen, http.StatusConflict, "Another version is still open"},
+	{ContentChanged, http.StatusConflict, "The content is not the one that was named"},
+	{EffectivityFull, http.StatusConflict, "The method has no room for another decision"},
 	{Conflict, http.StatusConflict, "The resource is in conflict with the request"},
 	{ReportStale, http.StatusConflict, "The report is about another version than the box was offered"},
 	{PreconditionFailed, http.StatusPreconditionFailed, "The precondition does not hold"},
@@ -73,6 +87,7 @@ var Kinds = []Kind{
 	{UnsupportedMediaType, http.StatusUnsupportedMediaType, "The body must be JSON"},
 	{ReleaseNotPublished, http.StatusUnprocessableEntity, "The version was never published"},
 	{FactoryNotInOrganization, http.StatusUnprocessableEntity, "The factory does not belong to the organization"},
+	{MethodIncomplete, http.StatusUnprocessableEntity, "The version is not complete"},
 	{IdempotencyKeyReused, http.StatusUnprocessableEntity, "The idempotency key belongs to another request"},
 	{RateLimited, http.StatusTooManyRequests, "The fair-use limit is reached"},
 	{Internal, http.StatusInternalServerError, "The service failed"},
@@ -132,7 +147,9 @@ type Error struct {
 	RetryAfter time.Duration
 	// Policies names the fair-use policies that were exceeded.
 	Policies []string
-	cause    error
+	// Allow lists the methods that a resource has, beside METHOD_NOT_ALLOWED.
+	Allow []string
+	cause error
 }
 
 // New makes an error that is safe to show: the detail speaks to the caller.
@@ -163,6 +180,9 @@ func Missing() *Error { return New(NotFound, "There is no such resource.") }
 
 // After asks the caller to wait before the next try.
 func (e *Error) After(d time.Duration) *Error { e.RetryAfter = d; return e }
+
+// Allowing names the methods that the resource has.
+func (e *Error) Allowing(methods []string) *Error { e.Allow = methods; return e }
 
 func (e *Error) Error() string {
 	s := string(e.Code) + ": " + e.Detail
@@ -204,13 +224,47 @@ type Document struct {
 // ContentType is the media type of a Document.
 const ContentType = "application/problem+json"
 
-// Document gives the error's body. instance is the path that was asked for.
+// A document is bounded, however much is wrong with a request: MaxFaults faults, MaxDocument bytes.
+const (
+	MaxFaults   = 100
+	MaxDocument = 16 << 10
+)
+
+// maxText bounds a text of a caller's that a document repeats, such as a field's name, in bytes.
+const maxText = 256
+
+// Document gives the error's body. instance is the path that was asked for. Faults that have no room
+// are left out and counted in the detail.
 func (e *Error) Document(instance, requestID string) Document {
 	k := KindOf(e.Code)
-	return Document{
+	d := Document{
 		Type: e.Code.Type(), Title: k.Title, Status: k.Status, Detail: e.Detail,
-		Instance: instance, Code: e.Code, RequestID: requestID, Errors: e.Faults, Policies: e.Policies,
+		Instance: cut(instance, 2048), Code: e.Code, RequestID: requestID, Policies: e.Policies,
 	}
+	room := MaxDocument - 6*len(d.Instance) - 2048
+	for _, f := range e.Faults[:min(len(e.Faults), MaxFaults)] {
+		f.Pointer, f.Parameter, f.Detail = cut(f.Pointer, maxText), cut(f.Parameter, maxText), cut(f.Detail, 2*maxText)
+		text, err := json.Marshal(f)
+		if room -= len(text) + 1; err != nil || room < 0 {
+			break
+		}
+		d.Errors = append(d.Errors, f)
+	}
+	if left := len(e.Faults) - len(d.Errors); left > 0 {
+		d.Detail += fmt.Sprintf(" %d more faults are not listed.", left)
+	}
+	return d
+}
+
+// cut shortens a text to at most n bytes of whole characters.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	const mark = "…"
+	for n -= len(mark); n > 0 && !utf8.RuneStart(text[n]); n-- {
+	}
+	return text[:n] + mark
 }
 
 // Header gives the headers that belong to the error.
@@ -218,6 +272,9 @@ func (e *Error) Header() http.Header {
 	h := http.Header{"Content-Type": {ContentType}, "Cache-Control": {"no-store"}}
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	}
+	if len(e.Allow) > 0 {
+		h.Set("Allow", strings.Join(e.Allow, ", "))
 	}
 	if e.Code == Unauthenticated {
 		h.Set("WWW-Authenticate", "Bearer")

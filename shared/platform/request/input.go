@@ -12,28 +12,30 @@ import (
 	"strconv"
 	"strings"
 
+	"wavegate/shared/platform/fields"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/strictjson"
 	"wavegate/shared/platform/value"
 )
 
-// MaxBody is the largest body taken, in bytes.
+// MaxBody is the largest body taken, in bytes, where the operation's row names no other bound.
 const MaxBody = 16 << 10
 
 // An Input is a request that is being read. Ask it for every value, then for Err; a value is to be
 // used only when Err returned nil.
 type Input struct {
 	r      *http.Request
-	faults []problem.Fault
-	body   *Body
+	faults fields.Faults
+	body   *fields.Object
 	fatal  *problem.Error // a body that cannot be read at all
 	query  url.Values
 	known  []string
+	most   int64 // bytes of the body
 }
 
 // Of starts reading a request.
 func Of(r *http.Request) *Input {
-	in := &Input{r: r}
+	in := &Input{r: r, most: MaxBody}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		in.parameter("query", "format", "must be a query string in percent-encoding")
@@ -42,14 +44,17 @@ func Of(r *http.Request) *Input {
 	return in
 }
 
+// BoundBody makes another bound than MaxBody that of the body, in bytes.
+func (in *Input) BoundBody(most int) { in.most = int64(most) }
+
 func (in *Input) parameter(name, code, detail string) {
-	in.faults = append(in.faults, problem.Fault{Parameter: name, Code: code, Detail: detail})
+	in.faults.Add(problem.Fault{Parameter: name, Code: code, Detail: detail})
 }
 
 // Err reports all faults at once: those of the values that were asked for, and every query parameter
 // and body field that was not.
 func (in *Input) Err() error {
-	faults := in.faults
+	all := in.faults.Copy()
 	unknown := make([]string, 0, len(in.query))
 	for name := range in.query {
 		if !slices.Contains(in.known, name) {
@@ -58,15 +63,16 @@ func (in *Input) Err() error {
 	}
 	slices.Sort(unknown)
 	for _, name := range unknown {
-		faults = append(faults, problem.Fault{Parameter: name, Code: "unknown", Detail: "is not a parameter of this operation"})
+		all.Add(problem.Fault{Parameter: name, Code: "unknown", Detail: "is not a parameter of this operation"})
 	}
 	if in.fatal != nil {
-		in.fatal.Faults = append(faults, in.fatal.Faults...)
+		in.fatal.Faults = append(all.List(), in.fatal.Faults...)
 		return in.fatal
 	}
 	if in.body != nil {
-		faults = append(faults, in.body.unknown()...)
+		in.body.Unread(&all)
 	}
+	faults := all.List()
 	if len(faults) == 0 {
 		return nil
 	}
@@ -169,32 +175,41 @@ func (in *Input) IdempotencyKey() string {
 	return key
 }
 
-// Body returns the JSON object of the request. Its faults join the others in Err.
-func (in *Input) Body() *Body {
-	in.body = &Body{in: in}
-	if in.fatal = in.mediaType(); in.fatal != nil {
-		return in.body
+// Body returns the JSON object of the request. Its faults join the others in Err. A body that
+// cannot be read is an object without fields whose faults nobody hears of: Err says what is wrong.
+func (in *Input) Body() *fields.Object {
+	text, fatal := in.read()
+	if fatal != nil {
+		in.fatal = fatal
+		return fields.Of(nil, &fields.Faults{})
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(nil, in.r.Body, MaxBody))
+	in.body = fields.Of(text, &in.faults)
+	return in.body
+}
+
+// read returns the text of a body that is a JSON object.
+func (in *Input) read() ([]byte, *problem.Error) {
+	if fatal := in.mediaType(); fatal != nil {
+		return nil, fatal
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(nil, in.r.Body, in.most))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		in.fatal = problem.New(problem.BodyTooLarge, "The body is larger than %d bytes.", MaxBody)
-		return in.body
+		return nil, problem.New(problem.BodyTooLarge, "The body is larger than %d bytes.", in.most)
 	}
 	if err != nil {
-		in.fatal = problem.Wrap(err, problem.InvalidJSON, "The body could not be read.")
-		return in.body
+		return nil, problem.Wrap(err, problem.InvalidJSON, "The body could not be read.")
 	}
 	if err := strictjson.Check(text); errors.Is(err, strictjson.ErrEmpty) {
-		in.fatal = problem.New(problem.InvalidJSON, "The body is empty; a JSON object is expected.")
+		return nil, problem.New(problem.InvalidJSON, "The body is empty; a JSON object is expected.")
 	} else if err != nil {
-		in.fatal = problem.New(problem.InvalidJSON, "The body %s.", err)
-	} else if kind := strictjson.KindOf(text); kind != strictjson.Object {
-		in.fatal = problem.New(problem.ValidationFailed, "The body must be a JSON object, not %s.", kind)
-		in.fatal.Faults = []problem.Fault{{Pointer: "", Code: "type", Detail: "must be an object, not " + string(kind)}}
-	} else {
-		in.body.members = strictjson.Members(text)
+		return nil, problem.New(problem.InvalidJSON, "The body %s.", err)
 	}
-	return in.body
+	if kind := strictjson.KindOf(text); kind != strictjson.Object {
+		fatal := problem.New(problem.ValidationFailed, "The body must be a JSON object, not %s.", kind)
+		fatal.Faults = []problem.Fault{{Pointer: "", Code: "type", Detail: "must be an object, not " + string(kind)}}
+		return nil, fatal
+	}
+	return text, nil
 }
 
 // mediaType takes application/json, with charset utf-8 or none (RFC 8259 §11), and not compressed.

@@ -24,8 +24,9 @@ const (
 	LimitOrganization        Name = "LIMIT_ORGANIZATION"
 	LimitCopilotUser         Name = "LIMIT_COPILOT_USER"
 	LimitCopilotOrganization Name = "LIMIT_COPILOT_ORGANIZATION"
-	// LimitDeadlineMS is how long a call may wait for the limiter, in milliseconds, except a container's
-	// first call. Only a machine that is far slower than AWS needs another than the default.
+	// LimitDeadlineMS is how long a call may wait for the limiter, in milliseconds; a second where a
+	// connection to the store has to be made. Only a machine that is far slower than AWS needs another than
+	// the default.
 	LimitDeadlineMS Name = "LIMIT_DEADLINE_MS"
 
 	// CORSOrigins are the origins whose pages may read answers, separated by commas, such as
@@ -47,6 +48,9 @@ const (
 	// looks at every row for each partition, has another than the default.
 	ReportShards Name = "REPORT_SHARDS"
 
+	// FleetIssuers are the issuers of tokens that grant the role edge, separated by spaces, in the order of
+	// the authorizer's setting. The first is that of boxes that name none.
+	FleetIssuers Name = "FLEET_ISSUERS"
 	// CopilotURL is the upstream of the copilot, an absolute https URL (http on loopback); empty: none.
 	CopilotURL Name = "COPILOT_URL"
 	// CopilotSecret is what the upstream knows the service by; it is required with a URL.

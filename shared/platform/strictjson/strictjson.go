@@ -205,3 +205,11 @@ func Integer(literal string) (int64, bool) {
 	}
 	return n, true
 }
+
+// Significant is how many significant digits a JSON number has: zeros at either end of its digits are
+// not, so 0.0150 and 1500 have two.
+func Significant(literal string) int {
+	mantissa, _, _ := strings.Cut(strings.ToLower(literal), "e")
+	digits := strings.NewReplacer("-", "", ".", "").Replace(mantissa)
+	return len(strings.Trim(digits, "0"))
+}

@@ -21,8 +21,8 @@ var (
 	}
 	// DisplayName is the rule of what people call a thing: a factory, a machine, a production method.
 	DisplayName = &Text{
-		Min: 1, Max: 200, Trim: true, Check: Printable,
-		Says: "1 to 200 characters without control characters",
+		Min: 1, Max: 200, Trim: true, Check: Visible,
+		Says: "1 to 200 characters without control characters and characters that nobody sees",
 	}
 	// ID is the rule of identifiers that other systems choose: issuers, users, resources of any type.
 	ID = &Text{Pattern: `[ -~]{1,512}`, Says: "1 to 512 printable ASCII characters"}
@@ -57,6 +57,24 @@ func ParseTime(text string) time.Time {
 	}
 	return at.UTC()
 }
+
+// Visible tells whether a value holds neither control characters nor characters that nobody sees and that
+// make one name look like another: those of no width, those that turn the direction of text, and line
+// separators (Unicode Technical Report 36).
+func Visible(value string) bool {
+	return Printable(value) && !strings.ContainsFunc(value, func(c rune) bool { return unicode.Is(invisible, c) })
+}
+
+var invisible = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x00ad, Hi: 0x00ad, Stride: 1}, // soft hyphen
+	{Lo: 0x061c, Hi: 0x061c, Stride: 1}, // Arabic letter mark
+	{Lo: 0x180e, Hi: 0x180e, Stride: 1}, // Mongolian vowel separator
+	{Lo: 0x200b, Hi: 0x200f, Stride: 1}, // zero-width space, joiners, direction marks
+	{Lo: 0x2028, Hi: 0x202e, Stride: 1}, // line and paragraph separators, embeddings and overrides
+	{Lo: 0x2060, Hi: 0x206f, Stride: 1}, // word joiner, isolates, deprecated format characters
+	{Lo: 0xfeff, Hi: 0xfeff, Stride: 1}, // zero-width no-break space
+	{Lo: 0xfff9, Hi: 0xfffb, Stride: 1}, // annotations
+}, LatinOffset: 1}
 
 // Printable tells whether a value holds no control characters.
 func Printable(value string) bool {

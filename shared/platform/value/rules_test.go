@@ -27,7 +27,7 @@ func TestRules_TakeAndRefuse(t *testing.T) {
 		"Slug": {value.Slug, []string{"a", "munich-1", strings.Repeat("a", 63)},
 			[]string{"", "-a", "Munich", "a_b", "a.b", strings.Repeat("a", 64)}},
 		"DisplayName": {value.DisplayName, []string{"a", "Fräsen, Halle 1", strings.Repeat("ü", 200)},
-			[]string{"", " \t", "a\nb", "a\x7fb", strings.Repeat("ü", 201)}},
+			[]string{"", " \t", "a\nb", "a\x7fb", "\u200b", "a\u200bb", "a\u202eb", "\ufeffa", "a\u2028b", "a\u2066b\u2069", strings.Repeat("ü", 201)}},
 		"ID": {value.ID, []string{"https://a.example", "a b", strings.Repeat("~", 512)}, []string{"", "ä", "a\tb", strings.Repeat("a", 513)}},
 		"UUID": {value.UUID, []string{"0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a", "0192F0C1-6D2E-7A55-9C3B-1F2E3D4C5B6A"},
 			[]string{"", "0192f0c16d2e7a559c3b1f2e3d4c5b6a", "{0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a}", "0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6g"}},

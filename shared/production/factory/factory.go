@@ -5,33 +5,60 @@ import (
 	"time"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/value"
 )
 
 // A Factory belongs to one organization for ever.
 type Factory struct {
-	FactoryID      string    `json:"factoryId"`
-	OrganizationID string    `json:"organizationId"`
-	Name           string    `json:"name"`
+	FactoryID      string `json:"factoryId"`
+	OrganizationID string `json:"organizationId"`
+	Name           string `json:"name"`
+	// MethodApproval says who may approve production methods; empty: someone else than their authors.
+	MethodApproval Approval  `json:"methodApproval,omitempty"`
 	CreatedAt      time.Time `json:"createdAt"`
 	UpdatedAt      time.Time `json:"updatedAt"`
 	Revision       int64     `json:"revision"` // from 1
 }
 
 // A Registration is what a platform owner says about a factory.
-type Registration struct{ OrganizationID, Name string }
+type Registration struct {
+	OrganizationID, Name string
+	MethodApproval       Approval // empty keeps what there is
+}
+
+// An Approval says who may approve production methods in a factory. The platform owner sets it, so that
+// nobody relaxes a rule that they are bound by.
+type Approval string
+
+// Approvals.
+const (
+	FourEyes Approval = "four-eyes" // someone who neither saved nor submitted the version
+	Single   Approval = "single"    // any engineer
+)
+
+// ApprovalRule is the rule of an Approval.
+var ApprovalRule = &value.Text{Pattern: string(FourEyes) + "|" + string(Single), Says: "four-eyes or single"}
 
 // register decides what a registration makes of a factory: its next state and the event that tells of
 // it; no event where nothing changes. Another organization than the factory has is CONFLICT.
 func (f Factory) register(id string, r Registration, at time.Time) (next Factory, event string, err error) {
-	next = Factory{FactoryID: id, OrganizationID: r.OrganizationID, Name: r.Name, CreatedAt: at, UpdatedAt: at, Revision: f.Revision + 1}
+	next = Factory{FactoryID: id, OrganizationID: r.OrganizationID, Name: r.Name, MethodApproval: r.MethodApproval,
+		CreatedAt: at, UpdatedAt: at, Revision: f.Revision + 1}
+	if r.MethodApproval == "" {
+		next.MethodApproval = f.MethodApproval
+	}
 	switch {
 	case f.Revision == 0:
 		return next, "FactoryRegistered", nil
 	case f.OrganizationID != r.OrganizationID:
 		return f, "", problem.New(problem.Conflict, "The factory belongs to another organization, and a factory never changes its organization.")
-	case f.Name == r.Name:
-		return f, "", nil
 	}
 	next.CreatedAt = f.CreatedAt
-	return next, "FactoryRenamed", nil
+	switch {
+	case f.Name != r.Name:
+		return next, "FactoryRenamed", nil
+	case f.MethodApproval != next.MethodApproval:
+		return next, "FactoryMethodApprovalChanged", nil
+	}
+	return f, "", nil
 }

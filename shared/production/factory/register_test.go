@@ -13,6 +13,8 @@ func TestRegister_DecidesByWhatTheFactoryIs(t *testing.T) {
 	there := Factory{FactoryID: "munich-1", OrganizationID: "acme", Name: "Munich", CreatedAt: made, UpdatedAt: made, Revision: 4}
 	renamed := there
 	renamed.Name, renamed.UpdatedAt, renamed.Revision = "Munich, hall 1", at, 5
+	single := there
+	single.MethodApproval, single.UpdatedAt, single.Revision = Single, at, 5
 	for name, c := range map[string]struct {
 		was   Factory
 		wish  Registration
@@ -20,10 +22,12 @@ func TestRegister_DecidesByWhatTheFactoryIs(t *testing.T) {
 		event string
 		code  problem.Code
 	}{
-		"new":                  {Factory{}, Registration{"acme", "Munich"}, Factory{"munich-1", "acme", "Munich", at, at, 1}, "FactoryRegistered", ""},
-		"what is there":        {there, Registration{"acme", "Munich"}, there, "", ""},
-		"another name":         {there, Registration{"acme", "Munich, hall 1"}, renamed, "FactoryRenamed", ""},
-		"another organization": {there, Registration{"rival", "Munich"}, there, "", problem.Conflict},
+		"new":                  {Factory{}, Registration{"acme", "Munich", ""}, Factory{"munich-1", "acme", "Munich", "", at, at, 1}, "FactoryRegistered", ""},
+		"what is there":        {there, Registration{"acme", "Munich", ""}, there, "", ""},
+		"another name":         {there, Registration{"acme", "Munich, hall 1", ""}, renamed, "FactoryRenamed", ""},
+		"another approval":     {there, Registration{"acme", "Munich", Single}, single, "FactoryMethodApprovalChanged", ""},
+		"approval left out":    {single, Registration{"acme", "Munich", ""}, single, "", ""},
+		"another organization": {there, Registration{"rival", "Munich", ""}, there, "", problem.Conflict},
 	} {
 		next, event, err := c.was.register("munich-1", c.wish, at)
 		if next != c.next || event != c.event || (err == nil) != (c.code == "") || err != nil && !problem.Has(err, c.code) {

@@ -47,7 +47,7 @@ func newFactory(t testing.TB, db *dynamo.DB) string {
 
 func put(t *testing.T, machines *machine.Store, factoryID, code, name string) (created bool) {
 	t.Helper()
-	created, err := machines.Put(admission.Unlimited(t.Context()), insider, audit.Origin{}, factoryID, code, name, request.Preconditions{})
+	created, err := machines.Put(admission.Unlimited(t.Context()), insider, audit.Origin{}, factoryID, code, machine.Registration{Name: name}, request.Preconditions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestPut_WithAnEntityTagOfThePast_IsRefused(t *testing.T) {
 	each(t, func(t *testing.T, machines *machine.Store, trail *audit.Log, factoryID string) {
 		put(t, machines, factoryID, "press-1", "Press")
 		put(t, machines, factoryID, "press-1", "Big press")
-		_, err := machines.Put(admission.Unlimited(t.Context()), insider, audit.Origin{}, factoryID, "press-1", "Small press", ifMatch(`"1"`))
+		_, err := machines.Put(admission.Unlimited(t.Context()), insider, audit.Origin{}, factoryID, "press-1", machine.Registration{Name: "Small press"}, ifMatch(`"1"`))
 		if !problem.Has(err, problem.PreconditionFailed) {
 			t.Errorf("got %v", err)
 		}
@@ -119,7 +119,7 @@ func TestMachines_OfAnotherOrganization_AreAsIfThereWereNone(t *testing.T) {
 		for _, id := range []string{factoryID, "f-that-is-not"} {
 			_, getErr := machines.Get(t.Context(), outsider, id, "press-1")
 			_, listErr := machines.List(t.Context(), outsider, id, dynamo.Window{Limit: 10})
-			_, putErr := machines.Put(admission.Unlimited(t.Context()), outsider, audit.Origin{}, id, "press-1", "Mine", request.Preconditions{})
+			_, putErr := machines.Put(admission.Unlimited(t.Context()), outsider, audit.Origin{}, id, "press-1", machine.Registration{Name: "Mine"}, request.Preconditions{})
 			for _, err := range []error{getErr, listErr, putErr} {
 				if err == nil || err.Error() != problem.Missing().Error() {
 					t.Errorf("%s: got %v", id, err)
@@ -127,7 +127,7 @@ func TestMachines_OfAnotherOrganization_AreAsIfThereWereNone(t *testing.T) {
 			}
 		}
 		// The platform owner reads everything and puts nothing.
-		if _, err := machines.Put(admission.Unlimited(t.Context()), owner, audit.Origin{}, factoryID, "press-1", "Mine", request.Preconditions{}); !problem.Has(err, problem.NotFound) {
+		if _, err := machines.Put(admission.Unlimited(t.Context()), owner, audit.Origin{}, factoryID, "press-1", machine.Registration{Name: "Mine"}, request.Preconditions{}); !problem.Has(err, problem.NotFound) {
 			t.Errorf("the platform owner's put: %v", err)
 		}
 	})

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"reflect"
 	"testing"
 	"time"
 )
@@ -9,17 +10,28 @@ func TestRegister_DecidesByWhatTheMachineIs(t *testing.T) {
 	made := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	at := made.Add(time.Hour)
 	there := Machine{FactoryID: "munich-1", Code: "press-1", Name: "Press", CreatedAt: made, UpdatedAt: made, Revision: 2}
+	of := func(name string, classes []string, made time.Time, revision int64) Machine {
+		return Machine{"munich-1", "press-1", name, classes, made, at, revision}
+	}
+	classed := there
+	classed.Classes = []string{"mill", "saw"}
 	for name, c := range map[string]struct {
 		was   Machine
-		named string
+		wish  Registration
 		next  Machine
 		event string
 	}{
-		"new":           {Machine{}, "Press", Machine{"munich-1", "press-1", "Press", at, at, 1}, "MachineRegistered"},
-		"what is there": {there, "Press", there, ""},
-		"another name":  {there, "Press 1", Machine{"munich-1", "press-1", "Press 1", made, at, 3}, "MachineRenamed"},
+		"new":                    {Machine{}, Registration{Name: "Press"}, of("Press", nil, at, 1), "MachineRegistered"},
+		"new, of two classes":    {Machine{}, Registration{"Press", []string{"saw", "mill"}}, of("Press", []string{"mill", "saw"}, at, 1), "MachineRegistered"},
+		"what is there":          {there, Registration{Name: "Press"}, there, ""},
+		"another name":           {there, Registration{Name: "Press 1"}, of("Press 1", nil, made, 3), "MachineRenamed"},
+		"classes left out":       {classed, Registration{Name: "Press"}, classed, ""},
+		"the same classes":       {classed, Registration{"Press", []string{"saw", "mill"}}, classed, ""},
+		"other classes":          {classed, Registration{"Press", []string{"mill"}}, of("Press", []string{"mill"}, made, 3), "MachineClassesChanged"},
+		"no classes any more":    {classed, Registration{"Press", []string{}}, of("Press", []string{}, made, 3), "MachineClassesChanged"},
+		"another name and class": {classed, Registration{"Saw", []string{"saw"}}, of("Saw", []string{"saw"}, made, 3), "MachineRenamed"},
 	} {
-		if next, event := c.was.register("munich-1", "press-1", c.named, at); next != c.next || event != c.event {
+		if next, event := c.was.register("munich-1", "press-1", c.wish, at); !reflect.DeepEqual(next, c.next) || event != c.event {
 			t.Errorf("%s: got %+v, %q", name, next, event)
 		}
 	}

@@ -46,19 +46,17 @@ func (s *Store) Get(ctx context.Context, caller auth.Principal, factoryID, code 
 //
 // While someone pages, a new machine moves those behind it on by one. Machines are never removed.
 func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID string, w dynamo.Window) (dynamo.Page[Machine], error) {
-	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (dynamo.Page[Machine], error) {
-		return dynamo.List[Machine](ctx, s.db, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, w)
-	})
+	return factory.ListIn[Machine](ctx, s.factories, caller, factoryID, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, w)
 }
 
-// Put registers a machine in a factory of the caller's organization or renames it, and tells whether
+// Put registers a machine in a factory of the caller's organization or changes it, and tells whether
 // it is new. It returns NOT_FOUND for any other factory, PRECONDITION_FAILED, and CONFLICT when the
 // machine keeps changing.
-func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID, code, name string, when request.Preconditions) (created bool, err error) {
+func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID, code string, r Registration, when request.Preconditions) (created bool, err error) {
 	var owner factory.Factory
 	return change.Put(ctx, s.db, from, kind(&owner), key(factoryID, code), when,
 		func(was Machine, at time.Time) (Machine, string, error) {
-			next, event := was.register(factoryID, code, name, at)
+			next, event := was.register(factoryID, code, r, at)
 			return next, event, nil
 		},
 		func(ctx context.Context) (err error) {

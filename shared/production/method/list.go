@@ -8,20 +8,22 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-// List returns the methods of a factory in the order of their creation; those of one product, where
-// it is not empty. What was written is listed at once. It returns NOT_FOUND for a factory that the
-// caller may not know of.
+// List returns the methods of a factory in the order of their creation: those of one product, or those
+// whose latest version has a status, where one of them is not empty. By status the list goes by a global
+// index, and a change shows after a moment, as a rule within a second; what was written is listed at once
+// otherwise. It returns NOT_FOUND for a factory that the caller may not know of.
 //
-// Methods are never removed and new ones come last, so while someone pages nothing moves, but where
+// Methods are never removed and new ones come last, so while someone pages nothing moves, except where
 // the clocks of two containers differ: a method that was created within that difference can come
-// before others and move them on by one.
-func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID, productID string, w dynamo.Window) (dynamo.Page[Method], error) {
+// before others and move them on by one. By status, whatever changes its status moves those behind it.
+func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID, productID string, status Status, w dynamo.Window) (dynamo.Page[Method], error) {
 	in := dynamo.Selection{Table: dynamo.Recipes, Partition: factoryID}
-	if productID != "" {
+	switch {
+	case productID != "":
 		// Every id of a method sorts between # and ~.
 		in.Index, in.Least, in.Most = "byProduct", productID+"#", productID+"#~"
+	case status != "":
+		in.Index, in.Partition = "byStatus", factoryStatus(factoryID, status)
 	}
-	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (dynamo.Page[Method], error) {
-		return dynamo.List[Method](ctx, s.db, in, w)
-	})
+	return factory.ListIn[Method](ctx, s.factories, caller, factoryID, in, w)
 }

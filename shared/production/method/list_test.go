@@ -36,7 +36,7 @@ func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOt
 			wanted := rapid.SampledFrom(append([]string{""}, products...)).Draw(t, "by product")
 			var want []string
 			create := func(productID string) {
-				d := method.Draft{ProductID: productID, Name: "Milling"}
+				d := method.Creation{ProductID: productID, Name: "Milling"}
 				id, err := methods.Create(admission.Unlimited(context.Background()), engineer, audit.Origin{}, factoryID, d, idempotency.Claim{})
 				if err != nil {
 					t.Fatal(err)
@@ -52,7 +52,7 @@ func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOt
 			there := len(want)
 			w := dynamo.Window{Limit: rapid.IntRange(1, 9).Draw(t, "limit")}
 			for more := true; more; w.Skip += w.Limit {
-				page, err := methods.List(context.Background(), engineer, factoryID, wanted, w)
+				page, err := methods.List(context.Background(), engineer, factoryID, wanted, "", w)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -68,7 +68,7 @@ func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOt
 				t.Fatalf("the walk gives %q, want %q", got, want)
 			}
 			rival := auth.Principal{UserID: "rita", OrganizationID: "rival", Roles: engineer.Roles}
-			if _, err := methods.List(context.Background(), rival, factoryID, wanted, w); !problem.Has(err, problem.NotFound) {
+			if _, err := methods.List(context.Background(), rival, factoryID, wanted, "", w); !problem.Has(err, problem.NotFound) {
 				t.Fatalf("another organization gets %v", err)
 			}
 		})

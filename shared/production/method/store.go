@@ -2,6 +2,7 @@ package method
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"wavegate/shared/access/auth"
@@ -13,10 +14,13 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// ResourceType is that of production methods in the audit trail.
-const ResourceType = "production-method"
+// Types of resources in the audit trail. The id of a version is that of its method, a colon and its number.
+const (
+	ResourceType        = "production-method"
+	VersionResourceType = "production-method-version"
+)
 
-// A Store keeps production methods.
+// A Store keeps production methods, their versions and the contents of these.
 type Store struct {
 	db        *dynamo.DB
 	factories *factory.Store
@@ -25,55 +29,134 @@ type Store struct {
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db: db, factories: factory.NewStore(db)} }
 
-// methodItem is a method with the key of the order by product.
+// methodItem is a method with the keys of the orders by product and by status. A method without a version
+// has no status.
 type methodItem struct {
 	Method
 	ProductMethod string `json:"productMethod"`
+	FactoryStatus string `json:"factoryStatus,omitempty"`
 }
 
-// kind tells of methods of a factory. Its owner is read before a method is made.
+// factoryStatus is the key of the order by status.
+func factoryStatus(factoryID string, s Status) string { return factoryID + "#" + string(s) }
+
+// kind tells of methods of a factory. Its owner is read before a method is made or changed.
 func kind(owner *factory.Factory) change.Kind[Method] {
 	return change.Kind[Method]{
 		Type: ResourceType, Table: dynamo.Recipes, Key: "methodId",
 		State: func(m Method) change.State {
-			return change.State{ID: m.MethodID, Revision: m.Revision, ChangedAt: m.CreatedAt,
+			return change.State{ID: m.MethodID, Revision: m.Revision, ChangedAt: m.changedAt(),
 				Stream: audit.Factory(m.FactoryID), Organization: owner.OrganizationID}
 		},
-		Item: func(m Method) any { return methodItem{m, m.ProductID + "#" + m.MethodID} },
+		Item: func(m Method) any {
+			item := methodItem{Method: m, ProductMethod: m.ProductID + "#" + m.MethodID}
+			if m.Latest != nil {
+				item.FactoryStatus = factoryStatus(m.FactoryID, m.Latest.Status)
+			}
+			return item
+		},
 	}
+}
+
+func key(factoryID, methodID string) dynamo.Key {
+	return dynamo.Key{"factoryId": factoryID, "methodId": methodID}
+}
+
+// find returns a method, or NOT_FOUND.
+func (s *Store) find(ctx context.Context, factoryID, methodID string) (m Method, err error) {
+	found, err := s.db.Get(ctx, dynamo.Recipes, key(factoryID, methodID), &m)
+	if err == nil && !found {
+		err = problem.Missing()
+	}
+	return m, err
 }
 
 // Get returns a method of a factory that the caller may know of, or NOT_FOUND.
 func (s *Store) Get(ctx context.Context, caller auth.Principal, factoryID, methodID string) (Method, error) {
-	var m Method
-	var found bool
-	err := dynamo.Together(ctx,
-		func(ctx context.Context) error { _, err := s.factories.Readable(ctx, caller, factoryID); return err },
-		func(ctx context.Context) (err error) {
-			found, err = s.db.Get(ctx, dynamo.Recipes, dynamo.Key{"factoryId": factoryID, "methodId": methodID}, &m)
-			return err
-		})
-	if err == nil && !found {
-		err = problem.Missing()
-	}
-	if err != nil {
-		return Method{}, err
-	}
-	return m, nil
+	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (Method, error) {
+		return s.find(ctx, factoryID, methodID)
+	})
 }
 
 // Create creates a method in a factory of the caller's organization and returns its id; the id of the
 // first call where the claim was used before. It returns NOT_FOUND for any other factory and
 // IDEMPOTENCY_KEY_REUSED.
-func (s *Store) Create(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID string, d Draft, claim idempotency.Claim) (id string, err error) {
+func (s *Store) Create(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID string, c Creation, claim idempotency.Claim) (id string, err error) {
 	var owner factory.Factory
 	return change.Create(ctx, s.db, from, claim,
 		func(set *change.Set, id string) error {
-			change.Record(set, kind(&owner), Method{}, d.create(id, factoryID, set.After(time.Time{})), "ProductionMethodCreated")
+			change.Record(set, kind(&owner), Method{}, c.create(id, factoryID, set.After(time.Time{})), "ProductionMethodCreated")
 			return nil
 		},
 		func(ctx context.Context) (err error) {
 			owner, err = s.factories.Owned(ctx, caller, factoryID)
 			return err
 		})
+}
+
+// versionItem is a version with its sort key.
+type versionItem struct {
+	Version
+	Number string `json:"number"`
+}
+
+// versionKind tells of versions of methods of a factory.
+func versionKind(owner *factory.Factory) change.Kind[Version] {
+	return change.Kind[Version]{
+		Type: VersionResourceType, Table: dynamo.MethodVersions, Key: "number",
+		State: func(v Version) change.State {
+			return change.State{ID: v.ID(), Revision: v.Revision, ChangedAt: v.UpdatedAt,
+				Stream: audit.Factory(v.FactoryID), Organization: owner.OrganizationID}
+		},
+		Item: func(v Version) any { return versionItem{v, number(v.Version)} },
+	}
+}
+
+// number is a version's number with as many digits as all others have.
+func number(version int64) string { return fmt.Sprintf("%010d", version) }
+
+// Ref names a version of a method in a factory.
+type Ref struct {
+	FactoryID, MethodID string
+	Version             int64
+}
+
+func (r Ref) key() dynamo.Key {
+	return dynamo.Key{"methodId": r.MethodID, "number": number(r.Version)}
+}
+
+// lookup returns a version, or the zero value where there is none. Whether its factory is the one that r
+// names is for the caller to see to.
+func (s *Store) lookup(ctx context.Context, r Ref) (v Version, err error) {
+	if r.Version == 0 {
+		return Version{}, nil
+	}
+	_, err = s.db.Get(ctx, dynamo.MethodVersions, r.key(), &v)
+	return v, err
+}
+
+// Version returns a version in a factory that the caller may know of, or NOT_FOUND.
+func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Version, error) {
+	return factory.Beside(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (Version, error) {
+		v, err := s.lookup(ctx, r)
+		if err == nil && v.FactoryID != r.FactoryID {
+			return Version{}, problem.Missing()
+		}
+		return v, err
+	})
+}
+
+// Versions returns the versions of a method, the newest first. What was written is listed at once. It
+// returns NOT_FOUND for a method in a factory that the caller may not know of.
+func (s *Store) Versions(ctx context.Context, caller auth.Principal, factoryID, methodID string, w dynamo.Window) (dynamo.Page[Version], error) {
+	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (page dynamo.Page[Version], err error) {
+		err = dynamo.Together(ctx,
+			func(ctx context.Context) error { _, err := s.find(ctx, factoryID, methodID); return err },
+			func(ctx context.Context) (err error) {
+				in := dynamo.Selection{Table: dynamo.MethodVersions, Partition: methodID, Descending: true}
+				page, err = dynamo.List[Version](ctx, s.db, in, w)
+				return err
+			})
+		return page, err
+	})
 }

@@ -24,7 +24,7 @@ var (
 	engineer = auth.Principal{Issuer: "https://people.example", UserID: "eric", OrganizationID: "acme", Roles: []auth.Role{auth.ProductionEngineer}}
 	rival    = auth.Principal{Issuer: "https://people.example", UserID: "rita", OrganizationID: "rival", Roles: []auth.Role{auth.OrganizationAdmin}}
 	owner    = auth.Principal{Issuer: "https://people.example", UserID: "olga", OrganizationID: "wavegate", Roles: []auth.Role{auth.PlatformOwner, auth.ProductionEngineer}}
-	draft    = method.Draft{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}
+	draft    = method.Creation{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}
 )
 
 // eachFactory runs a test on every store with a factory of acme.
@@ -52,7 +52,7 @@ func TestCreate_ThenGet(t *testing.T) {
 				t.Errorf("%s reads %+v, %v", reader.UserID, m, err)
 			}
 		}
-		if m, err := methods.Get(t.Context(), rival, slug, id); !problem.Has(err, problem.NotFound) || m != (method.Method{}) {
+		if m, err := methods.Get(t.Context(), rival, slug, id); !problem.Has(err, problem.NotFound) || m.Revision != 0 {
 			t.Errorf("another organization reads %+v, %v", m, err)
 		}
 		if _, err := methods.Get(t.Context(), engineer, slug, uuid.NewString()); !problem.Has(err, problem.NotFound) {

@@ -5,6 +5,8 @@ package audit
 
 import (
 	"cmp"
+	"hash/fnv"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,12 +49,29 @@ type Event struct {
 	SourceIP       string    `json:"sourceIp"`
 	RequestID      string    `json:"requestId"`
 	Resource       Resource  `json:"resource"`
+	Reason         string    `json:"reason,omitempty"` // the caller's, where one was given
 	Before         any       `json:"before,omitempty"`
 	After          any       `json:"after,omitempty"`
 }
 
-// Platform is the stream of what happens to channels, rollouts, edges, factories and limits.
+// Platform is the stream of what happens to channels, rollouts, factories and limits.
 const Platform = "platform"
+
+// Boxes are the resources that have streams of their own: a million registrations would otherwise hold back
+// the transaction that halts a rollout, since a partition takes about a thousand writes a second.
+const Boxes = "edge"
+
+// boxShards is the number of streams of boxes. Events never move, so it never changes.
+const boxShards = 16
+
+// Box is the stream of a box: all events of one box are in one.
+func Box(id string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id)) // never fails
+	return boxStream(h.Sum32() % boxShards)
+}
+
+func boxStream(shard uint32) string { return Boxes + "s/" + strconv.FormatUint(uint64(shard), 10) }
 
 // Factory is the stream of what happens inside a factory.
 func Factory(factoryID string) string { return "factory/" + factoryID }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"net/url"
+	"slices"
 	"time"
 
 	"wavegate/shared/platform/request"
@@ -13,7 +14,7 @@ type Filter struct {
 	// From and To bound the time: From is included, To is not. They are cut to the milliseconds that
 	// events have, upwards, so that each keeps its meaning.
 	From, To time.Time
-	// ResourceType and ResourceID name one resource, both or neither.
+	// ResourceType and ResourceID name one resource, both or neither; but for Boxes, which can stand alone.
 	ResourceType, ResourceID string
 	// ActorIssuer and ActorUserID name one user, both or neither: two issuers can have users of the
 	// same id.
@@ -23,13 +24,14 @@ type Filter struct {
 // WordRule is the rule of resource types. A type that matches nothing is no fault: the list is empty.
 var WordRule = &value.Text{Pattern: `[a-z][a-z-]{0,63}`, Says: "a type of resource such as rollout or release-channel"}
 
-// FilterOf reads the query parameters from, to, resourceType, resourceId, actorIssuer and actorUserId.
-func FilterOf(in *request.Input) Filter {
+// FilterOf reads the query parameters from, to, resourceType, resourceId, actorIssuer and actorUserId. The
+// types alone need no resourceId beside them.
+func FilterOf(in *request.Input, alone ...string) Filter {
 	f := Filter{From: timeOf(in, "from"), To: timeOf(in, "to")}
 	if !f.From.IsZero() && !f.To.IsZero() && f.From.After(f.To) {
 		in.Fault("from", "range", "must not be after to")
 	}
-	f.ResourceType, f.ResourceID = pairOf(in, "resourceType", WordRule, "resourceId")
+	f.ResourceType, f.ResourceID = pairOf(in, "resourceType", WordRule, "resourceId", alone...)
 	f.ActorIssuer, f.ActorUserID = pairOf(in, "actorIssuer", value.ID, "actorUserId")
 	return f
 }
@@ -60,12 +62,13 @@ var (
 	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
 )
 
-// pairOf reads two parameters that only mean something together.
-func pairOf(in *request.Input, first string, rule *value.Text, second string) (a, b string) {
+// pairOf reads two parameters that only mean something together, but for the values of the first that may
+// stand alone.
+func pairOf(in *request.Input, first string, rule *value.Text, second string, alone ...string) (a, b string) {
 	a, hasA := in.Query(first, rule)
 	b, hasB := in.Query(second, value.ID)
 	switch {
-	case hasA && !hasB:
+	case hasA && !hasB && !slices.Contains(alone, a):
 		in.Fault(second, "required", "is required beside "+first)
 	case hasB && !hasA:
 		in.Fault(first, "required", "is required beside "+second)

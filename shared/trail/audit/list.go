@@ -1,9 +1,12 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"regexp"
+	"slices"
 	"sync"
+	"time"
 
 	"wavegate/shared/platform/dynamo"
 )
@@ -30,6 +33,63 @@ func NewLog(db *dynamo.DB) *Log { return &Log{db} }
 // global index, and an event shows after a moment, as a rule within a second.
 func (l *Log) List(ctx context.Context, stream string, f Filter, after string, limit int) (dynamo.Page[Event], error) {
 	return dynamo.List[Event](ctx, l.db, f.selection(stream, after), dynamo.Window{Limit: limit})
+}
+
+// Platform is List of what happens on the platform: by a filter with the type Boxes, of the boxes' streams,
+// and otherwise of the platform's. With Boxes alone, each of their streams is read for a whole page, side by
+// side, so that a page costs about boxShards times as much. The events of one box are all in one stream, but
+// for those that were written before boxes had streams of their own, which are in the platform's.
+func (l *Log) Platform(ctx context.Context, f Filter, after string, limit int) (dynamo.Page[Event], error) {
+	var streams []string
+	switch {
+	case f.ResourceType != Boxes:
+		return l.List(ctx, Platform, f, after, limit)
+	case f.ResourceID != "":
+		streams = []string{Box(f.ResourceID), Platform}
+	default:
+		for shard := range uint32(boxShards) {
+			streams = append(streams, boxStream(shard))
+		}
+	}
+	pages := make([]dynamo.Page[Event], len(streams))
+	var reads []func(context.Context) error
+	for i, stream := range streams {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			pages[i], err = l.List(ctx, stream, f, after, limit)
+			return err
+		})
+	}
+	if err := dynamo.Together(ctx, reads...); err != nil {
+		return dynamo.Page[Event]{}, err
+	}
+	return merged(pages, limit), nil
+}
+
+// merged is the page of the events that come first in pages of several streams.
+func merged(pages []dynamo.Page[Event], limit int) dynamo.Page[Event] {
+	var all dynamo.Page[Event]
+	for _, page := range pages {
+		all.Items = append(all.Items, page.Items...)
+		all.More = all.More || page.More
+	}
+	slices.SortFunc(all.Items, func(a, b Event) int { return cmp.Compare(Position(b), Position(a)) })
+	if len(all.Items) > limit {
+		all.Items, all.More = all.Items[:limit], true
+	}
+	return all
+}
+
+// FirstAfter returns the first event of a resource after a time, and whether there is one. It goes by a
+// global index, so an event shows after a moment.
+func (l *Log) FirstAfter(ctx context.Context, stream, resourceType, id string, t time.Time) (e Event, found bool, err error) {
+	page, err := dynamo.List[Event](ctx, l.db, dynamo.Selection{
+		Table: dynamo.Audit, Index: "byResource", Partition: key(stream, resourceType, id),
+		Least: t.UTC().Truncate(time.Millisecond).Add(time.Millisecond).Format(TimeFormat), Most: "~",
+	}, dynamo.Window{Limit: 1})
+	if err != nil || len(page.Items) == 0 {
+		return Event{}, false, err
+	}
+	return page.Items[0], true, nil
 }
 
 func (f Filter) selection(stream, after string) dynamo.Selection {

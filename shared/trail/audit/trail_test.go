@@ -1,14 +1,18 @@
 package audit_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/trail/audit"
 )
@@ -18,7 +22,7 @@ func (w *world) walk(t *rapid.T, stream string, f audit.Filter, limit int, betwe
 	var all []audit.Event
 	after := ""
 	for {
-		page, err := w.log.List(t.Context(), stream, f, after, limit)
+		page, err := w.page(t, stream, f, after, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,6 +40,17 @@ func (w *world) walk(t *rapid.T, stream string, f audit.Filter, limit int, betwe
 		after = last
 		between()
 	}
+}
+
+// page reads a page as an operation does: what is not a factory's by Platform.
+func (w *world) page(t *rapid.T, stream string, f audit.Filter, after string, limit int) (dynamo.Page[audit.Event], error) {
+	switch stream {
+	case audit.Factory(w.factory):
+		return w.log.List(t.Context(), stream, f, after, limit)
+	case boxes:
+		f.ResourceType = audit.Boxes
+	}
+	return w.log.Platform(t.Context(), f, after, limit)
 }
 
 func nothing() {}
@@ -68,7 +83,7 @@ func (w *world) filters(stream string) []audit.Filter {
 	return list
 }
 
-func (w *world) streams() []string { return []string{audit.Platform, audit.Factory(w.factory)} }
+func (w *world) streams() []string { return []string{audit.Platform, audit.Factory(w.factory), boxes} }
 
 func TestTrail_OfOneClock_EqualsWhatWasDone_ByAnyFilterAndLimit(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
@@ -155,6 +170,50 @@ func TestWalk_WhileContainersWithOtherClocksWrite_RepeatsNothingAndMissesNothing
 				}
 			}
 		})
+	})
+}
+
+func TestBox_SpreadsBoxesOverTheShards_ForEver(t *testing.T) {
+	counts := map[string]int{}
+	for i := range 16_000 {
+		counts[audit.Box(fmt.Sprintf("box-%d", i))]++
+	}
+	for shard, n := range counts {
+		if n < 800 || n > 1200 {
+			t.Errorf("%s has %d of 16,000 boxes", shard, n)
+		}
+	}
+	if len(counts) != 16 {
+		t.Errorf("%d shards, want 16", len(counts))
+	}
+	// Events never move: another shard for a box that has events would part them.
+	for id, want := range map[string]string{"box-0001": "edges/10", "gateway-17.munich": "edges/2", "a": "edges/12"} {
+		if got := audit.Box(id); got != want {
+			t.Errorf("the stream of %s is %s, want %s", id, got, want)
+		}
+	}
+}
+
+// TestPlatform_EventsOfABox_FromBeforeBoxesHadStreams_AreListedWithTheBox writes an event of a box as it
+// was written before.
+func TestPlatform_EventsOfABox_FromBeforeBoxesHadStreams_AreListedWithTheBox(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		db, id := dynamo.Open(client, time.Now), "box-"+uuid.NewString()
+		for i, stream := range []string{audit.Platform, audit.Box(id)} {
+			e := audit.Event{EventTime: db.Now().Add(time.Duration(i) * time.Second), EventName: "EdgeReassigned",
+				Resource: audit.Resource{Type: audit.Boxes, ID: id, Revision: int64(i + 1)}}
+			if err := db.Commit(admission.Unlimited(t.Context()), audit.Write(stream, e)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first, err := audit.NewLog(db).Platform(t.Context(), audit.Filter{ResourceType: audit.Boxes, ResourceID: id}, "", 1)
+		if err != nil || len(first.Items) != 1 || !first.More || first.Items[0].Resource.Revision != 2 {
+			t.Fatalf("got %+v, %v", first, err)
+		}
+		second, err := audit.NewLog(db).Platform(t.Context(), audit.Filter{ResourceType: audit.Boxes, ResourceID: id}, audit.Position(first.Items[0]), 1)
+		if err != nil || len(second.Items) != 1 || second.More || second.Items[0].Resource.Revision != 1 {
+			t.Fatalf("got %+v, %v", second, err)
+		}
 	})
 }
 

@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
@@ -27,11 +29,14 @@ import (
 
 // A container is one process of the service: its clock differs from the others'.
 type container struct {
-	channels  *release.Store
-	rollouts  *rollout.Store
-	factories *factory.Store
-	machines  *machine.Store
-	methods   *method.Store
+	channels     *release.Store
+	publications *publication.Store
+	rollouts     *rollout.Store
+	factories    *factory.Store
+	machines     *machine.Store
+	methods      *method.Store
+	edges        *edge.Store
+	registry     *edge.Registry
 }
 
 // A change is what the trail must say of something that was done.
@@ -60,6 +65,9 @@ type world struct {
 
 const organization = "acme"
 
+// boxes stands for the streams of boxes, which are read as one.
+const boxes = "boxes"
+
 var users = []string{"olga", "eric", "mia"}
 
 // newWorld starts at a moment of its own, far from that of any other, so that its part of the platform's
@@ -76,7 +84,7 @@ func newWorld(client *dynamodb.Client, skews ...time.Duration) *world {
 			return w.now.Add(skew)
 		})
 		w.containers = append(w.containers, container{
-			release.NewStore(db), rollout.NewStore(db), factory.NewStore(db), machine.NewStore(db), method.NewStore(db)})
+			release.NewStore(db), publication.NewStore(db), rollout.NewStore(db), factory.NewStore(db), machine.NewStore(db), method.NewStore(db), edge.NewStore(db), edge.NewRegistry(db, 1)})
 	}
 	w.log = audit.NewLog(dynamo.Open(client, time.Now))
 	return w
@@ -109,24 +117,49 @@ type step func(t *rapid.T, c container, user string) error
 func (w *world) steps() map[string]step {
 	return map[string]step{
 		"publish": w.publish, "start": w.start, "move": w.move,
-		"factory": w.renameFactory, "machine": w.putMachine, "method": w.createMethod,
+		"factory": w.renameFactory, "machine": w.putMachine, "method": w.createMethod, "edge": w.putEdge,
 	}
+}
+
+// putEdge registers a box or moves it to another channel.
+func (w *world) putEdge(t *rapid.T, c container, user string) error {
+	w.names++
+	id, name := w.factory+rapid.SampledFrom([]string{"-1", "-2", "-3", "-4"}).Draw(t, "box"), "EdgeReassigned"
+	created, err := c.registry.Put(admission.Unlimited(context.Background()), origin(user), id,
+		edge.Assignment{EdgeType: w.edgeType, Channel: fmt.Sprintf("c%d", w.names), OrganizationID: organization}, request.Preconditions{})
+	if err != nil {
+		return err
+	}
+	if created {
+		name = "EdgeRegistered"
+	}
+	now, err := c.edges.Get(context.Background(), id)
+	if err == nil {
+		w.saw(boxes, name, edge.ResourceType, id, user, now)
+	}
+	return err
 }
 
 func (w *world) publish(_ *rapid.T, c container, user string) error {
 	w.versions++
 	p := release.Publication{EdgeType: w.edgeType, Channel: "stable", CurrentVersion: fmt.Sprintf("1.0.%d", w.versions),
 		ArtifactURL: "https://artifacts.example/a", SHA256: fmt.Sprintf("%064x", w.versions)}
-	if _, err := c.channels.Publish(admission.Unlimited(context.Background()), origin(user), p, request.Preconditions{}); err != nil {
+	if _, err := c.publications.Publish(admission.Unlimited(context.Background()), origin(user), p, request.Preconditions{}); err != nil {
 		return err
 	}
-	return w.sawChannel(c, "ReleasePublished", user)
+	if err := w.sawChannel(c, "ReleasePublished", user); err != nil {
+		return err
+	}
+	if r, ok := w.last[resourceKey(rollout.ResourceType, w.rollout)].(rollout.Rollout); ok && r.Status == rollout.Active {
+		return w.sawRollout(c, "RolloutHalted", user)
+	}
+	return nil
 }
 
 func (w *world) sawChannel(c container, name, user string) error {
 	now, err := c.channels.Get(context.Background(), w.edgeType, "stable")
 	if err == nil {
-		w.saw(audit.Platform, name, release.ResourceType, now.ID(), user, now)
+		w.saw(audit.Platform, name, release.ResourceType, now.ID(), user, now.Channel)
 	}
 	return err
 }
@@ -214,7 +247,7 @@ func (w *world) putMachine(t *rapid.T, c container, user string) error {
 	}
 	w.names++
 	code, name := rapid.SampledFrom([]string{"press-1", "press-2", "mill"}).Draw(t, "code"), "MachineRenamed"
-	created, err := c.machines.Put(admission.Unlimited(context.Background()), w.caller(user), origin(user), w.factory, code, fmt.Sprintf("Press %d", w.names), request.Preconditions{})
+	created, err := c.machines.Put(admission.Unlimited(context.Background()), w.caller(user), origin(user), w.factory, code, machine.Registration{Name: fmt.Sprintf("Press %d", w.names)}, request.Preconditions{})
 	if err != nil {
 		return err
 	}
@@ -232,7 +265,7 @@ func (w *world) createMethod(t *rapid.T, c container, user string) error {
 	if w.last[resourceKey(factory.ResourceType, w.factory)] == nil {
 		return w.renameFactory(t, c, user)
 	}
-	draft := method.Draft{ProductID: uuid.NewString(), Name: "Milling"}
+	draft := method.Creation{ProductID: uuid.NewString(), Name: "Milling"}
 	id, err := c.methods.Create(admission.Unlimited(context.Background()), w.caller(user), origin(user), w.factory, draft, idempotency.Claim{})
 	if err != nil {
 		return err
@@ -247,7 +280,7 @@ func (w *world) createMethod(t *rapid.T, c container, user string) error {
 // run does a random history of n operations.
 func (w *world) run(t *rapid.T, n int) {
 	steps := w.steps()
-	names := []string{"publish", "start", "move", "move", "factory", "machine", "machine", "method"}
+	names := []string{"publish", "start", "move", "move", "factory", "machine", "machine", "method", "edge", "edge"}
 	for range n {
 		c := w.containers[rapid.IntRange(0, len(w.containers)-1).Draw(t, "container")]
 		name := rapid.SampledFrom(names).Draw(t, "step")

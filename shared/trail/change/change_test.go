@@ -149,9 +149,11 @@ func TestPut_Refused_ChangesNothing(t *testing.T) {
 			try  func() (bool, error)
 			code problem.Code
 		}{
-			"by the rule":         {func() (bool, error) { return w.put(98, request.Preconditions{}) }, problem.Conflict},
-			"by a precondition":   {func() (bool, error) { return w.put(1, match(`"2"`)) }, problem.PreconditionFailed},
-			"by a read beside it": {func() (bool, error) { return w.put(1, request.Preconditions{}, func(context.Context) error { return refusal }) }, problem.NotFound},
+			"by the rule":       {func() (bool, error) { return w.put(98, request.Preconditions{}) }, problem.Conflict},
+			"by a precondition": {func() (bool, error) { return w.put(1, match(`"2"`)) }, problem.PreconditionFailed},
+			"by a read beside it": {func() (bool, error) {
+				return w.put(1, request.Preconditions{}, func(context.Context) error { return refusal })
+			}, problem.NotFound},
 		} {
 			if _, err := refused.try(); !problem.Has(err, refused.code) {
 				w.Errorf("%s: got %v, want %s", name, err, refused.code)

@@ -1,10 +1,12 @@
 // Command client does the README's first session with a client that was generated from the contract. It
-// takes the service's URL as its argument, and the tokens of a platform owner, two boxes and an engineer
-// from its environment.
+// takes the service's URL as its argument and that of a later service, which answers with a problem code
+// and a manifest source that this contract does not list; and the tokens of a platform owner, two boxes
+// and an engineer from its environment.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -15,7 +17,8 @@ import (
 )
 
 func main() {
-	if err := session(context.Background(), os.Args[1]); err != nil {
+	ctx := context.Background()
+	if err := errors.Join(session(ctx, os.Args[1]), later(ctx, os.Args[2])); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -85,7 +88,7 @@ func session(ctx context.Context, url string) error {
 	if err := is(err, r.HTTPResponse, r.Body, 200); err != nil {
 		return err
 	}
-	if r.JSON200.Status != RolloutStatusCompleted || r.JSON200.StagedPercent != N100 || r.JSON200.EndedAt == nil || r.JSON200.PreviousVersion != "1.0.0" {
+	if r.JSON200.Status != "completed" || r.JSON200.StagedPercent != 100 || r.JSON200.EndedAt == nil || r.JSON200.PreviousVersion != "1.0.0" {
 		return fmt.Errorf("the rollout is %+v", r.JSON200)
 	}
 	after, err := owner.GetReleaseChannelWithResponse(ctx, edgeType, stable, nil)
@@ -118,8 +121,8 @@ func promote(ctx context.Context, owner *ClientWithResponses, id uuid.UUID) erro
 // boxes polls as one that is in the cohort and as one that is not.
 func boxes(ctx context.Context, owner *ClientWithResponses, url string, id uuid.UUID) error {
 	for box, want := range map[string]Manifest{
-		"box-0027": {Version: "1.1.0", Source: ManifestSourceRollout, RolloutId: &id},
-		"box-0001": {Version: "1.0.0", Source: ManifestSourceChannel},
+		"box-0027": {Version: "1.1.0", Source: "rollout", RolloutId: &id},
+		"box-0001": {Version: "1.0.0", Source: "channel"},
 	} {
 		put, err := owner.PutEdgeWithResponse(ctx, box, nil, EdgeDraft{EdgeType: "gateway-x", Channel: "stable", OrganizationId: "acme"})
 		if err := is(err, put.HTTPResponse, put.Body, 201); err != nil {
@@ -160,6 +163,22 @@ func methods(ctx context.Context, url string) error {
 	}
 	if len(list.JSON200.Items) != 1 || list.JSON200.Items[0] != *read.JSON200 || read.JSON200.Name != "Milling" || list.JSON200.Next != nil {
 		return fmt.Errorf("the list is %+v, the method %+v", list.JSON200, read.JSON200)
+	}
+	return nil
+}
+
+// later reads what this contract does not list.
+func later(ctx context.Context, url string) error {
+	poll, err := as(url, "BOX_0027").GetManifestWithResponse(ctx, "box-0027", nil)
+	if err := is(err, poll.HTTPResponse, poll.Body, 200); err != nil {
+		return err
+	}
+	refused, err := as(url, "OWNER").GetReleaseChannelWithResponse(ctx, "gateway-x", "stable", nil)
+	if err := is(err, refused.HTTPResponse, refused.Body, 404); err != nil {
+		return err
+	}
+	if source, code := poll.JSON200.Source, refused.ApplicationproblemJSON404.Code; source != "from-tomorrow" || code != "FROM_TOMORROW" {
+		return fmt.Errorf("the source is %s, the problem %s", source, code)
 	}
 	return nil
 }

@@ -167,6 +167,23 @@ func (w World) Attacks() []Attack {
 		final("the fleet makes a person of an organization", token.BadRole, box.With("roles", nil).Sign()),
 		final("the fleet makes a person by a role of another service", token.BadRole, box.With("roles", "reader").Sign()),
 		final("a box whose id is none", token.BadClaims, box.With("sub", "box 7").Sign()),
+		final("a customer's issuer names another customer's organization", token.BadOrganization, w.Employee().With("org", "acme").Sign()),
+		final("a customer's issuer names an organization beside its prefix", token.BadOrganization, w.Employee().With("org", "initechno").Sign()),
+		final("a customer's issuer names its prefix in another case", token.BadOrganization, w.Employee().With("org", "Initech-austin").Sign()),
+		final("the platform's issuer names a customer's organization", token.BadOrganization, person.With("org", "initech-austin").Sign()),
+		final("a customer's issuer makes a platform owner", token.BadRole, w.Employee().With("roles", "platform_owner").Sign()),
+		passing("a customer's key signs in the platform's name", token.UnknownKey, person.By(w.CustomerKey).Sign()),
+		final("a customer's key signs in the platform's name, with a known kid", token.BadSignature,
+			person.By(w.CustomerKey).WithHeader("kid", w.PeopleES256.ID).Sign()),
+
+		// Tokens that last too long.
+		final("exp a hundred years ahead", token.BadLifetime, person.With("exp", w.Now.AddDate(100, 0, 0).Unix()).Sign()),
+		final("exp a hundred years ahead, without iat", token.BadLifetime,
+			person.With("iat", nil).With("exp", w.Now.AddDate(100, 0, 0).Unix()).Sign()),
+		final("a second longer than a day", token.BadLifetime, person.With("exp", w.Now.Add(24*time.Hour+time.Second).Unix()).Sign()),
+		final("issued long ago, for long", token.BadLifetime, person.With("iat", w.Now.Add(-24*time.Hour).Unix()).Sign()),
+		final("a box's, a second longer than its issuer's may", token.BadLifetime,
+			box.With("exp", w.Now.AddDate(0, 0, 30).Add(time.Second).Unix()).Sign()),
 		final("the fleet's key signs in the people's name", token.BadSignature,
 			person.By(w.FleetKey).WithHeader("kid", w.PeopleES256.ID).Sign()),
 	}

@@ -9,37 +9,44 @@ import (
 // Names in a World.
 const (
 	People   = "https://people.example"
+	Customer = "https://login.initech.example" // a customer's own issuer of people
 	Fleet    = "https://fleet.example"
 	Audience = "wavegate"
 	Client   = "the-app" // an allow-listed client_id of People
 )
 
-// A World is two issuers with their keys, and what the service is told about them.
+// A World is three issuers with their keys, and what the service is told about them.
 type World struct {
 	Now time.Time
-	// The people's issuer signs with any of these; the fleet's with its one.
-	PeopleES256, PeopleRS256, PeopleEdDSA, FleetKey Key
+	// The people's issuer signs with any of these; the customer's and the fleet's with their one.
+	PeopleES256, PeopleRS256, PeopleEdDSA, CustomerKey, FleetKey Key
 	// Setting is the value of AUTH_ISSUERS.
 	Setting string
 }
 
-var keys = sync.OnceValue(func() [4]Key {
-	return [4]Key{NewES256("es"), NewRS256("rs", 2048), NewEdDSA("ed"), NewES256("fleet")}
+var keys = sync.OnceValue(func() [5]Key {
+	return [5]Key{NewES256("es"), NewRS256("rs", 2048), NewEdDSA("ed"), NewES256("fleet"), NewES256("customer")}
 })
 
 // NewWorld makes a world. Its keys are made once per process.
 func NewWorld(now time.Time) World {
 	k := keys()
-	w := World{Now: now, PeopleES256: k[0], PeopleRS256: k[1], PeopleEdDSA: k[2], FleetKey: k[3]}
+	w := World{Now: now, PeopleES256: k[0], PeopleRS256: k[1], PeopleEdDSA: k[2], FleetKey: k[3], CustomerKey: k[4]}
 	w.Setting = JSON([]any{
 		map[string]any{
 			"issuer": People, "audience": []string{Audience}, "clientIds": []string{Client},
-			"jwks":   json.RawMessage(KeySet(w.PeopleES256, w.PeopleRS256, w.PeopleEdDSA)),
-			"grants": []string{"platform_owner", "organization_admin", "production_engineer"},
+			"jwks":          json.RawMessage(KeySet(w.PeopleES256, w.PeopleRS256, w.PeopleEdDSA)),
+			"grants":        []string{"platform_owner", "organization_admin", "production_engineer"},
+			"organizations": []string{"acme", "rival"},
+		},
+		map[string]any{
+			"issuer": Customer, "audience": []string{Audience},
+			"jwks":   json.RawMessage(KeySet(w.CustomerKey)),
+			"grants": []string{"organization_admin", "production_engineer"}, "organizations": []string{"initech-*"},
 		},
 		map[string]any{
 			"issuer": Fleet, "audience": []string{Audience},
-			"jwks": json.RawMessage(KeySet(w.FleetKey)), "grants": []string{"edge"},
+			"jwks": json.RawMessage(KeySet(w.FleetKey)), "grants": []string{"edge"}, "maxLifetimeSeconds": 86400 * 30,
 		},
 	})
 	return w
@@ -54,6 +61,11 @@ func (w World) Person() Draft {
 			"iat": w.Now.Unix(), "exp": w.Now.Add(time.Hour).Unix(),
 		},
 	}.By(w.PeopleES256)
+}
+
+// Employee drafts a good token of a person of the customer, good for an hour.
+func (w World) Employee() Draft {
+	return w.Person().With("iss", Customer).With("sub", "peter").With("org", "initech-austin").By(w.CustomerKey)
 }
 
 // Box drafts a good token of a box, good for an hour.

@@ -83,9 +83,11 @@ func encoded() (json.RawMessage, string) {
 
 func list(lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		window := paging.ByOffset(c.Input)
+		place := paging.ByOffset(c.Input)
 		timeOf(c.Input, "from")
-		return paging.Offset(c, paging.Query{}, window, dynamo.Page[part]{}), c.Err()
+		return paging.List(c, paging.Query{}, place, func(dynamo.Window) (dynamo.Page[part], error) {
+			return dynamo.Page[part]{}, c.Err()
+		})
 	}
 }
 

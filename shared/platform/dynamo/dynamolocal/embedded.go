@@ -135,11 +135,11 @@ func (e *engine) do(ctx context.Context, operation string, body []byte) (answer 
 	case "Scan":
 		return call(ctx, body, e.scan)
 	case "PutItem":
-		return call(ctx, body, e.putItem)
+		return call(ctx, body, e.single(put))
 	case "UpdateItem":
-		return call(ctx, body, e.updateItem)
+		return call(ctx, body, e.single(update))
 	case "DeleteItem":
-		return call(ctx, body, e.deleteItem)
+		return call(ctx, body, e.single(remove))
 	case "BatchWriteItem":
 		return call(ctx, body, e.batchWriteItem)
 	case "TransactWriteItems":
@@ -213,7 +213,7 @@ func (e *engine) getItem(ctx context.Context, in *server.GetItemInput) (*itemAns
 }
 
 func (e *engine) query(ctx context.Context, in *server.QueryInput) (*pageAnswer, error) {
-	if err := e.find(in.TableName, in.IndexName); err != nil {
+	if err := e.known(in.TableName, in.IndexName); err != nil {
 		return nil, err
 	}
 	out, err := e.stored.Query(ctx, in)
@@ -224,7 +224,7 @@ func (e *engine) query(ctx context.Context, in *server.QueryInput) (*pageAnswer,
 }
 
 func (e *engine) scan(ctx context.Context, in *server.ScanInput) (*pageAnswer, error) {
-	if err := e.find(in.TableName, in.IndexName); err != nil {
+	if err := e.known(in.TableName, in.IndexName); err != nil {
 		return nil, err
 	}
 	out, err := e.stored.Scan(ctx, in)
@@ -234,8 +234,8 @@ func (e *engine) scan(ctx context.Context, in *server.ScanInput) (*pageAnswer, e
 	return pageOf(out.Items, out.LastEvaluatedKey, in.Select == types.SelectCount), nil
 }
 
-// find refuses a table that does not exist, or an index that the table does not have.
-func (e *engine) find(table, index *string) error {
+// known refuses a table that does not exist, or an index that the table does not have.
+func (e *engine) known(table, index *string) error {
 	if table == nil {
 		return invalid("1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null")
 	}

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/truora/minidyn/server"
 )
 
 // ask sends an operation to an engine and returns its answer.
@@ -55,7 +53,7 @@ func TestTokens_AfterTenMinutes_AreForgotten(t *testing.T) {
 func TestTokens_ManyOldOnes_AreCleared(t *testing.T) {
 	now := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	seen := tokens{now: func() time.Time { return now }, seen: map[string]applied{}}
-	parts := []server.TransactWriteItem{{Put: &server.Put{TableName: aws.String("t"), ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureNone}}}
+	parts := []map[action]*write{{put: {TableName: aws.String("t")}}}
 	for range 3 * manyTokens {
 		now = now.Add(time.Second)
 		seen.remember(now.String(), parts)

@@ -12,17 +12,17 @@ import (
 
 var placeholder = regexp.MustCompile(`[#:]\w+`)
 
-// wellFormed refuses what DynamoDB refuses before it looks at an item: expressions that do not parse,
+// expressions refuses what DynamoDB refuses before it looks at an item: expressions that do not parse,
 // placeholders that are not defined, and definitions that are not used.
-func (w write) wellFormed() error {
+func (w write) expressions() error {
 	used := map[string]bool{}
 	for _, e := range []struct {
 		name, text string
 		parse      func(*language.Parser)
 		parser     func(*language.Lexer) *language.Parser
 	}{
-		{"UpdateExpression", aws.ToString(w.update), func(p *language.Parser) { p.ParseUpdateExpression() }, language.NewUpdateParser},
-		{"ConditionExpression", aws.ToString(w.condition), func(p *language.Parser) { p.ParseConditionalExpression() }, language.NewParser},
+		{"UpdateExpression", aws.ToString(w.UpdateExpression), func(p *language.Parser) { p.ParseUpdateExpression() }, language.NewUpdateParser},
+		{"ConditionExpression", aws.ToString(w.ConditionExpression), func(p *language.Parser) { p.ParseConditionalExpression() }, language.NewParser},
 	} {
 		if e.text == "" {
 			continue
@@ -33,20 +33,20 @@ func (w write) wellFormed() error {
 		}
 		for _, name := range placeholder.FindAllString(e.text, -1) {
 			used[name] = true
-			if _, ok := w.names[name]; !ok && name[0] == '#' {
+			if _, ok := w.ExpressionAttributeNames[name]; !ok && name[0] == '#' {
 				return invalid("Invalid %s: An expression attribute name used in the document path is not defined; attribute name: %s", e.name, name)
 			}
-			if _, ok := w.values[name]; !ok && name[0] == ':' {
+			if _, ok := w.ExpressionAttributeValues[name]; !ok && name[0] == ':' {
 				return invalid("Invalid %s: An expression attribute value used in expression is not defined; attribute value: %s", e.name, name)
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(w.names)) {
+	for _, name := range slices.Sorted(maps.Keys(w.ExpressionAttributeNames)) {
 		if !used[name] {
 			return invalid("Value provided in ExpressionAttributeNames unused in expressions: keys: {%s}", name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(w.values)) {
+	for _, name := range slices.Sorted(maps.Keys(w.ExpressionAttributeValues)) {
 		if !used[name] {
 			return invalid("Value provided in ExpressionAttributeValues unused in expressions: keys: {%s}", name)
 		}
@@ -72,7 +72,7 @@ func (w write) correct(c *change) {
 			continue
 		}
 		name := id.Value
-		if full, ok := w.names[name]; ok {
+		if full, ok := w.ExpressionAttributeNames[name]; ok {
 			name = full
 		}
 		named[name] = true
@@ -89,7 +89,7 @@ func (w write) correct(c *change) {
 
 // actions are the parts of an update expression that is well formed.
 func (w write) actions() []*language.ActionExpression {
-	parsed, ok := language.NewUpdateParser(language.NewLexer(aws.ToString(w.update))).ParseUpdateExpression().Expression.(*language.UpdateExpression)
+	parsed, ok := language.NewUpdateParser(language.NewLexer(aws.ToString(w.UpdateExpression))).ParseUpdateExpression().Expression.(*language.UpdateExpression)
 	if !ok {
 		return nil
 	}

@@ -49,7 +49,7 @@ func each(t *testing.T, test func(t *testing.T, s *Store)) {
 	}
 }
 
-func TestCreateTables_MakesEveryTableAsDefined(t *testing.T) {
+func TestCreateTables_MakesEveryTableAsDefined_AndASecondTimeKeepsWhatIsThere(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		db := s.Client()
 		if err := CreateTables(t.Context(), db); err != nil {
@@ -84,16 +84,7 @@ func TestCreateTables_MakesEveryTableAsDefined(t *testing.T) {
 				}
 			}
 		}
-	})
-}
-
-func TestCreateTables_ASecondTime_KeepsWhatIsThere(t *testing.T) {
-	each(t, func(t *testing.T, s *Store) {
-		db := s.Client()
-		if err := CreateTables(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
-		put(t, s, "munich-1")
+		putFactory(t, s, "munich-1")
 		if err := CreateTables(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +109,7 @@ func TestReference_WithADataDirectory_KeepsDataBetweenRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if run == 0 {
-			put(t, s, "munich-1")
+			putFactory(t, s, "munich-1")
 		} else if !has(t, s, "munich-1") {
 			t.Error("the item did not last")
 		}
@@ -160,7 +151,7 @@ func TestUnpack_AnotherArchive_IsNotUsed(t *testing.T) {
 	}
 }
 
-func put(t *testing.T, s *Store, id string) {
+func putFactory(t *testing.T, s *Store, id string) {
 	t.Helper()
 	_, err := s.Client().PutItem(t.Context(), &dynamodb.PutItemInput{
 		TableName: aws.String(TableName(dynamo.Factories)), Item: factory(id)})

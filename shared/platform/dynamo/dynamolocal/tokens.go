@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"time"
-
-	"github.com/truora/minidyn/server"
 )
 
 // tokens are the request tokens of the transactions that were applied, for as long as DynamoDB keeps
@@ -29,7 +27,7 @@ const (
 
 // known tells whether a transaction with this token was applied. It is an error if that was another
 // transaction.
-func (t *tokens) known(token string, parts []server.TransactWriteItem) (bool, error) {
+func (t *tokens) known(token string, parts []map[action]*write) (bool, error) {
 	before, ok := t.seen[token]
 	if !ok || t.tooOld(before) {
 		return false, nil
@@ -41,7 +39,7 @@ func (t *tokens) known(token string, parts []server.TransactWriteItem) (bool, er
 }
 
 // remember notes that a transaction was applied.
-func (t *tokens) remember(token string, parts []server.TransactWriteItem) {
+func (t *tokens) remember(token string, parts []map[action]*write) {
 	if len(t.seen) >= manyTokens {
 		maps.DeleteFunc(t.seen, func(_ string, a applied) bool { return t.tooOld(a) })
 	}
@@ -51,7 +49,7 @@ func (t *tokens) remember(token string, parts []server.TransactWriteItem) {
 func (t *tokens) tooOld(a applied) bool { return t.now().Sub(a.at) > tokenLife }
 
 // sumOf is the same for the same parts, in whatever order their attributes were sent.
-func sumOf(parts []server.TransactWriteItem) [sha256.Size]byte {
+func sumOf(parts []map[action]*write) [sha256.Size]byte {
 	text, err := json.Marshal(parts)
 	if err != nil { // strings, numbers and bytes
 		panic(err)

@@ -4,10 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/truora/minidyn/server"
 )
 
 // What DynamoDB takes at the most.
@@ -15,6 +14,12 @@ const (
 	manyParts = 100 // of a transaction
 	longToken = 36  // characters
 )
+
+// A transaction is the body of a TransactWriteItems.
+type transaction struct {
+	TransactItems      []map[action]*write // one entry each
+	ClientRequestToken string
+}
 
 // A reason says why a part of a transaction was not carried out; "None" if the part was right.
 type reason struct {
@@ -25,15 +30,15 @@ type reason struct {
 
 // transactWriteItems carries out all parts or none. Every part is tried, so that every reason is
 // given.
-func (e *engine) transactWriteItems(ctx context.Context, in *server.TransactWriteItemsInput) (*server.TransactWriteItemsOutput, error) {
+func (e *engine) transactWriteItems(ctx context.Context, in *transaction) (*struct{}, error) {
 	writes, err := e.writesOf(in)
 	if err != nil {
 		return nil, err
 	}
-	token := aws.ToString(in.ClientRequestToken)
+	token := in.ClientRequestToken
 	if token != "" {
 		if done, err := e.tokens.known(token, in.TransactItems); done || err != nil {
-			return &server.TransactWriteItemsOutput{}, err
+			return &struct{}{}, err
 		}
 	}
 	changes := make([]change, len(writes))
@@ -48,7 +53,7 @@ func (e *engine) transactWriteItems(ctx context.Context, in *server.TransactWrit
 		return nil, cancellation(reasons)
 	}
 	for i, c := range changes {
-		if writes[i].action == actionCheck {
+		if writes[i].action == check {
 			continue
 		}
 		if err := e.apply(ctx, c); err != nil {
@@ -58,7 +63,7 @@ func (e *engine) transactWriteItems(ctx context.Context, in *server.TransactWrit
 	if token != "" {
 		e.tokens.remember(token, in.TransactItems)
 	}
-	return &server.TransactWriteItemsOutput{}, nil
+	return &struct{}{}, nil
 }
 
 func reasonOf(err error) reason {
@@ -87,9 +92,9 @@ func cancellation(reasons []reason) error {
 
 // writesOf is a transaction's parts. It refuses a transaction that is wrong as a whole, before it looks
 // at any item.
-func (e *engine) writesOf(in *server.TransactWriteItemsInput) ([]write, error) {
+func (e *engine) writesOf(in *transaction) ([]write, error) {
 	const constraint = "1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: Member must have length %s"
-	token := aws.ToString(in.ClientRequestToken)
+	token := in.ClientRequestToken
 	switch n := len(in.TransactItems); {
 	case n == 0:
 		return nil, invalid(constraint, "[]", "transactItems", "greater than or equal to 1")
@@ -101,18 +106,23 @@ func (e *engine) writesOf(in *server.TransactWriteItemsInput) ([]write, error) {
 	var writes []write
 	targets := map[string]bool{}
 	for i, t := range in.TransactItems {
-		w, err := writeOf(t)
-		if err != nil {
-			return nil, err
+		maps.DeleteFunc(t, func(a action, w *write) bool { return w == nil || !slices.Contains(actions, a) })
+		if len(t) != 1 {
+			return nil, invalid("TransactItems can only contain one of Check, Put, Update or Delete")
 		}
-		if w.action == actionUpdate && w.update == nil || w.action == actionCheck && w.condition == nil {
+		var w write
+		for a, part := range t {
+			w = *part
+			w.action = a
+		}
+		if w.action == update && w.UpdateExpression == nil || w.action == check && w.ConditionExpression == nil {
 			return nil, invalid("1 validation error detected: Value null at 'transactItems.%d.member' failed to satisfy constraint: Member must not be null", i+1)
 		}
-		if err := e.check(w); err != nil {
+		if err := e.wellFormed(w); err != nil {
 			return nil, err
 		}
 		if key, err := e.keyOf(w); err == nil {
-			target, err := json.Marshal([]any{*w.table, key})
+			target, err := json.Marshal([]any{*w.TableName, key})
 			if err != nil {
 				return nil, err
 			}
@@ -124,29 +134,4 @@ func (e *engine) writesOf(in *server.TransactWriteItemsInput) ([]write, error) {
 		writes = append(writes, w)
 	}
 	return writes, nil
-}
-
-// writeOf is the one action that a part of a transaction has.
-func writeOf(t server.TransactWriteItem) (write, error) {
-	var all []write
-	if p := t.Put; p != nil {
-		all = append(all, write{action: actionPut, table: p.TableName, item: p.Item, condition: p.ConditionExpression,
-			names: p.ExpressionAttributeNames, values: p.ExpressionAttributeValues, onFailure: p.ReturnValuesOnConditionCheckFailure})
-	}
-	if p := t.Update; p != nil {
-		all = append(all, write{action: actionUpdate, table: p.TableName, key: p.Key, update: p.UpdateExpression, condition: p.ConditionExpression,
-			names: p.ExpressionAttributeNames, values: p.ExpressionAttributeValues, onFailure: p.ReturnValuesOnConditionCheckFailure})
-	}
-	if p := t.Delete; p != nil {
-		all = append(all, write{action: actionDelete, table: p.TableName, key: p.Key, condition: p.ConditionExpression,
-			names: p.ExpressionAttributeNames, values: p.ExpressionAttributeValues, onFailure: p.ReturnValuesOnConditionCheckFailure})
-	}
-	if p := t.ConditionCheck; p != nil {
-		all = append(all, write{action: actionCheck, table: p.TableName, key: p.Key, condition: p.ConditionExpression,
-			names: p.ExpressionAttributeNames, values: p.ExpressionAttributeValues, onFailure: p.ReturnValuesOnConditionCheckFailure})
-	}
-	if len(all) != 1 {
-		return write{}, invalid("TransactItems can only contain one of Check, Put, Update or Delete")
-	}
-	return all[0], nil
 }

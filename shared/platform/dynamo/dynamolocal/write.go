@@ -10,28 +10,32 @@ import (
 	"github.com/truora/minidyn/server"
 )
 
-// A write is one action on one item, alone or as a part of a transaction.
+// A write is one action on one item: the body of a call that writes, or a part of a transaction.
 type write struct {
-	action    action
-	table     *string
-	key       item    // not in a put
-	item      item    // in a put alone
-	update    *string // in an update alone
-	condition *string
-	names     map[string]string
-	values    map[string]*server.AttributeValue
-	onFailure types.ReturnValuesOnConditionCheckFailure
+	action action
+
+	TableName                           *string
+	Key                                 item    // not in a put
+	Item                                item    // in a put alone
+	UpdateExpression                    *string // in an update alone
+	ConditionExpression                 *string
+	ExpressionAttributeNames            map[string]string
+	ExpressionAttributeValues           item
+	ReturnValuesOnConditionCheckFailure types.ReturnValuesOnConditionCheckFailure
+	ReturnValues                        types.ReturnValue // not in a transaction
 }
 
+// An action is named as in a transaction.
 type action string
 
-// The actions, as a transaction's parts name them.
 const (
-	actionPut    action = "Put"
-	actionUpdate action = "Update"
-	actionDelete action = "Delete"
-	actionCheck  action = "ConditionCheck"
+	put    action = "Put"
+	update action = "Update"
+	remove action = "Delete"
+	check  action = "ConditionCheck"
 )
+
+var actions = []action{put, update, remove, check}
 
 // A change is what a write makes of its item.
 type change struct {
@@ -42,7 +46,7 @@ type change struct {
 
 // write carries out a write that stands alone.
 func (e *engine) write(ctx context.Context, w write) (change, error) {
-	if err := e.check(w); err != nil {
+	if err := e.wellFormed(w); err != nil {
 		return change{}, err
 	}
 	c, err := e.try(ctx, w)
@@ -52,19 +56,19 @@ func (e *engine) write(ctx context.Context, w write) (change, error) {
 	return c, e.apply(ctx, c)
 }
 
-// check refuses what DynamoDB refuses before it looks at the item.
-func (e *engine) check(w write) error {
-	if err := e.find(w.table, nil); err != nil {
+// wellFormed refuses what DynamoDB refuses before it looks at the item.
+func (e *engine) wellFormed(w write) error {
+	if err := e.known(w.TableName, nil); err != nil {
 		return err
 	}
-	for _, name := range e.tables[*w.table].all() {
-		for _, v := range []*server.AttributeValue{w.key[name], w.item[name]} {
+	for _, name := range e.tables[*w.TableName].all() {
+		for _, v := range []*server.AttributeValue{w.Key[name], w.Item[name]} {
 			if v != nil && v.S != nil && *v.S == "" {
 				return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", name)
 			}
 		}
 	}
-	return w.wellFormed()
+	return w.expressions()
 }
 
 // try finds out what a write makes of its item, and changes nothing that is stored. A condition that
@@ -74,47 +78,47 @@ func (e *engine) try(ctx context.Context, w write) (change, error) {
 	if err != nil {
 		return change{}, err
 	}
-	found, err := e.stored.GetItem(ctx, &server.GetItemInput{TableName: w.table, Key: key})
+	found, err := e.stored.GetItem(ctx, &server.GetItemInput{TableName: w.TableName, Key: key})
 	if err != nil {
 		return change{}, err
 	}
-	c := change{table: *w.table, key: key, was: found.Item}
+	c := change{table: *w.TableName, key: key, was: found.Item}
 	if err := e.scratch.ClearTable(c.table); err != nil {
 		return change{}, err
 	}
 	if c.was != nil {
-		if _, err := e.scratch.PutItem(ctx, &server.PutItemInput{TableName: w.table, Item: c.was}); err != nil {
+		if _, err := e.scratch.PutItem(ctx, &server.PutItemInput{TableName: w.TableName, Item: c.was}); err != nil {
 			return change{}, err
 		}
 	}
 	switch w.action {
-	case actionPut:
-		_, err = e.scratch.PutItem(ctx, &server.PutItemInput{TableName: w.table, Item: w.item,
-			ConditionExpression: w.condition, ExpressionAttributeNames: w.names, ExpressionAttributeValues: w.values})
-	case actionUpdate:
-		_, err = e.scratch.UpdateItem(ctx, &server.UpdateItemInput{TableName: w.table, Key: key, UpdateExpression: w.update,
-			ConditionExpression: w.condition, ExpressionAttributeNames: w.names, ExpressionAttributeValues: w.values})
-	case actionDelete, actionCheck: // a check is a removal that is not made
-		_, err = e.scratch.DeleteItem(ctx, &server.DeleteItemInput{TableName: w.table, Key: key,
-			ConditionExpression: w.condition, ExpressionAttributeNames: w.names, ExpressionAttributeValues: w.values})
+	case put:
+		_, err = e.scratch.PutItem(ctx, &server.PutItemInput{TableName: w.TableName, Item: w.Item, ConditionExpression: w.ConditionExpression,
+			ExpressionAttributeNames: w.ExpressionAttributeNames, ExpressionAttributeValues: w.ExpressionAttributeValues})
+	case update:
+		_, err = e.scratch.UpdateItem(ctx, &server.UpdateItemInput{TableName: w.TableName, Key: key, UpdateExpression: w.UpdateExpression, ConditionExpression: w.ConditionExpression,
+			ExpressionAttributeNames: w.ExpressionAttributeNames, ExpressionAttributeValues: w.ExpressionAttributeValues})
+	case remove, check: // a check is a removal that is not made
+		_, err = e.scratch.DeleteItem(ctx, &server.DeleteItemInput{TableName: w.TableName, Key: key, ConditionExpression: w.ConditionExpression,
+			ExpressionAttributeNames: w.ExpressionAttributeNames, ExpressionAttributeValues: w.ExpressionAttributeValues})
 	}
 	if err != nil {
 		f := failureOf(err)
-		if f.Type == conditionFailed && w.onFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
+		if f.Type == conditionFailed && w.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
 			f.Item = c.was
 		}
 		return change{}, f
 	}
-	if w.action == actionCheck {
+	if w.action == check {
 		c.is = c.was
 		return c, nil
 	}
-	found, err = e.scratch.GetItem(ctx, &server.GetItemInput{TableName: w.table, Key: key})
+	found, err = e.scratch.GetItem(ctx, &server.GetItemInput{TableName: w.TableName, Key: key})
 	if err != nil {
 		return change{}, err
 	}
 	c.is = found.Item
-	if w.action == actionUpdate {
+	if w.action == update {
 		w.correct(&c)
 	}
 	return c, nil
@@ -143,70 +147,63 @@ func (e *engine) leavesAnIndex(c change) bool {
 
 // keyOf is the key of the item that a write is for.
 func (e *engine) keyOf(w write) (item, error) {
-	if w.action != actionPut {
-		return w.key, nil // minidyn compares it with the table
+	if w.action != put {
+		return w.Key, nil // minidyn compares it with the table
 	}
 	key := item{}
-	for _, name := range e.tables[*w.table].primary {
-		if w.item[name] == nil {
+	for _, name := range e.tables[*w.TableName].primary {
+		if w.Item[name] == nil {
 			return nil, invalid("One or more parameter values were invalid: Missing the key %s in the item", name)
 		}
-		key[name] = w.item[name]
+		key[name] = w.Item[name]
 	}
 	return key, nil
 }
 
-func (e *engine) putItem(ctx context.Context, in *server.PutItemInput) (*attributesAnswer, error) {
-	return e.answer(ctx, in.ReturnValues, write{action: actionPut, table: in.TableName, item: in.Item, condition: in.ConditionExpression,
-		names: in.ExpressionAttributeNames, values: in.ExpressionAttributeValues, onFailure: in.ReturnValuesOnConditionCheckFailure})
-}
-
-func (e *engine) updateItem(ctx context.Context, in *server.UpdateItemInput) (*attributesAnswer, error) {
-	return e.answer(ctx, in.ReturnValues, write{action: actionUpdate, table: in.TableName, key: in.Key, update: in.UpdateExpression, condition: in.ConditionExpression,
-		names: in.ExpressionAttributeNames, values: in.ExpressionAttributeValues, onFailure: in.ReturnValuesOnConditionCheckFailure})
-}
-
-func (e *engine) deleteItem(ctx context.Context, in *server.DeleteItemInput) (*attributesAnswer, error) {
-	return e.answer(ctx, in.ReturnValues, write{action: actionDelete, table: in.TableName, key: in.Key, condition: in.ConditionExpression,
-		names: in.ExpressionAttributeNames, values: in.ExpressionAttributeValues, onFailure: in.ReturnValuesOnConditionCheckFailure})
-}
-
-// answer carries out a write that stands alone and returns what the call asks for.
-func (e *engine) answer(ctx context.Context, returned types.ReturnValue, w write) (*attributesAnswer, error) {
-	switch returned {
-	case "", types.ReturnValueNone, types.ReturnValueAllOld, types.ReturnValueAllNew:
-	default:
-		return nil, invalid("The embedded store does not return %s.", returned)
+// single carries out a write that is a call of its own, and answers with what the call asks for.
+func (e *engine) single(a action) func(context.Context, *write) (*attributesAnswer, error) {
+	return func(ctx context.Context, w *write) (*attributesAnswer, error) {
+		switch w.ReturnValues {
+		case "", types.ReturnValueNone, types.ReturnValueAllOld, types.ReturnValueAllNew:
+		default:
+			return nil, invalid("The embedded store does not return %s.", w.ReturnValues)
+		}
+		w.action = a
+		c, err := e.write(ctx, *w)
+		if err != nil {
+			return nil, err
+		}
+		switch w.ReturnValues {
+		case types.ReturnValueAllOld:
+			return &attributesAnswer{c.was}, nil
+		case types.ReturnValueAllNew:
+			return &attributesAnswer{c.is}, nil
+		}
+		return &attributesAnswer{}, nil
 	}
-	c, err := e.write(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	switch returned {
-	case types.ReturnValueAllOld:
-		return &attributesAnswer{c.was}, nil
-	case types.ReturnValueAllNew:
-		return &attributesAnswer{c.is}, nil
-	}
-	return &attributesAnswer{}, nil
 }
 
-func (e *engine) batchWriteItem(ctx context.Context, in *server.BatchWriteItemInput) (*server.BatchWriteItemOutput, error) {
+// A batch is the body of a BatchWriteItem.
+type batch struct {
+	RequestItems map[string][]struct{ PutRequest, DeleteRequest *write }
+}
+
+func (e *engine) batchWriteItem(ctx context.Context, in *batch) (*struct{}, error) {
 	for table, requests := range in.RequestItems {
 		for _, r := range requests {
-			w := write{table: aws.String(table)}
+			var w write
 			switch {
 			case r.PutRequest != nil:
-				w.action, w.item = actionPut, r.PutRequest.Item
+				w = write{action: put, TableName: aws.String(table), Item: r.PutRequest.Item}
 			case r.DeleteRequest != nil:
-				w.action, w.key = actionDelete, r.DeleteRequest.Key
+				w = write{action: remove, TableName: aws.String(table), Key: r.DeleteRequest.Key}
 			default:
-				return nil, invalid("a request of a batch neither puts nor deletes an item")
+				return nil, invalid("A request of a batch neither puts nor deletes an item.")
 			}
 			if _, err := e.write(ctx, w); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return &server.BatchWriteItemOutput{}, nil
+	return &struct{}{}, nil
 }

@@ -1,0 +1,27 @@
+// Command get-machine-methods answers the poll of a machine's controller: which versions of methods hold
+// on the machine, what follows, and what was withdrawn. method.Polls says what a poll costs.
+package main
+
+import (
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/method"
+)
+
+func main() { function.Run("get-machine-methods", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	polls := method.NewPolls(env.DB, env.Settings)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		question := method.QuestionOf(c.Input)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		poll, err := polls.Poll(c.Context(), c.Caller, question, c.Href)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		body, etag, err := poll.Encode()
+		return lambdahttp.OK(body, etag), err
+	}
+}

@@ -1,0 +1,23 @@
+// Command get-method-changes answers with what changed from the content of one version to that of another.
+package main
+
+import (
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/method"
+)
+
+func main() { function.Run("get-method-changes", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	methods := method.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		ref := method.RefOf(c.Input)
+		since := method.SinceOf(c.Input, ref)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		changes, err := methods.Changes(c.Context(), c.Caller, since, ref)
+		return lambdahttp.OK(method.Comparison{Since: since.Version, Version: ref.Version, Changes: changes}, ""), err
+	}
+}

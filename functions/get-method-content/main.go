@@ -1,0 +1,25 @@
+// Command get-method-content answers with the content of a version, byte for byte as its hash has it. A
+// box reads what is on trial or released in the factory where it stands.
+package main
+
+import (
+	"encoding/json"
+
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/method"
+)
+
+func main() { function.Run("get-method-content", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	methods := method.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		ref := method.RefOf(c.Input)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		v, bytes, err := methods.Content(c.Context(), c.Caller, ref)
+		return lambdahttp.OK(json.RawMessage(bytes), v.ETag()), err
+	}
+}

@@ -1,0 +1,24 @@
+// Command get-method-version answers with a version of a production method: its status, who worked on it
+// and who signed.
+package main
+
+import (
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/method"
+)
+
+func main() { function.Run("get-method-version", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	methods := method.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		ref := method.RefOf(c.Input)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		v, err := methods.Version(c.Context(), c.Caller, ref)
+		return lambdahttp.OK(v, request.Revision(v.Revision)), err
+	}
+}

@@ -1,0 +1,29 @@
+// Command list-method-versions answers with the versions of a production method, the newest first.
+package main
+
+import (
+	"wavegate/shared/function"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/value"
+	"wavegate/shared/production/method"
+)
+
+func main() { function.Run("list-method-versions", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	methods := method.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		factoryID := c.Path("factoryId", value.Slug)
+		methodID := c.Path("methodId", value.UUID)
+		place := paging.ByOffset(c.Input)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		query := paging.Query{Path: "/api/factories/" + factoryID + "/production-methods/" + methodID + "/versions"}
+		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[method.Version], error) {
+			return methods.Versions(c.Context(), c.Caller, factoryID, methodID, w)
+		})
+	}
+}

@@ -1,0 +1,26 @@
+// Command put-method-content saves the content of a version: 201 when the version is new, 204 when it was
+// there. When it is refused is method.Method.Save; what a content may hold is package content.
+package main
+
+import (
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/content"
+	"wavegate/shared/production/method"
+)
+
+func main() { function.Run("put-method-content", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	methods := method.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		version := method.RefOf(c.Input)
+		saved := content.Read(c.Body())
+		when := c.Preconditions()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		created, err := methods.Save(c.Context(), c.Caller, c.Origin(), version, saved, when)
+		return lambdahttp.Stored(created), err
+	}
+}

@@ -1,0 +1,27 @@
+// Command update-method-version moves a version: submits or returns it, puts it on trial, releases or
+// withdraws it: 204. What a move does and when it is refused is method.Method.Move.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/method"
+)
+
+func main() { function.Run("update-method-version", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	methods := method.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		version := method.RefOf(c.Input)
+		move := method.MoveOf(c.Body())
+		when := c.Preconditions()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		err := methods.Move(c.Context(), c.Caller, c.Origin(), version, move, when)
+		return lambdahttp.Empty(http.StatusNoContent), err
+	}
+}

@@ -1,0 +1,385 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/platform/canonical"
+	"wavegate/shared/platform/problem"
+	chain "wavegate/shared/production/trail"
+	"wavegate/shared/trail/audit"
+)
+
+// TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays makes the table of the contract from calls, and
+// prints it.
+func TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays(t *testing.T) {
+	b := newBench(t)
+	reach := map[string]func(){
+		"none":      func() {},
+		"draft":     func() { b.save(1, smallContent).Is(t, http.StatusCreated) },
+		"in_review": func() { b.save(1, smallContent); b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent) },
+		"trial": func() {
+			b.save(1, smallContent)
+			b.move(b.author, 1, "in_review", "")
+			b.move(b.approver, 1, "trial", `,"machines":["press-1"]`).Is(t, http.StatusNoContent)
+		},
+		"released":  func() { b.release(1, smallContent) },
+		"withdrawn": func() { b.release(1, smallContent); b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusNoContent) },
+	}
+	const ist = "409 INVALID_STATE_TRANSITION"
+	columns := []string{"save", "in_review", "draft", "trial", "released", "withdrawn"}
+	want := map[string][]string{
+		"none":      {"201 draft", "404 NOT_FOUND", "404 NOT_FOUND", "404 NOT_FOUND", "404 NOT_FOUND", "404 NOT_FOUND"},
+		"draft":     {"204 draft", "204 in_review", "204 nothing", ist, ist, "204 withdrawn"},
+		"in_review": {"409 VERSION_FROZEN", "204 nothing", "204 draft", "204 trial", "204 released", "204 withdrawn"},
+		"trial":     {"409 VERSION_FROZEN", ist, ist, "204 trial", "204 released", "204 withdrawn"},
+		"released":  {"409 VERSION_FROZEN", ist, ist, ist, "204 nothing", "204 withdrawn"},
+		"withdrawn": {"409 VERSION_FROZEN", ist, ist, ist, ist, "204 nothing"},
+	}
+	var table strings.Builder
+	fmt.Fprintf(&table, "\n| from | %s |\n|---|---|---|---|---|---|---|\n", strings.Join(columns, " | "))
+	for _, from := range []string{"none", "draft", "in_review", "trial", "released", "withdrawn"} {
+		var row []string
+		for i, column := range columns {
+			b.path = b.author.Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location")
+			reach[from]()
+			got := b.told(column, from)
+			if got != want[from][i] {
+				t.Errorf("%s of %s: %s, want %s", column, from, got, want[from][i])
+			}
+			row = append(row, got)
+		}
+		fmt.Fprintf(&table, "| %s | %s |\n", from, strings.Join(row, " | "))
+	}
+	t.Log(table.String())
+}
+
+// told makes a move, and says how it was answered and what became of the version.
+func (b *bench) told(column, from string) string {
+	b.Helper()
+	before := b.author.Get(b, b.version(1))
+	var a harness.Answer
+	switch more := map[string]string{"trial": `,"machines":["press-2"]`, "released": `,"firstArticle":{"reference":"FAI-1"}`}[column]; {
+	case column == "save":
+		a = b.save(1, another("Press twice"))
+	case from == "none":
+		a = b.approver.Patch(b, b.version(1), fmt.Sprintf(`{"status":%q,"reason":"test"%s,"contentSha256":%q}`, column, more, digest("a")))
+	default:
+		a = b.move(b.approver, 1, column, more)
+	}
+	if a.Status >= http.StatusBadRequest {
+		d, err := a.Problem()
+		if err != nil {
+			b.Fatal(err)
+		}
+		return fmt.Sprint(a.Status, " ", d.Code)
+	}
+	after := b.author.Get(b, b.version(1)).Is(b, http.StatusOK)
+	if string(after.Body) == string(before.Body) {
+		return fmt.Sprint(a.Status, " nothing")
+	}
+	return fmt.Sprint(a.Status, " ", after.Object(b)["status"])
+}
+
+// TestMethods_RealMethods_ThroughTheirWholeLife takes three real contents from draft to withdrawal.
+func TestMethods_RealMethods_ThroughTheirWholeLife(t *testing.T) {
+	b := newBench(t)
+	for name, on := range map[string]string{"anodizing": "anod-tank-1", "milling": "mill-03", "reflow": "oven-2"} {
+		for _, code := range []string{"anod-tank-1", "anod-tank-2", "mill-03", "mill-04", "placer-1", "placer-2", "oven-1", "oven-2"} {
+			b.author.Put(t, "/api/factories/munich-1/machines/"+code, fmt.Sprintf(`{"name":%q}`, code))
+		}
+		b.path = b.author.Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location")
+		text := methodContent(t, name)
+		created := b.save(1, text).Is(t, http.StatusCreated)
+		if created.Header.Get("Location") != "" {
+			t.Errorf("%s: a PUT has a Location", name)
+		}
+		read := b.author.Get(t, b.version(1)+"/content").Is(t, http.StatusOK)
+		expected, err := canonical.JSON([]byte(text))
+		if err != nil || string(read.Body) != string(expected) {
+			t.Errorf("%s: the content is not the canonical form of what was sent", name)
+		}
+		if tag := read.Header.Get("ETag"); tag != `"`+canonical.SHA256(read.Body)+`"` {
+			t.Errorf("%s: the entity tag is %s", name, tag)
+		}
+		b.author.Get(t, b.version(1)+"/content", "If-None-Match", read.Header.Get("ETag")).Is(t, http.StatusNotModified)
+		b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+		b.move(b.approver, 1, "trial", fmt.Sprintf(`,"machines":[%q]`, on)).Is(t, http.StatusNoContent)
+		if got := b.holds(on, time.Time{}); got != 1 {
+			t.Errorf("%s: on trial, %s has version %d", name, on, got)
+		}
+		b.move(b.approver, 1, "released", `,"firstArticle":{"reference":"FAI-7"}`).Is(t, http.StatusNoContent)
+		// The exact copy is the next version, with the same hash.
+		b.save(2, string(read.Body)).Is(t, http.StatusCreated)
+		if b.hash(1) != b.hash(2) {
+			t.Errorf("%s: a copy has another hash", name)
+		}
+		changes := b.author.Get(t, b.version(2)+"/changes").Is(t, http.StatusOK).Object(t)
+		if list := changes["changes"].([]any); len(list) != 0 {
+			t.Errorf("%s: a copy differs: %v", name, list)
+		}
+		b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusNoContent)
+		if got := b.holds(on, time.Time{}); got != 0 {
+			t.Errorf("%s: withdrawn, %s has version %d", name, on, got)
+		}
+	}
+}
+
+func TestMethods_Faults_AreAllToldWithPointers(t *testing.T) {
+	b := newBench(t)
+	d := b.save(1, `{"form":2,"basis":{"quantity":0,"unit":"RPM"},"steps":[{"id":"10","name":"","colour":"red"},{"id":"10","name":"x","setup":"5 min"}]}`).
+		Refused(t, problem.ValidationFailed)
+	var got []string
+	for _, f := range d.Errors {
+		got = append(got, f.Pointer+" "+f.Code)
+	}
+	want := "/form range,/basis/quantity range,/basis/unit format,/steps/0/name length,/steps/0/colour unknown,/steps/1/id duplicate,/steps/1/setup format"
+	if strings.Join(got, ",") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, ","), want)
+	}
+	// 64 KiB are taken, and not a byte more; other operations keep their bound.
+	large := func(size int) string {
+		text := strings.Replace(smallContent, `"form":1`, `"form":1,"attributes":{}`, 1)
+		return text + strings.Repeat(" ", size-len(text))
+	}
+	b.save(1, large(64<<10)).Is(t, http.StatusCreated)
+	b.save(1, large(64<<10+1)).Refused(t, problem.BodyTooLarge)
+	b.author.Patch(t, b.version(1), `{"status":"in_review","reason":"x"}`+strings.Repeat(" ", 16<<10)).Refused(t, problem.BodyTooLarge)
+}
+
+func TestMethods_IncompleteVersion_CannotBeSubmitted(t *testing.T) {
+	b := newBench(t)
+	b.save(1, `{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[{"id":"10","name":"a","equipment":{"machines":["press-1","nowhere"]}}]}`).Is(t, http.StatusCreated)
+	d := b.move(b.author, 1, "in_review", "").Refused(t, problem.MethodIncomplete)
+	var got []string
+	for _, f := range d.Errors {
+		got = append(got, f.Pointer+" "+f.Code)
+	}
+	if want := "/steps/0/run required,/steps/0/equipment/machines/1 reference,/steps required"; strings.Join(got, ",") != want {
+		t.Errorf("got %q", got)
+	}
+	b.save(1, smallContent).Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	b.move(b.approver, 1, "trial", `,"machines":["nowhere"]`).Refused(t, problem.MethodIncomplete)
+}
+
+func TestMethods_FourEyes_UnlessTheOwnerOfThePlatformSaysOtherwise(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "released", "").Refused(t, problem.FourEyes)
+	b.author.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich","methodApproval":"single"}`).Refused(t, problem.Forbidden)
+	owner := b.w.Owner(t)
+	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich","methodApproval":"single"}`).Is(t, http.StatusNoContent)
+	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich 1"}`).Is(t, http.StatusNoContent)
+	if got := owner.Get(t, "/api/factories/munich-1").Object(t)["methodApproval"]; got != "single" {
+		t.Errorf("a registration without it made the approval %v", got)
+	}
+	b.move(b.author, 1, "released", "").Is(t, http.StatusNoContent)
+}
+
+// TestMethods_SignatureIsBoundToTheContent: between reading and signing, the version is returned, saved
+// anew and submitted.
+func TestMethods_SignatureIsBoundToTheContent(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	read := b.body(1, "released", "")
+	b.move(b.author, 1, "draft", "").Is(t, http.StatusNoContent)
+	b.save(1, another("Press twice")).Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	b.approver.Patch(t, b.version(1), read).Refused(t, problem.ContentChanged)
+	b.move(b.approver, 1, "released", "").Is(t, http.StatusNoContent)
+	signatures := b.author.Get(t, b.version(1)).Object(t)["signatures"].([]any)
+	approval := signatures[1].(map[string]any)
+	if approval["meaning"] != "approval" || approval["userId"] != "anna" || approval["name"] != "anna" || approval["contentSha256"] != b.hash(1) || approval["authenticatedAt"] == nil {
+		t.Errorf("the approval is %v", approval)
+	}
+}
+
+func TestMethods_WhatHeldAndWillHold_IsToldForAnyTime(t *testing.T) {
+	b := newBench(t)
+	before := time.Now()
+	time.Sleep(5 * time.Millisecond)
+	b.release(1, smallContent)
+	time.Sleep(5 * time.Millisecond)
+	first := time.Now()
+	time.Sleep(5 * time.Millisecond)
+	b.save(2, another("Two")).Is(t, http.StatusCreated)
+	b.move(b.author, 2, "in_review", "").Is(t, http.StatusNoContent)
+	b.move(b.approver, 2, "trial", `,"machines":["press-1"]`).Is(t, http.StatusNoContent)
+	time.Sleep(5 * time.Millisecond)
+	trial := time.Now()
+	time.Sleep(5 * time.Millisecond)
+	later := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	b.move(b.approver, 2, "released", fmt.Sprintf(`,"firstArticle":{"reference":"F"},"effectiveFrom":%q`, later.Format(time.RFC3339))).Is(t, http.StatusNoContent)
+	check := func(when string) {
+		t.Helper()
+		for _, c := range []struct {
+			machine string
+			at      time.Time
+			want    int
+		}{
+			{"press-1", before, 0}, {"press-1", first, 1}, {"press-2", first, 1}, {"press-1", trial, 2}, {"press-2", trial, 1},
+			{"press-2", later.Add(-time.Second), 1}, {"press-2", later, 2},
+		} {
+			if got := b.holds(c.machine, c.at); got != c.want {
+				t.Errorf("%s: %s at %s has version %d, want %d", when, c.machine, c.at.Format(time.StampMilli), got, c.want)
+			}
+		}
+	}
+	check("after the decisions")
+	poll := b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?methodId="+id(b.path)).Is(t, http.StatusOK)
+	next := poll.Object(t)["items"].([]any)[0].(map[string]any)["next"].(map[string]any)
+	if next["version"] != 2.0 || next["from"] != later.Format(time.RFC3339) {
+		t.Errorf("next is %v", next)
+	}
+	b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?methodId="+id(b.path), "If-None-Match", poll.Header.Get("ETag")).Is(t, http.StatusNotModified)
+	b.move(b.approver, 2, "released", `,"effectiveFrom":"2026-01-01T00:00:00Z"`).Is(t, http.StatusNoContent) // is there already
+	b.move(b.author, 2, "withdrawn", `,"orders":"stop"`).Is(t, http.StatusNoContent)
+	b.author.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Saw","classes":["saw"]}`).Is(t, http.StatusNoContent)
+	for _, c := range []struct {
+		machine string
+		at      time.Time
+		want    int
+	}{{"press-1", first, 1}, {"press-1", trial, 2}, {"press-2", trial, 1}, {"press-2", later, 1}, {"press-1", time.Time{}, 0}} {
+		if got := b.holds(c.machine, c.at); got != c.want {
+			t.Errorf("after the withdrawal: %s at %s has version %d, want %d", c.machine, c.at.Format(time.StampMilli), got, c.want)
+		}
+	}
+	b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?productId=7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11&at=2026-01-01T00:00:00Z").Refused(t, problem.ValidationFailed)
+}
+
+func TestMethods_Withdrawal_IsNeverRefusedAndMayReinstate(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	b.release(2, another("Two"))
+	b.move(b.author, 2, "withdrawn", `,"reinstate":1,"orders":"finish"`).Is(t, http.StatusNoContent)
+	if got := b.holds("press-1", time.Time{}); got != 1 {
+		t.Errorf("reinstated is %d", got)
+	}
+	var poll struct {
+		Items []struct {
+			Withdrawn []struct {
+				Version int
+				Orders  string
+			}
+		}
+	}
+	b.author.Get(t, "/api/factories/munich-1/machines/press-1/methods?methodId="+id(b.path)).Into(t, &poll)
+	if w := poll.Items[0].Withdrawn; len(w) != 1 || w[0].Version != 2 || w[0].Orders != "finish" {
+		t.Errorf("withdrawn: %+v", w)
+	}
+	// What cannot be reinstated refuses nothing.
+	b.release(3, another("Three"))
+	b.move(b.author, 3, "withdrawn", `,"reinstate":2`).Is(t, http.StatusNoContent)
+	if got := b.holds("press-1", time.Time{}); got != 0 {
+		t.Errorf("a withdrawn version was reinstated: %d", got)
+	}
+}
+
+func TestMethods_OfAnotherOrganization_AreNotThere(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	rival := b.w.Engineer(t, "rival")
+	rivalBox := b.w.Box(t, "box-rival")
+	nowhere := strings.Replace(b.path, "munich-1", "nowhere-1", 1)
+	for _, c := range []struct{ method, path, body string }{
+		{http.MethodGet, "/versions", ""}, {http.MethodGet, "/versions/1", ""}, {http.MethodGet, "/versions/1/content", ""},
+		{http.MethodGet, "/versions/1/changes?since=1", ""}, {http.MethodPut, "/versions/2/content", smallContent},
+		{http.MethodPatch, "/versions/1", `{"status":"withdrawn","reason":"x"}`},
+	} {
+		for _, by := range []*harness.Caller{rival, rivalBox} {
+			foreign := by.Do(t, c.method, b.path+c.path, c.body)
+			absent := by.Do(t, c.method, nowhere+c.path, c.body)
+			if by == rivalBox && foreign.Status == http.StatusForbidden {
+				continue // not for boxes at all
+			}
+			foreign.Refused(t, problem.NotFound)
+			if got, want := masked(t, foreign), masked(t, absent); got != want {
+				t.Errorf("%s %s: %s, of what is not there %s", c.method, c.path, got, want)
+			}
+		}
+	}
+	poll := "/machines/press-1/methods?methodId=" + id(b.path)
+	for _, by := range []*harness.Caller{rival, rivalBox} {
+		foreign := by.Get(t, "/api/factories/munich-1"+poll)
+		foreign.Refused(t, problem.NotFound)
+		if got, want := masked(t, foreign), masked(t, by.Get(t, "/api/factories/nowhere-1"+poll)); got != want {
+			t.Errorf("poll: %s, of what is not there %s", got, want)
+		}
+	}
+	// A method of one factory is not there in another of the same organization.
+	factory(t, b.w, "munich-2", "acme")
+	b.author.Get(t, strings.Replace(b.version(1), "munich-1", "munich-2", 1)).Refused(t, problem.NotFound)
+	b.author.Get(t, strings.Replace(b.version(1)+"/content", "munich-1", "munich-2", 1)).Refused(t, problem.NotFound)
+	b.author.Patch(t, strings.Replace(b.version(1), "munich-1", "munich-2", 1), `{"status":"withdrawn","reason":"x"}`).Refused(t, problem.NotFound)
+}
+
+// masked is a problem without what is of its own call.
+func masked(t testing.TB, a harness.Answer) string {
+	t.Helper()
+	d, err := a.Problem()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.RequestID, d.Instance = "", ""
+	text, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(a.Status, string(text))
+}
+
+func TestMethods_ByStatus_AreListed(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	count := func(query string) int {
+		return len(b.author.Get(t, methods+query).Is(t, http.StatusOK).Object(t)["items"].([]any))
+	}
+	if count("?status=draft") != 1 || count("?status=in_review") != 0 {
+		t.Error("the draft is not listed as one")
+	}
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	if count("?status=draft") != 0 || count("?status=in_review") != 1 || count("") != 1 {
+		t.Error("the version in review is not listed as one")
+	}
+	b.author.Get(t, methods+"?status=draft&productId=7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11").Refused(t, problem.ValidationFailed)
+}
+
+// TestMethods_Trail_IsAChainOverTheWholeLife reads the audit trail as an auditor does.
+func TestMethods_Trail_IsAChainOverTheWholeLife(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	kept := b.author.Get(t, b.path).Object(t)["trailSha256"]
+	b.release(2, another("Two"))
+	b.move(b.author, 2, "withdrawn", `,"reinstate":1`).Is(t, http.StatusNoContent)
+	events := func(kind, id string) []audit.Event {
+		var page struct{ Items []audit.Event }
+		b.approver.Get(t, "/api/factories/munich-1/audit-events?limit=100&resourceType="+kind+"&resourceId="+id).Is(t, http.StatusOK).Into(t, &page)
+		return page.Items
+	}
+	versions := append(events("production-method-version", id(b.path)+":1"), events("production-method-version", id(b.path)+":2")...)
+	links, err := chain.Check(events("production-method", id(b.path)), versions)
+	if err != nil || len(links) != 7 {
+		t.Fatalf("%d links, %v", len(links), err)
+	}
+	found := false
+	for i, l := range links {
+		if l.Fault != "" {
+			t.Errorf("link %d: %s", i+1, l.Fault)
+		}
+		found = found || l.SHA256 == kept
+	}
+	if !found {
+		t.Error("the hash that a controller kept is not in the chain")
+	}
+	if now := b.author.Get(t, b.path).Object(t)["trailSha256"]; now != links[6].SHA256 {
+		t.Errorf("the method says %v, the chain ends with %s", now, links[6].SHA256)
+	}
+}

@@ -1,0 +1,51 @@
+package ratelimit
+
+import (
+	"context"
+	"time"
+)
+
+// Reserve is how many requests of a user are admitted in any 60 s beyond their limits, of those that may use
+// the reserve: see operations.Reserved. It is the same for everyone, so that no limit that somebody
+// arranged, not even one of 0, can stand in the way of a halt.
+const Reserve = 60
+
+// reservePolicy names the reserve in headers and problems.
+const reservePolicy = "reserve"
+
+func reserveOf(c Caller) subject {
+	return subject{key: "reserve#" + userKey(c.User), policy: reservePolicy, limit: Reserve}
+}
+
+// askReserve admits a rejected request if the caller's reserve has a place, and counts it there.
+func (l *Limiter) askReserve(ctx context.Context, c Caller, d *Decision, now time.Time) error {
+	s := reserveOf(c)
+	v, err := l.admit(ctx, s.key, now, s.limit)
+	d.Writes += v.writes
+	d.RoundTrips += v.writes
+	if err != nil {
+		return err
+	}
+	d.reserve(l.policy(s, v, now))
+	return nil
+}
+
+// recallReserve tells whether the container remembers that the caller's reserve is used up.
+func (l *Limiter) recallReserve(c Caller, d *Decision, now time.Time) bool {
+	p, ok := l.recall(reserveOf(c), now)
+	if ok {
+		d.reserve(p)
+	}
+	return ok
+}
+
+// reserve adds the reserve's word to a rejection. The request is admitted if the reserve has a place.
+// Otherwise the caller is served as soon as either the limits or the reserve have one.
+func (d *Decision) reserve(p Policy) {
+	d.Policies = append(d.Policies, p)
+	if p.Exceeded {
+		d.RetryAfter = min(d.RetryAfter, p.RetryAfter)
+		return
+	}
+	d.Outcome, d.RetryAfter = Admitted, 0
+}

@@ -1,0 +1,132 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"wavegate/shared/operations"
+)
+
+// TestApply_OnlyTheItemsOwnThrottling_IsTheCallersDoing tells it from bounds of the table and the account.
+func TestApply_OnlyTheItemsOwnThrottling_IsTheCallersDoing(t *testing.T) {
+	because := func(reasons ...string) (list []types.ThrottlingReason) {
+		for _, r := range reasons {
+			list = append(list, types.ThrottlingReason{Reason: aws.String(r)})
+		}
+		return list
+	}
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"the item, no reason said": {&types.ProvisionedThroughputExceededException{}, true},
+		"the item":                 {&types.ThrottlingException{ThrottlingReasons: because("TableWriteKeyRangeThroughputExceeded")}, true},
+		"the item beside others": {&types.ProvisionedThroughputExceededException{
+			ThrottlingReasons: because("TableWriteAccountLimitExceeded", "TableWriteKeyRangeThroughputExceeded")}, true},
+		"the table":   {&types.ThrottlingException{ThrottlingReasons: because("TableWriteMaxOnDemandThroughputExceeded")}, false},
+		"the account": {&types.RequestLimitExceeded{}, false},
+		"a failure":   {&types.InternalServerError{}, false},
+	} {
+		s := &scripted{errs: []error{c.err}}
+		if _, _, err := (counters{api: s, rules: slotLog}).apply(t.Context(), "k", count{}); err == nil || errors.Is(err, errThrottled) != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// narrow is a store whose items take so many writes in each second, as DynamoDB's do.
+type narrow struct {
+	*model
+	now    func() time.Time
+	second int64
+	used   map[string]int
+}
+
+const writesPerSecond = 1000
+
+func (n *narrow) apply(ctx context.Context, key string, w write) (item, bool, error) {
+	if s := n.now().Unix(); s != n.second {
+		n.second, n.used = s, map[string]int{}
+	}
+	if n.used[key]++; n.used[key] > writesPerSecond {
+		return item{}, false, errThrottled
+	}
+	return n.model.apply(ctx, key, w)
+}
+
+// TestThrottling_OneCallerManyContainers_StaysUnderTheLimit simulates a caller who hammers on so many
+// containers at once that their item is throttled, beside one who behaves.
+func TestThrottling_OneCallerManyContainers_StaysUnderTheLimit(t *testing.T) {
+	now := epoch
+	clock := func() time.Time { return now }
+	shared := &narrow{model: newModel(slotLog), now: clock}
+	limits := Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300}
+	containers := make([]*Limiter, 1000)
+	for i := range containers {
+		containers[i] = New(Config{Limits: limits, Table: "-", Clock: clock})
+		containers[i].store = shared
+	}
+	throttled, unchecked, admitted, calls, touched := 0, 0, 0, 0, 0
+	for range 120 { // a minute in half seconds: nothing expires within it
+		for i, l := range containers {
+			for range 3 {
+				calls++
+				d := l.Admit(t.Context(), Caller{User: "greedy"}, operations.Ordinary)
+				if d.Unchecked != nil {
+					unchecked++
+				}
+				if d.Outcome == Admitted {
+					admitted++
+				}
+			}
+			if i%100 != 0 || now.UnixMilli()%2000 != 0 {
+				continue
+			}
+			if d := l.Admit(t.Context(), Caller{User: "honest"}, operations.Ordinary); d.Outcome != Admitted || d.Unchecked != nil {
+				touched++
+			}
+		}
+		if shared.used["user#"+digest("greedy")] > writesPerSecond {
+			throttled++
+		}
+		now = now.Add(500 * time.Millisecond)
+	}
+	t.Logf("%d of %d calls were admitted, %d of them unchecked; the item was throttled in %d half seconds", admitted, calls, unchecked, throttled)
+	if admitted > 600 || unchecked > 0 {
+		t.Error("the limit is 600, and the store was well")
+	}
+	if touched > 0 {
+		t.Errorf("%d calls of another caller were refused or not counted", touched)
+	}
+	if throttled == 0 {
+		t.Error("the item was never throttled")
+	}
+}
+
+func TestThrottling_RejectsTheCallerForASecond(t *testing.T) {
+	s := newStand(small)
+	s.model.fail = func(key string, _ write) error {
+		if key == orders[0] {
+			return errThrottled
+		}
+		return nil
+	}
+	d := s.ask(t, ann, operations.Ordinary)
+	if d.Outcome != Rejected || d.Unchecked != nil || d.RetryAfter < time.Second || s.used(orders[1]) != 0 {
+		t.Fatalf("got %+v; the organization has used %d", d, s.used(orders[1]))
+	}
+	writes := s.model.writes
+	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Rejected || s.model.writes != writes {
+		t.Errorf("within the second: %+v after %d writes", d, s.model.writes-writes)
+	}
+	s.model.fail = nil
+	s.now = s.now.Add(d.RetryAfter)
+	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Admitted || d.Unchecked != nil {
+		t.Errorf("after the wait: %+v", d)
+	}
+}

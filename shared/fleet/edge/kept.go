@@ -1,0 +1,79 @@
+package edge
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A cache keeps what a container read of an edge type for a short time, by name. What is read is read
+// strongly consistent, and its age counts from the start of the read: a value that is served was the
+// stored one no longer ago than the caller allows. It is safe for concurrent use.
+type cache[V any] struct {
+	read func(ctx context.Context, edgeType, name string) (V, error)
+	now  func() instant
+
+	mu   sync.Mutex
+	kept map[[2]string]reading[V]
+}
+
+// A reading is a value and the moment at which its read began.
+type reading[V any] struct {
+	value V
+	began instant
+}
+
+// An instant is what both clocks of a machine say. A container is frozen between its calls: its
+// monotonic clock may stand still meanwhile. The wall clock may be set back. Neither does both, so a
+// value is old when either clock says so.
+type instant struct {
+	wall      time.Time
+	monotonic time.Duration
+}
+
+// instants turns a clock like time.Now, whose times carry both readings, into one of instants.
+func instants(now func() time.Time) func() instant {
+	start := now()
+	return func() instant {
+		t := now()
+		return instant{wall: t.Round(0), monotonic: t.Sub(start)} // Round takes the monotonic reading out
+	}
+}
+
+func newCache[V any](now func() instant, read func(ctx context.Context, edgeType, name string) (V, error)) *cache[V] {
+	return &cache[V]{read: read, now: now, kept: map[[2]string]reading[V]{}}
+}
+
+// mostKept bounds the values that a container keeps of one kind. Beyond it all are dropped: they are read
+// anew every few seconds anyway.
+const mostKept = 1024
+
+// get returns what is stored, or what was stored less than age ago.
+func (c *cache[V]) get(ctx context.Context, edgeType, name string, age time.Duration) (V, error) {
+	key, began := [2]string{edgeType, name}, c.now()
+	c.mu.Lock()
+	kept, ok := c.kept[key]
+	c.mu.Unlock()
+	if ok && fresh(kept.began, began, age) {
+		return kept.value, nil
+	}
+	value, err := c.read(ctx, edgeType, name)
+	if err != nil {
+		var none V
+		return none, err // nothing old is served instead: a rollout may have been halted since
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.kept) >= mostKept {
+		clear(c.kept)
+	}
+	c.kept[key] = reading[V]{value, began}
+	return value, nil
+}
+
+// fresh tells whether a read that began then may be served now. A wall clock that went back says
+// nothing about age, so such a reading is not.
+func fresh(then, now instant, age time.Duration) bool {
+	wall := now.wall.Sub(then.wall)
+	return wall >= 0 && wall < age && now.monotonic-then.monotonic < age
+}

@@ -1,0 +1,154 @@
+package edge
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/release"
+)
+
+// A source is the stored row of a channel, at a time that the test sets, with a count of its reads.
+type source struct {
+	row   release.Row
+	at    instant
+	reads int
+}
+
+// container is one more container that serves polls from the source.
+func (s *source) container() *Channels {
+	return &Channels{keep: 2 * time.Second, rows: newCache(func() instant { return s.at }, func(context.Context, string, string) (release.Row, error) {
+		s.reads++
+		return s.row, nil
+	})}
+}
+
+func (s *source) pass(d time.Duration) {
+	s.at = instant{wall: s.at.wall.Add(d), monotonic: s.at.monotonic + d}
+}
+
+func (s *source) publish(version string) {
+	s.row, _ = s.row.Publish(release.Publication{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: version,
+		ArtifactURL: "https://a.example/" + version, SHA256: version}, s.at.wall)
+}
+
+// poll is what a container tells a box, by its number, that has a version installed.
+func (s *source) poll(t interface {
+	Context() context.Context
+	Fatal(...any)
+}, c *Channels, box int, installed string) string {
+	row, err := c.Row(t.Context(), "gateway-x", "stable", installed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, ok := Resolve(Edge{EdgeID: fmt.Sprintf("box-%d", box), EdgeType: "gateway-x", Channel: "stable"}, installed, row)
+	if !ok {
+		t.Fatal("nothing is published")
+	}
+	return r.Version
+}
+
+// TestRow_BoxThatHasTheTarget_IsSentBackByNoContainer starts and raises rollouts of new versions while the
+// boxes poll containers that read the row at different times. A box polls 250 ms after its last poll at the
+// soonest, and installs what it is told. It never sees its own version taken back.
+func TestRow_BoxThatHasTheTarget_IsSentBackByNoContainer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := &source{at: instant{wall: noon}}
+		s.publish("0")
+		containers := make([]*Channels, 4)
+		for i := range containers {
+			containers[i] = s.container()
+		}
+		type box struct {
+			installed int
+			polled    time.Time
+		}
+		boxes := make([]box, 12)
+		target := 0
+		for range rapid.IntRange(10, 120).Draw(t, "steps") {
+			s.pass(time.Duration(rapid.IntRange(1, 300).Draw(t, "ms")) * time.Millisecond)
+			switch rapid.IntRange(0, 9).Draw(t, "step") {
+			case 0:
+				target++
+				s.row = s.row.Begin(release.Carried{ID: fmt.Sprint(target), TargetVersion: fmt.Sprint(target), StagedPercent: 50, Active: true, Revision: 1})
+			case 1:
+				target++
+				s.publish(fmt.Sprint(target))
+			default:
+				i := rapid.IntRange(0, len(boxes)-1).Draw(t, "box")
+				if s.at.wall.Sub(boxes[i].polled) < unknownKeep {
+					continue
+				}
+				told := s.poll(t, containers[rapid.IntRange(0, 3).Draw(t, "container")], i, fmt.Sprint(boxes[i].installed))
+				boxes[i].polled = s.at.wall
+				var version int
+				if _, err := fmt.Sscan(told, &version); err != nil {
+					t.Fatal(err)
+				}
+				if version < boxes[i].installed {
+					t.Fatalf("box %d has %d and is told %d; the row is %+v", i, boxes[i].installed, version, s.row)
+				}
+				boxes[i].installed = version
+			}
+		}
+	})
+}
+
+// TestRow_PublicationToAMillionBoxes_IsReadAFewTimes has the boxes of one container poll once each within a
+// minute of a publication, with what they have.
+func TestRow_PublicationToAMillionBoxes_IsReadAFewTimes(t *testing.T) {
+	const boxes = 1_000_000
+	for name, c := range map[string]struct {
+		installed string
+		most      int // reads in a minute
+	}{
+		"the version before":             {"1.0.0", 30},
+		"what nobody ever published":     {"factory-image", 240},
+		"nothing is said":                {"", 30},
+		"the target of an ended rollout": {"1.5.0", 240},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &source{at: instant{wall: noon}}
+			s.publish("1.0.0")
+			s.row = s.row.Begin(release.Carried{ID: "r", TargetVersion: "1.5.0", StagedPercent: 100, Active: true, Revision: 1})
+			container := s.container()
+			s.publish("2.0.0")
+			for range boxes {
+				row, err := container.Row(t.Context(), "gateway-x", "stable", c.installed)
+				if err != nil || row.CurrentVersion != "2.0.0" {
+					t.Fatal(row, err)
+				}
+				s.pass(time.Minute / boxes)
+			}
+			t.Logf("%d polls in a minute made %d reads of the row", boxes, s.reads)
+			if s.reads > c.most {
+				t.Errorf("%d reads, want %d at most", s.reads, c.most)
+			}
+		})
+	}
+}
+
+// TestRow_StageThatAContainerDoesNotKnowOf_KeepsTheBox covers the case of the rule: the container read the
+// row before a start, and the box has the target from another one.
+func TestRow_StartThatAContainerDoesNotKnowOf_KeepsTheBox(t *testing.T) {
+	s := &source{at: instant{wall: noon}}
+	s.publish("1.0.0")
+	late := s.container()
+	in := 0
+	for !cohort.Of("gateway-x", "2.0.0", fmt.Sprintf("box-%d", in)).In(10) {
+		in++
+	}
+	s.poll(t, late, in, "1.0.0")
+	s.row = s.row.Begin(release.Carried{ID: "r", TargetVersion: "2.0.0", StagedPercent: 10, Active: true, Revision: 1})
+	if got := s.poll(t, s.container(), in, "1.0.0"); got != "2.0.0" {
+		t.Fatalf("the other container says %s", got)
+	}
+	s.pass(unknownKeep)
+	if got := s.poll(t, late, in, "2.0.0"); got != "2.0.0" {
+		t.Errorf("the box is sent back to %s", got)
+	}
+}

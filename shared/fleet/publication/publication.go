@@ -1,0 +1,81 @@
+// Package publication puts versions on release channels. A publication reaches every box of its channel
+// at the box's next poll, so it ends the rollout that is active there, in the same transaction.
+package publication
+
+import (
+	"context"
+
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
+)
+
+// A Store makes publications.
+type Store struct {
+	db       *dynamo.DB
+	releases *release.Store
+	rollouts *rollout.Store
+}
+
+// NewStore makes a store.
+func NewStore(db *dynamo.DB) *Store {
+	return &Store{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db)}
+}
+
+// Publish puts a version on a channel and tells whether the channel is new. It returns
+// RELEASE_IMMUTABLE for a version that was published with another digest, PRECONDITION_FAILED, and
+// CONFLICT when the channel keeps changing.
+func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Publication, when request.Preconditions) (created bool, err error) {
+	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
+		var row release.Row
+		var known release.Release
+		err := dynamo.Together(ctx,
+			func(ctx context.Context) (err error) {
+				row, err = s.releases.Row(ctx, p.EdgeType, p.Channel)
+				return err
+			},
+			func(ctx context.Context) (err error) {
+				known, err = s.releases.Release(ctx, p.EdgeType, p.CurrentVersion)
+				return err
+			})
+		if err != nil {
+			return err
+		}
+		created = row.Revision == 0 // of the last decision: an earlier one may have lost a race
+		if err := when.Check(row.ETag()); err != nil {
+			return err
+		}
+		if err := known.Allows(p); err != nil {
+			return err
+		}
+		next, event := row.Publish(p, set.After(row.UpdatedAt))
+		if event == "" {
+			return nil
+		}
+		change.Record(set, release.Kind, row, next, event)
+		if known.ArtifactURL != p.ArtifactURL {
+			set.With(release.Bind(known.Published(p, next.UpdatedAt)))
+		}
+		return s.end(ctx, set, row.Rollout)
+	})
+	return created, err
+}
+
+// end ends the rollout that the row carried, if it is active. Where the table of rollouts knows nothing of
+// that, as after a restore, the row has forgotten the rollout all the same.
+func (s *Store) end(ctx context.Context, set *change.Set, carried *release.Carried) error {
+	if carried == nil || !carried.Active {
+		return nil
+	}
+	was, found, err := s.rollouts.Find(ctx, carried.ID)
+	if err != nil || !found {
+		return err
+	}
+	if next, event := was.Superseded(carried.Revision, set.After(was.UpdatedAt)); event != "" {
+		change.Record(set, rollout.Kind, was, next, event)
+	}
+	return nil
+}

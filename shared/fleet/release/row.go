@@ -1,0 +1,175 @@
+package release
+
+import (
+	"slices"
+	"strconv"
+	"time"
+)
+
+// A Carried is the present or last rollout of a channel, as the channel's row carries it: all that a
+// poll needs, so that a poll reads one item. It is a copy of the rollout, written in the same
+// transactions.
+type Carried struct {
+	ID            string `json:"id"`
+	TargetVersion string `json:"targetVersion"`
+	ArtifactURL   string `json:"artifactUrl"` // at the start; see Release for where the bytes are now
+	SHA256        string `json:"sha256"`
+	StagedPercent int    `json:"stagedPercent"`
+	Active        bool   `json:"active"`
+	Revision      int64  `json:"revision"`
+	// ChangedAt is when the rollout last changed.
+	ChangedAt time.Time `json:"changedAt"`
+}
+
+// A Target is a version that a rollout brought to boxes, and where its bytes were when it started.
+type Target struct {
+	Version     string `json:"version"`
+	ArtifactURL string `json:"artifactUrl"`
+	SHA256      string `json:"sha256"`
+}
+
+// Target is the rollout's.
+func (c Carried) Target() Target {
+	return Target{Version: c.TargetVersion, ArtifactURL: c.ArtifactURL, SHA256: c.SHA256}
+}
+
+// A Row is a channel, the rollout that it carries, and the targets of the rollouts before that one.
+// Boxes may hold those still; they stay remembered until a publication, or a rollout that reached
+// everyone, says where such boxes go. Without them the start of a rollout would send boxes back that
+// hold the target of an earlier one which was halted.
+type Row struct {
+	Channel
+	// Rollout is the one that the row carries. Its stored name is older than the field's.
+	Rollout *Carried `json:"wave,omitempty"`
+	Earlier []Target `json:"earlier,omitempty"` // each version once, MostEarlier at most
+	// Past are versions that were the channel's before, the latest first; MostPast at most. See Knows.
+	Past []string `json:"past,omitempty"`
+}
+
+// LastChange is when something on the channel was last published, started, moved or ended.
+func (r Row) LastChange() time.Time {
+	if r.Rollout != nil && r.Rollout.ChangedAt.After(r.UpdatedAt) {
+		return r.Rollout.ChangedAt
+	}
+	return r.UpdatedAt
+}
+
+const (
+	// MostEarlier bounds the targets that a row remembers, and with them what a poll reads.
+	MostEarlier = 16
+	// MostPast bounds the former versions of a channel that its row keeps.
+	MostPast = 8
+)
+
+// Remembered lists the targets that boxes may hold and that are not the channel's version: those
+// which the row remembers once another rollout takes the place of its own.
+func (r Row) Remembered() []Target {
+	list := []Target{}
+	if r.Rollout != nil {
+		list = append(list, r.Rollout.Target())
+	}
+	for _, t := range r.Earlier {
+		if !slices.ContainsFunc(list, func(u Target) bool { return u.Version == t.Version }) {
+			list = append(list, t)
+		}
+	}
+	return slices.DeleteFunc(list, func(t Target) bool { return t.Version == r.CurrentVersion })
+}
+
+// Knows tells whether a box can have a version from what the row says: it is the channel's, or was, or is
+// the target of a rollout that the row remembers. A box that runs another one may have it from what was
+// published or started after the row was read.
+func (r Row) Knows(version string) bool {
+	return version == r.CurrentVersion || slices.Contains(r.Past, version) ||
+		slices.ContainsFunc(r.Remembered(), func(t Target) bool { return t.Version == version })
+}
+
+// Publish decides what a publication makes of a row: the next row and the event that tells of it; no
+// event where nothing changes. The published version reaches every box, so that the rollout which the
+// row carries and all remembered targets are forgotten. Publishing what is there already changes
+// nothing, unless there is something to forget.
+func (r Row) Publish(p Publication, at time.Time) (next Row, event string) {
+	same := r.Revision > 0 && r.CurrentVersion == p.CurrentVersion && r.ArtifactURL == p.ArtifactURL && r.SHA256 == p.SHA256
+	if same && r.Rollout == nil && len(r.Earlier) == 0 {
+		return r, ""
+	}
+	return Row{
+		Channel: Channel{
+			EdgeType: p.EdgeType, Channel: p.Channel,
+			CurrentVersion: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256,
+			Revision: r.Revision + 1, UpdatedAt: at,
+		},
+		Past: r.past(p.CurrentVersion),
+	}, "ReleasePublished"
+}
+
+// past are the former versions once another one is the channel's.
+func (r Row) past(next string) []string {
+	if r.Revision == 0 {
+		return nil
+	}
+	var list []string
+	for _, v := range append([]string{r.CurrentVersion}, r.Past...) {
+		if v != next && !slices.Contains(list, v) && len(list) < MostPast {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// Begin is the row once a rollout starts on the channel. The targets of those before it stay remembered.
+func (r Row) Begin(c Carried) Row {
+	earlier := r.Remembered()
+	r.Earlier, r.Rollout = nil, &c
+	if len(earlier) > 0 { // an empty list is left out: the embedded store cannot keep one
+		r.Earlier = earlier
+	}
+	return r
+}
+
+// Adopt is the row once a rollout that reached everyone is completed: its target is the channel's
+// version, and what earlier rollouts brought is remembered no longer. The bytes are where the target's
+// release says that they are now.
+func (r Row) Adopt(c Carried, target Release, at time.Time) Row {
+	r.Past = r.past(c.TargetVersion)
+	r.Rollout, r.Earlier = &c, nil
+	r.CurrentVersion, r.ArtifactURL, r.SHA256 = c.TargetVersion, target.At(c.Target()).ArtifactURL, c.SHA256
+	r.Revision++
+	r.UpdatedAt = at
+	return r
+}
+
+// ETag is the row's entity tag, empty where there is no channel. It changes with the channel and with the
+// rollout that the row carries.
+func (r Row) ETag() string {
+	switch {
+	case r.Revision == 0:
+		return ""
+	case r.Rollout == nil:
+		return `"` + strconv.FormatInt(r.Revision, 10) + `"`
+	}
+	return `"` + strconv.FormatInt(r.Revision, 10) + "-" + r.Rollout.ID + "-" + strconv.FormatInt(r.Rollout.Revision, 10) + `"`
+}
+
+// A View is a channel as its read shows it.
+type View struct {
+	Channel
+	ActiveRollout *ActiveRollout `json:"activeRollout,omitempty"`
+}
+
+// An ActiveRollout is what a channel shows of the rollout that is active on it.
+type ActiveRollout struct {
+	ID            string `json:"id"`
+	TargetVersion string `json:"targetVersion"`
+	StagedPercent int    `json:"stagedPercent"`
+	Revision      int64  `json:"revision"`
+}
+
+// View is what a read shows of the row.
+func (r Row) View() View {
+	v := View{Channel: r.Channel}
+	if c := r.Rollout; c != nil && c.Active {
+		v.ActiveRollout = &ActiveRollout{ID: c.ID, TargetVersion: c.TargetVersion, StagedPercent: c.StagedPercent, Revision: c.Revision}
+	}
+	return v
+}

@@ -1,0 +1,134 @@
+package release
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPublish_ReachesEveryBox_SoThatTheRowForgetsWhatWentBefore(t *testing.T) {
+	newVersion, newURL := same(), same()
+	newVersion.CurrentVersion, newVersion.SHA256 = "1.1.0", strings.Repeat("b", 64)
+	newURL.ArtifactURL = "https://b.example/1.0.0"
+	remembering := published(nil)
+	remembering.Earlier = []Target{{Version: "2.0.0"}}
+	active, ended := &Carried{ID: "r", TargetVersion: "3.0.0", Active: true}, &Carried{ID: "r", TargetVersion: "3.0.0"}
+	for name, c := range map[string]struct {
+		row      Row
+		asked    Publication
+		changed  bool
+		revision int64
+		past     []string
+	}{
+		"a new channel":                           {Row{}, same(), true, 1, nil},
+		"what is there":                           {published(nil), same(), false, 3, nil},
+		"another version":                         {published(nil), newVersion, true, 4, []string{"1.0.0"}},
+		"the same bytes at another place":         {published(nil), newURL, true, 4, nil},
+		"what is there, during a rollout":         {published(active), same(), true, 4, nil},
+		"another version, during a rollout":       {published(active), newVersion, true, 4, []string{"1.0.0"}},
+		"what is there, after a rollout":          {published(ended), same(), true, 4, nil},
+		"another version, after a rollout":        {published(ended), newVersion, true, 4, []string{"1.0.0"}},
+		"what is there, after an earlier rollout": {remembering, same(), true, 4, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was := fmt.Sprintf("%+v", c.row)
+			next, event := c.row.Publish(c.asked, noon.Add(time.Minute))
+			if changed := event == "ReleasePublished"; changed != c.changed {
+				t.Fatalf("got %+v, %q", next, event)
+			}
+			if !c.changed {
+				if !reflect.DeepEqual(next, c.row) {
+					t.Fatalf("changed nothing, but is %+v", next)
+				}
+				return
+			}
+			want := Row{Channel: Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: c.asked.CurrentVersion,
+				ArtifactURL: c.asked.ArtifactURL, SHA256: c.asked.SHA256, Revision: c.revision, UpdatedAt: noon.Add(time.Minute)}, Past: c.past}
+			if !reflect.DeepEqual(next, want) {
+				t.Errorf("got %+v, want %+v", next, want)
+			}
+			if fmt.Sprintf("%+v", c.row) != was {
+				t.Error("the row that was read changed")
+			}
+		})
+	}
+}
+
+func TestKnows_TheChannelsVersions_AndTheTargetsOfRollouts(t *testing.T) {
+	row := published(&Carried{ID: "r", TargetVersion: "3.0.0", Active: true})
+	row.Earlier = []Target{{Version: "2.0.0"}}
+	row.Past = []string{"0.9.0", "0.8.0"}
+	for _, version := range []string{"1.0.0", "3.0.0", "2.0.0", "0.9.0", "0.8.0"} {
+		if !row.Knows(version) {
+			t.Errorf("does not know %s", version)
+		}
+	}
+	if row.Knows("0.7.0") || row.Knows("") {
+		t.Error("knows what no box can have from here")
+	}
+}
+
+func TestPast_AreTheLastEightVersionsOfTheChannel_EachOnce(t *testing.T) {
+	var row Row
+	publish := func(version string) {
+		p := same()
+		p.CurrentVersion = version
+		row, _ = row.Publish(p, noon)
+	}
+	for i := range 12 {
+		publish(fmt.Sprint(i))
+	}
+	if want := []string{"10", "9", "8", "7", "6", "5", "4", "3"}; !slices.Equal(row.Past, want) {
+		t.Fatalf("knows %v, want %v", row.Past, want)
+	}
+	publish("8")
+	row = row.Adopt(Carried{ID: "r", TargetVersion: "12"}, Release{}, noon)
+	if want := []string{"8", "11", "10", "9", "7", "6", "5", "4"}; !slices.Equal(row.Past, want) {
+		t.Fatalf("knows %v, want %v", row.Past, want)
+	}
+}
+
+func TestAdopt_TakesTheTargetFromWhereItIsNow(t *testing.T) {
+	digest := strings.Repeat("b", 64)
+	carried := Carried{ID: "r", TargetVersion: "2.0.0", ArtifactURL: "https://dead.example/2.0.0", SHA256: digest, StagedPercent: 100, Revision: 5}
+	next := published(&carried).Adopt(carried, Release{Version: "2.0.0", SHA256: digest, ArtifactURL: "https://new.example/2.0.0"}, noon)
+	if next.CurrentVersion != "2.0.0" || next.SHA256 != digest || next.ArtifactURL != "https://new.example/2.0.0" || next.Revision != 4 {
+		t.Errorf("got %+v", next)
+	}
+	for name, other := range map[string]Release{"no release": {}, "other bytes": {Version: "2.0.0", SHA256: strings.Repeat("c", 64), ArtifactURL: "https://x.example"}} {
+		if next := published(&carried).Adopt(carried, other, noon); next.ArtifactURL != carried.ArtifactURL {
+			t.Errorf("%s: got %s", name, next.ArtifactURL)
+		}
+	}
+}
+
+func TestETag_ChangesWithTheChannelAndWithTheRolloutThatItCarries(t *testing.T) {
+	seen := map[string]string{}
+	for name, row := range map[string]Row{
+		"no rollout": published(nil), "a rollout": published(&Carried{ID: "r", Revision: 1}), "it went on": published(&Carried{ID: "r", Revision: 2}),
+		"another": published(&Carried{ID: "s", Revision: 2}), "published": {Channel: Channel{Revision: 4}},
+	} {
+		tag := row.ETag()
+		if other := seen[tag]; other != "" || tag == "" {
+			t.Errorf("%s and %s have the tag %q", name, other, tag)
+		}
+		seen[tag] = name
+	}
+	if tag := (Row{}).ETag(); tag != "" {
+		t.Errorf("no channel has the tag %q", tag)
+	}
+}
+
+func TestView_ShowsTheRolloutWhileItIsActive(t *testing.T) {
+	carried := Carried{ID: "r", TargetVersion: "2.0.0", StagedPercent: 10, Active: true, Revision: 2}
+	if got := published(&carried).View(); got.ActiveRollout == nil || *got.ActiveRollout != (ActiveRollout{ID: "r", TargetVersion: "2.0.0", StagedPercent: 10, Revision: 2}) {
+		t.Errorf("got %+v", got.ActiveRollout)
+	}
+	carried.Active = false
+	if got := published(&carried).View(); got.ActiveRollout != nil || got.Channel != published(nil).Channel {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -1,0 +1,43 @@
+package canonical_test
+
+import (
+	"testing"
+
+	"wavegate/shared/platform/canonical"
+)
+
+func TestJSON_HasOneSpelling(t *testing.T) {
+	for text, want := range map[string]string{
+		` { "b" : 1.50 , "a" : [ 1e2 , -0 , 0.0, {"z":-0.0} ] } `: `{"a":[100,0,0,{"z":0}],"b":1.5}`,
+		`{"s":"\u00e9\/\u0041<&>\u000a\u0009\u007f"}`:             "{\"s\":\"é/A<&>\\n\\t\x7f\"}",
+		`{"n":[1e21,1e-7,0.000001,123456789012345]}`:              `{"n":[1e+21,1e-7,0.000001,123456789012345]}`,
+		`"a\u2028b\u2029c\\u2028\\\u2029"`:                        "\"a\u2028b\u2029c\\\\u2028\\\\\u2029\"",
+	} {
+		got, err := canonical.JSON([]byte(text))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{`{} {}`, `{`, ``} {
+		if got, err := canonical.JSON([]byte(text)); err == nil {
+			t.Errorf("%q became %s", text, got)
+		}
+	}
+}
+
+func TestEncode_SortsTheFieldsOfAStruct(t *testing.T) {
+	got, err := canonical.Encode(struct {
+		Z int    `json:"z"`
+		A string `json:"a,omitempty"`
+		B string `json:"b"`
+	}{1, "", "<"})
+	if err != nil || string(got) != `{"b":"<","z":1}` {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestSHA256_OfTheEmptyObject(t *testing.T) {
+	if got := canonical.SHA256([]byte("{}")); got != "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,290 @@
+// Package fields reads the fields of JSON objects that strangers send, with the objects and lists inside
+// them. Fields are found by their exact names. Every fault is collected with the JSON pointer of its place
+// (RFC 6901), so that a caller can correct a document in one go.
+package fields
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/strictjson"
+	"wavegate/shared/platform/value"
+)
+
+// Most is how many faults are kept. What is found beyond is left out, so that no answer grows without
+// bound.
+const Most = 100
+
+// Faults collects what is wrong with one document, in the order in which it is found. The zero value is
+// ready for use.
+type Faults struct{ list []problem.Fault }
+
+// Add adds a fault.
+func (f *Faults) Add(fault problem.Fault) {
+	if len(f.list) < Most {
+		f.list = append(f.list, fault)
+	}
+}
+
+// List returns the faults.
+func (f *Faults) List() []problem.Fault { return f.list }
+
+// Copy returns the same faults, to which others can be added apart.
+func (f *Faults) Copy() Faults { return Faults{slices.Clone(f.list)} }
+
+// An Object is a JSON object that is being read: ask it for every field, then for what is
+// Unread. Objects inside it are asked by themselves.
+type Object struct {
+	faults  *Faults
+	source  []byte
+	pointer string
+	members []strictjson.Member
+	asked   []string
+}
+
+// Of starts reading an object that strictjson.Check accepted. Its faults are added to faults.
+func Of(text []byte, faults *Faults) *Object {
+	return &Object{faults: faults, source: text, members: strictjson.Members(text)}
+}
+
+// Source is the text that Of was given.
+func (o *Object) Source() []byte { return o.source }
+
+// Unread adds to faults the fields that nobody asked for and those that came twice.
+func (o *Object) Unread(faults *Faults) {
+	seen := map[string]bool{}
+	for _, m := range o.members {
+		switch {
+		case seen[m.Name]:
+			faults.Add(problem.Fault{Pointer: o.at(m.Name), Code: "duplicate", Detail: "must be given once"})
+		case !slices.Contains(o.asked, m.Name):
+			faults.Add(problem.Fault{Pointer: o.at(m.Name), Code: "unknown", Detail: "is not a field of this operation"})
+		}
+		seen[m.Name] = true
+	}
+}
+
+// Fault adds a fault of a field. An empty name stands for the object itself.
+func (o *Object) Fault(name, code, detail string) {
+	o.faults.Add(problem.Fault{Pointer: o.at(name), Code: code, Detail: detail})
+}
+
+// FaultIn adds a fault of an element of a list.
+func (o *Object) FaultIn(list string, i int, code, detail string) {
+	o.faults.Add(problem.Fault{Pointer: o.at(list) + "/" + strconv.Itoa(i), Code: code, Detail: detail})
+}
+
+var escaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+func (o *Object) at(name string) string {
+	if name == "" {
+		return o.pointer
+	}
+	return o.pointer + "/" + escaper.Replace(name)
+}
+
+// find returns a field, perhaps of a given kind only. A field that comes twice is found once.
+func (o *Object) find(name string, kinds ...strictjson.Kind) (raw json.RawMessage, given, usable bool) {
+	o.asked = append(o.asked, name)
+	for _, m := range o.members {
+		if m.Name != name {
+			continue
+		}
+		if kind := strictjson.KindOf(m.Value); !slices.Contains(kinds, kind) {
+			o.Fault(name, "type", "must be "+string(kinds[0])+", not "+string(kind))
+			return nil, true, false
+		}
+		return m.Value, true, true
+	}
+	return nil, false, false
+}
+
+// Missing adds the fault that a required field was not given.
+func (o *Object) Missing(name string) { o.Fault(name, "required", "is required") }
+
+// Require adds the fault that at least one of some fields is needed.
+func (o *Object) Require(names ...string) {
+	o.Fault("", "required", "must have at least one of "+strings.Join(names, ", "))
+}
+
+// Text returns a required string.
+func (o *Object) Text(name string, rule *value.Text) string {
+	text, given := o.OptionalText(name, rule)
+	if !given {
+		o.Missing(name)
+	}
+	return text
+}
+
+// OptionalText returns a string that may be left out. null is not the same as left out and is refused.
+func (o *Object) OptionalText(name string, rule *value.Text) (text string, given bool) {
+	raw, given, usable := o.find(name, strictjson.String)
+	if !usable {
+		return "", given
+	}
+	return o.text(name, raw, rule), true
+}
+
+// ClearableText returns a string that may be left out (nil) or taken away: null gives the empty string.
+func (o *Object) ClearableText(name string, rule *value.Text) *string {
+	for _, m := range o.members {
+		if m.Name == name && strictjson.KindOf(m.Value) == strictjson.Null {
+			o.asked = append(o.asked, name)
+			return new(string)
+		}
+	}
+	text, given := o.OptionalText(name, rule)
+	if !given {
+		return nil
+	}
+	return &text
+}
+
+// text applies a rule to a JSON string.
+func (o *Object) text(name string, raw json.RawMessage, rule *value.Text) string {
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		o.Fault(name, "type", "must be a string")
+		return ""
+	}
+	kept, code, detail := rule.Apply(text)
+	if code != "" {
+		o.Fault(name, code, detail)
+	}
+	return kept
+}
+
+// OptionalInteger returns a whole number that may be left out. A number is a number however it is
+// written: 10, 10.0 and 1e1 are the same.
+func (o *Object) OptionalInteger(name string, rule *value.Integer) (n int64, given bool) {
+	raw, given, usable := o.find(name, strictjson.Number)
+	if !usable {
+		return 0, given
+	}
+	n, ok := strictjson.Integer(string(raw))
+	if !ok || !rule.Accepts(n) {
+		o.Fault(name, "range", "must be "+rule.Says())
+	}
+	return n, true
+}
+
+// Integer is OptionalInteger for a number that is required.
+func (o *Object) Integer(name string, rule *value.Integer) int64 {
+	n, given := o.OptionalInteger(name, rule)
+	if !given {
+		o.Missing(name)
+	}
+	return n
+}
+
+// The bounds of what OptionalNumber takes, on either side of zero.
+const (
+	Largest  = 1e15
+	Smallest = 1e-15
+	// Digits is how many significant digits a number may have: float64 keeps so many.
+	Digits = 15
+)
+
+// OptionalNumber returns a number that may be left out, of at most 15 significant digits: 0, or from
+// 1e-15 to 1e15 on either side of it. ok tells whether it was given and can be used.
+func (o *Object) OptionalNumber(name string) (n float64, given, ok bool) {
+	raw, given, usable := o.find(name, strictjson.Number)
+	if !usable {
+		return 0, given, false
+	}
+	n, err := strconv.ParseFloat(string(raw), 64)
+	digits := strictjson.Significant(string(raw))
+	size := max(n, -n)
+	if err != nil || size > Largest || digits > 0 && size < Smallest {
+		o.Fault(name, "range", "must be 0, or from 1e-15 to 1e15 or from -1e15 to -1e-15")
+		return 0, true, false
+	}
+	if digits > Digits {
+		o.Fault(name, "format", fmt.Sprintf("must have at most %d significant digits, not %d", Digits, digits))
+		return 0, true, false
+	}
+	return n, true, true
+}
+
+// Boolean returns a boolean that may be left out: false then.
+func (o *Object) Boolean(name string) bool {
+	raw, _, usable := o.find(name, strictjson.Boolean)
+	return usable && raw[0] == 't'
+}
+
+// Object reads an object that may be left out, and tells whether it was given. The fields that
+// read does not ask for are faults.
+func (o *Object) Object(name string, read func(*Object)) (given bool) {
+	raw, given, usable := o.find(name, strictjson.Object)
+	if usable {
+		o.inner(o.at(name), raw, read)
+	}
+	return given
+}
+
+func (o *Object) inner(pointer string, raw json.RawMessage, read func(*Object)) {
+	inside := &Object{faults: o.faults, pointer: pointer, members: strictjson.Members(raw)}
+	read(inside)
+	inside.Unread(o.faults)
+}
+
+// Texts returns a list of least to most different strings; it may be left out. An element that is
+// faulty is empty.
+func (o *Object) Texts(name string, least, most int, rule *value.Text) (texts []string, given bool) {
+	elements, given := o.list(name, least, most)
+	list := &Object{faults: o.faults, pointer: o.at(name)}
+	for i, raw := range elements {
+		text := ""
+		if kind := strictjson.KindOf(raw); kind != strictjson.String {
+			o.FaultIn(name, i, "type", "must be a string, not "+string(kind))
+		} else if text = list.text(strconv.Itoa(i), raw, rule); text != "" && slices.Contains(texts, text) {
+			o.FaultIn(name, i, "duplicate", "must not be given twice")
+		}
+		texts = append(texts, text)
+	}
+	return texts, given
+}
+
+// Objects reads a list of least to most objects; it may be left out. The
+// fields that read does not ask for are faults.
+func (o *Object) Objects(name string, least, most int, read func(*Object)) (given bool) {
+	elements, given := o.list(name, least, most)
+	for i, raw := range elements {
+		if kind := strictjson.KindOf(raw); kind != strictjson.Object {
+			o.FaultIn(name, i, "type", "must be an object, not "+string(kind))
+			continue
+		}
+		o.inner(o.at(name)+"/"+strconv.Itoa(i), raw, read)
+	}
+	return given
+}
+
+// list returns the elements of a list that is not too long.
+func (o *Object) list(name string, least, most int) (elements []json.RawMessage, given bool) {
+	raw, given, usable := o.find(name, strictjson.Array)
+	if !usable {
+		return nil, given
+	}
+	elements = strictjson.Elements(raw)
+	if n := len(elements); n < least || n > most {
+		o.Fault(name, "length", fmt.Sprintf("must have %d to %d elements, not %d", least, most, n))
+	}
+	return elements[:min(len(elements), most)], true
+}
+
+// Names lists the names of the object's fields, in the order they came, once each. They count as asked
+// for.
+func (o *Object) Names() []string {
+	var names []string
+	for _, m := range o.members {
+		if !slices.Contains(names, m.Name) {
+			names = append(names, m.Name)
+		}
+	}
+	o.asked = append(o.asked, names...)
+	return names
+}

@@ -1,0 +1,104 @@
+package fields_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/shared/platform/fields"
+	"wavegate/shared/platform/strictjson"
+	"wavegate/shared/platform/value"
+)
+
+var word = &value.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
+
+// read reads a text with the given function and lists its faults, as "pointer code".
+func read(t *testing.T, text string, ask func(*fields.Object)) []string {
+	t.Helper()
+	if err := strictjson.Check([]byte(text)); err != nil {
+		t.Fatalf("%s %v", text, err)
+	}
+	var faults fields.Faults
+	o := fields.Of([]byte(text), &faults)
+	ask(o)
+	o.Unread(&faults)
+	var list []string
+	for _, f := range faults.List() {
+		list = append(list, f.Pointer+" "+f.Code)
+	}
+	return list
+}
+
+func TestObject_NestedFaults_HaveTheirPointers(t *testing.T) {
+	text := `{"id":7,"steps":[{"name":"a"},{"name":"B!","more":1},3,{"a/b~c":[],"name":"x","name":"y"}],"tags":["a","b","a","B",1],"extra":null}`
+	got := read(t, text, func(o *fields.Object) {
+		o.Text("id", word)
+		o.Objects("steps", 0, 9, func(step *fields.Object) {
+			step.Text("name", word)
+			step.Object("inner", func(*fields.Object) {})
+		})
+		o.Texts("tags", 1, 9, word)
+		o.Text("missing", word)
+		o.Require("one", "other")
+	})
+	want := []string{"/id type", "/steps/1/name format", "/steps/1/more unknown", "/steps/2 type", "/steps/3/a~1b~0c unknown",
+		"/steps/3/name duplicate", "/tags/2 duplicate", "/tags/3 format", "/tags/4 type", "/missing required", " required", "/extra unknown"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+func TestObject_ListsAreBounded(t *testing.T) {
+	for text, want := range map[string]string{`{"l":[]}`: "/l length", `{"l":["a"]}`: "", `{"l":["a","b"]}`: "", `{"l":["a","b","c","C"]}`: "/l length", `{"l":{}}`: "/l type"} {
+		got := strings.Join(read(t, text, func(o *fields.Object) { o.Texts("l", 1, 2, word) }), ",")
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestOptionalNumber_TakesWhatFloat64Keeps(t *testing.T) {
+	for literal, want := range map[string]string{
+		"0": "0", "-0": "-0", "0.00": "0", "1": "1", "-1.5": "-1.5", "1e3": "1000", "0.1": "0.1", "123456789012345": "1.23456789012345e+14",
+		"1.234567890123450": "1.23456789012345", "1234567890123456": "range", "12345678901234.56": "format", "0.1234567890123456": "format", "1e15": "1e+15",
+		"1000000000000001": "range", "1e16": "range", "-1e300": "range", "1e400": "range", "1e-15": "1e-15", "1e-16": "range", "1e-400": "range",
+		`"1"`: "type", "null": "type", "true": "type",
+	} {
+		var got string
+		faults := read(t, `{"n":`+literal+`}`, func(o *fields.Object) {
+			n, _, _ := o.OptionalNumber("n")
+			got = fmt.Sprint(n)
+		})
+		if len(faults) > 0 {
+			got = strings.TrimPrefix(faults[0], "/n ")
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", literal, got, want)
+		}
+	}
+}
+
+func TestFaults_AreAtMostAHundred(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`{"a0":1`)
+	for i := 1; i < 300; i++ {
+		fmt.Fprintf(&text, `,"a%d":1`, i)
+	}
+	if got := read(t, text.String()+"}", func(*fields.Object) {}); len(got) != fields.Most || got[99] != "/a99 unknown" {
+		t.Errorf("got %d faults", len(got))
+	}
+}
+
+func TestObject_NamesAndBooleans(t *testing.T) {
+	var names []string
+	var yes, no, absent bool
+	faults := read(t, `{"yes":true,"no":false,"inner":{"b":"x","a":"y","b":"z"},"odd":1}`, func(o *fields.Object) {
+		yes, no, absent = o.Boolean("yes"), o.Boolean("no"), o.Boolean("absent")
+		o.Object("inner", func(inner *fields.Object) { names = inner.Names() })
+		o.Boolean("odd")
+	})
+	if !yes || no || absent || !slices.Equal(names, []string{"b", "a"}) || !slices.Equal(faults, []string{"/inner/b duplicate", "/odd type"}) {
+		t.Errorf("got %v, %v, %v, %q, %q", yes, no, absent, names, faults)
+	}
+}

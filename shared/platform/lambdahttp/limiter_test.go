@@ -1,0 +1,101 @@
+package lambdahttp_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/problem"
+)
+
+// A limiter says what a test tells it to say.
+type limiter struct {
+	known, refusal error
+	after          time.Duration // how long it takes to refuse
+	class          operations.LimitClass
+	asked          int
+}
+
+var policy = http.Header{"Ratelimit-Policy": {`"user";q=600;w=60`}}
+
+func (l *limiter) Recall(_ auth.Principal, class operations.LimitClass) (http.Header, error) {
+	l.class = class
+	return policy, l.known
+}
+
+func (l *limiter) Admit(context.Context, auth.Principal, operations.LimitClass) (http.Header, error) {
+	l.asked++
+	time.Sleep(l.after)
+	return policy, l.refusal
+}
+
+var tooMany = problem.New(problem.RateLimited, "Exceeded: user.").After(7 * time.Second)
+
+func limited(t *testing.T, res events.APIGatewayProxyResponse) {
+	t.Helper()
+	refused(t, res, http.StatusTooManyRequests, problem.RateLimited)
+	if res.MultiValueHeaders["Retry-After"][0] != "7" || len(res.MultiValueHeaders["Ratelimit-Policy"]) != 1 {
+		t.Errorf("the headers are %v", res.MultiValueHeaders)
+	}
+}
+
+func TestLimiter_RefusalIsRemembered_TheHandlerDoesNotRun(t *testing.T) {
+	b, l := newBench(), &limiter{known: tooMany}
+	b.env.Limiter = l
+	limited(t, b.call(t, event(), func(*lambdahttp.Call) (lambdahttp.Answer, error) {
+		t.Error("the handler ran")
+		return lambdahttp.Answer{}, nil
+	}))
+	if l.asked != 0 {
+		t.Error("the limiter's store was asked")
+	}
+}
+
+// TestLimiter_Refuses_TheReadsEnd: the handler's reads would go on for a minute.
+func TestLimiter_Refuses_TheReadsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench()
+		b.env.Limiter = &limiter{refusal: tooMany, after: 5 * time.Millisecond}
+		began := time.Now()
+		limited(t, b.call(t, event(), func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+			select {
+			case <-c.Context().Done():
+			case <-time.After(time.Minute):
+			}
+			return lambdahttp.OK("x", ""), c.Context().Err()
+		}))
+		if took := time.Since(began); took != 5*time.Millisecond {
+			t.Errorf("answered after %v", took)
+		}
+	})
+}
+
+func TestLimiter_Admits_TheContextLastsAsLongAsTheCall(t *testing.T) {
+	b := newBench()
+	b.env.Limiter = &limiter{}
+	res := b.call(t, event(), func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		return lambdahttp.OK("x", ""), c.Context().Err()
+	})
+	if res.StatusCode != http.StatusOK {
+		t.Errorf("got %+v", res)
+	}
+}
+
+// TestLimiter_TheReserve_IsForThoseWhoMayCall: calls that are forbidden anyway have no use for it.
+func TestLimiter_TheReserve_IsForThoseWhoMayCall(t *testing.T) {
+	for role, want := range map[auth.Role]operations.LimitClass{auth.PlatformOwner: operations.Reserved, auth.OrganizationAdmin: operations.Ordinary} {
+		b, l, e := newBench(), &limiter{}, event()
+		b.env.Limiter = l
+		e.RequestContext.Authorizer["roles"] = string(role)
+		if _, err := lambdahttp.New(operations.Get("update-rollout"), b.env, answers("x"))(t.Context(), e); err != nil || l.class != want {
+			t.Errorf("a call of a %s counts as %s, want %s; %v", role, l.class, want, err)
+		}
+	}
+}

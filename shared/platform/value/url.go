@@ -1,0 +1,21 @@
+package value
+
+// HTTPSURL takes an absolute https URL that a box can fetch without being given secrets. The
+// pattern is the whole rule, as RFC 3986 has it, so that the published contract can say the same.
+var HTTPSURL = &Text{
+	Pattern: `https://(` + label + `(\.` + label + `)*|\[(` + ipv6 + `)\])(:(` + port + `))?([/?]([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?`,
+	Max:     2048,
+	Says:    "an absolute https URL with a host, without user information and fragment",
+}
+
+// A label of a host's name (RFC 1123, section 2.1, and underscores, which some storage services use), an
+// address of IPv6 without an embedded one of IPv4 (RFC 3986, section 3.2.2), by where it is shortened,
+// and the numbers that a port can be.
+const (
+	label = `[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?`
+	h16   = `[0-9A-Fa-f]{1,4}`
+	ipv6  = `(` + h16 + `:){7}(` + h16 + `|:)|(` + h16 + `:){6}((:` + h16 + `){1,1}|:)|(` + h16 + `:){5}((:` + h16 + `){1,2}|:)|(` +
+		h16 + `:){4}((:` + h16 + `){1,3}|:)|(` + h16 + `:){3}((:` + h16 + `){1,4}|:)|(` + h16 + `:){2}((:` + h16 + `){1,5}|:)|` +
+		h16 + `:((:` + h16 + `){1,6}|:)|:((:` + h16 + `){1,7}|:)`
+	port = `[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]`
+)

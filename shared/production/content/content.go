@@ -1,0 +1,121 @@
+// Package content is about what a version of a production method holds: steps in order, and for each its
+// equipment, times, parameters with limits, inputs, outputs, checks and documents. The words follow ISA-88
+// and ISA-95.
+//
+// A content is known by the SHA-256 of its canonical bytes (RFC 8785). Nothing of what a caller sends is
+// changed but its spelling, so anyone can compute the hash with a library for RFC 8785.
+package content
+
+import (
+	"slices"
+
+	"wavegate/shared/platform/canonical"
+	"wavegate/shared/platform/fields"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/strictjson"
+)
+
+// MaxBytes bounds the text of a content, as it is sent and in its canonical form.
+const MaxBytes = 64 << 10
+
+// A Content is a content without faults.
+type Content struct {
+	bytes []byte
+	steps []step
+}
+
+// A step is what the rules look at in one step.
+type step struct {
+	class    string   // of the equipment, or empty
+	machines []string // that can do it, or none
+	run      bool     // it says how long it takes
+	outputs  bool     // it has an output
+}
+
+// Parse reads a content, or returns all that is wrong with it.
+func Parse(text []byte) (Content, []problem.Fault) {
+	if err := strictjson.Check(text); err != nil {
+		return Content{}, []problem.Fault{{Code: "format", Detail: "The text " + err.Error() + "."}}
+	}
+	if kind := strictjson.KindOf(text); kind != strictjson.Object {
+		return Content{}, []problem.Fault{{Code: "type", Detail: "must be an object, not " + string(kind)}}
+	}
+	var faults fields.Faults
+	o := fields.Of(text, &faults)
+	c := Read(o)
+	o.Unread(&faults)
+	return c, faults.List()
+}
+
+// Read reads the content that an object is. It is to be used only where the object has no fault.
+func Read(o *fields.Object) Content {
+	r := reader{}
+	c := Content{steps: r.content(o)}
+	bytes, err := canonical.JSON(o.Source())
+	if err == nil && len(bytes) > MaxBytes {
+		o.Fault("", "length", "must have at most 65536 bytes in its canonical form")
+	}
+	c.bytes = bytes
+	return c
+}
+
+// Bytes are the canonical bytes.
+func (c Content) Bytes() []byte { return c.bytes }
+
+// SHA256 is the hash of the canonical bytes in hexadecimal digits.
+func (c Content) SHA256() string { return canonical.SHA256(c.bytes) }
+
+// Machines lists the machines that steps name, each once, in order.
+func (c Content) Machines() []string {
+	var all []string
+	for _, s := range c.steps {
+		all = append(all, s.machines...)
+	}
+	return sorted(all)
+}
+
+// Classes lists the classes of equipment that steps name, each once, in order.
+func (c Content) Classes() []string {
+	var all []string
+	for _, s := range c.steps {
+		if s.class != "" {
+			all = append(all, s.class)
+		}
+	}
+	return sorted(all)
+}
+
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Missing lists what keeps a content from production, with pointers into it: it has no step, a step does
+// not say how long it takes, nothing comes out, or a step names a machine that exists does not tell of.
+func (c Content) Missing(exists func(machine string) bool) []problem.Fault {
+	var faults []problem.Fault
+	add := func(pointer, code, detail string) {
+		faults = append(faults, problem.Fault{Pointer: pointer, Code: code, Detail: detail})
+	}
+	if len(c.steps) == 0 {
+		add("/steps", "required", "must have a step")
+		return faults
+	}
+	outputs := false
+	for i, s := range c.steps {
+		at := pointerOf("steps", i)
+		if !s.run {
+			add(at+"/run", "required", "is required for production")
+		}
+		for j, machine := range s.machines {
+			if !exists(machine) {
+				add(at+pointerOf("equipment/machines", j), "reference", "must be a machine of the factory")
+			}
+		}
+		outputs = outputs || s.outputs
+	}
+	if !outputs {
+		add("/steps", "required", "must have an output in at least one step")
+	}
+	return faults[:min(len(faults), fields.Most)]
+}

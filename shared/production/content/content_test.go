@@ -1,0 +1,239 @@
+package content_test
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/shared/platform/fields"
+	"wavegate/shared/production/content"
+)
+
+//go:embed testdata/*.json
+var samples embed.FS
+
+// sample is the text of a real method: anodizing, milling or reflow.
+func sample(t testing.TB, name string) []byte {
+	t.Helper()
+	text, err := samples.ReadFile("testdata/" + name + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// parsed is a content that must have no fault.
+func parsed(t testing.TB, text []byte) content.Content {
+	t.Helper()
+	c, faults := content.Parse(text)
+	if len(faults) > 0 {
+		t.Fatalf("%v in %s", faults, text)
+	}
+	return c
+}
+
+// The hashes were computed once with two libraries for RFC 8785: rfc8785 (PyPI) and canonicalize (npm).
+func TestParse_RealMethods_HaveNoFaultAndTheHashOfOtherLibraries(t *testing.T) {
+	for name, want := range map[string]struct {
+		bytes int
+		hash  string
+	}{
+		"anodizing": {3695, "6f9965869675fb0b5183ab75d90b8e50e0efd7d9acd66e4dabd467456cf77233"},
+		"milling":   {2806, "dc8d04bae4f72ef7c7f4c335325d25edea0f09fa9b81bfbbf09b54238230cfdb"},
+		"reflow":    {3110, "28f923d1a86e7d136938b544b89090ebccf41760d885f43d1c5d1a00dcdeed98"},
+	} {
+		c := parsed(t, sample(t, name))
+		if len(c.Bytes()) != want.bytes || c.SHA256() != want.hash {
+			t.Errorf("%s: %d bytes, hash %s", name, len(c.Bytes()), c.SHA256())
+		}
+		all := func(string) bool { return true }
+		if missing := c.Missing(all); len(missing) > 0 {
+			t.Errorf("%s: %v", name, missing)
+		}
+	}
+}
+
+func TestEquipment_IsListedOnceInOrder(t *testing.T) {
+	c := parsed(t, sample(t, "milling"))
+	if got := c.Machines(); !slices.Equal(got, []string{"mill-03", "mill-04"}) {
+		t.Errorf("machines %q", got)
+	}
+	if got := c.Classes(); !slices.Equal(got, []string{"band-saw", "cmm", "parts-washer"}) {
+		t.Errorf("classes %q", got)
+	}
+}
+
+// one is a small content with one of everything, in which each case below makes one fault.
+const one = `{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"attributes":{"erp":"R-1"},"steps":[
+ {"id":"10","name":"Mill","equipment":{"machines":["m1","m2"]},"setup":"PT5M","run":{"time":"PT1M30.5S","per":{"quantity":1,"unit":"{piece}"}},
+  "parameters":[{"id":"speed","name":"Speed","target":5,"min":4,"max":6,"unit":"/min","critical":true,"overrides":[{"machine":"m2","target":5.5}]},
+   {"id":"program","text":"P1","overrides":[{"machine":"m1","text":"P2"}]}],
+  "inputs":[{"material":"BAR","quantity":0.1,"unit":"m","lotTracked":true}],"outputs":[{"material":"PART","quantity":1,"unit":"{piece}"}],
+  "checks":[{"id":"bore","name":"Bore","min":1,"max":2,"unit":"mm","every":{"quantity":5,"unit":"{piece}"},"standard":"ISO 1","critical":true},
+   {"id":"look","name":"Look","accept":"no scratch"}],
+  "instructions":"Line one.\n\tLine two.","documents":[{"title":"Plan","url":"https://docs.example.com/p","sha256":"@","machines":["m1"]}],"attributes":{"k":""}},
+ {"id":"20","name":"Wash","equipment":{"class":"washer"}},{"id":"30","name":"By hand"}]}`
+
+var digest = strings.Repeat("0a", 32)
+
+// with is one, in which old is replaced by other.
+func with(t *testing.T, old, other string) []byte {
+	t.Helper()
+	text := strings.Replace(one, "@", digest, 1)
+	if !strings.Contains(text, old) {
+		t.Fatalf("no %s in the content", old)
+	}
+	return []byte(strings.Replace(text, old, other, 1))
+}
+
+func TestParse_OneFault_IsFoundAtItsPlace(t *testing.T) {
+	parsed(t, with(t, "", ""))
+	for _, c := range []struct{ old, other, want string }{
+		{`"form":1,`, ``, "/form required"},
+		{`"form":1,`, `"form":2,`, "/form range"},
+		{`"form":1,`, `"form":1,"form":1,`, "/form duplicate"},
+		{`"form":1,`, `"form":1,"title":"x",`, "/title unknown"},
+		{`"basis":{"quantity":1,"unit":"{piece}"},`, ``, "/basis required"},
+		{`"basis":{"quantity":1,`, `"basis":{`, "/basis/quantity required"},
+		{`"basis":{"quantity":1,`, `"basis":{"quantity":0,`, "/basis/quantity range"},
+		{`"basis":{"quantity":1,`, `"basis":{"quantity":"1",`, "/basis/quantity type"},
+		{`"basis":{"quantity":1,`, `"basis":{"quantity":1.0000000000000001,`, "/basis/quantity format"},
+		{`"basis":{"quantity":1,`, `"basis":{"quantity":1e16,`, "/basis/quantity range"},
+		{`"id":"10"`, `"id":"1 0"`, "/steps/0/id format"},
+		{`"id":"20"`, `"id":"10"`, "/steps/1/id duplicate"},
+		{`"id":"20",`, ``, "/steps/1/id required"},
+		{`"name":"Mill",`, `"name":" Mill",`, "/steps/0/name format"},
+		{`"name":"Mill",`, `"name":"Mi\u2028ll",`, "/steps/0/name format"},
+		{`"name":"Mill",`, `"name":null,`, "/steps/0/name type"},
+		{`{"class":"washer"}`, `{}`, "/steps/1/equipment required"},
+		{`{"class":"washer"}`, `{"class":"washer","machines":["m1"]}`, "/steps/1/equipment required"},
+		{`["m1","m2"]`, `["m1","m2","m1"]`, "/steps/0/equipment/machines/2 duplicate"},
+		{`["m1","m2"]`, `["m1","m2","",3]`, "/steps/0/equipment/machines/2 format"},
+		{`"setup":"PT5M"`, `"setup":"P1D"`, "/steps/0/setup format"},
+		{`"setup":"PT5M"`, `"setup":"PT"`, "/steps/0/setup format"},
+		{`"time":"PT1M30.5S"`, `"time":"PT1M30.5555S"`, "/steps/0/run/time format"},
+		{`,"per":{"quantity":1,"unit":"{piece}"}`, ``, "/steps/0/run/per required"},
+		{`"target":5,"min"`, `"target":7,"min"`, "/steps/0/parameters/0/target range"},
+		{`"min":4,"max":6,`, `"min":4.5,"max":4.4,`, "/steps/0/parameters/0/max range"},
+		{`"unit":"/min",`, ``, "/steps/0/parameters/0/unit required"},
+		{`"unit":"/min"`, `"unit":"RPM"`, "/steps/0/parameters/0/unit format"},
+		{`"text":"P1",`, `"text":"P1","target":3,"unit":"1",`, "/steps/0/parameters/1 required"},
+		{`"text":"P1",`, `"text":"P1","unit":"m",`, "/steps/0/parameters/1/unit exclusive"},
+		{`"id":"program"`, `"id":"speed"`, "/steps/0/parameters/1/id duplicate"},
+		{`"critical":true,"overrides"`, `"critical":1,"overrides"`, "/steps/0/parameters/0/critical type"},
+		{`{"machine":"m2","target":5.5}`, `{"machine":"m2","target":6.5}`, "/steps/0/parameters/0/overrides/0/target range"},
+		{`{"machine":"m2","target":5.5}`, `{"machine":"m2"}`, "/steps/0/parameters/0/overrides/0/target required"},
+		{`{"machine":"m2","target":5.5}`, `{"machine":"m3","target":5.5}`, "/steps/0/parameters/0/overrides/0/machine reference"},
+		{`{"machine":"m1","text":"P2"}`, `{"machine":"m1","target":1}`, "/steps/0/parameters/1/overrides/0/target exclusive"},
+		{`{"machine":"m1","text":"P2"}`, `{"machine":"m1","text":"P2"},{"machine":"m1","text":"P3"}`, "/steps/0/parameters/1/overrides/1/machine duplicate"},
+		{`[{"machine":"m1","text":"P2"}]`, `[]`, "/steps/0/parameters/1/overrides length"},
+		{`"material":"BAR"`, `"material":""`, "/steps/0/inputs/0/material length"},
+		{`"lotTracked":true`, `"lotTracked":"yes"`, "/steps/0/inputs/0/lotTracked type"},
+		{`"outputs":[{`, `"outputs":[{"material":"PART","quantity":1,"unit":"{piece}"},{`, "/steps/0/outputs/1/material duplicate"},
+		{`"name":"Bore","min":1,"max":2,"unit":"mm",`, `"name":"Bore",`, "/steps/0/checks/0 required"},
+		{`"name":"Bore","min":1,"max":2,`, `"name":"Bore","target":1,`, "/steps/0/checks/0 required"},
+		{`"accept":"no scratch"`, `"accept":"no scratch","max":1,"unit":"mm"`, "/steps/0/checks/1 required"},
+		{`"standard":"ISO 1"`, `"standard":7`, "/steps/0/checks/0/standard type"},
+		{`Line two`, `Line\u0000two`, "/steps/0/instructions format"},
+		{`https://docs`, `http://docs`, "/steps/0/documents/0/url format"},
+		{digest, strings.ToUpper(digest), "/steps/0/documents/0/sha256 format"},
+		{`"machines":["m1"]}`, `"machines":["m9"]}`, "/steps/0/documents/0/machines/0 reference"},
+		{`{"k":""}`, `{"k":1}`, "/steps/0/attributes/k type"},
+		{`{"k":""}`, `{"k k":""}`, "/steps/0/attributes/k k format"},
+		{`{"erp":"R-1"}`, `[]`, "/attributes type"},
+	} {
+		text := with(t, c.old, c.other)
+		_, faults := content.Parse(text)
+		var got []string
+		for _, f := range faults {
+			got = append(got, f.Pointer+" "+f.Code)
+		}
+		if len(got) == 0 || got[0] != c.want || len(got) > 1 && !strings.Contains(c.other, ",3]") {
+			t.Errorf("%s → %s: got %q, want %q", c.old, c.other, got, c.want)
+		}
+	}
+}
+
+func TestParse_Bounds(t *testing.T) {
+	step := func(i int, more string) string { return fmt.Sprintf(`{"id":"%d","name":"s"%s}`, i, more) }
+	steps := func(n int, more func(int) string) []byte {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = step(i, more(i))
+		}
+		return []byte(`{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[` + strings.Join(list, ",") + `]}`)
+	}
+	nothing := func(int) string { return "" }
+	class := func(i int) string { return fmt.Sprintf(`,"equipment":{"class":"c%d"}`, i) }
+	for name, c := range map[string]struct {
+		text []byte
+		want string
+	}{
+		"no step":         {steps(0, nothing), ""},
+		"100 steps":       {steps(100, nothing), ""},
+		"101 steps":       {steps(101, nothing), "/steps length"},
+		"40 classes":      {steps(40, class), ""},
+		"41 classes":      {steps(41, class), "/steps/40/equipment length"},
+		"4000 characters": {steps(1, func(int) string { return `,"instructions":"` + strings.Repeat("ß", 4000) + `"` }), ""},
+		"4001 characters": {steps(1, func(int) string { return `,"instructions":"` + strings.Repeat("ß", 4001) + `"` }), "/steps/0/instructions length"},
+		"long spelling":   {steps(100, func(int) string { return `,"attributes":{` + longNumbers() + `}` }), "/steps/0/attributes/a0 type"},
+		"no object":       {[]byte(`[]`), " type"},
+		"two values":      {[]byte(`{} {}`), " format"},
+		"nothing":         {nil, " format"},
+	} {
+		_, faults := content.Parse(c.text)
+		got := ""
+		if len(faults) > 0 {
+			got = faults[0].Pointer + " " + faults[0].Code
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func longNumbers() string {
+	list := make([]string, 20)
+	for i := range list {
+		list[i] = fmt.Sprintf(`"a%d":1e15`, i)
+	}
+	return strings.Join(list, ",")
+}
+
+func TestParse_Faults_AreAllFoundAtOnce(t *testing.T) {
+	var text map[string]any
+	if err := json.Unmarshal(sample(t, "anodizing"), &text); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range text["steps"].([]any) {
+		for i := range 20 {
+			s.(map[string]any)[fmt.Sprintf("extra%d", i)] = i
+		}
+	}
+	broken, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, faults := content.Parse(broken); len(faults) != fields.Most {
+		t.Errorf("%d faults, want the first %d of 160", len(faults), fields.Most)
+	}
+}
+
+func TestMissing_SaysWhatKeepsFromProduction(t *testing.T) {
+	factory := func(machine string) bool { return machine != "m2" }
+	got := []string{}
+	for _, f := range parsed(t, with(t, `"outputs":[{"material":"PART","quantity":1,"unit":"{piece}"}],`, "")).Missing(factory) {
+		got = append(got, f.Pointer+" "+f.Code)
+	}
+	want := []string{"/steps/0/equipment/machines/1 reference", "/steps/1/run required", "/steps/2/run required", "/steps required"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	empty := parsed(t, []byte(`{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[]}`))
+	if faults := empty.Missing(factory); len(faults) != 1 || faults[0].Pointer != "/steps" {
+		t.Errorf("without steps: %v", faults)
+	}
+}

@@ -1,0 +1,114 @@
+package content
+
+import (
+	"slices"
+
+	"wavegate/shared/platform/fields"
+	"wavegate/shared/platform/value"
+)
+
+// limits are the numbers of a parameter or a check. They are absolute: no tolerance is ever added.
+type limits struct {
+	target, least, most number
+	faulty              bool // they cannot be used
+}
+
+type number struct {
+	n     float64
+	given bool
+}
+
+// limitsOf reads target, min and max, and the unit that they need.
+func limitsOf(o *fields.Object) limits {
+	var l limits
+	read := func(name string) number {
+		n, given, ok := o.OptionalNumber(name)
+		l.faulty = l.faulty || given && !ok
+		return number{n, given}
+	}
+	l.target, l.least, l.most = read("target"), read("min"), read("max")
+	if unitOf(o) != l.given() {
+		if l.given() {
+			o.Missing("unit")
+		} else {
+			o.Fault("unit", "exclusive", "belongs to target, min or max")
+		}
+	}
+	switch {
+	case l.faulty:
+	case l.least.given && l.most.given && l.least.n > l.most.n:
+		o.Fault("max", "range", "must not be less than min")
+		l.faulty = true
+	case l.target.given && !l.contain(l.target.n):
+		o.Fault("target", "range", "must be within min and max")
+	}
+	return l
+}
+
+func (l limits) given() bool { return l.target.given || l.least.given || l.most.given }
+
+func (l limits) contain(n float64) bool {
+	return (!l.least.given || n >= l.least.n) && (!l.most.given || n <= l.most.n)
+}
+
+// parameter reads a parameter: numbers with a unit, or a text, and what other machines take instead.
+func parameter(o *fields.Object, ids distinct, machines []string) {
+	ids.check(o, "id", o.Text("id", value.Name))
+	o.OptionalText("name", nameRule)
+	l := limitsOf(o)
+	_, isText := o.OptionalText("text", nameRule)
+	if isText == l.given() {
+		o.Fault("", "required", "must have either text, or one of target, min and max")
+	}
+	o.Boolean("critical")
+	seen := distinct{}
+	o.Objects("overrides", 1, maxMachines, func(v *fields.Object) { override(v, l, isText, seen, machines) })
+}
+
+// override reads what a parameter is on one machine.
+func override(o *fields.Object, l limits, isText bool, seen distinct, machines []string) {
+	machine := o.Text("machine", value.Name)
+	seen.check(o, "machine", machine)
+	if foreign(machine, machines) {
+		o.Fault("machine", "reference", foreignSays)
+	}
+	target, hasTarget, ok := o.OptionalNumber("target")
+	_, hasText := o.OptionalText("text", nameRule)
+	switch {
+	case isText && hasTarget:
+		o.Fault("target", "exclusive", "belongs to a parameter of numbers")
+	case !isText && hasText:
+		o.Fault("text", "exclusive", "belongs to a parameter of text")
+	case isText && !hasText:
+		o.Missing("text")
+	case !isText && !hasTarget:
+		o.Missing("target")
+	case ok && !l.faulty && !l.contain(target):
+		o.Fault("target", "range", "must be within the parameter's min and max")
+	}
+}
+
+// foreign tells whether a machine is none of those that can do the step. A step of a class may be done by
+// any machine.
+func foreign(machine string, machines []string) bool {
+	return machine != "" && len(machines) > 0 && !slices.Contains(machines, machine)
+}
+
+const foreignSays = "must be one of the step's machines"
+
+// check reads a check: limits with a unit, or what is accepted in words.
+func check(o *fields.Object, ids distinct) {
+	ids.check(o, "id", o.Text("id", value.Name))
+	o.Text("name", nameRule)
+	l := limitsOf(o)
+	_, inWords := o.OptionalText("accept", nameRule)
+	switch {
+	case inWords == l.given():
+		o.Fault("", "required", "must have either accept, or min or max")
+	case l.given() && !l.least.given && !l.most.given:
+		o.Fault("", "required", "must have min or max beside target")
+	}
+	o.Object("every", quantity)
+	o.OptionalText("standard", wordRule)
+	o.Boolean("critical")
+}

@@ -1,0 +1,204 @@
+package content
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"wavegate/shared/platform/fields"
+	"wavegate/shared/platform/value"
+	"wavegate/shared/production/unit"
+)
+
+// Bounds of what a content may hold.
+const (
+	maxSteps      = 100
+	maxEquipment  = 40 // different machines and classes of a content
+	maxMachines   = 20 // of a step, and of what depends on a machine
+	maxParameters = 50
+	maxInputs     = 50
+	maxOutputs    = 20
+	maxChecks     = 30
+	maxDocuments  = 10
+	maxAttributes = 20
+)
+
+// Rules of the texts in a content. None trims or changes what is sent: the hash is that of what the
+// caller wrote.
+var (
+	nameRule = &value.Text{Min: 1, Max: 200, Check: isLine, Says: lineSays(200)}
+	// wordRule is the rule of short texts: material references, standards.
+	wordRule         = &value.Text{Min: 1, Max: 64, Check: isLine, Says: lineSays(64)}
+	attributeRule    = &value.Text{Max: 200, Check: isLine, Says: "at most 200 printable characters, without white space at either end"}
+	instructionsRule = &value.Text{Max: 4000, Check: isText, Says: "at most 4000 characters, with no control characters but line breaks and tabs"}
+	formRule         = &value.Integer{Least: 1, Most: 1}
+	unitRule         = &value.Text{Min: 1, Max: unit.MaxLength, Says: "a UCUM code"}
+	// digestRule takes lower case only: a content keeps what was sent.
+	digestRule = &value.Text{Pattern: `[0-9a-f]{64}`, Says: "64 hexadecimal digits in lower case"}
+	// durationRule takes hours, minutes and seconds of ISO 8601, at least one of them.
+	durationRule = &value.Text{
+		Pattern: `PT(` + hours + `(` + minutes + `)?(` + seconds + `)?|` + minutes + `(` + seconds + `)?|` + seconds + `)`,
+		Says:    "a duration of hours, minutes and seconds such as PT1H30M or PT12.5S (ISO 8601)",
+	}
+)
+
+const (
+	hours   = `[0-9]{1,4}H`
+	minutes = `[0-9]{1,4}M`
+	seconds = `[0-9]{1,4}(\.[0-9]{1,3})?S`
+)
+
+func lineSays(most int) string {
+	return "1 to " + strconv.Itoa(most) + " printable characters, without white space at either end"
+}
+
+// isLine tells whether a text is one line. Two line separators are no control characters of Unicode, and
+// JSON libraries differ on how to write them, which would make hashes differ.
+func isLine(text string) bool {
+	return value.Printable(text) && strings.TrimSpace(text) == text && !strings.ContainsAny(text, "\u2028\u2029")
+}
+
+func isText(text string) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool {
+		return unicode.IsControl(c) && c != '\n' && c != '\r' && c != '\t' || c == '\u2028' || c == '\u2029'
+	})
+}
+
+func pointerOf(list string, i int) string { return "/" + list + "/" + strconv.Itoa(i) }
+
+// A reader reads one content. It remembers what spans several steps.
+type reader struct {
+	equipment []string // the machines and classes met so far
+	full      bool     // more were met than may be
+}
+
+func (r *reader) content(o *fields.Object) []step {
+	if _, given := o.OptionalInteger("form", formRule); !given {
+		o.Missing("form")
+	}
+	required(o, "basis", quantity)
+	ids := distinct{}
+	var steps []step
+	if !o.Objects("steps", 0, maxSteps, func(s *fields.Object) { steps = append(steps, r.step(s, ids)) }) {
+		o.Missing("steps")
+	}
+	attributes(o)
+	return steps
+}
+
+// required reads an object that must be there.
+func required(o *fields.Object, name string, read func(*fields.Object)) {
+	if !o.Object(name, read) {
+		o.Missing(name)
+	}
+}
+
+// distinct holds what came before in a list in which each value may come once.
+type distinct map[string]bool
+
+// check adds a fault for a value that came before. An empty value had a fault of its own.
+func (d distinct) check(o *fields.Object, name, text string) {
+	if text != "" && d[text] {
+		o.Fault(name, "duplicate", "must be different from all others in the list")
+	}
+	d[text] = true
+}
+
+func (r *reader) step(o *fields.Object, ids distinct) step {
+	ids.check(o, "id", o.Text("id", value.Name))
+	o.Text("name", nameRule)
+	var s step
+	o.Object("equipment", func(e *fields.Object) { s.class, s.machines = r.equip(e) })
+	o.OptionalText("setup", durationRule)
+	s.run = o.Object("run", func(run *fields.Object) {
+		run.Text("time", durationRule)
+		required(run, "per", quantity)
+	})
+	parameters, inputs, outputs, checks, documents := distinct{}, distinct{}, distinct{}, distinct{}, distinct{}
+	o.Objects("parameters", 0, maxParameters, func(p *fields.Object) { parameter(p, parameters, s.machines) })
+	o.Objects("inputs", 0, maxInputs, func(m *fields.Object) { material(m, inputs) })
+	o.Objects("outputs", 0, maxOutputs, func(m *fields.Object) { s.outputs = true; material(m, outputs) })
+	o.Objects("checks", 0, maxChecks, func(c *fields.Object) { check(c, checks) })
+	o.OptionalText("instructions", instructionsRule)
+	o.Objects("documents", 0, maxDocuments, func(d *fields.Object) { document(d, documents, s.machines) })
+	attributes(o)
+	return s
+}
+
+// equip reads which equipment does a step: one class, or some machines.
+func (r *reader) equip(o *fields.Object) (class string, machines []string) {
+	class, hasClass := o.OptionalText("class", value.Name)
+	machines, hasMachines := o.Texts("machines", 1, maxMachines, value.Name)
+	if hasClass == hasMachines {
+		o.Fault("", "required", "must have either class or machines")
+	}
+	for _, name := range append(slices.Clone(machines), class) {
+		if name != "" && !slices.Contains(r.equipment, name) {
+			r.equipment = append(r.equipment, name)
+		}
+	}
+	if len(r.equipment) > maxEquipment && !r.full {
+		r.full = true
+		o.Fault("", "length", "must not bring the method's different machines and classes to more than "+strconv.Itoa(maxEquipment))
+	}
+	return class, machines
+}
+
+// quantity reads an amount, which is more than nothing, and its unit.
+func quantity(o *fields.Object) {
+	n, given, ok := o.OptionalNumber("quantity")
+	if !given {
+		o.Missing("quantity")
+	} else if ok && n <= 0 {
+		o.Fault("quantity", "range", "must be more than 0")
+	}
+	if !unitOf(o) {
+		o.Missing("unit")
+	}
+}
+
+// unitOf reads a unit and tells whether one was given.
+func unitOf(o *fields.Object) (given bool) {
+	code, given := o.OptionalText("unit", unitRule)
+	if code != "" {
+		if err := unit.Check(code); err != nil {
+			o.Fault("unit", "format", "must be "+err.Error())
+		}
+	}
+	return given
+}
+
+func material(o *fields.Object, seen distinct) {
+	seen.check(o, "material", o.Text("material", wordRule))
+	quantity(o)
+	o.Boolean("lotTracked")
+}
+
+func document(o *fields.Object, titles distinct, machines []string) {
+	titles.check(o, "title", o.Text("title", nameRule))
+	o.Text("url", value.HTTPSURL)
+	o.Text("sha256", digestRule)
+	only, _ := o.Texts("machines", 1, maxMachines, value.Name)
+	for i, machine := range only {
+		if foreign(machine, machines) {
+			o.FaultIn("machines", i, "reference", foreignSays)
+		}
+	}
+}
+
+// attributes reads texts that are never interpreted.
+func attributes(o *fields.Object) {
+	o.Object("attributes", func(a *fields.Object) {
+		names := a.Names()
+		if len(names) > maxAttributes {
+			a.Fault("", "length", "must have at most "+strconv.Itoa(maxAttributes)+" names")
+		}
+		for _, name := range names {
+			if !value.Name.Accepts(name) {
+				a.Fault(name, "format", "must have a name of "+value.Name.Says)
+			}
+			a.OptionalText(name, attributeRule)
+		}
+	})
+}

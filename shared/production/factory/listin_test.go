@@ -1,0 +1,74 @@
+package factory_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/factory"
+)
+
+// querying counts the queries that reach the store.
+type querying struct {
+	*dynamodb.Client
+	n atomic.Int64
+}
+
+func (q *querying) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	q.n.Add(1)
+	return q.Client.Query(ctx, in, options...)
+}
+
+type thing struct {
+	FactoryID string `json:"factoryId"`
+	Code      string `json:"code"`
+}
+
+// TestListIn_AStrangersOffset_IsNotCounted: what it would skip is another organization's, and reading it is
+// paid for by the factory's partition.
+func TestListIn_AStrangersOffset_IsNotCounted(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		q := &querying{Client: client}
+		db := dynamo.Open(q, time.Now)
+		s, id := factory.NewStore(db), uuid.NewString()
+		ctx := admission.Unlimited(t.Context())
+		if _, err := s.Put(ctx, origin, id, factory.Registration{OrganizationID: "acme", Name: "One"}, request.Preconditions{}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			if err := db.Commit(ctx, dynamo.PutPart("thing", dynamo.Machines, thing{id, fmt.Sprint(i)}, dynamo.Condition{})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list := func(caller auth.Principal, factoryID string, skip int) (dynamo.Page[thing], error) {
+			return factory.ListIn[thing](t.Context(), s, caller, factoryID,
+				dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, dynamo.Window{Skip: skip, Limit: 1})
+		}
+		stranger := auth.Principal{UserID: "rita", OrganizationID: "rival"}
+		for _, factoryID := range []string{id, uuid.NewString()} {
+			if _, err := list(stranger, factoryID, 2); !problem.Has(err, problem.NotFound) || q.n.Load() != 0 {
+				t.Errorf("a stranger is answered %v after %d queries", err, q.n.Load())
+			}
+			if _, err := list(stranger, factoryID, 0); !problem.Has(err, problem.NotFound) {
+				t.Errorf("a stranger's first page is answered %v", err)
+			}
+			q.n.Store(0)
+		}
+		for skip := range 3 {
+			if page, err := list(member, id, skip); err != nil || len(page.Items) != 1 || page.Items[0].Code != fmt.Sprint(skip) || page.More != (skip < 2) {
+				t.Errorf("a member behind %d: %+v, %v", skip, page, err)
+			}
+		}
+	})
+}

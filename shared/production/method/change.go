@@ -1,0 +1,199 @@
+package method
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/production/content"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/trail"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
+)
+
+// SignerOf is the caller as one who signs.
+func SignerOf(caller auth.Principal) Signer {
+	s := Signer{Person: Person{Issuer: caller.Issuer, UserID: caller.UserID}, Name: caller.Name}
+	if !caller.AuthenticatedAt.IsZero() {
+		s.AuthenticatedAt = &caller.AuthenticatedAt
+	}
+	return s
+}
+
+// ETag is the entity tag of a version's content: its hash.
+func (v Version) ETag() string {
+	if v.Revision == 0 {
+		return ""
+	}
+	return `"` + v.ContentSHA256 + `"`
+}
+
+// A state is what a change of a version is decided on.
+type state struct {
+	owner   factory.Factory
+	method  Method
+	version Version
+	other   Version // that a withdrawal may reinstate
+}
+
+// read reads a state. It returns NOT_FOUND where the factory is not the caller's or has no such method.
+func (s *Store) read(ctx context.Context, caller auth.Principal, r Ref, other int64) (st state, err error) {
+	err = dynamo.Together(ctx,
+		func(ctx context.Context) (err error) {
+			st.owner, err = s.factories.Owned(ctx, caller, r.FactoryID)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			st.method, err = s.find(ctx, r.FactoryID, r.MethodID)
+			return err
+		},
+		func(ctx context.Context) (err error) { st.version, err = s.lookup(ctx, r); return err },
+		func(ctx context.Context) (err error) {
+			st.other, err = s.lookup(ctx, Ref{r.FactoryID, r.MethodID, other})
+			return err
+		})
+	return st, err
+}
+
+// changedAt is when the state last changed.
+func (st state) changedAt() time.Time {
+	if at := st.method.changedAt(); at.After(st.version.UpdatedAt) {
+		return at
+	}
+	return st.version.UpdatedAt
+}
+
+// Save saves a content as a version, and tells whether the version is new. The preconditions are about the
+// content's hash. It returns what Method.Save returns, NOT_FOUND for a method that is not in a factory of
+// the caller's organization, PRECONDITION_FAILED and CONFLICT.
+func (s *Store) Save(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, c content.Content, when request.Preconditions) (created bool, err error) {
+	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
+		st, err := s.read(ctx, caller, r, 0)
+		if err != nil {
+			return err
+		}
+		if err := when.Check(st.version.ETag()); err != nil {
+			return err
+		}
+		o, err := st.method.Save(st.version, r.Version, c, SignerOf(caller).Person, set.After(st.changedAt()))
+		if created = st.version.Revision == 0; err != nil || o.Event == "" {
+			return err
+		}
+		set.With(storing(r.MethodID, c))
+		return record(set, from, st, o)
+	})
+	return created, err
+}
+
+// Move moves a version. It returns what Method.Move returns, METHOD_INCOMPLETE for a version that lacks
+// what production needs, NOT_FOUND for a version that is not in a factory of the caller's organization,
+// PRECONDITION_FAILED and CONFLICT.
+func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, move Move, when request.Preconditions) error {
+	return change.Make(ctx, s.db, from, func(set *change.Set) error {
+		st, err := s.read(ctx, caller, r, move.Reinstate)
+		if err != nil {
+			return err
+		}
+		if st.version.Revision == 0 {
+			return problem.Missing()
+		}
+		if err := when.Check(request.Revision(st.version.Revision)); err != nil {
+			return err
+		}
+		o, err := st.method.Move(st.version, st.other, move, SignerOf(caller), st.owner.MethodApproval, set.After(st.changedAt()))
+		if err != nil || o.Event == "" {
+			return err
+		}
+		if o.Version.Status != Draft && o.Version.Status != Withdrawn {
+			if err := s.complete(ctx, st.version, move); err != nil {
+				return err
+			}
+		}
+		return record(set, from, st, o)
+	})
+}
+
+// record adds the changes of a version and its method to a set. Where both change, the method's chain goes
+// on by a link.
+func record(set *change.Set, from audit.Origin, st state, o Outcome) error {
+	if o.Method.Revision > st.method.Revision {
+		version := entry(from, o.Event, o.Version.UpdatedAt, audit.Resource{Type: VersionResourceType, ID: o.Version.ID(), Revision: o.Version.Revision}, o.Version)
+		method := entry(from, o.Event, o.Method.changedAt(), audit.Resource{Type: ResourceType, ID: o.Method.MethodID, Revision: o.Method.Revision}, o.Method)
+		link, err := trail.Next(st.method.TrailSHA256, version, method)
+		if err != nil {
+			return err
+		}
+		o.Method.TrailSHA256 = link
+	}
+	change.Record(set, versionKind(&st.owner), st.version, o.Version, o.Event)
+	if o.Method.Revision > st.method.Revision {
+		change.Record(set, kind(&st.owner), st.method, o.Method, o.Event)
+	}
+	return nil
+}
+
+func entry(from audit.Origin, event string, at time.Time, of audit.Resource, after any) trail.Entry {
+	return trail.Entry{
+		EventName: event, EventTime: at, Actor: from.Actor, SourceIP: from.SourceIP, RequestID: from.RequestID,
+		Resource: of, After: after,
+	}
+}
+
+// complete tells whether a version has what production needs: a content without gaps, whose machines are
+// there, as are those of a trial.
+func (s *Store) complete(ctx context.Context, v Version, move Move) error {
+	c, err := s.parsed(ctx, v)
+	if err != nil {
+		return err
+	}
+	there, err := s.machines(ctx, v.FactoryID, slices.Concat(c.Machines(), move.Machines))
+	if err != nil {
+		return err
+	}
+	faults := c.Missing(func(machine string) bool { return there[machine] })
+	if len(faults) > 0 {
+		p := problem.New(problem.MethodIncomplete, "The content of version %d lacks what production needs; the pointers in errors lead into it.", v.Version)
+		p.Faults = faults
+		return p
+	}
+	for i, machine := range move.Machines {
+		if !there[machine] {
+			faults = append(faults, problem.Fault{Pointer: "/machines/" + strconv.Itoa(i), Code: "reference", Detail: "must be a machine of the factory"})
+		}
+	}
+	if len(faults) > 0 {
+		p := problem.New(problem.MethodIncomplete, "The trial names machines that the factory does not have.")
+		p.Faults = faults
+		return p
+	}
+	return nil
+}
+
+// machines tells which of some machines a factory has.
+func (s *Store) machines(ctx context.Context, factoryID string, codes []string) (map[string]bool, error) {
+	slices.Sort(codes)
+	codes = slices.Compact(codes)
+	found := make([]bool, len(codes))
+	reads := make([]func(context.Context) error, len(codes))
+	for i, code := range codes {
+		reads[i] = func(ctx context.Context) (err error) {
+			var m struct{}
+			found[i], err = s.db.Get(ctx, dynamo.Machines, dynamo.Key{"factoryId": factoryID, "code": code}, &m)
+			return err
+		}
+	}
+	if err := dynamo.Together(ctx, reads...); err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for i, code := range codes {
+		there[code] = found[i]
+	}
+	return there, nil
+}

@@ -1,0 +1,143 @@
+package method
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func hour(n int) time.Time { return start.Add(time.Duration(n) * time.Hour) }
+
+// all is a release of a version, trial a trial.
+func all(version int64, from int) Decision { return Decision{Version: version, From: hour(from)} }
+
+func trial(version int64, from int, machines ...string) Decision {
+	return Decision{Version: version, From: hour(from), Machines: machines}
+}
+
+func TestAt_TheLatestDecisionThatHasBegunHolds(t *testing.T) {
+	for name, c := range map[string]struct {
+		list Effectivity
+		at   int
+		want map[string]int64 // version by machine
+	}{
+		"nothing decided":                        {nil, 0, map[string]int64{"a": 0}},
+		"before a release":                       {Effectivity{all(1, 2)}, 1, map[string]int64{"a": 0}},
+		"from a release on":                      {Effectivity{all(1, 2)}, 2, map[string]int64{"a": 1}},
+		"a trial on one machine":                 {Effectivity{all(1, 0), trial(2, 1, "a")}, 1, map[string]int64{"a": 2, "b": 1}},
+		"a release after a trial":                {Effectivity{all(1, 0), trial(2, 1, "a"), all(3, 2)}, 2, map[string]int64{"a": 3, "b": 3}},
+		"a trial decided after a late start":     {Effectivity{all(1, 5), trial(2, 1, "a")}, 6, map[string]int64{"a": 2, "b": 1}},
+		"an earlier start that is decided later": {Effectivity{all(1, 5), all(2, 3)}, 6, map[string]int64{"a": 2}},
+	} {
+		for machine, want := range c.want {
+			if got := c.list.versionAt(machine, hour(c.at)); got != want {
+				t.Errorf("%s: machine %s has %d, want %d", name, machine, got, want)
+			}
+		}
+	}
+}
+
+func TestNext_IsTheFirstThatTakesOver(t *testing.T) {
+	list := Effectivity{all(1, 0), all(4, 9), all(2, 5), trial(3, 3, "a")}
+	for _, c := range []struct {
+		machine string
+		at      int
+		version int64
+		from    int
+	}{{"a", 1, 3, 3}, {"a", 3, 0, 0}, {"b", 1, 2, 5}, {"b", 4, 2, 5}, {"b", 6, 0, 0}} {
+		next, ok := list.Next(c.machine, hour(c.at))
+		if next.Version != c.version || ok != (c.version > 0) || ok && !next.From.Equal(hour(c.from)) {
+			t.Errorf("machine %s at %d: %+v, %v", c.machine, c.at, next, ok)
+		}
+	}
+}
+
+func TestWithdraw_BringsNothingOlderBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		list     Effectivity
+		withdraw int64
+		instead  *Decision
+		at       int
+		want     map[string]int64
+	}{
+		"the only one":                            {Effectivity{all(1, 0)}, 1, nil, 1, map[string]int64{"a": 0}},
+		"what superseded another":                 {Effectivity{all(1, 0), all(2, 1)}, 2, nil, 2, map[string]int64{"a": 0}},
+		"a trial":                                 {Effectivity{all(1, 0), trial(2, 1, "a")}, 2, nil, 2, map[string]int64{"a": 1, "b": 1}},
+		"under a trial that stays":                {Effectivity{all(1, 0), trial(2, 1, "a")}, 1, nil, 2, map[string]int64{"a": 2, "b": 0}},
+		"before it takes effect":                  {Effectivity{all(1, 0), all(2, 5)}, 2, nil, 2, map[string]int64{"a": 1}},
+		"with another in its place":               {Effectivity{all(1, 0), all(2, 1), trial(3, 1, "a")}, 2, &Decision{Version: 1, From: hour(2)}, 2, map[string]int64{"a": 3, "b": 1}},
+		"a trial, with a wish that means nothing": {Effectivity{all(2, 0), trial(3, 1, "a")}, 3, &Decision{Version: 1, From: hour(2)}, 2, map[string]int64{"a": 2, "b": 2}},
+	} {
+		got := c.list.withdraw(c.withdraw, c.instead, hour(c.at))
+		for machine, want := range c.want {
+			if v := got.versionAt(machine, hour(c.at)); v != want {
+				t.Errorf("%s: machine %s has %d, want %d", name, machine, v, want)
+			}
+		}
+	}
+}
+
+// drawList draws decisions of a few versions on three machines.
+func drawList(t *rapid.T) Effectivity {
+	var list Effectivity
+	for range rapid.IntRange(0, 8).Draw(t, "decisions") {
+		d := all(int64(rapid.IntRange(1, 6).Draw(t, "version")), rapid.IntRange(0, 12).Draw(t, "from"))
+		if rapid.Bool().Draw(t, "trial") {
+			d.Machines = rapid.SampledFrom([][]string{{"a"}, {"b"}, {"a", "b"}, {"a", "b", "c"}}).Draw(t, "machines")
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+func TestPrune_ChangesNothingFromNowOn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list, now := drawList(t), rapid.IntRange(0, 12).Draw(t, "now")
+		kept := list.Prune(hour(now))
+		for _, machine := range []string{"a", "b", "c", "d"} {
+			for at := now; at <= 14; at++ {
+				if kept.versionAt(machine, hour(at)) != list.versionAt(machine, hour(at)) {
+					t.Fatalf("machine %s at %d: %v, was %v", machine, at, kept, list)
+				}
+			}
+		}
+		if again := kept.Prune(hour(now)); len(again) != len(kept) {
+			t.Fatalf("pruned twice: %v, once: %v", again, kept)
+		}
+	})
+}
+
+func TestNext_AgreesWithAt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list, at := drawList(t), rapid.IntRange(0, 12).Draw(t, "at")
+		machine := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "machine")
+		want := "nothing"
+		for later := at + 1; later <= 13; later++ {
+			if v := list.versionAt(machine, hour(later)); v != list.versionAt(machine, hour(at)) {
+				want = fmt.Sprintf("%d at %d", v, later)
+				break
+			}
+		}
+		got := "nothing"
+		if next, ok := list.Next(machine, hour(at)); ok {
+			got = fmt.Sprintf("%d at %.0f", next.Version, next.From.Sub(start).Hours())
+		}
+		if got != want {
+			t.Fatalf("%s, want %s; %v", got, want, list)
+		}
+	})
+}
+
+func TestWithdraw_NeverHoldsAgain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list, now := drawList(t), rapid.IntRange(0, 12).Draw(t, "now")
+		version := int64(rapid.IntRange(1, 6).Draw(t, "withdrawn"))
+		rest := list.withdraw(version, nil, hour(now))
+		if slices.ContainsFunc(rest, func(d Decision) bool { return d.Version == version }) {
+			t.Fatalf("%v", rest)
+		}
+	})
+}

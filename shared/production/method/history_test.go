@@ -1,0 +1,287 @@
+package method
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"wavegate/shared/production/content"
+	"wavegate/shared/production/factory"
+)
+
+// rules are what a history is played by: the package's own, or some with a planted bug.
+type rules struct {
+	move  func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error)
+	at    func(e Effectivity, machine string, t time.Time) (Decision, bool)
+	after func(e Effectivity, at time.Time) Effectivity // what is stored of an effectivity
+}
+
+func ownRules() rules {
+	return rules{
+		move:  Method.Move,
+		at:    Effectivity.At,
+		after: func(e Effectivity, _ time.Time) Effectivity { return e },
+	}
+}
+
+// A ruling is what a decision says of one machine, as the book remembers it: nothing is ever taken out, it
+// only ends.
+type ruling struct {
+	version int64
+	trial   bool
+	from    time.Time
+	ends    time.Time // zero: it has no end
+}
+
+// A history plays random moves of a few people on one method, and keeps a book of its own: who saved what,
+// who read what before they approved, and every decision there was. The book shares no rule with the
+// package.
+type history struct {
+	rules    rules
+	random   *rand.Rand
+	policy   factory.Approval
+	now      time.Time
+	method   Method
+	versions map[int64]Version
+	read     map[string]map[int64]string // by person: the content of a version that they read last
+
+	book      map[string][]ruling // by machine, in the order of precedence
+	authors   map[int64][]Person
+	approved  map[string]bool // version and content that someone else read and approved
+	withdrawn map[int64]bool
+	seen      []observation
+	most      int // decisions that were in force at once
+}
+
+// An observation is what was told of a machine at a time that was then the present.
+type observation struct {
+	at      time.Time
+	machine string
+	version int64
+}
+
+var (
+	// The machine untried is never put on trial.
+	machines = []string{"a", "b", "c", "untried"}
+	people   = []Signer{author, other, {Person: Person{"https://people.example", "olaf"}}}
+	contents = []content.Content{made("a"), made("b"), made("c")}
+)
+
+func newHistory(r rules, seed uint64) *history {
+	random := rand.New(rand.NewPCG(seed, 16))
+	h := &history{
+		rules: r, random: random, policy: factory.FourEyes, now: start,
+		method:   Creation{"p", "n"}.create("m", "f", start),
+		versions: map[int64]Version{}, read: map[string]map[int64]string{}, authors: map[int64][]Person{},
+		approved: map[string]bool{}, withdrawn: map[int64]bool{}, book: map[string][]ruling{},
+	}
+	if random.IntN(5) == 0 {
+		h.policy = factory.Single
+	}
+	for _, p := range people {
+		h.read[p.UserID] = map[int64]string{}
+	}
+	return h
+}
+
+// step makes one try and returns what is wrong afterwards, or nothing.
+func (h *history) step() string {
+	h.now = h.now.Add(time.Duration(1+h.random.IntN(90)) * time.Minute)
+	by := people[h.random.IntN(len(people))]
+	latest := h.method.latest().Version
+	switch number := latest - int64(h.random.IntN(3)); h.random.IntN(8) {
+	case 0, 1:
+		number = latest
+		if !h.method.latest().Status.open() || h.random.IntN(8) == 0 {
+			number++
+		}
+		return h.save(number, by)
+	case 2, 3:
+		h.read[by.UserID][number] = h.versions[number].ContentSHA256
+	default:
+		if number >= 1 {
+			if fault := h.move(number, h.draw(number, by), by); fault != "" {
+				return fault
+			}
+		}
+	}
+	return h.check()
+}
+
+func (h *history) save(number int64, by Signer) string {
+	if number < 1 {
+		return ""
+	}
+	o, err := h.method.Save(h.versions[number], number, contents[h.random.IntN(len(contents))], by.Person, h.now)
+	if err == nil && o.Event != "" {
+		h.method, h.versions[number] = o.Method, o.Version
+		h.authors[number] = append(h.authors[number], by.Person)
+		h.read[by.UserID][number] = o.Version.ContentSHA256
+	}
+	open := 0
+	for _, v := range h.versions {
+		if v.Status.open() {
+			open++
+		}
+	}
+	if open > 1 {
+		return "two versions are open"
+	}
+	return h.check()
+}
+
+// draw makes up a move. Approvers name what they read last, which may have changed since.
+func (h *history) draw(number int64, by Signer) Move {
+	if h.random.IntN(2) == 0 {
+		h.read[by.UserID][number] = h.versions[number].ContentSHA256
+	}
+	m := Move{Reason: "r", ContentSHA256: h.read[by.UserID][number]}
+	m.Status = Statuses[h.random.IntN(len(Statuses))]
+	if can := moves[h.versions[number].Status]; len(can) > 0 && h.random.IntN(4) > 0 {
+		// Towards a release, mostly.
+		m.Status = can[min(h.random.IntN(len(can)), h.random.IntN(len(can)))]
+		if m.Status == Draft {
+			m.Status = Released
+		}
+	}
+	switch m.Status {
+	case Trial:
+		m.Machines = slices.Clone(machines[h.random.IntN(2):][:1+h.random.IntN(2)])
+	case Released:
+		m.FirstArticle = &FirstArticle{Reference: "r"}
+	case Withdrawn:
+		m.ContentSHA256 = ""
+		m.Reinstate = int64(h.random.IntN(4))
+	}
+	if (m.Status == Trial || m.Status == Released) && h.random.IntN(2) == 0 {
+		m.EffectiveFrom = h.now.Add(time.Duration(h.random.IntN(400)-40) * time.Minute)
+	}
+	return m
+}
+
+func (h *history) move(number int64, m Move, by Signer) string {
+	was := h.versions[number]
+	status := h.versions[m.Reinstate].Status
+	o, err := h.rules.move(h.method, was, h.versions[m.Reinstate], m, by, h.policy, h.now)
+	if m.Status == Withdrawn && err != nil {
+		return fmt.Sprintf("a withdrawal was refused: %v", err)
+	}
+	if err != nil || o.Event == "" {
+		return ""
+	}
+	o.Method.Effectivity = h.rules.after(o.Method.Effectivity, h.now)
+	for _, d := range o.Method.Effectivity {
+		isNew := !slices.ContainsFunc(h.method.Effectivity, func(was Decision) bool { return was.Version == d.Version && was.From.Equal(d.From) })
+		if isNew && d.From.Before(h.now) {
+			return fmt.Sprintf("a decision about version %d began before it was made", d.Version)
+		}
+	}
+	h.method, h.versions[number] = o.Method, o.Version
+	switch m.Status {
+	case InReview:
+		h.authors[number] = append(h.authors[number], by.Person)
+	case Trial, Released:
+		h.approve(number, m, by)
+	case Withdrawn:
+		h.withdraw(number, m.Reinstate, status)
+	}
+	return ""
+}
+
+// approve writes down a decision, and that it was approved where who did it may and had read the content.
+func (h *history) approve(number int64, m Move, by Signer) {
+	stored := h.versions[number].ContentSHA256
+	if (h.policy == factory.Single || !slices.Contains(h.authors[number], by.Person)) && h.read[by.UserID][number] == stored {
+		h.approved[fmt.Sprint(number, stored)] = true
+	}
+	from := h.now
+	if m.EffectiveFrom.After(h.now) {
+		from = m.EffectiveFrom
+	}
+	for _, machine := range machines {
+		if len(m.Machines) == 0 || slices.Contains(m.Machines, machine) {
+			h.book[machine] = append(h.book[machine], ruling{version: number, trial: len(m.Machines) > 0, from: from})
+		}
+	}
+	h.settle()
+}
+
+// settle ends what a later ruling leaves no time: a trial by any, a release by a release.
+func (h *history) settle() {
+	for _, list := range h.book {
+		for i := range list {
+			r := &list[i]
+			for _, later := range list[i+1:] {
+				begun := !later.from.After(h.now) || !later.from.After(r.from)
+				if r.ends.IsZero() && later.ends.IsZero() && begun && (r.trial || !later.trial) {
+					r.ends = h.now
+				}
+			}
+		}
+	}
+}
+
+// withdraw ends all rulings about a version. Where it held on all machines, an older released version may
+// take its place.
+func (h *history) withdraw(number, instead int64, status Status) {
+	h.settle()
+	h.withdrawn[number] = true
+	everywhere := h.expected("untried", h.now) == number
+	for machine, list := range h.book {
+		at := -1
+		for i := range list {
+			r := &list[i]
+			if r.version != number || !r.ends.IsZero() {
+				continue
+			}
+			if r.ends = h.now; !r.trial && !r.from.After(h.now) {
+				at = i
+			}
+		}
+		if everywhere && at >= 0 && instead > 0 && instead < number && status == Released {
+			h.book[machine] = slices.Insert(list, at+1, ruling{version: instead, from: h.now})
+		}
+	}
+}
+
+// expected is what holds on a machine at a time, by the book.
+func (h *history) expected(machine string, t time.Time) int64 {
+	for _, r := range slices.Backward(h.book[machine]) {
+		if !t.Before(r.from) && (r.ends.IsZero() || t.Before(r.ends)) {
+			return r.version
+		}
+	}
+	return 0
+}
+
+// check compares what is told with the book.
+func (h *history) check() string {
+	e := h.method.Effectivity
+	h.most = max(h.most, len(e))
+	if len(e) > maxDecisions {
+		return fmt.Sprintf("%d decisions", len(e))
+	}
+	for _, machine := range machines {
+		for _, t := range []time.Time{h.now, h.now.Add(time.Duration(h.random.IntN(600)) * time.Minute)} {
+			d, _ := h.rules.at(e, machine, t)
+			if want := h.expected(machine, t); d.Version != want {
+				return fmt.Sprintf("machine %s at %s has %d, by the book %d", machine, t.Sub(start), d.Version, want)
+			}
+			if d.Version == 0 {
+				continue
+			}
+			if h.withdrawn[d.Version] {
+				return fmt.Sprintf("version %d holds after its withdrawal", d.Version)
+			}
+			if hash := h.versions[d.Version].ContentSHA256; d.ContentSHA256 != hash || !h.approved[fmt.Sprint(d.Version, hash)] {
+				return fmt.Sprintf("version %d holds with content %.8s, which nobody who may has read and approved", d.Version, hash)
+			}
+		}
+		h.seen = append(h.seen, observation{h.now, machine, h.expected(machine, h.now)})
+	}
+	if o := h.seen[h.random.IntN(len(h.seen))]; o.at.Before(h.now) && h.expected(o.machine, o.at) != o.version {
+		return fmt.Sprintf("machine %s at %s was told %d, now %d", o.machine, o.at.Sub(start), o.version, h.expected(o.machine, o.at))
+	}
+	return ""
+}

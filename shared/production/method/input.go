@@ -1,0 +1,112 @@
+package method
+
+import (
+	"strconv"
+	"time"
+
+	"wavegate/shared/platform/fields"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
+)
+
+// Rules of what callers send.
+var (
+	// NumberRule is the rule of a version's number in a path or query.
+	NumberRule = &value.Text{Pattern: `[1-9][0-9]{0,8}`, Says: "the number of a version, from 1 to 999999999"}
+	// StatusRule is the rule of a version's status.
+	StatusRule = &value.Text{Pattern: `draft|in_review|trial|released|withdrawn`, Says: "draft, in_review, trial, released or withdrawn"}
+	// ReasonRule is the rule of the reason of a signature.
+	ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Printable, Says: "1 to 256 characters without control characters"}
+	// OrdersRule is the rule of Orders.
+	OrdersRule = &value.Text{Pattern: `finish|stop`, Says: "finish or stop"}
+	// ReferenceRule is the rule of the reference of a first article.
+	ReferenceRule = &value.Text{Min: 1, Max: 200, Trim: true, Check: value.Visible, Says: "1 to 200 characters without control characters"}
+	// ReinstateRule is the rule of the number of a version in a body.
+	ReinstateRule = &value.Integer{Least: 1, Most: 999_999_999}
+)
+
+// maxTrialMachines is how many machines one move can put a version on trial on.
+const maxTrialMachines = 20
+
+// RefOf reads the path parameters factoryId, methodId and number.
+func RefOf(in *request.Input) Ref {
+	return Ref{FactoryID: in.Path("factoryId", value.Slug), MethodID: in.Path("methodId", value.UUID), Version: numberOf(in.Path("number", NumberRule))}
+}
+
+// numberOf is the number that NumberRule took.
+func numberOf(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// SinceOf reads the query parameter since: the number of a version, the one before r where it is left out.
+func SinceOf(in *request.Input, r Ref) Ref {
+	since := r
+	since.Version--
+	if text, given := in.Query("since", NumberRule); given {
+		since.Version = numberOf(text)
+	}
+	return since
+}
+
+// MoveOf reads a move. A field that does not belong to the move is a fault, as is a trial without machines.
+func MoveOf(body *fields.Object) Move {
+	status := Status(body.Text("status", StatusRule))
+	m := Move{Status: status, Reason: body.Text("reason", ReasonRule)}
+	m.ContentSHA256, _ = body.OptionalText("contentSha256", value.SHA256)
+	from, hasFrom := body.OptionalText("effectiveFrom", value.Time)
+	m.EffectiveFrom = timeOf(from)
+	machines, hasMachines := body.Texts("machines", 1, maxTrialMachines, value.Name)
+	m.Machines = machines
+	hasArticle := body.Object("firstArticle", func(o *fields.Object) {
+		m.FirstArticle = &FirstArticle{Reference: o.Text("reference", ReferenceRule)}
+		m.FirstArticle.SHA256, _ = o.OptionalText("sha256", value.SHA256)
+	})
+	orders, hasOrders := body.OptionalText("orders", OrdersRule)
+	m.Orders = Orders(orders)
+	reinstate, hasReinstate := body.OptionalInteger("reinstate", ReinstateRule)
+	m.Reinstate = reinstate
+	belongs := func(name string, given bool, to ...Status) {
+		for _, one := range to {
+			given = given && status != one
+		}
+		if given && status != "" {
+			body.Fault(name, "exclusive", "does not belong to a move to "+string(status))
+		}
+	}
+	belongs("effectiveFrom", hasFrom, Trial, Released)
+	belongs("machines", hasMachines, Trial)
+	belongs("firstArticle", hasArticle, Released)
+	belongs("orders", hasOrders, Withdrawn)
+	belongs("reinstate", hasReinstate, Withdrawn)
+	if status == Trial && !hasMachines {
+		body.Missing("machines")
+	}
+	return m
+}
+
+// timeOf is the time that value.Time took, cut upwards to the milliseconds that are stored.
+func timeOf(text string) time.Time {
+	t := value.ParseTime(text)
+	if cut := t.Truncate(time.Millisecond); cut.Before(t) {
+		return cut.Add(time.Millisecond)
+	}
+	return t
+}
+
+// QuestionOf reads what a poll asks: the path parameters factoryId and code, and the query parameters
+// methodId or productId, and at.
+func QuestionOf(in *request.Input) Question {
+	q := Question{FactoryID: in.Path("factoryId", value.Slug), Machine: in.Path("code", value.Name)}
+	methodID, hasMethod := in.Query("methodId", value.UUID)
+	productID, hasProduct := in.Query("productId", value.UUID)
+	if hasMethod == hasProduct {
+		in.Fault("methodId", "required", "must be given, or productId, and not both")
+	}
+	at, _ := in.Query("at", value.Time)
+	q.MethodID, q.ProductID, q.At = methodID, productID, value.ParseTime(at)
+	return q
+}

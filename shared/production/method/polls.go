@@ -1,0 +1,198 @@
+package method
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/trail/audit"
+)
+
+// maxPolled is how many methods of a product a poll lists, the newest: what it does not list must not be
+// produced by.
+const maxPolled = 100
+
+// Polls answers the polls of machines' controllers. A poll of one method reads three items, eventually
+// consistent: the box, the machine and the method. So a change shows after a moment, as a rule within a
+// second. A person's poll reads the factory in the place of the box.
+type Polls struct {
+	store    *Store
+	log      *audit.Log
+	interval time.Duration
+}
+
+// NewPolls makes what answers polls.
+func NewPolls(db *dynamo.DB, settings *setting.Reader) *Polls {
+	return &Polls{
+		store: NewStore(db), log: audit.NewLog(db),
+		interval: time.Duration(settings.Number(setting.PollIntervalSeconds)) * time.Second,
+	}
+}
+
+// A Question is what a poll asks: about one method, or all of a product, now or at another time.
+type Question struct {
+	FactoryID, Machine  string
+	MethodID, ProductID string // one of them
+	At                  time.Time
+}
+
+// Poll tells which versions hold on a machine. A time that has passed is answered from the audit trail, for
+// one method only. Paths are made by href from those that begin with /api. It returns NOT_FOUND for a
+// machine that is not in a factory that the caller may know of or, for a box, where it stands.
+func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, href func(string) string) (Poll, error) {
+	now := p.store.db.Now()
+	past := !q.At.IsZero() && q.At.Before(now)
+	if q.At.IsZero() {
+		q.At = now
+	}
+	if past && q.MethodID == "" {
+		return Poll{}, problem.Invalid([]problem.Fault{{Parameter: "methodId", Code: "required", Detail: "is required where at has passed"}})
+	}
+	var on machine.Machine
+	var methods []Method
+	err := dynamo.Together(ctx,
+		func(ctx context.Context) error { return p.store.stands(ctx, caller, q.FactoryID) },
+		func(ctx context.Context) (err error) { on, err = p.machine(ctx, q, past); return err },
+		func(ctx context.Context) (err error) { methods, err = p.methods(ctx, q, past); return err })
+	if err != nil {
+		return Poll{}, err
+	}
+	if past {
+		if methods, on, err = p.asOf(ctx, methods, on, q.At); err != nil {
+			return Poll{}, err
+		}
+	}
+	answer := Poll{Items: []Standing{}, PollIntervalSeconds: int(p.interval / time.Second)}
+	for _, m := range methods {
+		path := func(version int64) string {
+			return href("/api/factories/" + q.FactoryID + "/production-methods/" + m.MethodID + "/versions/" + strconv.FormatInt(version, 10) + "/content")
+		}
+		if s, concerned := m.On(on.Code, on.Classes, q.At, path); concerned {
+			answer.Items = append(answer.Items, s)
+		}
+	}
+	return answer, nil
+}
+
+// stands tells whether the caller may poll in a factory: a person who may know of it, or a box of the same
+// organization that stands there. Otherwise it returns NOT_FOUND.
+func (s *Store) stands(ctx context.Context, caller auth.Principal, factoryID string) error {
+	if !caller.Has(auth.Edge) {
+		_, err := s.factories.Readable(ctx, caller, factoryID)
+		return err
+	}
+	// The box's row is its registration; see package edge. A factory is of one organization for ever, and a
+	// registration names a factory of its own organization only.
+	var box struct {
+		FactoryID string `json:"factoryId"`
+		Issuer    string `json:"issuer"`
+	}
+	found, err := s.db.GetEventually(ctx, dynamo.Edges, dynamo.Key{"edgeId": caller.UserID}, &box)
+	if err != nil {
+		return err
+	}
+	if !found || box.FactoryID != factoryID || box.Issuer != "" && box.Issuer != caller.Issuer {
+		return problem.Missing()
+	}
+	return nil
+}
+
+// get reads an item; strongly consistent where a time that has passed is asked about, so that the answer
+// never changes.
+func (p *Polls) get(ctx context.Context, table dynamo.TableID, key dynamo.Key, out any, past bool) (found bool, err error) {
+	if past {
+		return p.store.db.Get(ctx, table, key, out)
+	}
+	return p.store.db.GetEventually(ctx, table, key, out)
+}
+
+// machine returns a machine, or NOT_FOUND.
+func (p *Polls) machine(ctx context.Context, q Question, past bool) (m machine.Machine, err error) {
+	found, err := p.get(ctx, dynamo.Machines, dynamo.Key{"factoryId": q.FactoryID, "code": q.Machine}, &m, past)
+	if err == nil && !found {
+		err = problem.Missing()
+	}
+	return m, err
+}
+
+// methods returns the methods that are asked about; none where there is none.
+func (p *Polls) methods(ctx context.Context, q Question, past bool) ([]Method, error) {
+	if q.MethodID == "" {
+		page, err := dynamo.List[Method](ctx, p.store.db, dynamo.Selection{
+			Table: dynamo.Recipes, Index: "byProduct", Partition: q.FactoryID,
+			Least: q.ProductID + "#", Most: q.ProductID + "#~", Descending: true, Eventually: true,
+		}, dynamo.Window{Limit: maxPolled})
+		return page.Items, err
+	}
+	var m Method
+	found, err := p.get(ctx, dynamo.Recipes, key(q.FactoryID, q.MethodID), &m, past)
+	if err != nil || !found {
+		return nil, err
+	}
+	return []Method{m}, nil
+}
+
+// asOf returns methods and a machine as they were at a time; what did not exist then is left out.
+func (p *Polls) asOf(ctx context.Context, methods []Method, on machine.Machine, at time.Time) ([]Method, machine.Machine, error) {
+	stream := audit.Factory(on.FactoryID)
+	on, existed, err := was(ctx, p.log, stream, machine.ResourceType, on.Code, on, machine.Machine.ChangedAt, at)
+	if err != nil || !existed {
+		return nil, on, err
+	}
+	var then []Method
+	for _, m := range methods {
+		m, existed, err := was(ctx, p.log, stream, ResourceType, m.MethodID, m, Method.changedAt, at)
+		if err != nil {
+			return nil, on, err
+		}
+		if existed {
+			then = append(then, m)
+		}
+	}
+	return then, on, nil
+}
+
+// was returns what a resource was at a time, and whether it existed. If it has not changed since, it is as
+// it is. Otherwise it is what the first change after the time found. The trail is read by an index that
+// may lag for a moment: an event that found a later state is not the first one, and the answer is
+// UNAVAILABLE.
+func was[T any](ctx context.Context, log *audit.Log, stream, kind, id string, is T, changedAt func(T) time.Time, at time.Time) (then T, existed bool, err error) {
+	if !changedAt(is).After(at) {
+		return is, true, nil
+	}
+	e, found, err := log.FirstAfter(ctx, stream, kind, id, at)
+	if err != nil {
+		return then, false, err
+	}
+	if found && e.Before == nil {
+		return then, false, nil
+	}
+	if found {
+		if then, err = decode[T](e.Before); err != nil {
+			return then, false, err
+		}
+	}
+	if !found || changedAt(then).After(at) {
+		return then, false, problem.New(problem.Unavailable, "The audit trail does not show the latest changes yet; try again after the given time.").After(time.Second)
+	}
+	return then, true, nil
+}
+
+// decode reads what an audit event shows of a resource.
+func decode[T any](shown any) (v T, err error) {
+	text, err := json.Marshal(shown)
+	if err == nil {
+		err = json.Unmarshal(text, &v)
+	}
+	if err != nil {
+		return v, fmt.Errorf("method: read an audit event: %w", err)
+	}
+	return v, nil
+}

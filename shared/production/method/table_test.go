@@ -1,0 +1,281 @@
+package method
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/production/content"
+	"wavegate/shared/production/factory"
+)
+
+var (
+	start  = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	author = Signer{Person: Person{"https://people.example", "eric"}, Name: "Eric Berg"}
+	other  = Signer{Person: Person{"https://people.example", "anna"}, Name: "Anna Lind"}
+)
+
+// made is a content of one step on a class of machines, different for each name.
+func made(name string) content.Content {
+	c, faults := content.Parse([]byte(`{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"steps":[{"id":"10","name":"` + name +
+		`","equipment":{"class":"mill"},"run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}},"outputs":[{"material":"P","quantity":1,"unit":"{piece}"}]}]}`))
+	if len(faults) > 0 {
+		panic(fmt.Sprint("method: the test's content has faults: ", faults))
+	}
+	return c
+}
+
+// a method and its versions, for tests that walk through moves.
+type walk struct {
+	t        *testing.T
+	method   Method
+	versions map[int64]Version
+	now      time.Time
+}
+
+func begin(t *testing.T) *walk {
+	m := Creation{"product", "Milling"}.create("m", "munich-1", start)
+	return &walk{t: t, method: m, versions: map[int64]Version{}, now: start}
+}
+
+func (w *walk) tick() time.Time { w.now = w.now.Add(time.Minute); return w.now }
+
+func (w *walk) take(o Outcome, err error) string {
+	w.t.Helper()
+	if err != nil {
+		return string(problem.From(err).Code)
+	}
+	if o.Event == "" {
+		return "nothing"
+	}
+	w.method = o.Method
+	w.versions[o.Version.Version] = o.Version
+	return string(o.Version.Status)
+}
+
+func (w *walk) save(number int64, name string, by Signer) string {
+	w.t.Helper()
+	return w.take(w.method.Save(w.versions[number], number, made(name), by.Person, w.tick()))
+}
+
+func (w *walk) move(number int64, move Move, by Signer) string {
+	w.t.Helper()
+	return w.take(w.method.Move(w.versions[number], w.versions[move.Reinstate], move, by, factory.FourEyes, w.tick()))
+}
+
+// to is a move with all that it needs.
+func (w *walk) to(number int64, status Status) Move {
+	m := Move{Status: status, Reason: "test"}
+	switch status {
+	case Trial:
+		m.ContentSHA256, m.Machines = w.versions[number].ContentSHA256, []string{"mill-1"}
+	case Released:
+		m.ContentSHA256, m.FirstArticle = w.versions[number].ContentSHA256, &FirstArticle{Reference: "FAI-1"}
+	}
+	return m
+}
+
+// reach brings version 1 to a status.
+func reach(t *testing.T, status Status) *walk {
+	w := begin(t)
+	must := func(got string, want Status) {
+		t.Helper()
+		if got != string(want) {
+			t.Fatalf("%s, want %s", got, want)
+		}
+	}
+	if status == "" {
+		return w
+	}
+	must(w.save(1, "a", author), Draft)
+	if status == Draft {
+		return w
+	}
+	must(w.move(1, w.to(1, InReview), author), InReview)
+	if status == InReview {
+		return w
+	}
+	must(w.move(1, w.to(1, status), other), status)
+	return w
+}
+
+// TestMove_EveryStatusMovePersonAndPolicy is the table of what can be asked of a version, by its author and by
+// someone else, under both policies.
+func TestMove_EveryStatusMovePersonAndPolicy(t *testing.T) {
+	const ist, eyes = "INVALID_STATE_TRANSITION", "FOUR_EYES"
+	for _, row := range []struct {
+		from Status
+		// what each move leads to, for another person
+		save, inReview, draft, trial, released, withdrawn string
+	}{
+		{"", "draft", "", "", "", "", ""},
+		{Draft, "draft", "in_review", "nothing", ist, ist, "withdrawn"},
+		{InReview, "VERSION_FROZEN", "nothing", "draft", "trial", "released", "withdrawn"},
+		{Trial, "VERSION_FROZEN", ist, ist, "trial", "released", "withdrawn"},
+		{Released, "VERSION_FROZEN", ist, ist, ist, "nothing", "withdrawn"},
+		{Withdrawn, "VERSION_FROZEN", ist, ist, ist, ist, "nothing"},
+	} {
+		for _, by := range []Signer{author, other} {
+			for _, policy := range []factory.Approval{factory.FourEyes, factory.Single} {
+				name := fmt.Sprintf("%s by %s under %s", row.from, by.UserID, policy)
+				w := reach(t, row.from)
+				if got := w.take(w.method.Save(w.versions[1], 1, made("b"), by.Person, w.tick())); got != row.save {
+					t.Errorf("save of %s: %s, want %s", name, got, row.save)
+				}
+				for status, want := range map[Status]string{InReview: row.inReview, Draft: row.draft, Trial: row.trial, Released: row.released, Withdrawn: row.withdrawn} {
+					if row.from == "" {
+						continue // without a version there is nothing to move
+					}
+					w := reach(t, row.from)
+					move := w.to(1, status)
+					if status == Trial {
+						move.Machines = []string{"mill-2"}
+					}
+					approval := (status == Trial || status == Released) && want == string(status)
+					if approval && by.Person == author.Person && policy == factory.FourEyes {
+						want = eyes
+					}
+					if got := w.take(w.method.Move(w.versions[1], Version{}, move, by, policy, w.tick())); got != want {
+						t.Errorf("%s of %s: %s, want %s", status, name, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSave_Numbers_HaveNoGapAndAreNeverReused(t *testing.T) {
+	w := begin(t)
+	if got := w.save(2, "a", author); got != "NOT_FOUND" {
+		t.Errorf("version 2 first: %s", got)
+	}
+	w.save(1, "a", author)
+	if got := w.save(2, "b", author); got != "VERSION_OPEN" {
+		t.Errorf("a second draft: %s", got)
+	}
+	if got := w.save(3, "b", author); got != "NOT_FOUND" {
+		t.Errorf("version 3 after 1: %s", got)
+	}
+	w.move(1, w.to(1, InReview), author)
+	if got := w.save(2, "b", author); got != "VERSION_OPEN" {
+		t.Errorf("a draft beside a review: %s", got)
+	}
+	w.move(1, w.to(1, Withdrawn), author)
+	if got := w.save(1, "b", author); got != "VERSION_FROZEN" {
+		t.Errorf("version 1 again: %s", got)
+	}
+	if got := w.save(2, "b", author); got != "draft" || w.method.Latest.Version != 2 {
+		t.Errorf("version 2 after a withdrawal: %s", got)
+	}
+	if got := w.save(2, "b", other); got != "nothing" || len(w.versions[2].Authors) != 1 {
+		t.Errorf("the same content again: %s, authors %v", got, w.versions[2].Authors)
+	}
+}
+
+// Between the approver's reading and signing, the version is returned, saved anew and submitted.
+func TestMove_ContentChangedBetweenReadAndSign_IsRefused(t *testing.T) {
+	w := reach(t, InReview)
+	read := w.to(1, Released)
+	w.move(1, w.to(1, Draft), other)
+	w.save(1, "b", author)
+	w.move(1, w.to(1, InReview), author)
+	if got := w.move(1, read, other); got != "CONTENT_CHANGED" {
+		t.Errorf("signed what was not read: %s", got)
+	}
+	if got := w.move(1, Move{Status: Released, Reason: "r"}, other); got != "VALIDATION_FAILED" {
+		t.Errorf("signed without naming the content: %s", got)
+	}
+	if got := w.move(1, w.to(1, Released), other); got != "released" {
+		t.Errorf("after reading again: %s", got)
+	}
+}
+
+func TestMove_Signatures_SayWhoAnswersForWhich(t *testing.T) {
+	w := reach(t, Trial)
+	w.move(1, w.to(1, Released), other)
+	w.move(1, Move{Status: Withdrawn, Reason: "bores too large", Orders: Finish}, author)
+	var got []string
+	for _, s := range w.versions[1].Signatures {
+		got = append(got, string(s.Meaning)+" "+s.UserID)
+		if s.ContentSHA256 != made("a").SHA256() || s.At.IsZero() || s.Reason == "" || s.Name == "" {
+			t.Errorf("signature %+v", s)
+		}
+	}
+	if want := "authorship eric,approval anna,approval anna,responsibility eric"; strings.Join(got, ",") != want {
+		t.Errorf("got %q", got)
+	}
+	if v := w.versions[1]; v.Orders != Finish || w.method.Withdrawals[0].Orders != Finish || v.FirstArticle.Reference != "FAI-1" {
+		t.Errorf("version %+v", v)
+	}
+	w = reach(t, InReview)
+	w.move(1, w.to(1, Draft), other)
+	if s := w.versions[1].Signatures; len(s) != 0 {
+		t.Errorf("a return kept %v", s)
+	}
+	if got := w.versions[1].Authors; len(got) != 1 {
+		t.Errorf("who returned became an author: %v", got)
+	}
+}
+
+func TestMove_SubmitterOfAnothersDraft_IsAnAuthor(t *testing.T) {
+	w := reach(t, Draft)
+	w.move(1, w.to(1, InReview), other)
+	if got := w.move(1, w.to(1, Released), other); got != "FOUR_EYES" {
+		t.Errorf("the submitter released: %s", got)
+	}
+}
+
+func TestMove_ReleaseAfterTrial_NeedsAFirstArticle(t *testing.T) {
+	w := reach(t, Trial)
+	move := w.to(1, Released)
+	move.FirstArticle = nil
+	if got := w.move(1, move, other); got != "VALIDATION_FAILED" {
+		t.Errorf("without one: %s", got)
+	}
+	w = reach(t, InReview)
+	move.FirstArticle = nil
+	if got := w.move(1, move, other); got != "released" {
+		t.Errorf("without a trial before: %s", got)
+	}
+}
+
+func TestMove_TrialRepeated_ChangesNothing(t *testing.T) {
+	w := reach(t, Trial)
+	if got := w.move(1, w.to(1, Trial), other); got != "nothing" {
+		t.Errorf("the same machine: %s", got)
+	}
+	move := w.to(1, Trial)
+	move.Machines = []string{"mill-1", "mill-2"}
+	if got := w.move(1, move, other); got != "trial" || len(w.method.Effectivity) != 1 {
+		t.Errorf("one more machine: %s, %v", got, w.method.Effectivity)
+	}
+}
+
+func TestMove_Bounds(t *testing.T) {
+	w := reach(t, Trial)
+	for i := range 40 {
+		move := w.to(1, Trial)
+		move.Machines = []string{fmt.Sprintf("m-%d", i)}
+		if got := w.move(1, move, other); got != "trial" && got != "EFFECTIVITY_FULL" {
+			t.Fatalf("trial %d: %s", i, got)
+		}
+	}
+	if n := len(w.method.Effectivity); n > maxDecisions || n < maxDecisions-2 {
+		t.Errorf("%d decisions", n)
+	}
+	if n := len(w.versions[1].Signatures); n > maxSignatures {
+		t.Errorf("%d signatures", n)
+	}
+	if got := w.move(1, w.to(1, Released), other); got != "released" {
+		t.Errorf("the release after many trials: %s", got)
+	}
+	w = begin(t)
+	for i := range maxAuthors {
+		w.save(1, fmt.Sprint("x", i), Signer{Person: Person{"i", fmt.Sprint(i)}})
+	}
+	if got := w.save(1, "last", other); got != "CONFLICT" {
+		t.Errorf("an author too many: %s", got)
+	}
+}

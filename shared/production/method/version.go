@@ -1,0 +1,165 @@
+package method
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/production/content"
+)
+
+// A Status of a version.
+type Status string
+
+// Statuses.
+const (
+	Draft     Status = "draft"     // can be saved
+	InReview  Status = "in_review" // frozen, waits for a second person
+	Trial     Status = "trial"     // holds on some machines
+	Released  Status = "released"  // holds on all machines
+	Withdrawn Status = "withdrawn" // never holds again
+)
+
+// Statuses lists all of them.
+var Statuses = []Status{Draft, InReview, Trial, Released, Withdrawn}
+
+// open tells whether a version is still being written or reviewed. A method has at most one such.
+func (s Status) open() bool { return s == Draft || s == InReview }
+
+// A Person is a user of an issuer.
+type Person struct {
+	Issuer string `json:"issuer"`
+	UserID string `json:"userId"`
+}
+
+// A Meaning says what a signature stands for.
+type Meaning string
+
+// Meanings.
+const (
+	Authorship     Meaning = "authorship"     // of who submits
+	Approval       Meaning = "approval"       // of who puts on trial or releases
+	Responsibility Meaning = "responsibility" // of who withdraws
+)
+
+// A Signature says who answers for a move of a version, and for which content.
+type Signature struct {
+	Meaning         Meaning    `json:"meaning"`
+	Name            string     `json:"name,omitempty"` // as the issuer of the token wrote it
+	Issuer          string     `json:"issuer"`
+	UserID          string     `json:"userId"`
+	At              time.Time  `json:"at"`
+	AuthenticatedAt *time.Time `json:"authenticatedAt,omitempty"` // when the person last proved who they are
+	Reason          string     `json:"reason"`
+	ContentSHA256   string     `json:"contentSha256"`
+}
+
+// A Signer is the person who makes a move.
+type Signer struct {
+	Person
+	Name            string
+	AuthenticatedAt *time.Time
+}
+
+// A FirstArticle names the record of the first part that was made and inspected.
+type FirstArticle struct {
+	Reference string `json:"reference"`
+	SHA256    string `json:"sha256,omitempty"`
+}
+
+// Orders say what becomes of orders under way when a version is withdrawn.
+type Orders string
+
+// Values of Orders.
+const (
+	Finish Orders = "finish"
+	Stop   Orders = "stop"
+)
+
+// Equipment is what the steps of a content name: an order for a machine concerns it if it is one of
+// Machines or of one of Classes.
+type Equipment struct {
+	Classes  []string `json:"classes,omitempty"`
+	Machines []string `json:"machines,omitempty"`
+}
+
+// Concerns tells whether a step is done on a machine that has some classes.
+func (e Equipment) Concerns(machine string, classes []string) bool {
+	return slices.Contains(e.Machines, machine) ||
+		slices.ContainsFunc(e.Classes, func(class string) bool { return slices.Contains(classes, class) })
+}
+
+// A Version is one numbered version of a method. Its content lies elsewhere, under its hash.
+type Version struct {
+	MethodID      string    `json:"methodId"`
+	FactoryID     string    `json:"factoryId"`
+	Version       int64     `json:"version"` // from 1, without gaps
+	Status        Status    `json:"status"`
+	ContentSHA256 string    `json:"contentSha256"`
+	ContentBytes  int       `json:"contentBytes"`
+	Equipment     Equipment `json:"equipment"`
+	// Authors are those who saved or submitted it, in the order of their first save.
+	Authors []Person `json:"authors"`
+	// Signatures are those of the present content: a return to draft takes them off. The audit trail
+	// keeps all.
+	Signatures   []Signature   `json:"signatures,omitempty"`
+	FirstArticle *FirstArticle `json:"firstArticle,omitempty"`
+	Orders       Orders        `json:"orders,omitempty"` // of a withdrawn version that held before
+	CreatedAt    time.Time     `json:"createdAt"`
+	UpdatedAt    time.Time     `json:"updatedAt"`
+	Revision     int64         `json:"revision"` // from 1
+}
+
+// ID names the version in the audit trail and to controllers: the id of its method, a colon, its number.
+func (v Version) ID() string { return WorkMasterID(v.MethodID, v.Version) }
+
+// WorkMasterID is the name of a version in orders, as OPC UA's ISA-95 job control and BatchML have it.
+func WorkMasterID(methodID string, version int64) string {
+	return methodID + ":" + strconv.FormatInt(version, 10)
+}
+
+// Bounds of a version, so that its item stays small.
+const (
+	maxAuthors    = 50
+	maxSignatures = 16
+)
+
+// saved decides what saving a content makes of a version. A draft takes it; the same content again changes
+// nothing. VERSION_FROZEN is for all later statuses.
+func (v Version) saved(c content.Content, author Person, at time.Time) (next Version, event string, err error) {
+	if v.Revision > 0 && v.Status != Draft {
+		return v, "", problem.New(problem.VersionFrozen, "Version %d is %s; only a draft can be saved. Save the content as a new version.", v.Version, v.Status)
+	}
+	if v.Revision > 0 && v.ContentSHA256 == c.SHA256() {
+		return v, "", nil
+	}
+	next = v
+	next.Status = Draft
+	next.ContentSHA256, next.ContentBytes = c.SHA256(), len(c.Bytes())
+	next.Equipment = Equipment{Classes: c.Classes(), Machines: c.Machines()}
+	if next.Authors, err = v.authors(author); err != nil {
+		return v, "", err
+	}
+	return next.changed(v, at), "ProductionMethodVersionSaved", nil
+}
+
+// authors are the version's with one more person.
+func (v Version) authors(p Person) ([]Person, error) {
+	if slices.Contains(v.Authors, p) {
+		return v.Authors, nil
+	}
+	if len(v.Authors) == maxAuthors {
+		return nil, problem.New(problem.Conflict, "%d people have worked on this version, as many as can. Withdraw it and begin a new one.", maxAuthors)
+	}
+	return append(slices.Clone(v.Authors), p), nil
+}
+
+func (v Version) changed(was Version, at time.Time) Version {
+	v.Revision = was.Revision + 1
+	v.UpdatedAt = at
+	if was.Revision == 0 {
+		v.CreatedAt = at
+	}
+	return v
+}

@@ -1,0 +1,129 @@
+// Package trail chains the changes of a production method by hashes. Each poll hands the newest hash to the
+// controllers of machines, which keep it with what they produce. Whoever rewrites the audit trail later
+// cannot rewrite what controllers keep: the chain that is computed from the rewritten events no longer
+// holds their hashes.
+//
+// A link is the SHA-256 of the canonical form (RFC 8785) of {"previous", "version", "method"}: the hash
+// before, which is empty at first, and the two events of the change.
+package trail
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"wavegate/shared/platform/canonical"
+	"wavegate/shared/trail/audit"
+)
+
+// hashField is the field of a method that holds the hash of the chain. It is left out of what is hashed.
+const hashField = "trailSha256"
+
+// An Entry is what a link says of one event: all but its id and what was before, which the event before
+// has.
+type Entry struct {
+	EventName string         `json:"eventName"`
+	EventTime time.Time      `json:"eventTime"`
+	Actor     audit.Actor    `json:"actor"`
+	SourceIP  string         `json:"sourceIp"`
+	RequestID string         `json:"requestId"`
+	Resource  audit.Resource `json:"resource"`
+	After     any            `json:"after"`
+}
+
+// EntryOf is what a link says of an event.
+func EntryOf(e audit.Event) Entry {
+	return Entry{
+		EventName: e.EventName, EventTime: e.EventTime, Actor: e.Actor, SourceIP: e.SourceIP,
+		RequestID: e.RequestID, Resource: e.Resource, After: e.After,
+	}
+}
+
+// Next is the hash of the chain after a change of a method and one of its versions.
+func Next(previous string, version, method Entry) (string, error) {
+	after, err := withoutHash(method.After)
+	if err != nil {
+		return "", err
+	}
+	method.After = after
+	link, err := canonical.Encode(map[string]any{"previous": previous, "version": version, "method": method})
+	if err != nil {
+		return "", fmt.Errorf("trail: %w", err)
+	}
+	return canonical.SHA256(link), nil
+}
+
+func withoutHash(method any) (map[string]any, error) {
+	text, err := json.Marshal(method)
+	if err != nil {
+		return nil, fmt.Errorf("trail: %w", err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, fmt.Errorf("trail: %w", err)
+	}
+	delete(fields, hashField)
+	return fields, nil
+}
+
+// A Link is one change in the chain.
+type Link struct {
+	SHA256    string
+	EventName string
+	EventTime time.Time
+	RequestID string
+	// Fault says what is wrong with the link, or is empty.
+	Fault string
+}
+
+// Check computes the chain of a method anew from its events and those of its versions, in any order. Events
+// of a method that were written before it had a version are no links.
+func Check(methodEvents, versionEvents []audit.Event) ([]Link, error) {
+	versions := map[string]audit.Event{}
+	for _, e := range versionEvents {
+		versions[e.RequestID] = e
+	}
+	events := slices.Clone(methodEvents)
+	slices.SortFunc(events, func(a, b audit.Event) int { return int(a.Resource.Revision - b.Resource.Revision) })
+	var links []Link
+	previous, revision := "", int64(0)
+	for _, e := range events {
+		stored, linked := hashOf(e.After)
+		gap := e.Resource.Revision != revision+1
+		revision = e.Resource.Revision
+		if !linked && previous == "" {
+			continue
+		}
+		link := Link{SHA256: stored, EventName: e.EventName, EventTime: e.EventTime, RequestID: e.RequestID}
+		version, found := versions[e.RequestID]
+		computed, err := Next(previous, EntryOf(version), EntryOf(e))
+		switch {
+		case err != nil:
+			return nil, err
+		case gap:
+			link.Fault = "the event before it is missing"
+		case !found:
+			link.Fault = "the event of its version is missing"
+		case computed != stored:
+			link.Fault = "its event or an earlier one is not what it was"
+		}
+		links = append(links, link)
+		previous = stored
+	}
+	return links, nil
+}
+
+func hashOf(method any) (string, bool) {
+	text, err := json.Marshal(method)
+	if err != nil {
+		return "", false
+	}
+	var fields struct {
+		Hash string `json:"trailSha256"`
+	}
+	if json.Unmarshal(text, &fields) != nil {
+		return "", false
+	}
+	return fields.Hash, fields.Hash != ""
+}
