@@ -1,9 +1,12 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -104,6 +107,39 @@ func TestCopilot_OtherMethod_IsRefused(t *testing.T) {
 			t.Errorf("%s: answered %d, Allow %q: %s", method, a.Status, allow, a.Body)
 		} else if method != http.MethodHead {
 			a.Refused(t, problem.MethodNotAllowed)
+		}
+	}
+}
+
+// TestCopilot_RequestThatNoClientSends_IsRefused writes the request lines of CONNECT and of a path that
+// cannot be decoded, byte by byte: clients send neither.
+func TestCopilot_RequestThatNoClientSends_IsRefused(t *testing.T) {
+	w := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the assistant was asked by %s for %s", r.Method, r.URL)
+	}))
+	caller := w.Engineer(t, "acme")
+	address := strings.TrimPrefix(caller.URL, "http://")
+	for line, status := range map[string]int{
+		"CONNECT /api/copilot/chat":     http.StatusMethodNotAllowed,
+		"TRACE /api/copilot/chat":       http.StatusMethodNotAllowed,
+		"GET /api/copilot/%zz":          http.StatusBadRequest,
+		"GET /api/copilot/%2e%2e;/chat": http.StatusBadRequest,
+	} {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		if _, err := fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\n\r\n", line, address, caller.Bearer); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d problem.Document
+		if err := json.NewDecoder(res.Body).Decode(&d); err != nil || res.StatusCode != status || d.Status != status || d.RequestID == "" {
+			t.Errorf("%s: answered %d %+v, %v; want %d and a problem document", line, res.StatusCode, d, err, status)
 		}
 	}
 }

@@ -149,6 +149,9 @@ func TestManifest_NotModified_InEveryStateWhereNothingServedChanged(t *testing.T
 	patch := func(body string) func() {
 		return func() { owner.Patch(t, rollout, body).Is(t, http.StatusNoContent) }
 	}
+	begin := func() {
+		rollout = owner.Post(t, rollouts, plan("gateway-x", "stable", "2.0.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	}
 	publish := func(version, sha string) func() {
 		return func() { owner.Put(t, channel, release(version, sha)) }
 	}
@@ -162,25 +165,24 @@ func TestManifest_NotModified_InEveryStateWhereNothingServedChanged(t *testing.T
 		{"published elsewhere", func() {
 			owner.Put(t, channelPath("gateway-x", "canary"), release("2.0.0", digest("b"))).Is(t, http.StatusCreated)
 		}, nil},
-		{"started", func() {
-			rollout = owner.Post(t, rollouts, plan("gateway-x", "stable", "2.0.0")).Is(t, http.StatusCreated).Header.Get("Location")
-		}, []string{"in", "in has", "out has"}},
+		{"started", begin, []string{"in", "in has", "out has"}},
 		{"raised to 10", func() { patch(`{"staged_percent":10}`)() }, nil},
 		{"raised to 50", func() { patch(`{"staged_percent":50}`)() }, nil},
-		{"published during it", publish("1.1.0", digest("c")), []string{"out"}},
 		{"raised to 100", func() { patch(`{"staged_percent":100}`)() }, []string{"out", "out has"}},
 		{"halted", func() { patch(`{"status":"halted"}`)() }, []string{"in", "out", "in has", "out has"}},
+		{"resumed", func() { patch(`{"status":"active"}`)() }, []string{"in", "out", "in has", "out has"}},
+		{"halted again", func() { patch(`{"status":"halted"}`)() }, []string{"in", "out", "in has", "out has"}},
 		{"completed after the halt", func() { patch(`{"status":"completed"}`)() }, nil},
-		{"started again", func() {
-			rollout = owner.Post(t, rollouts, plan("gateway-x", "stable", "2.0.0")).Is(t, http.StatusCreated).Header.Get("Location")
-		}, []string{"in", "in has", "out has"}},
+		{"started again", begin, []string{"in", "in has", "out has"}},
+		{"published during it", publish("1.1.0", digest("c")), []string{"in", "out", "in has", "out has"}},
+		{"started on another version", begin, []string{"in", "in has", "out has"}},
 		{"completed as if raised", func() {
 			for _, percent := range []int{10, 50} {
 				patch(fmt.Sprintf(`{"staged_percent":%d}`, percent))()
 			}
 			patch(`{"staged_percent":100,"status":"completed"}`)()
 		}, []string{"in", "out", "in has", "out has"}},
-		{"published after it", publish("1.1.0", digest("c")), []string{"in", "out", "in has", "out has"}},
+		{"published after it", publish("1.2.0", digest("d")), []string{"in", "out", "in has", "out has"}},
 	}
 	type view struct{ body, etag string }
 	last := map[string]view{}

@@ -69,6 +69,9 @@ func refusals(rollout string) []refusal {
 		{"publish: relative", "PUT", channel, field("artifactUrl", `"/x"`), nil, problem.ValidationFailed, []string{"body:/artifactUrl format"}},
 		{"publish: credentials", "PUT", channel, field("artifactUrl", `"https://u:p@a.example/x"`), nil, problem.ValidationFailed, []string{"body:/artifactUrl format"}},
 		{"publish: 3,000 characters", "PUT", channel, field("artifactUrl", `"https://a.example/`+strings.Repeat("x", 2982)+`"`), nil, problem.ValidationFailed, []string{"body:/artifactUrl length"}},
+		{"publish: host that begins with a dot", "PUT", channel, field("artifactUrl", `"https://.a/"`), nil, problem.ValidationFailed, []string{"body:/artifactUrl format"}},
+		{"publish: host with an empty label", "PUT", channel, field("artifactUrl", `"https://a..b/"`), nil, problem.ValidationFailed, []string{"body:/artifactUrl format"}},
+		{"publish: host that begins with a hyphen", "PUT", channel, field("artifactUrl", `"https://-a.b/"`), nil, problem.ValidationFailed, []string{"body:/artifactUrl format"}},
 		{"publish: 63 digits", "PUT", channel, field("sha256", `"`+strings.Repeat("a", 63)+`"`), nil, problem.ValidationFailed, []string{"body:/sha256 format"}},
 		{"publish: 65 digits", "PUT", channel, field("sha256", `"`+strings.Repeat("a", 65)+`"`), nil, problem.ValidationFailed, []string{"body:/sha256 format"}},
 		{"publish: no hex", "PUT", channel, field("sha256", `"`+strings.Repeat("g", 64)+`"`), nil, problem.ValidationFailed, []string{"body:/sha256 format"}},
@@ -93,7 +96,7 @@ func refusals(rollout string) []refusal {
 		{"move: nothing asked", "PATCH", rollout, `{}`, nil, problem.ValidationFailed, []string{"body: required"}},
 		{"move: skips a stage", "PATCH", rollout, `{"staged_percent":50}`, nil, problem.InvalidStateTransition, nil},
 		{"move: skips and completes", "PATCH", rollout, `{"staged_percent":100,"status":"completed"}`, nil, problem.InvalidStateTransition, nil},
-		{"move: unknown status", "PATCH", rollout, `{"status":"active"}`, nil, problem.ValidationFailed, []string{"body:/status format"}},
+		{"move: unknown status", "PATCH", rollout, `{"status":"paused"}`, nil, problem.ValidationFailed, []string{"body:/status format"}},
 		{"move: status null", "PATCH", rollout, `{"status":null,"staged_percent":10}`, nil, problem.ValidationFailed, []string{"body:/status type"}},
 		{"move: stale If-Match", "PATCH", rollout, `{"staged_percent":10}`, []string{"If-Match", `"9"`}, problem.PreconditionFailed, nil},
 		{"move: halt beside no stage", "PATCH", rollout, `{"status":"halted","staged_percent":11}`, nil, problem.ValidationFailed, []string{"body:/staged_percent range"}},
@@ -104,6 +107,8 @@ func refusals(rollout string) []refusal {
 		{"factory: another organization", "PUT", munich, `{"organizationId":"rival","name":"Mine"}`, nil, problem.Conflict, nil},
 		{"factory: bad slug and fields", "PUT", "/api/factories/Munich_1", `{"organizationId":"a b","name":" "}`, nil, problem.ValidationFailed,
 			[]string{"factoryId format", "body:/organizationId format", "body:/name length"}},
+		{"factory: name that nobody sees", "PUT", munich, "{\"organizationId\":\"acme\",\"name\":\"\u200b\u2060\"}", nil, problem.ValidationFailed, []string{"body:/name format"}},
+		{"factory: name that reads from right to left", "PUT", munich, "{\"organizationId\":\"acme\",\"name\":\"Plant \u202etset\"}", nil, problem.ValidationFailed, []string{"body:/name format"}},
 		{"factory: stale If-Match", "PUT", munich, `{"organizationId":"acme","name":"New"}`, []string{"If-Match", `"2"`}, problem.PreconditionFailed, nil},
 
 		{"method: bad fields", "POST", methods, `{"productId":"42","name":"a\u0000b"}`, nil, problem.ValidationFailed, []string{"body:/productId format", "body:/name format"}},
@@ -172,12 +177,15 @@ func TestRefusals_SayEverythingAndWriteNothing(t *testing.T) {
 func TestAccepted_OddButRight(t *testing.T) {
 	w := harness.New(t)
 	owner := w.Owner(t)
-	path := start(t, owner, "gateway-x")
 	upper := fmt.Sprintf(`{"currentVersion":"1.0.0","artifactUrl":"https://artifacts.example/1.0.0.tar.gz","sha256":%q}`, strings.ToUpper(digest("a")))
-	owner.Put(t, channel, upper, "Content-Type", "Application/JSON; charset=UTF-8").Is(t, http.StatusNoContent)
+	const strange = "Application/JSON; charset=UTF-8"
+	owner.Put(t, channel, upper, "Content-Type", strange).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/ota/release-channels/gateway%2Dx/stable", upper, "If-Match", `"1"`).Is(t, http.StatusNoContent)
 	if got := owner.Get(t, channel).Object(t); got["sha256"] != digest("a") || got["revision"] != 1.0 {
 		t.Errorf("the channel is %v", got)
 	}
+	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
+	path := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0"), "Content-Type", strange).Is(t, http.StatusCreated).Header.Get("Location")
 	owner.Patch(t, path, `{"staged_percent":10.0}`).Is(t, http.StatusNoContent)
 	owner.Patch(t, path, "\n{\"staged_percent\" : 1e1 }\n").Is(t, http.StatusNoContent)
 	owner.Patch(t, rollouts+"/"+strings.ToUpper(id(path)), `{"staged_percent":50}`, "If-Match", `"1", "2"`).Is(t, http.StatusNoContent)
@@ -185,5 +193,33 @@ func TestAccepted_OddButRight(t *testing.T) {
 	if got := owner.Get(t, path).Object(t); got["staged_percent"] != 50.0 || got["status"] != "halted" || got["revision"] != 4.0 {
 		t.Errorf("the rollout is %v", got)
 	}
-	owner.Put(t, "/api/ota/release-channels/gateway%2Dx/stable", upper, "If-Match", `"1"`).Is(t, http.StatusNoContent)
+	tag := owner.Get(t, channel).Header.Get("ETag")
+	owner.Put(t, channel, upper, "If-Match", tag).Is(t, http.StatusNoContent)
+	if got := owner.Get(t, channel).Object(t); got["revision"] != 2.0 {
+		t.Errorf("the channel after everyone was called back is %v", got)
+	}
+}
+
+// TestRefusals_ManyFaults_AreBounded sends bodies of 15 KB, each field of which is a fault.
+func TestRefusals_ManyFaults_AreBounded(t *testing.T) {
+	w := harness.New(t)
+	owner := w.Owner(t)
+	for name, field := range map[string]string{"short names": "f%04d", "long names": "f%04d" + strings.Repeat("ä", 400), "names to escape": "f%04d" + strings.Repeat("\\u0001", 60)} {
+		t.Run(name, func(t *testing.T) {
+			fields, size := []string{}, 0
+			for n := 0; size < 15_000; n++ {
+				f := fmt.Sprintf(`"`+field+`":1`, n)
+				fields, size = append(fields, f), size+len(f)+1
+			}
+			a := owner.Put(t, channel, "{"+strings.Join(fields, ",")+"}")
+			p := a.Refused(t, problem.ValidationFailed)
+			if len(a.Body) > problem.MaxDocument || len(p.Errors) > problem.MaxFaults || len(p.Errors) == 0 {
+				t.Errorf("%d fields were answered by %d faults in %d bytes", len(fields), len(p.Errors), len(a.Body))
+			}
+			all := len(fields) + 3 // that are missing
+			if left := all - len(p.Errors); strings.Contains(p.Detail, fmt.Sprintf("%d more faults are not listed", left)) != (left > 0) {
+				t.Errorf("of %d faults %d are listed, and the detail says %q", all, len(p.Errors), p.Detail)
+			}
+		})
+	}
 }

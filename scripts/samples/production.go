@@ -84,6 +84,11 @@ var production = []Sample{
 	{
 		Operation: "list-method-versions", By: Engineer, After: After("put-method-content"),
 		About: About{versionType, "{methodId}:{version}"},
+		// A method has one open version at a time.
+		Cases: []Case{{
+			Name: "10 of a page", Query: "limit=10", Each: numbered,
+			After: []Step{{"update-method-version", Values{"status": "withdrawn"}}},
+		}},
 	},
 	{
 		Operation: "update-method-version", By: Caller{"{signer}", "{organization}", auth.OrganizationAdmin}, After: After("put-method-content"),

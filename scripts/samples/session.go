@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -25,8 +26,12 @@ func (s *Session) Prepare(operation string, c Case) (Call, error) {
 	if c.Each != "" && s.Name != nil {
 		items = pageItems
 	}
-	for range items {
-		if items > 1 {
+	for i := range items {
+		switch {
+		case items == 1:
+		case c.Each == numbered:
+			s.Values[c.Each] = strconv.Itoa(i + 1)
+		default:
 			s.Values[c.Each] = s.Name(stem(c.Each))
 		}
 		for _, step := range slices.Concat(x.After, c.After) {

@@ -39,6 +39,9 @@ var fixed = Values{
 // named are the values that name what a call makes, so that a run needs new ones.
 var named = []string{"user", "edgeType", "edgeId", "factoryId", "code", "key"}
 
+// numbered is the value that is no name: it counts from 1, without gaps.
+const numbered = "number"
+
 // Fixed returns the values of the event files.
 func Fixed() Values { return maps.Clone(fixed) }
 

@@ -115,7 +115,7 @@ func (g *Gateway) Forget() { g.authorizer.forget() }
 func (g *Gateway) Serve(server *http.Server, l net.Listener) error {
 	server.Handler = g
 	server.DisableGeneralOptionsHandler = true // "OPTIONS *" is an unknown route like any other
-	return server.Serve(l)
+	return server.Serve(listener{l, g})
 }
 
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -15,20 +15,12 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// Most is how many faults are kept. What is found beyond is left out, so that no answer grows without
-// bound.
-const Most = 100
-
-// Faults collects what is wrong with one document, in the order in which it is found. The zero value is
-// ready for use.
+// Faults collects what is wrong with one document, in the order in which it is found. The bound on a body
+// bounds them, and problem.Document bounds what is told of them. The zero value is ready for use.
 type Faults struct{ list []problem.Fault }
 
 // Add adds a fault.
-func (f *Faults) Add(fault problem.Fault) {
-	if len(f.list) < Most {
-		f.list = append(f.list, fault)
-	}
-}
+func (f *Faults) Add(fault problem.Fault) { f.list = append(f.list, fault) }
 
 // List returns the faults.
 func (f *Faults) List() []problem.Fault { return f.list }

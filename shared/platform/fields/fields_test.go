@@ -79,17 +79,6 @@ func TestOptionalNumber_TakesWhatFloat64Keeps(t *testing.T) {
 	}
 }
 
-func TestFaults_AreAtMostAHundred(t *testing.T) {
-	var text strings.Builder
-	text.WriteString(`{"a0":1`)
-	for i := 1; i < 300; i++ {
-		fmt.Fprintf(&text, `,"a%d":1`, i)
-	}
-	if got := read(t, text.String()+"}", func(*fields.Object) {}); len(got) != fields.Most || got[99] != "/a99 unknown" {
-		t.Errorf("got %d faults", len(got))
-	}
-}
-
 func TestObject_NamesAndBooleans(t *testing.T) {
 	var names []string
 	var yes, no, absent bool

@@ -1,0 +1,64 @@
+package gateway
+
+import (
+	"bufio"
+	"encoding/json"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"wavegate/shared/platform/problem"
+)
+
+func TestUnreadable_Requests_AreToldByAProblemDocument(t *testing.T) {
+	w := newWorld(t)
+	for request, status := range map[string]int{
+		"GET /api/factories/%zz HTTP/1.1\r\nHost: a\r\n\r\n":                                                    400,
+		"GET /api/copilot/%zz HTTP/1.1\r\nHost: a\r\n\r\n":                                                      400,
+		"GET /api/factories HTTP/1.1\r\nHost: a\r\nno header\r\n\r\n":                                           400,
+		"GET /api/factories HTTP/1.1\r\n\r\n":                                                                   400,
+		"GET /api/factories HTTP/9.1\r\nHost: a\r\n\r\n":                                                        505,
+		"GET /api/factories HTTP/1.1\r\nHost: a\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n\r\n":               431,
+		"PUT /api/factories/a/machines/b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n":                501,
+		"PUT /api/factories/a/machines/b HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n": 400,
+	} {
+		name, _, _ := strings.Cut(request, "\r\n")
+		t.Run(name, func(t *testing.T) {
+			c, err := net.Dial("tcp", w.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			go func() { _, _ = c.Write([]byte(request)) }() // the gateway may close before it has read all
+			res, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			var d problem.Document
+			if err := json.NewDecoder(res.Body).Decode(&d); err != nil {
+				t.Fatal(err)
+			}
+			if res.StatusCode != status || res.Header.Get("Content-Type") != "application/problem+json" || d.Code == "" || d.RequestID == "" {
+				t.Errorf("%d %v %+v, want %d and a problem document", res.StatusCode, res.Header, d, status)
+			}
+			if a := <-w.accesses; a.Status != status || a.Cause == nil {
+				t.Errorf("the access is %+v", a)
+			}
+		})
+	}
+	if w.function.calls() != 0 {
+		t.Error("a function was asked")
+	}
+}
+
+// TestUnreadable_TextOfAFunction_StaysAsItIs sends what looks like an answer of net/http.
+func TestUnreadable_TextOfAFunction_StaysAsItIs(t *testing.T) {
+	w := newWorld(t)
+	w.function.answer = answers(`{"statusCode":400,"headers":{"Content-Type":"text/plain; charset=utf-8"},"body":"400 Bad Request"}`)
+	got := w.send(t, "GET", "/api/factories", "", "Connection: close")
+	if got.status != 400 || got.body != "400 Bad Request" {
+		t.Errorf("got %+v", got)
+	}
+}
