@@ -10,6 +10,25 @@ import (
 	"wavegate/shared/operations"
 )
 
+// taskGroup is the group of the functions that a schedule calls.
+const taskGroup = "tasks"
+
+// taskAlarms watch what the tasks are for. A task runs once a minute, so the alarms on the functions, which
+// ask for several errors in a minute, never go off for one that fails.
+func (s *service) taskAlarms() []alarm {
+	tick := s.lambda(operations.Tick)
+	return []alarm{
+		{
+			kind: "tick-failing", says: "The active rollouts cannot be counted.",
+			metric: tick.metric("Errors", sum, ""), threshold: 1, minutes: 3, of: 5,
+		},
+		{
+			kind: "progress-old", says: "An active rollout was not counted for three minutes.",
+			metric: s.operation(operations.Tick).metric("ProgressAge", maximum, ""), threshold: 180, minutes: 3, of: 5,
+		},
+	}
+}
+
 // addTasks makes the functions that a schedule calls, and their schedules. A run that fails is not tried
 // again: the next one makes up for it, and a retry would run beside it.
 func (s *service) addTasks() {

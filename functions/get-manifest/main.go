@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"time"
 
 	"wavegate/shared/access/auth"
@@ -33,7 +34,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if !c.Caller.Has(auth.PlatformOwner) && c.Caller.UserID != id {
 			return lambdahttp.Answer{}, problem.Missing() // a box may not know of others
 		}
-		poll := edge.Poll{EdgeID: id, Installed: installed, Caller: c.Caller.User(), Tag: c.Request.Header.Get("If-None-Match")}
+		poll := edge.Poll{EdgeID: id, Installed: installed, Caller: c.Caller.User(), Tag: strings.Join(c.Request.Header.Values("If-None-Match"), ", ")}
 		if !c.Caller.Has(auth.PlatformOwner) { // who may look at every box
 			poll.Issuer = c.Caller.Issuer
 		}
@@ -51,7 +52,10 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		body, _, err := reply.Manifest.Encode(poll.Caller)
 		// It is never kept anywhere. The entity tag is the receipt of the last answer, whatever its URL was: a
 		// cache that is keyed by URLs would send an old one.
-		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, ETag: reply.ETag, Body: body}, err
+		return lambdahttp.Answer{
+			Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}},
+			ETag: reply.ETag, NotModified: &reply.NotModified, Body: body,
+		}, err
 	}
 }
 

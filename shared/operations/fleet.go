@@ -108,7 +108,7 @@ var fleet = []Operation{
 		ID: "get-manifest", Summary: "Poll for the release that a box is to run",
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/manifest",
 		Roles: []auth.Role{auth.Edge, auth.PlatformOwner}, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
-		Sampled:  true,
+		Sampled: true,
 		Settings: []setting.Name{setting.LogSamplePolls, setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds,
 			setting.ChannelCacheSeconds, setting.ReportShards, setting.FleetIssuers},
 		Grants: []Grant{
