@@ -127,8 +127,16 @@ var fleet = []Sample{
 		Shows:    `{"staged_percent":1}`,
 	},
 	{
-		Operation: "list-rollout-edges", By: Viewer, After: After("start-rollout"),
+		Operation: "list-rollout-edges", By: Viewer,
+		After: []Step{
+			{Operation: "start-rollout"},
+			{"update-rollout", Values{"percent": "10"}},
+			{"update-rollout", Values{"percent": "50"}},
+			{"update-rollout", Values{"percent": "100"}},
+			{"put-update-report", Values{"version": "1.1.0"}},
+		},
 		Defaults: Values{"id": "{rolloutId}"}, Query: "stand=failed",
+		Cases: []Case{page("edgeId", "stand=failed&limit=10")},
 	},
 	{
 		Operation: "get-channel-progress", By: Viewer, After: offered,
