@@ -105,6 +105,9 @@ func everyone(t *testing.T, target harness.Target) []person {
 			add(devissuer.People, fmt.Sprintf("person-%d", set), organization, roles...)
 		}
 	}
+	for _, organization := range []string{"acme", "rival"} {
+		add(devissuer.People, "viewer", organization, auth.FleetViewer)
+	}
 	add(devissuer.Fleet, "box-0001", "", auth.Edge)
 	add(devissuer.Fleet, "box-0002", "", auth.Edge)
 	return all

@@ -26,6 +26,7 @@ func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf
 //   - What channels and rollouts name was published, with that digest.
 //   - Attributes that are derived from others, for lists and filters, are what they should be.
 //   - What an idempotency record names exists.
+//   - Every box has a report row that places it where its registration does.
 //   - What lies in a factory, its events among it, is of a factory that exists, and of its organization.
 func (b Books) Audit() []string {
 	var f findings
@@ -37,6 +38,7 @@ func (b Books) Audit() []string {
 	b.auditReleases(&f)
 	b.auditDerived(&f)
 	b.auditFactories(&f, trail)
+	b.auditReports(&f)
 	slices.Sort(f)
 	return f
 }
@@ -102,7 +104,7 @@ func (k kind) auditEnd(f *findings, r Resource, events []Event, item Item) {
 	}
 	last := events[len(events)-1]
 	if last.After == nil {
-		if item["removed"] != true {
+		if item["removed"] != true && !retired(item) {
 			f.add("%s: the last event is a removal, but it is stored", r)
 		}
 		return
@@ -252,7 +254,12 @@ func (b Books) auditDerived(f *findings) {
 	derive(dynamo.Channels, func(i Item) Item {
 		return Item{"list": "channel", "listKey": text(i, "edgeType") + " " + text(i, "channel")}
 	})
-	derive(dynamo.Edges, func(i Item) Item { return Item{"pair": pair(i)} })
+	derive(dynamo.Edges, func(i Item) Item {
+		if retired(i) {
+			return Item{"pair": "-"}
+		}
+		return Item{"pair": pair(i)}
+	})
 	derive(dynamo.Rollouts, func(i Item) Item {
 		status := "#" + text(i, "status")
 		return Item{"list": "rollout", "pair": pair(i), "pairStatus": pair(i) + status,

@@ -265,6 +265,17 @@ func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 			r.event(t, "RolloutCompleted")["after"].(ledger.Item)["adopted"] = false
 			r.item(t, dynamo.Rollouts, "status", "completed")["adopted"] = false
 		},
+		"a box without its report row":      func(t *testing.T, r *run) { r.remove(t, dynamo.Reports, "edgeId", "box-1") },
+		"a report row on another channel":   func(t *testing.T, r *run) { r.item(t, dynamo.Reports, "edgeId", "box-1")["channel"] = "canary" },
+		"a report row of a box that is not": func(t *testing.T, r *run) { r.item(t, dynamo.Reports, "edgeId", "box-1")["edgeId"] = "box-2" },
+		"a report row that no index finds": func(t *testing.T, r *run) {
+			r.item(t, dynamo.Reports, "edgeId", "box-1")["standing"] = "1.0.0#failed#1#00#box-1"
+		},
+		"an offer of a rollout that is not": func(t *testing.T, r *run) {
+			row := r.item(t, dynamo.Reports, "edgeId", "box-1")
+			row["offer"] = ledger.Item{"rolloutId": "x", "version": "1.1.0", "stand": "offered"}
+			row["rolloutId"], row["standing"] = "x", "1.1.0#offered#1#00#box-1"
+		},
 		"a box's event in another shard": func(t *testing.T, r *run) { r.event(t, "EdgeRegistered")["stream"] = "edges/99" },
 		"a target that nobody took over": func(t *testing.T, r *run) { r.remove(t, dynamo.Audit, "eventName", "ReleaseAdopted") },
 		"bytes that were never published": func(t *testing.T, r *run) {
