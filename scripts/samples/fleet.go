@@ -133,6 +133,7 @@ var fleet = []Sample{
 			{"update-rollout", Values{"percent": "10"}},
 			{"update-rollout", Values{"percent": "50"}},
 			{"update-rollout", Values{"percent": "100"}},
+			{"get-manifest", Values{"installed": "0.9.9"}},
 			{"put-update-report", Values{"version": "1.1.0"}},
 		},
 		Defaults: Values{"id": "{rolloutId}"}, Query: "stand=failed",
