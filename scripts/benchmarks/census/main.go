@@ -51,6 +51,9 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer store.Close()
+	if err := dynamolocal.CreateTables(ctx, store.Client()); err != nil {
+		return err
+	}
 	for _, table := range dynamo.Tables {
 		name, value, _ := strings.Cut(dynamolocal.Environment(table.ID)[0], "=")
 		if err := os.Setenv(name, value); err != nil {
