@@ -50,7 +50,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 		add("nobody was answered with %d", a.Status)
 	}
 	// Who views the fleet sees whose its boxes are, and what the platform's audit trail tells of factories.
-	everyones := p.Has(auth.PlatformOwner) || p.Has(auth.FleetViewer) && slices.Contains(operations.Get(r.Operation).Roles, auth.FleetViewer)
+	everyones := p.readsAll(op)
 	for _, o := range organizations {
 		if o != p.OrganizationID && !everyones &&
 			(strings.Contains(string(a.Body), secret(o)) || strings.Contains(string(a.Body), `"organizationId":"`+o)) {

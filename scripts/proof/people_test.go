@@ -2,17 +2,24 @@ package proof
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
 )
 
 // A person, or a box, that calls.
 type person struct {
 	auth.Principal
 	caller *harness.Caller
+}
+
+// readsAll tells whether the person may read whatever the operation tells of.
+func (p person) readsAll(op operations.Operation) bool {
+	return p.Has(auth.PlatformOwner) || p.Has(auth.FleetViewer) && slices.Contains(op.Roles, auth.FleetViewer)
 }
 
 func (p person) nobody() bool { return p.UserID == "" }

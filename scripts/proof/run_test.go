@@ -258,7 +258,7 @@ func (c *callers) make(p person, r samples.Call) int {
 	call := ledger.Call{
 		Operation: r.Operation, Parameter: r.Parameters, Path: r.Path, Body: []byte(r.Body), Key: keyOf(r),
 		Issuer: p.Issuer, User: p.UserID, Organization: p.OrganizationID,
-		ReadsAll: p.Has(auth.PlatformOwner), Member: p.Has(auth.Member),
+		ReadsAll: p.readsAll(operations.Get(r.Operation)), Member: p.Has(auth.Member),
 		Began: began, Ended: time.Now(),
 		Status: a.Status, RequestID: a.Header.Get("X-Amzn-Requestid"), Location: a.Header.Get("Location"), Answer: a.Body,
 	}
