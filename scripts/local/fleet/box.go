@@ -75,24 +75,24 @@ func (b *box) poll(ctx context.Context) time.Duration {
 		at += "?installed=" + url.QueryEscape(b.installed)
 	}
 	began := time.Now()
-	res, text, err := b.call(ctx, http.MethodGet, at, nil)
+	got, err := b.call(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		if ctx.Err() == nil {
 			b.seen.poll(b.id, outcome{failed: err})
 		}
 		return b.pause()
 	}
-	o := outcome{status: res.StatusCode, took: time.Since(began)}
-	switch res.StatusCode {
+	o := outcome{status: got.status, took: time.Since(began)}
+	switch got.status {
 	case http.StatusOK:
 		var m edge.Manifest
-		if o.failed = json.Unmarshal(text, &m); o.failed != nil {
+		if o.failed = json.Unmarshal(got.body, &m); o.failed != nil {
 			break
 		}
 		if m.Version != b.told.Version {
 			b.attempt, b.idle = 0, time.Time{}
 		}
-		b.told, b.etag, b.asked = m, res.Header.Get("ETag"), time.Duration(max(m.PollIntervalSeconds, 1))*time.Second
+		b.told, b.etag, b.asked = m, got.header.Get("ETag"), time.Duration(max(m.PollIntervalSeconds, 1))*time.Second
 		o.version, o.source = m.Version, m.Source
 		if b.etag != "" {
 			b.seen.told(b.id, m, b.installed)
@@ -101,10 +101,10 @@ func (b *box) poll(ctx context.Context) time.Duration {
 	case http.StatusUnauthorized:
 		b.token = "" // it has run out; the next poll has a new one
 	default:
-		o.failed = fmt.Errorf("%d %.300s", res.StatusCode, text)
+		o.failed = fmt.Errorf("%d %.300s", got.status, got.body)
 	}
 	b.seen.poll(b.id, o)
-	if wait, told := retryAfter(res); told {
+	if wait, told := retryAfter(got.status, got.header); told {
 		return wait + rand.N(time.Second)
 	}
 	if o.failed == nil && b.etag != "" { // without a receipt, the service may not know yet what it said
@@ -146,19 +146,19 @@ func (b *box) update(ctx context.Context) {
 // report reports an attempt and does what the answer says.
 func (b *box) report(ctx context.Context, body map[string]any) {
 	text, err := json.Marshal(body)
-	var res *http.Response
+	var got answer
 	if err == nil {
-		res, text, err = b.call(ctx, http.MethodPut, b.url+"/report", text)
+		got, err = b.call(ctx, http.MethodPut, b.url+"/report", text)
 	}
 	var advice struct {
 		RetryAfterSeconds int
 		Retry             *bool
 	}
-	if err == nil && res.StatusCode == http.StatusOK {
-		err = json.Unmarshal(text, &advice)
+	if err == nil && got.status == http.StatusOK {
+		err = json.Unmarshal(got.body, &advice)
 	}
-	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%d %.300s", res.StatusCode, text)
+	if err == nil && got.status != http.StatusOK {
+		err = fmt.Errorf("%d %.300s", got.status, got.body)
 	}
 	if err != nil {
 		b.attempt-- // it says so again after the next poll
@@ -172,17 +172,24 @@ func (b *box) report(ctx context.Context, body map[string]any) {
 	}
 }
 
-// call makes a call as the box and returns the answer with its body.
-func (b *box) call(ctx context.Context, method, at string, body []byte) (*http.Response, []byte, error) {
+// An answer is what the service answered a call.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// call makes a call as the box.
+func (b *box) call(ctx context.Context, method, at string, body []byte) (answer, error) {
 	if b.token == "" {
 		var err error
 		if b.token, err = b.issuers.Token(devissuer.Claims{User: b.id, Roles: []string{string(auth.Edge)}}); err != nil {
-			return nil, nil, err
+			return answer{}, err
 		}
 	}
 	r, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, err
+		return answer{}, err
 	}
 	r.Header.Set("Authorization", "Bearer "+b.token)
 	if method == http.MethodGet && b.etag != "" {
@@ -193,18 +200,18 @@ func (b *box) call(ctx context.Context, method, at string, body []byte) (*http.R
 	}
 	res, err := b.client.Do(r)
 	if err != nil {
-		return nil, nil, err
+		return answer{}, err
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
 	_ = res.Body.Close()
-	return res, text, err
+	return answer{res.StatusCode, res.Header, text}, err
 }
 
 // retryAfter is the wait that an answer of 429 or 503 asks for, one second if it does not say.
-func retryAfter(res *http.Response) (time.Duration, bool) {
-	if res.StatusCode != http.StatusTooManyRequests && res.StatusCode != http.StatusServiceUnavailable {
+func retryAfter(status int, header http.Header) (time.Duration, bool) {
+	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
 		return 0, false
 	}
-	n, err := strconv.Atoi(res.Header.Get("Retry-After"))
-	return time.Duration(max(n, 1)) * time.Second, err == nil || res.StatusCode == http.StatusTooManyRequests
+	n, err := strconv.Atoi(header.Get("Retry-After"))
+	return time.Duration(max(n, 1)) * time.Second, err == nil || status == http.StatusTooManyRequests
 }

@@ -82,7 +82,7 @@ func put(ctx context.Context, client *http.Client, url, token, body string) erro
 		}
 		text, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
 		_ = res.Body.Close()
-		switch wait, again := retryAfter(res); {
+		switch wait, again := retryAfter(res.StatusCode, res.Header); {
 		case err != nil:
 			return err
 		case res.StatusCode == http.StatusCreated || res.StatusCode == http.StatusNoContent:

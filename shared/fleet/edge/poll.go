@@ -123,10 +123,11 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	if err := admission.Wait(ctx); err != nil {
 		return Reply{}, err
 	}
-	if err := p.record(ctx, e, r, poll); err != nil {
-		return Reply{Manifest: m, Unrecorded: err}, nil
+	reply := Reply{Manifest: m, ETag: etag}
+	if reply.Unrecorded = p.record(ctx, e, r, poll); reply.Unrecorded != nil {
+		reply.ETag = ""
 	}
-	return Reply{Manifest: m, ETag: etag}, nil
+	return reply, nil
 }
 
 // resolve finds what a box is told.
