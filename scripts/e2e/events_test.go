@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -43,5 +44,33 @@ func TestEvents_EverySample_Succeeds(t *testing.T) {
 				t.Errorf("answered %d %s", answer.StatusCode, answer.Body)
 			}
 		})
+	}
+}
+
+// TestEvents_TheScheduleOfTheTick_CountsTheActiveRollouts hands the tick's event to its function, twice: the second
+// finds nothing to count.
+func TestEvents_TheScheduleOfTheTick_CountsTheActiveRollouts(t *testing.T) {
+	w := harness.New(t, uncached)
+	owner := w.Owner(t)
+	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	event, err := os.ReadFile(filepath.Join("..", "..", "events", "tick.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := w.Function(operations.Tick).Invoke(t.Context(), event); err != nil {
+			t.Fatal(err)
+		}
+	}
+	history := owner.Get(t, rollout+"/progress/history").Is(t, http.StatusOK).Object(t)
+	moments, _ := history["items"].([]any)
+	if len(moments) != 1 || moments[0].(map[string]any)["expected"] != 1.0 {
+		t.Errorf("two ticks at once left the history %v", history)
+	}
+	if p := owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Object(t); p["asOf"] != moments[0].(map[string]any)["at"] {
+		t.Errorf("the progress is not the tick's: %v", p)
 	}
 }

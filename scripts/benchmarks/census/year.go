@@ -19,6 +19,8 @@ const (
 	writeUnit        = 0.7625 / 1e6
 	connectedMinute  = 0.08 / 1e6
 	message          = 1.00 / 1e6
+	gigabyteMonth    = 0.306 // stored in DynamoDB
+	counterBytes     = 255   // of a box that polls once a minute; see ./scripts/bench ratelimit
 	remoteAction     = 0.003 // of IoT Jobs, the first 250,000 a month
 	messagesOfUpdate = 6     // the job is told, asked for, and answered; under way, and done, each acknowledged
 )
@@ -33,10 +35,11 @@ func perYear() {
 		"of 2026-09-20 for AWS IoT (aws.amazon.com/iot-core/pricing, aws.amazon.com/iot-device-management/pricing: 0.08 for a\n"+
 		"million minutes of connection, 1.00 for a million messages, 0.003 for a remote action).\n\n"+
 		"| | dollars |\n|---|---:|\n", releases)
-	line := func(name string, dollars float64) { fmt.Printf("| %s | %.4f |\n", name, dollars) }
+	line := func(name string, dollars float64) { fmt.Printf("| %s | %.6f |\n", name, dollars) }
 	line(fmt.Sprintf("%.0f polls, every %.0f s in a rollout and every %.0f s otherwise", often+seldom, active, idle), (often+seldom)*poll)
 	line(fmt.Sprintf("the same with a poll every %.0f s all year, as before", active), year/active*poll)
 	line("reports: 6 write units and 2 read units a release", reports)
+	line(fmt.Sprintf("last seen: a counter of %d bytes and its overhead, kept for 35 days", counterBytes), 12*(counterBytes+100)*gigabyteMonth/1e9)
 	line("AWS IoT Core: connected all year", year/60*connectedMinute)
 	line(fmt.Sprintf("AWS IoT Jobs: a remote action and %d messages a release", messagesOfUpdate), releases*(remoteAction+messagesOfUpdate*message))
 }
