@@ -13,7 +13,7 @@ import (
 func main() { function.Run("get-method-content", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	methods := method.NewStore(env.DB)
+	methods := method.NewStore(env.DB).ForBoxes(env.Settings)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		ref := method.RefOf(c.Input)
 		if err := c.Err(); err != nil {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,8 +17,8 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays makes the table of the contract from calls, and
-// prints it.
+// TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays makes the table of shared/production/README.md from
+// calls, and compares.
 func TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays(t *testing.T) {
 	b := newBench(t)
 	reach := map[string]func(){
@@ -42,7 +44,7 @@ func TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays(t *testing.T) {
 		"withdrawn": {"409 VERSION_FROZEN", ist, ist, ist, ist, "204 nothing"},
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "\n| from | %s |\n|---|---|---|---|---|---|---|\n", strings.Join(columns, " | "))
+	fmt.Fprintf(&table, "| Status | %s |\n|---|---|---|---|---|---|---|\n", strings.Join(columns, " | "))
 	for _, from := range []string{"none", "draft", "in_review", "trial", "released", "withdrawn"} {
 		var row []string
 		for i, column := range columns {
@@ -56,7 +58,13 @@ func TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| %s | %s |\n", from, strings.Join(row, " | "))
 	}
-	t.Log(table.String())
+	page, err := os.ReadFile(filepath.Join("..", "..", "shared", "production", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), "\n"+table.String()+"\n") {
+		t.Errorf("shared/production/README.md does not have this table:\n%s", table.String())
+	}
 }
 
 // told makes a move, and says how it was answered and what became of the version.

@@ -36,7 +36,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 			add("a good token was refused")
 		}
 	case http.StatusForbidden:
-		if p.Has(op.Roles...) {
+		if d, err := a.Problem(); p.Has(op.Roles...) && (err != nil || d.Code != problem.FourEyes) {
 			add("one who may do it was refused")
 		}
 	case http.StatusInternalServerError:

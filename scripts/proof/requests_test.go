@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -12,6 +14,7 @@ import (
 	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/canonical"
 )
 
 // keyOf is the call's Idempotency-Key; empty: it has none.
@@ -30,6 +33,8 @@ var (
 	codes     = []string{"m-1", "m-2", "m-3", "m-4"}
 	percents  = []string{"10", "10", "50", "100", "1"}
 	ends      = []string{"halted", "completed"}
+	numbers   = []string{"1", "1", "1", "1", "1", "2", "2", "3"}
+	moves     = []string{"in_review", "in_review", "released", "released", "trial", "withdrawn"}
 )
 
 // A world is what callers have learned of what there is.
@@ -42,6 +47,9 @@ type world struct {
 // A thing is one that a POST made, in a factory or in none.
 type thing struct{ id, factory string }
 
+// saved are versions of methods, by method and number.
+const saved = "saved"
+
 func newWorld() *world { return &world{made: map[string][]thing{}, tags: map[string]string{}} }
 
 func (w *world) learn(r samples.Call, location, tag string) {
@@ -50,6 +58,12 @@ func (w *world) learn(r samples.Call, location, tag string) {
 	if makes := samples.Of(r.Operation).Makes; makes != "" && location != "" {
 		id := location[strings.LastIndex(location, "/")+1:]
 		w.made[makes] = append(w.made[makes], thing{id, r.Parameters["factoryId"]})
+	}
+	if r.Operation == "put-method-content" {
+		if text, err := canonical.JSON([]byte(r.Body)); err == nil {
+			tag = strconv.Quote(canonical.SHA256(text))
+		}
+		w.made[saved] = append(w.made[saved], thing{r.Parameters["methodId"] + ":" + r.Parameters["number"], r.Parameters["factoryId"]})
 	}
 	if tag != "" {
 		w.tags[r.Path] = tag
@@ -77,12 +91,15 @@ func (d *drawer) factoryID(p person) string {
 func ownerOf(factoryID string) string { return factoryID[:strings.LastIndex(factoryID, "-")] }
 
 // id is as a rule one of the latest that anyone knows. Of another factory nobody must find it there.
-func (d *drawer) id(made, factory string) string {
+func (d *drawer) id(made, factory string, latest int) string {
 	d.world.mu.Lock()
 	defer d.world.mu.Unlock()
 	all := d.world.made[made]
+	if near := slices.DeleteFunc(slices.Clone(all), func(x thing) bool { return x.factory != "" && x.factory != factory }); len(near) > 0 {
+		all = near
+	}
 	if n := len(all); n > 0 && d.IntN(30) > 0 {
-		x := all[max(0, n-1-d.IntN(6))]
+		x := all[max(0, n-1-d.IntN(latest))]
 		if x.factory == "" || x.factory == factory || d.IntN(4) == 0 {
 			return x.id
 		}
@@ -112,8 +129,29 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 	v["limit"] = fmt.Sprint(5 + d.IntN(40))
 	for _, s := range samples.All {
 		if s.Makes != "" {
-			v[s.Makes] = d.id(s.Makes, factory)
+			latest := 6
+			if strings.Contains(op.Path, "{number}") {
+				latest = 2 // so that a version comes to its end
+			}
+			v[s.Makes] = d.id(s.Makes, factory, latest)
 		}
+	}
+	v["number"], v["step"] = one(d, numbers), fmt.Sprintf("Press %d, %s", d.IntN(3), secret(author))
+	if strings.Contains(op.Path, "{number}") && op.ID != "put-method-content" && d.IntN(6) > 0 {
+		if methodID, number, known := strings.Cut(d.id(saved, factory, 3), ":"); known {
+			v["methodId"], v["number"] = methodID, number
+		}
+	}
+	if op.ID == "update-method-version" {
+		v["status"], v["signer"], v["details"] = one(d, moves), p.UserID, ""
+		if v["status"] == "released" {
+			v["details"] = `,"contentSha256":{etag},"firstArticle":{"reference":"FAI-7"}`
+		}
+		if v["status"] == "trial" {
+			v["details"] = `,"contentSha256":{etag},"machines":["{code}"]`
+		}
+		v["etag"] = d.world.tag(strings.NewReplacer("{factoryId}", factory, "{methodId}", v["methodId"], "{number}", v["number"]).
+			Replace(operations.Get("get-method-content").Path))
 	}
 	return v
 }
@@ -172,6 +210,16 @@ func (d *drawer) request(op operations.Operation, p person) samples.Call {
 		r.Body = d.broken(r.Body)
 	}
 	return r
+}
+
+// tag is the entity tag that was last seen of a path.
+func (w *world) tag(path string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if tag := w.tags[path]; tag != "" {
+		return tag
+	}
+	return `""`
 }
 
 func (d *drawer) condition(name string, r samples.Call) [2]string {

@@ -69,7 +69,7 @@ func play(t *testing.T, o round, total int) {
 		total -= o.calls
 		t.Run(fmt.Sprintf("seed=%d", o.seed), func(t *testing.T) { o.play(t, sum) })
 	}
-	t.Logf("PROOF_SEED=%d: %d calls, %d changes, answers %v, faults met %v, %d processes killed", first, sum.calls, sum.changes, sum.answers, sum.faults, sum.killed)
+	t.Logf("PROOF_SEED=%d: %d calls, %d changes, %d approvals of methods, answers %v, faults met %v, %d processes killed", first, sum.calls, sum.changes, sum.approvals, sum.answers, sum.faults, sum.killed)
 	if !t.Failed() {
 		t.Logf("tables, audit trail and answers tell one story")
 	}
@@ -78,6 +78,7 @@ func play(t *testing.T, o round, total int) {
 // A tally counts over all rounds.
 type tally struct {
 	calls, changes, killed int
+	approvals              int // trials and releases of versions of methods
 	answers                map[int]int
 	faults                 map[fault.Kind]int
 }
@@ -121,6 +122,12 @@ func (o round) play(t *testing.T, sum *tally) {
 	sum.calls += len(callers.calls)
 	sum.changes += changes
 	sum.killed += int(killed.Load())
+	for _, e := range books[dynamo.Audit] {
+		if r, ok := e["resource"].(ledger.Item); ok && r["type"] == "production-method-version" &&
+			(e["eventName"] == "ProductionMethodVersionTried" || e["eventName"] == "ProductionMethodVersionReleased") {
+			sum.approvals++
+		}
+	}
 	for _, c := range callers.calls {
 		sum.answers[c.Status]++
 	}

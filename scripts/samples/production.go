@@ -60,7 +60,7 @@ var production = []Sample{
 		},
 	},
 	{
-		Operation: "put-method-content", By: Engineer, After: After("create-production-method"),
+		Operation: "put-method-content", By: Engineer, After: After("create-production-method"), Weight: 16,
 		Defaults: Values{"number": "1", "step": "Press"},
 		Body: `{"form":1,"basis":{"quantity":1,"unit":"kg"},"steps":[{"id":"10","name":"{step}","equipment":{"class":"press"},` +
 			`"run":{"time":"PT1M","per":{"quantity":1,"unit":"kg"}},"outputs":[{"material":"PART","quantity":1,"unit":"kg"}]}]}`,
@@ -71,7 +71,7 @@ var production = []Sample{
 		},
 	},
 	{
-		Operation: "get-method-content", By: Engineer, After: After("put-method-content"),
+		Operation: "get-method-content", By: Engineer, After: After("put-method-content"), Weight: 8,
 		Defaults: Values{"number": "1"},
 		About:    About{versionType, "{methodId}:{number}"},
 	},
@@ -92,6 +92,7 @@ var production = []Sample{
 	},
 	{
 		Operation: "update-method-version", By: Caller{"{signer}", "{organization}", auth.OrganizationAdmin}, After: After("put-method-content"),
+		Weight:   40, // a version is approved after two other moves at the earliest
 		Defaults: Values{"number": "1", "signer": "anna", "status": "in_review", "details": ""},
 		Body:     `{"status":"{status}","reason":"Pressed and measured"{details}}`,
 		About:    About{versionType, "{methodId}:{number}"},
@@ -104,7 +105,11 @@ var production = []Sample{
 		},
 		Also: []Case{
 			{With: Values{"status": "draft"}},
+			{With: release}, {With: release},
+			{With: Values{"status": "trial", "details": `,"contentSha256":{etag},"machines":["{code}"]`}},
+			{With: Values{"status": "released", "details": `,"contentSha256":{etag},"firstArticle":{"reference":"FAI-7"}`}},
 			{With: Values{"status": "withdrawn"}},
+			{With: Values{"status": "withdrawn", "details": `,"orders":"finish","reinstate":1`}},
 		},
 	},
 	{

@@ -3,18 +3,19 @@ package copilot
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"wavegate/shared/access/auth"
@@ -43,15 +44,7 @@ type Forwarder struct {
 
 // New makes a forwarder.
 func New(s Settings) *Forwarder {
-	return &Forwarder{settings: s, transport: &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
-		TLSHandshakeTimeout:   3 * time.Second,
-		ExpectContinueTimeout: time.Second,
-		MaxIdleConnsPerHost:   4,
-		IdleConnTimeout:       45 * time.Second, // shorter than load balancers keep one, a minute as a rule
-		// Bodies pass as they are.
-		DisableCompression: true,
-	}}
+	return &Forwarder{settings: s, transport: newConnections()}
 }
 
 // Forward sends the request on and returns what writes the answer. rest is the path after
@@ -121,16 +114,38 @@ func (f *Forwarder) target(rest string) (*url.URL, error) {
 }
 
 // leadsOut tells whether a decoded path holds a dot segment for any server: one that takes a backslash
-// for a slash, one that leaves out what stands behind a semicolon, or one that decodes twice.
+// for a slash, one that leaves out what stands behind a semicolon, white space or control characters, one
+// that takes UTF-8 of more bytes than are needed, or one that decodes again and passes over what it cannot
+// decode.
 func leadsOut(path string) bool {
-	for _, segment := range strings.FieldsFunc(path, func(c rune) bool { return c == '/' || c == '\\' }) {
+	for _, segment := range strings.Split(overlong.Replace(path), "/") {
 		name, _, _ := strings.Cut(segment, ";")
-		if name = strings.TrimSpace(name); name == "." || name == ".." {
+		name = strings.TrimFunc(name, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })
+		if name == "." || name == ".." {
 			return true
 		}
 	}
-	again, err := url.PathUnescape(path)
-	return err == nil && again != path && leadsOut(again)
+	again := decoded(path)
+	return again != path && leadsOut(again)
+}
+
+// overlong turns what some servers take for a dot or a slash into one.
+var overlong = strings.NewReplacer("\xc0\xae", ".", "\xe0\x80\xae", ".", "\xc0\xaf", "/", "\xe0\x80\xaf", "/", `\`, "/")
+
+// decoded is a path with its percent-encoded bytes decoded. A percent sign that encodes nothing stays.
+func decoded(path string) string {
+	var b strings.Builder
+	for i := 0; i < len(path); i++ {
+		if i+2 < len(path) && path[i] == '%' {
+			if c, err := hex.DecodeString(path[i+1 : i+3]); err == nil {
+				b.Write(c)
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(path[i])
+	}
+	return b.String()
 }
 
 // readWhole reads an answer to its end while its failure can still be told, and keeps the upstream
@@ -185,9 +200,15 @@ func (b *buffered) Write(p []byte) (int, error) { return b.body.Write(p) }
 
 func (b *buffered) replay(w http.ResponseWriter, _ *http.Request) {
 	for name, values := range b.header {
+		if name == "Vary" { // this service's own stays: its answers depend on Origin
+			values = append(w.Header()[name], values...)
+		}
 		w.Header()[name] = slices.Clone(values)
 	}
 	w.WriteHeader(b.status)
+	if b.body.Len() == 0 {
+		return // writing nothing would add a Content-Type
+	}
 	// The caller's end of it is Lambda's own buffer, which takes everything.
 	_, _ = w.Write(b.body.Bytes())
 }

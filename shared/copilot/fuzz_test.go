@@ -12,7 +12,7 @@ import (
 func FuzzTarget(f *testing.F) {
 	for _, seed := range []string{
 		"chat", "", "a/b", "../admin", "%2e%2e/admin", "%252e%252e/admin", "..%2fadmin", "a%5c..%5cb", `..\admin`, "//other.example/x", "@other.example",
-		"?x", "%3fx", "#x", "%00", "%zz", "%", "a%20b", "ä",
+		"?x", "%3fx", "#x", "%00", "%zz", "%", "%252e%252e/%25zz", "a%20b", "ä",
 	} {
 		f.Add(seed)
 	}

@@ -21,7 +21,8 @@ const (
 	// Copilot calls count as ordinary ones and against the copilot's own limits as well.
 	Copilot LimitClass = "copilot"
 	// Reserved calls count as ordinary ones. Where those limits refuse them, they are admitted from the
-	// caller's reserve: what stops a rollout or takes back a limit must not wait for a place.
+	// caller's reserve: what stops a rollout, withdraws a method or takes back a limit must
+	// not wait for a place.
 	Reserved LimitClass = "reserved"
 )
 

@@ -104,6 +104,7 @@ var production = []Operation{
 		ID: "get-method-content", Summary: "Read the content of a version",
 		Method: http.MethodGet, Path: versions + "/{number}/content",
 		Roles: controllers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Settings: []setting.Name{setting.FleetIssuers},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Edges, dynamo.Get),
@@ -133,7 +134,7 @@ var production = []Operation{
 	{
 		ID: "update-method-version", Summary: "Submit, approve, release or withdraw a version",
 		Method: http.MethodPatch, Path: versions + "/{number}",
-		Roles: engineers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: engineers, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Machines, dynamo.Get),
@@ -157,7 +158,7 @@ var production = []Operation{
 		ID: "get-machine-methods", Summary: "Poll for the versions that hold on a machine",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}/methods",
 		Roles: controllers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory, Sampled: true,
-		Settings: []setting.Name{setting.PollIntervalSeconds, setting.LogSamplePolls},
+		Settings: []setting.Name{setting.PollIntervalSeconds, setting.LogSamplePolls, setting.FleetIssuers},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Edges, dynamo.Get),

@@ -155,7 +155,7 @@ func tell(out io.Writer, links []chain.Link, kept []string) int {
 		}
 	}
 	if code == 0 {
-		fmt.Fprintf(out, "The chain holds: %d links, %d hashes found.\n", len(links), len(kept))
+		fmt.Fprintf(out, "The chain holds. Links: %d; kept hashes found: %d of %[2]d.\n", len(links), len(kept))
 	}
 	return code
 }

@@ -16,8 +16,8 @@ func TestTell_AFaultOrAHashThatIsMissing_IsCode1(t *testing.T) {
 		code  int
 		says  string
 	}{
-		"a chain":             {good, nil, 0, "2 links, 0 hashes found"},
-		"with a hash in it":   {good, []string{"aa"}, 0, "1 hashes found"},
+		"a chain":             {good, nil, 0, "Links: 2; kept hashes found: 0 of 0"},
+		"with a hash in it":   {good, []string{"aa"}, 0, "found: 1 of 1"},
 		"with another hash":   {good, []string{"aa", "cc"}, 1, "cc is not in the chain"},
 		"with a broken link":  {[]chain.Link{{SHA256: "aa", Fault: "the event before it is missing"}}, nil, 1, "aa: the event before it is missing"},
 		"nothing, and a hash": {nil, []string{"aa"}, 1, "aa is not in the chain"},

@@ -27,6 +27,8 @@ func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf
 //   - Attributes that are derived from others, for lists and filters, are what they should be.
 //   - What an idempotency record names exists.
 //   - Every box has a report row that places it where its registration does.
+//   - Versions of methods count from 1, what they hold is stored under its hash, what takes effect was approved
+//     by someone else, and the chain of each method's changes holds.
 //   - What lies in a factory, its events among it, is of a factory that exists, and of its organization.
 func (b Books) Audit() []string {
 	var f findings
@@ -39,6 +41,7 @@ func (b Books) Audit() []string {
 	b.auditDerived(&f)
 	b.auditFactories(&f, trail)
 	b.auditReports(&f)
+	b.auditMethods(&f, trail)
 	slices.Sort(f)
 	return f
 }
@@ -265,7 +268,14 @@ func (b Books) auditDerived(f *findings) {
 		return Item{"list": "rollout", "pair": pair(i), "pairStatus": pair(i) + status,
 			"edgeTypeStatus": text(i, "edgeType") + status, "channelStatus": text(i, "channel") + status}
 	})
-	derive(dynamo.Recipes, func(i Item) Item { return Item{"productMethod": text(i, "productId") + "#" + text(i, "methodId")} })
+	derive(dynamo.Recipes, func(i Item) Item {
+		keys := Item{"productMethod": text(i, "productId") + "#" + text(i, "methodId"), "factoryStatus": nil}
+		if latest := object(i, "latest"); latest != nil {
+			keys["factoryStatus"] = text(i, "factoryId") + "#" + text(latest, "status")
+		}
+		return keys
+	})
+	derive(dynamo.MethodVersions, func(i Item) Item { return Item{"number": fmt.Sprintf("%010d", number(i, "version"))} })
 	derive(dynamo.Audit, func(i Item) Item {
 		what, actor := object(i, "resource"), object(i, "actor")
 		resource := text(what, "type") + "\n" + text(what, "id")
@@ -285,7 +295,7 @@ func (b Books) auditFactories(f *findings, trail map[Resource][]Event) {
 	for _, i := range b[dynamo.Rollouts] {
 		made[text(i, "id")] = true
 	}
-	for _, table := range []dynamo.TableID{dynamo.Recipes, dynamo.Machines} {
+	for _, table := range []dynamo.TableID{dynamo.Recipes, dynamo.MethodVersions, dynamo.Machines} {
 		for _, i := range b[table] {
 			made[text(i, "methodId")] = true
 			if owners[text(i, "factoryId")] == "" {

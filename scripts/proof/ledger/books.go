@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -54,6 +55,14 @@ func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
 
 func text(item Item, name string) string { s, _ := item[name].(string); return s }
 
+// plain is an attribute as the ids of resources have it: a text, or a whole number.
+func plain(item Item, name string) string {
+	if f, ok := item[name].(float64); ok {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return text(item, name)
+}
+
 func number(item Item, name string) int64 { f, _ := item[name].(float64); return int64(f) }
 
 // moment is the zero time where there is none.
@@ -83,6 +92,7 @@ type Event struct {
 	Organization  string
 	Revision      int64
 	Before, After Item // nil: absent
+	stored        Item
 }
 
 // Trail is the audit trail: every resource's events in the order of their revisions.
@@ -95,7 +105,7 @@ func (b Books) Trail() map[Resource][]Event {
 			ID:       text(item, "eventId"), Name: text(item, "eventName"), Time: moment(item, "eventTime"),
 			RequestID: text(item, "requestId"), Issuer: text(actor, "issuer"), User: text(actor, "userId"),
 			Organization: text(item, "organizationId"), Revision: number(what, "revision"),
-			Before: object(item, "before"), After: object(item, "after"),
+			Before: object(item, "before"), After: object(item, "after"), stored: item,
 		}
 		trail[e.Resource] = append(trail[e.Resource], e)
 	}
@@ -141,6 +151,8 @@ var kinds = []kind{
 	{dynamo.Factories, "factory", platform, by("factoryId"), nil},
 	{dynamo.Edges, "edge", shard, by("edgeId"), []string{"pair"}},
 	{dynamo.RateOverrides, "rate-limit", platform, by("subject"), []string{"subject", "removed"}},
-	{dynamo.Recipes, "production-method", insideFactory, by("methodId"), []string{"productMethod"}},
+	{dynamo.Recipes, "production-method", insideFactory, by("methodId"), []string{"productMethod", "factoryStatus"}},
+	{dynamo.MethodVersions, versionType, insideFactory,
+		func(i Item) string { return text(i, "methodId") + ":" + plain(i, "version") }, []string{"number"}},
 	{dynamo.Machines, "machine", insideFactory, by("code"), nil},
 }

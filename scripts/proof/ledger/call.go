@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"wavegate/scripts/samples"
+	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 )
 
@@ -77,7 +78,7 @@ func (c Call) resource() Resource {
 	}
 	return c.of(c.about().Type, c.about().Name(func(name string) string {
 		if name == "id" && c.Parameter["kind"] == "users" {
-			return c.Issuer + " " + c.Parameter["id"] // a limit is arranged for a user of the caller's own issuer
+			return auth.User(c.Issuer, c.Parameter["id"]) // a limit is arranged for a user of the caller's own issuer
 		}
 		return c.Parameter[name]
 	}))

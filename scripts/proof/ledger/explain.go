@@ -40,6 +40,12 @@ func (b Books) Explain(calls []Call) []string {
 			x.poll(c)
 		case c.Operation == "put-update-report":
 			x.report(c, calls)
+		case c.Operation == "get-machine-methods":
+			x.standings(c)
+		case c.Operation == "get-method-content":
+			x.content(c)
+		case c.Operation == "get-method-changes":
+			x.comparison(c)
 		case c.about().Type == "":
 			// It is about nothing that the trail knows.
 		case c.writes():
@@ -82,7 +88,8 @@ func (x *explainer) changes() {
 				x.add("%s: the event %s says that %s of %s did it", c, e.Name, e.User, e.Issuer)
 			}
 			if e.Name == "ReleaseAdopted" && c.Operation == "update-rollout" ||
-				e.Name == "RolloutHalted" && c.Operation == "publish-release" {
+				e.Name == "RolloutHalted" && c.Operation == "publish-release" ||
+				e.Type == methodType && c.about().Type == versionType && e.Resource.ID == c.Parameter["methodId"] {
 				continue // beside the event of what the call is about
 			}
 			own++
@@ -103,8 +110,14 @@ func (c Call) says(thing Item) bool {
 	if c.removes() {
 		return thing == nil
 	}
+	if c.Operation == "put-method-content" {
+		return text(thing, "status") == "draft" && text(thing, "contentSha256") == canonicalHash(c.Body)
+	}
 	fields := c.fields()
 	for name, value := range fields {
+		if c.Operation == "update-method-version" && slices.Contains(besideStatus, name) {
+			continue
+		}
 		if name == "staged_percent" && fields["status"] == "halted" || name == "reason" && c.Operation == "update-rollout" {
 			continue // a halt makes nothing of a percentage beside it; a reason is the event's
 		}
@@ -293,7 +306,7 @@ func (x *explainer) list(c Call) {
 	}
 	for _, thing := range page.Items {
 		x.activeRollout(c, thing)
-		id := c.about().Name(func(name string) string { return text(thing, name) })
+		id := c.about().Name(func(name string) string { return plain(thing, name) })
 		events := x.trail[c.of(c.about().Type, id)]
 		revision := number(thing, "revision")
 		if revision < 1 || revision > int64(len(events)) || !reflect.DeepEqual(thing, events[revision-1].After) {

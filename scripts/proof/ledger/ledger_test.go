@@ -18,6 +18,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
@@ -98,13 +99,14 @@ func honest(t *testing.T) *run {
 	db := dynamo.Open(client, time.Now)
 	who := auth.Principal{Issuer: issuer, UserID: "olga", OrganizationID: "acme", Roles: []auth.Role{auth.PlatformOwner}}
 	var none request.Preconditions
+	user := "olga" // who calls
 
 	// made notes a call, which do makes; it returns the status and what the call's Location ends with.
 	made := func(operation, path, body string, parameter map[string]string, do func(context.Context, audit.Origin) (int, string, error)) string {
 		t.Helper()
-		c := ledger.Call{Operation: operation, Path: path, Body: []byte(body), Parameter: parameter, Issuer: issuer, User: "olga",
+		c := ledger.Call{Operation: operation, Path: path, Body: []byte(body), Parameter: parameter, Issuer: issuer, User: user,
 			Organization: "acme", ReadsAll: true, Member: true, Began: time.Now(), RequestID: fmt.Sprintf("request-%d", len(r.calls))}
-		from := audit.Origin{Actor: audit.Actor{Issuer: issuer, UserID: "olga"}, RequestID: c.RequestID}
+		from := audit.Origin{Actor: audit.Actor{Issuer: issuer, UserID: user}, RequestID: c.RequestID}
 		status, id, err := do(t.Context(), from)
 		if err != nil {
 			t.Fatalf("%s: %v", operation, err)
@@ -183,17 +185,45 @@ func honest(t *testing.T) *run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made("create-production-method", "/api/factories/munich-1/production-methods",
+	methodID := made("create-production-method", "/api/factories/munich-1/production-methods",
 		fmt.Sprintf(`{"productId":%q,"name":"Milling"}`, draft.ProductID), inside,
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
 			id, err := methods.Create(admission.Unlimited(ctx), who, from, "munich-1", draft, claim)
 			return 201, id, err
 		})
+	version := "/api/factories/munich-1/production-methods/" + methodID + "/versions/1"
+	of := map[string]string{"factoryId": "munich-1", "methodId": methodID, "number": "1"}
+	ref := method.Ref{FactoryID: "munich-1", MethodID: methodID, Version: 1}
+	text := `{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[{"id":"10","name":"Mill","equipment":{"machines":["m-1"]},` +
+		`"run":{"time":"PT1M","per":{"quantity":1,"unit":"1"}},"outputs":[{"material":"PART","quantity":1,"unit":"1"}]}]}`
+	parsed, faults := content.Parse([]byte(text))
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	user = "eric"
+	made("put-method-content", version+"/content", text, of,
+		func(ctx context.Context, from audit.Origin) (int, string, error) {
+			return put(methods.Save(admission.Unlimited(ctx), signer("eric"), from, ref, parsed, none))
+		})
+	moveVersion := func(by string, m method.Move) {
+		user, m.Reason = by, "r"
+		body := fmt.Sprintf(`{"status":%q,"reason":"r"}`, m.Status)
+		made("update-method-version", version, body, of, func(ctx context.Context, from audit.Origin) (int, string, error) {
+			return 204, "", methods.Move(admission.Unlimited(ctx), signer(by), from, ref, m, none)
+		})
+	}
+	moveVersion("eric", method.Move{Status: method.InReview})
+	moveVersion("anna", method.Move{Status: method.Released, ContentSHA256: parsed.SHA256()})
 	if r.books, err = ledger.Read(t.Context(), client); err != nil {
 		t.Fatal(err)
 	}
 	r.read(t)
 	return r
+}
+
+// signer is a person who works on methods.
+func signer(user string) auth.Principal {
+	return auth.Principal{Issuer: issuer, UserID: user, OrganizationID: "acme", Roles: []auth.Role{auth.ProductionEngineer}}
 }
 
 // read notes reads of what is stored, as callers would see it.
@@ -211,6 +241,18 @@ func (r *run) read(t *testing.T) {
 		c.Parameter["id"], _ = after.(ledger.Item)["id"].(string)
 		r.calls = append(r.calls, c)
 	}
+	version := r.item(t, dynamo.MethodVersions, "version", 1.0)
+	id, hash := version["methodId"].(string), version["contentSha256"].(string)
+	chain := r.item(t, dynamo.Recipes, "methodId", id)["trailSha256"]
+	for operation, answer := range map[string]any{
+		"get-method-content":  r.item(t, dynamo.MethodContents, "sha256", hash)["bytes"],
+		"get-method-changes":  `{"since":1,"version":1,"changes":[]}`,
+		"get-machine-methods": fmt.Sprintf(`{"items":[{"methodId":%q,"version":1,"contentSha256":%q,"trailSha256":%q}]}`, id, hash, chain),
+	} {
+		now := time.Now()
+		r.calls = append(r.calls, ledger.Call{Operation: operation, Issuer: issuer, User: "eric", Organization: "acme", Member: true, Began: now, Ended: now,
+			Status: 200, RequestID: operation, Answer: fmt.Append(nil, answer), Parameter: map[string]string{"factoryId": "munich-1", "methodId": id, "number": "1", "code": "m-1"}})
+	}
 	r.calls = append(r.calls, ledger.Call{Operation: "get-manifest", User: "box-1", Status: 200, RequestID: "poll",
 		Answer: fmt.Appendf(nil, `{"edgeType":"gateway-x","channel":"stable","version":"1.1.0","sha256":%q,"source":"rollout"}`, digest)})
 }
@@ -223,8 +265,8 @@ func TestBooks_OfAnHonestRun_AreInOrder(t *testing.T) {
 	if found := r.books.Explain(r.calls); len(found) > 0 {
 		t.Errorf("found %q", found)
 	}
-	if n := len(r.books[dynamo.Audit]); n != 15 {
-		t.Errorf("%d events, want 15: 13 changes, the channel that took the target over, and the rollout that a publication ended", n)
+	if n := len(r.books[dynamo.Audit]); n != 21 {
+		t.Errorf("%d events, want 21: 16 changes, the channel that took the target over, the rollout that a publication ended, and the method beside each change of its version", n)
 	}
 }
 
@@ -285,10 +327,30 @@ func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 		"a filter's key that lags behind": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Rollouts, "status", "completed")["pairStatus"] = "gateway-x/stable#active"
 		},
-		"an event in another's place":       func(t *testing.T, r *run) { r.event(t, "FactoryRegistered")["position"] = "2020-01-01T00:00:00.000Z#x" },
-		"a record of a method that is not":  func(t *testing.T, r *run) { r.books[dynamo.Idempotency][0]["result"] = "gone" },
-		"an event of another organization":  func(t *testing.T, r *run) { r.event(t, "MachineRegistered")["organizationId"] = "rival" },
-		"a method in a factory that is not": func(t *testing.T, r *run) { r.remove(t, dynamo.Factories, "factoryId", "munich-1") },
+		"an event in another's place":           func(t *testing.T, r *run) { r.event(t, "FactoryRegistered")["position"] = "2020-01-01T00:00:00.000Z#x" },
+		"a record of a method that is not":      func(t *testing.T, r *run) { r.books[dynamo.Idempotency][0]["result"] = "gone" },
+		"an event of another organization":      func(t *testing.T, r *run) { r.event(t, "MachineRegistered")["organizationId"] = "rival" },
+		"a content that someone else put there": func(t *testing.T, r *run) { r.books[dynamo.MethodContents][0]["bytes"] = "{}" },
+		"a content that is gone":                func(t *testing.T, r *run) { r.books[dynamo.MethodContents] = nil },
+		"a version that the method does not know": func(t *testing.T, r *run) {
+			r.item(t, dynamo.Recipes, "name", "Milling")["latest"].(ledger.Item)["status"] = "in_review"
+		},
+		"a version that is gone": func(t *testing.T, r *run) { r.books[dynamo.MethodVersions] = nil },
+		"another content takes effect": func(t *testing.T, r *run) {
+			decisions := r.item(t, dynamo.Recipes, "name", "Milling")["effectivity"].([]any)
+			decisions[0].(ledger.Item)["contentSha256"] = digest
+		},
+		"an author who approved": func(t *testing.T, r *run) {
+			released := r.event(t, "ProductionMethodVersionReleased")
+			after := released["after"].(ledger.Item)
+			after["authors"] = append(after["authors"].([]any), ledger.Item{"issuer": issuer, "userId": "anna"})
+		},
+		"a signature in another's name": func(t *testing.T, r *run) {
+			signatures := r.event(t, "ProductionMethodVersionReleased")["after"].(ledger.Item)["signatures"].([]any)
+			signatures[1].(ledger.Item)["userId"] = "eve"
+		},
+		"a link of the chain with another address": func(t *testing.T, r *run) { r.event(t, "ProductionMethodVersionSubmitted")["sourceIp"] = "192.0.2.9" },
+		"a method in a factory that is not":        func(t *testing.T, r *run) { r.remove(t, dynamo.Factories, "factoryId", "munich-1") },
 	} {
 		r := honest(t)
 		plant(t, r)
@@ -296,89 +358,4 @@ func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 			t.Errorf("%s: not found", name)
 		}
 	}
-}
-
-// TestExplain_FindsWhatIsPlanted bends one answer of an honest run each.
-func TestExplain_FindsWhatIsPlanted(t *testing.T) {
-	for name, plant := range map[string]func(*testing.T, *run){
-		"an acknowledged change that is lost": func(t *testing.T, r *run) {
-			r.call(t, "put-machine").RequestID = "another"
-			r.remove(t, dynamo.Audit, "eventName", "MachineRegistered")
-		},
-		"a change that nobody asked for": func(t *testing.T, r *run) { r.event(t, "MachineRegistered")["requestId"] = "nobody's" },
-		"a refusal that made a change":   func(t *testing.T, r *run) { r.call(t, "put-factory").Status = 409 },
-		"a change in another's name":     func(t *testing.T, r *run) { r.event(t, "FactoryRegistered")["actor"].(ledger.Item)["userId"] = "eve" },
-		"a change to other values":       func(t *testing.T, r *run) { r.call(t, "put-machine").Body = []byte(`{"name":"Lathe"}`) },
-		"a change of another thing":      func(t *testing.T, r *run) { r.call(t, "put-machine").Parameter["code"] = "m-2" },
-		"nothing made and nothing found so": func(t *testing.T, r *run) {
-			c := *r.call(t, "put-machine")
-			c.RequestID, c.Status, c.Body = "again", 204, []byte(`{"name":"Saw"}`)
-			r.calls = append(r.calls, c)
-		},
-		"a second making of one thing": func(t *testing.T, r *run) {
-			c := *r.call(t, "put-machine")
-			c.RequestID = "again"
-			r.calls = append(r.calls, c)
-		},
-		"a replacement that was called a making": func(t *testing.T, r *run) { r.call(t, "update-rollout").Status = 201 },
-		"a location without a thing":             func(t *testing.T, r *run) { r.call(t, "create-production-method").Location += "0" },
-		"two locations for one key": func(t *testing.T, r *run) {
-			c := *r.call(t, "create-production-method")
-			c.RequestID, c.Location = "again", "/other"
-			r.calls = append(r.calls, c)
-		},
-		"two things for one key": twoThingsForOneKey,
-		"a torn read": func(t *testing.T, r *run) {
-			c := r.call(t, "get-rollout")
-			c.Answer = []byte(strings.Replace(string(c.Answer), `"completed"`, `"halted"`, 1))
-		},
-		"a stale read": stale,
-		"a channel that shows another stage": func(t *testing.T, r *run) {
-			c := *r.call(t, "get-rollout")
-			after := r.event(t, "ReleaseAdopted")["after"].(ledger.Item)
-			after["activeRollout"] = ledger.Item{"id": c.Parameter["id"], "targetVersion": "1.1.0", "stagedPercent": 50.0, "revision": 2.0}
-			body, err := json.Marshal(after)
-			if err != nil {
-				t.Fatal(err)
-			}
-			delete(after, "activeRollout")
-			c.Operation, c.Answer, c.Parameter = "get-release-channel", body, map[string]string{"edgeType": "gateway-x", "channel": "stable"}
-			r.calls = append(r.calls, c)
-		},
-		"a poll that names other bytes": func(t *testing.T, r *run) {
-			c := r.call(t, "get-manifest")
-			c.Answer = []byte(strings.Replace(string(c.Answer), "aaaa", "bbbb", 1))
-		},
-		"a read of nothing where there was one":    func(t *testing.T, r *run) { r.call(t, "get-machine").Status = 404 },
-		"a read of what is another organization's": func(t *testing.T, r *run) { c := r.call(t, "get-machine"); c.ReadsAll, c.Organization = false, "rival" },
-	} {
-		r := honest(t)
-		plant(t, r)
-		if found := r.books.Explain(r.calls); len(found) == 0 {
-			t.Errorf("%s: not found", name)
-		}
-	}
-}
-
-// twoThingsForOneKey has a repeated call make a second method, as a retry without idempotency would.
-func twoThingsForOneKey(t *testing.T, r *run) {
-	again := *r.call(t, "create-production-method")
-	again.RequestID, again.Status, again.Location = "again", 503, ""
-	r.calls = append(r.calls, again)
-	second := ledger.Item{}
-	for name, value := range r.event(t, "ProductionMethodCreated") {
-		second[name] = value
-	}
-	second["requestId"] = "again"
-	second["resource"] = ledger.Item{"type": "production-method", "id": "second", "revision": 1.0}
-	r.books[dynamo.Audit] = append(r.books[dynamo.Audit], second)
-}
-
-// stale has a read show the rollout as it was before a completion that was acknowledged.
-func stale(t *testing.T, r *run) {
-	body, err := json.Marshal(r.event(t, "RolloutCompleted")["before"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.call(t, "get-rollout").Answer = body
 }

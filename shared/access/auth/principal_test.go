@@ -119,6 +119,10 @@ func TestContext_ArrivesAsItWasSent(t *testing.T) {
 			OrganizationID: rapid.StringMatching(`([A-Za-z0-9][A-Za-z0-9._-]{0,63})?`).Draw(t, "organization"),
 			Roles:          rapid.SliceOfNDistinct(rapid.SampledFrom(auth.Roles), 0, 4, rapid.ID).Draw(t, "roles"),
 			Expires:        time.Unix(rapid.Int64Range(0, 253402300799).Draw(t, "exp"), 0),
+			Name:           rapid.StringN(0, 200, -1).Draw(t, "name"),
+		}
+		if rapid.Bool().Draw(t, "tells when they proved who they are") {
+			p.AuthenticatedAt = time.Unix(rapid.Int64Range(0, 253402300799).Draw(t, "auth_time"), 0)
 		}
 		values := p.Context()
 		for key, value := range values {
@@ -132,6 +136,9 @@ func TestContext_ArrivesAsItWasSent(t *testing.T) {
 		}
 		if got.User() != p.User() || got.OrganizationID != p.OrganizationID || !got.Expires.Equal(p.Expires) || len(got.Roles) != len(p.Roles) {
 			t.Fatalf("sent %+v, arrived %+v", p, got)
+		}
+		if got.Name != p.Name || !got.AuthenticatedAt.Equal(p.AuthenticatedAt) {
+			t.Fatalf("sent %q of %v, arrived %q of %v", p.Name, p.AuthenticatedAt, got.Name, got.AuthenticatedAt)
 		}
 		for i, r := range p.Roles {
 			if got.Roles[i] != r {
@@ -156,6 +163,30 @@ func TestFromContext_WithoutACaller_IsAnError(t *testing.T) {
 	}
 	if _, err := auth.FromContext(nil); err == nil {
 		t.Error("no context at all is a caller")
+	}
+}
+
+// A context without a name and a time of authentication is whole: an issuer need not tell. A time that is
+// none is an error, so that no signature says a wrong one.
+func TestFromContext_NameAndTimeOfAuthentication(t *testing.T) {
+	values := auth.Principal{Issuer: "https://people.example", UserID: "ada", Expires: noon}.Context()
+	for _, name := range []string{"name", "authTime"} {
+		if _, there := values[name]; there {
+			t.Errorf("%s is handed on and was never told", name)
+		}
+	}
+	if p, err := auth.FromContext(values); err != nil || p.Name != "" || !p.AuthenticatedAt.IsZero() {
+		t.Errorf("%+v, %v", p, err)
+	}
+	values["name"], values["authTime"] = "Ada Lovelace", "1772366400"
+	if p, err := auth.FromContext(values); err != nil || p.Name != "Ada Lovelace" || !p.AuthenticatedAt.Equal(noon) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for _, authTime := range []string{"noon", "1.5", " 1", "99999999999999999999"} {
+		values["authTime"] = authTime
+		if p, err := auth.FromContext(values); err == nil {
+			t.Errorf("authTime %q became %v", authTime, p.AuthenticatedAt)
+		}
 	}
 }
 

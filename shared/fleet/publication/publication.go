@@ -51,6 +51,9 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 		if err := known.Allows(p); err != nil {
 			return err
 		}
+		if row.CurrentVersion == known.Version {
+			row.ArtifactURL = known.ArtifactURL // which a publication on another channel may have changed
+		}
 		next, event := row.Publish(p, set.After(row.UpdatedAt))
 		if event == "" {
 			return nil
@@ -64,10 +67,10 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 	return created, err
 }
 
-// end ends the rollout that the row carried, if it is active. Where the table of rollouts knows nothing of
-// that, as after a restore, the row has forgotten the rollout all the same.
+// end ends the rollout that the row carried, if it is active. After a restore of one table only the row or
+// only the rollout may say that it is, so both are asked. The row forgets it in any case.
 func (s *Store) end(ctx context.Context, set *change.Set, carried *release.Carried) error {
-	if carried == nil || !carried.Active {
+	if carried == nil {
 		return nil
 	}
 	was, found, err := s.rollouts.Find(ctx, carried.ID)

@@ -213,3 +213,26 @@ func TestPublish_OtherBytesForAVersion_IsRefusedAndEndsNothing(t *testing.T) {
 		}
 	})
 }
+
+// TestPublish_AtTheURLThatTheRowHolds_BringsItBack: the release's URL was changed on another channel since.
+func TestPublish_AtTheURLThatTheRowHolds_BringsItBack(t *testing.T) {
+	eachFleet(t, func(t *testing.T, f *fleet) {
+		at := func(channel, url string) {
+			t.Helper()
+			p := release.Publication{EdgeType: f.edgeType, Channel: channel, CurrentVersion: "1.0.0", ArtifactURL: url, SHA256: strings.Repeat("a", 64)}
+			if _, err := f.publications.Publish(admission.Unlimited(t.Context()), from("publish"), p, request.Preconditions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const old, elsewhere = "https://a.example/1.0.0", "https://b.example/1.0.0"
+		at("stable", old)
+		at("beta", elsewhere)
+		for _, want := range []string{old, elsewhere} {
+			at("stable", want)
+			known, err := f.releases.Release(t.Context(), f.edgeType, "1.0.0")
+			if err != nil || known.ArtifactURL != want {
+				t.Errorf("the bytes are at %s, %v, want %s", known.ArtifactURL, err, want)
+			}
+		}
+	})
+}

@@ -118,7 +118,11 @@ func TestRestore_OfOneTable_AHaltHeals(t *testing.T) {
 
 func TestRestore_OfOneTable_APublicationHeals(t *testing.T) {
 	eachRestore(t, func(t *testing.T, f *fleet, id string) {
+		before := f.row(t).Rollout
 		f.publish(t, "stable", "1.2.0", "c")
+		if r := f.get(t, id); before != nil && before.ID == id && (r.Status == rollout.Active || r.Revision < before.Revision) {
+			t.Errorf("the row carried %+v, and after the publication the rollout is %+v", before, r)
+		}
 		row := f.row(t)
 		if row.Rollout != nil || len(row.Earlier) > 0 || row.CurrentVersion != "1.2.0" {
 			t.Fatalf("the row is %+v", row)
@@ -127,6 +131,25 @@ func TestRestore_OfOneTable_APublicationHeals(t *testing.T) {
 		if _, err := f.try(t, id, rollout.Move{Status: rollout.Halted}); err != nil || f.get(t, id).Status != rollout.Halted {
 			t.Errorf("the old rollout is %+v, %v", f.get(t, id), err)
 		}
+	})
+}
+
+// TestRestore_RolloutItselfIsLost_APublicationHeals covers a table of rollouts from before the start.
+func TestRestore_RolloutItselfIsLost_APublicationHeals(t *testing.T) {
+	eachFleet(t, func(t *testing.T, f *fleet) {
+		f.publish(t, "canary", "1.2.0", "c")
+		lost := types.TransactWriteItem{Delete: &types.Delete{
+			TableName: aws.String(dynamo.Rollouts.Name()),
+			Key:       map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: f.start(t, "1.1.0")}},
+		}}
+		if _, err := f.counted.API.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{lost}}); err != nil {
+			t.Fatal(err)
+		}
+		f.publish(t, "stable", "1.0.0", "a")
+		if row := f.row(t); row.Rollout != nil || row.CurrentVersion != "1.0.0" {
+			t.Fatalf("the row is %+v", row)
+		}
+		f.start(t, "1.2.0")
 	})
 }
 

@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
@@ -102,4 +103,12 @@ func TestCompletion_TakesTheTargetFromWhereItIsNow(t *testing.T) {
 			t.Errorf("the rollout is %+v", r)
 		}
 	})
+}
+
+// TestResume_CompletedBeforeThatTimeWasKept_IsRefused covers rollouts that were stored without completedAt.
+func TestResume_CompletedBeforeThatTimeWasKept_IsRefused(t *testing.T) {
+	was := rollout.Rollout{ID: "r", StagedPercent: 100, Status: rollout.Completed, Revision: 5}
+	if next, event, err := was.After(rollout.Move{Status: rollout.Active}, time.Now()); !problem.Has(err, problem.InvalidStateTransition) {
+		t.Errorf("got %+v, %q, %v", next, event, err)
+	}
 }

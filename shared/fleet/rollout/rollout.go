@@ -144,7 +144,7 @@ func (r Rollout) After(m Move, at time.Time) (next Rollout, event string, err er
 		return r, "", nil
 	}
 	switch resumes := r.Status != Active && next.Status == Active; {
-	case resumes && r.CompletedAt != nil:
+	case resumes && (r.Status == Completed || r.CompletedAt != nil): // the older ones lack the time
 		return r, "", problem.New(problem.InvalidStateTransition, "The rollout was completed; start a new one.")
 	case resumes && r.EndedBy == ByPublication:
 		return r, "", outlived()

@@ -210,6 +210,6 @@ func Integer(literal string) (int64, bool) {
 // not, so 0.0150 and 1500 have two.
 func Significant(literal string) int {
 	mantissa, _, _ := strings.Cut(strings.ToLower(literal), "e")
-	digits := strings.NewReplacer("-", "", ".", "").Replace(mantissa)
+	digits := strings.ReplaceAll(strings.TrimPrefix(mantissa, "-"), ".", "")
 	return len(strings.Trim(digits, "0"))
 }

@@ -1,9 +1,7 @@
 package factory_test
 
 import (
-	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,17 +17,6 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-// querying counts the queries that reach the store.
-type querying struct {
-	*dynamodb.Client
-	n atomic.Int64
-}
-
-func (q *querying) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	q.n.Add(1)
-	return q.Client.Query(ctx, in, options...)
-}
-
 type thing struct {
 	FactoryID string `json:"factoryId"`
 	Code      string `json:"code"`
@@ -39,7 +26,7 @@ type thing struct {
 // paid for by the factory's partition.
 func TestListIn_AStrangersOffset_IsNotCounted(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		q := &querying{Client: client}
+		q := &dynamotest.Querying{Client: client}
 		db := dynamo.Open(q, time.Now)
 		s, id := factory.NewStore(db), uuid.NewString()
 		ctx := admission.Unlimited(t.Context())
@@ -57,13 +44,13 @@ func TestListIn_AStrangersOffset_IsNotCounted(t *testing.T) {
 		}
 		stranger := auth.Principal{UserID: "rita", OrganizationID: "rival"}
 		for _, factoryID := range []string{id, uuid.NewString()} {
-			if _, err := list(stranger, factoryID, 2); !problem.Has(err, problem.NotFound) || q.n.Load() != 0 {
-				t.Errorf("a stranger is answered %v after %d queries", err, q.n.Load())
+			if _, err := list(stranger, factoryID, 2); !problem.Has(err, problem.NotFound) || q.Queries.Load() != 0 {
+				t.Errorf("a stranger is answered %v after %d queries", err, q.Queries.Load())
 			}
 			if _, err := list(stranger, factoryID, 0); !problem.Has(err, problem.NotFound) {
 				t.Errorf("a stranger's first page is answered %v", err)
 			}
-			q.n.Store(0)
+			q.Queries.Store(0)
 		}
 		for skip := range 3 {
 			if page, err := list(member, id, skip); err != nil || len(page.Items) != 1 || page.Items[0].Code != fmt.Sprint(skip) || page.More != (skip < 2) {

@@ -48,7 +48,8 @@ func ClassesOf(body *fields.Object) []string {
 func (m Machine) register(factoryID, code string, r Registration, at time.Time) (next Machine, event string) {
 	next = Machine{FactoryID: factoryID, Code: code, Name: r.Name, Classes: m.Classes, CreatedAt: m.CreatedAt, UpdatedAt: at, Revision: m.Revision + 1}
 	if r.Classes != nil {
-		next.Classes = slices.Clone(r.Classes)
+		// Without one the list is nil: an empty list is stored as one, and no read shows it.
+		next.Classes = append([]string(nil), r.Classes...)
 		slices.Sort(next.Classes)
 	}
 	switch {

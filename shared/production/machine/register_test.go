@@ -28,7 +28,7 @@ func TestRegister_DecidesByWhatTheMachineIs(t *testing.T) {
 		"classes left out":       {classed, Registration{Name: "Press"}, classed, ""},
 		"the same classes":       {classed, Registration{"Press", []string{"saw", "mill"}}, classed, ""},
 		"other classes":          {classed, Registration{"Press", []string{"mill"}}, of("Press", []string{"mill"}, made, 3), "MachineClassesChanged"},
-		"no classes any more":    {classed, Registration{"Press", []string{}}, of("Press", []string{}, made, 3), "MachineClassesChanged"},
+		"no classes any more":    {classed, Registration{"Press", []string{}}, of("Press", nil, made, 3), "MachineClassesChanged"},
 		"another name and class": {classed, Registration{"Saw", []string{"saw"}}, of("Saw", []string{"saw"}, made, 3), "MachineRenamed"},
 	} {
 		if next, event := c.was.register("munich-1", "press-1", c.wish, at); !reflect.DeepEqual(next, c.next) || event != c.event {

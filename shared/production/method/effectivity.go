@@ -98,12 +98,16 @@ func (e Effectivity) Prune(now time.Time) Effectivity {
 // trials that were decided later.
 func (e Effectivity) withdraw(version int64, instead *Decision, now time.Time) Effectivity {
 	e = e.Prune(now)
-	held := e.everywhereAt(now) == version
-	e = slices.DeleteFunc(slices.Clone(e), func(d Decision) bool { return d.Version == version })
-	if held && instead != nil {
-		e = slices.Insert(e, 0, *instead)
+	var left Effectivity // nil where nothing is left: an empty list is stored as one, and no read shows it
+	if instead != nil && e.everywhereAt(now) == version {
+		left = append(left, *instead)
 	}
-	return e
+	for _, d := range e {
+		if d.Version != version {
+			left = append(left, d)
+		}
+	}
+	return left
 }
 
 // everywhereAt is the version that holds on all machines that are not on trial, or 0.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/platform/canonical"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
 )
@@ -51,7 +53,8 @@ type history struct {
 	approved  map[string]bool // version and content that someone else read and approved
 	withdrawn map[int64]bool
 	seen      []observation
-	most      int // decisions that were in force at once
+	most      int  // decisions that were in force at once
+	stored    bool // whether what would be stored is compared; that is slow
 }
 
 // An observation is what was told of a machine at a time that was then the present.
@@ -74,7 +77,7 @@ func newHistory(r rules, seed uint64) *history {
 		rules: r, random: random, policy: factory.FourEyes, now: start,
 		method:   Creation{"p", "n"}.create("m", "f", start),
 		versions: map[int64]Version{}, read: map[string]map[int64]string{}, authors: map[int64][]Person{},
-		approved: map[string]bool{}, withdrawn: map[int64]bool{}, book: map[string][]ruling{},
+		stored: seed%16 == 0, approved: map[string]bool{}, withdrawn: map[int64]bool{}, book: map[string][]ruling{},
 	}
 	if random.IntN(5) == 0 {
 		h.policy = factory.Single
@@ -178,6 +181,11 @@ func (h *history) move(number int64, m Move, by Signer) string {
 		}
 	}
 	h.method, h.versions[number] = o.Method, o.Version
+	if h.stored {
+		if fault := storedAsShown(o); fault != "" {
+			return fault
+		}
+	}
 	switch m.Status {
 	case InReview:
 		h.authors[number] = append(h.authors[number], by.Person)
@@ -185,6 +193,29 @@ func (h *history) move(number int64, m Move, by Signer) string {
 		h.approve(number, m, by)
 	case Withdrawn:
 		h.withdraw(number, m.Reinstate, status)
+	}
+	return ""
+}
+
+// storedAsShown tells what the store would keep of an outcome that is not what is shown: the chain is made of
+// what is shown, and computed again from what was stored.
+func storedAsShown(o Outcome) string {
+	for name, v := range map[string]any{"method": o.Method, "version": o.Version} {
+		item, err := dynamo.Encode(v)
+		var kept map[string]any
+		if err == nil {
+			err = dynamo.Decode(item, &kept)
+		}
+		if err != nil {
+			return err.Error()
+		}
+		stored, err := canonical.Encode(kept)
+		if err != nil {
+			return err.Error()
+		}
+		if shown, err := canonical.Encode(v); err != nil || string(stored) != string(shown) {
+			return fmt.Sprintf("of the %s %s is stored, %s is shown (%v)", name, stored, shown, err)
+		}
 	}
 	return ""
 }

@@ -58,7 +58,9 @@ func MoveOf(body *fields.Object) Move {
 	m := Move{Status: status, Reason: body.Text("reason", ReasonRule)}
 	m.ContentSHA256, _ = body.OptionalText("contentSha256", value.SHA256)
 	from, hasFrom := body.OptionalText("effectiveFrom", value.Time)
-	m.EffectiveFrom = timeOf(from)
+	if m.EffectiveFrom = timeOf(from); hasFrom && from != "" && (m.EffectiveFrom.IsZero() || m.EffectiveFrom.After(latestTime)) {
+		body.Fault("effectiveFrom", "range", "must be now or later, and before the year 10000")
+	}
 	machines, hasMachines := body.Texts("machines", 1, maxTrialMachines, value.Name)
 	m.Machines = machines
 	hasArticle := body.Object("firstArticle", func(o *fields.Object) {
@@ -88,6 +90,9 @@ func MoveOf(body *fields.Object) Move {
 	return m
 }
 
+// latestTime is the last that JSON can show, in the milliseconds that are stored.
+var latestTime = time.Date(9999, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
+
 // timeOf is the time that value.Time took, cut upwards to the milliseconds that are stored.
 func timeOf(text string) time.Time {
 	t := value.ParseTime(text)
@@ -106,7 +111,9 @@ func QuestionOf(in *request.Input) Question {
 	if hasMethod == hasProduct {
 		in.Fault("methodId", "required", "must be given, or productId, and not both")
 	}
-	at, _ := in.Query("at", value.Time)
-	q.MethodID, q.ProductID, q.At = methodID, productID, value.ParseTime(at)
+	q.MethodID, q.ProductID = methodID, productID
+	if at, given := in.Query("at", value.Time); given {
+		q.At = new(value.ParseTime(at))
+	}
 	return q
 }

@@ -123,7 +123,7 @@ func (m Method) Move(v, other Version, move Move, s Signer, p factory.Approval, 
 		from = at
 	}
 	if v.Status == Trial && move.Status == Trial && m.Effectivity.tries(v.Version, move.Machines, from) {
-		return same, nil
+		return same, v.made(move)
 	}
 	next, event, err := v.After(move, s, p, at)
 	if err != nil || event == "" {

@@ -41,7 +41,7 @@ var moves = map[Status][]Status{
 // article. A withdrawal is never refused.
 func (v Version) After(m Move, s Signer, policy factory.Approval, at time.Time) (next Version, event string, err error) {
 	if m.Status == v.Status && m.Status != Trial {
-		return v, "", nil
+		return v, "", v.made(m)
 	}
 	if !slices.Contains(moves[v.Status], m.Status) {
 		return v, "", problem.New(problem.InvalidStateTransition, "Version %d is %s and cannot become %s.", v.Version, v.Status, m.Status)
@@ -109,6 +109,15 @@ func (v Version) unchanged(m Move) error {
 		return problem.New(problem.ContentChanged, "The version's content is another than the one you name; read it again before you sign.")
 	}
 	return nil
+}
+
+// made tells whether a move that the version has made is the one that a caller asks for: of the same content,
+// where they say which. A withdrawal is, of whatever content.
+func (v Version) made(m Move) error {
+	if m.Status == Withdrawn {
+		return nil
+	}
+	return v.unchanged(m)
 }
 
 func (v Version) signature(meaning Meaning, m Move, s Signer, at time.Time) Signature {

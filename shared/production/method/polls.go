@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,7 +32,7 @@ type Polls struct {
 // NewPolls makes what answers polls.
 func NewPolls(db *dynamo.DB, settings *setting.Reader) *Polls {
 	return &Polls{
-		store: NewStore(db), log: audit.NewLog(db),
+		store: NewStore(db).ForBoxes(settings), log: audit.NewLog(db),
 		interval: time.Duration(settings.Number(setting.PollIntervalSeconds)) * time.Second,
 	}
 }
@@ -39,8 +40,8 @@ func NewPolls(db *dynamo.DB, settings *setting.Reader) *Polls {
 // A Question is what a poll asks: about one method, or all of a product, now or at another time.
 type Question struct {
 	FactoryID, Machine  string
-	MethodID, ProductID string // one of them
-	At                  time.Time
+	MethodID, ProductID string     // one of them
+	At                  *time.Time // nil: now
 }
 
 // Poll tells which versions hold on a machine. A time that has passed is answered from the audit trail, for
@@ -48,10 +49,11 @@ type Question struct {
 // machine that is not in a factory that the caller may know of or, for a box, where it stands.
 func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, href func(string) string) (Poll, error) {
 	now := p.store.db.Now()
-	past := !q.At.IsZero() && q.At.Before(now)
-	if q.At.IsZero() {
-		q.At = now
+	at := now
+	if q.At != nil {
+		at = *q.At
 	}
+	past := at.Before(now)
 	if past && q.MethodID == "" {
 		return Poll{}, problem.Invalid([]problem.Fault{{Parameter: "methodId", Code: "required", Detail: "is required where at has passed"}})
 	}
@@ -65,7 +67,7 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 		return Poll{}, err
 	}
 	if past {
-		if methods, on, err = p.asOf(ctx, methods, on, q.At); err != nil {
+		if methods, on, err = p.asOf(ctx, methods, on, at); err != nil {
 			return Poll{}, err
 		}
 	}
@@ -74,7 +76,7 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 		path := func(version int64) string {
 			return href("/api/factories/" + q.FactoryID + "/production-methods/" + m.MethodID + "/versions/" + strconv.FormatInt(version, 10) + "/content")
 		}
-		if s, concerned := m.On(on.Code, on.Classes, q.At, path); concerned {
+		if s, concerned := m.On(on.Code, on.Classes, at, path); concerned {
 			answer.Items = append(answer.Items, s)
 		}
 	}
@@ -98,7 +100,7 @@ func (s *Store) stands(ctx context.Context, caller auth.Principal, factoryID str
 	if err != nil {
 		return err
 	}
-	if !found || box.FactoryID != factoryID || box.Issuer != "" && box.Issuer != caller.Issuer {
+	if !found || box.FactoryID != factoryID || cmp.Or(box.Issuer, s.fleet) != caller.Issuer {
 		return problem.Missing()
 	}
 	return nil

@@ -3,11 +3,13 @@ package method
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
@@ -24,10 +26,18 @@ const (
 type Store struct {
 	db        *dynamo.DB
 	factories *factory.Store
+	fleet     string // the issuer of the tokens of boxes that name none
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db: db, factories: factory.NewStore(db)} }
+
+// ForBoxes makes the store answer boxes, too. A box that names no issuer of its tokens has the first of those
+// that are taken for boxes; see package edge.
+func (s *Store) ForBoxes(settings *setting.Reader) *Store {
+	s.fleet, _, _ = strings.Cut(settings.Text(setting.FleetIssuers), " ")
+	return s
+}
 
 // methodItem is a method with the keys of the orders by product and by status. A method without a version
 // has no status.
@@ -146,17 +156,21 @@ func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Vers
 	})
 }
 
-// Versions returns the versions of a method, the newest first. What was written is listed at once. It
-// returns NOT_FOUND for a method in a factory that the caller may not know of.
+// Versions returns the versions of a method, the newest first. What was written is listed at once. A page
+// behind an offset is read only once the method is known to be one of a factory that the caller may know of;
+// otherwise the answer is NOT_FOUND.
 func (s *Store) Versions(ctx context.Context, caller auth.Principal, factoryID, methodID string, w dynamo.Window) (dynamo.Page[Version], error) {
+	of := dynamo.Selection{Table: dynamo.MethodVersions, Partition: methodID, Descending: true}
+	if w.Skip > 0 {
+		if _, err := s.Get(ctx, caller, factoryID, methodID); err != nil {
+			return dynamo.Page[Version]{}, err
+		}
+		return dynamo.List[Version](ctx, s.db, of, w)
+	}
 	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (page dynamo.Page[Version], err error) {
 		err = dynamo.Together(ctx,
 			func(ctx context.Context) error { _, err := s.find(ctx, factoryID, methodID); return err },
-			func(ctx context.Context) (err error) {
-				in := dynamo.Selection{Table: dynamo.MethodVersions, Partition: methodID, Descending: true}
-				page, err = dynamo.List[Version](ctx, s.db, in, w)
-				return err
-			})
+			func(ctx context.Context) (err error) { page, err = dynamo.List[Version](ctx, s.db, of, w); return err })
 		return page, err
 	})
 }

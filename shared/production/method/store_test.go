@@ -90,3 +90,32 @@ func TestCreate_WithAKey_MakesOneMethod(t *testing.T) {
 		}
 	})
 }
+
+// TestVersions_AStrangersOffset_IsNotCounted: what an offset skips is read, at the expense of the method's partition.
+func TestVersions_AStrangersOffset_IsNotCounted(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		q := &dynamotest.Querying{Client: client}
+		db := dynamo.Open(q, time.Now)
+		methods, ctx := method.NewStore(db), admission.Unlimited(t.Context())
+		mine, other := uuid.NewString(), uuid.NewString()
+		for slug, organization := range map[string]string{mine: "acme", other: "rival"} {
+			if _, err := factory.NewStore(db).Put(ctx, origin, slug, factory.Registration{OrganizationID: organization, Name: "A factory"}, request.Preconditions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		id, err := methods.Create(ctx, engineer, origin, mine, draft, idempotency.Claim{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, slug := range []string{mine, other, uuid.NewString()} {
+			q.Queries.Store(0)
+			if _, err := methods.Versions(t.Context(), rival, slug, id, dynamo.Window{Skip: 5, Limit: 1}); !problem.Has(err, problem.NotFound) || q.Queries.Load() != 0 {
+				t.Errorf("a stranger is answered %v after %d queries", err, q.Queries.Load())
+			}
+		}
+		q.Queries.Store(0)
+		if page, err := methods.Versions(t.Context(), engineer, mine, id, dynamo.Window{Skip: 5, Limit: 1}); err != nil || len(page.Items) != 0 || q.Queries.Load() == 0 {
+			t.Errorf("an engineer is answered %v, %v after %d queries", page, err, q.Queries.Load())
+		}
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/fields"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/request"
@@ -113,6 +114,8 @@ func put(lambdahttp.Env) lambdahttp.Handler {
 		body.Text("either", eitherRule)
 		body.OptionalText("note", noteRule)
 		body.OptionalText("short", shortRule)
+		body.Texts("tags", 1, 5, codeRule)
+		body.Object("origin", func(o *fields.Object) { o.Text("place", codeRule) })
 		body.Require("parts", "size")
 		c.Preconditions()
 		return lambdahttp.Stored(true), c.Err()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -73,4 +74,16 @@ func Embedded(t *testing.T) *dynamodb.Client {
 		t.Fatal(err)
 	}
 	return embedded.Client()
+}
+
+// Querying is a client that counts the queries that it is asked for.
+type Querying struct {
+	*dynamodb.Client
+	Queries atomic.Int64
+}
+
+// Query is that of the client, counted.
+func (q *Querying) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	q.Queries.Add(1)
+	return q.Client.Query(ctx, in, options...)
 }

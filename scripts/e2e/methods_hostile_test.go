@@ -1,0 +1,278 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
+)
+
+// An approver read one content; meanwhile the version was returned, saved anew and released by someone else.
+// Neither the release nor a trial or submission of what they read is taken for made.
+func TestMethods_MoveThatWasMade_OfAnotherContent_IsRefused(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	submitted := fmt.Sprintf(`{"status":"in_review","reason":"r","contentSha256":%q}`, b.hash(1))
+	released := b.body(1, "released", "")
+	tried := b.body(1, "trial", `,"machines":["press-1"]`)
+	b.move(b.author, 1, "draft", "").Is(t, http.StatusNoContent)
+	b.save(1, another("Press twice")).Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	b.author.Patch(t, b.version(1), submitted).Refused(t, problem.ContentChanged)
+	b.move(b.approver, 1, "trial", `,"machines":["press-1"]`).Is(t, http.StatusNoContent)
+	b.approver.Patch(t, b.version(1), tried).Refused(t, problem.ContentChanged)
+	b.move(b.approver, 1, "released", `,"firstArticle":{"reference":"F"}`).Is(t, http.StatusNoContent)
+	b.approver.Patch(t, b.version(1), released).Refused(t, problem.ContentChanged)
+	b.move(b.approver, 1, "released", "").Is(t, http.StatusNoContent) // of what is released
+	b.author.Patch(t, b.version(1), `{"status":"withdrawn","reason":"r","contentSha256":"`+digest("a")+`"}`).Is(t, http.StatusNoContent)
+}
+
+// A content is what was sent, or it is refused: nothing is replaced silently, so no hash stands for other
+// bytes than the author's.
+func TestMethods_TextsThatJSONLibrariesReadDifferently_AreRefused(t *testing.T) {
+	b := newBench(t)
+	for name, text := range map[string]string{
+		"half of a surrogate pair": another(`\ud800`),
+		"bytes that are no UTF-8":  another("\xff"),
+		"a field twice":            strings.Replace(smallContent, `"form":1`, `"form":1,"form":1`, 1),
+		"a field in another case":  strings.Replace(smallContent, `"form":1`, `"Form":1`, 1),
+		"two values":               smallContent + smallContent,
+		"a number beyond float64":  strings.Replace(smallContent, `"quantity":1`, `"quantity":1e400`, 1),
+		"more than 15 digits":      strings.Replace(smallContent, `"quantity":1`, `"quantity":0.12345678901234567`, 1),
+		"a line separator":         another("Press\\u2028twice"),
+		"a list that never ends":   strings.Replace(smallContent, `"form":1`, `"form":`+strings.Repeat("[", 30000), 1),
+	} {
+		if a := b.save(1, text); a.Status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+	b.author.Get(t, b.version(1)).Refused(t, problem.NotFound)
+}
+
+// Two spellings of one content are one content, and saving the second changes nothing.
+func TestMethods_SpellingsOfOneContent_HaveOneHash(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	before := b.author.Get(t, b.version(1))
+	b.save(1, " "+strings.NewReplacer(`"quantity":1`, `"quantity":10e-1`, "Press", `\u0050ress`, ",", " ,\n").Replace(smallContent)).Is(t, http.StatusNoContent)
+	if after := b.author.Get(t, b.version(1)); string(after.Body) != string(before.Body) {
+		t.Errorf("%s became %s", before.Body, after.Body)
+	}
+}
+
+// Whoever wrote a version cannot approve it by having someone else submit it, return it or save the same
+// again; and a namesake of another issuer's people is someone else only with a token of that issuer.
+func TestMethods_Author_CannotApproveByDetour(t *testing.T) {
+	b := newBench(t)
+	otto := b.w.As(t, "otto", "acme", auth.OrganizationAdmin)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	otto.Put(t, b.version(1)+"/content", smallContent).Is(t, http.StatusNoContent)
+	b.move(otto, 1, "in_review", "").Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "released", "").Refused(t, problem.FourEyes)
+	b.move(otto, 1, "released", "").Refused(t, problem.FourEyes)
+	b.move(b.approver, 1, "draft", "").Is(t, http.StatusNoContent)
+	b.move(otto, 1, "in_review", "").Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "released", "").Refused(t, problem.FourEyes)
+	b.move(b.author, 1, "trial", `,"machines":["press-1"]`).Refused(t, problem.FourEyes)
+	// A role more does not make another person of them.
+	promoted := b.w.As(t, "eric", "acme", auth.OrganizationAdmin, auth.ProductionEngineer)
+	b.move(promoted, 1, "released", "").Refused(t, problem.FourEyes)
+	b.move(b.approver, 1, "released", "").Is(t, http.StatusNoContent)
+}
+
+// stands notes in a box's registration where it stands.
+func (b *bench) stands(box, slug string) {
+	b.Helper()
+	if slug == "" {
+		return
+	}
+	_, err := b.w.DB.UpdateItem(b.Context(), &dynamodb.UpdateItemInput{
+		TableName:                 aws.String(dynamolocal.TableName(dynamo.Edges)),
+		Key:                       map[string]types.AttributeValue{"edgeId": &types.AttributeValueMemberS{Value: box}},
+		UpdateExpression:          aws.String("SET factoryId = :slug"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":slug": &types.AttributeValueMemberS{Value: slug}},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// A second fleet's issuer speaks for its own boxes only: its box of the same id is another one.
+func TestMethods_BoxOfAnotherFleet_IsAnother(t *testing.T) {
+	const first = "https://first-fleet.example"
+	b := benchIn(t, harness.New(t, withSettings(string(setting.FleetIssuers)+"="+first+" "+devissuer.Fleet)))
+	owner := b.w.Owner(t)
+	b.release(1, smallContent)
+	for box, issuer := range map[string]string{"box-1": "", "box-2": `,"issuer":"` + devissuer.Fleet + `"`, "box-3": `,"issuer":"` + first + `"`} {
+		owner.Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"`+issuer+`}`).Is(t, http.StatusCreated)
+		b.stands(box, "munich-1")
+	}
+	poll := "/api/factories/munich-1/machines/press-1/methods?methodId=" + id(b.path)
+	for box, may := range map[string]bool{"box-1": false, "box-2": true, "box-3": false} {
+		for _, path := range []string{poll, b.version(1) + "/content"} {
+			a := b.w.Box(t, box).Get(t, path)
+			if may {
+				a.Is(t, http.StatusOK)
+			} else {
+				a.Refused(t, problem.NotFound)
+			}
+		}
+	}
+}
+
+// A box reads what its factory produces by, and nothing else.
+func TestMethods_Box_ReadsWhatMayBeProducedBy_WhereItStands(t *testing.T) {
+	b := newBench(t)
+	owner := b.w.Owner(t)
+	factory(t, b.w, "munich-2", "acme")
+	for box, slug := range map[string]string{"box-1": "munich-1", "box-2": "munich-2", "box-3": ""} {
+		owner.Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+		b.stands(box, slug)
+	}
+	here, content, poll := b.w.Box(t, "box-1"), b.version(1)+"/content", "/api/factories/munich-1/machines/press-1/methods?methodId="+id(b.path)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	here.Get(t, content).Refused(t, problem.NotFound)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	here.Get(t, content).Refused(t, problem.NotFound)
+	b.move(b.approver, 1, "released", "").Is(t, http.StatusNoContent)
+	here.Get(t, content).Is(t, http.StatusOK)
+	here.Get(t, poll).Is(t, http.StatusOK)
+	for _, box := range []string{"box-2", "box-3", "box-4"} {
+		there := b.w.Box(t, box)
+		there.Get(t, content).Refused(t, problem.NotFound)
+		there.Get(t, poll).Refused(t, problem.NotFound)
+	}
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusNoContent)
+	here.Get(t, content).Refused(t, problem.NotFound)
+	here.Patch(t, b.version(1), `{"status":"released","reason":"r"}`).Refused(t, problem.Forbidden)
+	here.Get(t, b.version(1)).Refused(t, problem.Forbidden)
+}
+
+// The history of a machine or method does not reach back before it was there, and the times at its edges
+// are exact.
+func TestMethods_TimesAtTheEdges(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	var method struct{ Effectivity []struct{ From time.Time } }
+	b.author.Get(t, b.path).Into(t, &method)
+	from := method.Effectivity[0].From
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusNoContent)
+	for _, c := range []struct {
+		at   time.Time
+		want int
+	}{{from.Add(-time.Millisecond), 0}, {from, 1}, {from.Add(time.Millisecond), 1}, {from.AddDate(-20, 0, 0), 0}, {from.AddDate(1000, 0, 0), 0}} {
+		if got := b.holds("press-1", c.at); got != c.want {
+			t.Errorf("at %s: version %d, want %d", c.at, got, c.want)
+		}
+	}
+	poll := "/api/factories/munich-1/machines/press-1/methods?methodId=" + id(b.path) + "&at="
+	for _, at := range []string{"now", "2026-13-01T00:00:00Z", "", "2026-01-01", "2026-01-01T00:00:00%2B25:00"} {
+		b.author.Get(t, poll+at).Refused(t, problem.ValidationFailed)
+	}
+	for _, at := range []string{"0001-01-01T00:00:00Z", "0000-01-01T00:00:00%2B14:00", "1969-12-31T23:59:59Z", "2026-01-01T00:00:00%2B14:00"} {
+		if items := b.author.Get(t, poll+at).Is(t, http.StatusOK).Object(t)["items"].([]any); len(items) > 0 {
+			t.Errorf("at %s: %v", at, items)
+		}
+	}
+	for _, at := range []string{"9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59-14:00"} {
+		b.author.Get(t, poll+at).Is(t, http.StatusOK)
+	}
+}
+
+// A method on trial as often as it can be says so, and can still be released and withdrawn.
+func TestMethods_ManyTrials_LeaveReleaseAndWithdrawalFree(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	refused := 0
+	for i := range 20 {
+		code := fmt.Sprintf("press-a%d", i)
+		b.machine(code, "press")
+		if a := b.move(b.approver, 1, "trial", fmt.Sprintf(`,"machines":[%q]`, code)); a.Status != http.StatusNoContent {
+			a.Refused(t, problem.EffectivityFull)
+			refused++
+		}
+	}
+	if refused == 0 || refused > 5 {
+		t.Errorf("%d of 20 trials were refused", refused)
+	}
+	b.move(b.approver, 1, "released", `,"firstArticle":{"reference":"F"}`).Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusNoContent)
+	if got := b.holds("press-1", time.Time{}); got != 0 {
+		t.Errorf("version %d holds", got)
+	}
+}
+
+// Withdrawals pass a limit that refuses everything else.
+func TestMethods_Withdrawal_PassesTheLimit(t *testing.T) {
+	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=12", "LIMIT_COPILOT_USER=5"), patient()))
+	b.release(1, smallContent)
+	limited := false
+	for range 12 {
+		limited = limited || b.author.Get(t, b.path).Status == http.StatusTooManyRequests
+	}
+	if !limited {
+		t.Fatal("the caller is not at their limit")
+	}
+	b.author.Patch(t, b.version(1), `{"status":"withdrawn","reason":"stop"}`).Is(t, http.StatusNoContent)
+}
+
+// What an old client sends and gets is what it was before methods had versions.
+func TestMethods_OldClient_NoticesNothing(t *testing.T) {
+	b := newBench(t)
+	a := b.author.Post(t, methods, `{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":"Milling"}`).Is(t, http.StatusCreated)
+	if len(a.Body) > 0 || a.Header.Get("Location") == "" || a.Header.Get("ETag") != "" {
+		t.Errorf("%v %s", a.Header, a.Body)
+	}
+	made := b.author.Get(t, a.Header.Get("Location")).Is(t, http.StatusOK).Object(t)
+	for _, field := range []string{"methodId", "factoryId", "productId", "name", "createdAt", "revision"} {
+		if made[field] == nil {
+			t.Errorf("it lacks %s", field)
+		}
+		delete(made, field)
+	}
+	if len(made) > 0 {
+		t.Errorf("a method without a version shows %v", made)
+	}
+	for body, want := range map[string]problem.Code{
+		`{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11"}`:                                              problem.ValidationFailed,
+		`{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":"x","steps":[]}`:                        problem.ValidationFailed,
+		`{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":"` + strings.Repeat("x", 20<<10) + `"}`: problem.BodyTooLarge,
+		`{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":"x"`:                                    problem.InvalidJSON,
+	} {
+		b.author.Post(t, methods, body).Refused(t, want)
+	}
+}
+
+// A trial of a machine twice in one list, or of more machines than can be named, is refused; so is a field
+// that is null.
+func TestMethods_MovesThatMakeNoSense_AreRefused(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	many := strings.TrimSuffix(strings.Repeat(`"press-1",`, 21), ",")
+	for _, more := range []string{`,"machines":["press-1","press-1"]`, `,"machines":[` + many + `]`, `,"machines":[]`, `,"machines":null`,
+		`,"machines":["press-1"],"effectiveFrom":"2020-01-01T00:00:00Z"`, `,"machines":["press-1"],"effectiveFrom":null`} {
+		b.move(b.approver, 1, "trial", more).Refused(t, problem.ValidationFailed)
+	}
+	for _, from := range []string{"9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00Z", "0000-01-01T00:00:00+14:00"} {
+		b.move(b.approver, 1, "released", `,"effectiveFrom":"`+from+`"`).Refused(t, problem.ValidationFailed)
+	}
+	if status := b.author.Get(t, b.version(1)).Object(t)["status"]; status != "in_review" {
+		t.Errorf("it is %v", status)
+	}
+}

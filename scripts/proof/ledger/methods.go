@@ -1,0 +1,289 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"wavegate/shared/platform/dynamo"
+)
+
+// Types of resources in the audit trail.
+const (
+	methodType  = "production-method"
+	versionType = "production-method-version"
+)
+
+// besideStatus are the fields of a move that the version does not show as they are.
+var besideStatus = []string{"reason", "machines", "effectiveFrom", "orders", "reinstate"}
+
+// canonicalHash is the hash of a content in the form of RFC 8785, for contents without negative zeros and line
+// separators; empty where it is no JSON.
+func canonicalHash(content []byte) string {
+	var v any
+	if json.Unmarshal(content, &v) != nil {
+		return ""
+	}
+	return hashOf(v)
+}
+
+func hashOf(v any) string {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return ""
+	}
+	return sum(bytes.TrimSuffix(out.Bytes(), []byte("\n")))
+}
+
+func sum(text []byte) string {
+	hash := sha256.Sum256(text)
+	return hex.EncodeToString(hash[:])
+}
+
+// open tells whether a version is still written or reviewed.
+func open(version Item) bool {
+	return text(version, "status") == "draft" || text(version, "status") == "in_review"
+}
+
+// effective tells whether a version may hold.
+func effective(version Item) bool {
+	return text(version, "status") == "trial" || text(version, "status") == "released"
+}
+
+// auditMethods holds methods, their versions and contents against each other.
+func (b Books) auditMethods(f *findings, trail map[Resource][]Event) {
+	versions := map[string]map[int64]Item{}
+	for _, v := range b[dynamo.MethodVersions] {
+		id := text(v, "methodId")
+		if versions[id] == nil {
+			versions[id] = map[int64]Item{}
+		}
+		versions[id][number(v, "version")] = v
+	}
+	methods := map[string]bool{}
+	for _, m := range b[dynamo.Recipes] {
+		methods[text(m, "methodId")] = true
+		auditVersions(f, m, versions[text(m, "methodId")])
+	}
+	for id, of := range versions {
+		if !methods[id] {
+			f.add("%d versions of the method %s, which is not stored", len(of), id)
+		}
+	}
+	single := map[string]bool{}
+	for _, factory := range b[dynamo.Factories] {
+		single[insideFactory(factory)] = text(factory, "methodApproval") == "single"
+	}
+	named := map[string]bool{}
+	changed := map[string]Event{} // the change of a version, by its request
+	for r, events := range trail {
+		if r.Type != versionType {
+			continue
+		}
+		method, _, _ := strings.Cut(r.ID, ":")
+		for _, e := range events {
+			named[method+" "+text(e.After, "contentSha256")] = true
+			changed[e.RequestID] = e
+			auditSignature(f, e, single[r.Stream])
+		}
+	}
+	b.auditContents(f, named)
+	for r, events := range trail {
+		if r.Type == methodType {
+			auditLinks(f, r, events, changed)
+		}
+	}
+}
+
+// auditVersions holds a method against its versions.
+func auditVersions(f *findings, m Item, versions map[int64]Item) {
+	id, latest := text(m, "methodId"), object(m, "latest")
+	if n := number(latest, "version"); n != int64(len(versions)) {
+		f.add("method %s: the latest version is %d; %d are stored", id, n, len(versions))
+	}
+	for n, v := range versions {
+		switch {
+		case n < 1 || n > int64(len(versions)):
+			f.add("method %s: version %d of %d", id, n, len(versions))
+		case text(v, "factoryId") != text(m, "factoryId"):
+			f.add("method %s: version %d is of the factory %s", id, n, text(v, "factoryId"))
+		case n < int64(len(versions)) && open(v):
+			f.add("method %s: version %d is %s still", id, n, text(v, "status"))
+		case n == int64(len(versions)) && v["status"] != latest["status"]:
+			f.add("method %s: the latest version is %v; the method says %v", id, v["status"], latest["status"])
+		}
+	}
+	decisions, _ := m["effectivity"].([]any)
+	for _, one := range decisions {
+		d, _ := one.(Item)
+		v := versions[number(d, "version")]
+		if !effective(v) || d["contentSha256"] != v["contentSha256"] || !reflect.DeepEqual(d["equipment"], v["equipment"]) {
+			f.add("method %s: %v takes effect; the version is %v", id, d, v)
+		}
+	}
+}
+
+// auditSignature holds the event of a move against the signature that it led to. Whoever puts a version on
+// trial or releases it neither saved nor submitted it.
+func auditSignature(f *findings, e Event, single bool) {
+	meaning := map[string]string{
+		"ProductionMethodVersionSubmitted": "authorship", "ProductionMethodVersionTried": "approval",
+		"ProductionMethodVersionReleased": "approval", "ProductionMethodVersionWithdrawn": "responsibility",
+	}[e.Name]
+	signatures, _ := e.After["signatures"].([]any)
+	if meaning == "" {
+		if len(signatures) > 0 {
+			f.add("%s: %s left signatures", e.Resource, e.Name)
+		}
+		return
+	}
+	if len(signatures) == 0 {
+		f.add("%s: %s without a signature", e.Resource, e.Name)
+		return
+	}
+	s, _ := signatures[len(signatures)-1].(Item)
+	if text(s, "meaning") != meaning || text(s, "issuer") != e.Issuer || text(s, "userId") != e.User ||
+		s["contentSha256"] != e.After["contentSha256"] || !moment(s, "at").Equal(e.Time) {
+		f.add("%s: %s by %s is signed with %v", e.Resource, e.Name, e.User, s)
+	}
+	authors, _ := e.After["authors"].([]any)
+	written := slices.ContainsFunc(authors, func(a any) bool {
+		author, _ := a.(Item)
+		return text(author, "issuer") == e.Issuer && text(author, "userId") == e.User
+	})
+	if meaning == "approval" && written && !single {
+		f.add("%s: %s wrote it and approved it", e.Resource, e.User)
+	}
+}
+
+// auditContents holds contents against their hashes, and against those that versions have named.
+func (b Books) auditContents(f *findings, named map[string]bool) {
+	stored := map[string]bool{}
+	for _, c := range b[dynamo.MethodContents] {
+		key := text(c, "methodId") + " " + text(c, "sha256")
+		stored[key] = true
+		if sum([]byte(text(c, "bytes"))) != text(c, "sha256") {
+			f.add("the content %s is not that of its hash", key)
+		}
+		if !named[key] {
+			f.add("the content %s is of no version", key)
+		}
+	}
+	for key := range named {
+		if !stored[key] {
+			f.add("the content %s is not stored", key)
+		}
+	}
+}
+
+// auditLinks computes the chain of a method's changes anew.
+func auditLinks(f *findings, r Resource, events []Event, changed map[string]Event) {
+	previous := ""
+	for _, e := range events[min(1, len(events)):] {
+		version, found := changed[e.RequestID]
+		if !found || !strings.HasPrefix(version.Resource.ID, r.ID+":") {
+			f.add("%s: %s, revision %d, without a change of a version", r, e.Name, e.Revision)
+			return
+		}
+		after := maps.Clone(e.After)
+		delete(after, "trailSha256")
+		method := linked(e)
+		method["after"] = after
+		previous = hashOf(Item{"previous": previous, "version": linked(version), "method": method})
+		if text(e.After, "trailSha256") != previous {
+			f.add("%s: the chain of changes breaks with %s, revision %d", r, e.Name, e.Revision)
+			return
+		}
+	}
+}
+
+// linked is what a link of the chain says of an event.
+func linked(e Event) Item {
+	entry := Item{}
+	for _, name := range []string{"eventName", "eventTime", "actor", "sourceIp", "requestId", "resource", "after"} {
+		entry[name] = e.stored[name]
+	}
+	return entry
+}
+
+// versionOf is the version that a call names.
+func (c Call) versionOf(n int64) Resource {
+	return c.of(versionType, fmt.Sprintf("%s:%d", c.Parameter["methodId"], n))
+}
+
+// content holds a content that was read against what was saved as the version: it is whole, and not older
+// than what was acknowledged before.
+func (x *explainer) content(c Call) {
+	if c.Status != http.StatusOK {
+		return
+	}
+	read, known := sum(c.Answer), false
+	for i, e := range x.trail[c.resource()] {
+		outdated := i+1 < len(x.trail[c.resource()]) && x.acknowledged(x.trail[c.resource()][i+1], c.Began)
+		known = known || text(e.After, "contentSha256") == read && !outdated && x.began(e).Before(c.Ended)
+	}
+	if !known {
+		x.add("%s read %s, which was not the content then", c, c.Answer)
+	}
+	x.foreign(c)
+}
+
+// comparison holds what was compared against the versions that there are.
+func (x *explainer) comparison(c Call) {
+	if c.Status != http.StatusOK {
+		return
+	}
+	answer := c.answered()
+	for _, name := range []string{"since", "version"} {
+		if len(x.trail[c.versionOf(number(answer, name))]) == 0 {
+			x.add("%s compares %s %d, which was never saved", c, name, number(answer, name))
+		}
+	}
+	if changes, ok := answer["changes"].([]any); !ok || answer["since"] == answer["version"] && len(changes) > 0 {
+		x.add("%s was told %s", c, c.Answer)
+	}
+	x.foreign(c)
+}
+
+// standings holds what a controller is told against what was approved: a poll may lag behind by moments, but
+// it never names a version that nobody had approved by its end.
+func (x *explainer) standings(c Call) {
+	if c.Status != http.StatusOK {
+		return
+	}
+	items, _ := c.answered()["items"].([]any)
+	for _, one := range items {
+		s, _ := one.(Item)
+		method := c.of(methodType, text(s, "methodId"))
+		hash := text(s, "trailSha256")
+		if !slices.ContainsFunc(x.trail[method], func(e Event) bool { return text(e.After, "trailSha256") == hash }) {
+			x.add("%s was told the hash %q, which is not in the chain", c, hash)
+		}
+		if s["version"] == nil {
+			continue
+		}
+		version := c.of(versionType, text(s, "methodId")+":"+plain(s, "version"))
+		if !slices.ContainsFunc(x.trail[version], func(e Event) bool {
+			return effective(e.After) && e.After["contentSha256"] == s["contentSha256"] && x.began(e).Before(c.Ended)
+		}) {
+			x.add("%s was told %v, which nobody has approved", c, s)
+		}
+	}
+	x.foreign(c)
+}
+
+// foreign adds an answer about what is another organization's.
+func (x *explainer) foreign(c Call) {
+	if o := x.owner(c); o != "" && o != c.Organization && !c.ReadsAll {
+		x.add("%s read what is of %q", c, o)
+	}
+}

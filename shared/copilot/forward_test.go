@@ -1,0 +1,111 @@
+package copilot
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+
+	"wavegate/shared/access/auth"
+)
+
+// answer is the head of what a caller gets, who would get Vary: Origin from this service.
+func answer(t *testing.T, upstream http.HandlerFunc) http.Header {
+	t.Helper()
+	server := httptest.NewServer(upstream)
+	t.Cleanup(server.Close)
+	address, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+	serve, err := New(Settings{URL: address, Timeout: 10 * time.Second}).Forward(request, "chat", auth.Principal{}, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := core.NewProxyResponseWriter()
+	w.Header().Set("Vary", "Origin")
+	serve(w, request)
+	return w.Header()
+}
+
+// TestForward_UpstreamsVary_JoinsThisServices: without Origin in it, a cache would give the answer to one
+// origin to pages of another.
+func TestForward_UpstreamsVary_JoinsThisServices(t *testing.T) {
+	h := answer(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Vary", "Accept-Language") })
+	if got := strings.Join(h.Values("Vary"), ", "); got != "Origin, Accept-Language" {
+		t.Errorf("Vary is %q", got)
+	}
+}
+
+func TestForward_EmptyAnswer_HasNoContentType(t *testing.T) {
+	h := answer(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	if got := h.Values("Content-Type"); len(got) > 0 {
+		t.Errorf("Content-Type is %q", got)
+	}
+}
+
+// TestForward_KeptConnectionBroke_IsNoFailure has the upstream answer once on each connection and close it when
+// the next request comes: so does one that closed it while the container was frozen.
+func TestForward_KeptConnectionBroke_IsNoFailure(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	var mu sync.Mutex
+	answered := map[string]int{}
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				in := bufio.NewReader(c)
+				r, err := http.ReadRequest(in)
+				if err != nil {
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				mu.Lock()
+				answered[r.Method]++
+				mu.Unlock()
+				_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+				_, _ = in.ReadByte()
+			}()
+		}
+	}()
+	address, err := url.Parse("http://" + listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := New(Settings{URL: address, Timeout: 10 * time.Second})
+	for range 3 {
+		for _, method := range Methods {
+			r := httptest.NewRequestWithContext(t.Context(), method, "/", strings.NewReader("{}"))
+			if method == http.MethodGet {
+				r.Body, r.ContentLength = http.NoBody, 0
+			}
+			if _, err := f.Forward(r, "chat", auth.Principal{}, "r"); err != nil {
+				t.Errorf("%s: %v", method, err)
+			}
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, method := range Methods {
+		if answered[method] != 3 {
+			t.Errorf("%d of 3 requests by %s were answered", answered[method], method)
+		}
+	}
+}
