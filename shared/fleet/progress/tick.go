@@ -30,7 +30,8 @@ func (s *Store) Tick(ctx context.Context) (Tally, error) {
 	err := s.rollouts.EachActive(ctx, func(r rollout.Rollout) error {
 		h, err := readHead[Progress](ctx, s, r.ID, partLatest)
 		if err != nil {
-			return err
+			faults = append(faults, fmt.Errorf("progress: rollout %s: %w", r.ID, err))
+			return nil
 		}
 		counted[r.ID] = h.AsOf
 		if h.AsOf.IsZero() {
