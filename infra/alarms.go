@@ -32,6 +32,7 @@ func (s *service) addAlarms() []awscloudwatch.Alarm {
 	topic := s.addTopic()
 	action := awscloudwatchactions.NewSnsAction(topic)
 	rules := append(s.apiAlarms(), s.functionAlarms()...)
+	rules = append(rules, s.taskAlarms()...)
 	rules = append(rules, s.storeAlarms()...)
 	var alarms []awscloudwatch.Alarm
 	for _, a := range rules {
@@ -104,7 +105,7 @@ func (s *service) functionAlarms() []alarm {
 				threshold: 3, minutes: 2, of: 5,
 			})
 		}
-		if g.name != copilotGroup { // its calls take as long as the assistant does
+		if g.name != copilotGroup && g.name != taskGroup { // these take as long as the assistant, and as a count, do
 			alarms = append(alarms, alarm{
 				kind: "functions-late", part: g.name, says: "A function takes a second or more for one call in twenty.",
 				metric:    over("MAX(METRICS())", "ms", s.each(g, "Duration", p95)...),

@@ -17,10 +17,11 @@ import (
 
 // Statistics of CloudWatch.
 const (
-	sum = "Sum"
-	p50 = "p50"
-	p95 = "p95"
-	p99 = "p99"
+	sum     = "Sum"
+	maximum = "Maximum"
+	p50     = "p50"
+	p95     = "p95"
+	p99     = "p99"
 )
 
 // A source is where metrics come from: a namespace and fixed dimensions.
@@ -157,6 +158,9 @@ func (s *service) groups() []group {
 	}
 	for _, op := range s.rows {
 		add(strings.Split(op.Path, "/")[2], op.ID, float64(op.Timeout.Milliseconds()))
+	}
+	for _, task := range operations.Tasks {
+		add(taskGroup, task.ID, float64(task.Timeout.Milliseconds()))
 	}
 	for _, helper := range []struct{ group, name string }{
 		{"identity", operations.Authorizer}, {"identity", preTokenGeneration}, {"docs", operations.Docs},

@@ -242,6 +242,9 @@ func TestStack_EachFunction_MayDoWhatItsRowSaysAndNoMore(t *testing.T) {
 	for _, op := range operations.Table {
 		grants[op.ID] = op.Grants
 	}
+	for _, task := range operations.Tasks {
+		grants[task.ID] = task.Grants
+	}
 	for _, name := range sorted(grants) {
 		function := template.Resources[template.id(t, "AWS::Lambda::Function", name)]
 		role := strings.TrimSuffix(strings.Trim(text(function.Properties["Role"]), "${}"), ".Arn")

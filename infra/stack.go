@@ -95,6 +95,7 @@ func addService(p part, held held, table []operations.Operation) {
 		memory:    map[string]float64{},
 	}
 	s.addOperations()
+	s.addTasks()
 	s.addAuthorizer(s.issuers())
 	s.addAPI()
 	s.addDashboard(s.addAlarms())

@@ -82,19 +82,24 @@ func TestTables_AreTheDefinitions(t *testing.T) {
 			if got := keys(p["KeySchema"]); got != strings.TrimSuffix(want.Partition+" "+want.Sort, " ") {
 				t.Errorf("%s has the keys %q", at, got)
 			}
-			got, indexes := map[string]string{}, map[string]string{}
+			got, indexes, kept := map[string]string{}, map[string]string{}, map[string]string{}
 			for _, kind := range []string{"LocalSecondaryIndexes", "GlobalSecondaryIndexes"} {
 				list, _ := p[kind].([]any)
 				for _, x := range list {
 					got[value(x, "IndexName").(string)] = kind + " " + keys(value(x, "KeySchema"))
-					if value(x, "Projection", "ProjectionType") != "ALL" {
-						t.Errorf("%s: %v leaves attributes out", at, value(x, "IndexName"))
-					}
+					kept[value(x, "IndexName").(string)] = fmt.Sprint(value(x, "Projection", "ProjectionType"), value(x, "Projection", "NonKeyAttributes"))
 				}
 			}
 			for _, x := range want.Indexes {
 				kind := map[bool]string{true: "LocalSecondaryIndexes", false: "GlobalSecondaryIndexes"}[x.Local]
 				indexes[x.Name] = strings.TrimSuffix(kind+" "+x.Partition+" "+x.Sort, " ")
+				want := "ALL<nil>"
+				if x.Holds != nil {
+					want = fmt.Sprint("INCLUDE", x.Holds)
+				}
+				if kept[x.Name] != want {
+					t.Errorf("%s: %s holds %s, want %s", at, x.Name, kept[x.Name], want)
+				}
 			}
 			if fmt.Sprint(got) != fmt.Sprint(indexes) {
 				t.Errorf("%s has the indexes %v, want %v", at, got, indexes)

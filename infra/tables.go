@@ -61,6 +61,9 @@ func addIndex(table awsdynamodb.Table, x dynamo.Index) {
 		IndexName: jsii.String(x.Name), PartitionKey: attribute(x.Partition),
 		ProjectionType: awsdynamodb.ProjectionType_ALL,
 	}
+	if x.Holds != nil {
+		props.ProjectionType, props.NonKeyAttributes = awsdynamodb.ProjectionType_INCLUDE, texts(x.Holds...)
+	}
 	if x.Sort != "" {
 		props.SortKey = attribute(x.Sort)
 	}

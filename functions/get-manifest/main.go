@@ -3,11 +3,21 @@
 package main
 
 import (
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/telemetry"
 	"wavegate/shared/platform/value"
 )
 
@@ -24,15 +34,39 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if !c.Caller.Has(auth.PlatformOwner) && c.Caller.UserID != id {
 			return lambdahttp.Answer{}, problem.Missing() // a box may not know of others
 		}
-		issuer := "" // a platform owner may look at every box
-		if !c.Caller.Has(auth.PlatformOwner) {
-			issuer = c.Caller.Issuer
+		poll := edge.Poll{EdgeID: id, Installed: installed, Caller: c.Caller.User(), Tag: strings.Join(c.Request.Header.Values("If-None-Match"), ", ")}
+		if !c.Caller.Has(auth.PlatformOwner) { // who may look at every box
+			poll.Issuer = c.Caller.Issuer
 		}
-		manifest, err := polls.Manifest(c.Context(), id, installed, issuer)
+		if c.Caller.Has(auth.Edge) && c.Caller.UserID == id {
+			poll.Subject = ratelimit.Subject(poll.Caller)
+		}
+		reply, err := polls.Answer(c.Context(), poll)
+		if reply.Unrecorded != nil && !errors.Is(reply.Unrecorded, report.ErrOutdated) {
+			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the report was not recorded", slog.String("cause", reply.Unrecorded.Error()))
+			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": "get-manifest"}, telemetry.One(ReportNotRecorded))
+		}
 		if err != nil {
-			return lambdahttp.Answer{}, err
+			return lambdahttp.Answer{}, spread(err)
 		}
-		body, etag, err := manifest.Encode()
-		return lambdahttp.OK(body, etag), err
+		body, _, err := reply.Manifest.Encode(poll.Caller)
+		// It is never kept anywhere. The entity tag is the receipt of the last answer, whatever its URL was: a
+		// cache that is keyed by URLs would send an old one.
+		return lambdahttp.Answer{
+			Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}},
+			ETag: reply.ETag, NotModified: &reply.NotModified, Body: body,
+		}, err
 	}
+}
+
+// ReportNotRecorded is the metric of polls that were answered without a receipt, since the box's row could
+// not be written in time.
+const ReportNotRecorded = "ReportNotRecorded"
+
+// spread has a fleet that the store was too busy for come back over a minute, not all at once.
+func spread(err error) error {
+	if problem.Has(err, problem.Unavailable) {
+		return problem.From(err).After(time.Second + rand.N(time.Minute))
+	}
+	return err
 }

@@ -3,16 +3,21 @@
 package main
 
 import (
+	"context"
+
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/value"
+	"wavegate/shared/production/factory"
 )
 
 func main() { function.Run("put-edge", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	edges, issuers := edge.NewStore(env.DB), edge.ReadIssuers(env.Settings)
+	edges, factories := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)), factory.NewStore(env.DB)
+	issuers := edge.ReadIssuers(env.Settings)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId", value.Name)
 		body := c.Body()
@@ -20,6 +25,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 			EdgeType:       body.Text("edgeType", value.Name),
 			Channel:        body.Text("channel", value.Name),
 			OrganizationID: body.Text("organizationId", value.Name),
+			FactoryID:      body.ClearableText("factoryId", value.Slug),
 			Issuer:         body.ClearableText("issuer", value.ID),
 		}
 		if issuer := assignment.Issuer; issuer != nil && *issuer != "" && !issuers.Include(*issuer) {
@@ -29,7 +35,11 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		created, err := edges.Put(c.Context(), c.Origin(), id, assignment, when)
+		var beside []func(context.Context) error
+		if named := assignment.FactoryID; named != nil && *named != "" {
+			beside = append(beside, func(ctx context.Context) error { return factories.Of(ctx, assignment.OrganizationID, *named) })
+		}
+		created, err := edges.Put(c.Context(), c.Origin(), id, assignment, when, beside...)
 		return lambdahttp.Stored(created), err
 	}
 }

@@ -31,7 +31,7 @@ func owns(caller string) bool { return strings.HasSuffix(caller, " of acme") }
 // answer against the operation's roles: 401 without a token, 403 without a role, and for a factory of
 // another organization 404. A refused call writes nothing.
 func TestAccess_EveryOperationByEveryone(t *testing.T) {
-	w := harness.New(t)
+	w := harness.New(t, uncached)
 	call := w.Samples(t)
 	before := w.State(t)
 	calls := 0

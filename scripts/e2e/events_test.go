@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,7 +12,9 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
+	"wavegate/shared/fleet/progress"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/problem"
 )
 
 // TestEvents_EverySample_Succeeds hands each operation's event file to its function, where what it acts
@@ -43,5 +46,43 @@ func TestEvents_EverySample_Succeeds(t *testing.T) {
 				t.Errorf("answered %d %s", answer.StatusCode, answer.Body)
 			}
 		})
+	}
+}
+
+// TestEvents_TheScheduleOfTheTick_CountsTheActiveRollouts hands the tick's event to its function, twice: the second
+// finds nothing to count. The progress is then that of the tick.
+func TestEvents_TheScheduleOfTheTick_CountsTheActiveRollouts(t *testing.T) {
+	w := harness.New(t, uncached)
+	owner := w.Owner(t)
+	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`).Is(t, http.StatusCreated)
+	reached, _ := boxesOf("1.1.0", 1)
+	owner.Put(t, "/api/edges/"+reached, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","factoryId":"munich-1"}`).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/stray", `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival","factoryId":"munich-1"}`).
+		Refused(t, problem.FactoryNotInOrganization)
+	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	w.Box(t, reached).Get(t, manifestPath(reached)).Is(t, http.StatusOK)
+	event, err := os.ReadFile(filepath.Join("..", "..", "events", "tick.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := w.Function(operations.Tick).Invoke(t.Context(), event); err != nil {
+			t.Fatal(err)
+		}
+	}
+	history := owner.Get(t, rollout+"/progress/history").Is(t, http.StatusOK).Object(t)
+	moments, _ := history["items"].([]any)
+	if len(moments) != 1 || moments[0].(map[string]any)["expected"] != 1.0 {
+		t.Errorf("two ticks at once left the history %v", history)
+	}
+	if p := owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Object(t); p["asOf"] != moments[0].(map[string]any)["at"] {
+		t.Errorf("the progress is not the tick's: %v", p)
+	}
+	var by progress.Progress
+	owner.Get(t, rollout+"/progress?by=factory").Is(t, http.StatusOK).Into(t, &by)
+	if len(by.Factories) != 1 || by.Factories[0].FactoryID != "munich-1" || by.Factories[0].Offered != 1 || by.Silent.Of != 1 || by.Silent.Unknown != 0 {
+		t.Errorf("by factory: %+v", by)
 	}
 }

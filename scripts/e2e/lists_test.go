@@ -8,9 +8,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
+	"wavegate/shared/fleet/progress"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/problem"
 )
 
@@ -51,9 +58,28 @@ func lists(t testing.TB, w *harness.World, organization string) map[string]list 
 		filter.Del("limit")
 		l := list{caller: w.By(t, call), path: path, filter: filter, factory: call.Parameters["factoryId"]}
 		l.series = pageOf(t, l.caller, call.Path).Offset == nil
+		if s.Operation == "list-rollout-history" {
+			remember(t, w, call.Parameters["id"])
+		}
 		all[s.Operation] = l
 	}
 	return all
+}
+
+// remember adds ten minutes to the history of a rollout, which a tick would take ten minutes for.
+func remember(t testing.TB, w *harness.World, rollout string) {
+	t.Helper()
+	hour := progress.Hour{Subject: rollout, Part: progress.HourPart(time.Unix(0, 0)), Revision: 1}
+	for i := range 10 {
+		hour, _ = hour.With(progress.Moment{At: time.Unix(int64(60*i), 0).UTC(), StagedPercent: 1})
+	}
+	item, err := dynamo.Encode(hour)
+	if err == nil {
+		_, err = w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(dynamo.Progress)), Item: item})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A plant is an organization with a factory in which something of every kind was made.
@@ -133,7 +159,8 @@ func TestLists_WalkedByNext_WithAndWithoutAStage_GiveEveryItemOnce(t *testing.T)
 	for name, world := range map[string]*harness.World{"": harness.New(t, often), "/prod": harness.New(t, often, harness.WithPrefix("/prod"))} {
 		for operation, l := range lists(t, world, "acme") {
 			t.Run(name+" "+operation, func(t *testing.T) { walkBySizes(t, l) })
-			if l.filter = nil; operation != "list-edges" { // boxes are listed by a filter alone
+			// Boxes are listed by a filter alone.
+			if l.filter = nil; operation != "list-edges" && operation != "list-rollout-edges" {
 				t.Run(name+" "+operation+", unfiltered", func(t *testing.T) { walkBySizes(t, l) })
 			}
 		}
@@ -161,6 +188,11 @@ func TestLists_BadPaging_IsRefusedByEach(t *testing.T) {
 		"limit=1&limit=2": problem.ValidationFailed, "colour=red": problem.ValidationFailed, "offset=0&cursor=AQ": problem.ValidationFailed,
 		"offset=-1": problem.ValidationFailed,
 	}
+	events := []string{"from=2020-01-01T00:00:00Z", "resourceType=machine&resourceId=press-1", "actorIssuer=a&actorUserId=b"}
+	// Other queries of a series, for which its cursor is none.
+	others := map[string][]string{
+		"list-audit-events": events, "list-factory-audit-events": events, "list-rollout-edges": {"stand=offered"},
+	}
 	for operation, l := range lists(t, harness.New(t), "acme") {
 		t.Run(operation, func(t *testing.T) {
 			for query, code := range bad {
@@ -173,15 +205,15 @@ func TestLists_BadPaging_IsRefusedByEach(t *testing.T) {
 				return
 			}
 			l.caller.Get(t, l.with("offset", "1")).Refused(t, problem.ValidationFailed)
-			cursor := cursorOf(t, pageOf(t, l.caller, l.path+"?limit=1").Next)
+			cursor := cursorOf(t, pageOf(t, l.caller, l.with("limit", "1")).Next)
 			for name, altered := range map[string]string{
 				"empty": "", "truncated": cursor[:len(cursor)-4], "altered": strings.ToLower(cursor), "long": strings.Repeat("A", 5<<10),
 				"another version": "Ag" + cursor[2:],
 			} {
 				t.Log(name)
-				l.caller.Get(t, l.path+"?cursor="+altered).Refused(t, problem.InvalidCursor)
+				l.caller.Get(t, l.with("cursor", altered)).Refused(t, problem.InvalidCursor)
 			}
-			for _, other := range []string{"from=2020-01-01T00:00:00Z", "resourceType=machine&resourceId=press-1", "actorIssuer=a&actorUserId=b"} {
+			for _, other := range others[operation] {
 				l.caller.Get(t, l.path+"?"+other+"&cursor="+cursor).Refused(t, problem.InvalidCursor)
 			}
 		})

@@ -260,6 +260,7 @@ func TestMethods_WhatHeldAndWillHold_IsToldForAnyTime(t *testing.T) {
 			t.Errorf("after the withdrawal: %s at %s has version %d, want %d", c.machine, c.at.Format(time.StampMilli), got, c.want)
 		}
 	}
+	b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?productId=7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11").Is(t, http.StatusOK)
 	b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?productId=7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11&at=2026-01-01T00:00:00Z").Refused(t, problem.ValidationFailed)
 }
 

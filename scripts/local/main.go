@@ -47,6 +47,7 @@ func run(ctx context.Context, functions string) error {
 		Environment: func(string) []string { return settings(os.Environ()) },
 		Log:         out.line,
 		Access:      out.access,
+		Schedule:    true,
 	})
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s is in use; choose another port: PORT=8081 ./scripts/dev", address)
@@ -106,7 +107,7 @@ func seed(ctx context.Context, s *service.Service) error {
 }
 
 // passed are the beginnings of the names of settings that are handed on to the functions.
-var passed = []string{token.Setting + "=", "AWS_LAMBDA_LOG_LEVEL=", "CHANNEL_", "COPILOT_", "LIMIT_", "LOG_", "POLL_", "STAGE="}
+var passed = []string{token.Setting + "=", "AWS_LAMBDA_LOG_LEVEL=", "CHANNEL_", "COPILOT_", "IDLE_POLL_", "LIMIT_", "LOG_", "POLL_", "STAGE="}
 
 // settings picks the variables that are settings of functions.
 func settings(environment []string) []string {

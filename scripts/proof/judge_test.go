@@ -49,8 +49,10 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 	if p.nobody() && a.Status != http.StatusUnauthorized {
 		add("nobody was answered with %d", a.Status)
 	}
+	// Who views the fleet sees whose its boxes are, and what the platform's audit trail tells of factories.
+	everyones := p.readsAll(op)
 	for _, o := range organizations {
-		if o != p.OrganizationID && !p.Has(auth.PlatformOwner) &&
+		if o != p.OrganizationID && !everyones &&
 			(strings.Contains(string(a.Body), secret(o)) || strings.Contains(string(a.Body), `"organizationId":"`+o)) {
 			add("it tells of %s", o)
 		}

@@ -2,17 +2,24 @@ package proof
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
 )
 
 // A person, or a box, that calls.
 type person struct {
 	auth.Principal
 	caller *harness.Caller
+}
+
+// readsAll tells whether the person may read whatever the operation tells of.
+func (p person) readsAll(op operations.Operation) bool {
+	return p.Has(auth.PlatformOwner) || p.Has(auth.FleetViewer) && slices.Contains(op.Roles, auth.FleetViewer)
 }
 
 func (p person) nobody() bool { return p.UserID == "" }
@@ -24,7 +31,7 @@ var organizations = []string{"acme", "rival", "third"}
 // answer to anyone else must not hold it.
 func secret(organization string) string { return "secret-of-" + organization }
 
-// people are those who call in a run: owners of the platform, people of each organization with each
+// people are those who call in a run: owners of the platform and one who views it, people of each organization with each
 // role and with none, boxes, one person of no organization, and one without a token.
 func people(t testing.TB, target harness.Target) []person {
 	var all []person
@@ -42,6 +49,7 @@ func people(t testing.TB, target harness.Target) []person {
 		add(devissuer.People, "eric-"+o, o, auth.ProductionEngineer)
 		add(devissuer.People, "mara-"+o, o)
 	}
+	add(devissuer.People, "vera", "wavegate", auth.FleetViewer)
 	for i := range 4 {
 		add(devissuer.Fleet, fmt.Sprintf("edge-%d", i), "", auth.Edge)
 	}

@@ -81,6 +81,10 @@ var fleet = []Sample{
 		},
 	},
 	{
+		Operation: "delete-edge", By: Owner, After: After("put-edge"),
+		About: About{"edge", "{edgeId}"},
+	},
+	{
 		Operation: "get-edge", By: Owner, After: After("put-edge"),
 		About: About{"edge", "{edgeId}"},
 	},
@@ -93,9 +97,10 @@ var fleet = []Sample{
 	},
 	{
 		Operation: "get-manifest", By: Box, After: After("publish-release", "put-edge"),
-		Query:  "installed={version}",
-		Shows:  `{"edgeId":"{edgeId}","version":"{version}"}`,
-		Weight: 4,
+		Defaults: Values{"installed": "{version}"},
+		Query:    "installed={installed}",
+		Shows:    `{"edgeId":"{edgeId}","version":"{version}"}`,
+		Weight:   4,
 		Cases: []Case{
 			{Name: "the container reads the channel"},
 			{Name: "the container knows the channel", After: After("get-manifest")},
@@ -103,4 +108,42 @@ var fleet = []Sample{
 				Status: http.StatusNotModified},
 		},
 	},
+	{
+		Operation: "put-update-report", By: Box, After: offered, Status: http.StatusOK,
+		Body: `{"version":"{version}","attempt":1,"outcome":"failed","code":"boot","detail":"no heartbeat within 90 s"}`,
+	},
+	{
+		Operation: "get-update-why", By: Viewer, After: offered,
+		Shows: `{"edgeId":"{edgeId}","version":"{version}","rule":"channel"}`,
+	},
+	{
+		Operation: "get-rollout-progress", By: Viewer, After: After("start-rollout"),
+		Defaults: Values{"id": "{rolloutId}"}, Query: "fresh=true",
+		Shows: `{"rolloutId":"{rolloutId}","staged_percent":1}`,
+	},
+	{
+		Operation: "list-rollout-history", By: Viewer, After: After("get-rollout-progress"),
+		Defaults: Values{"id": "{rolloutId}"},
+		Shows:    `{"staged_percent":1}`,
+	},
+	{
+		Operation: "list-rollout-edges", By: Viewer,
+		After: []Step{
+			{Operation: "start-rollout"},
+			{"update-rollout", Values{"percent": "10"}},
+			{"update-rollout", Values{"percent": "50"}},
+			{"update-rollout", Values{"percent": "100"}},
+			{"get-manifest", Values{"installed": "0.9.9"}},
+			{"put-update-report", Values{"version": "1.1.0"}},
+		},
+		Defaults: Values{"id": "{rolloutId}"}, Query: "stand=failed",
+		Cases: []Case{page("edgeId", "stand=failed&limit=10")},
+	},
+	{
+		Operation: "get-channel-progress", By: Viewer, After: offered,
+		Shows: `{"edgeType":"{edgeType}","channel":"{channel}","boxes":1}`,
+	},
 }
+
+// offered are the calls by which a box is offered the version of its channel.
+var offered = []Step{{Operation: "publish-release"}, {Operation: "put-edge"}, {"get-manifest", Values{"installed": "0.9.0"}}}

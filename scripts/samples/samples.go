@@ -91,6 +91,7 @@ var (
 	Owner    = Caller{"olga", "wavegate", auth.PlatformOwner}
 	Engineer = Caller{"eric", "{organization}", auth.ProductionEngineer}
 	Admin    = Caller{"anna", "{organization}", auth.OrganizationAdmin}
+	Viewer   = Caller{"vera", "wavegate", auth.FleetViewer}
 	Box      = Caller{"{edgeId}", "", auth.Edge}
 )
 

@@ -53,6 +53,8 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		w.found.inputs = append(w.found.inputs, input{in: "header", name: "If-Match"}, input{in: "header", name: "If-None-Match"})
 	case "Body":
 		w.found.body = true
+	case "RequiredQuery":
+		text("query", true)
 	case "Text":
 		text("body", true)
 	case "OptionalText":
@@ -60,8 +62,8 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 	case "ClearableText":
 		text("body", false)
 		w.found.inputs[len(w.found.inputs)-1].clearable = true
-	case "OptionalInteger":
-		one := input{in: "body", name: name(0)}
+	case "OptionalInteger", "Integer":
+		one := input{in: "body", name: name(0), required: method == "Integer"}
 		var err error
 		if one.rule, err = w.numberRule(arguments[1]); err != nil {
 			w.fault("%s(%q): %w", method, one.name, err)

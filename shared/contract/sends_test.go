@@ -70,6 +70,7 @@ func (w *walk) literal(literal *ast.CompositeLit, in scope) {
 			one.body = w.sent(pair.Value, in)
 		case "ETag":
 			one.etag = true
+		case "NotModified": // which the contract has wherever it has an ETag
 		case "Serve":
 			one.free = true
 		case "Header":

@@ -15,6 +15,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/setting"
@@ -40,6 +41,21 @@ func Run(id string, wire func(lambdahttp.Env) lambdahttp.Handler) {
 	// The limiter's connection is opened while the function starts.
 	go limiter.Warm(context.Background())
 	lambda.Start(function)
+}
+
+// A Task does what a schedule calls for.
+type Task func(context.Context) error
+
+// RunTask is the main function of a task's function, as Run is of an operation's. No limit counts a task.
+func RunTask(id string, wire func(lambdahttp.Env) Task) {
+	row, client := operations.TaskOf(id), dynamo.NewClient()
+	env := lambdahttp.Env{
+		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
+		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewReader(row.Settings...),
+	}
+	task := wire(env)
+	env.Start()
+	lambda.Start(func(ctx context.Context) error { return task(admission.Unlimited(ctx)) })
 }
 
 // LimiterFailOpen is the metric of calls that were let through uncounted, since the limiter's store

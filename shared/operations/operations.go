@@ -97,6 +97,7 @@ var (
 	owners    = []auth.Role{auth.PlatformOwner}
 	engineers = []auth.Role{auth.ProductionEngineer, auth.OrganizationAdmin}
 	readers   = []auth.Role{auth.PlatformOwner, auth.Member}
+	viewers   = []auth.Role{auth.PlatformOwner, auth.FleetViewer}
 	anyone    = []auth.Role{auth.Anyone}
 	auditors  = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}
 )
@@ -116,7 +117,7 @@ func listByIndex(table dynamo.TableID, indexes ...string) Grant {
 }
 
 // Table lists every operation.
-var Table = limited(slices.Concat(fleet, production, access, trail, copilot))
+var Table = limited(slices.Concat(fleet, progress, production, access, trail, copilot))
 
 // limited adds to every row what the fair-use limiter needs, since it counts every call, and the setting
 // of the origins that may read answers.
@@ -133,6 +134,43 @@ func limited(rows []Operation) []Operation {
 	return rows
 }
 
+// A Task is a function that a schedule calls. It answers nobody: its row has no method, path, roles or
+// limit.
+type Task struct {
+	Operation
+	Every time.Duration
+}
+
+// Tick is the function that counts the active rollouts.
+const Tick = "tick"
+
+// Tasks lists every task.
+var Tasks = []Task{{
+	Operation: Operation{
+		ID: Tick, Summary: "Count the boxes of the active rollouts", Timeout: time.Minute, MemoryMB: censusMemory,
+		Settings: progressSettings,
+		Grants:   append(census(), listByIndex(dynamo.Rollouts, "byStatus")),
+	},
+	Every: time.Minute,
+}}
+
+// censusMemory is what buys a whole processor: a census decodes what it counts.
+const censusMemory = 1769
+
+// progressSettings are those of progress.ReadSettings.
+var progressSettings = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds}
+
+// census is what counting a rollout takes.
+func census() []Grant {
+	reports := listByIndex(dynamo.Reports, "byStanding")
+	reports.Actions = append(reports.Actions, dynamo.Get)
+	return []Grant{
+		reports,
+		may(dynamo.Rollouts, dynamo.Get), may(dynamo.Channels, dynamo.Get),
+		may(dynamo.Progress, dynamo.Get, dynamo.Put), may(dynamo.RateCounters, dynamo.Get),
+	}
+}
+
 // Get returns the row of an id. An unknown id is a slip in the code, found at start-up.
 func Get(id string) Operation {
 	for _, op := range Table {
@@ -143,10 +181,23 @@ func Get(id string) Operation {
 	panic("operations: no operation " + id)
 }
 
+// TaskOf returns the row of a task. An unknown id is a slip in the code, found at start-up.
+func TaskOf(id string) Task {
+	for _, task := range Tasks {
+		if task.ID == id {
+			return task
+		}
+	}
+	panic("operations: no task " + id)
+}
+
 // Functions lists the name of every function of the service: the authorizer, the one that serves the
-// contract, and each operation's.
+// contract, each task's and each operation's.
 func Functions() []string {
 	names := []string{Authorizer, Docs}
+	for _, task := range Tasks {
+		names = append(names, task.ID)
+	}
 	for _, op := range Table {
 		names = append(names, op.ID)
 	}

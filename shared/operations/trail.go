@@ -11,7 +11,7 @@ var trail = []Operation{
 	{
 		ID: "list-audit-events", Summary: "List the changes on the platform, newest first",
 		Method: http.MethodGet, Path: "/api/audit-events",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{list(dynamo.Audit, "byResource", "byActor", "byResourceAndActor")},
 	},
 	{

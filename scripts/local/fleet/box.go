@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,26 +15,34 @@ import (
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
 )
 
-// A box polls, installs what it is told at once, and says so at its next poll.
+// A box polls, does with what it is told what its fate is, and says so.
 type box struct {
 	id       string
-	url      string // of its manifest, without the query
+	url      string // of its /update, without the slash
 	interval time.Duration
+	chances  *chances
 	client   *http.Client
 	issuers  *devissuer.Issuers
 	seen     *tally
 
 	token     string
-	installed string
+	etag      string        // of the last answer: the receipt for what it was told and said
 	asked     time.Duration // the interval that the service asked for
-	// etag is that of the last answer from the URL asked; another URL is another resource.
-	etag, from string
+	installed string
+	before    string // what it had before that
+	falls     bool   // it runs a version that it will fall back from
+	told      edge.Manifest
+	attempt   int       // at what it is told
+	idle      time.Time // until when it leaves alone what it is told
+	refused   string    // a version that it will not try again
+	dead      bool
 }
 
-func newBox(id string, p plan, client *http.Client, issuers *devissuer.Issuers) *box {
-	return &box{id: id, url: p.url + "/api/edges/" + id + "/update/manifest", interval: p.interval, client: client, issuers: issuers,
+func newBox(id string, p *plan, client *http.Client, issuers *devissuer.Issuers) *box {
+	return &box{id: id, url: p.url + "/api/edges/" + id + "/update", interval: p.interval, chances: &p.chances, client: client, issuers: issuers,
 		asked: time.Minute}
 }
 
@@ -45,7 +54,7 @@ func (b *box) run(ctx context.Context) {
 		first = 5 * time.Second
 	}
 	wait := rand.N(first + 1)
-	for sleep(ctx, wait) {
+	for !b.dead && sleep(ctx, wait) {
 		wait = b.poll(ctx)
 	}
 }
@@ -59,74 +68,150 @@ func (b *box) pause() time.Duration {
 	return d - d/10 + rand.N(d/5+1)
 }
 
-// poll makes one poll and returns how long to wait then.
+// poll makes one poll, does what it is told, and returns how long to wait then.
 func (b *box) poll(ctx context.Context) time.Duration {
-	r, err := b.request(ctx)
-	if err != nil {
-		b.seen.poll(b.id, outcome{failed: err})
-		return b.pause()
+	at := b.url + "/manifest"
+	if b.installed != "" {
+		at += "?installed=" + url.QueryEscape(b.installed)
 	}
 	began := time.Now()
-	res, err := b.client.Do(r)
+	got, err := b.call(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		if ctx.Err() == nil {
 			b.seen.poll(b.id, outcome{failed: err})
 		}
 		return b.pause()
 	}
-	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
-	_ = res.Body.Close()
-	o := outcome{status: res.StatusCode, took: time.Since(began), failed: err}
-	var m edge.Manifest
-	switch {
-	case err != nil:
-	case res.StatusCode == http.StatusOK:
-		if o.failed = json.Unmarshal(text, &m); o.failed != nil {
+	o := outcome{status: got.status, took: time.Since(began)}
+	switch got.status {
+	case http.StatusOK:
+		var m edge.Manifest
+		if o.failed = json.Unmarshal(got.body, &m); o.failed != nil {
 			break
 		}
-		b.etag, b.from = res.Header.Get("ETag"), r.URL.String()
-		b.installed, b.asked = m.Version, time.Duration(max(m.PollIntervalSeconds, 1))*time.Second
+		if m.Version != b.told.Version {
+			b.attempt, b.idle = 0, time.Time{}
+		}
+		b.told, b.etag, b.asked = m, got.header.Get("ETag"), time.Duration(max(m.PollIntervalSeconds, 1))*time.Second
 		o.version, o.source = m.Version, m.Source
-	case res.StatusCode == http.StatusNotModified:
-	case res.StatusCode == http.StatusUnauthorized:
+		if b.etag != "" {
+			b.seen.told(b.id, m, b.installed)
+		}
+	case http.StatusNotModified:
+	case http.StatusUnauthorized:
 		b.token = "" // it has run out; the next poll has a new one
 	default:
-		o.failed = fmt.Errorf("%d %.300s", res.StatusCode, text)
+		o.failed = fmt.Errorf("%d %.300s", got.status, got.body)
 	}
 	b.seen.poll(b.id, o)
-	if wait, told := retryAfter(res); told {
+	if wait, told := retryAfter(got.status, got.header); told {
 		return wait + rand.N(time.Second)
+	}
+	if o.failed == nil && b.etag != "" { // without a receipt, the service may not know yet what it said
+		b.update(ctx)
 	}
 	return b.pause()
 }
 
-func (b *box) request(ctx context.Context) (*http.Request, error) {
+// update does what the box's fate is with the version that it is told. What it runs then, the next poll says.
+func (b *box) update(ctx context.Context) {
+	version := b.told.Version
+	if b.falls {
+		b.falls, b.refused, b.installed = false, b.installed, b.before
+		return
+	}
+	if version == b.installed || version == b.refused || time.Now().Before(b.idle) {
+		return
+	}
+	f, code := b.chances.of(b.id, version)
+	if b.installed == "" || b.attempt > 0 && f == deferred {
+		f = well // what it leaves the plant with, and what was put off for long enough
+	}
+	switch f {
+	case fails:
+		b.attempt++
+		b.report(ctx, map[string]any{"version": version, "attempt": b.attempt, "outcome": report.Failed, "code": code, "detail": "as it was told to"})
+	case deferred:
+		b.attempt++
+		b.report(ctx, map[string]any{"version": version, "attempt": b.attempt, "outcome": report.Deferred, "until": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)})
+	case bricks:
+		b.dead = true
+	case reverts:
+		b.before, b.installed, b.falls = b.installed, version, true
+	default:
+		b.before, b.installed = b.installed, version
+	}
+}
+
+// report reports an attempt and does what the answer says.
+func (b *box) report(ctx context.Context, body map[string]any) {
+	text, err := json.Marshal(body)
+	var got answer
+	if err == nil {
+		got, err = b.call(ctx, http.MethodPut, b.url+"/report", text)
+	}
+	var advice struct {
+		RetryAfterSeconds int
+		Retry             *bool
+	}
+	if err == nil && got.status == http.StatusOK {
+		err = json.Unmarshal(got.body, &advice)
+	}
+	if err == nil && got.status != http.StatusOK {
+		err = fmt.Errorf("%d %.300s", got.status, got.body)
+	}
+	if err != nil {
+		b.attempt-- // it says so again after the next poll
+		b.seen.trouble(b.id, err)
+		return
+	}
+	b.seen.reported(b.id, b.told.Version, body["outcome"].(report.Stand))
+	b.idle = time.Now().Add(time.Duration(advice.RetryAfterSeconds) * time.Second)
+	if advice.Retry != nil && !*advice.Retry {
+		b.refused = b.told.Version
+	}
+}
+
+// An answer is what the service answered a call.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// call makes a call as the box.
+func (b *box) call(ctx context.Context, method, at string, body []byte) (answer, error) {
 	if b.token == "" {
 		var err error
 		if b.token, err = b.issuers.Token(devissuer.Claims{User: b.id, Roles: []string{string(auth.Edge)}}); err != nil {
-			return nil, err
+			return answer{}, err
 		}
 	}
-	at := b.url
-	if b.installed != "" {
-		at += "?installed=" + url.QueryEscape(b.installed)
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	r, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	r.Header.Set("Authorization", "Bearer "+b.token)
-	if b.etag != "" && b.from == at {
+	if method == http.MethodGet && b.etag != "" {
 		r.Header.Set("If-None-Match", b.etag)
 	}
-	return r, nil
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	res, err := b.client.Do(r)
+	if err != nil {
+		return answer{}, err
+	}
+	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
+	_ = res.Body.Close()
+	return answer{res.StatusCode, res.Header, text}, err
 }
 
 // retryAfter is the wait that an answer of 429 or 503 asks for, one second if it does not say.
-func retryAfter(res *http.Response) (time.Duration, bool) {
-	if res.StatusCode != http.StatusTooManyRequests && res.StatusCode != http.StatusServiceUnavailable {
+func retryAfter(status int, header http.Header) (time.Duration, bool) {
+	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
 		return 0, false
 	}
-	n, err := strconv.Atoi(res.Header.Get("Retry-After"))
-	return time.Duration(max(n, 1)) * time.Second, err == nil || res.StatusCode == http.StatusTooManyRequests
+	n, err := strconv.Atoi(header.Get("Retry-After"))
+	return time.Duration(max(n, 1)) * time.Second, err == nil || status == http.StatusTooManyRequests
 }

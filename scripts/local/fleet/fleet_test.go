@@ -83,7 +83,7 @@ func TestFleet_ShowsTheWave(t *testing.T) {
 }
 
 func TestFleet_WrongArguments_AreToldAndEndIt(t *testing.T) {
-	for _, args := range [][]string{{"--boxes", "0"}, {"--boxes", "x"}, {"--interval", "soon"}, {"--interval", "-1s"}, {"more"}, {"--other"}} {
+	for _, args := range [][]string{{"--boxes", "0"}, {"--boxes", "x"}, {"--interval", "soon"}, {"--interval", "-1s"}, {"--fail", "101%"}, {"--brick", "-1"}, {"--fail", "60%", "--defer", "60%"}, {"more"}, {"--other"}} {
 		var problems strings.Builder
 		if code := run(t.Context(), args, os.Stdout, &problems); code != 2 || problems.Len() == 0 {
 			t.Errorf("%q: %d %s", args, code, problems.String())
@@ -100,6 +100,25 @@ func TestFleet_NoServiceThere_SaysSo(t *testing.T) {
 	var problems strings.Builder
 	if code := run(t.Context(), []string{"--url", "http://127.0.0.1:1"}, out, &problems); code != 1 || !strings.Contains(problems.String(), "scripts/dev") {
 		t.Errorf("%d %s", code, problems.String())
+	}
+}
+
+func TestChances_EachFateMeetsItsShare_AndABoxAlwaysTheSame(t *testing.T) {
+	c := chances{fail: 0.02, brick: 0.01, revert: 0.01, deferred: 0.05}
+	counts := map[fate]int{}
+	const boxes = 20_000
+	for i := range boxes {
+		id := fmt.Sprintf("box-%05d", i)
+		f, code := c.of(id, "1.1.0")
+		counts[f]++
+		if again, same := c.of(id, "1.1.0"); again != f || same != code {
+			t.Fatalf("%s: %v, then %v", id, f, again)
+		}
+	}
+	for f, want := range map[fate]float64{fails: 0.02, bricks: 0.01, reverts: 0.01, deferred: 0.05, well: 0.91} {
+		if got := float64(counts[f]) / boxes; got < want*0.8 || got > want*1.2 {
+			t.Errorf("fate %d: %.4f of the boxes, want %.2f", f, got, want)
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
 // Command fleet plays a fleet of boxes against the local service: real tokens, real polls with jitter,
-// entity tags kept and Retry-After obeyed. It shows live how many boxes resolve which version. See
-// scripts/fleet.
+// entity tags kept, reports made and Retry-After obeyed. It shows live how many boxes resolve which version,
+// and what the boxes of a rollout know of themselves beside what the service says of them. See scripts/fleet.
 package main
 
 import (
@@ -31,6 +31,13 @@ const usage = `usage: scripts/fleet [--boxes 100] [--interval 5s] [option]...
   --prefix P        their ids are P0001, P0002 and so on; box- if not given
   --url U           where the service is; http://127.0.0.1 at $PORT, or 8080, if not given
   --for T           ends after that time; if not given, when interrupted
+
+What becomes of the boxes that a version is brought to. The others install it at once:
+
+  --fail P          percent of them that cannot, and report so; 0 if not given, as for the others
+  --brick P         percent that die of it without a word
+  --revert P        percent that run it for one poll and fall back to what they had
+  --defer P         percent where a person puts it off for an hour
 `
 
 // A plan is what the fleet is to be.
@@ -39,6 +46,7 @@ type plan struct {
 	interval, length                time.Duration
 	edgeType, channel, organization string
 	prefix, url                     string
+	chances                         chances
 }
 
 func main() {
@@ -91,6 +99,7 @@ func parse(args []string, problems io.Writer) (plan, error) {
 	flags.StringVar(&p.organization, "organization", "acme", "")
 	flags.StringVar(&p.prefix, "prefix", "box-", "")
 	flags.StringVar(&p.url, "url", "http://127.0.0.1:"+port, "")
+	p.chances.flags(flags)
 	flags.DurationVar(&p.length, "for", 0, "")
 	if err := flags.Parse(args); err != nil {
 		return p, err
@@ -108,7 +117,7 @@ func parse(args []string, problems io.Writer) (plan, error) {
 		return p, errors.New("--boxes must be from 1 to 100000")
 	}
 	p.url = strings.TrimSuffix(p.url, "/")
-	return p, nil
+	return p, p.chances.check()
 }
 
 // play registers the boxes and has them poll until the context ends.
@@ -128,7 +137,9 @@ func play(ctx context.Context, p plan, issuers *devissuer.Issuers, show *screen)
 		b.seen = seen
 		wg.Go(func() { b.run(ctx) })
 	}
-	show.follow(ctx, p, seen)
+	asking := newWatch(p, client, issuers)
+	wg.Go(func() { asking.run(ctx) })
+	show.follow(ctx, p, seen, asking)
 	wg.Wait()
 	show.end(p, seen)
 	return nil

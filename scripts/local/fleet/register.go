@@ -50,7 +50,7 @@ func register(ctx context.Context, p plan, client *http.Client, issuers *devissu
 				if i >= len(boxes) {
 					return
 				}
-				b := newBox(fmt.Sprintf("%s%04d", p.prefix, i+1), p, client, issuers)
+				b := newBox(fmt.Sprintf("%s%04d", p.prefix, i+1), &p, client, issuers)
 				if err := put(ctx, client, p.url+"/api/edges/"+b.id, owners[i/boxesAnOwner], string(body)); err != nil {
 					once.Do(func() { failed = err; cancel() })
 					return
@@ -82,7 +82,7 @@ func put(ctx context.Context, client *http.Client, url, token, body string) erro
 		}
 		text, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
 		_ = res.Body.Close()
-		switch wait, again := retryAfter(res); {
+		switch wait, again := retryAfter(res.StatusCode, res.Header); {
 		case err != nil:
 			return err
 		case res.StatusCode == http.StatusCreated || res.StatusCode == http.StatusNoContent:

@@ -64,7 +64,7 @@ const (
 )
 
 // follow shows the fleet until the context ends.
-func (s *screen) follow(ctx context.Context, p plan, seen *tally) {
+func (s *screen) follow(ctx context.Context, p plan, seen *tally, asking *watch) {
 	every := logEvery
 	if s.live {
 		every = redraw
@@ -76,8 +76,11 @@ func (s *screen) follow(ctx context.Context, p plan, seen *tally) {
 		now := seen.picture()
 		perSecond := rate.of(now.polls)
 		if s.live {
-			s.draw(picturesque(p, now, perSecond)...)
+			s.draw(append(picturesque(p, now, perSecond), asking.lines(seen)...)...)
 			continue
+		}
+		for _, line := range asking.news(seen) {
+			s.log("%s", line)
 		}
 		if shares := now.line(); shares != last || time.Since(logged) >= logAtMost {
 			s.log("%s  %.0f polls/s%s", shares, perSecond, now.trouble())

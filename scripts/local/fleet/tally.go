@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
 )
 
 // An outcome is how one poll ended.
@@ -30,13 +31,20 @@ type tally struct {
 	failure  string          // the last one
 	recent   []time.Duration // how long the last polls took
 	polls    int
+	truth    map[string]standing // of each box that a rollout has reached
+}
+
+// A standing is how a box knows itself to stand with what a rollout brought it.
+type standing struct {
+	rollout, version string
+	stand            report.Stand
 }
 
 // recentPolls is how many polls the shown durations are of.
 const recentPolls = 2000
 
 func newTally(boxes []*box) *tally {
-	return &tally{boxes: len(boxes), version: map[string]string{}, source: map[string]edge.Source{}, statuses: map[int]int{}}
+	return &tally{boxes: len(boxes), version: map[string]string{}, source: map[string]edge.Source{}, statuses: map[int]int{}, truth: map[string]standing{}}
 }
 
 func (t *tally) poll(id string, o outcome) {
@@ -60,8 +68,59 @@ func (t *tally) poll(id string, o outcome) {
 	}
 }
 
-// A share is the boxes that resolve one version.
-type share struct {
+// told notes a poll that the service gave a receipt for: what the box said it runs, and what it was told.
+func (t *tally) told(id string, m edge.Manifest, installed string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was := t.truth[id]
+	switch {
+	case m.Source == edge.FromRollout && m.RolloutID != was.rollout:
+		was = standing{m.RolloutID, m.Version, report.Offered}
+		if installed == m.Version {
+			was.stand = report.Installed
+		}
+	case was.rollout == "":
+		return
+	case installed == was.version:
+		was.stand = report.Installed
+	case was.stand == report.Installed:
+		was.stand = report.Reverted
+	}
+	t.truth[id] = was
+}
+
+// reported notes a report that the service took.
+func (t *tally) reported(id, version string, stand report.Stand) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s := t.truth[id]; s.version == version {
+		s.stand = stand
+		t.truth[id] = s
+	}
+}
+
+func (t *tally) trouble(id string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failures++
+	t.failure = id + ": " + err.Error()
+}
+
+// counts are the boxes that a rollout has reached, by how they know themselves to stand.
+func (t *tally) counts(rollout string) map[report.Stand]int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := map[report.Stand]int{}
+	for _, s := range t.truth {
+		if s.rollout == rollout {
+			n[s.stand]++
+		}
+	}
+	return n
+}
+
+// A portion is the boxes that resolve one version.
+type portion struct {
 	version string
 	boxes   int
 	rollout int // of them, by a rollout
@@ -70,8 +129,8 @@ type share struct {
 // A picture is a tally at one moment.
 type picture struct {
 	boxes    int
-	shares   []share // in the order of the versions' names
-	silent   int     // boxes that were told nothing yet
+	shares   []portion // in the order of the versions' names
+	silent   int       // boxes that were told nothing yet
 	polls    int
 	modified int // answers of 200
 	same     int // of 304
@@ -86,7 +145,7 @@ func (t *tally) picture() picture {
 	defer t.mu.Unlock()
 	p := picture{boxes: t.boxes, silent: t.boxes - len(t.version), polls: t.polls, failures: t.failures, failure: t.failure,
 		modified: t.statuses[http.StatusOK], same: t.statuses[http.StatusNotModified], limited: t.statuses[http.StatusTooManyRequests]}
-	counts := map[string]share{}
+	counts := map[string]portion{}
 	for id, version := range t.version {
 		s := counts[version]
 		s.version = version

@@ -52,6 +52,8 @@ type Options struct {
 	Processes int
 	// Account bounds the calls of all functions together; nil: nothing does.
 	Account *runtime.Account
+	// Schedule has each task run by its schedule. Without it a task runs when RunTask is called.
+	Schedule bool
 	// Operations replaces the table of operations; for tests.
 	Operations []operations.Operation
 	// Log receives each line that a function writes, besides being kept for Logs.
@@ -103,7 +105,10 @@ func Start(ctx context.Context, o Options) (s *Service, err error) {
 	if err = s.addFunctions(o); err != nil {
 		return s, err
 	}
-	return s, s.listen(o)
+	if err = s.listen(o); err == nil && o.Schedule {
+		s.schedule()
+	}
+	return s, err
 }
 
 func (s *Service) startStore(ctx context.Context, o Options) error {
@@ -122,6 +127,9 @@ func (s *Service) startStore(ctx context.Context, o Options) error {
 	grants := map[string][]operations.Grant{}
 	for _, op := range o.Operations {
 		grants[op.ID] = op.Grants
+	}
+	for _, task := range operations.Tasks {
+		grants[task.ID] = task.Grants
 	}
 	front, err := storefront.Start(storefront.Options{Endpoint: s.Store.Endpoint, Grants: grants, TableName: dynamolocal.TableName})
 	if err != nil {
@@ -161,6 +169,11 @@ func (s *Service) addFunctions(o Options) error {
 			return err
 		}
 	}
+	for _, task := range operations.Tasks {
+		if err := add(task.ID, task.Timeout, task.MemoryMB, s.environment(task.Operation)); err != nil {
+			return err
+		}
+	}
 	region := "AWS_REGION=" + runtime.Region
 	if err := add(operations.Docs, operations.HelperTimeout, operations.HelperMemoryMB, []string{region}); err != nil {
 		return err
@@ -178,6 +191,10 @@ func (s *Service) environment(op operations.Operation) []string {
 		"AWS_SECRET_ACCESS_KEY=local",
 		"AWS_SESSION_TOKEN=local",
 		"AWS_ENDPOINT_URL_DYNAMODB=" + s.Front.URL(),
+	}
+	if slices.Contains(op.Settings, setting.ReportShards) {
+		// The embedded store looks at every row for each shard.
+		env = append(env, setting.ReportShards.Assign(1))
 	}
 	var tables []dynamo.TableID
 	for _, g := range op.Grants {

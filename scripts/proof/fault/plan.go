@@ -99,7 +99,7 @@ func (p *Plan) Fate(c *storefront.Call) storefront.Fate {
 		p.streams[name] = s
 	}
 	share := p.share
-	if c.Operation == transaction {
+	if c.Operation == transaction || c.Operation == "PutItem" {
 		share *= 4 // they are few, and what matters most
 	}
 	kind := s.next(p.kinds, share)

@@ -26,6 +26,7 @@ func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf
 //   - What channels and rollouts name was published, with that digest.
 //   - Attributes that are derived from others, for lists and filters, are what they should be.
 //   - What an idempotency record names exists.
+//   - Every box has a report row that places it where its registration does.
 //   - Versions of methods count from 1, what they hold is stored under its hash, what takes effect was approved
 //     by someone else, and the chain of each method's changes holds.
 //   - What lies in a factory, its events among it, is of a factory that exists, and of its organization.
@@ -39,6 +40,7 @@ func (b Books) Audit() []string {
 	b.auditReleases(&f)
 	b.auditDerived(&f)
 	b.auditFactories(&f, trail)
+	b.auditReports(&f)
 	b.auditMethods(&f, trail)
 	slices.Sort(f)
 	return f
@@ -105,7 +107,7 @@ func (k kind) auditEnd(f *findings, r Resource, events []Event, item Item) {
 	}
 	last := events[len(events)-1]
 	if last.After == nil {
-		if item["removed"] != true {
+		if item["removed"] != true && !retired(item) {
 			f.add("%s: the last event is a removal, but it is stored", r)
 		}
 		return
@@ -152,6 +154,7 @@ func (b Books) auditCarried(f *findings) {
 		want := Item{
 			"id": r["id"], "targetVersion": r["targetVersion"], "artifactUrl": r["artifactUrl"], "sha256": r["sha256"],
 			"stagedPercent": r["staged_percent"], "active": text(r, "status") == "active", "revision": r["revision"],
+			"changedAt": r["updatedAt"],
 		}
 		if !reflect.DeepEqual(carried, want) {
 			f.add("channel %s: the row carries %v; the rollout is %v", pair, carried, want)
@@ -254,7 +257,12 @@ func (b Books) auditDerived(f *findings) {
 	derive(dynamo.Channels, func(i Item) Item {
 		return Item{"list": "channel", "listKey": text(i, "edgeType") + " " + text(i, "channel")}
 	})
-	derive(dynamo.Edges, func(i Item) Item { return Item{"pair": pair(i)} })
+	derive(dynamo.Edges, func(i Item) Item {
+		if retired(i) {
+			return Item{"pair": "-"}
+		}
+		return Item{"pair": pair(i)}
+	})
 	derive(dynamo.Rollouts, func(i Item) Item {
 		status := "#" + text(i, "status")
 		return Item{"list": "rollout", "pair": pair(i), "pairStatus": pair(i) + status,

@@ -38,6 +38,8 @@ func (b Books) Explain(calls []Call) []string {
 		switch {
 		case c.Operation == "get-manifest":
 			x.poll(c)
+		case c.Operation == "put-update-report":
+			x.report(c, calls)
 		case c.Operation == "get-machine-methods":
 			x.standings(c)
 		case c.Operation == "get-method-content":

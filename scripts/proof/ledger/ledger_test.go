@@ -165,7 +165,7 @@ func honest(t *testing.T) *run {
 			return 201, id, err
 		})
 	publish("canary", "1.1.0") // ends it
-	edges := edge.NewStore(db)
+	edges := edge.NewRegistry(db, 1)
 	made("put-edge", "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`, map[string]string{"edgeId": "box-1"},
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
 			return put(edges.Put(admission.Unlimited(ctx), from, "box-1", edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme"}, none))
@@ -306,6 +306,17 @@ func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 		"an adoption that is not said": func(t *testing.T, r *run) {
 			r.event(t, "RolloutCompleted")["after"].(ledger.Item)["adopted"] = false
 			r.item(t, dynamo.Rollouts, "status", "completed")["adopted"] = false
+		},
+		"a box without its report row":      func(t *testing.T, r *run) { r.remove(t, dynamo.Reports, "edgeId", "box-1") },
+		"a report row on another channel":   func(t *testing.T, r *run) { r.item(t, dynamo.Reports, "edgeId", "box-1")["channel"] = "canary" },
+		"a report row of a box that is not": func(t *testing.T, r *run) { r.item(t, dynamo.Reports, "edgeId", "box-1")["edgeId"] = "box-2" },
+		"a report row that no index finds": func(t *testing.T, r *run) {
+			r.item(t, dynamo.Reports, "edgeId", "box-1")["standing"] = "1.0.0#failed#1#00#box-1"
+		},
+		"an offer of a rollout that is not": func(t *testing.T, r *run) {
+			row := r.item(t, dynamo.Reports, "edgeId", "box-1")
+			row["offer"] = ledger.Item{"rolloutId": "x", "version": "1.1.0", "stand": "offered"}
+			row["rolloutId"], row["standing"] = "x", "1.1.0#offered#1#00#box-1"
 		},
 		"a box's event in another shard": func(t *testing.T, r *run) { r.event(t, "EdgeRegistered")["stream"] = "edges/99" },
 		"a target that nobody took over": func(t *testing.T, r *run) { r.remove(t, dynamo.Audit, "eventName", "ReleaseAdopted") },

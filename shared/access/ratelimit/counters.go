@@ -33,9 +33,10 @@ const (
 const (
 	// forever stands for an override without an end: the last second of the year 9999.
 	forever = 253402300799000
-	// idle is how long an item is kept after its last request: longer than its slots' names are
-	// unique. DynamoDB takes what has ended away within days, and never earlier.
-	idle = time.Hour
+	// idle is how long an item is kept after its last request: as long as it is of use to know when a
+	// box was last seen; see LastSeen. It has to be longer than its slots' names are unique. DynamoDB
+	// takes what has ended away within days, and never earlier.
+	idle = 35 * 24 * time.Hour
 )
 
 // An Updater makes the one call of DynamoDB that the limiter needs. *dynamodb.Client is one.

@@ -62,6 +62,18 @@ func (r rules) oldestUsed(it item, at slot) slot {
 	return oldest
 }
 
+// newest is the last slot that holds a request; false: there is none.
+func (it item) newest() (slot, bool) {
+	var newest slot
+	found := false
+	for s, n := range it.slots {
+		if n > 0 && (!found || s > newest) {
+			newest, found = s, true
+		}
+	}
+	return newest, found
+}
+
 // ahead is how many requests are stored in slots later than the present one.
 func (it item) ahead(at slot) int {
 	sum := 0

@@ -93,6 +93,13 @@ var mutants = []mutant{
 	}}},
 	{"Retry-After is a second short", 3, bend{wait: func(d time.Duration) time.Duration { return max(d-time.Second, time.Second) }}},
 	{"Retry-After is rounded down", 6, bend{wait: func(d time.Duration) time.Duration { return d - time.Second }}},
+	{"a roll counts its request in the oldest slot", 9, bend{write: func(_ rules, it item, w write) write {
+		if r, ok := w.(roll); ok && !r.only {
+			r.at = r.to + 1
+			return r
+		}
+		return w
+	}}},
 	{"an item keeps every slot it ever had", 8, bend{rules: func(r *rules) { r.small, r.fresh = math.MaxInt32, 3900 }}},
 }
 

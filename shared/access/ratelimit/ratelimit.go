@@ -21,6 +21,7 @@
 //  7. With clocks that differ by up to ±d the first promise holds for any 60 s − 2d.
 //  8. An item stays within 1 KB; a clock that jumps, a limit that is cut or raised while calls run,
 //     and an item that lay idle for any time break none of these.
+//  9. The newest slot of an item is that of the last request that was admitted.
 //
 // The first is exact for the clocks of the containers. A clock that jumps ahead makes time pass for
 // everyone; one that jumps back makes a subject's count last up to a minute longer, never shorter.

@@ -92,7 +92,7 @@ func (s *simulation) clock(container int) time.Time {
 func (s *simulation) run(n int) error {
 	for s.requests < n {
 		if s.pick.chance(2) {
-			s.pattern = s.pick(7)
+			s.pattern = s.pick(8)
 		}
 		s.now += s.gap()
 		switch {
@@ -128,6 +128,11 @@ func (s *simulation) gap() time.Duration {
 		return time.Duration(s.pick.between(500, 90_000)) * time.Millisecond
 	case 5: // around the ring of slots' names
 		return time.Duration(s.pick.between(1_940, 2_060)) * time.Second
+	case 6: // a box that was switched off for days, at most as long as an item is kept
+		if s.pick.chance(10) {
+			return time.Duration(s.pick(int(idle/time.Second))) * time.Second
+		}
+		return time.Duration(s.pick.between(50, 70)) * time.Second
 	default:
 		return time.Duration(s.pick(600)) * time.Millisecond
 	}
@@ -278,6 +283,9 @@ func (s *simulation) verdict(p pending, v verdict, alone bool) error {
 
 // admit records an admission and checks the first promise (the seventh, when clocks differ).
 func (s *simulation) admit(p pending, v verdict) error {
+	if newest, found := s.item().newest(); s.spread == 0 && s.delay == 0 && !s.jumps && (!found || newest != s.rules.at(p.now)) {
+		return &violation{9, fmt.Sprintf("admitted in slot %d, the newest slot is %d", s.rules.at(p.now), newest)}
+	}
 	at, _ := slices.BinarySearch(s.admitted, p.began+1)
 	s.admitted = slices.Insert(s.admitted, at, p.began)
 	limit := v.limit

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/value"
 )
 
@@ -23,11 +25,22 @@ type Edge struct {
 	EdgeType       string    `json:"edgeType"`
 	Channel        string    `json:"channel"`
 	OrganizationID string    `json:"organizationId"`
-	Issuer         string    `json:"issuer,omitempty"` // of its tokens; empty: see Issuers
+	FactoryID      string    `json:"factoryId,omitempty"` // where it stands; empty: not said
+	Issuer         string    `json:"issuer,omitempty"`    // of its tokens; empty: see Issuers
 	CreatedAt      time.Time `json:"createdAt"`
 	UpdatedAt      time.Time `json:"updatedAt"`
 	Revision       int64     `json:"revision"` // from 1
 }
+
+// nowhere stands for the organization and the channel of a box whose registration was taken back. For
+// everyone but the audit trail there is no such box; what is left of it keeps the revisions going on if the
+// box is registered again. No name is spelt so.
+const nowhere = "-"
+
+func (e Edge) retired() bool { return e.OrganizationID == nowhere }
+
+// exists tells whether the box is registered.
+func (e Edge) exists() bool { return e.Revision > 0 && !e.retired() }
 
 // Pair names the release channel that the box follows.
 func (e Edge) Pair() string { return release.Pair(e.EdgeType, e.Channel) }
@@ -35,23 +48,55 @@ func (e Edge) Pair() string { return release.Pair(e.EdgeType, e.Channel) }
 // An Assignment is what a platform owner says about a box.
 type Assignment struct {
 	EdgeType, Channel, OrganizationID string
+	// FactoryID names a factory of the organization; nil keeps the one that the box has while it stays with
+	// its organization, and empty takes it away.
+	FactoryID *string
 	// Issuer is that of the box's tokens; nil keeps the one that the box has, and empty takes it away.
 	Issuer *string
+}
+
+// factory is the one that an assignment gives a box.
+func (a Assignment) factory(was Edge) string {
+	switch {
+	case a.FactoryID != nil:
+		return *a.FactoryID
+	case was.exists() && was.OrganizationID == a.OrganizationID:
+		return was.FactoryID
+	}
+	return ""
 }
 
 // assign decides what an assignment makes of a box: its next state and the event that tells of it; no
 // event where nothing changes.
 func (e Edge) assign(id string, a Assignment, at time.Time) (next Edge, event string) {
-	next = Edge{EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID, Issuer: a.issuer(e),
-		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Revision: e.Revision}
-	if next == e && e.Revision > 0 {
+	next = Edge{
+		EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID,
+		FactoryID: a.factory(e), Issuer: a.issuer(e),
+		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Revision: e.Revision,
+	}
+	if next == e {
 		return e, ""
 	}
 	event = "EdgeReassigned"
-	if e.Revision == 0 {
+	if !e.exists() {
 		next.CreatedAt, event = at, "EdgeRegistered"
 	}
 	next.UpdatedAt = at
 	next.Revision++
 	return next, event
+}
+
+// retire decides what taking the registration back makes of a box; NOT_FOUND where there is none.
+func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
+	if !e.exists() {
+		return e, "", problem.Missing()
+	}
+	e.OrganizationID, e.FactoryID, e.Issuer, e.UpdatedAt = nowhere, "", "", at
+	e.Revision++
+	return e, "EdgeRetired", nil
+}
+
+// registration is what the box's report row says of it.
+func (e Edge) registration() report.Registration {
+	return report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID, At: e.UpdatedAt, Retired: e.retired()}
 }

@@ -83,7 +83,7 @@ func told(t *rapid.T, e edge.Edge, installed string, row release.Row) (version, 
 		t.Fatal("nothing is published")
 	}
 	m := edge.Manifest{EdgeID: e.EdgeID, Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256, Source: r.Source, RolloutID: r.RolloutID}
-	b, tag, err := m.Encode()
+	b, tag, err := m.Encode("box")
 	if err != nil {
 		t.Fatal(err)
 	}

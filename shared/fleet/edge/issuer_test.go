@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamotest"
@@ -54,8 +55,9 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		if _, err := publication.NewStore(db).Publish(ctx, audit.Origin{}, what, request.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
-		polls := edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, Issuers: fleetA + " " + fleetB}, time.Now)
-		boxes := edge.NewStore(db)
+		polls := edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, Shards: 1, Issuers: fleetA + " " + fleetB}, time.Now)
+		reports := edge.NewReports(db, 1, fleetA+" "+fleetB)
+		boxes := edge.NewRegistry(db, 1)
 		id := uuid.NewString()
 		put := func(issuer *string) {
 			t.Helper()
@@ -66,8 +68,13 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		}
 		speaks := func(issuer string, want bool) {
 			t.Helper()
-			if m, err := polls.Manifest(t.Context(), id, "", issuer); (err == nil) != want || err != nil && !problem.Has(err, problem.NotFound) || m.EdgeID != "" && !want {
-				t.Errorf("a poll with a token of %q: %+v, %v", issuer, m, err)
+			reply, err := polls.Answer(ctx, edge.Poll{EdgeID: id, Issuer: issuer})
+			if (err == nil) != want || err != nil && !problem.Has(err, problem.NotFound) || reply.Manifest.EdgeID != "" && !want {
+				t.Errorf("a poll with a token of %q: %+v, %v", issuer, reply, err)
+			}
+			_, err = reports.Take(ctx, id, issuer, report.Outcome{Version: "1.0.0", Attempt: 1, Stand: report.Working})
+			if !want && !problem.Has(err, problem.NotFound) || want && !problem.Has(err, problem.ReportStale) {
+				t.Errorf("a report with a token of %q: %v", issuer, err)
 			}
 		}
 		put(nil)
@@ -76,11 +83,13 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		put(new(fleetB))
 		speaks(fleetA, false)
 		speaks(fleetB, true)
-		speaks("", true) // a platform owner
-		put(nil)         // what is not said stays
+		put(nil) // what is not said stays
 		speaks(fleetB, true)
 		put(new(""))
 		speaks(fleetA, true)
 		speaks(fleetB, false)
+		if _, err := polls.Answer(ctx, edge.Poll{EdgeID: id}); err != nil {
+			t.Errorf("a platform owner's look: %v", err)
+		}
 	})
 }

@@ -2,16 +2,22 @@ package edge_test
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
@@ -23,90 +29,270 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// A meter counts the reads of a store by table and strength.
+// A meter counts the calls of a store by table and kind.
 type meter struct {
 	dynamo.API
 	mu    sync.Mutex
-	reads map[string]int
-	// blind has the next eventually consistent reads find nothing, as a replica that lags behind does.
+	calls map[string]int
+	// blind has the next eventually consistent reads find nothing, as a replica that lags behind does; old
+	// has them find that item instead.
 	blind bool
+	old   *dynamodb.GetItemOutput
+	// put, where set, is asked before an item is put.
+	put func(context.Context) error
+}
+
+func (m *meter) count(table, kind string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls[table+" "+kind]++
 }
 
 func (m *meter) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if *in.ConsistentRead {
-		m.reads[*in.TableName+" strongly"]++
-	} else {
-		m.reads[*in.TableName+" eventually"]++
-		if m.blind {
-			return &dynamodb.GetItemOutput{}, nil
-		}
+		m.count(*in.TableName, "strongly")
+		return m.API.GetItem(ctx, in, o...)
+	}
+	m.count(*in.TableName, "eventually")
+	switch {
+	case m.blind:
+		return &dynamodb.GetItemOutput{}, nil
+	case m.old != nil:
+		return m.old, nil
 	}
 	return m.API.GetItem(ctx, in, o...)
 }
 
-// polled runs a test on each store, with a box on a channel and polls over a meter.
-func polled(t *testing.T, test func(t *testing.T, m *meter, polls *edge.Polls, id string, edges *edge.Store)) {
+func (m *meter) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	m.count(*in.TableName, "puts")
+	if m.put != nil {
+		if err := m.put(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return m.API.PutItem(ctx, in, o...)
+}
+
+// A place is a box on a channel, and polls over a meter.
+type place struct {
+	*meter
+	polls    *edge.Polls
+	registry *edge.Registry
+	reports  *report.Store
+	id       string
+	box      edge.Assignment
+}
+
+// polled runs a test on each store.
+func polled(t *testing.T, test func(t *testing.T, p *place)) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		m := &meter{API: client, reads: map[string]int{}}
-		db := dynamo.Open(m, time.Now)
-		channel, id := "c-"+uuid.NewString(), "box-"+uuid.NewString()
-		_, err := publication.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: channel,
+		p := &place{meter: &meter{API: client, calls: map[string]int{}}, id: "box-" + uuid.NewString()}
+		db := dynamo.Open(p.meter, time.Now)
+		p.box = edge.Assignment{EdgeType: "gateway-x", Channel: "c-" + uuid.NewString(), OrganizationID: "acme"}
+		_, err := publication.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: p.box.Channel,
 			CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: "0"}, request.Preconditions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		edges := edge.NewStore(db)
-		created, err := edges.Put(admission.Unlimited(t.Context()), audit.Origin{}, id, edge.Assignment{EdgeType: "gateway-x", Channel: channel, OrganizationID: "acme"}, request.Preconditions{})
-		if err != nil || !created {
-			t.Fatal(created, err)
-		}
-		clear(m.reads)
-		settings := edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour} // no poll of the test finds it old
-		test(t, m, edge.NewPolls(db, settings, time.Now), id, edges)
+		p.registry, p.reports = edge.NewRegistry(db, 1), report.NewStore(db, 1)
+		p.register(t)
+		clear(p.calls)
+		settings := edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1} // no poll of the test finds the channel old
+		p.polls = edge.NewPolls(db, settings, time.Now)
+		test(t, p)
 	})
 }
 
-func TestPoll_ReadsTheBoxAtHalfThePriceAndNothingElse(t *testing.T) {
-	polled(t, func(t *testing.T, m *meter, polls *edge.Polls, id string, _ *edge.Store) {
+func (p *place) register(t *testing.T) {
+	t.Helper()
+	if _, err := p.registry.Put(admission.Unlimited(t.Context()), audit.Origin{}, p.id, p.box, request.Preconditions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ask polls as the box.
+func (p *place) ask(t *testing.T, installed, tag string) edge.Reply {
+	t.Helper()
+	reply, err := p.polls.Answer(admission.Unlimited(t.Context()), edge.Poll{EdgeID: p.id, Installed: installed, Caller: "the box", Tag: tag, Subject: "its subject"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}
+
+func (p *place) row(t *testing.T) report.Row {
+	t.Helper()
+	row, err := p.reports.Get(t.Context(), p.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+func TestPoll_NothingNew_ReadsTheBoxAtHalfThePriceAndNothingElse(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		tag := p.ask(t, "1.0.0", "").ETag
+		clear(p.calls)
 		for range 100 {
-			if got, err := polls.Manifest(t.Context(), id, "1.0.0", ""); err != nil || got.Version != "1.0.0" || got.EdgeID != id || got.PollIntervalSeconds != 60 {
-				t.Fatalf("got %+v, %v", got, err)
+			if reply := p.ask(t, "1.0.0", tag); !reply.NotModified || reply.ETag != tag {
+				t.Fatalf("got %+v", reply)
 			}
 		}
-		want := map[string]int{dynamo.Edges.Name() + " eventually": 100, dynamo.Channels.Name() + " strongly": 1}
-		if len(m.reads) != len(want) {
-			t.Errorf("100 polls made the reads %v, want %v", m.reads, want)
+		if want := map[string]int{dynamo.Edges.Name() + " eventually": 100}; !maps.Equal(p.calls, want) {
+			t.Errorf("100 polls made the calls %v, want %v", p.calls, want)
 		}
-		for read, n := range want {
-			if m.reads[read] != n {
-				t.Errorf("100 polls made the reads %v, want %v", m.reads, want)
+	})
+}
+
+func TestPoll_SomethingNew_IsRecordedInOneReadAndOneWrite(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		told := p.ask(t, "0.9.0", "")
+		if row := p.row(t); row.Told != "1.0.0" || row.Running != "0.9.0" || row.Subject != "its subject" || row.Offer == nil || row.Offer.Stand != report.Offered {
+			t.Errorf("told: %+v", row)
+		}
+		clear(p.calls)
+		runs := p.ask(t, "1.0.0", told.ETag)
+		want := map[string]int{dynamo.Edges.Name() + " eventually": 1, dynamo.Reports.Name() + " strongly": 1, dynamo.Reports.Name() + " puts": 1}
+		if !maps.Equal(p.calls, want) || runs.ETag == "" || runs.ETag == told.ETag {
+			t.Errorf("%+v by the calls %v, want %v", runs, p.calls, want)
+		}
+		if row := p.row(t); row.Running != "1.0.0" || row.Offer.Stand != report.Installed {
+			t.Errorf("runs it: %+v", row)
+		}
+		clear(p.calls)
+		p.ask(t, "1.0.0", "")
+		if n := p.calls[dynamo.Reports.Name()+" puts"]; n != 0 {
+			t.Errorf("a poll that changed nothing wrote %d rows", n)
+		}
+	})
+}
+
+func TestPoll_ReportCannotBeWritten_IsAnsweredWithoutAReceiptAndMadeUpFor(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		p.put = func(context.Context) error { return errors.New("throttled") }
+		lost := p.ask(t, "1.0.0", "")
+		if lost.Manifest.Version == "" || lost.ETag != "" || lost.Unrecorded == nil {
+			t.Fatalf("got %+v", lost)
+		}
+		p.put = nil
+		made := p.ask(t, "1.0.0", lost.ETag)
+		if made.ETag == "" || p.row(t).Running != "1.0.0" {
+			t.Errorf("the next poll: %+v, %+v", made, p.row(t))
+		}
+	})
+}
+
+func TestPoll_StoreDoesNotAnswer_TheBoxIsAnsweredAtTheDeadline(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		p.put = func(ctx context.Context) error {
+			if ends, ok := ctx.Deadline(); !ok || time.Until(ends) > 200*time.Millisecond {
+				t.Errorf("the write may take until %v", ends)
 			}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if reply := p.ask(t, "1.0.0", ""); reply.Manifest.Version == "" || reply.ETag != "" {
+			t.Errorf("got %+v", reply)
+		}
+	})
+}
+
+func TestPoll_SomebodyElseLooks_IsNoReport(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		look := edge.Poll{EdgeID: p.id, Installed: "0.1.0", Caller: "olga"}
+		reply, err := p.polls.Answer(admission.Unlimited(t.Context()), look)
+		if err != nil || reply.Manifest.Version == "" || p.row(t).Told != "" {
+			t.Errorf("got %+v, %v; the row is %+v", reply, err, p.row(t))
+		}
+		if box := p.ask(t, "0.1.0", reply.ETag); box.NotModified {
+			t.Error("the tag of another caller's answer is a receipt of the box's")
+		}
+	})
+}
+
+func TestPoll_NotAdmitted_IsNoReport(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		refusal := problem.New(problem.RateLimited, "Wait.")
+		a := admission.Ask(func() (http.Header, error) { return nil, refusal })
+		_, err := p.polls.Answer(a.Context(t.Context()), edge.Poll{EdgeID: p.id, Installed: "1.0.0", Caller: "the box", Subject: "its subject"})
+		if !errors.Is(err, refusal) || p.row(t).Told != "" || p.calls[dynamo.Reports.Name()+" strongly"] != 1 { // the test's own read
+			t.Errorf("got %v; the row is %+v by %v", err, p.row(t), p.calls)
+		}
+	})
+}
+
+// TestPoll_ReadFromAReplicaThatLags_DoesNotPlaceTheBox: the box was moved, and its poll still finds the old
+// channel.
+func TestPoll_ReadFromAReplicaThatLags_DoesNotPlaceTheBox(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		old, err := p.API.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamo.Edges.Name()),
+			Key: map[string]types.AttributeValue{"edgeId": &types.AttributeValueMemberS{Value: p.id}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		was := p.box.Channel
+		p.box.Channel = "c-" + uuid.NewString()
+		p.register(t)
+		p.old = old
+		if reply := p.ask(t, "1.0.0", ""); reply.ETag != "" || !errors.Is(reply.Unrecorded, report.ErrOutdated) {
+			t.Errorf("got %+v", reply)
+		}
+		if row := p.row(t); row.Channel != p.box.Channel || row.Told != "" {
+			t.Errorf("moved from %s: %+v", was, row)
 		}
 	})
 }
 
 func TestPoll_BoxThatAReplicaDoesNotKnowYet_IsReadAgain(t *testing.T) {
-	polled(t, func(t *testing.T, m *meter, polls *edge.Polls, id string, _ *edge.Store) {
-		m.blind = true
-		if got, err := polls.Manifest(t.Context(), id, "", ""); err != nil || got.Version != "1.0.0" {
-			t.Errorf("got %+v, %v", got, err)
+	polled(t, func(t *testing.T, p *place) {
+		p.blind = true
+		if reply := p.ask(t, "", ""); reply.Manifest.Version == "" {
+			t.Errorf("got %+v", reply)
 		}
-		if _, err := polls.Manifest(t.Context(), "no-such-box", "", ""); !problem.Has(err, problem.NotFound) {
+		if _, err := p.polls.Answer(t.Context(), edge.Poll{EdgeID: "no-such-box"}); !problem.Has(err, problem.NotFound) {
 			t.Errorf("a box that does not exist: %v", err)
 		}
 	})
 }
 
 func TestPoll_ChannelThatNothingIsPublishedOn_IsNotFoundAndNamed(t *testing.T) {
-	polled(t, func(t *testing.T, _ *meter, polls *edge.Polls, id string, edges *edge.Store) {
-		if _, err := edges.Put(admission.Unlimited(t.Context()), audit.Origin{}, id, edge.Assignment{EdgeType: "gateway-x", Channel: "none", OrganizationID: "acme"}, request.Preconditions{}); err != nil {
-			t.Fatal(err)
-		}
-		_, err := polls.Manifest(t.Context(), id, "", "")
+	polled(t, func(t *testing.T, p *place) {
+		p.box.Channel = "none"
+		p.register(t)
+		_, err := p.polls.Answer(t.Context(), edge.Poll{EdgeID: p.id})
 		if p := problem.From(err); p.Code != problem.NotFound || p.Detail == problem.Missing().Detail {
 			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestRetire_TheBoxIsGoneFromPollsAndCounts_AndCanComeBack(t *testing.T) {
+	polled(t, func(t *testing.T, p *place) {
+		ctx := admission.Unlimited(t.Context())
+		pair := "gateway-x/" + p.box.Channel
+		counted := func() (n int) {
+			if err := p.reports.Each(ctx, pair, 0, func(report.Entry) { n++ }); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		p.ask(t, "0.9.0", "")
+		if n := counted(); n != 1 {
+			t.Fatalf("%d boxes are counted", n)
+		}
+		if err := p.registry.Retire(ctx, audit.Origin{}, p.id, request.Preconditions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.polls.Answer(ctx, edge.Poll{EdgeID: p.id}); !problem.Has(err, problem.NotFound) || counted() != 0 {
+			t.Errorf("a retired box is answered with %v, and %d boxes are counted", err, counted())
+		}
+		if err := p.registry.Retire(ctx, audit.Origin{}, p.id, request.Preconditions{}); !problem.Has(err, problem.NotFound) {
+			t.Errorf("retired twice: %v", err)
+		}
+		p.register(t)
+		p.ask(t, "1.0.0", "")
+		if row := p.row(t); counted() != 1 || row.Offer != nil || row.Running != "1.0.0" {
+			t.Errorf("registered again: %d boxes are counted, %+v", counted(), row)
 		}
 	})
 }
@@ -115,7 +301,7 @@ func TestPoll_ChannelThatNothingIsPublishedOn_IsNotFoundAndNamed(t *testing.T) {
 // and counts that the release is read once, as the row is.
 func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		m := &meter{API: client, reads: map[string]int{}}
+		m := &meter{API: client, calls: map[string]int{}}
 		db, ctx := dynamo.Open(m, time.Now), admission.Unlimited(t.Context())
 		edgeType, id := "t-"+uuid.NewString(), "box-"+uuid.NewString()
 		publish := func(channel, version, url string) {
@@ -135,7 +321,7 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 			}
 		}
 		if err == nil {
-			_, err = edge.NewStore(db).Put(ctx, audit.Origin{}, id, edge.Assignment{EdgeType: edgeType, Channel: "stable", OrganizationID: "acme"}, request.Preconditions{})
+			_, err = edge.NewRegistry(db, 1).Put(ctx, audit.Origin{}, id, edge.Assignment{EdgeType: edgeType, Channel: "stable", OrganizationID: "acme"}, request.Preconditions{})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -143,16 +329,17 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 		publish("canary", "2.0.0", "https://new.example/2.0.0")
 		told := func(source edge.Source) {
 			t.Helper()
-			polls := edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour}, time.Now)
-			clear(m.reads)
+			polls := edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
+			clear(m.calls)
 			for range 100 {
-				got, err := polls.Manifest(t.Context(), id, "2.0.0", "")
+				reply, err := polls.Answer(t.Context(), edge.Poll{EdgeID: id, Installed: "2.0.0"})
+				got := reply.Manifest
 				if err != nil || got.Version != "2.0.0" || got.Source != source || got.ArtifactURL != "https://new.example/2.0.0" || got.SHA256 != "digest of 2.0.0" {
 					t.Fatalf("told %+v, %v", got, err)
 				}
 			}
-			if n := m.reads[dynamo.Releases.Name()+" strongly"]; n != 1 || m.reads[dynamo.Channels.Name()+" strongly"] != 1 {
-				t.Errorf("100 polls made the reads %v", m.reads)
+			if n := m.calls[dynamo.Releases.Name()+" strongly"]; n != 1 || m.calls[dynamo.Channels.Name()+" strongly"] != 1 {
+				t.Errorf("100 polls made the reads %v", m.calls)
 			}
 		}
 		told(edge.FromRollout)
@@ -165,7 +352,7 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 
 func TestEncode_SameBytesSameTag(t *testing.T) {
 	one := edge.Manifest{EdgeID: "box-1", Version: "1.0.0", PollIntervalSeconds: 60}
-	_, tag, err := one.Encode()
+	_, tag, err := one.Encode("box-1")
 	if err != nil || len(tag) != 24 || tag[0] != '"' {
 		t.Fatalf("tag %s, %v", tag, err)
 	}
@@ -178,23 +365,36 @@ func TestEncode_SameBytesSameTag(t *testing.T) {
 		"digest":    func(m *edge.Manifest) { m.SHA256 = "x" },
 		"source":    func(m *edge.Manifest) { m.Source = edge.FromRollout },
 		"rollout":   func(m *edge.Manifest) { m.RolloutID = "x" },
+		"installed": func(m *edge.Manifest) { m.Installed = "0.9.0" },
 		"interval":  func(m *edge.Manifest) { m.PollIntervalSeconds = 61 },
 		"nothing":   func(*edge.Manifest) {},
 	}
 	for name, change := range changes {
 		other := one
 		change(&other)
-		if _, got, _ := other.Encode(); (got == tag) != (name == "nothing") {
+		if _, got, _ := other.Encode("box-1"); (got == tag) != (name == "nothing") {
 			t.Errorf("%s changed: tag %s, before %s", name, got, tag)
 		}
+	}
+}
+
+func TestEncode_AnotherCaller_AnotherTag(t *testing.T) {
+	m := edge.Manifest{EdgeID: "box-1", Version: "1.0.0"}
+	_, one, _ := m.Encode("box-1")
+	if _, other, _ := m.Encode("olga"); other == one {
+		t.Error("one tag for two callers")
 	}
 }
 
 func TestSettings_AreReadInSeconds(t *testing.T) {
 	t.Setenv("POLL_INTERVAL_SECONDS", "15")
 	t.Setenv("FLEET_ISSUERS", "https://a.example")
-	r := setting.NewReader(setting.PollIntervalSeconds, setting.ChannelCacheSeconds, setting.FleetIssuers)
-	if s := edge.ReadSettings(r); r.Err() != nil || s != (edge.Settings{PollInterval: 15 * time.Second, ChannelCache: 2 * time.Second, Issuers: "https://a.example"}) {
+	r := setting.NewReader(setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds, setting.ReportShards, setting.FleetIssuers)
+	want := edge.Settings{
+		PollInterval: 15 * time.Second, IdlePollInterval: 5 * time.Minute, ChannelCache: 2 * time.Second,
+		Shards: 32, Issuers: "https://a.example",
+	}
+	if s := edge.ReadSettings(r); r.Err() != nil || s != want {
 		t.Errorf("got %+v, %v", s, r.Err())
 	}
 }

@@ -3,18 +3,38 @@ package edge
 import (
 	"time"
 
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/setting"
 )
 
 // Settings of polls.
 type Settings struct {
-	PollInterval time.Duration
-	ChannelCache time.Duration
-	Issuers      Issuers
+	PollInterval     time.Duration
+	IdlePollInterval time.Duration
+	ChannelCache     time.Duration
+	Shards           report.Shards
+	Issuers          Issuers
 }
 
 // ReadSettings reads the settings of polls.
 func ReadSettings(r *setting.Reader) Settings {
 	seconds := func(name setting.Name) time.Duration { return time.Duration(r.Number(name)) * time.Second }
-	return Settings{PollInterval: seconds(setting.PollIntervalSeconds), ChannelCache: seconds(setting.ChannelCacheSeconds), Issuers: ReadIssuers(r)}
+	return Settings{
+		PollInterval: seconds(setting.PollIntervalSeconds), IdlePollInterval: seconds(setting.IdlePollIntervalSeconds),
+		ChannelCache: seconds(setting.ChannelCacheSeconds), Shards: report.ReadShards(r), Issuers: ReadIssuers(r),
+	}
+}
+
+// attentive is how long after a change of its channel a box is asked to poll often.
+const attentive = 10 * time.Minute
+
+// interval is how often the boxes of a channel are told to poll: often while a rollout is active there and
+// for a while after any change, less often while nothing goes on.
+func (s Settings) interval(row release.Row, now time.Time) time.Duration {
+	busy := row.Rollout != nil && row.Rollout.Active || now.Sub(row.LastChange()) < attentive
+	if busy {
+		return s.PollInterval
+	}
+	return max(s.PollInterval, s.IdlePollInterval)
 }

@@ -14,7 +14,7 @@ import (
 // ResourceType is that of boxes in the audit trail.
 const ResourceType = audit.Boxes
 
-// A Store keeps boxes.
+// A Store reads boxes.
 type Store struct{ db *dynamo.DB }
 
 // NewStore makes a store.
@@ -29,9 +29,30 @@ type edgeItem struct {
 var kind = change.Kind[Edge]{
 	Type: ResourceType, Table: dynamo.Edges, Key: "edgeId",
 	State: func(e Edge) change.State {
-		return change.State{ID: e.EdgeID, Revision: e.Revision, ChangedAt: e.UpdatedAt, Stream: audit.Box(e.EdgeID), Organization: e.OrganizationID}
+		s := change.State{ID: e.EdgeID, Revision: e.Revision, ChangedAt: e.UpdatedAt, Stream: audit.Box(e.EdgeID), Organization: e.OrganizationID}
+		if e.retired() {
+			s.Organization = ""
+		}
+		return s
 	},
-	Item: func(e Edge) any { return edgeItem{e, e.Pair()} },
+	Item: func(e Edge) any {
+		if e.retired() {
+			return edgeItem{e, nowhere}
+		}
+		return edgeItem{e, e.Pair()}
+	},
+	Shown: func(e Edge) any {
+		if e.retired() {
+			return nil
+		}
+		return e
+	},
+	ETag: func(e Edge, _ time.Time) string {
+		if e.retired() {
+			return ""
+		}
+		return request.Revision(e.Revision)
+	},
 }
 
 func key(id string) dynamo.Key { return dynamo.Key{"edgeId": id} }
@@ -39,8 +60,8 @@ func key(id string) dynamo.Key { return dynamo.Key{"edgeId": id} }
 // Get returns a box, or NOT_FOUND.
 func (s *Store) Get(ctx context.Context, id string) (Edge, error) {
 	var e Edge
-	found, err := s.db.Get(ctx, dynamo.Edges, key(id), &e)
-	if err == nil && !found {
+	_, err := s.db.Get(ctx, dynamo.Edges, key(id), &e)
+	if err == nil && !e.exists() {
 		err = problem.Missing()
 	}
 	return e, err
@@ -49,19 +70,9 @@ func (s *Store) Get(ctx context.Context, id string) (Edge, error) {
 // polled is Get for a poll, at half the price; see Polls for what that means.
 func (s *Store) polled(ctx context.Context, id string) (Edge, error) {
 	var e Edge
-	found, err := s.db.GetEventually(ctx, dynamo.Edges, key(id), &e)
-	if err != nil || found {
+	_, err := s.db.GetEventually(ctx, dynamo.Edges, key(id), &e)
+	if err != nil || e.exists() {
 		return e, err
 	}
 	return s.Get(ctx, id)
-}
-
-// Put registers a box or assigns it anew, and tells whether it is new. It returns PRECONDITION_FAILED,
-// and CONFLICT when the box keeps changing. The channel need not exist yet: boxes may be registered
-// before the first release is published to them.
-func (s *Store) Put(ctx context.Context, from audit.Origin, id string, a Assignment, when request.Preconditions) (created bool, err error) {
-	return change.Put(ctx, s.db, from, kind, key(id), when, func(was Edge, at time.Time) (Edge, string, error) {
-		next, event := was.assign(id, a, at)
-		return next, event, nil
-	})
 }

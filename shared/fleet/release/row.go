@@ -17,6 +17,8 @@ type Carried struct {
 	StagedPercent int    `json:"stagedPercent"`
 	Active        bool   `json:"active"`
 	Revision      int64  `json:"revision"`
+	// ChangedAt is when the rollout last changed.
+	ChangedAt time.Time `json:"changedAt"`
 }
 
 // A Target is a version that a rollout brought to boxes, and where its bytes were when it started.
@@ -42,6 +44,14 @@ type Row struct {
 	Earlier []Target `json:"earlier,omitempty"` // each version once, MostEarlier at most
 	// Past are versions that were the channel's before, the latest first; MostPast at most. See Knows.
 	Past []string `json:"past,omitempty"`
+}
+
+// LastChange is when something on the channel was last published, started, moved or ended.
+func (r Row) LastChange() time.Time {
+	if r.Rollout != nil && r.Rollout.ChangedAt.After(r.UpdatedAt) {
+		return r.Rollout.ChangedAt
+	}
+	return r.UpdatedAt
 }
 
 const (

@@ -92,3 +92,16 @@ func (f Filter) selection() dynamo.Selection {
 func (s *Store) List(ctx context.Context, f Filter, w dynamo.Window) (dynamo.Page[Rollout], error) {
 	return dynamo.List[Rollout](ctx, s.db, f.selection(), w)
 }
+
+// EachActive hands over every active rollout, in any order, until the function returns an error. It goes by
+// a global index and reads each rollout as it is.
+func (s *Store) EachActive(ctx context.Context, each func(Rollout) error) error {
+	of := Filter{Status: Active}.selection()
+	return dynamo.Walk(ctx, s.db, of, nil, 0, func(listed Rollout) error {
+		r, err := s.Get(ctx, listed.ID)
+		if err != nil || r.Status != Active {
+			return err
+		}
+		return each(r)
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/value"
@@ -32,6 +33,12 @@ var ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Printabl
 
 // Stages are the shares of the fleet, in percent, that a rollout is raised along.
 var Stages = []int{1, 10, 50, 100}
+
+// FirstStage is the first stage, in percent, at which a rollout of the version reaches the box.
+func FirstStage(edgeType, version, edgeID string) int {
+	b := cohort.Of(edgeType, version, edgeID)
+	return Stages[slices.IndexFunc(Stages, b.In)] // the last one reaches everyone
+}
 
 // StageRule is what a caller may raise a rollout to.
 var StageRule = &value.Integer{OneOf: Stages}
@@ -217,6 +224,7 @@ func (r Rollout) Carried() release.Carried {
 	return release.Carried{
 		ID: r.ID, TargetVersion: r.TargetVersion, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		StagedPercent: r.StagedPercent, Active: r.Status == Active, Revision: r.Revision,
+		ChangedAt: r.UpdatedAt,
 	}
 }
 

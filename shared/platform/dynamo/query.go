@@ -154,6 +154,38 @@ func (db *DB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (ended b
 	return false, nil
 }
 
+// Walk hands every item of a selection to a function until the function returns an error. Behind the item
+// with the key after, where that is set, it goes on. It reads so many items at once, or with 0 as many as
+// DynamoDB gives, which are 1 MB. By a global index it hands over what the index holds.
+func Walk[T any](ctx context.Context, db *DB, s Selection, after Key, atOnce int, each func(T) error) error {
+	in := s.input("")
+	if atOnce > 0 {
+		in.Limit = aws.Int32(int32(atOnce))
+	}
+	if after != nil {
+		in.ExclusiveStartKey = after.item()
+	}
+	for {
+		out, err := db.api.Query(ctx, in)
+		if err != nil {
+			return unavailable(ctx, false, fmt.Errorf("dynamo: query %s: %w", s.Table, err))
+		}
+		for _, item := range out.Items {
+			var v T
+			if err := Decode(item, &v); err != nil {
+				return err
+			}
+			if err := each(v); err != nil {
+				return err
+			}
+		}
+		if out.LastEvaluatedKey == nil {
+			return nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+}
+
 // index returns the definition of an index. An unknown name is a slip in the code.
 func (t Table) index(name string) Index {
 	for _, x := range t.Indexes {

@@ -25,6 +25,8 @@ const (
 	Idempotency   TableID = "idempotency"
 	RateCounters  TableID = "rate-counters"
 	RateOverrides TableID = "rate-overrides"
+	Reports       TableID = "reports"
+	Progress      TableID = "progress"
 
 	MethodVersions TableID = "method-versions"
 	MethodContents TableID = "method-contents"
@@ -51,14 +53,15 @@ const (
 	ConditionCheck Action = "ConditionCheckItem"
 )
 
-// An Index is a further order of a table's items. All key attributes are strings and all attributes
-// are projected. A Local index shares the table's partition and can be read strongly consistent; a
-// global one lags behind the table.
+// An Index is a further order of a table's items. All key attributes are strings. A Local index shares
+// the table's partition and can be read strongly consistent; a global one lags behind the table.
 type Index struct {
 	Name      string
 	Local     bool
 	Partition string
 	Sort      string
+	// Holds are the attributes that the index has beside the keys; nil: all of them.
+	Holds []string
 }
 
 // A Table is the definition that the stack and the local set-up create it from. Key attributes are
@@ -123,6 +126,13 @@ var Tables = []Table{
 	{ID: Idempotency, Partition: "key", TTL: "expires", Ephemeral: true},
 	{ID: RateCounters, Partition: "subject", TTL: "ttl", Ephemeral: true},
 	{ID: RateOverrides, Partition: "subject"},
+	// What each box was told, runs and reported: a row a box. The index holds the boxes of a release
+	// channel, spread over shards, in the order of what they were offered and how they got on with it. It
+	// holds just what a census needs, since a census reads all of it.
+	{ID: Reports, Partition: "edgeId", Indexes: []Index{
+		{Name: "byStanding", Partition: "shard", Sort: "standing", Holds: []string{"running", "rolloutId", "factoryId", "code"}}}},
+	// What was counted: of a rollout or a channel, the last census and the history.
+	{ID: Progress, Partition: "subject", Sort: "part"},
 }
 
 // TableOf returns the definition of a table.
@@ -153,18 +163,24 @@ func (t Table) CreateInput(name string) *dynamodb.CreateTableInput {
 		}
 	}
 	declare(t.Partition, t.Sort)
-	all := &types.Projection{ProjectionType: types.ProjectionTypeAll}
 	for _, x := range t.Indexes {
 		declare(x.Partition, x.Sort)
 		if x.Local {
 			in.LocalSecondaryIndexes = append(in.LocalSecondaryIndexes, types.LocalSecondaryIndex{
-				IndexName: aws.String(x.Name), KeySchema: schema(x.Partition, x.Sort), Projection: all})
+				IndexName: aws.String(x.Name), KeySchema: schema(x.Partition, x.Sort), Projection: x.projection()})
 			continue
 		}
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
-			IndexName: aws.String(x.Name), KeySchema: schema(x.Partition, x.Sort), Projection: all})
+			IndexName: aws.String(x.Name), KeySchema: schema(x.Partition, x.Sort), Projection: x.projection()})
 	}
 	return in
+}
+
+func (x Index) projection() *types.Projection {
+	if x.Holds == nil {
+		return &types.Projection{ProjectionType: types.ProjectionTypeAll}
+	}
+	return &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: x.Holds}
 }
 
 func schema(partition, sort string) []types.KeySchemaElement {

@@ -164,6 +164,15 @@ func (o *Object) OptionalInteger(name string, rule *value.Integer) (n int64, giv
 	return n, true
 }
 
+// Integer is OptionalInteger for a number that is required.
+func (o *Object) Integer(name string, rule *value.Integer) int64 {
+	n, given := o.OptionalInteger(name, rule)
+	if !given {
+		o.Missing(name)
+	}
+	return n
+}
+
 // The bounds of what OptionalNumber takes, on either side of zero.
 const (
 	Largest  = 1e15

@@ -83,6 +83,9 @@ type Answer struct {
 	Body any
 	// ETag is the entity tag of what a GET answers; If-None-Match is held against it.
 	ETag string
+	// NotModified is the operation's own word on whether the caller has the answer already; nil:
+	// If-None-Match tells.
+	NotModified *bool
 	// Serve, where set, writes the whole answer by itself; the fields above are not used.
 	Serve http.HandlerFunc
 }
@@ -124,7 +127,7 @@ func (a Answer) write(w http.ResponseWriter, r *http.Request) error {
 	}
 	if a.ETag != "" {
 		h.Set("ETag", a.ETag)
-		if request.NotModified(r, a.ETag) {
+		if a.NotModified != nil && *a.NotModified || a.NotModified == nil && request.NotModified(r, a.ETag) {
 			w.WriteHeader(http.StatusNotModified)
 			return nil
 		}

@@ -77,7 +77,7 @@ func FuzzEvent(f *testing.F) {
 			return
 		}
 		context := e.RequestContext.Authorizer
-		if context["userId"] != seen.UserID || context["issuer"] != seen.Issuer || seen.UserID == "" || !seen.Has(auth.PlatformOwner) {
+		if context["userId"] != seen.UserID || context["issuer"] != seen.Issuer || seen.UserID == "" || !seen.Has(operations.Get("get-rollout").Roles...) {
 			t.Fatalf("took the caller for %+v; the context is %v", *seen, context)
 		}
 	})

@@ -44,11 +44,15 @@ const (
 	UnsupportedMediaType   Code = "UNSUPPORTED_MEDIA_TYPE"
 	ReleaseNotPublished    Code = "RELEASE_NOT_PUBLISHED"
 	IdempotencyKeyReused   Code = "IDEMPOTENCY_KEY_REUSED"
-	RateLimited            Code = "RATE_LIMITED"
-	Internal               Code = "INTERNAL"
-	BadGateway             Code = "BAD_GATEWAY"
-	Unavailable            Code = "UNAVAILABLE"
-	Timeout                Code = "TIMEOUT"
+	// FactoryNotInOrganization: a box is to stand in a factory of another organization.
+	FactoryNotInOrganization Code = "FACTORY_NOT_IN_ORGANIZATION"
+	// ReportStale: a box reports about another version than it was offered.
+	ReportStale Code = "REPORT_STALE"
+	RateLimited Code = "RATE_LIMITED"
+	Internal    Code = "INTERNAL"
+	BadGateway  Code = "BAD_GATEWAY"
+	Unavailable Code = "UNAVAILABLE"
+	Timeout     Code = "TIMEOUT"
 )
 
 // A Kind is what all failures of one code share.
@@ -77,10 +81,12 @@ var Kinds = []Kind{
 	{ContentChanged, http.StatusConflict, "The content is not the one that was named"},
 	{EffectivityFull, http.StatusConflict, "The method has no room for another decision"},
 	{Conflict, http.StatusConflict, "The resource is in conflict with the request"},
+	{ReportStale, http.StatusConflict, "The report is about another version than the box was offered"},
 	{PreconditionFailed, http.StatusPreconditionFailed, "The precondition does not hold"},
 	{BodyTooLarge, http.StatusRequestEntityTooLarge, "The body is too large"},
 	{UnsupportedMediaType, http.StatusUnsupportedMediaType, "The body must be JSON"},
 	{ReleaseNotPublished, http.StatusUnprocessableEntity, "The version was never published"},
+	{FactoryNotInOrganization, http.StatusUnprocessableEntity, "The factory does not belong to the organization"},
 	{MethodIncomplete, http.StatusUnprocessableEntity, "The version is not complete"},
 	{IdempotencyKeyReused, http.StatusUnprocessableEntity, "The idempotency key belongs to another request"},
 	{RateLimited, http.StatusTooManyRequests, "The fair-use limit is reached"},

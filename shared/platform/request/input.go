@@ -108,6 +108,15 @@ func (in *Input) Query(name string, rule *value.Text) (value string, given bool)
 	return in.apply(name, raw, rule), true
 }
 
+// RequiredQuery returns a query parameter that has to be given, once.
+func (in *Input) RequiredQuery(name string, rule *value.Text) string {
+	value, given := in.Query(name, rule)
+	if !given {
+		in.parameter(name, "required", "is required")
+	}
+	return value
+}
+
 // QueryInteger returns an optional whole number between least and most, or the fallback.
 func (in *Input) QueryInteger(name string, least, most, fallback int) int {
 	raw, given := in.queryOnce(name)

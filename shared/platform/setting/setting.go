@@ -36,11 +36,17 @@ const (
 	// LogSamplePolls is how many polls are logged: one success in so many. What fails and what is
 	// refused is always logged.
 	LogSamplePolls Name = "LOG_SAMPLE_POLLS"
-	// PollIntervalSeconds is how often a box is told to poll.
+	// PollIntervalSeconds is how often a box is told to poll while something goes on on its channel.
 	PollIntervalSeconds Name = "POLL_INTERVAL_SECONDS"
+	// IdlePollIntervalSeconds is how often it is told to poll while nothing does.
+	IdlePollIntervalSeconds Name = "IDLE_POLL_INTERVAL_SECONDS"
 	// ChannelCacheSeconds is how long a container may answer from a channel's row that it has read. More
 	// than 2 would break the promise that a halt reaches every poll within 2 s.
 	ChannelCacheSeconds Name = "CHANNEL_CACHE_SECONDS"
+	// ReportShards is over how many partitions of an index the boxes of a channel are spread. It is part of
+	// what is stored: all functions have the same, and it never becomes less. Only the embedded store, which
+	// looks at every row for each partition, has another than the default.
+	ReportShards Name = "REPORT_SHARDS"
 
 	// FleetIssuers are the issuers of tokens that grant the role edge, separated by spaces, in the order of
 	// the authorizer's setting. The first is that of boxes that name none.
@@ -73,6 +79,8 @@ var Numbers = map[Name]Number{
 	LimitDeadlineMS:          {100, 1, 5000},
 	LogSamplePolls:           {100, 1, 1_000_000},
 	PollIntervalSeconds:      {60, 1, 86_400},
+	IdlePollIntervalSeconds:  {300, 1, 86_400},
+	ReportShards:             {32, 1, 32},
 	ChannelCacheSeconds:      {2, 0, 2},
 	CopilotTimeoutSeconds:    {25, 1, 27},
 }

@@ -24,6 +24,7 @@ type Unit string
 const (
 	Count        Unit = "Count"
 	Milliseconds Unit = "Milliseconds"
+	Seconds      Unit = "Seconds"
 )
 
 // A Metric is one figure, or several of one kind.

@@ -55,6 +55,16 @@ func (s *Store) Owned(ctx context.Context, caller auth.Principal, id string) (Fa
 	return f, err
 }
 
+// Of tells why a factory cannot be named for what belongs to an organization: FACTORY_NOT_IN_ORGANIZATION
+// where it is another's or does not exist.
+func (s *Store) Of(ctx context.Context, organizationID, id string) error {
+	f, err := s.find(ctx, id)
+	if err == nil && (f.Revision == 0 || f.OrganizationID != organizationID) {
+		return problem.New(problem.FactoryNotInOrganization, "Organization %s has no factory %s.", organizationID, id)
+	}
+	return err
+}
+
 // Put registers a factory or renames it, and tells whether it is new. It returns CONFLICT for another
 // organization than the factory has, and PRECONDITION_FAILED.
 func (s *Store) Put(ctx context.Context, from audit.Origin, id string, r Registration, when request.Preconditions) (created bool, err error) {

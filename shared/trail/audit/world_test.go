@@ -36,6 +36,7 @@ type container struct {
 	machines     *machine.Store
 	methods      *method.Store
 	edges        *edge.Store
+	registry     *edge.Registry
 }
 
 // A change is what the trail must say of something that was done.
@@ -83,7 +84,7 @@ func newWorld(client *dynamodb.Client, skews ...time.Duration) *world {
 			return w.now.Add(skew)
 		})
 		w.containers = append(w.containers, container{
-			release.NewStore(db), publication.NewStore(db), rollout.NewStore(db), factory.NewStore(db), machine.NewStore(db), method.NewStore(db), edge.NewStore(db)})
+			release.NewStore(db), publication.NewStore(db), rollout.NewStore(db), factory.NewStore(db), machine.NewStore(db), method.NewStore(db), edge.NewStore(db), edge.NewRegistry(db, 1)})
 	}
 	w.log = audit.NewLog(dynamo.Open(client, time.Now))
 	return w
@@ -124,7 +125,7 @@ func (w *world) steps() map[string]step {
 func (w *world) putEdge(t *rapid.T, c container, user string) error {
 	w.names++
 	id, name := w.factory+rapid.SampledFrom([]string{"-1", "-2", "-3", "-4"}).Draw(t, "box"), "EdgeReassigned"
-	created, err := c.edges.Put(admission.Unlimited(context.Background()), origin(user), id,
+	created, err := c.registry.Put(admission.Unlimited(context.Background()), origin(user), id,
 		edge.Assignment{EdgeType: w.edgeType, Channel: fmt.Sprintf("c%d", w.names), OrganizationID: organization}, request.Preconditions{})
 	if err != nil {
 		return err

@@ -136,7 +136,7 @@ func boxes(ctx context.Context, owner *ClientWithResponses, url string, id uuid.
 		if got := poll.JSON200; got.Version != want.Version || got.Source != want.Source || (got.RolloutId == nil) != (want.RolloutId == nil) {
 			return fmt.Errorf("%s is told %+v", box, got)
 		}
-		again, err := itself.GetManifestWithResponse(ctx, box, &GetManifestParams{Installed: ptr("1.0.0"), IfNoneMatch: &poll.Headers200.ETag})
+		again, err := itself.GetManifestWithResponse(ctx, box, &GetManifestParams{Installed: ptr("1.0.0"), IfNoneMatch: poll.Headers200.ETag})
 		if err := is(err, again.HTTPResponse, again.Body, 304); err != nil {
 			return err
 		}

@@ -51,22 +51,29 @@ func Each(t *testing.T, test func(t *testing.T, client *dynamodb.Client)) {
 	if err := start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("embedded", func(t *testing.T) {
-		embedded, err := dynamolocal.Embedded()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { embedded.Close() })
-		if err := dynamolocal.CreateTables(t.Context(), embedded.Client()); err != nil {
-			t.Fatal(err)
-		}
-		test(t, embedded.Client())
-	})
+	t.Run("embedded", func(t *testing.T) { test(t, Embedded(t)) })
 	for _, r := range references {
 		if endpoint := os.Getenv(r.variable); endpoint != "" {
 			t.Run(r.name, func(t *testing.T) { test(t, dynamolocal.External(endpoint).Client()) })
 		}
 	}
+}
+
+// Embedded is an embedded store of the test's own, for what no other test's items may stand beside.
+func Embedded(t *testing.T) *dynamodb.Client {
+	t.Helper()
+	if err := start(); err != nil {
+		t.Fatal(err)
+	}
+	embedded, err := dynamolocal.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { embedded.Close() })
+	if err := dynamolocal.CreateTables(t.Context(), embedded.Client()); err != nil {
+		t.Fatal(err)
+	}
+	return embedded.Client()
 }
 
 // Querying is a client that counts the queries that it is asked for.

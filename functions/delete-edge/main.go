@@ -1,0 +1,27 @@
+// Command delete-edge retires a box: 204, and it is out of every list and count from then on. A poll of a
+// retired box is answered with 404.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("delete-edge", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings))
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("edgeId", value.Name)
+		when := c.Preconditions()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		return lambdahttp.Empty(http.StatusNoContent), edges.Retire(c.Context(), c.Origin(), id, when)
+	}
+}

@@ -1,0 +1,26 @@
+// Command get-channel-progress answers which boxes of a release channel run what, by the last count or by a new one.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/fleet/progress"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("get-channel-progress", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	store := progress.NewStore(env.DB, progress.ReadSettings(env.Settings), nil)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		edgeType, channel := c.Path("edgeType", value.Name), c.Path("channel", value.Name)
+		fresh, _ := c.Query("fresh", progress.FreshRule)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		p, err := store.Channel(c.Context(), edgeType, channel, fresh == "true")
+		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: p}, err
+	}
+}

@@ -1,0 +1,36 @@
+// Command get-rollout-progress answers how far a rollout is, by the last count of its boxes or by a new one, for each
+// stage or for each factory.
+package main
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/progress"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("get-rollout-progress", wire) }
+
+var byRule = &value.Text{Pattern: `factory`, Says: "factory"}
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	store := progress.NewStore(env.DB, progress.ReadSettings(env.Settings),
+		func(ctx context.Context, subject string) (time.Time, error) {
+			return ratelimit.LastSeen(ctx, env.API, subject)
+		})
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", value.UUID)
+		_, byFactory := c.Query("by", byRule)
+		fresh, _ := c.Query("fresh", progress.FreshRule)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		p, err := store.Rollout(c.Context(), id, byFactory, fresh == "true")
+		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: p}, err
+	}
+}

@@ -1,0 +1,32 @@
+// Command get-update-why answers why a box is told what it is told, when it was last seen and what it last reported.
+package main
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("get-update-why", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	store := progress.NewStore(env.DB, progress.Settings{Shards: report.ReadShards(env.Settings)},
+		func(ctx context.Context, subject string) (time.Time, error) {
+			return ratelimit.LastSeen(ctx, env.API, subject)
+		})
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("edgeId", value.Name)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		why, err := store.Why(c.Context(), id)
+		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: why}, err
+	}
+}

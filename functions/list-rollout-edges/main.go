@@ -1,0 +1,38 @@
+// Command list-rollout-edges answers with the boxes that have come to a stand with what a rollout offered them.
+package main
+
+import (
+	"net/url"
+
+	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("list-rollout-edges", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	store := progress.NewStore(env.DB, progress.Settings{Shards: report.ReadShards(env.Settings)}, nil)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", value.UUID)
+		stand := report.Stand(c.RequiredQuery("stand", report.StandRule))
+		cursor := paging.ByCursor(c.Input)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		search, err := store.Search(c.Context(), id, stand)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		query := paging.Query{Path: "/api/ota/rollouts/" + id + "/edges", Filter: url.Values{"stand": {string(stand)}}}
+		after, err := cursor.Position(query, search.IsPosition)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		page, err := search.Page(c.Context(), after, cursor.Limit)
+		return paging.Series(c, query, cursor.Limit, page, search.Position), err
+	}
+}

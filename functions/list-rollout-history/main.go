@@ -1,0 +1,30 @@
+// Command list-rollout-history answers with how a rollout went, one moment a minute, the newest first.
+package main
+
+import (
+	"wavegate/shared/fleet/progress"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("list-rollout-history", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	store := progress.NewStore(env.DB, progress.Settings{}, nil)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", value.UUID)
+		cursor := paging.ByCursor(c.Input)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		query := paging.Query{Path: "/api/ota/rollouts/" + id + "/progress/history"}
+		before, err := cursor.Position(query, progress.IsMoment)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		page, err := store.History(c.Context(), id, before, cursor.Limit)
+		return paging.Series(c, query, cursor.Limit, page, progress.PositionOf), err
+	}
+}

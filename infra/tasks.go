@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
+	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/operations"
+)
+
+// taskGroup is the group of the functions that a schedule calls.
+const taskGroup = "tasks"
+
+// taskAlarms watch what the tasks are for. A task runs once a minute, so the alarms on the functions, which
+// ask for several errors in a minute, never go off for one that fails.
+func (s *service) taskAlarms() []alarm {
+	tick := s.lambda(operations.Tick)
+	return []alarm{
+		{
+			kind: "tick-failing", says: "The active rollouts cannot be counted.",
+			metric: tick.metric("Errors", sum, ""), threshold: 1, minutes: 3, of: 5,
+		},
+		{
+			kind: "progress-old", says: "An active rollout was not counted for three minutes.",
+			metric: s.operation(operations.Tick).metric("ProgressAge", maximum, ""), threshold: 180, minutes: 3, of: 5,
+		},
+	}
+}
+
+// addTasks makes the functions that a schedule calls, and their schedules. A run that fails is not tried
+// again: the next one makes up for it, and a retry would run beside it.
+func (s *service) addTasks() {
+	for _, task := range operations.Tasks {
+		f := s.add(functionSpec{
+			name: task.ID, description: task.Summary, memoryMB: task.MemoryMB, timeout: task.Timeout,
+			grants: task.Grants, environment: s.operationEnvironment(task.Operation),
+		})
+		statements := []awsiam.PolicyStatement{allow(texts("lambda:InvokeFunction"), f.FunctionArn())}
+		role := awsiam.NewRole(s.stack, jsii.String(task.ID+"-schedule-role"), &awsiam.RoleProps{
+			Description: jsii.String("What the schedule of " + task.ID + " may do"),
+			AssumedBy:   awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), nil),
+			InlinePolicies: &map[string]awsiam.PolicyDocument{
+				"invoke": awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements}),
+			},
+		})
+		awsscheduler.NewCfnSchedule(s.stack, jsii.String(task.ID+"-schedule"), &awsscheduler.CfnScheduleProps{
+			Description:        jsii.String(task.Summary),
+			ScheduleExpression: jsii.String(fmt.Sprintf("rate(%d minute)", int(task.Every.Minutes()))),
+			FlexibleTimeWindow: &awsscheduler.CfnSchedule_FlexibleTimeWindowProperty{Mode: jsii.String("OFF")},
+			Target: &awsscheduler.CfnSchedule_TargetProperty{
+				Arn: f.FunctionArn(), RoleArn: role.RoleArn(),
+				RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
+					MaximumRetryAttempts: jsii.Number(0), MaximumEventAgeInSeconds: jsii.Number(task.Every.Seconds()),
+				},
+			},
+		})
+	}
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"testing"
+
+	"wavegate/shared/operations"
+)
+
+// TestTasks_AreCalledByTheirSchedule_AndNotTriedAgain: a retry would run beside the next run.
+func TestTasks_AreCalledByTheirSchedule_AndNotTriedAgain(t *testing.T) {
+	for stage, template := range stages() {
+		schedules := template.of("AWS::Scheduler::Schedule")
+		if len(schedules) != len(operations.Tasks) {
+			t.Errorf("%s has %d schedules for %d tasks", stage, len(schedules), len(operations.Tasks))
+		}
+		for _, s := range schedules {
+			target := value(s.Properties, "Target")
+			function := "${" + template.id(t, "AWS::Lambda::Function", operations.Tick) + ".Arn}"
+			if text(value(target, "Arn")) != function || s.Properties["ScheduleExpression"] != "rate(1 minute)" {
+				t.Errorf("%s: %v calls %s", stage, s.Properties["ScheduleExpression"], text(value(target, "Arn")))
+			}
+			if value(target, "RetryPolicy", "MaximumRetryAttempts") != 0.0 {
+				t.Errorf("%s: a run is tried again: %v", stage, value(target, "RetryPolicy"))
+			}
+		}
+	}
+}
+
+func TestTasks_AreWatched(t *testing.T) {
+	template, seen := prod(), map[string]bool{}
+	for _, a := range template.of("AWS::CloudWatch::Alarm") {
+		seen[kindOf(t, a)] = true
+	}
+	for _, kind := range []string{"tick-failing", "progress-old"} {
+		if !seen[kind] {
+			t.Errorf("there is no alarm %s", kind)
+		}
+	}
+}

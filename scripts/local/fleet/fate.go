@@ -1,0 +1,75 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"wavegate/shared/fleet/report"
+)
+
+// A fate is what becomes of a box that is brought a version.
+type fate int
+
+// Fates.
+const (
+	well     fate = iota // it installs the version and runs it
+	fails                // it reports that it cannot, each time it tries
+	bricks               // it dies of it, and is never heard of again
+	reverts              // it runs it for one poll and falls back to what it had
+	deferred             // a person at the machine puts it off
+)
+
+// A share is a part of the boxes, from 0 to 1. It is written in percent.
+type share float64
+
+// String implements flag.Value.
+func (s *share) String() string { return strconv.FormatFloat(float64(*s)*100, 'g', -1, 64) + "%" }
+
+// Set implements flag.Value.
+func (s *share) Set(text string) error {
+	n, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || !(n >= 0 && n <= 100) {
+		return errors.New("must be a percentage, for example 2%")
+	}
+	*s = share(n / 100)
+	return nil
+}
+
+// chances are the shares of the boxes that meet each fate with a version. The rest do well.
+type chances struct{ fail, brick, revert, deferred share }
+
+func (c *chances) flags(flags *flag.FlagSet) {
+	flags.Var(&c.fail, "fail", "")
+	flags.Var(&c.brick, "brick", "")
+	flags.Var(&c.revert, "revert", "")
+	flags.Var(&c.deferred, "defer", "")
+}
+
+func (c *chances) check() error {
+	if sum := c.fail + c.brick + c.revert + c.deferred; sum > 1 {
+		return fmt.Errorf("--fail, --brick, --revert and --defer come to %v, which is more than all boxes", &sum)
+	}
+	return nil
+}
+
+// of draws the fate of a box with a version, and why it fails if it does. It is always the same.
+func (c *chances) of(id, version string) (fate, report.Code) {
+	sum := sha256.Sum256([]byte("fate/" + version + "/" + id))
+	drawn := share(binary.BigEndian.Uint32(sum[:4])) / (1 << 32)
+	code := report.Codes[int(sum[4])%len(report.Codes)]
+	for _, f := range []struct {
+		fate fate
+		part share
+	}{{fails, c.fail}, {bricks, c.brick}, {reverts, c.revert}, {deferred, c.deferred}} {
+		if drawn < f.part {
+			return f.fate, code
+		}
+		drawn -= f.part
+	}
+	return well, code
+}

@@ -1,0 +1,43 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"wavegate/shared/operations"
+)
+
+// RunTask has a task's function do its work once, as its schedule does.
+func (s *Service) RunTask(ctx context.Context, id string) error {
+	f, known := s.functions[id]
+	if !known {
+		return fmt.Errorf("service: there is no task %s", id)
+	}
+	_, err := f.Invoke(ctx, []byte("{}"))
+	return err
+}
+
+// schedule runs every task by its schedule until the service stops. A run that fails is logged by the
+// function itself and is made up for by the next.
+func (s *Service) schedule() {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	for _, task := range operations.Tasks {
+		running.Go(func() {
+			for ticker := time.NewTicker(task.Every); ; {
+				select {
+				case <-ctx.Done():
+					ticker.Stop()
+					return
+				case <-ticker.C:
+					if err := s.RunTask(ctx, task.ID); err != nil && ctx.Err() == nil {
+						s.logs.add(task.ID, "the task failed: "+err.Error())
+					}
+				}
+			}
+		})
+	}
+	s.onStop(func() { cancel(); running.Wait() })
+}

@@ -1,0 +1,44 @@
+package ratelimit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+)
+
+// Subject is the name that a user's ordinary calls are counted under.
+func Subject(user string) string { return userKey(user) }
+
+// LastSeen is when a subject's last call was admitted, exact to half a second. It costs what a read
+// costs and no write: the count of the call says so. It is zero when that is not known: the subject made
+// no call in the last 35 days, or its item was lost. A call that was rejected, or that passed uncounted
+// while the store was in trouble, does not count as seen.
+func LastSeen(ctx context.Context, api Getter, subject string) (time.Time, error) {
+	out, err := api.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(dynamo.RateCounters.Name()),
+		Key:       map[string]types.AttributeValue{attrSubject: &types.AttributeValueMemberS{Value: subject}},
+	})
+	if err != nil {
+		return time.Time{}, problem.Wrap(fmt.Errorf("ratelimit: read a counter: %w", err), problem.Unavailable,
+			"It cannot be read at the moment when a box was last seen.").After(time.Second)
+	}
+	it, err := slotLog.decode(out.Item)
+	if err != nil {
+		return time.Time{}, err
+	}
+	newest, found := it.newest()
+	if !found {
+		return time.Time{}, nil
+	}
+	return slotLog.start(newest), nil
+}
+
+// start is the instant at which a slot begins.
+func (r rules) start(s slot) time.Time { return time.UnixMilli(int64(s) * r.slot.Milliseconds()).UTC() }

@@ -1,0 +1,75 @@
+package ratelimit
+
+import (
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo/dynamotest"
+)
+
+func TestLastSeen_IsTheLastAdmittedCall_ToHalfASecond(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		user := "https://fleet.example " + uuid.NewString()
+		if seen, err := LastSeen(t.Context(), client, Subject(user)); err != nil || !seen.IsZero() {
+			t.Fatalf("a box that never called was seen at %v, %v", seen, err)
+		}
+		now := time.Now()
+		limiter := New(Config{Store: client, Limits: Limits{User: 3}, Clock: func() time.Time { return now }, Deadline: 10 * time.Second})
+		call := func(want Outcome) {
+			t.Helper()
+			if d := limiter.Admit(t.Context(), Caller{User: user, Box: true}, operations.Ordinary); d.Outcome != want {
+				t.Fatalf("got %+v", d)
+			}
+		}
+		check := func(want time.Time) {
+			t.Helper()
+			seen, err := LastSeen(t.Context(), client, Subject(user))
+			if age := want.Sub(seen); err != nil || age < 0 || age >= 500*time.Millisecond {
+				t.Fatalf("seen at %v, %v, called at %v", seen, err, want)
+			}
+		}
+		for _, gap := range []time.Duration{0, time.Second, 700 * time.Millisecond} {
+			now = now.Add(gap)
+			call(Admitted)
+			check(now)
+		}
+		last := now
+		now = now.Add(10 * time.Second)
+		call(Rejected)
+		check(last)
+		for _, gap := range []time.Duration{time.Minute, time.Hour, 34 * 24 * time.Hour, 34*time.Minute + 8*time.Second} {
+			now = now.Add(gap)
+			call(Admitted)
+			check(now)
+		}
+	})
+}
+
+func TestRoll_ItemOfABoxThatPolls_KeepsItsTTLFor35Days(t *testing.T) {
+	m := newModel(slotLog)
+	now := epoch
+	for range 200 {
+		a := slotLog.begin(now, 600)
+		for {
+			it, applied, err := m.apply(t.Context(), subjectKey, a.next)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, done := a.answered(it, applied); done {
+				break
+			}
+		}
+		s := m.items[subjectKey]
+		if days := time.Unix(s.ttl, 0).Sub(now).Hours() / 24; days < 34.9 || days > 35.1 {
+			t.Fatalf("the item is kept for %.1f days", days)
+		}
+		if bytes := size(subjectKey, s); bytes > 600 {
+			t.Fatalf("the item of a box that polls each minute has %d bytes", bytes)
+		}
+		now = now.Add(time.Minute)
+	}
+}

@@ -1,0 +1,57 @@
+package edge
+
+import (
+	"context"
+	"time"
+
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
+)
+
+// A Registry registers boxes and retires them.
+type Registry struct {
+	db      *dynamo.DB
+	reports *report.Store
+}
+
+// NewRegistry makes a registry.
+func NewRegistry(db *dynamo.DB, shards report.Shards) *Registry {
+	return &Registry{db, report.NewStore(db, shards)}
+}
+
+// Put registers a box or assigns it anew, and tells whether it is new. It returns PRECONDITION_FAILED, what
+// the reads beside return, and CONFLICT when the box keeps changing. The channel need not exist yet: boxes
+// may be registered before the first release is published to them.
+func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assignment, when request.Preconditions,
+	beside ...func(context.Context) error) (created bool, err error) {
+	return r.change(ctx, from, id, when, func(was Edge, at time.Time) (Edge, string, error) {
+		next, event := was.assign(id, a, at)
+		return next, event, nil
+	}, beside...)
+}
+
+// Retire takes a box's registration back. It is then out of every list and every count, and a poll of it
+// is NOT_FOUND, as it is here for a box that does not exist. It returns PRECONDITION_FAILED, and CONFLICT
+// when the box keeps changing.
+func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, when request.Preconditions) error {
+	_, err := r.change(ctx, from, id, when, func(was Edge, at time.Time) (Edge, string, error) { return was.retire(at) })
+	return err
+}
+
+// change changes a box and, in the same transaction, its report row, so that a census counts the box
+// where it belongs.
+func (r *Registry) change(ctx context.Context, from audit.Origin, id string, when request.Preconditions,
+	rule change.Rule[Edge], beside ...func(context.Context) error) (created bool, err error) {
+	var row report.Row
+	k := kind
+	k.Along = func(next Edge) []dynamo.Part {
+		return []dynamo.Part{r.reports.Part(row, row.Registered(next.registration()))}
+	}
+	return change.Put(ctx, r.db, from, k, key(id), when, rule, append(beside, func(ctx context.Context) (err error) {
+		row, err = r.reports.Get(ctx, id)
+		return err
+	})...)
+}

@@ -1,0 +1,46 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+)
+
+// Reports takes what boxes report beside their polls.
+type Reports struct {
+	edges   *Store
+	reports *report.Store
+	issuers Issuers
+}
+
+// NewReports makes one.
+func NewReports(db *dynamo.DB, shards report.Shards, issuers Issuers) *Reports {
+	return &Reports{NewStore(db), report.NewStore(db, shards), issuers}
+}
+
+// Take takes an outcome and returns what the box is to do then. It returns NOT_FOUND for a box that is not
+// registered and for one that the issuer of the caller's token does not speak for, and REPORT_STALE when the outcome is about another version than the box was offered.
+func (r *Reports) Take(ctx context.Context, id, issuer string, o report.Outcome) (report.Answer, error) {
+	e, err := r.edges.polled(ctx, id)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	if !r.issuers.SpeaksFor(e, issuer) {
+		return report.Answer{}, problem.Missing()
+	}
+	row, err := r.reports.Observe(ctx, e.registration(), o)
+	if errors.Is(err, report.ErrOutdated) {
+		return report.Answer{}, problem.Wrap(err, problem.Unavailable, "The box was registered anew a moment ago; try again after the given time.").After(time.Second)
+	}
+	if err != nil {
+		return report.Answer{}, err
+	}
+	if !row.Accepts(o.Version) {
+		return report.Answer{}, problem.New(problem.ReportStale, "The box was not offered version %s last; poll, and report about what it is offered then.", o.Version)
+	}
+	return report.Reply(row, o), nil
+}

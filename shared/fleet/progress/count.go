@@ -1,0 +1,135 @@
+package progress
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+)
+
+// atOnce is how many requests a count makes side by side.
+const atOnce = 16
+
+// each hands the boxes of a channel to one accumulator per shard, and returns them when all were read.
+func each[A any](ctx context.Context, s *Store, pair string, make func() A, add func(A, report.Entry)) ([]A, error) {
+	parts := []A{}
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for shard := range s.reports.Shards() {
+		group.Go(func() error {
+			part := make()
+			if err := s.reports.Each(ctx, pair, shard, func(e report.Entry) { add(part, e) }); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			parts = append(parts, part)
+			return nil
+		})
+	}
+	return parts, group.Wait()
+}
+
+// census counts the boxes of a rollout's channel.
+func (s *Store) census(ctx context.Context, r rollout.Rollout) (*Census, error) {
+	parts, err := each(ctx, s, release.Pair(r.EdgeType, r.Channel), func() *Census { return NewCensus(r) }, (*Census).Add)
+	if err != nil {
+		return nil, err
+	}
+	sum := NewCensus(r)
+	for _, part := range parts {
+		sum.Merge(part)
+	}
+	return sum, nil
+}
+
+// count counts a rollout, looks when a sample of its boxes was last seen, and adds to its history.
+func (s *Store) count(ctx context.Context, r rollout.Rollout, byFactory bool) (Progress, error) {
+	now := s.db.Now()
+	c, err := s.census(ctx, r)
+	if err != nil {
+		return Progress{}, err
+	}
+	sightings, err := s.sightings(ctx, r.ID, c.Awaited.Chosen())
+	if err != nil {
+		return Progress{}, err
+	}
+	p := Progress{
+		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
+		Silent: Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.PollInterval)),
+	}
+	if byFactory {
+		p.Factories, p.MoreFactories = troubled(c.Factories)
+	}
+	return p, s.remember(ctx, p)
+}
+
+// sightings looks up the boxes of a sample. One that has moved on meanwhile is looked at all the same,
+// with no offer that could be silent.
+func (s *Store) sightings(ctx context.Context, rolloutID string, boxes []report.Entry) ([]Sighting, error) {
+	list := make([]Sighting, len(boxes))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i, e := range boxes {
+		group.Go(func() error {
+			row, err := s.reports.Get(ctx, e.EdgeID)
+			if err != nil {
+				return err
+			}
+			list[i].EdgeID = e.EdgeID
+			if row.Offer != nil && row.Offer.RolloutID == rolloutID {
+				list[i].Offer = *row.Offer
+			}
+			if row.Subject == "" {
+				return nil
+			}
+			list[i].LastSeen, err = s.seen(ctx, row.Subject)
+			return err
+		})
+	}
+	return list, group.Wait()
+}
+
+// MostFactories bounds the factories of an answer.
+const MostFactories = 1000
+
+// troubled lists factories, those with the most failed and reverted boxes first.
+func troubled(by map[string]Counts) (list []Factory, more int) {
+	for id, n := range by {
+		list = append(list, Factory{id, n})
+	}
+	slices.SortFunc(list, func(a, b Factory) int {
+		return cmp.Or(cmp.Compare(b.Failed+b.Reverted, a.Failed+a.Reverted), cmp.Compare(b.Expected, a.Expected), cmp.Compare(a.FactoryID, b.FactoryID))
+	})
+	if len(list) > MostFactories {
+		return list[:MostFactories], len(list) - MostFactories
+	}
+	return list, 0
+}
+
+func (s *Store) countChannel(ctx context.Context, edgeType, channel string) (Channel, error) {
+	c := Channel{EdgeType: edgeType, Channel: channel, AsOf: s.db.Now()}
+	parts, err := each(ctx, s, release.Pair(edgeType, channel), func() *Versions { return &Versions{} }, (*Versions).Add)
+	var sum Versions
+	for _, part := range parts {
+		sum.Merge(*part)
+	}
+	c.Boxes, c.Unknown = sum.Boxes(), sum.Unknown()
+	c.Versions, c.OtherVersions = sum.List()
+	return c, err
+}
+
+// errEnough ends a walk.
+var errEnough = errors.New("progress: enough was read")
+
+// Deadline is how long a tick may take: a little less than the time until the next one.
+const Deadline = 55 * time.Second

@@ -1,0 +1,48 @@
+package progress
+
+import (
+	"cmp"
+	"slices"
+
+	"wavegate/shared/fleet/report"
+)
+
+// SampleSize is the most boxes whose last poll a tick looks up.
+const SampleSize = 1000
+
+// A Sample is a number of boxes and, where they are more than SampleSize, a random choice of them: those
+// with the least hashes. A box that is chosen stays so while the others are the same, so a sample does
+// not jump from minute to minute.
+type Sample struct {
+	Boxes  int
+	chosen []report.Entry
+}
+
+// Add adds a box.
+func (s *Sample) Add(e report.Entry) {
+	s.Boxes++
+	s.chosen = append(s.chosen, e)
+	if len(s.chosen) >= 2*SampleSize {
+		s.cut()
+	}
+}
+
+// Merge adds the boxes of another sample.
+func (s *Sample) Merge(other Sample) {
+	s.Boxes += other.Boxes
+	s.chosen = append(s.chosen, other.chosen...)
+	s.cut()
+}
+
+// Chosen are the boxes of the sample, in the order of their hashes.
+func (s *Sample) Chosen() []report.Entry {
+	s.cut()
+	return slices.Clone(s.chosen)
+}
+
+func (s *Sample) cut() {
+	slices.SortFunc(s.chosen, func(a, b report.Entry) int {
+		return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.EdgeID, b.EdgeID))
+	})
+	s.chosen = s.chosen[:min(len(s.chosen), SampleSize)]
+}

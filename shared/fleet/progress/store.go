@@ -1,0 +1,282 @@
+package progress
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
+	"wavegate/shared/platform/value"
+)
+
+// A Progress is how far a rollout is.
+type Progress struct {
+	RolloutID     string    `json:"rolloutId"`
+	AsOf          time.Time `json:"asOf"` // when it was counted
+	StagedPercent int       `json:"staged_percent"`
+	Stages        []Stage   `json:"stages"`
+	// Failures are the failed boxes by why they failed.
+	Failures map[report.Code]int `json:"failures"`
+	Silent   Silence             `json:"silent"`
+	// Factories tells the same by factory, where that was asked for; MoreFactories are left out.
+	Factories     []Factory `json:"factories,omitempty"`
+	MoreFactories int       `json:"moreFactories,omitempty"`
+}
+
+// Factory is the boxes of one factory that the rollout reaches; those of no factory have no id.
+type Factory struct {
+	FactoryID string `json:"factoryId,omitempty"`
+	Counts
+}
+
+// Channel is which boxes of a release channel run what.
+type Channel struct {
+	EdgeType string    `json:"edgeType"`
+	Channel  string    `json:"channel"`
+	AsOf     time.Time `json:"asOf"`
+	Boxes    int       `json:"boxes"`
+	Unknown  int       `json:"unknown"` // of them, those that never said what they run
+	Versions []Version `json:"versions"`
+	// OtherVersions is how many boxes run a version that is left out.
+	OtherVersions int `json:"otherVersions"`
+}
+
+// LastSeen tells when the subject of a box made its last call; zero: that is not known.
+type LastSeen func(ctx context.Context, subject string) (time.Time, error)
+
+// Settings of what is counted.
+type Settings struct {
+	Shards       report.Shards
+	PollInterval time.Duration
+}
+
+// SettingNames are those that ReadSettings reads.
+var SettingNames = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds}
+
+// ReadSettings reads the settings.
+func ReadSettings(r *setting.Reader) Settings {
+	return Settings{
+		Shards:       report.ReadShards(r),
+		PollInterval: time.Duration(r.Number(setting.PollIntervalSeconds)) * time.Second,
+	}
+}
+
+// A Store counts boxes and keeps what was counted.
+type Store struct {
+	db       *dynamo.DB
+	reports  *report.Store
+	rollouts *rollout.Store
+	releases *release.Store
+	seen     LastSeen
+	settings Settings
+}
+
+// NewStore makes a store.
+func NewStore(db *dynamo.DB, settings Settings, seen LastSeen) *Store {
+	return &Store{
+		db: db, reports: report.NewStore(db, settings.Shards), rollouts: rollout.NewStore(db), releases: release.NewStore(db),
+		seen: seen, settings: settings,
+	}
+}
+
+// How old a count may be that is answered with: one that the caller wants anew, and any other. A rollout
+// that is active is counted once a minute, so the latter is only reached where ticks fail or the rollout
+// has ended.
+const (
+	freshAge = 10 * time.Second
+	countAge = 90 * time.Second
+)
+
+// FreshRule is that of whether a caller wants a new count.
+var FreshRule = &value.Text{Pattern: `true|false`, Says: "true or false"}
+
+func ageOf(fresh bool) time.Duration {
+	if fresh {
+		return freshAge
+	}
+	return countAge
+}
+
+// Rollout returns how far a rollout is, by the last count; or by a new one if the last is old, or if that
+// is asked for and the last is ten seconds old. What was counted last stays with a rollout whose channel
+// has gone on: nothing is counted of it any more. It returns NOT_FOUND, and UNAVAILABLE while the first
+// count is under way.
+//
+// By factory it is counted when it is asked for, those with the most failed and reverted boxes first.
+func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (Progress, error) {
+	part := partLatest
+	if byFactory {
+		part = partFactories
+	}
+	return s.ofRollout(ctx, id, part, ageOf(fresh))
+}
+
+// Channel returns which boxes of a channel run what. It is counted when it is asked for. It returns
+// NOT_FOUND for a channel that does not exist.
+func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh bool) (Channel, error) {
+	if _, err := s.releases.Get(ctx, edgeType, channel); err != nil {
+		return Channel{}, err
+	}
+	pair := release.Pair(edgeType, channel)
+	return counted(ctx, s, "channel#"+pair, partLatest, ageOf(fresh), func(ctx context.Context) (Channel, error) {
+		return s.countChannel(ctx, edgeType, channel)
+	})
+}
+
+func (s *Store) ofRollout(ctx context.Context, id, part string, age time.Duration) (Progress, error) {
+	r, err := s.rollouts.Get(ctx, id)
+	if err != nil {
+		return Progress{}, err
+	}
+	row, err := s.releases.Row(ctx, r.EdgeType, r.Channel)
+	if err != nil {
+		return Progress{}, err
+	}
+	if row.Rollout != nil && row.Rollout.ID == id {
+		return counted(ctx, s, id, part, age, func(ctx context.Context) (Progress, error) { return s.count(ctx, r, part == partFactories) })
+	}
+	h, err := readHead[Progress](ctx, s, id, part)
+	if err == nil && h.Answer == nil {
+		err = problem.New(problem.NotFound, "Nothing was counted of the rollout while it lasted, and its channel has gone on.")
+	}
+	if err != nil {
+		return Progress{}, err
+	}
+	return *h.Answer, nil
+}
+
+// Parts of a subject in the table, beside its hours.
+const (
+	partLatest    = "latest"
+	partFactories = "factories"
+)
+
+// A head is the last answer to a question, and when a count for it was last begun.
+type head[T any] struct {
+	Subject  string    `json:"subject"`
+	Part     string    `json:"part"`
+	Begun    time.Time `json:"begun"`
+	AsOf     time.Time `json:"asOf"` // of the answer
+	Answer   *T        `json:"answer,omitempty"`
+	Revision int64     `json:"revision"`
+}
+
+func readHead[T any](ctx context.Context, s *Store, subject, part string) (head[T], error) {
+	h := head[T]{Subject: subject, Part: part}
+	_, err := s.db.Get(ctx, dynamo.Progress, dynamo.Key{"subject": subject, "part": part}, &h)
+	return h, err
+}
+
+// counted is the last answer if it is not older than age, and otherwise a new one. A count is begun at
+// most once in freshAge, whoever asks: the others are answered with the last one.
+func counted[T any](ctx context.Context, s *Store, subject, part string, age time.Duration, count func(context.Context) (T, error)) (T, error) {
+	var none T
+	h, err := readHead[T](ctx, s, subject, part)
+	if err != nil {
+		return none, err
+	}
+	now := s.db.Now()
+	if h.Answer != nil && now.Sub(h.AsOf) < age {
+		return *h.Answer, nil
+	}
+	claimed := h
+	claimed.Begun = now
+	claimed.Revision++
+	if now.Sub(h.Begun) >= freshAge {
+		err = s.db.Put(ctx, dynamo.Progress, claimed, dynamo.AtRevision("subject", h.Revision))
+	}
+	if now.Sub(h.Begun) < freshAge || dynamo.Refused(err, "item") {
+		if h.Answer == nil {
+			return none, problem.Wrap(errCounting, problem.Unavailable, "The boxes are being counted for the first time; try again after the given time.").After(2 * time.Second)
+		}
+		return *h.Answer, nil
+	}
+	if err != nil {
+		return none, err
+	}
+	answer, err := count(ctx)
+	if err != nil {
+		return none, err
+	}
+	done := claimed
+	done.Answer, done.AsOf = &answer, now
+	done.Revision++
+	err = s.db.Put(ctx, dynamo.Progress, done, dynamo.AtRevision("subject", claimed.Revision))
+	if dynamo.Refused(err, "item") {
+		err = nil // a later count was begun; this answer is right all the same
+	}
+	return answer, err
+}
+
+// errCounting is that the first count is under way.
+var errCounting = errors.New("progress: the first count is under way")
+
+// remember adds what was counted to the rollout's history.
+func (s *Store) remember(ctx context.Context, p Progress) error {
+	hour := Hour{Subject: p.RolloutID, Part: HourPart(p.AsOf)}
+	if _, err := s.db.Get(ctx, dynamo.Progress, dynamo.Key{"subject": hour.Subject, "part": hour.Part}, &hour); err != nil {
+		return err
+	}
+	next, changed := hour.With(Moment{At: p.AsOf, StagedPercent: p.StagedPercent, Counts: Total(p.Stages), Silent: p.Silent.Boxes})
+	if !changed {
+		return nil
+	}
+	err := s.db.Put(ctx, dynamo.Progress, next, dynamo.AtRevision("subject", hour.Revision))
+	if dynamo.Refused(err, "item") {
+		return nil // another count told of this minute
+	}
+	return err
+}
+
+// IsMoment tells whether a text is a place in a history.
+func IsMoment(text string) bool {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	return err == nil && at.UTC().Format(time.RFC3339Nano) == text
+}
+
+// PositionOf is a moment's place in a history.
+func PositionOf(m Moment) string { return m.At.UTC().Format(time.RFC3339Nano) }
+
+// History returns a page of a rollout's history, newest first, before a position of it, or from the end.
+// It returns NOT_FOUND.
+func (s *Store) History(ctx context.Context, id, before string, limit int) (dynamo.Page[Moment], error) {
+	if _, err := s.rollouts.Get(ctx, id); err != nil {
+		return dynamo.Page[Moment]{}, err
+	}
+	most := "hour$" // behind every hour
+	if before != "" {
+		at, err := time.Parse(time.RFC3339Nano, before)
+		if err != nil {
+			return dynamo.Page[Moment]{}, err
+		}
+		most = HourPart(at)
+	}
+	var page dynamo.Page[Moment]
+	of := dynamo.Selection{Table: dynamo.Progress, Partition: id, Least: hourPrefix, Most: most, Descending: true}
+	err := dynamo.Walk(ctx, s.db, of, nil, limit/60+2, func(h Hour) error {
+		for _, m := range slices.Backward(h.Moments) {
+			switch {
+			case before != "" && !earlier(m, before):
+			case len(page.Items) == limit:
+				page.More = true
+				return errEnough
+			default:
+				page.Items = append(page.Items, m)
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return page, err
+}
+
+func earlier(m Moment, position string) bool { return strings.Compare(PositionOf(m), position) < 0 }

@@ -1,0 +1,60 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+)
+
+// MostAttempts is how many attempts at one offer a box is asked to make.
+const MostAttempts = 3
+
+// How long a box is asked to wait. A failure doubles nothing that the box would have to remember: the
+// row knows the attempt.
+var (
+	afterFailure  = []time.Duration{5 * time.Minute, time.Hour} // after the first and the second
+	afterDeferral = time.Hour                                   // where the box names no end
+	leastDeferral = time.Minute
+	mostDeferral  = 24 * time.Hour
+)
+
+// spread is the part of a wait after a failure that boxes differ by, so that those which failed together
+// do not come back together.
+const spread = 0.25
+
+// An Answer tells a box what to do after its report.
+type Answer struct {
+	// RetryAfter is how long the box waits before it goes on.
+	RetryAfter time.Duration
+	// GiveUp is set when the box makes no more attempts at this version.
+	GiveUp bool
+}
+
+// Reply is the answer to an outcome, given the row that it led to. It is the same for a report that is
+// sent again.
+func Reply(row Row, o Outcome) Answer {
+	attempts := o.Attempt
+	if row.Offer != nil {
+		attempts = max(attempts, row.Offer.Attempts)
+	}
+	switch o.Stand {
+	case Failed:
+		if attempts >= MostAttempts {
+			return Answer{GiveUp: true}
+		}
+		wait := afterFailure[attempts-1]
+		return Answer{RetryAfter: wait + time.Duration(float64(wait)*spread*share(row.EdgeID))}
+	case Deferred:
+		if o.Until == nil {
+			return Answer{RetryAfter: afterDeferral}
+		}
+		return Answer{RetryAfter: min(max(o.Until.Sub(o.At), leastDeferral), mostDeferral)}
+	}
+	return Answer{}
+}
+
+// share places a box between 0 and 1.
+func share(edgeID string) float64 {
+	sum := sha256.Sum256([]byte("wait/" + edgeID))
+	return float64(binary.BigEndian.Uint32(sum[:4])) / (1 << 32)
+}

@@ -1,0 +1,148 @@
+package report
+
+import "time"
+
+// An Event is what a row is changed by: a Poll or an Outcome.
+type Event interface {
+	change(next *Row, was Row)
+	when() time.Time
+}
+
+// A Poll is a box's poll and its answer.
+type Poll struct {
+	Told string // the version of the answer
+	// RolloutID and Stage are those of the active rollout that the version is told by. They are empty
+	// where it is the channel's version, or what the box runs already and is kept on.
+	RolloutID string
+	Stage     int
+	Running   string // what the box says it runs; empty: it did not say
+	Subject   string // the name that the fair-use limiter counts the box under
+	At        time.Time
+}
+
+// An Outcome is what a box reports about the version that it was offered.
+type Outcome struct {
+	Version string
+	Attempt int   // 1 for the first attempt at the version
+	Stand   Stand // Working, Deferred or Failed
+	Code    Code
+	Detail  string
+	Until   *time.Time
+	At      time.Time
+}
+
+func (p Poll) when() time.Time    { return p.At }
+func (o Outcome) when() time.Time { return o.At }
+
+// Next is the row after an event, and whether it differs. An outcome of another version than the offered
+// one changes nothing; see Row.Accepts. A retired box's row never changes.
+func Next(was Row, e Event) (next Row, changed bool) {
+	next = was
+	if was.Retired {
+		return was, false
+	}
+	if was.Offer != nil {
+		offer := *was.Offer
+		next.Offer = &offer
+	}
+	e.change(&next, was)
+	if same(next, was) {
+		return was, false
+	}
+	next.Revision++
+	if next.Offer != nil && (was.Offer == nil || next.Offer.Stand != was.Offer.Stand || !sameOffer(*next.Offer, *was.Offer)) {
+		next.Offer.Since = e.when()
+	}
+	return next, true
+}
+
+// sameOffer tells whether two offers are one, at whatever stand.
+func sameOffer(a, b Offer) bool { return a.RolloutID == b.RolloutID && a.Version == b.Version }
+
+// same tells whether two rows say the same. Times are of what changed, so they alone are no change.
+func same(a, b Row) bool {
+	if a.Told != b.Told || a.Running != b.Running || a.Subject != b.Subject || (a.Offer == nil) != (b.Offer == nil) {
+		return false
+	}
+	if a.Offer == nil {
+		return true
+	}
+	x, y := *a.Offer, *b.Offer
+	untilSame := (x.Until == nil) == (y.Until == nil) && (x.Until == nil || x.Until.Equal(*y.Until))
+	x.Until, y.Until, x.Since, y.Since = nil, nil, time.Time{}, time.Time{}
+	return x == y && untilSame
+}
+
+// change judges first what the box runs by the offer that it had, and then what it is told.
+func (p Poll) change(next *Row, was Row) {
+	next.Told, next.Subject = p.Told, p.Subject
+	if p.Running != "" {
+		next.Running = p.Running
+	}
+	if next.Offer != nil {
+		next.Offer.judge(was.Running, next.Running, p.Told)
+	}
+	if !p.offers(*next) {
+		return
+	}
+	next.Offer = &Offer{RolloutID: p.RolloutID, Version: p.Told, Stage: p.Stage, From: next.Running, Stand: Offered}
+	if next.Running == p.Told {
+		next.Offer.Stand, next.Offer.From = Installed, ""
+	}
+}
+
+// judge moves an offer by what the box ran before and runs now.
+func (o *Offer) judge(before, running, told string) {
+	undecided := o.Stand == Offered || o.Stand == Working || o.Stand == Deferred
+	switch {
+	case running == o.Version && (undecided || before != running):
+		// A box that failed while it ran the version, for example its health check, stays failed until it
+		// has run something else between.
+		o.Stand, o.Code, o.Detail, o.Until = Installed, "", "", nil
+	case running != o.Version && o.Stand == Installed && (running != told || running == o.From):
+		// Not so where the box runs what it is told now and did not run before: it follows a telling whose
+		// row could not be written.
+		o.Stand = Reverted
+	}
+}
+
+// offers tells whether a poll's answer is another offer than the one that the box has.
+//
+// A rollout offers what it tells, also to a box that runs it already: that box belongs to the rollout
+// from then on. Otherwise being told what it runs is no offer, and neither is being told again what was
+// offered. So an offer outlives the halt of its rollout: boxes in flight are told the version that they
+// run, and what becomes of them still belongs to the rollout.
+func (p Poll) offers(row Row) bool {
+	if p.RolloutID != "" {
+		return row.Offer == nil || !sameOffer(*row.Offer, Offer{RolloutID: p.RolloutID, Version: p.Told})
+	}
+	return p.Told != row.Running && !row.Accepts(p.Told)
+}
+
+// change takes an outcome where it is newer than what is known.
+//
+// A failed or reverted box stays so until a poll says that it runs the version: what is known against a
+// release must not vanish while the box tries again.
+func (o Outcome) change(next *Row, _ Row) {
+	offer := next.Offer
+	if !next.Accepts(o.Version) || o.Attempt < offer.Attempts {
+		return
+	}
+	decided := offer.Stand == Installed || offer.Stand == Failed || offer.Stand == Reverted
+	switch {
+	case o.Stand == Failed && offer.Stand == Installed && o.Attempt == offer.FailedAttempt:
+		return // sent again, and a later attempt went well
+	case o.Stand == Failed:
+		offer.FailedAttempt = o.Attempt
+		if !offer.Bad() || o.Code.BlamesRelease() {
+			offer.Stand, offer.Code, offer.Detail, offer.Until = Failed, o.Code, o.Detail, nil
+		}
+	case decided:
+		return
+	case o.Stand == Deferred:
+		offer.Stand, offer.Detail, offer.Until = Deferred, o.Detail, o.Until
+	default:
+		offer.Stand, offer.Detail, offer.Until = Working, o.Detail, nil
+	}
+	offer.Attempts = o.Attempt
+}

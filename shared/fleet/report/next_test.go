@@ -1,0 +1,256 @@
+package report_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"wavegate/shared/fleet/report"
+)
+
+var (
+	noon  = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	later = noon.Add(time.Hour)
+)
+
+// offered is a box that ran 1.0.0 and was offered 2.0.0 by rollout r, at a stand.
+func offered(stand report.Stand) report.Row {
+	o := &report.Offer{RolloutID: "r", Version: "2.0.0", From: "1.0.0", Stage: 10, Stand: stand, Since: noon}
+	row := report.Row{EdgeID: "box", EdgeType: "gateway-x", Channel: "stable", Told: "2.0.0", Running: "1.0.0", Subject: "s", Offer: o, Revision: 5}
+	switch stand {
+	case report.Installed:
+		row.Running = "2.0.0"
+	case report.Failed:
+		o.Code, o.Attempts, o.FailedAttempt = report.CodeBoot, 1, 1
+	}
+	return row
+}
+
+// Events that the table puts to each stand. A poll of the rollout is told 2.0.0 by r; after a halt a
+// box is told the channel's 1.0.0, or kept on what it runs.
+var (
+	pollsOld    = report.Poll{Told: "2.0.0", RolloutID: "r", Stage: 10, Running: "1.0.0", Subject: "s", At: later}
+	pollsNew    = report.Poll{Told: "2.0.0", RolloutID: "r", Stage: 10, Running: "2.0.0", Subject: "s", At: later}
+	pollsOther  = report.Poll{Told: "2.0.0", RolloutID: "r", Stage: 10, Running: "0.9.0", Subject: "s", At: later}
+	pollsSilent = report.Poll{Told: "2.0.0", RolloutID: "r", Stage: 10, Subject: "s", At: later}
+	haltedOld   = report.Poll{Told: "1.0.0", Running: "1.0.0", Subject: "s", At: later}
+	haltedNew   = report.Poll{Told: "2.0.0", Running: "2.0.0", Subject: "s", At: later}
+	restarted   = report.Poll{Told: "2.0.0", RolloutID: "r2", Stage: 10, Running: "1.0.0", Subject: "s", At: later}
+	restartedOn = report.Poll{Told: "2.0.0", RolloutID: "r2", Stage: 10, Running: "2.0.0", Subject: "s", At: later}
+	published   = report.Poll{Told: "3.0.0", Running: "1.0.0", Subject: "s", At: later}
+	adopted     = report.Poll{Told: "2.0.0", Running: "1.0.0", Subject: "s", At: later}
+
+	works     = report.Outcome{Version: "2.0.0", Attempt: 2, Stand: report.Working, At: later}
+	defers    = report.Outcome{Version: "2.0.0", Attempt: 2, Stand: report.Deferred, At: later}
+	breaks    = report.Outcome{Version: "2.0.0", Attempt: 2, Stand: report.Failed, Code: report.CodeInstall, At: later}
+	cannotGet = report.Outcome{Version: "2.0.0", Attempt: 2, Stand: report.Failed, Code: report.CodeDownload, At: later}
+	late      = report.Outcome{Version: "2.0.0", Attempt: 0, Stand: report.Failed, Code: report.CodeInstall, At: later}
+	ofAnother = report.Outcome{Version: "1.0.0", Attempt: 2, Stand: report.Failed, Code: report.CodeInstall, At: later}
+)
+
+// The columns of the table, and for each stand what it is after the event. "r2 offered" names another
+// offer's rollout; "- offered" is an offer of the channel's own version.
+var columns = []struct {
+	name  string
+	event report.Event
+}{
+	{"polls, still runs the old", pollsOld},
+	{"polls, runs the new", pollsNew},
+	{"polls, runs a third", pollsOther},
+	{"polls, does not say", pollsSilent},
+	{"halted, runs the old", haltedOld},
+	{"halted, runs the new", haltedNew},
+	{"offered by another rollout", restarted},
+	{"has it, told by another rollout", restartedOn},
+	{"another version published", published},
+	{"the version adopted by the channel", adopted},
+	{"reports working", works},
+	{"reports deferred", defers},
+	{"reports failed", breaks},
+	{"reports failed, by its plant", cannotGet},
+	{"reports an older attempt", late},
+	{"reports about another version", ofAnother},
+}
+
+var table = map[report.Stand][]string{
+	//                old         new         third       silent      halted old   halted new   other      has it          published    adopted     working      deferred     failed    plant     late        another
+	report.Offered:   {"offered", "installed", "offered", "offered", "offered", "installed", "r2 offered", "r2 installed", "- offered", "offered", "working", "deferred", "failed", "failed", "failed", "offered"},
+	report.Working:   {"working", "installed", "working", "working", "working", "installed", "r2 offered", "r2 installed", "- offered", "working", "working", "deferred", "failed", "failed", "failed", "working"},
+	report.Deferred:  {"deferred", "installed", "deferred", "deferred", "deferred", "installed", "r2 offered", "r2 installed", "- offered", "deferred", "working", "deferred", "failed", "failed", "failed", "deferred"},
+	report.Installed: {"reverted", "installed", "reverted", "installed", "reverted", "installed", "r2 offered", "r2 installed", "- offered", "reverted", "installed", "installed", "failed", "failed", "installed", "installed"},
+	report.Failed:    {"failed", "installed", "failed", "failed", "failed", "installed", "r2 offered", "r2 installed", "- offered", "failed", "failed", "failed", "failed", "failed", "failed", "failed"},
+	report.Reverted:  {"reverted", "installed", "reverted", "reverted", "reverted", "installed", "r2 offered", "r2 installed", "- offered", "reverted", "reverted", "reverted", "failed", "reverted", "failed", "reverted"},
+}
+
+func TestNext_EveryStandAndEvent(t *testing.T) {
+	for _, stand := range report.Stands {
+		if len(table[stand]) != len(columns) {
+			t.Fatalf("%s has %d columns of %d", stand, len(table[stand]), len(columns))
+		}
+		for i, c := range columns {
+			was := offered(stand)
+			next, changed := report.Next(was, c.event)
+			got := string(next.Offer.Stand)
+			if id := next.Offer.RolloutID; id != "r" {
+				got = map[string]string{"": "-", "r2": "r2"}[id] + " " + got
+			}
+			if want := table[stand][i]; got != want {
+				t.Errorf("%s, %s: %s, want %s", stand, c.name, got, want)
+			}
+			if changed != (next.Revision == was.Revision+1) {
+				t.Errorf("%s, %s: changed is %t and the revision went from %d to %d", stand, c.name, changed, was.Revision, next.Revision)
+			}
+			moved := got != string(stand)
+			if since := next.Offer.Since; moved != since.Equal(later) || !moved != since.Equal(noon) {
+				t.Errorf("%s, %s: at that stand since %v", stand, c.name, since)
+			}
+		}
+	}
+}
+
+func TestNext_FirstPoll(t *testing.T) {
+	for name, c := range map[string]struct {
+		poll report.Poll
+		want string
+	}{
+		"runs what it is told by the channel":       {report.Poll{Told: "1.0.0", Running: "1.0.0", At: noon}, "none"},
+		"runs something else":                       {report.Poll{Told: "1.0.0", Running: "0.9.0", At: noon}, " 1.0.0 offered from 0.9.0"},
+		"does not say what it runs":                 {report.Poll{Told: "1.0.0", At: noon}, " 1.0.0 offered from "},
+		"is offered a rollout's target":             {report.Poll{Told: "2.0.0", RolloutID: "r", Stage: 50, Running: "1.0.0", At: noon}, "r 2.0.0 offered from 1.0.0"},
+		"runs a rollout's target already":           {report.Poll{Told: "2.0.0", RolloutID: "r", Stage: 50, Running: "2.0.0", At: noon}, "r 2.0.0 installed from "},
+		"is kept on what it runs, which is no news": {report.Poll{Told: "2.0.0", Running: "2.0.0", At: noon}, "none"},
+	} {
+		row, changed := report.Next(report.Row{EdgeID: "box"}, c.poll)
+		got := "none"
+		if o := row.Offer; o != nil {
+			got = fmt.Sprintf("%s %s %s from %s", o.RolloutID, o.Version, o.Stand, o.From)
+		}
+		if got != c.want || !changed || row.Told != c.poll.Told || row.Running != c.poll.Running || row.Revision != 1 {
+			t.Errorf("%s: %q, %+v", name, got, row)
+		}
+	}
+}
+
+// TestNext_OfferOutlivesAHalt plays boxes that were in flight when their rollout was halted.
+func TestNext_OfferOutlivesAHalt(t *testing.T) {
+	row, _ := report.Next(offered(report.Offered), haltedOld)
+	if row.Told != "1.0.0" || !row.Accepts("2.0.0") || row.Accepts("1.0.0") {
+		t.Fatalf("after the halt: %+v", row)
+	}
+	failed, _ := report.Next(row, breaks)
+	if o := failed.Offer; o.RolloutID != "r" || o.Stand != report.Failed || o.Code != report.CodeInstall {
+		t.Errorf("its failure belongs to %+v", o)
+	}
+	installed, _ := report.Next(row, haltedNew)
+	if o := installed.Offer; o.RolloutID != "r" || o.Stand != report.Installed {
+		t.Errorf("its success belongs to %+v", o)
+	}
+}
+
+func TestNext_HealthCheckFailsAfterTheStart_StaysFailedUntilAnotherTry(t *testing.T) {
+	row, _ := report.Next(offered(report.Installed), report.Outcome{Version: "2.0.0", Attempt: 1, Stand: report.Failed, Code: report.CodeHealth, At: later})
+	row, _ = report.Next(row, pollsNew)
+	if row.Offer.Stand != report.Failed || row.Offer.Code != report.CodeHealth {
+		t.Fatalf("a poll that still runs it made it %+v", row.Offer)
+	}
+	row, _ = report.Next(row, pollsOld)
+	row, _ = report.Next(row, pollsNew)
+	if row.Offer.Stand != report.Installed || row.Offer.Code != "" {
+		t.Fatalf("after it fell back and came again: %+v", row.Offer)
+	}
+}
+
+func TestNext_RepeatedAttempt_DoesNotCountTwice(t *testing.T) {
+	once, _ := report.Next(offered(report.Offered), breaks)
+	twice, changed := report.Next(once, breaks)
+	if changed || twice.Offer.Attempts != 2 {
+		t.Errorf("a repeat made %+v", twice.Offer)
+	}
+	worked, _ := report.Next(once, pollsNew)
+	again, changed := report.Next(worked, breaks)
+	if changed || again.Offer.Stand != report.Installed {
+		t.Errorf("the report of a failure, sent again after the success, made %+v", again.Offer)
+	}
+}
+
+func TestNext_WhatSpeaksAgainstARelease_StaysThroughFailuresThatDoNot(t *testing.T) {
+	row, _ := report.Next(offered(report.Offered), breaks)
+	again := cannotGet
+	again.Attempt = 3
+	row, _ = report.Next(row, again)
+	if o := row.Offer; o.Code != report.CodeInstall || o.Attempts != 3 || !o.Bad() {
+		t.Errorf("after a failed download: %+v", o)
+	}
+}
+
+// TestNext_PollThatWasNotRecorded_IsNoRevert: the row of an answer could not be written, and the box did
+// as the answer said.
+func TestNext_PollThatWasNotRecorded_IsNoRevert(t *testing.T) {
+	row, _ := report.Next(offered(report.Installed), report.Poll{Told: "3.0.0", Running: "3.0.0", Subject: "s", At: later})
+	if row.Offer.Stand != report.Installed || row.Running != "3.0.0" {
+		t.Errorf("got %+v", row.Offer)
+	}
+}
+
+// drawEvent makes any event about few versions and rollouts.
+func drawEvent(t *rapid.T) report.Event {
+	version := rapid.SampledFrom([]string{"1.0.0", "2.0.0", "3.0.0"})
+	if rapid.Bool().Draw(t, "poll") {
+		p := report.Poll{Told: version.Draw(t, "told"), Subject: "s", At: later}
+		p.Running = rapid.SampledFrom([]string{"", "1.0.0", "2.0.0", "3.0.0"}).Draw(t, "running")
+		if p.RolloutID = rapid.SampledFrom([]string{"", "r", "r2"}).Draw(t, "rollout"); p.RolloutID != "" {
+			p.Stage = 10
+		}
+		return p
+	}
+	o := report.Outcome{Version: version.Draw(t, "version"), Attempt: rapid.IntRange(1, 4).Draw(t, "attempt"), At: later}
+	o.Stand = rapid.SampledFrom([]report.Stand{report.Working, report.Deferred, report.Failed}).Draw(t, "stand")
+	if o.Stand == report.Failed {
+		o.Code = rapid.SampledFrom(report.Codes).Draw(t, "code")
+	}
+	return o
+}
+
+func TestNext_AnySequence_KeepsWhatIsPromised(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		row := report.Row{EdgeID: "box"}
+		for range rapid.IntRange(1, 40).Draw(t, "events") {
+			e := drawEvent(t)
+			next, changed := report.Next(row, e)
+			if again, twice := report.Next(next, e); twice || again.Revision != next.Revision {
+				t.Fatalf("%+v, put twice, changed %+v into %+v", e, next.Offer, again.Offer)
+			}
+			if changed != (next.Revision == row.Revision+1) || !changed && next.Revision != row.Revision {
+				t.Fatalf("changed is %t, the revision went from %d to %d", changed, row.Revision, next.Revision)
+			}
+			checkEvidence(t, row, next, e)
+			row = next
+		}
+	})
+}
+
+// checkEvidence: what speaks against a release goes only when the box runs it after all, or is offered
+// something else.
+func checkEvidence(t *rapid.T, was, next report.Row, e report.Event) {
+	if was.Offer == nil || next.Offer == nil {
+		if was.Offer != nil {
+			t.Fatalf("%+v took the offer away", e)
+		}
+		return
+	}
+	sameOffer := was.Offer.Version == next.Offer.Version && was.Offer.RolloutID == next.Offer.RolloutID
+	if sameOffer && was.Offer.Bad() && !next.Offer.Bad() && next.Running != next.Offer.Version {
+		t.Fatalf("%+v made %+v of %+v", e, next.Offer, was.Offer)
+	}
+	if _, poll := e.(report.Poll); !poll && (!sameOffer || next.Told != was.Told || next.Running != was.Running) {
+		t.Fatalf("an outcome changed more than the offer: %+v", next)
+	}
+	if next.Offer.Stand == report.Installed && next.Offer.Version != next.Running && next.Running != next.Told {
+		t.Fatalf("installed is %s, and %s runs", next.Offer.Version, next.Running)
+	}
+	if (next.Offer.Stand == report.Failed) != (next.Offer.Code != "") {
+		t.Fatalf("stand %s with the code %q", next.Offer.Stand, next.Offer.Code)
+	}
+}

@@ -1,0 +1,79 @@
+package report_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"wavegate/shared/fleet/report"
+)
+
+func TestShards_BoxesOfAChannel_SpreadEvenly(t *testing.T) {
+	const boxes = 32_000
+	const shards report.Shards = 32
+	counts := map[string]int{}
+	for i := range boxes {
+		counts[shards.Of("gateway-x/stable", fmt.Sprintf("box-%05d", i))]++
+	}
+	for n := range int(shards) {
+		if got := counts[shards.At("gateway-x/stable", n)]; got < 850 || got > 1150 {
+			t.Errorf("shard %d has %d of %d boxes", n, got, boxes)
+		}
+	}
+	if len(counts) != int(shards) {
+		t.Errorf("%d shards", len(counts))
+	}
+	if got := report.Shards(1).Of("gateway-x/stable", "box"); got != "gateway-x/stable#00" {
+		t.Errorf("with one shard a box lies in %q", got)
+	}
+}
+
+func TestStanding_ReadsBack(t *testing.T) {
+	name := rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._-]{0,63}`)
+	version := rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._+-]{0,63}`)
+	rapid.Check(t, func(t *rapid.T) {
+		row := report.Row{EdgeID: name.Draw(t, "id"), Running: version.Draw(t, "running")}
+		if rapid.Bool().Draw(t, "offer") {
+			row.Offer = &report.Offer{Version: version.Draw(t, "version"), Stage: rapid.SampledFrom([]int{0, 1, 10, 50, 100}).Draw(t, "stage"),
+				Stand: rapid.SampledFrom(report.Stands).Draw(t, "stand"), RolloutID: "r", Code: report.CodeBoot}
+		}
+		e := row.Entry()
+		item := map[string]string{"standing": e.Standing(), "running": e.Running, "rolloutId": e.RolloutID, "code": string(e.Code)}
+		got, err := report.EntryOf(item["standing"], item["running"], item["rolloutId"], "", report.Code(item["code"]))
+		if err != nil || got != e {
+			t.Fatalf("%q reads back as %+v, %v; want %+v", e.Standing(), got, err, e)
+		}
+		if row.Offer != nil && !strings.HasPrefix(e.Standing(), report.Standings(row.Offer.Version, row.Offer.Stand)) {
+			t.Fatalf("%q is not found by its version and stand", e.Standing())
+		}
+	})
+}
+
+func TestEntryOf_WhatIsNoSortKey_IsAnError(t *testing.T) {
+	for _, text := range []string{"", "a#b", "1.0.0#offered#x#00#box", "1.0.0#offered#1#00#box#more"} {
+		if e, err := report.EntryOf(text, "", "", "", ""); err == nil {
+			t.Errorf("%q is read as %+v", text, e)
+		}
+	}
+}
+
+func TestDetailRule_WhatCannotBeSeen_IsRefused(t *testing.T) {
+	for _, text := range []string{"", "disk full: 12 of 300 MB", "Prüfsumme falsch", "校验失败", "exit 1 (\"sync\")"} {
+		if !report.DetailRule.Accepts(text) {
+			t.Errorf("%q is refused", text)
+		}
+	}
+	for name, r := range map[string]rune{
+		"NUL": 0, "line feed": '\n', "escape": 0x1b, "delete": 0x7f, "next line": 0x85, "soft hyphen": 0xad,
+		"zero width space": 0x200b, "zero width joiner": 0x200d, "right-to-left mark": 0x200f, "line separator": 0x2028,
+		"right-to-left override": 0x202e, "word joiner": 0x2060, "first strong isolate": 0x2068, "byte order mark": 0xfeff,
+		"combining grapheme joiner": 0x34f, "Hangul filler": 0x3164, "variation selector": 0xfe0f, "tag": 0xe0041, "Arabic letter mark": 0x61c,
+		"private use": 0xe000, "replacement": 0xfffd,
+	} {
+		if report.DetailRule.Accepts("a" + string(r) + "b") {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}

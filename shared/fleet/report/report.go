@@ -1,0 +1,107 @@
+// Package report is about what boxes run: what each box was told, what it says it runs, and how it got
+// on with the version that it was offered. The rules here are pure; store.go keeps a row per box.
+//
+// Two things report. A poll says which version the box runs, and its entity tag is the receipt for what
+// it was told before. And a box may say by itself that it works on an update, puts it off, or failed.
+package report
+
+import "time"
+
+// A Stand is how a box got on with what it was offered.
+type Stand string
+
+// Stands. Silent is not among them: it is derived from when the box was last seen; see Silent.
+const (
+	// Offered: the box was told the version and has not said anything about it.
+	Offered Stand = "offered"
+	// Working: the box says that it downloads or installs it.
+	Working Stand = "working"
+	// Deferred: a person at the machine put it off. This is never a failure.
+	Deferred Stand = "deferred"
+	// Installed: a poll said that the box runs it.
+	Installed Stand = "installed"
+	// Failed: the box said that it could not install or run it.
+	Failed Stand = "failed"
+	// Reverted: it ran, and then the box ran another version that it was not told.
+	Reverted Stand = "reverted"
+)
+
+// Stands lists all of them.
+var Stands = []Stand{Offered, Working, Deferred, Installed, Failed, Reverted}
+
+// A Row is what the service knows of one box.
+type Row struct {
+	EdgeID    string `json:"edgeId"`
+	EdgeType  string `json:"edgeType"`
+	Channel   string `json:"channel"`
+	FactoryID string `json:"factoryId,omitempty"`
+	// EdgeAt is when the box's registration last changed. The four fields above are of that time. They
+	// are written in the same transaction as the registration, and by nothing else.
+	EdgeAt time.Time `json:"edgeAt"`
+	// Retired is set when the registration was taken back. The row stays, so that a poll which still read
+	// the old registration cannot bring it back into the counts.
+	Retired bool `json:"retired,omitempty"`
+
+	Told    string `json:"told,omitempty"`    // the version that the last poll was answered with
+	Running string `json:"running,omitempty"` // what the box last said it runs; empty: it never said
+	// Subject is the name that the fair-use limiter counts the box under. Its counter tells when the box
+	// was last seen.
+	Subject string `json:"subject,omitempty"`
+	Offer   *Offer `json:"offer,omitempty"`
+	// Revision counts the changes of the row.
+	Revision int64 `json:"revision"`
+}
+
+// An Offer is a version that a box was told and did not run.
+type Offer struct {
+	// RolloutID is empty where the channel's own version was offered.
+	RolloutID string `json:"rolloutId,omitempty"`
+	Version   string `json:"version"`
+	// From is what the box ran before; empty: it had not said.
+	From string `json:"from,omitempty"`
+	// Stage is the first stage, in percent, at which the rollout reaches the box; 0 without a rollout. It
+	// follows from the box's name, so a box that was switched off during its stage still counts there.
+	Stage int       `json:"stage,omitempty"`
+	Since time.Time `json:"since"` // of the stand
+	Stand Stand     `json:"stand"`
+	// Attempts is the highest attempt that the box spoke of, and FailedAttempt the highest that failed.
+	Attempts      int    `json:"attempts,omitempty"`
+	FailedAttempt int    `json:"failedAttempt,omitempty"`
+	Code          Code   `json:"code,omitempty"`
+	Detail        string `json:"detail,omitempty"`
+	// Until is the end of a deferral, where the box named one.
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// Accepts tells whether a report about a version is about what the box was offered.
+func (r Row) Accepts(version string) bool { return r.Offer != nil && r.Offer.Version == version }
+
+// A Registration is what a row says of its box's registration.
+type Registration struct {
+	EdgeID, EdgeType, Channel, FactoryID string
+	At                                   time.Time // when it last changed
+	Retired                              bool
+}
+
+// Registered is the row after its box was registered, moved or retired. It is written in the same
+// transaction, so that a census counts the box where it belongs from that moment on. What the box was
+// told and reported stays while it stays of one edge type.
+func (r Row) Registered(g Registration) Row {
+	next := Row{
+		EdgeID: g.EdgeID, EdgeType: g.EdgeType, Channel: g.Channel, FactoryID: g.FactoryID, EdgeAt: g.At, Retired: g.Retired,
+		Revision: r.Revision + 1,
+	}
+	if r.EdgeType == g.EdgeType && !g.Retired {
+		next.Told, next.Running, next.Subject, next.Offer = r.Told, r.Running, r.Subject, r.Offer
+	}
+	return next
+}
+
+// pair is the release channel that the row counts on. A retired box counts on none: no edge type is
+// called so.
+func (r Row) pair() string {
+	if r.Retired {
+		return "-"
+	}
+	return r.EdgeType + "/" + r.Channel
+}

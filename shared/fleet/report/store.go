@@ -1,0 +1,230 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"wavegate/shared/platform/dynamo"
+)
+
+// A Store keeps a row per box.
+type Store struct {
+	db     *dynamo.DB
+	shards Shards
+}
+
+// NewStore makes a store.
+func NewStore(db *dynamo.DB, shards Shards) *Store { return &Store{db, shards} }
+
+// index orders the rows of a release channel by their standing.
+const index = "byStanding"
+
+// item is a row with the keys and copies that the index holds.
+type item struct {
+	Row
+	Shard     string `json:"shard"`
+	Standing  string `json:"standing"`
+	RolloutID string `json:"rolloutId,omitempty"`
+	Code      Code   `json:"code,omitempty"`
+}
+
+func key(edgeID string) dynamo.Key { return dynamo.Key{"edgeId": edgeID} }
+
+// Get returns a box's row, strongly consistent; its Revision is 0 where there is none. A read that lags
+// would not do: a box whose poll changes nothing in an old row is given a receipt for it.
+func (s *Store) Get(ctx context.Context, edgeID string) (row Row, err error) {
+	_, err = s.db.Get(ctx, dynamo.Reports, key(edgeID), &row)
+	return row, err
+}
+
+// Save writes a row that Next made of another, outside any transaction. It is refused (dynamo.Refusal)
+// when the row was changed meanwhile.
+func (s *Store) Save(ctx context.Context, was, next Row) error {
+	return s.db.Put(ctx, dynamo.Reports, s.item(next), dynamo.AtRevision("edgeId", was.Revision))
+}
+
+// ErrOutdated is that an event was decided on another registration of the box than its row knows. It was
+// read from a replica that lags; what follows soon is decided on the right one.
+var ErrOutdated = errors.New("report: the box was registered anew meanwhile")
+
+// Observe puts an event to a box's row, as Next does, and returns the row that it leads to. The
+// registration is the one that the event was decided on. A row that changes meanwhile is decided on anew,
+// three times at most.
+func (s *Store) Observe(ctx context.Context, g Registration, e Event) (row Row, err error) {
+	err = dynamo.Decide(func() error {
+		was, err := s.Get(ctx, g.EdgeID)
+		if err != nil {
+			return err
+		}
+		if was.Revision == 0 {
+			// The box was registered before there were rows.
+			was = Row{}.Registered(g)
+			was.Revision = 0
+		}
+		if !was.EdgeAt.Equal(g.At) {
+			return ErrOutdated
+		}
+		next, changed := Next(was, e)
+		row = next
+		if !changed {
+			return nil
+		}
+		return s.Save(ctx, was, next)
+	})
+	return row, err
+}
+
+// Part is the part of a registration's transaction that keeps the box's row with it; see Row.Registered.
+func (s *Store) Part(was, next Row) dynamo.Part {
+	return dynamo.PutPart("report", dynamo.Reports, s.item(next), dynamo.AtRevision("edgeId", was.Revision))
+}
+
+func (s *Store) item(r Row) item {
+	e := r.Entry()
+	return item{Row: r, Shard: s.shards.Of(r.pair(), r.EdgeID), Standing: e.Standing(), RolloutID: e.RolloutID, Code: e.Code}
+}
+
+// indexed is what the index holds of a row.
+type indexed struct {
+	Standing  string `json:"standing"`
+	Running   string `json:"running"`
+	RolloutID string `json:"rolloutId"`
+	FactoryID string `json:"factoryId"`
+	Code      Code   `json:"code"`
+}
+
+func (x indexed) entry() (Entry, error) {
+	return EntryOf(x.Standing, x.Running, x.RolloutID, x.FactoryID, x.Code)
+}
+
+// Shards is how many parts the rows of a channel lie in.
+func (s *Store) Shards() int { return int(s.shards) }
+
+// Each hands over the boxes of one part of a release channel, in no order that matters. It goes by an
+// index that lags behind the rows, as a rule by less than a second.
+func (s *Store) Each(ctx context.Context, pair string, shard int, each func(Entry)) error {
+	of := dynamo.Selection{Table: dynamo.Reports, Index: index, Partition: s.shards.At(pair, shard)}
+	return dynamo.Walk(ctx, s.db, of, nil, 0, func(x indexed) error {
+		e, err := x.entry()
+		if err == nil {
+			each(e)
+		}
+		return err
+	})
+}
+
+// A Search is the boxes that have come to a stand with what a rollout offered.
+type Search struct {
+	Pair      string // of the rollout's channel
+	RolloutID string
+	Version   string
+	Stand     Stand
+}
+
+// Position is a box's place in a search.
+func (s *Store) Position(r Row) string {
+	_, shard, _ := strings.Cut(s.shards.Of(r.pair(), r.EdgeID), separator)
+	return shard + separator + r.Entry().Standing()
+}
+
+// open reads a position back: the shard, and the key behind which to go on.
+func (s *Store) open(q Search, position string) (shard int, after dynamo.Key, ok bool) {
+	number, standing, _ := strings.Cut(position, separator)
+	shard, err := strconv.Atoi(number)
+	if err != nil || shard < 0 || shard >= int(s.shards) || !strings.HasPrefix(standing, Standings(q.Version, q.Stand)) {
+		return 0, nil, false
+	}
+	e, err := EntryOf(standing, "", "", "", "")
+	if err != nil || e.EdgeID == "" {
+		return 0, nil, false
+	}
+	return shard, dynamo.Key{"edgeId": e.EdgeID, "shard": s.shards.At(q.Pair, shard), "standing": standing}, true
+}
+
+// IsPosition tells whether a text is a place in the search.
+func (s *Store) IsPosition(q Search, position string) bool {
+	_, _, ok := s.open(q, position)
+	return ok
+}
+
+// Find returns a page of the boxes of a search, behind a position of it, or from the start. The boxes are
+// found by an index that lags and read as they are: one that has moved on meanwhile is left out.
+func (s *Store) Find(ctx context.Context, q Search, position string, limit int) (dynamo.Page[Row], error) {
+	shard, after := 0, dynamo.Key(nil)
+	if position != "" {
+		var ok bool
+		if shard, after, ok = s.open(q, position); !ok {
+			return dynamo.Page[Row]{}, fmt.Errorf("report: %q is no position of the search", position)
+		}
+	}
+	var page dynamo.Page[Row]
+	for ; shard < int(s.shards); shard, after = shard+1, nil {
+		for {
+			// One box more than the page shows tells whether there are more.
+			ids, last, err := s.found(ctx, q, shard, after, limit+1-len(page.Items))
+			if err != nil {
+				return dynamo.Page[Row]{}, err
+			}
+			rows, err := s.rows(ctx, ids)
+			if err != nil {
+				return dynamo.Page[Row]{}, err
+			}
+			for _, row := range rows {
+				if o := row.Offer; o != nil && o.RolloutID == q.RolloutID && o.Stand == q.Stand && row.pair() == q.Pair {
+					page.Items = append(page.Items, row)
+				}
+			}
+			if len(page.Items) > limit {
+				page.Items, page.More = page.Items[:limit], true
+				return page, nil
+			}
+			if last == nil {
+				break
+			}
+			after = last
+		}
+	}
+	return page, nil
+}
+
+// found returns at most n boxes of one shard that the index finds for the search, and the key of the last
+// one if there may be more behind it.
+func (s *Store) found(ctx context.Context, q Search, shard int, after dynamo.Key, n int) (ids []string, last dynamo.Key, err error) {
+	prefix := Standings(q.Version, q.Stand)
+	of := dynamo.Selection{Table: dynamo.Reports, Index: index, Partition: s.shards.At(q.Pair, shard), Least: prefix, Most: prefix + "~"}
+	err = dynamo.Walk(ctx, s.db, of, after, n, func(x indexed) error {
+		e, err := x.entry()
+		if err != nil || e.RolloutID != q.RolloutID {
+			return err
+		}
+		ids = append(ids, e.EdgeID)
+		if len(ids) == n {
+			last = dynamo.Key{"edgeId": e.EdgeID, "shard": of.Partition, "standing": x.Standing}
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return ids, last, err
+}
+
+// errEnough ends a walk.
+var errEnough = errors.New("report: enough was found")
+
+// rows reads rows as they are, in the given order; a box without one is left out.
+func (s *Store) rows(ctx context.Context, ids []string) ([]Row, error) {
+	rows := make([]Row, len(ids))
+	reads := make([]func(context.Context) error, len(ids))
+	for i, id := range ids {
+		reads[i] = func(ctx context.Context) (err error) {
+			rows[i], err = s.Get(ctx, id)
+			return err
+		}
+	}
+	return rows, dynamo.Together(ctx, reads...)
+}

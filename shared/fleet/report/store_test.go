@@ -1,0 +1,196 @@
+package report_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
+)
+
+// a world is a store and what it is to hold.
+type world struct {
+	db     *dynamo.DB
+	store  *report.Store
+	prefix string
+	rows   map[string]report.Row
+}
+
+func newWorld(client *dynamodb.Client, shards report.Shards) *world {
+	db := dynamo.Open(client, time.Now)
+	return &world{db: db, store: report.NewStore(db, shards), prefix: uuid.NewString()[:8], rows: map[string]report.Row{}}
+}
+
+func (w *world) register(t fataler, g report.Registration) {
+	was := w.rows[g.EdgeID]
+	next := was.Registered(g)
+	if err := w.db.Commit(admission.Unlimited(context.Background()), w.store.Part(was, next)); err != nil {
+		t.Fatal(err)
+	}
+	w.rows[g.EdgeID] = next
+}
+
+// A fataler is a test, rapid's or the standard library's.
+type fataler interface{ Fatal(...any) }
+
+func (w *world) play(t *rapid.T, id string, e report.Event) {
+	was := w.rows[id]
+	next, changed := report.Next(was, e)
+	if !changed {
+		return
+	}
+	if err := w.store.Save(admission.Unlimited(t.Context()), was, next); err != nil {
+		t.Fatal(err)
+	}
+	w.rows[id] = next
+}
+
+// entries are the boxes that the store's index holds of a channel.
+func (w *world) entries(t *rapid.T, pair string) map[string]report.Entry {
+	got := map[string]report.Entry{}
+	for shard := range w.store.Shards() {
+		err := w.store.Each(t.Context(), pair, shard, func(e report.Entry) {
+			if _, twice := got[e.EdgeID]; twice {
+				t.Fatalf("%s is counted twice", e.EdgeID)
+			}
+			got[e.EdgeID] = e
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return got
+}
+
+// TestStore_IndexHoldsEachBoxOnce_WhereItBelongs plays registrations, moves, retirements, polls and
+// reports, and compares rows and index with what they are to be.
+func TestStore_IndexHoldsEachBoxOnce_WhereItBelongs(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		dynamotest.Check(t, func(t *rapid.T) {
+			w := newWorld(client, rapid.SampledFrom([]report.Shards{1, 3, 32}).Draw(t, "shards"))
+			channels := []string{w.prefix + "a", w.prefix + "b"}
+			for range rapid.IntRange(1, 40).Draw(t, "events") {
+				id := fmt.Sprintf("%s-box-%d", w.prefix, rapid.IntRange(0, 5).Draw(t, "box"))
+				row, known := w.rows[id]
+				if !known || rapid.IntRange(0, 3).Draw(t, "registers") == 0 {
+					w.register(t, report.Registration{EdgeID: id, EdgeType: rapid.SampledFrom([]string{"gateway-x", "gateway-x", "gateway-y"}).Draw(t, "type"), Channel: rapid.SampledFrom(channels).Draw(t, "channel"),
+						FactoryID: rapid.SampledFrom([]string{"", "munich-1"}).Draw(t, "factory"),
+						At:        noon.Add(time.Duration(row.Revision) * time.Second), Retired: known && rapid.IntRange(0, 3).Draw(t, "retires") == 0})
+					continue
+				}
+				w.play(t, id, drawEvent(t))
+			}
+			for id, want := range w.rows {
+				if got, err := w.store.Get(t.Context(), id); err != nil || !report.Same(got, want) {
+					t.Fatalf("the row of %s is %+v, %v\nwant %+v", id, got, err, want)
+				}
+			}
+			for _, pair := range []string{"gateway-x/" + channels[0], "gateway-x/" + channels[1], "gateway-y/" + channels[0], "gateway-y/" + channels[1]} {
+				want := map[string]report.Entry{}
+				for id, row := range w.rows {
+					if row.EdgeType+"/"+row.Channel == pair && !row.Retired {
+						want[id] = row.Entry()
+					}
+				}
+				if got := w.entries(t, pair); !maps.Equal(got, want) {
+					t.Fatalf("channel %s holds %+v\nwant %+v", pair, got, want)
+				}
+			}
+		})
+	})
+}
+
+func TestSave_RowChangedMeanwhile_IsRefused(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		w, ctx := newWorld(client, 1), admission.Unlimited(t.Context())
+		g := report.Registration{EdgeID: w.prefix, EdgeType: "gateway-x", Channel: w.prefix, At: noon}
+		w.register(t, g)
+		was, err := w.store.Get(ctx, g.EdgeID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Channel += "-other"
+		w.register(t, g)
+		next, _ := report.Next(was, pollsOld)
+		if err := w.store.Save(ctx, was, next); !dynamo.Refused(err, "item") {
+			t.Fatalf("a poll's row was written over a move: %v", err)
+		}
+	})
+}
+
+// TestFind_PagesHoldEachBoxOfTheStandOnce walks pages of any size.
+func TestFind_PagesHoldEachBoxOfTheStandOnce(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		dynamotest.Check(t, func(t *rapid.T) {
+			w := newWorld(client, rapid.SampledFrom([]report.Shards{1, 4}).Draw(t, "shards"))
+			q := report.Search{Pair: "gateway-x/" + w.prefix, RolloutID: "r", Version: "2.0.0", Stand: report.Failed}
+			var want []string
+			for i := range rapid.IntRange(0, 25).Draw(t, "boxes") {
+				id := fmt.Sprintf("%s-box-%02d", w.prefix, i)
+				w.register(t, report.Registration{EdgeID: id, EdgeType: "gateway-x", Channel: w.prefix, At: noon})
+				p := pollsOld
+				if p.RolloutID = rapid.SampledFrom([]string{"r", "r", "r2"}).Draw(t, "rollout"); rapid.IntRange(0, 9).Draw(t, "other stage") == 0 {
+					p.Stage = 50
+				}
+				w.play(t, id, p)
+				if rapid.Bool().Draw(t, "fails") {
+					w.play(t, id, breaks)
+					if p.RolloutID == "r" {
+						want = append(want, id)
+					}
+				}
+			}
+			var got []string
+			limit, position := rapid.IntRange(1, 30).Draw(t, "limit"), ""
+			for {
+				page, err := w.store.Find(t.Context(), q, position, limit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, row := range page.Items {
+					if got = append(got, row.EdgeID); row.Offer.Code != report.CodeInstall {
+						t.Fatalf("found %+v", row)
+					}
+				}
+				if !page.More {
+					break
+				}
+				if len(page.Items) != limit {
+					t.Fatalf("a page of %d of %d and more behind it", len(page.Items), limit)
+				}
+				position = w.store.Position(page.Items[limit-1])
+				if !w.store.IsPosition(q, position) {
+					t.Fatalf("%q is no position", position)
+				}
+			}
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Fatalf("found %q, want %q", got, want)
+			}
+		})
+	})
+}
+
+func TestIsPosition_OfAnotherSearch_IsNone(t *testing.T) {
+	s := report.NewStore(nil, 4)
+	q := report.Search{Pair: "gateway-x/stable", RolloutID: "r", Version: "2.0.0", Stand: report.Failed}
+	good := "01#2.0.0#failed#10#00000000#box"
+	if !s.IsPosition(q, good) {
+		t.Errorf("%q is refused", good)
+	}
+	for _, bad := range []string{"", "01", "04#2.0.0#failed#10#00000000#box", "-1#2.0.0#failed#10#00000000#box", "x#2.0.0#failed#10#00000000#box",
+		"01#2.0.0#working#10#00000000#box", "01#3.0.0#failed#10#00000000#box", "01#2.0.0#failed#10#00000000#", "01#2.0.0#failed#10#box"} {
+		if s.IsPosition(q, bad) {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package operations
+
+import (
+	"net/http"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/setting"
+)
+
+// countTimeout bounds the operations that may count a channel's boxes; the gateway waits for 29 s.
+const countTimeout = 28 * time.Second
+
+// The operations on what boxes report, and on what is counted of it.
+var progress = []Operation{
+	{
+		ID: "put-update-report", Summary: "Report how a box gets on with its update",
+		Method: http.MethodPut, Path: "/api/edges/{edgeId}/update/report",
+		Roles: []auth.Role{auth.Edge}, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Edges, dynamo.Get),
+			may(dynamo.Reports, dynamo.Get, dynamo.Put),
+		},
+		Settings: []setting.Name{setting.ReportShards, setting.FleetIssuers},
+	},
+	{
+		ID: "get-update-why", Summary: "Ask why a box is told what it is told",
+		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/why",
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Edges, dynamo.Get),
+			may(dynamo.Channels, dynamo.Get),
+			may(dynamo.Rollouts, dynamo.Get),
+			may(dynamo.Reports, dynamo.Get),
+			may(dynamo.RateCounters, dynamo.Get),
+		},
+		Settings: []setting.Name{setting.ReportShards},
+	},
+	{
+		ID: "get-rollout-progress", Summary: "See how far a rollout is",
+		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress",
+		Roles: viewers, Limit: Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,
+		Grants: census(), Settings: progressSettings,
+	},
+	{
+		ID: "list-rollout-history", Summary: "List how a rollout went, minute by minute, newest first",
+		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress/history",
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Rollouts, dynamo.Get),
+			list(dynamo.Progress),
+		},
+	},
+	{
+		ID: "list-rollout-edges", Summary: "List the boxes of a rollout by how they got on",
+		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/edges",
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Rollouts, dynamo.Get),
+			{Table: dynamo.Reports, Actions: []dynamo.Action{dynamo.Query, dynamo.Get}, Indexes: []string{"byStanding"}, OnlyIndexes: true},
+		},
+		Settings: []setting.Name{setting.ReportShards},
+	},
+	{
+		ID: "get-channel-progress", Summary: "See which boxes of a release channel run what",
+		Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}/progress",
+		Roles: viewers, Limit: Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,
+		Grants: []Grant{
+			may(dynamo.Channels, dynamo.Get),
+			listByIndex(dynamo.Reports, "byStanding"),
+			may(dynamo.Progress, dynamo.Get, dynamo.Put),
+		},
+		Settings: progressSettings,
+	},
+}

@@ -1,0 +1,44 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"wavegate/shared/platform/admission"
+)
+
+// Put writes one item outside any transaction, at half of a transaction's price. It is for what the
+// service observes and keeps no audit event of. It returns a *Refusal of "item" when the condition does
+// not hold, and UNAVAILABLE when the store is in trouble; then the item may have been written.
+//
+// Like Commit it waits for the admission of the call.
+func (db *DB) Put(ctx context.Context, table TableID, item any, when Condition) error {
+	encoded, err := Encode(item)
+	if err != nil {
+		return err
+	}
+	values, err := when.values(nil)
+	if err != nil {
+		return err
+	}
+	if err := admission.Wait(ctx); err != nil {
+		return err
+	}
+	_, err = db.api.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: aws.String(table.Name()), Item: encoded,
+		ConditionExpression:      optional(when.Expr),
+		ExpressionAttributeNames: names(when.Expr), ExpressionAttributeValues: values,
+	})
+	if _, refused := errors.AsType[*types.ConditionalCheckFailedException](err); refused {
+		return &Refusal{Parts: []string{"item"}}
+	}
+	if err != nil {
+		return unavailable(ctx, true, fmt.Errorf("dynamo: put into %s: %w", table, err))
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package dynamo_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
+)
+
+func TestPut_ConditionDoesNotHold_IsRefusedAndWritesNothing(t *testing.T) {
+	each(t, func(t *testing.T, db *dynamo.DB, id string) {
+		ctx := admission.Unlimited(t.Context())
+		if err := db.Put(ctx, dynamo.Factories, thing{id, "A", 1}, dynamo.Absent("factoryId")); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Put(ctx, dynamo.Factories, thing{id, "B", 2}, dynamo.AtRevision("factoryId", 7)); !dynamo.Refused(err, "item") {
+			t.Errorf("got %v", err)
+		}
+		if got := get(t, db, id); got.Name != "A" {
+			t.Errorf("stored %v", got)
+		}
+		if err := db.Put(ctx, dynamo.Factories, thing{id, "C", 2}, dynamo.AtRevision("factoryId", 1)); err != nil {
+			t.Fatal(err)
+		}
+		if got := get(t, db, id); got.Name != "C" {
+			t.Errorf("stored %v", got)
+		}
+	})
+}
+
+func TestPut_CallIsNotAdmitted_NothingIsWritten(t *testing.T) {
+	each(t, func(t *testing.T, db *dynamo.DB, id string) {
+		refusal := errors.New("over the limit")
+		a := admission.Ask(func() (http.Header, error) { return nil, refusal })
+		if err := db.Put(a.Context(t.Context()), dynamo.Factories, thing{id, "A", 1}, dynamo.Condition{}); !errors.Is(err, refusal) {
+			t.Errorf("got %v", err)
+		}
+		if err := db.Put(t.Context(), dynamo.Factories, thing{id, "A", 1}, dynamo.Condition{}); err == nil {
+			t.Error("a write of nobody's call was let through")
+		}
+		if got := get(t, db, id); got != (thing{}) {
+			t.Errorf("stored %v", got)
+		}
+	})
+}
+
+// placed is a row of the reports table as its index orders it.
+type placed struct {
+	ID       string `json:"edgeId"`
+	Shard    string `json:"shard"`
+	Standing string `json:"standing"`
+	Running  string `json:"running,omitempty"`
+	Subject  string `json:"subject,omitempty"`
+}
+
+func TestWalk_ItemMovesThroughAnIndex_IsFoundOnceAndWithWhatTheIndexHolds(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		db, ctx := dynamo.Open(client, time.Now), admission.Unlimited(t.Context())
+		shard := uuid.NewString()
+		var want []placed
+		for i := range 50 {
+			p := placed{ID: fmt.Sprintf("%s-%02d", shard, i), Shard: shard, Standing: fmt.Sprintf("b%02d", i), Running: "1.0.0", Subject: "s"}
+			if err := db.Put(ctx, dynamo.Reports, p, dynamo.Condition{}); err != nil {
+				t.Fatal(err)
+			}
+			if i%3 == 0 { // moves within the shard
+				p.Standing = fmt.Sprintf("a%02d", i)
+			}
+			if i%5 == 0 { // moves out of it
+				p.Shard += "-other"
+			}
+			if err := db.Put(ctx, dynamo.Reports, p, dynamo.Condition{}); err != nil {
+				t.Fatal(err)
+			}
+			if p.Subject = ""; i%5 != 0 {
+				want = append(want, p)
+			}
+		}
+		slices.SortFunc(want, func(a, b placed) int {
+			if a.Standing < b.Standing {
+				return -1
+			}
+			return 1
+		})
+		of := dynamo.Selection{Table: dynamo.Reports, Index: "byStanding", Partition: shard}
+		walk := func(after dynamo.Key) (got []placed) {
+			if err := dynamo.Walk(ctx, db, of, after, 7, func(p placed) error { got = append(got, p); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		if got := walk(nil); !slices.Equal(got, want) {
+			t.Errorf("got  %v\nwant %v", got, want)
+		}
+		last := want[9]
+		if got := walk(dynamo.Key{"edgeId": last.ID, "shard": last.Shard, "standing": last.Standing}); !slices.Equal(got, want[10:]) {
+			t.Errorf("behind the tenth: %v", got)
+		}
+		stop := errors.New("enough")
+		if err := dynamo.Walk(ctx, db, of, nil, 0, func(placed) error { return stop }); !errors.Is(err, stop) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
