@@ -7,11 +7,18 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/operations"
 )
 
 // policyFunctions is how many functions one policy names. A policy takes 6,144 characters, and a
 // function's ARN up to 130.
 const policyFunctions = 40
+
+// ofTask tells whether a function is called by a schedule instead of the gateway.
+func ofTask(function string) bool {
+	return slices.ContainsFunc(operations.Tasks, func(t operations.Task) bool { return t.ID == function })
+}
 
 // addInvoker makes the one role by which the gateway calls the functions and the authorizer, and its
 // policies. A permission on each function would take one resource more each, and would come to be after
@@ -22,7 +29,7 @@ func (s *service) addInvoker() (awsiam.Role, []awsiam.ManagedPolicy) {
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("apigateway.amazonaws.com"), nil),
 	})
 	var policies []awsiam.ManagedPolicy
-	names := slices.Sorted(maps.Keys(s.functions))
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(s.functions)), ofTask)
 	for some := range slices.Chunk(names, policyFunctions) {
 		var arns []*string
 		for _, name := range some {
