@@ -45,10 +45,10 @@ func run(m *testing.M) int {
 type resource struct {
 	Type                string
 	Properties          map[string]any
-	DependsOn           []string
-	DeletionPolicy      string
-	UpdateReplacePolicy string
-	Metadata            map[string]any
+	DependsOn           []string       `json:",omitempty"`
+	DeletionPolicy      string         `json:",omitempty"`
+	UpdateReplacePolicy string         `json:",omitempty"`
+	Metadata            map[string]any `json:",omitempty"`
 }
 
 type template struct {
