@@ -2,20 +2,17 @@ package guard
 
 import "math"
 
-// tail is the chance that a bound leaves out: the two bounds are those of the 95 percent interval.
-const tail = 0.025
-
-// Upper is the upper bound of Clopper and Pearson for the share of which hits of n were drawn: 1 if nothing
-// was drawn.
-func Upper(hits, n int) float64 {
+// Upper is the upper bound of Clopper and Pearson for the share of which hits of n were drawn: the share is
+// larger with the chance tail at most. It is 1 if nothing was drawn.
+func Upper(hits, n int, tail float64) float64 {
 	if hits >= n {
 		return 1
 	}
 	return bisect(func(p float64) bool { return atMost(hits, n, p) > tail })
 }
 
-// Lower is the lower bound: 0 if nothing was drawn.
-func Lower(hits, n int) float64 {
+// Lower is the lower bound: the share is smaller with the chance tail at most. It is 0 if nothing was drawn.
+func Lower(hits, n int, tail float64) float64 {
 	if hits == 0 {
 		return 0
 	}

@@ -27,7 +27,9 @@
 //
 // At 100 percent there is nothing to compare with. The last control tells when a stage is clear, and halts
 // nothing: the first night would. For clearing, a stage is tested against the least share of silent boxes
-// that the control allows for. In a large outage that cannot be told apart from bricks, and the rule holds.
+// that the control allows for, by a bound that is wrong in a quarter of a percent: it is looked at each minute,
+// and with a usual bound one lucky look at a large outage clears a bad release in ten. In such an outage the
+// rule holds.
 //
 // The simulation and its figures are in scripts/benchmarks/guard and scripts/benchmarks/results/guard.md.
 package guard
@@ -64,9 +66,9 @@ type decision struct {
 	policy               Policy
 	evidence             Evidence
 	at                   time.Time
-	stage                Boxes // the present one
-	told, bad, undecided int   // of all stages
-	test                 Wald  // of failures
+	stage                Boxes   // the present one
+	told, bad, undecided int     // of all stages
+	test                 Wald    // of failures
 	level                float64 // of this look at silence
 	comparison           Comparison
 }

@@ -12,6 +12,13 @@ const (
 	coarseness = 2.5
 )
 
+// The chances that the bounds of the control leave out. A stage is looked at each minute until it is clear, so
+// the bound for clearing is wrong less often than Beta.
+const (
+	upperTail = 0.025
+	lowerTail = Beta / 20
+)
+
 // compared is how many stages have boxes to compare with: all but the last.
 const compared = 3
 
@@ -37,14 +44,14 @@ func (b Bounds) Compare(control Group) Comparison {
 	return Comparison{
 		control: control,
 		many: sync.OnceValue(func() Wald {
-			most := max(b.Acceptable, Upper(control.Silent, control.Boxes))
+			most := max(b.Acceptable, Upper(control.Silent, control.Boxes, upperTail))
 			if most >= coarse {
 				return apart(most, coarseness*difference)
 			}
 			return apart(most, difference)
 		}),
 		few: sync.OnceValue(func() Wald {
-			return apart(max(b.Acceptable, Lower(control.Silent, control.Boxes)), difference)
+			return apart(max(b.Acceptable, Lower(control.Silent, control.Boxes, lowerTail)), difference)
 		}),
 	}
 }
@@ -58,8 +65,8 @@ func apart(share, difference float64) Wald {
 // Halts tells whether the treated are silent because of the release: they are too many, and chance alone makes
 // such a difference no more often than the level says. Without a control it never does.
 func (c Comparison) Halts(treated Group, level float64) bool {
-	return c.control.Boxes > 0 && Fisher(treated.Silent, treated.Boxes, c.control.Silent, c.control.Boxes) <= level &&
-		c.many().Halts(treated.Silent, treated.Boxes)
+	return c.control.Boxes > 0 && c.many().Halts(treated.Silent, treated.Boxes) &&
+		Fisher(treated.Silent, treated.Boxes, c.control.Silent, c.control.Boxes) <= level
 }
 
 // Clears tells whether no more of the treated are silent than the release may make so.
