@@ -110,7 +110,7 @@ func TestDecide_EveryVerdict(t *testing.T) {
 			sentence: "Halt: 28 of 1000 boxes with the release are bad, 1 more than may be; 80 of 1000 boxes with the release are silent, and 10 of 1000 boxes without it, which chance does not explain."},
 		"a third of all plants is off": {stage: 10, evidence: []func(*guard.Evidence){silence(300, 300)}, action: guard.Hold,
 			reasons:  []guard.Reason{guard.Silent},
-			sentence: "Hold: 300 of 1000 boxes with the release are silent, and 300 of 1000 boxes without it; 24 fewer clear stage 10; with 0 undecided, 28 more bad boxes or 129 more silent halt it."},
+			sentence: "Hold: 300 of 1000 boxes with the release are silent, and 300 of 1000 boxes without it; 36 fewer clear stage 10; with 0 undecided, 28 more bad boxes or 129 more silent halt it."},
 		"at the last stage silence does not halt": {stage: 100, evidence: []func(*guard.Evidence){silence(900, 10)}, action: guard.Hold,
 			reasons:  []guard.Reason{guard.Silent},
 			sentence: "Hold: 900 of 1000 boxes with the release are silent, and 10 of 1000 boxes without it were at the last stage; 877 fewer clear stage 100; with 0 undecided, 253 more bad boxes halt it."},

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -43,11 +42,11 @@ func isZone(name string) bool {
 
 // minutes are those of a time of day since midnight.
 func minutes(clock string) int {
-	var h, m int
-	if _, err := fmt.Sscanf(clock, "%d:%d", &h, &m); err != nil {
+	if len(clock) != len("00:00") {
 		return 0 // no window without faults has such a time
 	}
-	return 60*h + m
+	digit := func(i int) int { return int(clock[i] - '0') }
+	return 60*(10*digit(0)+digit(1)) + 10*digit(3) + digit(4)
 }
 
 // open tells whether the window is open at a time by the zone's clocks.
@@ -64,11 +63,26 @@ func (w Window) open(local time.Time) bool {
 type Windows []Window
 
 // Open tells whether one of the windows is open.
-func (ws Windows) Open(at time.Time) bool {
-	return len(ws) == 0 || slices.ContainsFunc(ws, func(w Window) bool {
+func (ws Windows) Open(at time.Time) bool { return ws.open()(at) }
+
+// open loads the zones once, for more than one question.
+func (ws Windows) open() func(time.Time) bool {
+	zones := make([]*time.Location, len(ws))
+	for i, w := range ws {
 		zone, err := time.LoadLocation(w.TimeZone)
-		return err == nil && w.open(at.In(zone))
-	})
+		if err != nil {
+			continue // no window without faults has such a zone; it stays closed
+		}
+		zones[i] = zone
+	}
+	return func(at time.Time) bool {
+		for i, w := range ws {
+			if zones[i] != nil && w.open(at.In(zones[i])) {
+				return true
+			}
+		}
+		return len(ws) == 0
+	}
 }
 
 // farthest is how far ahead Opens looks: a week, and one more for a window that daylight saving skips.
@@ -77,12 +91,13 @@ const farthest = 15 * 24 * time.Hour
 // Opens is when the windows are open next, at or after a time, to the minute; false: they do not open within
 // two weeks.
 func (ws Windows) Opens(at time.Time) (time.Time, bool) {
-	if ws.Open(at) {
+	open := ws.open()
+	if open(at) {
 		return at, true
 	}
 	// Zones differ from UTC by whole minutes, so windows open at the beginning of one.
 	for t := at.Truncate(time.Minute).Add(time.Minute); t.Sub(at) < farthest; t = t.Add(time.Minute) {
-		if ws.Open(t) {
+		if open(t) {
 			return t, true
 		}
 	}
