@@ -27,7 +27,7 @@ const silenceText = `## Silence
 
 %d plants of different sizes, each on or off as a whole. Half a percent of all boxes falls silent by itself. Nothing is reported as failed. A stage soaks for a day and is followed for three. The rules look each minute; @ is the minute. Plants that go off by themselves are off for four hours in the mean.
 
-Wald's limits at the control's upper bound, looked at each minute, are the rule that the guard started from. They halt more good releases than they may where plants go off and on or the control is small, and all of them at the last stage, where the control is from before the night. They also promote bad releases in outages. What the guard does about it:
+Wald's limits at the control's upper bound, looked at each minute, are the rule that the guard started from. At each stage they halt up to 0.8 percent of the good releases where plants go off and on, which is over 1 percent in three stages; 7 percent where the control is small; and all of them at the last stage, where the control is from before the night. They also promote up to half of the bad releases in outages. What the guard does about it:
 
 1. A halt also takes Fisher's exact test of the two groups. Its level falls with each look: Alpha/3 · 1/(n(n+1)) at look n of a stage. The levels of all looks of the three stages that have a control sum up to Alpha. Given which boxes are silent, only the hash decided which of them have the release, so the sum bounds the chance of a wrong halt whatever plants do.
 2. At the last stage silence does not halt. It holds.
