@@ -6,7 +6,8 @@
 //
 // The evidence is looked at every minute. A fixed threshold, looked at so often, halts good releases by
 // chance. Wald's sequential test does not: however often it is looked at, it halts a release of acceptable
-// quality at most Alpha/(1-Beta) of the time.
+// quality at most Alpha/(1-Beta) of the time, as long as boxes fail independently of each other. Where all
+// failures are in a twentieth of the plants, the simulation finds 1.4 percent.
 //
 // Boxes report success before failure. So halts look at all boxes that were told the release, and count
 // those that are undecided as good. What has been reported is then never more than what is true, and the
