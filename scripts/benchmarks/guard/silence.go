@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"wavegate/shared/fleet/exact"
 	"wavegate/shared/fleet/guard"
 )
 
@@ -201,7 +202,7 @@ func (m *memory) of(control guard.Group) *prepared {
 	if p := at.Load(); p != nil {
 		return p
 	}
-	usual, more := max(bounds.Acceptable, guard.Upper(control.Silent, control.Boxes, 0.025)), 0.04
+	usual, more := max(bounds.Acceptable, exact.Upper(control.Silent, control.Boxes, 0.025)), 0.04
 	if usual >= 0.2 {
 		more = 0.10
 	}

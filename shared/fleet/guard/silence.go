@@ -3,6 +3,8 @@ package guard
 import (
 	"sort"
 	"sync"
+
+	"wavegate/shared/fleet/exact"
 )
 
 // From a share of silent boxes of coarse on, the test of silence asks for a difference that is larger by
@@ -44,14 +46,14 @@ func (b Bounds) Compare(control Group) Comparison {
 	return Comparison{
 		control: control,
 		many: sync.OnceValue(func() Wald {
-			most := max(b.Acceptable, Upper(control.Silent, control.Boxes, upperTail))
+			most := max(b.Acceptable, exact.Upper(control.Silent, control.Boxes, upperTail))
 			if most >= coarse {
 				return apart(most, coarseness*difference)
 			}
 			return apart(most, difference)
 		}),
 		few: sync.OnceValue(func() Wald {
-			return apart(max(b.Acceptable, Lower(control.Silent, control.Boxes, lowerTail)), difference)
+			return apart(max(b.Acceptable, exact.Lower(control.Silent, control.Boxes, lowerTail)), difference)
 		}),
 	}
 }
@@ -66,7 +68,7 @@ func apart(share, difference float64) Wald {
 // such a difference no more often than the level says. Without a control it never does.
 func (c Comparison) Halts(treated Group, level float64) bool {
 	return c.control.Boxes > 0 && c.many().Halts(treated.Silent, treated.Boxes) &&
-		Fisher(treated.Silent, treated.Boxes, c.control.Silent, c.control.Boxes) <= level
+		exact.Fisher(treated.Silent, treated.Boxes, c.control.Silent, c.control.Boxes) <= level
 }
 
 // Clears tells whether no more of the treated are silent than the release may make so.

@@ -1,4 +1,6 @@
-package guard
+// Package exact bounds shares and compares groups by counts of boxes. Its bounds and its test are exact: they
+// hold for small counts, too.
+package exact
 
 import "math"
 
@@ -17,6 +19,13 @@ func Lower(hits, n int, tail float64) float64 {
 		return 0
 	}
 	return bisect(func(p float64) bool { return atMost(n-hits, n, 1-p) < tail })
+}
+
+// Interval is the 95 percent interval of Clopper and Pearson: from the lower to the upper bound, each with a
+// tail of 2.5 percent. It is 0 to 1 if nothing was drawn.
+func Interval(hits, n int) (low, high float64) {
+	const tail = 0.025
+	return Lower(hits, n, tail), Upper(hits, n, tail)
 }
 
 // bisect finds where a condition that holds for small shares stops to hold.
