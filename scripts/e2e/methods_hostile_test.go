@@ -7,15 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
-	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
 )
@@ -94,21 +88,13 @@ func TestMethods_Author_CannotApproveByDetour(t *testing.T) {
 	b.move(b.approver, 1, "released", "").Is(t, http.StatusNoContent)
 }
 
-// stands notes in a box's registration where it stands.
-func (b *bench) stands(box, slug string) {
-	b.Helper()
-	if slug == "" {
-		return
+// registration is the body that registers a box of acme's: where it stands, and further fields. An empty slug
+// leaves out the factory.
+func registration(slug, more string) string {
+	if slug != "" {
+		more += `,"factoryId":"` + slug + `"`
 	}
-	_, err := b.w.DB.UpdateItem(b.Context(), &dynamodb.UpdateItemInput{
-		TableName:                 aws.String(dynamolocal.TableName(dynamo.Edges)),
-		Key:                       map[string]types.AttributeValue{"edgeId": &types.AttributeValueMemberS{Value: box}},
-		UpdateExpression:          aws.String("SET factoryId = :slug"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":slug": &types.AttributeValueMemberS{Value: slug}},
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	return `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"` + more + `}`
 }
 
 // A second fleet's issuer speaks for its own boxes only: its box of the same id is another one.
@@ -118,8 +104,7 @@ func TestMethods_BoxOfAnotherFleet_IsAnother(t *testing.T) {
 	owner := b.w.Owner(t)
 	b.release(1, smallContent)
 	for box, issuer := range map[string]string{"box-1": "", "box-2": `,"issuer":"` + devissuer.Fleet + `"`, "box-3": `,"issuer":"` + first + `"`} {
-		owner.Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"`+issuer+`}`).Is(t, http.StatusCreated)
-		b.stands(box, "munich-1")
+		owner.Put(t, "/api/edges/"+box, registration("munich-1", issuer)).Is(t, http.StatusCreated)
 	}
 	poll := "/api/factories/munich-1/machines/press-1/methods?methodId=" + id(b.path)
 	for box, may := range map[string]bool{"box-1": false, "box-2": true, "box-3": false} {
@@ -140,8 +125,7 @@ func TestMethods_Box_ReadsWhatMayBeProducedBy_WhereItStands(t *testing.T) {
 	owner := b.w.Owner(t)
 	factory(t, b.w, "munich-2", "acme")
 	for box, slug := range map[string]string{"box-1": "munich-1", "box-2": "munich-2", "box-3": ""} {
-		owner.Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
-		b.stands(box, slug)
+		owner.Put(t, "/api/edges/"+box, registration(slug, "")).Is(t, http.StatusCreated)
 	}
 	here, content, poll := b.w.Box(t, "box-1"), b.version(1)+"/content", "/api/factories/munich-1/machines/press-1/methods?methodId="+id(b.path)
 	b.save(1, smallContent).Is(t, http.StatusCreated)
