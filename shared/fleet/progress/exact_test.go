@@ -39,8 +39,7 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 				box := fmt.Sprintf("box-%d-%s", rapid.IntRange(0, 9).Draw(t, "box"), f.edgeType)
 				stand, known := truth[box]
 				if !known || stand == "away" {
-					f.register(t, box, f.channel, "")
-					truth[box] = ""
+					truth[box] = f.joins(t, box, id)
 					continue
 				}
 				switch rapid.SampledFrom([]string{"polls", "updates", "falls back", "fails", "moves", "retires"}).Draw(t, "event") {
@@ -76,15 +75,7 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 					truth[box] = "away"
 				}
 				if truth[box] == "away" && rapid.Bool().Draw(t, "comes back") {
-					// What it was offered counts again, unless its registration was taken back.
-					f.register(t, box, f.channel, "")
-					row, err := report.NewStore(f.db, 1).Get(f.ctx, box)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if truth[box] = ""; row.Offer != nil && row.Offer.RolloutID == id {
-						truth[box] = string(row.Offer.Stand)
-					}
+					truth[box] = f.joins(t, box, id)
 				}
 			}
 			want := progress.NewCensus(r)
@@ -99,6 +90,21 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 			}
 		})
 	})
+}
+
+// joins registers a box on the channel and returns its stand. What a rollout offered it before counts again,
+// unless its registration was taken back.
+func (f *fleet) joins(t tester, box, rolloutID string) string {
+	t.Helper()
+	f.register(t, box, f.channel, "")
+	row, err := report.NewStore(f.db, 1).Get(f.ctx, box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row.Offer == nil || row.Offer.RolloutID != rolloutID {
+		return ""
+	}
+	return string(row.Offer.Stand)
 }
 
 // TestRollout_BoxesMoveMeanwhile_TheCensusIsWrongByThoseAtMost counts while boxes report, change their
