@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 )
@@ -64,7 +64,7 @@ func boxRow(i int, rolloutID string, at time.Time) row {
 	if i%2 == 0 {
 		r.RolloutID, r.Told, r.Since = rolloutID, "1.1.0", at
 		r.Offer = &report.Offer{RolloutID: rolloutID, Version: "1.1.0", From: "1.0.0", Stand: report.Offered, Since: at,
-			Stage: rollout.FirstStage(edgeType, "1.1.0", r.EdgeID)}
+			Stage: cohort.FirstStage(edgeType, "1.1.0", r.EdgeID)}
 	}
 	if i%4 == 0 {
 		r.Running, r.Offer.Stand = "1.1.0", report.Installed
