@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"wavegate/shared/fleet/exact"
 	"wavegate/shared/fleet/report"
 )
 
@@ -52,7 +53,7 @@ func Silent(of int, sample []Sighting, now time.Time, after time.Duration) Silen
 		s.Boxes, s.Low, s.High = s.Silent, s.Silent, s.Silent
 		return s
 	}
-	low, high := Interval(s.Silent, s.Sampled)
+	low, high := exact.Interval(s.Silent, s.Sampled)
 	all := float64(s.Of)
 	s.Boxes = int(math.Round(float64(s.Silent) / float64(s.Sampled) * all))
 	s.Low, s.High = int(math.Floor(low*all)), int(math.Ceil(high*all))

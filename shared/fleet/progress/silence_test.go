@@ -2,30 +2,14 @@ package progress_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
 
+	"wavegate/shared/fleet/exact"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 )
-
-// TestInterval_KnownValues compares with tables of Clopper and Pearson's interval.
-func TestInterval_KnownValues(t *testing.T) {
-	for _, c := range []struct {
-		hits, n   int
-		low, high float64
-	}{
-		{0, 10, 0, 0.3085}, {1, 10, 0.0025, 0.4450}, {5, 10, 0.1871, 0.8129}, {10, 10, 0.6915, 1},
-		{10, 100, 0.0490, 0.1762}, {50, 1000, 0.0373, 0.0654}, {0, 1000, 0, 0.0037}, {0, 0, 0, 1},
-	} {
-		low, high := progress.Interval(c.hits, c.n)
-		if math.Abs(low-c.low) > 0.00006 || math.Abs(high-c.high) > 0.00006 {
-			t.Errorf("%d of %d: %.4f to %.4f, want %.4f to %.4f", c.hits, c.n, low, high, c.low, c.high)
-		}
-	}
-}
 
 func sightings(n, silent, unknown int, now time.Time) []progress.Sighting {
 	list := make([]progress.Sighting, n)
@@ -99,7 +83,7 @@ func TestSample_IsDrawnAtRandom(t *testing.T) {
 				hits++
 			}
 		}
-		low, high := progress.Interval(hits, len(chosen))
+		low, high := exact.Interval(hits, len(chosen))
 		if float64(truth) >= low*boxes && float64(truth) <= high*boxes {
 			held++
 		}

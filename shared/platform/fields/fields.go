@@ -204,8 +204,14 @@ func (o *Object) OptionalNumber(name string) (n float64, given, ok bool) {
 
 // Boolean returns a boolean that may be left out: false then.
 func (o *Object) Boolean(name string) bool {
-	raw, _, usable := o.find(name, strictjson.Boolean)
-	return usable && raw[0] == 't'
+	b, _ := o.OptionalBoolean(name)
+	return b
+}
+
+// OptionalBoolean returns a boolean that may be left out.
+func (o *Object) OptionalBoolean(name string) (b, given bool) {
+	raw, given, usable := o.find(name, strictjson.Boolean)
+	return usable && raw[0] == 't', given
 }
 
 // Object reads an object that may be left out, and tells whether it was given. The fields that
@@ -239,6 +245,28 @@ func (o *Object) Texts(name string, least, most int, rule *value.Text) (texts []
 		texts = append(texts, text)
 	}
 	return texts, given
+}
+
+// Integers returns a list of least to most different whole numbers; it may be left out. Faulty elements are
+// left out of what is returned.
+func (o *Object) Integers(name string, least, most int, rule *value.Integer) (numbers []int64, given bool) {
+	elements, given := o.list(name, least, most)
+	for i, raw := range elements {
+		if kind := strictjson.KindOf(raw); kind != strictjson.Number {
+			o.FaultIn(name, i, "type", "must be a number, not "+string(kind))
+			continue
+		}
+		n, ok := strictjson.Integer(string(raw))
+		switch {
+		case !ok || !rule.Accepts(n):
+			o.FaultIn(name, i, "range", "must be "+rule.Says())
+		case slices.Contains(numbers, n):
+			o.FaultIn(name, i, "duplicate", "must not be given twice")
+		default:
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers, given
 }
 
 // Objects reads a list of least to most objects; it may be left out. The

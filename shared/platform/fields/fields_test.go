@@ -91,3 +91,34 @@ func TestObject_NamesAndBooleans(t *testing.T) {
 		t.Errorf("got %v, %v, %v, %q, %q", yes, no, absent, names, faults)
 	}
 }
+
+func TestOptionalBoolean_FalseIsNotLeftOut(t *testing.T) {
+	for text, want := range map[string][2]bool{`{"b":true}`: {true, true}, `{"b":false}`: {false, true}, `{}`: {false, false}} {
+		var b, given bool
+		if faults := read(t, text, func(o *fields.Object) { b, given = o.OptionalBoolean("b") }); len(faults) > 0 || [2]bool{b, given} != want {
+			t.Errorf("%s: %v, given: %v, faults %q", text, b, given, faults)
+		}
+	}
+}
+
+func TestIntegers_AreDifferentAndFollowTheirRule(t *testing.T) {
+	for text, want := range map[string]struct {
+		numbers []int64
+		faults  []string
+	}{
+		`{"n":[50,1e1]}`:          {[]int64{50, 10}, nil},
+		`{"n":[]}`:                {nil, nil},
+		`{}`:                      {nil, nil},
+		`{"n":[10,10.0,11,"10"]}`: {[]int64{10}, []string{"/n length", "/n/1 duplicate", "/n/2 range"}},
+		`{"n":[10.5,"10",null]}`:  {nil, []string{"/n/0 range", "/n/1 type", "/n/2 type"}},
+		`{"n":10}`:                {nil, []string{"/n type"}},
+	} {
+		var got []int64
+		faults := read(t, text, func(o *fields.Object) {
+			got, _ = o.Integers("n", 0, 3, &value.Integer{OneOf: []int{10, 50, 100}})
+		})
+		if !slices.Equal(got, want.numbers) || !slices.Equal(faults, want.faults) {
+			t.Errorf("%s: %v, faults %q; want %v, %q", text, got, faults, want.numbers, want.faults)
+		}
+	}
+}

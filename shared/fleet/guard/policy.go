@@ -1,0 +1,101 @@
+package guard
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// A Mode is whether the guard acts.
+type Mode string
+
+// Modes.
+const (
+	Advise Mode = "advise" // it only says what it would do
+	Act    Mode = "act"    // it halts and promotes
+)
+
+// A SmallFleet is what clears a stage that has too few boxes for the test.
+type SmallFleet string
+
+// Ways to clear a small stage.
+const (
+	AllDecided SmallFleet = "allDecided" // all its boxes are installed and heard of
+	People     SmallFleet = "people"     // nothing: people promote
+)
+
+// A Policy is how a rollout is guarded.
+type Policy struct {
+	Mode      Mode      `json:"mode"`
+	Guard     Bounds    `json:"guard"`
+	Promote   Promotion `json:"promote"`
+	Approvals Approvals `json:"approvals"`
+}
+
+// Bounds say what is good enough.
+type Bounds struct {
+	// Acceptable is the share of bad boxes that a release may have, and Intolerable the share that must not
+	// pass; 0.01 is one percent.
+	Acceptable  float64 `json:"acceptable"`
+	Intolerable float64 `json:"intolerable"`
+	// SilentAfter is how long a box is not heard of before it counts as silent. All boxes of a stage have
+	// the release within minutes, so a guard that sees bricks sooner saves none; one that takes a long
+	// installation for a brick halts good releases.
+	SilentAfter Duration `json:"silentAfter"`
+	// DecideWithin is how long a box may take to install the release. After that it speaks against
+	// clearing the stage. A stage soaks at least so long: slow failures come last.
+	DecideWithin Duration   `json:"decideWithin"`
+	SmallFleet   SmallFleet `json:"smallFleet"`
+}
+
+// Promotion says when the guard promotes.
+type Promotion struct {
+	Auto    bool    `json:"auto"`
+	Soak    Soak    `json:"soak"`
+	Windows Windows `json:"windows"`
+}
+
+// Soak is how long a rollout stays at each stage at least.
+type Soak struct {
+	At1   Duration `json:"1"`
+	At10  Duration `json:"10"`
+	At50  Duration `json:"50"`
+	At100 Duration `json:"100"`
+}
+
+// Approvals says before which stages a second person approves.
+type Approvals struct {
+	Before []int `json:"before"`
+}
+
+// Default is the policy that an empty object stands for.
+func Default() Policy {
+	const day = Duration(24 * time.Hour)
+	return Policy{
+		Mode: Advise,
+		Guard: Bounds{
+			Acceptable: 0.01, Intolerable: 0.05,
+			SilentAfter: Duration(30 * time.Minute), DecideWithin: Duration(time.Hour),
+			SmallFleet: AllDecided,
+		},
+		Promote:   Promotion{Auto: true, Soak: Soak{At1: Duration(2 * time.Hour), At10: day, At50: day, At100: day}, Windows: Windows{}},
+		Approvals: Approvals{Before: []int{}},
+	}
+}
+
+// SoakAt is how long the rollout stays at a stage at least.
+func (p Policy) SoakAt(percent int) time.Duration {
+	of := map[int]Duration{1: p.Promote.Soak.At1, 10: p.Promote.Soak.At10, 50: p.Promote.Soak.At50, 100: p.Promote.Soak.At100}
+	return time.Duration(max(of[percent], p.Guard.DecideWithin))
+}
+
+// test is the test of a share of bad boxes.
+func (b Bounds) test() Wald { return NewWald(b.Acceptable, b.Intolerable) }
+
+// JSON is the policy as Parse reads it, with every field.
+func (p Policy) JSON() []byte {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // shares are finite
+	}
+	return text
+}

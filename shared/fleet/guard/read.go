@@ -1,0 +1,125 @@
+package guard
+
+import (
+	"slices"
+	"time"
+
+	"wavegate/shared/platform/fields"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/strictjson"
+	"wavegate/shared/platform/value"
+)
+
+// Bounds of what a policy may say.
+const (
+	leastShare, mostShare = 0.001, 0.5
+	mostWindows           = 20
+)
+
+// Rules of the texts in a policy.
+var (
+	modeRule       = &value.Text{Pattern: `advise|act`, Says: "advise or act"}
+	smallFleetRule = &value.Text{Pattern: `allDecided|people`, Says: "allDecided or people"}
+	soakRule       = durationRule(0)
+	waitRule       = durationRule(Duration(time.Minute)) // boxes poll and the guard looks once a minute
+	// approvalRule takes the stages that a rollout can be raised to.
+	approvalRule = &value.Integer{OneOf: []int{10, 50, 100}}
+)
+
+// Parse reads a policy, or returns all that is wrong with it.
+func Parse(text []byte) (Policy, []problem.Fault) {
+	if err := strictjson.Check(text); err != nil {
+		return Policy{}, []problem.Fault{{Code: "format", Detail: "The text " + err.Error() + "."}}
+	}
+	if kind := strictjson.KindOf(text); kind != strictjson.Object {
+		return Policy{}, []problem.Fault{{Code: "type", Detail: "must be an object, not " + string(kind)}}
+	}
+	var faults fields.Faults
+	o := fields.Of(text, &faults)
+	p := Read(o)
+	o.Unread(&faults)
+	return p, faults.List()
+}
+
+// Read reads the policy that an object is. What is left out is as in Default. The policy is to be used only
+// where the object has no fault.
+func Read(o *fields.Object) Policy {
+	p := Default()
+	if mode, given := o.OptionalText("mode", modeRule); given {
+		p.Mode = Mode(mode)
+	}
+	o.Object("guard", p.Guard.read)
+	o.Object("promote", p.Promote.read)
+	o.Object("approvals", p.Approvals.read)
+	return p
+}
+
+func (b *Bounds) read(o *fields.Object) {
+	acceptable, intolerable := share(o, "acceptable", &b.Acceptable), share(o, "intolerable", &b.Intolerable)
+	if acceptable && intolerable && b.Intolerable < 2*b.Acceptable {
+		// The closer they are, the more boxes it takes to tell them apart.
+		o.Fault("intolerable", "range", "must be at least twice what is acceptable")
+	}
+	duration(o, "silentAfter", waitRule, &b.SilentAfter)
+	duration(o, "decideWithin", waitRule, &b.DecideWithin)
+	if small, given := o.OptionalText("smallFleet", smallFleetRule); given {
+		b.SmallFleet = SmallFleet(small)
+	}
+}
+
+// share reads a share of boxes, and tells whether there is nothing wrong with it. A percentage in its place
+// is outside the bounds.
+func share(o *fields.Object, name string, to *float64) bool {
+	n, given, ok := o.OptionalNumber(name)
+	if !given || !ok {
+		return !given
+	}
+	if n < leastShare || n > mostShare {
+		o.Fault(name, "range", "must be a share from 0.001 to 0.5; one percent is 0.01")
+		return false
+	}
+	*to = n
+	return true
+}
+
+func duration(o *fields.Object, name string, rule *value.Text, to *Duration) {
+	text, given := o.OptionalText(name, rule)
+	if d, ok := parseDuration(text); given && ok {
+		*to = d
+	}
+}
+
+func (p *Promotion) read(o *fields.Object) {
+	if auto, given := o.OptionalBoolean("auto"); given {
+		p.Auto = auto
+	}
+	o.Object("soak", func(soak *fields.Object) {
+		duration(soak, "1", soakRule, &p.Soak.At1)
+		duration(soak, "10", soakRule, &p.Soak.At10)
+		duration(soak, "50", soakRule, &p.Soak.At50)
+		duration(soak, "100", soakRule, &p.Soak.At100)
+	})
+	o.Objects("windows", 0, mostWindows, func(w *fields.Object) { p.Windows = append(p.Windows, readWindow(w)) })
+}
+
+func readWindow(o *fields.Object) Window {
+	var w Window
+	days, given := o.Texts("days", 1, len(Days), dayRule)
+	if !given {
+		days = slices.Clone(Days)
+	}
+	w.Days = days
+	w.From, w.To, w.TimeZone = o.Text("from", fromRule), o.Text("to", toRule), o.Text("timeZone", zoneRule)
+	if w.From != "" && w.From == w.To {
+		o.Fault("to", "range", "must be another time of day than from; the whole day is 00:00 to 24:00")
+	}
+	return w
+}
+
+func (a *Approvals) read(o *fields.Object) {
+	stages, _ := o.Integers("before", 0, len(approvalRule.OneOf), approvalRule)
+	for _, stage := range stages {
+		a.Before = append(a.Before, int(stage))
+	}
+	slices.Sort(a.Before)
+}

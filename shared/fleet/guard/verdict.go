@@ -1,0 +1,94 @@
+package guard
+
+import "time"
+
+// An Action is what the guard finds right.
+type Action string
+
+// Actions.
+const (
+	Halt     Action = "halt"
+	Promote  Action = "promote" // to the next stage
+	Complete Action = "complete"
+	Hold     Action = "hold" // leave the rollout as it is
+)
+
+// A Reason is why.
+type Reason string
+
+// Reasons to halt.
+const (
+	TooManyBad    Reason = "TOO_MANY_BAD"
+	TooManySilent Reason = "TOO_MANY_SILENT"
+)
+
+// Reasons to hold, in the order in which they are told.
+const (
+	NotActive        Reason = "NOT_ACTIVE"         // the rollout ended
+	NotCounted       Reason = "NOT_COUNTED"        // the count is old or of another stage, or there is none
+	OneOrganization  Reason = "ONE_ORGANIZATION"   // without one organization's boxes there would be no halt
+	EvidenceTooSmall Reason = "EVIDENCE_TOO_SMALL" // the stage has too few boxes for the test
+	Undecided        Reason = "UNDECIDED"          // the test has not cleared the stage
+	Silent           Reason = "SILENT"             // boxes may be silent because of the release
+	Soaking          Reason = "SOAKING"
+	PeoplePromote    Reason = "PEOPLE_PROMOTE" // the policy leaves promoting to people
+	WindowClosed     Reason = "WINDOW_CLOSED"
+	Frozen           Reason = "FROZEN"
+	ApprovalRequired Reason = "APPROVAL_REQUIRED"
+)
+
+// Clear is the reason to promote and to complete.
+const Clear Reason = "CLEAR"
+
+// A Verdict is what the guard finds right at a moment, why, and how far away another verdict is.
+type Verdict struct {
+	Action Action `json:"verdict"`
+	// Reason is the first of Reasons.
+	Reason  Reason   `json:"reason"`
+	Reasons []Reason `json:"reasons"`
+	// Sentence tells a person the verdict, its reasons and the distance.
+	Sentence string `json:"sentence"`
+	// Acts tells whether the guard does so by itself.
+	Acts  bool `json:"acts"`
+	Stage int  `json:"stage"`          // the present one, in percent
+	Next  int  `json:"next,omitempty"` // the stage after it; 0 at the last
+	// Organization is the one without whose boxes there would be no halt.
+	Organization string   `json:"organization,omitempty"`
+	Halting      Count    `json:"halting"`
+	Clearing     Count    `json:"clearing"`
+	Treated      Group    `json:"treated"`
+	Control      Group    `json:"control"`
+	Distance     Distance `json:"distance"`
+}
+
+// A Count is what a test of failures rests on. Halting counts all boxes that were told the release. Clearing
+// counts the decided and the overdue boxes of the stage; overdue ones are bad there.
+type Count struct {
+	Boxes      int     `json:"boxes"`
+	Bad        int     `json:"bad"`
+	Likelihood float64 `json:"likelihood"`
+	Limit      float64 `json:"limit"` // that the likelihood has to reach
+}
+
+// A Distance is how far away another verdict is. The rule itself finds the numbers: with so many the test
+// says something else, with one less it does not. A number is -1 where none would do.
+type Distance struct {
+	// MoreBad is how many more bad boxes halt, and Undecided how many may still turn out bad or good.
+	MoreBad   int `json:"moreBad"`
+	Undecided int `json:"undecided"`
+	// FewerBad is how many fewer bad boxes do not halt; 0 where the test of failures does not halt.
+	FewerBad int `json:"fewerBad"`
+	// MoreGood is how many more good boxes clear the stage.
+	MoreGood int `json:"moreGood"`
+	// Spare is how many more bad boxes leave the stage clear; 0 where it is not.
+	Spare int `json:"spare"`
+	// MoreSilent is how many more silent ones among the treated halt, and FewerSilent how many fewer clear
+	// the stage.
+	MoreSilent  int `json:"moreSilent"`
+	FewerSilent int `json:"fewerSilent"`
+	// Soaked is how long the rollout is at its stage, in seconds, of the Soak that it stays at least.
+	Soaked int64 `json:"soakedSeconds"`
+	Soak   int64 `json:"soakSeconds"`
+	// OpensAt is when a window is open; absent if none is within two weeks.
+	OpensAt *time.Time `json:"opensAt,omitempty"`
+}

@@ -1,0 +1,105 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+	"time"
+	_ "time/tzdata" // zones are known wherever the service runs
+
+	"wavegate/shared/platform/value"
+)
+
+// A Window is when a rollout may be promoted, by the clocks on the wall in a time zone. It begins on each of
+// some days. One that ends at an earlier time of day than it begins ends on the next day.
+//
+// An hour that daylight saving skips is on no clock, so a window inside it does not open on that day. An hour
+// that comes twice opens a window twice.
+type Window struct {
+	Days     []string `json:"days"`     // of Days, on which it begins
+	From     string   `json:"from"`     // 00:00 to 23:59
+	To       string   `json:"to"`       // 00:01 to 24:00
+	TimeZone string   `json:"timeZone"` // a name of the IANA time zone database
+}
+
+// Days are the names of the days of the week.
+var Days = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} // as time.Weekday counts
+
+// Rules of what a window is made of.
+var (
+	dayRule  = &value.Text{Pattern: strings.Join(Days, "|"), Says: "mon, tue, wed, thu, fri, sat or sun"}
+	fromRule = &value.Text{Pattern: `([01][0-9]|2[0-3]):[0-5][0-9]`, Says: "a time of day from 00:00 to 23:59"}
+	toRule   = &value.Text{Pattern: `([01][0-9]|2[0-3]):[0-5][0-9]|24:00`, Says: "a time of day from 00:00 to 24:00"}
+	zoneRule = &value.Text{Min: 1, Max: 64, Check: isZone, Says: "a name of the IANA time zone database such as Europe/Berlin or UTC"}
+)
+
+func isZone(name string) bool {
+	if name == "Local" {
+		return false // the machine's
+	}
+	_, err := time.LoadLocation(name)
+	return err == nil
+}
+
+// minutes are those of a time of day since midnight.
+func minutes(clock string) int {
+	if len(clock) != len("00:00") {
+		return 0 // no window without faults has such a time
+	}
+	digit := func(i int) int { return int(clock[i] - '0') }
+	return 60*(10*digit(0)+digit(1)) + 10*digit(3) + digit(4)
+}
+
+// open tells whether the window is open at a time by the zone's clocks.
+func (w Window) open(local time.Time) bool {
+	from, to, now := minutes(w.From), minutes(w.To), 60*local.Hour()+local.Minute()
+	today, yesterday := Days[local.Weekday()], Days[(local.Weekday()+6)%7]
+	if from < to {
+		return from <= now && now < to && slices.Contains(w.Days, today)
+	}
+	return now >= from && slices.Contains(w.Days, today) || now < to && slices.Contains(w.Days, yesterday)
+}
+
+// Windows are those of a policy. Without any it is always open.
+type Windows []Window
+
+// Open tells whether one of the windows is open.
+func (ws Windows) Open(at time.Time) bool { return ws.open()(at) }
+
+// open loads the zones once, for more than one question.
+func (ws Windows) open() func(time.Time) bool {
+	zones := make([]*time.Location, len(ws))
+	for i, w := range ws {
+		zone, err := time.LoadLocation(w.TimeZone)
+		if err != nil {
+			continue // no window without faults has such a zone; it stays closed
+		}
+		zones[i] = zone
+	}
+	return func(at time.Time) bool {
+		for i, w := range ws {
+			if zones[i] != nil && w.open(at.In(zones[i])) {
+				return true
+			}
+		}
+		return len(ws) == 0
+	}
+}
+
+// farthest is how far ahead Opens looks: a week, and one more for a window that daylight saving skips.
+const farthest = 15 * 24 * time.Hour
+
+// Opens is when the windows are open next, at or after a time, to the minute; false: they do not open within
+// two weeks.
+func (ws Windows) Opens(at time.Time) (time.Time, bool) {
+	open := ws.open()
+	if open(at) {
+		return at, true
+	}
+	// Zones differ from UTC by whole minutes, so windows open at the beginning of one.
+	for t := at.Truncate(time.Minute).Add(time.Minute); t.Sub(at) < farthest; t = t.Add(time.Minute) {
+		if open(t) {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
