@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/value"
+	"wavegate/shared/trail/audit"
 )
 
 func main() { function.Run("update-rollout", wire) }
@@ -20,7 +21,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		body := c.Body()
 		percent, raises := body.OptionalInteger("staged_percent", rollout.StageRule)
 		status, sets := body.OptionalText("status", rollout.StatusRule)
-		reason, _ := body.OptionalText("reason", rollout.ReasonRule)
+		grounds := audit.GroundsOf(body)
 		switch {
 		case !raises && !sets:
 			body.Require("staged_percent", "status")
@@ -31,11 +32,11 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		move := rollout.Move{Status: rollout.Status(status), Reason: reason}
+		move := rollout.Move{Status: rollout.Status(status)}
 		if raises {
 			move.StagedPercent = new(int(percent))
 		}
-		_, err := rollouts.Move(c.Context(), c.Origin(), id, move, when)
+		_, err := rollouts.Move(c.Context(), c.Origin().For(grounds), id, move, when)
 		return lambdahttp.Empty(http.StatusNoContent), err
 	}
 }

@@ -18,10 +18,10 @@ import (
 // A row is a report row with what the index goes by.
 type row struct {
 	report.Row
-	Shard     string    `json:"shard"`
-	Standing  string    `json:"standing"`
-	RolloutID string    `json:"rolloutId,omitempty"`
-	Since     time.Time `json:"since,omitzero"`
+	Shard     string     `json:"shard"`
+	Standing  string     `json:"standing"`
+	RolloutID string     `json:"rolloutId,omitempty"`
+	Since     *time.Time `json:"since,omitempty"`
 }
 
 // seed puts the rows of the boxes numbered from up to n straight into the store. Every other box was offered the
@@ -62,7 +62,7 @@ func boxRow(i int, rolloutID string, at time.Time) row {
 		Told: "1.0.0", Running: "1.0.0", Subject: fmt.Sprintf("fleet.example box-%07d", i), Revision: 1,
 	}}
 	if i%2 == 0 {
-		r.RolloutID, r.Told, r.Since = rolloutID, "1.1.0", at
+		r.RolloutID, r.Told, r.Since = rolloutID, "1.1.0", &at
 		r.Offer = &report.Offer{RolloutID: rolloutID, Version: "1.1.0", From: "1.0.0", Stand: report.Offered, Since: at,
 			Stage: cohort.FirstStage(edgeType, "1.1.0", r.EdgeID)}
 	}

@@ -73,5 +73,15 @@ func (d Duration) String() string {
 	return text
 }
 
+// UnmarshalText reads what MarshalText wrote.
+func (d *Duration) UnmarshalText(text []byte) error {
+	read, ok := parseDuration(string(text))
+	if !ok {
+		return fmt.Errorf("guard: %q is no duration", text)
+	}
+	*d = read
+	return nil
+}
+
 // MarshalText writes the duration in ISO 8601.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }

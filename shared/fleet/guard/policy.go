@@ -51,7 +51,7 @@ type Bounds struct {
 type Promotion struct {
 	Auto    bool    `json:"auto"`
 	Soak    Soak    `json:"soak"`
-	Windows Windows `json:"windows"`
+	Windows Windows `json:"windows,omitempty"`
 }
 
 // Soak is how long a rollout stays at each stage at least.
@@ -64,7 +64,7 @@ type Soak struct {
 
 // Approvals says before which stages a second person approves.
 type Approvals struct {
-	Before []int `json:"before"`
+	Before []int `json:"before,omitempty"`
 }
 
 // Default is the policy that an empty object stands for.
@@ -77,8 +77,7 @@ func Default() Policy {
 			SilentAfter: Duration(30 * time.Minute), DecideWithin: Duration(time.Hour),
 			SmallFleet: AllDecided,
 		},
-		Promote:   Promotion{Auto: true, Soak: Soak{At1: Duration(2 * time.Hour), At10: day, At50: day, At100: day}, Windows: Windows{}},
-		Approvals: Approvals{Before: []int{}},
+		Promote: Promotion{Auto: true, Soak: Soak{At1: Duration(2 * time.Hour), At10: day, At50: day, At100: day}},
 	}
 }
 

@@ -5,6 +5,7 @@ package publication
 import (
 	"context"
 
+	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
@@ -18,20 +19,22 @@ type Store struct {
 	db       *dynamo.DB
 	releases *release.Store
 	rollouts *rollout.Store
+	freezes  *freeze.Store
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store {
-	return &Store{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db)}
+	return &Store{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db), freezes: freeze.NewStore(db)}
 }
 
 // Publish puts a version on a channel and tells whether the channel is new. It returns
-// RELEASE_IMMUTABLE for a version that was published with another digest, PRECONDITION_FAILED, and
+// RELEASE_IMMUTABLE for a version that was published with another digest, FROZEN, PRECONDITION_FAILED, and
 // CONFLICT when the channel keeps changing.
 func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Publication, when request.Preconditions) (created bool, err error) {
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var row release.Row
 		var known release.Release
+		var frozen *freeze.Freeze
 		err := dynamo.Together(ctx,
 			func(ctx context.Context) (err error) {
 				row, err = s.releases.Row(ctx, p.EdgeType, p.Channel)
@@ -39,6 +42,10 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 			},
 			func(ctx context.Context) (err error) {
 				known, err = s.releases.Release(ctx, p.EdgeType, p.CurrentVersion)
+				return err
+			},
+			func(ctx context.Context) (err error) {
+				frozen, err = s.freezes.Holding(ctx)
 				return err
 			})
 		if err != nil {
@@ -57,6 +64,9 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 		next, event := row.Publish(p, set.After(row.UpdatedAt))
 		if event == "" {
 			return nil
+		}
+		if err := frozen.Refuse(from.Grounds); err != nil {
+			return err
 		}
 		change.Record(set, release.Kind, row, next, event)
 		if known.ArtifactURL != p.ArtifactURL {

@@ -26,11 +26,11 @@ const index = "byStanding"
 // item is a row with the keys and copies that the index holds.
 type item struct {
 	Row
-	Shard     string    `json:"shard"`
-	Standing  string    `json:"standing"`
-	RolloutID string    `json:"rolloutId,omitempty"`
-	Code      Code      `json:"code,omitempty"`
-	Since     time.Time `json:"since,omitzero"`
+	Shard     string     `json:"shard"`
+	Standing  string     `json:"standing"`
+	RolloutID string     `json:"rolloutId,omitempty"`
+	Code      Code       `json:"code,omitempty"`
+	Since     *time.Time `json:"since,omitempty"`
 }
 
 func key(edgeID string) dynamo.Key { return dynamo.Key{"edgeId": edgeID} }
@@ -86,7 +86,11 @@ func (s *Store) Part(was, next Row) dynamo.Part {
 
 func (s *Store) item(r Row) item {
 	e := r.Entry()
-	return item{Row: r, Shard: s.shards.Of(r.pair(), r.EdgeID), Standing: e.Standing(), RolloutID: e.RolloutID, Code: e.Code, Since: e.Since}
+	i := item{Row: r, Shard: s.shards.Of(r.pair(), r.EdgeID), Standing: e.Standing(), RolloutID: e.RolloutID, Code: e.Code}
+	if r.Offer != nil {
+		i.Since = &e.Since
+	}
+	return i
 }
 
 // indexed is what the index holds of a row.

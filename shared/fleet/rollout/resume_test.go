@@ -108,7 +108,7 @@ func TestCompletion_TakesTheTargetFromWhereItIsNow(t *testing.T) {
 // TestResume_CompletedBeforeThatTimeWasKept_IsRefused covers rollouts that were stored without completedAt.
 func TestResume_CompletedBeforeThatTimeWasKept_IsRefused(t *testing.T) {
 	was := rollout.Rollout{ID: "r", StagedPercent: 100, Status: rollout.Completed, Revision: 5}
-	if next, event, err := was.After(rollout.Move{Status: rollout.Active}, time.Now()); !problem.Has(err, problem.InvalidStateTransition) {
+	if next, event, err := was.After(rollout.Move{Status: rollout.Active}, rollout.Moment{At: time.Now()}); !problem.Has(err, problem.InvalidStateTransition) {
 		t.Errorf("got %+v, %q, %v", next, event, err)
 	}
 }

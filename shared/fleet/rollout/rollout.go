@@ -7,9 +7,12 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/value"
+	"wavegate/shared/trail/audit"
 )
 
 // A Status of a rollout.
@@ -27,9 +30,6 @@ var Statuses = []Status{Active, Halted, Completed}
 
 // StatusRule is that of a status that is asked for.
 var StatusRule = &value.Text{Pattern: `active|halted|completed`, Says: "active, halted or completed"}
-
-// ReasonRule is that of why a rollout is changed, for whoever reads the audit trail.
-var ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Printable, Says: "1 to 256 characters without control characters"}
 
 // StageRule is what a caller may raise a rollout to.
 var StageRule = &value.Integer{OneOf: cohort.Stages}
@@ -50,6 +50,14 @@ type Rollout struct {
 	Status          Status    `json:"status"`
 	StartedAt       time.Time `json:"startedAt"`
 	UpdatedAt       time.Time `json:"updatedAt"`
+	// StageSince is when the rollout got to its stage, or was last resumed there. Rollouts of before this was
+	// stored lack it.
+	StageSince *time.Time `json:"stageSince,omitempty"`
+	// StartedBy is who started the rollout, and PromotedBy who promoted it last.
+	StartedBy  *Person `json:"startedBy,omitempty"`
+	PromotedBy *Person `json:"promotedBy,omitempty"`
+	// Guarding is set where the rollout has a policy. Otherwise people alone steer it.
+	Guarding *Guarding `json:"guarding,omitempty"`
 	// EndedAt is when the rollout was halted or completed, since it was last active.
 	EndedAt *time.Time `json:"endedAt,omitempty"`
 	// EndedBy tells what ended the rollout, where that was not a change of its status.
@@ -64,14 +72,19 @@ type Rollout struct {
 // An End is what ended a rollout beside a change of its status.
 type End string
 
-// ByPublication is a publication on the channel, which reaches every box.
-const ByPublication End = "publication"
+// Ends.
+const (
+	ByPublication End = "publication" // on the channel; it reaches every box
+	ByGuard       End = "guard"
+)
 
 // A Plan is a caller's wish to start a rollout.
 type Plan struct {
 	EdgeType      string `json:"edgeType"`
 	Channel       string `json:"channel"`
 	TargetVersion string `json:"targetVersion"`
+	// Policy is how the rollout is to be guarded; nil: people alone steer it.
+	Policy *guard.Policy `json:"policy,omitempty"`
 }
 
 // check tells why a rollout cannot start as planned on a channel's row with a target, either of which
@@ -97,13 +110,17 @@ func (p Plan) check(row release.Row, target release.Release) error {
 }
 
 // Start makes the rollout of a published release on a channel. It reaches the first stage at once.
-func Start(id string, on release.Channel, target release.Release, at time.Time) Rollout {
-	return Rollout{
+func Start(id string, on release.Channel, target release.Release, p *guard.Policy, by Person, at time.Time) Rollout {
+	r := Rollout{
 		ID: id, EdgeType: on.EdgeType, Channel: on.Channel,
 		TargetVersion: target.Version, ArtifactURL: target.ArtifactURL, SHA256: target.SHA256,
 		PreviousVersion: on.CurrentVersion, StagedPercent: cohort.Stages[0], Status: Active,
-		StartedAt: at, UpdatedAt: at, Revision: 1,
+		StartedAt: at, UpdatedAt: at, StageSince: &at, StartedBy: &by, Revision: 1,
 	}
+	if p != nil {
+		r.Guarding = &Guarding{Policy: *p, Revision: r.Revision, By: by}
+	}
+	return r
 }
 
 // A Move is what a caller asks of a rollout: to raise it, to set its status, or both. At least one of the
@@ -111,17 +128,29 @@ func Start(id string, on release.Channel, target release.Release, at time.Time) 
 type Move struct {
 	StagedPercent *int   // one of cohort.Stages
 	Status        Status // or empty
-	Reason        string // kept in the audit event; or empty
+}
+
+// advances tells whether a move is one that a freeze holds up: a raise or a resumption.
+func (m Move) advances() bool {
+	return m.Status == Active || m.StagedPercent != nil && m.Status != Halted
+}
+
+// A Moment is what a move meets beside the rollout: who makes it, when and why, and the freeze that holds then, or nil.
+type Moment struct {
+	By     Person
+	At     time.Time
+	Freeze *freeze.Freeze
+	audit.Grounds
 }
 
 // After decides what a move makes of the rollout: the next state and the event that tells of it, no
 // event where nothing changes, or INVALID_STATE_TRANSITION. Refused moves change nothing, not even in
-// part.
+// part. A move that could be made is refused by what people have set: FROZEN, APPROVAL_REQUIRED, WINDOW_CLOSED.
 //
-// A halt is never refused, whatever stands beside it. With a completion, the raise comes first and
+// A halt is never refused, whatever stands beside it and whatever is set. With a completion, the raise comes first and
 // both go together or not at all. A rollout that was halted can be active again, at the stage where it
 // was, unless it was ever completed; whether its channel still carries it is for the store to know.
-func (r Rollout) After(m Move, at time.Time) (next Rollout, event string, err error) {
+func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err error) {
 	next = r
 	if m.StagedPercent != nil && m.Status != Halted {
 		if next.StagedPercent, err = r.raised(*m.StagedPercent); err != nil {
@@ -131,24 +160,57 @@ func (r Rollout) After(m Move, at time.Time) (next Rollout, event string, err er
 	if m.Status != "" {
 		next.Status = m.Status
 	}
-	if next == r {
+	raises := next.StagedPercent != r.StagedPercent
+	if !raises && next.Status == r.Status {
 		return r, "", nil
 	}
-	switch resumes := r.Status != Active && next.Status == Active; {
+	resumes := r.Status != Active && next.Status == Active
+	switch {
 	case resumes && (r.Status == Completed || r.CompletedAt != nil): // the older ones lack the time
 		return r, "", problem.New(problem.InvalidStateTransition, "The rollout was completed; start a new one.")
 	case resumes && r.EndedBy == ByPublication:
 		return r, "", outlived()
-	case resumes:
-		next.EndedAt = nil
-	case r.Status == Active && next.Status != Active:
-		next.EndedAt = &at
+	case raises || resumes:
+		if err := r.barred(next, now); err != nil {
+			return r, "", err
+		}
 	}
-	if next.Status == Completed && r.CompletedAt == nil {
-		next.CompletedAt = &at
+	next = next.changed(r, now.At)
+	if raises {
+		next = next.promotedBy(now.By)
 	}
+	if raises || resumes {
+		next.StageSince = &now.At
+	}
+	if resumes {
+		next = next.advised()
+		next.EndedAt, next.EndedBy = nil, ""
+	}
+	next = next.endedIn(r, now)
 	next.Adopted = r.Adopted || r.adopts(next)
-	return next.changed(r, at), r.event(next), nil
+	return next, r.event(next), nil
+}
+
+// barred is what people have set against a raise or a resumption, or nil.
+func (r Rollout) barred(next Rollout, now Moment) error {
+	if err := now.Freeze.Refuse(now.Grounds); err != nil || next.StagedPercent == r.StagedPercent {
+		return err
+	}
+	return r.promotable(next.StagedPercent, now)
+}
+
+// endedIn is the rollout with when and by what it ended, if that was by the change of another state of it.
+func (r Rollout) endedIn(was Rollout, now Moment) Rollout {
+	if was.Status == Active && r.Status != Active {
+		r.EndedAt = &now.At
+		if now.By == Guard {
+			r.EndedBy = ByGuard
+		}
+	}
+	if r.Status == Completed && was.CompletedAt == nil {
+		r.CompletedAt = &now.At
+	}
+	return r
 }
 
 // outlived is why a rollout cannot be active again although it was only halted.

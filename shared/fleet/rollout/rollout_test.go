@@ -15,6 +15,12 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
+// People who steer rollouts.
+var (
+	otto = rollout.Person{Issuer: "https://login.example", UserID: "otto"}
+	olga = rollout.Person{Issuer: "https://login.example", UserID: "olga"}
+)
+
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // at is a rollout in a state, as a start and moves could have led to it.
@@ -22,8 +28,9 @@ func at(percent int, status rollout.Status) rollout.Rollout {
 	r := rollout.Start("0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a",
 		release.Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: "1.0.0", Revision: 1},
 		release.Release{EdgeType: "gateway-x", Version: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("a", 64)},
-		start)
+		nil, otto, start)
 	r.StagedPercent, r.Status, r.Revision = percent, status, 5
+	r.StageSince, r.StartedBy = &start, &otto
 	if status != rollout.Active {
 		r.EndedAt = &start
 	}
@@ -47,10 +54,10 @@ func states(percent int) map[string]rollout.Rollout {
 func TestStart_ReachesTheFirstStageAtOnce(t *testing.T) {
 	on := release.Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: "1.0.0", Revision: 7}
 	target := release.Release{EdgeType: "gateway-x", Version: "1.1.0", ArtifactURL: "https://a.example/1", SHA256: "ab"}
-	r := rollout.Start("id", on, target, start)
+	r := rollout.Start("id", on, target, nil, otto, start)
 	want := rollout.Rollout{ID: "id", EdgeType: "gateway-x", Channel: "stable", TargetVersion: "1.1.0", ArtifactURL: "https://a.example/1",
-		SHA256: "ab", PreviousVersion: "1.0.0", StagedPercent: 1, Status: rollout.Active, StartedAt: start, UpdatedAt: start, Revision: 1}
-	if r != want {
+		SHA256: "ab", PreviousVersion: "1.0.0", StagedPercent: 1, Status: rollout.Active, StartedAt: start, UpdatedAt: start, StageSince: r.StageSince, StartedBy: r.StartedBy, Revision: 1}
+	if r != want || !r.StageSince.Equal(start) || *r.StartedBy != otto {
 		t.Fatalf("got  %+v\nwant %+v", r, want)
 	}
 }
@@ -98,7 +105,7 @@ func checkMove(t *testing.T, state string, was, want rollout.Rollout, raise int,
 		m.StagedPercent = &raise
 	}
 	later := start.Add(time.Hour)
-	got, event, err := was.After(m, later)
+	got, event, err := was.After(m, rollout.Moment{At: later, By: olga})
 	if refused {
 		if !problem.Has(err, problem.InvalidStateTransition) || event != "" || got != was {
 			t.Errorf("%s: got %+v, %v, %v; want a refusal that changes nothing", name, got, event, err)
@@ -124,7 +131,12 @@ func checkMove(t *testing.T, state string, was, want rollout.Rollout, raise int,
 	moment("ended", got.EndedAt, was.EndedAt, was.Status == rollout.Active && want.Status != rollout.Active, want.Status != rollout.Active)
 	moment("completed", got.CompletedAt, was.CompletedAt, was.CompletedAt == nil && want.Status == rollout.Completed,
 		was.CompletedAt != nil || want.Status == rollout.Completed)
-	want.EndedAt, want.CompletedAt = got.EndedAt, got.CompletedAt
+	raised := want.StagedPercent != was.StagedPercent
+	moment("at the stage", got.StageSince, was.StageSince, raised || was.Status != rollout.Active && want.Status == rollout.Active, true)
+	if by := got.PromotedBy; raised != (by != nil) || raised && *by != olga {
+		t.Errorf("%s: promoted by %v", name, by)
+	}
+	want.EndedAt, want.CompletedAt, want.StageSince, want.PromotedBy = got.EndedAt, got.CompletedAt, got.StageSince, got.PromotedBy
 	if got != want || (event != "") != differs {
 		t.Errorf("%s: got %+v, %q\nwant %+v, changed %v", name, got, event, want, differs)
 	}
@@ -154,7 +166,7 @@ func TestAfter_SkippedStage_NamesTheOneThatIsNext(t *testing.T) {
 		if percent >= 50 {
 			asked = 1
 		}
-		_, _, err := at(percent, rollout.Active).After(rollout.Move{StagedPercent: &asked}, start)
+		_, _, err := at(percent, rollout.Active).After(rollout.Move{StagedPercent: &asked}, rollout.Moment{At: start})
 		if err == nil || !strings.Contains(problem.From(err).Detail, want) {
 			t.Errorf("at %d asked for %d: %v, want it to say %q", percent, asked, err, want)
 		}
@@ -170,7 +182,7 @@ func TestAfter_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "moves") {
 			m := rapid.Custom(drawMove).Draw(t, "move")
 			now = now.Add(time.Second)
-			next, event, err := r.After(m, now)
+			next, event, err := r.After(m, rollout.Moment{At: now, By: olga})
 			if err != nil && m.Status == rollout.Halted {
 				t.Fatalf("a halt was refused: %v", err)
 			}
@@ -196,7 +208,7 @@ func TestAfter_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 			if r.Adopted && !next.Adopted || next.Adopted && next.CompletedAt == nil {
 				t.Fatalf("adopted, but is %+v", next)
 			}
-			again, event, err := next.After(m, now)
+			again, event, err := next.After(m, rollout.Moment{At: now, By: olga})
 			if err == nil && (event != "" || again != next) {
 				t.Fatalf("the same move twice did more than once: %+v", again)
 			}

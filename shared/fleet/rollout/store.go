@@ -2,7 +2,10 @@ package rollout
 
 import (
 	"context"
+	"time"
 
+	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
@@ -20,10 +23,13 @@ const ResourceType = "rollout"
 type Store struct {
 	db       *dynamo.DB
 	releases *release.Store
+	freezes  *freeze.Store
 }
 
 // NewStore makes a store.
-func NewStore(db *dynamo.DB) *Store { return &Store{db: db, releases: release.NewStore(db)} }
+func NewStore(db *dynamo.DB) *Store {
+	return &Store{db: db, releases: release.NewStore(db), freezes: freeze.NewStore(db)}
+}
 
 // Find returns a rollout, and whether there is one.
 func (s *Store) Find(ctx context.Context, id string) (r Rollout, found bool, err error) {
@@ -42,17 +48,21 @@ func (s *Store) Get(ctx context.Context, id string) (Rollout, error) {
 
 // Start starts a rollout and returns its id; the id of the first call where the claim was used before.
 // It returns NOT_FOUND for a channel that does not exist, RELEASE_NOT_PUBLISHED for a target that was
-// never published, ROLLOUT_ACTIVE while another is active on the channel, IDEMPOTENCY_KEY_REUSED, and
+// never published, ROLLOUT_ACTIVE while another is active on the channel, FROZEN, IDEMPOTENCY_KEY_REUSED, and
 // CONFLICT when the channel keeps changing or can remember no more targets of rollouts that ended.
 func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idempotency.Claim) (id string, err error) {
 	var row release.Row
 	var target release.Release
+	var frozen *freeze.Freeze
 	return change.Create(ctx, s.db, from, claim,
 		func(set *change.Set, id string) error {
 			if err := p.check(row, target); err != nil {
 				return err
 			}
-			r := Start(id, row.Channel, target, set.After(row.UpdatedAt))
+			if err := frozen.Refuse(from.Grounds); err != nil {
+				return err
+			}
+			r := Start(id, row.Channel, target, p.Policy, PersonOf(from.Actor), set.After(row.UpdatedAt))
 			change.Record(set, Kind, Rollout{}, r, "RolloutStarted")
 			set.With(release.Replace(row, row.Begin(r.Carried())))
 			return nil
@@ -64,25 +74,28 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 		func(ctx context.Context) (err error) {
 			target, err = s.releases.Release(ctx, p.EdgeType, p.TargetVersion)
 			return err
+		},
+		func(ctx context.Context) (err error) {
+			frozen, err = s.freezes.Holding(ctx)
+			return err
 		})
 }
 
 // Move promotes, halts, resumes or completes a rollout and returns it as it then is. It returns
-// NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION, and CONFLICT when the rollout keeps changing,
+// NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION, FROZEN, APPROVAL_REQUIRED, WINDOW_CLOSED, and CONFLICT when the rollout keeps changing,
 // or when its channel's row does not carry it as it is. The latter happens when one of the two tables was
 // restored to an earlier time; a halt then makes them agree.
 func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, when request.Preconditions) (now Rollout, err error) {
 	again := false // an earlier decision could not be written
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
-		was, err := s.Get(ctx, id)
+		was, frozen, err := s.before(ctx, id, m)
 		if err != nil {
 			return err
 		}
 		if err := when.Check(request.Revision(was.Revision)); err != nil {
 			return err
 		}
-		set.Because(m.Reason)
-		next, event, err := was.After(m, set.After(was.UpdatedAt))
+		next, event, err := was.After(m, Moment{By: PersonOf(from.Actor), At: set.After(was.UpdatedAt), Freeze: frozen, Grounds: from.Grounds})
 		now = next
 		switch {
 		case err != nil:
@@ -100,12 +113,73 @@ func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, 
 		change.Record(set, Kind, was, next, event)
 		return nil
 	})
-	if dynamo.Refused(err, release.ResourceType) && !dynamo.Refused(err, ResourceType) {
-		// Both are always written together, so that this is no race.
-		err = problem.Wrap(err, problem.Conflict,
-			"The channel and the rollout disagree about the rollout's state, as after a restore of one table. Halt the rollout, or publish on its channel.")
+	return now, disagreement(err)
+}
+
+// before reads what a move needs to know. A halt does not ask for the freeze: nothing holds it up, not even a
+// failure to read that.
+func (s *Store) before(ctx context.Context, id string, m Move) (was Rollout, frozen *freeze.Freeze, err error) {
+	reads := []func(context.Context) error{func(ctx context.Context) (err error) {
+		was, err = s.Get(ctx, id)
+		return err
+	}}
+	if m.advances() {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			frozen, err = s.freezes.Holding(ctx)
+			return err
+		})
 	}
-	return now, err
+	return was, frozen, dynamo.Together(ctx, reads...)
+}
+
+// disagreement names the one conflict that trying again does not end. The rollout and its channel's row are always
+// written together, so that it is no race.
+func disagreement(err error) error {
+	if !dynamo.Refused(err, release.ResourceType) || dynamo.Refused(err, ResourceType) {
+		return err
+	}
+	return problem.Wrap(err, problem.Conflict,
+		"The channel and the rollout disagree about the rollout's state, as after a restore of one table. Halt the rollout, or publish on its channel.")
+}
+
+// Guard gives a rollout another policy. It returns NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION and
+// CONFLICT.
+func (s *Store) Guard(ctx context.Context, from audit.Origin, id string, p guard.Policy, when request.Preconditions) error {
+	return s.change(ctx, from, id, when, func(was Rollout, at time.Time) (Rollout, string, error) {
+		return was.Guarded(p, PersonOf(from.Actor), at)
+	})
+}
+
+// Approve approves a stage of a rollout. It returns NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION,
+// SELF_APPROVAL and CONFLICT.
+func (s *Store) Approve(ctx context.Context, from audit.Origin, id string, stage int, when request.Preconditions) error {
+	return s.change(ctx, from, id, when, func(was Rollout, at time.Time) (Rollout, string, error) {
+		return was.Approve(stage, PersonOf(from.Actor), at)
+	})
+}
+
+// change changes a rollout by a rule that moves no box. The channel's row follows all the same, as its copy of the
+// rollout names the revision.
+func (s *Store) change(ctx context.Context, from audit.Origin, id string, when request.Preconditions, rule change.Rule[Rollout]) error {
+	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
+		was, err := s.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := when.Check(request.Revision(was.Revision)); err != nil {
+			return err
+		}
+		next, event, err := rule(was, set.After(was.UpdatedAt))
+		if err != nil || event == "" {
+			return err
+		}
+		if err := s.follow(ctx, set, was, next); err != nil {
+			return err
+		}
+		change.Record(set, Kind, was, next, event)
+		return nil
+	})
+	return disagreement(err)
 }
 
 // follow makes the channel's row follow a move. While a rollout goes on the row carries it, so promoting

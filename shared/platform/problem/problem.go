@@ -31,6 +31,10 @@ const (
 	MethodNotAllowed       Code = "METHOD_NOT_ALLOWED"
 	InvalidStateTransition Code = "INVALID_STATE_TRANSITION"
 	RolloutActive          Code = "ROLLOUT_ACTIVE"
+	Frozen                 Code = "FROZEN"
+	WindowClosed           Code = "WINDOW_CLOSED"
+	ApprovalRequired       Code = "APPROVAL_REQUIRED"
+	SelfApproval           Code = "SELF_APPROVAL"
 	ReleaseImmutable       Code = "RELEASE_IMMUTABLE"
 	VersionFrozen          Code = "VERSION_FROZEN"
 	VersionOpen            Code = "VERSION_OPEN"
@@ -70,11 +74,15 @@ var Kinds = []Kind{
 	{OffsetTooLarge, http.StatusBadRequest, "The offset is too large"},
 	{Unauthenticated, http.StatusUnauthorized, "A valid access token is required"},
 	{Forbidden, http.StatusForbidden, "The caller may not do this"},
+	{SelfApproval, http.StatusForbidden, "A second person has to approve this"},
 	{FourEyes, http.StatusForbidden, "Someone else has to approve this"},
 	{NotFound, http.StatusNotFound, "There is no such resource"},
 	{MethodNotAllowed, http.StatusMethodNotAllowed, "The resource has no such method"},
 	{InvalidStateTransition, http.StatusConflict, "The resource cannot make this move"},
 	{RolloutActive, http.StatusConflict, "A rollout is already active on this channel"},
+	{Frozen, http.StatusConflict, "Rollouts are frozen"},
+	{WindowClosed, http.StatusConflict, "No window for promotions is open"},
+	{ApprovalRequired, http.StatusConflict, "The stage needs an approval"},
 	{ReleaseImmutable, http.StatusConflict, "The version was published with another digest"},
 	{VersionFrozen, http.StatusConflict, "The version can no longer be saved"},
 	{VersionOpen, http.StatusConflict, "Another version is still open"},

@@ -23,11 +23,18 @@ type Actor struct {
 	Roles  []auth.Role `json:"roles"`
 }
 
-// An Origin is where a change came from: the actor, their address and the request.
+// An Origin is where a change came from: the actor, their address, the request and their grounds.
 type Origin struct {
 	Actor     Actor
 	SourceIP  string
 	RequestID string
+	Grounds
+}
+
+// For is the origin with the grounds of a change.
+func (o Origin) For(g Grounds) Origin {
+	o.Grounds = g
+	return o
 }
 
 // A Resource is what was changed. Revision is the one that the change led to.
@@ -49,9 +56,9 @@ type Event struct {
 	SourceIP       string    `json:"sourceIp"`
 	RequestID      string    `json:"requestId"`
 	Resource       Resource  `json:"resource"`
-	Reason         string    `json:"reason,omitempty"` // the caller's, where one was given
-	Before         any       `json:"before,omitempty"`
-	After          any       `json:"after,omitempty"`
+	Grounds
+	Before any `json:"before,omitempty"`
+	After  any `json:"after,omitempty"`
 }
 
 // Platform is the stream of what happens to channels, rollouts, factories and limits.

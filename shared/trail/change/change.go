@@ -145,12 +145,11 @@ func Create(ctx context.Context, db *dynamo.DB, from audit.Origin, claim idempot
 
 // A Set is what one transaction is to write.
 type Set struct {
-	db     *dynamo.DB
-	from   audit.Origin
-	now    time.Time
-	reason string
-	parts  []dynamo.Part
-	first  string // the name of the first recorded resource
+	db    *dynamo.DB
+	from  audit.Origin
+	now   time.Time
+	parts []dynamo.Part
+	first string // the name of the first recorded resource
 }
 
 // After returns the time of a change: now, or just after the resource's last change where the clocks of
@@ -164,9 +163,6 @@ func (s *Set) After(last time.Time) time.Time {
 	}
 	return s.now
 }
-
-// Because gives the caller's reason to the events that are recorded from here on.
-func (s *Set) Because(reason string) { s.reason = reason }
 
 // With adds parts that are no resources of their own.
 func (s *Set) With(parts ...dynamo.Part) { s.parts = append(s.parts, parts...) }
@@ -192,7 +188,7 @@ func Record[T any](s *Set, k Kind[T], was, next T, event string) {
 	}
 	s.With(audit.Write(after.Stream, audit.Event{
 		EventTime: after.ChangedAt, EventName: event, OrganizationID: after.Organization,
-		Actor: s.from.Actor, SourceIP: s.from.SourceIP, RequestID: s.from.RequestID, Reason: s.reason,
+		Actor: s.from.Actor, SourceIP: s.from.SourceIP, RequestID: s.from.RequestID, Grounds: s.from.Grounds,
 		Resource: audit.Resource{Type: k.Type, ID: after.ID, Revision: after.Revision},
 		Before:   k.shown(was), After: k.shown(next),
 	}))

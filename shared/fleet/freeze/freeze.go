@@ -1,0 +1,75 @@
+// Package freeze keeps every rollout where it is for a while, for example over the holidays: nothing is
+// published, started, promoted or resumed until it ends. Halts always pass.
+//
+// The freeze is one item. It is read beside the changes that it holds up and not in their transactions, so a
+// change that began before the freeze may still be written just after it.
+package freeze
+
+import (
+	"time"
+
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/value"
+	"wavegate/shared/trail/audit"
+)
+
+// Longest is how long a freeze lasts at most.
+const Longest = 30 * 24 * time.Hour
+
+// ReasonRule is that of why everything is frozen.
+var ReasonRule = audit.ReasonRule
+
+// UntilRule is that of when a freeze ends.
+var UntilRule = value.Time
+
+// A Freeze holds until a time.
+type Freeze struct {
+	Reason    string    `json:"reason"`
+	Until     time.Time `json:"until"` // the first instant at which it no longer holds
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	Revision  int64     `json:"revision"` // from 1; it goes on counting when a freeze is lifted and another is set
+}
+
+// A record is the freeze as it is kept. One that was lifted is kept as such, so that no revision ever comes
+// twice.
+type record struct {
+	ID     string `json:"id"`
+	Lifted bool   `json:"lifted,omitempty"`
+	Freeze
+}
+
+// holds tells whether there is a freeze that still holds.
+func (r record) holds(now time.Time) bool { return r.Revision > 0 && !r.Lifted && now.Before(r.Until) }
+
+// set decides what a wish makes of the record: the next record and the event that tells of it; no event where
+// nothing changes.
+func (r record) set(reason string, until, at time.Time) (next record, event string, err error) {
+	if !until.After(at) || until.Sub(at) > Longest {
+		return r, "", problem.Invalid([]problem.Fault{{Pointer: "/until", Code: "range", Detail: "must be in the future, 30 days from now at most"}})
+	}
+	next = record{ID: id, Freeze: Freeze{Reason: reason, Until: until, CreatedAt: at, UpdatedAt: at, Revision: r.Revision + 1}}
+	if r.holds(at) {
+		if r.Reason == reason && r.Until.Equal(until) {
+			return r, "", nil
+		}
+		next.CreatedAt = r.CreatedAt
+	}
+	return next, "FreezeSet", nil
+}
+
+// lift decides what taking the freeze back makes of the record; NOT_FOUND where there is none.
+func (r record) lift(at time.Time) (next record, event string, err error) {
+	if !r.holds(at) {
+		return r, "", problem.Missing()
+	}
+	return record{ID: id, Lifted: true, Freeze: Freeze{UpdatedAt: at, Revision: r.Revision + 1}}, "FreezeLifted", nil
+}
+
+// Refuse is FROZEN where a freeze holds and the caller gives no reason to pass over it. No freeze is nil.
+func (f *Freeze) Refuse(g audit.Grounds) error {
+	if f == nil || g.OverrideReason != "" {
+		return nil
+	}
+	return problem.New(problem.Frozen, "Rollouts are frozen until %s: %s. Give an overrideReason to pass.", f.Until.UTC().Format(time.RFC3339), f.Reason)
+}

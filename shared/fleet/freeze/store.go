@@ -1,0 +1,83 @@
+package freeze
+
+import (
+	"context"
+	"time"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
+)
+
+// ResourceType is that of the freeze in the audit trail.
+const ResourceType = "freeze"
+
+// id is the key of the freeze among the rollouts, whose ids are UUIDs, and its id in the audit trail. It is in
+// none of the table's indexes.
+const id = "freeze"
+
+// A Store keeps the freeze.
+type Store struct{ db *dynamo.DB }
+
+// NewStore makes a store.
+func NewStore(db *dynamo.DB) *Store { return &Store{db} }
+
+var key = dynamo.Key{"id": id}
+
+var kind = change.Kind[record]{
+	Type: ResourceType, Table: dynamo.Rollouts, Key: "id",
+	State: func(r record) change.State {
+		return change.State{ID: id, Revision: r.Revision, ChangedAt: r.UpdatedAt}
+	},
+	Shown: func(r record) any {
+		if r.Lifted {
+			return nil
+		}
+		return r.Freeze
+	},
+	ETag: func(r record, now time.Time) string {
+		if !r.holds(now) {
+			return ""
+		}
+		return request.Revision(r.Revision)
+	},
+}
+
+// Holding returns the freeze that holds now, or nil.
+func (s *Store) Holding(ctx context.Context) (*Freeze, error) {
+	var r record
+	if _, err := s.db.Get(ctx, dynamo.Rollouts, key, &r); err != nil || !r.holds(s.db.Now()) {
+		return nil, err
+	}
+	return &r.Freeze, nil
+}
+
+// Get returns the freeze that holds now, or NOT_FOUND.
+func (s *Store) Get(ctx context.Context) (Freeze, error) {
+	f, err := s.Holding(ctx)
+	if err != nil {
+		return Freeze{}, err
+	}
+	if f == nil {
+		return Freeze{}, problem.Missing()
+	}
+	return *f, nil
+}
+
+// Set sets the freeze in place of any before, and tells whether there was none. It returns VALIDATION_FAILED
+// for an end that is past or too far off, and PRECONDITION_FAILED.
+func (s *Store) Set(ctx context.Context, from audit.Origin, reason string, until time.Time, when request.Preconditions) (created bool, err error) {
+	return change.Put(ctx, s.db, from, kind, key, when, func(was record, at time.Time) (record, string, error) {
+		return was.set(reason, until, at)
+	})
+}
+
+// Lift takes the freeze back. It returns NOT_FOUND where there is none, and PRECONDITION_FAILED.
+func (s *Store) Lift(ctx context.Context, from audit.Origin, when request.Preconditions) error {
+	_, err := change.Put(ctx, s.db, from, kind, key, when, func(was record, at time.Time) (record, string, error) {
+		return was.lift(at)
+	})
+	return err
+}

@@ -1,0 +1,171 @@
+package rollout
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
+)
+
+// A Person is who does something, as the audit trail names them.
+type Person struct {
+	Issuer string `json:"issuer"`
+	UserID string `json:"userId"`
+}
+
+// PersonOf is the person of an actor.
+func PersonOf(a audit.Actor) Person { return Person{a.Issuer, a.UserID} }
+
+// Guard is the guard as the audit trail names it. No token has such an issuer: those of people are URLs.
+var Guard = Person{Issuer: "urn:wavegate:guard", UserID: "guard"}
+
+// A Guarding is how a rollout is guarded, and which of its stages were approved.
+type Guarding struct {
+	Policy guard.Policy `json:"policy"`
+	// Revision is the rollout's at the last change of the policy.
+	Revision int64 `json:"revision"`
+	// By is who changed the policy last.
+	By Person `json:"by"`
+	// Approvals are in the order in which they were given.
+	Approvals []Approval `json:"approvals,omitempty"`
+}
+
+// An Approval is one person's consent to raise the rollout to a stage.
+type Approval struct {
+	Stage int       `json:"stage"`
+	By    Person    `json:"by"`
+	At    time.Time `json:"at"`
+}
+
+// Approved lists the stages that were approved.
+func (r Rollout) Approved() []int {
+	var stages []int
+	if r.Guarding != nil {
+		for _, a := range r.Guarding.Approvals {
+			stages = append(stages, a.Stage)
+		}
+	}
+	return stages
+}
+
+// without is the guarding without the approvals that a condition holds for.
+func (g Guarding) without(drop func(Approval) bool) *Guarding {
+	g.Approvals = slices.DeleteFunc(slices.Clone(g.Approvals), drop)
+	if len(g.Approvals) == 0 {
+		g.Approvals = nil // an empty list is left out: the embedded store cannot keep one
+	}
+	return &g
+}
+
+// Guarded decides what another policy makes of the rollout: the next state and the event that tells of it, no
+// event where nothing changes, or INVALID_STATE_TRANSITION.
+//
+// Stages that need an approval may be added and never removed. Approvals of stages that were not reached yet were
+// given to the policy before; they are dropped.
+func (r Rollout) Guarded(p guard.Policy, by Person, at time.Time) (next Rollout, event string, err error) {
+	if err := r.ended(); err != nil {
+		return r, "", err
+	}
+	next = r
+	next.Guarding = &Guarding{Policy: p}
+	if g := r.Guarding; g != nil {
+		if bytes.Equal(g.Policy.JSON(), p.JSON()) {
+			return r, "", nil
+		}
+		for _, stage := range g.Policy.Approvals.Before {
+			if !slices.Contains(p.Approvals.Before, stage) {
+				return r, "", problem.New(problem.InvalidStateTransition,
+					"Stage %d needs an approval. Stages may be added to approvals.before, and never removed.", stage)
+			}
+		}
+		next.Guarding.Approvals = g.without(func(a Approval) bool { return a.Stage > r.StagedPercent }).Approvals
+	}
+	next = next.changed(r, at)
+	next.Guarding.Revision, next.Guarding.By = next.Revision, by
+	return next, "RolloutPolicyChanged", nil
+}
+
+// ended is why a rollout can be neither guarded nor approved any more, or nil.
+func (r Rollout) ended() error {
+	switch {
+	case r.Status == Completed || r.CompletedAt != nil:
+		return problem.New(problem.InvalidStateTransition, "The rollout was completed.")
+	case r.EndedBy == ByPublication:
+		return problem.New(problem.InvalidStateTransition, "A publication has ended the rollout.")
+	}
+	return nil
+}
+
+// Approve decides what a person's approval of a stage makes of the rollout: the next state and the event that tells
+// of it, no event where the person has approved it already, INVALID_STATE_TRANSITION, or SELF_APPROVAL for whoever
+// started the rollout, promoted it last or changed its policy last.
+func (r Rollout) Approve(stage int, by Person, at time.Time) (next Rollout, event string, err error) {
+	if err := r.ended(); err != nil {
+		return r, "", err
+	}
+	g := r.Guarding
+	switch {
+	case g == nil || !slices.Contains(g.Policy.Approvals.Before, stage):
+		return r, "", problem.New(problem.InvalidStateTransition, "Stage %d of the rollout needs no approval.", stage)
+	case stage <= r.StagedPercent:
+		return r, "", problem.New(problem.InvalidStateTransition, "The rollout is at %d percent already.", r.StagedPercent)
+	case r.steered(by):
+		return r, "", problem.New(problem.SelfApproval,
+			"Whoever started the rollout, promoted it last or changed its policy last cannot approve it; someone else has to.")
+	case slices.ContainsFunc(g.Approvals, func(a Approval) bool { return a.Stage == stage && a.By == by }):
+		return r, "", nil
+	}
+	more := *g
+	more.Approvals = append(slices.Clone(g.Approvals), Approval{stage, by, at})
+	next = r
+	next.Guarding = &more
+	return next.changed(r, at), "RolloutApproved", nil
+}
+
+// steered tells whether a person started the rollout, promoted it last or changed its policy last.
+func (r Rollout) steered(by Person) bool {
+	is := func(p *Person) bool { return p != nil && *p == by }
+	return is(r.StartedBy) || is(r.PromotedBy) || is(&r.Guarding.By)
+}
+
+// promotable is why the rollout cannot be raised to a stage now, or nil. A reason to override passes a window, and
+// never an approval.
+func (r Rollout) promotable(to int, now Moment) error {
+	if r.Guarding == nil {
+		return nil
+	}
+	p := r.Guarding.Policy
+	if slices.Contains(p.Approvals.Before, to) && !slices.Contains(r.Approved(), to) {
+		return problem.New(problem.ApprovalRequired, "Stage %d needs the approval of a second person.", to)
+	}
+	if now.OverrideReason != "" || p.Promote.Windows.Open(now.At) {
+		return nil
+	}
+	next := "None opens within two weeks."
+	if opens, ok := p.Promote.Windows.Opens(now.At); ok {
+		next = "The next one opens at " + opens.UTC().Format(time.RFC3339) + "."
+	}
+	return problem.New(problem.WindowClosed, "The rollout may be promoted only inside its windows. %s Give an overrideReason to pass.", next)
+}
+
+// promotedBy is the rollout with its last promoter. Approvals that they gave for later stages do not count any more.
+func (r Rollout) promotedBy(by Person) Rollout {
+	r.PromotedBy = &by
+	if r.Guarding != nil {
+		r.Guarding = r.Guarding.without(func(a Approval) bool { return a.Stage > r.StagedPercent && a.By == by })
+	}
+	return r
+}
+
+// advised is the rollout with a guard that acts no more, if it halted the rollout: whoever resumes it knows better.
+func (r Rollout) advised() Rollout {
+	if r.EndedBy == ByGuard && r.Guarding != nil && r.Guarding.Policy.Mode != guard.Advise {
+		g := *r.Guarding
+		g.Policy.Mode, g.Revision = guard.Advise, r.Revision
+		r.Guarding = &g
+	}
+	return r
+}

@@ -1,0 +1,117 @@
+package rollout_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
+)
+
+// as is the origin of another person's call.
+func as(user string) audit.Origin {
+	o := origin
+	o.Actor.UserID = user
+	return o
+}
+
+func TestGuard_PolicyAndApprovals_ChangeTheRowsCopyTogetherWithTheRollout(t *testing.T) {
+	eachFleet(t, func(t *testing.T, f *fleet) {
+		ctx := admission.Unlimited(t.Context())
+		p := policy(10)
+		id, err := f.rollouts.Start(ctx, origin, rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0", Policy: &p}, idempotency.Claim{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		agree := func(revision int64) {
+			t.Helper()
+			f.carries(t, id)
+			if r := f.get(t, id); r.Revision != revision {
+				t.Fatalf("the rollout is of revision %d, want %d", r.Revision, revision)
+			}
+		}
+		agree(1)
+		p = policy(10, 50)
+		if err := f.rollouts.Guard(ctx, as("ida"), id, p, request.Preconditions{}); err != nil {
+			t.Fatal(err)
+		}
+		agree(2)
+		if err := f.rollouts.Approve(ctx, as("ida"), id, 10, request.Preconditions{}); !problem.Has(err, problem.SelfApproval) {
+			t.Fatalf("who changed the policy approves: %v", err)
+		}
+		if _, err := f.try(t, id, rollout.Move{StagedPercent: new(10)}); !problem.Has(err, problem.ApprovalRequired) {
+			t.Fatalf("not approved: %v", err)
+		}
+		for range 2 { // the second time changes nothing
+			if err := f.rollouts.Approve(ctx, as("emil"), id, 10, request.Preconditions{}); err != nil {
+				t.Fatal(err)
+			}
+			agree(3)
+		}
+		f.move(t, id, 10, "")
+		agree(4)
+		f.move(t, id, 0, rollout.Halted)
+		if err := f.rollouts.Guard(ctx, as("ida"), id, policy(10, 50, 100), request.Preconditions{}); err != nil {
+			t.Fatal(err)
+		}
+		agree(6)
+		if got := f.get(t, id).Guarding.Policy.Promote.Soak; got != policy().Promote.Soak {
+			t.Fatalf("the policy came back with the soak %+v", got)
+		}
+	})
+}
+
+func TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted(t *testing.T) {
+	eachFleet(t, func(t *testing.T, f *fleet) {
+		ctx := admission.Unlimited(t.Context())
+		freezes := freeze.NewStore(f.db)
+		id := f.start(t, "1.1.0")
+		if created, err := freezes.Set(ctx, origin, "holidays", time.Now().Add(time.Hour), request.Preconditions{}); err != nil || !created {
+			t.Fatalf("created %v, %v", created, err)
+		}
+		publish := func(from audit.Origin) error {
+			_, err := f.publications.Publish(ctx, from, release.Publication{EdgeType: f.edgeType, Channel: "canary", CurrentVersion: "1.2.0",
+				ArtifactURL: "https://a.example/1.2.0", SHA256: strings.Repeat("c", 64)}, request.Preconditions{})
+			return err
+		}
+		start := func(from audit.Origin) error {
+			_, err := f.rollouts.Start(ctx, from, rollout.Plan{EdgeType: f.edgeType, Channel: "canary", TargetVersion: "1.0.0"}, idempotency.Claim{})
+			return err
+		}
+		move := func(m rollout.Move) func(audit.Origin) error {
+			return func(from audit.Origin) error {
+				_, err := f.rollouts.Move(ctx, from, id, m, request.Preconditions{})
+				return err
+			}
+		}
+		for _, c := range []struct {
+			what string
+			do   func(audit.Origin) error
+		}{{"publish", publish}, {"start", start}, {"promote", move(rollout.Move{StagedPercent: new(10)})}} {
+			if err := c.do(origin); !problem.Has(err, problem.Frozen) {
+				t.Errorf("%s: %v", c.what, err)
+			}
+			if err := c.do(origin.For(audit.Grounds{OverrideReason: "a security fix"})); err != nil {
+				t.Errorf("%s, with a reason: %v", c.what, err)
+			}
+		}
+		f.move(t, id, 0, rollout.Halted)
+		if _, err := f.try(t, id, rollout.Move{Status: rollout.Active}); !problem.Has(err, problem.Frozen) {
+			t.Errorf("resume: %v", err)
+		}
+		if err := freezes.Lift(ctx, origin, request.Preconditions{}); err != nil {
+			t.Fatal(err)
+		}
+		f.move(t, id, 0, rollout.Active)
+		if got, err := freezes.Get(ctx); !problem.Has(err, problem.NotFound) {
+			t.Errorf("after it was lifted there is %+v, %v", got, err)
+		}
+	})
+}
