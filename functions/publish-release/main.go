@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/value"
+	"wavegate/shared/trail/audit"
 )
 
 func main() { function.Run("publish-release", wire) }
@@ -24,11 +25,12 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 			ArtifactURL:    body.Text("artifactUrl", value.HTTPSURL),
 			SHA256:         body.Text("sha256", value.SHA256),
 		}
+		grounds := audit.GroundsOf(body)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		created, err := publications.Publish(c.Context(), c.Origin(), p, when)
+		created, err := publications.Publish(c.Context(), c.Origin().For(grounds), p, when)
 		return lambdahttp.Stored(created), err
 	}
 }

@@ -3,11 +3,14 @@
 package main
 
 import (
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/fields"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/value"
+	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
 
@@ -15,6 +18,7 @@ func main() { function.Run("start-rollout", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	rollouts := rollout.NewStore(env.DB)
+	interval := guard.Interval(env.Settings)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
 		plan := rollout.Plan{
@@ -22,6 +26,8 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 			Channel:       body.Text("channel", value.Name),
 			TargetVersion: body.Text("targetVersion", release.VersionRule),
 		}
+		body.Object("policy", func(o *fields.Object) { plan.Policy = new(guard.Read(o, interval)) })
+		grounds := audit.GroundsOf(body)
 		key := c.IdempotencyKey()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
@@ -30,7 +36,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		id, err := rollouts.Start(c.Context(), c.Origin(), plan, claim)
+		id, err := rollouts.Start(c.Context(), c.Origin().For(grounds), plan, claim)
 		return lambdahttp.Created(c.Href("/api/ota/rollouts/" + id)), err
 	}
 }

@@ -1,11 +1,15 @@
-// Command tick counts the boxes of the active rollouts. A schedule calls it once a minute; see progress.Store.Tick.
+// Command tick counts the boxes of the active rollouts, and has the guard judge and move those that have a policy. A
+// schedule calls it once a minute; see progress.Store.Tick.
 package main
 
 import (
 	"context"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/function"
 	"wavegate/shared/operations"
@@ -15,22 +19,40 @@ import (
 
 func main() { function.RunTask(operations.Tick, wire) }
 
-// ProgressAge is the metric of how old the oldest count of an active rollout is, in seconds; 0 without
-// active rollouts. It is written at the end of every tick, so a tick that fails leaves it out.
-const ProgressAge = "ProgressAge"
-
 func wire(env lambdahttp.Env) function.Task {
 	store := progress.NewStore(env.DB, progress.ReadSettings(env.Settings),
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})
 	return func(ctx context.Context) error {
-		tally, err := store.Tick(ctx)
-		env.Log.InfoContext(ctx, "ticked", "active", tally.Active, "counted", tally.Counted, "oldest", tally.Oldest.String())
+		run := ""
+		if c, ok := lambdacontext.FromContext(ctx); ok {
+			run = c.AwsRequestID
+		}
+		tally, err := store.Tick(ctx, progress.GuardOrigin(run))
+		env.Log.InfoContext(ctx, "ticked", "active", tally.Active, "counted", tally.Counted, "oldest", tally.Oldest.String(),
+			"verdicts", tally.Verdicts, "acted", tally.Acted)
 		if err == nil {
-			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": operations.Tick},
-				telemetry.Metric{Name: ProgressAge, Value: tally.Oldest.Seconds(), Unit: telemetry.Seconds})
+			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": operations.Tick}, metrics(tally)...)
 		}
 		return err
 	}
+}
+
+// metrics are what a tick that went well tells. One that fails tells nothing, and alarms take that for bad.
+func metrics(t progress.Tally) []telemetry.Metric {
+	list := []telemetry.Metric{
+		// How old the oldest count of an active rollout is, and the oldest verdict on one that has a policy; 0 without.
+		{Name: "ProgressAge", Value: t.Oldest.Seconds(), Unit: telemetry.Seconds},
+		{Name: "VerdictAge", Value: t.OldestVerdict.Seconds(), Unit: telemetry.Seconds},
+		// Rollouts that are held since only one organization's boxes speak for a halt, and those that the guard moved.
+		{Name: "OneOrganization", Value: float64(t.OneOrganization), Unit: telemetry.Count},
+		{Name: "GuardActed", Value: float64(t.Acted), Unit: telemetry.Count},
+	}
+	for action, name := range map[guard.Action]string{
+		guard.Halt: "VerdictsHalt", guard.Hold: "VerdictsHold", guard.Promote: "VerdictsPromote", guard.Complete: "VerdictsComplete",
+	} {
+		list = append(list, telemetry.Metric{Name: name, Value: float64(t.Verdicts[action]), Unit: telemetry.Count})
+	}
+	return list
 }

@@ -34,10 +34,11 @@ var fleet = []Operation{
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get, dynamo.Put),
 			may(dynamo.Releases, dynamo.Get),
-			may(dynamo.Rollouts, dynamo.Put),
+			may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
 			may(dynamo.Idempotency, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
 		},
+		Settings: []setting.Name{setting.GuardIntervalSeconds},
 	},
 	{
 		ID: "update-rollout", Summary: "Promote, halt, resume or complete a rollout",

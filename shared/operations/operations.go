@@ -117,7 +117,7 @@ func listByIndex(table dynamo.TableID, indexes ...string) Grant {
 }
 
 // Table lists every operation.
-var Table = limited(slices.Concat(fleet, progress, production, access, trail, copilot))
+var Table = limited(slices.Concat(fleet, guarding, progress, production, access, trail, copilot))
 
 // limited adds to every row what the fair-use limiter needs, since it counts every call, and the setting
 // of the origins that may read answers.
@@ -141,15 +141,15 @@ type Task struct {
 	Every time.Duration
 }
 
-// Tick is the function that counts the active rollouts.
+// Tick is the function that counts the active rollouts, and moves those that are guarded.
 const Tick = "tick"
 
 // Tasks lists every task.
 var Tasks = []Task{{
 	Operation: Operation{
-		ID: Tick, Summary: "Count the boxes of the active rollouts", Timeout: time.Minute, MemoryMB: censusMemory,
+		ID: Tick, Summary: "Count the boxes of the active rollouts and have the guard judge them", Timeout: time.Minute, MemoryMB: censusMemory,
 		Settings: progressSettings,
-		Grants:   append(census(), listByIndex(dynamo.Rollouts, "byStatus")),
+		Grants:   tick(),
 	},
 	Every: time.Minute,
 }}
@@ -158,7 +158,7 @@ var Tasks = []Task{{
 const censusMemory = 1769
 
 // progressSettings are those of progress.ReadSettings.
-var progressSettings = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds}
+var progressSettings = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds, setting.GuardIntervalSeconds}
 
 // census is what counting a rollout takes.
 func census() []Grant {
@@ -169,6 +169,15 @@ func census() []Grant {
 		may(dynamo.Rollouts, dynamo.Get), may(dynamo.Channels, dynamo.Get),
 		may(dynamo.Progress, dynamo.Get, dynamo.Put), may(dynamo.RateCounters, dynamo.Get),
 	}
+}
+
+// tick is what a tick takes: a count, and what a move of a rollout takes.
+func tick() []Grant {
+	return append(slices.DeleteFunc(census(), func(g Grant) bool { return g.Table == dynamo.Rollouts || g.Table == dynamo.Channels }),
+		Grant{Table: dynamo.Rollouts, Actions: []dynamo.Action{dynamo.Get, dynamo.Put, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
+		may(dynamo.Channels, dynamo.Get, dynamo.Put, dynamo.Update),
+		may(dynamo.Releases, dynamo.Get),
+		may(dynamo.Audit, dynamo.Put))
 }
 
 // Get returns the row of an id. An unknown id is a slip in the code, found at start-up.

@@ -84,7 +84,7 @@ func run(ctx context.Context) error {
 		m.reset()
 		began = time.Now()
 		// A store of its own answers with no count that is not old enough: none is there.
-		p, err := progress.NewStore(dynamo.Open(m, later(size)), progress.Settings{Shards: shards, PollInterval: time.Minute},
+		p, err := progress.NewStore(dynamo.Open(m, later(size)), progress.Settings{Shards: shards, PollInterval: time.Minute, GuardInterval: time.Minute},
 			func(context.Context, string) (time.Time, error) { return time.Now(), nil }).Rollout(ctx, rolloutID, false, true)
 		if err != nil {
 			return err

@@ -9,18 +9,11 @@ import (
 	"time"
 
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/trail/audit"
 )
 
 // Longest is how long a freeze lasts at most.
 const Longest = 30 * 24 * time.Hour
-
-// ReasonRule is that of why everything is frozen.
-var ReasonRule = audit.ReasonRule
-
-// UntilRule is that of when a freeze ends.
-var UntilRule = value.Time
 
 // A Freeze holds until a time.
 type Freeze struct {
@@ -44,13 +37,13 @@ func (r record) holds(now time.Time) bool { return r.Revision > 0 && !r.Lifted &
 
 // set decides what a wish makes of the record: the next record and the event that tells of it; no event where
 // nothing changes.
-func (r record) set(reason string, until, at time.Time) (next record, event string, err error) {
-	if !until.After(at) || until.Sub(at) > Longest {
+func (r record) set(w Wish, at time.Time) (next record, event string, err error) {
+	if !w.Until.After(at) || w.Until.Sub(at) > Longest {
 		return r, "", problem.Invalid([]problem.Fault{{Pointer: "/until", Code: "range", Detail: "must be in the future, 30 days from now at most"}})
 	}
-	next = record{ID: id, Freeze: Freeze{Reason: reason, Until: until, CreatedAt: at, UpdatedAt: at, Revision: r.Revision + 1}}
+	next = record{ID: id, Freeze: Freeze{Reason: w.Reason, Until: w.Until, CreatedAt: at, UpdatedAt: at, Revision: r.Revision + 1}}
 	if r.holds(at) {
-		if r.Reason == reason && r.Until.Equal(until) {
+		if r.Reason == w.Reason && r.Until.Equal(w.Until) {
 			return r, "", nil
 		}
 		next.CreatedAt = r.CreatedAt

@@ -13,7 +13,7 @@ var noon = time.Date(2026, 12, 20, 12, 0, 0, 0, time.UTC)
 
 func TestSet_EveryStateAndWish(t *testing.T) {
 	until := noon.Add(24 * time.Hour)
-	set, _, err := record{}.set("holidays", until, noon)
+	set, _, err := record{}.set(Wish{"holidays", until}, noon)
 	if err != nil || !set.holds(noon) || set.Revision != 1 {
 		t.Fatalf("set %+v, %v", set, err)
 	}
@@ -36,21 +36,21 @@ func TestSet_EveryStateAndWish(t *testing.T) {
 		"after one has ended":  {set, "holidays", until.Add(time.Hour), until, until, "FreezeSet"},
 		"as long as possible":  {record{}, "holidays", noon.Add(Longest), noon, noon, "FreezeSet"},
 	} {
-		next, event, err := c.was.set(c.reason, c.until, c.at)
+		next, event, err := c.was.set(Wish{c.reason, c.until}, c.at)
 		changed := event != ""
 		if err != nil || event != c.event || !next.CreatedAt.Equal(c.created) || next.Reason != c.reason || changed != (next.Revision == c.was.Revision+1) {
 			t.Errorf("%s: %+v, %q, %v", name, next, event, err)
 		}
 	}
 	for name, until := range map[string]time.Time{"now": noon, "past": noon.Add(-time.Hour), "too long": noon.Add(Longest + time.Millisecond)} {
-		if next, event, err := (record{}).set("holidays", until, noon); !problem.Has(err, problem.ValidationFailed) || event != "" || next != (record{}) {
+		if next, event, err := (record{}).set(Wish{"holidays", until}, noon); !problem.Has(err, problem.ValidationFailed) || event != "" || next != (record{}) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 func TestLift_WhereNoneHolds_IsNotFound(t *testing.T) {
-	set, _, _ := record{}.set("holidays", noon.Add(time.Hour), noon)
+	set, _, _ := record{}.set(Wish{"holidays", noon.Add(time.Hour)}, noon)
 	lifted, _, _ := set.lift(noon)
 	for name, c := range map[string]struct {
 		was record

@@ -68,9 +68,9 @@ func (s *Store) Get(ctx context.Context) (Freeze, error) {
 
 // Set sets the freeze in place of any before, and tells whether there was none. It returns VALIDATION_FAILED
 // for an end that is past or too far off, and PRECONDITION_FAILED.
-func (s *Store) Set(ctx context.Context, from audit.Origin, reason string, until time.Time, when request.Preconditions) (created bool, err error) {
+func (s *Store) Set(ctx context.Context, from audit.Origin, w Wish, when request.Preconditions) (created bool, err error) {
 	return change.Put(ctx, s.db, from, kind, key, when, func(was record, at time.Time) (record, string, error) {
-		return was.set(reason, until, at)
+		return was.set(w, at)
 	})
 }
 

@@ -15,11 +15,11 @@ import (
 )
 
 func TestParse_AnEmptyObjectIsTheDefault(t *testing.T) {
-	p, faults := guard.Parse([]byte(`{}`))
+	p, faults := guard.Parse([]byte(`{}`), time.Minute)
 	if len(faults) > 0 || !reflect.DeepEqual(p, guard.Default()) {
 		t.Errorf("read %+v, faults %v", p, faults)
 	}
-	if p, faults = guard.Parse([]byte(`{"guard":{},"promote":{"soak":{},"windows":[]},"approvals":{"before":[]}}`)); len(faults) > 0 || !reflect.DeepEqual(p, guard.Default()) {
+	if p, faults = guard.Parse([]byte(`{"guard":{},"promote":{"soak":{},"windows":[]},"approvals":{"before":[]}}`), time.Minute); len(faults) > 0 || !reflect.DeepEqual(p, guard.Default()) {
 		t.Errorf("empty parts: read %+v, faults %v", p, faults)
 	}
 }
@@ -42,11 +42,11 @@ func TestParse_ReadsEveryField(t *testing.T) {
 			}},
 		Approvals: guard.Approvals{Before: []int{10, 100}},
 	}
-	p, faults := guard.Parse([]byte(text))
+	p, faults := guard.Parse([]byte(text), time.Minute)
 	if len(faults) > 0 || !reflect.DeepEqual(p, want) {
 		t.Fatalf("read %+v\nwant %+v\nfaults %v", p, want, faults)
 	}
-	again, faults := guard.Parse(p.JSON())
+	again, faults := guard.Parse(p.JSON(), time.Minute)
 	if len(faults) > 0 || !reflect.DeepEqual(again, p) {
 		t.Errorf("as JSON %s, read %+v, faults %v", p.JSON(), again, faults)
 	}
@@ -75,7 +75,7 @@ func TestParse_TellsEveryFaultWithItsPlace(t *testing.T) {
 			"/mode type", "/guard type", "/promote type", "/approvals/before type"},
 		`{"approvals":{"before":[10,50,100,10]}}`: {"/approvals/before length"},
 	} {
-		_, faults := guard.Parse([]byte(text))
+		_, faults := guard.Parse([]byte(text), time.Minute)
 		var got []string
 		for _, f := range faults {
 			got = append(got, f.Pointer+" "+f.Code)
@@ -89,7 +89,7 @@ func TestParse_TellsEveryFaultWithItsPlace(t *testing.T) {
 func TestParse_AtMost20Windows(t *testing.T) {
 	const one = `{"from":"10:00","to":"11:00","timeZone":"UTC"}`
 	for n, want := range map[int]int{20: 0, 21: 1} {
-		_, faults := guard.Parse([]byte(`{"promote":{"windows":[` + strings.Repeat(one+",", n-1) + one + `]}}`))
+		_, faults := guard.Parse([]byte(`{"promote":{"windows":[`+strings.Repeat(one+",", n-1)+one+`]}}`), time.Minute)
 		if len(faults) != want || want > 0 && faults[0].Pointer+faults[0].Code != "/promote/windowslength" {
 			t.Errorf("%d windows: faults %v", n, faults)
 		}
@@ -98,7 +98,7 @@ func TestParse_AtMost20Windows(t *testing.T) {
 
 func TestApprovals_AreForTheStagesThatARolloutCanBeRaisedTo(t *testing.T) {
 	for _, stage := range cohort.Stages {
-		_, faults := guard.Parse(fmt.Appendf(nil, `{"approvals":{"before":[%d]}}`, stage))
+		_, faults := guard.Parse(fmt.Appendf(nil, `{"approvals":{"before":[%d]}}`, stage), time.Minute)
 		if (len(faults) == 0) != (stage != cohort.Stages[0]) {
 			t.Errorf("stage %d: faults %v", stage, faults)
 		}
@@ -118,7 +118,7 @@ func TestSoakAt_IsAtLeastAsLongAsBoxesMayTake(t *testing.T) {
 
 func TestDuration_IsWrittenAsItIsRead(t *testing.T) {
 	for text, want := range map[string]string{"PT0S": "PT0S", "P1D": "P1D", "PT24H": "P1D", "PT90M": "PT1H30M", "P1DT1S": "P1DT1S", "PT3600S": "PT1H", "PT01H": "PT1H"} {
-		p, faults := guard.Parse([]byte(`{"promote":{"soak":{"1":"` + text + `"}}}`))
+		p, faults := guard.Parse([]byte(`{"promote":{"soak":{"1":"`+text+`"}}}`), time.Minute)
 		if got := p.Promote.Soak.At1.String(); len(faults) > 0 || got != want {
 			t.Errorf("%s is written %s, want %s; faults %v", text, got, want, faults)
 		}
@@ -126,7 +126,7 @@ func TestDuration_IsWrittenAsItIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := guard.Default()
 		p.Promote.Soak.At50 = guard.Duration(time.Duration(rapid.Int64Range(0, int64(guard.Longest)/1e9).Draw(t, "seconds")) * time.Second)
-		if again, faults := guard.Parse(p.JSON()); len(faults) > 0 || !reflect.DeepEqual(again, p) {
+		if again, faults := guard.Parse(p.JSON(), time.Minute); len(faults) > 0 || !reflect.DeepEqual(again, p) {
 			t.Fatalf("%s: faults %v", p.JSON(), faults)
 		}
 	})
@@ -138,7 +138,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(guard.Default().JSON())
 	f.Add([]byte(`{"guard":{"acceptable":0.001,"intolerable":0.5,"smallFleet":"people"},"promote":{"soak":{"1":"P1DT1H1M1S"},"windows":[{"days":["sun"],"from":"02:30","to":"02:00","timeZone":"America/New_York"}]},"approvals":{"before":[1e1]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p, faults := guard.Parse(text)
+		p, faults := guard.Parse(text, time.Minute)
 		if len(faults) > 0 {
 			for _, fault := range faults {
 				if fault.Code == "" || fault.Detail == "" {
@@ -147,7 +147,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		again, faults := guard.Parse(p.JSON())
+		again, faults := guard.Parse(p.JSON(), time.Minute)
 		if len(faults) > 0 || !reflect.DeepEqual(again, p) {
 			t.Fatalf("%s is read again as %s, faults %v", p.JSON(), again.JSON(), faults)
 		}

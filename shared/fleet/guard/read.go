@@ -6,6 +6,7 @@ import (
 
 	"wavegate/shared/platform/fields"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 	"wavegate/shared/platform/strictjson"
 	"wavegate/shared/platform/value"
 )
@@ -21,13 +22,18 @@ var (
 	modeRule       = &value.Text{Pattern: `advise|act`, Says: "advise or act"}
 	smallFleetRule = &value.Text{Pattern: `allDecided|people`, Says: "allDecided or people"}
 	soakRule       = durationRule(0)
-	waitRule       = durationRule(Duration(time.Minute)) // boxes poll and the guard looks once a minute
-	// approvalRule takes the stages that a rollout can be raised to.
-	approvalRule = &value.Integer{OneOf: []int{10, 50, 100}}
 )
 
-// Parse reads a policy, or returns all that is wrong with it.
-func Parse(text []byte) (Policy, []problem.Fault) {
+// Interval reads how often the guard looks.
+func Interval(r *setting.Reader) time.Duration {
+	return time.Duration(r.Number(setting.GuardIntervalSeconds)) * time.Second
+}
+
+// StageRule takes the stages that a rollout can be raised to, and that approvals are for.
+var StageRule = &value.Integer{OneOf: []int{10, 50, 100}}
+
+// Parse reads a policy, or returns all that is wrong with it. The guard looks as often as interval says.
+func Parse(text []byte, interval time.Duration) (Policy, []problem.Fault) {
 	if err := strictjson.Check(text); err != nil {
 		return Policy{}, []problem.Fault{{Code: "format", Detail: "The text " + err.Error() + "."}}
 	}
@@ -36,32 +42,32 @@ func Parse(text []byte) (Policy, []problem.Fault) {
 	}
 	var faults fields.Faults
 	o := fields.Of(text, &faults)
-	p := Read(o)
+	p := Read(o, interval)
 	o.Unread(&faults)
 	return p, faults.List()
 }
 
 // Read reads the policy that an object is. What is left out is as in Default. The policy is to be used only
-// where the object has no fault.
-func Read(o *fields.Object) Policy {
+// where the object has no fault. The guard looks as often as interval says, and boxes cannot be judged sooner.
+func Read(o *fields.Object, interval time.Duration) Policy {
 	p := Default()
 	if mode, given := o.OptionalText("mode", modeRule); given {
 		p.Mode = Mode(mode)
 	}
-	o.Object("guard", p.Guard.read)
+	o.Object("guard", func(bounds *fields.Object) { p.Guard.read(bounds, durationRule(Duration(interval))) })
 	o.Object("promote", p.Promote.read)
 	o.Object("approvals", p.Approvals.read)
 	return p
 }
 
-func (b *Bounds) read(o *fields.Object) {
+func (b *Bounds) read(o *fields.Object, wait *value.Text) {
 	acceptable, intolerable := share(o, "acceptable", &b.Acceptable), share(o, "intolerable", &b.Intolerable)
 	if acceptable && intolerable && b.Intolerable < 2*b.Acceptable {
 		// The closer they are, the more boxes it takes to tell them apart.
 		o.Fault("intolerable", "range", "must be at least twice what is acceptable")
 	}
-	duration(o, "silentAfter", waitRule, &b.SilentAfter)
-	duration(o, "decideWithin", waitRule, &b.DecideWithin)
+	duration(o, "silentAfter", wait, &b.SilentAfter)
+	duration(o, "decideWithin", wait, &b.DecideWithin)
 	if small, given := o.OptionalText("smallFleet", smallFleetRule); given {
 		b.SmallFleet = SmallFleet(small)
 	}
@@ -117,7 +123,7 @@ func readWindow(o *fields.Object) Window {
 }
 
 func (a *Approvals) read(o *fields.Object) {
-	stages, _ := o.Integers("before", 0, len(approvalRule.OneOf), approvalRule)
+	stages, _ := o.Integers("before", 0, len(StageRule.OneOf), StageRule)
 	for _, stage := range stages {
 		a.Before = append(a.Before, int(stage))
 	}

@@ -8,6 +8,7 @@ package progress
 
 import (
 	"slices"
+	"time"
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
@@ -44,13 +45,18 @@ type Census struct {
 	Factories map[string]Counts
 	// Awaited is a random sample of the boxes that are expected to be heard of, and how many those are.
 	Awaited Sample
+	// Guarded is what the guard needs to know besides; nil where the rollout has no policy.
+	Guarded *Guarded
 
 	of rollout.Rollout
 }
 
-// NewCensus makes an empty one.
-func NewCensus(of rollout.Rollout) *Census {
+// NewCensus makes an empty one, of a rollout's boxes at a time.
+func NewCensus(of rollout.Rollout, at time.Time) *Census {
 	c := &Census{of: of, Codes: map[report.Code]int{}, Factories: map[string]Counts{}}
+	if of.Guarding != nil {
+		c.Guarded = newGuarded(of.Guarding.Policy, at)
+	}
 	for _, percent := range cohort.Stages {
 		c.Stages = append(c.Stages, Stage{Percent: percent})
 	}
@@ -70,6 +76,9 @@ func (c *Census) Add(e report.Entry) {
 	}
 	reached := told || percent <= c.of.StagedPercent
 	c.Stages[i].add(e, told, reached)
+	if c.Guarded != nil {
+		c.Guarded.add(e, i, told, reached)
+	}
 	if !reached {
 		return
 	}
@@ -136,6 +145,9 @@ func (c *Census) Merge(other *Census) {
 		c.Factories[factory] = c.Factories[factory].plus(n)
 	}
 	c.Awaited.Merge(other.Awaited)
+	if c.Guarded != nil {
+		c.Guarded.merge(other.Guarded)
+	}
 }
 
 // Total is the sum of all stages.

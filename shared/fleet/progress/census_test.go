@@ -105,11 +105,11 @@ func TestCensus_IsTheFoldOfTheEvents(t *testing.T) {
 				boxes[rapid.IntRange(0, len(boxes)-1).Draw(t, "box")].play(event, attempt+1)
 			}
 		}
-		want := progress.NewCensus(wave)
+		want := progress.NewCensus(wave, noon)
 		wantFactories := map[string]progress.Counts{}
 		parts := make([]*progress.Census, 4)
 		for i := range parts {
-			parts[i] = progress.NewCensus(wave)
+			parts[i] = progress.NewCensus(wave, noon)
 		}
 		for _, b := range boxes {
 			stage := cohort.FirstStage("gateway-x", "2.0.0", b.row.EdgeID)
@@ -122,7 +122,7 @@ func TestCensus_IsTheFoldOfTheEvents(t *testing.T) {
 			}
 			parts[rapid.IntRange(0, len(parts)-1).Draw(t, "shard")].Add(b.row.Entry())
 		}
-		got := progress.NewCensus(wave)
+		got := progress.NewCensus(wave, noon)
 		for _, part := range parts {
 			got.Merge(part)
 		}
@@ -154,7 +154,7 @@ func tally(n *progress.Counts, word string, reached bool) {
 }
 
 func TestCensus_ReachedStage_ExpectsTheSumOfItsBoxes(t *testing.T) {
-	c := progress.NewCensus(wave)
+	c := progress.NewCensus(wave, noon)
 	for i := range 5000 {
 		row := report.Row{EdgeID: fmt.Sprintf("box-%d", i)}
 		if i%3 == 0 {

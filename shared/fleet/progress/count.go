@@ -39,38 +39,57 @@ func each[A any](ctx context.Context, s *Store, pair string, make func() A, add 
 	return parts, group.Wait()
 }
 
-// census counts the boxes of a rollout's channel.
-func (s *Store) census(ctx context.Context, r rollout.Rollout) (*Census, error) {
-	parts, err := each(ctx, s, release.Pair(r.EdgeType, r.Channel), func() *Census { return NewCensus(r) }, (*Census).Add)
+// census counts the boxes of a rollout's channel as of a time.
+func (s *Store) census(ctx context.Context, r rollout.Rollout, at time.Time) (*Census, error) {
+	parts, err := each(ctx, s, release.Pair(r.EdgeType, r.Channel), func() *Census { return NewCensus(r, at) }, (*Census).Add)
 	if err != nil {
 		return nil, err
 	}
-	sum := NewCensus(r)
+	sum := NewCensus(r, at)
 	for _, part := range parts {
 		sum.Merge(part)
 	}
 	return sum, nil
 }
 
-// count counts a rollout, looks when a sample of its boxes was last seen, and adds to its history.
-func (s *Store) count(ctx context.Context, r rollout.Rollout, byFactory bool) (Progress, error) {
-	now := s.db.Now()
-	c, err := s.census(ctx, r)
+// count counts a rollout, looks when a sample of its boxes was last seen, has the guard judge it, and adds to its
+// history. The last count is that of before, if there is one.
+func (s *Store) count(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, error) {
+	p, c, treated, err := s.look(ctx, r)
+	if err == nil && c.Guarded != nil {
+		p.Guard, err = s.judge(ctx, r, p, c.Guarded, treated, last)
+	}
 	if err != nil {
 		return Progress{}, err
+	}
+	return p, s.remember(ctx, p)
+}
+
+// countFactories counts a rollout by factory.
+func (s *Store) countFactories(ctx context.Context, r rollout.Rollout, _ *Progress) (Progress, error) {
+	p, c, _, err := s.look(ctx, r)
+	if err != nil {
+		return Progress{}, err
+	}
+	p.Factories, p.MoreFactories = troubled(c.Factories)
+	return p, s.remember(ctx, p)
+}
+
+// look counts a rollout and looks when a sample of its boxes was last seen.
+func (s *Store) look(ctx context.Context, r rollout.Rollout) (Progress, *Census, []Sighting, error) {
+	now := s.db.Now()
+	c, err := s.census(ctx, r, now)
+	if err != nil {
+		return Progress{}, nil, nil, err
 	}
 	sightings, err := s.sightings(ctx, r.ID, c.Awaited.Chosen())
 	if err != nil {
-		return Progress{}, err
+		return Progress{}, nil, nil, err
 	}
-	p := Progress{
+	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
 		Silent: Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.PollInterval)),
-	}
-	if byFactory {
-		p.Factories, p.MoreFactories = troubled(c.Factories)
-	}
-	return p, s.remember(ctx, p)
+	}, c, sightings, nil
 }
 
 // sightings looks up the boxes of a sample. One that has moved on meanwhile is looked at all the same,
@@ -85,7 +104,7 @@ func (s *Store) sightings(ctx context.Context, rolloutID string, boxes []report.
 			if err != nil {
 				return err
 			}
-			list[i].EdgeID = e.EdgeID
+			list[i].EdgeID, list[i].OrganizationID = e.EdgeID, row.OrganizationID
 			if row.Offer != nil && row.Offer.RolloutID == rolloutID {
 				list[i].Offer = *row.Offer
 			}

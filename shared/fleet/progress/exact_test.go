@@ -78,7 +78,7 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 					truth[box] = f.joins(t, box, id)
 				}
 			}
-			want := progress.NewCensus(r)
+			want := progress.NewCensus(r, f.now)
 			for box, stand := range truth {
 				if stand != "away" {
 					at := slices.Index(cohort.Stages, cohort.FirstStage(f.edgeType, "2.0.0", box))

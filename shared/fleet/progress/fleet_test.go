@@ -98,7 +98,7 @@ func newFleet(t tester, client *dynamodb.Client, shards report.Shards) *fleet {
 	f.registry, f.polls, f.reports = edge.NewRegistry(f.db, shards), edge.NewPolls(f.db, settings, clock), edge.NewReports(f.db, shards, fleetIssuer)
 	f.releases, f.publications, f.rollouts = release.NewStore(f.db), publication.NewStore(f.db), rollout.NewStore(f.db)
 	f.limiter = ratelimit.New(ratelimit.Config{Store: client, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
-	f.progress = progress.NewStore(f.db, progress.Settings{Shards: shards, PollInterval: time.Minute},
+	f.progress = progress.NewStore(f.db, progress.Settings{Shards: shards, PollInterval: time.Minute, GuardInterval: time.Minute},
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, client, subject)
 		})

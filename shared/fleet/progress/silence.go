@@ -29,9 +29,10 @@ const MostSilentNamed = 20
 
 // A Sighting is a box of the sample: its offer, and when it was last seen, if that is known.
 type Sighting struct {
-	EdgeID   string
-	Offer    report.Offer
-	LastSeen time.Time
+	EdgeID         string
+	OrganizationID string
+	Offer          report.Offer // of the rollout; empty where the box has none of it
+	LastSeen       time.Time
 }
 
 // Silent judges a sample of so many boxes.

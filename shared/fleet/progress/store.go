@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
@@ -28,6 +30,8 @@ type Progress struct {
 	// Factories tells the same by factory, where that was asked for; MoreFactories are left out.
 	Factories     []Factory `json:"factories,omitempty"`
 	MoreFactories int       `json:"moreFactories,omitempty"`
+	// Guard is what the guard finds right, where the rollout has a policy.
+	Guard *Judgement `json:"guard,omitempty"`
 }
 
 // Factory is the boxes of one factory that the rollout reaches; those of no factory have no id.
@@ -55,18 +59,28 @@ type LastSeen func(ctx context.Context, subject string) (time.Time, error)
 type Settings struct {
 	Shards       report.Shards
 	PollInterval time.Duration
+	// GuardInterval is how often a tick comes.
+	GuardInterval time.Duration
 }
 
 // SettingNames are those that ReadSettings reads.
-var SettingNames = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds}
+var SettingNames = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds, setting.GuardIntervalSeconds}
 
 // ReadSettings reads the settings.
 func ReadSettings(r *setting.Reader) Settings {
 	return Settings{
-		Shards:       report.ReadShards(r),
-		PollInterval: time.Duration(r.Number(setting.PollIntervalSeconds)) * time.Second,
+		Shards:        report.ReadShards(r),
+		PollInterval:  time.Duration(r.Number(setting.PollIntervalSeconds)) * time.Second,
+		GuardInterval: guard.Interval(r),
 	}
 }
+
+// recent is how old a rollout's last count is at least when a tick counts again. It is less than the time between
+// two ticks, so that a tick which comes a little early does not leave one out.
+func (s Settings) recent() time.Duration { return s.GuardInterval / 2 }
+
+// fresh is how old a count is at least that is not answered with to a caller who wants a new one.
+func (s Settings) fresh() time.Duration { return min(freshAge, s.recent()) }
 
 // A Store counts boxes and keeps what was counted.
 type Store struct {
@@ -74,6 +88,7 @@ type Store struct {
 	reports  *report.Store
 	rollouts *rollout.Store
 	releases *release.Store
+	freezes  *freeze.Store
 	seen     LastSeen
 	settings Settings
 }
@@ -82,7 +97,7 @@ type Store struct {
 func NewStore(db *dynamo.DB, settings Settings, seen LastSeen) *Store {
 	return &Store{
 		db: db, reports: report.NewStore(db, settings.Shards), rollouts: rollout.NewStore(db), releases: release.NewStore(db),
-		seen: seen, settings: settings,
+		freezes: freeze.NewStore(db), seen: seen, settings: settings,
 	}
 }
 
@@ -97,9 +112,9 @@ const (
 // FreshRule is that of whether a caller wants a new count.
 var FreshRule = &value.Text{Pattern: `true|false`, Says: "true or false"}
 
-func ageOf(fresh bool) time.Duration {
+func (s Settings) ageOf(fresh bool) time.Duration {
 	if fresh {
-		return freshAge
+		return s.fresh()
 	}
 	return countAge
 }
@@ -111,11 +126,10 @@ func ageOf(fresh bool) time.Duration {
 //
 // By factory it is counted when it is asked for, those with the most failed and reverted boxes first.
 func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (Progress, error) {
-	part := partLatest
 	if byFactory {
-		part = partFactories
+		return s.ofRollout(ctx, id, partFactories, s.countFactories, s.settings.ageOf(fresh))
 	}
-	return s.ofRollout(ctx, id, part, ageOf(fresh))
+	return s.ofRollout(ctx, id, partLatest, s.count, s.settings.ageOf(fresh))
 }
 
 // Channel returns which boxes of a channel run what. It is counted when it is asked for. It returns
@@ -125,12 +139,15 @@ func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh boo
 		return Channel{}, err
 	}
 	pair := release.Pair(edgeType, channel)
-	return counted(ctx, s, "channel#"+pair, partLatest, ageOf(fresh), func(ctx context.Context) (Channel, error) {
+	return counted(ctx, s, "channel#"+pair, partLatest, s.settings.ageOf(fresh), func(ctx context.Context, _ *Channel) (Channel, error) {
 		return s.countChannel(ctx, edgeType, channel)
 	})
 }
 
-func (s *Store) ofRollout(ctx context.Context, id, part string, age time.Duration) (Progress, error) {
+// A counter counts a rollout anew, given what was counted last.
+type counter func(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, error)
+
+func (s *Store) ofRollout(ctx context.Context, id, part string, count counter, age time.Duration) (Progress, error) {
 	r, err := s.rollouts.Get(ctx, id)
 	if err != nil {
 		return Progress{}, err
@@ -140,7 +157,7 @@ func (s *Store) ofRollout(ctx context.Context, id, part string, age time.Duratio
 		return Progress{}, err
 	}
 	if row.Rollout != nil && row.Rollout.ID == id {
-		return counted(ctx, s, id, part, age, func(ctx context.Context) (Progress, error) { return s.count(ctx, r, part == partFactories) })
+		return counted(ctx, s, id, part, age, func(ctx context.Context, last *Progress) (Progress, error) { return count(ctx, r, last) })
 	}
 	h, err := readHead[Progress](ctx, s, id, part)
 	if err == nil && h.Answer == nil {
@@ -175,8 +192,8 @@ func readHead[T any](ctx context.Context, s *Store, subject, part string) (head[
 }
 
 // counted is the last answer if it is not older than age, and otherwise a new one. A count is begun at
-// most once in freshAge, whoever asks: the others are answered with the last one.
-func counted[T any](ctx context.Context, s *Store, subject, part string, age time.Duration, count func(context.Context) (T, error)) (T, error) {
+// most once in ten seconds, whoever asks: the others are answered with the last one.
+func counted[T any](ctx context.Context, s *Store, subject, part string, age time.Duration, count func(ctx context.Context, last *T) (T, error)) (T, error) {
 	var none T
 	h, err := readHead[T](ctx, s, subject, part)
 	if err != nil {
@@ -189,10 +206,10 @@ func counted[T any](ctx context.Context, s *Store, subject, part string, age tim
 	claimed := h
 	claimed.Begun = now
 	claimed.Revision++
-	if now.Sub(h.Begun) >= freshAge {
+	if now.Sub(h.Begun) >= s.settings.fresh() {
 		err = s.db.Put(ctx, dynamo.Progress, claimed, dynamo.AtRevision("subject", h.Revision))
 	}
-	if now.Sub(h.Begun) < freshAge || dynamo.Refused(err, "item") {
+	if now.Sub(h.Begun) < s.settings.fresh() || dynamo.Refused(err, "item") {
 		if h.Answer == nil {
 			return none, problem.Wrap(errCounting, problem.Unavailable, "The boxes are being counted for the first time; try again after the given time.").After(2 * time.Second)
 		}
@@ -201,7 +218,7 @@ func counted[T any](ctx context.Context, s *Store, subject, part string, age tim
 	if err != nil {
 		return none, err
 	}
-	answer, err := count(ctx)
+	answer, err := count(ctx, h.Answer)
 	if err != nil {
 		return none, err
 	}

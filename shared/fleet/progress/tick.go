@@ -1,12 +1,15 @@
 package progress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/trail/audit"
 )
 
 // A Tally is what became of a tick.
@@ -16,40 +19,36 @@ type Tally struct {
 	// Oldest is the age of the oldest count of an active rollout when the tick ended; 0 without rollouts.
 	// A rollout that was never counted is as old as its start.
 	Oldest time.Duration
+	// OldestVerdict is the age of the oldest verdict on an active rollout that has a policy; 0 without such.
+	OldestVerdict time.Duration
+	// Verdicts are how many such rollouts have each verdict, and Acted how many of them the guard moved now.
+	Verdicts map[guard.Action]int
+	Acted    int
+	// OneOrganization is how many are held since only one organization's boxes speak for a halt.
+	OneOrganization int
 }
 
-// Tick counts the active rollouts, the one with the oldest count first, until the context ends. It may be
-// lost, come twice or die at any point: what it counts is counted by the next one, and a count that is
-// there already is not made again. The error joins what went wrong; the other rollouts are counted.
-func (s *Store) Tick(ctx context.Context) (Tally, error) {
+// Tick counts the active rollouts, the one with the oldest count first, and has the guard judge and move those that
+// have a policy, until the context ends. The origin is the guard's, for the audit trail.
+//
+// A tick may be lost, come twice or die at any point: what it counts is counted by the next one, a count that is
+// there already is not made again, and a move rests on the revision of the rollout that was judged. The error joins
+// what went wrong; the other rollouts are looked after.
+func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
-	var active []Candidate
-	var faults []error
-	counted := map[string]time.Time{}
-	err := s.rollouts.EachActive(ctx, func(r rollout.Rollout) error {
-		h, err := readHead[Progress](ctx, s, r.ID, partLatest)
-		if err != nil {
-			faults = append(faults, fmt.Errorf("progress: rollout %s: %w", r.ID, err))
-			return nil
-		}
-		counted[r.ID] = h.AsOf
-		if h.AsOf.IsZero() {
-			counted[r.ID] = r.StartedAt
-		}
-		active = append(active, Candidate{r, h.Begun})
-		return nil
-	})
+	active, faults, err := s.candidates(ctx)
 	if err != nil {
 		return Tally{}, fmt.Errorf("progress: list active rollouts: %w", err)
 	}
-	tally := Tally{Active: len(active)}
-	for _, c := range Plan(active, s.db.Now()) {
+	tally := Tally{Active: len(active), Verdicts: map[guard.Action]int{}}
+	latest := map[string]*Progress{}
+	for _, c := range Plan(active, s.db.Now(), s.settings.recent()) {
 		if ctx.Err() != nil {
 			faults = append(faults, fmt.Errorf("progress: out of time before rollout %s", c.ID))
 			break
 		}
-		p, err := s.ofRollout(ctx, c.ID, partLatest, recent)
+		p, err := s.ofRollout(ctx, c.ID, partLatest, s.count, s.settings.recent())
 		if errors.Is(err, errCounting) {
 			continue // by a tick that came twice, or for a caller
 		}
@@ -57,12 +56,54 @@ func (s *Store) Tick(ctx context.Context) (Tally, error) {
 			faults = append(faults, fmt.Errorf("progress: rollout %s: %w", c.ID, err))
 			continue
 		}
-		counted[c.ID] = p.AsOf
+		latest[c.ID] = &p
 		tally.Counted++
 	}
-	now := s.db.Now()
+	// Also by a count that a caller has had made: who asks often must not keep the guard from acting.
 	for _, c := range active {
-		tally.Oldest = max(tally.Oldest, now.Sub(counted[c.ID]))
+		c.Last = cmp.Or(latest[c.ID], c.Last)
+		acted, err := s.act(ctx, from, c)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("progress: guard rollout %s: %w", c.ID, err))
+		}
+		tally.add(c, acted, s.db.Now())
 	}
 	return tally, errors.Join(faults...)
+}
+
+// candidates are the active rollouts. The faults are of those that could not be read.
+func (s *Store) candidates(ctx context.Context) (active []Candidate, faults []error, err error) {
+	err = s.rollouts.EachActive(ctx, func(r rollout.Rollout) error {
+		h, err := readHead[Progress](ctx, s, r.ID, partLatest)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("progress: rollout %s: %w", r.ID, err))
+			return nil
+		}
+		active = append(active, Candidate{r, h.Begun, h.Answer})
+		return nil
+	})
+	return active, faults, err
+}
+
+// add adds what became of one rollout.
+func (t *Tally) add(c Candidate, acted bool, now time.Time) {
+	counted, judged := c.StartedAt, since(c.Rollout)
+	if c.Last != nil {
+		counted = c.Last.AsOf
+	}
+	t.Oldest = max(t.Oldest, now.Sub(counted))
+	if c.Guarding == nil {
+		return
+	}
+	if c.Last != nil && c.Last.Guard != nil {
+		judged = c.Last.AsOf
+		t.Verdicts[c.Last.Guard.Action]++
+		if c.Last.Guard.Reason == guard.OneOrganization {
+			t.OneOrganization++
+		}
+	}
+	t.OldestVerdict = max(t.OldestVerdict, now.Sub(judged))
+	if acted {
+		t.Acted++
+	}
 }

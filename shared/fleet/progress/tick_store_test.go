@@ -25,7 +25,7 @@ func TestTick_CountsEveryActiveRollout_AndDoublesDoNoHarm(t *testing.T) {
 		f.poll(t, box, "1.0.0")
 		tick := func() progress.Tally {
 			t.Helper()
-			tally, err := f.progress.Tick(f.ctx)
+			tally, err := f.progress.Tick(f.ctx, progress.GuardOrigin("the tick"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,12 +85,12 @@ func TestTick_DiesHalfWay_TheNextOneMakesUpForIt(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := f.progress.Tick(f.ctx); err == nil {
+		if _, err := f.progress.Tick(f.ctx, progress.GuardOrigin("the tick")); err == nil {
 			t.Fatalf("the tick that died after %d queries says nothing", die)
 		}
 		f.api.fail = nil
 		f.now = f.now.Add(time.Minute)
-		if tally, err := f.progress.Tick(f.ctx); err != nil || tally.Counted != 1 {
+		if tally, err := f.progress.Tick(f.ctx, progress.GuardOrigin("the tick")); err != nil || tally.Counted != 1 {
 			t.Fatalf("the next one: %+v, %v", tally, err)
 		}
 	}

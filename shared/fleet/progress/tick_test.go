@@ -23,7 +23,7 @@ func TestPlan_OldestFirst_AndNothingTwice(t *testing.T) {
 	plan := progress.Plan([]progress.Candidate{
 		candidate("a minute", time.Minute), candidate("a moment", time.Second), candidate("never", 0),
 		candidate("an hour", time.Hour), candidate("ahead", -time.Hour), candidate("also never", 0),
-	}, noon)
+	}, noon, 30*time.Second)
 	var order []string
 	for _, c := range plan {
 		order = append(order, c.ID)
@@ -44,7 +44,7 @@ func TestPlan_CountThatNeverEnds_KeepsNobodyFromTheirTurn(t *testing.T) {
 		for id, at := range begun {
 			all = append(all, progress.Candidate{Rollout: rollout.Rollout{ID: id}, Begun: at})
 		}
-		first := progress.Plan(all, now)[0].ID
+		first := progress.Plan(all, now, 30*time.Second)[0].ID
 		begun[first] = now
 		turns[first]++
 	}

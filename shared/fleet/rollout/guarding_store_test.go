@@ -73,7 +73,7 @@ func TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted(t *testing.T) {
 		ctx := admission.Unlimited(t.Context())
 		freezes := freeze.NewStore(f.db)
 		id := f.start(t, "1.1.0")
-		if created, err := freezes.Set(ctx, origin, "holidays", time.Now().Add(time.Hour), request.Preconditions{}); err != nil || !created {
+		if created, err := freezes.Set(ctx, origin, freeze.Wish{Reason: "holidays", Until: time.Now().Add(time.Hour)}, request.Preconditions{}); err != nil || !created {
 			t.Fatalf("created %v, %v", created, err)
 		}
 		publish := func(from audit.Origin) error {

@@ -14,6 +14,11 @@ type Preconditions struct {
 	hasMatch, hasNoneMatch bool
 }
 
+// Matching is the condition that a resource has an entity tag, for changes that no request asks for.
+func Matching(etag string) Preconditions {
+	return Preconditions{match: tags{list: []string{etag}}, hasMatch: true}
+}
+
 // tags is a list of entity tags, or any.
 type tags struct {
 	any  bool

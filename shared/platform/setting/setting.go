@@ -48,6 +48,10 @@ const (
 	// looks at every row for each partition, has another than the default.
 	ReportShards Name = "REPORT_SHARDS"
 
+	// GuardIntervalSeconds is how often the tick comes that counts the active rollouts and has the guard judge them. The
+	// stack's schedule comes once a minute. A local run sets less, to see in a minute what takes an hour.
+	GuardIntervalSeconds Name = "GUARD_INTERVAL_SECONDS"
+
 	// FleetIssuers are the issuers of tokens that grant the role edge, separated by spaces, in the order of
 	// the authorizer's setting. The first is that of boxes that name none.
 	FleetIssuers Name = "FLEET_ISSUERS"
@@ -81,6 +85,7 @@ var Numbers = map[Name]Number{
 	PollIntervalSeconds:      {60, 1, 86_400},
 	IdlePollIntervalSeconds:  {300, 1, 86_400},
 	ReportShards:             {32, 1, 32},
+	GuardIntervalSeconds:     {60, 1, 60},
 	ChannelCacheSeconds:      {2, 0, 2},
 	CopilotTimeoutSeconds:    {25, 1, 27},
 }

@@ -1,0 +1,32 @@
+// Command approve-rollout-stage gives a second person's approval of a stage of a rollout: 204, also where the caller has
+// given it before.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
+	"wavegate/shared/trail/audit"
+)
+
+func main() { function.Run("approve-rollout-stage", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	rollouts := rollout.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", value.UUID)
+		body := c.Body()
+		stage := body.Integer("stage", guard.StageRule)
+		reason, _ := body.OptionalText("reason", audit.ReasonRule)
+		when := c.Preconditions()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		err := rollouts.Approve(c.Context(), c.Origin().For(audit.Grounds{Reason: reason}), id, int(stage), when)
+		return lambdahttp.Empty(http.StatusNoContent), err
+	}
+}

@@ -1,0 +1,24 @@
+// Command delete-freeze lifts the freeze: 204; 404 where none holds.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+)
+
+func main() { function.Run("delete-freeze", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	freezes := freeze.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		when := c.Preconditions()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		err := freezes.Lift(c.Context(), c.Origin(), when)
+		return lambdahttp.Empty(http.StatusNoContent), err
+	}
+}

@@ -1,0 +1,22 @@
+// Command get-freeze answers with the freeze that holds now; 404 where none does.
+package main
+
+import (
+	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/request"
+)
+
+func main() { function.Run("get-freeze", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	freezes := freeze.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		f, err := freezes.Get(c.Context())
+		return lambdahttp.OK(f, request.Revision(f.Revision)), err
+	}
+}

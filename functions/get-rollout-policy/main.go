@@ -1,0 +1,32 @@
+// Command get-rollout-policy answers with the policy by which the guard judges a rollout; 404 where people alone steer
+// it.
+package main
+
+import (
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("get-rollout-policy", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	rollouts := rollout.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", value.UUID)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		r, err := rollouts.Get(c.Context(), id)
+		if err == nil && r.Guarding == nil {
+			err = problem.New(problem.NotFound, "The rollout has no policy; people alone steer it.")
+		}
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		return lambdahttp.OK(r.Guarding.Policy, request.Revision(r.Revision)), nil
+	}
+}

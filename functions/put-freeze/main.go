@@ -1,0 +1,24 @@
+// Command put-freeze holds up every publication, start, promotion and resumption until a time, in place of a freeze
+// before: 201 when there was none, 204 when there was. Halts pass.
+package main
+
+import (
+	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+)
+
+func main() { function.Run("put-freeze", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	freezes := freeze.NewStore(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		wish := freeze.WishOf(c.Body())
+		when := c.Preconditions()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		created, err := freezes.Set(c.Context(), c.Origin(), wish, when)
+		return lambdahttp.Stored(created), err
+	}
+}

@@ -1,0 +1,30 @@
+// Command put-rollout-policy has the guard judge a rollout by another policy from its next look on: 204. What is left
+// out is as in guard.Default.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("put-rollout-policy", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	rollouts := rollout.NewStore(env.DB)
+	interval := guard.Interval(env.Settings)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", value.UUID)
+		policy := guard.Read(c.Body(), interval)
+		when := c.Preconditions()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		err := rollouts.Guard(c.Context(), c.Origin(), id, policy, when)
+		return lambdahttp.Empty(http.StatusNoContent), err
+	}
+}

@@ -1,0 +1,51 @@
+package progress
+
+import (
+	"context"
+	"time"
+
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+)
+
+// GuardOrigin is where the guard's changes come from. The request is the run of the tick.
+func GuardOrigin(requestID string) audit.Origin {
+	return audit.Origin{Actor: audit.Actor{Issuer: rollout.Guard.Issuer, UserID: rollout.Guard.UserID}, RequestID: requestID}
+}
+
+// A Cause is what the guard moved a rollout for, as the audit event keeps it.
+type Cause struct {
+	Judgement
+	AsOf time.Time `json:"asOf"` // when the boxes were counted
+}
+
+// act moves a rollout as the guard found right, if the policy has it act. It moves what was judged and nothing else:
+// where anything changed since, the next tick judges anew. What people set meanwhile binds it as it binds them.
+func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted bool, err error) {
+	if c.Last == nil || c.Last.Guard == nil || !c.Last.Guard.Acts || c.Last.Guard.Revision != c.Revision {
+		return false, nil
+	}
+	j := *c.Last.Guard
+	var m rollout.Move
+	switch j.Action {
+	case guard.Halt:
+		m.Status = rollout.Halted
+	case guard.Complete:
+		m.Status = rollout.Completed
+	default: // to hold is no act
+		m.StagedPercent = &j.Next
+	}
+	if j.Action != guard.Halt && s.db.Now().Sub(c.Last.AsOf) > s.settings.GuardInterval {
+		return false, nil // it could not be counted now
+	}
+	_, err = s.rollouts.Move(ctx, from.For(audit.Grounds{Cause: Cause{j, c.Last.AsOf}}), c.ID, m, request.Matching(request.Revision(j.Revision)))
+	for _, code := range []problem.Code{problem.PreconditionFailed, problem.Frozen, problem.WindowClosed, problem.ApprovalRequired, problem.InvalidStateTransition} {
+		if problem.Has(err, code) {
+			return false, nil
+		}
+	}
+	return err == nil, err
+}

@@ -1,0 +1,58 @@
+package operations
+
+import (
+	"net/http"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/setting"
+)
+
+// The operations on what keeps rollouts from going on: their policies, approvals and the freeze.
+var guarding = []Operation{
+	{
+		ID: "get-rollout-policy", Summary: "Read the policy of a rollout",
+		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/policy",
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get)},
+	},
+	{
+		ID: "put-rollout-policy", Summary: "Have the guard judge a rollout by a policy",
+		Method: http.MethodPut, Path: "/api/ota/rollouts/{id}/policy",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Settings: []setting.Name{setting.GuardIntervalSeconds},
+		Grants:   guards(),
+	},
+	{
+		ID: "approve-rollout-stage", Summary: "Approve a stage of a rollout",
+		Method: http.MethodPost, Path: "/api/ota/rollouts/{id}/approvals",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: guards(),
+	},
+	{
+		ID: "get-freeze", Summary: "Read the freeze",
+		Method: http.MethodGet, Path: "/api/ota/freeze",
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get)},
+	},
+	{
+		ID: "put-freeze", Summary: "Freeze all rollouts for a while",
+		Method: http.MethodPut, Path: "/api/ota/freeze",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get, dynamo.Put), may(dynamo.Audit, dynamo.Put)},
+	},
+	{
+		ID: "delete-freeze", Summary: "Lift the freeze",
+		Method: http.MethodDelete, Path: "/api/ota/freeze",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get, dynamo.Put), may(dynamo.Audit, dynamo.Put)},
+	},
+}
+
+// guards is what changing how a rollout is guarded takes: the rollout, and its copy in the channel's row.
+func guards() []Grant {
+	return []Grant{
+		may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
+		may(dynamo.Channels, dynamo.Get, dynamo.Update),
+		may(dynamo.Audit, dynamo.Put),
+	}
+}
