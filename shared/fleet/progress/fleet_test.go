@@ -33,6 +33,17 @@ type faulty struct {
 	fail    func() error
 	// throttled and lost tell of a put whether it is refused, or made and its answer lost.
 	throttled, lost func() bool
+	// refuse tells why a transaction is not made, if it is not.
+	refuse func() error
+}
+
+func (f *faulty) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if f.refuse != nil {
+		if err := f.refuse(); err != nil {
+			return nil, err
+		}
+	}
+	return f.API.TransactWriteItems(ctx, in, o...)
 }
 
 var errStore = errors.New("the store is in trouble")
