@@ -1,6 +1,10 @@
 package samples
 
-import "net/http"
+import (
+	"net/http"
+
+	"wavegate/shared/access/auth"
+)
 
 // next is the release that is published on canary before it is rolled out.
 var next = Values{"channel": "canary", "version": "1.1.0"}
@@ -9,7 +13,7 @@ var fleet = []Sample{
 	{
 		Operation: "publish-release", By: Owner,
 		Body: `{"currentVersion":"{version}","artifactUrl":"https://artifacts.example.com/{edgeType}/{version}.tar.gz",` +
-			`"sha256":"{sha256}"}`,
+			`"sha256":"{sha256}"{passing}}`,
 		About: About{"release-channel", "{edgeType}/{channel}"},
 		Cases: []Case{
 			{Name: "new channel"},
@@ -32,19 +36,19 @@ var fleet = []Sample{
 		Operation: "start-rollout", By: Owner,
 		After:    []Step{{Operation: "publish-release"}, {"publish-release", next}},
 		Defaults: Values{"target": "1.1.0"},
-		Body:     `{"edgeType":"{edgeType}","channel":"{channel}","targetVersion":"{target}"}`,
+		Body:     `{"edgeType":"{edgeType}","channel":"{channel}","targetVersion":"{target}"{passing}}`,
 		Makes:    "rolloutId",
 		About:    About{"rollout", "{id}"},
 	},
 	{
 		Operation: "update-rollout", By: Owner, After: After("start-rollout"),
 		Defaults: Values{"id": "{rolloutId}", "percent": "10", "end": "halted"},
-		Body:     `{"staged_percent":{percent}}`,
+		Body:     `{"staged_percent":{percent}{passing}}`,
 		About:    About{"rollout", "{id}"},
 		Cases: []Case{
 			{Name: "promote"},
 			{Name: "halt", Body: `{"status":"halted"}`},
-			{Name: "resume", Body: `{"status":"active"}`, After: []Step{{"update-rollout", Values{"percent": "10,\"status\":\"halted\""}}}},
+			{Name: "resume", Body: `{"status":"active"{passing}}`, After: []Step{{"update-rollout", Values{"percent": "10,\"status\":\"halted\""}}}},
 			{Name: "complete at 100", Body: `{"status":"completed"}`, After: []Step{
 				{"update-rollout", Values{"percent": "10"}},
 				{"update-rollout", Values{"percent": "50"}},
@@ -54,9 +58,48 @@ var fleet = []Sample{
 		Also: []Case{
 			{Body: `{"status":"halted"}`},
 			{Body: `{"status":"completed"}`},
-			{Body: `{"status":"active","reason":"it was the network"}`},
-			{Body: `{"staged_percent":{percent},"status":"{end}"}`},
+			{Body: `{"staged_percent":{percent}}`},
+			{Body: `{"status":"active","reason":"it was the network"{passing}}`},
+			{Body: `{"staged_percent":{percent},"status":"{end}"{passing}}`},
 		},
+	},
+	{
+		Operation: "put-rollout-policy", By: Owner, After: After("start-rollout"),
+		Defaults: Values{"id": "{rolloutId}", "mode": "advise"},
+		Body:     `{"mode":"{mode}","promote":{"soak":{"1":"PT1H"}},"approvals":{"before":[10]}}`,
+		About:    About{"rollout", "{id}"},
+		Cases: []Case{
+			{Name: "the first policy"},
+			{Name: "another policy", After: After("put-rollout-policy"), With: Values{"mode": "act"}},
+		},
+		Also: []Case{{Body: `{}`}},
+	},
+	{
+		Operation: "get-rollout-policy", By: Viewer, After: After("start-rollout", "put-rollout-policy"),
+		Defaults: Values{"id": "{rolloutId}"},
+		About:    About{"rollout", "{id}"},
+		Shows:    `{"mode":"advise"}`,
+	},
+	{
+		Operation: "approve-rollout-stage", By: second, After: After("start-rollout", "put-rollout-policy"), Status: http.StatusNoContent,
+		Defaults: Values{"id": "{rolloutId}"},
+		Body:     `{"stage":10}`,
+		About:    About{"rollout", "{id}"},
+	},
+	{
+		Operation: "put-freeze", By: Owner,
+		Defaults: Values{"reason": "holidays"},
+		Body:     `{"reason":"{reason}","until":"{soon}"}`,
+		About:    About{"freeze", "freeze"},
+	},
+	{
+		Operation: "get-freeze", By: Viewer, After: After("put-freeze"),
+		About: About{"freeze", "freeze"},
+		Shows: `{"reason":"holidays"}`,
+	},
+	{
+		Operation: "delete-freeze", By: Owner, After: After("put-freeze"),
+		About: About{"freeze", "freeze"},
 	},
 	{
 		Operation: "get-rollout", By: Owner, After: After("start-rollout"),
@@ -146,4 +189,7 @@ var fleet = []Sample{
 }
 
 // offered are the calls by which a box is offered the version of its channel.
+// second is a platform owner who approves what another one started.
+var second = Caller{"otto", "wavegate", auth.PlatformOwner}
+
 var offered = []Step{{Operation: "publish-release"}, {Operation: "put-edge"}, {"get-manifest", Values{"installed": "0.9.0"}}}

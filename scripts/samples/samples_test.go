@@ -75,7 +75,7 @@ func TestSamples_Session_MakesWhatACallActsOn(t *testing.T) {
 	if !slices.Equal(made, want) {
 		t.Errorf("made %q", made)
 	}
-	if call.Path != "/api/ota/rollouts/r-7" || call.Body != `{"staged_percent":100}` || call.Parameters["id"] != "r-7" {
+	if call.Path != "/api/ota/rollouts/r-7" || call.Body != `{"staged_percent":100,"overrideReason":"not held up by a sample"}` || call.Parameters["id"] != "r-7" {
 		t.Errorf("the call is %+v", call)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"time"
 
 	"wavegate/shared/operations"
 )
@@ -34,6 +35,8 @@ var fixed = Values{
 	"methodId":     "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70",
 	"key":          "key-1",
 	"etag":         `"1"`,
+	"soon":         "2026-12-27T06:00:00Z",
+	"passing":      "",
 }
 
 // named are the values that name what a call makes, so that a run needs new ones.
@@ -42,8 +45,14 @@ var named = []string{"user", "edgeType", "edgeId", "factoryId", "code", "key"}
 // numbered is the value that is no name: it counts from 1, without gaps.
 const numbered = "number"
 
-// Fixed returns the values of the event files.
-func Fixed() Values { return maps.Clone(fixed) }
+// Fixed returns the values of the event files, with what is only right at the time of a run: soon is in the future,
+// and what a freeze would hold up passes it, so that the samples of the freeze leave the others alone.
+func Fixed() Values {
+	v := maps.Clone(fixed)
+	v["soon"] = time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	v["passing"] = `,"overrideReason":"not held up by a sample"`
+	return v
+}
 
 // Fresh returns values whose names are new. name makes a new name that begins with a stem.
 func Fresh(name func(stem string) string) Values {

@@ -43,6 +43,9 @@ func inputDifferences(item *openapi3.PathItem, op *openapi3.Operation, code oper
 	if code.content {
 		maps.DeleteFunc(inContract, func(key string, _ documented) bool { return strings.HasPrefix(key, "body ") })
 	}
+	if code.policy != nil {
+		maps.DeleteFunc(inContract, func(key string, _ documented) bool { return strings.HasPrefix(key, "body "+*code.policy) })
+	}
 	if (op.RequestBody != nil) != code.body {
 		differences = append(differences, fmt.Sprintf("it has a body: %v in the contract, %v in the code", op.RequestBody != nil, code.body))
 	}

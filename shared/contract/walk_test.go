@@ -15,6 +15,7 @@ type operation struct {
 	inputs  []input
 	body    bool       // it reads a body
 	content bool       // which is the content of a method
+	policy  *string    // where in it a policy of the guard is; nil: nowhere
 	choices [][]string // fields of the body of which one at least is given
 	answers []answer
 }
@@ -155,6 +156,10 @@ func (w *walk) call(call *ast.CallExpr, in scope) {
 	switch at := callee.Pkg().Path(); {
 	case at == contentPackage:
 		w.found.content = true // has a test of its own
+	case at == guardPackage:
+		if callee.Name() == "Read" {
+			w.found.policy = new(w.inside) // has a test of its own
+		}
 	case at == requestPackage, at == fieldsPackage:
 		w.read(callee.Name(), call, in)
 	case (at == lambdahttpPackage || at == pagingPackage) && answers(callee):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/problem"
@@ -13,7 +14,7 @@ import (
 
 // GuardOrigin is where the guard's changes come from. The request is the run of the tick.
 func GuardOrigin(requestID string) audit.Origin {
-	return audit.Origin{Actor: audit.Actor{Issuer: rollout.Guard.Issuer, UserID: rollout.Guard.UserID}, RequestID: requestID}
+	return audit.Origin{Actor: audit.Actor{Issuer: rollout.Guard.Issuer, UserID: rollout.Guard.UserID, Roles: []auth.Role{}}, RequestID: requestID}
 }
 
 // A Cause is what the guard moved a rollout for, as the audit event keeps it.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -32,7 +33,13 @@ func NewLog(db *dynamo.DB) *Log { return &Log{db} }
 // A stream without a filter by resource or actor is read as it is. With one, the read goes by a
 // global index, and an event shows after a moment, as a rule within a second.
 func (l *Log) List(ctx context.Context, stream string, f Filter, after string, limit int) (dynamo.Page[Event], error) {
-	return dynamo.List[Event](ctx, l.db, f.selection(stream, after), dynamo.Window{Limit: limit})
+	page, err := dynamo.List[Event](ctx, l.db, f.selection(stream, after), dynamo.Window{Limit: limit})
+	for i, e := range page.Items {
+		if e.Actor.Roles == nil { // of the guard; the embedded store keeps no empty list
+			page.Items[i].Actor.Roles = []auth.Role{}
+		}
+	}
+	return page, err
 }
 
 // Platform is List of what happens on the platform: by a filter with the type Boxes, of the boxes' streams,
