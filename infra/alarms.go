@@ -25,6 +25,7 @@ type alarm struct {
 	threshold float64 // the alarm goes off at it and above
 	minutes   int     // of which ...
 	of        int     // ... the last so many must be at the threshold
+	missed    bool    // a minute without figures counts as one at the threshold
 }
 
 // addAlarms makes the alarms and the topic that they tell.
@@ -40,6 +41,11 @@ func (s *service) addAlarms() []awscloudwatch.Alarm {
 		if a.part != "" {
 			name += "-" + a.part
 		}
+		// No calls, no figures: a quiet service is a healthy one, except where something comes every minute.
+		missing := awscloudwatch.TreatMissingData_NOT_BREACHING
+		if a.missed {
+			missing = awscloudwatch.TreatMissingData_BREACHING
+		}
 		made := awscloudwatch.NewAlarm(s.stack, jsii.String("alarm-"+name), &awscloudwatch.AlarmProps{
 			AlarmName:          jsii.String(s.name() + "-" + name),
 			AlarmDescription:   jsii.String(a.says + " See " + a.kind + " in infra/runbook.md."),
@@ -48,8 +54,7 @@ func (s *service) addAlarms() []awscloudwatch.Alarm {
 			ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
 			DatapointsToAlarm:  jsii.Number(a.minutes),
 			EvaluationPeriods:  jsii.Number(a.of),
-			// No calls, no figures: a quiet service is a healthy one.
-			TreatMissingData: awscloudwatch.TreatMissingData_NOT_BREACHING,
+			TreatMissingData:   missing,
 		})
 		made.AddAlarmAction(action)
 		made.AddOkAction(action)

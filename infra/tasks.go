@@ -26,6 +26,14 @@ func (s *service) taskAlarms() []alarm {
 			kind: "progress-old", says: "An active rollout was not counted for three minutes.",
 			metric: s.operation(operations.Tick).metric("ProgressAge", maximum, ""), threshold: 180, minutes: 3, of: 5,
 		},
+		{
+			kind: "guard-stale", says: "The guard has not judged a rollout for five minutes, or does not say so.",
+			metric: s.operation(operations.Tick).metric("VerdictAge", maximum, ""), threshold: 300, minutes: 3, of: 5, missed: true,
+		},
+		{
+			kind: "one-organization", says: "A rollout is held since only one organization's boxes speak for a halt.",
+			metric: s.operation(operations.Tick).metric("OneOrganization", maximum, ""), threshold: 1, minutes: 1, of: 1,
+		},
 	}
 }
 

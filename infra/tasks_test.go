@@ -27,13 +27,17 @@ func TestTasks_AreCalledByTheirSchedule_AndNotTriedAgain(t *testing.T) {
 }
 
 func TestTasks_AreWatched(t *testing.T) {
-	template, seen := prod(), map[string]bool{}
+	template, seen, missed := prod(), map[string]bool{}, map[string]bool{}
 	for _, a := range template.of("AWS::CloudWatch::Alarm") {
 		seen[kindOf(t, a)] = true
+		missed[kindOf(t, a)] = a.Properties["TreatMissingData"] == "breaching"
 	}
-	for _, kind := range []string{"tick-failing", "progress-old"} {
+	for _, kind := range []string{"tick-failing", "progress-old", "guard-stale", "one-organization"} {
 		if !seen[kind] {
 			t.Errorf("there is no alarm %s", kind)
+		}
+		if missed[kind] != (kind == "guard-stale") {
+			t.Errorf("%s: a minute without figures is bad: %t", kind, missed[kind])
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // TestEvents_EverySample_Succeeds hands each operation's event file to its function, where what it acts
-// on was made. The ids that the service gave stand in for those of the file.
+// on was made. The ids that the service gave, and a time to come, stand in for those of the file.
 func TestEvents_EverySample_Succeeds(t *testing.T) {
 	for _, op := range operations.Table {
 		t.Run(op.ID, func(t *testing.T) {
@@ -34,6 +34,7 @@ func TestEvents_EverySample_Succeeds(t *testing.T) {
 					text = bytes.ReplaceAll(text, []byte(samples.Fixed()[s.Makes]), []byte(session.Values[s.Makes]))
 				}
 			}
+			text = bytes.ReplaceAll(text, []byte(samples.Soon), []byte(samples.Fixed()["soon"]))
 			raw, err := w.Function(op.ID).Invoke(t.Context(), text)
 			if err != nil {
 				t.Fatal(err)

@@ -25,6 +25,7 @@ var fleet = []Sample{
 	{
 		Operation: "get-release-channel", By: Owner, After: After("publish-release"),
 		About: About{"release-channel", "{edgeType}/{channel}"},
+		Shows: `{"currentVersion":"{version}","sha256":"{sha256}"}`,
 	},
 	{
 		Operation: "list-release-channels", By: Owner, After: After("publish-release"),
@@ -64,9 +65,9 @@ var fleet = []Sample{
 		},
 	},
 	{
-		Operation: "put-rollout-policy", By: Owner, After: After("start-rollout"),
+		Operation: "put-rollout-policy", By: Owner, After: After("start-rollout"), Status: http.StatusNoContent,
 		Defaults: Values{"id": "{rolloutId}", "mode": "advise"},
-		Body:     `{"mode":"{mode}","promote":{"soak":{"1":"PT1H"}},"approvals":{"before":[10]}}`,
+		Body:     `{"mode":"{mode}","promote":{"soak":{"1":"PT1H"}},"approvals":{"before":[100]}}`,
 		About:    About{"rollout", "{id}"},
 		Cases: []Case{
 			{Name: "the first policy"},
@@ -83,7 +84,7 @@ var fleet = []Sample{
 	{
 		Operation: "approve-rollout-stage", By: second, After: After("start-rollout", "put-rollout-policy"), Status: http.StatusNoContent,
 		Defaults: Values{"id": "{rolloutId}"},
-		Body:     `{"stage":10}`,
+		Body:     `{"stage":100}`,
 		About:    About{"rollout", "{id}"},
 	},
 	{
@@ -103,8 +104,9 @@ var fleet = []Sample{
 	},
 	{
 		Operation: "get-rollout", By: Owner, After: After("start-rollout"),
-		Defaults: Values{"id": "{rolloutId}"},
+		Defaults: Values{"id": "{rolloutId}", "target": "1.1.0"},
 		About:    About{"rollout", "{id}"},
+		Shows:    `{"edgeType":"{edgeType}","channel":"{channel}","targetVersion":"{target}"}`,
 	},
 	{
 		Operation: "list-rollouts", By: Owner, After: After("start-rollout"),

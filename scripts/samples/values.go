@@ -35,7 +35,7 @@ var fixed = Values{
 	"methodId":     "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70",
 	"key":          "key-1",
 	"etag":         `"1"`,
-	"soon":         "2026-12-27T06:00:00Z",
+	"soon":         Soon,
 	"passing":      "",
 }
 
@@ -44,6 +44,9 @@ var named = []string{"user", "edgeType", "edgeId", "factoryId", "code", "key"}
 
 // numbered is the value that is no name: it counts from 1, without gaps.
 const numbered = "number"
+
+// Soon is the time to come of the event files, which a run replaces.
+const Soon = "2026-12-27T06:00:00Z"
 
 // Fixed returns the values of the event files, with what is only right at the time of a run: soon is in the future,
 // and what a freeze would hold up passes it, so that the samples of the freeze leave the others alone.

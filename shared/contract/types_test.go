@@ -45,12 +45,7 @@ func (c comparison) types(where string, t types.Type, schema *openapi3.Schema) [
 			return wrong("any object")
 		}
 		return nil
-	case has(t, "MarshalText") && !has(t, "MarshalJSON"):
-		if !schema.Type.Is(openapi3.TypeString) {
-			return wrong("a text")
-		}
-		return nil
-	case has(t, "MarshalJSON"):
+	case writesItself(t):
 		return wrong("what a method of its own writes")
 	}
 	switch u := t.Underlying().(type) {
@@ -78,10 +73,14 @@ func (c comparison) types(where string, t types.Type, schema *openapi3.Schema) [
 	return wrong("a type that is new to this test")
 }
 
-// has tells whether a type has a method.
-func has(t types.Type, name string) bool {
-	method, _, _ := types.LookupFieldOrMethod(t, true, nil, name)
-	return method != nil
+// writesItself tells whether a type says itself how it is written as JSON.
+func writesItself(t types.Type) bool {
+	for _, name := range []string{"MarshalJSON", "MarshalText"} {
+		if method, _, _ := types.LookupFieldOrMethod(t, true, nil, name); method != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func basic(b *types.Basic) string {

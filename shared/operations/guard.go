@@ -10,17 +10,17 @@ import (
 // The operations on what keeps rollouts from going on: their policies, approvals and the freeze.
 var guarding = []Operation{
 	{
-		ID: "get-rollout-policy", Summary: "Read the policy of a rollout",
-		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/policy",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
-		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get)},
-	},
-	{
 		ID: "put-rollout-policy", Summary: "Have the guard judge a rollout by a policy",
 		Method: http.MethodPut, Path: "/api/ota/rollouts/{id}/policy",
 		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Settings: []setting.Name{setting.GuardIntervalSeconds},
 		Grants:   guards(),
+	},
+	{
+		ID: "get-rollout-policy", Summary: "Read the policy of a rollout",
+		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/policy",
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get)},
 	},
 	{
 		ID: "approve-rollout-stage", Summary: "Approve a stage of a rollout",
@@ -29,16 +29,16 @@ var guarding = []Operation{
 		Grants: guards(),
 	},
 	{
-		ID: "get-freeze", Summary: "Read the freeze",
-		Method: http.MethodGet, Path: "/api/ota/freeze",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
-		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get)},
-	},
-	{
 		ID: "put-freeze", Summary: "Freeze all rollouts for a while",
 		Method: http.MethodPut, Path: "/api/ota/freeze",
 		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get, dynamo.Put), may(dynamo.Audit, dynamo.Put)},
+	},
+	{
+		ID: "get-freeze", Summary: "Read the freeze",
+		Method: http.MethodGet, Path: "/api/ota/freeze",
+		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get)},
 	},
 	{
 		ID: "delete-freeze", Summary: "Lift the freeze",

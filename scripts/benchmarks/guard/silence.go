@@ -239,7 +239,7 @@ func (s scenario) trial(r *rand.Rand, m *memory) []result {
 	}
 	before := w.controlSeen
 	results := make([]result, len(silenceRules))
-	first := int(time.Duration(bounds.SilentAfter) / time.Minute)
+	first := int(bounds.SilentAfter.Length() / time.Minute)
 	for minute := range horizon {
 		for next := due[minute]; next > 0; {
 			plant := int(next - 1)

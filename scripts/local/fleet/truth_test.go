@@ -47,6 +47,7 @@ type played struct {
 	boxes []*box
 	seen  *tally
 	asks  *watch
+	runs  int // rollouts that were started
 }
 
 func compareRollout(t *testing.T, store *dynamolocal.Store) {
@@ -93,7 +94,9 @@ func newPlayed(t *testing.T, store *dynamolocal.Store, boxes int) *played {
 	}
 	f := &played{World: harness.New(t, func(o *service.Options) {
 		o.Issuers, o.Store = issuers, store
-		o.Environment = func(string) []string { return []string{setting.ChannelCacheSeconds.Assign(0)} }
+		o.Environment = func(string) []string {
+			return []string{setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)}
+		}
 	})}
 	owner := f.Owner(t)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", publication("1.0.0", "a")).Is(t, http.StatusCreated)

@@ -107,7 +107,7 @@ func (k kind) auditEnd(f *findings, r Resource, events []Event, item Item) {
 	}
 	last := events[len(events)-1]
 	if last.After == nil {
-		if item["removed"] != true && !retired(item) {
+		if item["removed"] != true && item["lifted"] != true && !retired(item) {
 			f.add("%s: the last event is a removal, but it is stored", r)
 		}
 		return

@@ -24,8 +24,11 @@ import (
 // An Item is one of a table's; its values are those of encoding/json.
 type Item = map[string]any
 
-// Books are all items of all tables but the limiter's counters.
+// Books are all items of all tables but the limiter's counters. The freeze, which lies among the rollouts, stands under
+// freezes.
 type Books map[dynamo.TableID][]Item
+
+const freezes dynamo.TableID = "freezes"
 
 // Read reads all tables, strongly consistent.
 func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
@@ -45,6 +48,10 @@ func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
 				var item Item
 				if err := attributevalue.UnmarshalMap(stored, &item); err != nil {
 					return nil, fmt.Errorf("ledger: read %s: %w", table.ID, err)
+				}
+				if table.ID == dynamo.Rollouts && text(item, "id") == "freeze" {
+					books[freezes] = append(books[freezes], item)
+					continue
 				}
 				books[table.ID] = append(books[table.ID], item)
 			}
@@ -148,6 +155,7 @@ var kinds = []kind{
 		[]string{"wave", "earlier", "past", "list", "listKey"}},
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
+	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},
 	{dynamo.Factories, "factory", platform, by("factoryId"), nil},
 	{dynamo.Edges, "edge", shard, by("edgeId"), []string{"pair"}},
 	{dynamo.RateOverrides, "rate-limit", platform, by("subject"), []string{"subject", "removed"}},

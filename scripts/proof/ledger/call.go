@@ -67,13 +67,14 @@ func (c Call) writes() bool { return operations.Get(c.Operation).Method != http.
 func (c Call) located() string { return c.Location[strings.LastIndex(c.Location, "/")+1:] }
 
 // lost tells whether the call made something whose id its answer does not tell.
-func (c Call) lost() bool { return c.posts() && c.located() == "" }
+func (c Call) lost() bool { return c.makes() && c.located() == "" }
 
-func (c Call) posts() bool { return operations.Get(c.Operation).Method == http.MethodPost }
+// makes tells whether the call makes something under an id that the service gives it.
+func (c Call) makes() bool { return samples.Of(c.Operation).Makes != "" }
 
 // resource is what the call is about.
 func (c Call) resource() Resource {
-	if c.posts() {
+	if c.makes() {
 		return c.of(c.about().Type, c.located())
 	}
 	return c.of(c.about().Type, c.about().Name(func(name string) string {

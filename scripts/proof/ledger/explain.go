@@ -40,6 +40,8 @@ func (b Books) Explain(calls []Call) []string {
 			x.poll(c)
 		case c.Operation == "put-update-report":
 			x.report(c, calls)
+		case c.Operation == "get-rollout-policy":
+			x.policy(c)
 		case c.Operation == "get-machine-methods":
 			x.standings(c)
 		case c.Operation == "get-method-content":
@@ -114,12 +116,23 @@ func (c Call) says(thing Item, but ...string) bool {
 		return text(thing, "status") == "draft" && text(thing, "contentSha256") == canonicalHash(c.Body)
 	}
 	fields := c.fields()
+	switch c.Operation {
+	case "put-rollout-policy":
+		return within(fields, object(object(thing, "guarding"), "policy"))
+	case "approve-rollout-stage":
+		return c.approved(thing)
+	case "start-rollout":
+		if policy := object(fields, "policy"); policy != nil && !within(policy, object(object(thing, "guarding"), "policy")) {
+			return false
+		}
+		delete(fields, "policy")
+	}
 	for name, value := range fields {
 		if c.Operation == "update-method-version" && slices.Contains(besideStatus, name) || slices.Contains(but, name) {
 			continue
 		}
-		if name == "staged_percent" && fields["status"] == "halted" || name == "reason" && c.Operation == "update-rollout" {
-			continue // a halt makes nothing of a percentage beside it; a reason is the event's
+		if name == "staged_percent" && fields["status"] == "halted" || name == "overrideReason" || name == "reason" && c.Operation == "update-rollout" {
+			continue // a halt makes nothing of a percentage beside it; reasons are the event's
 		}
 		if !reflect.DeepEqual(thing[name], value) {
 			return false

@@ -41,6 +41,7 @@ func (b Books) auditReports(f *findings) {
 		}
 		delete(boxes, id)
 		if text(row, "edgeAt") != text(box, "updatedAt") || pairOf(row) != pairOf(box) || text(row, "factoryId") != text(box, "factoryId") ||
+			!retired(box) && text(row, "organizationId") != text(box, "organizationId") ||
 			(row["retired"] == true) != retired(box) {
 			f.add("reports: the row %v does not place the box %v", row, box)
 		}

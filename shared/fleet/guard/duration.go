@@ -10,11 +10,12 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// A Duration is a length of time that policies write in ISO 8601. A day is 24 hours.
-type Duration time.Duration
+// A Duration is a length of time as policies write it, in ISO 8601 and whole seconds. A day is 24 hours. It is kept as
+// it is shown. The empty one has no length.
+type Duration string
 
 // Longest is the longest duration that a policy may name.
-const Longest = Duration(30 * 24 * time.Hour)
+const Longest = 30 * 24 * time.Hour
 
 // durationPattern takes days, hours, minutes and seconds, at least one of them, as whole numbers.
 const durationPattern = `P(?:([0-9]{1,4})D)?(?:T(?:([0-9]{1,5})H)?(?:([0-9]{1,6})M)?(?:([0-9]{1,8})S)?)?`
@@ -22,7 +23,7 @@ const durationPattern = `P(?:([0-9]{1,4})D)?(?:T(?:([0-9]{1,5})H)?(?:([0-9]{1,6}
 var durationForm = regexp.MustCompile(`\A` + durationPattern + `\z`)
 
 // parseDuration reads a duration in ISO 8601.
-func parseDuration(text string) (Duration, bool) {
+func parseDuration(text string) (time.Duration, bool) {
 	parts := durationForm.FindStringSubmatch(text)
 	if parts == nil || strings.HasSuffix(text, "P") || strings.HasSuffix(text, "T") {
 		return 0, false
@@ -32,14 +33,14 @@ func parseDuration(text string) (Duration, bool) {
 		n, _ := strconv.Atoi(parts[i+1]) // digits or nothing
 		sum += time.Duration(n) * unit
 	}
-	return Duration(sum), true
+	return sum, true
 }
 
 // durationRule is that of a duration of at least some length.
-func durationRule(shortest Duration) *value.Text {
+func durationRule(shortest time.Duration) *value.Text {
 	return &value.Text{
 		Pattern: durationPattern, Max: 40,
-		Says: fmt.Sprintf("a duration from %s to %s, in days, hours, minutes and seconds such as PT2H or P1DT12H (ISO 8601)", shortest, Longest),
+		Says: fmt.Sprintf("a duration from %s to %s, in days, hours, minutes and seconds such as PT2H or P1DT12H (ISO 8601)", Lasting(shortest), Lasting(Longest)),
 		Check: func(text string) bool {
 			d, ok := parseDuration(text)
 			return ok && d >= shortest && d <= Longest
@@ -47,16 +48,22 @@ func durationRule(shortest Duration) *value.Text {
 	}
 }
 
-// String is the duration in ISO 8601, in whole seconds.
-func (d Duration) String() string {
-	seconds := int64(time.Duration(d) / time.Second)
+// Length is how long it is.
+func (d Duration) Length() time.Duration {
+	length, _ := parseDuration(string(d))
+	return length
+}
+
+// Lasting is the duration of a length, in whole seconds.
+func Lasting(length time.Duration) Duration {
+	seconds := int64(length / time.Second)
 	text := "P"
 	if days := seconds / 86400; days > 0 {
 		text += strconv.FormatInt(days, 10) + "D"
 	}
 	rest := seconds % 86400
 	if rest == 0 && seconds > 0 {
-		return text
+		return Duration(text)
 	}
 	text += "T"
 	for _, part := range []struct {
@@ -70,18 +77,5 @@ func (d Duration) String() string {
 	if seconds == 0 {
 		text += "0S"
 	}
-	return text
+	return Duration(text)
 }
-
-// UnmarshalText reads what MarshalText wrote.
-func (d *Duration) UnmarshalText(text []byte) error {
-	read, ok := parseDuration(string(text))
-	if !ok {
-		return fmt.Errorf("guard: %q is no duration", text)
-	}
-	*d = read
-	return nil
-}
-
-// MarshalText writes the duration in ISO 8601.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }

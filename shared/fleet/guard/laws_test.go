@@ -211,7 +211,8 @@ func TestDecide_NothingThatPeopleSetHoldsUpAHalt(t *testing.T) {
 			d = d.moreBad(rapid.IntRange(1, 300).Draw(t, "more bad"))
 		}
 		free := d.decide()
-		d.policy.Promote = guard.Promotion{Soak: guard.Soak{At1: guard.Longest, At10: guard.Longest, At50: guard.Longest, At100: guard.Longest}, Windows: window("00:00", "00:01", "UTC")}
+		longest := guard.Lasting(guard.Longest)
+		d.policy.Promote = guard.Promotion{Soak: guard.Soak{At1: longest, At10: longest, At50: longest, At100: longest}, Windows: window("00:00", "00:01", "UTC")}
 		d.policy.Approvals.Before = []int{10, 50, 100}
 		d.evidence.Freeze = &guard.Freeze{Until: now.Add(time.Hour)}
 		bound := d.decide()

@@ -69,22 +69,22 @@ type Approvals struct {
 
 // Default is the policy that an empty object stands for.
 func Default() Policy {
-	const day = Duration(24 * time.Hour)
+	day := Lasting(24 * time.Hour)
 	return Policy{
 		Mode: Advise,
 		Guard: Bounds{
 			Acceptable: 0.01, Intolerable: 0.05,
-			SilentAfter: Duration(30 * time.Minute), DecideWithin: Duration(time.Hour),
+			SilentAfter: Lasting(30 * time.Minute), DecideWithin: Lasting(time.Hour),
 			SmallFleet: AllDecided,
 		},
-		Promote: Promotion{Auto: true, Soak: Soak{At1: Duration(2 * time.Hour), At10: day, At50: day, At100: day}},
+		Promote: Promotion{Auto: true, Soak: Soak{At1: Lasting(2 * time.Hour), At10: day, At50: day, At100: day}},
 	}
 }
 
 // SoakAt is how long the rollout stays at a stage at least.
 func (p Policy) SoakAt(percent int) time.Duration {
 	of := map[int]Duration{1: p.Promote.Soak.At1, 10: p.Promote.Soak.At10, 50: p.Promote.Soak.At50, 100: p.Promote.Soak.At100}
-	return time.Duration(max(of[percent], p.Guard.DecideWithin))
+	return max(of[percent].Length(), p.Guard.DecideWithin.Length())
 }
 
 // test is the test of a share of bad boxes.

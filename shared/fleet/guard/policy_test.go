@@ -32,10 +32,10 @@ func TestParse_ReadsEveryField(t *testing.T) {
 		"approvals":{"before":[100,10]}}`
 	want := guard.Policy{
 		Mode: guard.Act,
-		Guard: guard.Bounds{Acceptable: 0.02, Intolerable: 0.1, SilentAfter: guard.Duration(45 * time.Minute),
-			DecideWithin: guard.Duration(36 * time.Hour), SmallFleet: guard.People},
+		Guard: guard.Bounds{Acceptable: 0.02, Intolerable: 0.1, SilentAfter: guard.Lasting(45 * time.Minute),
+			DecideWithin: guard.Lasting(36 * time.Hour), SmallFleet: guard.People},
 		Promote: guard.Promotion{
-			Soak: guard.Soak{At10: guard.Duration(90 * time.Second), At50: guard.Duration(7 * 24 * time.Hour), At100: guard.Duration(30 * 24 * time.Hour)},
+			Soak: guard.Soak{At1: "PT0S", At10: guard.Lasting(90 * time.Second), At50: guard.Lasting(7 * 24 * time.Hour), At100: guard.Lasting(30 * 24 * time.Hour)},
 			Windows: guard.Windows{
 				{Days: []string{"mon", "fri"}, From: "22:00", To: "04:30", TimeZone: "Europe/Berlin"},
 				{Days: guard.Days, From: "00:00", To: "24:00", TimeZone: "UTC"},
@@ -107,7 +107,7 @@ func TestApprovals_AreForTheStagesThatARolloutCanBeRaisedTo(t *testing.T) {
 
 func TestSoakAt_IsAtLeastAsLongAsBoxesMayTake(t *testing.T) {
 	p := guard.Default()
-	p.Promote.Soak.At10 = 0
+	p.Promote.Soak.At10 = "PT0S"
 	want := map[int]time.Duration{1: 2 * time.Hour, 10: time.Hour, 50: 24 * time.Hour, 100: 24 * time.Hour}
 	for _, stage := range cohort.Stages {
 		if got := p.SoakAt(stage); got != want[stage] {
@@ -119,13 +119,13 @@ func TestSoakAt_IsAtLeastAsLongAsBoxesMayTake(t *testing.T) {
 func TestDuration_IsWrittenAsItIsRead(t *testing.T) {
 	for text, want := range map[string]string{"PT0S": "PT0S", "P1D": "P1D", "PT24H": "P1D", "PT90M": "PT1H30M", "P1DT1S": "P1DT1S", "PT3600S": "PT1H", "PT01H": "PT1H"} {
 		p, faults := guard.Parse([]byte(`{"promote":{"soak":{"1":"`+text+`"}}}`), time.Minute)
-		if got := p.Promote.Soak.At1.String(); len(faults) > 0 || got != want {
+		if got := p.Promote.Soak.At1; len(faults) > 0 || string(got) != want {
 			t.Errorf("%s is written %s, want %s; faults %v", text, got, want, faults)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		p := guard.Default()
-		p.Promote.Soak.At50 = guard.Duration(time.Duration(rapid.Int64Range(0, int64(guard.Longest)/1e9).Draw(t, "seconds")) * time.Second)
+		p.Promote.Soak.At50 = guard.Lasting(time.Duration(rapid.Int64Range(0, int64(guard.Longest)/1e9).Draw(t, "seconds")) * time.Second)
 		if again, faults := guard.Parse(p.JSON(), time.Minute); len(faults) > 0 || !reflect.DeepEqual(again, p) {
 			t.Fatalf("%s: faults %v", p.JSON(), faults)
 		}

@@ -54,7 +54,7 @@ func Read(o *fields.Object, interval time.Duration) Policy {
 	if mode, given := o.OptionalText("mode", modeRule); given {
 		p.Mode = Mode(mode)
 	}
-	o.Object("guard", func(bounds *fields.Object) { p.Guard.read(bounds, durationRule(Duration(interval))) })
+	o.Object("guard", func(bounds *fields.Object) { p.Guard.read(bounds, durationRule(interval)) })
 	o.Object("promote", p.Promote.read)
 	o.Object("approvals", p.Approvals.read)
 	return p
@@ -91,7 +91,7 @@ func share(o *fields.Object, name string, to *float64) bool {
 func duration(o *fields.Object, name string, rule *value.Text, to *Duration) {
 	text, given := o.OptionalText(name, rule)
 	if d, ok := parseDuration(text); given && ok {
-		*to = d
+		*to = Lasting(d)
 	}
 }
 

@@ -42,7 +42,7 @@ func (g *Guarded) add(e report.Entry, stage int, told, reached bool) {
 		g.blaming[stage]++
 	}
 	undecided := e.Stand == report.Offered || e.Stand == report.Working
-	if undecided && g.at.Sub(e.Since) > time.Duration(g.policy.Guard.DecideWithin) {
+	if undecided && g.at.Sub(e.Since) > g.policy.Guard.DecideWithin.Length() {
 		g.overdue[stage]++
 	}
 	o := g.by[e.OrganizationID]
@@ -138,7 +138,7 @@ func (g *Guarded) compare(since time.Time, rolloutID string, treated, untreated 
 				continue
 			}
 			silent := 0
-			if g.at.Sub(box.LastSeen) >= time.Duration(g.policy.Guard.SilentAfter) {
+			if g.at.Sub(box.LastSeen) >= g.policy.Guard.SilentAfter.Length() {
 				silent = 1
 			}
 			of.Boxes, of.Silent = of.Boxes+1, of.Silent+silent
