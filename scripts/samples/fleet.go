@@ -66,14 +66,14 @@ var fleet = []Sample{
 	},
 	{
 		Operation: "put-rollout-policy", By: Owner, After: After("start-rollout"), Status: http.StatusNoContent,
-		Defaults: Values{"id": "{rolloutId}", "mode": "advise"},
-		Body:     `{"mode":"{mode}","promote":{"soak":{"1":"PT1H"}},"approvals":{"before":[100]}}`,
+		Defaults: Values{"id": "{rolloutId}", "mode": "advise", "before": ""},
+		Body:     `{"mode":"{mode}","promote":{"soak":{"1":"PT1H"}}{before}}`,
 		About:    About{"rollout", "{id}"},
 		Cases: []Case{
 			{Name: "the first policy"},
 			{Name: "another policy", After: After("put-rollout-policy"), With: Values{"mode": "act"}},
 		},
-		Also: []Case{{Body: `{}`}},
+		Also: []Case{{Body: `{}`}, {With: before100}},
 	},
 	{
 		Operation: "get-rollout-policy", By: Viewer, After: After("start-rollout", "put-rollout-policy"),
@@ -82,7 +82,8 @@ var fleet = []Sample{
 		Shows:    `{"mode":"advise"}`,
 	},
 	{
-		Operation: "approve-rollout-stage", By: second, After: After("start-rollout", "put-rollout-policy"), Status: http.StatusNoContent,
+		Operation: "approve-rollout-stage", By: second, Status: http.StatusNoContent,
+		After:    []Step{{Operation: "start-rollout"}, {"put-rollout-policy", before100}},
 		Defaults: Values{"id": "{rolloutId}"},
 		Body:     `{"stage":100}`,
 		About:    About{"rollout", "{id}"},
@@ -92,6 +93,7 @@ var fleet = []Sample{
 		Defaults: Values{"reason": "holidays"},
 		Body:     `{"reason":"{reason}","until":"{soon}"}`,
 		About:    About{"freeze", "freeze"},
+		Cases:    []Case{{Name: "in place of another", After: After("put-freeze"), With: Values{"reason": "{key}"}, Status: http.StatusNoContent}},
 	},
 	{
 		Operation: "get-freeze", By: Viewer, After: After("put-freeze"),
@@ -177,6 +179,7 @@ var fleet = []Sample{
 			{Operation: "start-rollout"},
 			{"update-rollout", Values{"percent": "10"}},
 			{"update-rollout", Values{"percent": "50"}},
+			{Operation: "approve-rollout-stage"},
 			{"update-rollout", Values{"percent": "100"}},
 			{"get-manifest", Values{"installed": "0.9.9"}},
 			{"put-update-report", Values{"version": "1.1.0"}},
@@ -193,5 +196,8 @@ var fleet = []Sample{
 // offered are the calls by which a box is offered the version of its channel.
 // second is a platform owner who approves what another one started.
 var second = Caller{"otto", "wavegate", auth.PlatformOwner}
+
+// before100 is a policy that wants a second person before everyone is reached.
+var before100 = Values{"before": `,"approvals":{"before":[100]}`}
 
 var offered = []Step{{Operation: "publish-release"}, {Operation: "put-edge"}, {"get-manifest", Values{"installed": "0.9.0"}}}

@@ -129,12 +129,17 @@ func (l *lead) progress(t *testing.T) (p progress.Progress) {
 // until has boxes poll and the guard look until something is so.
 func (l *lead) until(t *testing.T, off func(int) bool, so func(rollout.Rollout, guard.Verdict) bool) (rollout.Rollout, guard.Verdict) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Minute); ; {
+	said := ""
+	for deadline := time.Now().Add(3 * time.Minute); ; {
 		l.poll(t, 1, off)
 		l.look(t)
 		r, p := l.rollout(t), l.progress(t)
 		if p.Guard == nil {
 			t.Fatal("the guard says nothing")
+		}
+		if said != p.Guard.Sentence {
+			said = p.Guard.Sentence
+			t.Logf("%5.1f s  %s", time.Since(l.began).Seconds(), said)
 		}
 		if so(r, p.Guard.Verdict) {
 			return r, p.Guard.Verdict

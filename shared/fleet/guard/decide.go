@@ -120,14 +120,25 @@ func (d decision) silenceHalts(without Organization) bool {
 }
 
 // alone is an organization without whose boxes there would be no halt, although other organizations have the
-// release, too; or empty.
+// release, too, and their boxes do not lean the same way; or empty. The leaning matters where nearly all boxes belong to
+// one organization: without them too few are left to halt by, and a release that fails everywhere has to halt.
 func (d decision) alone() string {
 	for _, o := range d.evidence.Organizations {
-		if o.Told < d.told && len(d.halts(o)) == 0 {
+		if o.Told < d.told && len(d.halts(o)) == 0 && !d.leans(o) {
 			return o.ID
 		}
 	}
 	return ""
+}
+
+// leans tells whether the boxes of all others than one organization speak rather for an intolerable release than for an
+// acceptable one.
+func (d decision) leans(without Organization) bool {
+	if d.test.Likelihood(d.bad-without.Bad, d.told-without.Told) > 0 {
+		return true
+	}
+	s := d.evidence.Silence
+	return !s.Kept && d.counted() && d.policy.Guard.Compare(s.Control.minus(without.Control)).leans(s.Treated.minus(without.Treated))
 }
 
 // counted tells whether there is a new count of the present stage.

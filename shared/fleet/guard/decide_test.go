@@ -119,6 +119,11 @@ func TestDecide_EveryVerdict(t *testing.T) {
 				e.Organizations = []guard.Organization{{ID: "globex", Told: 90, Bad: 90}, {ID: "acme", Told: 910}}
 			}},
 			sentence: "Hold: without the boxes of organization globex there would be no halt; 2775 more good boxes clear stage 10."},
+		"nearly all boxes are one organization's, and the others' fail, too": {stage: 10, action: guard.Halt, reasons: []guard.Reason{guard.TooManyBad},
+			evidence: []func(*guard.Evidence){revert(90), func(e *guard.Evidence) {
+				e.Organizations = []guard.Organization{{ID: "globex", Told: 995, Bad: 89}, {ID: "acme", Told: 5, Bad: 1}}
+			}},
+			sentence: "Halt: 90 of 1000 boxes with the release are bad, 63 more than may be."},
 		"the only organization's boxes fail": {stage: 10, action: guard.Halt, reasons: []guard.Reason{guard.TooManyBad},
 			evidence: []func(*guard.Evidence){revert(90), func(e *guard.Evidence) {
 				e.Organizations = []guard.Organization{{ID: "globex", Told: 1000, Bad: 90}}

@@ -110,13 +110,13 @@ func (r Rollout) Approve(stage int, by Person, at time.Time) (next Rollout, even
 	switch {
 	case g == nil || !slices.Contains(g.Policy.Approvals.Before, stage):
 		return r, "", problem.New(problem.InvalidStateTransition, "Stage %d of the rollout needs no approval.", stage)
+	case slices.ContainsFunc(g.Approvals, func(a Approval) bool { return a.Stage == stage && a.By == by }):
+		return r, "", nil
 	case stage <= r.StagedPercent:
 		return r, "", problem.New(problem.InvalidStateTransition, "The rollout is at %d percent already.", r.StagedPercent)
 	case r.steered(by):
 		return r, "", problem.New(problem.SelfApproval,
 			"Whoever started the rollout, promoted it last or changed its policy last cannot approve it; someone else has to.")
-	case slices.ContainsFunc(g.Approvals, func(a Approval) bool { return a.Stage == stage && a.By == by }):
-		return r, "", nil
 	}
 	more := *g
 	more.Approvals = append(slices.Clone(g.Approvals), Approval{stage, by, at})
