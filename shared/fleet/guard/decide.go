@@ -40,8 +40,8 @@ import (
 	"time"
 )
 
-// oldest is how old a count may be to promote by, and to judge silence by.
-const oldest = 2 * time.Minute
+// Oldest is how old a count may be to promote by, and to judge silence by.
+const Oldest = 2 * time.Minute
 
 // Decide judges a rollout at a moment.
 //
@@ -144,7 +144,7 @@ func (d decision) leans(without Organization) bool {
 // counted tells whether there is a new count of the present stage.
 func (d decision) counted() bool {
 	e := d.evidence
-	return !e.AsOf.IsZero() && e.CountedAt == e.Stage && d.at.Sub(e.AsOf).Abs() <= oldest
+	return !e.AsOf.IsZero() && e.CountedAt == e.Stage && d.at.Sub(e.AsOf).Abs() <= Oldest
 }
 
 // holds lists what keeps the rollout from going on.

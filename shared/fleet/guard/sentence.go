@@ -53,7 +53,7 @@ func (d decision) holdSentence(r Reason, v Verdict) string {
 	case EvidenceTooSmall:
 		return d.tooSmall(v)
 	case Undecided:
-		return fmt.Sprintf("%d more good %s clear stage %d", v.Distance.MoreGood, noun(v.Distance.MoreGood), v.Stage)
+		return fmt.Sprintf("%d more good %s stage %d", v.Distance.MoreGood, clearing(v.Distance.MoreGood), v.Stage)
 	case Silent:
 		return d.silent(v)
 	case Soaking:
@@ -92,7 +92,7 @@ func (d decision) tooSmall(v Verdict) string {
 	case d.stage.bad() > 0:
 		return fmt.Sprintf("%s, and %d of them bad", text, d.stage.bad())
 	}
-	return fmt.Sprintf("%s: %d more good %s clear it", text, v.Distance.MoreGood, noun(v.Distance.MoreGood))
+	return fmt.Sprintf("%s: %d more good %s it", text, v.Distance.MoreGood, clearing(v.Distance.MoreGood))
 }
 
 func (d decision) silent(v Verdict) string {
@@ -148,4 +148,12 @@ func noun(n int) string {
 		return "box"
 	}
 	return "boxes"
+}
+
+// clearing says that so many boxes clear something.
+func clearing(n int) string {
+	if n == 1 {
+		return "box clears"
+	}
+	return "boxes clear"
 }

@@ -39,7 +39,7 @@ func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted 
 	default: // to hold is no act
 		m.StagedPercent = &j.Next
 	}
-	if j.Action != guard.Halt && s.db.Now().Sub(c.Last.AsOf) > s.settings.GuardInterval {
+	if j.Action != guard.Halt && s.db.Now().Sub(c.Last.AsOf) > guard.Oldest {
 		return false, nil // it could not be counted now
 	}
 	_, err = s.rollouts.Move(ctx, from.For(audit.Grounds{Cause: Cause{j, c.Last.AsOf}}), c.ID, m, request.Matching(request.Revision(j.Revision)))
