@@ -38,13 +38,13 @@ func run(ctx context.Context, arguments []string) error {
 		_, err := findTools(ctx)
 		return err
 	case command == "serve" && len(arguments) == 0:
-		return serve(ctx, func(_ *environment, url string) error {
+		return serve(ctx, atFirstCall, func(_ *environment, url string) error {
 			fmt.Printf("ready %s\n", url)
 			<-ctx.Done()
 			return nil
 		})
 	case command == "test" && len(arguments) == 0:
-		return serve(ctx, func(e *environment, url string) error {
+		return serve(ctx, atStart, func(e *environment, url string) error {
 			if err := test(ctx, url); err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ func run(ctx context.Context, arguments []string) error {
 }
 
 // serve starts the API and ends it when use returns.
-func serve(ctx context.Context, use func(e *environment, url string) error) error {
+func serve(ctx context.Context, containers string, use func(e *environment, url string) error) error {
 	tools, err := findTools(ctx)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func serve(ctx context.Context, use func(e *environment, url string) error) erro
 		return err
 	}
 	defer e.close()
-	api, err := e.startAPI(ctx)
+	api, err := e.startAPI(ctx, containers)
 	if err != nil {
 		return err
 	}
