@@ -22,7 +22,7 @@ import (
 // TestHistories_OfOneBox_AreLinearizable plays histories in which a box is registered, moved and retired while it
 // polls and reports.
 func TestHistories_OfOneBox_AreLinearizable(t *testing.T) {
-	n := count(t, "PROOF_HISTORIES_BOXES", 150, 10_000)
+	n := count(t, "PROOF_HISTORIES_BOXES", 60, 10_000)
 	onEmbedded(t, n, 0, ofBoxes)
 }
 
