@@ -31,7 +31,7 @@ func TestRollout_BoxesMoveMeanwhile_TheCensusIsWrongByThoseAtMost(t *testing.T) 
 		dynamotest.Check(t, func(t *rapid.T) {
 			f := newFleet(t, client, rapid.SampledFrom([]report.Shards{1, 4}).Draw(t, "shards"))
 			id := f.start(t, 100)
-			boxes := rapid.IntRange(1, 20).Draw(t, "boxes")
+			boxes := rapid.IntRange(1, 12).Draw(t, "boxes")
 			name := func(i int) string { return fmt.Sprintf("box-%d-%s", i, f.edgeType) }
 			for i := range boxes {
 				f.register(t, name(i), f.channel, "")
@@ -42,7 +42,7 @@ func TestRollout_BoxesMoveMeanwhile_TheCensusIsWrongByThoseAtMost(t *testing.T) 
 			before := progress.Total(f.count(t, id).Stages)
 
 			m := &movers{fleet: f, moved: map[string]bool{}}
-			for range rapid.IntRange(0, 12).Draw(t, "moves") {
+			for range rapid.IntRange(0, 8).Draw(t, "moves") {
 				m.moves = append(m.moves, move{name(rapid.IntRange(0, boxes-1).Draw(t, "box")),
 					rapid.SampledFrom([]string{"polls", "updates", "fails", "moves", "comes back", "retires"}).Draw(t, "move")})
 			}
