@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 			flags.String(ignored, "", "")
 		}
 		_ = flags.Parse(os.Args[1:])
-		fmt.Println(http.ListenAndServe(*address, http.NotFoundHandler())) //nolint:gosec // it serves one test
+		fmt.Println(http.ListenAndServe(*address, http.NotFoundHandler()))
 		os.Exit(1)
 	case "end":
 		os.Exit(1)
@@ -72,7 +72,8 @@ func emulated(t *testing.T, answer func(call, token string) string) *cloud {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
-		call, token := r.Header.Get("X-Amz-Target"), ""
+		call := r.Header.Get("X-Amz-Target")
+		var token string
 		if call == "" {
 			values, _ := url.ParseQuery(string(body))
 			call, token = values.Get("Action"), values.Get("NextToken")
