@@ -190,10 +190,10 @@ func (l *lead) fails(t *testing.T) {
 	l.haltedByItself(t, r, guard.TooManyBad)
 }
 
-// dark switches three of ten plants off once their boxes have the release.
+// dark switches three of ten plants off once their boxes were told of the release.
 func (l *lead) dark(t *testing.T) {
 	l.fate(chances{})
-	l.poll(t, 2, nil)
+	l.poll(t, 1, nil)
 	off := func(i int) bool { return i/10%10 < 3 }
 	silentSince := time.Now()
 	held := func(r rollout.Rollout, v guard.Verdict) bool {
