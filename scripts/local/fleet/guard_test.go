@@ -15,8 +15,11 @@ import (
 	"wavegate/shared/operations"
 )
 
-// acting is a policy that shows in seconds what takes hours. The guard looks at most once a second.
-const acting = `{"mode":"act","guard":{"silentAfter":"PT12S","decideWithin":"PT4S"},"promote":{"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
+// acting is a policy that shows in seconds what takes hours. The guard looks at most once a second. Boxes are silent
+// after so long; where all of them poll in turn, a turn takes its time.
+func acting(silentAfter string) string {
+	return `{"mode":"act","guard":{"silentAfter":"` + silentAfter + `","decideWithin":"PT4S"},"promote":{"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
+}
 
 // TestGuard_LeadsAFleetBySight has the guard lead rollouts over a fleet of 3,000 simulated boxes, two of whose
 // organizations are acme and, with every tenth box, initech. What becomes of each rollout is told by the audit trail.
@@ -24,18 +27,19 @@ func TestGuard_LeadsAFleetBySight(t *testing.T) {
 	f := newPlayed(t, nil, 3000)
 	f.guarded(t)
 	for _, run := range []struct {
-		name string
-		play func(*lead, *testing.T)
+		name        string
+		silentAfter string
+		play        func(*lead, *testing.T)
 	}{
-		{"failing", (*lead).fails},
-		{"plants are dark", (*lead).dark},
-		{"one organization fails", (*lead).oneOrganization},
-		{"an operator halts while the guard promotes", (*lead).contested},
-		{"good", (*lead).good},
-		{"bricking", (*lead).bricks}, // the last one: what it bricks never comes back
+		{"failing", "PT2M", (*lead).fails},
+		{"plants are dark", "PT12S", (*lead).dark},
+		{"one organization fails", "PT2M", (*lead).oneOrganization},
+		{"an operator halts while the guard promotes", "PT2M", (*lead).contested},
+		{"good", "PT2M", (*lead).good},
+		{"bricking", "PT12S", (*lead).bricks}, // the last one: what it bricks never comes back
 	} {
 		t.Run(run.name, func(t *testing.T) {
-			l := f.start(t)
+			l := f.start(t, run.silentAfter)
 			run.play(l, t)
 			l.timeline(t)
 		})
@@ -64,13 +68,13 @@ type lead struct {
 	told        int // boxes that it was offered to, at the most
 }
 
-func (f *played) start(t *testing.T) *lead {
+func (f *played) start(t *testing.T, silentAfter string) *lead {
 	t.Helper()
 	l := &lead{played: f, version: fmt.Sprintf("2.%d.0", f.runs), began: time.Now()}
 	f.runs++
 	owner := f.Owner(t)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/canary", publication(l.version, fmt.Sprint(f.runs))).Is(t, http.StatusNoContent)
-	location := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"`+l.version+`","policy":`+acting+`}`).
+	location := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"`+l.version+`","policy":`+acting(silentAfter)+`}`).
 		Is(t, http.StatusCreated).Header.Get("Location")
 	l.id = strings.TrimPrefix(location, "/api/ota/rollouts/")
 	return l
