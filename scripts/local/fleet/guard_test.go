@@ -49,9 +49,8 @@ func TestGuard_LeadsAFleetBySight(t *testing.T) {
 // guarded readies the fleet: every tenth box belongs to another organization, and all of them run 1.0.0.
 func (f *played) guarded(t *testing.T) {
 	t.Helper()
-	owner := f.Owner(t)
 	for i := 0; i < len(f.boxes); i += 10 {
-		owner = f.As(t, fmt.Sprintf("mover-%d", i/1000), "wavegate", "platform_owner")
+		owner := f.As(t, fmt.Sprintf("mover-%d", i/1000), "wavegate", "platform_owner")
 		owner.Put(t, "/api/edges/"+f.boxes[i].id, `{"edgeType":"gateway-x","channel":"stable","organizationId":"initech"}`).Is(t, http.StatusNoContent)
 	}
 	for _, b := range f.boxes {

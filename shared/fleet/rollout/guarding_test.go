@@ -202,7 +202,8 @@ func TestGuarded_NobodyRaisesAloneWhereTwoAreNeeded(t *testing.T) {
 		for i := range rapid.IntRange(1, 30).Draw(t, "steps") {
 			by := rapid.SampledFrom(people).Draw(t, "by")
 			now := rollout.Moment{By: by, At: start.Add(time.Duration(i) * time.Minute), Grounds: audit.Grounds{OverrideReason: rapid.SampledFrom([]string{"", "urgent"}).Draw(t, "override")}}
-			next, err := r, error(nil)
+			var next rollout.Rollout
+			var err error
 			switch rapid.IntRange(0, 3).Draw(t, "what") {
 			case 0:
 				next, _, err = r.Guarded(policy(rapid.SliceOfDistinct(rapid.SampledFrom([]int{10, 50, 100}), rapid.ID[int]).Draw(t, "more")...), by, now.At)
