@@ -1,6 +1,10 @@
 package samples
 
-import "net/http"
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
 
 // next is the release that is published on canary before it is rolled out.
 var next = Values{"channel": "canary", "version": "1.1.0"}
@@ -81,6 +85,18 @@ var fleet = []Sample{
 		},
 	},
 	{
+		Operation: "register-edges", By: Owner, Status: http.StatusOK,
+		Defaults: Values{"neighbour": "{edgeId}-b"},
+		Body:     batch("{edgeId}", "{neighbour}"),
+		About:    About{"edge", "{edgeId}"},
+		Shows:    `{"registered":2,"reassigned":0,"unchanged":0}`,
+		Cases: []Case{
+			{Name: "2 new"},
+			{Name: "2 there already", After: After("register-edges")},
+			{Name: "30 new", Body: batch(thirty()...)},
+		},
+	},
+	{
 		Operation: "delete-edge", By: Owner, After: After("put-edge"),
 		About: About{"edge", "{edgeId}"},
 	},
@@ -147,3 +163,21 @@ var fleet = []Sample{
 
 // offered are the calls by which a box is offered the version of its channel.
 var offered = []Step{{Operation: "publish-release"}, {Operation: "put-edge"}, {"get-manifest", Values{"installed": "0.9.0"}}}
+
+// batch is the body that registers boxes on one channel.
+func batch(ids ...string) string {
+	boxes := make([]string, len(ids))
+	for i, id := range ids {
+		boxes[i] = `{"edgeId":"` + id + `","edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}"}`
+	}
+	return `{"edges":[` + strings.Join(boxes, ",") + `]}`
+}
+
+// thirty are the ids of a full batch.
+func thirty() []string {
+	ids := make([]string, 30)
+	for i := range ids {
+		ids[i] = "{edgeId}-" + strconv.Itoa(i)
+	}
+	return ids
+}
