@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/strictjson"
@@ -19,7 +19,7 @@ func TestLimits_InTheProse_AreTheCodes(t *testing.T) {
 		"of 16 KiB at most":                   request.MaxBody == 16<<10,
 		"The body is over 16 KiB, or":         request.MaxBody == 16<<10,
 		"The offset is over 10,000.":          paging.MaxOffset == 10_000,
-		"raised along 1, 10, 50, 100 percent": reflect.DeepEqual(rollout.Stages, []int{1, 10, 50, 100}),
+		"raised along 1, 10, 50, 100 percent": reflect.DeepEqual(cohort.Stages, []int{1, 10, 50, 100}),
 		"nests deeper than 16 levels":         strictjson.MaxDepth == 16,
 	} {
 		if !strings.Contains(prose, says) || !holds {

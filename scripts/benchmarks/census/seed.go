@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 )
@@ -18,9 +18,10 @@ import (
 // A row is a report row with what the index goes by.
 type row struct {
 	report.Row
-	Shard     string `json:"shard"`
-	Standing  string `json:"standing"`
-	RolloutID string `json:"rolloutId,omitempty"`
+	Shard     string    `json:"shard"`
+	Standing  string    `json:"standing"`
+	RolloutID string    `json:"rolloutId,omitempty"`
+	Since     time.Time `json:"since,omitzero"`
 }
 
 // seed puts the rows of the boxes numbered from up to n straight into the store. Every other box was offered the
@@ -56,13 +57,14 @@ func seed(ctx context.Context, db *dynamodb.Client, rolloutID string, from, n in
 
 func boxRow(i int, rolloutID string, at time.Time) row {
 	r := row{Row: report.Row{
-		EdgeID: fmt.Sprintf("box-%07d", i), EdgeType: edgeType, Channel: "stable", FactoryID: fmt.Sprintf("factory-%03d", i%500), EdgeAt: at,
+		EdgeID: fmt.Sprintf("box-%07d", i), EdgeType: edgeType, Channel: "stable", FactoryID: fmt.Sprintf("factory-%03d", i%500),
+		OrganizationID: fmt.Sprintf("organization-%02d", i%50), EdgeAt: at,
 		Told: "1.0.0", Running: "1.0.0", Subject: fmt.Sprintf("fleet.example box-%07d", i), Revision: 1,
 	}}
 	if i%2 == 0 {
-		r.RolloutID, r.Told = rolloutID, "1.1.0"
+		r.RolloutID, r.Told, r.Since = rolloutID, "1.1.0", at
 		r.Offer = &report.Offer{RolloutID: rolloutID, Version: "1.1.0", From: "1.0.0", Stand: report.Offered, Since: at,
-			Stage: rollout.FirstStage(edgeType, "1.1.0", r.EdgeID)}
+			Stage: cohort.FirstStage(edgeType, "1.1.0", r.EdgeID)}
 	}
 	if i%4 == 0 {
 		r.Running, r.Offer.Stand = "1.1.0", report.Installed

@@ -14,9 +14,9 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/setting"
@@ -56,7 +56,7 @@ func compareRollout(t *testing.T, store *dynamolocal.Store) {
 	id := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).
 		Is(t, http.StatusCreated).Header.Get("Location")
 	var dead int
-	for _, percent := range rollout.Stages {
+	for _, percent := range cohort.Stages {
 		if percent > 1 {
 			owner.Patch(t, id, fmt.Sprintf(`{"staged_percent":%d}`, percent)).Is(t, http.StatusNoContent)
 		}
@@ -165,7 +165,7 @@ func (f *played) compare(t *testing.T, percent int) {
 	}
 	want := []progress.Stage{{Percent: 1}, {Percent: 10}, {Percent: 50}, {Percent: 100}}
 	for _, b := range f.boxes {
-		stage := &want[slices.Index(rollout.Stages, rollout.FirstStage("gateway-x", "1.1.0", b.id))]
+		stage := &want[slices.Index(cohort.Stages, cohort.FirstStage("gateway-x", "1.1.0", b.id))]
 		stage.Expected++
 		s := f.seen.truth[b.id]
 		switch {

@@ -7,7 +7,17 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
+
+// Stages are the shares of the fleet, in percent, that a rollout is raised along.
+var Stages = []int{1, 10, 50, 100}
+
+// FirstStage is the first stage, in percent, at which a rollout of the version reaches the box.
+func FirstStage(edgeType, version, edgeID string) int {
+	b := Of(edgeType, version, edgeID)
+	return Stages[slices.IndexFunc(Stages, b.In)] // the last one reaches everyone
+}
 
 // A Bucket is a box's place in the order in which a version reaches the boxes of an edge type: the
 // lower, the earlier. It is the same on every channel and in every rollout of that version, so a

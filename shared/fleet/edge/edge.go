@@ -104,5 +104,10 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 
 // registration is what the box's report row says of it.
 func (e Edge) registration() report.Registration {
-	return report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID, At: e.UpdatedAt, Retired: e.retired()}
+	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID,
+		OrganizationID: e.OrganizationID, At: e.UpdatedAt}
+	if e.retired() {
+		g.OrganizationID, g.Retired = "", true
+	}
+	return g
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
@@ -130,7 +131,7 @@ func TestFleet_AnyHistory_NobodyIsSentBackButByAPublicationWhichReachesAll(t *te
 					}
 					move := map[string]rollout.Move{"raise": {}, "halt": {Status: rollout.Halted}, "resume": {Status: rollout.Active}, "complete": {Status: rollout.Completed}}[step]
 					if step == "raise" {
-						move.StagedPercent = new(rapid.SampledFrom(rollout.Stages).Draw(t, "percent"))
+						move.StagedPercent = new(rapid.SampledFrom(cohort.Stages).Draw(t, "percent"))
 					}
 					w.move(t, id, move)
 				}

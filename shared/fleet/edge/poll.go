@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"time"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
@@ -166,7 +166,7 @@ func (p *Polls) record(ctx context.Context, e Edge, r Resolution, poll Poll) err
 	defer cancel()
 	event := report.Poll{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, At: p.now().UTC().Truncate(time.Millisecond)}
 	if r.Source == FromRollout {
-		event.RolloutID, event.Stage = r.RolloutID, rollout.FirstStage(e.EdgeType, r.Version, e.EdgeID)
+		event.RolloutID, event.Stage = r.RolloutID, cohort.FirstStage(e.EdgeType, r.Version, e.EdgeID)
 	}
 	_, err := p.reports.Observe(ctx, e.registration(), event)
 	return err

@@ -9,6 +9,7 @@ package progress
 import (
 	"slices"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 )
@@ -50,7 +51,7 @@ type Census struct {
 // NewCensus makes an empty one.
 func NewCensus(of rollout.Rollout) *Census {
 	c := &Census{of: of, Codes: map[report.Code]int{}, Factories: map[string]Counts{}}
-	for _, percent := range rollout.Stages {
+	for _, percent := range cohort.Stages {
 		c.Stages = append(c.Stages, Stage{Percent: percent})
 	}
 	return c
@@ -61,9 +62,9 @@ func NewCensus(of rollout.Rollout) *Census {
 func (c *Census) Add(e report.Entry) {
 	percent, told := e.Stage, e.RolloutID == c.of.ID && e.RolloutID != ""
 	if !told {
-		percent = rollout.FirstStage(c.of.EdgeType, c.of.TargetVersion, e.EdgeID)
+		percent = cohort.FirstStage(c.of.EdgeType, c.of.TargetVersion, e.EdgeID)
 	}
-	i := slices.Index(rollout.Stages, percent)
+	i := slices.Index(cohort.Stages, percent)
 	if i < 0 {
 		return // no rollout has offered that
 	}

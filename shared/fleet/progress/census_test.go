@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
@@ -32,7 +33,7 @@ func (b *box) play(event string, attempt int) {
 	running := b.row.Running
 	poll := func(runs string) report.Poll {
 		p := report.Poll{Told: "1.0.0", Running: runs, At: noon}
-		if stage := rollout.FirstStage("gateway-x", "2.0.0", b.row.EdgeID); stage <= wave.StagedPercent {
+		if stage := cohort.FirstStage("gateway-x", "2.0.0", b.row.EdgeID); stage <= wave.StagedPercent {
 			p.Told, p.RolloutID, p.Stage = "2.0.0", "r", stage
 		}
 		return p
@@ -40,7 +41,7 @@ func (b *box) play(event string, attempt int) {
 	outcome := func(s report.Stand, c report.Code) report.Outcome {
 		return report.Outcome{Version: "2.0.0", Attempt: attempt, Stand: s, Code: c, At: noon}
 	}
-	reached := rollout.FirstStage("gateway-x", "2.0.0", b.row.EdgeID) <= wave.StagedPercent
+	reached := cohort.FirstStage("gateway-x", "2.0.0", b.row.EdgeID) <= wave.StagedPercent
 	decided := b.last == "installed" || b.last == "failed" || b.last == "reverted"
 	switch event {
 	case "polls":
@@ -111,8 +112,8 @@ func TestCensus_IsTheFoldOfTheEvents(t *testing.T) {
 			parts[i] = progress.NewCensus(wave)
 		}
 		for _, b := range boxes {
-			stage := rollout.FirstStage("gateway-x", "2.0.0", b.row.EdgeID)
-			at := slices.Index(rollout.Stages, stage)
+			stage := cohort.FirstStage("gateway-x", "2.0.0", b.row.EdgeID)
+			at := slices.Index(cohort.Stages, stage)
 			tally(&want.Stages[at].Counts, b.last, stage <= wave.StagedPercent)
 			if stage <= wave.StagedPercent {
 				n := wantFactories[b.row.FactoryID]
@@ -157,7 +158,7 @@ func TestCensus_ReachedStage_ExpectsTheSumOfItsBoxes(t *testing.T) {
 	for i := range 5000 {
 		row := report.Row{EdgeID: fmt.Sprintf("box-%d", i)}
 		if i%3 == 0 {
-			stage := rollout.FirstStage(wave.EdgeType, wave.TargetVersion, row.EdgeID)
+			stage := cohort.FirstStage(wave.EdgeType, wave.TargetVersion, row.EdgeID)
 			row, _ = report.Next(row, report.Poll{Told: "2.0.0", RolloutID: "r", Stage: stage, Running: "1.0.0", At: noon})
 		}
 		c.Add(row.Entry())

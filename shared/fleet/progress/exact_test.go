@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
@@ -27,13 +27,13 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 		dynamotest.Check(t, func(t *rapid.T) {
 			f := newFleet(t, client, rapid.SampledFrom([]report.Shards{1, 4}).Draw(t, "shards"))
 			truth := map[string]string{} // box: its stand; "" is not told yet, and "away" is on no count
-			id := f.start(t, rapid.SampledFrom(rollout.Stages).Draw(t, "percent"))
+			id := f.start(t, rapid.SampledFrom(cohort.Stages).Draw(t, "percent"))
 			r, err := f.rollouts.Get(f.ctx, id)
 			if err != nil {
 				t.Fatal(err)
 			}
 			reached := func(box string) bool {
-				return rollout.FirstStage(f.edgeType, "2.0.0", box) <= r.StagedPercent
+				return cohort.FirstStage(f.edgeType, "2.0.0", box) <= r.StagedPercent
 			}
 			for range rapid.IntRange(1, 40).Draw(t, "events") {
 				box := fmt.Sprintf("box-%d-%s", rapid.IntRange(0, 9).Draw(t, "box"), f.edgeType)
@@ -81,7 +81,7 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 			want := progress.NewCensus(r)
 			for box, stand := range truth {
 				if stand != "away" {
-					at := slices.Index(rollout.Stages, rollout.FirstStage(f.edgeType, "2.0.0", box))
+					at := slices.Index(cohort.Stages, cohort.FirstStage(f.edgeType, "2.0.0", box))
 					tally(&want.Stages[at].Counts, stand, reached(box))
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/publication"
@@ -130,7 +131,7 @@ func (f *fleet) start(t tester, percent int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, stage := range rollout.Stages[1:] {
+	for _, stage := range cohort.Stages[1:] {
 		if stage <= percent {
 			f.move(t, id, rollout.Move{StagedPercent: &stage})
 		}

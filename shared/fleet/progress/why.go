@@ -57,7 +57,7 @@ func Tell(e edge.Edge, running string, row release.Row, status rollout.Status) (
 	if c := row.Rollout; c != nil {
 		t.Target, t.Status, t.StagedPercent = c.TargetVersion, status, c.StagedPercent
 		t.Percentile = cohort.Of(e.EdgeType, c.TargetVersion, e.EdgeID).Percentile()
-		t.ReachedAt = rollout.FirstStage(e.EdgeType, c.TargetVersion, e.EdgeID)
+		t.ReachedAt = cohort.FirstStage(e.EdgeType, c.TargetVersion, e.EdgeID)
 	}
 	r, ok := edge.Resolve(e, running, row)
 	t.Version = r.Version

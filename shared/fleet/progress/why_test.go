@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
@@ -17,9 +18,9 @@ func TestWhy_TheSentenceIsThatOfTheRule(t *testing.T) {
 	var in, out string // of the first half for 2.0.0
 	for i := 0; in == "" || out == ""; i++ {
 		box := fmt.Sprintf("box-%d", i)
-		if rollout.FirstStage(f.edgeType, "2.0.0", box) == 100 {
+		if cohort.FirstStage(f.edgeType, "2.0.0", box) == 100 {
 			out = box
-		} else if rollout.FirstStage(f.edgeType, "2.0.0", box) == 50 {
+		} else if cohort.FirstStage(f.edgeType, "2.0.0", box) == 50 {
 			in = box
 		}
 	}

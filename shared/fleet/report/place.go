@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"wavegate/shared/platform/setting"
 )
@@ -37,15 +38,18 @@ type Entry struct {
 	Hash      string // places boxes at random: those with the least are a random sample
 	RolloutID string
 	Code      Code
+	Since     time.Time // of the stand; zero without an offer
 	Running   string
 	FactoryID string
+	// OrganizationID is whom the box belongs to.
+	OrganizationID string
 }
 
 // Entry is the row's.
 func (r Row) Entry() Entry {
-	e := Entry{EdgeID: r.EdgeID, Hash: hash(r.EdgeID), Running: r.Running, FactoryID: r.FactoryID}
+	e := Entry{EdgeID: r.EdgeID, Hash: hash(r.EdgeID), Running: r.Running, FactoryID: r.FactoryID, OrganizationID: r.OrganizationID}
 	if o := r.Offer; o != nil {
-		e.Version, e.Stand, e.Stage, e.RolloutID, e.Code = o.Version, o.Stand, o.Stage, o.RolloutID, o.Code
+		e.Version, e.Stand, e.Stage, e.RolloutID, e.Code, e.Since = o.Version, o.Stand, o.Stage, o.RolloutID, o.Code, o.Since
 	}
 	return e
 }
@@ -74,8 +78,8 @@ func (e Entry) Standing() string {
 // Standings is what the sort keys of all entries begin with that have a version at a stand.
 func Standings(version string, s Stand) string { return version + separator + string(s) + separator }
 
-// EntryOf reads an entry back from its sort key and what the index holds beside it.
-func EntryOf(standing, running, rolloutID, factoryID string, code Code) (Entry, error) {
+// EntryOf reads back what the sort key of an entry tells.
+func EntryOf(standing string) (Entry, error) {
 	parts := strings.Split(standing, separator)
 	if len(parts) != 5 {
 		return Entry{}, fmt.Errorf("report: %q is no sort key of the index", standing)
@@ -84,8 +88,7 @@ func EntryOf(standing, running, rolloutID, factoryID string, code Code) (Entry, 
 	if err != nil {
 		return Entry{}, fmt.Errorf("report: %q is no sort key of the index: %w", standing, err)
 	}
-	e := Entry{Version: parts[0], Stand: Stand(parts[1]), Stage: stage, Hash: parts[3], EdgeID: parts[4],
-		Running: running, RolloutID: rolloutID, FactoryID: factoryID, Code: code}
+	e := Entry{Version: parts[0], Stand: Stand(parts[1]), Stage: stage, Hash: parts[3], EdgeID: parts[4]}
 	if e.Version == absent {
 		e.Version, e.Stand = "", ""
 	}

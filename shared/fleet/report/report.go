@@ -35,7 +35,9 @@ type Row struct {
 	EdgeType  string `json:"edgeType"`
 	Channel   string `json:"channel"`
 	FactoryID string `json:"factoryId,omitempty"`
-	// EdgeAt is when the box's registration last changed. The four fields above are of that time. They
+	// OrganizationID is whom the box belongs to.
+	OrganizationID string `json:"organizationId,omitempty"`
+	// EdgeAt is when the box's registration last changed. The five fields above are of that time. They
 	// are written in the same transaction as the registration, and by nothing else.
 	EdgeAt time.Time `json:"edgeAt"`
 	// Retired is set when the registration was taken back. The row stays, so that a poll which still read
@@ -78,9 +80,10 @@ func (r Row) Accepts(version string) bool { return r.Offer != nil && r.Offer.Ver
 
 // A Registration is what a row says of its box's registration.
 type Registration struct {
-	EdgeID, EdgeType, Channel, FactoryID string
-	At                                   time.Time // when it last changed
-	Retired                              bool
+	EdgeID, EdgeType, Channel, FactoryID, OrganizationID string
+
+	At      time.Time // when it last changed
+	Retired bool
 }
 
 // Registered is the row after its box was registered, moved or retired. It is written in the same
@@ -88,7 +91,7 @@ type Registration struct {
 // told and reported stays while it stays of one edge type.
 func (r Row) Registered(g Registration) Row {
 	next := Row{
-		EdgeID: g.EdgeID, EdgeType: g.EdgeType, Channel: g.Channel, FactoryID: g.FactoryID, EdgeAt: g.At, Retired: g.Retired,
+		EdgeID: g.EdgeID, EdgeType: g.EdgeType, Channel: g.Channel, FactoryID: g.FactoryID, OrganizationID: g.OrganizationID, EdgeAt: g.At, Retired: g.Retired,
 		Revision: r.Revision + 1,
 	}
 	if r.EdgeType == g.EdgeType && !g.Retired {

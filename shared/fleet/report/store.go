@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"wavegate/shared/platform/dynamo"
 )
@@ -25,10 +26,11 @@ const index = "byStanding"
 // item is a row with the keys and copies that the index holds.
 type item struct {
 	Row
-	Shard     string `json:"shard"`
-	Standing  string `json:"standing"`
-	RolloutID string `json:"rolloutId,omitempty"`
-	Code      Code   `json:"code,omitempty"`
+	Shard     string    `json:"shard"`
+	Standing  string    `json:"standing"`
+	RolloutID string    `json:"rolloutId,omitempty"`
+	Code      Code      `json:"code,omitempty"`
+	Since     time.Time `json:"since,omitzero"`
 }
 
 func key(edgeID string) dynamo.Key { return dynamo.Key{"edgeId": edgeID} }
@@ -84,20 +86,25 @@ func (s *Store) Part(was, next Row) dynamo.Part {
 
 func (s *Store) item(r Row) item {
 	e := r.Entry()
-	return item{Row: r, Shard: s.shards.Of(r.pair(), r.EdgeID), Standing: e.Standing(), RolloutID: e.RolloutID, Code: e.Code}
+	return item{Row: r, Shard: s.shards.Of(r.pair(), r.EdgeID), Standing: e.Standing(), RolloutID: e.RolloutID, Code: e.Code, Since: e.Since}
 }
 
 // indexed is what the index holds of a row.
 type indexed struct {
-	Standing  string `json:"standing"`
-	Running   string `json:"running"`
-	RolloutID string `json:"rolloutId"`
-	FactoryID string `json:"factoryId"`
-	Code      Code   `json:"code"`
+	Standing       string    `json:"standing"`
+	Running        string    `json:"running"`
+	RolloutID      string    `json:"rolloutId"`
+	FactoryID      string    `json:"factoryId"`
+	OrganizationID string    `json:"organizationId"`
+	Code           Code      `json:"code"`
+	Since          time.Time `json:"since"`
 }
 
 func (x indexed) entry() (Entry, error) {
-	return EntryOf(x.Standing, x.Running, x.RolloutID, x.FactoryID, x.Code)
+	e, err := EntryOf(x.Standing)
+	e.Running, e.RolloutID, e.FactoryID, e.OrganizationID = x.Running, x.RolloutID, x.FactoryID, x.OrganizationID
+	e.Code, e.Since = x.Code, x.Since
+	return e, err
 }
 
 // Shards is how many parts the rows of a channel lie in.
@@ -137,7 +144,7 @@ func (s *Store) open(q Search, position string) (shard int, after dynamo.Key, ok
 	if err != nil || shard < 0 || shard >= int(s.shards) || !strings.HasPrefix(standing, Standings(q.Version, q.Stand)) {
 		return 0, nil, false
 	}
-	e, err := EntryOf(standing, "", "", "", "")
+	e, err := EntryOf(standing)
 	if err != nil || e.EdgeID == "" {
 		return 0, nil, false
 	}

@@ -84,8 +84,9 @@ func TestStore_IndexHoldsEachBoxOnce_WhereItBelongs(t *testing.T) {
 				row, known := w.rows[id]
 				if !known || rapid.IntRange(0, 3).Draw(t, "registers") == 0 {
 					w.register(t, report.Registration{EdgeID: id, EdgeType: rapid.SampledFrom([]string{"gateway-x", "gateway-x", "gateway-y"}).Draw(t, "type"), Channel: rapid.SampledFrom(channels).Draw(t, "channel"),
-						FactoryID: rapid.SampledFrom([]string{"", "munich-1"}).Draw(t, "factory"),
-						At:        noon.Add(time.Duration(row.Revision) * time.Second), Retired: known && rapid.IntRange(0, 3).Draw(t, "retires") == 0})
+						FactoryID:      rapid.SampledFrom([]string{"", "munich-1"}).Draw(t, "factory"),
+						OrganizationID: rapid.SampledFrom([]string{"acme", "initech"}).Draw(t, "organization"),
+						At:             noon.Add(time.Duration(row.Revision) * time.Second), Retired: known && rapid.IntRange(0, 3).Draw(t, "retires") == 0})
 					continue
 				}
 				w.play(t, id, drawEvent(t))

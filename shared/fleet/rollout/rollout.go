@@ -31,17 +31,8 @@ var StatusRule = &value.Text{Pattern: `active|halted|completed`, Says: "active, 
 // ReasonRule is that of why a rollout is changed, for whoever reads the audit trail.
 var ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Printable, Says: "1 to 256 characters without control characters"}
 
-// Stages are the shares of the fleet, in percent, that a rollout is raised along.
-var Stages = []int{1, 10, 50, 100}
-
-// FirstStage is the first stage, in percent, at which a rollout of the version reaches the box.
-func FirstStage(edgeType, version, edgeID string) int {
-	b := cohort.Of(edgeType, version, edgeID)
-	return Stages[slices.IndexFunc(Stages, b.In)] // the last one reaches everyone
-}
-
 // StageRule is what a caller may raise a rollout to.
-var StageRule = &value.Integer{OneOf: Stages}
+var StageRule = &value.Integer{OneOf: cohort.Stages}
 
 // everyone is the last stage.
 const everyone = 100
@@ -110,7 +101,7 @@ func Start(id string, on release.Channel, target release.Release, at time.Time) 
 	return Rollout{
 		ID: id, EdgeType: on.EdgeType, Channel: on.Channel,
 		TargetVersion: target.Version, ArtifactURL: target.ArtifactURL, SHA256: target.SHA256,
-		PreviousVersion: on.CurrentVersion, StagedPercent: Stages[0], Status: Active,
+		PreviousVersion: on.CurrentVersion, StagedPercent: cohort.Stages[0], Status: Active,
 		StartedAt: at, UpdatedAt: at, Revision: 1,
 	}
 }
@@ -118,7 +109,7 @@ func Start(id string, on release.Channel, target release.Release, at time.Time) 
 // A Move is what a caller asks of a rollout: to raise it, to set its status, or both. At least one of the
 // two is given. A raise does not stand beside Active.
 type Move struct {
-	StagedPercent *int   // one of Stages
+	StagedPercent *int   // one of cohort.Stages
 	Status        Status // or empty
 	Reason        string // kept in the audit event; or empty
 }
@@ -212,11 +203,11 @@ func (r Rollout) raised(percent int) (int, error) {
 
 // following is the stage after the present one.
 func (r Rollout) following() (int, bool) {
-	i := slices.Index(Stages, r.StagedPercent)
-	if i < 0 || i == len(Stages)-1 {
+	i := slices.Index(cohort.Stages, r.StagedPercent)
+	if i < 0 || i == len(cohort.Stages)-1 {
 		return 0, false
 	}
-	return Stages[i+1], true
+	return cohort.Stages[i+1], true
 }
 
 // Carried is the rollout as the channel's row carries it.

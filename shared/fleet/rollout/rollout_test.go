@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/problem"
@@ -58,9 +59,9 @@ func TestStart_ReachesTheFirstStageAtOnce(t *testing.T) {
 // against the decisions: what is applied, what changes nothing, what is refused.
 func TestAfter_EveryStateAndMove(t *testing.T) {
 	next := map[int]int{1: 10, 10: 50, 50: 100}
-	asked := append([]int{0}, rollout.Stages...) // 0: not sent
+	asked := append([]int{0}, cohort.Stages...) // 0: not sent
 	cases := 0
-	for _, percent := range rollout.Stages {
+	for _, percent := range cohort.Stages {
 		for state, was := range states(percent) {
 			for _, raise := range asked {
 				for _, status := range append([]rollout.Status{""}, rollout.Statuses...) {
@@ -179,7 +180,7 @@ func TestAfter_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 			if event != "" && next.Revision != r.Revision+1 {
 				t.Fatalf("revision went from %d to %d", r.Revision, next.Revision)
 			}
-			i, j := slices.Index(rollout.Stages, r.StagedPercent), slices.Index(rollout.Stages, next.StagedPercent)
+			i, j := slices.Index(cohort.Stages, r.StagedPercent), slices.Index(cohort.Stages, next.StagedPercent)
 			if j < i || j > i+1 {
 				t.Fatalf("the share went from %d to %d", r.StagedPercent, next.StagedPercent)
 			}
@@ -207,7 +208,7 @@ func TestAfter_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 func drawMove(t *rapid.T) rollout.Move {
 	m := rollout.Move{Status: rapid.SampledFrom([]rollout.Status{"", rollout.Halted, rollout.Active, rollout.Completed}).Draw(t, "status")}
 	if m.Status == "" || m.Status != rollout.Active && rapid.Bool().Draw(t, "raises") {
-		m.StagedPercent = new(rapid.SampledFrom(rollout.Stages).Draw(t, "percent"))
+		m.StagedPercent = new(rapid.SampledFrom(cohort.Stages).Draw(t, "percent"))
 	}
 	return m
 }

@@ -130,7 +130,7 @@ var Tables = []Table{
 	// channel, spread over shards, in the order of what they were offered and how they got on with it. It
 	// holds just what a census needs, since a census reads all of it.
 	{ID: Reports, Partition: "edgeId", Indexes: []Index{
-		{Name: "byStanding", Partition: "shard", Sort: "standing", Holds: []string{"running", "rolloutId", "factoryId", "code"}}}},
+		{Name: "byStanding", Partition: "shard", Sort: "standing", Holds: []string{"running", "rolloutId", "factoryId", "organizationId", "code", "since"}}}},
 	// What was counted: of a rollout or a channel, the last census and the history.
 	{ID: Progress, Partition: "subject", Sort: "part"},
 }
