@@ -22,7 +22,7 @@ func TestLogin_TheStacksOwnPool(t *testing.T) {
 	}
 	id := template.id(t, "AWS::Cognito::UserPoolClient", "operator")
 	client := template.Resources[id].Properties
-	domain := template.Resources[template.id(t, "AWS::Cognito::UserPoolDomain", "login")].Properties
+	domain := template.of("AWS::Cognito::UserPoolDomain")["login"].Properties
 	host := "https://" + text(domain["Domain"]) + ".auth."
 	if told.ClientID != "${"+id+"}" || told.Scope != "openid" || !strings.HasPrefix(told.AuthorizationEndpoint, host) || !strings.HasSuffix(told.AuthorizationEndpoint, "/oauth2/authorize") ||
 		!strings.HasPrefix(told.TokenEndpoint, host) || !strings.HasSuffix(told.TokenEndpoint, "/oauth2/token") || told.Issuer != trustedName(t, template) {
@@ -36,7 +36,7 @@ func TestLogin_TheStacksOwnPool(t *testing.T) {
 		!slices.Equal(list(client["AllowedOAuthScopes"]), []string{"openid"}) || client["GenerateSecret"] == true || client["ExplicitAuthFlows"] != nil {
 		t.Errorf("the client is %v", client)
 	}
-	style := template.Resources[template.id(t, "AWS::Cognito::ManagedLoginBranding", "login-style")].Properties
+	style := template.of("AWS::Cognito::ManagedLoginBranding")["loginstyle"].Properties
 	if value(domain, "ManagedLoginVersion") != 2.0 || style["UseCognitoProvidedValues"] != true || text(style["ClientId"]) != "${"+id+"}" {
 		t.Errorf("the pages are %v, %v", domain, style)
 	}
