@@ -126,10 +126,11 @@ func (a *app) plan(name string, v view, next int) string {
 	return text + "."
 }
 
-// against tells whether the guard would not raise the rollout.
+// against tells whether the guard finds that the rollout should not be raised now. That it leaves the raise to
+// people is nothing against it.
 func (v view) against() bool {
 	g := v.progress.Guard
-	return g != nil && g.Verdict != "" && g.Verdict != "promote"
+	return g != nil && (g.Verdict == "halt" || g.Verdict == "hold" && g.Reason != "PEOPLE_PROMOTE")
 }
 
 func (a *app) approve() *cobra.Command {

@@ -54,14 +54,14 @@ func browse(ctx context.Context, address string) error {
 // say tells a person what was done.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet && !a.json {
-		fmt.Fprintf(a.Out, printable(format)+"\n", args...)
+		fmt.Fprintln(a.Out, printable(fmt.Sprintf(format, args...)))
 	}
 }
 
 // note tells a person what goes on, beside what is printed.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintf(a.Err, format+"\n", args...)
+		fmt.Fprintln(a.Err, printable(fmt.Sprintf(format, args...)))
 	}
 }
 

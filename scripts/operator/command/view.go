@@ -22,8 +22,8 @@ type view struct {
 }
 
 // look reads a rollout and its progress. With the entity tag of the last look, the rollout is sent only if it
-// has changed; see again.
-func look(ctx context.Context, c *api.Client, id, tag string) (v view, err error) {
+// has changed; see again. With fresh "true" its boxes are counted anew, if they were not in the last 10 seconds.
+func look(ctx context.Context, c *api.Client, id, tag string, fresh ...string) (v view, err error) {
 	a, err := c.Do(ctx, api.Request{Method: http.MethodGet, Path: api.RolloutPath(id), IfNoneMatch: tag})
 	if err != nil {
 		return v, err
@@ -35,7 +35,7 @@ func look(ctx context.Context, c *api.Client, id, tag string) (v view, err error
 			return v, err
 		}
 	}
-	v.progress, a, err = api.Get[api.Progress](ctx, c, api.RolloutPath(id)+"/progress", url.Values{"by": {"factory"}})
+	v.progress, a, err = api.Get[api.Progress](ctx, c, api.RolloutPath(id)+"/progress", url.Values{"by": {"factory"}, "fresh": fresh})
 	if r, ok := errors.AsType[*api.Refusal](err); ok && r.Status == http.StatusNotFound {
 		return v, nil // it was not counted yet
 	}
@@ -43,9 +43,14 @@ func look(ctx context.Context, c *api.Client, id, tag string) (v view, err error
 	return v, err
 }
 
-// again looks anew. What has not changed is kept.
+// again looks anew. What has not changed is kept. A count of another stage than the present one is not waited
+// for: it is taken anew.
 func (v view) again(ctx context.Context, c *api.Client) (view, error) {
-	next, err := look(ctx, c, v.rollout.ID, v.tag)
+	var fresh []string
+	if v.rollout.Status == "active" && v.progress.StagedPercent != v.rollout.StagedPercent {
+		fresh = []string{"true"}
+	}
+	next, err := look(ctx, c, v.rollout.ID, v.tag, fresh...)
 	if err != nil {
 		return v, err
 	}
