@@ -134,7 +134,8 @@ func (v view) against() bool {
 }
 
 func (a *app) approve() *cobra.Command {
-	return &cobra.Command{
+	var why reasons
+	cmd := &cobra.Command{
 		Use: "approve CHANNEL", Short: "Approve the next stage of a rollout that somebody else steers",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -149,7 +150,8 @@ func (a *app) approve() *cobra.Command {
 			if err := a.ask(fmt.Sprintf("%s: approve %d %% of %s, %d more boxes?", name, next, v.rollout.TargetVersion, v.more(next))); err != nil {
 				return err
 			}
-			_, err = c.Do(ctx, api.Request{Method: http.MethodPost, Path: api.RolloutPath(v.rollout.ID) + "/approvals", Body: map[string]any{"stage": next}})
+			_, err = c.Do(ctx, api.Request{Method: http.MethodPost, Path: api.RolloutPath(v.rollout.ID) + "/approvals",
+				Body: why.with(map[string]any{"stage": next}), IfMatch: tagOf(v.rollout)})
 			if err == nil {
 				a.say("%d %% is approved", next)
 				err = a.shown(ctx, c, api.RolloutPath(v.rollout.ID))
@@ -157,6 +159,8 @@ func (a *app) approve() *cobra.Command {
 			return err
 		}),
 	}
+	why.flags(cmd, false)
+	return cmd
 }
 
 func (a *app) complete() *cobra.Command {
