@@ -42,7 +42,7 @@ type boxFile struct {
 // readBoxes reads a file and hands over its boxes, in order, but for those that are at fault. Empty cells of
 // columns that may be left out say nothing of the box.
 func readBoxes(name string, each func(boxLine) error) (f boxFile, err error) {
-	file, err := os.Open(name) //nolint:gosec // the person names the file
+	file, err := os.Open(name)
 	if err != nil {
 		return f, fail(Misused, "%w", err)
 	}

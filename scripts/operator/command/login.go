@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -70,7 +71,7 @@ func (a *app) signIn(ctx context.Context, c login.Config, o login.Options, noBro
 	if err != nil {
 		return login.Session{}, err
 	}
-	defer receiver.Close()
+	defer func() { _ = receiver.Close() }() // the login has closed it, as a rule
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	return login.SignIn(ctx, a.HTTP, c, receiver.Redirect, o, receiver.Browse(func(address string) error {
@@ -85,8 +86,11 @@ func (a *app) logout() *cobra.Command {
 		Use: "logout", Short: "Forget the session", Args: cobra.NoArgs,
 		RunE: a.run(func(context.Context, []string) error {
 			name, _, err := a.Files.Profile(a.profile)
-			if err != nil {
+			if errors.Is(err, login.ErrSignIn) {
 				return nil // there is nothing to forget
+			}
+			if err != nil {
+				return err
 			}
 			return a.Files.End(name)
 		}),

@@ -21,7 +21,7 @@ import (
 func (d *desk) browser(user string) func(context.Context, string) error {
 	return func(_ context.Context, address string) error {
 		go func() {
-			res, err := http.PostForm(address, url.Values{"user": {user}, "organization": {"wavegate"}, "role": {"platform_owner"}}) //nolint:noctx,gosec // as a browser does
+			res, err := http.PostForm(address, url.Values{"user": {user}, "organization": {"wavegate"}, "role": {"platform_owner"}}) //nolint:gosec // as a browser does
 			if err != nil {
 				d.Errorf("the browser: %v", err)
 				return
@@ -60,7 +60,7 @@ func TestLogin_WithoutABrowser_TakesTheAddressThatItEndsAt(t *testing.T) {
 		_, rest, _ := strings.Cut(problems.String(), "sign in:\n\n  ")
 		address, _, _ := strings.Cut(rest, "\n")
 		client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		res, err := client.PostForm(address, url.Values{"user": {"ada"}, "role": {"platform_owner"}}) //nolint:noctx // as a browser does
+		res, err := client.PostForm(address, url.Values{"user": {"ada"}, "role": {"platform_owner"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func (a *app) keep(c *api.Client, m memory) {
 	if err != nil {
 		return
 	}
-	defer os.Remove(file.Name())
+	defer func() { _ = os.Remove(file.Name()) }() // it was renamed, as a rule
 	if _, err = file.Write(text); file.Close() == nil && err == nil {
 		_ = os.Rename(file.Name(), a.memoryFile(c)) // it can be lost
 	}

@@ -48,7 +48,7 @@ func browse(ctx context.Context, address string) error {
 	case "windows":
 		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
 	}
-	return exec.CommandContext(ctx, name, args...).Start() //nolint:gosec // the address is the issuer's, checked by package login
+	return exec.CommandContext(ctx, name, args...).Start()
 }
 
 // say tells a person what was done.
