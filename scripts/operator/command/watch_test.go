@@ -73,7 +73,12 @@ func (d *desk) fails() {
 	d.Helper()
 	d.Owner(d.T).Patch(d.T, "/api/ota/rollouts/"+d.rollout(), `{"staged_percent":10}`).Is(d.T, http.StatusNoContent)
 	box := d.Box(d.T, "box-0027")
-	box.Get(d.T, "/api/edges/box-0027/update/manifest?installed=1.0.0").Is(d.T, http.StatusOK)
+	// A poll whose report could not be written in time has no entity tag, and is to be repeated.
+	for range 20 {
+		if box.Get(d.T, "/api/edges/box-0027/update/manifest?installed=1.0.0").Is(d.T, http.StatusOK).Header.Get("ETag") != "" {
+			break
+		}
+	}
 	box.Put(d.T, "/api/edges/box-0027/update/report", `{"version":"1.1.0","attempt":1,"outcome":"failed","code":"boot","detail":"no heartbeat\u0020within 90 s"}`).Is(d.T, http.StatusOK)
 	d.Owner(d.T).Get(d.T, "/api/ota/rollouts/"+d.rollout()+"/progress?fresh=true").Is(d.T, http.StatusOK)
 }
