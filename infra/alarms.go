@@ -137,7 +137,7 @@ func (s *service) failures(g group) []awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
 	for _, f := range g.functions {
 		if slices.ContainsFunc(s.rows, func(op operations.Operation) bool { return op.ID == f }) {
-			metrics = append(metrics, s.operation(f).metric("Failures", sum, f))
+			metrics = append(metrics, s.operation(f).metric("Failures", sum, ""))
 		}
 	}
 	return metrics
@@ -148,18 +148,16 @@ func (s *service) storeAlarms() []alarm {
 	var throttles []awscloudwatch.IMetric
 	for _, t := range dynamo.Tables {
 		throttles = append(throttles,
-			s.table(t.ID).metric("ReadThrottleEvents", sum, string(t.ID)+" reads"),
-			s.table(t.ID).metric("WriteThrottleEvents", sum, string(t.ID)+" writes"))
+			s.table(t.ID).metric("ReadThrottleEvents", sum, ""), s.table(t.ID).metric("WriteThrottleEvents", sum, ""))
 		for _, i := range t.Indexes {
 			if !i.Local { // a local one is counted with its table
-				name := string(t.ID) + " " + i.Name
-				throttles = append(throttles, s.index(t.ID, i.Name).metric("ReadThrottleEvents", sum, name+" reads"),
-					s.index(t.ID, i.Name).metric("WriteThrottleEvents", sum, name+" writes"))
+				throttles = append(throttles,
+					s.index(t.ID, i.Name).metric("ReadThrottleEvents", sum, ""), s.index(t.ID, i.Name).metric("WriteThrottleEvents", sum, ""))
 			}
 		}
 		var errors []awscloudwatch.IMetric
 		for _, call := range s.calls(t.ID) {
-			errors = append(errors, s.tableCall(t.ID, call).metric("SystemErrors", sum, call))
+			errors = append(errors, s.tableCall(t.ID, call).metric("SystemErrors", sum, ""))
 		}
 		if len(errors) == 0 {
 			continue // no operation uses it yet

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"wavegate/shared/platform/lambdahttp"
@@ -11,13 +13,19 @@ import (
 // there is no such method, and no page of another origin can call.
 func (s *service) preflight() mock {
 	headers := map[string]string{
-		"Access-Control-Allow-Headers": "'" + lambdahttp.AllowedHeaders + "'",
-		"Access-Control-Allow-Methods": "'" + lambdahttp.AllowedMethods + "'",
-		"Access-Control-Max-Age":       "'" + lambdahttp.PreflightAge + "'",
-		"Vary":                         "'Origin'",
+		"Access-Control-Allow-Headers": lambdahttp.AllowedHeaders,
+		"Access-Control-Allow-Methods": lambdahttp.AllowedMethods,
+		"Access-Control-Max-Age":       lambdahttp.PreflightAge,
+		"Vary":                         "Origin",
+	}
+	names := slices.Sorted(maps.Keys(headers))
+	// The body's template sets all headers. The stack's template holds it once, and mappings once for each path.
+	body := s.originTemplate()
+	for _, name := range names {
+		body += fmt.Sprintf("\n#set($context.responseOverride.header.%s = %q)", name, headers[name])
 	}
 	return mock{
-		status: 204, headers: headers, body: s.originTemplate(), kind: "preflight", dynamic: []string{"Access-Control-Allow-Origin"},
+		status: 204, body: body, kind: "preflight", dynamic: append(names, "Access-Control-Allow-Origin"),
 		passthrough: "when_no_match",
 	}
 }

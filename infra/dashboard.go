@@ -60,15 +60,34 @@ func alarmStates(alarms []awscloudwatch.Alarm) awscloudwatch.IWidget {
 }
 
 func graph(title string, left, right []awscloudwatch.IMetric) awscloudwatch.IWidget {
-	return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{
-		Title: &title, Left: &left, Right: &right, Width: jsii.Number(8), Height: jsii.Number(6),
-	})
+	return ofSums(awscloudwatch.GraphWidgetProps{Title: &title, Left: &left, Right: &right})
 }
 
 func stacked(title string, metrics []awscloudwatch.IMetric) awscloudwatch.IWidget {
-	return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{
-		Title: &title, Left: &metrics, Stacked: jsii.Bool(true), Width: jsii.Number(8), Height: jsii.Number(6),
-	})
+	return ofSums(awscloudwatch.GraphWidgetProps{Title: &title, Left: &metrics, Stacked: jsii.Bool(true)})
+}
+
+// ofSums makes a graph that says once that its metrics are sums of a minute, since the dashboard is one text in
+// the template. A metric repeats neither when it has CloudWatch's own statistic and period.
+func ofSums(props awscloudwatch.GraphWidgetProps) awscloudwatch.IWidget {
+	for _, axis := range []*[]awscloudwatch.IMetric{props.Left, props.Right} {
+		if axis == nil {
+			continue
+		}
+		for i, m := range *axis {
+			if m, ok := m.(awscloudwatch.Metric); ok && *m.Statistic() == sum {
+				(*axis)[i] = asWidgetSays(m)
+			}
+		}
+	}
+	props.Statistic, props.Period = jsii.String(sum), awscdk.Duration_Minutes(jsii.Number(1))
+	props.Width, props.Height = jsii.Number(8), jsii.Number(6)
+	return awscloudwatch.NewGraphWidget(&props)
+}
+
+// asWidgetSays is the metric without a statistic and a period of its own.
+func asWidgetSays(m awscloudwatch.Metric) awscloudwatch.Metric {
+	return m.With(&awscloudwatch.MetricOptions{Statistic: jsii.String("Average"), Period: awscdk.Duration_Minutes(jsii.Number(5))})
 }
 
 func (s *service) healthy() []awscloudwatch.IWidget {
@@ -181,7 +200,7 @@ func (s *service) gigabyteSeconds(function string) awscloudwatch.IMetric {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Expression:   jsii.String(fmt.Sprintf("%s / 1000 * %g", id, s.memory[function]/1024)),
 		Label:        &function,
-		UsingMetrics: &map[string]awscloudwatch.IMetric{id: s.lambda(function).metric("Duration", sum, "")},
-		Period:       awscdk.Duration_Minutes(jsii.Number(1)),
+		UsingMetrics: &map[string]awscloudwatch.IMetric{id: asWidgetSays(s.lambda(function).metric("Duration", sum, ""))},
+		Period:       awscdk.Duration_Minutes(jsii.Number(5)), // left out of the text, so that the widget's holds
 	})
 }

@@ -148,9 +148,9 @@ func (p part) role(spec functionSpec, logs awslogs.LogGroup) awsiam.Role {
 	for i, g := range spec.grants {
 		statements = append(statements, rights(g, spec.tables[i].arn)...)
 	}
-	if len(spec.grants) > 0 && p.settings.KMSKeyARN != "" {
-		statements = append(statements, p.useOfKey("dynamodb", "kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo",
-			"kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:DescribeKey"))
+	var shared []awsiam.IManagedPolicy
+	if len(spec.grants) > 0 && p.tablesKey != nil {
+		shared = append(shared, p.tablesKey)
 	}
 	if spec.secret != nil {
 		statements = append(statements, allow(texts("secretsmanager:GetSecretValue"), spec.secret))
@@ -159,11 +159,25 @@ func (p part) role(spec functionSpec, logs awslogs.LogGroup) awsiam.Role {
 		}
 	}
 	return awsiam.NewRole(p.stack, jsii.String(spec.name+"-role"), &awsiam.RoleProps{
-		Description: jsii.String("What the function " + spec.name + " may do"),
-		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+		Description:     jsii.String("What the function " + spec.name + " may do"),
+		AssumedBy:       awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+		ManagedPolicies: &shared,
 		InlinePolicies: &map[string]awsiam.PolicyDocument{
 			"row": awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements}),
 		},
+	})
+}
+
+// addTablesKey makes the policy that lets functions use the customer-managed key through DynamoDB. It is one
+// policy for all, since it would take half a kilobyte of the template for each function.
+func (p *part) addTablesKey() {
+	if p.settings.KMSKeyARN == "" {
+		return
+	}
+	p.tablesKey = awsiam.NewManagedPolicy(p.stack, jsii.String("tables-key"), &awsiam.ManagedPolicyProps{
+		Description: jsii.String("Use of the key through DynamoDB"),
+		Statements: &[]awsiam.PolicyStatement{p.useOfKey("dynamodb", "kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo",
+			"kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:DescribeKey")},
 	})
 }
 

@@ -31,7 +31,7 @@ type source struct {
 }
 
 // metric gives one figure of a source, a minute each.
-func (s source) metric(name, statistic, label string) awscloudwatch.IMetric {
+func (s source) metric(name, statistic, label string) awscloudwatch.Metric {
 	props := &awscloudwatch.MetricProps{
 		Namespace: &s.namespace, MetricName: &name, Statistic: &statistic,
 		DimensionsMap: &s.dimensions, Period: awscdk.Duration_Minutes(jsii.Number(1)),
@@ -190,11 +190,12 @@ func over(formula, label string, metrics ...awscloudwatch.IMetric) awscloudwatch
 	})
 }
 
-// each gives one figure of every function of a group.
+// each gives one figure of every function of a group. They have no labels, to keep the template small:
+// CloudWatch shows the functions' names.
 func (s *service) each(g group, name, statistic string) []awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
 	for _, f := range g.functions {
-		metrics = append(metrics, s.lambda(f).metric(name, statistic, f))
+		metrics = append(metrics, s.lambda(f).metric(name, statistic, ""))
 	}
 	return metrics
 }

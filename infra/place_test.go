@@ -145,8 +145,17 @@ func TestKey_OfOnesOwn_IsUsedForTablesLogsAndTheTopic(t *testing.T) {
 	for id, role := range template.of("AWS::IAM::Role") {
 		through := map[string]bool{}
 		reads := map[string]bool{}
+		var documents []any
 		for i := range list(role.Properties["Policies"]) {
-			for _, s := range value(role.Properties, "Policies", i, "PolicyDocument", "Statement").([]any) {
+			documents = append(documents, value(role.Properties, "Policies", i, "PolicyDocument"))
+		}
+		for _, policy := range list(role.Properties["ManagedPolicyArns"]) {
+			if shared, ok := template.Resources[strings.Trim(policy, "${}")]; ok {
+				documents = append(documents, shared.Properties["PolicyDocument"])
+			}
+		}
+		for _, document := range documents {
+			for _, s := range value(document, "Statement").([]any) {
 				action := list(value(s, "Action"))[0]
 				if !strings.HasPrefix(action, "kms:") {
 					service, _, _ := strings.Cut(action, ":")

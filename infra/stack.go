@@ -18,6 +18,8 @@ type part struct {
 	stack    awscdk.Stack
 	settings Settings
 	key      awskms.IKey // nil: AWS's own keys
+	// tablesKey lets a function use the key through DynamoDB; nil: AWS's own keys.
+	tablesKey awsiam.IManagedPolicy
 }
 
 // A service is the stack that answers calls: functions, the API, the pool's client, alarms.
@@ -95,6 +97,7 @@ func addService(p part, held held, table []operations.Operation) {
 		logs:      map[string]awslogs.LogGroup{},
 		memory:    map[string]float64{},
 	}
+	s.addTablesKey()
 	s.addOperations()
 	s.addTasks()
 	s.addAuthorizer(s.issuers())

@@ -35,33 +35,39 @@ import (
 // client that functions have, and judges each.
 func TestHistories_OfOneChannel_AreLinearizable(t *testing.T) {
 	n := count(t, "PROOF_HISTORIES", 150, 10_000)
-	onEmbedded(t, n, 0)
+	onEmbedded(t, n, 0, ofChannels)
 }
 
 // TestHistories_UnderFaults_AreLinearizable does the same while the store is in trouble: answers that
 // tell nothing may have been changes or not, but every one that tells something is held to it.
 func TestHistories_UnderFaults_AreLinearizable(t *testing.T) {
 	n := count(t, "PROOF_HISTORIES_FAULTS", 30, 2000)
-	onEmbedded(t, n, 0.02)
+	onEmbedded(t, n, 0.02, ofChannels)
 }
 
 // TestHistories_OnTheReference_AreLinearizable does the same on DynamoDB Local.
 func TestHistories_OnTheReference_AreLinearizable(t *testing.T) {
 	onReference(t, func(reference *dynamolocal.Store) {
-		n := count(t, "PROOF_HISTORIES_FAULTS", 30, 2000)
-		first := seed(t)
-		r := record{seed: first, plan: fault.New(first, 0.02, fault.Everything)}
-		r.play(t, reference, n)
-		r.tell(t)
+		onStore(t, reference, count(t, "PROOF_HISTORIES_FAULTS", 30, 2000), ofChannels)
 	})
+}
+
+// onStore plays histories on one store, under faults.
+func onStore(t *testing.T, store *dynamolocal.Store, n int, of kind) {
+	t.Helper()
+	first := seed(t)
+	r := record{seed: first, plan: fault.New(first, 0.02, fault.Everything), of: of}
+	r.play(t, store, n)
+	r.tell(t)
 }
 
 // onEmbedded plays histories on embedded stores, a new one for every few: a new item there takes longer
 // the more items are stored. The given share of the store's calls meets a fault.
-func onEmbedded(t *testing.T, n int, share float64) {
+func onEmbedded(t *testing.T, n int, share float64, of kind) {
+	t.Helper()
 	const few = 24
 	first := seed(t)
-	r := record{seed: first, plan: fault.New(first, share, fault.Everything)}
+	r := record{seed: first, plan: fault.New(first, share, fault.Everything), of: of}
 	for r.histories < n && !t.Failed() {
 		embedded, err := dynamolocal.Embedded()
 		if err != nil {
@@ -73,8 +79,33 @@ func onEmbedded(t *testing.T, n int, share float64) {
 	r.tell(t)
 }
 
+// A kind of histories is what they are about.
+type kind struct {
+	// open makes what histories need, on a store without faults, and returns what answers the calls of one history:
+	// of a name that no other has, with the domain behind the faults.
+	open func(t *testing.T, calm *dynamo.DB, names string) func(db *dynamo.DB, name string) func(history.Input) history.Output
+	play func(seed uint64, g history.Game, service func(history.Input) history.Output) *history.History
+	// answers are the problems that a run must have met.
+	answers []problem.Code
+}
+
+// ofChannels are histories of one release channel each.
+var ofChannels = kind{
+	open: func(*testing.T, *dynamo.DB, string) func(*dynamo.DB, string) func(history.Input) history.Output {
+		return func(db *dynamo.DB, name string) func(history.Input) history.Output {
+			s := &direct{releases: release.NewStore(db), publications: publication.NewStore(db), rollouts: rollout.NewStore(db),
+				edgeType: name, channel: "stable"}
+			return telling(s.answer)
+		}
+	},
+	play: history.Play,
+	answers: []problem.Code{problem.PreconditionFailed, problem.InvalidStateTransition, problem.RolloutActive,
+		problem.ReleaseImmutable, problem.ReleaseNotPublished},
+}
+
 // A record is of the histories of one test.
 type record struct {
+	of        kind
 	seed      uint64 // of the first history; each further one has the next
 	plan      *fault.Plan
 	histories int
@@ -110,16 +141,16 @@ func (r *record) play(t *testing.T, behind *dynamolocal.Store, n int) {
 	defer end()
 	// The reference store may hold what an earlier run left.
 	names := fmt.Sprintf("gateway-%d-%d", os.Getpid(), time.Now().UnixNano())
+	open := r.of.open(t, dynamo.Open(behind.Client(), time.Now), names)
 	var next atomic.Int64
 	var players sync.WaitGroup
 	for range 8 {
 		players.Go(func() {
 			for i := int(next.Add(1)); i <= n && !t.Failed(); i = int(next.Add(1)) {
-				s := &direct{releases: release.NewStore(db), publications: publication.NewStore(db), rollouts: rollout.NewStore(db),
-					edgeType: fmt.Sprintf("%s-%d", names, i), channel: "stable"}
+				service := open(db, fmt.Sprintf("%s-%d", names, i))
 				seed := r.seed + uint64(r.histories+i)
-				h := history.Play(seed, history.Game{Clients: 4, Calls: 4}, func(in history.Input) history.Output {
-					out := s.call(in)
+				h := r.of.play(seed, history.Game{Clients: 4, Calls: 4}, func(in history.Input) history.Output {
+					out := service(in)
 					r.note(out)
 					return out
 				})
@@ -137,8 +168,7 @@ func (r *record) play(t *testing.T, behind *dynamolocal.Store, n int) {
 func (r *record) tell(t *testing.T) {
 	t.Helper()
 	t.Logf("%d histories of %d calls; answers: %v; faults met: %v", r.histories, r.calls.Load(), r.answers, r.plan.Met())
-	for _, code := range []problem.Code{problem.PreconditionFailed, problem.InvalidStateTransition, problem.RolloutActive,
-		problem.ReleaseImmutable, problem.ReleaseNotPublished} {
+	for _, code := range r.of.answers {
 		if r.answers[string(code)] == 0 {
 			t.Errorf("no call was answered with %s: the histories are too tame", code)
 		}
@@ -189,22 +219,27 @@ type direct struct {
 	edgeType, channel string
 }
 
-func (s *direct) call(in history.Input) history.Output {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	out, err := s.answer(ctx, in)
-	switch p := problem.From(err); {
-	case err == nil:
-		return out
-	case p.Code == problem.Unavailable || p.Code == problem.Timeout:
-		return history.Output{Lost: true}
-	default:
-		return history.Output{Code: p.Code}
+// telling turns what the domain returns into what a caller is told.
+func telling(answer func(context.Context, history.Input) (history.Output, error)) func(history.Input) history.Output {
+	return func(in history.Input) history.Output {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		out, err := answer(ctx, in)
+		switch p := problem.From(err); {
+		case err == nil:
+			return out
+		case p.Code == problem.Unavailable || p.Code == problem.Timeout:
+			return history.Output{Lost: true}
+		default:
+			return history.Output{Code: p.Code}
+		}
 	}
 }
 
+// from is who calls.
+var from = audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "olga"}, RequestID: "histories"}
+
 func (s *direct) answer(ctx context.Context, in history.Input) (out history.Output, err error) {
-	from := audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "olga"}, RequestID: "histories"}
 	when := preconditions(request.Revision(in.IfMatch))
 	switch in.Action {
 	case history.Publish:

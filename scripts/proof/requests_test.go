@@ -111,8 +111,8 @@ func (d *drawer) id(made, factory string, latest int) string {
 // is as in the event files.
 func (d *drawer) values(op operations.Operation, p person) samples.Values {
 	factory, author, organization := d.factoryID(p), p.OrganizationID, one(d, organizations)
-	if strings.Contains(op.Path, "{factoryId}") && d.IntN(20) > 0 {
-		organization = ownerOf(factory) // a factory never changes its organization
+	if strings.Contains(op.Path, "{factoryId}") && d.IntN(20) > 0 || op.ID == "put-edge" && d.IntN(4) > 0 {
+		organization = ownerOf(factory) // a factory never changes its organization, and a box stands in one of its own
 	}
 	if p.Has(auth.PlatformOwner) {
 		author = ownerOf(factory)

@@ -69,7 +69,7 @@ func play(t *testing.T, o round, total int) {
 		total -= o.calls
 		t.Run(fmt.Sprintf("seed=%d", o.seed), func(t *testing.T) { o.play(t, sum) })
 	}
-	t.Logf("PROOF_SEED=%d: %d calls, %d changes, %d approvals of methods, answers %v, faults met %v, %d processes killed", first, sum.calls, sum.changes, sum.approvals, sum.answers, sum.faults, sum.killed)
+	t.Logf("PROOF_SEED=%d: %d calls, %d changes, %d approvals of methods, %d changes of boxes in factories, answers %v, faults met %v, %d processes killed", first, sum.calls, sum.changes, sum.approvals, sum.placed, sum.answers, sum.faults, sum.killed)
 	if !t.Failed() {
 		t.Logf("tables, audit trail and answers tell one story")
 	}
@@ -79,6 +79,7 @@ func play(t *testing.T, o round, total int) {
 type tally struct {
 	calls, changes, killed int
 	approvals              int // trials and releases of versions of methods
+	placed                 int // changes of boxes that stand in a factory then
 	answers                map[int]int
 	faults                 map[fault.Kind]int
 }
@@ -126,6 +127,9 @@ func (o round) play(t *testing.T, sum *tally) {
 		if r, ok := e["resource"].(ledger.Item); ok && r["type"] == "production-method-version" &&
 			(e["eventName"] == "ProductionMethodVersionTried" || e["eventName"] == "ProductionMethodVersionReleased") {
 			sum.approvals++
+		}
+		if after, ok := e["after"].(ledger.Item); ok && after["edgeId"] != nil && after["factoryId"] != nil {
+			sum.placed++
 		}
 	}
 	for _, c := range callers.calls {

@@ -83,6 +83,11 @@ var fleet = []Sample{
 			{Name: "new"},
 			{Name: "moved", After: After("put-edge"), With: Values{"channel": "canary"}, Status: http.StatusNoContent},
 		},
+		Also: []Case{
+			{Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","factoryId":"{factoryId}"}`},
+			{Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","factoryId":"{factoryId}"}`},
+			{Body: `{"edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}","factoryId":null}`},
+		},
 	},
 	{
 		Operation: "register-edges", By: Owner, Status: http.StatusOK,
@@ -136,6 +141,7 @@ var fleet = []Sample{
 		Operation: "get-rollout-progress", By: Viewer, After: After("start-rollout"),
 		Defaults: Values{"id": "{rolloutId}"}, Query: "fresh=true",
 		Shows: `{"rolloutId":"{rolloutId}","staged_percent":1}`,
+		Also:  []Case{{Query: "by=factory"}},
 	},
 	{
 		Operation: "list-rollout-history", By: Viewer, After: After("get-rollout-progress"),

@@ -36,6 +36,10 @@ func (r Row) Name() string {
 func (r Row) Prepare(w *World) (Request, int, error) {
 	s := samples.Session{Values: samples.Fresh(w.Name), Name: w.Name, Do: func(c samples.Call) (http.Header, error) {
 		a, err := w.Must(request(c))
+		// On a busy machine a poll may not be recorded in time. It has no receipt then, and a box polls again.
+		for try := 0; err == nil && c.Operation == "get-manifest" && a.Header.Get("ETag") == "" && try < 20; try++ {
+			a, err = w.Must(request(c))
+		}
 		return a.Header, err
 	}}
 	c, err := s.Prepare(r.Operation, r.Case)

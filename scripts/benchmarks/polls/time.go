@@ -46,7 +46,7 @@ func timeAndBytes(ctx context.Context, functions string) error {
 		}
 		return nil
 	}
-	fmt.Printf("Polls of warm processes on the embedded store, %d each.\n\n", pollsTimed)
+	fmt.Printf("Polls of warm processes without a receipt (200) on the embedded store, %d each.\n\n", pollsTimed)
 	fmt.Println("| what | at once | polls a second | p50, ms | p99, ms |")
 	fmt.Println("|---|---|---|---|---|")
 	for _, way := range []struct {

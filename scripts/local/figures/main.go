@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -26,23 +27,25 @@ type metadata struct {
 }
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	if err := run(os.Stdout, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}
 }
 
-func run(files []string) error {
+// run writes two tables of the templates in the files: how large each is, and what they suppress together.
+func run(out io.Writer, files []string) error {
+	var b strings.Builder
 	suppressed := map[string]int{}
-	fmt.Println("| settings | template | resources | parameters | bytes | suppressions |")
-	fmt.Println("|---|---|--:|--:|--:|--:|")
+	fmt.Fprintln(&b, "| settings | template | resources | parameters | bytes | suppressions |")
+	fmt.Fprintln(&b, "|---|---|--:|--:|--:|--:|")
 	for _, file := range files {
-		b, err := os.ReadFile(file) //nolint:gosec // whoever calls the command names the files
+		text, err := os.ReadFile(file) //nolint:gosec // whoever calls the command names the files
 		if err != nil {
 			return err
 		}
 		var t template
-		if err := json.Unmarshal(b, &t); err != nil {
+		if err := json.Unmarshal(text, &t); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		rules := t.Metadata.Nag.Rules
@@ -52,12 +55,13 @@ func run(files []string) error {
 		for _, r := range rules {
 			suppressed[r.ID+": "+r.Reason]++
 		}
-		fmt.Printf("| %s | %s | %d | %d | %d | %d |\n", filepath.Base(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".template.json"),
-			len(t.Resources), len(t.Parameters), len(b), len(rules))
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d |\n", filepath.Base(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".template.json"),
+			len(t.Resources), len(t.Parameters), len(text), len(rules))
 	}
-	fmt.Print("\nSuppressed, with how often in all of them together:\n\n")
+	fmt.Fprint(&b, "\nSuppressed, with how often in all of them together:\n\n")
 	for _, what := range slices.Sorted(maps.Keys(suppressed)) {
-		fmt.Printf("- %d × %s\n", suppressed[what], what)
+		fmt.Fprintf(&b, "- %d × %s\n", suppressed[what], what)
 	}
-	return nil
+	_, err := io.WriteString(out, b.String())
+	return err
 }

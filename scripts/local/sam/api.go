@@ -18,8 +18,8 @@ import (
 	"wavegate/shared/operations"
 )
 
-// startTimeout bounds SAM's start, which reads the template and makes no container yet.
-const startTimeout = 2 * time.Minute
+// startTimeout bounds SAM's start, with all its containers where they are made before the first call.
+const startTimeout = 10 * time.Minute
 
 // An api is a running `sam local start-api`.
 type api struct {
@@ -28,8 +28,16 @@ type api struct {
 	ended chan struct{}
 }
 
-// startAPI runs SAM on a port and waits until it answers. Containers are kept warm, one a function.
-func (e *environment) startAPI(ctx context.Context) (*api, error) {
+// When SAM makes the container of a function, which is kept then. SAM sends a call to a new container when Docker
+// takes connections for it, tries three times at once, and answers 502 if the container is not ready by then. So on a busy
+// machine tests need containers that are there before the first call.
+const (
+	atFirstCall = "LAZY"
+	atStart     = "EAGER"
+)
+
+// startAPI runs SAM on a port and waits until it answers.
+func (e *environment) startAPI(ctx context.Context, containers string) (*api, error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
@@ -41,7 +49,7 @@ func (e *environment) startAPI(ctx context.Context) (*api, error) {
 		cancel()
 		return nil, err
 	}
-	c := e.sam(ctx, log, append([]string{"local", "start-api", "--host", "127.0.0.1", "--port", port, "--warm-containers", "LAZY"}, e.flags()...)...)
+	c := e.sam(ctx, log, append([]string{"local", "start-api", "--host", "127.0.0.1", "--port", port, "--warm-containers", containers}, e.flags()...)...)
 	c.Stderr = log
 	if err := c.Start(); err != nil {
 		cancel()

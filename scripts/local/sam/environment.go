@@ -187,6 +187,11 @@ func (e *environment) sam(ctx context.Context, out io.Writer, arguments ...strin
 	return c
 }
 
+// invoke is a call of SAM that gives one event to one function.
+func (e *environment) invoke(ctx context.Context, out io.Writer, function, event string) *exec.Cmd {
+	return e.sam(ctx, out, append([]string{"local", "invoke", function, "--event", event}, e.flags()...)...)
+}
+
 // quiet leaves out what SAM says about every resource that is no function.
 type quiet struct{ to io.Writer }
 

@@ -38,13 +38,18 @@ func run(ctx context.Context, arguments []string) error {
 		_, err := findTools(ctx)
 		return err
 	case command == "serve" && len(arguments) == 0:
-		return serve(ctx, func(url string) error {
+		return serve(ctx, atFirstCall, func(_ *environment, url string) error {
 			fmt.Printf("ready %s\n", url)
 			<-ctx.Done()
 			return nil
 		})
 	case command == "test" && len(arguments) == 0:
-		return serve(ctx, func(url string) error { return test(ctx, url) })
+		return serve(ctx, atStart, func(e *environment, url string) error {
+			if err := test(ctx, url); err != nil {
+				return err
+			}
+			return e.testTasks(ctx)
+		})
 	case command == "invoke" && len(arguments) == 1:
 		return invoke(ctx, arguments[0])
 	}
@@ -52,7 +57,7 @@ func run(ctx context.Context, arguments []string) error {
 }
 
 // serve starts the API and ends it when use returns.
-func serve(ctx context.Context, use func(url string) error) error {
+func serve(ctx context.Context, containers string, use func(e *environment, url string) error) error {
 	tools, err := findTools(ctx)
 	if err != nil {
 		return err
@@ -62,12 +67,12 @@ func serve(ctx context.Context, use func(url string) error) error {
 		return err
 	}
 	defer e.close()
-	api, err := e.startAPI(ctx)
+	api, err := e.startAPI(ctx, containers)
 	if err != nil {
 		return err
 	}
 	defer api.stop()
-	return use(api.url)
+	return use(e, api.url)
 }
 
 // invoke gives one event to the function that is meant by it.
@@ -85,5 +90,5 @@ func invoke(ctx context.Context, event string) error {
 		return err
 	}
 	defer e.close()
-	return e.sam(ctx, os.Stdout, append([]string{"local", "invoke", function, "--event", file}, e.flags()...)...).Run()
+	return e.invoke(ctx, os.Stdout, function, file).Run()
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A History is the calls of some clients about one channel and their answers.
+// A History is the calls of some clients about one channel, or one box, and their answers.
 type History struct {
 	begin time.Time
 
@@ -29,7 +29,7 @@ func (h *History) Call(client int, in Input, do func(Input) Output) Output {
 	out := do(in)
 	ended := int64(time.Since(h.begin))
 	if out.Lost {
-		if in.Action == ReadChannel || in.Action == ReadRollout || in.Action == ReadRow {
+		if in.Action.reads() {
 			return out // a read without an answer tells nothing
 		}
 		ended = math.MaxInt64 // it may yet arrive
@@ -95,6 +95,10 @@ func describe(in Input, out Output) string {
 	add("percent %d", in.Percent)
 	add("status %s", in.Status)
 	add("if revision %d", in.IfMatch)
+	add("to %s", in.Channel)
+	add("running %s", in.Running)
+	add("attempt %d", in.Attempt)
+	add("%s", in.Outcome)
 	if in.IfTag != (Tag{}) {
 		add("if %+v", in.IfTag)
 	}
@@ -110,6 +114,14 @@ func describe(in Input, out Output) string {
 		result = fmt.Sprintf("%+v", out.Rollout)
 	case in.Action == ReadRow:
 		result = fmt.Sprintf("%+v %+v", out.Channel, out.Carried)
+	case in.Action == ReadBox:
+		result = fmt.Sprintf("%+v", out.Box)
+	case in.Action == ReadStanding:
+		result = fmt.Sprintf("%+v", out.Standing)
+	case in.Action == Poll:
+		result = "told " + out.Told
+	case out.GiveUp:
+		result = "give up"
 	case out.Created:
 		result = "created"
 	case in.Action == Start:

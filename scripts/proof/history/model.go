@@ -1,4 +1,4 @@
-// Package history checks short histories of concurrent calls about one release channel for
+// Package history checks short histories of concurrent calls about one release channel, or one box, for
 // linearizability: whether there is one order of the calls, in which each takes effect at one moment
 // between its begin and its answer, that explains every answer. The order is looked for by porcupine.
 //
@@ -33,9 +33,21 @@ const (
 	ReadChannel Action = "read channel"
 	ReadRollout Action = "read rollout"
 	ReadRow     Action = "read row" // the channel's row as polls read it, past the API
+
+	Register     Action = "register" // or move to another channel
+	Retire       Action = "retire"
+	Poll         Action = "poll"
+	Report       Action = "report"
+	ReadBox      Action = "read box"
+	ReadStanding Action = "read standing" // the box's report row, past the API
 )
 
-// An Input is one call about the history's channel.
+// reads tells whether the action changes nothing.
+func (a Action) reads() bool {
+	return slices.Contains([]Action{ReadChannel, ReadRollout, ReadRow, ReadBox, ReadStanding}, a)
+}
+
+// An Input is one call about the history's channel, or its box.
 type Input struct {
 	Action  Action
 	Version string // published, or started to
@@ -43,8 +55,12 @@ type Input struct {
 	Rollout string // moved or read
 	Percent int    // of a move; 0: not sent
 	Status  string // of a move; empty: not sent
-	IfMatch int64  // of a move, a revision; 0: not sent
+	IfMatch int64  // of a move, or of the box, a revision; 0: not sent
 	IfTag   Tag    // of a publication; the zero Tag: not sent
+	Channel string // registered to
+	Running string // polled with
+	Outcome string // reported of Version
+	Attempt int    // reported
 }
 
 // A Tag is what the entity tag of a channel is made of: the channel's revision, and the id and revision of
@@ -66,6 +82,11 @@ type Output struct {
 	Rollout Rollout
 	Carried Carried
 	Tag     Tag // of a channel
+
+	Told     string // the version that a poll was told
+	GiveUp   bool   // a report: no further attempt is to be made
+	Box      Box
+	Standing Standing
 }
 
 // A Channel as it is read; Revision 0: there is none.
@@ -99,6 +120,7 @@ type state struct {
 	Earlier  []string          // versions of earlier rollouts that it remembers
 	Releases map[string]string // version: digest
 	Rollouts map[string]Rollout
+	Box      boxState
 }
 
 func (s state) with(id string, r Rollout) state {
@@ -172,6 +194,8 @@ func (s state) refusals(in Input) []problem.Code {
 		when(s.Channel.Revision == 0, problem.NotFound)
 	case ReadRollout:
 		when(!known, problem.NotFound)
+	default:
+		return s.Box.refusals(in)
 	}
 	return codes
 }
@@ -199,7 +223,7 @@ func (s state) shows(in Input, out Output) bool {
 		}
 		return out.Channel == s.Channel && out.Carried == carried && s.tag().is(out.Tag)
 	}
-	return true
+	return s.Box.shows(in, out)
 }
 
 func (s state) tag() Tag {
@@ -235,7 +259,8 @@ func (s state) apply(in Input, id string) (after state, created bool) {
 	case Move:
 		return s.moved(in), false
 	}
-	return s, false
+	s.Box, created = s.Box.apply(in)
+	return s, created
 }
 
 func (s state) published(in Input) (after state, created bool) {

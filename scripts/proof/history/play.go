@@ -31,18 +31,34 @@ func Play(seed uint64, g Game, service func(Input) Output) *History {
 		opening.call(Input{Action: Publish, Version: versions[0], Digest: digests[0]})
 		opening.call(Input{Action: Start, Version: versions[1]})
 	}
+	g.play(seed, player{history: h, table: t, service: service, channel: Tag{Revision: 2}}, (*player).draw)
+	return h
+}
+
+// PlayBox does the same with calls about one box. In most histories it is registered before the others come.
+func PlayBox(seed uint64, g Game, service func(Input) Output) *History {
+	h := New()
+	opening := &player{history: h, service: service}
+	if seed%5 > 0 {
+		opening.call(Input{Action: Register, Channel: "stable"})
+	}
+	g.play(seed, player{history: h, service: service, box: 1}, (*player).drawBox)
+	return h
+}
+
+// play has all clients make their calls.
+func (g Game) play(seed uint64, like player, draw func(*player) Input) {
 	var clients sync.WaitGroup
 	for i := range g.Clients {
 		clients.Go(func() {
-			p := &player{client: i + 1, history: h, table: t, service: service, random: rand.New(rand.NewPCG(seed, uint64(i)))}
-			p.channel = Tag{Revision: 2}
+			p := like
+			p.client, p.random = i+1, rand.New(rand.NewPCG(seed, uint64(i)))
 			for range g.Calls {
-				p.call(p.draw())
+				p.call(draw(&p))
 			}
 		})
 	}
 	clients.Wait()
-	return h
 }
 
 // A table is what all players know.
@@ -81,6 +97,7 @@ type player struct {
 	// What it last heard of.
 	channel Tag
 	rollout int64
+	box     int64
 }
 
 func (p *player) call(in Input) {
@@ -100,6 +117,27 @@ func (p *player) call(in Input) {
 		}
 	case ReadRollout:
 		p.rollout = out.Rollout.Revision
+	case ReadBox:
+		p.box = out.Box.Revision
+	}
+}
+
+// drawBox draws a call about the box.
+func (p *player) drawBox() Input {
+	switch n := p.random.IntN(100); {
+	case n < 15:
+		return Input{Action: Register, Channel: pick(p, []string{"stable", "stable", "canary"}), IfMatch: p.sometimes(p.box)}
+	case n < 25:
+		return Input{Action: Retire, IfMatch: p.sometimes(p.box)}
+	case n < 50:
+		return Input{Action: Poll, Running: pick(p, []string{"1.0.0", "2.0.0", "2.0.0", "3.0.0"})}
+	case n < 80:
+		return Input{Action: Report, Version: pick(p, []string{"2.0.0", "2.0.0", "3.0.0"}),
+			Attempt: 1 + p.random.IntN(3), Outcome: pick(p, []string{"working", "deferred", "failed"})}
+	case n < 88:
+		return Input{Action: ReadBox}
+	default:
+		return Input{Action: ReadStanding}
 	}
 }
 

@@ -3,6 +3,8 @@ package ratelimit
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +77,35 @@ func TestAdmit_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T) {
 	}
 	if p := problem.From(d.Err()); p.Code != problem.RateLimited || strings.Join(p.Policies, " ") != "org" || p.RetryAfter != d.RetryAfter {
 		t.Errorf("the problem is %+v", p)
+	}
+}
+
+// TestAdmit_PeopleWhoShareALimit_DoNotAllComeBackAtOnce: they are spread over four seconds behind the moment at
+// which a place comes free, within the longest wait of all. A limit of one's own names that moment itself.
+func TestAdmit_PeopleWhoShareALimit_DoNotAllComeBackAtOnce(t *testing.T) {
+	s := newStand(Limits{User: 1000, Organization: 4})
+	for range 4 {
+		s.ask(t, ann, operations.Ordinary)
+	}
+	s.now = s.now.Add(20 * time.Second)
+	waits := map[time.Duration]int{}
+	for range 400 {
+		waits[s.ask(t, bob, operations.Ordinary).RetryAfter]++
+	}
+	least, most := slices.Min(slices.Collect(maps.Keys(waits))), slices.Max(slices.Collect(maps.Keys(waits)))
+	if len(waits) != 4 || most-least != 3*time.Second {
+		t.Errorf("they wait %v", waits)
+	}
+
+	s = newStand(Limits{User: 4, Organization: 1000})
+	own := map[time.Duration]bool{}
+	for n := range 100 {
+		if d := s.ask(t, ann, operations.Ordinary); n >= 4 {
+			own[d.RetryAfter] = true
+		}
+	}
+	if len(own) != 1 {
+		t.Errorf("one's own limit asks for %v", own)
 	}
 }
 

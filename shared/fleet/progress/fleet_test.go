@@ -31,19 +31,43 @@ type faulty struct {
 	mu      sync.Mutex
 	queries int
 	fail    func() error
-	// throttled and lost tell of a put whether it is refused, or made and its answer lost.
-	throttled, lost func() bool
+	// trouble tells what becomes of a write: none, or it is refused, or made and its answer lost.
+	trouble func() trouble
+	// page is the most items that a query returns at once; 0: as many as the store gives.
+	page int32
 }
+
+// A trouble is what becomes of a write.
+type trouble int
+
+const (
+	none trouble = iota
+	refused
+	lost
+)
 
 var errStore = errors.New("the store is in trouble")
 
 func (f *faulty) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	if f.throttled != nil && f.throttled() {
-		return nil, errStore
+	return write(f, func() (*dynamodb.PutItemOutput, error) { return f.API.PutItem(ctx, in, o...) })
+}
+
+func (f *faulty) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	return write(f, func() (*dynamodb.TransactWriteItemsOutput, error) { return f.API.TransactWriteItems(ctx, in, o...) })
+}
+
+func write[Out any](f *faulty, do func() (Out, error)) (out Out, err error) {
+	f.mu.Lock()
+	fate := none
+	if f.trouble != nil {
+		fate = f.trouble()
 	}
-	out, err := f.API.PutItem(ctx, in, o...)
-	if err == nil && f.lost != nil && f.lost() {
-		return nil, errStore
+	f.mu.Unlock()
+	if fate == refused {
+		return out, errStore
+	}
+	if out, err = do(); err == nil && fate == lost {
+		err = errStore
 	}
 	return out, err
 }
@@ -53,6 +77,9 @@ func (f *faulty) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*
 	f.queries++
 	fail := f.fail
 	f.mu.Unlock()
+	if f.page > 0 {
+		in.Limit = &f.page
+	}
 	if fail != nil {
 		if err := fail(); err != nil {
 			return nil, err

@@ -25,7 +25,10 @@ const (
 )
 
 // references lists the stores that run elsewhere, by the names of their subtests.
-var references = []struct{ name, variable string }{{"reference", Reference}, {"ministack", Ministack}}
+var references = []struct{ name, variable string }{{"reference", Reference}, {ministack, Ministack}}
+
+// ministack is the name of its subtests.
+const ministack = "ministack"
 
 // start names the tables for this process and creates them in the references, once a test binary.
 var start = sync.OnceValue(func() error {
