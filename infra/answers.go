@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +22,8 @@ import (
 type mock struct {
 	status  int
 	headers map[string]string // as mappings: a text stands in single quotes
-	// body is a template, and kind names it: mocks of one kind have the same.
+	// body is a template, and kind names it: mocks of one kind have the same. One without a kind is the only
+	// one, and may hold what only a deploy knows.
 	body, kind string
 	// dynamic are headers that the body's template sets.
 	dynamic []string
@@ -37,6 +39,10 @@ func (s *service) mocked(m mock) method {
 		declared[name] = map[string]any{"schema": map[string]any{"type": "string"}}
 		parameters["method.response.header."+name] = value
 	}
+	template := m.body
+	if m.kind != "" {
+		template = s.shared(m.kind, m.body)
+	}
 	for _, name := range m.dynamic {
 		declared[name] = map[string]any{"schema": map[string]any{"type": "string"}}
 	}
@@ -48,7 +54,7 @@ func (s *service) mocked(m mock) method {
 			ContentHandling:  "CONVERT_TO_TEXT",
 			RequestTemplates: map[string]string{"application/json": `{"statusCode": ` + status + `}`},
 			Responses: map[string]mockResponse{"default": {
-				StatusCode: status, Parameters: parameters, Templates: map[string]string{"application/json": s.shared(m.kind, m.body)},
+				StatusCode: status, Parameters: parameters, Templates: map[string]string{"application/json": template},
 			}},
 		},
 	}
@@ -67,6 +73,7 @@ func (s *service) shared(name, text string) string {
 // mocks are the methods that the gateway answers itself, by path and method:
 //
 //   - OPTIONS of every operation's path, where pages of other origins may call;
+//   - how people log in;
 //   - 405 for the other methods of the paths that exist;
 //   - 404 for the parts that lead to them, and for everything else. Left to itself API Gateway takes the
 //     token of such a call for one of AWS's own signatures, and answers 403.
@@ -98,6 +105,9 @@ func (s *service) mocks() map[string]map[string]mock {
 			set(op.Path, "OPTIONS", s.preflight())
 		}
 	}
+	if s.login != nil {
+		set(operations.LoginPath, http.MethodGet, s.login.loginAnswer())
+	}
 	return mocks
 }
 
@@ -116,6 +126,9 @@ func (s *service) methods() map[string][]string {
 		for _, path := range operations.DocsPaths {
 			methods[path] = []string{"GET"}
 		}
+	}
+	if s.login != nil {
+		methods[operations.LoginPath] = []string{"GET"}
 	}
 	return methods
 }

@@ -78,27 +78,25 @@ func (p part) addUserPool() *poolRef {
 	return &poolRef{id: pool.UserPoolId(), url: pool.UserPoolProviderUrl(), trigger: trigger.FunctionName()}
 }
 
-// addPoolClient makes the client that people log in with, and gives what the authorizer has to know of
-// the pool.
+// addPoolClient makes the clients that people log in with, by their passwords or with a browser, and gives what
+// the authorizer has to know of the pool.
 func (s *service) addPoolClient(pool poolRef) map[string]any {
+	people := awscognito.UserPool_FromUserPoolId(s.stack, jsii.String("pool"), pool.id)
 	client := awscognito.NewUserPoolClient(s.stack, jsii.String("client"), &awscognito.UserPoolClientProps{
-		UserPool:                   awscognito.UserPool_FromUserPoolId(s.stack, jsii.String("pool"), pool.id),
+		UserPool:                   people,
 		AuthFlows:                  &awscognito.AuthFlow{UserSrp: jsii.Bool(true), UserPassword: jsii.Bool(true)},
 		DisableOAuth:               jsii.Bool(true),
 		EnableTokenRevocation:      jsii.Bool(true),
 		PreventUserExistenceErrors: jsii.Bool(true),
 		AccessTokenValidity:        awscdk.Duration_Hours(jsii.Number(1)),
 		RefreshTokenValidity:       awscdk.Duration_Hours(jsii.Number(12)),
-		// Naming what a person may change keeps them from changing their organization, and the name that
-		// they sign production methods with.
-		WriteAttributes: awscognito.NewClientAttributes().WithStandardAttributes(&awscognito.StandardAttributesMask{
-			Email: jsii.Bool(true),
-		}),
+		WriteAttributes:            ownAttributes(),
 	})
-	s.output("UserPoolClientId", "The client that people log in with", client.UserPoolClientId())
+	operator := s.addLogin(pool, people)
+	s.output("UserPoolClientId", "The client that people log in with by their passwords", client.UserPoolClientId())
 	return map[string]any{
 		"issuer":    pool.url,
-		"clientIds": []any{client.UserPoolClientId()},
+		"clientIds": []any{client.UserPoolClientId(), operator.UserPoolClientId()},
 		"jwksUrl":   *pool.url + "/.well-known/jwks.json",
 		// The names that the pre-token-generation function writes.
 		"organizationClaim": "org",

@@ -49,7 +49,7 @@ func trusted(t *testing.T, template template) []token.Issuer {
 		setting = strings.ReplaceAll(setting, "${"+id+".ProviderURL}", "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE")
 	}
 	for id := range template.of("AWS::Cognito::UserPoolClient") {
-		setting = strings.ReplaceAll(setting, "${"+id+"}", "1example23456789")
+		setting = strings.ReplaceAll(setting, "${"+id+"}", "1example-"+strings.ToLower(id[:6]))
 	}
 	issuers, err := token.ParseIssuers(setting)
 	if err != nil {
@@ -61,7 +61,7 @@ func trusted(t *testing.T, template template) []token.Issuer {
 func TestIdentity_WithNoIssuerGiven_TheAuthorizerTrustsThePoolForPeople(t *testing.T) {
 	issuers := trusted(t, dev().template)
 	if len(issuers) != 1 || issuers[0].Name != "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE" ||
-		issuers[0].JWKSURL != issuers[0].Name+"/.well-known/jwks.json" || !slices.Equal(issuers[0].ClientIDs, []string{"1example23456789"}) ||
+		issuers[0].JWKSURL != issuers[0].Name+"/.well-known/jwks.json" || !slices.Equal(issuers[0].ClientIDs, []string{"1example-client", "1example-operat"}) ||
 		slices.Contains(issuers[0].Grants, auth.Edge) || len(issuers[0].Grants) != len(auth.Roles)-1 {
 		t.Errorf("the authorizer trusts %+v", issuers)
 	}

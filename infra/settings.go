@@ -53,6 +53,8 @@ type Settings struct {
 	Issuers []map[string]any
 	// peopleElsewhere tells that one of them may grant a person's role.
 	peopleElsewhere bool
+	// Login is how people log in with a browser where the stack has no pool for them; nil: the API does not say.
+	Login *Login
 	// RequireMFA makes people of the stack's own pool log in with a second factor.
 	RequireMFA bool
 	// Docs makes the API serve its contract, and the page that shows it, to anyone.
@@ -152,6 +154,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		StoreEndpoint:       r.text("storeEndpoint", ""),
 	}
 	s.Issuers, s.fleetIssuers, s.peopleElsewhere = issuers(r)
+	s.Login = readLogin(r)
 	s.check(r)
 	s.checkPlace(r)
 	s.Domain.check(r, s)
@@ -179,6 +182,9 @@ func (s Settings) check(r *reader) {
 		if !isOrigin(o) {
 			r.fault("origins: %q is no origin as browsers send it: give scheme, host and port alone, in lower case, without the port that goes without saying and without wildcards, over https unless it is localhost", o)
 		}
+	}
+	if s.Login != nil && s.OwnUserPool() {
+		r.fault("login: the stack's own pool says how people log in; give it with an issuer of people")
 	}
 	if err := s.Limits.Validate(); err != nil {
 		r.fault("%s", strings.ReplaceAll(err.Error(), "\n", "\n  "))

@@ -34,6 +34,7 @@ type service struct {
 	api       awsapigateway.SpecRestApi
 	access    awslogs.LogGroup  // the access logs
 	texts     awscdk.CfnMapping // what many methods of the API answer
+	login     *Login            // how people log in; nil: that is not known
 }
 
 // NewStacks defines the stage as two stacks: one with what holds data, and the service, which can be
@@ -91,7 +92,7 @@ func newPart(app constructs.Construct, name, description string, settings Settin
 // addService makes everything that answers calls.
 func addService(p part, held held, table []operations.Operation) {
 	s := &service{
-		part: p, rows: table, held: held,
+		part: p, rows: table, held: held, login: p.settings.Login,
 		functions: map[string]awslambda.Function{},
 		logs:      map[string]awslogs.LogGroup{},
 		memory:    map[string]float64{},

@@ -20,17 +20,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	issuers := edge.ReadIssuers(env.Settings)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId", value.Name)
-		body := c.Body()
-		assignment := edge.Assignment{
-			EdgeType:       body.Text("edgeType", value.Name),
-			Channel:        body.Text("channel", value.Name),
-			OrganizationID: body.Text("organizationId", value.Name),
-			FactoryID:      body.ClearableText("factoryId", value.Slug),
-			Issuer:         body.ClearableText("issuer", value.ID),
-		}
-		if issuer := assignment.Issuer; issuer != nil && *issuer != "" && !issuers.Include(*issuer) {
-			body.Fault("issuer", "unknown", "must be an issuer whose tokens the service takes for boxes")
-		}
+		assignment := edge.ReadAssignment(c.Body(), issuers)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -52,6 +52,11 @@ func TestREADME_FairUse_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t, withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient()), "README.md", "Fair use")
 }
 
+// TestREADME_Command_IsAsPrinted does so with the operator's command.
+func TestREADME_Command_IsAsPrinted(t *testing.T) {
+	typeSession(t, newReader(t), "README.md", "The operator's command")
+}
+
 // TestProduction_Session_IsAsPrinted does so with the life of a production method.
 func TestProduction_Session_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t), "shared/production/README.md", "A method from draft to recall")
@@ -89,7 +94,7 @@ func typeSession(t *testing.T, by reader, page, section string) {
 	}
 	shell := exec.CommandContext(t.Context(), "sh")
 	shell.Dir = filepath.Join("..", "..")
-	shell.Env = append(os.Environ(), "WAVEGATE_DEV_DIR="+by.keys)
+	shell.Env = append(os.Environ(), "WAVEGATE_DEV_DIR="+by.keys, "WAVEGATE_CONFIG_DIR="+by.keys)
 	shell.Stdin = strings.NewReader(script.String())
 	shell.Stderr = t.Output()
 	out, err := shell.Output()

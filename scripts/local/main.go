@@ -71,6 +71,7 @@ const hints = `
   token=$(./scripts/token --user ann --org acme --role platform_owner)
   curl -H "Authorization: Bearer $token" %[1]s/api/ota/release-channels/gateway-x/stable
   curl -H "Authorization: Bearer $token" %[1]s/api/factories/munich-1
+  ./scripts/wavegate login %[1]s --as ann && ./scripts/wavegate status
 
 The contract is at %[1]s/openapi.yaml and, to be read by people, at %[1]s/docs
 `

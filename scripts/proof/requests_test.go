@@ -120,6 +120,7 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 	v := samples.Fixed()
 	v["organization"], v["user"] = organization, "mara-"+one(d, organizations)
 	v["edgeType"], v["channel"], v["edgeId"] = one(d, edgeTypes), one(d, channels), fmt.Sprintf("edge-%d", d.IntN(4))
+	v["neighbour"] = fmt.Sprintf("edge-%d", d.IntN(4)) // one in four batches names a box twice
 	v["version"], v["target"] = one(d, versions), one(d, versions)
 	v["sha256"] = strings.Repeat("ab"[:1+d.IntN(12)/11], 64)[:64] // one in twelve has other bytes
 	v["percent"], v["end"], v["status"] = one(d, percents), one(d, ends), one(d, append(ends, "active"))

@@ -2,6 +2,8 @@ package samples
 
 import (
 	"net/http"
+	"strconv"
+	"strings"
 
 	"wavegate/shared/access/auth"
 )
@@ -133,6 +135,18 @@ var fleet = []Sample{
 		},
 	},
 	{
+		Operation: "register-edges", By: Owner, Status: http.StatusOK,
+		Defaults: Values{"neighbour": "{edgeId}-b"},
+		Body:     batch("{edgeId}", "{neighbour}"),
+		About:    About{"edge", "{edgeId}"},
+		Shows:    `{"registered":2,"reassigned":0,"unchanged":0}`,
+		Cases: []Case{
+			{Name: "2 new"},
+			{Name: "2 there already", After: After("register-edges")},
+			{Name: "30 new", Body: batch(thirty()...)},
+		},
+	},
+	{
 		Operation: "delete-edge", By: Owner, After: After("put-edge"),
 		About: About{"edge", "{edgeId}"},
 	},
@@ -199,11 +213,29 @@ var fleet = []Sample{
 	},
 }
 
-// offered are the calls by which a box is offered the version of its channel.
 // second is a platform owner who approves what another one started.
 var second = Caller{"otto", "wavegate", auth.PlatformOwner}
 
 // before100 is a policy that wants a second person before everyone is reached.
 var before100 = Values{"before": `,"approvals":{"before":[100]}`}
 
+// offered are the calls by which a box is offered the version of its channel.
 var offered = []Step{{Operation: "publish-release"}, {Operation: "put-edge"}, {"get-manifest", Values{"installed": "0.9.0"}}}
+
+// batch is the body that registers boxes on one channel.
+func batch(ids ...string) string {
+	boxes := make([]string, len(ids))
+	for i, id := range ids {
+		boxes[i] = `{"edgeId":"` + id + `","edgeType":"{edgeType}","channel":"{channel}","organizationId":"{organization}"}`
+	}
+	return `{"edges":[` + strings.Join(boxes, ",") + `]}`
+}
+
+// thirty are the ids of a full batch.
+func thirty() []string {
+	ids := make([]string, 30)
+	for i := range ids {
+		ids[i] = "{edgeId}-" + strconv.Itoa(i)
+	}
+	return ids
+}

@@ -92,11 +92,14 @@ func documentedInputs(item *openapi3.PathItem, op *openapi3.Operation) (map[stri
 	return inputs, nil
 }
 
-// documentFields adds the fields of an object, and those of the objects in it.
+// documentFields adds the fields of an object, and those of the objects and lists of objects in it.
 func documentFields(inputs map[string]documented, prefix string, object *openapi3.Schema) {
 	for name, field := range object.Properties {
 		inputs[prefix+name] = documented{field.Value, slices.Contains(object.Required, name)}
 		documentFields(inputs, prefix+name+".", field.Value)
+		if field.Value.Items != nil {
+			documentFields(inputs, prefix+name+"[].", field.Value.Items.Value)
+		}
 	}
 }
 
@@ -144,6 +147,14 @@ func ruleDifferences(s *openapi3.Schema, in input) []string {
 	switch {
 	case in.in == "header":
 		return nil // what headers may hold is compared below
+	case in.object && in.list:
+		if !s.Type.Is(openapi3.TypeArray) || int64(s.MinItems) != in.least || s.MaxItems == nil || int64(*s.MaxItems) != in.most {
+			return []string{fmt.Sprintf("is no list of %d to %d elements", in.least, in.most)}
+		}
+		if has := s.Items.Value.AdditionalProperties.Has; !s.Items.Value.Type.Is(openapi3.TypeObject) || has == nil || *has {
+			return []string{"is no list of objects without further fields"}
+		}
+		return nil
 	case in.object:
 		if has := s.AdditionalProperties.Has; !s.Type.Is(openapi3.TypeObject) || has == nil || *has {
 			return []string{"is no object without further fields"}

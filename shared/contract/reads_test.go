@@ -94,7 +94,24 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		w.inside = name(0) + "."
 		w.block(inside.Body, in)
 		w.inside, w.followed[inside] = was, true
-	case "Err", "Fault", "Missing", "BoundBody", "Refuse", "Revision", "Check", "NotModified", "Of":
+	case "Objects":
+		w.found.inputs = append(w.found.inputs, input{in: "body", name: name(0), rule: rule{object: true, list: true, least: bound(1), most: bound(2)}})
+		inside, ok := call.Args[3].(*ast.FuncLit)
+		if !ok {
+			w.fault("%s(%q): the function is not written out", method, name(0))
+			return
+		}
+		was := w.inside
+		w.inside = name(0) + "[]."
+		w.block(inside.Body, in)
+		w.inside, w.followed[inside] = was, true
+	case "Missing":
+		for i, one := range w.found.inputs {
+			if one.in == "body" && one.name == name(0) && one.object && one.list {
+				w.found.inputs[i].required = true
+			}
+		}
+	case "Err", "Fault", "BoundBody", "Refuse", "Revision", "Check", "NotModified", "Of":
 	default:
 		w.fault("request.%s is new to this test; say here what it reads", method)
 	}

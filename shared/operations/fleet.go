@@ -83,6 +83,19 @@ var fleet = []Operation{
 		},
 	},
 	{
+		ID: "register-edges", Summary: "Register up to 30 boxes, or move them",
+		Method: http.MethodPost, Path: "/api/edges",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory, MaxBody: 64 << 10,
+		Settings: []setting.Name{setting.FleetIssuers, setting.ReportShards},
+		Grants: []Grant{
+			may(dynamo.Edges, dynamo.Get, dynamo.Put),
+			may(dynamo.Reports, dynamo.Get, dynamo.Put),
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Idempotency, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
 		ID: "delete-edge", Summary: "Retire a box",
 		Method: http.MethodDelete, Path: "/api/edges/{edgeId}",
 		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,

@@ -77,6 +77,10 @@ const Docs = "docs"
 // DocsPaths are its paths.
 var DocsPaths = []string{"/docs", "/docs/redoc.js", "/openapi.yaml"}
 
+// LoginPath answers anyone with how people log in: a JSON object of the issuer, its authorizationEndpoint and
+// tokenEndpoint, and the clientId and scope to log in with. The gateway answers by itself.
+const LoginPath = "/console/config.json"
+
 // What the functions that are no operations get. The authorizer may have to fetch an issuer's keys,
 // for which it has two seconds; Cognito waits five seconds for a trigger.
 const (

@@ -54,6 +54,9 @@ func newTable(o Options) table {
 			add(operations.Operation{ID: operations.Docs, Method: http.MethodGet, Path: path}, o.Docs, true)
 		}
 	}
+	if o.Login != nil {
+		add(operations.Operation{ID: "login", Method: http.MethodGet, Path: operations.LoginPath}, o.Login, true)
+	}
 	slices.SortStableFunc(t, func(a, b route) int {
 		byKind := slices.CompareFunc(a.segments, b.segments, func(x, y string) int { return cmp.Compare(kind(x), kind(y)) })
 		if byKind != 0 {

@@ -213,7 +213,12 @@ func (s *Service) listen(o Options) error {
 	if err != nil {
 		return err
 	}
+	login, err := s.startLogin()
+	if err != nil {
+		return err
+	}
 	s.Gateway = gateway.New(gateway.Options{
+		Login:      login,
 		Operations: o.Operations,
 		Functions:  func(id string) gateway.Invoker { return o.Account.Caller(s.functions[id]) },
 		Authorizer: o.Account.Caller(s.functions[operations.Authorizer]),

@@ -36,6 +36,8 @@ func (b Books) Explain(calls []Call) []string {
 	x.keys(calls)
 	for _, c := range calls {
 		switch {
+		case c.batches():
+			x.batch(c, calls)
 		case c.Operation == "get-manifest":
 			x.poll(c)
 		case c.Operation == "put-update-report":
@@ -83,6 +85,10 @@ func (x *explainer) changes() {
 		}
 		if !c.done() && !c.unknown() {
 			x.add("%s was refused, but made %s of %s", c, events[0].Name, events[0].Resource)
+		}
+		if c.batches() {
+			x.batchChanges(c, events)
+			continue
 		}
 		own := 0
 		for _, e := range events {
@@ -198,12 +204,16 @@ func (x *explainer) keys(calls []Call) {
 			continue
 		}
 		u := use{c.Issuer, c.User, c.Organization, c.Path, c.Key}
-		made[u] += len(x.made[c.RequestID])
+		changes, answer := len(x.made[c.RequestID]), c.Location
+		if c.batches() {
+			changes, answer = min(changes, 1), string(c.Answer)
+		}
+		made[u] += changes
 		if c.done() {
 			if told[u] == nil {
 				told[u] = map[string]bool{}
 			}
-			told[u][c.Location] = true
+			told[u][answer] = true
 		}
 	}
 	for u, n := range made {
@@ -211,7 +221,7 @@ func (x *explainer) keys(calls []Call) {
 			x.add("the key %q of %s on %s made %d things", u.key, u.user, u.path, n)
 		}
 		if len(told[u]) > 1 {
-			x.add("the key %q of %s on %s was answered with %d locations", u.key, u.user, u.path, len(told[u]))
+			x.add("the key %q of %s on %s was answered in %d ways", u.key, u.user, u.path, len(told[u]))
 		}
 	}
 }

@@ -66,6 +66,12 @@ func (a Assignment) factory(was Edge) string {
 	return ""
 }
 
+// The events of an assignment.
+const (
+	registered = "EdgeRegistered"
+	reassigned = "EdgeReassigned"
+)
+
 // assign decides what an assignment makes of a box: its next state and the event that tells of it; no
 // event where nothing changes.
 func (e Edge) assign(id string, a Assignment, at time.Time) (next Edge, event string) {
@@ -77,9 +83,9 @@ func (e Edge) assign(id string, a Assignment, at time.Time) (next Edge, event st
 	if next == e {
 		return e, ""
 	}
-	event = "EdgeReassigned"
+	event = reassigned
 	if !e.exists() {
-		next.CreatedAt, event = at, "EdgeRegistered"
+		next.CreatedAt, event = at, registered
 	}
 	next.UpdatedAt = at
 	next.Revision++

@@ -15,15 +15,17 @@ import (
 type Filter struct {
 	EdgeType, Channel string
 	OrganizationID    string
+	IDPrefix          string // what the ids begin with; empty: anything
 }
 
-// FilterOf reads the query parameters edgeType with channel, or organizationId.
+// FilterOf reads the query parameters edgeType with channel, or organizationId, and idPrefix.
 func FilterOf(in *request.Input) Filter {
 	var f Filter
 	var byType, byChannel, byOrganization bool
 	f.EdgeType, byType = in.Query("edgeType", value.Name)
 	f.Channel, byChannel = in.Query("channel", value.Name)
 	f.OrganizationID, byOrganization = in.Query("organizationId", value.Name)
+	f.IDPrefix, _ = in.Query("idPrefix", value.Name) // what a name begins with is a name
 	switch {
 	case byOrganization && (byType || byChannel):
 		in.Fault("organizationId", "exclusive", "must not stand beside edgeType and channel")
@@ -39,10 +41,17 @@ func FilterOf(in *request.Input) Filter {
 
 // Values is the filter as query parameters.
 func (f Filter) Values() url.Values {
+	v := url.Values{}
 	if f.OrganizationID != "" {
-		return url.Values{"organizationId": {f.OrganizationID}}
+		v.Set("organizationId", f.OrganizationID)
+	} else {
+		v.Set("edgeType", f.EdgeType)
+		v.Set("channel", f.Channel)
 	}
-	return url.Values{"edgeType": {f.EdgeType}, "channel": {f.Channel}}
+	if f.IDPrefix != "" {
+		v.Set("idPrefix", f.IDPrefix)
+	}
+	return v
 }
 
 // List returns boxes in the byte order of their ids. It goes by a global index, so a change shows after
@@ -54,6 +63,9 @@ func (s *Store) List(ctx context.Context, f Filter, w dynamo.Window) (dynamo.Pag
 	by := dynamo.Selection{Table: dynamo.Edges, Index: "byChannel", Partition: release.Pair(f.EdgeType, f.Channel)}
 	if f.OrganizationID != "" {
 		by.Index, by.Partition = "byOrganization", f.OrganizationID
+	}
+	if f.IDPrefix != "" {
+		by.Least, by.Most = f.IDPrefix, f.IDPrefix+"~" // ~ comes after every character of a name
 	}
 	return dynamo.List[Edge](ctx, s.db, by, w)
 }

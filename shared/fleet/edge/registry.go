@@ -46,12 +46,17 @@ func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, whe
 func (r *Registry) change(ctx context.Context, from audit.Origin, id string, when request.Preconditions,
 	rule change.Rule[Edge], beside ...func(context.Context) error) (created bool, err error) {
 	var row report.Row
-	k := kind
-	k.Along = func(next Edge) []dynamo.Part {
-		return []dynamo.Part{r.reports.Part(row, row.Registered(next.registration()))}
-	}
-	return change.Put(ctx, r.db, from, k, key(id), when, rule, append(beside, func(ctx context.Context) (err error) {
+	return change.Put(ctx, r.db, from, r.along(&row), key(id), when, rule, append(beside, func(ctx context.Context) (err error) {
 		row, err = r.reports.Get(ctx, id)
 		return err
 	})...)
+}
+
+// along is the kind of a box whose report row is written with it. The row is read before the box is recorded.
+func (r *Registry) along(row *report.Row) change.Kind[Edge] {
+	k := kind
+	k.Along = func(next Edge) []dynamo.Part {
+		return []dynamo.Part{r.reports.Part(*row, row.Registered(next.registration()))}
+	}
+	return k
 }

@@ -2,6 +2,7 @@ package factory
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"wavegate/shared/access/auth"
@@ -63,6 +64,43 @@ func (s *Store) Of(ctx context.Context, organizationID, id string) error {
 		return problem.New(problem.FactoryNotInOrganization, "Organization %s has no factory %s.", organizationID, id)
 	}
 	return err
+}
+
+// A Named is a factory that an element of a list names for an organization; the zero Named names none.
+type Named struct{ OrganizationID, FactoryID string }
+
+// OfAll is Of for a list: the refusal has a fault for each element that names a factory which its organization
+// does not have. list is the JSON pointer of the list, and elements name the factory as "factoryId". Each
+// factory is read once.
+func (s *Store) OfAll(ctx context.Context, list string, named []Named) (refusal, err error) {
+	known, reads := map[string]*Factory{}, []func(context.Context) error(nil)
+	for _, n := range named {
+		if n.FactoryID == "" || known[n.FactoryID] != nil {
+			continue
+		}
+		f := new(Factory)
+		known[n.FactoryID] = f
+		reads = append(reads, func(ctx context.Context) (err error) {
+			*f, err = s.find(ctx, n.FactoryID)
+			return err
+		})
+	}
+	if err := dynamo.Together(ctx, reads...); err != nil {
+		return nil, err
+	}
+	var faults []problem.Fault
+	for i, n := range named {
+		if f := known[n.FactoryID]; f != nil && (f.Revision == 0 || f.OrganizationID != n.OrganizationID) {
+			faults = append(faults, problem.Fault{Pointer: list + "/" + strconv.Itoa(i) + "/factoryId", Code: "unknown",
+				Detail: "must be a factory of organization " + n.OrganizationID})
+		}
+	}
+	if len(faults) == 0 {
+		return nil, nil
+	}
+	p := problem.New(problem.FactoryNotInOrganization, "%d of the boxes name a factory that their organization does not have; see errors.", len(faults))
+	p.Faults = faults
+	return p, nil
 }
 
 // Put registers a factory or renames it, and tells whether it is new. It returns CONFLICT for another

@@ -1,0 +1,43 @@
+// Command register-edges registers up to 30 boxes, or moves them, in one transaction: 200 with how many were
+// new, moved and left as they were. See put-edge for what is said of each box.
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/trail/idempotency"
+)
+
+func main() { function.Run("register-edges", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	edges, factories := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)), factory.NewStore(env.DB)
+	issuers := edge.ReadIssuers(env.Settings)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		batch := edge.ReadBatch(c.Body(), issuers)
+		key := c.IdempotencyKey()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		claim, err := idempotency.Of(c.Caller, "register-edges", "/api/edges", key, batch)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		named := make([]factory.Named, len(batch))
+		for i, m := range batch {
+			if m.FactoryID != nil {
+				named[i] = factory.Named{OrganizationID: m.OrganizationID, FactoryID: *m.FactoryID}
+			}
+		}
+		tally, err := edges.PutAll(c.Context(), c.Origin(), batch, claim, func(ctx context.Context) (refusal, err error) {
+			return factories.OfAll(ctx, "/edges", named)
+		})
+		return lambdahttp.Answer{Status: http.StatusOK, Body: tally}, err
+	}
+}

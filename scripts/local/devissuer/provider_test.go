@@ -1,0 +1,211 @@
+package devissuer_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/local/devissuer"
+)
+
+const verifier = "a-verifier-of-at-least-forty-three-characters"
+
+// login is a provider and a browser that follows no redirect.
+type login struct {
+	*testing.T
+	issuers *devissuer.Issuers
+	url     string
+	client  *http.Client
+}
+
+func newLogin(t *testing.T) login {
+	t.Helper()
+	issuers := load(t, t.TempDir())
+	server := httptest.NewUnstartedServer(nil)
+	server.Config.Handler = issuers.Provider("http://" + server.Listener.Addr().String()).Handler()
+	server.Start()
+	t.Cleanup(server.Close)
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return login{t, issuers, server.URL, client}
+}
+
+// request is a right request for a code, with changes: names and values by turns.
+func request(changes ...string) url.Values {
+	sum := sha256.Sum256([]byte(verifier))
+	q := url.Values{
+		"response_type": {"code"}, "client_id": {devissuer.ClientID}, "redirect_uri": {"http://localhost:40001/callback"},
+		"state": {"s-1"}, "code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
+	}
+	for i := 0; i < len(changes); i += 2 {
+		q.Set(changes[i], changes[i+1])
+	}
+	return q
+}
+
+func (l login) do(method, path string, form url.Values) (*http.Response, string) {
+	l.Helper()
+	r, err := http.NewRequestWithContext(l.Context(), method, l.url+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		l.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, err := l.client.Do(r)
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return res, string(body)
+}
+
+// code logs olga in by the form and returns what her browser brings back to the client.
+func (l login) code(form url.Values) url.Values {
+	l.Helper()
+	res, body := l.do(http.MethodPost, "/authorize?"+request().Encode(), form)
+	to, err := url.Parse(res.Header.Get("Location"))
+	if err != nil || res.StatusCode != http.StatusSeeOther || !strings.HasPrefix(to.String(), "http://localhost:40001/callback?") {
+		l.Fatalf("answered %d %s %s", res.StatusCode, res.Header, body)
+	}
+	return to.Query()
+}
+
+func (l login) exchange(form url.Values) (status int, answer map[string]any) {
+	l.Helper()
+	res, body := l.do(http.MethodPost, "/token", form)
+	if err := json.Unmarshal([]byte(body), &answer); err != nil {
+		l.Fatal(err)
+	}
+	return res.StatusCode, answer
+}
+
+func byCode(code string, changes ...string) url.Values {
+	form := url.Values{"grant_type": {"authorization_code"}, "client_id": {devissuer.ClientID}, "code": {code},
+		"redirect_uri": {"http://localhost:40001/callback"}, "code_verifier": {verifier}}
+	for i := 0; i < len(changes); i += 2 {
+		form.Set(changes[i], changes[i+1])
+	}
+	return form
+}
+
+var olga = url.Values{"user": {"olga"}, "organization": {"wavegate"}, "role": {"platform_owner"}}
+
+func TestProvider_FormThenCodeThenRefresh_GivesTokensThatTheServiceTakes(t *testing.T) {
+	l := newLogin(t)
+	if res, body := l.do(http.MethodGet, "/authorize?"+request().Encode(), nil); res.StatusCode != http.StatusOK || !strings.Contains(body, `name="user"`) {
+		t.Fatalf("the form: %d %s", res.StatusCode, body)
+	}
+	back := l.code(olga)
+	if back.Get("state") != "s-1" {
+		t.Errorf("the state comes back as %q", back.Get("state"))
+	}
+	status, tokens := l.exchange(byCode(back.Get("code")))
+	for range 2 {
+		if status != http.StatusOK {
+			t.Fatalf("answered %d %v", status, tokens)
+		}
+		p, err := verify(t, l.issuers, tokens["access_token"].(string), 59*time.Minute)
+		if err != nil || p.UserID != "olga" || p.OrganizationID != "wavegate" || len(p.Roles) != 1 || p.Issuer != devissuer.People {
+			t.Errorf("taken as %+v, %v", p, err)
+		}
+		status, tokens = l.exchange(url.Values{"grant_type": {"refresh_token"}, "client_id": {devissuer.ClientID},
+			"refresh_token": {tokens["refresh_token"].(string)}})
+	}
+}
+
+func TestProvider_PromptNone_SkipsTheForm(t *testing.T) {
+	l := newLogin(t)
+	q := request("prompt", "none", "login_hint", "vera", "organization", "acme", "role", "fleet_viewer")
+	res, _ := l.do(http.MethodGet, "/authorize?"+q.Encode(), nil)
+	to, err := url.Parse(res.Header.Get("Location"))
+	if err != nil || to.Query().Get("code") == "" {
+		t.Fatalf("answered %d to %v, %v", res.StatusCode, to, err)
+	}
+	status, tokens := l.exchange(byCode(to.Query().Get("code")))
+	if p, err := verify(t, l.issuers, tokens["access_token"].(string), 0); status != http.StatusOK || err != nil || p.UserID != "vera" {
+		t.Errorf("taken as %+v, %v", p, err)
+	}
+}
+
+func TestProvider_ACodeOrRefreshTokenThatWasUsed_IsRefused(t *testing.T) {
+	l := newLogin(t)
+	code := l.code(olga).Get("code")
+	_, tokens := l.exchange(byCode(code))
+	refresh := url.Values{"grant_type": {"refresh_token"}, "client_id": {devissuer.ClientID}, "refresh_token": {tokens["refresh_token"].(string)}}
+	l.exchange(refresh)
+	for name, form := range map[string]url.Values{"code": byCode(code), "refresh token": refresh} {
+		if status, answer := l.exchange(form); status != http.StatusBadRequest || answer["error"] != "invalid_grant" {
+			t.Errorf("%s: %d %v", name, status, answer)
+		}
+	}
+}
+
+func TestProvider_WrongExchange_IsRefused(t *testing.T) {
+	l := newLogin(t)
+	for name, change := range map[string][]string{
+		"another verifier":     {"code_verifier", strings.Repeat("x", 43)},
+		"another redirect URI": {"redirect_uri", "http://localhost:40002/callback"},
+		"another client":       {"client_id", "someone"},
+		"another grant":        {"grant_type", "password"},
+	} {
+		if status, answer := l.exchange(byCode(l.code(olga).Get("code"), change...)); status/100 != 4 || answer["access_token"] != nil {
+			t.Errorf("%s: %d %v", name, status, answer)
+		}
+	}
+}
+
+func TestProvider_RequestThatIsNotRight_GetsNoCode(t *testing.T) {
+	l := newLogin(t)
+	for name, q := range map[string]url.Values{
+		"elsewhere":      request("redirect_uri", "https://elsewhere.example/callback"),
+		"no PKCE":        request("code_challenge", ""),
+		"plain PKCE":     request("code_challenge_method", "plain"),
+		"another client": request("client_id", "someone"),
+		"implicit":       request("response_type", "token"),
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			if res, body := l.do(method, "/authorize?"+q.Encode(), olga); res.StatusCode != http.StatusBadRequest || res.Header.Get("Location") != "" {
+				t.Errorf("%s: %s answered %d %s", name, method, res.StatusCode, body)
+			}
+		}
+	}
+}
+
+func TestProvider_PersonThatCannotBe_IsToldSo(t *testing.T) {
+	l := newLogin(t)
+	for name, form := range map[string]url.Values{
+		"no name": {}, "a box": {"user": {"box-1"}, "role": {"edge"}}, "unknown role": {"user": {"olga"}, "role": {"root"}},
+	} {
+		if back := l.code(form); back.Get("error") != "access_denied" || back.Get("code") != "" {
+			t.Errorf("%s: %v", name, back)
+		}
+	}
+}
+
+func TestProvider_HostThatIsNotLoopback_IsRefused(t *testing.T) {
+	l := newLogin(t)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, l.url+"/.well-known/openid-configuration", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]int{"elsewhere.example:80": http.StatusForbidden, "localhost:1": http.StatusOK} {
+		r.Host = host
+		res, err := l.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s: %d, want %d", host, res.StatusCode, want)
+		}
+	}
+}

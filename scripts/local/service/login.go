@@ -1,0 +1,44 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"wavegate/shared/platform/lambdahttp"
+)
+
+// startLogin lets people log in to the local issuer, at a free port on loopback, and returns how.
+func (s *Service) startLogin() (loginAnswer, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	provider := s.issuers.Provider("http://" + listener.Addr().String())
+	server := &http.Server{Handler: provider.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.logs.add("login", "the local issuer stopped: "+err.Error())
+		}
+	}()
+	s.onStop(func() { server.Close(); <-served })
+	return json.Marshal(provider.Login())
+}
+
+// A loginAnswer is what operations.LoginPath is answered with. It plays the gateway's own answer.
+type loginAnswer []byte
+
+// Invoke answers a call of the gateway.
+func (l loginAnswer) Invoke(context.Context, []byte) ([]byte, error) {
+	h := lambdahttp.SecurityHeaders()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-cache")
+	return json.Marshal(events.APIGatewayProxyResponse{StatusCode: http.StatusOK, MultiValueHeaders: h, Body: string(l)})
+}

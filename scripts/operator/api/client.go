@@ -1,0 +1,243 @@
+// Package api calls the service for the operator's command.
+//
+// A call is repeated while that is safe: after 429, where nothing was done, and after an answer that leaves
+// open what was done, where the same call again does nothing more. It ends with an answer, a *Refusal, or
+// an *Unknown.
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Client calls one service as one person. It is safe for concurrent use.
+type Client struct {
+	// URL is where the API lies, without a slash at the end.
+	URL string
+	// Token returns an access token; with renew, another one than it returned last.
+	Token func(ctx context.Context, renew bool) (string, error)
+	HTTP  *http.Client
+	// Patience bounds how long all repetitions of a call wait in all.
+	Patience time.Duration
+}
+
+// A Request is one call.
+type Request struct {
+	Method, Path string
+	Query        url.Values
+	Body         any    // sent as JSON; nil: none
+	IfMatch      string // an entity tag; empty: none
+	IfNoneMatch  string
+	Key          string // Idempotency-Key; empty: none
+}
+
+// An Answer is what a call was answered with. Its status is 2xx or 304.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// A Refusal is an answer of 4xx.
+type Refusal struct {
+	Status   int
+	Document []byte // as it came; as a rule a problem document
+	Problem
+	// Repeated tells whether the call was sent before, with an outcome that is not known.
+	Repeated bool
+}
+
+// A Problem is what the command reads of a problem document.
+type Problem struct {
+	Code   string  `json:"code"`
+	Detail string  `json:"detail"`
+	Errors []Fault `json:"errors"`
+}
+
+// A Fault is one thing that is wrong with a request.
+type Fault struct {
+	Pointer   string `json:"pointer"`
+	Parameter string `json:"parameter"`
+	Detail    string `json:"detail"`
+}
+
+func (r *Refusal) Error() string {
+	if r.Detail == "" {
+		return "the service answered " + strconv.Itoa(r.Status)
+	}
+	text := r.Detail + " (" + r.Code + ")"
+	for _, f := range r.Errors {
+		text += "\n  " + f.Pointer + f.Parameter + " " + f.Detail
+	}
+	return text
+}
+
+// An Unknown is a call whose outcome is not known, or that the service kept putting off.
+type Unknown struct {
+	Cause    error
+	Document []byte // the last answer; nil: none
+}
+
+func (u *Unknown) Error() string { return u.Cause.Error() }
+func (u *Unknown) Unwrap() error { return u.Cause }
+
+// How long to wait before a call is repeated where the service does not say.
+const (
+	pauseFirst = 200 * time.Millisecond
+	pauseMost  = 5 * time.Second
+)
+
+// Do makes a call.
+func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = json.Marshal(r.Body); err != nil {
+			return Answer{}, err
+		}
+	}
+	left, pause := c.Patience, pauseFirst
+	renew, repeated := false, false
+	for {
+		a, err := c.once(ctx, r, body, renew)
+		wait := pause
+		pause = min(2*pause, pauseMost)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return Answer{}, ctx.Err()
+		case err != nil:
+			if _, ok := errors.AsType[*url.Error](err); !ok {
+				return Answer{}, err // no call was made
+			}
+			err, repeated = &Unknown{Cause: err}, true
+		case a.Status < 400:
+			return a, nil
+		case a.Status == http.StatusUnauthorized && !renew:
+			renew = true
+			continue
+		case a.Status == http.StatusTooManyRequests:
+			wait = after(a.Header, wait)
+			err = &Unknown{Cause: refusal(a, repeated), Document: a.Body}
+		case a.Status >= 500:
+			wait = after(a.Header, wait)
+			err, repeated = &Unknown{Cause: refusal(a, repeated), Document: a.Body}, true
+		default:
+			return a, refusal(a, repeated)
+		}
+		if left -= wait; left < 0 || r.Method == http.MethodPost && r.Key == "" && repeated {
+			return a, err
+		}
+		select {
+		case <-ctx.Done():
+			return Answer{}, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// refusal reads an answer that is no success.
+func refusal(a Answer, repeated bool) *Refusal {
+	r := &Refusal{Status: a.Status, Document: a.Body, Repeated: repeated}
+	_ = json.Unmarshal(a.Body, &r.Problem) // what is no document has no code
+	return r
+}
+
+// after is how long the service asks to wait.
+func after(h http.Header, otherwise time.Duration) time.Duration {
+	if n, err := strconv.Atoi(h.Get("Retry-After")); err == nil && n >= 0 {
+		return time.Duration(n)*time.Second + 50*time.Millisecond
+	}
+	return otherwise
+}
+
+// maxAnswer bounds an answer, in bytes.
+const maxAnswer = 8 << 20
+
+func (c *Client) once(ctx context.Context, r Request, body []byte, renew bool) (Answer, error) {
+	token, err := c.Token(ctx, renew)
+	if err != nil {
+		return Answer{}, err
+	}
+	target := c.URL + r.Path
+	if len(r.Query) > 0 {
+		target += "?" + r.Query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.Method, target, bytes.NewReader(body))
+	if err != nil {
+		return Answer{}, fmt.Errorf("api: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	for name, value := range map[string]string{"If-Match": r.IfMatch, "If-None-Match": r.IfNoneMatch, "Idempotency-Key": r.Key} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	if r.Body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.HTTP.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return Answer{}, &url.Error{Op: r.Method, URL: target, Err: err}
+	}
+	if res.StatusCode/100 == 3 && res.StatusCode != http.StatusNotModified {
+		return Answer{}, fmt.Errorf("%s leads elsewhere, to %q; give the address of the API itself", c.URL, res.Header.Get("Location"))
+	}
+	return Answer{Status: res.StatusCode, Header: res.Header, Body: text}, nil
+}
+
+// Get reads a resource.
+func Get[T any](ctx context.Context, c *Client, path string, query url.Values) (v T, a Answer, err error) {
+	a, err = c.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query})
+	if err == nil {
+		err = a.Into(&v)
+	}
+	return v, a, err
+}
+
+// Into reads the answer's body.
+func (a Answer) Into(v any) error {
+	if err := json.Unmarshal(a.Body, v); err != nil {
+		return &Unknown{Cause: fmt.Errorf("the service's answer cannot be read: %w", err), Document: a.Body}
+	}
+	return nil
+}
+
+// Pages hands over the pages of a list until each returns false.
+func (c *Client) Pages(ctx context.Context, path string, query url.Values, each func(Answer) (more bool, err error)) error {
+	for {
+		var page struct {
+			Next string `json:"next"`
+		}
+		a, err := c.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query})
+		if err != nil {
+			return err
+		}
+		if more, err := each(a); err != nil || !more {
+			return err
+		}
+		if err := a.Into(&page); err != nil || page.Next == "" {
+			return err
+		}
+		// The page names the path as this client knows it, behind a prefix such as a stage.
+		at := strings.Index(page.Next, "/api/")
+		next, err := url.Parse(page.Next[max(at, 0):])
+		if err != nil {
+			return &Unknown{Cause: err}
+		}
+		path, query = next.Path, next.Query()
+	}
+}

@@ -1,0 +1,156 @@
+// Package login signs a person in by the authorization code flow with PKCE (RFC 7636, RFC 8252), and keeps
+// the session in a file.
+package login
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// Path is where a service tells how people log in.
+const Path = "/console/config.json"
+
+// A Config is how people log in to a service.
+type Config struct {
+	Issuer                string `json:"issuer"`
+	AuthorizationEndpoint string `json:"authorizationEndpoint"`
+	TokenEndpoint         string `json:"tokenEndpoint"`
+	ClientID              string `json:"clientId"`
+	Scope                 string `json:"scope"`
+	// Local tells that the issuer logs in whom the request names, which the local one does.
+	Local bool `json:"local,omitempty"`
+}
+
+// Discover asks a service how to log in. Whatever it names must be https, as the service itself, unless both
+// are on this machine.
+func Discover(ctx context.Context, client *http.Client, service string) (c Config, err error) {
+	at, err := Service(service)
+	if err != nil {
+		return c, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at+Path, nil)
+	if err != nil {
+		return c, err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return c, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return c, fmt.Errorf("%s does not say how to log in: it answered %d", at+Path, res.StatusCode)
+	}
+	if err := json.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&c); err != nil {
+		return c, fmt.Errorf("%s: %w", at+Path, err)
+	}
+	for _, endpoint := range []string{c.AuthorizationEndpoint, c.TokenEndpoint} {
+		u, err := url.Parse(endpoint)
+		if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && Loopback(u.Hostname()) && strings.HasPrefix(at, "http:")) {
+			return c, fmt.Errorf("%s names %q to log in at, which is no https URL", at+Path, endpoint)
+		}
+	}
+	c.Local = c.Local && strings.HasPrefix(at, "http:")
+	return c, nil
+}
+
+// Service checks the address of a service: https, or http on this machine. It gives it without a slash at the
+// end.
+func Service(address string) (string, error) {
+	u, err := url.Parse(strings.TrimRight(address, "/"))
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+		u.Scheme != "https" && !(u.Scheme == "http" && Loopback(u.Hostname())) {
+		return "", fmt.Errorf("%q is no address of a service: give an https URL, or an http URL of this machine", address)
+	}
+	return u.String(), nil
+}
+
+// Loopback tells whether a host is this machine.
+func Loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (c Config) oauth(redirect string) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: c.ClientID, RedirectURL: redirect, Scopes: strings.Fields(c.Scope),
+		Endpoint: oauth2.Endpoint{AuthURL: c.AuthorizationEndpoint, TokenURL: c.TokenEndpoint, AuthStyle: oauth2.AuthStyleInParams},
+	}
+}
+
+// A Way takes a person to an address, where they log in, and returns the address that they are sent to then.
+// The issuer sends them to redirect.
+type Way func(ctx context.Context, address string) (back string, err error)
+
+// Options name who logs in, where the issuer lets the request do so.
+type Options struct {
+	As           string
+	Organization string
+	Roles        []string
+}
+
+// SignIn logs a person in.
+func SignIn(ctx context.Context, client *http.Client, c Config, redirect string, o Options, way Way) (Session, error) {
+	if o.As != "" && !c.Local {
+		return Session{}, errors.New("only the local issuer lets you say who you are: leave --as out")
+	}
+	oauth, verifier, state := c.oauth(redirect), oauth2.GenerateVerifier(), oauth2.GenerateVerifier()
+	parameters := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier)}
+	address := oauth.AuthCodeURL(state, parameters...)
+	if o.As != "" {
+		more := url.Values{"prompt": {"none"}, "login_hint": {o.As}, "organization": {o.Organization}, "role": o.Roles}
+		address += "&" + more.Encode()
+	}
+	back, err := way(ctx, address)
+	if err != nil {
+		return Session{}, err
+	}
+	u, err := url.Parse(strings.TrimSpace(back))
+	if err != nil {
+		return Session{}, errors.New("that is no address")
+	}
+	q := u.Query()
+	switch {
+	case q.Get("state") != state:
+		return Session{}, errors.New("the address is not the answer to this login; log in again")
+	case q.Get("iss") != "" && q.Get("iss") != c.Issuer: // RFC 9207
+		return Session{}, fmt.Errorf("the answer came from %q, not from %s", q.Get("iss"), c.Issuer)
+	case q.Get("error") != "":
+		return Session{}, fmt.Errorf("the login was refused: %s %s", q.Get("error"), q.Get("error_description"))
+	}
+	token, err := oauth.Exchange(context.WithValue(ctx, oauth2.HTTPClient, client), q.Get("code"), oauth2.VerifierOption(verifier))
+	if err != nil {
+		return Session{}, fmt.Errorf("the login could not be completed: %w", err)
+	}
+	return Session{Login: c, Access: token.AccessToken, Refresh: token.RefreshToken, Expires: token.Expiry, Began: time.Now()}, nil
+}
+
+// AsNamed is the way of a request that names who logs in: nobody is asked.
+func AsNamed(client *http.Client) Way {
+	return func(ctx context.Context, address string) (string, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		if err != nil {
+			return "", err
+		}
+		still := *client
+		still.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		res, err := still.Do(req)
+		if err != nil {
+			return "", err
+		}
+		defer res.Body.Close()
+		if res.StatusCode != http.StatusSeeOther {
+			return "", fmt.Errorf("the issuer answered %d", res.StatusCode)
+		}
+		return res.Header.Get("Location"), nil
+	}
+}

@@ -1,0 +1,196 @@
+package login
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// A Session is a login to a service. A session ends 12 hours after the login, whatever its tokens say.
+type Session struct {
+	Login   Config    `json:"login"`
+	Access  string    `json:"accessToken"`
+	Refresh string    `json:"refreshToken,omitempty"`
+	Expires time.Time `json:"expires"` // of the access token
+	Began   time.Time `json:"began"`
+}
+
+// Lasts is how long a session lasts.
+const Lasts = 12 * time.Hour
+
+// Ends is when the person has to log in again.
+func (s Session) Ends() time.Time {
+	if s.Refresh == "" {
+		return s.Expires
+	}
+	return s.Began.Add(Lasts)
+}
+
+// ErrSignIn is that there is no session, or that it has ended.
+var ErrSignIn = errors.New("you are not signed in; run: wavegate login URL")
+
+// A Profile is a service that somebody uses.
+type Profile struct {
+	URL string `json:"url"`
+}
+
+// Files keep profiles and sessions in a directory that is the person's own.
+type Files struct{ Dir string }
+
+// A settings is what is kept of profiles.
+type settings struct {
+	Current  string             `json:"current"`
+	Profiles map[string]Profile `json:"profiles"`
+}
+
+func (f Files) read(name string, v any) error {
+	text, err := os.ReadFile(filepath.Join(f.Dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("%s: %w; remove it and log in again", filepath.Join(f.Dir, name), err)
+	}
+	return nil
+}
+
+// write replaces a file as a whole, readable by its owner alone.
+func (f Files) write(name string, v any) error {
+	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(f.Dir, name+".*") // has the mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), filepath.Join(f.Dir, name))
+	}
+	if err != nil {
+		_ = os.Remove(file.Name()) // what is left of a failure
+	}
+	return err
+}
+
+const (
+	settingsFile = "config.json"
+	sessionsFile = "sessions.json"
+)
+
+// Profile returns a profile by its name; with an empty name, the one that was logged in to last.
+func (f Files) Profile(name string) (string, Profile, error) {
+	var s settings
+	if err := f.read(settingsFile, &s); err != nil {
+		return "", Profile{}, err
+	}
+	if name == "" {
+		name = s.Current
+	}
+	p, ok := s.Profiles[name]
+	if !ok {
+		return name, Profile{}, ErrSignIn
+	}
+	return name, p, nil
+}
+
+// Begin keeps a new session of a profile, which becomes the current one.
+func (f Files) Begin(name string, p Profile, s Session) error {
+	var all settings
+	if err := f.read(settingsFile, &all); err != nil {
+		return err
+	}
+	if all.Profiles == nil {
+		all.Profiles = map[string]Profile{}
+	}
+	all.Current, all.Profiles[name] = name, p
+	if err := f.write(settingsFile, all); err != nil {
+		return err
+	}
+	return f.keep(name, &s)
+}
+
+// End forgets the session of a profile.
+func (f Files) End(name string) error { return f.keep(name, nil) }
+
+func (f Files) keep(name string, s *Session) error {
+	all := map[string]Session{}
+	if err := f.read(sessionsFile, &all); err != nil {
+		return err
+	}
+	delete(all, name)
+	if s != nil {
+		all[name] = *s
+	}
+	return f.write(sessionsFile, all)
+}
+
+// Session returns the session of a profile, or ErrSignIn.
+func (f Files) Session(name string) (Session, error) {
+	all := map[string]Session{}
+	if err := f.read(sessionsFile, &all); err != nil {
+		return Session{}, err
+	}
+	s, ok := all[name]
+	if !ok || !time.Now().Before(s.Ends()) {
+		return Session{}, ErrSignIn
+	}
+	return s, nil
+}
+
+// Tokens returns a source of access tokens of a profile's session, as api.Client takes it. A token that is
+// about to expire is renewed, and the new one is kept.
+func (f Files) Tokens(client *http.Client, name string) func(ctx context.Context, renew bool) (string, error) {
+	var mu sync.Mutex
+	last := ""
+	return func(ctx context.Context, renew bool) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		s, err := f.Session(name)
+		if err != nil {
+			return "", err
+		}
+		// Another process may have renewed it meanwhile.
+		if good := time.Until(s.Expires) > time.Minute; good && (!renew || s.Access != last) {
+			last = s.Access
+			return last, nil
+		}
+		if s.Refresh == "" {
+			return "", ErrSignIn
+		}
+		ctx = context.WithValue(ctx, oauth2.HTTPClient, client)
+		token, err := s.Login.oauth("").TokenSource(ctx, &oauth2.Token{RefreshToken: s.Refresh}).Token()
+		if err != nil {
+			if other, again := f.Session(name); again == nil && other.Access != s.Access {
+				last = other.Access
+				return last, nil
+			}
+			if _, refused := errors.AsType[*oauth2.RetrieveError](err); refused {
+				return "", ErrSignIn
+			}
+			return "", err
+		}
+		s.Access, s.Expires = token.AccessToken, token.Expiry
+		if token.RefreshToken != "" {
+			s.Refresh = token.RefreshToken
+		}
+		last = s.Access
+		return last, f.keep(name, &s)
+	}
+}

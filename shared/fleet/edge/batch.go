@@ -1,0 +1,104 @@
+package edge
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
+	"wavegate/shared/trail/idempotency"
+)
+
+// A Tally counts what became of the boxes of a batch.
+type Tally struct {
+	Registered int `json:"registered"` // new, or registered again
+	Reassigned int `json:"reassigned"`
+	Unchanged  int `json:"unchanged"`
+}
+
+// PutAll registers the boxes of a batch or assigns them anew, all in one transaction or none. A claim that
+// was used before changes nothing and gives the first tally. The check is made with the reads, and refuses
+// after the claim was looked at. PutAll returns what the check returns, and CONFLICT when a box keeps changing.
+func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []Member, claim idempotency.Claim,
+	check func(context.Context) (refusal, err error)) (tally Tally, err error) {
+	err = change.Make(ctx, r.db, from, func(set *change.Set) error {
+		was := make([]stored, len(batch))
+		var first string
+		var repeated bool
+		var refusal error
+		reads := []func(context.Context) error{
+			func(ctx context.Context) (err error) {
+				first, repeated, err = claim.First(ctx, r.db)
+				return err
+			},
+			func(ctx context.Context) (err error) {
+				refusal, err = check(ctx)
+				return err
+			},
+		}
+		for i, m := range batch {
+			reads = append(reads, func(ctx context.Context) error { return r.find(ctx, m.EdgeID, &was[i]) })
+		}
+		if err := dynamo.Together(ctx, reads...); err != nil {
+			return err
+		}
+		switch {
+		case repeated:
+			return json.Unmarshal([]byte(first), &tally)
+		case refusal != nil:
+			return refusal
+		}
+		tally = Tally{}
+		for i, m := range batch {
+			tally.count(r.record(set, m, was[i]))
+		}
+		result, err := json.Marshal(tally)
+		if err != nil {
+			return err
+		}
+		set.With(claim.Parts(string(result), set.After(time.Time{}))...)
+		return nil
+	})
+	return tally, err
+}
+
+// A stored is what is stored of a box.
+type stored struct {
+	edge Edge
+	row  report.Row
+}
+
+func (r *Registry) find(ctx context.Context, id string, f *stored) error {
+	return dynamo.Together(ctx,
+		func(ctx context.Context) error {
+			_, err := r.db.Get(ctx, dynamo.Edges, key(id), &f.edge)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			f.row, err = r.reports.Get(ctx, id)
+			return err
+		})
+}
+
+// record records what an assignment makes of a box, and returns the name of its event.
+func (r *Registry) record(set *change.Set, m Member, f stored) (event string) {
+	next, event := f.edge.assign(m.EdgeID, m.Assignment, set.After(f.edge.UpdatedAt))
+	if event != "" {
+		change.Record(set, r.along(&f.row), f.edge, next, event)
+	}
+	return event
+}
+
+func (t *Tally) count(event string) {
+	switch event {
+	case registered:
+		t.Registered++
+	case reassigned:
+		t.Reassigned++
+	default:
+		t.Unchanged++
+	}
+}
