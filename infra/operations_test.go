@@ -151,6 +151,9 @@ func TestInvoker_OneRole_MayCallWhatTheAPICallsAndNothingElse(t *testing.T) {
 		var may []string
 		var policies []string
 		for id, p := range template.of("AWS::IAM::ManagedPolicy") {
+			if p.Properties["Roles"] == nil {
+				continue // functions' roles name it; the gateway's names none, see below
+			}
 			if got := list(p.Properties["Roles"]); !slices.Equal(got, []string{"${" + role + "}"}) {
 				t.Errorf("%s: %s is for %v", name, id, got)
 			}
