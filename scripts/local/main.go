@@ -14,6 +14,7 @@ import (
 
 	"wavegate/scripts/local/service"
 	"wavegate/shared/access/token"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/setting"
@@ -32,6 +33,11 @@ func main() {
 
 func run(ctx context.Context, functions string) error {
 	address := "127.0.0.1:" + cmp.Or(os.Getenv("PORT"), "8080")
+	local := setting.NewReader(setting.GuardIntervalSeconds)
+	every := guard.Interval(local)
+	if err := local.Err(); err != nil {
+		return err
+	}
 	db, err := openStore(ctx)
 	if err != nil {
 		return err
@@ -48,6 +54,7 @@ func run(ctx context.Context, functions string) error {
 		Log:         out.line,
 		Access:      out.access,
 		Schedule:    true,
+		Every:       every,
 	})
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s is in use; choose another port: PORT=8081 ./scripts/dev", address)

@@ -52,8 +52,10 @@ type Options struct {
 	Processes int
 	// Account bounds the calls of all functions together; nil: nothing does.
 	Account *runtime.Account
-	// Schedule has each task run by its schedule. Without it a task runs when RunTask is called.
+	// Schedule has each task run by its schedule, or as often as Every says, if it does. Without it a task runs when
+	// RunTask is called.
 	Schedule bool
+	Every    time.Duration
 	// Operations replaces the table of operations; for tests.
 	Operations []operations.Operation
 	// Log receives each line that a function writes, besides being kept for Logs.
@@ -106,7 +108,7 @@ func Start(ctx context.Context, o Options) (s *Service, err error) {
 		return s, err
 	}
 	if err = s.listen(o); err == nil && o.Schedule {
-		s.schedule()
+		s.schedule(o.Every)
 	}
 	return s, err
 }

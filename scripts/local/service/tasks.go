@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -19,14 +20,14 @@ func (s *Service) RunTask(ctx context.Context, id string) error {
 	return err
 }
 
-// schedule runs every task by its schedule until the service stops. A run that fails is logged by the
+// schedule runs every task by its schedule, or as often as every says, until the service stops. A run that fails is logged by the
 // function itself and is made up for by the next.
-func (s *Service) schedule() {
+func (s *Service) schedule(every time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for _, task := range operations.Tasks {
 		running.Go(func() {
-			for ticker := time.NewTicker(task.Every); ; {
+			for ticker := time.NewTicker(cmp.Or(every, task.Every)); ; {
 				select {
 				case <-ctx.Done():
 					ticker.Stop()
