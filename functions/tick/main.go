@@ -32,19 +32,14 @@ func wire(env lambdahttp.Env) function.Task {
 		tally, err := store.Tick(ctx, progress.GuardOrigin(run))
 		env.Log.InfoContext(ctx, "ticked", "active", tally.Active, "counted", tally.Counted, "oldest", tally.Oldest.String(),
 			"verdicts", tally.Verdicts, "acted", tally.Acted)
-		if err == nil {
-			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": operations.Tick}, metrics(tally)...)
-		}
+		telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": operations.Tick}, metrics(tally, err == nil)...)
 		return err
 	}
 }
 
-// metrics are what a tick that went well tells. One that fails tells nothing, and alarms take that for bad.
-func metrics(t progress.Tally) []telemetry.Metric {
+// metrics are what a tick tells. The ages are told only by one that went well, and alarms take their absence for bad.
+func metrics(t progress.Tally, well bool) []telemetry.Metric {
 	list := []telemetry.Metric{
-		// How old the oldest count of an active rollout is, and the oldest verdict on one that has a policy; 0 without.
-		{Name: "ProgressAge", Value: t.Oldest.Seconds(), Unit: telemetry.Seconds},
-		{Name: "VerdictAge", Value: t.OldestVerdict.Seconds(), Unit: telemetry.Seconds},
 		// Rollouts that are held since only one organization's boxes speak for a halt, and those that the guard moved.
 		{Name: "OneOrganization", Value: float64(t.OneOrganization), Unit: telemetry.Count},
 		{Name: "GuardActed", Value: float64(t.Acted), Unit: telemetry.Count},
@@ -53,6 +48,11 @@ func metrics(t progress.Tally) []telemetry.Metric {
 		guard.Halt: "VerdictsHalt", guard.Hold: "VerdictsHold", guard.Promote: "VerdictsPromote", guard.Complete: "VerdictsComplete",
 	} {
 		list = append(list, telemetry.Metric{Name: name, Value: float64(t.Verdicts[action]), Unit: telemetry.Count})
+	}
+	if well {
+		// How old the oldest count of an active rollout is, and the oldest verdict on one that has a policy; 0 without.
+		list = append(list, telemetry.Metric{Name: "ProgressAge", Value: t.Oldest.Seconds(), Unit: telemetry.Seconds},
+			telemetry.Metric{Name: "VerdictAge", Value: t.OldestVerdict.Seconds(), Unit: telemetry.Seconds})
 	}
 	return list
 }

@@ -79,7 +79,8 @@ func (m *Meter) Close() error {
 // the least is right.
 func (m *Meter) Measure(quiet time.Duration, do func() error) (Usage, error) {
 	m.mu.Lock()
-	m.usage, m.quiet = &Usage{}, quiet
+	// What an earlier call left waiting is no part of this one's round trips.
+	m.usage, m.quiet, m.batch = &Usage{}, quiet, nil
 	m.mu.Unlock()
 	err := do()
 	m.mu.Lock()

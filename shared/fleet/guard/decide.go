@@ -119,26 +119,33 @@ func (d decision) silenceHalts(without Organization) bool {
 	return comparison.Halts(s.Treated.minus(without.Treated), d.level)
 }
 
-// alone is an organization without whose boxes there would be no halt, although other organizations have the
-// release, too, and their boxes do not lean the same way; or empty. The leaning matters where nearly all boxes belong to
-// one organization: without them too few are left to halt by, and a release that fails everywhere has to halt.
+// alone is an organization without whose boxes there would be no halt, although other organizations' boxes show by
+// themselves that the release is good; or empty. It takes evidence for the release to hold up a halt: where the others are
+// few or undecided, a halt in doubt is cheap, and a release that fails on nearly all boxes must not wait for a box that is
+// switched off.
 func (d decision) alone() string {
 	for _, o := range d.evidence.Organizations {
-		if o.Told < d.told && len(d.halts(o)) == 0 && !d.leans(o) {
+		if o.Told < d.told && len(d.halts(o)) == 0 && d.othersDoWell(o) {
 			return o.ID
 		}
 	}
 	return ""
 }
 
-// leans tells whether the boxes of all others than one organization speak rather for an intolerable release than for an
-// acceptable one.
-func (d decision) leans(without Organization) bool {
-	if d.test.Likelihood(d.bad-without.Bad, d.told-without.Told) > 0 {
-		return true
+// othersDoWell tells whether the boxes of all others than one organization clear the release of failures and, where it can
+// be judged, of silence.
+func (d decision) othersDoWell(than Organization) bool {
+	decided := 0
+	for _, o := range d.evidence.Organizations {
+		if o.ID != than.ID {
+			decided += o.Decided
+		}
+	}
+	if !d.test.Clears(d.bad-than.Bad, decided) {
+		return false
 	}
 	s := d.evidence.Silence
-	return !s.Kept && d.counted() && d.policy.Guard.Compare(s.Control.minus(without.Control)).leans(s.Treated.minus(without.Treated))
+	return s.Kept || !d.counted() || s.Treated.Boxes == 0 || d.policy.Guard.Compare(s.Control.minus(than.Control)).Clears(s.Treated.minus(than.Treated))
 }
 
 // counted tells whether there is a new count of the present stage.

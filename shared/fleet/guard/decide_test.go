@@ -116,12 +116,12 @@ func TestDecide_EveryVerdict(t *testing.T) {
 			sentence: "Hold: 900 of 1000 boxes with the release are silent, and 10 of 1000 boxes without it were at the last stage; 877 fewer clear stage 100; with 0 undecided, 253 more bad boxes halt it."},
 		"one organization's boxes fail": {stage: 10, action: guard.Hold, reasons: []guard.Reason{guard.OneOrganization, guard.Undecided},
 			evidence: []func(*guard.Evidence){revert(90), func(e *guard.Evidence) {
-				e.Organizations = []guard.Organization{{ID: "globex", Told: 90, Bad: 90}, {ID: "acme", Told: 910}}
+				e.Organizations = []guard.Organization{{ID: "globex", Told: 90, Decided: 90, Bad: 90}, {ID: "acme", Told: 910, Decided: 910}}
 			}},
 			sentence: "Hold: without the boxes of organization globex there would be no halt; 2775 more good boxes clear stage 10."},
-		"nearly all boxes are one organization's, and the others' fail, too": {stage: 10, action: guard.Halt, reasons: []guard.Reason{guard.TooManyBad},
+		"nearly all boxes are one organization's, and the others say too little": {stage: 10, action: guard.Halt, reasons: []guard.Reason{guard.TooManyBad},
 			evidence: []func(*guard.Evidence){revert(90), func(e *guard.Evidence) {
-				e.Organizations = []guard.Organization{{ID: "globex", Told: 995, Bad: 89}, {ID: "acme", Told: 5, Bad: 1}}
+				e.Organizations = []guard.Organization{{ID: "globex", Told: 995, Decided: 995, Bad: 90}, {ID: "acme", Told: 5, Decided: 5}}
 			}},
 			sentence: "Halt: 90 of 1000 boxes with the release are bad, 63 more than may be."},
 		"the only organization's boxes fail": {stage: 10, action: guard.Halt, reasons: []guard.Reason{guard.TooManyBad},

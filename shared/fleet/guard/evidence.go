@@ -58,10 +58,12 @@ type Silence struct {
 
 // An Organization is what the boxes of one organization contribute, at all stages.
 type Organization struct {
-	ID        string
-	Told, Bad int
-	Treated   Group
-	Control   Group
+	ID string
+	// Told are the boxes that were told the release, Decided those of them that are installed, failed or reverted,
+	// and Bad those that speak against it.
+	Told, Decided, Bad int
+	Treated            Group
+	Control            Group
 }
 
 // A Freeze keeps every rollout where it is until a time.

@@ -248,11 +248,12 @@ func TestDecide_NoOrganizationAloneHalts(t *testing.T) {
 		first := guard.Organization{ID: "first", Bad: rapid.IntRange(0, bad).Draw(t, "bad of the first")}
 		first.Told = rapid.IntRange(first.Bad, told-(bad-first.Bad)).Draw(t, "told of the first")
 		second := guard.Organization{ID: "second", Told: told - first.Told, Bad: bad - first.Bad}
+		first.Decided, second.Decided = first.Told, second.Told
 		d.evidence.Organizations = []guard.Organization{first, second}
 		v, test := d.decide(), guard.NewWald(0.01, 0.05)
 		if v.Action == guard.Halt {
 			for _, o := range d.evidence.Organizations {
-				if o.Told < told && !test.Halts(bad-o.Bad, told-o.Told) && test.Likelihood(bad-o.Bad, told-o.Told) <= 0 {
+				if o.Told < told && !test.Halts(bad-o.Bad, told-o.Told) && test.Clears(bad-o.Bad, told-o.Told) {
 					t.Fatalf("without %s there is no halt, and the others do well: %s", o.ID, v.Sentence)
 				}
 			}

@@ -71,11 +71,6 @@ func (c Comparison) Halts(treated Group, level float64) bool {
 		exact.Fisher(treated.Silent, treated.Boxes, c.control.Silent, c.control.Boxes) <= level
 }
 
-// leans tells whether the treated speak rather for a release that silences them than for one that does not.
-func (c Comparison) leans(treated Group) bool {
-	return c.control.Boxes > 0 && c.many().Likelihood(treated.Silent, treated.Boxes) > 0
-}
-
 // Clears tells whether no more of the treated are silent than the release may make so.
 func (c Comparison) Clears(treated Group) bool { return c.few().Clears(treated.Silent, treated.Boxes) }
 

@@ -47,6 +47,9 @@ func (g *Guarded) add(e report.Entry, stage int, told, reached bool) {
 	}
 	o := g.by[e.OrganizationID]
 	o.Told++
+	if e.Stand == report.Installed || e.Stand == report.Failed || e.Stand == report.Reverted {
+		o.Decided++
+	}
 	if bad {
 		o.Bad++
 	}
@@ -63,6 +66,7 @@ func (g *Guarded) merge(other *Guarded) {
 	for id, o := range other.by {
 		sum := g.by[id]
 		sum.Told += o.Told
+		sum.Decided += o.Decided
 		sum.Bad += o.Bad
 		g.by[id] = sum
 	}

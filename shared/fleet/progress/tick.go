@@ -28,6 +28,9 @@ type Tally struct {
 	OneOrganization int
 }
 
+// forMoves is what is left of a tick's time for the guard's moves, however long the counts take.
+const forMoves = 15 * time.Second
+
 // Tick counts the active rollouts, the one with the oldest count first, and has the guard judge and move those that
 // have a policy, until the context ends. The origin is the guard's, for the audit trail.
 //
@@ -43,12 +46,14 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 	}
 	tally := Tally{Active: len(active), Verdicts: map[guard.Action]int{}}
 	latest := map[string]*Progress{}
+	counting, cancelCounting := context.WithTimeout(ctx, Deadline-forMoves)
+	defer cancelCounting()
 	for _, c := range Plan(active, s.db.Now(), s.settings.recent()) {
-		if ctx.Err() != nil {
+		if counting.Err() != nil {
 			faults = append(faults, fmt.Errorf("progress: out of time before rollout %s", c.ID))
 			break
 		}
-		p, err := s.ofRollout(ctx, c.ID, partLatest, s.count, s.settings.recent())
+		p, err := s.ofRollout(counting, c.ID, partLatest, s.count, s.settings.recent())
 		if errors.Is(err, errCounting) {
 			continue // by a tick that came twice, or for a caller
 		}

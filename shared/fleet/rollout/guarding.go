@@ -112,7 +112,7 @@ func (r Rollout) Approve(stage int, by Person, at time.Time) (next Rollout, even
 		return r, "", problem.New(problem.InvalidStateTransition, "Stage %d of the rollout needs no approval.", stage)
 	case slices.ContainsFunc(g.Approvals, func(a Approval) bool { return a.Stage == stage && a.By == by }):
 		return r, "", nil
-	case stage <= r.StagedPercent:
+	case stage < r.StagedPercent:
 		return r, "", problem.New(problem.InvalidStateTransition, "The rollout is at %d percent already.", r.StagedPercent)
 	case r.steered(by):
 		return r, "", problem.New(problem.SelfApproval,
@@ -131,7 +131,7 @@ func (r Rollout) steered(by Person) bool {
 	return is(r.StartedBy) || is(r.PromotedBy) || is(&r.Guarding.By)
 }
 
-// promotable is why the rollout cannot be raised to a stage now, or nil. A reason to override passes a window, and
+// promotable is why the rollout cannot be raised to a stage, or be resumed at it, now; or nil. A reason to override passes a window, and
 // never an approval.
 func (r Rollout) promotable(to int, now Moment) error {
 	if r.Guarding == nil {
@@ -160,9 +160,10 @@ func (r Rollout) promotedBy(by Person) Rollout {
 	return r
 }
 
-// advised is the rollout with a guard that acts no more, if it halted the rollout: whoever resumes it knows better.
+// advised is the rollout with a guard that acts no more. Whoever resumes a rollout knows better than the guard, and the
+// boxes that fell silent before are no part of its evidence after.
 func (r Rollout) advised() Rollout {
-	if r.EndedBy == ByGuard && r.Guarding != nil && r.Guarding.Policy.Mode != guard.Advise {
+	if r.Guarding != nil && r.Guarding.Policy.Mode != guard.Advise {
 		g := *r.Guarding
 		g.Policy.Mode, g.Revision = guard.Advise, r.Revision
 		r.Guarding = &g

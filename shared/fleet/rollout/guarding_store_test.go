@@ -9,6 +9,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
@@ -68,8 +69,9 @@ func TestGuard_PolicyAndApprovals_ChangeTheRowsCopyTogetherWithTheRollout(t *tes
 	})
 }
 
+// TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted runs on a store of its own: the freeze is one for all.
 func TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted(t *testing.T) {
-	eachFleet(t, func(t *testing.T, f *fleet) {
+	onFleet(t, dynamotest.Embedded(t), func(t *testing.T, f *fleet) {
 		ctx := admission.Unlimited(t.Context())
 		freezes := freeze.NewStore(f.db)
 		id := f.start(t, "1.1.0")

@@ -57,7 +57,8 @@ func TestApprove_WhoAndWhat(t *testing.T) {
 		"who started it":             {guarded(1, policy(10)), 10, otto, problem.SelfApproval},
 		"who promoted it last":       {promoted, 50, olga, problem.SelfApproval},
 		"who changed the policy":     {changed, 10, ida, problem.SelfApproval},
-		"a stage that was reached":   {promoted, 10, ida, problem.InvalidStateTransition},
+		"the present stage":          {promoted, 10, ida, ""},
+		"a stage that was passed":    {guarded(50, policy(10)), 10, ida, problem.InvalidStateTransition},
 		"a stage that needs none":    {guarded(1, policy(50)), 10, olga, problem.InvalidStateTransition},
 		"a rollout without a policy": {at(1, rollout.Active), 10, olga, problem.InvalidStateTransition},
 		"a completed rollout":        {completed, 50, olga, problem.InvalidStateTransition},
@@ -137,7 +138,8 @@ func TestAfter_WhatPeopleHaveSet_HoldsUpRaisesAndResumptions_NeverHalts(t *testi
 		"frozen, to raise and complete":        {at(1, rollout.Active), both, frozen, "", problem.Frozen},
 		"no window open":                       {guarded(1, closed(policy())), raise, nil, "", problem.WindowClosed},
 		"no window open, a reason":             {guarded(1, closed(policy())), raise, nil, "it is urgent", ""},
-		"no window open, to resume":            {halted, resume, nil, "", ""},
+		"no window open, to resume":            {halted, resume, nil, "", problem.WindowClosed},
+		"no window open, a reason to resume":   {halted, resume, nil, "it is urgent", ""},
 		"not approved":                         {guarded(1, policy(10)), raise, nil, "", problem.ApprovalRequired},
 		"not approved, a reason":               {guarded(1, policy(10)), raise, nil, "it is urgent", problem.ApprovalRequired},
 		"approved, no window open":             {approved, raise, nil, "", problem.WindowClosed},
@@ -172,7 +174,7 @@ func TestAfter_APromotersApprovals_DoNotCountForLaterStages(t *testing.T) {
 	}
 }
 
-func TestAfter_ResumingWhatTheGuardHalted_LeavesItToAdvise(t *testing.T) {
+func TestAfter_Resuming_LeavesTheGuardToAdvise(t *testing.T) {
 	byGuard, _, err := guarded(10, policy()).After(rollout.Move{Status: rollout.Halted}, rollout.Moment{By: rollout.Guard, At: start})
 	if err != nil || byGuard.EndedBy != rollout.ByGuard {
 		t.Fatalf("ended by %q, %v", byGuard.EndedBy, err)
@@ -181,12 +183,12 @@ func TestAfter_ResumingWhatTheGuardHalted_LeavesItToAdvise(t *testing.T) {
 	if err != nil || byOlga.EndedBy != "" {
 		t.Fatalf("ended by %q, %v", byOlga.EndedBy, err)
 	}
-	for mode, was := range map[guard.Mode]rollout.Rollout{guard.Advise: byGuard, guard.Act: byOlga} {
+	for who, was := range map[string]rollout.Rollout{"the guard": byGuard, "a person": byOlga} {
 		next, event, err := was.After(rollout.Move{Status: rollout.Active}, rollout.Moment{By: olga, At: start.Add(time.Hour)})
-		if err != nil || event != "RolloutResumed" || next.EndedBy != "" || next.Guarding.Policy.Mode != mode || !next.StageSince.Equal(start.Add(time.Hour)) {
-			t.Errorf("%q, %v, ended by %q, %s, since %v; want %s", event, err, next.EndedBy, next.Guarding.Policy.Mode, next.StageSince, mode)
+		if err != nil || event != "RolloutResumed" || next.EndedBy != "" || next.Guarding.Policy.Mode != guard.Advise || !next.StageSince.Equal(start.Add(time.Hour)) {
+			t.Errorf("halted by %s: %q, %v, ended by %q, %s, since %v", who, event, err, next.EndedBy, next.Guarding.Policy.Mode, next.StageSince)
 		}
-		if mode == guard.Advise && (next.Guarding.Revision != next.Revision || byGuard.Guarding.Policy.Mode != guard.Act) {
+		if next.Guarding.Revision != next.Revision || byGuard.Guarding.Policy.Mode != guard.Act {
 			t.Errorf("the policy is of revision %d of %d; the rollout as it was: %s", next.Guarding.Revision, next.Revision, byGuard.Guarding.Policy.Mode)
 		}
 	}

@@ -193,7 +193,7 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 
 // barred is what people have set against a raise or a resumption, or nil.
 func (r Rollout) barred(next Rollout, now Moment) error {
-	if err := now.Freeze.Refuse(now.Grounds); err != nil || next.StagedPercent == r.StagedPercent {
+	if err := now.Freeze.Refuse(now.Grounds); err != nil {
 		return err
 	}
 	return r.promotable(next.StagedPercent, now)

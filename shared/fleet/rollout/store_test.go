@@ -107,14 +107,17 @@ func (f *fleet) carries(t *testing.T, id string) {
 }
 
 func eachFleet(t *testing.T, test func(t *testing.T, f *fleet)) {
-	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		c := &counting{API: client}
-		db := dynamo.Open(c, time.Now)
-		f := &fleet{db: db, releases: release.NewStore(db), publications: publication.NewStore(db), rollouts: rollout.NewStore(db), edgeType: "t-" + uuid.NewString(), counted: c}
-		f.publish(t, "stable", "1.0.0", "a")
-		f.publish(t, "canary", "1.1.0", "b")
-		test(t, f)
-	})
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) { onFleet(t, client, test) })
+}
+
+func onFleet(t *testing.T, client *dynamodb.Client, test func(t *testing.T, f *fleet)) {
+	t.Helper()
+	c := &counting{API: client}
+	db := dynamo.Open(c, time.Now)
+	f := &fleet{db: db, releases: release.NewStore(db), publications: publication.NewStore(db), rollouts: rollout.NewStore(db), edgeType: "t-" + uuid.NewString(), counted: c}
+	f.publish(t, "stable", "1.0.0", "a")
+	f.publish(t, "canary", "1.1.0", "b")
+	test(t, f)
 }
 
 func TestRollout_FromStartToCompletion_RowAndRolloutAgree(t *testing.T) {
