@@ -133,7 +133,7 @@ func (l *lead) progress(t *testing.T) (p progress.Progress) {
 func (l *lead) until(t *testing.T, off func(int) bool, so func(rollout.Rollout, guard.Verdict) bool) (rollout.Rollout, guard.Verdict) {
 	t.Helper()
 	said := ""
-	for deadline := time.Now().Add(3 * time.Minute); ; {
+	for deadline := time.Now().Add(8 * time.Minute); ; {
 		l.poll(t, 1, off)
 		l.look(t)
 		r, p := l.rollout(t), l.progress(t)

@@ -47,13 +47,11 @@ type (
 			Of    int `json:"of"`
 			Boxes int `json:"boxes"`
 		} `json:"silent"`
-		Factories []struct {
-			FactoryID string `json:"factoryId"`
-		} `json:"factories"`
 		Guard *Guard `json:"guard"`
 	}
-	// A Guard is what the guard says of a rollout.
+	// A Guard is what the guard says of a rollout at a stage.
 	Guard struct {
+		Stage    int    `json:"stage"`
 		Verdict  string `json:"verdict"`
 		Reason   string `json:"reason"`
 		Sentence string `json:"sentence"`
@@ -85,7 +83,11 @@ type (
 			Type string `json:"type"`
 			ID   string `json:"id"`
 		} `json:"resource"`
-		Reason string         `json:"reason"`
+		Reason         string `json:"reason"`
+		OverrideReason string `json:"overrideReason"`
+		Cause          struct {
+			Sentence string `json:"sentence"`
+		} `json:"cause"`
 		Before map[string]any `json:"before"`
 		After  map[string]any `json:"after"`
 	}

@@ -52,12 +52,39 @@ func codeOf(err error) int {
 	if r, ok := errors.AsType[*api.Refusal](err); ok && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
 		return SignIn
 	}
+	if lost(err) {
+		return Unknown
+	}
 	_, unreachable := errors.AsType[*url.Error](err)
 	_, unknown := errors.AsType[*api.Unknown](err)
 	if unreachable || unknown || errors.Is(err, context.DeadlineExceeded) {
 		return Unknown
 	}
 	return Refused
+}
+
+// lost tells whether a call was refused for what may have come of its own first try, whose answer was lost.
+func lost(err error) bool {
+	r, ok := errors.AsType[*api.Refusal](err)
+	return ok && r.Repeated && r.Status == http.StatusPreconditionFailed
+}
+
+// hint says what to type after an error; empty where the error says enough.
+func hint(err error) string {
+	if lost(err) {
+		return "the answer to the first try was lost, and it may have been carried out; look again"
+	}
+	r, ok := errors.AsType[*api.Refusal](err)
+	if !ok {
+		return ""
+	}
+	switch r.Code {
+	case "FROZEN", "WINDOW_CLOSED":
+		return "with --override REASON it is done all the same"
+	case "APPROVAL_REQUIRED":
+		return "a second person approves it with wavegate approve CHANNEL"
+	}
+	return ""
 }
 
 // document is the service's own answer behind an error; nil: there is none.

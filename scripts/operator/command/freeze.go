@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -55,6 +56,10 @@ func (a *app) unfreeze() *cobra.Command {
 				return err
 			}
 			_, err = c.Do(ctx, api.Request{Method: http.MethodDelete, Path: freezePath})
+			if r, refused := errors.AsType[*api.Refusal](err); refused && r.Status == http.StatusNotFound {
+				a.say("no freeze is on")
+				return nil
+			}
 			if err == nil {
 				a.say("the freeze has ended")
 			}

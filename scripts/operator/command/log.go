@@ -31,7 +31,7 @@ func (a *app) log() *cobra.Command {
 				query.Set("from", time.Now().Add(-since).UTC().Format(time.RFC3339))
 			}
 			if actor != "" {
-				issuer, err := issuerOf(ctx, c)
+				issuer, err := issuerOf(ctx, c, actor)
 				if err != nil {
 					return err
 				}
@@ -49,14 +49,17 @@ func (a *app) log() *cobra.Command {
 			return a.eventsOfChannel(ctx, c, most, query, args[0])
 		}),
 	}
-	cmd.Flags().StringVar(&actor, "actor", "", "only what this `user` did")
+	cmd.Flags().StringVar(&actor, "actor", "", "only what this `user` did; guard for the guard")
 	cmd.Flags().DurationVar(&since, "since", 0, "only what was done in this time, such as 2h")
 	cmd.Flags().IntVar(&most, "limit", 50, "how many at most")
 	return cmd
 }
 
-// issuerOf is the issuer of the caller's token: people are named within it.
-func issuerOf(ctx context.Context, c *api.Client) (string, error) {
+// issuerOf is the issuer of the caller's token: people are named within it. The guard has an issuer of its own.
+func issuerOf(ctx context.Context, c *api.Client, actor string) (string, error) {
+	if actor == byGuard {
+		return "urn:wavegate:guard", nil
+	}
 	me, _, err := api.Get[struct {
 		Issuer string `json:"issuer"`
 	}](ctx, c, "/api/rate-limits/me", nil)
@@ -70,7 +73,23 @@ func (a *app) events(ctx context.Context, c *api.Client, most int, query url.Val
 const eventHead = "TIME\tWHO\tWHAT\tOF\tREASON"
 
 func eventRow(e api.Event) string {
-	return cells(e.EventTime.Local().Format("2006-01-02 15:04:05"), e.Actor.UserID, describe(e), of(e), e.Reason)
+	return cells(e.EventTime.Local().Format("2006-01-02 15:04:05"), e.Actor.UserID, describe(e), of(e), reasonOf(e))
+}
+
+// reasonOf is why something was done: what the person said, what they passed a freeze or a window for, or what the
+// guard found. A freeze has its reason as a field.
+func reasonOf(e api.Event) string {
+	text := e.Reason
+	if own, ok := e.After["reason"].(string); ok && text == "" {
+		text = own
+	}
+	for _, more := range []string{e.OverrideReason, e.Cause.Sentence} {
+		if text != "" && more != "" {
+			text += "; "
+		}
+		text += more
+	}
+	return text
 }
 
 // eventsOfChannel merges the events of a channel with those of its rollouts: the trail lists a resource's events

@@ -21,7 +21,7 @@ import (
 func (d *desk) browser(user string) func(context.Context, string) error {
 	return func(_ context.Context, address string) error {
 		go func() {
-			res, err := http.PostForm(address, url.Values{"user": {user}, "organization": {"wavegate"}, "role": {"platform_owner"}})
+			res, err := http.DefaultClient.PostForm(address, url.Values{"user": {user}, "organization": {"wavegate"}, "role": {"platform_owner"}})
 			if err != nil {
 				d.Errorf("the browser: %v", err)
 				return

@@ -2,9 +2,11 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -18,7 +20,7 @@ type reasons struct{ reason, override string }
 func (r *reasons) flags(cmd *cobra.Command, overrides bool) {
 	cmd.Flags().StringVar(&r.reason, "reason", "", "why, for the audit trail")
 	if overrides {
-		cmd.Flags().StringVar(&r.override, "override", "", "why it must be done although a window is closed or a freeze is on, for the audit trail")
+		cmd.Flags().StringVar(&r.override, "override", "", "why it is done during a freeze or outside the windows, for the audit trail")
 	}
 }
 
@@ -71,7 +73,7 @@ func (a *app) promote() *cobra.Command {
 			if next == 0 {
 				return fail(Refused, "the rollout is at 100 %%; complete it: wavegate complete %s", name)
 			}
-			question, ask := a.plan(name, v, next), a.ask
+			question, ask := plan(name, v, next, places(ctx, c, v.rollout.ID)), a.ask
 			if against := v.against(); next == 100 || against {
 				ask = func(q string) error { return a.askName(name, q) }
 			}
@@ -108,8 +110,21 @@ func (a *app) onActive(ctx context.Context, args []string) (name string, c *api.
 	return name, c, v, err
 }
 
+// places counts the factories that have boxes of a rollout; 0 where that cannot be told now, which is no reason
+// to hold up a raise.
+func places(ctx context.Context, c *api.Client, id string) int {
+	p, _, err := api.Get[struct {
+		Factories     []json.RawMessage `json:"factories"`
+		MoreFactories int               `json:"moreFactories"`
+	}](ctx, c, api.RolloutPath(id)+"/progress", url.Values{"by": {"factory"}})
+	if err != nil {
+		return 0
+	}
+	return len(p.Factories) + p.MoreFactories
+}
+
 // plan says what a raise does, for who is asked to confirm it.
-func (a *app) plan(name string, v view, next int) string {
+func plan(name string, v view, next, places int) string {
 	text := fmt.Sprintf("%s: raise %s from %d to %d %%", name, v.rollout.TargetVersion, v.rollout.StagedPercent, next)
 	if v.document == nil {
 		return text + "? Its boxes were not counted yet."
@@ -117,20 +132,25 @@ func (a *app) plan(name string, v view, next int) string {
 	s := v.total()
 	text += fmt.Sprintf(", %d more boxes? Now: %d of %d installed, %d failed, %d reverted, %d silent", v.more(next),
 		s.Installed, s.Expected, s.Failed, s.Reverted, v.progress.Silent.Boxes)
-	if n := len(v.progress.Factories); n > 1 {
-		text += fmt.Sprintf(", in %d places", n)
+	if places > 1 {
+		text += fmt.Sprintf(", in %d places", places)
 	}
-	if g := v.progress.Guard; g != nil && g.Sentence != "" {
-		text += ". Guard: " + printable(g.Sentence)
-	}
-	return text + "."
+	return text + "." + v.guardSays()
 }
 
-// against tells whether the guard finds that the rollout should not be raised now. That it leaves the raise to
-// people is nothing against it.
+// guardSays is the guard's verdict as a sentence to append; empty where no guard judges the rollout.
+func (v view) guardSays() string {
+	if g := v.progress.Guard; g != nil && g.Sentence != "" {
+		return " Guard: " + printable(g.Sentence)
+	}
+	return ""
+}
+
+// against tells whether the guard finds that the rollout should not be raised now, or has not judged its stage
+// yet. That it leaves the raise to people is nothing against it.
 func (v view) against() bool {
 	g := v.progress.Guard
-	return g != nil && (g.Verdict == "halt" || g.Verdict == "hold" && g.Reason != "PEOPLE_PROMOTE")
+	return g != nil && (g.Stage != v.rollout.StagedPercent || g.Verdict == "halt" || g.Verdict == "hold" && g.Reason != "PEOPLE_PROMOTE")
 }
 
 func (a *app) approve() *cobra.Command {
@@ -167,18 +187,22 @@ func (a *app) complete() *cobra.Command {
 	var why reasons
 	cmd := &cobra.Command{
 		Use: "complete CHANNEL", Short: "End a rollout that went well",
-		Long: "Ends the rollout that is active on a channel. At 100 % its version becomes the channel's. Before, it ends where it is.",
+		Long: "Ends the rollout that is active on a channel. At 100 % its version becomes the channel's, and against the guard that\n" +
+			"asks for the channel's name. Before, it ends where it is.",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, c, v, err := a.onActive(ctx, args)
 			if err != nil {
 				return err
 			}
-			question := fmt.Sprintf("%s: make %s the version of the channel?", name, v.rollout.TargetVersion)
-			if v.rollout.StagedPercent < 100 {
+			question, ask := fmt.Sprintf("%s: make %s the version of the channel?%s", name, v.rollout.TargetVersion, v.guardSays()), a.ask
+			switch {
+			case v.rollout.StagedPercent < 100:
 				question = fmt.Sprintf("%s: end the rollout of %s at %d %%? Nobody else gets it then.", name, v.rollout.TargetVersion, v.rollout.StagedPercent)
+			case v.against():
+				ask = func(q string) error { return a.askName(name, q) }
 			}
-			if err := a.ask(question); err != nil {
+			if err := ask(question); err != nil {
 				return err
 			}
 			if err := a.move(ctx, c, v.rollout, why.with(map[string]any{"status": "completed"}), tagOf(v.rollout)); err != nil {
@@ -196,6 +220,8 @@ func (a *app) resume() *cobra.Command {
 	var why reasons
 	cmd := &cobra.Command{
 		Use: "resume CHANNEL", Short: "Let a halted rollout go on at the stage where it was",
+		Long: "Lets a halted rollout go on at the stage where it was. If the guard halted it, this asks for the channel's name, and the\n" +
+			"guard only advises from then on.",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, err := channelArg(args)
@@ -214,7 +240,12 @@ func (a *app) resume() *cobra.Command {
 				a.say("the rollout of %s on %s is active", r.TargetVersion, name)
 				return a.shown(ctx, c, api.RolloutPath(r.ID))
 			}
-			if err := a.ask(fmt.Sprintf("%s: let the rollout of %s go on at %d %%?", name, r.TargetVersion, r.StagedPercent)); err != nil {
+			question, ask := fmt.Sprintf("%s: let the rollout of %s go on at %d %%?", name, r.TargetVersion, r.StagedPercent), a.ask
+			if r.EndedBy == byGuard {
+				question += " The guard halted it, and only advises from then on."
+				ask = func(q string) error { return a.askName(name, q) }
+			}
+			if err := ask(question); err != nil {
 				return err
 			}
 			if err := a.move(ctx, c, r, why.with(map[string]any{"status": "active"}), tagOf(r)); err != nil {

@@ -47,7 +47,7 @@ func (a *app) publish() *cobra.Command {
 	cmd.Flags().StringVar(&digest, "sha256", "", "the SHA-256 of its bytes, in hexadecimal")
 	_ = cmd.MarkFlagRequired("url")    // it was declared
 	_ = cmd.MarkFlagRequired("sha256") // two lines above
-	cmd.Flags().StringVar(&why.override, "override", "", "why it must be done although a freeze is on, for the audit trail")
+	why.flags(cmd, true)
 	return cmd
 }
 

@@ -94,6 +94,8 @@ func Run(ctx context.Context, args []string, e Environment) int {
 		fmt.Fprintln(e.Err, "wavegate: WAVEGATE_TOKEN is not taken any more")
 	case !a.ran:
 		fmt.Fprintln(e.Err, "wavegate: see wavegate help")
+	case hint(err) != "":
+		fmt.Fprintln(e.Err, "wavegate: "+hint(err))
 	}
 	return code
 }

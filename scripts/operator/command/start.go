@@ -72,6 +72,6 @@ func (a *app) start() *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&policy, "policy", "", "a `file` with the rollout's policy, in JSON")
-	cmd.Flags().StringVar(&why.override, "override", "", "why it must be done although a window is closed or a freeze is on, for the audit trail")
+	why.flags(cmd, true)
 	return cmd
 }

@@ -35,7 +35,7 @@ func look(ctx context.Context, c *api.Client, id, tag string, fresh ...string) (
 			return v, err
 		}
 	}
-	v.progress, a, err = api.Get[api.Progress](ctx, c, api.RolloutPath(id)+"/progress", url.Values{"by": {"factory"}, "fresh": fresh})
+	v.progress, a, err = api.Get[api.Progress](ctx, c, api.RolloutPath(id)+"/progress", url.Values{"fresh": fresh})
 	if r, ok := errors.AsType[*api.Refusal](err); ok && r.Status == http.StatusNotFound {
 		return v, nil // it was not counted yet
 	}
@@ -108,11 +108,7 @@ func (v view) block(p paint) string {
 // standing says where the rollout is, and how old the counts are.
 func (v view) standing(now time.Time) string {
 	r := v.rollout
-	text := fmt.Sprintf("at %d %%, %s", r.StagedPercent, r.Status)
-	if r.EndedBy != "" {
-		text += " by a " + r.EndedBy
-	}
-	text += " since " + clock(r.UpdatedAt)
+	text := fmt.Sprintf("at %d %%, %s%s since %s", r.StagedPercent, r.Status, byWhat(r), clock(r.UpdatedAt))
 	if v.document != nil {
 		text += fmt.Sprintf("  counted %s ago", now.Sub(v.progress.AsOf).Round(time.Second))
 	}
@@ -122,14 +118,14 @@ func (v view) standing(now time.Time) string {
 // line is the view on one line, without what changes by itself, for where nothing can be redrawn.
 func (v view) line() string {
 	r := v.rollout
-	text := fmt.Sprintf("%s/%s %s → %s at %d %%, %s", r.EdgeType, r.Channel, r.PreviousVersion, r.TargetVersion, r.StagedPercent, r.Status)
+	text := fmt.Sprintf("%s/%s %s → %s at %d %%, %s%s", r.EdgeType, r.Channel, r.PreviousVersion, r.TargetVersion, r.StagedPercent, r.Status, byWhat(r))
 	if v.document != nil {
 		s := v.total()
 		text += fmt.Sprintf(": %d of %d installed, %d on its way, %d failed, %d reverted, %d not polled, %d silent",
 			s.Installed, s.Expected, s.OnItsWay(), s.Failed, s.Reverted, s.NotYetPolled, v.progress.Silent.Boxes)
 	}
-	if g := v.progress.Guard; g != nil && g.Sentence != "" {
-		text += ". Guard: " + printable(g.Sentence)
+	if says := v.guardSays(); says != "" {
+		text += "." + says
 	}
 	return text
 }

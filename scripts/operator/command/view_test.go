@@ -15,7 +15,7 @@ func guarded(verdict, reason string) view {
 	v.progress = api.Progress{AsOf: time.Now().Add(-20 * time.Second), StagedPercent: 10, Failures: map[string]int{"boot": 1, "health": 2},
 		Stages: []api.Stage{{Percent: 1, Expected: 103, Installed: 102, Offered: 1}, {Percent: 10, Expected: 926, Installed: 96, Offered: 400, Working: 71, Failed: 3, Reverted: 1, NotYetPolled: 355},
 			{Percent: 50, Expected: 4102}, {Percent: 100, Expected: 5130}},
-		Guard: &api.Guard{Verdict: verdict, Reason: reason, Sentence: "55 more clean boxes clear it,\x1b[2J 4 more bad ones halt it."}}
+		Guard: &api.Guard{Stage: 10, Verdict: verdict, Reason: reason, Sentence: "55 more clean boxes clear it,\x1b[2J 4 more bad ones halt it."}}
 	return v
 }
 
@@ -43,6 +43,10 @@ func TestView_AgainstTheGuard(t *testing.T) {
 		if got := guarded(c.verdict, c.reason).against(); got != c.against {
 			t.Errorf("%s, %s: %v", c.verdict, c.reason, got)
 		}
+	}
+	next := guarded("promote", "CLEAR")
+	if next.rollout.StagedPercent = 50; !next.against() {
+		t.Error("the guard has not judged the stage yet, and nothing is against a raise")
 	}
 	if (view{}).against() {
 		t.Error("without a guard nothing is against a raise")

@@ -118,10 +118,22 @@ func ended(r api.Rollout) error {
 	switch {
 	case r.Status == "completed" && r.Adopted:
 		return nil
-	case r.EndedBy != "":
-		return fail(Otherwise, "the rollout was ended by a %s, at %d %%", r.EndedBy, r.StagedPercent)
 	}
-	return fail(Otherwise, "the rollout was %s, at %d %%", r.Status, r.StagedPercent)
+	return fail(Otherwise, "the rollout was %s%s, at %d %%", r.Status, byWhat(r), r.StagedPercent)
+}
+
+// byGuard is what ended a rollout that the guard halted or completed.
+const byGuard = "guard"
+
+// byWhat is what ended a rollout, as words to append; empty where a person did, or it is active.
+func byWhat(r api.Rollout) string {
+	switch r.EndedBy {
+	case "":
+		return ""
+	case byGuard:
+		return " by the guard"
+	}
+	return " by a " + r.EndedBy
 }
 
 // lines prints a line, or with --json the document, for each change.

@@ -72,15 +72,21 @@ func ends(t *testing.T, code chan int, want int) {
 func (d *desk) fails() {
 	d.Helper()
 	d.Owner(d.T).Patch(d.T, "/api/ota/rollouts/"+d.rollout(), `{"staged_percent":10}`).Is(d.T, http.StatusNoContent)
-	box := d.Box(d.T, "box-0027")
+	d.breaks("box-0027")
+	d.Owner(d.T).Get(d.T, "/api/ota/rollouts/"+d.rollout()+"/progress?fresh=true").Is(d.T, http.StatusOK)
+}
+
+// breaks has a box poll, and report that 1.1.0 does not boot.
+func (d *desk) breaks(id string) {
+	d.Helper()
+	box := d.Box(d.T, id)
 	// A poll whose report could not be written in time has no entity tag, and is to be repeated.
 	for range 20 {
-		if box.Get(d.T, "/api/edges/box-0027/update/manifest?installed=1.0.0").Is(d.T, http.StatusOK).Header.Get("ETag") != "" {
+		if box.Get(d.T, "/api/edges/"+id+"/update/manifest?installed=1.0.0").Is(d.T, http.StatusOK).Header.Get("ETag") != "" {
 			break
 		}
 	}
-	box.Put(d.T, "/api/edges/box-0027/update/report", `{"version":"1.1.0","attempt":1,"outcome":"failed","code":"boot","detail":"no heartbeat\u0020within 90 s"}`).Is(d.T, http.StatusOK)
-	d.Owner(d.T).Get(d.T, "/api/ota/rollouts/"+d.rollout()+"/progress?fresh=true").Is(d.T, http.StatusOK)
+	box.Put(d.T, "/api/edges/"+id+"/update/report", `{"version":"1.1.0","attempt":1,"outcome":"failed","code":"boot","detail":"no heartbeat\u0020within 90 s"}`).Is(d.T, http.StatusOK)
 }
 
 func TestWatch_Lines_OneForEachChange_UntilTheHalt(t *testing.T) {
@@ -208,5 +214,5 @@ func TestWait_ForAStage_ForTheEnd_AndNoLonger(t *testing.T) {
 	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1.0.0", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(command.Done)
 	d.does("start", "gateway-x/stable", "1.1.0", "--yes").is(command.Done)
 	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1.0.0", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(command.Done)
-	d.does("wait", "gateway-x/stable").is(command.Otherwise).warns("ended by a publication")
+	d.does("wait", "gateway-x/stable").is(command.Otherwise).warns("was halted by a publication")
 }

@@ -176,12 +176,15 @@ func (d *desk) starts(boxes int) {
 
 // csv is a file of boxes.
 func csv(n int) string {
-	var b strings.Builder
-	b.WriteString("edgeId,edgeType,channel,organizationId\n")
-	for i := range n {
-		fmt.Fprintf(&b, "box-%04d,gateway-x,stable,acme\n", i+1)
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("box-%04d", i+1)
 	}
-	return b.String()
+	return csvOf(ids)
+}
+
+func csvOf(ids []string) string {
+	return "edgeId,edgeType,channel,organizationId\n" + strings.Join(ids, ",gateway-x,stable,acme\n") + ",gateway-x,stable,acme\n"
 }
 
 func (d *desk) file(name, text string) string {

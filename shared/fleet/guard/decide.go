@@ -120,32 +120,35 @@ func (d decision) silenceHalts(without Organization) bool {
 }
 
 // alone is an organization without whose boxes there would be no halt, although other organizations' boxes show by
-// themselves that the release is good; or empty. It takes evidence for the release to hold up a halt: where the others are
-// few or undecided, a halt in doubt is cheap, and a release that fails on nearly all boxes must not wait for a box that is
-// switched off.
+// themselves that the release is good, or still may; or empty. Where they had their time and do not show it, a halt in
+// doubt is cheap: a release that fails on nearly all boxes must not wait for one that is switched off.
 func (d decision) alone() string {
 	for _, o := range d.evidence.Organizations {
-		if o.Told < d.told && len(d.halts(o)) == 0 && d.othersDoWell(o) {
+		if o.Told < d.told && len(d.halts(o)) == 0 && d.othersMayDoWell(o) {
 			return o.ID
 		}
 	}
 	return ""
 }
 
-// othersDoWell tells whether the boxes of all others than one organization clear the release of failures and, where it can
-// be judged, of silence.
-func (d decision) othersDoWell(than Organization) bool {
-	decided := 0
+// othersMayDoWell tells whether boxes of other organizations than one have time left to decide, or clear the release of
+// failures and, where it can be judged, of silence.
+func (d decision) othersMayDoWell(than Organization) bool {
+	decided, waiting := 0, 0
 	for _, o := range d.evidence.Organizations {
 		if o.ID != than.ID {
-			decided += o.Decided
+			decided, waiting = decided+o.Decided, waiting+o.Waiting
 		}
+	}
+	if waiting > 0 {
+		return true
 	}
 	if !d.test.Clears(d.bad-than.Bad, decided) {
 		return false
 	}
 	s := d.evidence.Silence
-	return s.Kept || !d.counted() || s.Treated.Boxes == 0 || d.policy.Guard.Compare(s.Control.minus(than.Control)).Clears(s.Treated.minus(than.Treated))
+	return s.Kept || !d.counted() || s.Treated.Boxes == 0 ||
+		d.policy.Guard.Compare(s.Control.minus(than.Control)).Clears(s.Treated.minus(than.Treated))
 }
 
 // counted tells whether there is a new count of the present stage.

@@ -124,6 +124,11 @@ func TestDecide_EveryVerdict(t *testing.T) {
 				e.Organizations = []guard.Organization{{ID: "globex", Told: 995, Decided: 995, Bad: 90}, {ID: "acme", Told: 5, Decided: 5}}
 			}},
 			sentence: "Halt: 90 of 1000 boxes with the release are bad, 63 more than may be."},
+		"one organization's boxes fail at once, and the others have time left": {stage: 10, action: guard.Hold, reasons: []guard.Reason{guard.OneOrganization, guard.Undecided},
+			evidence: []func(*guard.Evidence){revert(90), func(e *guard.Evidence) {
+				e.Organizations = []guard.Organization{{ID: "globex", Told: 90, Decided: 90, Bad: 90}, {ID: "acme", Told: 910, Decided: 10, Waiting: 900}}
+			}},
+			sentence: "Hold: without the boxes of organization globex there would be no halt; 2775 more good boxes clear stage 10."},
 		"the only organization's boxes fail": {stage: 10, action: guard.Halt, reasons: []guard.Reason{guard.TooManyBad},
 			evidence: []func(*guard.Evidence){revert(90), func(e *guard.Evidence) {
 				e.Organizations = []guard.Organization{{ID: "globex", Told: 1000, Bad: 90}}

@@ -60,10 +60,10 @@ type Silence struct {
 type Organization struct {
 	ID string
 	// Told are the boxes that were told the release, Decided those of them that are installed, failed or reverted,
-	// and Bad those that speak against it.
-	Told, Decided, Bad int
-	Treated            Group
-	Control            Group
+	// Waiting those that are offered or working and not overdue, and Bad those that speak against the release.
+	Told, Decided, Waiting, Bad int
+	Treated                     Group
+	Control                     Group
 }
 
 // A Freeze keeps every rollout where it is until a time.

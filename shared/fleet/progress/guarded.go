@@ -42,10 +42,13 @@ func (g *Guarded) add(e report.Entry, stage int, told, reached bool) {
 		g.blaming[stage]++
 	}
 	undecided := e.Stand == report.Offered || e.Stand == report.Working
-	if undecided && g.at.Sub(e.Since) > g.policy.Guard.DecideWithin.Length() {
-		g.overdue[stage]++
-	}
 	o := g.by[e.OrganizationID]
+	switch {
+	case undecided && g.at.Sub(e.Since) > g.policy.Guard.DecideWithin.Length():
+		g.overdue[stage]++
+	case undecided:
+		o.Waiting++
+	}
 	o.Told++
 	if e.Stand == report.Installed || e.Stand == report.Failed || e.Stand == report.Reverted {
 		o.Decided++
@@ -67,6 +70,7 @@ func (g *Guarded) merge(other *Guarded) {
 		sum := g.by[id]
 		sum.Told += o.Told
 		sum.Decided += o.Decided
+		sum.Waiting += o.Waiting
 		sum.Bad += o.Bad
 		g.by[id] = sum
 	}
