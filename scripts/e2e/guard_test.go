@@ -46,7 +46,7 @@ func TestGuard_Policy_TellsEveryFaultAtOnce_AndChangesNothing(t *testing.T) {
 	if len(d.Errors) != 2 || d.Errors[0].Pointer != "/edgeType" || d.Errors[1].Pointer != "/policy/mode" {
 		t.Errorf("faults %+v", d.Errors)
 	}
-	owner.Get(t, rollout[:len(rollout)-1]+"0/policy").Refused(t, problem.NotFound)
+	owner.Get(t, rollouts+"/0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a/policy").Refused(t, problem.NotFound)
 }
 
 // TestGuard_SecondPair_WindowsAndFreeze_HoldUpEveryoneButHalts follows one rollout past all that people can set.
@@ -74,7 +74,8 @@ func TestGuard_SecondPair_WindowsAndFreeze_HoldUpEveryoneButHalts(t *testing.T) 
 	olga.Patch(t, rollout, `{"status":"active"}`).Refused(t, problem.Frozen)
 	olga.Do(t, http.MethodDelete, "/api/ota/freeze", "").Is(t, http.StatusNoContent)
 	olga.Do(t, http.MethodDelete, "/api/ota/freeze", "").Refused(t, problem.NotFound)
-	olga.Patch(t, rollout, `{"status":"active"}`).Is(t, http.StatusNoContent)
+	olga.Patch(t, rollout, `{"status":"active"}`).Refused(t, problem.WindowClosed)
+	olga.Patch(t, rollout, `{"status":"active","overrideReason":"a security fix"}`).Is(t, http.StatusNoContent)
 	olga.Patch(t, rollout, passing).Is(t, http.StatusNoContent)
 
 	events := w.Events(t, "rollout", id(rollout))
