@@ -91,12 +91,18 @@ func (a *app) promote() *cobra.Command {
 	return cmd
 }
 
+// onChannel is the channel that the first argument names, and a client of who is signed in.
+func (a *app) onChannel(args []string) (name string, c *api.Client, err error) {
+	if name, err = channelArg(args); err != nil {
+		return "", nil, err
+	}
+	c, err = a.client()
+	return name, c, err
+}
+
 // onActive reads the channel that is named and the rollout that is active on it.
 func (a *app) onActive(ctx context.Context, args []string) (name string, c *api.Client, v view, err error) {
-	if name, err = channelArg(args); err != nil {
-		return name, nil, v, err
-	}
-	if c, err = a.client(); err != nil {
+	if name, c, err = a.onChannel(args); err != nil {
 		return name, nil, v, err
 	}
 	channel, err := a.active(ctx, c, name)
@@ -220,15 +226,11 @@ func (a *app) resume() *cobra.Command {
 	var why reasons
 	cmd := &cobra.Command{
 		Use: "resume CHANNEL", Short: "Let a halted rollout go on at the stage where it was",
-		Long: "Lets a halted rollout go on at the stage where it was. If the guard halted it, this asks for the channel's name, and the\n" +
-			"guard only advises from then on.",
+		Long: "Lets a halted rollout go on at the stage where it was. The guard only advises from then on.\n" +
+			"If it halted the rollout, this asks for the channel's name.",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
 		RunE: a.run(func(ctx context.Context, args []string) error {
-			name, err := channelArg(args)
-			if err != nil {
-				return err
-			}
-			c, err := a.client()
+			name, c, err := a.onChannel(args)
 			if err != nil {
 				return err
 			}

@@ -20,11 +20,7 @@ func (a *app) publish() *cobra.Command {
 			"there. Publish a new version where few boxes are, and roll it out elsewhere: wavegate start.",
 		Args: cobra.ExactArgs(2), ValidArgsFunction: a.completeChannel,
 		RunE: a.run(func(ctx context.Context, args []string) error {
-			name, err := channelArg(args)
-			if err != nil {
-				return err
-			}
-			c, err := a.client()
+			name, c, err := a.onChannel(args)
 			if err != nil {
 				return err
 			}

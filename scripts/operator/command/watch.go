@@ -31,11 +31,7 @@ func (a *app) watch() *cobra.Command {
 			"has changed. It exits with 0 if the rollout was completed, and with 3 if it ended otherwise.",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
 		RunE: a.run(func(ctx context.Context, args []string) error {
-			name, err := channelArg(args)
-			if err != nil {
-				return err
-			}
-			c, err := a.client()
+			name, c, err := a.onChannel(args)
 			if err != nil {
 				return err
 			}

@@ -41,7 +41,7 @@ func (g *Guarded) add(e report.Entry, stage int, told, reached bool) {
 	if bad && e.Stand == report.Failed {
 		g.blaming[stage]++
 	}
-	undecided := e.Stand == report.Offered || e.Stand == report.Working
+	undecided := !e.Stand.Decided() && e.Stand != report.Deferred
 	o := g.by[e.OrganizationID]
 	switch {
 	case undecided && g.at.Sub(e.Since) > g.policy.Guard.DecideWithin.Length():
@@ -50,7 +50,7 @@ func (g *Guarded) add(e report.Entry, stage int, told, reached bool) {
 		o.Waiting++
 	}
 	o.Told++
-	if e.Stand == report.Installed || e.Stand == report.Failed || e.Stand == report.Reverted {
+	if e.Stand.Decided() {
 		o.Decided++
 	}
 	if bad {

@@ -93,7 +93,7 @@ func (p Poll) change(next *Row, was Row) {
 
 // judge moves an offer by what the box ran before and runs now.
 func (o *Offer) judge(before, running, told string) {
-	undecided := o.Stand == Offered || o.Stand == Working || o.Stand == Deferred
+	undecided := !o.Stand.Decided()
 	switch {
 	case running == o.Version && (undecided || before != running):
 		// A box that failed while it ran the version, for example its health check, stays failed until it
@@ -128,7 +128,6 @@ func (o Outcome) change(next *Row, _ Row) {
 	if !next.Accepts(o.Version) || o.Attempt < offer.Attempts {
 		return
 	}
-	decided := offer.Stand == Installed || offer.Stand == Failed || offer.Stand == Reverted
 	switch {
 	case o.Stand == Failed && offer.Stand == Installed && o.Attempt == offer.FailedAttempt:
 		return // sent again, and a later attempt went well
@@ -137,7 +136,7 @@ func (o Outcome) change(next *Row, _ Row) {
 		if !offer.Bad() || o.Code.BlamesRelease() {
 			offer.Stand, offer.Code, offer.Detail, offer.Until = Failed, o.Code, o.Detail, nil
 		}
-	case decided:
+	case offer.Stand.Decided():
 		return
 	case o.Stand == Deferred:
 		offer.Stand, offer.Detail, offer.Until = Deferred, o.Detail, o.Until

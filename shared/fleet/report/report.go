@@ -29,6 +29,9 @@ const (
 // Stands lists all of them.
 var Stands = []Stand{Offered, Working, Deferred, Installed, Failed, Reverted}
 
+// Decided tells whether a box is through with what it was offered, for better or worse.
+func (s Stand) Decided() bool { return s == Installed || s == Failed || s == Reverted }
+
 // A Row is what the service knows of one box.
 type Row struct {
 	EdgeID    string `json:"edgeId"`

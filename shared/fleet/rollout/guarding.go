@@ -131,8 +131,8 @@ func (r Rollout) steered(by Person) bool {
 	return is(r.StartedBy) || is(r.PromotedBy) || is(&r.Guarding.By)
 }
 
-// promotable is why the rollout cannot be raised to a stage, or be resumed at it, now; or nil. A reason to override passes a window, and
-// never an approval.
+// promotable is why the rollout cannot be raised to a stage, or be resumed at it, now; or nil. A reason to override
+// passes a window, and never an approval.
 func (r Rollout) promotable(to int, now Moment) error {
 	if r.Guarding == nil {
 		return nil
