@@ -202,11 +202,11 @@ func (d decision) allInstalled() bool {
 
 // heardOf tells whether boxes with the release are heard of. In a small stage it takes every one of them.
 func (d decision) heardOf() bool {
-	treated := d.evidence.Silence.Treated
+	s := d.evidence.Silence
 	if d.small() {
-		return treated.Silent == 0 && treated.Boxes >= d.stage.Installed
+		return s.Treated.Silent == 0 && s.Present.Boxes >= d.stage.Installed
 	}
-	return d.comparison.Clears(treated)
+	return d.comparison.Clears(s.Treated)
 }
 
 func (d decision) soaked() time.Duration { return max(d.at.Sub(d.evidence.Since), 0) }

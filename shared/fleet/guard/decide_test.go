@@ -30,6 +30,7 @@ func healthy(stage int) guard.Evidence {
 	if stage == 100 {
 		e.Silence.Kept = true
 	}
+	e.Silence.Present = e.Silence.Treated
 	return e
 }
 
@@ -69,7 +70,7 @@ func TestDecide_EveryVerdict(t *testing.T) {
 	few := func(expected int) func(*guard.Evidence) {
 		return func(e *guard.Evidence) {
 			*at(e) = guard.Boxes{Percent: e.Stage, Expected: expected, Installed: expected}
-			e.Silence.Treated.Boxes = expected
+			e.Silence.Treated.Boxes, e.Silence.Present.Boxes = expected, expected
 		}
 	}
 	for name, c := range map[string]struct {
@@ -145,9 +146,9 @@ func TestDecide_EveryVerdict(t *testing.T) {
 		"a small stage with a silent box": {stage: 1, evidence: []func(*guard.Evidence){few(30), silence(1, 0)}, action: guard.Hold,
 			reasons:  []guard.Reason{guard.Silent},
 			sentence: "Hold: 1 of 30 boxes with the release are silent, and 0 of 1000 boxes without it; 1 fewer clear stage 1; with 0 undecided, 4 more bad boxes or 5 more silent halt it."},
-		"a small stage, some never heard of": {stage: 1, evidence: []func(*guard.Evidence){few(30), func(e *guard.Evidence) { e.Silence.Treated.Boxes = 29 }}, action: guard.Hold,
+		"a small stage, some never heard of": {stage: 1, evidence: []func(*guard.Evidence){few(30), func(e *guard.Evidence) { e.Silence.Present.Boxes = 29 }}, action: guard.Hold,
 			reasons:  []guard.Reason{guard.Silent},
-			sentence: "Hold: 0 of 29 boxes with the release are silent, and 0 of 1000 boxes without it, and of some it is not known when they were last seen; with 0 undecided, 4 more bad boxes or 6 more silent halt it."},
+			sentence: "Hold: 0 of 30 boxes with the release are silent, and 0 of 1000 boxes without it, and 1 box of stage 1 not seen since the stage began; with 0 undecided, 4 more bad boxes or 6 more silent halt it."},
 		"a small stage that people decide": {stage: 1, evidence: []func(*guard.Evidence){few(30)}, action: guard.Hold, reasons: []guard.Reason{guard.EvidenceTooSmall},
 			policy:   func(p *guard.Policy) { p.Guard.SmallFleet = guard.People },
 			sentence: "Hold: stage 1 has 30 boxes, fewer than the 73 of the test, and the policy leaves it to people; with 0 undecided, 4 more bad boxes or 6 more silent halt it."},

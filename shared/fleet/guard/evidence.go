@@ -49,6 +49,8 @@ func (g Group) minus(h Group) Group { return Group{g.Boxes - h.Boxes, g.Silent -
 type Silence struct {
 	// Treated are boxes that were told the release, at whatever stage, and neither failed nor reverted.
 	Treated Group
+	// Present are those of the treated that the present stage was the first to reach.
+	Present Group
 	// Control are boxes that the rollout does not reach yet.
 	Control Group
 	// Kept is set where the control is the last one that was taken at an earlier stage: at 100 percent

@@ -84,6 +84,7 @@ func draw(t *rapid.T) drawing {
 		return g
 	}
 	e.Silence = guard.Silence{Treated: group(1000, "treated"), Control: group(1000, "control"), Kept: e.Stage == 100}
+	e.Silence.Present.Boxes = n(e.Silence.Treated.Boxes, "treated of the present stage")
 	return drawing{p, e}
 }
 
@@ -155,7 +156,7 @@ func TestDecide_TheNumbersOfTheSentenceAreThoseOfTheRule(t *testing.T) {
 		}
 		if slices.Contains(v.Reasons, guard.Silent) && v.Distance.FewerSilent > 0 {
 			n := v.Distance.FewerSilent
-			if slices.Contains(silent(-n).Reasons, guard.Silent) != (v.Treated.Boxes < at(&d.evidence).Installed && at(&d.evidence).Expected < 73) ||
+			if slices.Contains(silent(-n).Reasons, guard.Silent) != (d.evidence.Silence.Present.Boxes < at(&d.evidence).Installed && at(&d.evidence).Expected < 73) ||
 				!slices.Contains(silent(1-n).Reasons, guard.Silent) {
 				t.Fatalf("%d fewer silent boxes do not turn it: %s", n, v.Sentence)
 			}

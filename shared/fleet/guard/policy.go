@@ -39,7 +39,8 @@ type Bounds struct {
 	Intolerable float64 `json:"intolerable"`
 	// SilentAfter is how long a box is not heard of before it counts as silent. All boxes of a stage have
 	// the release within minutes, so a guard that sees bricks sooner saves none; one that takes a long
-	// installation for a brick halts good releases.
+	// installation for a brick halts good releases. A stage soaks at least so long: until then no box of it
+	// can be silent.
 	SilentAfter Duration `json:"silentAfter"`
 	// DecideWithin is how long a box may take to install the release. After that it speaks against
 	// clearing the stage. A stage soaks at least so long: slow failures come last.
@@ -84,7 +85,7 @@ func Default() Policy {
 // SoakAt is how long the rollout stays at a stage at least.
 func (p Policy) SoakAt(percent int) time.Duration {
 	of := map[int]Duration{1: p.Promote.Soak.At1, 10: p.Promote.Soak.At10, 50: p.Promote.Soak.At50, 100: p.Promote.Soak.At100}
-	return max(of[percent].Length(), p.Guard.DecideWithin.Length())
+	return max(of[percent].Length(), p.Guard.DecideWithin.Length(), p.Guard.SilentAfter.Length())
 }
 
 // test is the test of a share of bad boxes.

@@ -68,9 +68,10 @@ func TestParse_TellsEveryFaultWithItsPlace(t *testing.T) {
 			"/promote/windows/1/to range", "/promote/windows/2/days length", "/promote/windows/2/from required", "/promote/windows/2/to required",
 			"/promote/windows/2/timeZone required", "/promote/windows/3 type", "/approvals/before/0 type", "/approvals/before/2 duplicate",
 			"/extra unknown"},
-		`{"guard":{"acceptable":0.03}}`:                     {"/guard/intolerable range"},
-		`{"guard":{"acceptable":0.1,"intolerable":0.19}}`:   {"/guard/intolerable range"},
-		`{"guard":{"acceptable":0.0009,"intolerable":0.6}}`: {"/guard/acceptable range", "/guard/intolerable range"},
+		`{"guard":{"acceptable":0.03}}`:                      {"/guard/intolerable range"},
+		`{"guard":{"acceptable":0.1,"intolerable":0.19}}`:    {"/guard/intolerable range"},
+		`{"guard":{"acceptable":0.001,"intolerable":0.006}}`: {"/guard/intolerable range"},
+		`{"guard":{"acceptable":0.0009,"intolerable":0.6}}`:  {"/guard/acceptable range", "/guard/intolerable range"},
 		`{"mode":null,"guard":null,"promote":[],"approvals":{"before":{}}}`: {
 			"/mode type", "/guard type", "/promote type", "/approvals/before type"},
 		`{"approvals":{"before":[10,50,100,10]}}`: {"/approvals/before length"},
@@ -105,15 +106,39 @@ func TestApprovals_AreForTheStagesThatARolloutCanBeRaisedTo(t *testing.T) {
 	}
 }
 
-func TestSoakAt_IsAtLeastAsLongAsBoxesMayTake(t *testing.T) {
-	p := guard.Default()
-	p.Promote.Soak.At10 = "PT0S"
-	want := map[int]time.Duration{1: 2 * time.Hour, 10: time.Hour, 50: 24 * time.Hour, 100: 24 * time.Hour}
-	for _, stage := range cohort.Stages {
-		if got := p.SoakAt(stage); got != want[stage] {
-			t.Errorf("stage %d soaks for %s, want %s", stage, got, want[stage])
+func TestSoakAt_IsAtLeastAsLongAsBoxesMayTake_AndUntilTheyCanBeSilent(t *testing.T) {
+	for silentAfter, at10 := range map[guard.Duration]time.Duration{"PT30M": time.Hour, "PT90M": 90 * time.Minute} {
+		p := guard.Default()
+		p.Promote.Soak.At10, p.Guard.SilentAfter = "PT0S", silentAfter
+		want := map[int]time.Duration{1: 2 * time.Hour, 10: at10, 50: 24 * time.Hour, 100: 24 * time.Hour}
+		for _, stage := range cohort.Stages {
+			if got := p.SoakAt(stage); got != want[stage] {
+				t.Errorf("silent after %s: stage %d soaks for %s, want %s", silentAfter, stage, got, want[stage])
+			}
 		}
 	}
+}
+
+// TestParse_SharesThatASampleCanTellApart: of a policy without faults, a sample of 1,000 boxes clears a stage, in which
+// none is bad or silent, of failures and of silence; and a small stage has so few boxes that the sample holds them all.
+func TestParse_SharesThatASampleCanTellApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		share := func(label string) float64 { return float64(rapid.IntRange(1, 500).Draw(t, label)) / 1000 }
+		acceptable, intolerable := share("acceptable"), share("intolerable")
+		p, faults := guard.Parse(fmt.Appendf(nil, `{"guard":{"acceptable":%g,"intolerable":%g}}`, acceptable, intolerable), time.Minute)
+		if wrong := intolerable < 2*acceptable || intolerable < acceptable+0.0059; wrong != (len(faults) > 0) {
+			t.Fatalf("%g and %g: faults %v", acceptable, intolerable, faults)
+		}
+		if len(faults) > 0 {
+			return
+		}
+		if n := guard.NewWald(acceptable, intolerable).Needs(); n > 500 {
+			t.Fatalf("%g and %g: a stage needs %d boxes", acceptable, intolerable, n)
+		}
+		if !p.Guard.Compare(guard.Group{Boxes: 1000}).Clears(guard.Group{Boxes: 500}) {
+			t.Fatalf("%g and %g: a stage without a silent box is not cleared of silence", acceptable, intolerable)
+		}
+	})
 }
 
 func TestDuration_IsWrittenAsItIsRead(t *testing.T) {

@@ -14,7 +14,12 @@ import (
 // Bounds of what a policy may say.
 const (
 	leastShare, mostShare = 0.001, 0.5
-	mostWindows           = 20
+	// With shares that are closer together, even a stage without a bad or silent box takes more than 500 boxes to
+	// clear. A sample of the silent has 1,000, of a small stage and all before it.
+	leastDifference = 0.006
+	mostWindows     = 20
+
+	rounding = 1e-9 // of a difference of two shares
 )
 
 // Rules of the texts in a policy.
@@ -62,9 +67,9 @@ func Read(o *fields.Object, interval time.Duration) Policy {
 
 func (b *Bounds) read(o *fields.Object, wait *value.Text) {
 	acceptable, intolerable := share(o, "acceptable", &b.Acceptable), share(o, "intolerable", &b.Intolerable)
-	if acceptable && intolerable && b.Intolerable < 2*b.Acceptable {
+	if acceptable && intolerable && (b.Intolerable < 2*b.Acceptable || b.Intolerable-b.Acceptable < leastDifference-rounding) {
 		// The closer they are, the more boxes it takes to tell them apart.
-		o.Fault("intolerable", "range", "must be at least twice what is acceptable")
+		o.Fault("intolerable", "range", "must be at least twice what is acceptable, and at least 0.006 more")
 	}
 	duration(o, "silentAfter", wait, &b.SilentAfter)
 	duration(o, "decideWithin", wait, &b.DecideWithin)

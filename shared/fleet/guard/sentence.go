@@ -97,9 +97,10 @@ func (d decision) tooSmall(v Verdict) string {
 
 func (d decision) silent(v Verdict) string {
 	text := d.groups(v)
+	unseen := d.stage.Installed - d.evidence.Silence.Present.Boxes
 	switch {
-	case d.small() && v.Treated.Boxes < d.stage.Installed:
-		return text + ", and of some it is not known when they were last seen"
+	case d.small() && unseen > 0:
+		return fmt.Sprintf("%s, and %s of stage %d not seen since the stage began", text, boxes(unseen), v.Stage)
 	case v.Distance.FewerSilent == none:
 		return text + ", too few to tell"
 	}

@@ -92,30 +92,45 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout) (Progress, *Census,
 	}, c, sightings, nil
 }
 
+// forSightings is the time that a count has to look up when boxes were last seen.
+const forSightings = 15 * time.Second
+
 // sightings looks up the boxes of a sample. One that has moved on meanwhile is looked at all the same,
-// with no offer that could be silent.
+// with no offer that could be silent. Of one that cannot be read, or not in time, nothing is known: failures
+// are to be judged all the same. The error is that of a context that ended.
 func (s *Store) sightings(ctx context.Context, rolloutID string, boxes []report.Entry) ([]Sighting, error) {
 	list := make([]Sighting, len(boxes))
-	group, ctx := errgroup.WithContext(ctx)
+	inTime, cancel := context.WithTimeout(ctx, forSightings)
+	defer cancel()
+	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for i, e := range boxes {
 		group.Go(func() error {
-			row, err := s.reports.Get(ctx, e.EdgeID)
-			if err != nil {
-				return err
-			}
-			list[i].EdgeID, list[i].OrganizationID = e.EdgeID, row.OrganizationID
-			if row.Offer != nil && row.Offer.RolloutID == rolloutID {
-				list[i].Offer = *row.Offer
-			}
-			if row.Subject == "" {
-				return nil
-			}
-			list[i].LastSeen, err = s.seen(ctx, row.Subject)
-			return err
+			list[i] = s.sighting(inTime, rolloutID, e.EdgeID)
+			return nil
 		})
 	}
-	return list, group.Wait()
+	_ = group.Wait() // no lookup fails
+	return list, ctx.Err()
+}
+
+func (s *Store) sighting(ctx context.Context, rolloutID, edgeID string) Sighting {
+	box := Sighting{EdgeID: edgeID}
+	row, err := s.reports.Get(ctx, edgeID)
+	if err != nil {
+		return box
+	}
+	box.OrganizationID = row.OrganizationID
+	if row.Offer != nil && row.Offer.RolloutID == rolloutID {
+		box.Offer = *row.Offer
+	}
+	if row.Subject == "" {
+		return box
+	}
+	if at, err := s.seen(ctx, row.Subject); err == nil {
+		box.LastSeen = at
+	}
+	return box
 }
 
 // MostFactories bounds the factories of an answer.

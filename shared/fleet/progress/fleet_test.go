@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
 	"wavegate/shared/access/ratelimit"
@@ -37,6 +38,8 @@ type faulty struct {
 	page int32
 	// refuse tells why a transaction is not made, if it is not.
 	refuse func() error
+	// unreadable is the id of an item that cannot be read.
+	unreadable string
 }
 
 // A trouble is what becomes of a write.
@@ -52,6 +55,13 @@ var errStore = errors.New("the store is in trouble")
 
 func (f *faulty) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	return write(f, func() (*dynamodb.PutItemOutput, error) { return f.API.PutItem(ctx, in, o...) })
+}
+
+func (f *faulty) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	if id, ok := in.Key["id"].(*types.AttributeValueMemberS); ok && f.unreadable != "" && id.Value == f.unreadable {
+		return nil, errStore
+	}
+	return f.API.GetItem(ctx, in, o...)
 }
 
 func (f *faulty) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
@@ -111,6 +121,7 @@ type fleet struct {
 	rollouts     *rollout.Store
 	limiter      *ratelimit.Limiter
 	progress     *progress.Store
+	blind        bool // it cannot be read when boxes were last seen
 }
 
 // A tester is a test, rapid's or the standard library's.
@@ -134,6 +145,9 @@ func newFleet(t tester, client *dynamodb.Client, shards report.Shards) *fleet {
 	f.limiter = ratelimit.New(ratelimit.Config{Store: client, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
 	f.progress = progress.NewStore(f.db, progress.Settings{Shards: shards, PollInterval: time.Minute, GuardInterval: time.Minute},
 		func(ctx context.Context, subject string) (time.Time, error) {
+			if f.blind {
+				return time.Time{}, errStore
+			}
 			return ratelimit.LastSeen(ctx, client, subject)
 		})
 	f.publish(t, f.channel, "1.0.0")

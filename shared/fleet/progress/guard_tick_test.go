@@ -35,7 +35,7 @@ type guardedFleet struct {
 func quick() guard.Policy {
 	p := guard.Default()
 	p.Mode, p.Promote.Soak, p.Guard.DecideWithin = guard.Act, guard.Soak{At1: "PT0S", At10: "PT0S", At50: "PT0S", At100: "PT0S"}, guard.Lasting(2*time.Minute)
-	p.Guard.SilentAfter = guard.Lasting(10 * time.Minute)
+	p.Guard.SilentAfter = guard.Lasting(2 * time.Minute)
 	return p
 }
 

@@ -110,16 +110,16 @@ func (s *Store) judge(ctx context.Context, r rollout.Rollout, p Progress, g *Gua
 			return err
 		},
 		func(ctx context.Context) error {
-			frozen, err := s.freezes.Holding(ctx)
-			if frozen != nil {
+			// A freeze that cannot be read must not keep the guard from halting. A raise reads it again.
+			if frozen, err := s.freezes.Holding(ctx); err == nil && frozen != nil {
 				e.Freeze = &guard.Freeze{Until: frozen.Until, Reason: frozen.Reason}
 			}
-			return err
+			return ctx.Err()
 		})
 	if err != nil {
 		return nil, err
 	}
-	e.Silence, e.Organizations = g.compare(e.Since, r.ID, treated, untreated)
+	e.Silence, e.Organizations = g.compare(e.Since, r, treated, untreated)
 	if r.StagedPercent == cohort.Stages[len(cohort.Stages)-1] {
 		e.Silence.Kept, e.Silence.Control = true, guard.Group{}
 		if last != nil && last.Guard != nil {
@@ -138,8 +138,9 @@ func since(r rollout.Rollout) time.Time {
 }
 
 // compare makes the two groups, as a whole and by organization.
-func (g *Guarded) compare(since time.Time, rolloutID string, treated, untreated []Sighting) (guard.Silence, []guard.Organization) {
+func (g *Guarded) compare(since time.Time, r rollout.Rollout, treated, untreated []Sighting) (guard.Silence, []guard.Organization) {
 	var s guard.Silence
+	isTreated := func(b Sighting) bool { return b.Offer.RolloutID == r.ID && b.Offer.Awaited() }
 	group := func(of *guard.Group, boxes []Sighting, belongs func(Sighting) bool, part func(*guard.Organization) *guard.Group) {
 		for _, box := range boxes {
 			if box.LastSeen.Before(since) || !belongs(box) {
@@ -157,9 +158,10 @@ func (g *Guarded) compare(since time.Time, rolloutID string, treated, untreated 
 		}
 	}
 	// A box that has moved on since it was counted belongs to neither.
-	group(&s.Treated, treated, func(b Sighting) bool { return b.Offer.RolloutID == rolloutID && b.Offer.Awaited() },
-		func(o *guard.Organization) *guard.Group { return &o.Treated })
-	group(&s.Control, untreated, func(b Sighting) bool { return b.Offer.RolloutID != rolloutID },
+	group(&s.Treated, treated, isTreated, func(o *guard.Organization) *guard.Group { return &o.Treated })
+	group(&s.Present, treated, func(b Sighting) bool { return isTreated(b) && b.Offer.Stage == r.StagedPercent },
+		func(*guard.Organization) *guard.Group { return &guard.Group{} })
+	group(&s.Control, untreated, func(b Sighting) bool { return b.Offer.RolloutID != r.ID },
 		func(o *guard.Organization) *guard.Group { return &o.Control })
 	var list []guard.Organization
 	for id, o := range g.by {

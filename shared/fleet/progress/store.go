@@ -222,14 +222,24 @@ func counted[T any](ctx context.Context, s *Store, subject, part string, age tim
 	if err != nil {
 		return none, err
 	}
-	done := claimed
-	done.Answer, done.AsOf = &answer, now
-	done.Revision++
-	err = s.db.Put(ctx, dynamo.Progress, done, dynamo.AtRevision("subject", claimed.Revision))
-	if dynamo.Refused(err, "item") {
-		err = nil // a later count was begun; this answer is right all the same
+	return answer, keep(ctx, s, claimed, answer, now)
+}
+
+// keep makes an answer the last one, unless there is a later one. The head is as it was when the count was begun. A count
+// that takes longer than those begun after it wait is kept all the same: otherwise callers who ask for new counts all the
+// time would leave the guard with none.
+func keep[T any](ctx context.Context, s *Store, h head[T], answer T, at time.Time) error {
+	for {
+		revision := h.Revision
+		h.Answer, h.AsOf, h.Revision = &answer, at, revision+1
+		err := s.db.Put(ctx, dynamo.Progress, h, dynamo.AtRevision("subject", revision))
+		if !dynamo.Refused(err, "item") {
+			return err
+		}
+		if h, err = readHead[T](ctx, s, h.Subject, h.Part); err != nil || !h.AsOf.Before(at) {
+			return err
+		}
 	}
-	return answer, err
 }
 
 // errCounting is that the first count is under way.

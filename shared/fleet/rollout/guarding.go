@@ -64,7 +64,8 @@ func (g Guarding) without(drop func(Approval) bool) *Guarding {
 // event where nothing changes, or INVALID_STATE_TRANSITION.
 //
 // Stages that need an approval may be added and never removed. Approvals of stages that were not reached yet were
-// given to the policy before; they are dropped.
+// given to the policy before; they are dropped. While the windows are closed, no policy opens them at once: that would
+// pass them without a reason. It returns WINDOW_CLOSED.
 func (r Rollout) Guarded(p guard.Policy, by Person, at time.Time) (next Rollout, event string, err error) {
 	if err := r.ended(); err != nil {
 		return r, "", err
@@ -79,6 +80,11 @@ func (r Rollout) Guarded(p guard.Policy, by Person, at time.Time) (next Rollout,
 			if !slices.Contains(p.Approvals.Before, stage) {
 				return r, "", problem.New(problem.InvalidStateTransition,
 					"Stage %d needs an approval. Stages may be added to approvals.before, and never removed.", stage)
+			}
+		}
+		if p.Promote.Windows.Open(at) {
+			if err := closed(g.Policy.Promote.Windows, at, "No policy opens them at once; raise the rollout with an overrideReason to pass."); err != nil {
+				return r, "", err
 			}
 		}
 		next.Guarding.Approvals = g.without(func(a Approval) bool { return a.Stage > r.StagedPercent }).Approvals
@@ -141,14 +147,22 @@ func (r Rollout) promotable(to int, now Moment) error {
 	if slices.Contains(p.Approvals.Before, to) && !slices.Contains(r.Approved(), to) {
 		return problem.New(problem.ApprovalRequired, "Stage %d needs the approval of a second person.", to)
 	}
-	if now.OverrideReason != "" || p.Promote.Windows.Open(now.At) {
+	if now.OverrideReason != "" {
 		return nil
 	}
-	next := "None opens within two weeks."
-	if opens, ok := p.Promote.Windows.Opens(now.At); ok {
-		next = "The next one opens at " + opens.UTC().Format(time.RFC3339) + "."
+	return closed(p.Promote.Windows, now.At, "Give an overrideReason to pass.")
+}
+
+// closed is WINDOW_CLOSED, with the way to pass, unless one of the windows is open.
+func closed(windows guard.Windows, at time.Time, pass string) error {
+	if windows.Open(at) {
+		return nil
 	}
-	return problem.New(problem.WindowClosed, "The rollout may be promoted only inside its windows. %s Give an overrideReason to pass.", next)
+	next := "none opens within two weeks"
+	if opens, ok := windows.Opens(at); ok {
+		next = "the next one opens at " + opens.UTC().Format(time.RFC3339)
+	}
+	return problem.New(problem.WindowClosed, "The rollout's windows are closed; %s. %s", next, pass)
 }
 
 // promotedBy is the rollout with its last promoter. Approvals that they gave for later stages do not count any more.
@@ -160,8 +174,8 @@ func (r Rollout) promotedBy(by Person) Rollout {
 	return r
 }
 
-// advised is the rollout with a guard that acts no more. Whoever resumes a rollout knows better than the guard, and the
-// boxes that fell silent before are no part of its evidence after.
+// advised is the rollout with a guard that only advises. Whoever resumes a rollout, or starts one of a target that ended
+// before, knows better than the guard: the boxes that fell silent then are no part of its evidence now.
 func (r Rollout) advised() Rollout {
 	if r.Guarding != nil && r.Guarding.Policy.Mode != guard.Advise {
 		g := *r.Guarding

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
@@ -114,6 +115,38 @@ func TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted(t *testing.T) {
 		f.move(t, id, 0, rollout.Active)
 		if got, err := freezes.Get(ctx); !problem.Has(err, problem.NotFound) {
 			t.Errorf("after it was lifted there is %+v, %v", got, err)
+		}
+	})
+}
+
+// TestStart_ATargetThatEndedBefore_BeginsWithAdvice: the boxes that it bricked are not seen any more, so the others alone
+// would clear it. A publication forgets what ended.
+func TestStart_ATargetThatEndedBefore_BeginsWithAdvice(t *testing.T) {
+	eachFleet(t, func(t *testing.T, f *fleet) {
+		f.publish(t, "canary", "1.2.0", "c")
+		start := func(target string) rollout.Rollout {
+			t.Helper()
+			p := policy()
+			id, err := f.rollouts.Start(admission.Unlimited(t.Context()), origin, rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: target, Policy: &p}, idempotency.Claim{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.carries(t, id)
+			r := f.get(t, id)
+			f.move(t, id, 0, rollout.Halted)
+			return r
+		}
+		for i, c := range []struct {
+			target string
+			mode   guard.Mode
+		}{{"1.1.0", guard.Act}, {"1.1.0", guard.Advise}, {"1.2.0", guard.Act}, {"1.1.0", guard.Advise}} {
+			if r := start(c.target); r.Guarding.Policy.Mode != c.mode || r.Guarding.Revision != 1 {
+				t.Errorf("start %d, of %s: %s by revision %d", i, c.target, r.Guarding.Policy.Mode, r.Guarding.Revision)
+			}
+		}
+		f.publish(t, "stable", "1.0.0", "a")
+		if r := start("1.1.0"); r.Guarding.Policy.Mode != guard.Act {
+			t.Errorf("after a publication: %s", r.Guarding.Policy.Mode)
 		}
 	})
 }

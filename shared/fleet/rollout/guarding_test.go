@@ -103,6 +103,29 @@ func TestGuarded_StagesThatNeedAnApproval_AreNeverTakenAway(t *testing.T) {
 	}
 }
 
+func TestGuarded_ClosedWindows_AreNotOpenedAtOnce(t *testing.T) {
+	was := guarded(10, closed(policy()))
+	shifted := closed(policy())
+	shifted.Promote.Windows[0].From = "20:00"
+	for name, c := range map[string]struct {
+		policy guard.Policy
+		at     time.Time
+		code   problem.Code
+	}{
+		"windows taken away":            {policy(), start, problem.WindowClosed},
+		"other windows that are closed": {shifted, start, ""},
+		"while they are open":           {policy(), start.Add(33 * time.Hour), ""},
+	} {
+		next, event, err := was.Guarded(c.policy, olga, c.at)
+		if c.code != "" && (!problem.Has(err, c.code) || next != was) || c.code == "" && (err != nil || event != "RolloutPolicyChanged") {
+			t.Errorf("%s: %q, %v", name, event, err)
+		}
+	}
+	if _, event, err := guarded(10, policy()).Guarded(closed(policy()), olga, start); err != nil || event == "" {
+		t.Errorf("to close what is open: %q, %v", event, err)
+	}
+}
+
 func TestGuarded_ApprovalsOfStagesAhead_WereGivenToThePolicyBefore(t *testing.T) {
 	was := guarded(10, policy(10, 50))
 	was.Guarding.Approvals = []rollout.Approval{{Stage: 10, By: olga}, {Stage: 50, By: olga}}

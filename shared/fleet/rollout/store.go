@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"wavegate/shared/fleet/freeze"
@@ -50,6 +51,8 @@ func (s *Store) Get(ctx context.Context, id string) (Rollout, error) {
 // It returns NOT_FOUND for a channel that does not exist, RELEASE_NOT_PUBLISHED for a target that was
 // never published, ROLLOUT_ACTIVE while another is active on the channel, FROZEN, IDEMPOTENCY_KEY_REUSED, and
 // CONFLICT when the channel keeps changing or can remember no more targets of rollouts that ended.
+//
+// Where boxes may have the target from such a rollout, the guard begins with advice, as after a resumption.
 func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idempotency.Claim) (id string, err error) {
 	var row release.Row
 	var target release.Release
@@ -63,6 +66,9 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 				return err
 			}
 			r := Start(id, row.Channel, target, p.Policy, PersonOf(from.Actor), set.After(row.UpdatedAt))
+			if slices.ContainsFunc(row.Remembered(), func(t release.Target) bool { return t.Version == target.Version }) {
+				r = r.advised()
+			}
 			change.Record(set, Kind, Rollout{}, r, "RolloutStarted")
 			set.With(release.Replace(row, row.Begin(r.Carried())))
 			return nil
@@ -142,8 +148,8 @@ func disagreement(err error) error {
 		"The channel and the rollout disagree about the rollout's state, as after a restore of one table. Halt the rollout, or publish on its channel.")
 }
 
-// Guard gives a rollout another policy. It returns NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION and
-// CONFLICT.
+// Guard gives a rollout another policy. It returns NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION,
+// WINDOW_CLOSED and CONFLICT.
 func (s *Store) Guard(ctx context.Context, from audit.Origin, id string, p guard.Policy, when request.Preconditions) error {
 	return s.change(ctx, from, id, when, func(was Rollout, at time.Time) (Rollout, string, error) {
 		return was.Guarded(p, PersonOf(from.Actor), at)
