@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/service"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
 )
 
 // guardedRollout starts a rollout with a policy and returns its path.
@@ -55,7 +58,8 @@ func TestGuard_SecondPair_WindowsAndFreeze_HoldUpEveryoneButHalts(t *testing.T) 
 	olga, otto := w.Owner(t), w.As(t, "otto", "wavegate", auth.PlatformOwner)
 	// A window that is closed for hours to come, whatever the time of the run.
 	hour := time.Now().UTC().Add(6 * time.Hour).Format("15:00")
-	rollout := guardedRollout(t, w, `{"promote":{"windows":[{"from":"`+hour+`","to":"`+hour[:2]+`:01","timeZone":"UTC"}]},"approvals":{"before":[10]}}`)
+	closed := `{"from":"` + hour + `","to":"` + hour[:2] + `:01","timeZone":"UTC"}`
+	rollout := guardedRollout(t, w, `{"promote":{"windows":[`+closed+`]},"approvals":{"before":[10]}}`)
 
 	const raise, approval, passing = `{"staged_percent":10}`, `{"stage":10}`, `{"staged_percent":10,"overrideReason":"a security fix"}`
 	olga.Patch(t, rollout, raise).Refused(t, problem.ApprovalRequired)
@@ -71,6 +75,10 @@ func TestGuard_SecondPair_WindowsAndFreeze_HoldUpEveryoneButHalts(t *testing.T) 
 	olga.Patch(t, rollout, raise).Refused(t, problem.Frozen)
 	olga.Put(t, "/api/ota/release-channels/gateway-y/stable", release("1.0.0", digest("a"))).Refused(t, problem.Frozen)
 	olga.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
+	// While it is halted, its policy can change and be approved, too.
+	olga.Put(t, rollout+"/policy", `{"approvals":{"before":[10,50]}}`).Refused(t, problem.WindowClosed)
+	olga.Put(t, rollout+"/policy", `{"promote":{"windows":[`+closed+`]},"approvals":{"before":[10,50]}}`).Is(t, http.StatusNoContent)
+	otto.Post(t, rollout+"/approvals", approval).Is(t, http.StatusNoContent)
 	olga.Patch(t, rollout, `{"status":"active"}`).Refused(t, problem.Frozen)
 	olga.Do(t, http.MethodDelete, "/api/ota/freeze", "").Is(t, http.StatusNoContent)
 	olga.Do(t, http.MethodDelete, "/api/ota/freeze", "").Refused(t, problem.NotFound)
@@ -96,4 +104,59 @@ func TestGuard_Freeze_EndsInTheFutureAndWithinThirtyDays(t *testing.T) {
 	}
 	owner.Put(t, "/api/ota/freeze", `{}`).Refused(t, problem.ValidationFailed)
 	owner.Get(t, "/api/ota/freeze").Refused(t, problem.NotFound)
+}
+
+// quickly is a policy by which one box decides, seconds after it polled.
+const quickly = `{"mode":"act","guard":{"acceptable":0.001,"intolerable":0.5,"silentAfter":"PT2S","decideWithin":"PT2S"},` +
+	`"promote":{"soak":{"1":"PT0S","10":"PT0S","50":"PT0S","100":"PT0S"}}}`
+
+// lookEachSecond lets policies name seconds. Polls read their channel's row each time.
+func lookEachSecond(o *service.Options) {
+	o.Environment = func(string) []string {
+		return []string{setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)}
+	}
+}
+
+// TestGuard_Tick_HaltsABadRelease_AndCompletesAGoodOne by what one box reports.
+func TestGuard_Tick_HaltsABadRelease_AndCompletesAGoodOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		bad    bool
+		event  string
+		status string
+	}{"bad": {true, "RolloutHalted", "halted"}, "good": {false, "RolloutCompleted", "completed"}} {
+		t.Run(name, func(t *testing.T) {
+			w := harness.New(t, lookEachSecond)
+			owner := w.Owner(t)
+			box, _ := boxesOf("1.1.0", 1)
+			rollout := guardedRollout(t, w, quickly)
+			owner.Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+			poll := func(installed string) {
+				t.Helper()
+				w.Box(t, box).Get(t, manifestPath(box)+"?installed="+installed).Is(t, http.StatusOK)
+			}
+			for _, percent := range []string{"10", "50", "100"} {
+				owner.Patch(t, rollout, `{"staged_percent":`+percent+`}`).Is(t, http.StatusNoContent)
+			}
+			poll("1.0.0")
+			if c.bad {
+				w.Box(t, box).Put(t, "/api/edges/"+box+"/update/report", `{"version":"1.1.0","attempt":1,"outcome":"failed","code":"boot"}`).Is(t, http.StatusOK)
+			} else {
+				poll("1.1.0")
+				time.Sleep(3 * time.Second) // it soaks
+				poll("1.1.0")
+			}
+			if err := w.RunTask(t.Context(), operations.Tick); err != nil {
+				t.Fatal(err)
+			}
+			events := w.Events(t, "rollout", id(rollout))
+			last := events[len(events)-1]
+			cause, _ := last["cause"].(map[string]any)
+			if last["eventName"] != c.event || last["actor"].(map[string]any)["issuer"] != "urn:wavegate:guard" || cause["sentence"] == "" {
+				t.Errorf("the trail ends with %v", last)
+			}
+			if r := owner.Get(t, rollout).Is(t, http.StatusOK).Object(t); r["status"] != c.status || r["adopted"] != !c.bad || r["endedBy"] != "guard" {
+				t.Errorf("the rollout is %v", r)
+			}
+		})
+	}
 }
