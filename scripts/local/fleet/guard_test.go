@@ -16,7 +16,7 @@ import (
 )
 
 // acting is a policy that shows in seconds what takes hours. The guard looks at most once a second. Boxes are silent
-// after so long; where all of them poll in turn, a turn takes its time.
+// after so long, and a stage soaks so long; where all of them poll in turn, a turn takes its time.
 func acting(silentAfter string) string {
 	return `{"mode":"act","guard":{"silentAfter":"` + silentAfter + `","decideWithin":"PT4S"},"promote":{"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
 }
@@ -34,8 +34,8 @@ func TestGuard_LeadsAFleetBySight(t *testing.T) {
 		{"failing", "PT2M", (*lead).fails},
 		{"plants are dark", "PT12S", (*lead).dark},
 		{"one organization fails", "PT2M", (*lead).oneOrganization},
-		{"an operator halts while the guard promotes", "PT2M", (*lead).contested},
-		{"good", "PT2M", (*lead).good},
+		{"an operator halts while the guard promotes", "PT20S", (*lead).contested},
+		{"good", "PT40S", (*lead).good},
 		{"bricking", "PT12S", (*lead).bricks}, // the last one: what it bricks never comes back
 	} {
 		t.Run(run.name, func(t *testing.T) {
@@ -239,7 +239,7 @@ func (l *lead) contested(t *testing.T) {
 	l.poll(t, 2, nil)
 	l.until(t, nil, func(r rollout.Rollout, v guard.Verdict) bool { return r.StagedPercent == 10 })
 	l.poll(t, 2, nil)
-	time.Sleep(5 * time.Second) // soaked and decided: the next tick promotes
+	time.Sleep(time.Until(since(t, l).Add(21 * time.Second))) // soaked and decided: the next tick promotes
 	l.poll(t, 1, nil)
 	ticked := make(chan error)
 	go func() { ticked <- l.RunTask(t.Context(), operations.Tick) }()
@@ -251,6 +251,16 @@ func (l *lead) contested(t *testing.T) {
 	if r := l.rollout(t); r.Status != rollout.Halted || r.EndedBy != "" || r.StagedPercent > 50 {
 		t.Errorf("the rollout is %s at %d, ended by %q", r.Status, r.StagedPercent, r.EndedBy)
 	}
+}
+
+// since is when the rollout got to its stage.
+func since(t *testing.T, l *lead) time.Time {
+	t.Helper()
+	at := l.rollout(t).StageSince
+	if at == nil {
+		t.Fatal("the rollout does not say since when it is at its stage")
+	}
+	return *at
 }
 
 func (l *lead) good(t *testing.T) {

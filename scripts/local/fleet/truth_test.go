@@ -62,7 +62,11 @@ func compareRollout(t *testing.T, store *dynamolocal.Store) {
 			owner.Patch(t, id, fmt.Sprintf(`{"staged_percent":%d}`, percent)).Is(t, http.StatusNoContent)
 		}
 		for poll := range 3 { // is told, says that it runs it, and may have fallen back
-			f.everyonePolls(t, 1)
+			if poll == 0 {
+				f.everyonePolls(t, 1)
+			} else {
+				f.reachedPoll(t, percent) // nothing is new for the others
+			}
 			if poll == 1 && percent != 50 {
 				continue // 50 percent is compared in the middle of things, too
 			}
@@ -118,6 +122,15 @@ func newPlayed(t *testing.T, store *dynamolocal.Store, boxes int) *played {
 		b.seen = f.seen
 	}
 	return f
+}
+
+// reachedPoll has the boxes poll that the rollout of 1.1.0 reaches.
+func (f *played) reachedPoll(t *testing.T, percent int) {
+	t.Helper()
+	all := f.boxes
+	defer func() { f.boxes = all }()
+	f.boxes = slices.DeleteFunc(slices.Clone(all), func(b *box) bool { return !cohort.Of("gateway-x", "1.1.0", b.id).In(percent) })
+	f.everyonePolls(t, 1)
 }
 
 // everyonePolls has every box poll that is alive, until each was given a receipt: a poll whose report could not
