@@ -34,8 +34,8 @@ func TestGuard_LeadsAFleetBySight(t *testing.T) {
 		{"failing", "PT2M", (*lead).fails},
 		{"plants are dark", "PT12S", (*lead).dark},
 		{"one organization fails", "PT2M", (*lead).oneOrganization},
-		{"an operator halts while the guard promotes", "PT20S", (*lead).contested},
-		{"good", "PT40S", (*lead).good},
+		{"an operator halts while the guard promotes", "PT30S", (*lead).contested},
+		{"good", "PT1M", (*lead).good},
 		{"bricking", "PT12S", (*lead).bricks}, // the last one: what it bricks never comes back
 	} {
 		t.Run(run.name, func(t *testing.T) {
@@ -239,7 +239,7 @@ func (l *lead) contested(t *testing.T) {
 	l.poll(t, 2, nil)
 	l.until(t, nil, func(r rollout.Rollout, v guard.Verdict) bool { return r.StagedPercent == 10 })
 	l.poll(t, 2, nil)
-	time.Sleep(time.Until(since(t, l).Add(21 * time.Second))) // soaked and decided: the next tick promotes
+	time.Sleep(time.Until(since(t, l).Add(31 * time.Second))) // soaked and decided: the next tick promotes
 	l.poll(t, 1, nil)
 	ticked := make(chan error)
 	go func() { ticked <- l.RunTask(t.Context(), operations.Tick) }()
