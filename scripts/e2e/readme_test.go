@@ -47,14 +47,14 @@ func TestREADME_FirstSession_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t), "README.md", "A first session")
 }
 
-// TestREADME_FairUse_IsAsPrinted does so with the section on limits.
-func TestREADME_FairUse_IsAsPrinted(t *testing.T) {
-	typeSession(t, newReader(t, withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient()), "README.md", "Fair use")
+// TestFairUse_Session_IsAsPrinted does so with the section on limits.
+func TestFairUse_Session_IsAsPrinted(t *testing.T) {
+	typeSession(t, newReader(t, withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient()), "shared/access/README.md", "Fair use")
 }
 
-// TestREADME_Command_IsAsPrinted does so with the operator's command.
-func TestREADME_Command_IsAsPrinted(t *testing.T) {
-	typeSession(t, newReader(t), "README.md", "The operator's command")
+// TestCommand_Session_IsAsPrinted does so with the operator's command.
+func TestCommand_Session_IsAsPrinted(t *testing.T) {
+	typeSession(t, newReader(t), "scripts/operator/README.md", "A session")
 }
 
 // TestProduction_Session_IsAsPrinted does so with the life of a production method.

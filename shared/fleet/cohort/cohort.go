@@ -1,6 +1,6 @@
 // Package cohort decides which boxes a staged rollout reaches. The rule is arithmetic on names: it
 // asks no store and no clock, so the same boxes are in whoever computes it, whenever and wherever.
-// testdata/vectors.csv holds it fast for ever; the README gives the recipe for any language.
+// testdata/vectors.csv holds it fast for ever; README.md gives the formula for any language.
 package cohort
 
 import (
