@@ -1,6 +1,6 @@
-// Package cohort decides which boxes a staged rollout reaches. The rule is arithmetic on names: it
-// asks no store and no clock, so the same boxes are in whoever computes it, whenever and wherever.
-// testdata/vectors.csv holds it fast for ever; README.md gives the formula for any language.
+// Package cohort decides which boxes a staged rollout reaches. The rule is arithmetic on names. It needs no store and
+// no clock, so the result is always the same, whoever computes it. testdata/vectors.csv fixes it for ever. README.md
+// gives the formula for other languages.
 package cohort
 
 import (
@@ -19,10 +19,9 @@ func FirstStage(edgeType, version, edgeID string) int {
 	return Stages[slices.IndexFunc(Stages, b.In)] // the last one reaches everyone
 }
 
-// A Bucket is a box's place in the order in which a version reaches the boxes of an edge type: the
-// lower, the earlier. It is the same on every channel and in every rollout of that version, so a
-// rollout that was halted and is started again reaches the same boxes first; and it is another for
-// each version, so that no box is always the first.
+// A Bucket is a box's place in the order in which a version reaches the boxes of an edge type. Lower buckets come
+// first. The bucket is the same on every channel and in every rollout of that version. So a rollout that is halted and
+// started again reaches the same boxes first. Each version has another order, so that no box is always the first.
 type Bucket uint64
 
 // Of is the bucket of a box for a version: the first 8 bytes, big-endian, of the SHA-256 of
@@ -32,8 +31,8 @@ func Of(edgeType, version, edgeID string) Bucket {
 	return Bucket(binary.BigEndian.Uint64(sum[:8]))
 }
 
-// Percentile is the hundredth of the order that the bucket lies in, from 0 to 99: the high word of the
-// 128-bit product with 100. It is exact, where a division of floats or a remainder would not be.
+// Percentile is the hundredth of the order that holds the bucket, from 0 to 99: the high word of the 128-bit product
+// with 100. It is exact. A division of floats or a remainder would not be.
 func (b Bucket) Percentile() int {
 	high, _ := bits.Mul64(uint64(b), 100)
 	return int(high)

@@ -1,8 +1,8 @@
 // Package freeze keeps every rollout where it is for a while, for example over the holidays: nothing is
 // published, started, promoted or resumed until it ends. Halts always pass.
 //
-// The freeze is one item. It is read beside the changes that it holds up and not in their transactions, so a
-// change that began before the freeze may still be written just after it.
+// The freeze is one item. Changes read it before their transactions, not in them. So a change that began before the
+// freeze may be written just after it.
 package freeze
 
 import (
@@ -24,8 +24,7 @@ type Freeze struct {
 	Revision  int64     `json:"revision"` // from 1; it goes on counting when a freeze is lifted and another is set
 }
 
-// A record is the freeze as it is kept. One that was lifted is kept as such, so that no revision ever comes
-// twice.
+// A record is the freeze as it is stored. A freeze that was lifted stays stored, so that no revision is used twice.
 type record struct {
 	ID     string `json:"id"`
 	Lifted bool   `json:"lifted,omitempty"`
@@ -35,8 +34,8 @@ type record struct {
 // holds tells whether there is a freeze that still holds.
 func (r record) holds(now time.Time) bool { return r.Revision > 0 && !r.Lifted && now.Before(r.Until) }
 
-// set decides what a wish makes of the record: the next record and the event that tells of it; no event where
-// nothing changes.
+// set decides what a wish makes of the record. It returns the next record and the event for the audit trail, which is
+// empty if nothing changes.
 func (r record) set(w Wish, at time.Time) (next record, event string, err error) {
 	if !w.Until.After(at) || w.Until.Sub(at) > Longest {
 		return r, "", problem.Invalid([]problem.Fault{{Pointer: "/until", Code: "range", Detail: "must be in the future, 30 days from now at most"}})
@@ -51,7 +50,7 @@ func (r record) set(w Wish, at time.Time) (next record, event string, err error)
 	return next, "FreezeSet", nil
 }
 
-// lift decides what taking the freeze back makes of the record; NOT_FOUND where there is none.
+// lift ends the freeze. It returns NOT_FOUND if there is none.
 func (r record) lift(at time.Time) (next record, event string, err error) {
 	if !r.holds(at) {
 		return r, "", problem.Missing()
@@ -59,7 +58,7 @@ func (r record) lift(at time.Time) (next record, event string, err error) {
 	return record{ID: id, Lifted: true, Freeze: Freeze{UpdatedAt: at, Revision: r.Revision + 1}}, "FreezeLifted", nil
 }
 
-// Refuse is FROZEN where a freeze holds and the caller gives no reason to pass over it. No freeze is nil.
+// Refuse returns FROZEN if there is a freeze and the caller gives no reason to override it.
 func (f *Freeze) Refuse(g audit.Grounds) error {
 	if f == nil || g.OverrideReason != "" {
 		return nil

@@ -119,9 +119,9 @@ func (d decision) silenceHalts(without Organization) bool {
 	return comparison.Halts(s.Treated.minus(without.Treated), d.level)
 }
 
-// alone is an organization without whose boxes there would be no halt, although other organizations' boxes show by
-// themselves that the release is good, or still may; or empty. Where they had their time and do not show it, a halt in
-// doubt is cheap: a release that fails on nearly all boxes must not wait for one that is switched off.
+// alone returns the organization whose boxes alone cause the halt, or an empty id. The other organizations' boxes must
+// show that the release is good, or still have time to do so. If they had their time and do not show it, the rollout
+// halts: a release that fails on nearly all boxes must not wait for one box that is switched off.
 func (d decision) alone() string {
 	for _, o := range d.evidence.Organizations {
 		if o.Told < d.told && len(d.halts(o)) == 0 && d.othersMayDoWell(o) {
@@ -131,8 +131,8 @@ func (d decision) alone() string {
 	return ""
 }
 
-// othersMayDoWell tells whether boxes of other organizations than one have time left to decide, or clear the release of
-// failures and, where it can be judged, of silence.
+// othersMayDoWell tells whether boxes of the other organizations have time left to decide, or clear the release. They
+// clear it of failures and, if that can be judged, of silence.
 func (d decision) othersMayDoWell(than Organization) bool {
 	decided, waiting := 0, 0
 	for _, o := range d.evidence.Organizations {
@@ -190,8 +190,8 @@ func (d decision) clearing() (bad, n int) {
 // small tells whether the stage has too few boxes for the test.
 func (d decision) small() bool { return d.stage.Expected < d.test.Needs() }
 
-// allInstalled tells whether each box of a small stage runs the release. A stage that reaches no box is clear
-// in a channel that has some: a small fleet would stay at its first stage otherwise.
+// allInstalled tells whether each box of a small stage runs the release. A stage without boxes is clear if the channel
+// has boxes. Otherwise a small fleet would stay at its first stage.
 func (d decision) allInstalled() bool {
 	fleet := 0
 	for _, b := range d.evidence.Stages {
@@ -200,7 +200,7 @@ func (d decision) allInstalled() bool {
 	return d.policy.Guard.SmallFleet == AllDecided && fleet > 0 && d.stage.Installed == d.stage.Expected
 }
 
-// heardOf tells whether boxes with the release are heard of. In a small stage it takes every one of them.
+// heardOf tells whether boxes with the release still poll. In a small stage, each of them must.
 func (d decision) heardOf() bool {
 	s := d.evidence.Silence
 	if d.small() {

@@ -2,8 +2,8 @@ package guard
 
 import "time"
 
-// Boxes are those that a stage is the first to reach, by how they got on with the release: a stage of a
-// census, and the two numbers that only the guard asks for.
+// Boxes are the boxes that a stage is the first to reach, by their stand with the release. Blaming and Overdue are
+// counted only for the guard; the others are those of a census.
 type Boxes struct {
 	Percent int // of the stage
 	// Expected is the sum of all others once the rollout reaches the stage.
@@ -15,7 +15,7 @@ type Boxes struct {
 	Installed    int
 	Failed       int
 	Reverted     int
-	// Blaming are the failed ones whose code speaks of the release.
+	// Blaming are the failed boxes whose code is about the release.
 	Blaming int
 	// Overdue are the ones that are offered or working for longer than the policy's DecideWithin.
 	Overdue int
@@ -25,8 +25,8 @@ func (b Boxes) told() int {
 	return b.Offered + b.Working + b.Deferred + b.Installed + b.Failed + b.Reverted
 }
 
-// bad boxes speak against the release. The other failed ones speak of their plant, and neither for the
-// release nor against it.
+// bad counts the boxes that are evidence against the release. Other failed boxes have a fault of their plant, such as
+// no space. They are no evidence.
 func (b Boxes) bad() int { return b.Blaming + b.Reverted }
 
 // undecided boxes may still turn out bad.

@@ -14,8 +14,8 @@ import (
 // Bounds of what a policy may say.
 const (
 	leastShare, mostShare = 0.001, 0.5
-	// With shares that are closer together, even a stage without a bad or silent box takes more than 500 boxes to
-	// clear. A sample of the silent has 1,000, of a small stage and all before it.
+	// With a smaller difference, a stage needs more than 500 boxes to clear, even if none is bad or silent. The sample
+	// for silence has 1,000 boxes. It must hold all boxes of a small stage and of the stages before it.
 	leastDifference = 0.006
 	mostWindows     = 20
 
@@ -34,10 +34,10 @@ func Interval(r *setting.Reader) time.Duration {
 	return time.Duration(r.Number(setting.GuardIntervalSeconds)) * time.Second
 }
 
-// StageRule takes the stages that a rollout can be raised to, and that approvals are for.
+// StageRule accepts the stages that a rollout can be raised to.
 var StageRule = &value.Integer{OneOf: []int{10, 50, 100}}
 
-// Parse reads a policy, or returns all that is wrong with it. The guard looks as often as interval says.
+// Parse reads a policy, or returns all its faults. interval is the time between two looks of the guard.
 func Parse(text []byte, interval time.Duration) (Policy, []problem.Fault) {
 	if err := strictjson.Check(text); err != nil {
 		return Policy{}, []problem.Fault{{Code: "format", Detail: "The text " + err.Error() + "."}}
@@ -52,8 +52,8 @@ func Parse(text []byte, interval time.Duration) (Policy, []problem.Fault) {
 	return p, faults.List()
 }
 
-// Read reads the policy that an object is. What is left out is as in Default. The policy is to be used only
-// where the object has no fault. The guard looks as often as interval says, and boxes cannot be judged sooner.
+// Read reads a policy from an object. Missing fields have the values of Default. Use the policy only if the object has no
+// fault. interval is the time between two looks of the guard; no duration of a policy may be shorter.
 func Read(o *fields.Object, interval time.Duration) Policy {
 	p := Default()
 	if mode, given := o.OptionalText("mode", modeRule); given {
@@ -78,8 +78,7 @@ func (b *Bounds) read(o *fields.Object, wait *value.Text) {
 	}
 }
 
-// share reads a share of boxes, and tells whether there is nothing wrong with it. A percentage in its place
-// is outside the bounds.
+// share reads a share of boxes, and tells whether it is valid. A percentage is out of range.
 func share(o *fields.Object, name string, to *float64) bool {
 	n, given, ok := o.OptionalNumber(name)
 	if !given || !ok {

@@ -7,15 +7,15 @@ import (
 	"wavegate/shared/fleet/exact"
 )
 
-// From a share of silent boxes of coarse on, the test of silence asks for a difference that is larger by
-// coarseness.
+// If the share of silent boxes is coarse or more, the test of silence asks for a difference that is coarseness times
+// as large.
 const (
 	coarse     = 0.20
 	coarseness = 2.5
 )
 
-// The chances that the bounds of the control leave out. A stage is looked at each minute until it is clear, so
-// the bound for clearing is wrong less often than Beta.
+// How often the bounds of the control's share are wrong. A stage is tested each minute until it is clear, so the bound
+// for clearing must be wrong less often than Beta.
 const (
 	upperTail = 0.025
 	lowerTail = Beta / 20
@@ -24,23 +24,23 @@ const (
 // compared is how many stages have boxes to compare with: all but the last.
 const compared = 3
 
-// Level is what the chance of the difference between the two groups must not exceed at a look, so that the
-// chances of all looks of a rollout come to Alpha at most: the levels of a stage's looks are
-// Alpha/3 · 1/(1·2), 1/(2·3), 1/(3·4) and so on.
+// Level is the significance level of a look: the greatest chance of the difference between the two groups at which the
+// guard halts. The levels of a stage's looks are Alpha/3 times 1/(1·2), 1/(2·3), 1/(3·4) and so on. So those of all looks
+// of a rollout sum up to Alpha at most.
 func Level(look int) float64 {
 	n := float64(look)
 	return Alpha / compared / (n * (n + 1))
 }
 
-// A Comparison judges groups of boxes that have the release beside a control.
+// A Comparison compares groups of boxes that have the release with a control group.
 type Comparison struct {
 	control Group
-	// many and few test the share of silent boxes against the most and the least that the control allows
-	// for. They are made where they are needed.
+	// many and few test the share of silent boxes against the upper and the lower bound of the control's share. They
+	// are made when they are first needed.
 	many, few func() Wald
 }
 
-// Compare prepares a comparison. Without a control, the share that the policy accepts stands in for it.
+// Compare prepares a comparison. Without a control, it uses the share that the policy accepts.
 func (b Bounds) Compare(control Group) Comparison {
 	difference := b.Intolerable - b.Acceptable
 	return Comparison{
@@ -64,14 +64,14 @@ func apart(share, difference float64) Wald {
 	return NewWald(min(share, nearlyAll-0.001), min(share+difference, nearlyAll))
 }
 
-// Halts tells whether the treated are silent because of the release: they are too many, and chance alone makes
-// such a difference no more often than the level says. Without a control it never does.
+// Halts tells whether the treated are silent because of the release: too many of them are silent, and the chance of such
+// a difference is at most the level. It is false without a control.
 func (c Comparison) Halts(treated Group, level float64) bool {
 	return c.control.Boxes > 0 && c.many().Halts(treated.Silent, treated.Boxes) &&
 		exact.Fisher(treated.Silent, treated.Boxes, c.control.Silent, c.control.Boxes) <= level
 }
 
-// Clears tells whether no more of the treated are silent than the release may make so.
+// Clears tells whether the share of silent boxes among the treated is acceptable.
 func (c Comparison) Clears(treated Group) bool { return c.few().Clears(treated.Silent, treated.Boxes) }
 
 // moreHalt is how many more silent ones among the treated halt; none if not even all would.

@@ -61,8 +61,8 @@ type Verdict struct {
 	Distance     Distance `json:"distance"`
 }
 
-// A Count is what a test of failures rests on. Halting counts all boxes that were told the release. Clearing
-// counts the decided and the overdue boxes of the stage; overdue ones are bad there.
+// A Count is the input of a test of failures. Halting counts all boxes that were told the release. Clearing counts the
+// decided and the overdue boxes of the stage, and overdue boxes as bad.
 type Count struct {
 	Boxes      int     `json:"boxes"`
 	Bad        int     `json:"bad"`
@@ -70,23 +70,23 @@ type Count struct {
 	Limit      float64 `json:"limit"` // that the likelihood has to reach
 }
 
-// A Distance is how far away another verdict is. The rule itself finds the numbers: with so many the test
-// says something else, with one less it does not. A number is -1 where none would do.
+// A Distance is how far away another verdict is. The rule itself finds the numbers: with that many boxes the verdict
+// changes, and with one less it does not. A number is -1 if no number of boxes would change it.
 type Distance struct {
-	// MoreBad is how many more bad boxes halt, and Undecided how many may still turn out bad or good.
+	// MoreBad is how many more bad boxes halt the rollout. Undecided is how many boxes are neither good nor bad yet.
 	MoreBad   int `json:"moreBad"`
 	Undecided int `json:"undecided"`
 	// FewerBad is how many fewer bad boxes do not halt; 0 where the test of failures does not halt.
 	FewerBad int `json:"fewerBad"`
 	// MoreGood is how many more good boxes clear the stage.
 	MoreGood int `json:"moreGood"`
-	// Spare is how many more bad boxes leave the stage clear; 0 where it is not.
+	// Spare is how many more bad boxes the stage can have and stay clear; 0 if it is not clear.
 	Spare int `json:"spare"`
-	// MoreSilent is how many more silent ones among the treated halt, and FewerSilent how many fewer clear
+	// MoreSilent is how many more silent boxes among the treated halt the rollout. FewerSilent is how many fewer clear
 	// the stage.
 	MoreSilent  int `json:"moreSilent"`
 	FewerSilent int `json:"fewerSilent"`
-	// Soaked is how long the rollout is at its stage, in seconds, of the Soak that it stays at least.
+	// Soaked is how long the rollout has been at its stage, in seconds. Soak is the least time that it stays there.
 	Soaked int64 `json:"soakedSeconds"`
 	Soak   int64 `json:"soakSeconds"`
 	// OpensAt is when a window is open; absent if none is within two weeks.

@@ -45,9 +45,9 @@ func (w Wald) Clears(bad, n int) bool { return w.Likelihood(bad, n) <= ClearAt }
 // Needs is how many boxes clear if none is bad.
 func (w Wald) Needs() int { return least(func(n int) bool { return w.Clears(0, n) }) }
 
-// boundless is more than there are boxes. A search that ends there has found nothing.
+// boundless is more than any number of boxes. A search that returns it has found nothing.
 const boundless = 1 << 40
 
-// least is the smallest number from 0 on for which a condition holds that holds for every greater number,
-// too. It is boundless if there is none.
+// least is the smallest number, from 0, that meets a condition. Every greater number must meet it, too. It is boundless
+// if there is none.
 func least(holds func(int) bool) int { return sort.Search(boundless, holds) }

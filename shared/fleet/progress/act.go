@@ -12,19 +12,20 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// GuardOrigin is where the guard's changes come from. The request is the run of the tick.
+// GuardOrigin is the origin of the guard's changes. The request is the run of the tick.
 func GuardOrigin(requestID string) audit.Origin {
 	return audit.Origin{Actor: audit.Actor{Issuer: rollout.Guard.Issuer, UserID: rollout.Guard.UserID, Roles: []auth.Role{}}, RequestID: requestID}
 }
 
-// A Cause is what the guard moved a rollout for, as the audit event keeps it.
+// A Cause is why the guard moved a rollout. The audit event holds it.
 type Cause struct {
 	Judgement
 	AsOf time.Time `json:"asOf"` // when the boxes were counted
 }
 
-// act moves a rollout as the guard found right, if the policy has it act. It moves what was judged and nothing else:
-// where anything changed since, the next tick judges anew. What people set meanwhile binds it as it binds them.
+// act moves a rollout by the guard's verdict, if the policy lets the guard act. If the rollout has changed since it was
+// judged, nothing is moved, and the next tick judges it. Freezes, windows and approvals refuse the guard's moves as they
+// refuse those of people.
 func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted bool, err error) {
 	if c.Last == nil || c.Last.Guard == nil || !c.Last.Guard.Acts || c.Last.Guard.Revision != c.Revision {
 		return false, nil

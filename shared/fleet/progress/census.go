@@ -15,11 +15,11 @@ import (
 	"wavegate/shared/fleet/rollout"
 )
 
-// Counts are the boxes of a part of the fleet, by how they got on with a rollout's target. Expected is
-// the sum of all others once the rollout reaches that part.
+// Counts are the boxes of a part of the fleet, by their stand with a rollout's target. Once the rollout reaches
+// that part, Expected is the sum of all others.
 type Counts struct {
 	Expected int `json:"expected"`
-	// NotYetPolled are the boxes that the rollout reaches and that were not told so yet.
+	// NotYetPolled are boxes that the rollout reaches, and that have not polled since.
 	NotYetPolled int `json:"notYetPolled"`
 	Offered      int `json:"offered"`
 	Working      int `json:"working"`
@@ -43,9 +43,9 @@ type Census struct {
 	// Factories are the boxes that the rollout reaches, by factory; boxes of no factory stand under the
 	// empty name.
 	Factories map[string]Counts
-	// Awaited is a random sample of the boxes that are expected to be heard of, and how many those are.
+	// Awaited is a random sample of the boxes that are expected to poll, and the number of all of them.
 	Awaited Sample
-	// Guarded is what the guard needs to know besides; nil where the rollout has no policy.
+	// Guarded is what only the guard needs; nil if the rollout has no policy.
 	Guarded *Guarded
 
 	of rollout.Rollout
@@ -63,8 +63,7 @@ func NewCensus(of rollout.Rollout, at time.Time) *Census {
 	return c
 }
 
-// Add counts one box of the channel. What a box has of another rollout says nothing about this one: such
-// a box was not told yet.
+// Add counts one box of the channel. A box with an offer of another rollout counts as not told yet.
 func (c *Census) Add(e report.Entry) {
 	percent, told := e.Stage, e.RolloutID == c.of.ID && e.RolloutID != ""
 	if !told {

@@ -52,8 +52,8 @@ func (s *Store) census(ctx context.Context, r rollout.Rollout, at time.Time) (*C
 	return sum, nil
 }
 
-// count counts a rollout, looks when a sample of its boxes was last seen, has the guard judge it, and adds to its
-// history. The last count is that of before, if there is one.
+// count counts a rollout, looks up when a sample of its boxes was last seen, has the guard judge it, and adds to its
+// history. last is the count before, or nil.
 func (s *Store) count(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, error) {
 	p, c, treated, err := s.look(ctx, r)
 	if err == nil && c.Guarded != nil {
@@ -95,9 +95,9 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout) (Progress, *Census,
 // forSightings is the time that a count has to look up when boxes were last seen.
 const forSightings = 15 * time.Second
 
-// sightings looks up the boxes of a sample. One that has moved on meanwhile is looked at all the same,
-// with no offer that could be silent. Of one that cannot be read, or not in time, nothing is known: failures
-// are to be judged all the same. The error is that of a context that ended.
+// sightings looks up when the boxes of a sample were last seen. A box that has another offer by now is returned without
+// an offer. If a box cannot be read in time, nothing is known of it, and that is no error: the guard can still judge
+// failures. The error is that of a context that ended.
 func (s *Store) sightings(ctx context.Context, rolloutID string, boxes []report.Entry) ([]Sighting, error) {
 	list := make([]Sighting, len(boxes))
 	inTime, cancel := context.WithTimeout(ctx, forSightings)

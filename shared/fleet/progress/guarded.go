@@ -12,14 +12,14 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// Guarded is what a census counts for the guard besides.
+// Guarded is what a census counts only for the guard.
 type Guarded struct {
 	// Unreached is a random sample of the boxes that the rollout does not reach yet.
 	Unreached Sample
 
 	policy  guard.Policy
 	at      time.Time
-	blaming [4]int // failed boxes whose code speaks of the release, by stage
+	blaming [4]int // failed boxes whose code is about the release, by stage
 	overdue [4]int // boxes that take longer than the policy allows, by stage
 	by      map[string]guard.Organization
 }
@@ -88,16 +88,16 @@ func (g *Guarded) boxes(stages []Stage) []guard.Boxes {
 	return list
 }
 
-// A Judgement is what the guard found right when the boxes were counted.
+// A Judgement is the guard's verdict on a count.
 type Judgement struct {
 	guard.Verdict
-	// Revision is that of the rollout which was judged, and PolicyRevision its revision at the last change of
+	// Revision is the revision of the rollout that was judged. PolicyRevision is its revision at the last change of
 	// its policy.
 	Revision       int64 `json:"revision"`
 	PolicyRevision int64 `json:"policyRevision"`
 }
 
-// judge has the guard judge what was counted. The treated are the sample of boxes with the release.
+// judge has the guard judge a count. treated is the sample of boxes with the release.
 func (s *Store) judge(ctx context.Context, r rollout.Rollout, p Progress, g *Guarded, treated []Sighting, last *Progress) (*Judgement, error) {
 	e := guard.Evidence{
 		Active: r.Status == rollout.Active, Stage: r.StagedPercent, Since: since(r), AsOf: p.AsOf, CountedAt: p.StagedPercent,
@@ -129,7 +129,7 @@ func (s *Store) judge(ctx context.Context, r rollout.Rollout, p Progress, g *Gua
 	return &Judgement{Verdict: guard.Decide(r.Guarding.Policy, e, p.AsOf), Revision: r.Revision, PolicyRevision: r.Guarding.Revision}, nil
 }
 
-// since is when the rollout got to its stage. Older rollouts know when they last changed.
+// since is when the rollout reached its stage. For older rollouts it is their last change.
 func since(r rollout.Rollout) time.Time {
 	if r.StageSince != nil {
 		return *r.StageSince
@@ -157,7 +157,7 @@ func (g *Guarded) compare(since time.Time, r rollout.Rollout, treated, untreated
 			g.by[box.OrganizationID] = o
 		}
 	}
-	// A box that has moved on since it was counted belongs to neither.
+	// A box whose offer has changed since the count belongs to neither group.
 	group(&s.Treated, treated, isTreated, func(o *guard.Organization) *guard.Group { return &o.Treated })
 	group(&s.Present, treated, func(b Sighting) bool { return isTreated(b) && b.Offer.Stage == r.StagedPercent },
 		func(*guard.Organization) *guard.Group { return &guard.Group{} })

@@ -8,17 +8,17 @@ import (
 	"wavegate/shared/fleet/rollout"
 )
 
-// A Candidate is an active rollout, when a count of it was last begun, zero: never, and what was counted last, nil:
-// nothing.
+// A Candidate is an active rollout. Begun is when its last count began, and Last is the last count. Both are empty if
+// it was never counted.
 type Candidate struct {
 	rollout.Rollout
 	Begun time.Time
 	Last  *Progress
 }
 
-// Plan is the rollouts that a tick counts, in order: those whose last count is not recent, the one that was begun
-// longest ago first. It goes by the beginning, so that a count which never ends in time cannot keep the others from
-// their turn. A tick that comes twice finds nothing to do.
+// Plan lists the rollouts that a tick counts, in order: those without a recent count, the one whose count began first
+// before the others. The order goes by the beginning of counts. So a count that never ends in time does not keep the
+// others waiting. A tick that comes twice finds nothing to do.
 func Plan(active []Candidate, now time.Time, recent time.Duration) []Candidate {
 	due := slices.DeleteFunc(slices.Clone(active), func(c Candidate) bool {
 		age := now.Sub(c.Begun)

@@ -8,14 +8,14 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// Silence is how many boxes of a rollout are silent: they were offered the version, work on it or run it
-// for a while, and were not seen since. Where there are more than SampleSize such boxes, it is estimated
-// from as many that were drawn at random.
+// Silence is how many boxes of a rollout are silent. A silent box was offered the version, works on it or runs it, and
+// has not been seen for a while. If more than SampleSize boxes could be silent, a random sample of SampleSize boxes gives
+// an estimate.
 type Silence struct {
-	Of      int `json:"of"`      // boxes that are expected to be heard of
+	Of      int `json:"of"`      // boxes that are expected to poll
 	Sampled int `json:"sampled"` // of them, those looked at
 	Silent  int `json:"silent"`  // of those, the silent ones
-	Unknown int `json:"unknown"` // of those, the ones of which it is not known when they were last seen
+	Unknown int `json:"unknown"` // of those, the ones whose last poll is not known
 	// Boxes estimates how many of all are silent. With 95 percent confidence they are Low to High.
 	Boxes int `json:"boxes"`
 	Low   int `json:"low"`

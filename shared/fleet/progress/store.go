@@ -75,11 +75,11 @@ func ReadSettings(r *setting.Reader) Settings {
 	}
 }
 
-// recent is how old a rollout's last count is at least when a tick counts again. It is less than the time between
-// two ticks, so that a tick which comes a little early does not leave one out.
+// recent is the least age of a rollout's last count at which a tick counts again. It is less than the time between two
+// ticks, so that a tick that comes a little early counts, too.
 func (s Settings) recent() time.Duration { return s.GuardInterval / 2 }
 
-// fresh is how old a count is at least that is not answered with to a caller who wants a new one.
+// fresh is the least age of a count at which a caller who wants a new one gets a new one.
 func (s Settings) fresh() time.Duration { return min(freshAge, s.recent()) }
 
 // A Store counts boxes and keeps what was counted.
@@ -101,15 +101,14 @@ func NewStore(db *dynamo.DB, settings Settings, seen LastSeen) *Store {
 	}
 }
 
-// How old a count may be that is answered with: one that the caller wants anew, and any other. A rollout
-// that is active is counted once a minute, so the latter is only reached where ticks fail or the rollout
-// has ended.
+// How old a count in an answer may be: if the caller wants a new one, and otherwise. An active rollout is counted once
+// a minute, so the second age matters only if ticks fail or the rollout has ended.
 const (
 	freshAge = 10 * time.Second
 	countAge = 90 * time.Second
 )
 
-// FreshRule is that of whether a caller wants a new count.
+// FreshRule is the rule of the parameter fresh.
 var FreshRule = &value.Text{Pattern: `true|false`, Says: "true or false"}
 
 func (s Settings) ageOf(fresh bool) time.Duration {
@@ -119,12 +118,11 @@ func (s Settings) ageOf(fresh bool) time.Duration {
 	return countAge
 }
 
-// Rollout returns how far a rollout is, by the last count; or by a new one if the last is old, or if that
-// is asked for and the last is ten seconds old. What was counted last stays with a rollout whose channel
-// has gone on: nothing is counted of it any more. It returns NOT_FOUND, and UNAVAILABLE while the first
-// count is under way.
+// Rollout returns how far a rollout is by the last count. It counts anew if the last count is old, or if fresh is set
+// and the last count is ten seconds old. If the rollout's channel carries another rollout by now, the last count stays as
+// it is. It returns NOT_FOUND, and UNAVAILABLE while the first count is being made.
 //
-// By factory it is counted when it is asked for, those with the most failed and reverted boxes first.
+// By factory it counts when it is asked. Factories with the most failed and reverted boxes come first.
 func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (Progress, error) {
 	if byFactory {
 		return s.ofRollout(ctx, id, partFactories, s.countFactories, s.settings.ageOf(fresh))
@@ -175,7 +173,7 @@ const (
 	partFactories = "factories"
 )
 
-// A head is the last answer to a question, and when a count for it was last begun.
+// A head is the last answer to a question, and when the last count for it began.
 type head[T any] struct {
 	Subject  string    `json:"subject"`
 	Part     string    `json:"part"`
@@ -191,8 +189,8 @@ func readHead[T any](ctx context.Context, s *Store, subject, part string) (head[
 	return h, err
 }
 
-// counted is the last answer if it is not older than age, and otherwise a new one. A count is begun at
-// most once in ten seconds, whoever asks: the others are answered with the last one.
+// counted returns the last answer if it is not older than age, and otherwise a new one. A count begins at most once in
+// ten seconds, whoever asks. In between, callers get the last answer.
 func counted[T any](ctx context.Context, s *Store, subject, part string, age time.Duration, count func(ctx context.Context, last *T) (T, error)) (T, error) {
 	var none T
 	h, err := readHead[T](ctx, s, subject, part)
@@ -225,9 +223,9 @@ func counted[T any](ctx context.Context, s *Store, subject, part string, age tim
 	return answer, keep(ctx, s, claimed, answer, now)
 }
 
-// keep makes an answer the last one, unless there is a later one. The head is as it was when the count was begun. A count
-// that takes longer than those begun after it wait is kept all the same: otherwise callers who ask for new counts all the
-// time would leave the guard with none.
+// keep stores an answer, unless there is a later one. h is the head as it was when the count began. The answer is stored
+// even if another count has begun since. Otherwise callers who ask for new counts all the time could keep a long count
+// from ever being stored, and the guard would have none.
 func keep[T any](ctx context.Context, s *Store, h head[T], answer T, at time.Time) error {
 	for {
 		revision := h.Revision
@@ -242,7 +240,7 @@ func keep[T any](ctx context.Context, s *Store, h head[T], answer T, at time.Tim
 	}
 }
 
-// errCounting is that the first count is under way.
+// errCounting means that the first count is being made.
 var errCounting = errors.New("progress: the first count is under way")
 
 // remember adds what was counted to the rollout's history.

@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// A Tally is what became of a tick.
+// A Tally is the result of a tick.
 type Tally struct {
 	// Active is how many rollouts are active, and Counted how many of them were counted now.
 	Active, Counted int
@@ -28,15 +28,15 @@ type Tally struct {
 	OneOrganization int
 }
 
-// forMoves is what is left of a tick's time for the guard's moves, however long the counts take.
+// forMoves is the part of a tick's time that is kept for the guard's moves.
 const forMoves = 15 * time.Second
 
-// Tick counts the active rollouts, the one with the oldest count first, and has the guard judge and move those that
-// have a policy, until the context ends. The origin is the guard's, for the audit trail.
+// Tick counts the active rollouts, the one with the oldest count first, until the context ends. The guard judges and
+// moves those with a policy. The origin is the guard's, for the audit trail.
 //
-// A tick may be lost, come twice or die at any point: what it counts is counted by the next one, a count that is
-// there already is not made again, and a move rests on the revision of the rollout that was judged. The error joins
-// what went wrong; the other rollouts are looked after.
+// A tick may be lost, come twice or die at any point. The next one then counts. A recent count is not made again, and a
+// move is made only on the revision of the rollout that was judged. The error joins all that went wrong; a fault of one
+// rollout does not stop the others.
 func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
@@ -64,7 +64,7 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 		latest[c.ID] = &p
 		tally.Counted++
 	}
-	// Also by a count that a caller has had made: who asks often must not keep the guard from acting.
+	// A count that a caller asked for is acted on, too. Otherwise frequent callers would keep the guard from acting.
 	for _, c := range active {
 		c.Last = cmp.Or(latest[c.ID], c.Last)
 		acted, err := s.act(ctx, from, c)
@@ -76,7 +76,7 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 	return tally, errors.Join(faults...)
 }
 
-// candidates are the active rollouts. The faults are of those that could not be read.
+// candidates lists the active rollouts. The faults are those of rollouts that could not be read.
 func (s *Store) candidates(ctx context.Context) (active []Candidate, faults []error, err error) {
 	err = s.rollouts.EachActive(ctx, func(r rollout.Rollout) error {
 		h, err := readHead[Progress](ctx, s, r.ID, partLatest)
@@ -90,7 +90,7 @@ func (s *Store) candidates(ctx context.Context) (active []Candidate, faults []er
 	return active, faults, err
 }
 
-// add adds what became of one rollout.
+// add adds the result for one rollout.
 func (t *Tally) add(c Candidate, acted bool, now time.Time) {
 	counted, judged := c.StartedAt, since(c.Rollout)
 	if c.Last != nil {

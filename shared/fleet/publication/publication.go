@@ -77,8 +77,8 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 	return created, err
 }
 
-// end ends the rollout that the row carried, if it is active. After a restore of one table only the row or
-// only the rollout may say that it is, so both are asked. The row forgets it in any case.
+// end ends the rollout that the row carried, if it is active. After a restore of one table, the row and the rollout may
+// disagree about that, so both are read. The row forgets the rollout in any case.
 func (s *Store) end(ctx context.Context, set *change.Set, carried *release.Carried) error {
 	if carried == nil {
 		return nil

@@ -16,16 +16,16 @@ type Person struct {
 	UserID string `json:"userId"`
 }
 
-// PersonOf is the person of an actor.
+// PersonOf returns the person who acted.
 func PersonOf(a audit.Actor) Person { return Person{a.Issuer, a.UserID} }
 
-// Guard is the guard as the audit trail names it. No token has such an issuer: those of people are URLs.
+// Guard is how the audit trail names the guard. No person has such an issuer: the issuers of people are URLs.
 var Guard = Person{Issuer: "urn:wavegate:guard", UserID: "guard"}
 
 // A Guarding is how a rollout is guarded, and which of its stages were approved.
 type Guarding struct {
 	Policy guard.Policy `json:"policy"`
-	// Revision is the rollout's at the last change of the policy.
+	// Revision is the rollout's revision at the last change of the policy.
 	Revision int64 `json:"revision"`
 	// By is who changed the policy last.
 	By Person `json:"by"`
@@ -51,7 +51,7 @@ func (r Rollout) Approved() []int {
 	return stages
 }
 
-// without is the guarding without the approvals that a condition holds for.
+// without is the guarding without some of its approvals.
 func (g Guarding) without(drop func(Approval) bool) *Guarding {
 	g.Approvals = slices.DeleteFunc(slices.Clone(g.Approvals), drop)
 	if len(g.Approvals) == 0 {
@@ -60,12 +60,12 @@ func (g Guarding) without(drop func(Approval) bool) *Guarding {
 	return &g
 }
 
-// Guarded decides what another policy makes of the rollout: the next state and the event that tells of it, no
-// event where nothing changes, or INVALID_STATE_TRANSITION.
+// Guarded decides what another policy makes of the rollout. It returns the next state and the event for the audit
+// trail. The event is empty if nothing changes. A rollout that ended is INVALID_STATE_TRANSITION.
 //
-// Stages that need an approval may be added and never removed. Approvals of stages that were not reached yet were
-// given to the policy before; they are dropped. While the windows are closed, no policy opens them at once: that would
-// pass them without a reason. It returns WINDOW_CLOSED.
+// Stages that need an approval may be added, but not removed. Approvals of stages that were not reached yet are dropped,
+// since they were given to the old policy. WINDOW_CLOSED: the windows are closed, and the new policy would open them at
+// once. That would pass them without a reason.
 func (r Rollout) Guarded(p guard.Policy, by Person, at time.Time) (next Rollout, event string, err error) {
 	if err := r.ended(); err != nil {
 		return r, "", err
@@ -94,7 +94,7 @@ func (r Rollout) Guarded(p guard.Policy, by Person, at time.Time) (next Rollout,
 	return next, "RolloutPolicyChanged", nil
 }
 
-// ended is why a rollout can be neither guarded nor approved any more, or nil.
+// ended is why a rollout can no longer be guarded or approved, or nil.
 func (r Rollout) ended() error {
 	switch {
 	case r.Status == Completed || r.CompletedAt != nil:
@@ -105,9 +105,9 @@ func (r Rollout) ended() error {
 	return nil
 }
 
-// Approve decides what a person's approval of a stage makes of the rollout: the next state and the event that tells
-// of it, no event where the person has approved it already, INVALID_STATE_TRANSITION, or SELF_APPROVAL for whoever
-// started the rollout, promoted it last or changed its policy last.
+// Approve decides what a person's approval of a stage makes of the rollout. It returns the next state and the event for
+// the audit trail. The event is empty if the person has approved the stage before. It returns INVALID_STATE_TRANSITION,
+// and SELF_APPROVAL for the person who started the rollout, promoted it last or changed its policy last.
 func (r Rollout) Approve(stage int, by Person, at time.Time) (next Rollout, event string, err error) {
 	if err := r.ended(); err != nil {
 		return r, "", err
@@ -137,8 +137,8 @@ func (r Rollout) steered(by Person) bool {
 	return is(r.StartedBy) || is(r.PromotedBy) || is(&r.Guarding.By)
 }
 
-// promotable is why the rollout cannot be raised to a stage, or be resumed at it, now; or nil. A reason to override
-// passes a window, and never an approval.
+// promotable is why the policy refuses to raise or resume the rollout to a stage now, or nil. A reason to override
+// passes a closed window, but not a missing approval.
 func (r Rollout) promotable(to int, now Moment) error {
 	if r.Guarding == nil {
 		return nil
@@ -174,8 +174,8 @@ func (r Rollout) promotedBy(by Person) Rollout {
 	return r
 }
 
-// advised is the rollout with a guard that only advises. Whoever resumes a rollout, or starts one of a target that ended
-// before, knows better than the guard: the boxes that fell silent then are no part of its evidence now.
+// advised is the rollout with a guard that only advises. It is for a rollout that is resumed, and for one whose target
+// was halted before. Boxes that fell silent then are not seen any more, so the guard cannot count them now.
 func (r Rollout) advised() Rollout {
 	if r.Guarding != nil && r.Guarding.Policy.Mode != guard.Advise {
 		g := *r.Guarding

@@ -63,7 +63,7 @@ func (f Filter) Values() url.Values {
 	return v
 }
 
-// selection is the partition of the index that holds just what the filter lets through.
+// selection is the partition of the index with exactly the rollouts that the filter accepts.
 func (f Filter) selection() dynamo.Selection {
 	index, partition := "all", listAll
 	switch {
@@ -83,18 +83,17 @@ func (f Filter) selection() dynamo.Selection {
 	return dynamo.Selection{Table: dynamo.Rollouts, Index: index, Partition: partition, Descending: true}
 }
 
-// List returns rollouts, those that started last first. It goes by a global index, so a change shows
-// after a moment, as a rule within a second; a rollout itself is always read as it is.
+// List returns rollouts, the last started first. It reads a global index, so a change shows after a moment, usually
+// within a second. The rollouts themselves are read as they are.
 //
-// While someone pages, a new rollout moves all others on by one, so the next page repeats an item;
-// with a filter by status, a rollout that changes its status can move those behind it to a page that
-// was already read.
+// If a rollout starts between two pages, the second page repeats an item. With a filter by status, a rollout that
+// changes its status can move others to a page that was already read.
 func (s *Store) List(ctx context.Context, f Filter, w dynamo.Window) (dynamo.Page[Rollout], error) {
 	return dynamo.List[Rollout](ctx, s.db, f.selection(), w)
 }
 
-// EachActive hands over every active rollout, in any order, until the function returns an error. It goes by
-// a global index and reads each rollout as it is.
+// EachActive calls a function with every active rollout, in any order, until the function returns an error. It reads a
+// global index and then each rollout as it is.
 func (s *Store) EachActive(ctx context.Context, each func(Rollout) error) error {
 	of := Filter{Status: Active}.selection()
 	return dynamo.Walk(ctx, s.db, of, nil, 0, func(listed Rollout) error {

@@ -37,7 +37,7 @@ var StageRule = &value.Integer{OneOf: cohort.Stages}
 // everyone is the last stage.
 const everyone = 100
 
-// A Rollout brings a version to the boxes of a channel by and by.
+// A Rollout brings a version to a growing share of a channel's boxes.
 type Rollout struct {
 	ID              string    `json:"id"` // UUID, version 7: ids are in the order of the starts
 	EdgeType        string    `json:"edgeType"`
@@ -50,17 +50,17 @@ type Rollout struct {
 	Status          Status    `json:"status"`
 	StartedAt       time.Time `json:"startedAt"`
 	UpdatedAt       time.Time `json:"updatedAt"`
-	// StageSince is when the rollout got to its stage, or was last resumed there. Rollouts of before this was
-	// stored lack it.
+	// StageSince is when the rollout reached its stage, or was last resumed there. It is missing in rollouts
+	// that are older than this field.
 	StageSince *time.Time `json:"stageSince,omitempty"`
 	// StartedBy is who started the rollout, and PromotedBy who promoted it last.
 	StartedBy  *Person `json:"startedBy,omitempty"`
 	PromotedBy *Person `json:"promotedBy,omitempty"`
-	// Guarding is set where the rollout has a policy. Otherwise people alone steer it.
+	// Guarding is set if the rollout has a policy. Without one, only people change the rollout.
 	Guarding *Guarding `json:"guarding,omitempty"`
-	// EndedAt is when the rollout was halted or completed, since it was last active.
+	// EndedAt is when the rollout was halted or completed; nil while it is active.
 	EndedAt *time.Time `json:"endedAt,omitempty"`
-	// EndedBy tells what ended the rollout, where that was not a change of its status.
+	// EndedBy is what ended the rollout; empty if a person halted or completed it.
 	EndedBy End `json:"endedBy,omitempty"`
 	// CompletedAt is when the rollout was first completed. Such a rollout is never active again.
 	CompletedAt *time.Time `json:"completedAt,omitempty"`
@@ -69,7 +69,7 @@ type Rollout struct {
 	Revision int64 `json:"revision"` // from 1
 }
 
-// An End is what ended a rollout beside a change of its status.
+// An End is what ended a rollout, other than a person's halt or completion.
 type End string
 
 // Ends.
@@ -87,8 +87,8 @@ type Plan struct {
 	Policy *guard.Policy `json:"policy,omitempty"`
 }
 
-// check tells why a rollout cannot start as planned on a channel's row with a target, either of which
-// may not exist.
+// check tells why a rollout cannot start as planned; nil if it can. The channel's row and the target may be
+// empty: then they do not exist.
 func (p Plan) check(row release.Row, target release.Release) error {
 	switch {
 	case row.Revision == 0:
@@ -101,7 +101,7 @@ func (p Plan) check(row release.Row, target release.Release) error {
 			"Rollout %s is active on %s; halt or complete it first.", row.Rollout.ID, row.ID())
 	}
 	if n := len(row.Remembered()); n > release.MostEarlier {
-		// To forget one would send the boxes that hold it back, and only a publication does that.
+		// If the row forgot a target, the boxes that have it would go back. Only a publication may do that.
 		return problem.New(problem.Conflict,
 			"Boxes of %s may hold the targets of %d rollouts that ended since the last publication; publish the version that they are to have first.",
 			row.ID(), n)
@@ -124,18 +124,18 @@ func Start(id string, on release.Channel, target release.Release, p *guard.Polic
 }
 
 // A Move is what a caller asks of a rollout: to raise it, to set its status, or both. At least one of the
-// two is given. A raise does not stand beside Active.
+// two is given. A raise is not allowed together with Active.
 type Move struct {
 	StagedPercent *int   // one of cohort.Stages
 	Status        Status // or empty
 }
 
-// advances tells whether a move is one that a freeze holds up: a raise or a resumption.
+// advances tells whether a freeze can refuse the move. That is so for a raise and a resumption.
 func (m Move) advances() bool {
 	return m.Status == Active || m.StagedPercent != nil && m.Status != Halted
 }
 
-// A Moment is what a move meets beside the rollout: who makes it, when and why, and the freeze that holds then, or nil.
+// A Moment is what a move depends on beside the rollout: who makes it, when and why, and the freeze at that time, or nil.
 type Moment struct {
 	By     Person
 	At     time.Time
@@ -143,13 +143,13 @@ type Moment struct {
 	audit.Grounds
 }
 
-// After decides what a move makes of the rollout: the next state and the event that tells of it, no
-// event where nothing changes, or INVALID_STATE_TRANSITION. Refused moves change nothing, not even in
-// part. A move that could be made is refused by what people have set: FROZEN, APPROVAL_REQUIRED, WINDOW_CLOSED.
+// After decides what a move makes of the rollout. It returns the next state and the event for the audit trail. The
+// event is empty if nothing changes. A move that the status does not allow is INVALID_STATE_TRANSITION. Other moves
+// may be FROZEN, APPROVAL_REQUIRED or WINDOW_CLOSED. A refused move changes nothing, not even in part.
 //
-// A halt is never refused, whatever stands beside it and whatever is set. With a completion, the raise comes first and
-// both go together or not at all. A rollout that was halted can be active again, at the stage where it
-// was, unless it was ever completed; whether its channel still carries it is for the store to know.
+// A halt is never refused. A raise together with a completion is made first, and both are made or neither. A halted
+// rollout can become active again at its stage, unless it was ever completed. The store checks whether the channel
+// still carries the rollout.
 func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err error) {
 	next = r
 	if m.StagedPercent != nil && m.Status != Halted {
@@ -191,7 +191,7 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 	return next, r.event(next), nil
 }
 
-// barred is what people have set against a raise or a resumption, or nil.
+// barred is why a freeze, a missing approval or a closed window refuses a raise or a resumption; nil if none does.
 func (r Rollout) barred(next Rollout, now Moment) error {
 	if err := now.Freeze.Refuse(now.Grounds); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (r Rollout) barred(next Rollout, now Moment) error {
 	return r.promotable(next.StagedPercent, now)
 }
 
-// endedIn is the rollout with when and by what it ended, if that was by the change of another state of it.
+// endedIn sets when the rollout ended and what ended it, if it was active before.
 func (r Rollout) endedIn(was Rollout, now Moment) Rollout {
 	if was.Status == Active && r.Status != Active {
 		r.EndedAt = &now.At
@@ -213,14 +213,14 @@ func (r Rollout) endedIn(was Rollout, now Moment) Rollout {
 	return r
 }
 
-// outlived is why a rollout cannot be active again although it was only halted.
+// outlived is why a halted rollout cannot be active again: its channel no longer carries it.
 func outlived() error {
 	return problem.New(problem.InvalidStateTransition,
 		"Since the rollout was halted, a version was published on its channel or another rollout was started; start a new one.")
 }
 
-// Superseded is the rollout once a publication has ended it, and the event that tells of it; no event
-// where it had ended already. The row of its channel carried the given revision of it.
+// Superseded is the rollout after a publication has ended it, and the event for the audit trail. The event is empty
+// if the rollout had ended before. The row of its channel carried the given revision of it.
 func (r Rollout) Superseded(carried int64, at time.Time) (next Rollout, event string) {
 	if r.Status != Active {
 		return r, ""
@@ -230,14 +230,14 @@ func (r Rollout) Superseded(carried int64, at time.Time) (next Rollout, event st
 	return next.changed(r, at).beyond(carried), r.event(next)
 }
 
-// changed is the rollout as a change of another state of it.
+// changed is the rollout with the revision and the time of a change.
 func (r Rollout) changed(was Rollout, at time.Time) Rollout {
 	r.Revision, r.UpdatedAt = was.Revision+1, at
 	return r
 }
 
-// beyond is the rollout with a revision after one that its channel's row carried. The two only differ when
-// one of their tables was restored to an earlier time; no revision is then given twice.
+// beyond makes the revision greater than the one that the channel's row carried. The two differ only if one of
+// their tables was restored to an earlier time. So no revision is used twice.
 func (r Rollout) beyond(carried int64) Rollout {
 	r.Revision = max(r.Revision, carried+1)
 	return r

@@ -19,8 +19,8 @@ import (
 // ResourceType is that of rollouts in the audit trail.
 const ResourceType = "rollout"
 
-// A Store keeps rollouts. Whatever the size of the fleet, a start writes a rollout and its channel's
-// row, and so does each move; no box is touched.
+// A Store keeps rollouts. A start writes the rollout and its channel's row, and so does each move. No box is written,
+// whatever the size of the fleet.
 type Store struct {
 	db       *dynamo.DB
 	releases *release.Store
@@ -47,12 +47,12 @@ func (s *Store) Get(ctx context.Context, id string) (Rollout, error) {
 	return r, err
 }
 
-// Start starts a rollout and returns its id; the id of the first call where the claim was used before.
+// Start starts a rollout and returns its id. If the claim was used before, it returns the id of that call.
 // It returns NOT_FOUND for a channel that does not exist, RELEASE_NOT_PUBLISHED for a target that was
 // never published, ROLLOUT_ACTIVE while another is active on the channel, FROZEN, IDEMPOTENCY_KEY_REUSED, and
 // CONFLICT when the channel keeps changing or can remember no more targets of rollouts that ended.
 //
-// Where boxes may have the target from such a rollout, the guard begins with advice, as after a resumption.
+// If boxes may have the target from such a rollout, the guard only advises at first, as after a resumption.
 func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idempotency.Claim) (id string, err error) {
 	var row release.Row
 	var target release.Release
@@ -87,10 +87,10 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 		})
 }
 
-// Move promotes, halts, resumes or completes a rollout and returns it as it then is. It returns
-// NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION, FROZEN, APPROVAL_REQUIRED, WINDOW_CLOSED, and CONFLICT when the rollout keeps changing,
-// or when its channel's row does not carry it as it is. The latter happens when one of the two tables was
-// restored to an earlier time; a halt then makes them agree.
+// Move promotes, halts, resumes or completes a rollout and returns it as it then is. It returns NOT_FOUND,
+// PRECONDITION_FAILED, INVALID_STATE_TRANSITION, FROZEN, APPROVAL_REQUIRED, WINDOW_CLOSED, and CONFLICT if the rollout
+// keeps changing. It also returns CONFLICT if the channel's row carries another revision of the rollout. That happens if
+// one of the two tables was restored to an earlier time. A halt then makes them agree.
 func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, when request.Preconditions) (now Rollout, err error) {
 	again := false // an earlier decision could not be written
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
@@ -122,8 +122,8 @@ func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, 
 	return now, disagreement(err)
 }
 
-// before reads what a move needs to know. A halt does not ask for the freeze: nothing holds it up, not even a
-// failure to read that.
+// before reads what a move depends on. A halt does not read the freeze, so that it passes even if the freeze cannot
+// be read.
 func (s *Store) before(ctx context.Context, id string, m Move) (was Rollout, frozen *freeze.Freeze, err error) {
 	reads := []func(context.Context) error{func(ctx context.Context) (err error) {
 		was, err = s.Get(ctx, id)
@@ -138,8 +138,8 @@ func (s *Store) before(ctx context.Context, id string, m Move) (was Rollout, fro
 	return was, frozen, dynamo.Together(ctx, reads...)
 }
 
-// disagreement names the one conflict that trying again does not end. The rollout and its channel's row are always
-// written together, so that it is no race.
+// disagreement explains the one conflict that a repetition does not solve. The rollout and its channel's row are always
+// written together, so a race cannot cause it.
 func disagreement(err error) error {
 	if !dynamo.Refused(err, release.ResourceType) || dynamo.Refused(err, ResourceType) {
 		return err
@@ -164,8 +164,8 @@ func (s *Store) Approve(ctx context.Context, from audit.Origin, id string, stage
 	})
 }
 
-// change changes a rollout by a rule that moves no box. The channel's row follows all the same, as its copy of the
-// rollout names the revision.
+// change changes a rollout by a rule that moves no box. The channel's row is written, too: its copy of the rollout has
+// the revision.
 func (s *Store) change(ctx context.Context, from audit.Origin, id string, when request.Preconditions, rule change.Rule[Rollout]) error {
 	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
 		was, err := s.Get(ctx, id)
@@ -188,9 +188,9 @@ func (s *Store) change(ctx context.Context, from audit.Origin, id string, when r
 	return disagreement(err)
 }
 
-// follow makes the channel's row follow a move. While a rollout goes on the row carries it, so promoting
-// and halting need not read the row. Otherwise the row has to be looked at: it carries a rollout that
-// ended until the next publication or start. Adopting the target changes the channel itself.
+// follow writes the channel's row with a move. While a rollout is active, the row carries it, so a promotion and a halt
+// need not read the row. A rollout that ended is carried until the next publication or start, so the row must be read.
+// To adopt the target changes the channel itself.
 func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) error {
 	if was.Status == Active && !was.adopts(next) {
 		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried()))
@@ -226,8 +226,8 @@ func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) 
 	return nil
 }
 
-// halt halts a rollout whatever its channel's row carries of it, and has the row agree. Where they
-// disagreed, a halt is a change even of a rollout that was halted before: the row may have offered it.
+// halt halts a rollout, whatever revision of it the channel's row carries, and makes the row agree. If the two
+// disagreed, it is a change even if the rollout was halted before: the row may have offered the target.
 func (s *Store) halt(ctx context.Context, set *change.Set, was, next Rollout, event string) (Rollout, error) {
 	row, err := s.releases.Row(ctx, was.EdgeType, was.Channel)
 	if err != nil {
@@ -246,7 +246,7 @@ func (s *Store) halt(ctx context.Context, set *change.Set, was, next Rollout, ev
 	return next, nil
 }
 
-// Kind tells of rollouts.
+// Kind describes rollouts to the write path.
 var Kind = change.Kind[Rollout]{
 	Type: ResourceType, Table: dynamo.Rollouts, Key: "id",
 	State: func(r Rollout) change.State {
