@@ -14,6 +14,7 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/access/token"
 	"wavegate/shared/access/token/tokentest"
 )
@@ -35,8 +36,13 @@ func newHarness(t testing.TB, setting string, now func() time.Time) *harness {
 		t.Fatal(err)
 	}
 	h := &harness{}
-	h.authorizer = newAuthorizer(issuers, now, slog.New(slog.NewJSONHandler(&h.log, nil)), &h.metrics)
+	h.authorizer = newAuthorizer(issuers, gaveNone, now, slog.New(slog.NewJSONHandler(&h.log, nil)), &h.metrics)
 	return h
+}
+
+// gaveNone knows of no token.
+func gaveNone(context.Context, boxtoken.Token) (auth.Principal, bool, error) {
+	return auth.Principal{}, false, nil
 }
 
 func atNoon() time.Time { return noon }

@@ -52,6 +52,11 @@ func TestREADME_FairUse_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t, withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient()), "README.md", "Fair use")
 }
 
+// TestREADME_BringYourBoxes_IsAsPrinted does so with what a DDI client does.
+func TestREADME_BringYourBoxes_IsAsPrinted(t *testing.T) {
+	typeSession(t, newReader(t), "README.md", "Bring your boxes")
+}
+
 // TestREADME_Command_IsAsPrinted does so with the operator's command.
 func TestREADME_Command_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t), "README.md", "The operator's command")

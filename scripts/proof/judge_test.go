@@ -66,6 +66,9 @@ func mayNot(p person, r samples.Call) string {
 	if !p.Has(op.Roles...) {
 		return "one without the role"
 	}
+	if box, speaks := r.Parameters["controllerId"]; speaks && box != p.UserID {
+		return "another box"
+	}
 	factory, about := r.Parameters["factoryId"]
 	if !about || ownerOf(factory) == p.OrganizationID ||
 		p.Has(auth.PlatformOwner) && slices.Contains(op.Roles, auth.PlatformOwner) {
