@@ -121,8 +121,8 @@ type Why struct {
 	EdgeID   string      `json:"edgeId"`
 	EdgeType string      `json:"edgeType"`
 	Channel  string      `json:"channel"`
-	Version  string      `json:"version,omitempty"` // that it is told; empty: nothing is published
-	Source   edge.Source `json:"source,omitempty"`
+	Version  string      `json:"version,omitempty"` // that it is told; empty: none
+	Source   edge.Source `json:"source,omitempty"`  // empty where it is told nothing, or nothing new
 	Rule     Rule        `json:"rule"`
 	Sentence string      `json:"sentence"`
 	// Rollout is the present or last one of the channel.
@@ -201,13 +201,13 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 		return Why{}, err
 	}
 	t, r := Tell(e, known.Has(), row, carried.Status)
-	if known.DDI && r.Version != known.Has() {
+	if known.DDI && t.Rule != RuleNothing && r.Version != known.Has() {
 		told, err := s.releases.Release(ctx, e.EdgeType, r.Version)
 		if err != nil {
 			return Why{}, err
 		}
 		if !told.Sufficient() {
-			t = t.withhold(known.Has())
+			t, r.Source = t.withhold(known.Has()), ""
 		}
 	}
 	why := Why{
