@@ -71,6 +71,9 @@ func StatusOf(body *fields.Object) Status {
 	return s
 }
 
+// lastError is what rauc-hawkbit-updater begins RAUC's error with. It comes before the failure is reported.
+const lastError = "LastError: "
+
 // Deployment is what the status says of an action that was to be carried out. A client of RAUC closes it with success
 // when the version is on disk, before the reboot, and one of SWUpdate after it. Neither says which version runs.
 func (s Status) Deployment(action int64) report.Feedback {
@@ -79,6 +82,9 @@ func (s Status) Deployment(action int64) report.Feedback {
 	case s.Execution == "canceled":
 		f.Progress = report.GivenUp
 	case s.Execution != "closed":
+		if strings.HasPrefix(f.Detail, lastError) {
+			f.Code = s.code()
+		}
 	case s.Finished == "failure":
 		f.Progress, f.Code = report.Broken, s.code()
 	default:

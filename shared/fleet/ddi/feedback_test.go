@@ -44,6 +44,8 @@ func TestStatus_AsClientsSendIt(t *testing.T) {
 			report.Feedback{Progress: report.Proceeding, Detail: "Download complete. 1.00 MB/s"}},
 		"RAUC has installed": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"success"},"execution":"closed","details":["Software bundle installed successfully."]}}`,
 			report.Feedback{Progress: report.Written, Detail: "Software bundle installed successfully."}},
+		"RAUC names its error": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"none"},"execution":"proceeding","details":["LastError: Installation error: Compatible mismatch: Expected 'box' but bundle manifest has 'other-box'"]}}`,
+			report.Feedback{Progress: report.Proceeding, Code: report.CodeIncompatible, Detail: "LastError: Installation error: Compatible mismatch: Expected 'box' but bundle manifest has 'other-box'"}},
 		"RAUC has no room": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"failure"},"execution":"closed","details":["File size 10 exceeds available space 9"]}}`,
 			report.Feedback{Progress: report.Broken, Code: report.CodeSpace, Detail: "File size 10 exceeds available space 9"}},
 		"RAUC cannot download": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"failure"},"execution":"closed","details":["Download failed: Timeout was reached"]}}`,

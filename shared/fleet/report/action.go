@@ -73,7 +73,7 @@ func (r *Row) act(p Poll, was Row) {
 		r.Cancel = 0
 	}
 	if o.Cancelled {
-		o.Action, o.Cancelled = number, false
+		o.Action, o.Cancelled, o.ErrorCode, o.ErrorDetail = number, false, "", ""
 	}
 }
 
@@ -131,9 +131,11 @@ const (
 type Feedback struct {
 	Action   int64
 	Progress Progress
-	Code     Code
-	Detail   string
-	At       time.Time
+	// Code is set for Broken, and for Proceeding where the client names an error. If the action then fails, that error
+	// is the reason: a client of RAUC closes every failed installation with the same words.
+	Code   Code
+	Detail string
+	At     time.Time
 }
 
 func (f Feedback) when() time.Time { return f.At }
@@ -155,6 +157,9 @@ func (f Feedback) change(next *Row, was Row) {
 	switch f.Progress {
 	case Proceeding:
 		o.begin("")
+		if f.Code != "" {
+			o.ErrorCode, o.ErrorDetail = f.Code, f.Detail
+		}
 	case Written:
 		next.Written = o.Version
 		o.begin(f.Detail)
@@ -176,6 +181,10 @@ func (o *Offer) begin(detail string) {
 // and after the last attempt there is none.
 func (r *Row) fail(f Feedback, was Row) {
 	o := r.Offer
+	if o.ErrorCode != "" {
+		f.Code, f.Detail = o.ErrorCode, o.ErrorDetail
+		o.ErrorCode, o.ErrorDetail = "", ""
+	}
 	outcome := Outcome{Version: o.Version, Attempt: max(o.Attempts, o.FailedAttempt+1), Stand: Failed, Code: f.Code, Detail: f.Detail, At: f.At}
 	outcome.change(r, was)
 	if r.Written == o.Version || r.Running != "" {

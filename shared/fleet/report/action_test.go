@@ -104,6 +104,29 @@ func TestAction_Failed_IsAnotherActionAfterTheWait_AndEndsAfterThree(t *testing.
 	}
 }
 
+// TestAction_ErrorNamedBeforeTheFailure_IsItsReason, in the attempt that it was named in. Without a failure it means
+// nothing.
+func TestAction_ErrorNamedBeforeTheFailure_IsItsReason(t *testing.T) {
+	named := func(r Row) Event {
+		return Feedback{Action: r.Offer.Action, Progress: Proceeding, Code: CodeSpace, Detail: "no space left", At: begin}
+	}
+	row := after(enrolled(), poll("1.1.0"), named)
+	if o := row.Offer; o.Stand != Working || o.Code != "" || o.Detail != "" {
+		t.Errorf("before it fails: %+v", o)
+	}
+	if done := after(row, reports(Written), says("1.1.0")); done.Offer.Stand != Installed || done.Offer.Code != "" {
+		t.Errorf("it went well: %+v", done.Offer)
+	}
+	row = after(row, reports(Broken))
+	if o := row.Offer; o.Stand != Failed || o.Code != CodeSpace || o.Detail != "no space left" || o.Bad() {
+		t.Errorf("it failed: %+v", o)
+	}
+	row = after(row, reports(Broken))
+	if o := row.Offer; o.Code != CodeInstall || o.Detail != "its words" || o.Attempts != 2 {
+		t.Errorf("the next attempt failed: %+v", o)
+	}
+}
+
 func TestAction_Halted_IsCancelled_AndResumedIsAnotherAction(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Proceeding), poll("1.0.0"))
 	number := row.Offer.Action

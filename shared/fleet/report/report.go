@@ -93,6 +93,9 @@ type Offer struct {
 	Action    int64      `json:"action,omitempty"`
 	RetryAt   *time.Time `json:"retryAt,omitempty"`
 	Cancelled bool       `json:"cancelled,omitempty"`
+	// ErrorCode and ErrorDetail are of an error that the client has named, while the action is not closed.
+	ErrorCode   Code   `json:"errorCode,omitempty"`
+	ErrorDetail string `json:"errorDetail,omitempty"`
 }
 
 // Accepts tells whether a report about a version is about what the box was offered.
