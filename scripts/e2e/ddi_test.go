@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -84,8 +85,8 @@ func TestDDI_Gateway_SpeaksForEachBoxOfItsOrganization(t *testing.T) {
 	}
 }
 
-// TestDDI_TokenTakenBackOrReplaced_IsGoodForNoFurtherCall: the gateway keeps the authorizer's answer, so what a call
-// is answered by checks the token again.
+// TestDDI_TokenTakenBackOrReplaced_IsGoodForNoFurtherCall: the gateway keeps the authorizer's answer, so each operation
+// checks the token again.
 func TestDDI_TokenTakenBackOrReplaced_IsGoodForNoFurtherCall(t *testing.T) {
 	w := harness.New(t, quick)
 	owner := w.Owner(t)
@@ -153,6 +154,32 @@ func bare(a harness.Answer, path string) string {
 	return fmt.Sprint(a.Status, header, strings.NewReplacer(id, "", path, "").Replace(string(a.Body)))
 }
 
+// TestDDI_FailureOfRAUC_HasTheErrorThatWasNamedBefore: the bodies are those that rauc-hawkbit-updater was seen to send.
+func TestDDI_FailureOfRAUC_HasTheErrorThatWasNamedBefore(t *testing.T) {
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+	c := client(t, w, "TargetToken", "/api/edges/box-1/token")
+	c.Put(t, linked(t, w, base(t, c, "box-1").Links.ConfigData),
+		`{"time":"20261122T092522","status":{"result":{"finished":"success"},"execution":"closed"},"data":{"installed":"0.9.0"}}`).Is(t, http.StatusOK)
+	action := linked(t, w, base(t, c, "box-1").Links.DeploymentBase)
+	for _, said := range []struct{ finished, execution, words string }{
+		{"none", "proceeding", "Download complete. 1.26 MB/s"},
+		{"none", "proceeding", "100% Installing failed."},
+		{"none", "proceeding", "LastError: Installation error: Compatible mismatch: Expected 'box' but bundle manifest has 'other-box'"},
+		{"none", "proceeding", "idle"},
+		{"failure", "closed", "Failed to install software bundle."},
+	} {
+		c.Post(t, action+"/feedback", fmt.Sprintf(`{"id":%q,"time":"20261122T092524","status":{"result":{"finished":%q},"execution":%q,"details":[%q]}}`,
+			path.Base(action), said.finished, said.execution, said.words)).Is(t, http.StatusOK)
+	}
+	known := why(t, owner, "box-1")
+	if r := known.Report; r == nil || r.Stand != report.Failed || r.Code != report.CodeIncompatible || !strings.Contains(r.Detail, "Compatible mismatch") || known.Running != "0.9.0" {
+		t.Errorf("known as %+v, its report as %+v", known, known.Report)
+	}
+}
+
 // TestDDI_WordsThatAreNoJSON_AreAFailureAllTheSame: SWUpdate puts its words between quotes as they are.
 func TestDDI_WordsThatAreNoJSON_AreAFailureAllTheSame(t *testing.T) {
 	w := harness.New(t, quick)
@@ -162,7 +189,8 @@ func TestDDI_WordsThatAreNoJSON_AreAFailureAllTheSame(t *testing.T) {
 	c := client(t, w, "TargetToken", "/api/edges/box-1/token")
 	base(t, c, "box-1")
 	action := linked(t, w, base(t, c, "box-1").Links.DeploymentBase)
-	// It is sent past the harness, which holds each call against the contract: one has no words for what is no JSON.
+	// It is sent without the harness, which checks each call against the contract. The contract has no schema for a body
+	// that is no JSON.
 	body := `{"id": 7, "status": {"result": {"finished": "failure"}, "execution": "closed", "details": ["cannot open "/dev/mmcblk0p3" for writing"]}}`
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.Target.URL+action+"/feedback", strings.NewReader(body))
 	if err != nil {
