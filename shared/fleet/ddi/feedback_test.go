@@ -40,6 +40,8 @@ func TestStatus_AsClientsSendIt(t *testing.T) {
 			report.Feedback{Progress: report.Written, Detail: "Update Installed."}},
 		"SWUpdate without details": {`{"id": 7, "status": {"result": {"finished": "failure"}, "execution": "closed", "details": [ ]}}`,
 			report.Feedback{Progress: report.Broken, Code: report.CodeOther}},
+		"a client with hawkBit's later fields": {`{"timestamp":1771758000000,"status":{"execution":"closed","result":{"finished":"none","progress":{"cnt":1,"of":3}},"code":100,"details":["Done."]}}`,
+			report.Feedback{Progress: report.Written, Detail: "Done."}},
 		"RAUC downloads": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"none"},"execution":"proceeding","details":["Download complete. 1.00 MB/s"]}}`,
 			report.Feedback{Progress: report.Proceeding, Detail: "Download complete. 1.00 MB/s"}},
 		"RAUC has installed": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"success"},"execution":"closed","details":["Software bundle installed successfully."]}}`,
