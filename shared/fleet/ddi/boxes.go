@@ -150,19 +150,24 @@ func (b *Boxes) Poll(ctx context.Context, c Call) (Base, error) {
 		if err := admission.Wait(ctx); err != nil {
 			return Base{}, err
 		}
-		if row, base.Unrecorded = b.record(ctx, e, event); base.Unrecorded != nil || row.Has() != has {
-			return base, nil
-		}
+		row, base.Unrecorded = b.record(ctx, e, event)
 	}
-	if first {
-		base.Identify = true
-		return base, nil
+	if base.Unrecorded == nil && row.Has() == has { // otherwise the box has said something else meanwhile
+		base.link(row, first, at)
 	}
-	if base.Cancel = row.Cancellation(at); base.Cancel == 0 {
-		base.Deployment = row.Deployment(at)
-	}
-	base.Identify = base.Cancel == 0 && base.Deployment == 0 && (row.Written != "" || asked(e.EdgeID, at, t.interval))
 	return base, nil
+}
+
+// link sets what the client is to do next, given the box's row after the poll.
+func (b *Base) link(row report.Row, first bool, at time.Time) {
+	if first {
+		b.Identify = true
+		return
+	}
+	if b.Cancel = row.Cancellation(at); b.Cancel == 0 {
+		b.Deployment = row.Deployment(at)
+	}
+	b.Identify = b.Cancel == 0 && b.Deployment == 0 && (row.Written != "" || asked(row.EdgeID, at, b.Sleep))
 }
 
 // poll is the event of a poll.
