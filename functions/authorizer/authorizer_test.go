@@ -178,31 +178,33 @@ func TestAuthorize_Principal_ArrivesAsItWasFound(t *testing.T) {
 	}
 }
 
-// One subtest per attack, by its name: the answer is one of the two refusals, the same for all, so
+// One subtest per attack and scheme, by its name: the answer is one of the two refusals, the same for all, so
 // nothing of the cause shows in it; the class stands in the log and the metric; the token nowhere.
 func TestAuthorize_Attack_IsRefusedAlike(t *testing.T) {
 	w := tokentest.NewWorld(noon)
-	for _, attack := range w.Attacks() {
-		t.Run(attack.Name, func(t *testing.T) {
-			h := newHarness(t, w.Setting, atNoon)
-			answer, err := h.authorize(t.Context(), withToken(attack.Token))
-			if attack.MayBecomeGood {
-				mustBeUnauthorized(t, answer, err)
-			} else {
-				mustDeny(t, answer, err)
-			}
-			if got := h.outcome(t); got != attack.Class {
-				t.Errorf("logged as %s, want %s", got, attack.Class)
-			}
-			if got := h.reasons(t); len(got) != 1 || got[0] != string(attack.Class) {
-				t.Errorf("counted as %v, want %s", got, attack.Class)
-			}
-			for part := range strings.SplitSeq(attack.Token, ".") {
-				if len(part) > 8 && strings.Contains(h.log.String()+h.metrics.String(), part) {
-					t.Errorf("a part of the token was written: %s", part)
+	for _, scheme := range []string{"Bearer ", "TargetToken "} {
+		for _, attack := range w.Attacks() {
+			t.Run(scheme+attack.Name, func(t *testing.T) {
+				h := newHarness(t, w.Setting, atNoon)
+				answer, err := h.authorize(t.Context(), calling(scheme+attack.Token))
+				if attack.MayBecomeGood {
+					mustBeUnauthorized(t, answer, err)
+				} else {
+					mustDeny(t, answer, err)
 				}
-			}
-		})
+				if got := h.outcome(t); got != attack.Class {
+					t.Errorf("logged as %s, want %s", got, attack.Class)
+				}
+				if got := h.reasons(t); len(got) != 1 || got[0] != string(attack.Class) {
+					t.Errorf("counted as %v, want %s", got, attack.Class)
+				}
+				for part := range strings.SplitSeq(attack.Token, ".") {
+					if len(part) > 8 && strings.Contains(h.log.String()+h.metrics.String(), part) {
+						t.Errorf("a part of the token was written: %s", part)
+					}
+				}
+			})
+		}
 	}
 }
 
