@@ -12,9 +12,8 @@ import (
 // A knows tells whether the service gave out a token, and whom it speaks for.
 type knows func(context.Context, boxtoken.Token) (auth.Principal, bool, error)
 
-// issued verifies the tokens that the service gave out, and remembers those that it knows. That is safe although they
-// can be taken back: whatever a box calls with such a token checks it again. So a box's polls cost a read here once in a
-// while, whatever the gateway keeps.
+// issued verifies the tokens that the service gave out, and remembers those that it knows. They can be taken back, but
+// each operation that a box calls with such a token checks it again. So a container reads a token here about once an hour.
 type issued struct {
 	knows knows
 	now   func() time.Time
@@ -26,7 +25,7 @@ type issued struct {
 const (
 	// rememberFor is how long a container remembers a token.
 	rememberFor = time.Hour
-	// mostRemembered bounds its memory. Beyond it all are forgotten and read anew.
+	// mostRemembered bounds its memory. When it is reached, all tokens are forgotten and read again.
 	mostRemembered = 10_000
 	// storeTime is how long the store may take to answer.
 	storeTime = 2 * time.Second

@@ -58,7 +58,7 @@ func TestAuthorize_TokenThatTheServiceGaveOut_IsABox(t *testing.T) {
 	}
 }
 
-// TestAuthorize_SchemeAndToken_BelongTogether: what a scheme is not for is denied for ever.
+// TestAuthorize_SchemeAndToken_BelongTogether: a token by another scheme than its own is denied.
 func TestAuthorize_SchemeAndToken_BelongTogether(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	_, _, strangeBox, strangeGateway := issuing(t, atNoon)
@@ -98,7 +98,7 @@ func TestAuthorize_StoreOutOfReach_IsNoDenial(t *testing.T) {
 	mustBeUnauthorized(t, answer, err)
 }
 
-// TestAuthorize_KnownToken_IsReadOnceAnHour: whoever is called checks it again.
+// TestAuthorize_KnownToken_IsReadOnceAnHour: the operations check it again.
 func TestAuthorize_KnownToken_IsReadOnceAnHour(t *testing.T) {
 	now := noon
 	h, s, box, _ := issuing(t, func() time.Time { return now })

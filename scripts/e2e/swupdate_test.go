@@ -40,7 +40,7 @@ type depot struct {
 	sent, broken atomic.Int64
 }
 
-// newDepot is nil where there is no SWUpdate. CI must have it.
+// newDepot is nil on a machine without SWUpdate. CI must have it.
 func newDepot(t *testing.T) *depot {
 	t.Helper()
 	for _, program := range []string{"swupdate", "cpio", "openssl"} {
@@ -56,7 +56,8 @@ func newDepot(t *testing.T) *depot {
 	in(t, d.dir, "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2",
 		"-subj", "/CN=images", "-addext", "extendedKeyUsage=emailProtection")
 	d.server = httptest.NewUnstartedServer(http.HandlerFunc(d.serve))
-	// SWUpdate closes its end when it has read the archive, and fails where the padding behind it comes later.
+	// SWUpdate closes the connection when it has read the archive, and fails if the padding comes after that. So the
+	// image is sent in records as large as possible.
 	d.server.TLS = &tls.Config{DynamicRecordSizingDisabled: true, MinVersion: tls.VersionTLS12}
 	d.server.StartTLS()
 	t.Cleanup(d.server.Close)
@@ -95,7 +96,7 @@ func (d *depot) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // image makes an image that installs a file with the version into a folder of the box, and returns its publication.
-// A broken one is signed for other bytes.
+// A broken image has the signature of other bytes.
 func (d *depot) image(t *testing.T, version string, broken bool) string {
 	t.Helper()
 	content := append([]byte(version+"\n"), make([]byte, d.padding)...)
@@ -187,12 +188,12 @@ func quick(o *service.Options) {
 	}
 }
 
-// eventually waits until something is so.
+// eventually waits until a condition holds, for two minutes at most.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("it never came about: %s", what)
+			t.Fatalf("it never happened: %s", what)
 		}
 	}
 }

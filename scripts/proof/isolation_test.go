@@ -121,7 +121,7 @@ func everyone(t *testing.T, target harness.Target) []person {
 	return all
 }
 
-// What stands for the issuers of tokens that the service gave out.
+// The issuers of tokens that the service gave out, as the tests call them.
 const (
 	boxTokens     = "box tokens"
 	gatewayTokens = "gateway tokens"

@@ -56,11 +56,11 @@ func holdsToken(value any) bool {
 	return false
 }
 
-// controller is the box that a DDI client calls for; empty: the call is none of one.
+// controller is the box that a DDI client calls for; empty: the call is not one of a DDI client.
 func (c Call) controller() string { return c.Parameter["controllerId"] }
 
-// controlled holds the answer to a DDI client against what changes led to: the box was one of the organization in the
-// path, and it was told nothing but what was on a channel of its type.
+// controlled compares the answer to a DDI client with the changes: the box was one of the organization in the path, and it
+// was told only what was published on a channel of its type.
 func (x *explainer) controlled(c Call) {
 	if !c.done() {
 		return
@@ -88,7 +88,7 @@ func (x *explainer) belonged(c Call) bool {
 	return false
 }
 
-// deployment holds what a box is told to install against what was published: the same bytes of a version of its type.
+// deployment compares what a box is told to install with what was published: the same bytes of a version of its type.
 func (x *explainer) deployment(c Call) {
 	chunks, _ := object(c.answered(), "deployment")["chunks"].([]any)
 	if len(chunks) != 1 {

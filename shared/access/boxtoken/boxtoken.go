@@ -1,6 +1,6 @@
 // Package boxtoken is about the tokens that the service itself gives out: to a box, for clients that cannot renew an
 // access token, and to an organization's gateway, which speaks for all boxes of the organization. Such a token is
-// random, does not expire and is shown once. The service keeps its SHA-256 alone.
+// random, does not expire and is shown once. The service keeps only its SHA-256.
 package boxtoken
 
 import (
@@ -14,8 +14,8 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// A Kind is what a token speaks for. It is also what the token's text begins with, so that those who look for leaked
-// secrets can find it.
+// A Kind is what a token speaks for. The token's text begins with it, so that scanners for leaked secrets can find the
+// token.
 type Kind string
 
 // Kinds.
@@ -51,7 +51,7 @@ func New(kind Kind, subject string) (text string, t Token) {
 	return text, Token{kind, subject, hash(text)}
 }
 
-// Parse reads a token's text. Whether the service gave it out is for the store to say.
+// Parse reads a token's text. It does not tell whether the service gave the token out.
 func Parse(text string) (Token, bool) {
 	parts := strings.Split(text, separator)
 	if len(parts) != 3 {
@@ -62,7 +62,7 @@ func Parse(text string) (Token, bool) {
 		return Token{}, false
 	}
 	secret, err := base64.RawURLEncoding.Strict().DecodeString(parts[2])
-	// The decoder overlooks line breaks.
+	// The decoder ignores line breaks.
 	if err != nil || len(secret) != secretBytes || base64.RawURLEncoding.EncodeToString(secret) != parts[2] {
 		return Token{}, false
 	}
@@ -102,8 +102,8 @@ func KindOf(p auth.Principal) Kind {
 	return ""
 }
 
-// For is the caller as a box. A gateway calls as the box that its call names, so that every box has a fair-use limit of its
-// own. The gateway's organization stays part of the caller, so that two organizations never share one.
+// For is the caller as a box. A gateway's call counts as a call of the box in its path, so that every box has a fair-use
+// limit of its own. The gateway's organization stays part of the caller, so that two organizations never share a limit.
 func For(p auth.Principal, edgeID string) auth.Principal {
 	if KindOf(p) == Gateway && value.Name.Accepts(edgeID) {
 		p.UserID = edgeID

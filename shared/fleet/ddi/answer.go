@@ -43,7 +43,7 @@ func (b Base) Answer(place string) BaseAnswer {
 	return a
 }
 
-// longestSleep is the longest that the form can say and every client can read.
+// longestSleep is the longest time that every client can read.
 const longestSleep = 24*time.Hour - time.Second
 
 func sleep(d time.Duration) string {

@@ -7,11 +7,11 @@ import (
 )
 
 // askedEvery is how often a box is asked what it runs while nothing is new. A client of RAUC says it only when it is
-// asked, so that this is how a box is noticed that fell back by itself.
+// asked. Without this, nobody would notice a box that fell back to another version by itself.
 const askedEvery = time.Hour
 
-// asked tells whether a poll is the one of its hour that asks. Nothing is written for that: the moment follows from
-// the box's name, and a box that polls once in an interval hits it once.
+// asked tells whether a poll is the one in its hour that asks. Nothing is stored for that: the moment follows from the
+// box's name, and lasts for one polling interval.
 func asked(edgeID string, now time.Time, interval time.Duration) bool {
 	sum := sha256.Sum256([]byte("identify/" + edgeID))
 	phase := int64(binary.BigEndian.Uint32(sum[:4]))

@@ -1,5 +1,6 @@
 // Package ddi serves the part of hawkBit's Direct Device Integration API (DDI v1) that the clients of SWUpdate and RAUC
-// use. It holds no second model of deployments: what a box is told is edge.Resolve, and what it reports is report.Next.
+// use. It has no model of deployments of its own: edge.Resolve decides what a box is told, and report.Next what its
+// reports mean.
 // README.md says what is served and what each client was seen to do.
 package ddi
 
@@ -27,7 +28,7 @@ type Call struct {
 	Subject      string // the name that the fair-use limiter counts the caller under
 }
 
-// Boxes answers DDI clients.
+// Boxes answers the calls of DDI clients.
 type Boxes struct {
 	edges    *edge.Store
 	reports  *report.Store
@@ -37,7 +38,7 @@ type Boxes struct {
 	now      func() time.Time
 }
 
-// NewBoxes makes what answers, with one cache of channels for the container.
+// NewBoxes makes a Boxes. It has a cache of channels for the container.
 func NewBoxes(db *dynamo.DB, settings edge.Settings, now func() time.Time) *Boxes {
 	return &Boxes{
 		edges:    edge.NewStore(db),
@@ -49,14 +50,14 @@ func NewBoxes(db *dynamo.DB, settings edge.Settings, now func() time.Time) *Boxe
 	}
 }
 
-// recordTime is how long a poll waits for its report. It starts when the limiter has admitted the poll. It is longer than
-// that of a manifest, since without the report the client is told nothing new.
+// recordTime is how long a poll may take to write its report, from the moment at which the limiter has admitted it. It is
+// longer than that of a manifest's poll, since without the report the client is told nothing new.
 const recordTime = 2 * time.Second
 
 func (b *Boxes) at() time.Time { return b.now().UTC().Truncate(time.Millisecond) }
 
-// box reads the box of a call, and returns NOT_FOUND or UNAUTHENTICATED unless the caller speaks for it. The reads
-// beside run together with the read of the box.
+// box reads the box of a call, and returns NOT_FOUND or UNAUTHENTICATED unless the caller speaks for it. The functions in
+// beside run at the same time as the read of the box.
 func (b *Boxes) box(ctx context.Context, c Call, beside ...func(context.Context) error) (e edge.Edge, err error) {
 	if c.Caller.UserID != c.ControllerID {
 		return edge.Edge{}, problem.Missing() // a box may not know of others
@@ -74,7 +75,7 @@ func (b *Boxes) box(ctx context.Context, c Call, beside ...func(context.Context)
 // A telling is what a box is told to run.
 type telling struct {
 	version string
-	// rolloutID is that of the active rollout which reaches the box; empty: none does.
+	// rolloutID is the active rollout that reaches the box; empty: none does.
 	rolloutID string
 	release   release.Release // of a version that the box does not have
 	interval  time.Duration
@@ -111,21 +112,21 @@ func (b *Boxes) tell(ctx context.Context, e edge.Edge, has string) (telling, err
 type Base struct {
 	// Sleep is how long the client is asked to wait before its next poll.
 	Sleep time.Duration
-	// Identify asks the client what the box is and runs. A client of SWUpdate does nothing else while it is asked, so
-	// it stands alone.
+	// Identify asks the client what the box is and runs. While SWUpdate is asked that, it does nothing else. So Deployment
+	// and Cancel are 0 then.
 	Identify bool
-	// Deployment and Cancel are actions; 0: none. One of them at most is set.
+	// Deployment and Cancel are actions; 0: none. At most one of them is set.
 	Deployment, Cancel int64
 	// Unrecorded is why the poll could not be recorded. The client is told nothing new then.
 	Unrecorded error
 }
 
-// Poll answers a poll. It reads the box and its report row, half a unit each, and the row of the channel where the
-// container does not keep it. While the box is told what it was told before, nothing is written. Otherwise the report
-// row is written before the answer: the answer's action is in it.
+// Poll answers a poll. It reads the box and its report row, half a unit each, and the row of the channel if the
+// container does not have it. While the box is told what it was told before, nothing is written. Otherwise the report
+// row, which numbers the action, is written before the answer.
 //
-// What the cheap reads mean is said at edge.Polls. A report row that is old by a moment may show a client an action
-// that it has just closed. The action itself is then not found: Deployment reads the row as it is.
+// These reads are eventually consistent; see edge.Polls. So a client may be told an action that it has just closed.
+// Deployment reads the row strongly consistent and then returns NOT_FOUND.
 func (b *Boxes) Poll(ctx context.Context, c Call) (Base, error) {
 	var row report.Row
 	e, err := b.box(ctx, c, func(ctx context.Context) (err error) {
@@ -191,7 +192,7 @@ type Deployment struct {
 	Release release.Release
 }
 
-// Deployment returns an action of a box, or NOT_FOUND when the box is not told it, or no longer.
+// Deployment returns an action of a box, or NOT_FOUND when the box is not told it now.
 func (b *Boxes) Deployment(ctx context.Context, c Call, action int64) (Deployment, error) {
 	e, row, err := b.known(ctx, c)
 	if err != nil {
@@ -216,7 +217,7 @@ func (b *Boxes) Cancel(ctx context.Context, c Call, action int64) error {
 	return err
 }
 
-// known reads the box of a call and its report row as they are.
+// known reads the box of a call, and its report row strongly consistent.
 func (b *Boxes) known(ctx context.Context, c Call) (e edge.Edge, row report.Row, err error) {
 	e, err = b.box(ctx, c, func(ctx context.Context) (err error) {
 		row, err = b.reports.Get(ctx, c.ControllerID)
@@ -228,9 +229,9 @@ func (b *Boxes) known(ctx context.Context, c Call) (e edge.Edge, row report.Row,
 	return e, row, err
 }
 
-// Report takes what a box says of an action or of itself. It returns NOT_FOUND for an action that was never made. One
-// about an action that is closed changes nothing: a client of SWUpdate would repeat a report that is refused, and do
-// nothing else.
+// Report takes what a box says of an action or of itself. It returns NOT_FOUND for an action that was never made. A report
+// about an action that is closed changes nothing and is no error: SWUpdate would repeat a refused report, and do nothing
+// else.
 func (b *Boxes) Report(ctx context.Context, c Call, event report.Event) error {
 	e, err := b.box(ctx, c)
 	if err != nil {
@@ -243,7 +244,7 @@ func (b *Boxes) Report(ctx context.Context, c Call, event report.Event) error {
 	return outdated(err)
 }
 
-// outdated has a client come back whose box was read as it was before its last registration.
+// outdated asks a client to come back if its box was registered again while the call ran.
 func outdated(err error) error {
 	if errors.Is(err, report.ErrOutdated) {
 		return problem.Wrap(err, problem.Unavailable, "The box was registered anew a moment ago; try again after the given time.").After(time.Second)

@@ -13,8 +13,7 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// Rules of what clients say of an action. They follow hawkBit; a client that says anything else would be refused there,
-// too.
+// Rules of what clients say of an action. They follow hawkBit, which refuses everything else, too.
 var (
 	ExecutionRule = &value.Text{
 		Pattern: `closed|proceeding|canceled|scheduled|rejected|resumed|download|downloaded`,
@@ -41,9 +40,9 @@ type Status struct {
 	Details   []string
 }
 
-// Quoted makes JSON of a feedback whose details are not. SWUpdate puts its words between quotes as they are, so a quote
-// or a line break among them spoils the whole, and a failure would be lost. What stands before the details is kept, and
-// the words become one text. It returns nil where there are no details.
+// Quoted makes JSON of a feedback whose details are not. SWUpdate puts its words between quotes without escapes. So a
+// quote or a line break among them makes the whole body invalid, and a failure would be lost. What stands before the
+// details is kept, and the words become one text. It returns nil where there are no details.
 func Quoted(body []byte) []byte {
 	before, words, found := bytes.Cut(body, []byte(`"details"`))
 	if !found {
@@ -54,8 +53,8 @@ func Quoted(body []byte) []byte {
 	return slices.Concat(before, []byte(`"details":[`), text, []byte(`]}}`))
 }
 
-// StatusOf reads a client's feedback. What else a client sends is not looked at: the number of the action stands in the
-// path, and the time of a box without a clock says nothing.
+// StatusOf reads a client's feedback. Other fields are ignored: the number of the action is in the path, and the time is
+// wrong on a box without a clock.
 func StatusOf(body *fields.Object) Status {
 	var s Status
 	body.Open()
@@ -105,7 +104,8 @@ func (s Status) Cancellation(action int64) report.Feedback {
 // mostDetail is how many characters of a client's words are kept.
 const mostDetail = 256
 
-// detail is what the client says in its own words. It may be its whole log; the beginning tells what went wrong first.
+// detail is what the client says in its own words. It may be its whole log, of which the beginning is kept: it tells what
+// went wrong first.
 func (s Status) detail() string {
 	var parts []string
 	for _, d := range s.Details {
@@ -117,7 +117,7 @@ func (s Status) detail() string {
 	return string(text[:min(len(text), mostDetail)])
 }
 
-// reasons are what clients were seen to write, in small letters, and what it means. The first that is found counts.
+// reasons are what clients were seen to write, in lower case, and what it means. The first that is found counts.
 var reasons = []struct {
 	says string
 	code report.Code

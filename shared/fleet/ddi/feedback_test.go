@@ -21,8 +21,7 @@ func read(body string) (Status, int) {
 	return s, len(faults.List())
 }
 
-// TestStatus_AsClientsSendIt: the requests of SWUpdate were recorded; those of rauc-hawkbit-updater are as its source
-// builds them.
+// TestStatus_AsClientsSendIt: the requests are those that SWUpdate and rauc-hawkbit-updater were seen to send.
 func TestStatus_AsClientsSendIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string

@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// A Gateway is an organization's right to speak for all of its boxes with one token. A box that is behind one needs no
+// A Gateway is an organization's right to speak for all of its boxes with one token. A box behind a gateway needs no
 // token of its own.
 type Gateway struct {
 	OrganizationID string `json:"organizationId"`

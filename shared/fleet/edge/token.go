@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// token is what an assignment leaves a box of its token. A box of another organization is another box.
+// token is the hash of the box's token after an assignment. A box that moves to another organization loses its token.
 func (a Assignment) token(was Edge) string {
 	if was.exists() && was.OrganizationID == a.OrganizationID {
 		return was.TokenSHA256

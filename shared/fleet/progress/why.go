@@ -54,8 +54,8 @@ type Telling struct {
 	Withheld string
 }
 
-// withhold is the telling of a box with a DDI client whose release lacks what such a client needs: it is told what it
-// has.
+// withhold is what a box with a DDI client is told of a release that lacks what such a client needs: the version that the
+// box has.
 func (t Telling) withhold(has string) Telling {
 	t.Rule, t.Withheld, t.Version = RuleUndescribed, t.Version, has
 	return t
@@ -130,7 +130,7 @@ type Why struct {
 	// Running is what the box last said it runs, and Report how it got on with what it was offered.
 	Running string  `json:"running,omitempty"`
 	Report  *Report `json:"report,omitempty"`
-	// Written is the version that a DDI client said is on disk, of which the box has not said that it runs.
+	// Written is the version that a DDI client has written to disk, if the box has not said yet that it runs it.
 	Written string `json:"written,omitempty"`
 	// LastSeenAt is when the box made its last call, to half a second; missing: that is not known.
 	LastSeenAt *time.Time `json:"lastSeenAt,omitempty"`
@@ -156,8 +156,8 @@ type Report struct {
 	Code      report.Code  `json:"code,omitempty"`
 	Detail    string       `json:"detail,omitempty"`
 	Until     *time.Time   `json:"until,omitempty"`
-	// Cancelled is set when the box has given the update up, as it was asked to; RetryAt is when a DDI client is told the
-	// next attempt.
+	// Cancelled is set when the box has given the update up because it was asked to. RetryAt is when a DDI client is told
+	// the next attempt.
 	Cancelled bool       `json:"cancelled,omitempty"`
 	RetryAt   *time.Time `json:"retryAt,omitempty"`
 }

@@ -17,8 +17,7 @@ var (
 )
 
 // Details are what is known of an artifact's bytes beside their SHA-256. All of it is optional. A client of hawkBit's
-// DDI needs the size and the SHA-1; see Sufficient. The digests besides SHA-256 protect nothing: they are there
-// since such a client asks for them.
+// DDI needs the size and the SHA-1; see Sufficient. SHA-1 and MD5 protect nothing; they exist for such clients.
 type Details struct {
 	SizeBytes int64  `json:"sizeBytes,omitempty"`
 	SHA1      string `json:"sha1,omitempty"`

@@ -2,12 +2,12 @@ package report
 
 import "time"
 
-// A DDI box does not say with its polls what it runs, and is told of deployments by the number of an action. The row
-// knows both. An action is one attempt at an offer: its number is the revision of the row that made it, so it is
-// never used again for this box, and a poll whose answer is the same has the same number without a write.
+// The polls of a DDI box do not say what it runs, and it is told of deployments by the number of an action. The row
+// holds both. An action is one attempt at an offer. Its number is the revision of the row that made it. So it is never
+// used again for this box, and a poll whose answer is the same has the same number without a write.
 
-// Has is the version that a DDI box is taken to have when it is decided what it is told: the one that it wrote to
-// disk last, and otherwise the one that it runs.
+// Has is the version that a DDI box has, for the decision what it is told: the one that it wrote to disk last, and
+// otherwise the one that it runs.
 func (r Row) Has() string {
 	if r.Written != "" {
 		return r.Written
@@ -16,7 +16,7 @@ func (r Row) Has() string {
 }
 
 // Deployment is the number of the action that a DDI box is told to carry out at a time; 0: none. A closed action is
-// not told again, and neither is what the box has fallen back from: its client would install it for ever.
+// not told again. Nor is a version that the box has fallen back from: its client would install it again and again.
 func (r Row) Deployment(at time.Time) int64 {
 	o := r.Offer
 	if o == nil || o.Version != r.Told || o.Action == r.Cancel || !r.open(at) {
@@ -25,7 +25,7 @@ func (r Row) Deployment(at time.Time) int64 {
 	return o.Action
 }
 
-// open tells whether the offer's action can be told, or was told and is not closed.
+// open tells whether the offer's action may be told, or was told and is not closed.
 func (r Row) open(at time.Time) bool {
 	o := r.Offer
 	if o.Action == 0 || o.Cancelled || o.Version == r.Written || o.Version == r.Running {
@@ -77,8 +77,8 @@ func (r *Row) act(p Poll, was Row) {
 	}
 }
 
-// A Contact is the first poll of a DDI box. The box is asked who it is before it is told anything, so that it is not
-// sent what it runs already.
+// A Contact is the first poll of a DDI box. The box is asked what it runs before it is told anything, so that it does not
+// install what it has.
 type Contact struct {
 	Subject string
 	At      time.Time
@@ -126,8 +126,8 @@ const (
 	Refused    Progress = "refused"  // the client goes on although it was asked to give up
 )
 
-// A Feedback is what a DDI box says about an action. One about an action that is closed, or that the box is told no
-// longer, changes nothing.
+// A Feedback is what a DDI box says about an action. It changes nothing if the action is closed, or is no longer that of
+// the box's offer.
 type Feedback struct {
 	Action   int64
 	Progress Progress

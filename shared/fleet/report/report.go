@@ -60,7 +60,8 @@ type Row struct {
 
 	// DDI is set while the box polls by hawkBit's DDI. Written and Cancel are of such a box alone; see action.go.
 	DDI bool `json:"ddi,omitempty"`
-	// Written is the version that the box wrote to disk last, until it says that it runs it or another one than before.
+	// Written is the version that the box wrote to disk last. It is empty again once the box says that it runs that
+	// version, or another one than before.
 	Written string `json:"written,omitempty"`
 	// Cancel is the action that the box is asked to give up; 0: none.
 	Cancel int64 `json:"cancel,omitempty"`
