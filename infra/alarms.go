@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
@@ -85,6 +86,10 @@ func (s *service) apiAlarms() []alarm {
 		{
 			kind: "limiter-fail-open", says: "Calls are let through uncounted, since the limiter's table does not answer in time.",
 			metric: own.metric(function.LimiterFailOpen, sum, ""), threshold: 5, minutes: 2, of: 5,
+		},
+		{
+			kind: "reports-not-recorded", says: "What boxes are told cannot be recorded in time.",
+			metric: own.metric(report.NotRecorded, sum, ""), threshold: 5, minutes: 3, of: 5,
 		},
 	}
 }

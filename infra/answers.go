@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -133,10 +134,28 @@ func (s *service) methods() map[string][]string {
 	return methods
 }
 
-// refusal is a mock that answers with a problem document.
+// refusal is a mock that answers with a problem document. The body's template sets the headers that all mocks of its
+// kind have: the stack's template holds it once, and mappings once for each path.
 func (s *service) refusal(kind string, g problem.GatewayResponse) mock {
 	body, headers := s.answer(g)
-	return mock{status: g.Status, headers: headers, body: body, kind: kind, passthrough: "never"}
+	own := map[string]string{}
+	for _, name := range []string{"Allow", "Content-Type"} {
+		if value, given := headers[name]; given {
+			own[name] = value
+			delete(headers, name)
+		}
+	}
+	names := slices.Sorted(maps.Keys(headers))
+	var sets strings.Builder
+	for _, name := range names {
+		sets.WriteString(setHeader(name, strings.Trim(headers[name], "'")))
+	}
+	return mock{status: g.Status, headers: own, body: sets.String() + body, kind: kind, dynamic: names, passthrough: "never"}
+}
+
+// setHeader is the part of a template that sets a header of the answer. It leaves nothing in the body.
+func setHeader(name, value string) string {
+	return fmt.Sprintf("#set($context.responseOverride.header.%s = %q)", name, value)
 }
 
 // gatewayResponses makes the answers that the gateway gives without a method look like the functions'

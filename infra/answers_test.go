@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,13 +15,23 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
+// headerSet is a header that a template sets before its body begins.
+var headerSet = regexp.MustCompile(`^#set\(\$context\.responseOverride\.header\.([A-Za-z-]+) = "([^"$]*)"\)`)
+
 // mockOf gives what a mocked method answers: status, headers and the template of the body.
 func mockOf(t *testing.T, m map[string]any) (status string, header map[string]any, body string) {
 	t.Helper()
 	integration := m["x-amazon-apigateway-integration"]
 	answer := value(integration, "responses", "default")
 	status, _ = value(answer, "statusCode").(string)
-	header, _ = value(answer, "responseParameters").(map[string]any)
+	header = map[string]any{}
+	mapped, _ := value(answer, "responseParameters").(map[string]any)
+	maps.Copy(header, mapped)
+	body = text(value(answer, "responseTemplates", "application/json"))
+	for set := headerSet.FindStringSubmatch(body); set != nil; set = headerSet.FindStringSubmatch(body) {
+		header["method.response.header."+set[1]] = "'" + set[2] + "'"
+		body = body[len(set[0]):]
+	}
 	declared, _ := value(m, "responses", status, "headers").(map[string]any)
 	for name := range header {
 		if declared[strings.TrimPrefix(name, "method.response.header.")] == nil {
@@ -29,7 +41,7 @@ func mockOf(t *testing.T, m map[string]any) (status string, header map[string]an
 	if got := value(integration, "requestTemplates", "application/json"); got != `{"statusCode": `+status+`}` {
 		t.Errorf("a mock of %s is asked with %v", status, got)
 	}
-	return status, header, text(value(answer, "responseTemplates", "application/json"))
+	return status, header, body
 }
 
 // hasSecurityHeaders checks the headers that every answer has; prefix stands before their names.

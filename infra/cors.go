@@ -22,7 +22,7 @@ func (s *service) preflight() mock {
 	// The body's template sets all headers. The stack's template holds it once, and mappings once for each path.
 	body := s.originTemplate()
 	for _, name := range names {
-		body += fmt.Sprintf("\n#set($context.responseOverride.header.%s = %q)", name, headers[name])
+		body += "\n" + setHeader(name, headers[name])
 	}
 	return mock{
 		status: 204, body: body, kind: "preflight", dynamic: append(names, "Access-Control-Allow-Origin"),

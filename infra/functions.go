@@ -55,6 +55,7 @@ func (s *service) addOperations() {
 // addAuthorizer makes the function that turns a token into a principal.
 func (s *service) addAuthorizer(issuers *string) {
 	spec := helper(operations.Authorizer, "Verify an access token", map[string]*string{token.Setting: issuers})
+	spec.grants = operations.AuthorizerGrants
 	spec.reserved = s.settings.Concurrency.of(operations.Authorizer, operations.Operation{})
 	s.add(spec)
 }

@@ -45,7 +45,7 @@ func TestThrottles_EachMethodHasItsOwn(t *testing.T) {
 				want[route] = mockThrottle
 			case m["security"] == nil:
 				want[route] = docsThrottle
-			case m["operationId"] == manifest:
+			case m["operationId"] == manifest, m["operationId"] == ddiBase:
 				want[method+" "+path] = Throttle{1800, 1000}
 			}
 		}

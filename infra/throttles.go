@@ -15,16 +15,19 @@ import (
 type Throttles struct {
 	// Method bounds every method that has no bound of its own.
 	Method Throttle
-	// Poll bounds get-manifest. It lies below Method, and leaves room in the account's quota: a storm of
-	// polls is refused by its own bound before it can use up what operators need.
+	// Poll bounds each operation by which boxes poll. It lies below Method, and leaves room in the account's
+	// quota: a storm of polls is refused by its own bound before it can use up what operators need.
 	Poll Throttle
 }
 
 // A Throttle is a bound in requests a second, and how many may come at once.
 type Throttle struct{ Rate, Burst int }
 
-// manifest is the operation by which boxes poll.
-const manifest = "get-manifest"
+// The operations by which boxes poll: their own, and that of hawkBit's DDI.
+const (
+	manifest = "get-manifest"
+	ddiBase  = "get-ddi-base"
+)
 
 var (
 	// mockThrottle bounds each method that the gateway answers itself. Nobody is asked for a token there,
@@ -63,7 +66,7 @@ func (s *service) methodThrottles() *map[string]*awsapigateway.MethodDeploymentO
 		}
 	}
 	for _, op := range s.rows {
-		if op.ID == manifest {
+		if op.ID == manifest || op.ID == ddiBase {
 			add(op.Path, op.Method, s.settings.Throttles.Poll)
 		}
 	}

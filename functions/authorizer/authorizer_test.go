@@ -14,6 +14,7 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/access/token"
 	"wavegate/shared/access/token/tokentest"
 )
@@ -35,8 +36,13 @@ func newHarness(t testing.TB, setting string, now func() time.Time) *harness {
 		t.Fatal(err)
 	}
 	h := &harness{}
-	h.authorizer = newAuthorizer(issuers, now, slog.New(slog.NewJSONHandler(&h.log, nil)), &h.metrics)
+	h.authorizer = newAuthorizer(issuers, gaveNone, now, slog.New(slog.NewJSONHandler(&h.log, nil)), &h.metrics)
 	return h
+}
+
+// gaveNone knows of no token.
+func gaveNone(context.Context, boxtoken.Token) (auth.Principal, bool, error) {
+	return auth.Principal{}, false, nil
 }
 
 func atNoon() time.Time { return noon }
@@ -172,31 +178,33 @@ func TestAuthorize_Principal_ArrivesAsItWasFound(t *testing.T) {
 	}
 }
 
-// One subtest per attack, by its name: the answer is one of the two refusals, the same for all, so
+// One subtest per attack and scheme, by its name: the answer is one of the two refusals, the same for all, so
 // nothing of the cause shows in it; the class stands in the log and the metric; the token nowhere.
 func TestAuthorize_Attack_IsRefusedAlike(t *testing.T) {
 	w := tokentest.NewWorld(noon)
-	for _, attack := range w.Attacks() {
-		t.Run(attack.Name, func(t *testing.T) {
-			h := newHarness(t, w.Setting, atNoon)
-			answer, err := h.authorize(t.Context(), withToken(attack.Token))
-			if attack.MayBecomeGood {
-				mustBeUnauthorized(t, answer, err)
-			} else {
-				mustDeny(t, answer, err)
-			}
-			if got := h.outcome(t); got != attack.Class {
-				t.Errorf("logged as %s, want %s", got, attack.Class)
-			}
-			if got := h.reasons(t); len(got) != 1 || got[0] != string(attack.Class) {
-				t.Errorf("counted as %v, want %s", got, attack.Class)
-			}
-			for part := range strings.SplitSeq(attack.Token, ".") {
-				if len(part) > 8 && strings.Contains(h.log.String()+h.metrics.String(), part) {
-					t.Errorf("a part of the token was written: %s", part)
+	for _, scheme := range []string{"Bearer ", "TargetToken "} {
+		for _, attack := range w.Attacks() {
+			t.Run(scheme+attack.Name, func(t *testing.T) {
+				h := newHarness(t, w.Setting, atNoon)
+				answer, err := h.authorize(t.Context(), calling(scheme+attack.Token))
+				if attack.MayBecomeGood {
+					mustBeUnauthorized(t, answer, err)
+				} else {
+					mustDeny(t, answer, err)
 				}
-			}
-		})
+				if got := h.outcome(t); got != attack.Class {
+					t.Errorf("logged as %s, want %s", got, attack.Class)
+				}
+				if got := h.reasons(t); len(got) != 1 || got[0] != string(attack.Class) {
+					t.Errorf("counted as %v, want %s", got, attack.Class)
+				}
+				for part := range strings.SplitSeq(attack.Token, ".") {
+					if len(part) > 8 && strings.Contains(h.log.String()+h.metrics.String(), part) {
+						t.Errorf("a part of the token was written: %s", part)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/access/token"
 	"wavegate/shared/platform/telemetry"
 )
@@ -18,7 +20,10 @@ const operation = "authorizer"
 // What a verdict says beside the classes of package token.
 const (
 	accepted token.Class = "accepted"
-	noToken  token.Class = "no-token" // not exactly one Authorization header with one bearer token
+	noToken  token.Class = "no-token" // not exactly one Authorization header with one token of a known scheme
+	noBox    token.Class = "no-box"   // a DDI client came with the token of a person
+	unknown  token.Class = "unknown"  // of a form that the service gives out, and not given out or taken back
+	noStore  token.Class = "no-store" // the tokens that were given out are out of reach
 	badEvent token.Class = "event"    // not an event of a REST API
 	fault    token.Class = "fault"    // a fault of ours
 )
@@ -38,15 +43,45 @@ func (a *authorizer) judge(ctx context.Context, event request) verdict {
 	if !ok {
 		return verdict{class: badEvent, cause: errors.New("the method's ARN is of no REST API")}
 	}
-	raw, ok := bearer(event)
+	scheme, raw, ok := credentials(event)
 	if !ok {
 		return verdict{class: noToken}
 	}
+	var v verdict
+	switch t, ours := boxtoken.Parse(raw); {
+	case scheme == targetToken && ours && t.Kind == boxtoken.Box, scheme == gatewayToken && ours && t.Kind == boxtoken.Gateway:
+		v = a.judgeIssued(ctx, t)
+	case scheme == gatewayToken:
+		v = verdict{class: token.Malformed}
+	default:
+		v = a.judgeJWT(ctx, raw)
+		if v.class == accepted && scheme == targetToken && !v.principal.Has(auth.Edge) {
+			v = verdict{class: noBox, issuer: v.issuer}
+		}
+	}
+	v.resource = resource
+	return v
+}
+
+// judgeIssued judges a token of a form that the service gives out.
+func (a *authorizer) judgeIssued(ctx context.Context, t boxtoken.Token) verdict {
+	p, ok, err := a.issued.verify(ctx, t)
+	switch {
+	case err != nil:
+		return verdict{class: noStore, mayBecomeGood: true, cause: err}
+	case !ok:
+		return verdict{class: unknown}
+	}
+	return verdict{class: accepted, principal: p, issuer: p.Issuer}
+}
+
+// judgeJWT judges the access token of an issuer.
+func (a *authorizer) judgeJWT(ctx context.Context, raw string) verdict {
 	p, err := a.verifier.Verify(ctx, raw)
 	if r, ok := errors.AsType[*token.Refusal](err); ok {
 		return verdict{class: r.Class, mayBecomeGood: r.MayBecomeGood(), issuer: r.Issuer, cause: r.Unwrap()}
 	}
-	return verdict{class: accepted, principal: p, resource: resource, issuer: p.Issuer}
+	return verdict{class: accepted, principal: p, issuer: p.Issuer}
 }
 
 // wholeAPI gives the resource of all methods and paths of the stage that a method's ARN lies in,
@@ -59,10 +94,17 @@ func wholeAPI(methodARN string) (string, bool) {
 	return parts[0] + "/" + parts[1] + "/*", true
 }
 
-// bearer returns the token of the call's one Authorization header (RFC 6750 §2.1; the scheme's case
+// The schemes that a token may come by, in small letters. The last two are those of DDI clients.
+const (
+	bearer       = "bearer"
+	targetToken  = "targettoken"
+	gatewayToken = "gatewaytoken"
+)
+
+// credentials returns scheme and token of the call's one Authorization header (RFC 6750 §2.1; the scheme's case
 // does not matter, RFC 9110 §11.1). Two of them are none: which one another reader would choose is
 // not known.
-func bearer(event request) (string, bool) {
+func credentials(event request) (scheme, raw string, ok bool) {
 	var values []string
 	for name, all := range event.MultiValueHeaders {
 		if strings.EqualFold(name, "Authorization") {
@@ -77,14 +119,14 @@ func bearer(event request) (string, bool) {
 		}
 	}
 	if len(values) != 1 {
-		return "", false
+		return "", "", false
 	}
-	scheme, raw, _ := strings.Cut(strings.Trim(values[0], " \t"), " ")
-	raw = strings.TrimLeft(raw, " ")
-	if !strings.EqualFold(scheme, "Bearer") || raw == "" {
-		return "", false
+	scheme, raw, _ = strings.Cut(strings.Trim(values[0], " \t"), " ")
+	scheme, raw = strings.ToLower(scheme), strings.TrimLeft(raw, " ")
+	if !slices.Contains([]string{bearer, targetToken, gatewayToken}, scheme) || raw == "" {
+		return "", "", false
 	}
-	return raw, true
+	return scheme, raw, true
 }
 
 // report writes the call's log line and, for a refusal, its metric. The cause stands in the log and

@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"wavegate/shared/access/token"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/telemetry"
 )
 
@@ -27,18 +29,20 @@ func main() {
 		log.Error("the authorizer cannot start", "operation", operation, "cause", err.Error())
 		os.Exit(1)
 	}
-	lambda.Start(newAuthorizer(issuers, time.Now, log, os.Stdout).authorize)
+	tokens := edge.NewTokens(dynamo.Open(dynamo.NewClient(), time.Now))
+	lambda.Start(newAuthorizer(issuers, tokens.Verify, time.Now, log, os.Stdout).authorize)
 }
 
 type authorizer struct {
 	verifier *token.Verifier
+	issued   *issued
 	now      func() time.Time
 	log      *slog.Logger
 	metrics  io.Writer
 }
 
-func newAuthorizer(issuers []token.Issuer, now func() time.Time, log *slog.Logger, metrics io.Writer) *authorizer {
-	a := &authorizer{now: now, log: log, metrics: metrics}
+func newAuthorizer(issuers []token.Issuer, tokens knows, now func() time.Time, log *slog.Logger, metrics io.Writer) *authorizer {
+	a := &authorizer{issued: &issued{knows: tokens, now: now}, now: now, log: log, metrics: metrics}
 	a.verifier = token.New(issuers, token.Options{Now: now, KeysFailed: a.keysFailed})
 	return a
 }

@@ -44,7 +44,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		reply, err := polls.Answer(c.Context(), poll)
 		if reply.Unrecorded != nil && !errors.Is(reply.Unrecorded, report.ErrOutdated) {
 			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the report was not recorded", slog.String("cause", reply.Unrecorded.Error()))
-			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": "get-manifest"}, telemetry.One(ReportNotRecorded))
+			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": "get-manifest"}, telemetry.One(report.NotRecorded))
 		}
 		if err != nil {
 			return lambdahttp.Answer{}, spread(err)
@@ -58,10 +58,6 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		}, err
 	}
 }
-
-// ReportNotRecorded is the metric of polls that were answered without a receipt, since the box's row could
-// not be written in time.
-const ReportNotRecorded = "ReportNotRecorded"
 
 // spread has a fleet that the store was too busy for come back over a minute, not all at once.
 func spread(err error) error {

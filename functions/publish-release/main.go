@@ -25,6 +25,9 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 			ArtifactURL:    body.Text("artifactUrl", value.HTTPSURL),
 			SHA256:         body.Text("sha256", value.SHA256),
 		}
+		p.SizeBytes, _ = body.OptionalInteger("sizeBytes", release.SizeRule)
+		p.SHA1, _ = body.OptionalText("sha1", release.SHA1Rule)
+		p.MD5, _ = body.OptionalText("md5", release.MD5Rule)
 		grounds := audit.GroundsOf(body)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

@@ -57,6 +57,11 @@ func TestCommand_Session_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t), "scripts/operator/README.md", "A session")
 }
 
+// TestDDI_Session_IsAsPrinted does so with what a DDI client does.
+func TestDDI_Session_IsAsPrinted(t *testing.T) {
+	typeSession(t, newReader(t), "shared/fleet/ddi/README.md", "Bring your boxes")
+}
+
 // TestProduction_Session_IsAsPrinted does so with the life of a production method.
 func TestProduction_Session_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t), "shared/production/README.md", "A method from draft to recall")

@@ -25,10 +25,11 @@ func TestIsolation_WhatIsForeign_IsTheSameWhetherItExists(t *testing.T) {
 	t.Parallel()
 	full, empty := harness.New(t, steady), harness.New(t, steady)
 	calls := full.Samples(t)
+	fullClients, emptyClients := clients(t, full.Target), clients(t, empty.Target)
 	before := []string{full.State(t), empty.State(t)}
 	made, answers := 0, map[int]int{}
 	for n, op := range operations.Table {
-		fulls, empties := everyone(t, full.Target), everyone(t, empty.Target)
+		fulls, empties := append(everyone(t, full.Target), fullClients...), append(everyone(t, empty.Target), emptyClients...)
 		for i, p := range fulls {
 			if entitled(p, op) {
 				continue
@@ -37,13 +38,15 @@ func TestIsolation_WhatIsForeign_IsTheSameWhetherItExists(t *testing.T) {
 				if (n+i)%4 != h && count(t, "PROOF_HEADERS", 1, 4) < 4 {
 					continue // one of them each; all of them in the longer run
 				}
-				name := fmt.Sprintf("%s as %s %v of %q, with %q", op.ID, p.UserID, p.Roles, p.OrganizationID, header)
-				a, b := send(t, p, calls[op.ID], header), send(t, empties[i], calls[op.ID], header)
-				made += 2
-				answers[a.Status]++
-				checkForeign(t, name, p, op, a)
-				if x, y := comparable(a), comparable(b); x != y {
-					t.Errorf("%s:\nwhere it exists       %s\nwhere there is nothing %s", name, x, y)
+				for _, c := range under(p, calls[op.ID]) {
+					name := fmt.Sprintf("%s %s as %s %v of %q, with %q", op.ID, c.Path, p.UserID, p.Roles, p.OrganizationID, header)
+					a, b := send(t, p, c, header), send(t, empties[i], c, header)
+					made += 2
+					answers[a.Status]++
+					checkForeign(t, name, p, op, a)
+					if x, y := comparable(a), comparable(b); x != y {
+						t.Errorf("%s:\nwhere it exists       %s\nwhere there is nothing %s", name, x, y)
+					}
 				}
 			}
 		}
@@ -118,6 +121,45 @@ func everyone(t *testing.T, target harness.Target) []person {
 	return all
 }
 
+// The issuers of tokens that the service gave out, as the tests call them.
+const (
+	boxTokens     = "box tokens"
+	gatewayTokens = "gateway tokens"
+)
+
+// clients are DDI clients with tokens that the service gave out: a box of another organization, its gateway, the gateway
+// of an organization that is named like a box of acme, and acme's own gateway. They are in both worlds.
+func clients(t *testing.T, target harness.Target) []person {
+	t.Helper()
+	owner := target.Owner(t)
+	owner.Put(t, "/api/edges/box-rival", `{"edgeType":"camera-y","channel":"stable","organizationId":"rival"}`).Is(t, http.StatusCreated)
+	client := func(issuer, scheme, path, user, organization string) person {
+		token, _ := owner.Put(t, path, "").Is(t, http.StatusOK).Object(t)["token"].(string)
+		return person{
+			Principal: auth.Principal{Issuer: issuer, UserID: user, OrganizationID: organization, Roles: []auth.Role{auth.Edge}},
+			caller:    &harness.Caller{URL: target.URL, Bearer: scheme + " " + token},
+		}
+	}
+	all := []person{client(boxTokens, "TargetToken", "/api/edges/box-rival/token", "box-rival", "rival")}
+	for _, organization := range []string{"rival", "box-0001", "acme"} {
+		all = append(all, client(gatewayTokens, "GatewayToken", "/api/organizations/"+organization+"/gateway-token", "gateway of "+organization, organization))
+	}
+	return all
+}
+
+// ofController tells whether the operation is one of DDI clients.
+func ofController(op operations.Operation) bool { return strings.Contains(op.Path, "{controllerId}") }
+
+// under is the call as the sample has it, and that of a DDI client also under the caller's own organization.
+func under(p person, c samples.Call) []samples.Call {
+	calls := []samples.Call{c}
+	if tenant := c.Parameters["tenant"]; tenant != "" && p.OrganizationID != "" && p.OrganizationID != tenant {
+		c.Path = strings.Replace(c.Path, "/ddi/"+tenant+"/", "/ddi/"+p.OrganizationID+"/", 1)
+		calls = append(calls, c)
+	}
+	return calls
+}
+
 // entitled tells whether a caller may do an operation on what acme has.
 func entitled(p person, op operations.Operation) bool {
 	if p.nobody() || !p.Has(op.Roles...) {
@@ -126,6 +168,8 @@ func entitled(p person, op operations.Operation) bool {
 	switch {
 	case p.Has(auth.PlatformOwner) && slices.Contains(op.Roles, auth.PlatformOwner):
 		return true
+	case ofController(op):
+		return p.UserID == "box-0002" || p.Issuer == gatewayTokens && p.OrganizationID == "acme"
 	case p.Has(auth.Edge) && slices.Contains(op.Roles, auth.Edge):
 		return p.UserID == "box-0001" && !strings.Contains(op.Path, "{factoryId}") // it stands in no factory
 	case strings.Contains(op.Path, "{factoryId}") || op.ID == "list-factories":

@@ -14,6 +14,9 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
+// secondPerson are the codes by which one who may do something is refused, since someone else has to.
+var secondPerson = []problem.Code{problem.FourEyes, problem.SelfApproval}
+
 // judge tells what is wrong with an answer by itself, whatever the tables hold.
 func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 	op := operations.Get(r.Operation)
@@ -36,7 +39,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 			add("a good token was refused")
 		}
 	case http.StatusForbidden:
-		if d, err := a.Problem(); p.Has(op.Roles...) && (err != nil || d.Code != problem.FourEyes) {
+		if d, err := a.Problem(); p.Has(op.Roles...) && (err != nil || !slices.Contains(secondPerson, d.Code)) {
 			add("one who may do it was refused")
 		}
 	case http.StatusInternalServerError:
@@ -65,6 +68,9 @@ func mayNot(p person, r samples.Call) string {
 	op := operations.Get(r.Operation)
 	if !p.Has(op.Roles...) {
 		return "one without the role"
+	}
+	if box, speaks := r.Parameters["controllerId"]; speaks && box != p.UserID {
+		return "another box"
 	}
 	factory, about := r.Parameters["factoryId"]
 	if !about || ownerOf(factory) == p.OrganizationID ||

@@ -1,9 +1,11 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +44,7 @@ type world struct {
 	mu   sync.Mutex
 	made map[string][]thing // by what samples call it, the latest last
 	tags map[string]string  // path: the entity tag last seen
+	told map[string]string  // box: the DDI action that it was last told, or asked to give up
 }
 
 // A thing is one that a POST made, in a factory or in none.
@@ -50,11 +53,18 @@ type thing struct{ id, factory string }
 // saved are versions of methods, by method and number.
 const saved = "saved"
 
-func newWorld() *world { return &world{made: map[string][]thing{}, tags: map[string]string{}} }
+func newWorld() *world {
+	return &world{made: map[string][]thing{}, tags: map[string]string{}, told: map[string]string{}}
+}
 
-func (w *world) learn(r samples.Call, location, tag string) {
+var action = regexp.MustCompile(`(?:deploymentBase|cancelAction)/(\d+)`)
+
+func (w *world) learn(r samples.Call, location, tag string, answer []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if number := action.FindSubmatch(answer); r.Operation == "get-ddi-base" && number != nil {
+		w.told[r.Parameters["controllerId"]] = string(number[1])
+	}
 	if makes := samples.Of(r.Operation).Makes; makes != "" && location != "" {
 		id := location[strings.LastIndex(location, "/")+1:]
 		w.made[makes] = append(w.made[makes], thing{id, r.Parameters["factoryId"]})
@@ -143,6 +153,7 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 			v["methodId"], v["number"] = methodID, number
 		}
 	}
+	d.control(v, op, p)
 	if op.ID == "update-method-version" {
 		v["status"], v["signer"], v["details"] = one(d, moves), p.UserID, ""
 		if v["status"] == "released" {
@@ -155,6 +166,24 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 			Replace(operations.Get("get-method-content").Path))
 	}
 	return v
+}
+
+// control fills what DDI clients call with: as a rule the caller's own box, and the action that it was told last.
+func (d *drawer) control(v samples.Values, op operations.Operation, p person) {
+	v["controller"] = v["edgeId"]
+	if p.Has(auth.Edge) && d.IntN(12) > 0 {
+		v["controller"] = p.UserID
+	}
+	v["details"], v["installed"] = samples.Described, v["version"]
+	if d.IntN(6) == 0 {
+		v["details"] = ""
+	}
+	v["finished"] = one(d, []string{"success", "failure", "none"})
+	if strings.Contains(op.Path, "{actionId}") {
+		d.world.mu.Lock()
+		v["actionId"] = cmp.Or(d.world.told[v["controller"]], "1")
+		d.world.mu.Unlock()
+	}
 }
 
 // operation draws from the whole table.

@@ -280,7 +280,7 @@ func (c *callers) make(p person, r samples.Call) int {
 		wrong = judge(p, r, a, c.killing)
 	}
 	if call.Status/100 == 2 {
-		c.world.learn(r, call.Location, a.Header.Get("ETag"))
+		c.world.learn(r, call.Location, a.Header.Get("ETag"), a.Body)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

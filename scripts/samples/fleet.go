@@ -15,8 +15,9 @@ var fleet = []Sample{
 	{
 		Operation: "publish-release", By: Owner,
 		Body: `{"currentVersion":"{version}","artifactUrl":"https://artifacts.example.com/{edgeType}/{version}.tar.gz",` +
-			`"sha256":"{sha256}"{passing}}`,
-		About: About{"release-channel", "{edgeType}/{channel}"},
+			`"sha256":"{sha256}"{details}{passing}}`,
+		Defaults: Values{"details": ""},
+		About:    About{"release-channel", "{edgeType}/{channel}"},
 		Cases: []Case{
 			{Name: "new channel"},
 			{Name: "next version", After: After("publish-release"), With: Values{"version": "1.1.0"}, Status: http.StatusNoContent},

@@ -96,7 +96,7 @@ var (
 )
 
 // All are the samples of all operations.
-var All = completed(slices.Concat(fleet, production, access, trail, copilot))
+var All = completed(slices.Concat(fleet, ddi, production, access, trail, copilot))
 
 // Of returns the sample of an operation. An operation without one is a slip in the code.
 func Of(operation string) Sample {

@@ -16,7 +16,7 @@ type Session struct {
 	// Do makes a call, and fails unless it succeeds. It returns the answer's header.
 	Do func(Call) (http.Header, error)
 
-	made map[string]bool   // by method, path and body
+	made map[string]bool   // by method, path, body and the step's values
 	said map[string]string // by type of resource: the body of the last call about one
 }
 
@@ -56,7 +56,7 @@ func (s *Session) make(step Step) error {
 		}
 	}
 	call := x.Call(s.Values, Case{With: step.With})
-	once := call.Method + " " + call.Path + " " + call.Body
+	once := fmt.Sprint(call.Method, call.Path, call.Body, step.With) // a step may repeat a call with a value of its own
 	if s.made[once] {
 		return nil
 	}

@@ -28,6 +28,7 @@ var fixed = Values{
 	"version":      "1.0.0",
 	"sha256":       "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 	"edgeId":       "box-0001",
+	"controller":   "box-0002",
 	"rolloutId":    "0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a",
 	"factoryId":    "munich-1",
 	"code":         "press-1",
@@ -40,7 +41,7 @@ var fixed = Values{
 }
 
 // named are the values that name what a call makes, so that a run needs new ones.
-var named = []string{"user", "edgeType", "edgeId", "factoryId", "code", "key"}
+var named = []string{"user", "edgeType", "edgeId", "controller", "factoryId", "code", "key"}
 
 // numbered is the value that is no name: it counts from 1, without gaps.
 const numbered = "number"
@@ -55,6 +56,13 @@ func Fixed() Values {
 	v["soon"] = time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	v["passing"] = `,"overrideReason":"not held up by a sample"`
 	return v
+}
+
+// with adds values to others.
+func with(values, more Values) Values {
+	all := maps.Clone(values)
+	maps.Copy(all, more)
+	return all
 }
 
 // Fresh returns values whose names are new. name makes a new name that begins with a stem.

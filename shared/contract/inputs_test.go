@@ -39,7 +39,7 @@ func inputDifferences(item *openapi3.PathItem, op *openapi3.Operation, code oper
 	if op.Extensions["x-any-query"] != nil {
 		return nil // what is forwarded is not read
 	}
-	inContract, differences := documentedInputs(item, op)
+	inContract, differences := documentedInputs(item, op, code.open)
 	if code.content {
 		maps.DeleteFunc(inContract, func(key string, _ documented) bool { return strings.HasPrefix(key, "body ") })
 	}
@@ -61,7 +61,7 @@ func inputDifferences(item *openapi3.PathItem, op *openapi3.Operation, code oper
 		case schema.required != in.required:
 			differences = append(differences, fmt.Sprintf("%s is required: %v in the contract, %v in the code", key, schema.required, in.required))
 		}
-		for _, difference := range ruleDifferences(schema.Schema, in) {
+		for _, difference := range ruleDifferences(schema.Schema, in, slices.Contains(code.open, in.name)) {
 			differences = append(differences, key+" "+difference)
 		}
 	}
@@ -73,7 +73,7 @@ func inputDifferences(item *openapi3.PathItem, op *openapi3.Operation, code oper
 	return append(differences, choiceDifferences(op, code.choices)...)
 }
 
-func documentedInputs(item *openapi3.PathItem, op *openapi3.Operation) (map[string]documented, []string) {
+func documentedInputs(item *openapi3.PathItem, op *openapi3.Operation, open []string) (map[string]documented, []string) {
 	inputs := map[string]documented{}
 	for _, p := range slices.Concat(item.Parameters, op.Parameters) {
 		inputs[p.Value.In+" "+p.Value.Name] = documented{p.Value.Schema.Value, p.Value.Required}
@@ -86,10 +86,16 @@ func documentedInputs(item *openapi3.PathItem, op *openapi3.Operation) (map[stri
 		return inputs, nil
 	}
 	documentFields(inputs, "body ", body)
-	if has := body.AdditionalProperties.Has; has == nil || *has || !op.RequestBody.Value.Required {
-		return inputs, []string{"the body must be required, and take no field that is not named"}
+	if !op.RequestBody.Value.Required || !takes(body, slices.Contains(open, "")) {
+		return inputs, []string{"the body must be required, and take no field that is not named, unless the code takes any"}
 	}
 	return inputs, nil
+}
+
+// takes tells whether an object takes further fields, or does not, as it says.
+func takes(object *openapi3.Schema, further bool) bool {
+	has := object.AdditionalProperties.Has
+	return has != nil && *has == further
 }
 
 // documentFields adds the fields of an object, and those of the objects and lists of objects in it.
@@ -143,7 +149,7 @@ func sorted(choices [][]string) string {
 }
 
 // ruleDifferences compares the schema of a value with the rule that the code reads it by.
-func ruleDifferences(s *openapi3.Schema, in input) []string {
+func ruleDifferences(s *openapi3.Schema, in input, open bool) []string {
 	switch {
 	case in.in == "header":
 		return nil // what headers may hold is compared below
@@ -156,8 +162,13 @@ func ruleDifferences(s *openapi3.Schema, in input) []string {
 		}
 		return nil
 	case in.object:
-		if has := s.AdditionalProperties.Has; !s.Type.Is(openapi3.TypeObject) || has == nil || *has {
-			return []string{"is no object without further fields"}
+		if !s.Type.Is(openapi3.TypeObject) || !takes(s, open) {
+			return []string{map[bool]string{false: "is no object without further fields", true: "is no object with further fields"}[open]}
+		}
+		return nil
+	case in.strings:
+		if !s.Type.Is(openapi3.TypeArray) {
+			return []string{"is no list"}
 		}
 		return nil
 	case in.list:

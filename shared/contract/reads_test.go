@@ -3,6 +3,7 @@ package contract_test
 import (
 	"go/ast"
 	"go/types"
+	"strings"
 	"testing"
 
 	"wavegate/shared/platform/paging"
@@ -51,7 +52,7 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		w.found.inputs = append(w.found.inputs, input{in: "header", name: "Idempotency-Key"})
 	case "Preconditions":
 		w.found.inputs = append(w.found.inputs, input{in: "header", name: "If-Match"}, input{in: "header", name: "If-None-Match"})
-	case "Body":
+	case "Body", "BodyWith":
 		w.found.body = true
 	case "RequiredQuery":
 		text("query", true)
@@ -83,8 +84,12 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		}
 		one.list, one.least, one.most = true, bound(1), bound(2)
 		w.found.inputs = append(w.found.inputs, one)
-	case "Object":
-		w.found.inputs = append(w.found.inputs, input{in: "body", name: name(0), rule: rule{object: true}})
+	case "Strings":
+		w.found.inputs = append(w.found.inputs, input{in: "body", name: name(0), rule: rule{strings: true}})
+	case "Open":
+		w.found.open = append(w.found.open, strings.TrimSuffix(w.inside, "."))
+	case "Object", "RequiredObject":
+		w.found.inputs = append(w.found.inputs, input{in: "body", name: name(0), required: method == "RequiredObject", rule: rule{object: true}})
 		inside, ok := call.Args[1].(*ast.FuncLit)
 		if !ok {
 			w.fault("%s(%q): the function is not written out", method, name(0))

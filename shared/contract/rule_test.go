@@ -11,6 +11,7 @@ import (
 // A rule is what the code says of a value that it reads: one of a text, of a number, or of the texts of a
 // list; or it is an object, whose fields are values of their own.
 type rule struct {
+	strings     bool // a list of whatever; its strings are read
 	list        bool
 	least, most int64 // elements of a list
 	object      bool

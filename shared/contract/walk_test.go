@@ -17,6 +17,7 @@ type operation struct {
 	content bool       // which is the content of a method
 	policy  *string    // where in it a policy of the guard is; nil: nowhere
 	choices [][]string // fields of the body of which one at least is given
+	open    []string   // objects that take further fields; empty: the body
 	answers []answer
 }
 

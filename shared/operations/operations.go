@@ -121,7 +121,7 @@ func listByIndex(table dynamo.TableID, indexes ...string) Grant {
 }
 
 // Table lists every operation.
-var Table = limited(slices.Concat(fleet, guarding, progress, production, access, trail, copilot))
+var Table = limited(slices.Concat(fleet, guarding, ddi, progress, production, access, trail, copilot))
 
 // limited adds to every row what the fair-use limiter needs, since it counts every call, and the setting
 // of the origins that may read answers.

@@ -31,6 +31,7 @@ var progress = []Operation{
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Channels, dynamo.Get),
+			may(dynamo.Releases, dynamo.Get),
 			may(dynamo.Rollouts, dynamo.Get),
 			may(dynamo.Reports, dynamo.Get),
 			may(dynamo.RateCounters, dynamo.Get),

@@ -64,6 +64,9 @@ type Options struct {
 	Access func(gateway.Access)
 }
 
+// authorizer is what the authorizer has of an operation: its rights.
+var authorizer = operations.Operation{ID: operations.Authorizer, Grants: operations.AuthorizerGrants}
+
 // A Service is running until Stop.
 type Service struct {
 	// URL is where the API lies, the prefix included, without a slash at the end.
@@ -126,7 +129,7 @@ func (s *Service) startStore(ctx context.Context, o Options) error {
 	if err := dynamolocal.CreateTables(ctx, s.DB); err != nil {
 		return err
 	}
-	grants := map[string][]operations.Grant{}
+	grants := map[string][]operations.Grant{authorizer.ID: authorizer.Grants}
 	for _, op := range o.Operations {
 		grants[op.ID] = op.Grants
 	}
@@ -180,7 +183,8 @@ func (s *Service) addFunctions(o Options) error {
 	if err := add(operations.Docs, operations.HelperTimeout, operations.HelperMemoryMB, []string{region}); err != nil {
 		return err
 	}
-	return add(operations.Authorizer, operations.HelperTimeout, operations.HelperMemoryMB, []string{region, token.Setting + "=" + s.issuers.Setting()})
+	env := append(s.environment(authorizer), token.Setting+"="+s.issuers.Setting())
+	return add(authorizer.ID, operations.HelperTimeout, operations.HelperMemoryMB, env)
 }
 
 // environment is what the stack gives a function: the tables of its row, and credentials that reach

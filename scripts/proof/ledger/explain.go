@@ -20,6 +20,8 @@ import (
 //   - The calls with one idempotency key, repeated or not, made one thing and were told of that one.
 //   - What was read is what some change led to, whole, and nothing older than what was acknowledged
 //     before. What a box was told was on its channel.
+//   - A token that was given out is the one whose hash is kept. A DDI client was answered for its own box, and under the
+//     organization that the box was of.
 //
 // A call that ended with a 5xx may have made its change or not, as long as all of it is there or none.
 func (b Books) Explain(calls []Call) []string {
@@ -40,6 +42,8 @@ func (b Books) Explain(calls []Call) []string {
 			x.batch(c, calls)
 		case c.Operation == "get-manifest":
 			x.poll(c)
+		case c.controller() != "":
+			x.controlled(c)
 		case c.Operation == "put-update-report":
 			x.report(c, calls)
 		case c.Operation == "get-rollout-policy":
@@ -115,6 +119,9 @@ func (x *explainer) changes() {
 
 // says tells whether a thing is as the call asks, but for the fields that are named.
 func (c Call) says(thing Item, but ...string) bool {
+	if c.token() {
+		return c.saysToken(thing)
+	}
 	if c.removes() {
 		return thing == nil
 	}
@@ -166,7 +173,7 @@ func (x *explainer) write(c Call) {
 		if !x.wasSo(c, events) {
 			x.add("%s was acknowledged, but neither made a change nor found what it asked for: %s", c, c.Body)
 		}
-	case (events[i].Before == nil) != (c.Status == http.StatusCreated):
+	case !c.token() && (events[i].Before == nil) != (c.Status == http.StatusCreated):
 		x.add("%s made %s from %v", c, events[i].Name, events[i].Before)
 	}
 }

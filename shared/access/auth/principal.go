@@ -52,6 +52,9 @@ type Principal struct {
 	// (the claims name and auth_time of OpenID Connect); empty and zero where the token does not say.
 	Name            string
 	AuthenticatedAt time.Time
+	// Credential is the SHA-256 of a token that the service itself gave out; see package boxtoken. It is checked again
+	// where the call is answered, so that a token which is taken back is good for no further call.
+	Credential string
 }
 
 // Leeway is how far the clocks of an issuer and of this service may differ: a token is taken for
@@ -118,6 +121,7 @@ const (
 	keyExpires      = "exp"
 	keyName         = "name"
 	keyAuthTime     = "authTime"
+	keyCredential   = "credential"
 
 	// KeyRetryAfter is the caller's own Retry-After, from 1 to 60 s. The gateway puts it on the calls that
 	// its throttle refuses, so that callers which were refused together do not come back together.
@@ -148,6 +152,9 @@ func (p Principal) Context() map[string]any {
 	if p.Name != "" {
 		values[keyName] = p.Name
 	}
+	if p.Credential != "" {
+		values[keyCredential] = p.Credential
+	}
 	if !p.AuthenticatedAt.IsZero() {
 		values[keyAuthTime] = strconv.FormatInt(p.AuthenticatedAt.Unix(), 10)
 	}
@@ -166,7 +173,7 @@ func FromContext(values map[string]any) (Principal, error) {
 		return Principal{}, fmt.Errorf("auth: the authorizer's context has no expiry: %w", err)
 	}
 	p.Expires = time.Unix(exp, 0)
-	p.Name = text(keyName)
+	p.Name, p.Credential = text(keyName), text(keyCredential)
 	if authTime := text(keyAuthTime); authTime != "" {
 		seconds, err := strconv.ParseInt(authTime, 10, 64)
 		if err != nil {

@@ -46,6 +46,11 @@ func (c *Channels) Row(ctx context.Context, edgeType, channel, installed string)
 // Target returns a rollout's target with the address where its bytes were last said to be, on any
 // channel: the one that the rollout started with may be dead by now.
 func (c *Channels) Target(ctx context.Context, edgeType string, t release.Target) (release.Target, error) {
-	known, err := c.releases.get(ctx, edgeType, t.Version, c.keep)
+	known, err := c.Release(ctx, edgeType, t.Version)
 	return known.At(t), err
+}
+
+// Release returns what a version stands for; its Version is empty when it was never published.
+func (c *Channels) Release(ctx context.Context, edgeType, version string) (release.Release, error) {
+	return c.releases.get(ctx, edgeType, version, c.keep)
 }

@@ -21,15 +21,17 @@ var InstalledRule = &value.Text{
 
 // An Edge is a box of an organization.
 type Edge struct {
-	EdgeID         string    `json:"edgeId"`
-	EdgeType       string    `json:"edgeType"`
-	Channel        string    `json:"channel"`
-	OrganizationID string    `json:"organizationId"`
-	FactoryID      string    `json:"factoryId,omitempty"` // where it stands; empty: not said
-	Issuer         string    `json:"issuer,omitempty"`    // of its tokens; empty: see Issuers
-	CreatedAt      time.Time `json:"createdAt"`
-	UpdatedAt      time.Time `json:"updatedAt"`
-	Revision       int64     `json:"revision"` // from 1
+	EdgeID         string `json:"edgeId"`
+	EdgeType       string `json:"edgeType"`
+	Channel        string `json:"channel"`
+	OrganizationID string `json:"organizationId"`
+	FactoryID      string `json:"factoryId,omitempty"` // where it stands; empty: not said
+	Issuer         string `json:"issuer,omitempty"`    // of its tokens; empty: see Issuers
+	// TokenSHA256 is of the token that the service gave out for the box; empty: none. See package boxtoken.
+	TokenSHA256 string    `json:"tokenSha256,omitempty"`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+	Revision    int64     `json:"revision"` // from 1
 }
 
 // nowhere stands for the organization and the channel of a box whose registration was taken back. For
@@ -77,7 +79,7 @@ const (
 func (e Edge) assign(id string, a Assignment, at time.Time) (next Edge, event string) {
 	next = Edge{
 		EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID,
-		FactoryID: a.factory(e), Issuer: a.issuer(e),
+		FactoryID: a.factory(e), Issuer: a.issuer(e), TokenSHA256: a.token(e),
 		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Revision: e.Revision,
 	}
 	if next == e {
@@ -97,13 +99,13 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	if !e.exists() {
 		return e, "", problem.Missing()
 	}
-	e.OrganizationID, e.FactoryID, e.Issuer, e.UpdatedAt = nowhere, "", "", at
+	e.OrganizationID, e.FactoryID, e.Issuer, e.TokenSHA256, e.UpdatedAt = nowhere, "", "", "", at
 	e.Revision++
 	return e, "EdgeRetired", nil
 }
 
-// registration is what the box's report row says of it.
-func (e Edge) registration() report.Registration {
+// Registration is what the box's report row says of it.
+func (e Edge) Registration() report.Registration {
 	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID,
 		OrganizationID: e.OrganizationID, At: e.UpdatedAt}
 	if e.retired() {

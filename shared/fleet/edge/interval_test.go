@@ -28,12 +28,12 @@ func TestInterval_ShortWhileSomethingGoesOn_LongOtherwise(t *testing.T) {
 		"a rollout whose time is not known": {time.Hour, &release.Carried{}, 5 * time.Minute},
 	} {
 		row := release.Row{Channel: release.Channel{UpdatedAt: noon.Add(-c.published)}, Rollout: c.wave}
-		if got := settings.interval(row, noon); got != c.want {
+		if got := settings.Interval(row, noon); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 	settings.IdlePollInterval = time.Second
-	if got := settings.interval(release.Row{}, noon); got != time.Minute {
+	if got := settings.Interval(release.Row{}, noon); got != time.Minute {
 		t.Errorf("idle boxes are told to poll more often: %v", got)
 	}
 }

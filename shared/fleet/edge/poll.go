@@ -132,7 +132,7 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 
 // resolve finds what a box is told.
 func (p *Polls) resolve(ctx context.Context, poll Poll) (Edge, Resolution, Manifest, error) {
-	e, err := p.edges.polled(ctx, poll.EdgeID)
+	e, err := p.edges.Polled(ctx, poll.EdgeID)
 	if err != nil {
 		return Edge{}, Resolution{}, Manifest{}, err
 	}
@@ -156,7 +156,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (Edge, Resolution, Manif
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
 		Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		Source: r.Source, RolloutID: r.RolloutID, Installed: poll.Installed,
-		PollIntervalSeconds: int(p.settings.interval(row, p.now()) / time.Second),
+		PollIntervalSeconds: int(p.settings.Interval(row, p.now()) / time.Second),
 	}, nil
 }
 
@@ -168,6 +168,6 @@ func (p *Polls) record(ctx context.Context, e Edge, r Resolution, poll Poll) err
 	if r.Source == FromRollout {
 		event.RolloutID, event.Stage = r.RolloutID, cohort.FirstStage(e.EdgeType, r.Version, e.EdgeID)
 	}
-	_, err := p.reports.Observe(ctx, e.registration(), event)
+	_, err := p.reports.Observe(ctx, e.Registration(), event)
 	return err
 }

@@ -56,7 +56,7 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, id string, whe
 func (r *Registry) along(row *report.Row) change.Kind[Edge] {
 	k := kind
 	k.Along = func(next Edge) []dynamo.Part {
-		return []dynamo.Part{r.reports.Part(*row, row.Registered(next.registration()))}
+		return []dynamo.Part{r.reports.Part(*row, row.Registered(next.Registration()))}
 	}
 	return k
 }

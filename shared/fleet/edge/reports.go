@@ -25,14 +25,14 @@ func NewReports(db *dynamo.DB, shards report.Shards, issuers Issuers) *Reports {
 // Take takes an outcome and returns what the box is to do then. It returns NOT_FOUND for a box that is not
 // registered and for one that the issuer of the caller's token does not speak for, and REPORT_STALE when the outcome is about another version than the box was offered.
 func (r *Reports) Take(ctx context.Context, id, issuer string, o report.Outcome) (report.Answer, error) {
-	e, err := r.edges.polled(ctx, id)
+	e, err := r.edges.Polled(ctx, id)
 	if err != nil {
 		return report.Answer{}, err
 	}
 	if !r.issuers.SpeaksFor(e, issuer) {
 		return report.Answer{}, problem.Missing()
 	}
-	row, err := r.reports.Observe(ctx, e.registration(), o)
+	row, err := r.reports.Observe(ctx, e.Registration(), o)
 	if errors.Is(err, report.ErrOutdated) {
 		return report.Answer{}, problem.Wrap(err, problem.Unavailable, "The box was registered anew a moment ago; try again after the given time.").After(time.Second)
 	}

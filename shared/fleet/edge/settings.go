@@ -29,9 +29,9 @@ func ReadSettings(r *setting.Reader) Settings {
 // attentive is how long after a change of its channel a box is asked to poll often.
 const attentive = 10 * time.Minute
 
-// interval is how often the boxes of a channel are told to poll: often while a rollout is active there and
+// Interval is how often the boxes of a channel are told to poll: often while a rollout is active there and
 // for a while after any change, less often while nothing goes on.
-func (s Settings) interval(row release.Row, now time.Time) time.Duration {
+func (s Settings) Interval(row release.Row, now time.Time) time.Duration {
 	busy := row.Rollout != nil && row.Rollout.Active || now.Sub(row.LastChange()) < attentive
 	if busy {
 		return s.PollInterval

@@ -88,7 +88,7 @@ func TestHourPart_ItsOrderIsThatOfTime(t *testing.T) {
 }
 
 func TestSentence_EveryRule(t *testing.T) {
-	telling := progress.Telling{Version: "1.0.0", Channel: "stable", Target: "1.1.0", Status: "halted", StagedPercent: 50, Percentile: 63, ReachedAt: 100}
+	telling := progress.Telling{Version: "1.0.0", Channel: "stable", Target: "1.1.0", Status: "halted", StagedPercent: 50, Percentile: 63, ReachedAt: 100, Withheld: "1.1.0"}
 	want := map[progress.Rule]string{
 		progress.RuleNothing:    "Told nothing: nothing is published on stable.",
 		progress.RuleRollout:    "Told 1.0.0: its percentile is 63 and rollout 1.1.0 on stable is at 50 percent.",
@@ -96,6 +96,8 @@ func TestSentence_EveryRule(t *testing.T) {
 		progress.RuleKept:       "Told 1.0.0: it runs that version from a rollout on stable, and only a publication sends a box back.",
 		progress.RuleEnded:      "Told 1.0.0: rollout 1.1.0 on stable is halted at 50 percent and reaches no more boxes.",
 		progress.RuleChannel:    "Told 1.0.0: it is published on stable and no rollout is active there.",
+		progress.RuleUndescribed: "Told nothing new: release 1.1.0 was published without sizeBytes and sha1, which the box's DDI client needs; " +
+			"publish it again with both.",
 	}
 	for _, rule := range progress.Rules {
 		telling.Rule = rule

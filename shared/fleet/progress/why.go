@@ -16,7 +16,7 @@ import (
 // A Rule is why a box is told what it is told.
 type Rule string
 
-// Rules, one for each way through edge.Resolve.
+// Rules: one for each way through edge.Resolve, and RuleUndescribed.
 const (
 	// RuleNothing: nothing is published on the box's channel.
 	RuleNothing Rule = "nothing-published"
@@ -30,10 +30,12 @@ const (
 	RuleEnded Rule = "rollout-ended"
 	// RuleChannel: there is no rollout.
 	RuleChannel Rule = "channel"
+	// RuleUndescribed: the box has a DDI client, and the release lacks what such a client needs.
+	RuleUndescribed Rule = "release-undescribed"
 )
 
 // Rules lists all of them.
-var Rules = []Rule{RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleEnded, RuleChannel}
+var Rules = []Rule{RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleEnded, RuleChannel, RuleUndescribed}
 
 // A Telling is what a box is told and what that rests on.
 type Telling struct {
@@ -48,6 +50,15 @@ type Telling struct {
 	// reaches it.
 	Percentile int
 	ReachedAt  int
+	// Withheld is the version that the box would be told; for RuleUndescribed alone.
+	Withheld string
+}
+
+// withhold is what a box with a DDI client is told of a release that lacks what such a client needs: the version that the
+// box has.
+func (t Telling) withhold(has string) Telling {
+	t.Rule, t.Withheld, t.Version = RuleUndescribed, t.Version, has
+	return t
 }
 
 // Tell is what a box is told, given what it runs, the row of its channel and the status of the rollout that
@@ -90,6 +101,8 @@ func (t Telling) Sentence() string {
 	case RuleKept:
 		return fmt.Sprintf("Told %s: it runs that version from a rollout on %s, and only a publication sends a box back.",
 			t.Version, t.Channel)
+	case RuleUndescribed:
+		return t.withheld()
 	case RuleEnded:
 		return fmt.Sprintf("Told %s: rollout %s on %s is %s at %d percent and reaches no more boxes.",
 			t.Version, t.Target, t.Channel, t.Status, t.StagedPercent)
@@ -97,13 +110,19 @@ func (t Telling) Sentence() string {
 	return fmt.Sprintf("Told %s: it is published on %s and no rollout is active there.", t.Version, t.Channel)
 }
 
+// withheld is the sentence of RuleUndescribed.
+func (t Telling) withheld() string {
+	return fmt.Sprintf("Told nothing new: release %s was published without sizeBytes and sha1, which the box's DDI client needs; publish it again with both.",
+		t.Withheld)
+}
+
 // Why is why a box is told what it is told, and what is known of it.
 type Why struct {
 	EdgeID   string      `json:"edgeId"`
 	EdgeType string      `json:"edgeType"`
 	Channel  string      `json:"channel"`
-	Version  string      `json:"version,omitempty"` // that it is told; empty: nothing is published
-	Source   edge.Source `json:"source,omitempty"`
+	Version  string      `json:"version,omitempty"` // that it is told; empty: none
+	Source   edge.Source `json:"source,omitempty"`  // empty where it is told nothing, or nothing new
 	Rule     Rule        `json:"rule"`
 	Sentence string      `json:"sentence"`
 	// Rollout is the present or last one of the channel.
@@ -111,6 +130,8 @@ type Why struct {
 	// Running is what the box last said it runs, and Report how it got on with what it was offered.
 	Running string  `json:"running,omitempty"`
 	Report  *Report `json:"report,omitempty"`
+	// Written is the version that a DDI client has written to disk, if the box has not said yet that it runs it.
+	Written string `json:"written,omitempty"`
 	// LastSeenAt is when the box made its last call, to half a second; missing: that is not known.
 	LastSeenAt *time.Time `json:"lastSeenAt,omitempty"`
 }
@@ -135,13 +156,17 @@ type Report struct {
 	Code      report.Code  `json:"code,omitempty"`
 	Detail    string       `json:"detail,omitempty"`
 	Until     *time.Time   `json:"until,omitempty"`
+	// Cancelled is set when the box has given the update up because it was asked to. RetryAt is when a DDI client is told
+	// the next attempt.
+	Cancelled bool       `json:"cancelled,omitempty"`
+	RetryAt   *time.Time `json:"retryAt,omitempty"`
 }
 
 // ReportOf shows an offer.
 func ReportOf(o report.Offer) Report {
 	return Report{
 		RolloutID: o.RolloutID, Version: o.Version, Stand: o.Stand, Since: o.Since,
-		Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until,
+		Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, RetryAt: o.RetryAt,
 	}
 }
 
@@ -175,10 +200,19 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 	if err := dynamo.Together(ctx, reads...); err != nil {
 		return Why{}, err
 	}
-	t, r := Tell(e, known.Running, row, carried.Status)
+	t, r := Tell(e, known.Has(), row, carried.Status)
+	if known.DDI && t.Rule != RuleNothing && r.Version != known.Has() {
+		told, err := s.releases.Release(ctx, e.EdgeType, r.Version)
+		if err != nil {
+			return Why{}, err
+		}
+		if !told.Sufficient() {
+			t, r.Source = t.withhold(known.Has()), ""
+		}
+	}
 	why := Why{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
-		Version: t.Version, Source: r.Source, Rule: t.Rule, Sentence: t.Sentence(), Running: known.Running,
+		Version: t.Version, Source: r.Source, Rule: t.Rule, Sentence: t.Sentence(), Running: known.Running, Written: known.Written,
 	}
 	if c := row.Rollout; c != nil {
 		why.Rollout = &WhyRollout{c.ID, c.TargetVersion, carried.Status, c.StagedPercent, t.Percentile, t.ReachedAt}

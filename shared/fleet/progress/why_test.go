@@ -2,15 +2,20 @@ package progress_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
 )
 
 func TestWhy_TheSentenceIsThatOfTheRule(t *testing.T) {
@@ -59,4 +64,39 @@ func TestWhy_TheSentenceIsThatOfTheRule(t *testing.T) {
 	if _, err := f.progress.Why(f.ctx, "nobody"); !problem.Has(err, problem.NotFound) {
 		t.Errorf("of no box: %v", err)
 	}
+}
+
+// TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease: the release has neither size nor SHA-1. The box is told it once
+// they are published, and nothing where its channel has no release.
+func TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease(t *testing.T) {
+	f := newFleet(t, dynamotest.Embedded(t), 1)
+	f.register(t, "box-1", f.channel, "")
+	e, err := edge.NewStore(f.db).Get(f.ctx, "box-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := func(want progress.Rule, version string, source edge.Source) progress.Why {
+		t.Helper()
+		why, err := f.progress.Why(f.ctx, "box-1")
+		if err != nil || why.Rule != want || why.Version != version || why.Source != source {
+			t.Errorf("%+v, %v; want the rule %s, version %q and source %q", why, err, want, version, source)
+		}
+		return why
+	}
+	reports := report.NewStore(f.db, 1)
+	for _, event := range []report.Event{report.Contact{At: f.now}, report.Statement{Running: "0.9.0", At: f.now}} {
+		if _, err := reports.Observe(f.ctx, e.Registration(), event); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if known := why(progress.RuleUndescribed, "0.9.0", ""); !strings.Contains(known.Sentence, "1.0.0") {
+		t.Errorf("the release is not named: %s", known.Sentence)
+	}
+	if _, err := f.publications.Publish(f.ctx, audit.Origin{}, release.Publication{EdgeType: f.edgeType, Channel: f.channel, CurrentVersion: "1.0.0",
+		ArtifactURL: "https://a.example/1.0.0", SHA256: "1.0.0", Details: release.Details{SizeBytes: 1, SHA1: "s"}}, request.Preconditions{}); err != nil {
+		t.Fatal(err)
+	}
+	why(progress.RuleChannel, "1.0.0", edge.FromChannel)
+	f.register(t, "box-1", "nothing", "")
+	why(progress.RuleNothing, "", "")
 }

@@ -61,7 +61,12 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 		if row.CurrentVersion == known.Version {
 			row.ArtifactURL = known.ArtifactURL // which a publication on another channel may have changed
 		}
-		next, event := row.Publish(p, set.After(row.UpdatedAt))
+		said, present := p, row
+		said.Details = known.With(p.Details)
+		if row.CurrentVersion == known.Version {
+			present.Details = known.Details
+		}
+		next, event := present.Publish(said, set.After(row.UpdatedAt))
 		if event == "" {
 			return nil
 		}
@@ -69,8 +74,8 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 			return err
 		}
 		change.Record(set, release.Kind, row, next, event)
-		if known.ArtifactURL != p.ArtifactURL {
-			set.With(release.Bind(known.Published(p, next.UpdatedAt)))
+		if bound := known.Published(p, next.UpdatedAt); bound != known {
+			set.With(release.Bind(known, bound))
 		}
 		return s.end(ctx, set, row.Rollout)
 	})

@@ -23,13 +23,14 @@ var (
 
 // A Channel is what is published on a pair.
 type Channel struct {
-	EdgeType       string    `json:"edgeType"`
-	Channel        string    `json:"channel"`
-	CurrentVersion string    `json:"currentVersion"`
-	ArtifactURL    string    `json:"artifactUrl"`
-	SHA256         string    `json:"sha256"`
-	Revision       int64     `json:"revision"` // counts publications and adoptions from 1; 0: there is no such channel
-	UpdatedAt      time.Time `json:"updatedAt"`
+	EdgeType       string `json:"edgeType"`
+	Channel        string `json:"channel"`
+	CurrentVersion string `json:"currentVersion"`
+	ArtifactURL    string `json:"artifactUrl"`
+	SHA256         string `json:"sha256"`
+	Details
+	Revision  int64     `json:"revision"` // counts publications and adoptions from 1; 0: there is no such channel
+	UpdatedAt time.Time `json:"updatedAt"`
 }
 
 // ID names the channel in the audit trail and in messages.
@@ -40,24 +41,32 @@ func Pair(edgeType, channel string) string { return edgeType + "/" + channel }
 
 // A Release is a version of an edge type and the bytes that it stands for.
 type Release struct {
-	EdgeType    string    `json:"edgeType"`
-	Version     string    `json:"version"`
-	ArtifactURL string    `json:"artifactUrl"` // where the bytes were last said to be
-	SHA256      string    `json:"sha256"`
+	EdgeType    string `json:"edgeType"`
+	Version     string `json:"version"`
+	ArtifactURL string `json:"artifactUrl"` // where the bytes were last said to be
+	SHA256      string `json:"sha256"`
+	Details
 	PublishedAt time.Time `json:"publishedAt"` // first, on any channel
 }
 
 // A Publication is a caller's wish to put a version on a channel.
 type Publication struct {
 	EdgeType, Channel, CurrentVersion, ArtifactURL, SHA256 string
+	Details
 }
 
-// Allows tells whether a version that may have been published before can be published with a digest.
+// Allows tells whether a version that may have been published before can be published with these digests and this
+// size. What no publication has said of the bytes yet may be added.
 func (r Release) Allows(p Publication) error {
 	if r.SHA256 != "" && r.SHA256 != p.SHA256 {
 		return problem.New(problem.ReleaseImmutable,
 			"Version %s of %s was published with the digest %s; a version never changes its bytes. Publish the new bytes as a new version.",
 			p.CurrentVersion, p.EdgeType, r.SHA256)
+	}
+	if r.Details.contradicts(p.Details) {
+		return problem.New(problem.ReleaseImmutable,
+			"Version %s of %s was published with another size, SHA-1 or MD5; a version never changes its bytes. Publish the new bytes as a new version.",
+			p.CurrentVersion, p.EdgeType)
 	}
 	return nil
 }
@@ -65,7 +74,7 @@ func (r Release) Allows(p Publication) error {
 // Published is the release once a publication says where its bytes are. The first publication binds the
 // version to its digest.
 func (r Release) Published(p Publication, at time.Time) Release {
-	next := Release{EdgeType: p.EdgeType, Version: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, PublishedAt: at}
+	next := Release{EdgeType: p.EdgeType, Version: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: r.Details.With(p.Details), PublishedAt: at}
 	if !r.PublishedAt.IsZero() {
 		next.PublishedAt = r.PublishedAt
 	}
@@ -78,4 +87,12 @@ func (r Release) At(t Target) Target {
 		t.ArtifactURL = r.ArtifactURL
 	}
 	return t
+}
+
+// DetailsOf are those of a target, if this is the target's release.
+func (r Release) DetailsOf(t Target) Details {
+	if r.Version == t.Version && r.SHA256 == t.SHA256 {
+		return r.Details
+	}
+	return Details{}
 }

@@ -42,3 +42,29 @@ func TestVersionRule(t *testing.T) {
 		}
 	}
 }
+
+// TestAllows_Details: what was said of the bytes stays, and what was not said may be added.
+func TestAllows_Details(t *testing.T) {
+	digest, sha1, md5 := strings.Repeat("a", 64), strings.Repeat("1", 40), strings.Repeat("2", 32)
+	known := Release{Version: "1.1.0", SHA256: digest, Details: Details{SizeBytes: 10, SHA1: sha1}}
+	for name, c := range map[string]struct {
+		said    Details
+		allowed bool
+		kept    Details
+	}{
+		"nothing":       {Details{}, true, known.Details},
+		"the same":      {known.Details, true, known.Details},
+		"MD5 is new":    {Details{MD5: md5}, true, Details{10, sha1, md5}},
+		"another size":  {Details{SizeBytes: 11}, false, Details{}},
+		"another SHA-1": {Details{SHA1: strings.Repeat("3", 40), MD5: md5}, false, Details{}},
+	} {
+		p := Publication{CurrentVersion: "1.1.0", SHA256: digest, Details: c.said}
+		err := known.Allows(p)
+		if (err == nil) != c.allowed || err != nil && !problem.Has(err, problem.ReleaseImmutable) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := known.Published(p, time.Time{}).Details; c.allowed && got != c.kept {
+			t.Errorf("%s: kept %+v, want %+v", name, got, c.kept)
+		}
+	}
+}

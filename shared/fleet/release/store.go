@@ -55,11 +55,13 @@ func (s *Store) Release(ctx context.Context, edgeType, version string) (r Releas
 	return r, err
 }
 
-// Bind keeps what a version stands for. Another channel may bind the version at the same moment; then
-// the digest must be the same.
-func Bind(r Release) dynamo.Part {
-	return dynamo.PutPart("release", dynamo.Releases, r, dynamo.Condition{
-		Expr: "attribute_not_exists(#version) OR #sha256 = :sha256", Values: map[string]any{":sha256": r.SHA256}})
+// Bind keeps what a version stands for, given what was read of it. Another channel may bind the version at the same
+// moment; then the digest must be the same, and nothing else may have been said of the bytes since the read.
+func Bind(was, next Release) dynamo.Part {
+	unchanged := was.unchanged()
+	unchanged.Expr = "attribute_not_exists(#version) OR (#sha256 = :sha256 AND " + unchanged.Expr + ")"
+	unchanged.Values[":sha256"] = next.SHA256
+	return dynamo.PutPart("release", dynamo.Releases, next, unchanged)
 }
 
 // Kind tells of channels. Their rows are stored, and the trail shows the channel alone.

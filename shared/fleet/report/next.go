@@ -2,7 +2,7 @@ package report
 
 import "time"
 
-// An Event is what a row is changed by: a Poll or an Outcome.
+// An Event is what a row is changed by: a Poll or an Outcome, or what a DDI box says; see action.go.
 type Event interface {
 	change(next *Row, was Row)
 	when() time.Time
@@ -18,6 +18,10 @@ type Poll struct {
 	Running   string // what the box says it runs; empty: it did not say
 	Subject   string // the name that the fair-use limiter counts the box under
 	At        time.Time
+	// DDI is set for a poll by DDI, which does not say what the box runs. It was decided on a row whose Has is Had;
+	// where the box has said something else meanwhile, it changes nothing.
+	DDI bool
+	Had string
 }
 
 // An Outcome is what a box reports about the version that it was offered.
@@ -61,21 +65,32 @@ func sameOffer(a, b Offer) bool { return a.RolloutID == b.RolloutID && a.Version
 
 // same tells whether two rows say the same. Times are of what changed, so they alone are no change.
 func same(a, b Row) bool {
-	if a.Told != b.Told || a.Running != b.Running || a.Subject != b.Subject || (a.Offer == nil) != (b.Offer == nil) {
+	if a.Told != b.Told || a.Running != b.Running || a.Subject != b.Subject || (a.Offer == nil) != (b.Offer == nil) ||
+		a.DDI != b.DDI || a.Written != b.Written || a.Cancel != b.Cancel {
 		return false
 	}
 	if a.Offer == nil {
 		return true
 	}
 	x, y := *a.Offer, *b.Offer
-	untilSame := (x.Until == nil) == (y.Until == nil) && (x.Until == nil || x.Until.Equal(*y.Until))
-	x.Until, y.Until, x.Since, y.Since = nil, nil, time.Time{}, time.Time{}
-	return x == y && untilSame
+	timesSame := sameTime(x.Until, y.Until) && sameTime(x.RetryAt, y.RetryAt)
+	x.Until, y.Until, x.RetryAt, y.RetryAt, x.Since, y.Since = nil, nil, nil, nil, time.Time{}, time.Time{}
+	return x == y && timesSame
 }
+
+func sameTime(a, b *time.Time) bool { return (a == nil) == (b == nil) && (a == nil || a.Equal(*b)) }
 
 // change judges first what the box runs by the offer that it had, and then what it is told.
 func (p Poll) change(next *Row, was Row) {
-	next.Told, next.Subject = p.Told, p.Subject
+	if p.DDI && was.Has() != p.Had {
+		return
+	}
+	next.Told, next.Subject, next.DDI = p.Told, p.Subject, p.DDI
+	if p.DDI {
+		defer func() { next.act(p, was) }()
+	} else {
+		next.Written, next.Cancel = "", 0
+	}
 	if p.Running != "" {
 		next.Running = p.Running
 	}
@@ -116,7 +131,7 @@ func (p Poll) offers(row Row) bool {
 	if p.RolloutID != "" {
 		return row.Offer == nil || !sameOffer(*row.Offer, Offer{RolloutID: p.RolloutID, Version: p.Told})
 	}
-	return p.Told != row.Running && !row.Accepts(p.Told)
+	return p.Told != "" && p.Told != row.Running && !row.Accepts(p.Told)
 }
 
 // change takes an outcome where it is newer than what is known.

@@ -29,6 +29,10 @@ const (
 // Stands lists all of them.
 var Stands = []Stand{Offered, Working, Deferred, Installed, Failed, Reverted}
 
+// NotRecorded is the metric of polls whose report could not be written in time. Such a poll is answered without a
+// receipt, or, for a DDI client, without anything new.
+const NotRecorded = "ReportNotRecorded"
+
 // Decided tells whether a box is through with what it was offered, for better or worse.
 func (s Stand) Decided() bool { return s == Installed || s == Failed || s == Reverted }
 
@@ -53,6 +57,14 @@ type Row struct {
 	// was last seen.
 	Subject string `json:"subject,omitempty"`
 	Offer   *Offer `json:"offer,omitempty"`
+
+	// DDI is set while the box polls by hawkBit's DDI. Written and Cancel are of such a box alone; see action.go.
+	DDI bool `json:"ddi,omitempty"`
+	// Written is the version that the box wrote to disk last. It is empty again once the box says that it runs that
+	// version, or another one than before.
+	Written string `json:"written,omitempty"`
+	// Cancel is the action that the box is asked to give up; 0: none.
+	Cancel int64 `json:"cancel,omitempty"`
 	// Revision counts the changes of the row.
 	Revision int64 `json:"revision"`
 }
@@ -76,6 +88,15 @@ type Offer struct {
 	Detail        string `json:"detail,omitempty"`
 	// Until is the end of a deferral, where the box named one.
 	Until *time.Time `json:"until,omitempty"`
+
+	// Action numbers the attempt that a DDI box is told of or makes; 0: the box does not poll by DDI. RetryAt is from
+	// when on it is told, after a failure. Cancelled is set when the box has given the action up.
+	Action    int64      `json:"action,omitempty"`
+	RetryAt   *time.Time `json:"retryAt,omitempty"`
+	Cancelled bool       `json:"cancelled,omitempty"`
+	// ErrorCode and ErrorDetail are of an error that the client has named, while the action is not closed.
+	ErrorCode   Code   `json:"errorCode,omitempty"`
+	ErrorDetail string `json:"errorDetail,omitempty"`
 }
 
 // Accepts tells whether a report about a version is about what the box was offered.
@@ -99,6 +120,7 @@ func (r Row) Registered(g Registration) Row {
 	}
 	if r.EdgeType == g.EdgeType && !g.Retired {
 		next.Told, next.Running, next.Subject, next.Offer = r.Told, r.Running, r.Subject, r.Offer
+		next.DDI, next.Written, next.Cancel = r.DDI, r.Written, r.Cancel
 	}
 	return next
 }

@@ -21,6 +21,7 @@ const (
 	Factories     TableID = "factories"
 	Machines      TableID = "machines"
 	Edges         TableID = "edges"
+	Gateways      TableID = "gateways"
 	Audit         TableID = "audit"
 	Idempotency   TableID = "idempotency"
 	RateCounters  TableID = "rate-counters"
@@ -116,6 +117,8 @@ var Tables = []Table{
 	{ID: Edges, Partition: "edgeId", Indexes: []Index{
 		{Name: "byChannel", Partition: "pair", Sort: "edgeId"},
 		{Name: "byOrganization", Partition: "organizationId", Sort: "edgeId"}}},
+	// The gateways of organizations, each with the hash of its token.
+	{ID: Gateways, Partition: "organizationId"},
 	// Audit events, append only, by stream (a factory, the platform, or a shard of the boxes) and time. There is an index
 	// for each way to filter a stream. They are global although local ones would not lag: a table
 	// with a local index holds 10 GB a partition at most, and then no change could be written.

@@ -214,6 +214,21 @@ func (o *Object) OptionalBoolean(name string) (b, given bool) {
 	return usable && raw[0] == 't', given
 }
 
+// Open takes whatever further fields the object has. It is for what programs of others send, which nobody here can
+// correct.
+func (o *Object) Open() {
+	for _, m := range o.members {
+		o.asked = append(o.asked, m.Name)
+	}
+}
+
+// RequiredObject is Object for an object that has to be given.
+func (o *Object) RequiredObject(name string, read func(*Object)) {
+	if !o.Object(name, read) {
+		o.Missing(name)
+	}
+}
+
 // Object reads an object that may be left out, and tells whether it was given. The fields that
 // read does not ask for are faults.
 func (o *Object) Object(name string, read func(*Object)) (given bool) {
@@ -245,6 +260,22 @@ func (o *Object) Texts(name string, least, most int, rule *value.Text) (texts []
 		texts = append(texts, text)
 	}
 	return texts, given
+}
+
+// Strings returns the strings of a list and leaves out whatever else is in it. The list may be left out.
+func (o *Object) Strings(name string) []string {
+	raw, _, usable := o.find(name, strictjson.Array)
+	if !usable {
+		return nil
+	}
+	var texts []string
+	for _, element := range strictjson.Elements(raw) {
+		var text string
+		if json.Unmarshal(element, &text) == nil {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 // Integers returns a list of least to most different whole numbers; it may be left out. Faulty elements are

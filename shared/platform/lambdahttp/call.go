@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
@@ -24,7 +25,11 @@ type Call struct {
 	RequestID string
 	SourceIP  string
 	path      string // as the caller asked, with any prefix before /api
+	host      string // with the scheme before it
 }
+
+// controller is the path's parameter that names the box which a gateway calls for.
+const controller = "controllerId"
 
 // newCall reads the call's identity from the event. The identity is taken from nowhere else: a
 // header can be sent by anyone.
@@ -35,13 +40,13 @@ func newCall(r *http.Request, event events.APIGatewayProxyRequest) (*Call, error
 	c := &Call{
 		Request: r, Input: request.Of(r),
 		RequestID: event.RequestContext.RequestID, SourceIP: event.RequestContext.Identity.SourceIP,
-		path: asked(event),
+		path: asked(event), host: host(r, event),
 	}
 	caller, err := auth.FromContext(event.RequestContext.Authorizer)
 	if err != nil {
 		return c, err
 	}
-	c.Caller = caller
+	c.Caller = boxtoken.For(caller, event.PathParameters[controller])
 	return c, nil
 }
 
@@ -73,6 +78,18 @@ func (c *Call) Href(path string) string {
 		return path
 	}
 	return prefix + path
+}
+
+// URL is Href for a client that follows whole URLs alone.
+func (c *Call) URL(path string) string { return c.host + c.Href(path) }
+
+// host is the scheme and the host that the gateway was called by.
+func host(r *http.Request, event events.APIGatewayProxyRequest) string {
+	scheme := "https://"
+	if r.Header.Get("X-Forwarded-Proto") == "http" { // the gateway's own word, for local runs
+		scheme = "http://"
+	}
+	return scheme + event.RequestContext.DomainName
 }
 
 // An Answer is a successful answer.

@@ -178,7 +178,13 @@ func (in *Input) IdempotencyKey() string {
 // Body returns the JSON object of the request. Its faults join the others in Err. A body that
 // cannot be read is an object without fields whose faults nobody hears of: Err says what is wrong.
 func (in *Input) Body() *fields.Object {
-	text, fatal := in.read()
+	return in.BodyWith(func([]byte) []byte { return nil })
+}
+
+// BodyWith is Body for what programs of others send, which nobody here can correct. A body that is no JSON is read as
+// repair makes it, if that is JSON.
+func (in *Input) BodyWith(repair func([]byte) []byte) *fields.Object {
+	text, fatal := in.read(repair)
 	if fatal != nil {
 		in.fatal = fatal
 		return fields.Of(nil, &fields.Faults{})
@@ -188,7 +194,7 @@ func (in *Input) Body() *fields.Object {
 }
 
 // read returns the text of a body that is a JSON object.
-func (in *Input) read() ([]byte, *problem.Error) {
+func (in *Input) read(repair func([]byte) []byte) ([]byte, *problem.Error) {
 	if fatal := in.mediaType(); fatal != nil {
 		return nil, fatal
 	}
@@ -202,7 +208,9 @@ func (in *Input) read() ([]byte, *problem.Error) {
 	if err := strictjson.Check(text); errors.Is(err, strictjson.ErrEmpty) {
 		return nil, problem.New(problem.InvalidJSON, "The body is empty; a JSON object is expected.")
 	} else if err != nil {
-		return nil, problem.New(problem.InvalidJSON, "The body %s.", err)
+		if text = repair(text); strictjson.Check(text) != nil {
+			return nil, problem.New(problem.InvalidJSON, "The body %s.", err)
+		}
 	}
 	if kind := strictjson.KindOf(text); kind != strictjson.Object {
 		fatal := problem.New(problem.ValidationFailed, "The body must be a JSON object, not %s.", kind)

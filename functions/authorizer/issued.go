@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
+)
+
+// A knows tells whether the service gave out a token, and whom it speaks for.
+type knows func(context.Context, boxtoken.Token) (auth.Principal, bool, error)
+
+// issued verifies the tokens that the service gave out, and remembers those that it knows. They can be taken back, but
+// each operation that a box calls with such a token checks it again. So a container reads a token here about once an hour.
+type issued struct {
+	knows knows
+	now   func() time.Time
+
+	mu   sync.Mutex
+	kept map[string]auth.Principal // by the token's SHA-256, until the principal expires
+}
+
+const (
+	// rememberFor is how long a container remembers a token.
+	rememberFor = time.Hour
+	// mostRemembered bounds its memory. When it is reached, all tokens are forgotten and read again.
+	mostRemembered = 10_000
+	// storeTime is how long the store may take to answer.
+	storeTime = 2 * time.Second
+)
+
+// verify returns the caller that a token speaks for; false where there is none.
+func (s *issued) verify(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
+	if p, ok := s.remembered(t); ok {
+		return p, true, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	p, ok, err := s.knows(ctx, t)
+	if err != nil || !ok {
+		return auth.Principal{}, false, err
+	}
+	p.Expires = s.now().Add(rememberFor).Truncate(time.Second)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept == nil || len(s.kept) >= mostRemembered {
+		s.kept = map[string]auth.Principal{}
+	}
+	s.kept[t.SHA256] = p
+	return p, true, nil
+}
+
+func (s *issued) remembered(t boxtoken.Token) (auth.Principal, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.kept[t.SHA256]
+	return p, ok && s.now().Add(gatewayKeeps).Before(p.Expires)
+}
+
+// gatewayKeeps is longer than the gateway keeps an answer: no answer outlives its principal there.
+const gatewayKeeps = 10 * time.Minute

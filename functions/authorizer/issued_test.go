@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/access/token"
+	"wavegate/shared/access/token/tokentest"
+)
+
+// A store knows some tokens.
+type store struct {
+	tokens map[boxtoken.Token]string // the organization of each
+	err    error
+	reads  int
+}
+
+func (s *store) knows(_ context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
+	s.reads++
+	organization, ok := s.tokens[t]
+	return t.Principal(organization), ok, s.err
+}
+
+// issuing is a harness whose store knows a box's and a gateway's token, which it returns.
+func issuing(t *testing.T, now func() time.Time) (h *harness, s *store, box, gateway string) {
+	t.Helper()
+	h = newHarness(t, tokentest.NewWorld(noon).Setting, now)
+	box, own := boxtoken.New(boxtoken.Box, "box-1")
+	gateway, all := boxtoken.New(boxtoken.Gateway, "acme")
+	s = &store{tokens: map[boxtoken.Token]string{own: "acme", all: "acme"}}
+	h.issued.knows = s.knows
+	return h, s, box, gateway
+}
+
+func calling(authorization string) request {
+	return request{MethodArn: arn, MultiValueHeaders: map[string][]string{"Authorization": {authorization}}}
+}
+
+func TestAuthorize_TokenThatTheServiceGaveOut_IsABox(t *testing.T) {
+	for kind, user := range map[boxtoken.Kind]string{boxtoken.Box: "box-1", boxtoken.Gateway: "acme"} {
+		h, _, box, gateway := issuing(t, atNoon)
+		authorization := "TargetToken " + box
+		if kind == boxtoken.Gateway {
+			authorization = "gatewaytoken " + gateway
+		}
+		answer, err := h.authorize(t.Context(), calling(authorization))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := auth.FromContext(answer.Context)
+		if err != nil || p.UserID != user || p.OrganizationID != "acme" || len(p.Roles) != 1 || !p.Has(auth.Edge) || p.Credential == "" || boxtoken.KindOf(p) != kind {
+			t.Errorf("%s: the caller is %+v, %v", kind, p, err)
+		}
+	}
+}
+
+// TestAuthorize_SchemeAndToken_BelongTogether: a token by another scheme than its own is denied.
+func TestAuthorize_SchemeAndToken_BelongTogether(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	_, _, strangeBox, strangeGateway := issuing(t, atNoon)
+	for name, c := range map[string]struct {
+		authorization func(box, gateway string) string
+		class         token.Class
+	}{
+		"a box's token as Bearer":          {func(box, _ string) string { return "Bearer " + box }, token.Malformed},
+		"a gateway's token as Bearer":      {func(_, gateway string) string { return "Bearer " + gateway }, token.Malformed},
+		"a gateway's token as TargetToken": {func(_, gateway string) string { return "TargetToken " + gateway }, token.Malformed},
+		"a box's token as GatewayToken":    {func(box, _ string) string { return "GatewayToken " + box }, token.Malformed},
+		"a JWT as GatewayToken":            {func(string, string) string { return "GatewayToken " + w.Person().Sign() }, token.Malformed},
+		"a person's JWT as TargetToken":    {func(string, string) string { return "TargetToken " + w.Person().Sign() }, noBox},
+		"a token that was not given out":   {func(string, string) string { return "TargetToken " + strangeBox }, unknown},
+		"a gateway's that was not":         {func(string, string) string { return "GatewayToken " + strangeGateway }, unknown},
+		"another box's name on the token": {func(box, _ string) string {
+			return "TargetToken wavegate-edge:box-2" + box[len("wavegate-edge:box-1"):]
+		}, unknown},
+		"a token that is a little too long": {func(box, _ string) string { return "TargetToken " + box + "A" }, token.Malformed},
+		"another scheme":                    {func(box, _ string) string { return "Basic " + box }, noToken},
+		"nothing behind the scheme":         {func(string, string) string { return "TargetToken " }, noToken},
+	} {
+		h, _, box, gateway := issuing(t, atNoon)
+		h.verifier = newHarness(t, w.Setting, atNoon).verifier
+		answer, err := h.authorize(t.Context(), calling(c.authorization(box, gateway)))
+		mustDeny(t, answer, err)
+		if got := h.outcome(t); got != c.class {
+			t.Errorf("%s: found %s, want %s", name, got, c.class)
+		}
+	}
+}
+
+func TestAuthorize_StoreOutOfReach_IsNoDenial(t *testing.T) {
+	h, s, box, _ := issuing(t, atNoon)
+	s.err = errors.New("out of reach")
+	answer, err := h.authorize(t.Context(), calling("TargetToken "+box))
+	mustBeUnauthorized(t, answer, err)
+}
+
+// TestAuthorize_KnownToken_IsReadOnceAnHour: the operations check it again.
+func TestAuthorize_KnownToken_IsReadOnceAnHour(t *testing.T) {
+	now := noon
+	h, s, box, _ := issuing(t, func() time.Time { return now })
+	for range 11 {
+		answer, err := h.authorize(t.Context(), calling("TargetToken "+box))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := auth.FromContext(answer.Context)
+		if err != nil || p.Expires.Before(now.Add(5*time.Minute)) {
+			t.Fatalf("the principal ends at %s, %s before it the gateway keeps it: %v", p.Expires, 5*time.Minute, err)
+		}
+		now = now.Add(5 * time.Minute)
+	}
+	if s.reads != 2 {
+		t.Errorf("%d reads in 50 minutes", s.reads)
+	}
+}

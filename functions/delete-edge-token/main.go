@@ -1,0 +1,26 @@
+// Command delete-edge-token takes a box's own token back: 204, and the box's next call with it is answered with 401.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("delete-edge-token", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings))
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("edgeId", value.Name)
+		when := c.Preconditions()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		return lambdahttp.Empty(http.StatusNoContent), edges.RevokeToken(c.Context(), c.Origin(), id, when)
+	}
+}

@@ -1,0 +1,26 @@
+// Command delete-gateway-token takes the token of an organization's gateway back: 204, and within two seconds no call
+// with it is answered.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("delete-gateway-token", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	gateways := edge.NewGateways(env.DB)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		id := c.Path("organizationId", value.Name)
+		when := c.Preconditions()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		return lambdahttp.Empty(http.StatusNoContent), gateways.RevokeToken(c.Context(), c.Origin(), id, when)
+	}
+}

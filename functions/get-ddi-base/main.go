@@ -1,0 +1,48 @@
+// Command get-ddi-base answers the poll of a DDI client: whether there is an action for the box, and when to poll again.
+// ddi.Boxes says what a poll costs.
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/ddi"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/telemetry"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("get-ddi-base", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		call := ddi.Call{
+			Tenant: c.Path("tenant", value.Name), ControllerID: c.Path("controllerId", value.Name),
+			Caller: c.Caller, Subject: ratelimit.Subject(c.Caller.User()),
+		}
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		base, err := boxes.Poll(c.Context(), call)
+		if base.Unrecorded != nil && !errors.Is(base.Unrecorded, report.ErrOutdated) {
+			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the report was not recorded", slog.String("cause", base.Unrecorded.Error()))
+			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": "get-ddi-base"}, telemetry.One(report.NotRecorded))
+		}
+		if problem.Has(err, problem.Unavailable) { // the fleet comes back over a minute, not all at once
+			err = problem.From(err).After(time.Second + rand.N(time.Minute))
+		}
+		return lambdahttp.Answer{
+			Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}},
+			Body: base.Answer(c.URL("/api/ddi/" + call.Tenant + "/controller/v1/" + call.ControllerID)),
+		}, err
+	}
+}

@@ -1,0 +1,29 @@
+// Command get-ddi-deployment tells a DDI client what to install, and where the bytes are.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/fleet/ddi"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("get-ddi-deployment", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		call := ddi.Call{Tenant: c.Path("tenant", value.Name), ControllerID: c.Path("controllerId", value.Name), Caller: c.Caller}
+		action := ddi.Action(c.Path("actionId", ddi.ActionRule))
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		deployment, err := boxes.Deployment(c.Context(), call, action)
+		return lambdahttp.Answer{
+			Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: deployment.Answer(),
+		}, err
+	}
+}

@@ -1,0 +1,29 @@
+// Command post-ddi-cancel-feedback takes whether a DDI client has given an action up.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/fleet/ddi"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("post-ddi-cancel-feedback", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		call := ddi.Call{Tenant: c.Path("tenant", value.Name), ControllerID: c.Path("controllerId", value.Name), Caller: c.Caller}
+		action := ddi.Action(c.Path("actionId", ddi.ActionRule))
+		status := ddi.StatusOf(c.BodyWith(ddi.Quoted))
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		feedback := status.Cancellation(action)
+		feedback.At = env.DB.Now()
+		return lambdahttp.Empty(http.StatusOK), boxes.Report(c.Context(), call, feedback)
+	}
+}

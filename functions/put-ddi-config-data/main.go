@@ -1,0 +1,29 @@
+// Command put-ddi-config-data takes what a DDI client says of its box: with the attribute installed, which version it
+// runs.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/fleet/ddi"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/value"
+)
+
+func main() { function.Run("put-ddi-config-data", wire) }
+
+func wire(env lambdahttp.Env) lambdahttp.Handler {
+	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
+	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		call := ddi.Call{Tenant: c.Path("tenant", value.Name), ControllerID: c.Path("controllerId", value.Name), Caller: c.Caller}
+		installed := ddi.InstalledOf(c.Body())
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		statement := report.Statement{Running: installed, At: env.DB.Now()}
+		return lambdahttp.Empty(http.StatusOK), boxes.Report(c.Context(), call, statement)
+	}
+}

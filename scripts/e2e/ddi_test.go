@@ -1,0 +1,211 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/fleet/ddi"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/problem"
+)
+
+// ddiPath is where a box's DDI client polls.
+func ddiPath(tenant, id string) string { return "/api/ddi/" + tenant + "/controller/v1/" + id }
+
+// described is the body of a publication that DDI clients can be told of.
+func described(version, sha256 string) string {
+	return strings.Replace(release(version, sha256), "}", `,"sizeBytes":10,"sha1":"`+strings.Repeat("1", 40)+`"}`, 1)
+}
+
+// client is a DDI client with a token that the owner has the service give out.
+func client(t *testing.T, w *harness.World, scheme, place string) *harness.Caller {
+	t.Helper()
+	token, _ := w.Owner(t).Put(t, place, "").Is(t, http.StatusOK).Object(t)["token"].(string)
+	if token == "" {
+		t.Fatalf("%s gave no token", place)
+	}
+	return &harness.Caller{URL: w.Target.URL, Bearer: scheme + " " + token}
+}
+
+const gatewayToken = "/api/organizations/acme/gateway-token"
+
+// base is the answer to a poll.
+func base(t *testing.T, c *harness.Caller, id string) ddi.BaseAnswer {
+	t.Helper()
+	var a ddi.BaseAnswer
+	c.Get(t, ddiPath("acme", id)).Is(t, http.StatusOK).Into(t, &a)
+	return a
+}
+
+// linked is the path of a link.
+func linked(t *testing.T, w *harness.World, l *ddi.Link) string {
+	t.Helper()
+	if l == nil || !strings.HasPrefix(l.Href, w.Target.URL+"/") {
+		t.Fatalf("the link is %v", l)
+	}
+	return strings.TrimPrefix(l.Href, w.Target.URL)
+}
+
+// feedback is what a client says of an action.
+func feedback(execution, finished, words string) string {
+	return fmt.Sprintf(`{"status":{"execution":%q,"result":{"finished":%q},"details":[%q]}}`, execution, finished, words)
+}
+
+// TestDDI_Gateway_SpeaksForEachBoxOfItsOrganization, from the first poll to the reboot, and through a halt.
+func TestDDI_Gateway_SpeaksForEachBoxOfItsOrganization(t *testing.T) {
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	gateway := client(t, w, "GatewayToken", gatewayToken)
+	for _, id := range []string{"box-1", "box-2"} {
+		owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
+		gateway.Put(t, linked(t, w, base(t, gateway, id).Links.ConfigData), `{"data":{"installed":"0.9.0"}}`).Is(t, http.StatusOK)
+		action := linked(t, w, base(t, gateway, id).Links.DeploymentBase)
+		gateway.Get(t, action).Is(t, http.StatusOK)
+		gateway.Post(t, action+"/feedback", feedback("proceeding", "none", "Downloading")).Is(t, http.StatusOK)
+	}
+	action := linked(t, w, base(t, gateway, "box-1").Links.DeploymentBase)
+	gateway.Post(t, action+"/feedback", feedback("closed", "success", "Installed")).Is(t, http.StatusOK)
+	gateway.Put(t, ddiPath("acme", "box-1")+"/configData", `{"data":{"installed":"1.0.0"}}`).Is(t, http.StatusOK)
+	if known := why(t, owner, "box-1"); !at(known, "1.0.0", report.Installed) {
+		t.Errorf("box-1 is known as %+v", known)
+	}
+	// The other has not finished when the version is withdrawn.
+	owner.Put(t, channel, described("0.9.0", digest("b"))).Is(t, http.StatusNoContent)
+	cancel := linked(t, w, base(t, gateway, "box-2").Links.CancelAction)
+	gateway.Get(t, cancel).Is(t, http.StatusOK)
+	gateway.Post(t, cancel+"/feedback", feedback("closed", "success", "cancellation acknowledged.")).Is(t, http.StatusOK)
+	if links := base(t, gateway, "box-2").Links; links.CancelAction != nil || links.DeploymentBase != nil {
+		t.Errorf("box-2 is told %+v after it has given up", links)
+	}
+}
+
+// TestDDI_TokenTakenBackOrReplaced_IsGoodForNoFurtherCall: the gateway keeps the authorizer's answer, so each operation
+// checks the token again.
+func TestDDI_TokenTakenBackOrReplaced_IsGoodForNoFurtherCall(t *testing.T) {
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+	for scheme, place := range map[string]string{"TargetToken": "/api/edges/box-1/token", "GatewayToken": gatewayToken} {
+		t.Run(scheme, func(t *testing.T) {
+			first := client(t, w, scheme, place)
+			base(t, first, "box-1")
+			second := client(t, w, scheme, place)
+			first.Get(t, ddiPath("acme", "box-1")).Refused(t, problem.Unauthenticated)
+			base(t, second, "box-1")
+			owner.Do(t, http.MethodDelete, place, "").Is(t, http.StatusNoContent)
+			for _, c := range []struct{ method, path, body string }{
+				{http.MethodGet, "", ""}, {http.MethodGet, "/deploymentBase/1", ""}, {http.MethodGet, "/cancelAction/1", ""},
+				{http.MethodPut, "/configData", `{"data":{}}`}, {http.MethodPost, "/deploymentBase/1/feedback", feedback("closed", "failure", "")},
+				{http.MethodPost, "/cancelAction/1/feedback", feedback("closed", "success", "")},
+			} {
+				second.Do(t, c.method, ddiPath("acme", "box-1")+c.path, c.body).Refused(t, problem.Unauthenticated)
+			}
+			owner.Do(t, http.MethodDelete, place, "").Refused(t, problem.NotFound)
+			third := client(t, w, scheme, place)
+			base(t, third, "box-1")
+		})
+	}
+	if state := w.State(t); strings.Contains(state, "wavegate-edge:") || strings.Contains(state, "wavegate-gateway:") {
+		t.Error("a token is stored")
+	}
+}
+
+// TestDDI_WhatIsForeign_IsTheSameNotFound, byte for byte: a box of another organization, one that is not there, and one
+// under another organization's name.
+func TestDDI_WhatIsForeign_IsTheSameNotFound(t *testing.T) {
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-9", strings.Replace(box, "acme", "rival", 1)).Is(t, http.StatusCreated)
+	clients := map[string]*harness.Caller{
+		"the gateway": client(t, w, "GatewayToken", gatewayToken), "the box": client(t, w, "TargetToken", "/api/edges/box-1/token"),
+		"the box by its issuer": w.Box(t, "box-1"),
+	}
+	for name, c := range clients {
+		base(t, c, "box-1")
+		var seen []string
+		for _, place := range []struct{ tenant, id string }{{"acme", "box-9"}, {"rival", "box-9"}, {"acme", "nobody"}, {"rival", "box-1"}} {
+			a := c.Get(t, ddiPath(place.tenant, place.id))
+			a.Refused(t, problem.NotFound)
+			seen = append(seen, bare(a, ddiPath(place.tenant, place.id)))
+		}
+		if len(slices.Compact(seen)) != 1 {
+			t.Errorf("%s is answered in different ways:\n%s", name, strings.Join(seen, "\n"))
+		}
+	}
+}
+
+// bare is an answer without what differs between any two: ids of requests, the date, what is left of the limit, and the
+// path that was asked for.
+func bare(a harness.Answer, path string) string {
+	header := a.Header.Clone()
+	id := header.Get("X-Amzn-Requestid")
+	for _, name := range []string{"Date", "X-Amzn-Requestid", "X-Amz-Apigw-Id", "X-Amzn-Trace-Id", "RateLimit", "Content-Length"} {
+		header.Del(name)
+	}
+	return fmt.Sprint(a.Status, header, strings.NewReplacer(id, "", path, "").Replace(string(a.Body)))
+}
+
+// TestDDI_FailureOfRAUC_HasTheErrorThatWasNamedBefore: the bodies are those that rauc-hawkbit-updater was seen to send.
+func TestDDI_FailureOfRAUC_HasTheErrorThatWasNamedBefore(t *testing.T) {
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+	c := client(t, w, "TargetToken", "/api/edges/box-1/token")
+	c.Put(t, linked(t, w, base(t, c, "box-1").Links.ConfigData),
+		`{"time":"20261122T092522","status":{"result":{"finished":"success"},"execution":"closed"},"data":{"installed":"0.9.0"}}`).Is(t, http.StatusOK)
+	action := linked(t, w, base(t, c, "box-1").Links.DeploymentBase)
+	for _, said := range []struct{ finished, execution, words string }{
+		{"none", "proceeding", "Download complete. 1.26 MB/s"},
+		{"none", "proceeding", "100% Installing failed."},
+		{"none", "proceeding", "LastError: Installation error: Compatible mismatch: Expected 'box' but bundle manifest has 'other-box'"},
+		{"none", "proceeding", "idle"},
+		{"failure", "closed", "Failed to install software bundle."},
+	} {
+		c.Post(t, action+"/feedback", fmt.Sprintf(`{"id":%q,"time":"20261122T092524","status":{"result":{"finished":%q},"execution":%q,"details":[%q]}}`,
+			path.Base(action), said.finished, said.execution, said.words)).Is(t, http.StatusOK)
+	}
+	known := why(t, owner, "box-1")
+	if r := known.Report; r == nil || r.Stand != report.Failed || r.Code != report.CodeIncompatible || !strings.Contains(r.Detail, "Compatible mismatch") || known.Running != "0.9.0" {
+		t.Errorf("known as %+v, its report as %+v", known, known.Report)
+	}
+}
+
+// TestDDI_WordsThatAreNoJSON_AreAFailureAllTheSame: SWUpdate puts its words between quotes as they are.
+func TestDDI_WordsThatAreNoJSON_AreAFailureAllTheSame(t *testing.T) {
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+	c := client(t, w, "TargetToken", "/api/edges/box-1/token")
+	base(t, c, "box-1")
+	action := linked(t, w, base(t, c, "box-1").Links.DeploymentBase)
+	// It is sent without the harness, which checks each call against the contract. The contract has no schema for a body
+	// that is no JSON.
+	body := `{"id": 7, "status": {"result": {"finished": "failure"}, "execution": "closed", "details": ["cannot open "/dev/mmcblk0p3" for writing"]}}`
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.Target.URL+action+"/feedback", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", c.Bearer)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
+		t.Fatalf("answered %d", answer.StatusCode)
+	}
+	if r := why(t, owner, "box-1").Report; r == nil || r.Stand != report.Failed || r.Detail != `cannot open "/dev/mmcblk0p3" for writing` {
+		t.Errorf("the report is %+v", r)
+	}
+}

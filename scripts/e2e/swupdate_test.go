@@ -1,0 +1,350 @@
+package e2e
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/service"
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/setting"
+)
+
+// A depot makes images for SWUpdate and serves them over HTTPS.
+type depot struct {
+	dir    string // with the signer's key and certificate, and the server's certificate
+	server *httptest.Server
+	// padding is how many bytes an image's file has beside its version.
+	padding int
+	// slow has images come in small parts with pauses between them.
+	slow bool
+	// sent and broken count the bytes of slow images, and the downloads of them that a box broke off.
+	sent, broken atomic.Int64
+}
+
+// newDepot is nil on a machine without SWUpdate. CI must have it.
+func newDepot(t *testing.T) *depot {
+	t.Helper()
+	for _, program := range []string{"swupdate", "cpio", "openssl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			if os.Getenv("CI") == "true" {
+				t.Fatal(err)
+			}
+			t.Logf("left out: %v; Debian's packages swupdate, cpio and openssl bring it", err)
+			return nil
+		}
+	}
+	d := &depot{dir: t.TempDir()}
+	in(t, d.dir, "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2",
+		"-subj", "/CN=images", "-addext", "extendedKeyUsage=emailProtection")
+	d.server = httptest.NewUnstartedServer(http.HandlerFunc(d.serve))
+	// SWUpdate closes the connection when it has read the archive, and fails if the padding comes after that. So the
+	// image is sent in records as large as possible.
+	d.server.TLS = &tls.Config{DynamicRecordSizingDisabled: true, MinVersion: tls.VersionTLS12}
+	d.server.StartTLS()
+	t.Cleanup(d.server.Close)
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: d.server.Certificate().Raw})
+	d.write(t, "ca.pem", ca)
+	return d
+}
+
+func (d *depot) write(t *testing.T, name string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(d.dir, name), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serve serves an image. A token for the service must never come here.
+func (d *depot) serve(w http.ResponseWriter, r *http.Request) {
+	image, err := os.ReadFile(filepath.Join(d.dir, filepath.Base(r.URL.Path)))
+	if err != nil || r.Header.Get("Authorization") != "" {
+		http.Error(w, "no such image, or a token", http.StatusForbidden)
+		return
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(image)))
+	if !d.slow || r.Method == http.MethodHead { // by which SWUpdate asks for the size first
+		_, _ = w.Write(image)
+		return
+	}
+	for part := range slices.Chunk(image, 16<<10) {
+		if _, err := w.Write(part); err != nil || http.NewResponseController(w).Flush() != nil {
+			d.broken.Add(1)
+			return
+		}
+		d.sent.Add(int64(len(part)))
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// image makes an image that installs a file with the version into a folder of the box, and returns its publication.
+// A broken image has the signature of other bytes.
+func (d *depot) image(t *testing.T, version string, broken bool) string {
+	t.Helper()
+	content := append([]byte(version+"\n"), make([]byte, d.padding)...)
+	d.write(t, "hello.txt", content)
+	sum := sha256.Sum256(content)
+	description := fmt.Sprintf("software = {\n version = %q;\n hardware-compatibility: [ \"1.0\" ];\n files: ( { filename = \"hello.txt\"; path = \"%s\"; sha256 = \"%x\"; } );\n}\n",
+		version, filepath.Join(d.dir, "installed-"+version), sum)
+	d.write(t, "sw-description", []byte(description))
+	in(t, d.dir, "openssl", "cms", "-sign", "-in", "sw-description", "-out", "sw-description.sig", "-signer", "cert.pem", "-inkey", "key.pem",
+		"-outform", "DER", "-nosmimecap", "-binary")
+	if broken {
+		d.write(t, "sw-description", []byte(strings.Replace(description, "1.0\" ]", "1.0\", \"2.0\" ]", 1)))
+	}
+	archive := exec.CommandContext(t.Context(), "cpio", "--quiet", "-o", "-H", "crc")
+	archive.Dir, archive.Stdin = d.dir, strings.NewReader("sw-description\nsw-description.sig\nhello.txt\n")
+	swu, err := archive.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.write(t, version+".swu", swu)
+	sha256s, sha1s := sha256.Sum256(swu), sha1.Sum(swu)
+	return fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":"%s/%s.swu","sha256":%q,"sizeBytes":%d,"sha1":%q}`,
+		version, d.server.URL, version, hex.EncodeToString(sha256s[:]), len(swu), hex.EncodeToString(sha1s[:]))
+}
+
+// installed tells whether the file of a version is there.
+func (d *depot) installed(version string) bool {
+	_, err := os.Stat(filepath.Join(d.dir, "installed-"+version))
+	return err == nil
+}
+
+// A daemon is SWUpdate on one box.
+type daemon struct {
+	log     string
+	command *exec.Cmd
+}
+
+// swupdate starts SWUpdate for a box that runs a version.
+func (d *depot) swupdate(t *testing.T, w *harness.World, id, token, runs string, arguments ...string) *daemon {
+	t.Helper()
+	home := t.TempDir()
+	config := fmt.Sprintf("globals : { verbose = true; };\nsuricatta : { cafile = %q; };\nidentify : ( { name = \"installed\"; value = %q; } );\n", filepath.Join(d.dir, "ca.pem"), runs)
+	if err := os.WriteFile(filepath.Join(home, "swupdate.cfg"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	suricatta := append([]string{"-t", "acme", "-u", w.Target.URL + "/api/ddi", "-i", id, "-k", token, "-p", "1", "--disable-token-for-dwl"}, arguments...)
+	b := &daemon{log: filepath.Join(home, "log")}
+	out, err := os.Create(b.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.command = exec.Command("swupdate", "-v", "-f", filepath.Join(home, "swupdate.cfg"), "-k", filepath.Join(d.dir, "cert.pem"), "-H", "box:1.0",
+		"-u", strings.Join(suricatta, " "))
+	b.command.Env = append(os.Environ(), "TMPDIR="+home)
+	b.command.Dir, b.command.Stdout, b.command.Stderr = home, out, out
+	if err := b.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = out.Close()
+	t.Cleanup(func() {
+		b.stop()
+		if t.Failed() {
+			log, _ := os.ReadFile(b.log)
+			t.Logf("SWUpdate on %s:\n%s\nthe service's last words to its polls:\n%s", id, log[max(0, len(log)-8000):], last(w.Logs("get-ddi-base"), 10))
+		}
+	})
+	return b
+}
+
+// last are the last lines of many.
+func last(lines []string, n int) string { return strings.Join(lines[max(0, len(lines)-n):], "\n") }
+
+// stop ends SWUpdate, as the loss of power does.
+func (b *daemon) stop() {
+	_ = b.command.Process.Kill()
+	_ = b.command.Wait()
+}
+
+// says tells whether SWUpdate has logged a text.
+func (b *daemon) says(text string) bool {
+	log, _ := os.ReadFile(b.log)
+	return bytes.Contains(log, []byte(text))
+}
+
+// quick has boxes poll every second.
+func quick(o *service.Options) {
+	o.Environment = func(string) []string {
+		return []string{setting.PollIntervalSeconds.Assign(1), setting.IdlePollIntervalSeconds.Assign(1), setting.ChannelCacheSeconds.Assign(0)}
+	}
+}
+
+// eventually waits until a condition holds, for two minutes at most.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it never happened: %s", what)
+		}
+	}
+}
+
+// enrol registers a box and returns a token for it.
+func enrol(t *testing.T, owner *harness.Caller, id string) string {
+	t.Helper()
+	owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
+	token, _ := owner.Put(t, "/api/edges/"+id+"/token", "").Is(t, http.StatusOK).Object(t)["token"].(string)
+	return token
+}
+
+// why is what the service knows of a box.
+func why(t *testing.T, owner *harness.Caller, id string) progress.Why {
+	t.Helper()
+	var known progress.Why
+	owner.Get(t, "/api/edges/"+id+"/update/why").Is(t, http.StatusOK).Into(t, &known)
+	return known
+}
+
+func at(known progress.Why, version string, stand report.Stand) bool {
+	return known.Report != nil && known.Report.Version == version && known.Report.Stand == stand
+}
+
+func TestSWUpdate_GoodImage_IsInstalledOnceTheBoxHasRebooted(t *testing.T) {
+	d := newDepot(t)
+	if d == nil {
+		return
+	}
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	token := enrol(t, owner, "box-1")
+	first := d.swupdate(t, w, "box-1", token, "1.0.0")
+	eventually(t, "the box says what it runs", func() bool { return why(t, owner, "box-1").Running == "1.0.0" })
+	owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
+	eventually(t, "SWUpdate has installed the image", func() bool { return first.says("Update successful") && d.installed("1.1.0") })
+	if known := why(t, owner, "box-1"); !at(known, "1.1.0", report.Working) || known.Running != "1.0.0" {
+		t.Errorf("before the reboot it is known as %+v, its report as %+v", known, known.Report)
+	}
+	first.stop()
+	d.swupdate(t, w, "box-1", token, "1.1.0", "-c", "2")
+	eventually(t, "the box is installed", func() bool { return at(why(t, owner, "box-1"), "1.1.0", report.Installed) })
+	if known := why(t, owner, "box-1"); known.Running != "1.1.0" {
+		t.Errorf("known as %+v", known)
+	}
+}
+
+func TestSWUpdate_BrokenImage_IsAFailedAttempt(t *testing.T) {
+	d := newDepot(t)
+	if d == nil {
+		return
+	}
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, d.image(t, "1.1.0", true)).Is(t, http.StatusCreated)
+	b := d.swupdate(t, w, "box-1", enrol(t, owner, "box-1"), "1.0.0")
+	eventually(t, "the box has failed", func() bool { return at(why(t, owner, "box-1"), "1.1.0", report.Failed) })
+	known := why(t, owner, "box-1")
+	if r := known.Report; r.Attempts != 1 || r.Code != report.CodeOther || !strings.HasSuffix(r.Detail, "No suitable .swu image found") || r.RetryAt == nil || known.Running != "1.0.0" || d.installed("1.1.0") {
+		t.Errorf("known as %+v, its report as %+v", known, r)
+	}
+	b.stop()
+}
+
+// TestSWUpdate_HaltBeforeTheReboot_IsCancelled: SWUpdate has not closed the action, and gives it up.
+func TestSWUpdate_HaltBeforeTheReboot_IsCancelled(t *testing.T) {
+	d := newDepot(t)
+	if d == nil {
+		return
+	}
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
+	id, _ := boxesOf("1.1.0", 1)
+	b := d.swupdate(t, w, id, enrol(t, owner, id), "1.0.0")
+	eventually(t, "the box says what it runs", func() bool { return why(t, owner, id).Running == "1.0.0" })
+	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	eventually(t, "SWUpdate has installed the image", func() bool { return b.says("Update successful") })
+	owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
+	eventually(t, "the box has given up", func() bool { r := why(t, owner, id).Report; return r != nil && r.Cancelled })
+	if known := why(t, owner, id); known.Report.Stand != report.Working || known.Running != "1.0.0" || known.Version != "1.0.0" {
+		t.Errorf("known as %+v, its report as %+v", known, known.Report)
+	}
+}
+
+// TestSWUpdate_HaltDuringTheDownload_StopsIt: SWUpdate polls while it downloads, breaks the download off and gives the
+// action up. Nothing is installed, and the box has not failed.
+func TestSWUpdate_HaltDuringTheDownload_StopsIt(t *testing.T) {
+	d := newDepot(t)
+	if d == nil {
+		return
+	}
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	d.padding, d.slow = 32<<20, true // which takes 100 seconds
+	owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
+	id, _ := boxesOf("1.1.0", 1)
+	b := d.swupdate(t, w, id, enrol(t, owner, id), "1.0.0")
+	eventually(t, "the box says what it runs", func() bool { return why(t, owner, id).Running == "1.0.0" })
+	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	eventually(t, "SWUpdate downloads the image", func() bool { return d.sent.Load() > 1<<20 })
+	owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
+	eventually(t, "the box has given up", func() bool { r := why(t, owner, id).Report; return r != nil && r.Cancelled })
+	eventually(t, "the download is broken off", func() bool { return d.broken.Load() == 1 })
+	if known := why(t, owner, id); known.Report.Stand == report.Failed || known.Version != "1.0.0" || b.says("Update successful") {
+		t.Errorf("known as %+v, its report as %+v", known, known.Report)
+	}
+	t.Logf("%d bytes were sent", d.sent.Load())
+}
+
+// TestSWUpdate_Rollout_ReachesTheBoxesOfEachStage runs a box of each stage.
+func TestSWUpdate_Rollout_ReachesTheBoxesOfEachStage(t *testing.T) {
+	d := newDepot(t)
+	if d == nil {
+		return
+	}
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, channelPath("gateway-x", "canary"), d.image(t, "1.1.0", false)).Is(t, http.StatusCreated)
+	ids, tokens, daemons := map[int]string{}, map[int]string{}, map[int]*daemon{}
+	for _, stage := range cohort.Stages {
+		for i := 0; ids[stage] == ""; i++ {
+			if id := fmt.Sprintf("box-%d", i); cohort.FirstStage("gateway-x", "1.1.0", id) == stage {
+				ids[stage], tokens[stage] = id, enrol(t, owner, id)
+			}
+		}
+		daemons[stage] = d.swupdate(t, w, ids[stage], tokens[stage], "1.0.0")
+	}
+	for _, stage := range cohort.Stages {
+		eventually(t, "the box says what it runs", func() bool { return why(t, owner, ids[stage]).Running == "1.0.0" })
+	}
+	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+	for n, stage := range cohort.Stages {
+		if n > 0 {
+			owner.Patch(t, rollout, fmt.Sprintf(`{"staged_percent":%d}`, stage)).Is(t, http.StatusNoContent)
+		}
+		eventually(t, fmt.Sprintf("the box of stage %d has the image", stage), func() bool { return daemons[stage].says("Update successful") })
+		for _, later := range cohort.Stages[n+1:] {
+			if known := why(t, owner, ids[later]); known.Report != nil {
+				t.Errorf("at %d percent the box of stage %d was offered %+v", stage, later, known.Report)
+			}
+		}
+		daemons[stage].stop()
+		d.swupdate(t, w, ids[stage], tokens[stage], "1.1.0", "-c", "2")
+		eventually(t, fmt.Sprintf("the box of stage %d is installed", stage), func() bool { return at(why(t, owner, ids[stage]), "1.1.0", report.Installed) })
+		var p progress.Progress
+		owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Into(t, &p)
+		t.Logf("at %d percent: %+v", stage, p.Stages)
+	}
+}

@@ -1,0 +1,119 @@
+package ddi
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strconv"
+	"time"
+)
+
+// A Link is an absolute URL: clients follow no other.
+type Link struct {
+	Href string `json:"href"`
+}
+
+// A BaseAnswer is what a poll is answered with.
+type BaseAnswer struct {
+	Config struct {
+		Polling struct {
+			Sleep string `json:"sleep"` // hours, minutes and seconds: 00:05:00
+		} `json:"polling"`
+	} `json:"config"`
+	Links struct {
+		ConfigData     *Link `json:"configData,omitempty"`
+		DeploymentBase *Link `json:"deploymentBase,omitempty"`
+		CancelAction   *Link `json:"cancelAction,omitempty"`
+	} `json:"_links"`
+}
+
+// Answer gives the answer to a poll; place is the URL of the poll.
+func (b Base) Answer(place string) BaseAnswer {
+	var a BaseAnswer
+	a.Config.Polling.Sleep = sleep(b.Sleep)
+	if b.Identify {
+		a.Links.ConfigData = &Link{place + "/configData"}
+	}
+	if b.Deployment != 0 {
+		a.Links.DeploymentBase = &Link{place + "/deploymentBase/" + strconv.FormatInt(b.Deployment, 10)}
+	}
+	if b.Cancel != 0 {
+		a.Links.CancelAction = &Link{place + "/cancelAction/" + strconv.FormatInt(b.Cancel, 10)}
+	}
+	return a
+}
+
+// longestSleep is the longest time that every client can read.
+const longestSleep = 24*time.Hour - time.Second
+
+func sleep(d time.Duration) string {
+	s := int(min(d, longestSleep) / time.Second)
+	return fmt.Sprintf("%02d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// A DeploymentAnswer is what a box is to install. There is one chunk with one artifact: a client of RAUC takes no
+// more.
+type DeploymentAnswer struct {
+	ID         string `json:"id"`
+	Deployment struct {
+		Download string  `json:"download"` // forced: at once
+		Update   string  `json:"update"`
+		Chunks   []Chunk `json:"chunks"`
+	} `json:"deployment"`
+}
+
+// A Chunk is a release.
+type Chunk struct {
+	Part      string     `json:"part"`
+	Version   string     `json:"version"`
+	Name      string     `json:"name"` // the edge type
+	Artifacts []Artifact `json:"artifacts"`
+}
+
+// An Artifact is where a release's bytes are.
+type Artifact struct {
+	Filename string            `json:"filename"`
+	Hashes   map[string]string `json:"hashes"`
+	Size     int64             `json:"size"`
+	Links    struct {
+		Download Link `json:"download"`
+	} `json:"_links"`
+}
+
+// Answer gives the answer of a deployment.
+func (d Deployment) Answer() DeploymentAnswer {
+	r := d.Release
+	artifact := Artifact{Filename: filename(r.ArtifactURL), Hashes: map[string]string{"sha1": r.SHA1, "sha256": r.SHA256}, Size: r.SizeBytes}
+	if r.MD5 != "" {
+		artifact.Hashes["md5"] = r.MD5
+	}
+	artifact.Links.Download = Link{r.ArtifactURL}
+	a := DeploymentAnswer{ID: strconv.FormatInt(d.Action, 10)}
+	a.Deployment.Download, a.Deployment.Update = "forced", "forced"
+	a.Deployment.Chunks = []Chunk{{Part: "os", Version: r.Version, Name: r.EdgeType, Artifacts: []Artifact{artifact}}}
+	return a
+}
+
+// filename is what the artifact's URL ends in.
+func filename(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || path.Base(u.Path) == "/" || path.Base(u.Path) == "." {
+		return "artifact"
+	}
+	return path.Base(u.Path)
+}
+
+// A CancelAnswer asks a box to give up an action.
+type CancelAnswer struct {
+	ID           string `json:"id"`
+	CancelAction struct {
+		StopID string `json:"stopId"`
+	} `json:"cancelAction"`
+}
+
+// NewCancelAnswer gives the answer of a cancellation. It has the number of the action that is to stop.
+func NewCancelAnswer(action int64) CancelAnswer {
+	a := CancelAnswer{ID: strconv.FormatInt(action, 10)}
+	a.CancelAction.StopID = a.ID
+	return a
+}

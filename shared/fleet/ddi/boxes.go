@@ -1,0 +1,256 @@
+// Package ddi serves the part of hawkBit's Direct Device Integration API (DDI v1) that the clients of SWUpdate and RAUC
+// use. It has no model of deployments of its own: edge.Resolve decides what a box is told, and report.Next what its
+// reports mean.
+// README.md says what is served and what each client was seen to do.
+package ddi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+)
+
+// A Call is what every call of a DDI client says.
+type Call struct {
+	Tenant       string // the organization in the path
+	ControllerID string // the box in the path
+	Caller       auth.Principal
+	Subject      string // the name that the fair-use limiter counts the caller under
+}
+
+// Boxes answers the calls of DDI clients.
+type Boxes struct {
+	edges    *edge.Store
+	reports  *report.Store
+	channels *edge.Channels
+	speakers *edge.Speakers
+	settings edge.Settings
+	now      func() time.Time
+}
+
+// NewBoxes makes a Boxes. It has a cache of channels for the container.
+func NewBoxes(db *dynamo.DB, settings edge.Settings, now func() time.Time) *Boxes {
+	return &Boxes{
+		edges:    edge.NewStore(db),
+		reports:  report.NewStore(db, settings.Shards),
+		channels: edge.NewChannels(release.NewStore(db), settings.ChannelCache, now),
+		speakers: edge.NewSpeakers(db, settings, now),
+		settings: settings,
+		now:      now,
+	}
+}
+
+// recordTime is how long a poll may take to write its report, from the moment at which the limiter has admitted it. It is
+// longer than that of a manifest's poll, since without the report the client is told nothing new.
+const recordTime = 2 * time.Second
+
+func (b *Boxes) at() time.Time { return b.now().UTC().Truncate(time.Millisecond) }
+
+// box reads the box of a call, and returns NOT_FOUND or UNAUTHENTICATED unless the caller speaks for it. The functions in
+// beside run at the same time as the read of the box.
+func (b *Boxes) box(ctx context.Context, c Call, beside ...func(context.Context) error) (e edge.Edge, err error) {
+	if c.Caller.UserID != c.ControllerID {
+		return edge.Edge{}, problem.Missing() // a box may not know of others
+	}
+	err = dynamo.Together(ctx, append(beside, func(ctx context.Context) (err error) {
+		e, err = b.edges.Polled(ctx, c.ControllerID)
+		return err
+	})...)
+	if err == nil {
+		err = b.speakers.Check(ctx, c.Caller, e, c.Tenant)
+	}
+	return e, err
+}
+
+// A telling is what a box is told to run.
+type telling struct {
+	version string
+	// rolloutID is the active rollout that reaches the box; empty: none does.
+	rolloutID string
+	release   release.Release // of a version that the box does not have
+	interval  time.Duration
+}
+
+// tell decides what a box is told, given what it has. Where nothing is published on the box's channel, or the release
+// lacks what a DDI client needs, the box is told what it has.
+func (b *Boxes) tell(ctx context.Context, e edge.Edge, has string) (telling, error) {
+	row, err := b.channels.Row(ctx, e.EdgeType, e.Channel, has)
+	if err != nil {
+		return telling{}, err
+	}
+	t := telling{version: has, interval: b.settings.Interval(row, b.now())}
+	r, published := edge.Resolve(e, has, row)
+	if !published {
+		return t, nil
+	}
+	if r.Version != has {
+		if t.release, err = b.channels.Release(ctx, e.EdgeType, r.Version); err != nil {
+			return telling{}, err
+		}
+		if !t.release.Sufficient() {
+			return t, nil
+		}
+	}
+	t.version = r.Version
+	if r.Source == edge.FromRollout {
+		t.rolloutID = r.RolloutID
+	}
+	return t, nil
+}
+
+// A Base is the answer to a poll.
+type Base struct {
+	// Sleep is how long the client is asked to wait before its next poll.
+	Sleep time.Duration
+	// Identify asks the client what the box is and runs. While SWUpdate is asked that, it does nothing else. So Deployment
+	// and Cancel are 0 then.
+	Identify bool
+	// Deployment and Cancel are actions; 0: none. At most one of them is set.
+	Deployment, Cancel int64
+	// Unrecorded is why the poll could not be recorded. The client is told nothing new then.
+	Unrecorded error
+}
+
+// Poll answers a poll. It reads the box and its report row, half a unit each, and the row of the channel if the
+// container does not have it. While the box is told what it was told before, nothing is written. Otherwise the report
+// row, which numbers the action, is written before the answer.
+//
+// These reads are eventually consistent; see edge.Polls. So a client may be told an action that it has just closed.
+// Deployment reads the row strongly consistent and then returns NOT_FOUND.
+func (b *Boxes) Poll(ctx context.Context, c Call) (Base, error) {
+	var row report.Row
+	e, err := b.box(ctx, c, func(ctx context.Context) (err error) {
+		row, err = b.reports.Glance(ctx, c.ControllerID)
+		return err
+	})
+	if err != nil {
+		return Base{}, err
+	}
+	has := row.Has()
+	t, err := b.tell(ctx, e, has)
+	if err != nil {
+		return Base{}, err
+	}
+	base, at := Base{Sleep: t.interval}, b.at()
+	var event report.Event = report.Contact{Subject: c.Subject, At: at}
+	if row.DDI {
+		event = b.poll(e, t, c, has, at)
+	}
+	first := !row.DDI
+	if _, changed := report.Next(row, event); changed || !row.EdgeAt.Equal(e.UpdatedAt) {
+		if err := admission.Wait(ctx); err != nil {
+			return Base{}, err
+		}
+		row, base.Unrecorded = b.record(ctx, e, event)
+	}
+	if base.Unrecorded == nil && row.Has() == has { // otherwise the box has said something else meanwhile
+		base.link(row, first, at)
+	}
+	return base, nil
+}
+
+// link sets what the client is to do next, given the box's row after the poll.
+func (b *Base) link(row report.Row, first bool, at time.Time) {
+	if first {
+		b.Identify = true
+		return
+	}
+	if b.Cancel = row.Cancellation(at); b.Cancel == 0 {
+		b.Deployment = row.Deployment(at)
+	}
+	b.Identify = b.Cancel == 0 && b.Deployment == 0 && (row.Written != "" || asked(row.EdgeID, at, b.Sleep))
+}
+
+// poll is the event of a poll.
+func (b *Boxes) poll(e edge.Edge, t telling, c Call, has string, at time.Time) report.Poll {
+	event := report.Poll{Told: t.version, Subject: c.Subject, At: at, DDI: true, Had: has}
+	if t.rolloutID != "" {
+		event.RolloutID, event.Stage = t.rolloutID, cohort.FirstStage(e.EdgeType, t.version, e.EdgeID)
+	}
+	return event
+}
+
+func (b *Boxes) record(ctx context.Context, e edge.Edge, event report.Event) (report.Row, error) {
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	return b.reports.Observe(ctx, e.Registration(), event)
+}
+
+// A Deployment is an action that a box is told to carry out.
+type Deployment struct {
+	Action  int64
+	Release release.Release
+}
+
+// Deployment returns an action of a box, or NOT_FOUND when the box is not told it now.
+func (b *Boxes) Deployment(ctx context.Context, c Call, action int64) (Deployment, error) {
+	e, row, err := b.known(ctx, c)
+	if err != nil {
+		return Deployment{}, err
+	}
+	t, err := b.tell(ctx, e, row.Has())
+	if err != nil {
+		return Deployment{}, err
+	}
+	if action == 0 || row.Deployment(b.at()) != action || t.version != row.Offer.Version {
+		return Deployment{}, problem.Missing()
+	}
+	return Deployment{action, t.release}, nil
+}
+
+// Cancel returns nil when a box is asked to give up an action, and NOT_FOUND otherwise.
+func (b *Boxes) Cancel(ctx context.Context, c Call, action int64) error {
+	_, row, err := b.known(ctx, c)
+	if err == nil && (action == 0 || row.Cancel != action) {
+		err = problem.Missing()
+	}
+	return err
+}
+
+// known reads the box of a call, and its report row strongly consistent.
+func (b *Boxes) known(ctx context.Context, c Call) (e edge.Edge, row report.Row, err error) {
+	e, err = b.box(ctx, c, func(ctx context.Context) (err error) {
+		row, err = b.reports.Get(ctx, c.ControllerID)
+		return err
+	})
+	if err == nil && row.Revision > 0 && !row.EdgeAt.Equal(e.UpdatedAt) {
+		err = outdated(report.ErrOutdated)
+	}
+	return e, row, err
+}
+
+// Report takes what a box says of an action or of itself. It returns NOT_FOUND for an action that was never made. A report
+// about an action that is closed changes nothing and is no error: SWUpdate would repeat a refused report, and do nothing
+// else.
+func (b *Boxes) Report(ctx context.Context, c Call, event report.Event) error {
+	e, err := b.box(ctx, c)
+	if err != nil {
+		return err
+	}
+	row, err := b.reports.Observe(ctx, e.Registration(), event)
+	if f, ok := event.(report.Feedback); ok && err == nil && (f.Action == 0 || f.Action > row.Revision) {
+		return problem.Missing()
+	}
+	return outdated(err)
+}
+
+// outdated asks a client to come back if its box was registered again while the call ran.
+func outdated(err error) error {
+	if errors.Is(err, report.ErrOutdated) {
+		return problem.Wrap(err, problem.Unavailable, "The box was registered anew a moment ago; try again after the given time.").After(time.Second)
+	}
+	if err != nil {
+		return fmt.Errorf("ddi: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package ddi_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/fleet/ddi"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/publication"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+)
+
+// A counted client counts the read units of small items, and the writes.
+type counted struct {
+	dynamo.API
+	units  float64
+	writes int
+}
+
+func (c *counted) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	c.units += 0.5
+	if *in.ConsistentRead {
+		c.units += 0.5
+	}
+	return c.API.GetItem(ctx, in, o...)
+}
+
+func (c *counted) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	c.writes++
+	return c.API.PutItem(ctx, in, o...)
+}
+
+const issuer = "https://fleet.example"
+
+// A fleet is one box of acme on a channel of its own, with what answers it.
+type fleet struct {
+	*testing.T
+	api      *counted
+	db       *dynamo.DB
+	boxes    *ddi.Boxes
+	edgeType string
+	box      string
+}
+
+func each(t *testing.T, test func(f *fleet)) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		api := &counted{API: client}
+		f := &fleet{T: t, api: api, db: dynamo.Open(api, time.Now), edgeType: "t-" + uuid.NewString(), box: "b-" + uuid.NewString()}
+		f.boxes = ddi.NewBoxes(f.db, edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1, Issuers: issuer}, time.Now)
+		f.publish("1.0.0", release.Details{SizeBytes: 10, SHA1: strings.Repeat("1", 40)})
+		if _, err := edge.NewRegistry(f.db, 1).Put(f.ctx(), audit.Origin{}, f.box,
+			edge.Assignment{EdgeType: f.edgeType, Channel: "stable", OrganizationID: "acme"}, request.Preconditions{}); err != nil {
+			t.Fatal(err)
+		}
+		test(f)
+	})
+}
+
+func (f *fleet) ctx() context.Context { return admission.Unlimited(f.Context()) }
+
+func (f *fleet) publish(version string, d release.Details) {
+	f.Helper()
+	if _, err := publication.NewStore(f.db).Publish(f.ctx(), audit.Origin{}, release.Publication{EdgeType: f.edgeType, Channel: "stable",
+		CurrentVersion: version, ArtifactURL: "https://a.example/" + version + ".swu", SHA256: strings.Repeat("a", 64), Details: d}, request.Preconditions{}); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f *fleet) call() ddi.Call {
+	return ddi.Call{Tenant: "acme", ControllerID: f.box, Subject: "s",
+		Caller: auth.Principal{Issuer: issuer, UserID: f.box, Roles: []auth.Role{auth.Edge}}}
+}
+
+func (f *fleet) poll() ddi.Base {
+	f.Helper()
+	base, err := f.boxes.Poll(f.ctx(), f.call())
+	if err != nil || base.Unrecorded != nil {
+		f.Fatal(err, base.Unrecorded)
+	}
+	return base
+}
+
+func (f *fleet) says(event report.Event) {
+	f.Helper()
+	if err := f.boxes.Report(f.ctx(), f.call(), event); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// TestPoll_NothingNew_CostsHalfAUnitMoreThanAManifest_AndNoWrite: also while an action is told again.
+func TestPoll_NothingNew_CostsHalfAUnitMoreThanAManifest_AndNoWrite(t *testing.T) {
+	each(t, func(f *fleet) {
+		if first := f.poll(); !first.Identify || first.Deployment != 0 {
+			f.Fatalf("the first poll is answered with %+v", first)
+		}
+		told := f.poll()
+		if told.Deployment == 0 {
+			f.Fatalf("the second poll is answered with %+v", told)
+		}
+		f.api.units, f.api.writes = 0, 0
+		if again := f.poll(); again.Deployment != told.Deployment || f.api.units != 1 || f.api.writes != 0 {
+			f.Errorf("told again: %+v, %g units, %d writes", again, f.api.units, f.api.writes)
+		}
+		f.says(report.Statement{Running: "1.0.0", At: f.db.Now()})
+		f.poll()
+		f.api.units, f.api.writes = 0, 0
+		if none := f.poll(); none.Deployment != 0 || f.api.units != 1 || f.api.writes != 0 {
+			f.Errorf("nothing new: %+v, %g units, %d writes", none, f.api.units, f.api.writes)
+		}
+	})
+}
+
+func TestPoll_ReleaseWithoutSizeOrSHA1_IsNotTold(t *testing.T) {
+	for name, d := range map[string]release.Details{"neither": {}, "no size": {SHA1: strings.Repeat("1", 40)}, "no SHA-1": {SizeBytes: 10}} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(f *fleet) {
+				f.publish("1.1.0", d)
+				f.poll()
+				f.says(report.Statement{Running: "1.0.0", At: f.db.Now()})
+				if base := f.poll(); base.Deployment != 0 || base.Cancel != 0 {
+					f.Errorf("told %+v", base)
+				}
+			})
+		})
+	}
+}
+
+// TestDeployment_ActionThatIsNotTold_IsNotFound: none but the present one is shown.
+func TestDeployment_ActionThatIsNotTold_IsNotFound(t *testing.T) {
+	each(t, func(f *fleet) {
+		f.poll()
+		action := f.poll().Deployment
+		d, err := f.boxes.Deployment(f.ctx(), f.call(), action)
+		if err != nil || d.Release.Version != "1.0.0" || d.Answer().Deployment.Chunks[0].Artifacts[0].Filename != "1.0.0.swu" {
+			f.Fatalf("got %+v, %v", d, err)
+		}
+		for _, other := range []int64{0, action - 1, action + 1} {
+			if _, err := f.boxes.Deployment(f.ctx(), f.call(), other); !problem.Has(err, problem.NotFound) {
+				f.Errorf("the action %d: %v", other, err)
+			}
+		}
+		f.says(report.Feedback{Action: action, Progress: report.Written, At: f.db.Now()})
+		if _, err := f.boxes.Deployment(f.ctx(), f.call(), action); !problem.Has(err, problem.NotFound) {
+			f.Errorf("a closed action: %v", err)
+		}
+		if err := f.boxes.Report(f.ctx(), f.call(), report.Feedback{Action: action + 100, Progress: report.Written, At: f.db.Now()}); !problem.Has(err, problem.NotFound) {
+			f.Errorf("feedback about an action that was never made: %v", err)
+		}
+	})
+}
+
+// TestCalls_ByOthers_AreNotFound: of another organization, another box, another issuer.
+func TestCalls_ByOthers_AreNotFound(t *testing.T) {
+	each(t, func(f *fleet) {
+		_, gateway := boxtoken.New(boxtoken.Gateway, "rival")
+		for name, change := range map[string]func(*ddi.Call){
+			"another tenant in the path":       func(c *ddi.Call) { c.Tenant = "rival" },
+			"another box in the path":          func(c *ddi.Call) { c.ControllerID = "box-2" },
+			"a box that is not there":          func(c *ddi.Call) { c.ControllerID, c.Caller.UserID = "nobody", "nobody" },
+			"another issuer":                   func(c *ddi.Call) { c.Caller.Issuer = "https://people.example" },
+			"an organization in another token": func(c *ddi.Call) { c.Caller.OrganizationID = "rival" },
+			"another organization's gateway": func(c *ddi.Call) {
+				c.Caller = boxtoken.For(gateway.Principal("rival"), c.ControllerID)
+			},
+		} {
+			c := f.call()
+			change(&c)
+			if _, err := f.boxes.Poll(f.ctx(), c); !problem.Has(err, problem.NotFound) {
+				f.Errorf("%s: %v", name, err)
+			}
+			if err := f.boxes.Report(f.ctx(), c, report.Statement{Running: "9", At: f.db.Now()}); !problem.Has(err, problem.NotFound) {
+				f.Errorf("%s reports: %v", name, err)
+			}
+		}
+	})
+}
+
+// TestTokens_TakenBack_AreGoodForNoCall: of a box and of a gateway.
+func TestTokens_TakenBack_AreGoodForNoCall(t *testing.T) {
+	each(t, func(f *fleet) {
+		registry, tokens := edge.NewRegistry(f.db, 1), edge.NewTokens(f.db)
+		text, err := registry.IssueToken(f.ctx(), audit.Origin{}, f.box, request.Preconditions{})
+		if err != nil {
+			f.Fatal(err)
+		}
+		token, _ := boxtoken.Parse(text)
+		p, known, err := tokens.Verify(f.ctx(), token)
+		if err != nil || !known {
+			f.Fatal(known, err)
+		}
+		c := f.call()
+		c.Caller = p
+		if _, err := f.boxes.Poll(f.ctx(), c); err != nil {
+			f.Fatal(err)
+		}
+		if err := registry.RevokeToken(f.ctx(), audit.Origin{}, f.box, request.Preconditions{}); err != nil {
+			f.Fatal(err)
+		}
+		if _, err := f.boxes.Poll(f.ctx(), c); !problem.Has(err, problem.Unauthenticated) {
+			f.Errorf("the token that was taken back: %v", err)
+		}
+		if _, known, err := tokens.Verify(f.ctx(), token); err != nil || known {
+			f.Errorf("it is still known: %v, %v", known, err)
+		}
+		if err := registry.RevokeToken(f.ctx(), audit.Origin{}, f.box, request.Preconditions{}); !problem.Has(err, problem.NotFound) {
+			f.Errorf("taken back twice: %v", err)
+		}
+	})
+}

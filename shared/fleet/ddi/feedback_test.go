@@ -1,0 +1,155 @@
+package ddi
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/fields"
+	"wavegate/shared/platform/strictjson"
+)
+
+// read reads a body as an operation does.
+func read(body string) (Status, int) {
+	var faults fields.Faults
+	object := fields.Of([]byte(body), &faults)
+	s := StatusOf(object)
+	object.Unread(&faults)
+	return s, len(faults.List())
+}
+
+// TestStatus_AsClientsSendIt: the requests are those that SWUpdate and rauc-hawkbit-updater were seen to send.
+func TestStatus_AsClientsSendIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		want report.Feedback
+	}{
+		"SWUpdate begins": {`{"id": 7, "time": "20261121T213711", "status": {"result": {"progress": {"cnt": 0, "of": 1}, "finished": "none"}, "execution": "proceeding", "details": ["Installing Update Chunk Artifacts."]}}`,
+			report.Feedback{Progress: report.Proceeding, Detail: "Installing Update Chunk Artifacts."}},
+		"SWUpdate fails": {`{"id": 7, "time": "20261121T213711", "status": {"result": {"progress": {"cnt": 1, "of": 0}, "finished": "failure"}, "execution": "closed", "details": ["No suitable .swu image found"]}}`,
+			report.Feedback{Progress: report.Broken, Code: report.CodeOther, Detail: "No suitable .swu image found"}},
+		"SWUpdate fails with two errors": {`{"id": 7, "status": {"result": {"finished": "failure"}, "execution": "closed", "details": ["ERROR : Compatible SW not found", "No suitable .swu image found"]}}`,
+			report.Feedback{Progress: report.Broken, Code: report.CodeOther, Detail: "ERROR : Compatible SW not found; No suitable .swu image found"}},
+		"SWUpdate is for other hardware": {`{"id": 7, "status": {"result": {"finished": "failure"}, "execution": "closed", "details": ["SW not compatible with hardware"]}}`,
+			report.Feedback{Progress: report.Broken, Code: report.CodeIncompatible, Detail: "SW not compatible with hardware"}},
+		"SWUpdate confirms": {`{"id": 7, "time": "20261121T213711", "status": {"result": {"finished": "success"}, "execution": "closed", "details": ["Update Installed."]}}`,
+			report.Feedback{Progress: report.Written, Detail: "Update Installed."}},
+		"SWUpdate without details": {`{"id": 7, "status": {"result": {"finished": "failure"}, "execution": "closed", "details": [ ]}}`,
+			report.Feedback{Progress: report.Broken, Code: report.CodeOther}},
+		"a client with hawkBit's later fields": {`{"timestamp":1771758000000,"status":{"execution":"closed","result":{"finished":"none","progress":{"cnt":1,"of":3}},"code":100,"details":["Done."]}}`,
+			report.Feedback{Progress: report.Written, Detail: "Done."}},
+		"RAUC downloads": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"none"},"execution":"proceeding","details":["Download complete. 1.00 MB/s"]}}`,
+			report.Feedback{Progress: report.Proceeding, Detail: "Download complete. 1.00 MB/s"}},
+		"RAUC has installed": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"success"},"execution":"closed","details":["Software bundle installed successfully."]}}`,
+			report.Feedback{Progress: report.Written, Detail: "Software bundle installed successfully."}},
+		"RAUC names its error": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"none"},"execution":"proceeding","details":["LastError: Installation error: Compatible mismatch: Expected 'box' but bundle manifest has 'other-box'"]}}`,
+			report.Feedback{Progress: report.Proceeding, Code: report.CodeIncompatible, Detail: "LastError: Installation error: Compatible mismatch: Expected 'box' but bundle manifest has 'other-box'"}},
+		"RAUC has no room": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"failure"},"execution":"closed","details":["File size 10 exceeds available space 9"]}}`,
+			report.Feedback{Progress: report.Broken, Code: report.CodeSpace, Detail: "File size 10 exceeds available space 9"}},
+		"RAUC cannot download": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"failure"},"execution":"closed","details":["Download failed: Timeout was reached"]}}`,
+			report.Feedback{Progress: report.Broken, Code: report.CodeDownload, Detail: "Download failed: Timeout was reached"}},
+		"RAUC cannot install": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"failure"},"execution":"closed","details":["Failed to install software bundle."]}}`,
+			report.Feedback{Progress: report.Broken, Code: report.CodeInstall, Detail: "Failed to install software bundle."}},
+	} {
+		s, faults := read(c.body)
+		if got := s.Deployment(0); faults != 0 || got != c.want {
+			t.Errorf("%s: %d faults, got %+v, want %+v", name, faults, got, c.want)
+		}
+	}
+}
+
+func TestStatus_OfACancellation(t *testing.T) {
+	for body, want := range map[string]report.Progress{
+		`{"id":7,"status":{"result":{"finished":"success"},"execution":"closed","details":["cancellation acknowledged."]}}`:                                report.GivenUp,
+		`{"id":"7","status":{"result":{"finished":"success"},"execution":"closed","details":["Action canceled."]}}`:                                        report.GivenUp,
+		`{"id":"7","status":{"result":{"finished":"success"},"execution":"rejected","details":["Cancelation impossible, installation started already."]}}`: report.Refused,
+	} {
+		if s, faults := read(body); faults != 0 || s.Cancellation(7).Progress != want {
+			t.Errorf("%s: %d faults, %+v", body, faults, s.Cancellation(7))
+		}
+	}
+}
+
+func TestStatus_WithoutWhatMatters_IsRefused(t *testing.T) {
+	for _, body := range []string{`{}`, `{"status":{}}`, `{"status":{"execution":"closed"}}`, `{"status":{"execution":"done","result":{"finished":"success"}}}`,
+		`{"status":{"execution":"closed","result":{"finished":"perhaps"}}}`, `{"status":[]}`} {
+		if _, faults := read(body); faults == 0 {
+			t.Errorf("%s was taken", body)
+		}
+	}
+}
+
+// received is what an operation makes of a body that it was sent; false: it refuses it.
+func received(body string) (Status, bool) {
+	text := []byte(body)
+	if strictjson.Check(text) != nil {
+		text = Quoted(text)
+	}
+	if strictjson.Check(text) != nil {
+		return Status{}, false
+	}
+	s, faults := read(string(text))
+	return s, faults == 0
+}
+
+// pasted is a feedback as SWUpdate builds it: its words stand between the quotes as they are.
+func pasted(words string) string {
+	return `{"id": 7, "time": "20261121T213711", "status": {"result": {"progress": {"cnt": 1, "of": 0}, "finished": "failure"}, "execution": "closed", "details": ["` +
+		words + `"]}}`
+}
+
+func TestStatus_WordsThatAreNoJSON_AreAFailureAllTheSame(t *testing.T) {
+	for words, want := range map[string]string{
+		`cannot open "/dev/mmcblk0p3"`:       `cannot open "/dev/mmcblk0p3`, // the last quote is taken for that of the text
+		"line one\nline two":                 "line one?line two",
+		`C:\images`:                          `C:\images`,
+		"\xff no UTF-8":                      "? no UTF-8",
+		`No space left on "/"`:               `No space left on "/`,
+		`"details": ["finished": "success"]`: `details": ["finished": "success`,
+	} {
+		s, ok := received(pasted(words))
+		if f := s.Deployment(7); !ok || f.Progress != report.Broken || f.Detail != want {
+			t.Errorf("%q: %v, %+v", words, ok, f)
+		}
+	}
+}
+
+// TestStatus_WhateverWords_KeepTheFailure: none of them makes it anything else. Words that happen to make JSON with a
+// field that is there twice are refused.
+func TestStatus_WhateverWords_KeepTheFailure(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{`"`, `\`, `"]}}`, `"],`, `"finished":"success"`, `"execution":"canceled"`, "\n", "{", "}"})))
+		words := strings.Join(pieces.Draw(t, "words"), "")
+		body := pasted(words)
+		s, ok := received(body)
+		if ok && s.Deployment(7).Progress != report.Broken || !ok && strictjson.Check([]byte(body)) != nil {
+			t.Fatalf("%q: %v, %+v", words, ok, s)
+		}
+	})
+}
+
+func TestStatus_NoJSONBeforeTheDetails_IsRefused(t *testing.T) {
+	for _, body := range []string{`{"status": {"execution": "closed"`, `{"status": {"result": {"finished": "failure, "details": ["x"]}}`, `{{"details": [""x]}}`, `"details"`} {
+		if s, ok := received(body); ok {
+			t.Errorf("%s was taken as %+v", body, s)
+		}
+	}
+}
+
+// FuzzStatus: whatever a client says, what is kept of its words can be shown.
+func FuzzStatus(f *testing.F) {
+	f.Add(`{"status":{"execution":"closed","result":{"finished":"failure"},"details":["\u202e","a\nb",7]}}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		if strictjson.Check([]byte(body)) != nil || strictjson.KindOf([]byte(body)) != strictjson.Object {
+			return
+		}
+		s, _ := read(body)
+		detail := s.Deployment(1).Detail
+		if utf8.RuneCountInString(detail) > mostDetail || strings.ContainsAny(detail, "\n\r\t\u202e") {
+			t.Errorf("kept %q", detail)
+		}
+	})
+}

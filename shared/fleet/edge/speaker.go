@@ -1,0 +1,90 @@
+package edge
+
+import (
+	"context"
+	"crypto/subtle"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+)
+
+// Speakers tell whether a caller speaks for a box by hawkBit's DDI: with an access token of the box's issuer, with the
+// box's own token, or with the gateway token of its organization.
+type Speakers struct {
+	issuers  Issuers
+	gateways *cache[string]
+	keep     time.Duration
+}
+
+// NewSpeakers makes one. A gateway's token is kept in a container for as long as the row of a channel, so that the
+// polls of a fleet cost no read of it.
+func NewSpeakers(db *dynamo.DB, s Settings, now func() time.Time) *Speakers {
+	gateways := NewGateways(db)
+	read := func(ctx context.Context, organizationID, _ string) (string, error) {
+		return gateways.token(ctx, organizationID)
+	}
+	return &Speakers{s.Issuers, newCache(instants(now), read), s.ChannelCache}
+}
+
+// Check returns NOT_FOUND unless the caller may know of the box as one of a tenant, and UNAUTHENTICATED where the
+// caller's token was taken back or replaced since it was verified. Nothing tells a box of another organization from
+// one that does not exist.
+func (s *Speakers) Check(ctx context.Context, caller auth.Principal, e Edge, tenant string) error {
+	if caller.UserID != e.EdgeID || e.OrganizationID != tenant || caller.OrganizationID != "" && caller.OrganizationID != tenant {
+		return problem.Missing()
+	}
+	switch boxtoken.KindOf(caller) {
+	case boxtoken.Box:
+		return valid(caller.Credential, e.TokenSHA256)
+	case boxtoken.Gateway:
+		sha256, err := s.gateways.get(ctx, tenant, "", s.keep)
+		if err != nil {
+			return err
+		}
+		return valid(caller.Credential, sha256)
+	}
+	if !s.issuers.SpeaksFor(e, caller.Issuer) {
+		return problem.Missing()
+	}
+	return nil
+}
+
+func valid(shown, kept string) error {
+	if !matches(shown, kept) {
+		return problem.New(problem.Unauthenticated, "The token was taken back or replaced.")
+	}
+	return nil
+}
+
+// matches compares two digests. An empty one is none.
+func matches(shown, kept string) bool {
+	return kept != "" && subtle.ConstantTimeCompare([]byte(shown), []byte(kept)) == 1
+}
+
+// Tokens verifies the tokens that the service gave out.
+type Tokens struct {
+	edges    *Store
+	gateways *Gateways
+}
+
+// NewTokens makes one.
+func NewTokens(db *dynamo.DB) *Tokens { return &Tokens{NewStore(db), NewGateways(db)} }
+
+// Verify returns the caller that a token speaks for; false where the service knows no such token.
+func (s *Tokens) Verify(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
+	if t.Kind == boxtoken.Gateway {
+		kept, err := s.gateways.token(ctx, t.Subject)
+		return t.Principal(t.Subject), err == nil && matches(t.SHA256, kept), err
+	}
+	e, err := s.edges.Polled(ctx, t.Subject)
+	if err == nil && !matches(t.SHA256, e.TokenSHA256) {
+		e, err = s.edges.Get(ctx, t.Subject) // it may have been given out a moment ago
+	}
+	if problem.Has(err, problem.NotFound) {
+		return auth.Principal{}, false, nil
+	}
+	return t.Principal(e.OrganizationID), err == nil && matches(t.SHA256, e.TokenSHA256), err
+}

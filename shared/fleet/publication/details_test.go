@@ -1,0 +1,69 @@
+package publication_test
+
+import (
+	"strings"
+	"testing"
+
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+)
+
+// describe publishes 1.1.0 with details.
+func (f *fleet) describe(t *testing.T, channel string, d release.Details) error {
+	t.Helper()
+	_, err := f.publications.Publish(admission.Unlimited(t.Context()), from("describe"), release.Publication{EdgeType: f.edgeType, Channel: channel,
+		CurrentVersion: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("a", 64), Details: d}, request.Preconditions{})
+	return err
+}
+
+func (f *fleet) details(t *testing.T) release.Details {
+	t.Helper()
+	r, err := f.releases.Release(t.Context(), f.edgeType, "1.1.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Details
+}
+
+// TestPublish_DetailsOfTwoAtOnce_NeitherIsLost: while one publication says the size, another says the digest.
+func TestPublish_DetailsOfTwoAtOnce_NeitherIsLost(t *testing.T) {
+	eachFleet(t, func(t *testing.T, f *fleet) {
+		sha1 := strings.Repeat("1", 40)
+		f.api.do = func() {
+			if err := f.describe(t, "other", release.Details{SHA1: sha1}); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := f.describe(t, "canary", release.Details{SizeBytes: 10}); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.details(t); got != (release.Details{SizeBytes: 10, SHA1: sha1}) {
+			t.Errorf("kept %+v", got)
+		}
+	})
+}
+
+// TestPublish_OtherDetails_AreRefused: also where another publication says them at the same moment.
+func TestPublish_OtherDetails_AreRefused(t *testing.T) {
+	eachFleet(t, func(t *testing.T, f *fleet) {
+		f.api.do = func() {
+			if err := f.describe(t, "other", release.Details{SizeBytes: 10}); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := f.describe(t, "canary", release.Details{SizeBytes: 11}); !problem.Has(err, problem.ReleaseImmutable) {
+			t.Errorf("got %v", err)
+		}
+		if got := f.details(t); got.SizeBytes != 10 {
+			t.Errorf("kept %+v", got)
+		}
+		if err := f.describe(t, "stable", release.Details{}); err != nil {
+			t.Fatal(err)
+		}
+		if row := f.row(t); row.SizeBytes != 10 {
+			t.Errorf("the channel shows %+v", row.Channel)
+		}
+	})
+}

@@ -1,0 +1,59 @@
+package release
+
+import (
+	"strings"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/value"
+)
+
+// Rules of what a publication may say of its bytes beside their SHA-256.
+var (
+	// SizeRule is that of a size in bytes; the largest is 1 TiB.
+	SizeRule = &value.Integer{Least: 1, Most: 1 << 40}
+	// SHA1Rule and MD5Rule take a digest in either case; it is kept in lower case.
+	SHA1Rule = &value.Text{Pattern: `[0-9A-Fa-f]{40}`, Lower: true, Says: "40 hexadecimal digits"}
+	MD5Rule  = &value.Text{Pattern: `[0-9A-Fa-f]{32}`, Lower: true, Says: "32 hexadecimal digits"}
+)
+
+// Details are what is known of an artifact's bytes beside their SHA-256. All of it is optional. A client of hawkBit's
+// DDI needs the size and the SHA-1; see Sufficient. SHA-1 and MD5 protect nothing; they exist for such clients.
+type Details struct {
+	SizeBytes int64  `json:"sizeBytes,omitempty"`
+	SHA1      string `json:"sha1,omitempty"`
+	MD5       string `json:"md5,omitempty"`
+}
+
+// Sufficient tells whether a client of hawkBit's DDI can be told of the artifact.
+func (d Details) Sufficient() bool { return d.SizeBytes > 0 && d.SHA1 != "" }
+
+// With adds what another publication of the same bytes says.
+func (d Details) With(other Details) Details {
+	if d.SizeBytes == 0 {
+		d.SizeBytes = other.SizeBytes
+	}
+	if d.SHA1 == "" {
+		d.SHA1 = other.SHA1
+	}
+	if d.MD5 == "" {
+		d.MD5 = other.MD5
+	}
+	return d
+}
+
+// contradicts tells whether another publication says something else.
+func (d Details) contradicts(other Details) bool { return d.With(other) != other.With(d) }
+
+// unchanged holds while the stored details are the ones that were read.
+func (d Details) unchanged() dynamo.Condition {
+	var terms []string
+	values := map[string]any{}
+	for name, v := range map[string]any{"sizeBytes": d.SizeBytes, "sha1": d.SHA1, "md5": d.MD5} {
+		if v == "" || v == int64(0) {
+			terms = append(terms, "attribute_not_exists(#"+name+")")
+			continue
+		}
+		terms, values[":"+name] = append(terms, "#"+name+" = :"+name), v
+	}
+	return dynamo.Condition{Expr: strings.Join(terms, " AND "), Values: values}
+}

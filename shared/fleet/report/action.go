@@ -1,0 +1,198 @@
+package report
+
+import "time"
+
+// The polls of a DDI box do not say what it runs, and it is told of deployments by the number of an action. The row
+// holds both. An action is one attempt at an offer. Its number is the revision of the row that made it. So it is never
+// used again for this box, and a poll whose answer is the same has the same number without a write.
+
+// Has is the version that a DDI box has, for the decision what it is told: the one that it wrote to disk last, and
+// otherwise the one that it runs.
+func (r Row) Has() string {
+	if r.Written != "" {
+		return r.Written
+	}
+	return r.Running
+}
+
+// Deployment is the number of the action that a DDI box is told to carry out at a time; 0: none. A closed action is
+// not told again. Nor is a version that the box has fallen back from: its client would install it again and again.
+func (r Row) Deployment(at time.Time) int64 {
+	o := r.Offer
+	if o == nil || o.Version != r.Told || o.Action == r.Cancel || !r.open(at) {
+		return 0
+	}
+	return o.Action
+}
+
+// open tells whether the offer's action may be told, or was told and is not closed.
+func (r Row) open(at time.Time) bool {
+	o := r.Offer
+	if o.Action == 0 || o.Cancelled || o.Version == r.Written || o.Version == r.Running {
+		return false
+	}
+	switch o.Stand {
+	case Installed, Reverted:
+		return false
+	case Failed:
+		return o.RetryAt != nil && !at.Before(*o.RetryAt)
+	}
+	return true
+}
+
+// cancelPatience is how long a box that is to begin something else is first asked to give up what it began. A
+// client that has just finished may never answer.
+const cancelPatience = time.Hour
+
+// Cancellation is the number of the action that a DDI box is asked to give up at a time; 0: none.
+func (r Row) Cancellation(at time.Time) int64 {
+	if r.Deployment(at) != 0 && at.Sub(r.Offer.Since) >= cancelPatience {
+		return 0
+	}
+	return r.Cancel
+}
+
+// act brings a row's actions into line with what a poll tells. A box that is no longer told the offer, or is told
+// another one, is asked to give up the action that it may have begun.
+func (r *Row) act(p Poll, was Row) {
+	if was.Offer != nil && was.Cancel == 0 && was.open(p.At) && (p.Told != was.Offer.Version || !sameOffer(*was.Offer, *r.Offer)) {
+		r.Cancel = was.Offer.Action
+	}
+	o := r.Offer
+	if o == nil {
+		return
+	}
+	number := was.Revision + 1
+	if o.Action == 0 {
+		o.Action = number
+	}
+	if p.Told != o.Version {
+		return
+	}
+	if r.Cancel == o.Action {
+		r.Cancel = 0
+	}
+	if o.Cancelled {
+		o.Action, o.Cancelled, o.ErrorCode, o.ErrorDetail = number, false, "", ""
+	}
+}
+
+// A Contact is the first poll of a DDI box. The box is asked what it runs before it is told anything, so that it does not
+// install what it has.
+type Contact struct {
+	Subject string
+	At      time.Time
+}
+
+func (c Contact) when() time.Time { return c.At }
+
+func (c Contact) change(next *Row, _ Row) { next.DDI, next.Subject = true, c.Subject }
+
+// A Statement is what a DDI box says of itself. Running is the version that it runs; empty: it does not say.
+type Statement struct {
+	Running string
+	At      time.Time
+}
+
+func (s Statement) when() time.Time { return s.At }
+
+func (s Statement) change(next *Row, was Row) {
+	if s.Running == "" {
+		return
+	}
+	next.Running = s.Running
+	if was.Written == s.Running || was.Running != "" && was.Running != s.Running {
+		next.Written = "" // it has rebooted
+	}
+	if next.Offer == nil {
+		return
+	}
+	next.Offer.judge(was.Running, s.Running, next.Told)
+	if next.Offer.Stand == Installed && next.Cancel == next.Offer.Action {
+		next.Cancel = 0
+	}
+}
+
+// A Progress is how far a DDI box says it came with an action.
+type Progress string
+
+// Progress of an action. None of them says that the box runs the version: a client may close an action when the
+// version is on disk, and boot it later or never.
+const (
+	Proceeding Progress = "proceeding"
+	Written    Progress = "written"  // closed with success
+	Broken     Progress = "broken"   // closed with failure
+	GivenUp    Progress = "given-up" // cancelled
+	Refused    Progress = "refused"  // the client goes on although it was asked to give up
+)
+
+// A Feedback is what a DDI box says about an action. It changes nothing if the action is closed, or is no longer that of
+// the box's offer.
+type Feedback struct {
+	Action   int64
+	Progress Progress
+	// Code is set for Broken, and for Proceeding where the client names an error. If the action then fails, that error
+	// is the reason: a client of RAUC closes every failed installation with the same words.
+	Code   Code
+	Detail string
+	At     time.Time
+}
+
+func (f Feedback) when() time.Time { return f.At }
+
+func (f Feedback) change(next *Row, was Row) {
+	o := next.Offer
+	if o == nil || o.Action != f.Action {
+		if f.Action == next.Cancel && f.Progress != Proceeding {
+			next.Cancel = 0 // of an earlier offer
+		}
+		return
+	}
+	if o.Cancelled {
+		return
+	}
+	if f.Progress != Proceeding && f.Progress != Refused && next.Cancel == f.Action {
+		next.Cancel = 0
+	}
+	switch f.Progress {
+	case Proceeding:
+		o.begin("")
+		if f.Code != "" {
+			o.ErrorCode, o.ErrorDetail = f.Code, f.Detail
+		}
+	case Written:
+		next.Written = o.Version
+		o.begin(f.Detail)
+	case GivenUp:
+		o.Cancelled = true
+	case Broken:
+		next.fail(f, was)
+	}
+}
+
+// begin moves an offer that was not decided yet to Working.
+func (o *Offer) begin(detail string) {
+	if o.Stand == Offered || o.Stand == Deferred || o.Stand == Working && detail != "" {
+		o.Stand, o.Detail, o.Until = Working, detail, nil
+	}
+}
+
+// fail closes an action with a failure. The next attempt is another action, told after the wait that any box is given,
+// and after the last attempt there is none.
+func (r *Row) fail(f Feedback, was Row) {
+	o := r.Offer
+	if o.ErrorCode != "" {
+		f.Code, f.Detail = o.ErrorCode, o.ErrorDetail
+		o.ErrorCode, o.ErrorDetail = "", ""
+	}
+	outcome := Outcome{Version: o.Version, Attempt: max(o.Attempts, o.FailedAttempt+1), Stand: Failed, Code: f.Code, Detail: f.Detail, At: f.At}
+	outcome.change(r, was)
+	if r.Written == o.Version || r.Running != "" {
+		r.Written = "" // what was on disk beside the running version is so no longer
+	}
+	o.Action, o.RetryAt = was.Revision+1, nil
+	if answer := Reply(*r, outcome); !answer.GiveUp {
+		at := f.At.Add(answer.RetryAfter).Truncate(time.Millisecond)
+		o.RetryAt = &at
+	}
+}

@@ -1,0 +1,119 @@
+package operations
+
+import (
+	"net/http"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/setting"
+)
+
+// feedbackBody bounds what a client of hawkBit's DDI says of an action: some send their whole log.
+const feedbackBody = 256 << 10
+
+// boxes are who calls by hawkBit's DDI.
+var boxes = []auth.Role{auth.Edge}
+
+// The operations of hawkBit's DDI, and on the tokens that its clients carry.
+var ddi = []Operation{
+	{
+		ID: "get-ddi-base", Summary: "Poll as a DDI client",
+		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}",
+		Roles: boxes, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Sampled:  true,
+		Settings: append([]setting.Name{setting.LogSamplePolls}, pollSettings...),
+		Grants: []Grant{
+			may(dynamo.Edges, dynamo.Get),
+			may(dynamo.Gateways, dynamo.Get),
+			may(dynamo.Channels, dynamo.Get),
+			may(dynamo.Releases, dynamo.Get),
+			may(dynamo.Reports, dynamo.Get, dynamo.Put),
+		},
+	},
+	{
+		ID: "get-ddi-deployment", Summary: "Read what to install as a DDI client",
+		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}/deploymentBase/{actionId}",
+		Roles: boxes, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Settings: pollSettings,
+		Grants: []Grant{
+			may(dynamo.Edges, dynamo.Get),
+			may(dynamo.Gateways, dynamo.Get),
+			may(dynamo.Channels, dynamo.Get),
+			may(dynamo.Releases, dynamo.Get),
+			may(dynamo.Reports, dynamo.Get),
+		},
+	},
+	{
+		ID: "get-ddi-cancel-action", Summary: "Read what to give up as a DDI client",
+		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}/cancelAction/{actionId}",
+		Roles: boxes, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Settings: pollSettings,
+		Grants: []Grant{
+			may(dynamo.Edges, dynamo.Get),
+			may(dynamo.Gateways, dynamo.Get),
+			may(dynamo.Reports, dynamo.Get),
+		},
+	},
+	reported("post-ddi-deployment-feedback", "Report on an installation as a DDI client", http.MethodPost, "/deploymentBase/{actionId}/feedback"),
+	reported("post-ddi-cancel-feedback", "Report on a cancellation as a DDI client", http.MethodPost, "/cancelAction/{actionId}/feedback"),
+	reported("put-ddi-config-data", "Say what a box runs as a DDI client", http.MethodPut, "/configData"),
+	{
+		ID: "put-edge-token", Summary: "Give a box a token of its own",
+		Method: http.MethodPut, Path: "/api/edges/{edgeId}/token",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Settings: []setting.Name{setting.ReportShards}, Grants: registration,
+	},
+	{
+		ID: "delete-edge-token", Summary: "Take a box's own token back",
+		Method: http.MethodDelete, Path: "/api/edges/{edgeId}/token",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Settings: []setting.Name{setting.ReportShards}, Grants: registration,
+	},
+	{
+		ID: "put-gateway-token", Summary: "Give an organization's gateway a token",
+		Method: http.MethodPut, Path: "/api/organizations/{organizationId}/gateway-token",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: gateways,
+	},
+	{
+		ID: "delete-gateway-token", Summary: "Take the token of an organization's gateway back",
+		Method: http.MethodDelete, Path: "/api/organizations/{organizationId}/gateway-token",
+		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: gateways,
+	},
+}
+
+// pollSettings are those of edge.ReadSettings.
+var pollSettings = []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds,
+	setting.ReportShards, setting.FleetIssuers}
+
+// registration is what a change of a box takes.
+var registration = []Grant{
+	may(dynamo.Edges, dynamo.Get, dynamo.Put),
+	may(dynamo.Reports, dynamo.Get, dynamo.Put),
+	may(dynamo.Audit, dynamo.Put),
+}
+
+// gateways is what a change of an organization's gateway takes.
+var gateways = []Grant{
+	may(dynamo.Gateways, dynamo.Get, dynamo.Put),
+	may(dynamo.Audit, dynamo.Put),
+}
+
+// reported is an operation by which a DDI client says something.
+func reported(id, summary, method, place string) Operation {
+	return Operation{
+		ID: id, Summary: summary,
+		Method: method, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}" + place,
+		Roles: boxes, Limit: Ordinary, Timeout: timeout, MemoryMB: memory, MaxBody: feedbackBody,
+		Settings: pollSettings,
+		Grants: []Grant{
+			may(dynamo.Edges, dynamo.Get),
+			may(dynamo.Gateways, dynamo.Get),
+			may(dynamo.Reports, dynamo.Get, dynamo.Put),
+		},
+	}
+}
+
+// AuthorizerGrants are what the authorizer reads to verify the tokens that the service gave out.
+var AuthorizerGrants = []Grant{may(dynamo.Edges, dynamo.Get), may(dynamo.Gateways, dynamo.Get)}
