@@ -102,7 +102,7 @@ func TestParseIssuers_BadSetting_IsRefusedByName(t *testing.T) {
 		"grants nothing":                           {of(with("grants", []string{})), "AUTH_ISSUERS[0].grants: must be a list of at least one role"},
 		"grants a role that is none":               {of(with("grants", []string{"root"})), `AUTH_ISSUERS[0].grants: there is no role "root"`},
 		"grants the placeholder":                   {of(with("grants", []string{"(member)"})), `AUTH_ISSUERS[0].grants: there is no role "(member)"`},
-		"grants a role twice":                      {of(with("grants", []string{"platform_owner", "platform_owner"})), "AUTH_ISSUERS[0].grants: platform_owner stands there twice"},
+		"grants a role twice":                      {of(with("grants", []string{"platform_owner", "platform_owner"})), "AUTH_ISSUERS[0].grants: platform_owner is listed twice"},
 		"grants edge and another":                  {of(with("grants", []string{"edge", "platform_owner"})), "AUTH_ISSUERS[0].grants: an issuer that grants edge may grant nothing else"},
 		"fleet and people share a key":             {tokentest.JSON([]any{good(), fleet(func(m map[string]any) { m["jwks"] = good()["jwks"] })}), "AUTH_ISSUERS[1]: only one of them grants edge, and it has a key in common with AUTH_ISSUERS[0]"},
 		"fleet and people share a host":            {tokentest.JSON([]any{remote("https://a.example/keys"), fleet(func(m map[string]any) { delete(m, "jwks"); m["jwksUrl"] = "https://a.example/keys" })}), "AUTH_ISSUERS[1]: only one of them grants edge, and it has a key in common with AUTH_ISSUERS[0]"},
