@@ -21,7 +21,7 @@ var (
 	// LimitRule checks a limit; 0 allows no request.
 	LimitRule = &value.Integer{Least: 0, Most: Highest}
 	// ReasonRule checks the reason for an override.
-	ReasonRule = &value.Text{Min: 1, Max: 500, Trim: true, Check: value.Visible, Says: "1 to 500 characters without control characters and characters that nobody sees"}
+	ReasonRule = &value.Text{Min: 1, Max: 500, Trim: true, Check: value.Visible, Says: "1 to 500 characters without control characters and invisible characters"}
 )
 
 // ReadTarget reads the path parameters kind and id and, for a user, the query parameter issuer.
