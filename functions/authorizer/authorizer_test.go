@@ -23,7 +23,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const arn = "arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/prod/PUT/api/ota/release-channels/gateway-x/stable"
 
-// A harness is an authorizer with what it logs and counts.
+// A harness is an authorizer with its log and metrics.
 type harness struct {
 	*authorizer
 	log, metrics bytes.Buffer
@@ -47,7 +47,7 @@ func gaveNone(context.Context, boxtoken.Token) (auth.Principal, bool, error) {
 
 func atNoon() time.Time { return noon }
 
-// outcome is the one log line's account of the one call.
+// outcome is the class in the log line of the one call.
 func (h *harness) outcome(t *testing.T) token.Class {
 	t.Helper()
 	var line struct {
@@ -59,7 +59,7 @@ func (h *harness) outcome(t *testing.T) token.Class {
 	return line.Outcome
 }
 
-// reasons lists the reasons of the refusals that were counted.
+// reasons lists the reasons in the metrics of refusals.
 func (h *harness) reasons(t *testing.T) []string {
 	t.Helper()
 	var reasons []string
@@ -82,7 +82,7 @@ func withToken(raw string) request {
 	return request{MethodArn: arn, MultiValueHeaders: map[string][]string{"Authorization": {"Bearer " + raw}}}
 }
 
-// denial is the only way in which the authorizer denies, byte for byte.
+// denial is the only answer that denies, byte for byte.
 const denial = `{"principalId":"nobody","policyDocument":{"Version":"2012-10-17","Statement":[` +
 	`{"Action":["execute-api:Invoke"],"Effect":"Deny","Resource":["*"]}]}}`
 
@@ -178,8 +178,9 @@ func TestAuthorize_Principal_ArrivesAsItWasFound(t *testing.T) {
 	}
 }
 
-// One subtest per attack and scheme, by its name: the answer is one of the two refusals, the same for all, so
-// nothing of the cause shows in it; the class stands in the log and the metric; the token nowhere.
+// Each attack has a subtest for each scheme. The answer is one of the two refusals, which are the same for all
+// attacks, so they do not show the cause. The log and the metric have the class, and nothing
+// contains the token.
 func TestAuthorize_Attack_IsRefusedAlike(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	for _, scheme := range []string{"Bearer ", "TargetToken "} {
@@ -310,7 +311,8 @@ func TestAuthorize_Panic_IsUnauthorizedAndAnError(t *testing.T) {
 	}
 }
 
-// The sample events are what API Gateway sends; each has its answer here, and each answer its file.
+// The sample events are what API Gateway sends. Each has an expected answer here, and each
+// answer has its file.
 func TestAuthorize_SampleEvents(t *testing.T) {
 	issuers, err := devissuer.Load(t.TempDir())
 	if err != nil {
@@ -338,7 +340,7 @@ func TestAuthorize_SampleEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, ok := cases[name]
 			if !ok {
-				t.Fatal("no answer is known for this file")
+				t.Fatal("no expected answer for this file")
 			}
 			text, err := os.ReadFile(file)
 			if err != nil {

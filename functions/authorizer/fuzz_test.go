@@ -8,7 +8,7 @@ import (
 	"wavegate/shared/access/token/tokentest"
 )
 
-// Whatever an event holds, the answer is Deny or Unauthorized, and no code of ours panics.
+// For any event without a valid token, the answer is Deny or Unauthorized, and nothing panics.
 func FuzzAuthorize(f *testing.F) {
 	w := tokentest.NewWorld(noon)
 	f.Add(`{"methodArn":"` + arn + `","multiValueHeaders":{"Authorization":["Bearer a.b.c"]}}`)
@@ -20,7 +20,7 @@ func FuzzAuthorize(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var event request
 		if json.Unmarshal([]byte(text), &event) != nil {
-			return // the runtime refuses it before it comes to us
+			return // the runtime refuses it before the function sees it
 		}
 		h := newHarness(t, w.Setting, atNoon)
 		answer, err := h.authorize(t.Context(), event)

@@ -14,10 +14,10 @@ import (
 	"wavegate/shared/platform/telemetry"
 )
 
-// operation is what the authorizer calls itself in logs and metrics.
+// operation is the authorizer's name in logs and metrics.
 const operation = "authorizer"
 
-// What a verdict says beside the classes of package token.
+// These classes of a verdict add to those of package token.
 const (
 	accepted token.Class = "accepted"
 	noToken  token.Class = "no-token" // not exactly one Authorization header with one token of a known scheme
@@ -28,13 +28,13 @@ const (
 	fault    token.Class = "fault"    // a fault of ours
 )
 
-// A verdict is what was found about one call.
+// A verdict is the result for one call.
 type verdict struct {
 	class         token.Class
 	mayBecomeGood bool
 	principal     auth.Principal
-	resource      string // all methods and paths of the stage that was called
-	issuer        string // empty if not one of ours
+	resource      string // all methods and paths of the called stage
+	issuer        string // empty if it is not in the settings
 	cause         error  // for the log
 }
 
@@ -84,7 +84,7 @@ func (a *authorizer) judgeJWT(ctx context.Context, raw string) verdict {
 	return verdict{class: accepted, principal: p, issuer: p.Issuer}
 }
 
-// wholeAPI gives the resource of all methods and paths of the stage that a method's ARN lies in,
+// wholeAPI returns the resource of all methods and paths of a stage, from a method's ARN,
 // arn:aws:execute-api:region:account:api/stage/METHOD/path.
 func wholeAPI(methodARN string) (string, bool) {
 	parts := strings.SplitN(methodARN, "/", 3)
@@ -129,8 +129,9 @@ func credentials(event request) (scheme, raw string, ok bool) {
 	return scheme, raw, true
 }
 
-// report writes the call's log line and, for a refusal, its metric. The cause stands in the log and
-// nowhere else; the token does not even stand there. A refusal is the caller's affair and no error.
+// report writes the call's log line and, for a refusal, its metric. Only the log contains the
+// cause, and nothing contains the token. A refusal is the caller's fault, so it is not logged as
+// an error.
 func (a *authorizer) report(ctx context.Context, event request, v verdict, took time.Duration) {
 	attributes := []slog.Attr{
 		slog.String("operation", operation),

@@ -1,5 +1,5 @@
-// Command authorizer is the REQUEST authorizer of the REST API: it turns the access token of a call
-// into a principal. It authenticates and nothing more; each operation checks its own roles.
+// Command authorizer is the REQUEST authorizer of the REST API. It turns the access token of a
+// call into a principal. It only authenticates; each operation checks its own roles.
 package main
 
 import (
@@ -48,7 +48,7 @@ func newAuthorizer(issuers []token.Issuer, tokens knows, now func() time.Time, l
 }
 
 // errUnauthorized is the one error that API Gateway answers with 401. It is not cached.
-var errUnauthorized = errors.New("Unauthorized") // API Gateway knows it by this text.
+var errUnauthorized = errors.New("Unauthorized") // API Gateway recognises it by this text
 
 type (
 	request  = events.APIGatewayCustomAuthorizerRequestTypeRequest
@@ -82,8 +82,8 @@ func (a *authorizer) authorize(ctx context.Context, event request) (answer respo
 	}
 }
 
-// policy makes an answer. Its resource is the whole API, and never only the method that was called,
-// since API Gateway uses a kept answer for every method.
+// policy makes an answer. Its resource is the whole API and not only the called method, because
+// API Gateway uses a cached answer for every method.
 func policy(effect, resource, principal string, values map[string]any) response {
 	return response{
 		PrincipalID: principal,

@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/access/token"
 )
 
-// TestMain lets a test run this very program as the function.
+// TestMain lets a test run this test binary as the function.
 func TestMain(m *testing.M) {
 	if os.Getenv("RUN_AS_AUTHORIZER") != "" {
 		main()
@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A bad setting must be found when the function starts, which fails a deployment's first call, and
-// not by a caller later on.
+// A bad setting must fail the start of the function, so that the first call of a deployment
+// finds it.
 func TestMain_BadSetting_DoesNotStart(t *testing.T) {
 	for setting, want := range map[string]string{
 		"":     "AUTH_ISSUERS: must be a JSON list",

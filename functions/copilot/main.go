@@ -1,4 +1,4 @@
-// Command copilot forwards a call to the assistant and answers with what it answers.
+// Command copilot forwards a call to the assistant and returns its answer.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command create-production-method creates a production method (recipe) for a product of a factory:
-// 201 with its Location.
+// Command create-production-method creates a production method for a product of a factory. It
+// answers 201 with the Location.
 package main
 
 import (

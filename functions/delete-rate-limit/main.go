@@ -1,5 +1,5 @@
-// Command delete-rate-limit takes the fair-use limits of a user or an organization back: 204, and the
-// defaults apply from the next call on; 404 where they applied already.
+// Command delete-rate-limit removes the override of a user or an organization. It answers 204, and
+// the default limits apply from the next call on. It answers 404 if there is no override.
 package main
 
 import (
@@ -13,14 +13,14 @@ import (
 func main() { function.Run("delete-rate-limit", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	overrides := ratelimit.NewOverrides(env.DB)
+	overrides := ratelimit.NewOverrideStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		holder := ratelimit.HolderOf(c.Input, c.Caller.Issuer)
+		target := ratelimit.ReadTarget(c.Input, c.Caller.Issuer)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		err := overrides.Delete(c.Context(), c.Origin(), holder, when)
+		err := overrides.Delete(c.Context(), c.Origin(), target, when)
 		return lambdahttp.Empty(http.StatusNoContent), err
 	}
 }

@@ -1,5 +1,5 @@
-// Command get-factory answers with a factory of the caller's organization, or with any for a platform
-// owner.
+// Command get-factory returns a factory of the caller's organization. A platform owner may read
+// any factory.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Command get-machine-methods answers the poll of a machine's controller: which versions of methods hold
-// on the machine, what follows, and what was withdrawn. method.Polls says what a poll costs.
+// Command get-machine-methods answers the poll of a machine's controller: which versions of
+// methods hold on the machine, which follow, and which were withdrawn. method.Polls says what a
+// poll costs.
 package main
 
 import (

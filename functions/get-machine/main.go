@@ -1,4 +1,4 @@
-// Command get-machine answers with a machine of a factory that the caller may know of.
+// Command get-machine returns a machine of a factory that the caller may read.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// Command get-method-changes answers with what changed from the content of one version to that of another.
+// Command get-method-changes lists the changes from the content of one version to that of
+// another.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command get-method-content answers with the content of a version, byte for byte as its hash has it. A
-// box reads what is on trial or released in the factory where it stands.
+// Command get-method-content returns the exact bytes of a version's content. A box may read
+// versions on trial or released in its own factory.
 package main
 
 import (

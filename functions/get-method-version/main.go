@@ -1,5 +1,5 @@
-// Command get-method-version answers with a version of a production method: its status, who worked on it
-// and who signed.
+// Command get-method-version returns a version of a production method: its status, who worked on
+// it and who signed.
 package main
 
 import (

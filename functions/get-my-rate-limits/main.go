@@ -1,5 +1,5 @@
 // Command get-my-rate-limits answers with the caller's own fair-use limits and what is left of them.
-// It counts like any call, once, and what it shows includes itself.
+// The call itself counts once, like any call, and the answer includes it.
 package main
 
 import (
@@ -15,10 +15,10 @@ import (
 func main() { function.Run("get-my-rate-limits", wire) }
 
 type limits struct {
-	Issuer         string               `json:"issuer"`
-	UserID         string               `json:"userId"`
-	OrganizationID string               `json:"organizationId,omitempty"`
-	Limits         []ratelimit.Standing `json:"limits"`
+	Issuer         string                 `json:"issuer"`
+	UserID         string                 `json:"userId"`
+	OrganizationID string                 `json:"organizationId,omitempty"`
+	Limits         []ratelimit.LimitUsage `json:"limits"`
 }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
@@ -27,15 +27,15 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		// Unlike other reads, this one looks at what the limiter writes.
+		// Unlike other reads, this one depends on what the limiter writes, so it waits for it.
 		if err := admission.Wait(c.Context()); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		standings, err := ratelimit.Standings(c.Context(), env.API, settings.Limits, env.Now(), ratelimit.Caller{
+		usages, err := ratelimit.ReadUsage(c.Context(), env.API, settings.Limits, env.Now(), ratelimit.Caller{
 			User: c.Caller.User(), Organization: c.Caller.OrganizationID, Box: c.Caller.Has(auth.Edge),
 		})
 		return lambdahttp.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}}, Body: limits{
-			c.Caller.Issuer, c.Caller.UserID, c.Caller.OrganizationID, standings,
+			c.Caller.Issuer, c.Caller.UserID, c.Caller.OrganizationID, usages,
 		}}, err
 	}
 }

@@ -1,5 +1,5 @@
-// Command get-production-method answers with a production method of a factory that the caller may
-// know of.
+// Command get-production-method returns a production method of a factory that the caller may
+// read.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command get-rate-limit answers with the fair-use limits that were arranged for a user or an
-// organization; 404 where the defaults apply.
+// Command get-rate-limit answers with the override of a user or an organization, or 404 if the
+// default limits apply.
 package main
 
 import (
@@ -12,13 +12,13 @@ import (
 func main() { function.Run("get-rate-limit", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	overrides := ratelimit.NewOverrides(env.DB)
+	overrides := ratelimit.NewOverrideStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		holder := ratelimit.HolderOf(c.Input, c.Caller.Issuer)
+		target := ratelimit.ReadTarget(c.Input, c.Caller.Issuer)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		a, err := overrides.Get(c.Context(), holder)
+		a, err := overrides.Get(c.Context(), target)
 		return lambdahttp.OK(a, request.Revision(a.Revision)), err
 	}
 }

@@ -1,5 +1,5 @@
-// Command list-audit-events answers with what was changed on the platform (channels, rollouts, factories
-// and limits), the newest first, or of the boxes alone; times, a resource and an actor narrow it.
+// Command list-audit-events lists the changes on the platform (channels, rollouts, factories and
+// limits) or of boxes, the newest first. Filters are times, a resource and an actor.
 package main
 
 import (

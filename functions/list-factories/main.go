@@ -1,5 +1,6 @@
-// Command list-factories answers with the factories of the caller's organization. A platform owner may
-// name another; for anyone else another organization has none, whether it exists or not.
+// Command list-factories lists the factories of the caller's organization. A platform owner may
+// name another organization. For anyone else, another organization has no factories, whether it
+// exists or not.
 package main
 
 import (

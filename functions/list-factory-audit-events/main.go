@@ -1,5 +1,5 @@
-// Command list-factory-audit-events answers with what was changed in a factory that the caller may
-// know of, the newest first; times, a resource and an actor narrow it.
+// Command list-factory-audit-events lists the changes in a factory that the caller may read, the
+// newest first. Filters are times, a resource and an actor.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command list-machines answers with the machines of a factory that the caller may know of.
+// Command list-machines lists the machines of a factory that the caller may read.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command list-method-versions answers with the versions of a production method, the newest first.
+// Command list-method-versions lists the versions of a production method, the newest first.
 package main
 
 import (

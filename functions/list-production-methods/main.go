@@ -1,6 +1,6 @@
-// Command list-production-methods answers with the production methods of a factory that the caller
-// may know of; productId narrows them to one product, status to
-// those whose latest version has it.
+// Command list-production-methods lists the production methods of a factory that the caller may
+// read. productId selects those of one product, status those whose latest version has that
+// status.
 package main
 
 import (
@@ -23,7 +23,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		productID, byProduct := c.Query("productId", value.UUID)
 		status, byStatus := c.Query("status", method.StatusRule)
 		if byProduct && byStatus {
-			c.Fault("status", "exclusive", "must not be given beside productId")
+			c.Fault("status", "exclusive", "must not be given together with productId")
 		}
 		place := paging.ByOffset(c.Input)
 		if err := c.Err(); err != nil {

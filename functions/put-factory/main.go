@@ -1,5 +1,5 @@
-// Command put-factory registers a factory of an organization, or changes it: 201 when it is new, 204
-// when it was there.
+// Command put-factory registers or changes a factory of an organization. It answers 201 if the
+// factory is new, 204 otherwise.
 package main
 
 import (

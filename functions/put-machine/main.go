@@ -1,5 +1,5 @@
-// Command put-machine registers a machine of a factory, or changes it: 201 when it is new, 204 when it
-// was there.
+// Command put-machine registers or changes a machine of a factory. It answers 201 if the machine
+// is new, 204 otherwise.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Command put-method-content saves the content of a version: 201 when the version is new, 204 when it was
-// there. When it is refused is method.Method.Save; what a content may hold is package content.
+// Command put-method-content saves the content of a version. It answers 201 if the version is
+// new, 204 otherwise. method.Method.Save says when it is refused, and package content what a
+// content may contain.
 package main
 
 import (

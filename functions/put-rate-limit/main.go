@@ -1,6 +1,5 @@
-// Command put-rate-limit arranges fair-use limits of their own for a user or an organization, in place
-// of the defaults or of what was arranged before: 201 when nothing was, 204 when something was. They
-// act on the very next call.
+// Command put-rate-limit sets the override of a user or an organization. It answers 201 if there was
+// none, and 204 if it replaced one. The override applies from the next call on.
 package main
 
 import (
@@ -12,15 +11,15 @@ import (
 func main() { function.Run("put-rate-limit", wire) }
 
 func wire(env lambdahttp.Env) lambdahttp.Handler {
-	overrides := ratelimit.NewOverrides(env.DB)
+	overrides := ratelimit.NewOverrideStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		holder := ratelimit.HolderOf(c.Input, c.Caller.Issuer)
-		terms := ratelimit.TermsOf(c.Body())
+		target := ratelimit.ReadTarget(c.Input, c.Caller.Issuer)
+		spec := ratelimit.ReadOverrideSpec(c.Body())
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		created, err := overrides.Put(c.Context(), c.Origin(), holder, terms, when)
+		created, err := overrides.Put(c.Context(), c.Origin(), target, spec, when)
 		return lambdahttp.Stored(created), err
 	}
 }

@@ -1,5 +1,6 @@
-// Command update-method-version moves a version: submits or returns it, puts it on trial, releases or
-// withdraws it: 204. What a move does and when it is refused is method.Method.Move.
+// Command update-method-version moves a version: it submits or returns it, puts it on trial,
+// releases or withdraws it. It answers 204. method.Method.Move says what a move does and when it
+// is refused.
 package main
 
 import (

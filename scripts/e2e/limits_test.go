@@ -221,14 +221,14 @@ func TestLimits_Override_ActsOnTheVeryNextCall(t *testing.T) {
 }
 
 // troubled makes the limiter's writes suffer, and nothing else.
-func troubled(t *testing.T, w *harness.World, fate storefront.Fate) {
+func troubled(t *testing.T, w *harness.World, effect storefront.Effect) {
 	t.Helper()
 	counters := dynamolocal.TableName(dynamo.RateCounters)
-	t.Cleanup(w.Front.Intercept(func(c *storefront.Call) storefront.Fate {
+	t.Cleanup(w.Front.Intercept(func(c *storefront.Call) storefront.Effect {
 		if c.Operation == "UpdateItem" && c.Writes(counters) {
-			return fate
+			return effect
 		}
-		return storefront.Fate{}
+		return storefront.Effect{}
 	}))
 }
 
@@ -245,7 +245,7 @@ func uncounted(w *harness.World, name string) int {
 
 func TestLimits_StoreStopped_OrdinaryCallsPassAndCopilotCallsDoNot(t *testing.T) {
 	w := harness.New(t, withAssistant(t))
-	troubled(t, w, storefront.Fate{Answer: storefront.Failure(http.StatusInternalServerError, "InternalServerError", "down")})
+	troubled(t, w, storefront.Effect{Answer: storefront.Failure(http.StatusInternalServerError, "InternalServerError", "down")})
 	owner, eric := w.Owner(t), w.Engineer(t, "acme")
 	for range 6 { // the breaker opens after three
 		a := owner.Put(t, "/api/factories/"+harness.Name("f"), `{"organizationId":"acme","name":"F"}`).Is(t, http.StatusCreated)
@@ -267,7 +267,7 @@ func TestLimits_StoreStopped_OrdinaryCallsPassAndCopilotCallsDoNot(t *testing.T)
 // answer waits for that, which shows in that none of them was counted.
 func TestLimits_StoreSlow_TheDeadlineHolds(t *testing.T) {
 	w := harness.New(t, withAssistant(t), withSettings("LIMIT_DEADLINE_MS=100"))
-	troubled(t, w, storefront.Fate{Delay: 3 * time.Second})
+	troubled(t, w, storefront.Effect{Delay: 3 * time.Second})
 	for range 4 {
 		if a := w.Engineer(t, "acme").Get(t, me).Is(t, http.StatusOK); a.Header.Get("RateLimit") != "" {
 			t.Errorf("a call waited for its count: %q", a.Header.Get("RateLimit"))

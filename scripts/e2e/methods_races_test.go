@@ -96,11 +96,11 @@ func TestRace_ReleaseAgainstWithdrawal_EndsWithdrawn(t *testing.T) {
 func TestMethods_LostAnswers_AreFoundAgain(t *testing.T) {
 	b := newBench(t)
 	var lose atomic.Bool
-	b.w.Front.Intercept(func(c *storefront.Call) storefront.Fate {
+	b.w.Front.Intercept(func(c *storefront.Call) storefront.Effect {
 		if c.Operation == "TransactWriteItems" && lose.CompareAndSwap(true, false) {
-			return storefront.Fate{DropAnswer: true}
+			return storefront.Effect{DropAnswer: true}
 		}
-		return storefront.Fate{}
+		return storefront.Effect{}
 	})
 	again := func(what string, call func() harness.Answer) {
 		t.Helper()

@@ -76,11 +76,11 @@ func TestPoll_ContainersWithDifferentRows_ServeOneOrTheOther(t *testing.T) {
 	// held by lets the second one pass, which so reads the row of 1.1.0.
 	release1 := make(chan struct{})
 	var held atomic.Bool
-	remove := w.Front.Intercept(func(c *storefront.Call) storefront.Fate {
+	remove := w.Front.Intercept(func(c *storefront.Call) storefront.Effect {
 		if c.Function == "get-manifest" && c.Operation == "GetItem" && held.CompareAndSwap(false, true) {
-			return storefront.Fate{Hold: release1}
+			return storefront.Effect{Hold: release1}
 		}
-		return storefront.Fate{}
+		return storefront.Effect{}
 	})
 	defer remove()
 	polls := make(chan error, 1)

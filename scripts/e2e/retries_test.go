@@ -87,7 +87,7 @@ func cancelledAnswer(codes ...string) *storefront.Answer {
 // the caller; a lasting one is a problem with Retry-After; in neither case is anything half done.
 func TestTrouble_PassesOrIsToldPlainly(t *testing.T) {
 	t.Parallel()
-	faults := map[string]storefront.Fate{
+	faults := map[string]storefront.Effect{
 		"transaction conflict":      {Answer: cancelledAnswer("None", "TransactionConflict", "None", "None")},
 		"throttling in a reason":    {Answer: cancelledAnswer("ThrottlingError", "None", "None", "None")},
 		"transaction in progress":   {Answer: storefront.Failure(400, "TransactionInProgressException", "in progress")},
@@ -95,17 +95,17 @@ func TestTrouble_PassesOrIsToldPlainly(t *testing.T) {
 		"internal error":            {Answer: storefront.Failure(500, "InternalServerError", "oops wavegate-internal")},
 		"connection lost before it": {DropRequest: true},
 	}
-	for name, fate := range faults {
+	for name, effect := range faults {
 		t.Run(name, func(t *testing.T) {
 			w := harness.New(t)
 			owner := w.Owner(t)
 			path := start(t, owner, "gateway-x")
 			var left atomic.Int64
-			w.Front.Intercept(func(c *storefront.Call) storefront.Fate {
+			w.Front.Intercept(func(c *storefront.Call) storefront.Effect {
 				if c.Operation == "TransactWriteItems" && left.Add(-1) >= 0 {
-					return fate
+					return effect
 				}
-				return storefront.Fate{}
+				return storefront.Effect{}
 			})
 
 			left.Store(2)
@@ -143,11 +143,11 @@ func TestTrouble_AnswerLost_ChangeIsMadeOnce(t *testing.T) {
 	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
 	var left atomic.Int64
-	w.Front.Intercept(func(c *storefront.Call) storefront.Fate {
+	w.Front.Intercept(func(c *storefront.Call) storefront.Effect {
 		if c.Operation == "TransactWriteItems" && left.Add(-1) >= 0 {
-			return storefront.Fate{DropAnswer: true}
+			return storefront.Effect{DropAnswer: true}
 		}
-		return storefront.Fate{}
+		return storefront.Effect{}
 	})
 	lost := func() { left.Store(1) }
 

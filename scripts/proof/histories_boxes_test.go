@@ -20,33 +20,33 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// TestHistories_OfOneBox_AreLinearizable plays histories in which a box is registered, moved and retired while it
-// polls and reports.
+// TestHistories_OfOneBox_AreLinearizable plays histories in which a box is registered, moved and
+// retired while it polls and reports.
 func TestHistories_OfOneBox_AreLinearizable(t *testing.T) {
 	n := count(t, "PROOF_HISTORIES_BOXES", 60, 10_000)
 	onEmbedded(t, n, 0, ofBoxes)
 }
 
-// TestHistories_OfOneBoxUnderFaults_AreLinearizable does the same while the store is in trouble.
+// TestHistories_OfOneBoxUnderFaults_AreLinearizable plays them with faults of the store.
 func TestHistories_OfOneBoxUnderFaults_AreLinearizable(t *testing.T) {
 	n := count(t, "PROOF_HISTORIES_FAULTS", 30, 2000)
 	onEmbedded(t, n, 0.02, ofBoxes)
 }
 
-// TestHistories_OfOneBoxOnTheReference_AreLinearizable does the same on DynamoDB Local.
+// TestHistories_OfOneBoxOnTheReference_AreLinearizable plays them on DynamoDB Local.
 func TestHistories_OfOneBoxOnTheReference_AreLinearizable(t *testing.T) {
 	onReference(t, func(reference *dynamolocal.Store) {
 		onStore(t, reference, count(t, "PROOF_HISTORIES_FAULTS", 30, 2000), ofBoxes)
 	})
 }
 
-// ofBoxes are histories of one box each. The channels that the boxes follow never change: each has a rollout at
+// ofBoxes are histories of one box each. The boxes' channels never change: each has a rollout at
 // 100 percent.
 var ofBoxes = kind{
-	open: func(t *testing.T, calm *dynamo.DB, edgeType string) func(*dynamo.DB, string) func(history.Input) history.Output {
+	open: func(t *testing.T, faultless *dynamo.DB, edgeType string) func(*dynamo.DB, string) func(history.Input) history.Output {
 		t.Helper()
 		for channel, target := range history.Targets {
-			rollOut(t, calm, edgeType, channel, target)
+			rollOut(t, faultless, edgeType, channel, target)
 		}
 		return func(db *dynamo.DB, name string) func(history.Input) history.Output {
 			s := &box{
@@ -87,7 +87,7 @@ func rollOut(t *testing.T, db *dynamo.DB, edgeType, channel, target string) {
 	}
 }
 
-// box makes a history's calls about a box to the domain itself.
+// box makes a history's calls about a box to the service's packages directly.
 type box struct {
 	id, edgeType string
 	registry     *edge.Registry
@@ -109,7 +109,7 @@ func (s *box) answer(ctx context.Context, in history.Input) (out history.Output,
 	case history.Poll:
 		var reply edge.Reply
 		reply, err = s.polls.Answer(ctx, edge.Poll{EdgeID: s.id, Installed: in.Running, Caller: s.id, Issuer: fleetIssuer, Subject: s.id})
-		// Without a receipt, the box is not told whether what it said is known.
+		// Without a receipt, the answer does not show whether the poll was recorded.
 		out.Told, out.Lost = reply.Manifest.Version, err == nil && reply.ETag == ""
 	case history.Report:
 		o := report.Outcome{Version: in.Version, Attempt: in.Attempt, Stand: report.Stand(in.Outcome), At: time.Now()}
@@ -123,12 +123,12 @@ func (s *box) answer(ctx context.Context, in history.Input) (out history.Output,
 		var e edge.Edge
 		e, err = s.edges.Get(ctx, s.id)
 		out.Box = history.Box{Channel: e.Channel, Revision: e.Revision}
-	case history.ReadStanding:
+	case history.ReadReportRow:
 		var row report.Row
 		row, err = s.reports.Get(ctx, s.id)
-		out.Standing.Running = row.Running
+		out.ReportRow.Running = row.Running
 		if o := row.Offer; o != nil {
-			out.Standing = history.Standing{Running: row.Running, Offered: o.Version, Stand: string(o.Stand), Failed: o.Code != "", Attempts: o.Attempts}
+			out.ReportRow = history.ReportRow{Running: row.Running, Offered: o.Version, Stand: string(o.Stand), Failed: o.Code != "", Attempts: o.Attempts}
 		}
 	}
 	return out, err

@@ -31,28 +31,28 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// TestHistories_OfOneChannel_AreLinearizable plays many short histories against the domain, over the
-// client that functions have, and judges each.
+// TestHistories_OfOneChannel_AreLinearizable plays many short histories against the service's
+// packages, with the functions' client, and checks each.
 func TestHistories_OfOneChannel_AreLinearizable(t *testing.T) {
 	n := count(t, "PROOF_HISTORIES", 150, 10_000)
 	onEmbedded(t, n, 0, ofChannels)
 }
 
-// TestHistories_UnderFaults_AreLinearizable does the same while the store is in trouble: answers that
-// tell nothing may have been changes or not, but every one that tells something is held to it.
+// TestHistories_UnderFaults_AreLinearizable plays them with faults of the store. A call without
+// a clear answer may have made its change or not. Every other answer must be explained.
 func TestHistories_UnderFaults_AreLinearizable(t *testing.T) {
 	n := count(t, "PROOF_HISTORIES_FAULTS", 30, 2000)
 	onEmbedded(t, n, 0.02, ofChannels)
 }
 
-// TestHistories_OnTheReference_AreLinearizable does the same on DynamoDB Local.
+// TestHistories_OnTheReference_AreLinearizable plays them on DynamoDB Local.
 func TestHistories_OnTheReference_AreLinearizable(t *testing.T) {
 	onReference(t, func(reference *dynamolocal.Store) {
 		onStore(t, reference, count(t, "PROOF_HISTORIES_FAULTS", 30, 2000), ofChannels)
 	})
 }
 
-// onStore plays histories on one store, under faults.
+// onStore plays histories on one store, with faults.
 func onStore(t *testing.T, store *dynamolocal.Store, n int, of kind) {
 	t.Helper()
 	first := seed(t)
@@ -61,8 +61,9 @@ func onStore(t *testing.T, store *dynamolocal.Store, n int, of kind) {
 	r.tell(t)
 }
 
-// onEmbedded plays histories on embedded stores, a new one for every few: a new item there takes longer
-// the more items are stored. The given share of the store's calls meets a fault.
+// onEmbedded plays histories on embedded stores. It makes a new store for every few histories,
+// because a new item takes longer the more items a store has. The given share of the store's
+// calls gets a fault.
 func onEmbedded(t *testing.T, n int, share float64, of kind) {
 	t.Helper()
 	const few = 24
@@ -79,13 +80,14 @@ func onEmbedded(t *testing.T, n int, share float64, of kind) {
 	r.tell(t)
 }
 
-// A kind of histories is what they are about.
+// A kind of histories is the resource that they are about.
 type kind struct {
-	// open makes what histories need, on a store without faults, and returns what answers the calls of one history:
-	// of a name that no other has, with the domain behind the faults.
-	open func(t *testing.T, calm *dynamo.DB, names string) func(db *dynamo.DB, name string) func(history.Input) history.Output
+	// open makes what the histories need, on a store without faults. The function that it
+	// returns makes the function that answers the calls of one history, which has its own name
+	// and a store with faults.
+	open func(t *testing.T, faultless *dynamo.DB, names string) func(db *dynamo.DB, name string) func(history.Input) history.Output
 	play func(seed uint64, g history.Game, service func(history.Input) history.Output) *history.History
-	// answers are the problems that a run must have met.
+	// answers are the problems that must occur in a run.
 	answers []problem.Code
 }
 
@@ -103,16 +105,16 @@ var ofChannels = kind{
 		problem.ReleaseImmutable, problem.ReleaseNotPublished},
 }
 
-// A record is of the histories of one test.
+// A record counts the histories of one test.
 type record struct {
 	of        kind
-	seed      uint64 // of the first history; each further one has the next
+	seed      uint64 // of the first history; each later one has the next
 	plan      *fault.Plan
 	histories int
 	calls     atomic.Int64
 
 	mu      sync.Mutex
-	answers map[string]int // by what they said
+	answers map[string]int // by their text
 }
 
 func (r *record) note(out history.Output) {
@@ -131,7 +133,7 @@ func (r *record) note(out history.Output) {
 	r.answers[said]++
 }
 
-// play plays n histories, several at a time, each on a channel of its own.
+// play plays n histories, several at a time, each on its own channel.
 func (r *record) play(t *testing.T, behind *dynamolocal.Store, n int) {
 	t.Helper()
 	if err := dynamolocal.CreateTables(t.Context(), behind.Client()); err != nil {
@@ -139,7 +141,7 @@ func (r *record) play(t *testing.T, behind *dynamolocal.Store, n int) {
 	}
 	db, end := throughFront(t, behind, r.plan)
 	defer end()
-	// The reference store may hold what an earlier run left.
+	// The reference may still contain data of an earlier run.
 	names := fmt.Sprintf("gateway-%d-%d", os.Getpid(), time.Now().UnixNano())
 	open := r.of.open(t, dynamo.Open(behind.Client(), time.Now), names)
 	var next atomic.Int64
@@ -170,7 +172,7 @@ func (r *record) tell(t *testing.T) {
 	t.Logf("%d histories of %d calls; answers: %v; faults met: %v", r.histories, r.calls.Load(), r.answers, r.plan.Met())
 	for _, code := range r.of.answers {
 		if r.answers[string(code)] == 0 {
-			t.Errorf("no call was answered with %s: the histories are too tame", code)
+			t.Errorf("no call was answered with %s: the histories do not cover it", code)
 		}
 	}
 	if !t.Failed() {
@@ -178,8 +180,8 @@ func (r *record) tell(t *testing.T) {
 	}
 }
 
-// throughFront opens the domain's way to a store behind a front that delays a part of the calls a
-// little, so that they overlap in many ways, and has others meet the plan's faults.
+// throughFront opens a store for the domain behind a front. The front delays some calls a
+// little, so that they overlap in many ways, and gives others the faults of the plan.
 func throughFront(t *testing.T, behind *dynamolocal.Store, plan *fault.Plan) (db *dynamo.DB, end func()) {
 	t.Helper()
 	const function = "histories"
@@ -192,12 +194,12 @@ func throughFront(t *testing.T, behind *dynamolocal.Store, plan *fault.Plan) (db
 	if err != nil {
 		t.Fatal(err)
 	}
-	front.Intercept(plan.Fate)
-	front.Intercept(func(*storefront.Call) storefront.Fate {
+	front.Intercept(plan.Effect)
+	front.Intercept(func(*storefront.Call) storefront.Effect {
 		if rand.IntN(3) > 0 {
-			return storefront.Fate{}
+			return storefront.Effect{}
 		}
-		return storefront.Fate{Delay: rand.N(3 * time.Millisecond)}
+		return storefront.Effect{Delay: rand.N(3 * time.Millisecond)}
 	})
 	for name, value := range map[string]string{
 		"AWS_REGION": dynamolocal.Region, "AWS_ACCESS_KEY_ID": storefront.AccessKey(function), "AWS_SECRET_ACCESS_KEY": "local",
@@ -211,7 +213,7 @@ func throughFront(t *testing.T, behind *dynamolocal.Store, plan *fault.Plan) (db
 	return dynamo.Open(dynamo.NewClient(), time.Now), func() { front.Close() }
 }
 
-// direct makes a history's calls to the domain itself.
+// direct makes a history's calls to the service's packages directly.
 type direct struct {
 	releases          *release.Store
 	publications      *publication.Store
@@ -219,7 +221,7 @@ type direct struct {
 	edgeType, channel string
 }
 
-// telling turns what the domain returns into what a caller is told.
+// telling turns the result of the domain into the answer that a caller gets.
 func telling(answer func(context.Context, history.Input) (history.Output, error)) func(history.Input) history.Output {
 	return func(in history.Input) history.Output {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -236,7 +238,7 @@ func telling(answer func(context.Context, history.Input) (history.Output, error)
 	}
 }
 
-// from is who calls.
+// from is the caller.
 var from = audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "olga"}, RequestID: "histories"}
 
 func (s *direct) answer(ctx context.Context, in history.Input) (out history.Output, err error) {
@@ -289,8 +291,8 @@ func digestOf(sha256 string) string {
 	return sha256[:1]
 }
 
-// tagForm is that of a channel's entity tag: a revision and, where the row carries a rollout, its id and
-// revision.
+// tagForm is the form of a channel's entity tag: a revision and, if the row has a rollout, its
+// id and revision.
 var tagForm = regexp.MustCompile(`^"(\d+)(?:-([0-9a-f-]{36})-(\d+))?"$`)
 
 func tagOf(etag string) history.Tag {

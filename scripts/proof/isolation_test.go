@@ -17,10 +17,10 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestIsolation_WhatIsForeign_IsTheSameWhetherItExists makes each operation's sample call, as everyone
-// who may not do it, in two worlds: in one, all that the call is about exists and is of acme; the
-// other is empty. Nothing but 401, 403 and 404 is answered, byte for byte the same in both, and nothing
-// is written.
+// TestIsolation_WhatIsForeign_IsTheSameWhetherItExists makes each operation's sample call as
+// everyone who may not make it, in two worlds. In one world, everything in the call exists and
+// belongs to acme. The other world is empty. Every answer is 401, 403 or 404, byte for byte the
+// same in both worlds, and nothing is written.
 func TestIsolation_WhatIsForeign_IsTheSameWhetherItExists(t *testing.T) {
 	t.Parallel()
 	full, empty := harness.New(t, steady), harness.New(t, steady)
@@ -36,7 +36,7 @@ func TestIsolation_WhatIsForeign_IsTheSameWhetherItExists(t *testing.T) {
 			}
 			for h, header := range [][]string{nil, {"If-Match", `"1"`}, {"If-None-Match", `"1"`}, {"Idempotency-Key", "k"}} {
 				if (n+i)%4 != h && count(t, "PROOF_HEADERS", 1, 4) < 4 {
-					continue // one of them each; all of them in the longer run
+					continue // one set of headers for each; all of them in the longer run
 				}
 				for _, c := range under(p, calls[op.ID]) {
 					name := fmt.Sprintf("%s %s as %s %v of %q, with %q", op.ID, c.Path, p.UserID, p.Roles, p.OrganizationID, header)
@@ -57,18 +57,19 @@ func TestIsolation_WhatIsForeign_IsTheSameWhetherItExists(t *testing.T) {
 	t.Logf("%d calls of %d operations, answered with %v", made, len(operations.Table), answers)
 }
 
-// steady is patient, and has a poll see at once what the call before it changed.
+// steady is patient, and lets a poll see at once what the previous call changed.
 func steady(o *service.Options) {
 	o.Environment = func(string) []string { return []string{"LIMIT_DEADLINE_MS=5000", "CHANNEL_CACHE_SECONDS=0"} }
 }
 
-// patient has the limiter wait for its store as long as it takes: an answer that was let through
-// uncounted lacks the limiter's headers.
+// patient lets the limiter wait for its store without a deadline, because an unchecked answer
+// has no limiter headers.
 func patient(o *service.Options) {
 	o.Environment = func(string) []string { return []string{"LIMIT_DEADLINE_MS=5000"} }
 }
 
-// checkForeign holds an answer to one who may not: 401 without a token, 403 without the role, else 404.
+// checkForeign checks an answer to a caller who may not call: 401 without a token, 403 without
+// the role, otherwise 404.
 func checkForeign(t *testing.T, name string, p person, op operations.Operation, a harness.Answer) {
 	t.Helper()
 	want := problem.NotFound
@@ -78,7 +79,8 @@ func checkForeign(t *testing.T, name string, p person, op operations.Operation, 
 	case !p.Has(op.Roles...):
 		want = problem.Forbidden
 	case op.ID == "list-factories" && a.Status == http.StatusOK:
-		// One's own list of factories, which is empty: to ask for another organization's shows no more.
+		// The exception is the caller's own list of factories, which is empty, also if another
+		// organization is named.
 		if text := string(a.Body); !strings.Contains(text, `"items":[]`) || strings.Contains(text, "munich") {
 			t.Errorf("%s: is shown %s", name, text)
 		}
@@ -90,8 +92,8 @@ func checkForeign(t *testing.T, name string, p person, op operations.Operation, 
 	}
 }
 
-// everyone is one of each kind: with every role and with several, in acme, in another organization
-// and in none; boxes; and one without a token.
+// everyone is one caller of each kind: with every role and with several, in acme, in another
+// organization and in none; boxes; and one without a token.
 func everyone(t *testing.T, target harness.Target) []person {
 	t.Helper()
 	all := []person{{caller: target.Nobody()}}
@@ -160,7 +162,7 @@ func under(p person, c samples.Call) []samples.Call {
 	return calls
 }
 
-// entitled tells whether a caller may do an operation on what acme has.
+// entitled tells whether a caller may use an operation on what acme owns.
 func entitled(p person, op operations.Operation) bool {
 	if p.nobody() || !p.Has(op.Roles...) {
 		return false
@@ -171,14 +173,14 @@ func entitled(p person, op operations.Operation) bool {
 	case ofController(op):
 		return p.UserID == "box-0002" || p.Issuer == gatewayTokens && p.OrganizationID == "acme"
 	case p.Has(auth.Edge) && slices.Contains(op.Roles, auth.Edge):
-		return p.UserID == "box-0001" && !strings.Contains(op.Path, "{factoryId}") // it stands in no factory
+		return p.UserID == "box-0001" && !strings.Contains(op.Path, "{factoryId}") // it is in no factory
 	case strings.Contains(op.Path, "{factoryId}") || op.ID == "list-factories":
 		return p.OrganizationID == "acme"
 	}
 	return true
 }
 
-// send makes a sample's call as a person.
+// send makes a sample call as a person.
 func send(t *testing.T, p person, c samples.Call, header []string) harness.Answer {
 	t.Helper()
 	return p.caller.Do(t, c.Method, c.Path, c.Body, header...)
@@ -186,8 +188,8 @@ func send(t *testing.T, p person, c samples.Call, header []string) harness.Answe
 
 var requestID = regexp.MustCompile(`"requestId":"[^"]*"`)
 
-// comparable is an answer as text, without what differs between any two answers: ids of requests, the
-// date, and what is left of the caller's own limit.
+// comparable is an answer as text, without what differs between any two answers: request ids,
+// the date, and the rest of the caller's own limit.
 func comparable(a harness.Answer) string {
 	header := a.Header.Clone()
 	for _, name := range []string{"Date", "X-Amzn-Requestid", "X-Amz-Apigw-Id", "X-Amzn-Trace-Id", "RateLimit"} {

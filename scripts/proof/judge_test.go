@@ -17,7 +17,7 @@ import (
 // secondPerson are the codes by which one who may do something is refused, since someone else has to.
 var secondPerson = []problem.Code{problem.FourEyes, problem.SelfApproval}
 
-// judge tells what is wrong with an answer by itself, whatever the tables hold.
+// judge returns what is wrong with a single answer, without looking at the tables.
 func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 	op := operations.Get(r.Operation)
 	var wrong []string
@@ -27,7 +27,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 			add("%s", w)
 		}
 	} else if a.Status != http.StatusOK && len(a.Body) > 0 {
-		add("a body with a status that has none")
+		add("a body with a status that allows none")
 	}
 	switch a.Status {
 	case http.StatusOK, http.StatusCreated, http.StatusNoContent, http.StatusNotModified:
@@ -40,7 +40,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 		}
 	case http.StatusForbidden:
 		if d, err := a.Problem(); p.Has(op.Roles...) && (err != nil || !slices.Contains(secondPerson, d.Code)) {
-			add("one who may do it was refused")
+			add("a caller with the right role was refused")
 		}
 	case http.StatusInternalServerError:
 		add("a fault of the service's own")
@@ -52,7 +52,8 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 	if p.nobody() && a.Status != http.StatusUnauthorized {
 		add("nobody was answered with %d", a.Status)
 	}
-	// Who views the fleet sees whose its boxes are, and what the platform's audit trail tells of factories.
+	// Those who view the fleet see the organization of each box, and the events of factories in
+	// the platform's audit trail.
 	everyones := p.readsAll(op)
 	for _, o := range organizations {
 		if o != p.OrganizationID && !everyones &&
@@ -63,7 +64,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 	return wrong
 }
 
-// mayNot names what keeps a caller from an operation; empty: nothing does.
+// mayNot returns why a caller may not use an operation, or an empty string.
 func mayNot(p person, r samples.Call) string {
 	op := operations.Get(r.Operation)
 	if !p.Has(op.Roles...) {
@@ -80,7 +81,7 @@ func mayNot(p person, r samples.Call) string {
 	return "one of another organization"
 }
 
-// judgeProblem tells what is wrong with a problem document and the headers that belong to it.
+// judgeProblem returns what is wrong with a problem document and its headers.
 func judgeProblem(a harness.Answer) string {
 	d, err := a.Problem()
 	kind := problem.KindOf(d.Code)
@@ -92,7 +93,7 @@ func judgeProblem(a harness.Answer) string {
 	case kind.Code != d.Code || kind.Status != a.Status || d.Status != a.Status || d.Type != d.Code.Type():
 		return "the problem's code, status and type do not belong together"
 	case d.Detail == "" || d.Title == "" || d.RequestID == "" || d.RequestID != a.Header.Get("X-Amzn-Requestid"):
-		return "the problem lacks its detail, title or request id"
+		return "the problem has no detail, title or request id"
 	case strings.Contains(d.Detail, "Exception") || strings.Contains(d.Detail, "injected"):
 		return "the problem tells of its cause"
 	case a.Status == http.StatusUnauthorized && a.Header.Get("WWW-Authenticate") == "":

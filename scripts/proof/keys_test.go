@@ -19,7 +19,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A keyServer publishes the people's keys, well or badly.
+// A keyServer publishes the people's keys, correctly or not.
 type keyServer struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -47,17 +47,17 @@ func (k *keyServer) does(serve http.HandlerFunc) {
 	k.serve = serve
 }
 
-// times is how often it was asked.
+// times is how many requests it had.
 func (k *keyServer) times() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.asked
 }
 
-// An issuerEntry is one of AUTH_ISSUERS.
+// An issuerEntry is an entry of AUTH_ISSUERS.
 type issuerEntry = map[string]any
 
-// keysOf are the people's public keys of some issuers, as a key set.
+// keysOf serves the people's public keys of some issuers as a key set.
 func keysOf(t *testing.T, issuers ...*devissuer.Issuers) http.HandlerFunc {
 	t.Helper()
 	var keys []any
@@ -72,7 +72,7 @@ func keysOf(t *testing.T, issuers ...*devissuer.Issuers) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }
 }
 
-// publicOf is what the service is told of the people's issuer, its keys in it.
+// publicOf is the service's setting for the people's issuer, with its keys.
 func publicOf(t *testing.T, i *devissuer.Issuers) issuerEntry {
 	t.Helper()
 	var list []issuerEntry
@@ -91,7 +91,7 @@ func issuers(t *testing.T) *devissuer.Issuers {
 	return i
 }
 
-// start runs a service whose authorizer takes the people's keys from the server.
+// start runs a service whose authorizer fetches the people's keys from the server.
 func (k *keyServer) start(t *testing.T, signer *devissuer.Issuers) *harness.World {
 	t.Helper()
 	entry := publicOf(t, signer)
@@ -111,14 +111,15 @@ func (k *keyServer) start(t *testing.T, signer *devissuer.Issuers) *harness.Worl
 	})
 }
 
-// get reads something with a new token of the issuer, which the gateway cannot have remembered.
+// get makes a read with a new token of the issuer, for which the gateway can have no cached
+// answer.
 func get(t *testing.T, w *harness.World, signer *devissuer.Issuers, user string) harness.Answer {
 	t.Helper()
 	return harness.Target{URL: w.Target.URL, Token: signer.Token}.As(t, user, "acme", auth.PlatformOwner).Get(t, "/api/factories")
 }
 
-// comes waits until the service takes a new token again: it asks for keys anew after a few seconds
-// where it has none, and after a minute where it has some.
+// comes waits until the service accepts new tokens again. It fetches keys again after a few
+// seconds if it has none, and after a minute if it has some.
 func comes(t *testing.T, w *harness.World, signer *devissuer.Issuers, within time.Duration) {
 	t.Helper()
 	deadline := time.Now().Add(within)
@@ -135,8 +136,8 @@ func comes(t *testing.T, w *harness.World, signer *devissuer.Issuers, within tim
 	}
 }
 
-// TestKeys_ServerInTrouble_RefusesAndRecovers begins without keys: nobody is let in, nobody hears of
-// anything but 401, and once the server is well, the same callers are.
+// TestKeys_ServerInTrouble_RefusesAndRecovers begins without keys. Everyone gets only 401. When
+// the server works again, the same callers are accepted.
 func TestKeys_ServerInTrouble_RefusesAndRecovers(t *testing.T) {
 	for name, serve := range map[string]http.HandlerFunc{
 		"breaks off": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
@@ -167,14 +168,14 @@ func TestKeys_ServerInTrouble_RefusesAndRecovers(t *testing.T) {
 			server.does(keysOf(t, signer))
 			comes(t, w, signer, time.Minute)
 			if a := get(t, w, signer, "olga"); a.Status != http.StatusOK {
-				t.Errorf("one who was refused before is answered %d %s", a.Status, a.Body)
+				t.Errorf("a caller who was refused before gets %d %s", a.Status, a.Body)
 			}
 		})
 	}
 }
 
-// TestKeys_ServerDownLater_KnownKeysServe: keys that were fetched once serve through an outage. A
-// container that starts in it has none.
+// TestKeys_ServerDownLater_KnownKeysServe: keys that were fetched once are used during an
+// outage. A container that starts during the outage has none.
 func TestKeys_ServerDownLater_KnownKeysServe(t *testing.T) {
 	t.Parallel()
 	signer, server := issuers(t), newKeyServer(t)
@@ -191,9 +192,9 @@ func TestKeys_ServerDownLater_KnownKeysServe(t *testing.T) {
 	comes(t, w, signer, time.Minute)
 }
 
-// TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd: what a new key signed is taken as soon as keys are
-// fetched again; what only an old one signed is not taken any more then. A flood of tokens with
-// unknown keys does not become a flood of fetches.
+// TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd: tokens with a new key are accepted once keys
+// are fetched again, and tokens with a removed key are then refused. Many tokens with unknown
+// keys do not cause many fetches.
 func TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd(t *testing.T) {
 	t.Parallel()
 	old, fresh, server := issuers(t), issuers(t), newKeyServer(t)
@@ -201,13 +202,13 @@ func TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd(t *testing.T) {
 	w := server.start(t, old)
 	get(t, w, old, "olga").Is(t, http.StatusOK)
 	server.does(keysOf(t, old, fresh))
-	for range 5 { // within the minute in which keys are not asked for again
+	for range 5 { // within the minute in which keys are not fetched again
 		if a := get(t, w, fresh, harness.Name("early")); a.Status != http.StatusOK {
 			a.Refused(t, problem.Unauthenticated)
 		}
 	}
 	if n := server.times(); n > 2 {
-		t.Errorf("unknown keys had the server asked %d times", n)
+		t.Errorf("unknown keys caused %d requests to the server", n)
 	}
 	if os.Getenv("LONG") == "1" {
 		comes(t, w, fresh, 2*time.Minute)
@@ -222,8 +223,8 @@ func TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd(t *testing.T) {
 	get(t, w, old, "older").Refused(t, problem.Unauthenticated)
 }
 
-// TestKeys_AuthorizerKilledWhileItAsks_NextCallIsWell: the gateway answers for an authorizer that is
-// gone, and remembers nothing of it.
+// TestKeys_AuthorizerKilledWhileItAsks_NextCallIsWell: the gateway answers for a killed
+// authorizer, and caches nothing.
 func TestKeys_AuthorizerKilledWhileItAsks_NextCallIsWell(t *testing.T) {
 	t.Parallel()
 	signer, server := issuers(t), newKeyServer(t)

@@ -15,16 +15,16 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestKilled_InTheMiddleOfAChange_AllOfItIsThereOrNone kills a function's process while its transaction
-// is on the way, before the store has seen it and after the store has applied it. The caller hears 502
-// either way; tried again with the same key, the change is there once.
+// TestKilled_InTheMiddleOfAChange_AllOfItIsThereOrNone kills a function's process during its
+// transaction, before the store gets it and after the store applied it. The caller gets 502 in
+// both cases. After a retry with the same key, the change exists exactly once.
 func TestKilled_InTheMiddleOfAChange_AllOfItIsThereOrNone(t *testing.T) {
 	t.Parallel()
 	for _, applied := range []bool{false, true} {
 		t.Run(fmt.Sprintf("applied=%t", applied), func(t *testing.T) {
 			w := harness.New(t, patient)
 			for _, op := range operations.Table {
-				if !samples.Audited(op) || op.Method == http.MethodDelete { // made twice, a DELETE is 404
+				if !samples.Audited(op) || op.Method == http.MethodDelete { // the second DELETE gives 404
 					continue
 				}
 				operation := op.ID
@@ -59,25 +59,25 @@ func TestKilled_InTheMiddleOfAChange_AllOfItIsThereOrNone(t *testing.T) {
 	}
 }
 
-// killed makes a call and kills the function's processes while the call's transaction is held: on its
-// way to the store, or with the store's answer on its way back.
+// killed makes a call and kills the function's processes while its transaction is held, either
+// before it reaches the store or before the answer returns.
 func killed(t *testing.T, w *harness.World, operation string, applied bool, call func() (harness.Answer, error)) harness.Answer {
 	t.Helper()
 	held := make(chan struct{})
 	never := make(chan struct{})
 	var once sync.Once
 	before := w.State(t)
-	remove := w.Front.Intercept(func(c *storefront.Call) storefront.Fate {
-		var fate storefront.Fate
+	remove := w.Front.Intercept(func(c *storefront.Call) storefront.Effect {
+		var effect storefront.Effect
 		if c.Operation == "TransactWriteItems" && c.Function == operation {
 			once.Do(func() {
 				close(held)
-				if fate.Hold = never; applied {
-					fate = storefront.Fate{HoldAnswer: never}
+				if effect.Hold = never; applied {
+					effect = storefront.Effect{HoldAnswer: never}
 				}
 			})
 		}
-		return fate
+		return effect
 	})
 	defer remove()
 	answer := make(chan harness.Answer)

@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/contract/conform"
 )
 
-// TestMain holds every exchange of the run against the contract as well: under faults, too, a caller
-// is answered as was promised.
+// TestMain also checks every exchange of the run against the contract, because it applies under
+// faults too.
 func TestMain(m *testing.M) {
 	checker, err := conform.New()
 	if err != nil {
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	exchanges, operations, answers, _ := checker.Coverage()
 	fmt.Printf("contract: %d exchanges of %d operations checked, %d different answers\n", exchanges, operations, answers)
 	for breach, n := range breaches {
-		fmt.Printf("FAIL: the contract is not kept (%d times): %s\n", n, breach)
+		fmt.Printf("FAIL: %d exchanges break the contract: %s\n", n, breach)
 		code = 1
 	}
 	if used {

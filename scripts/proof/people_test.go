@@ -11,13 +11,13 @@ import (
 	"wavegate/shared/operations"
 )
 
-// A person, or a box, that calls.
+// A person is a caller: a person or a box.
 type person struct {
 	auth.Principal
 	caller *harness.Caller
 }
 
-// readsAll tells whether the person may read whatever the operation tells of.
+// readsAll tells whether the person may read everything that the operation shows.
 func (p person) readsAll(op operations.Operation) bool {
 	return p.Has(auth.PlatformOwner) || p.Has(auth.FleetViewer) && slices.Contains(op.Roles, auth.FleetViewer)
 }
@@ -27,12 +27,13 @@ func (p person) nobody() bool { return p.UserID == "" }
 // organizations are the tenants of a run.
 var organizations = []string{"acme", "rival", "third"}
 
-// secret is a word that stands in all that people of an organization write, and in nothing else: an
-// answer to anyone else must not hold it.
+// secret is a word in everything that people of an organization write, and in nothing else. An
+// answer to anyone outside of the organization must not contain it.
 func secret(organization string) string { return "secret-of-" + organization }
 
-// people are those who call in a run: owners of the platform and one who views it, people of each organization with each
-// role and with none, boxes, one person of no organization, and one without a token.
+// people are the callers of a run: platform owners, a viewer, people of each organization with
+// each role and without a role, boxes, a person without an organization, and a caller without a
+// token.
 func people(t testing.TB, target harness.Target) []person {
 	var all []person
 	add := func(issuer, user, organization string, roles ...auth.Role) {

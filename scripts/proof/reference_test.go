@@ -14,19 +14,20 @@ import (
 	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
-// reference is a DynamoDB Local for this package alone: audits look at all there is.
+// reference is a DynamoDB Local for this package only, because audits read all tables.
 var reference = sync.OnceValues(func() (*dynamolocal.Store, error) {
 	return dynamolocal.Reference(context.Background(), dynamolocal.ReferenceOptions{Progress: os.Stderr})
 })
 
-// used is set once a test has asked for it.
+// used is set once a test has used it.
 var used bool
 
-// onReference runs a test on DynamoDB Local, where ./scripts/test found that this machine can run it.
+// onReference runs a test on DynamoDB Local if ./scripts/test found that this machine can run
+// it.
 func onReference(t *testing.T, test func(*dynamolocal.Store)) {
 	t.Helper()
 	if os.Getenv(dynamotest.Reference) == "" {
-		t.Logf("left out: %s is not set; ./scripts/test starts DynamoDB Local and sets it", dynamotest.Reference)
+		t.Logf("skipped: %s is not set; ./scripts/test starts DynamoDB Local and sets it", dynamotest.Reference)
 		return
 	}
 	used = true
@@ -38,11 +39,11 @@ func onReference(t *testing.T, test func(*dynamolocal.Store)) {
 	test(s)
 }
 
-// empty takes all tables of a store away.
+// empty deletes all tables of a store.
 func empty(t *testing.T, s *dynamolocal.Store) {
 	t.Helper()
 	for _, table := range dynamo.Tables {
-		// Where there is no such table, there is nothing to take away.
+		// An error means that there is no such table.
 		_, _ = s.Client().DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: aws.String(dynamolocal.TableName(table.ID))})
 	}
 }

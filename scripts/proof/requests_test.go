@@ -19,7 +19,7 @@ import (
 	"wavegate/shared/platform/canonical"
 )
 
-// keyOf is the call's Idempotency-Key; empty: it has none.
+// keyOf is the call's Idempotency-Key, or empty.
 func keyOf(r samples.Call) string {
 	if r.Header[0] == "Idempotency-Key" {
 		return r.Header[1]
@@ -27,7 +27,7 @@ func keyOf(r samples.Call) string {
 	return ""
 }
 
-// What requests draw from: few names, so that they meet.
+// Requests draw from these few names, so that they collide.
 var (
 	edgeTypes = []string{"gateway-x", "camera-y"}
 	channels  = []string{"stable", "canary"}
@@ -39,15 +39,15 @@ var (
 	moves     = []string{"in_review", "in_review", "released", "released", "trial", "withdrawn"}
 )
 
-// A world is what callers have learned of what there is.
+// A world is what callers know about existing things.
 type world struct {
 	mu   sync.Mutex
-	made map[string][]thing // by what samples call it, the latest last
-	tags map[string]string  // path: the entity tag last seen
+	made map[string][]thing // by their names in samples, the latest last
+	tags map[string]string  // the last entity tag of each path
 	told map[string]string  // box: the DDI action that it was last told, or asked to give up
 }
 
-// A thing is one that a POST made, in a factory or in none.
+// A thing was made by a POST, in a factory or outside of one.
 type thing struct{ id, factory string }
 
 // saved are versions of methods, by method and number.
@@ -80,7 +80,7 @@ func (w *world) learn(r samples.Call, location, tag string, answer []byte) {
 	}
 }
 
-// A drawer draws requests from a seed and from what the world has.
+// A drawer draws requests from a seed and a world.
 type drawer struct {
 	*rand.Rand
 	world *world
@@ -88,7 +88,7 @@ type drawer struct {
 
 func one[T any](d *drawer, from []T) T { return from[d.IntN(len(from))] }
 
-// factoryID is as a rule one of the caller's own organization.
+// factoryID is usually a factory of the caller's own organization.
 func (d *drawer) factoryID(p person) string {
 	o := p.OrganizationID
 	if d.IntN(12) == 0 || !strings.Contains(strings.Join(organizations, " "), o) || o == "" {
@@ -97,10 +97,11 @@ func (d *drawer) factoryID(p person) string {
 	return fmt.Sprintf("%s-%d", o, d.IntN(2))
 }
 
-// ownerOf is the organization whose factory it is, by its name.
+// ownerOf is the organization that owns a factory, from the factory's name.
 func ownerOf(factoryID string) string { return factoryID[:strings.LastIndex(factoryID, "-")] }
 
-// id is as a rule one of the latest that anyone knows. Of another factory nobody must find it there.
+// id is usually one of the latest known ids. If it comes from another factory, nobody may find
+// it in this one.
 func (d *drawer) id(made, factory string, latest int) string {
 	d.world.mu.Lock()
 	defer d.world.mu.Unlock()
@@ -117,12 +118,12 @@ func (d *drawer) id(made, factory string, latest int) string {
 	return uuid.NewString()
 }
 
-// values fills any operation's sample, those that are yet to come among them: what is not drawn here
-// is as in the event files.
+// values fills in the sample of any operation, including future ones. Values that are not drawn
+// here are those of the event files.
 func (d *drawer) values(op operations.Operation, p person) samples.Values {
 	factory, author, organization := d.factoryID(p), p.OrganizationID, one(d, organizations)
 	if strings.Contains(op.Path, "{factoryId}") && d.IntN(20) > 0 || op.ID == "put-edge" && d.IntN(4) > 0 {
-		organization = ownerOf(factory) // a factory never changes its organization, and a box stands in one of its own
+		organization = ownerOf(factory) // a factory never changes its organization, and a box must be in a factory of its own
 	}
 	if p.Has(auth.PlatformOwner) {
 		author = ownerOf(factory)
@@ -130,9 +131,9 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 	v := samples.Fixed()
 	v["organization"], v["user"] = organization, "mara-"+one(d, organizations)
 	v["edgeType"], v["channel"], v["edgeId"] = one(d, edgeTypes), one(d, channels), fmt.Sprintf("edge-%d", d.IntN(4))
-	v["neighbour"] = fmt.Sprintf("edge-%d", d.IntN(4)) // one in four batches names a box twice
+	v["neighbour"] = fmt.Sprintf("edge-%d", d.IntN(4)) // one of four batches contains a box twice
 	v["version"], v["target"] = one(d, versions), one(d, versions)
-	v["sha256"] = strings.Repeat("ab"[:1+d.IntN(12)/11], 64)[:64] // one in twelve has other bytes
+	v["sha256"] = strings.Repeat("ab"[:1+d.IntN(12)/11], 64)[:64] // one of twelve has another digest
 	v["percent"], v["end"], v["status"] = one(d, percents), one(d, ends), one(d, append(ends, "active"))
 	v["factoryId"], v["code"] = factory, one(d, codes)
 	v["product"] = fmt.Sprintf("7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e1%d", d.IntN(3))
@@ -142,7 +143,7 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 		if s.Makes != "" {
 			latest := 6
 			if strings.Contains(op.Path, "{number}") {
-				latest = 2 // so that a version comes to its end
+				latest = 2 // so that a version passes through all its statuses
 			}
 			v[s.Makes] = d.id(s.Makes, factory, latest)
 		}
@@ -186,7 +187,7 @@ func (d *drawer) control(v samples.Values, op operations.Operation, p person) {
 	}
 }
 
-// operation draws from the whole table.
+// operation draws from the table of operations.
 func (d *drawer) operation() operations.Operation {
 	total := 0
 	for _, s := range samples.All {
@@ -201,8 +202,8 @@ func (d *drawer) operation() operations.Operation {
 	panic("no operation was drawn")
 }
 
-// person draws who calls an operation: as a rule one who may, and of an organization that can own
-// what it is about.
+// person draws the caller of an operation. Usually the caller has the right role, and an
+// organization that can own the resource.
 func (d *drawer) person(op operations.Operation, all []person) person {
 	for range 20 {
 		if p := one(d, all); p.Has(op.Roles...) {
@@ -242,7 +243,7 @@ func (d *drawer) request(op operations.Operation, p person) samples.Call {
 	return r
 }
 
-// tag is the entity tag that was last seen of a path.
+// tag is the last entity tag of a path.
 func (w *world) tag(path string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -261,7 +262,7 @@ func (d *drawer) condition(name string, r samples.Call) [2]string {
 	return [2]string{name, fmt.Sprintf("%q", fmt.Sprint(1+d.IntN(4)))}
 }
 
-// broken makes a body one that must be refused.
+// broken turns a body into one that must be refused.
 func (d *drawer) broken(body string) string {
 	return one(d, []string{body[:len(body)/2], body + "x", strings.Replace(body, "{", `{"unknown":1,`, 1), "[" + body + "]", "null", body + strings.Repeat(" ", 20<<10)})
 }

@@ -26,9 +26,9 @@ import (
 	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
-// TestRun_UnderFaults_TellsOneStory has people of several organizations and with every role make
-// random calls of every operation while the store is in trouble and processes are killed, and then
-// holds tables, audit trail and answers against each other.
+// TestRun_UnderFaults_TellsOneStory runs random calls of every operation, by people of several
+// organizations with every role. The store has faults and processes are killed. Afterwards the
+// test compares the tables, the audit trail and the answers.
 func TestRun_UnderFaults_TellsOneStory(t *testing.T) {
 	t.Parallel()
 	total := count(t, "PROOF_CALLS", 500, 80_000)
@@ -36,7 +36,7 @@ func TestRun_UnderFaults_TellsOneStory(t *testing.T) {
 	play(t, o, total)
 }
 
-// TestRun_OnTheReference_TellsOneStory does the same on DynamoDB Local.
+// TestRun_OnTheReference_TellsOneStory does this on DynamoDB Local.
 func TestRun_OnTheReference_TellsOneStory(t *testing.T) {
 	onReference(t, func(s *dynamolocal.Store) {
 		total := count(t, "PROOF_CALLS_REFERENCE", 300, 20_000)
@@ -45,15 +45,15 @@ func TestRun_OnTheReference_TellsOneStory(t *testing.T) {
 	})
 }
 
-// A round is a run on one empty store. Long runs have many: a new item of the embedded store takes longer
-// the more items are stored.
+// A round is a run on one empty store. Long runs have many rounds, because a new item of the
+// embedded store takes longer the more items are stored.
 type round struct {
 	seed  uint64
 	calls int
-	share float64 // of the store's calls that meet a fault
+	share float64 // the share of the store's calls with a fault
 	kinds []fault.Kind
-	kills int // one in so many transactions has a process of its function killed
-	limit int // of one user's requests a minute; 0: more than anyone makes here
+	kills int // one of this many transactions has a process of its function killed
+	limit int // one user's requests a minute; 0 means unlimited
 	store *dynamolocal.Store
 }
 
@@ -64,22 +64,22 @@ func play(t *testing.T, o round, total int) {
 	for i := 0; total > 0 && !t.Failed(); i++ {
 		o.seed, o.calls = first+uint64(i), min(o.calls, total)
 		if o.limit = 0; i%4 == 3 {
-			o.limit = 30 // so that some are told to wait
+			o.limit = 30 // so that some requests are rejected
 		}
 		total -= o.calls
 		t.Run(fmt.Sprintf("seed=%d", o.seed), func(t *testing.T) { o.play(t, sum) })
 	}
 	t.Logf("PROOF_SEED=%d: %d calls, %d changes, %d approvals of methods, %d changes of boxes in factories, answers %v, faults met %v, %d processes killed", first, sum.calls, sum.changes, sum.approvals, sum.placed, sum.answers, sum.faults, sum.killed)
 	if !t.Failed() {
-		t.Logf("tables, audit trail and answers tell one story")
+		t.Logf("tables, audit trail and answers agree")
 	}
 }
 
-// A tally counts over all rounds.
+// A tally adds up all rounds.
 type tally struct {
 	calls, changes, killed int
 	approvals              int // trials and releases of versions of methods
-	placed                 int // changes of boxes that stand in a factory then
+	placed                 int // changes of boxes that are then in a factory
 	answers                map[int]int
 	faults                 map[fault.Kind]int
 }
@@ -95,14 +95,14 @@ func (o round) play(t *testing.T, sum *tally) {
 	plan := fault.New(o.seed, o.share, o.kinds)
 	callers := &callers{world: newWorld(), people: people(t, w.Target), begin: time.Now(), killing: o.kills > 0}
 	callers.warm(t)
-	calm := w.Front.Intercept(plan.Fate)
+	endFaults := w.Front.Intercept(plan.Effect)
 	var killed atomic.Int64
 	stay := w.Front.Intercept(o.killer(w, &killed))
 	callers.call(o)
-	calm()
+	endFaults()
 	stay()
 	if slices.Contains(o.kinds, fault.Straggler) {
-		time.Sleep(3 * time.Second) // until the last has arrived
+		time.Sleep(3 * time.Second) // until the last delayed call has arrived
 	}
 
 	books, err := ledger.Read(t.Context(), w.DB)
@@ -118,7 +118,7 @@ func (o round) play(t *testing.T, sum *tally) {
 	}
 	changes := len(books[dynamo.Audit])
 	if changes < o.calls/10 && o.limit == 0 {
-		t.Errorf("%d calls made only %d changes: the run is too tame", o.calls, changes)
+		t.Errorf("%d calls made only %d changes: the run covers too little", o.calls, changes)
 	}
 	sum.calls += len(callers.calls)
 	sum.changes += changes
@@ -140,8 +140,8 @@ func (o round) play(t *testing.T, sum *tally) {
 	}
 }
 
-// counted compares what the service counts of the rollouts that channels carry, now that nothing moves, with the
-// boxes' rows.
+// counted compares the service's counts for the rollouts in the channels' rows with the rows of
+// the boxes. No call is running at that time.
 func counted(t *testing.T, w *harness.World, books ledger.Books) (findings []string) {
 	t.Helper()
 	began, viewer := time.Now(), w.As(t, "vera", "wavegate", auth.FleetViewer)
@@ -164,8 +164,8 @@ func counted(t *testing.T, w *harness.World, books ledger.Books) (findings []str
 		n := progress.Total(p.Stages)
 		got := map[string]int{"offered": n.Offered, "working": n.Working, "deferred": n.Deferred, "installed": n.Installed, "failed": n.Failed, "reverted": n.Reverted}
 		maps.DeleteFunc(got, func(_ string, n int) bool { return n == 0 })
-		if want := books.Standing(r); !maps.Equal(got, want) {
-			findings = append(findings, fmt.Sprintf("the rollout %s counts %v; the rows say %v", r["id"], got, want))
+		if want := books.CountBoxes(r); !maps.Equal(got, want) {
+			findings = append(findings, fmt.Sprintf("the rollout %s has the counts %v, but the rows give %v", r["id"], got, want))
 		}
 	}
 	return findings
@@ -178,19 +178,19 @@ func (o round) limits() []string {
 	return []string{"LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000"}
 }
 
-// killer kills a process of the function whose transaction is on its way, one time in so many: as a
-// rule the one that made it, since few are at work at once.
-func (o round) killer(w *harness.World, killed *atomic.Int64) func(*storefront.Call) storefront.Fate {
+// killer sometimes kills a process of the function whose transaction is on its way. Usually it
+// is the process that made the transaction, because few run at once.
+func (o round) killer(w *harness.World, killed *atomic.Int64) func(*storefront.Call) storefront.Effect {
 	var n atomic.Int64
-	return func(c *storefront.Call) storefront.Fate {
+	return func(c *storefront.Call) storefront.Effect {
 		if o.kills == 0 || c.Operation != "TransactWriteItems" || n.Add(1)%int64(o.kills) != 0 {
-			return storefront.Fate{}
+			return storefront.Effect{}
 		}
 		pids := w.Function(c.Function).PIDs()
 		if len(pids) > 0 && kill(pids[rand.IntN(len(pids))]) {
 			killed.Add(1)
 		}
-		return storefront.Fate{}
+		return storefront.Effect{}
 	}
 }
 
@@ -200,7 +200,7 @@ func kill(pid int) bool {
 	return err == nil && p.Kill() == nil
 }
 
-// callers are the people of a round and what they noted.
+// callers are the people of a round and what they recorded.
 type callers struct {
 	world   *world
 	people  []person
@@ -213,8 +213,8 @@ type callers struct {
 	findings []string
 }
 
-// warm has everyone known to the gateway, which remembers them, and every factory registered, before
-// the trouble begins.
+// warm makes a call of everyone, so that the gateway has cached all tokens, and registers every
+// factory, before the faults begin.
 func (c *callers) warm(t *testing.T) {
 	t.Helper()
 	for _, o := range organizations {
@@ -228,7 +228,7 @@ func (c *callers) warm(t *testing.T) {
 	}
 }
 
-// atOnce is how many calls are under way at a time.
+// atOnce is the number of parallel calls.
 const atOnce = 12
 
 func (c *callers) call(o round) {
@@ -245,7 +245,7 @@ func (c *callers) call(o round) {
 				for c.make(p, r) >= 500 && again && c.take() {
 					time.Sleep(20 * time.Millisecond)
 				}
-				// The caller whose answer was lost on its way asks once more.
+				// A caller without an answer repeats the call.
 				if keyOf(r) != "" && d.IntN(3) == 0 && c.take() {
 					c.make(p, r)
 				}
@@ -262,7 +262,7 @@ func (c *callers) take() bool {
 	return c.left >= 0
 }
 
-// make makes a call, notes it and what is wrong with its answer, and returns its status.
+// make makes a call, records it and what is wrong with its answer, and returns its status.
 func (c *callers) make(p person, r samples.Call) int {
 	began := time.Now()
 	a, err := p.caller.Try(r.Method, r.Path, r.Body, r.Header[:]...)

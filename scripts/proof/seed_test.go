@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// seed is that of the variable PROOF_SEED, or a new one. It is printed, so that a run that found
-// something can be played again.
+// seed is the value of PROOF_SEED, or a new seed. It is printed, so that a run can be repeated.
 func seed(t testing.TB) uint64 {
 	t.Helper()
 	n := uint64(time.Now().UnixNano()) % 1_000_000_007
@@ -22,8 +21,8 @@ func seed(t testing.TB) uint64 {
 	return n
 }
 
-// count is the smaller number, or the larger one with LONG=1. The variable of the given name, where
-// it is set, has the last word.
+// count is the smaller number, or the larger one with LONG=1. The named variable, if set,
+// replaces both.
 func count(t testing.TB, name string, short, long int) int {
 	t.Helper()
 	n := short

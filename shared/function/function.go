@@ -1,5 +1,5 @@
-// Package function wires the function of an operation: the store's client, the fair-use limiter and the
-// way in and out. It is the one place that knows all three.
+// Package function builds the function of an operation from the store's client, the fair-use
+// limiter and package lambdahttp. It is the only package that knows all three.
 package function
 
 import (
@@ -22,8 +22,8 @@ import (
 	"wavegate/shared/platform/telemetry"
 )
 
-// Run is the main function of an operation's function: it makes the clients once, wires the handler
-// and serves calls until the process is ended. It does not return.
+// Run is the main function of an operation. It makes the clients, calls wire, and serves calls
+// until the process ends. It does not return.
 func Run(id string, wire func(lambdahttp.Env) lambdahttp.Handler) {
 	op, client := operations.Get(id), dynamo.NewClient()
 	env := lambdahttp.Env{
@@ -38,15 +38,15 @@ func Run(id string, wire func(lambdahttp.Env) lambdahttp.Handler) {
 	env.Limiter = fairUse{id, env, limiter}
 	function := lambdahttp.New(op, env, handler)
 	env.Start()
-	// The limiter's connection is opened while the function starts.
+	// Open the limiter's connection while the function starts.
 	go limiter.Warm(context.Background())
 	lambda.Start(function)
 }
 
-// A Task does what a schedule calls for.
+// A Task is what a scheduled function does.
 type Task func(context.Context) error
 
-// RunTask is the main function of a task's function, as Run is of an operation's. No limit counts a task.
+// RunTask is Run for the function of a task. No limit counts a task.
 func RunTask(id string, wire func(lambdahttp.Env) Task) {
 	row, client := operations.TaskOf(id), dynamo.NewClient()
 	env := lambdahttp.Env{
@@ -58,18 +58,19 @@ func RunTask(id string, wire func(lambdahttp.Env) Task) {
 	lambda.Start(func(ctx context.Context) error { return task(admission.Unlimited(ctx)) })
 }
 
-// LimiterFailOpen is the metric of calls that were let through uncounted, since the limiter's store
-// did not answer in time.
+// LimiterFailOpen is the metric of calls that were admitted without being counted, because the
+// limiter's store did not answer in time.
 const LimiterFailOpen = "LimiterFailOpen"
 
-// fairUse holds an operation's calls to the limits. What the limiter could not check is logged and counted.
+// fairUse applies the limits to an operation's calls. It logs and counts the calls that the
+// limiter could not check.
 type fairUse struct {
 	operation string
 	env       lambdahttp.Env
 	limiter   *ratelimit.Limiter
 }
 
-// Recall refuses a call that the container remembers would be refused.
+// Recall refuses a call if the container remembers that it would be refused.
 func (f fairUse) Recall(caller auth.Principal, class operations.LimitClass) (http.Header, error) {
 	d, refused := f.limiter.Recall(callerOf(caller), class)
 	if !refused {
@@ -90,7 +91,7 @@ func (f fairUse) Admit(ctx context.Context, caller auth.Principal, class operati
 	return d.Header(), d.Err()
 }
 
-// callerOf is who a call counts against.
+// callerOf says whose limits a call counts against.
 func callerOf(p auth.Principal) ratelimit.Caller {
 	return ratelimit.Caller{User: p.User(), Organization: p.OrganizationID, Box: p.Has(auth.Edge)}
 }

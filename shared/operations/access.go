@@ -9,7 +9,7 @@ import (
 // The operations on fair-use limits.
 var access = []Operation{
 	{
-		ID: "put-rate-limit", Summary: "Arrange a fair-use limit for one user or organization",
+		ID: "put-rate-limit", Summary: "Set the fair-use limits of one user or organization",
 		Method: http.MethodPut, Path: "/api/rate-limits/{kind}/{id}",
 		Roles: owners, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
@@ -18,7 +18,7 @@ var access = []Operation{
 		},
 	},
 	{
-		ID: "get-rate-limit", Summary: "Read what was arranged for one user or organization",
+		ID: "get-rate-limit", Summary: "Read the fair-use limits that were set for one user or organization",
 		Method: http.MethodGet, Path: "/api/rate-limits/{kind}/{id}",
 		Roles: owners, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.RateOverrides, dynamo.Get)},

@@ -7,7 +7,7 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// The operations on what keeps rollouts from going on: their policies, approvals and the freeze.
+// The operations that can stop rollouts: policies, approvals and the freeze.
 var guarding = []Operation{
 	{
 		ID: "put-rollout-policy", Summary: "Have the guard judge a rollout by a policy",
@@ -48,7 +48,8 @@ var guarding = []Operation{
 	},
 }
 
-// guards is what changing how a rollout is guarded takes: the rollout, and its copy in the channel's row.
+// guards is what a change of a rollout's guard needs: the rollout, and its copy in the channel's
+// row.
 func guards() []Grant {
 	return []Grant{
 		may(dynamo.Rollouts, dynamo.Get, dynamo.Put),

@@ -1,5 +1,5 @@
-// Package operations is the table of what the service can do. The functions, the stack, the local
-// gateway and the contract test all read this one table. Its rows stand in one file per subject.
+// Package operations is the table of all operations. The functions, the stack, the local gateway
+// and the contract test all read this one table. Each subject has its rows in one file.
 package operations
 
 import (
@@ -16,22 +16,23 @@ import (
 type LimitClass string
 
 const (
-	// Ordinary calls count against the user and, unless a box calls, against the organization.
+	// Ordinary calls count against the user's limit and, unless the caller is a box, against the
+	// organization's.
 	Ordinary LimitClass = "ordinary"
-	// Copilot calls count as ordinary ones and against the copilot's own limits as well.
+	// Copilot calls count against the ordinary limits and against the copilot's own limits.
 	Copilot LimitClass = "copilot"
-	// Reserved calls count as ordinary ones. Where those limits refuse them, they are admitted from the
-	// caller's reserve: what stops a rollout, withdraws a method or takes back a limit must
-	// not wait for a place.
+	// Reserved calls count like ordinary ones. If those limits refuse them, they can still be
+	// admitted from the caller's reserve. Halting a rollout, withdrawing a method or removing an
+	// override must not have to wait.
 	Reserved LimitClass = "reserved"
 )
 
-// A Grant is the right to do some actions on one table, and nothing else on it.
+// A Grant is the permission for some actions on one table.
 type Grant struct {
 	Table   dynamo.TableID
 	Actions []dynamo.Action
-	// Indexes that may be queried; the table itself may be queried when Actions holds Query and
-	// OnlyIndexes is not set.
+	// Indexes are the indexes that may be queried. The table itself may be queried if Actions
+	// contains Query and OnlyIndexes is not set.
 	Indexes     []string
 	OnlyIndexes bool
 }
@@ -43,56 +44,58 @@ type Operation struct {
 	Summary string
 	Method  string // an HTTP method, or Any
 	Path    string // with {name} for one segment and {name+} for the rest
-	// Roles that may call, any one of which is enough; auth.Member stands for any person of an
+	// Roles are the roles that may call; any one is enough. auth.Member means any person of an
 	// organization.
 	Roles []auth.Role
 	Limit LimitClass
 	// Grants are the tables that the function reads and writes.
 	Grants []Grant
-	// Settings are those that the function reads from its environment.
+	// Settings are the settings that the function reads.
 	Settings []setting.Name
-	// Timeout bounds the function; the gateway waits a little longer, up to its own 29 s.
+	// Timeout bounds the function. The gateway waits a little longer, up to its own maximum of
+	// 29 s.
 	Timeout time.Duration
-	// MemoryMB sizes the function, and its share of a CPU with it.
+	// MemoryMB is the function's memory, which also decides its share of a CPU.
 	MemoryMB int
-	// MaxBody bounds the body, in bytes; 0: request.MaxBody.
+	// MaxBody bounds the body, in bytes; 0 means request.MaxBody.
 	MaxBody int
-	// Sampled operations are called so often that only a sample of their successes is logged; see
+	// Sampled operations have so many calls that only a sample of their successes is logged; see
 	// setting.LogSamplePolls.
 	Sampled bool
 }
 
-// Any is the method of an operation that takes every method.
+// Any is the method of an operation that accepts every method.
 const Any = "ANY"
 
-// Authorizer is the function that turns a token into a principal. It is no operation: the gateway
-// calls it before one.
+// Authorizer is the function that turns a token into a principal. It is not an operation: the
+// gateway calls it before one.
 const Authorizer = "authorizer"
 
-// Docs is the function that serves the contract and the page that shows it. It is no operation either:
-// anyone may GET its paths, without a token, so no contract has them, no limiter counts them and
-// nothing of a tenant is there. A stack has it only if asked.
+// Docs is the function that serves the contract and a page that shows it. It is not an
+// operation. Anyone may GET its paths without a token, so they are in no contract, no limiter
+// counts them, and they contain no data of a tenant. A stack has this function only on request.
 const Docs = "docs"
 
 // DocsPaths are its paths.
 var DocsPaths = []string{"/docs", "/docs/redoc.js", "/openapi.yaml"}
 
-// LoginPath answers anyone with how people log in: a JSON object of the issuer, its authorizationEndpoint and
-// tokenEndpoint, and the clientId and scope to log in with. The gateway answers by itself.
+// LoginPath tells anyone how people log in. It is a JSON object with issuer,
+// authorizationEndpoint, tokenEndpoint, clientId and scope. The gateway answers it without a
+// function.
 const LoginPath = "/console/config.json"
 
-// What the functions that are no operations get. The authorizer may have to fetch an issuer's keys,
-// for which it has two seconds; Cognito waits five seconds for a trigger.
+// These size the functions that are not operations. The authorizer may have to fetch an issuer's
+// keys, for which it has two seconds. Cognito waits five seconds for a trigger.
 const (
 	HelperTimeout  = 5 * time.Second
 	HelperMemoryMB = 256
 )
 
-// What most rows share.
+// These are the same in most rows.
 const (
 	timeout = 10 * time.Second
 	memory  = 256
-	// copilotTimeout leaves the gateway's own 29 s time to carry the answer.
+	// copilotTimeout leaves time to send the answer before the gateway's own timeout of 29 s.
 	copilotTimeout = 28 * time.Second
 )
 
@@ -110,12 +113,12 @@ func may(table dynamo.TableID, actions ...dynamo.Action) Grant {
 	return Grant{Table: table, Actions: actions}
 }
 
-// list is the right to query a table and some of its indexes.
+// list is the permission to query a table and some of its indexes.
 func list(table dynamo.TableID, indexes ...string) Grant {
 	return Grant{Table: table, Actions: []dynamo.Action{dynamo.Query}, Indexes: indexes}
 }
 
-// listByIndex is the right to query some indexes of a table and not the table itself.
+// listByIndex is the permission to query some indexes of a table, but not the table itself.
 func listByIndex(table dynamo.TableID, indexes ...string) Grant {
 	return Grant{Table: table, Actions: []dynamo.Action{dynamo.Query}, Indexes: indexes, OnlyIndexes: true}
 }
@@ -123,8 +126,8 @@ func listByIndex(table dynamo.TableID, indexes ...string) Grant {
 // Table lists every operation.
 var Table = limited(slices.Concat(fleet, guarding, ddi, progress, production, access, trail, copilot))
 
-// limited adds to every row what the fair-use limiter needs, since it counts every call, and the setting
-// of the origins that may read answers.
+// limited adds to every row what the fair-use limiter needs, because it counts every call, and
+// the setting of the origins that may read answers.
 func limited(rows []Operation) []Operation {
 	for i, op := range rows {
 		rows[i].Settings = slices.Concat(op.Settings, setting.Limits, []setting.Name{setting.CORSOrigins})
@@ -138,14 +141,13 @@ func limited(rows []Operation) []Operation {
 	return rows
 }
 
-// A Task is a function that a schedule calls. It answers nobody: its row has no method, path, roles or
-// limit.
+// A Task is a function that runs on a schedule. Its row has no method, path, roles or limit.
 type Task struct {
 	Operation
 	Every time.Duration
 }
 
-// Tick is the function that counts the active rollouts, and moves those that are guarded.
+// Tick is the function that counts the active rollouts and advances the guarded ones.
 const Tick = "tick"
 
 // Tasks lists every task.
@@ -158,13 +160,13 @@ var Tasks = []Task{{
 	Every: time.Minute,
 }}
 
-// censusMemory is what buys a whole processor: a census decodes what it counts.
+// censusMemory gives a function a whole CPU, because a census decodes every row that it counts.
 const censusMemory = 1769
 
-// progressSettings are those of progress.ReadSettings.
+// progressSettings are the settings of progress.ReadSettings.
 var progressSettings = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds, setting.GuardIntervalSeconds}
 
-// census is what counting a rollout takes.
+// census is what counting a rollout needs.
 func census() []Grant {
 	reports := listByIndex(dynamo.Reports, "byStanding")
 	reports.Actions = append(reports.Actions, dynamo.Get)
@@ -175,7 +177,7 @@ func census() []Grant {
 	}
 }
 
-// tick is what a tick takes: a count, and what a move of a rollout takes.
+// tick is what a tick needs: a census, and the changes of a rollout.
 func tick() []Grant {
 	return append(slices.DeleteFunc(census(), func(g Grant) bool { return g.Table == dynamo.Rollouts || g.Table == dynamo.Channels }),
 		Grant{Table: dynamo.Rollouts, Actions: []dynamo.Action{dynamo.Get, dynamo.Put, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
@@ -184,7 +186,7 @@ func tick() []Grant {
 		may(dynamo.Audit, dynamo.Put))
 }
 
-// Get returns the row of an id. An unknown id is a slip in the code, found at start-up.
+// Get returns the row of an id. An unknown id is a mistake in the code, which shows at start-up.
 func Get(id string) Operation {
 	for _, op := range Table {
 		if op.ID == id {
@@ -194,7 +196,8 @@ func Get(id string) Operation {
 	panic("operations: no operation " + id)
 }
 
-// TaskOf returns the row of a task. An unknown id is a slip in the code, found at start-up.
+// TaskOf returns the row of a task. An unknown id is a mistake in the code, which shows at
+// start-up.
 func TaskOf(id string) Task {
 	for _, task := range Tasks {
 		if task.ID == id {
@@ -204,8 +207,8 @@ func TaskOf(id string) Task {
 	panic("operations: no task " + id)
 }
 
-// Functions lists the name of every function of the service: the authorizer, the one that serves the
-// contract, each task's and each operation's.
+// Functions lists the names of all functions: the authorizer, Docs, the tasks and the
+// operations.
 func Functions() []string {
 	names := []string{Authorizer, Docs}
 	for _, task := range Tasks {

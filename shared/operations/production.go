@@ -172,5 +172,6 @@ var production = []Operation{
 // versions is the path of the versions of a method.
 const versions = "/api/factories/{factoryId}/production-methods/{methodId}/versions"
 
-// controllers are the boxes that run a factory's machines, and whoever may read its methods.
+// controllers are the boxes that run a factory's machines, and everyone who may read its
+// methods.
 var controllers = []auth.Role{auth.Edge, auth.PlatformOwner, auth.Member}

@@ -9,10 +9,11 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// countTimeout bounds the operations that may count a channel's boxes; the gateway waits for 29 s.
+// countTimeout bounds the operations that may count a channel's boxes. The gateway waits for 29
+// s.
 const countTimeout = 28 * time.Second
 
-// The operations on what boxes report, and on what is counted of it.
+// The operations on reports of boxes and on the counts of them.
 var progress = []Operation{
 	{
 		ID: "put-update-report", Summary: "Report how a box gets on with its update",

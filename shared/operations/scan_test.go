@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// actions are all that any function may be granted. Reading a whole table is not among them: its cost
+// actions are all actions that a function may be granted. Scan is missing, because its cost
 // grows with everything that was ever stored.
 var actions = []dynamo.Action{dynamo.Get, dynamo.Query, dynamo.Put, dynamo.Update, dynamo.Delete, dynamo.ConditionCheck}
 
@@ -59,14 +59,14 @@ func TestTable_EveryIndexIsQueriedBySomeOperation(t *testing.T) {
 	}
 }
 
-// TestSource_NoFunctionNamesAScan reads the source of everything that functions are made of: neither
-// the call, nor its paginator, nor PartiQL, which scans where it likes to, is named anywhere.
+// TestSource_NoFunctionNamesAScan reads all source that functions are built from. It must not
+// contain the call, its paginator or PartiQL, which may scan.
 func TestSource_NoFunctionNamesAScan(t *testing.T) {
 	files := 0
 	for _, root := range []string{"../../shared", "../../functions"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.IsDir() && slices.Contains([]string{"dynamolocal", "dynamotest"}, d.Name()) {
-				return fs.SkipDir // no function is linked with these
+				return fs.SkipDir // no function links these
 			}
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

@@ -1,8 +1,8 @@
-// Package devissuer plays the issuers of access tokens on a developer's machine: one for people, one
-// for the fleet, each with a key of its own. Their keys stay in a directory that is never committed,
-// so that a token works for as long as the local service uses the same directory.
+// Package devissuer simulates the issuers of access tokens on a developer's machine: one for
+// people and one for the fleet, each with its own key. Their keys are in a directory that is
+// never committed. A token is valid as long as the local service uses the same directory.
 //
-// It is for local runs and tests only; nothing that is deployed imports it.
+// It is only for local runs and tests; nothing that is deployed imports it.
 package devissuer
 
 import (
@@ -27,12 +27,12 @@ const (
 	Audience = "wavegate"
 )
 
-// Claims are what a token is to say.
+// Claims are the content of a token.
 type Claims struct {
-	User         string        // required; of a box, its edge id
+	User         string        // required; for a box, its edge id
 	Organization string        // may be empty
-	Roles        []string      // may be empty; edge stands alone
-	TTL          time.Duration // one hour if 0, a day at most, or 30 for a box; below 0 the token has already run out
+	Roles        []string      // may be empty; edge cannot be combined
+	TTL          time.Duration // 0 means one hour; at most a day, or 30 days for a box; less than 0 gives an expired token
 }
 
 // Issuers are the two local issuers. They are safe for concurrent use.
@@ -50,12 +50,13 @@ type issuer struct {
 	keyID   string
 	method  jwt.SigningMethod
 	grants  []auth.Role
-	longest time.Duration     // that a token lasts
+	longest time.Duration     // the longest lifetime of a token
 	publish map[string]string // its public key as a JWK
 }
 
-// Load reads the issuers' keys from a directory, or makes them if they are not there. An empty dir
-// stands for Dir. Several processes may load, and so make, the keys at the same time: all get the same.
+// Load reads the issuers' keys from a directory, or makes them if they do not exist. An empty
+// dir means Dir. Several processes may load the keys at the same time, and all get the same
+// ones.
 func Load(dir string) (*Issuers, error) {
 	if dir == "" {
 		var err error
@@ -89,7 +90,7 @@ func Load(dir string) (*Issuers, error) {
 	return i, nil
 }
 
-// Setting is the value of AUTH_ISSUERS that trusts these issuers, with their public keys in it.
+// Setting is the value of AUTH_ISSUERS that trusts these issuers, with their public keys.
 func (i *Issuers) Setting() string { return i.setting }
 
 func setting(issuers ...issuer) (string, error) {
@@ -104,8 +105,8 @@ func setting(issuers ...issuer) (string, error) {
 	return string(b), err
 }
 
-// Token makes an access token. With the role edge it is signed by the fleet's issuer, else by the
-// people's. What the service would not take is an error, and no token.
+// Token makes an access token. The fleet's issuer signs tokens with the role edge, and the
+// people's issuer all others. It returns an error for a token that the service would refuse.
 func (i *Issuers) Token(c Claims) (string, error) {
 	for _, role := range c.Roles {
 		if !slices.Contains(auth.Roles, auth.Role(role)) {
@@ -116,7 +117,7 @@ func (i *Issuers) Token(c Claims) (string, error) {
 	if slices.Contains(c.Roles, string(auth.Edge)) {
 		signer = i.fleet
 		if len(c.Roles) > 1 {
-			return "", errors.New("the role edge stands alone: a box is not a person")
+			return "", errors.New("the role edge cannot be combined with others: a box is not a person")
 		}
 	}
 	if c.TTL == 0 {
@@ -142,7 +143,7 @@ func (i *Issuers) Token(c Claims) (string, error) {
 		return "", err
 	}
 	if _, err := i.verifier(issued).Verify(context.Background(), signed); err != nil {
-		return "", fmt.Errorf("the service would not take this token: %w", err)
+		return "", fmt.Errorf("the service would refuse this token: %w", err)
 	}
 	return signed, nil
 }

@@ -39,7 +39,7 @@ func load(t *testing.T, dir string) *devissuer.Issuers {
 	return issuers
 }
 
-// verify is what the authorizer does with a token, some time from now.
+// verify does what the authorizer does with a token, some time from now.
 func verify(t *testing.T, issuers *devissuer.Issuers, raw string, in time.Duration) (auth.Principal, error) {
 	t.Helper()
 	trusted, err := token.ParseIssuers(issuers.Setting())
@@ -142,7 +142,7 @@ func TestLoad_Keys_AreTheOwnersOnly(t *testing.T) {
 		return nil
 	})
 	if err != nil || files != 2 {
-		t.Errorf("%d files, want one key each and nothing left over; error %v", files, err)
+		t.Errorf("%d files, want one for each key and no others; error %v", files, err)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"wavegate/shared/access/auth"
 )
 
-// ask shows the form that a person logs in by. With prompt=none nothing is shown: the request names who logs
-// in by login_hint, organization and role.
+// ask shows the login form. With prompt=none it shows nothing, and the request names the person
+// by login_hint, organization and role.
 func (p *Provider) ask(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if wrong := check(q); wrong != "" {
@@ -20,7 +20,7 @@ func (p *Provider) ask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	// The caller has gone, or the template is at fault, which a test would find.
+	// The caller may have left. A test finds a fault in the template.
 	_ = form.Execute(w, map[string]any{"Action": "?" + r.URL.RawQuery, "User": q.Get("login_hint"), "Roles": p.issuers.people.grants, "Owner": auth.PlatformOwner})
 }
 

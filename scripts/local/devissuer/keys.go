@@ -20,11 +20,11 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// DirEnv names the environment variable that says where the keys are.
+// DirEnv is the environment variable with the directory of the keys.
 const DirEnv = "WAVEGATE_DEV_DIR"
 
-// Dir is where the keys are unless a caller says otherwise: the value of WAVEGATE_DEV_DIR, or .dev in
-// the repository that the working directory lies in.
+// Dir is the default directory of the keys: the value of WAVEGATE_DEV_DIR, or .dev in the
+// repository of the working directory.
 func Dir() (string, error) {
 	if dir := os.Getenv(DirEnv); dir != "" {
 		return dir, nil
@@ -54,7 +54,7 @@ func loadP256(dir, file string) (issuer, error) {
 	}
 	key, ok := signer.(*ecdsa.PrivateKey)
 	if !ok || key.Curve != elliptic.P256() {
-		return issuer{}, fmt.Errorf("%s holds no P-256 key; remove it to have a new one made", filepath.Join(dir, file))
+		return issuer{}, fmt.Errorf("%s has no P-256 key; remove the file to make a new one", filepath.Join(dir, file))
 	}
 	point, err := key.PublicKey.Bytes()
 	if err != nil {
@@ -76,7 +76,7 @@ func loadEd25519(dir, file string) (issuer, error) {
 	}
 	key, ok := signer.(ed25519.PrivateKey)
 	if !ok {
-		return issuer{}, fmt.Errorf("%s holds no Ed25519 key; remove it to have a new one made", filepath.Join(dir, file))
+		return issuer{}, fmt.Errorf("%s has no Ed25519 key; remove the file to make a new one", filepath.Join(dir, file))
 	}
 	public := key.Public().(ed25519.PublicKey)
 	return publish(issuer{key: key, method: jwt.SigningMethodEdDSA}, map[string]string{
@@ -84,8 +84,8 @@ func loadEd25519(dir, file string) (issuer, error) {
 	}), nil
 }
 
-// publish completes an issuer with its public key as a JWK and with the key's id, which is made from
-// the key, so that a new key never passes for an old one.
+// publish completes an issuer with its public key as a JWK and with the key's id. The id is
+// computed from the key, so that a new key never has the id of an old one.
 func publish(i issuer, jwk map[string]string) issuer {
 	sum := sha256.Sum256([]byte(jwk["kty"] + "." + jwk["x"] + "." + jwk["y"]))
 	i.keyID = encode(sum[:12])
@@ -96,7 +96,7 @@ func publish(i issuer, jwk map[string]string) issuer {
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// load reads a private key in PKCS #8, or makes one if the file is not there.
+// load reads a private key in PKCS #8, or makes one if the file does not exist.
 func load(path string, generate func() (crypto.Signer, error)) (crypto.Signer, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,22 +107,22 @@ func load(path string, generate func() (crypto.Signer, error)) (crypto.Signer, e
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return nil, fmt.Errorf("%s holds no key in PEM; remove it to have a new one made", path)
+		return nil, fmt.Errorf("%s has no key in PEM; remove the file to make a new one", path)
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w; remove it to have a new one made", path, err)
+		return nil, fmt.Errorf("%s: %w; remove the file to make a new one", path, err)
 	}
 	signer, ok := parsed.(crypto.Signer)
 	if !ok {
-		return nil, fmt.Errorf("%s holds no key that can sign", path)
+		return nil, fmt.Errorf("%s has no key that can sign", path)
 	}
 	return signer, nil
 }
 
-// create writes a new key and returns what then stands in the file. The key is written beside the
-// file and then linked to its name: the name appears once, with the whole key behind it, and of two
-// processes that do so at the same time the second one finds, and takes, the first one's key.
+// create writes a new key and returns the content of the file. It writes the key to a temporary
+// file and links that to its name, so that the name always has a complete key. If two processes
+// do this at the same time, the second uses the key of the first.
 func create(path string, generate func() (crypto.Signer, error)) ([]byte, error) {
 	key, err := generate()
 	if err != nil {
@@ -135,7 +135,7 @@ func create(path string, generate func() (crypto.Signer, error)) ([]byte, error)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	beside, err := os.CreateTemp(filepath.Dir(path), ".key-*") // made with mode 0600
+	beside, err := os.CreateTemp(filepath.Dir(path), ".key-*") // it has the mode 0600
 	if err != nil {
 		return nil, err
 	}

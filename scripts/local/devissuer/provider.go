@@ -13,9 +13,10 @@ import (
 	"time"
 )
 
-// A Provider lets people log in to the people's issuer by OpenID Connect: the authorization code flow with
-// PKCE, and refresh tokens. It asks for no password, since it is for one machine: it must listen on loopback
-// alone, and hands codes to loopback alone. It is safe for concurrent use.
+// A Provider lets people log in to the people's issuer by OpenID Connect, with the authorization
+// code flow, PKCE and refresh tokens. It asks for no password, because it is for one machine
+// only. It must listen only on loopback, and it sends codes only to loopback. It is safe for
+// concurrent use.
 type Provider struct {
 	issuers *Issuers
 	url     string
@@ -26,17 +27,17 @@ type Provider struct {
 	fresh map[string]session // by refresh token
 }
 
-// ClientID is the client that the provider knows: the operator's command and page.
+// ClientID is the only client: the operator's command and page.
 const ClientID = "wavegate-operator"
 
-// How long a code, an access token and a session last; a session is what refresh tokens prolong.
+// The lifetimes of a code, an access token and a session. Refresh tokens extend a session.
 const (
 	codeLasts    = time.Minute
 	tokenLasts   = time.Hour
 	sessionLasts = 12 * time.Hour
 )
 
-// A code is what a login is exchanged by, once.
+// A code is exchanged for tokens, once.
 type code struct {
 	session   session
 	redirect  string
@@ -50,12 +51,12 @@ type session struct {
 	ends   time.Time
 }
 
-// Provider makes a provider that is reached at a URL.
+// Provider makes a provider at a URL.
 func (i *Issuers) Provider(url string) *Provider {
 	return &Provider{issuers: i, url: url, now: time.Now, codes: map[string]code{}, fresh: map[string]session{}}
 }
 
-// Login tells a client how to log in. The service shows it at operations.LoginPath.
+// Login tells a client how to log in. The service answers it at operations.LoginPath.
 func (p *Provider) Login() map[string]any {
 	return map[string]any{
 		"issuer": People, "authorizationEndpoint": p.url + "/authorize", "tokenEndpoint": p.url + "/token",
@@ -73,8 +74,8 @@ func (p *Provider) Handler() http.Handler {
 	mux.HandleFunc("OPTIONS /token", func(w http.ResponseWriter, r *http.Request) { share(w, r); w.WriteHeader(http.StatusNoContent) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil || !loopback(host) { // a page elsewhere whose name was made to lead here
-			http.Error(w, "ask by a loopback address", http.StatusForbidden)
+		if err != nil || !loopback(host) { // a page whose host name was made to point here
+			http.Error(w, "use a loopback address", http.StatusForbidden)
 			return
 		}
 		h := w.Header()
@@ -85,8 +86,8 @@ func (p *Provider) Handler() http.Handler {
 	})
 }
 
-// discover is OpenID Connect Discovery 1.0. The issuer is a name, not the URL: tokens of one machine are
-// good wherever its service listens.
+// discover is OpenID Connect Discovery 1.0. The issuer is a name and not the URL, because tokens
+// of one machine are valid wherever its service listens.
 func (p *Provider) discover(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{
 		"issuer": People, "authorization_endpoint": p.url + "/authorize", "token_endpoint": p.url + "/token",
@@ -96,18 +97,18 @@ func (p *Provider) discover(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// check tells what is wrong with a request for a code.
+// check returns what is wrong with a request for a code.
 func check(q url.Values) string {
 	redirect, err := url.Parse(q.Get("redirect_uri"))
 	switch {
 	case q.Get("client_id") != ClientID:
 		return "client_id: there is no such client"
 	case err != nil || redirect.Scheme != "http" || !loopback(redirect.Hostname()) || redirect.Fragment != "":
-		return "redirect_uri: give an http URL of this machine"
+		return "redirect_uri: must be an http URL of this machine"
 	case q.Get("response_type") != "code":
-		return "response_type: only code is known"
+		return "response_type: must be code"
 	case q.Get("code_challenge_method") != "S256" || len(q.Get("code_challenge")) != 43:
-		return "code_challenge: give one of the method S256"
+		return "code_challenge: must use the method S256"
 	}
 	return ""
 }
@@ -117,13 +118,13 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// authorize logs in whom the form names, and hands a code to the client.
+// authorize logs in the person in the form, and sends a code to the client.
 func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, "the form cannot be read", http.StatusBadRequest)
 		return
 	}
-	// The form is served with the request for the code in its address.
+	// The form's address contains the request for the code.
 	if wrong := check(r.URL.Query()); wrong != "" {
 		http.Error(w, wrong, http.StatusBadRequest)
 		return
@@ -131,7 +132,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	p.grant(w, r, r.PostForm.Get("user"), r.PostForm.Get("organization"), r.PostForm["role"])
 }
 
-// grant hands a code to the client, or tells it why there is none.
+// grant sends a code to the client, or the reason why there is none.
 func (p *Provider) grant(w http.ResponseWriter, r *http.Request, user, organization string, roles []string) {
 	q := r.URL.Query()
 	s := session{Claims{User: user, Organization: organization, Roles: roles, TTL: tokenLasts}, p.now().Add(sessionLasts)}
@@ -145,7 +146,7 @@ func (p *Provider) grant(w http.ResponseWriter, r *http.Request, user, organizat
 	} else {
 		answer.Set("code", p.keep(code{s, q.Get("redirect_uri"), q.Get("code_challenge"), p.now().Add(codeLasts)}))
 	}
-	redirect, _ := url.Parse(q.Get("redirect_uri")) // checked before
+	redirect, _ := url.Parse(q.Get("redirect_uri")) // already checked
 	had := redirect.Query()
 	for name, values := range answer {
 		had[name] = values
@@ -162,7 +163,7 @@ func (p *Provider) keep(c code) string {
 	return key
 }
 
-// token exchanges a code or a refresh token, each of which is good once, for tokens.
+// token exchanges a code or a refresh token for tokens. Each can be used once.
 func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	share(w, r)
 	if err := r.ParseForm(); err != nil || r.PostForm.Get("client_id") != ClientID {
@@ -188,7 +189,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// take spends a grant.
+// take uses up a grant.
 func (p *Provider) take(form url.Values) (session, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -219,5 +220,5 @@ func share(w http.ResponseWriter, r *http.Request) {
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // the caller has gone
+	_ = json.NewEncoder(w).Encode(body) // the caller may have left
 }

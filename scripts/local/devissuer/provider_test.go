@@ -36,7 +36,7 @@ func newLogin(t *testing.T) login {
 	return login{t, issuers, server.URL, client}
 }
 
-// request is a right request for a code, with changes: names and values by turns.
+// request is a valid request for a code, with changes: alternating names and values.
 func request(changes ...string) url.Values {
 	sum := sha256.Sum256([]byte(verifier))
 	q := url.Values{
@@ -68,7 +68,7 @@ func (l login) do(method, path string, form url.Values) (*http.Response, string)
 	return res, string(body)
 }
 
-// code logs olga in by the form and returns what her browser brings back to the client.
+// code logs olga in with the form and returns what her browser returns to the client.
 func (l login) code(form url.Values) url.Values {
 	l.Helper()
 	res, body := l.do(http.MethodPost, "/authorize?"+request().Encode(), form)

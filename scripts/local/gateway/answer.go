@@ -23,26 +23,26 @@ type answer struct {
 	IsBase64Encoded   bool                `json:"isBase64Encoded"`
 }
 
-// remapped are the headers of a function's answer that a REST API does not send under their own
-// name ("Amazon API Gateway important notes").
+// remapped are the headers that a REST API renames in a function's answer ("Amazon API Gateway
+// important notes").
 var remapped = []string{
 	"Authorization", "Connection", "Content-Length", "Content-Md5", "Date", "Expect", "Host", "Max-Forwards",
 	"Proxy-Authenticate", "Server", "Te", "Trailer", "Upgrade", "User-Agent", "Www-Authenticate",
 }
 
-// A parsed answer is ready to be sent.
+// A parsedAnswer is ready to be sent.
 type parsedAnswer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// parseAnswer reads a function's answer. An error means that the answer is malformed, for which the
-// gateway answers 502. It is a little stricter than AWS, which takes a missing status for 200.
+// parseAnswer reads a function's answer. An error means that it is malformed, which the gateway
+// answers with 502. It is a little stricter than AWS, which treats a missing status as 200.
 func parseAnswer(raw []byte) (parsedAnswer, error) {
 	var a answer
 	if err := json.Unmarshal(raw, &a); err != nil {
-		return parsedAnswer{}, fmt.Errorf("the function's answer is no proxy response: %w", err)
+		return parsedAnswer{}, fmt.Errorf("the function's answer is not a proxy response: %w", err)
 	}
 	status, err := strconv.Atoi(a.StatusCode.String())
 	if err != nil || status < 200 || status > 599 {
@@ -51,10 +51,10 @@ func parseAnswer(raw []byte) (parsedAnswer, error) {
 	p := parsedAnswer{status: status, header: http.Header{}, body: []byte(a.Body)}
 	if a.IsBase64Encoded {
 		if p.body, err = base64.StdEncoding.DecodeString(a.Body); err != nil {
-			return parsedAnswer{}, errors.New("the function's answer says that its body is base64, which it is not")
+			return parsedAnswer{}, errors.New("the function's answer says that its body is base64, but it is not")
 		}
 	}
-	// Where both maps name a header, the values of multiValueHeaders are the ones that are sent.
+	// If both maps contain a header, multiValueHeaders wins.
 	for name, values := range a.MultiValueHeaders {
 		for _, v := range values {
 			p.header.Add(outgoing(name), v)
@@ -66,8 +66,8 @@ func parseAnswer(raw []byte) (parsedAnswer, error) {
 		}
 	}
 	p.header.Del("Transfer-Encoding")
-	// API Gateway gives a type to an answer that has none. Without content there is nothing to give one to;
-	// 201 gets it all the same.
+	// API Gateway adds a type to an answer without one, also to 201. An answer that cannot have
+	// content gets none.
 	if p.header.Get("Content-Type") == "" && status != http.StatusNoContent && status != http.StatusNotModified {
 		p.header.Set("Content-Type", "application/json")
 	}
@@ -81,14 +81,14 @@ func outgoing(name string) string {
 	return name
 }
 
-// own builds an answer that the gateway gives by itself, with the origins whose pages may read it. status
-// is used where the answer has none of its own.
+// own builds the gateway's own answer, with the origins whose pages may read it. status is used
+// if the answer has none.
 func own(g problem.GatewayResponse, status int, c requestContext, origins []string) parsedAnswer {
 	if g.Status != 0 {
 		status = g.Status
 	}
 	body, err := json.Marshal(g.Document(c.Path, c.RequestID))
-	if err != nil { // a document is made of strings and numbers
+	if err != nil { // a document has only strings and numbers
 		panic(err)
 	}
 	h := g.Header()
@@ -102,12 +102,12 @@ func (p parsedAnswer) send(w http.ResponseWriter, c requestContext, trace string
 	for name, values := range p.header {
 		h[name] = values
 	}
-	// As API Gateway spells them, which is not as net/http would.
+	// Spelled as API Gateway does; net/http would change it.
 	h["x-amzn-RequestId"] = []string{c.RequestID}
 	h["x-amz-apigw-id"] = []string{c.ExtendedRequestID}
 	if trace != "" {
 		h["X-Amzn-Trace-Id"] = []string{trace}
 	}
 	w.WriteHeader(p.status)
-	_, _ = w.Write(p.body) // a caller that has left is no concern of the gateway
+	_, _ = w.Write(p.body) // the caller may have left
 }

@@ -14,10 +14,11 @@ import (
 	"wavegate/scripts/local/runtime"
 )
 
-// AuthorizerTTL is how long an authorizer's answer is used again for the same token.
+// AuthorizerTTL is how long an authorizer's answer is cached for a token.
 const AuthorizerTTL = 300 * time.Second
 
-// The types of gateway response that authorization ends in; empty is a caller who may go on.
+// The types of gateway response that authorization can end in. Empty means that the caller may
+// continue.
 const (
 	allowed      = ""
 	unauthorized = "UNAUTHORIZED"
@@ -25,9 +26,9 @@ const (
 	failure      = "AUTHORIZER_FAILURE"
 )
 
-// An authorizer calls the authorizer function and remembers its answers, as API Gateway does with a
-// REQUEST authorizer whose identity source is the Authorization header: a missing header is refused
-// without a call, an Allow and a Deny alike are kept for 300 s, an error is not kept.
+// An authorizer calls the authorizer function and caches its answers, like API Gateway with a
+// REQUEST authorizer whose identity source is the Authorization header. A missing header is
+// refused without a call. Allow and Deny are cached for 300 s, errors are not.
 type authorizer struct {
 	function Invoker
 	now      func() time.Time
@@ -70,8 +71,9 @@ func (o *oneOrMore) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(o))
 }
 
-// authorize decides about a request. On allowed it returns what the function will find as its
-// request context's authorizer; else the type of gateway response, and the cause for the log.
+// authorize decides about a request. If it is allowed, authorize returns the authorizer values
+// for the function's request context. Otherwise it returns the type of gateway response, and the
+// cause for the log.
 func (a *authorizer) authorize(ctx context.Context, token string, e authorizerEvent) (values map[string]any, response string, cause error) {
 	if token == "" {
 		return nil, unauthorized, nil
@@ -84,7 +86,7 @@ func (a *authorizer) authorize(ctx context.Context, token string, e authorizerEv
 		answer, err = a.call(ctx, e)
 		latency = time.Since(begin)
 		if err != nil {
-			// The one error that stands for an answer. API Gateway compares the message and nothing else.
+			// This is the one error that means an answer. API Gateway compares only the message.
 			if f, ok := errors.AsType[*runtime.FunctionError](err); ok && f.Message == "Unauthorized" {
 				return nil, unauthorized, nil
 			}
@@ -135,7 +137,7 @@ func (a *authorizer) remembered(token string) (authorizerAnswer, bool) {
 	return k.authorizerAnswer, true
 }
 
-// maxKept bounds the memory of a gateway that runs for days.
+// maxKept bounds the cache of a gateway that runs for days.
 const maxKept = 10_000
 
 func (a *authorizer) remember(token string, answer authorizerAnswer) {
@@ -153,8 +155,8 @@ func (a *authorizer) forget() {
 	a.kept = nil
 }
 
-// handedOn turns the answer's context into strings, as API Gateway does; it takes no lists or
-// objects.
+// handedOn turns the answer's context into strings, as API Gateway does. Lists and objects are
+// refused.
 func handedOn(answer authorizerAnswer) (map[string]any, error) {
 	values := map[string]any{}
 	for k, v := range answer.Context {
@@ -167,14 +169,15 @@ func handedOn(answer authorizerAnswer) (map[string]any, error) {
 			values[k] = strconv.FormatFloat(v, 'f', -1, 64)
 		case nil:
 		default:
-			return nil, fmt.Errorf("the authorizer's context value %s is a %T, which API Gateway does not take", k, v)
+			return nil, fmt.Errorf("the authorizer's context value %s is a %T, which API Gateway does not accept", k, v)
 		}
 	}
 	values["principalId"] = answer.PrincipalID
 	return values, nil
 }
 
-// allows evaluates the policy for one method: a Deny wins, and what no statement allows is denied.
+// allows evaluates the policy for one method. A Deny wins, and a method without a matching
+// statement is denied.
 func (p policy) allows(methodArn string) bool {
 	ok := false
 	for _, s := range p.Statement {
@@ -189,9 +192,11 @@ func (p policy) allows(methodArn string) bool {
 	return ok
 }
 
-// matches compares with wildcards: "*" stands for any characters, slashes too, and "?" for one.
+// matches compares with wildcards: "*" matches any characters, including slashes, and "?" one
+// character.
 func (o oneOrMore) matches(value string) bool {
-	// path.Match has the same wildcards but stops them at slashes and knows classes and escapes.
+	// path.Match has the same wildcards, but they stop at slashes, and it also has classes and
+	// escapes.
 	plain := strings.NewReplacer("/", "\x00", "[", "\x01", "\\", "\x02")
 	for _, pattern := range o {
 		if ok, err := path.Match(plain.Replace(pattern), plain.Replace(value)); ok && err == nil {

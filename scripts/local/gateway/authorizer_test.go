@@ -38,7 +38,7 @@ func TestAuthorizer_Allow_IsKeptPerTokenFor300Seconds(t *testing.T) {
 	calls(299*time.Second, "Bearer a", 2)
 	calls(time.Second, "Bearer a", 3)
 	calls(0, "Bearer a", 3)
-	// Another method and path: the same answer serves.
+	// Another method and path use the same answer.
 	if r := w.raw(t, "PUT /api/factories/f/machines/m", "Authorization: Bearer a"); r.status != 200 || w.authorizer.calls() != 3 {
 		t.Errorf("%d after %d calls", r.status, w.authorizer.calls())
 	}

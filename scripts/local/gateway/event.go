@@ -15,7 +15,7 @@ import (
 )
 
 // An event is what a function receives: the input of a Lambda proxy integration of a REST API
-// (payload version 1.0). The fields, and which of them are null, follow recorded events.
+// (payload version 1.0). Recorded events show the fields, and which of them are null.
 type event struct {
 	Resource          string              `json:"resource"`
 	Path              string              `json:"path"`
@@ -33,7 +33,7 @@ type event struct {
 
 // An authorizerEvent is what a REQUEST authorizer receives. It never sees the body.
 type authorizerEvent struct {
-	Type              string              `json:"type"` // REQUEST
+	Type              string              `json:"type"` // always REQUEST
 	MethodArn         string              `json:"methodArn"`
 	Resource          string              `json:"resource"`
 	Path              string              `json:"path"`
@@ -54,7 +54,7 @@ type requestContext struct {
 	HTTPMethod        string         `json:"httpMethod"`
 	ExtendedRequestID string         `json:"extendedRequestId"`
 	RequestTime       string         `json:"requestTime"`
-	Path              string         `json:"path"` // with the stage's prefix, as the caller sent it
+	Path              string         `json:"path"` // as the caller sent it, with the stage's prefix
 	AccountID         string         `json:"accountId"`
 	Protocol          string         `json:"protocol"`
 	Stage             string         `json:"stage"`
@@ -67,7 +67,7 @@ type requestContext struct {
 	APIID             string         `json:"apiId"`
 }
 
-// An identity's nulls are about AWS's own signatures, which no caller of the service uses.
+// The null fields of an identity are for AWS signatures, which no caller of the service uses.
 type identity struct {
 	CognitoIdentityPoolID         *string `json:"cognitoIdentityPoolId"`
 	AccountID                     *string `json:"accountId"`
@@ -85,8 +85,8 @@ type identity struct {
 
 const apiID = "localgate1"
 
-// newContext describes a request before it is known where it goes, so that the gateway's own
-// answers can name it too.
+// newContext describes a request before its route is known, so that the gateway's own answers
+// can use it too.
 func (g *Gateway) newContext(r *http.Request, path string) requestContext {
 	now := g.now().UTC()
 	extended := uuid.New()
@@ -116,7 +116,7 @@ func (g *Gateway) newContext(r *http.Request, path string) requestContext {
 	return c
 }
 
-// newEvent builds the event of a request that has a route. path is without the stage's prefix.
+// newEvent builds the event of a request with a route. path has no stage prefix.
 func newEvent(r *http.Request, c requestContext, to route, path string, parameters map[string]string, body []byte) event {
 	c.ResourceID = to.operation.ID
 	c.ResourcePath = to.operation.Path
@@ -132,15 +132,15 @@ func newEvent(r *http.Request, c requestContext, to route, path string, paramete
 	e.MultiValueQuery = query(r.URL.RawQuery)
 	e.Query = last(e.MultiValueQuery)
 	if len(body) > 0 {
-		// The stack declares every media type binary, for the copilot's sake; so each body arrives as
-		// base64, JSON too.
+		// The stack declares every media type as binary, because the copilot needs it. So each
+		// body arrives as base64, JSON too.
 		text := base64.StdEncoding.EncodeToString(body)
 		e.Body, e.IsBase64Encoded = &text, true
 	}
 	return e
 }
 
-// forAuthorizer is the same request as the authorizer sees it.
+// forAuthorizer is the event for the authorizer.
 func (e event) forAuthorizer(methodArn string) authorizerEvent {
 	return authorizerEvent{
 		Type: "REQUEST", MethodArn: methodArn,
@@ -151,13 +151,13 @@ func (e event) forAuthorizer(methodArn string) authorizerEvent {
 	}
 }
 
-// hopByHop are headers that end at the gateway: they belong to the connection, or to the framing of
-// a body that is a string by now.
+// hopByHop are headers that the gateway removes. They belong to the connection, or to the
+// framing of the body, which is now a string.
 var hopByHop = []string{"Connection", "Content-Length", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
-// headers are the request's headers and those that API Gateway adds. API Gateway hands names on as they
-// were sent, and callers over HTTP/2 send them in lower case. Here all callers do, so that every end-to-end
-// test fails for a function that looks for a name in one spelling alone.
+// headers are the request's headers and those that API Gateway adds. API Gateway passes names on
+// unchanged, and HTTP/2 clients send them in lower case. Here all names are in lower case. So if
+// a function expects another spelling, every end-to-end test fails.
 func headers(r *http.Request, c requestContext) map[string][]string {
 	all := map[string][]string{}
 	for canonical, values := range r.Header {
@@ -192,8 +192,8 @@ func headers(r *http.Request, c requestContext) map[string][]string {
 	return all
 }
 
-// query decodes a query. Parts that cannot be decoded stay as they were sent: what to do about them
-// is the function's to say.
+// query decodes a query. Parts that cannot be decoded stay unchanged; the function decides about
+// them.
 func query(raw string) map[string][]string {
 	var all map[string][]string
 	for part := range strings.SplitSeq(raw, "&") {
@@ -217,7 +217,7 @@ func unescape(s string) string {
 	return s
 }
 
-// last keeps the last value of each name, as the single-value maps of an event do.
+// last keeps the last value of each name, as in the single-value maps of an event.
 func last(all map[string][]string) map[string]string {
 	if all == nil {
 		return nil

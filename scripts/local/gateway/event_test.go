@@ -12,13 +12,13 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// masked replaces what differs from call to call, once it has the right form.
+// masked checks the form of values that differ from call to call, and replaces them.
 func masked(t *testing.T, e map[string]any) map[string]any {
 	t.Helper()
 	mask := func(m map[string]any, name, form string) {
 		s, _ := m[name].(string)
 		if !regexp.MustCompile("^" + form + "$").MatchString(s) {
-			t.Errorf("%s is %q, which is not of the form %s", name, s, form)
+			t.Errorf("%s is %q, which does not have the form %s", name, s, form)
 		}
 		m[name] = "<" + name + ">"
 	}
@@ -115,7 +115,7 @@ func TestEvent_OfAFunction_FieldByField(t *testing.T) {
 	}`))
 }
 
-// number gives the authorizer's latency as it was, which no test can know.
+// number returns the authorizer's latency, which the test cannot know.
 func number(context map[string]any) string {
 	b, _ := json.Marshal(context["authorizer"].(map[string]any)["integrationLatency"])
 	return string(b)
@@ -161,7 +161,7 @@ func TestEvent_OfTheAuthorizer_HasTheMethodArnAndNoBody(t *testing.T) {
 	}
 }
 
-// The events must also suit the types that functions decode them into.
+// The types into which functions decode events must fit too.
 func TestEvent_DecodesIntoAWSTypes(t *testing.T) {
 	w := newWorld(t)
 	w.send(t, "GET", "/api/factories/munich-1/machines/M-1?a=1&a=2", "")

@@ -1,10 +1,10 @@
-// Package gateway plays API Gateway: it takes HTTP requests, asks the authorizer, hands functions
-// the events of a REST API's Lambda proxy integration and turns their answers back into HTTP. It
-// routes by the service's table of operations and gives by itself the answers that the deployed
-// gateway gives.
+// Package gateway simulates API Gateway. It takes HTTP requests, calls the authorizer, passes
+// functions the events of a REST API's Lambda proxy integration, and turns their answers back
+// into HTTP. It uses the service's table of operations for routing, and gives the same answers
+// of its own as the deployed gateway.
 //
-// What it does not play: the gateway's own throttle, request validators, caching, and the bound of
-// 10,240 bytes on a request's headers (the authorizer bounds tokens by itself).
+// It does not simulate the gateway's throttle, request validators, caching, and the limit of
+// 10,240 bytes for a request's headers (the authorizer limits tokens itself).
 package gateway
 
 import (
@@ -29,27 +29,28 @@ type Invoker interface {
 }
 
 const (
-	// MaxBody is the largest body that API Gateway takes, in bytes.
+	// MaxBody is the largest body that API Gateway accepts, in bytes.
 	MaxBody = 10 << 20
 	// IntegrationTimeout is how long API Gateway waits for a function.
 	IntegrationTimeout = 29 * time.Second
 )
 
-// Options say what the gateway serves.
+// Options configure a gateway.
 type Options struct {
 	Operations []operations.Operation
 	// Functions gives each operation's function.
 	Functions  func(operation string) Invoker
 	Authorizer Invoker
-	// Prefix is the path under which the API lies, such as /prod on a stage's default URL; empty where
-	// a domain of its own is mapped to it.
+	// Prefix is the path prefix of the API, such as /prod on a stage's default URL. It is empty
+	// for a custom domain.
 	Prefix string
-	// Origins are those whose pages may call from a browser: the gateway answers their preflight requests.
-	// Its own answers may be read by the only origin or, where there are several, by any, as in the stack.
+	// Origins are the origins whose pages may call from a browser. The gateway answers their
+	// preflight requests. As in the stack, its own answers name the only origin, or allow any
+	// origin if there are several.
 	Origins []string
-	// Docs answers operations.DocsPaths, without a token; nil: there are no such paths.
+	// Docs, if set, answers operations.DocsPaths, without a token.
 	Docs Invoker
-	// Login answers operations.LoginPath, without a token; nil: there is no such path.
+	// Login, if set, answers operations.LoginPath, without a token.
 	Login Invoker
 	// IntegrationTimeout replaces the constant of that name; for tests.
 	IntegrationTimeout time.Duration
@@ -59,20 +60,20 @@ type Options struct {
 	Access func(Access)
 }
 
-// An Access tells what became of a request.
+// An Access is the result of a request, for a log.
 type Access struct {
 	Method, Path, RequestID string
-	// Operation is empty where no route was found.
+	// Operation is empty if no route was found.
 	Operation string
 	Status    int
 	Duration  time.Duration
-	// Response is the type of the gateway's own answer; empty where a function answered.
+	// Response is the type of the gateway's own answer; empty if a function answered.
 	Response string
-	// Cause says why the gateway answered by itself, where that is not plain from the response.
+	// Cause says why the gateway answered itself, if the response does not show it.
 	Cause error
 }
 
-// A Gateway is an http.Handler. It must not stand behind an http.ServeMux, which cleans paths.
+// A Gateway is an http.Handler. Do not use it behind an http.ServeMux, which cleans paths.
 type Gateway struct {
 	routes     table
 	origins    []string
@@ -111,13 +112,13 @@ func New(o Options) *Gateway {
 	return g
 }
 
-// Forget drops the authorizer's remembered answers.
+// Forget clears the cache of the authorizer's answers.
 func (g *Gateway) Forget() { g.authorizer.forget() }
 
 // Serve answers on the listener until the server is closed.
 func (g *Gateway) Serve(server *http.Server, l net.Listener) error {
 	server.Handler = g
-	server.DisableGeneralOptionsHandler = true // "OPTIONS *" is an unknown route like any other
+	server.DisableGeneralOptionsHandler = true // "OPTIONS *" is treated as an unknown route
 	return server.Serve(listener{l, g})
 }
 
@@ -134,7 +135,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// sentPath is the path as it stood in the request line.
+// sentPath is the path in the request line.
 func sentPath(r *http.Request) string {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
 	if !strings.HasPrefix(path, "/") { // a whole URL, as sent to a proxy
@@ -143,10 +144,10 @@ func sentPath(r *http.Request) string {
 	return path
 }
 
-// methodNotAllowed is what Access calls the answer to a method that a path does not have.
+// methodNotAllowed is the Response of an Access for a method that a path does not have.
 const methodNotAllowed = "METHOD_NOT_ALLOWED"
 
-// An exchange is one request on its way.
+// An exchange is one request and its answer.
 type exchange struct {
 	gateway *Gateway
 	request *http.Request
@@ -186,7 +187,7 @@ func (x *exchange) answer(w http.ResponseWriter) parsedAnswer {
 		return x.own("DEFAULT_4XX", http.StatusBadRequest, err)
 	}
 
-	// A caller that leaves does not end what it set off.
+	// The call continues if the caller leaves.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), g.timeout)
 	defer cancel()
 	e := newEvent(r, x.context, to, path, parameters, body)
@@ -211,8 +212,8 @@ func (x *exchange) call(ctx context.Context, function Invoker, e event) parsedAn
 	switch {
 	case errors.Is(err, runtime.ErrEventTooLarge):
 		return x.own("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge, nil)
-	// Lambda reports a function's own timeout as an error of the function. It is told apart here, since
-	// the functions end in time by themselves and one that does not is worth its own answer.
+	// Lambda reports a function's own timeout as a function error. Here it has its own answer,
+	// because functions should always end in time.
 	case errors.Is(err, runtime.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
 		return x.own("INTEGRATION_TIMEOUT", http.StatusGatewayTimeout, err)
 	case err != nil:

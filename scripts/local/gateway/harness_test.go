@@ -20,7 +20,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A fake is a function that keeps its events and answers as it is told.
+// A fake is a function that records its events and answers as the test says.
 type fake struct {
 	answer func(ctx context.Context, event []byte) ([]byte, error)
 
@@ -83,7 +83,7 @@ type world struct {
 	accesses   chan Access
 }
 
-// routes are the operations of the world; one function answers all of them.
+// routes are the operations of the world. One function answers all of them.
 var routes = []operations.Operation{
 	{ID: "get-machine", Method: "GET", Path: "/api/factories/{factoryId}/machines/{code}"},
 	{ID: "put-machine", Method: "PUT", Path: "/api/factories/{factoryId}/machines/{code}"},
@@ -128,8 +128,8 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 	return w
 }
 
-// raw sends a request byte by byte as it is given, since clients clean paths and spell headers anew.
-// The header Host is added, and Authorization unless the request has it or says "No-Token".
+// raw sends a request byte by byte, because HTTP clients clean paths and change headers. It adds
+// the header Host. It adds Authorization unless the request has it or says "No-Token".
 func (w *world) raw(t *testing.T, requestLine string, headers ...string) reply {
 	t.Helper()
 	conn, err := net.Dial("tcp", w.address)
@@ -191,7 +191,7 @@ type reply struct {
 	access Access
 }
 
-// is checks one of the gateway's own answers, its whole body included.
+// is checks one of the gateway's own answers, including its whole body.
 func (r reply) is(t *testing.T, response string, status int) {
 	t.Helper()
 	if r.access.Response != response || r.status != status {

@@ -7,8 +7,8 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-// preflight answers a browser that asks whether a page of the origin may call. To an origin that may
-// not, it says all but that it may.
+// preflight answers a browser that asks whether a page of the origin may call. For an origin
+// that is not allowed, the answer does not contain the header with the origin.
 func preflight(allowed []string, origin string) parsedAnswer {
 	h := http.Header{
 		"Access-Control-Allow-Headers": {lambdahttp.AllowedHeaders},

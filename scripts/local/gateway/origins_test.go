@@ -47,8 +47,8 @@ func TestPreflight_WhereNothingIs_OrNobodyMay_IsRefused(t *testing.T) {
 	}
 }
 
-// TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral: their headers are fixed in the stack, and hold
-// no list.
+// TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral: the headers of these answers are
+// fixed in the stack, and cannot contain a list.
 func TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral(t *testing.T) {
 	for name, c := range map[string]struct {
 		world *world
@@ -70,7 +70,7 @@ func TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral(t *testing.T) {
 	}
 }
 
-// TestDocs_AskNoAuthorizer: the pages are for anyone, and for GET alone.
+// TestDocs_AskNoAuthorizer: the pages are public, but only for GET.
 func TestDocs_AskNoAuthorizer(t *testing.T) {
 	docs := &fake{answer: answers(okAnswer)}
 	w := newWorld(t, func(o *Options) { o.Docs = docs })

@@ -14,10 +14,10 @@ type route struct {
 	operation operations.Operation
 	function  Invoker
 	segments  []string
-	open      bool // asks no authorizer
+	open      bool // without an authorizer
 }
 
-// Kinds of segment, in the order in which API Gateway prefers them.
+// Kinds of segment, in API Gateway's order of preference.
 const (
 	static = iota
 	parameter
@@ -39,8 +39,9 @@ func name(segment string) string { return strings.TrimRight(strings.Trim(segment
 // A table finds the route of a request.
 type table []route
 
-// newTable puts the routes in order of preference: at the first segment that differs a static one
-// wins over a parameter and a parameter over a greedy one; then a method over ANY.
+// newTable sorts the routes by preference. At the first segment that differs, a static one comes
+// before a parameter, and a parameter before a greedy one. For the same path, a method comes
+// before ANY.
 func newTable(o Options) table {
 	var t table
 	add := func(op operations.Operation, function Invoker, open bool) {
@@ -74,19 +75,20 @@ func anyLast(r route) int {
 	return 0
 }
 
-// find returns the route of a path as it was sent, and the path's parameters. Where the resource lacks the
-// method, it returns the methods that it has; where there is no resource, none.
+// find returns the route of a path, and its path parameters. If the resource does not have the
+// method, find returns the methods that it has. If there is no resource, it returns none.
 //
-// Parameters are handed on as they were sent, percent-encoded: events recorded from a REST API show
-// test%2Balias in path and pathParameters alike, while query parameters are decoded. Nothing is
-// cleaned: "..", "%2F" and "//" reach the function. A slash at the end is not looked at, but stays
-// in the event's path.
+// Parameters stay percent-encoded, as they were sent: recorded events of a REST API have
+// test%2Balias in path and pathParameters, while query parameters are decoded. The path is not
+// cleaned: "..", "%2F" and "//" reach the function. A slash at the end is ignored for the route,
+// but stays in the event's path.
 func (t table) find(method, path string) (to route, parameters map[string]string, methods []string) {
 	sent := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
 	resource := ""
 	for _, r := range t {
 		values, ok := match(r.segments, sent)
-		// The first resource that matches decides: one that lacks the method hides those behind it.
+		// The first matching resource decides. If it does not have the method, later ones are
+		// not tried.
 		if !ok || resource != "" && resource != r.operation.Path {
 			continue
 		}
@@ -98,13 +100,13 @@ func (t table) find(method, path string) (to route, parameters map[string]string
 	return route{}, nil, methods
 }
 
-// takes tells whether the route is for the method.
+// takes tells whether the route accepts the method.
 func (r route) takes(method string) bool {
 	return r.operation.Method == method || r.operation.Method == operations.Any
 }
 
-// shared tells whether there is an operation at the path, whatever its method: those are what a page of
-// another origin may ask about.
+// shared tells whether an operation has the path, with any method. Preflight requests are
+// allowed for these.
 func (t table) shared(path string) bool {
 	sent := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
 	for _, r := range t {

@@ -17,7 +17,7 @@ func TestRoute_IsTheMostSpecificResource(t *testing.T) {
 		{"PUT", "/api/factories/f/machines/m", "put-machine", ""},
 		{"GET", "/api/factories/f/machines/m/", "get-machine", ""},
 		{"GET", "/api/factories/f/machines/special", "get-special", ""},
-		// The resource that matches best lacks the method, and hides the others.
+		// The best match does not have the method, and hides the others.
 		{"PUT", "/api/factories/f/machines/special", "", ""},
 		{"GET", "/api/copilot/chat", "copilot", "chat"},
 		{"DELETE", "/api/copilot/a/b%2Fc/../d", "copilot", "a/b%2Fc/../d"},

@@ -11,9 +11,9 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A listener hands out connections that tell a caller by a problem document that its request could not be
-// read, such as one for /api/factories/%zz. The package net/http answers those by itself, as text, and has
-// no hook for it.
+// A listener wraps connections. If net/http cannot read a request, such as one for
+// /api/factories/%zz, it answers with text, and has no hook for that. The wrapped connection
+// replaces the text with a problem document.
 type listener struct {
 	net.Listener
 	gateway *Gateway
@@ -32,7 +32,8 @@ type conn struct {
 	gateway *Gateway
 }
 
-// Write replaces the answer that net/http writes, in one call, when it cannot read a request.
+// Write replaces the answer of net/http to a request that it cannot read, which it writes in one
+// call.
 func (c conn) Write(p []byte) (int, error) {
 	status, ok := unreadable(p)
 	if !ok {
@@ -56,11 +57,11 @@ func (c conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// unreadable tells whether p is the answer of net/http to a request that it could not read, and with what
-// status.
+// unreadable tells whether p is the answer of net/http to a request that it could not read, and
+// with what status.
 func unreadable(p []byte) (status int, ok bool) {
 	const head = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
-	line, _, found := bytes.Cut(p, []byte(head)) // a handler's answer carries Date
+	line, _, found := bytes.Cut(p, []byte(head)) // an answer of a handler has a Date header
 	fields := bytes.SplitN(line, []byte(" "), 3)
 	if !found || len(fields) != 3 || string(fields[0]) != "HTTP/1.1" || bytes.Contains(line, []byte("\r")) {
 		return 0, false

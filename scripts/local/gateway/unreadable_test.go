@@ -30,7 +30,7 @@ func TestUnreadable_Requests_AreToldByAProblemDocument(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			go func() { _, _ = c.Write([]byte(request)) }() // the gateway may close before it has read all
+			go func() { _, _ = c.Write([]byte(request)) }() // the gateway may close before it has read everything
 			res, err := http.ReadResponse(bufio.NewReader(c), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -53,7 +53,7 @@ func TestUnreadable_Requests_AreToldByAProblemDocument(t *testing.T) {
 	}
 }
 
-// TestUnreadable_TextOfAFunction_StaysAsItIs sends what looks like an answer of net/http.
+// TestUnreadable_TextOfAFunction_StaysAsItIs sends an answer that looks like one of net/http.
 func TestUnreadable_TextOfAFunction_StaysAsItIs(t *testing.T) {
 	w := newWorld(t)
 	w.function.answer = answers(`{"statusCode":400,"headers":{"Content-Type":"text/plain; charset=utf-8"},"body":"400 Bad Request"}`)

@@ -6,16 +6,17 @@ import (
 	"sync"
 )
 
-// ErrThrottled tells that the account has no concurrent execution left for the function, which was not called.
+// ErrThrottled means that the account has no free execution for the function. The function was
+// not called.
 var ErrThrottled = errors.New("runtime: the account's concurrency is used up")
 
-// An Account bounds the calls that are under way in all functions together, as an account's concurrent
-// executions do on AWS: a call that finds none free is refused at once. What is reserved for a function
-// is kept for it, and is also the most that it can have.
+// An Account limits the parallel calls of all functions together, like an account's concurrent
+// executions on AWS. A call without a free execution is refused at once. Executions that are
+// reserved for a function are kept for it, and are also the most that it can have.
 type Account struct {
 	mu       sync.Mutex
-	free     int            // for the functions without a reservation
-	reserved map[string]int // free ones of the others
+	free     int            // for functions without a reservation
+	reserved map[string]int // free executions of the other functions
 }
 
 // NewAccount makes an account with a quota, part of which may be reserved by function.
@@ -28,16 +29,16 @@ func NewAccount(quota int, reserved map[string]int) *Account {
 	return a
 }
 
-// A Caller is a function as the account lets it be called.
+// A Caller calls a function within the account's limits.
 type Caller struct {
 	account  *Account
 	function *Function
 }
 
-// Caller bounds the calls of a function. A nil account bounds nothing.
+// Caller limits the calls of a function. A nil account has no limits.
 func (a *Account) Caller(f *Function) Caller { return Caller{a, f} }
 
-// Invoke is the function's, or ErrThrottled.
+// Invoke calls the function, or returns ErrThrottled.
 func (c Caller) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	if c.account == nil {
 		return c.function.Invoke(ctx, event)
@@ -49,7 +50,7 @@ func (c Caller) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	return c.function.Invoke(ctx, event)
 }
 
-// take takes n executions, or gives them back.
+// take takes n executions; a negative n returns them.
 func (a *Account) take(function string, n int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

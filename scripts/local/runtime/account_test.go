@@ -15,14 +15,14 @@ func TestAccount_AReservation_IsKeptAndIsABound(t *testing.T) {
 	}
 	take("copilot", true)
 	take("copilot", true)
-	take("copilot", false) // its reservation is used up, though others are free
+	take("copilot", false) // its reservation is used up, although others are free
 	take("update-rollout", true)
 	take("put-edge", true)
-	take("put-edge", false) // what is free is reserved for polls
+	take("put-edge", false) // the free ones are reserved for polls
 	take("get-manifest", true)
 	take("get-manifest", false)
 	a.take("copilot", -1)
-	take("update-rollout", false) // what the copilot gives back is the copilot's
+	take("update-rollout", false) // an execution that the copilot returns stays reserved for it
 	take("copilot", true)
 }
 

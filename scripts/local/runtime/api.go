@@ -11,13 +11,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// The address space that functions of the local gateway live in.
+// The ids of local functions.
 const (
 	Region    = "eu-central-1"
 	AccountID = "000000000000"
 )
 
-// ARN is a local function's name as AWS spells it.
+// ARN is a local function's ARN.
 func ARN(function string) string {
 	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", Region, AccountID, function)
 }
@@ -34,7 +34,7 @@ func (p *process) api() http.Handler {
 	return mux
 }
 
-// next waits until there is a call for the process. The wait has no bound: Lambda freezes a process
+// next waits for a call for the process. It has no timeout, because Lambda freezes a process
 // here.
 func (p *process) next(w http.ResponseWriter, r *http.Request) {
 	p.poll()
@@ -47,7 +47,7 @@ func (p *process) next(w http.ResponseWriter, r *http.Request) {
 		h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(c.deadline.UnixMilli(), 10))
 		h.Set("Lambda-Runtime-Invoked-Function-Arn", ARN(p.function.spec.Name))
 		h.Set("Lambda-Runtime-Trace-Id", NewTrace(time.Now())+";Sampled=0")
-		_, _ = w.Write(c.event) // a process that is gone is noticed where it is waited for
+		_, _ = w.Write(c.event) // Stop or gone notices a process that has ended
 	case <-r.Context().Done():
 	}
 }
@@ -63,9 +63,9 @@ func (p *process) response(w http.ResponseWriter, r *http.Request) {
 		status(w, http.StatusRequestEntityTooLarge, "the response is over 6 MB")
 		return
 	}
-	// A function that streams its answer reports a fault in trailers, after a part of the body.
+	// A function that streams its answer reports an error in trailers, after a part of the body.
 	if kind := r.Trailer.Get("Lambda-Runtime-Function-Error-Type"); kind != "" {
-		p.accept(w, r, nil, &FunctionError{Type: kind, Message: "the answer broke off"})
+		p.accept(w, r, nil, &FunctionError{Type: kind, Message: "the answer ended early"})
 		return
 	}
 	p.accept(w, r, payload, nil)
@@ -77,7 +77,7 @@ func (p *process) failure(w http.ResponseWriter, r *http.Request) {
 
 func (p *process) accept(w http.ResponseWriter, r *http.Request, payload []byte, err error) {
 	if !p.reply(r.PathValue("id"), payload, err) {
-		status(w, http.StatusBadRequest, "no call with this id is under way")
+		status(w, http.StatusBadRequest, "there is no call with this id")
 		return
 	}
 	status(w, http.StatusAccepted, "OK")
@@ -89,7 +89,7 @@ func (p *process) initError(w http.ResponseWriter, r *http.Request) {
 	p.initFail = e
 	p.mu.Unlock()
 	status(w, http.StatusAccepted, "OK")
-	// Lambda ends a process that reports this; so does every runtime by itself, as a rule.
+	// Lambda ends a process that reports this. Usually the process also ends itself.
 	p.kill()
 }
 
@@ -108,7 +108,7 @@ func status(w http.ResponseWriter, code int, text string) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"status": text})
 }
 
-// NewTrace makes an X-Ray trace id in the form that AWS's headers carry: "Root=1-<epoch seconds in
+// NewTrace makes an X-Ray trace id in the format of AWS headers: "Root=1-<epoch seconds in
 // hex>-<96 random bits in hex>".
 func NewTrace(now time.Time) string {
 	random := uuid.New()

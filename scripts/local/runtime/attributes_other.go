@@ -4,9 +4,9 @@ package runtime
 
 import "syscall"
 
-// attributes puts a process into a group of its own, so that an interrupt at the terminal reaches
-// the gateway only, which then ends its functions in order. Should the gateway itself be killed, the
-// connection that the process polls breaks, and a function of Go's runtime library ends by itself.
+// attributes puts a process into its own group. So an interrupt at the terminal reaches only the
+// gateway, which then stops its functions in order. If the gateway itself is killed, the
+// connection that the process polls breaks, and Go's Lambda library ends the process.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

@@ -1,9 +1,9 @@
-// Package runtime runs functions the way Lambda does: as processes that speak the Runtime API, one
-// process for each call that is under way.
+// Package runtime runs functions as Lambda does: as processes that use the Runtime API, with one
+// process for each parallel call.
 //
-// The protocol is AWS's own ("Using the Lambda runtime API for custom runtimes", version
-// 2018-06-01), so that the binaries under test are the ones that are deployed. Every process gets
-// an API of its own on a loopback port: what arrives there can only be that process's.
+// The protocol is that of AWS ("Using the Lambda runtime API for custom runtimes", version
+// 2018-06-01), so the tested binaries are the deployed ones. Each process has its own API on a
+// loopback port, so each request is known to come from that process.
 package runtime
 
 import (
@@ -15,21 +15,23 @@ import (
 	"time"
 )
 
-// Why a call has no answer.
+// These errors say why a call has no answer.
 var (
-	// ErrTimeout: the function did not answer within its timeout; its process was ended.
+	// ErrTimeout means that the function did not answer within its timeout. Its process was
+	// ended.
 	ErrTimeout = errors.New("runtime: the function took longer than its timeout")
-	// ErrCrashed: the process ended, or could not be started, before it answered.
+	// ErrCrashed means that the process ended before it answered, or could not be started.
 	ErrCrashed = errors.New("runtime: the function's process ended without an answer")
-	// ErrStopped: the function is being ended with the service.
+	// ErrStopped means that the service is stopping the function.
 	ErrStopped = errors.New("runtime: the function is stopped")
-	// ErrEventTooLarge: the event is over Lambda's 6 MB. The function was not called.
-	ErrEventTooLarge = errors.New("runtime: the event is larger than Lambda takes")
-	// ErrAnswerTooLarge: the answer is over Lambda's 6 MB.
-	ErrAnswerTooLarge = errors.New("runtime: the function's answer is larger than Lambda takes")
+	// ErrEventTooLarge means that the event is larger than Lambda's 6 MB. The function was not
+	// called.
+	ErrEventTooLarge = errors.New("runtime: the event is larger than Lambda accepts")
+	// ErrAnswerTooLarge means that the answer is larger than Lambda's 6 MB.
+	ErrAnswerTooLarge = errors.New("runtime: the function's answer is larger than Lambda accepts")
 )
 
-// A FunctionError is what a function reports in place of an answer: an error that its handler
+// A FunctionError is an error that a function reports instead of an answer: one that its handler
 // returned, or a panic.
 type FunctionError struct {
 	Type    string `json:"errorType"`
@@ -40,43 +42,43 @@ func (e *FunctionError) Error() string {
 	return fmt.Sprintf("runtime: the function failed: %s: %s", e.Type, e.Message)
 }
 
-// Payloads in and out are bounded as Lambda bounds those of a synchronous call.
+// maxPayload bounds events and answers, as Lambda does for synchronous calls.
 const maxPayload = 6 << 20
 
 // initTimeout bounds the time from a process's start to its first poll, as Lambda does.
 const initTimeout = 10 * time.Second
 
-// settling bounds the wait for a process to poll again, or to end, after its answer.
+// settling is the longest wait for a process to poll again, or to end, after its answer.
 const settling = 50 * time.Millisecond
 
-// DefaultProcesses is how many processes of one function run at most when a Spec does not say.
+// DefaultProcesses is the default of Spec.Processes.
 const DefaultProcesses = 10
 
 // A Spec describes a function.
 type Spec struct {
 	Name   string
-	Binary string // path of the executable that Lambda knows as bootstrap
-	// Timeout bounds one call from the moment that a process takes it.
+	Binary string // path of the executable, which is named bootstrap on Lambda
+	// Timeout bounds one call, from the moment that a process takes it.
 	Timeout  time.Duration
 	MemoryMB int
-	// Processes bounds the calls that are under way at once; 0 is DefaultProcesses. A further call
-	// waits for a free process until its context ends. Lambda would refuse it once an account's
-	// concurrency (1,000 as a rule) is used up; here the bound protects the machine and says nothing
-	// about a deployed service, so waiting is the better likeness.
+	// Processes limits the parallel calls; 0 means DefaultProcesses. Further calls wait for a
+	// free process until their context ends. Lambda instead refuses calls beyond the account's
+	// concurrency, usually 1,000. Here the limit only protects the machine, so waiting is closer
+	// to a deployed service.
 	Processes int
-	// Env are further variables of the process, each "NAME=value". The gateway's own environment is
-	// not handed on: a function sees what it would see on Lambda.
+	// Env are further variables of the process, each "NAME=value". The gateway's own environment
+	// is not passed on, so a function sees what it would see on Lambda.
 	Env []string
-	// Log receives each line that a process writes to its standard output or error, without the
-	// line's end. It is called from several goroutines.
+	// Log receives each line that a process writes to standard output or error, without the line
+	// break. It is called from several goroutines.
 	Log func(function, line string)
 }
 
-// Counts tells how a function's processes are doing.
+// Counts are the numbers of a function's processes and calls.
 type Counts struct {
 	Started int // processes started so far
-	Live    int // processes that run now, starting ones among them
-	Idle    int // of those, waiting for a call
+	Live    int // processes that run now, including those that start
+	Idle    int // running processes that wait for a call
 	Calls   int // calls that a process took
 }
 
@@ -87,14 +89,14 @@ type Function struct {
 	mu      sync.Mutex
 	idle    []*process            // the most recently used last
 	live    map[*process]struct{} // every process that was started and has not ended
-	places  int                   // processes that run or are about to be started
-	waiting []chan<- *process     // calls without a process, oldest first; nil stands for a free place
+	places  int                   // processes that run or will be started
+	waiting []chan<- *process     // calls without a process, oldest first; nil means that a place is free
 	counts  Counts
 	stopped bool
 	ended   sync.WaitGroup
 }
 
-// New makes the pool. No process is started before the first call.
+// New makes the pool. The first call starts the first process.
 func New(spec Spec) *Function {
 	if spec.Processes == 0 {
 		spec.Processes = DefaultProcesses
@@ -108,11 +110,12 @@ func New(spec Spec) *Function {
 // Name is the function's name.
 func (f *Function) Name() string { return f.spec.Name }
 
-// Invoke hands the event to a process, which is started if none is idle, and returns its answer.
+// Invoke passes the event to a process and returns its answer. It starts a process if none is
+// idle.
 //
-// Errors: ErrTimeout, ErrCrashed, ErrStopped, ErrEventTooLarge, ErrAnswerTooLarge, *FunctionError,
-// or the context's. A context that ends takes the caller away and nothing else: as on AWS, the
-// function runs on until it answers or its timeout ends it.
+// Its errors are ErrTimeout, ErrCrashed, ErrStopped, ErrEventTooLarge, ErrAnswerTooLarge,
+// *FunctionError, or the context's. If the context ends, Invoke returns, but the function
+// continues until it answers or its timeout ends it, as on AWS.
 func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	if len(event) > maxPayload {
 		return nil, ErrEventTooLarge
@@ -125,8 +128,8 @@ func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	p.take(call)
 	select {
 	case a := <-call.answer:
-		// A moment later the process polls again. Waiting for that keeps calls that are made one after
-		// the other in one process; a function that works on after its answer is not waited for.
+		// The process polls again a moment later. The wait keeps sequential calls in one
+		// process. It is bounded, because a function may continue to work after its answer.
 		select {
 		case <-call.over:
 		case <-time.After(settling):
@@ -137,8 +140,8 @@ func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	}
 }
 
-// acquire finds an idle process, the most recently used first as Lambda does, or starts one, or
-// waits.
+// acquire returns the idle process that was used last, as Lambda does. If there is none, it
+// starts a process or waits for one.
 func (f *Function) acquire(ctx context.Context) (*process, error) {
 	f.mu.Lock()
 	switch {
@@ -175,7 +178,8 @@ func (f *Function) acquire(ctx context.Context) (*process, error) {
 	}
 }
 
-// forgo gives up waiting. What was handed over in the same moment goes to the next one.
+// forgo stops waiting. A process that was passed to this call in the same moment goes to the
+// next call.
 func (f *Function) forgo(turn chan *process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -194,7 +198,7 @@ func (f *Function) forgo(turn chan *process) {
 	}
 }
 
-// start runs a new process in the place that the caller holds and waits for its first poll.
+// start runs a new process in the caller's place and waits for its first poll.
 func (f *Function) start() (*process, error) {
 	p, err := launch(f)
 	if err != nil {
@@ -217,7 +221,8 @@ func (f *Function) start() (*process, error) {
 	}
 }
 
-// free is called when a process polls again: it goes to the call that has waited longest.
+// free is called when a process polls again. The process goes to the call that has waited
+// longest.
 func (f *Function) free(p *process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -226,7 +231,7 @@ func (f *Function) free(p *process) {
 
 func (f *Function) offer(p *process) {
 	if _, lives := f.live[p]; !lives {
-		return // it ended while it was being handed over
+		return // it ended while it was passed on
 	}
 	if len(f.waiting) > 0 {
 		f.waiting[0] <- p
@@ -237,7 +242,7 @@ func (f *Function) offer(p *process) {
 	f.idle = append(f.idle, p)
 }
 
-// gone is called when a process has ended, for whatever reason.
+// gone is called when a process has ended for any reason.
 func (f *Function) gone(p *process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -246,7 +251,7 @@ func (f *Function) gone(p *process) {
 	f.vacate()
 }
 
-// vacate gives up a place, or passes it to the call that has waited longest.
+// vacate frees a place, or passes it to the call that has waited longest.
 func (f *Function) vacate() {
 	if len(f.waiting) > 0 && !f.stopped {
 		f.waiting[0] <- nil
@@ -289,8 +294,8 @@ func (f *Function) Recycle() {
 	}
 }
 
-// Stop ends every process and returns when the last one has ended. Calls that wait or are under way
-// get ErrStopped or ErrCrashed.
+// Stop ends every process and returns when all have ended. Calls that wait or run get ErrStopped
+// or ErrCrashed.
 func (f *Function) Stop() {
 	f.mu.Lock()
 	f.stopped = true

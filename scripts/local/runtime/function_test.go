@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// start makes a function that is ended with the test, when none of its processes may be left.
+// start makes a function for a test. At the end of the test it is stopped, and no process may be
+// left.
 func start(t *testing.T, change ...func(*Spec)) *Function {
 	t.Helper()
 	spec := Spec{Name: "under-test", Binary: binary, Timeout: 10 * time.Second, MemoryMB: 256}
@@ -157,7 +158,7 @@ func TestInvoke_AtTheSameTime_UseAProcessEach(t *testing.T) {
 	if c := f.Counts(); c.Started != 4 || c.Live != 4 {
 		t.Errorf("%+v, want 4 processes", c)
 	}
-	// The most recently used serves; the others stay as they are.
+	// The most recently used process serves; the others stay idle.
 	if a, b := must(t, f, `{}`).PID, must(t, f, `{}`).PID; a != b {
 		t.Errorf("calls one after the other went to %d and %d", a, b)
 	}
@@ -283,7 +284,7 @@ func TestInvoke_ProcessFailsAtItsStart_IsACrashThatSaysWhy(t *testing.T) {
 	for setting, want := range map[string]string{"exit": "exit status 4", "error": "no settings"} {
 		t.Run(setting, func(t *testing.T) {
 			f := start(t, func(s *Spec) { s.Env = []string{"INIT=" + setting}; s.Processes = 1 })
-			for range 2 { // its place is given up, so a second try does not wait
+			for range 2 { // its place is freed, so a second try does not wait
 				_, err := call(t, f, `{}`)
 				if !errors.Is(err, ErrCrashed) || !strings.Contains(err.Error(), want) {
 					t.Errorf("got %v, want it to say %q", err, want)

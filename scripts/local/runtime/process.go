@@ -15,13 +15,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// An invocation is one call on its way through a process.
+// An invocation is one call in a process.
 type invocation struct {
 	id       string
 	event    []byte
 	timeout  time.Duration
 	deadline time.Time
-	answer   chan answer   // holds one
+	answer   chan answer   // has a buffer of one
 	over     chan struct{} // closed when the process polls again or has ended
 	timer    *time.Timer
 }
@@ -38,7 +38,7 @@ func newInvocation(event []byte, timeout time.Duration) *invocation {
 	}
 }
 
-// settle gives the call its answer. Only the first one counts.
+// settle sets the answer of the call. Only the first answer counts.
 func (c *invocation) settle(payload []byte, err error) {
 	select {
 	case c.answer <- answer{payload, err}:
@@ -46,7 +46,7 @@ func (c *invocation) settle(payload []byte, err error) {
 	}
 }
 
-// A process is one running copy of a function and the Runtime API that it talks to.
+// A process is a running copy of a function, with its Runtime API.
 type process struct {
 	function *Function
 	cmd      *exec.Cmd
@@ -61,7 +61,7 @@ type process struct {
 	initFail *FunctionError
 }
 
-// launch starts a process in a place that the caller holds; the place is given up when it ends.
+// launch starts a process in the caller's place. The place is freed when the process ends.
 func launch(f *Function) (*process, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -80,7 +80,7 @@ func launch(f *Function) (*process, error) {
 	p.cmd.Env = environment(f.spec, listener.Addr().String())
 	p.cmd.Stdout, p.cmd.Stderr = out, out
 	p.cmd.SysProcAttr = attributes()
-	// Should a process leave a child behind that holds its output open, waiting for it ends here.
+	// A child of the process may keep its output open. This bounds the wait for it.
 	p.cmd.WaitDelay = time.Second
 
 	f.mu.Lock()
@@ -112,8 +112,8 @@ func launch(f *Function) (*process, error) {
 	return p, nil
 }
 
-// environment is what Lambda gives a function, as far as it means something here. The trace is
-// marked as not sampled by the gateway's header, so no X-Ray daemon is named.
+// environment is what Lambda gives a function, as far as it matters here. The gateway's header
+// marks the trace as not sampled, so no X-Ray daemon is needed.
 func environment(spec Spec, api string) []string {
 	env := []string{
 		"AWS_LAMBDA_RUNTIME_API=" + api,
@@ -136,7 +136,8 @@ func environment(spec Spec, api string) []string {
 	return append(env, spec.Env...)
 }
 
-// take hands a call to the process, which is polling or about to. The call's timeout starts here.
+// take passes a call to the process, which is polling or about to poll. The call's timeout
+// starts here.
 func (p *process) take(c *invocation) {
 	c.deadline = time.Now().Add(c.timeout)
 	p.mu.Lock()
@@ -147,14 +148,14 @@ func (p *process) take(c *invocation) {
 	})
 	p.mu.Unlock()
 	select {
-	case <-p.done: // it ended between being found and being used
+	case <-p.done: // it ended after it was found
 		p.abandon(errors.New("ended while idle"))
 	default:
 		p.calls <- c
 	}
 }
 
-// poll is called when the process asks for its next call: whatever it had is over.
+// poll is called when the process asks for its next call, which ends its previous call.
 func (p *process) poll() {
 	p.mu.Lock()
 	first := !p.polled
@@ -176,7 +177,7 @@ func (p *process) poll() {
 	}
 }
 
-// reply settles the call of the given id; false says that there is no such call.
+// reply settles the call with the given id. It returns false if there is no such call.
 func (p *process) reply(id string, payload []byte, err error) bool {
 	p.mu.Lock()
 	c := p.current
@@ -188,7 +189,7 @@ func (p *process) reply(id string, payload []byte, err error) bool {
 	return true
 }
 
-// abandon settles what the process was doing when it ended.
+// abandon settles the process's call after the process has ended.
 func (p *process) abandon(cause error) {
 	p.mu.Lock()
 	c := p.current
@@ -214,20 +215,20 @@ func (p *process) initFailure() error {
 	return fmt.Errorf("%w while it started: %s", ErrCrashed, p.cmd.ProcessState)
 }
 
-// kill ends the process at once, as Lambda does; nothing is owed to a function that is frozen and
-// thrown away at any time. The process is waited for elsewhere.
+// kill ends the process at once, as Lambda does with a frozen process. It does not wait for the
+// process.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may have ended already
 }
 
-// lines splits what a process writes into lines.
+// lines splits the output of a process into lines.
 type lines struct {
 	emit    func(string)
 	mu      sync.Mutex
 	partial []byte
 }
 
-// maxLine bounds a line that has no end; Lambda cuts at 256 KB as well.
+// maxLine bounds a line without an end. Lambda also cuts at 256 KB.
 const maxLine = 256 << 10
 
 func (l *lines) Write(b []byte) (int, error) {

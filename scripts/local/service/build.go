@@ -10,7 +10,7 @@ import (
 	goruntime "runtime"
 )
 
-// Root finds the repository from the working directory upwards, by its go.mod.
+// Root returns the directory of the repository's go.mod, at or above the working directory.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -28,9 +28,9 @@ func Root() (string, error) {
 	}
 }
 
-// Build builds all functions for this machine, by ./scripts/build, into <repository>/.dev/functions
-// and returns that directory. Progress and errors of the build go to out. What is built already takes
-// a second or two.
+// Build builds all functions for this machine with ./scripts/build into
+// <repository>/.dev/functions, and returns that directory. Its output goes to out. If nothing
+// has changed, it takes a second or two.
 func Build(ctx context.Context, out io.Writer) (string, error) {
 	root, err := Root()
 	if err != nil {

@@ -32,8 +32,8 @@ func build(t *testing.T, root string, env ...string) map[string][32]byte {
 	return hashes
 }
 
-// copyOf copies the sources to another directory and commits them to a repository of its own, so
-// that a stamp of the commit would show.
+// copyOf copies the sources to another directory and commits them to a new repository, so that a
+// stamp of the commit would show.
 func copyOf(t *testing.T, root string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "another", "place")
@@ -119,7 +119,8 @@ func TestBuild_ByDefault_IsForLambdaOnARM(t *testing.T) {
 	}
 }
 
-// TestBuild_Command_SameBytes builds the operator's command for one other system, from two directories.
+// TestBuild_Command_SameBytes_WhateverTheDirectoryAndCommit builds the operator's command for
+// another system, from two directories.
 func TestBuild_Command_SameBytes_WhateverTheDirectoryAndCommit(t *testing.T) {
 	root, err := Root()
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-// startLogin lets people log in to the local issuer, at a free port on loopback, and returns how.
+// startLogin serves the local issuer's login on a free loopback port. It returns the answer for
+// operations.LoginPath.
 func (s *Service) startLogin() (loginAnswer, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -32,7 +33,7 @@ func (s *Service) startLogin() (loginAnswer, error) {
 	return json.Marshal(provider.Login())
 }
 
-// A loginAnswer is what operations.LoginPath is answered with. It plays the gateway's own answer.
+// A loginAnswer is the answer at operations.LoginPath. In the stack the gateway gives it itself.
 type loginAnswer []byte
 
 // Invoke answers a call of the gateway.

@@ -8,7 +8,7 @@ import (
 // keptLines is how many lines of one function are kept.
 const keptLines = 20_000
 
-// logs keeps what functions write.
+// logs keeps the output of functions.
 type logs struct {
 	forward func(function, line string)
 

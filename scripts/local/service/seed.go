@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/access/auth"
 )
 
-// demo is what Seed makes, in order. The factory's organization is acme.
+// demo are the requests of Seed, in order. The factory's organization is acme.
 var demo = []struct{ path, body string }{
 	{"/api/factories/munich-1", `{"organizationId":"acme","name":"Munich 1"}`},
 	{"/api/ota/release-channels/gateway-x/stable", `{"currentVersion":"1.0.0",` +
@@ -18,9 +18,9 @@ var demo = []struct{ path, body string }{
 		`"sha256":"6f1b3a4c5d2e7f80918273645546372819a0b1c2d3e4f5061728394a5b6c7d8e"}`},
 }
 
-// Seed makes a small demo through the API itself, as a platform owner would: the organization acme
-// with the factory munich-1, and the edge type gateway-x at 1.0.0 on its channel stable. What is
-// there already is left as it is.
+// Seed makes a small demo through the API, as a platform owner: the organization acme with the
+// factory munich-1, and the edge type gateway-x at 1.0.0 on its channel stable. Existing
+// resources stay unchanged.
 func (s *Service) Seed(ctx context.Context) error {
 	bearer, err := s.Bearer("seed", "acme", auth.PlatformOwner)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package service runs the whole service on this machine: the store, the store front, a pool of
-// processes for each function, and the gateway in front of them. ./scripts/dev and the end-to-end
-// tests both start it here, so that both run the same thing.
+// processes for each function, and the gateway. ./scripts/dev and the end-to-end tests both use
+// it.
 package service
 
 import (
@@ -30,35 +30,35 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// Options say how the service runs. Only Functions is required.
+// Options configure a Service. Only Functions is required.
 type Options struct {
-	// Functions is the directory that holds <function>/bootstrap for this machine; see Build.
+	// Functions is the directory with <function>/bootstrap for this machine; see Build.
 	Functions string
-	// Address to listen on; empty is a free port on loopback.
+	// Address is the address to listen on; empty means a free port on loopback.
 	Address string
 	// Prefix is a path before /api, such as /prod; see gateway.Options.
 	Prefix string
-	// Origins are those whose pages may call from a browser; see gateway.Options.
+	// Origins are the origins whose pages may call from a browser; see gateway.Options.
 	Origins []string
-	// Store is the store behind the front, which is then the caller's to close; nil is an embedded
-	// one that lives as long as the service.
+	// Store is the store behind the front, which the caller must close. Nil means an embedded
+	// store that the service closes.
 	Store *dynamolocal.Store
-	// Issuers are the issuers that the authorizer trusts; nil are those of devissuer.Dir.
+	// Issuers are the issuers that the authorizer trusts; nil means those of devissuer.Dir.
 	Issuers *devissuer.Issuers
-	// Environment gives further variables ("NAME=value") to a function; they win over those that the
-	// service sets.
+	// Environment returns further variables ("NAME=value") for a function. They replace those
+	// that the service sets.
 	Environment func(function string) []string
-	// Processes bounds the processes of one function; 0 is runtime.DefaultProcesses.
+	// Processes limits the processes of one function; 0 means runtime.DefaultProcesses.
 	Processes int
-	// Account bounds the calls of all functions together; nil: nothing does.
+	// Account limits the calls of all functions together; nil means no limit.
 	Account *runtime.Account
-	// Schedule has each task run by its schedule, or as often as Every says, if it does. Without it a task runs when
-	// RunTask is called.
+	// Schedule runs each task on its schedule, or at the interval Every if that is set.
+	// Otherwise a task runs only when RunTask is called.
 	Schedule bool
 	Every    time.Duration
 	// Operations replaces the table of operations; for tests.
 	Operations []operations.Operation
-	// Log receives each line that a function writes, besides being kept for Logs.
+	// Log receives each line that a function writes. Logs keeps them too.
 	Log func(function, line string)
 	// Access is called after each answer.
 	Access func(gateway.Access)
@@ -67,16 +67,16 @@ type Options struct {
 // authorizer is what the authorizer has of an operation: its rights.
 var authorizer = operations.Operation{ID: operations.Authorizer, Grants: operations.AuthorizerGrants}
 
-// A Service is running until Stop.
+// A Service runs until Stop.
 type Service struct {
-	// URL is where the API lies, the prefix included, without a slash at the end.
+	// URL is the API's URL, with the prefix and without a slash at the end.
 	URL string
-	// Store is the store itself and Front what the functions see of it.
+	// Store is the store, and Front is the proxy that the functions use.
 	Store *dynamolocal.Store
 	Front *storefront.Front
 	// Gateway answers at URL.
 	Gateway *gateway.Gateway
-	// DB talks to the store past the front, for looking at what was written.
+	// DB uses the store directly, to check what was written.
 	DB *dynamodb.Client
 
 	issuers   *devissuer.Issuers
@@ -86,7 +86,8 @@ type Service struct {
 	once      sync.Once
 }
 
-// Start starts everything and returns once calls are answered. On an error nothing is left running.
+// Start starts everything and returns when the service answers calls. After an error nothing is
+// left running.
 func Start(ctx context.Context, o Options) (s *Service, err error) {
 	s = &Service{Store: o.Store, issuers: o.Issuers, functions: map[string]*runtime.Function{}}
 	s.logs.forward = o.Log
@@ -187,8 +188,8 @@ func (s *Service) addFunctions(o Options) error {
 	return add(authorizer.ID, operations.HelperTimeout, operations.HelperMemoryMB, env)
 }
 
-// environment is what the stack gives a function: the tables of its row, and credentials that reach
-// no further than they.
+// environment is what the stack gives a function: the tables in its row, and credentials for
+// these tables only.
 func (s *Service) environment(op operations.Operation) []string {
 	env := []string{
 		"AWS_REGION=" + runtime.Region,
@@ -199,7 +200,7 @@ func (s *Service) environment(op operations.Operation) []string {
 		"AWS_ENDPOINT_URL_DYNAMODB=" + s.Front.URL(),
 	}
 	if slices.Contains(op.Settings, setting.ReportShards) {
-		// The embedded store looks at every row for each shard.
+		// The embedded store reads every row for each shard.
 		env = append(env, setting.ReportShards.Assign(1))
 	}
 	var tables []dynamo.TableID
@@ -259,11 +260,11 @@ func (s *Service) Bearer(user, organization string, roles ...auth.Role) (string,
 	return "Bearer " + t, err
 }
 
-// Function gives the processes of a function, to count, list or recycle them. An unknown name gives
-// nil.
+// Function returns the processes of a function, to count, list or recycle them. An unknown name
+// gives nil.
 func (s *Service) Function(name string) *runtime.Function { return s.functions[name] }
 
-// PIDs lists all processes of all functions that run now.
+// PIDs lists all running processes of all functions.
 func (s *Service) PIDs() []int {
 	var all []int
 	for _, f := range s.functions {
@@ -272,12 +273,12 @@ func (s *Service) PIDs() []int {
 	return all
 }
 
-// Logs lists what a function wrote so far, oldest first; the oldest of very many lines are dropped.
+// Logs lists the output of a function, oldest first. The oldest of very many lines are dropped.
 func (s *Service) Logs(function string) []string { return s.logs.of(function) }
 
 func (s *Service) onStop(end func()) { s.stop = append(s.stop, end) }
 
-// Stop ends all that Start started, in the opposite order, and returns when nothing of it runs. It
+// Stop ends everything that Start started, in reverse order, and returns when all has ended. It
 // may be called more than once.
 func (s *Service) Stop() {
 	s.once.Do(func() {

@@ -45,7 +45,7 @@ func start(t *testing.T, change ...func(*Options)) *Service {
 	return s
 }
 
-// do sends a request as a platform owner and returns status and body.
+// do sends a request as a platform owner and returns the status and body.
 func do(t *testing.T, s *Service, method, path, body string) (int, string) {
 	t.Helper()
 	bearer, err := s.Bearer("ann", "acme", auth.PlatformOwner)
@@ -157,11 +157,12 @@ func TestEnvironment_OfAFunction_IsItsRowAndNoMore(t *testing.T) {
 		}
 	}
 	if slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "TABLE_AUDIT=") }) {
-		t.Errorf("it knows a table that it may not touch: %q", env)
+		t.Errorf("it knows a table without a grant: %q", env)
 	}
 }
 
-// A setting that a function cannot start with shows as the gateway's 502, and in its log.
+// A setting with which a function cannot start gives the gateway's 502 and a line in the
+// function's log.
 func TestStart_AFunctionThatCannotStart_Is502(t *testing.T) {
 	s := start(t, func(o *Options) {
 		o.Environment = func(function string) []string {

@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// RunTask has a task's function do its work once, as its schedule does.
+// RunTask runs a task's function once, as its schedule does.
 func (s *Service) RunTask(ctx context.Context, id string) error {
 	f, known := s.functions[id]
 	if !known {
@@ -20,8 +20,8 @@ func (s *Service) RunTask(ctx context.Context, id string) error {
 	return err
 }
 
-// schedule runs every task by its schedule, or as often as every says, until the service stops. A run that fails is logged by the
-// function itself and is made up for by the next.
+// schedule runs every task on its schedule, or at the interval every if that is not 0, until the
+// service stops. The function itself logs a failed run, and the next run catches up.
 func (s *Service) schedule(every time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

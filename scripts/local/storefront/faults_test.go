@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-func TestFate_CutAnswer_IsNoAnswerButTheStoreWasAsked(t *testing.T) {
+func TestEffect_CutAnswer_IsNoAnswerButTheStoreWasAsked(t *testing.T) {
 	f := start(t)
-	f.Intercept(func(*Call) Fate { return Fate{CutAnswer: true} })
+	f.Intercept(func(*Call) Effect { return Effect{CutAnswer: true} })
 	if err := putFactory(t.Context(), f.as(AccessKey("writer")), "munich-1"); err == nil {
-		t.Error("half an answer was taken for one")
+		t.Error("half an answer was accepted")
 	}
 	if !hasFactory(t, f, "munich-1") {
 		t.Error("the store was not asked")
 	}
 }
 
-func TestFate_Late_ReachesTheStoreAfterTheCallerLeft(t *testing.T) {
+func TestEffect_Late_ReachesTheStoreAfterTheCallerLeft(t *testing.T) {
 	f := start(t)
-	f.Intercept(func(*Call) Fate { return Fate{Late: 200 * time.Millisecond} })
+	f.Intercept(func(*Call) Effect { return Effect{Late: 200 * time.Millisecond} })
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := putFactory(ctx, f.as(AccessKey("writer")), "munich-1"); err == nil {

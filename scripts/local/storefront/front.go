@@ -1,7 +1,7 @@
-// Package storefront stands between the functions and the store and plays IAM: each function has an
-// access key of its own, and what its row in the table of operations does not grant is refused as
-// AWS would refuse it. It notes which rights were used, and it can hold calls at a barrier, delay,
-// fail, repeat or lose them, so that races and faults are forced and not hoped for.
+// Package storefront is a proxy between the functions and the store. It simulates IAM: each
+// function has its own access key, and a call that its row in the table of operations does not
+// grant is refused as by AWS. It records which rights were used. To force races and faults, it
+// can hold calls at a barrier, and delay, fail, repeat or lose them.
 package storefront
 
 import (
@@ -19,22 +19,22 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// AdminKey is the access key of tests and tools: it may do everything, and is not held, failed or
-// noted.
+// AdminKey is the access key of tests and tools. It has all rights, and its calls are not held,
+// failed or recorded.
 const AdminKey = "LOCALADMIN"
 
-// AccessKey is the access key id of a function. DynamoDB Local takes letters and digits only.
+// AccessKey is the access key id of a function. DynamoDB Local accepts only letters and digits.
 func AccessKey(function string) string {
 	return "LOCAL" + strings.ToUpper(strings.ReplaceAll(function, "-", ""))
 }
 
-// Options say what stands behind the front and who may do what.
+// Options configure a front.
 type Options struct {
 	// Endpoint is the store's base URL.
 	Endpoint string
-	// Grants gives each function's rights. A function that is not listed has no key.
+	// Grants are the rights of each function. A function that is not listed has no key.
 	Grants map[string][]operations.Grant
-	// TableName gives a table's name in the store.
+	// TableName returns a table's name in the store.
 	TableName func(dynamo.TableID) string
 }
 
@@ -43,13 +43,13 @@ type Front struct {
 	store     *upstream.Store
 	url       string
 	server    *http.Server
-	functions map[string]string // access key: function
+	functions map[string]string // function by access key
 	tables    map[string]dynamo.TableID
 
 	mu       sync.Mutex
 	granted  map[Right]bool // whether it was used
 	refused  []string
-	deciders []*func(*Call) Fate
+	deciders []*func(*Call) Effect
 }
 
 // Start opens a front on a free loopback port.
@@ -82,14 +82,14 @@ func Start(o Options) (*Front, error) {
 // URL is the endpoint for functions.
 func (f *Front) URL() string { return f.url }
 
-// Close ends the front; calls under way break off.
+// Close stops the front and breaks its connections.
 func (f *Front) Close() error {
 	err := f.server.Close()
 	f.store.Close()
 	return err
 }
 
-// Refused lists the messages of all refusals so far.
+// Refused lists the messages of all refusals.
 func (f *Front) Refused() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,20 +101,20 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the caller has left
 	}
-	var fate Fate
+	var effect Effect
 	if key := accessKey(r); key != AdminKey {
 		call, refusal := f.admit(key, operation(r), raw)
 		if refusal != nil {
 			send(w, *refusal)
 			return
 		}
-		fate = f.fate(call)
-		if !fate.suffer(w, r) {
+		effect = f.effect(call)
+		if !effect.applyBefore(w, r) {
 			return
 		}
 	}
 	answer, err := f.store.Ask(r, raw)
-	if err == nil && fate.Twice {
+	if err == nil && effect.Twice {
 		answer, err = f.store.Ask(r, raw)
 	}
 	if err != nil {
@@ -123,18 +123,18 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	if fate.HoldAnswer != nil {
+	if effect.HoldAnswer != nil {
 		select {
-		case <-fate.HoldAnswer:
+		case <-effect.HoldAnswer:
 		case <-r.Context().Done():
 			return
 		}
 	}
-	if fate.DropAnswer {
+	if effect.DropAnswer {
 		panic(http.ErrAbortHandler)
 	}
 	answer.Begin(w)
-	if fate.CutAnswer {
+	if effect.CutAnswer {
 		_, _ = w.Write(answer.Body[:len(answer.Body)/2])
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
@@ -142,7 +142,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer.Body)
 }
 
-// admit decides as IAM would.
+// admit decides as IAM does.
 func (f *Front) admit(key, operation string, raw []byte) (*Call, *Answer) {
 	function, known := f.functions[key]
 	if !known {
@@ -169,7 +169,7 @@ func (f *Front) deny(function string, u Use) *Answer {
 	f.refused = append(f.refused, message)
 	f.mu.Unlock()
 	text, err := json.Marshal(map[string]string{"__type": "com.amazon.coral.service#AccessDeniedException", "Message": message})
-	if err != nil { // two strings
+	if err != nil { // two strings can always be encoded
 		panic(err)
 	}
 	return &Answer{http.StatusBadRequest, string(text)}

@@ -46,7 +46,7 @@ func start(t *testing.T) *Front {
 	return before(t, s)
 }
 
-// before starts a front before a store.
+// before starts a front for a store.
 func before(t *testing.T, s *dynamolocal.Store) *Front {
 	t.Helper()
 	if err := dynamolocal.CreateTables(t.Context(), s.Client()); err != nil {
@@ -60,7 +60,8 @@ func before(t *testing.T, s *dynamolocal.Store) *Front {
 	return f
 }
 
-// as is a client with a function's key. It does not try again, so that each call is seen once.
+// as is a client with a function's key. It does not retry, so that the front sees each call
+// once.
 func (f *Front) as(key string) *dynamodb.Client {
 	o := dynamolocal.Client(f.URL(), key).Options()
 	o.Retryer = aws.NopRetryer{}
@@ -121,7 +122,7 @@ func denied(t *testing.T, err error, action, resource string) {
 	}
 }
 
-// The reference looks at access keys more closely than the embedded store does.
+// The reference checks access keys more strictly than the embedded store.
 func TestFront_WhatARowGrants_ReachesEitherStore(t *testing.T) {
 	fronts := map[string]*Front{"embedded": start(t)}
 	if endpoint := os.Getenv(dynamotest.Reference); endpoint != "" {
@@ -140,7 +141,7 @@ func TestFront_WhatARowGrants_ReachesEitherStore(t *testing.T) {
 	}
 }
 
-// DynamoDB Local takes no other characters in a key.
+// DynamoDB Local accepts no other characters in a key.
 func TestAccessKey_OfEveryFunction_IsItsOwnAndPlain(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range operations.Functions() {
@@ -233,7 +234,7 @@ func TestFront_Unused_ListsGrantsThatNothingUsed(t *testing.T) {
 	if got := f.Unused(); !slices.Equal(got, all) {
 		t.Errorf("before any call: %v", got)
 	}
-	hasFactory(t, f, "x") // the administrator's calls count for nothing
+	hasFactory(t, f, "x") // calls of the administrator do not count
 	if err := putFactory(t.Context(), f.as(AccessKey("writer")), "x"); err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +286,7 @@ func TestBarrier_HoldsCallsUntilAllHaveArrived(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// It stays open.
+	// The barrier stays open.
 	if err := putFactory(t.Context(), f.as(AccessKey("writer")), "f-5"); err != nil || b.Arrived() != 5 {
 		t.Errorf("%v after %d arrivals", err, b.Arrived())
 	}
@@ -318,27 +319,27 @@ func TestBarrier_NotAllArrive_WaitOpensItAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestIntercept_EachFate(t *testing.T) {
+func TestIntercept_EachEffect(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		fate    Fate
-		fails   string // the error's code; "-" for a broken connection
+		effect  Effect
+		fails   string // the error's code, or "-" for a broken connection
 		written bool
 	}{
-		{"untouched", Fate{}, "", true},
-		{"delayed", Fate{Delay: time.Millisecond}, "", true},
-		{"answered with a failure", Fate{Answer: Failure(400, "ProvisionedThroughputExceededException", "slow down")}, "ProvisionedThroughputExceededException", false},
-		{"request lost", Fate{DropRequest: true}, "-", false},
-		{"answer lost", Fate{DropAnswer: true}, "-", true},
-		{"sent twice", Fate{Twice: true}, "ConditionalCheckFailedException", true},
+		{"untouched", Effect{}, "", true},
+		{"delayed", Effect{Delay: time.Millisecond}, "", true},
+		{"answered with a failure", Effect{Answer: Failure(400, "ProvisionedThroughputExceededException", "slow down")}, "ProvisionedThroughputExceededException", false},
+		{"request lost", Effect{DropRequest: true}, "-", false},
+		{"answer lost", Effect{DropAnswer: true}, "-", true},
+		{"sent twice", Effect{Twice: true}, "ConditionalCheckFailedException", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := start(t)
-			remove := f.Intercept(func(call *Call) Fate {
+			remove := f.Intercept(func(call *Call) Effect {
 				if call.Function != "writer" || call.Operation != "PutItem" || len(call.Body) == 0 {
 					t.Errorf("asked about %+v", call)
 				}
-				return c.fate
+				return c.effect
 			})
 			put := func(id string) error {
 				_, err := f.as(AccessKey("writer")).PutItem(t.Context(), &dynamodb.PutItemInput{
@@ -366,9 +367,9 @@ func TestIntercept_EachFate(t *testing.T) {
 
 func TestIntercept_OfSeveral_TheFirstThatActsCounts(t *testing.T) {
 	f := start(t)
-	f.Intercept(func(*Call) Fate { return Fate{} })
-	f.Intercept(func(*Call) Fate { return Fate{Answer: Failure(400, "FirstException", "")} })
-	f.Intercept(func(*Call) Fate { return Fate{Answer: Failure(400, "SecondException", "")} })
+	f.Intercept(func(*Call) Effect { return Effect{} })
+	f.Intercept(func(*Call) Effect { return Effect{Answer: Failure(400, "FirstException", "")} })
+	f.Intercept(func(*Call) Effect { return Effect{Answer: Failure(400, "SecondException", "")} })
 	err := putFactory(t.Context(), f.as(AccessKey("writer")), "x")
 	if api, ok := errors.AsType[smithy.APIError](err); !ok || api.ErrorCode() != "FirstException" {
 		t.Errorf("got %v", err)

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A Call is one granted call of a function on its way to the store.
+// A Call is a granted call of a function to the store.
 type Call struct {
 	Function  string
-	Operation string // as DynamoDB names it, such as TransactWriteItems
+	Operation string // the DynamoDB operation, such as TransactWriteItems
 	Uses      []Use
-	Body      []byte // as the SDK sent it; not to be changed
+	Body      []byte // as the SDK sent it; must not be changed
 }
 
-// Writes tells whether the call changes the named table, by the name it has in the store.
+// Writes tells whether the call changes a table, by its name in the store.
 func (c *Call) Writes(table string) bool {
 	return slices.ContainsFunc(c.Uses, func(u Use) bool {
 		switch u.Action {
@@ -28,47 +28,47 @@ func (c *Call) Writes(table string) bool {
 	})
 }
 
-// A Fate is what happens to a call. The zero Fate passes it on untouched. Its parts come in the
-// order in which they stand.
-type Fate struct {
-	// Hold keeps the call until the channel is closed.
+// An Effect is what the front does to a call. The zero Effect passes the call on unchanged. The
+// fields are applied in their order.
+type Effect struct {
+	// Hold delays the call until the channel is closed.
 	Hold <-chan struct{}
-	// Delay keeps it for that long.
+	// Delay delays the call for this time.
 	Delay time.Duration
-	// Late keeps it for that long even when the caller leaves meanwhile, so that it reaches the store
-	// after the caller's next try.
+	// Late delays the call for this time even if the caller leaves, so that the call reaches the
+	// store after the caller's retry.
 	Late time.Duration
-	// Answer is given in place of the store's; the store never sees the call.
+	// Answer is sent instead of the store's answer. The store does not get the call.
 	Answer *Answer
-	// DropRequest breaks the connection before the store sees the call.
+	// DropRequest breaks the connection before the store gets the call.
 	DropRequest bool
-	// Twice has the store see the call a second time, as after a retry whose first try arrived. The
-	// second answer is the one that counts.
+	// Twice sends the call to the store twice, as after a retry whose first try arrived. The
+	// caller gets the second answer.
 	Twice bool
-	// HoldAnswer keeps the store's answer until the channel is closed or the caller has left.
+	// HoldAnswer delays the store's answer until the channel is closed or the caller has left.
 	HoldAnswer <-chan struct{}
 	// CutAnswer breaks the connection in the middle of the store's answer.
 	CutAnswer bool
-	// DropAnswer breaks the connection after the store did as it was asked.
+	// DropAnswer breaks the connection after the store has handled the call.
 	DropAnswer bool
 }
 
-// An Answer stands for one of DynamoDB's.
+// An Answer replaces one of DynamoDB.
 type Answer struct {
 	Status int
 	Body   string // JSON
 }
 
-// Failure is DynamoDB's answer for an error: the kind is the exception's name, such as
+// Failure is DynamoDB's answer for an error. The kind is the exception's name, such as
 // ProvisionedThroughputExceededException or TransactionConflictException.
 func Failure(status int, kind, message string) *Answer {
 	return &Answer{status, fmt.Sprintf(`{"__type":"com.amazonaws.dynamodb.v20120810#%s","message":%q}`, kind, message)}
 }
 
-// Intercept has decide asked for the fate of every call of a function, until remove is called. Of
-// several, the first whose fate is not the zero one is followed. decide is called from many
+// Intercept calls decide for every call of a function, until remove is called. If there are
+// several functions, the first effect that is not zero applies. decide is called from many
 // goroutines.
-func (f *Front) Intercept(decide func(*Call) Fate) (remove func()) {
+func (f *Front) Intercept(decide func(*Call) Effect) (remove func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	entry := &decide
@@ -76,24 +76,24 @@ func (f *Front) Intercept(decide func(*Call) Fate) (remove func()) {
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.deciders = slices.DeleteFunc(f.deciders, func(d *func(*Call) Fate) bool { return d == entry })
+		f.deciders = slices.DeleteFunc(f.deciders, func(d *func(*Call) Effect) bool { return d == entry })
 	}
 }
 
-func (f *Front) fate(c *Call) Fate {
+func (f *Front) effect(c *Call) Effect {
 	f.mu.Lock()
 	deciders := slices.Clone(f.deciders)
 	f.mu.Unlock()
 	for _, decide := range deciders {
-		if fate := (*decide)(c); fate != (Fate{}) {
-			return fate
+		if effect := (*decide)(c); effect != (Effect{}) {
+			return effect
 		}
 	}
-	return Fate{}
+	return Effect{}
 }
 
-// A Barrier holds calls until a number of them have arrived, so that a race takes place for certain.
-// Once open it stays open.
+// A Barrier holds calls until a number of them have arrived, to force a race. Once open it stays
+// open.
 type Barrier struct {
 	need   int
 	remove func()
@@ -104,31 +104,31 @@ type Barrier struct {
 	open    chan struct{}
 }
 
-// Barrier makes a barrier for calls that match says true of. A process has one call under way at a
-// time, so no more than a function's processes can be held at once. It opens by itself when need
-// calls have arrived, or by Open.
+// Barrier makes a barrier for the calls that match returns true for. A process makes one call at
+// a time, so a barrier can hold at most as many calls as a function has processes. It opens when
+// need calls have arrived, or by Open.
 func (f *Front) Barrier(need int, match func(*Call) bool) *Barrier {
 	b := &Barrier{need: need, open: make(chan struct{})}
-	b.remove = f.Intercept(func(c *Call) Fate {
+	b.remove = f.Intercept(func(c *Call) Effect {
 		if !match(c) {
-			return Fate{}
+			return Effect{}
 		}
 		return b.arrive()
 	})
 	return b
 }
 
-func (b *Barrier) arrive() Fate {
+func (b *Barrier) arrive() Effect {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.opened {
-		return Fate{}
+		return Effect{}
 	}
 	b.arrived++
 	if b.arrived >= b.need {
 		b.release()
 	}
-	return Fate{Hold: b.open}
+	return Effect{Hold: b.open}
 }
 
 func (b *Barrier) release() {
@@ -138,7 +138,7 @@ func (b *Barrier) release() {
 	}
 }
 
-// Open lets all calls go that are held, and holds no more.
+// Open releases all held calls, and holds no others.
 func (b *Barrier) Open() {
 	b.mu.Lock()
 	b.release()
@@ -153,8 +153,8 @@ func (b *Barrier) Arrived() int {
 	return b.arrived
 }
 
-// Wait returns when as many calls as needed have arrived. When ctx ends first it opens the barrier,
-// so that nothing hangs, and says how many came.
+// Wait returns when as many calls as needed have arrived. If ctx ends first, Wait opens the
+// barrier and returns an error with the number of calls.
 func (b *Barrier) Wait(ctx context.Context) error {
 	select {
 	case <-b.open:
@@ -165,29 +165,30 @@ func (b *Barrier) Wait(ctx context.Context) error {
 	}
 }
 
-// suffer does what comes before the store is asked; false says that the call ends here.
-func (fate Fate) suffer(w http.ResponseWriter, r *http.Request) bool {
-	if fate.Hold != nil {
+// applyBefore applies the parts of the effect that come before the store gets the call. It
+// returns false if the call ends here.
+func (effect Effect) applyBefore(w http.ResponseWriter, r *http.Request) bool {
+	if effect.Hold != nil {
 		select {
-		case <-fate.Hold:
+		case <-effect.Hold:
 		case <-r.Context().Done():
 			return false
 		}
 	}
-	if fate.Delay > 0 {
+	if effect.Delay > 0 {
 		select {
-		case <-time.After(fate.Delay):
+		case <-time.After(effect.Delay):
 		case <-r.Context().Done():
 			return false
 		}
 	}
-	time.Sleep(fate.Late)
-	if fate.Answer != nil {
-		send(w, *fate.Answer)
+	time.Sleep(effect.Late)
+	if effect.Answer != nil {
+		send(w, *effect.Answer)
 		return false
 	}
-	if fate.DropRequest {
-		panic(http.ErrAbortHandler) // net/http's way to break a connection
+	if effect.DropRequest {
+		panic(http.ErrAbortHandler) // how net/http breaks a connection
 	}
 	return true
 }

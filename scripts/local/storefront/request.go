@@ -10,28 +10,28 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// A Use is one right that a call exercises. The parts of a transaction or batch are a use each, by
-// the right that IAM asks for: the Put in a TransactWriteItems is a PutItem.
+// A Use is one right that a call uses. Each part of a transaction or batch is a Use, with the
+// right that IAM requires: the Put in a TransactWriteItems is a PutItem.
 type Use struct {
 	Table  string // its name in the store
 	Action dynamo.Action
-	Index  string // empty: the table itself
+	Index  string // empty means the table itself
 }
 
-// target names a table, and for a query an index, in the body of a call.
+// target is a table, and for a query an index, in the body of a call.
 type target struct {
 	TableName string
 	IndexName string
 }
 
-// body is what all calls' bodies have in common as far as rights go.
+// body is the part of a call's body that matters for rights.
 type body struct {
 	target
 	TransactItems []map[string]target
 	RequestItems  map[string]json.RawMessage
 }
 
-// parts maps the members of a transaction to the rights they need.
+// parts maps the members of a transaction to their actions.
 var parts = map[string]dynamo.Action{
 	"Put":            dynamo.Put,
 	"Update":         dynamo.Update,
@@ -40,11 +40,11 @@ var parts = map[string]dynamo.Action{
 	"Get":            dynamo.Get,
 }
 
-// uses lists the rights that a call exercises.
+// uses lists the rights that a call uses.
 func uses(operation string, raw []byte) ([]Use, error) {
 	var b body
 	if err := json.Unmarshal(raw, &b); err != nil {
-		return nil, fmt.Errorf("storefront: the body of %s is no JSON object: %w", operation, err)
+		return nil, fmt.Errorf("storefront: the body of %s is not a JSON object: %w", operation, err)
 	}
 	switch operation {
 	case "TransactWriteItems", "TransactGetItems":
@@ -60,7 +60,7 @@ func uses(operation string, raw []byte) ([]Use, error) {
 		}
 		return all, nil
 	case "BatchGetItem", "BatchWriteItem":
-		// IAM knows both by their own name.
+		// In IAM both have their own name.
 		var all []Use
 		for table := range b.RequestItems {
 			all = append(all, Use{Table: table, Action: dynamo.Action(operation)})
@@ -79,9 +79,9 @@ func operation(r *http.Request) string {
 	return name
 }
 
-// accessKey reads the key id out of a SigV4 Authorization header:
-// "AWS4-HMAC-SHA256 Credential=<key id>/<date>/<region>/dynamodb/aws4_request, …". The signature
-// itself is not checked; there is no secret to keep here.
+// accessKey reads the key id from a SigV4 Authorization header: "AWS4-HMAC-SHA256
+// Credential=<key id>/<date>/<region>/dynamodb/aws4_request, …". It does not check the
+// signature, because a local run has no secret.
 func accessKey(r *http.Request) string {
 	_, credential, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
 	key, _, _ := strings.Cut(credential, "/")

@@ -8,7 +8,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// A Right is one thing that a function may do: an action on a table, or a query on one index of it.
+// A Right is the right to do one action on a table, or to query one of its indexes.
 type Right struct {
 	Function string
 	Table    dynamo.TableID
@@ -16,7 +16,7 @@ type Right struct {
 	Index    string
 }
 
-// rightsOf spells the grants of a function out.
+// rightsOf lists the rights in a function's grants.
 func rightsOf(function string, grants []operations.Grant) []Right {
 	var all []Right
 	for _, g := range grants {
@@ -36,10 +36,10 @@ func rightsOf(function string, grants []operations.Grant) []Right {
 	return all
 }
 
-// Used lists the rights that functions exercised so far.
+// Used lists the rights that functions have used.
 func (f *Front) Used() []Right { return f.rights(true) }
 
-// Unused lists the rights that functions have and never exercised.
+// Unused lists the rights that functions have never used.
 func (f *Front) Unused() []Right { return f.rights(false) }
 
 func (f *Front) rights(used bool) []Right {
@@ -58,7 +58,7 @@ func (f *Front) rights(used bool) []Right {
 	return list
 }
 
-// exercise checks the uses of a call and notes them; the first one that is not granted is returned.
+// exercise checks and records the uses of a call. It returns the first use that is not granted.
 func (f *Front) exercise(function string, all []Use) (refused Use, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

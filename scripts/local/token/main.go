@@ -1,4 +1,4 @@
-// Command token prints an access token that the local service takes. See scripts/token.
+// Command token prints an access token for the local service. See scripts/token.
 package main
 
 import (
@@ -27,7 +27,7 @@ const usage = `usage: scripts/token --user U [--org O] [--role R]... [--ttl 1h]
 Prints the token and nothing else.
 `
 
-// run returns the exit code: 0, 1 if the keys cannot be had, 2 if the arguments are not right.
+// run returns the exit code: 0, 1 if there are no keys, 2 for wrong arguments.
 func run(args []string, out, problems io.Writer) int {
 	var c devissuer.Claims
 	flags := flag.NewFlagSet("token", flag.ContinueOnError)

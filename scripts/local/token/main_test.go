@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/access/token"
 )
 
-// taken verifies what a command printed: one token on one line, which the service takes.
+// taken verifies the output of a command: one line with one token that the service accepts.
 func taken(t *testing.T, out string) auth.Principal {
 	t.Helper()
 	raw, ok := strings.CutSuffix(out, "\n")
@@ -56,7 +56,7 @@ func TestToken_WrongArguments_AreExplainedWithExitCode2(t *testing.T) {
 		"":                                   "--user is missing",
 		"--user":                             "flag needs an argument: -user",
 		"--user ada --role root":             `there is no role "root"`,
-		"--user ada --role edge --role edge": "the role edge stands alone",
+		"--user ada --role edge --role edge": "the role edge cannot be combined",
 		"--user ada --org a/b":               "the organization is no id",
 		"--user ada --ttl 0s":                "--ttl must be more than 0",
 		"--user ada --ttl -5m":               "--ttl must be more than 0",

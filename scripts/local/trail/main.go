@@ -40,10 +40,11 @@ func main() {
 	os.Exit(code)
 }
 
-// A service is asked for audit events.
+// A service is the API from which audit events are read.
 type service struct{ url, factory, token string }
 
-// run returns the exit code: 0, 1 where the chain does not hold or cannot be read, 2 for wrong arguments.
+// run returns the exit code: 0, 1 if the chain is broken or cannot be read, 2 for wrong
+// arguments.
 func run(ctx context.Context, args []string, token string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("trail", flag.ContinueOnError)
 	flags.SetOutput(problems)
@@ -81,7 +82,7 @@ func (s service) links(ctx context.Context, method string) ([]chain.Link, error)
 		if err != nil {
 			return nil, err
 		}
-		if len(events) == 0 { // numbers have no gaps
+		if len(events) == 0 { // numbers have no gaps, so there is no later version
 			return chain.Check(methodEvents, versionEvents)
 		}
 		versionEvents = append(versionEvents, events...)
@@ -150,7 +151,7 @@ func tell(out io.Writer, links []chain.Link, kept []string) int {
 	}
 	for _, hash := range kept {
 		if !slices.ContainsFunc(links, func(l chain.Link) bool { return l.SHA256 == hash }) {
-			fmt.Fprintf(out, "%s is not in the chain: the audit trail is not what it was when a controller kept this hash\n", hash)
+			fmt.Fprintf(out, "%s is not in the chain: the audit trail has changed since a controller kept this hash\n", hash)
 			code = 1
 		}
 	}

@@ -1,5 +1,5 @@
-// Package upstream hands requests on to a store and brings whole answers back, for what stands in front
-// of one.
+// Package upstream forwards requests to a store and returns whole answers. It is for proxies of
+// a store.
 package upstream
 
 import (
@@ -10,33 +10,32 @@ import (
 	"time"
 )
 
-// patience is how long a store may take, on a machine that is busy with other things.
+// patience is how long a store may take, on a busy machine.
 const patience = 30 * time.Second
 
-// A Store is what requests are handed on to.
+// A Store is the store that requests are forwarded to.
 type Store struct {
 	endpoint  string
 	transport *http.Transport
 }
 
-// New gives the store at an endpoint, a base URL.
+// New returns the store at an endpoint, a base URL.
 func New(endpoint string) *Store {
-	// Answers go back as they came, checksum and all, so nothing is unpacked on the way.
+	// Answers are returned unchanged, with their checksum, so they must not be decompressed.
 	return &Store{endpoint, &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}
 }
 
-// Close ends the connections that nobody uses.
+// Close closes idle connections.
 func (s *Store) Close() { s.transport.CloseIdleConnections() }
 
-// An Answer is the store's.
+// An Answer is an answer of the store.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Ask hands a request on with the given body. What a caller began is finished even if it leaves, as it
-// would be on AWS.
+// Ask forwards a request with the given body. It finishes even if the caller leaves, as on AWS.
 func (s *Store) Ask(r *http.Request, body []byte) (Answer, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience)
 	defer cancel()
@@ -57,7 +56,7 @@ func (s *Store) Ask(r *http.Request, body []byte) (Answer, error) {
 	return Answer{in.StatusCode, in.Header, all}, nil
 }
 
-// Begin sends an answer's head, so that its body can follow, or part of it.
+// Begin sends an answer's head. The whole body or a part of it may follow.
 func (a Answer) Begin(w http.ResponseWriter) {
 	for name, values := range a.Header {
 		w.Header()[name] = values

@@ -1,7 +1,7 @@
-// Package fault plans what goes wrong between the functions and the store. A plan is a function of its
-// seed: the n-th call of one kind of one function always meets the same fate. Which call that is
-// depends on the machine's scheduling, so a replayed run meets the same faults, as a rule not at the
-// same moments.
+// Package fault plans faults between the functions and the store. A plan depends only on its
+// seed: the n-th call of one kind from one function always gets the same effect. The machine's
+// scheduling decides which call that is. So a replayed run has the same faults, but usually not
+// at the same moments.
 package fault
 
 import (
@@ -17,7 +17,7 @@ import (
 	"wavegate/scripts/local/storefront"
 )
 
-// A Kind is one way to go wrong.
+// A Kind is a kind of fault.
 type Kind string
 
 // The kinds.
@@ -28,7 +28,7 @@ const (
 	Slow          Kind = "delay past the deadline"
 	Dead          Kind = "dead endpoint for seconds"
 
-	// These befall transactions only.
+	// These happen only to transactions.
 	Conflict        Kind = "transaction conflict"
 	ThrottledReason Kind = "throttling in a cancellation reason"
 	InProgress      Kind = "transaction in progress"
@@ -43,24 +43,26 @@ const (
 
 const (
 	transaction = "TransactWriteItems"
-	// streak is how many calls meet one fault after another when it lasts: more than the SDK tries.
+	// streak is how many calls in a row get a fault when a fault lasts. It is more than the SDK
+	// tries.
 	streak = 6
-	// Delays that outlast the client's patience, and the limiter's, which is a tenth of a second.
+	// These delays are longer than the timeout of the client, and than the limiter's deadline of
+	// a tenth of a second.
 	patience          = 2100 * time.Millisecond
 	patienceOfLimiter = 150 * time.Millisecond
 )
 
-// BeforeTheWrite are the faults of one call after which nothing was written.
+// BeforeTheWrite are the faults after which nothing was written.
 var BeforeTheWrite = []Kind{Throttled, InternalError, Reset, Slow, Conflict, ThrottledReason, InProgress}
 
-// AfterTheWrite are the faults in which the store applies what the caller does not hear of, or is asked
-// twice. The service relies on ClientRequestToken then.
+// AfterTheWrite are the faults in which the store applies a change that the caller does not hear
+// of, or gets the change twice. The service then relies on ClientRequestToken.
 var AfterTheWrite = []Kind{AnswerLost, AnswerCut, Twice, Straggler}
 
-// Everything are all faults of one call.
+// Everything is all faults of single calls.
 var Everything = slices.Concat(BeforeTheWrite, AfterTheWrite)
 
-// A Plan decides the fates of calls. It is safe for concurrent use.
+// A Plan decides the effects on calls. It is safe for concurrent use.
 type Plan struct {
 	seed  uint64
 	share float64
@@ -68,29 +70,29 @@ type Plan struct {
 
 	mu      sync.Mutex
 	streams map[string]*stream
-	dead    time.Time // until then nothing answers
+	dead    time.Time // until then no call gets an answer
 	met     map[Kind]int
 }
 
-// A stream is the calls of one kind of one function, in order.
+// A stream is the calls of one kind from one function, in order.
 type stream struct {
 	random *rand.Rand
-	kind   Kind // of the streak under way
-	left   int  // calls that it goes on for
+	kind   Kind // the kind of the current streak
+	left   int  // how many more calls it lasts
 }
 
-// New makes a plan in which about the given share of calls, from 0 to 0.25, meets one of the kinds, and
-// four times that share of transactions.
+// New makes a plan in which about the given share of calls, from 0 to 0.25, gets a fault of one
+// of the kinds. For transactions the share is four times as large.
 func New(seed uint64, share float64, kinds []Kind) *Plan {
 	return &Plan{seed: seed, share: share, kinds: kinds, streams: map[string]*stream{}, met: map[Kind]int{}}
 }
 
-// Fate is for storefront.Front.Intercept.
-func (p *Plan) Fate(c *storefront.Call) storefront.Fate {
+// Effect is for storefront.Front.Intercept.
+func (p *Plan) Effect(c *storefront.Call) storefront.Effect {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if time.Now().Before(p.dead) {
-		return storefront.Fate{DropRequest: true}
+		return storefront.Effect{DropRequest: true}
 	}
 	name := c.Function + " " + c.Operation
 	s := p.streams[name]
@@ -100,17 +102,17 @@ func (p *Plan) Fate(c *storefront.Call) storefront.Fate {
 	}
 	share := p.share
 	if c.Operation == transaction || c.Operation == "PutItem" {
-		share *= 4 // they are few, and what matters most
+		share *= 4 // they are few, and the most important calls
 	}
 	kind := s.next(p.kinds, share)
 	if kind == none || transactional(kind) && c.Operation != transaction {
-		return storefront.Fate{}
+		return storefront.Effect{}
 	}
 	p.met[kind]++
 	if kind == Dead {
 		p.dead = time.Now().Add(time.Second + time.Duration(s.random.IntN(2000))*time.Millisecond)
 	}
-	return s.fate(kind, c)
+	return s.effect(kind, c)
 }
 
 func number(name string) uint64 {
@@ -119,8 +121,8 @@ func number(name string) uint64 {
 	return h.Sum64()
 }
 
-// next draws what the stream's next call meets. Most faults come alone and pass; some come in a
-// streak that outlasts every retry.
+// next draws the fault of the stream's next call. Most faults happen once; some last for more
+// calls than are retried.
 func (s *stream) next(kinds []Kind, share float64) Kind {
 	if s.left > 0 {
 		s.left--
@@ -131,7 +133,7 @@ func (s *stream) next(kinds []Kind, share float64) Kind {
 	}
 	s.kind = kinds[s.random.IntN(len(kinds))]
 	switch {
-	case s.kind == Dead && s.random.IntN(12) > 0: // a whole service's worth of trouble comes seldom
+	case s.kind == Dead && s.random.IntN(12) > 0: // a fault of the whole service is rare
 		s.kind = Reset
 	case s.kind == Slow || s.kind == Dead || s.kind == Straggler:
 	case s.random.IntN(8) == 0:
@@ -142,40 +144,40 @@ func (s *stream) next(kinds []Kind, share float64) Kind {
 
 func transactional(k Kind) bool { return k == Conflict || k == ThrottledReason || k == InProgress }
 
-func (s *stream) fate(kind Kind, c *storefront.Call) storefront.Fate {
+func (s *stream) effect(kind Kind, c *storefront.Call) storefront.Effect {
 	wait := patience
-	if c.Operation == "UpdateItem" { // the limiter's, which waits for a tenth of a second only
+	if c.Operation == "UpdateItem" { // of the limiter, which waits only a tenth of a second
 		wait = patienceOfLimiter
 	}
 	switch kind {
 	case Throttled:
 		name := []string{"ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"}[s.random.IntN(3)]
-		return storefront.Fate{Answer: storefront.Failure(400, name, "injected")}
+		return storefront.Effect{Answer: storefront.Failure(400, name, "injected")}
 	case InternalError:
-		return storefront.Fate{Answer: storefront.Failure([]int{500, 503}[s.random.IntN(2)], "InternalServerError", "injected")}
+		return storefront.Effect{Answer: storefront.Failure([]int{500, 503}[s.random.IntN(2)], "InternalServerError", "injected")}
 	case Slow:
-		return storefront.Fate{Delay: wait}
+		return storefront.Effect{Delay: wait}
 	case Straggler:
-		return storefront.Fate{Late: wait}
+		return storefront.Effect{Late: wait}
 	case Conflict:
-		return storefront.Fate{Answer: Cancelled(len(c.Uses), s.random.IntN(len(c.Uses)), "TransactionConflict")}
+		return storefront.Effect{Answer: Cancelled(len(c.Uses), s.random.IntN(len(c.Uses)), "TransactionConflict")}
 	case ThrottledReason:
 		name := []string{"ThrottlingError", "ProvisionedThroughputExceeded"}[s.random.IntN(2)]
-		return storefront.Fate{Answer: Cancelled(len(c.Uses), s.random.IntN(len(c.Uses)), name)}
+		return storefront.Effect{Answer: Cancelled(len(c.Uses), s.random.IntN(len(c.Uses)), name)}
 	case InProgress:
-		return storefront.Fate{Answer: storefront.Failure(400, "TransactionInProgressException", "injected")}
+		return storefront.Effect{Answer: storefront.Failure(400, "TransactionInProgressException", "injected")}
 	case AnswerLost:
-		return storefront.Fate{DropAnswer: true}
+		return storefront.Effect{DropAnswer: true}
 	case AnswerCut:
-		return storefront.Fate{CutAnswer: true}
+		return storefront.Effect{CutAnswer: true}
 	case Twice:
-		return storefront.Fate{Twice: true}
+		return storefront.Effect{Twice: true}
 	}
-	return storefront.Fate{DropRequest: true} // Reset, Dead
+	return storefront.Effect{DropRequest: true} // Reset, Dead
 }
 
-// Cancelled is DynamoDB's answer for a transaction of so many parts that was cancelled for one of
-// them.
+// Cancelled is DynamoDB's answer to a transaction that was cancelled because of one of its
+// parts.
 func Cancelled(parts, at int, code string) *storefront.Answer {
 	reasons := make([]string, parts)
 	for i := range reasons {
@@ -187,7 +189,7 @@ func Cancelled(parts, at int, code string) *storefront.Answer {
 		strings.Join(reasons, ","))}
 }
 
-// Met tells how many calls met each kind.
+// Met tells how many calls had each kind of fault.
 func (p *Plan) Met() map[Kind]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,21 +13,21 @@ func transactionOf(parts int) *storefront.Call {
 
 var read = &storefront.Call{Function: "get-rollout", Operation: "GetItem", Uses: make([]storefront.Use, 1)}
 
-func TestPlan_SameSeed_SameFates(t *testing.T) {
-	fates := func(seed uint64) []storefront.Fate {
+func TestPlan_SameSeed_SameEffects(t *testing.T) {
+	effects := func(seed uint64) []storefront.Effect {
 		p := New(seed, 0.1, Everything)
-		var all []storefront.Fate
+		var all []storefront.Effect
 		for range 300 {
-			f := p.Fate(transactionOf(3))
-			f.Answer = nil // of which each is another value
+			f := p.Effect(transactionOf(3))
+			f.Answer = nil // each has a different value
 			all = append(all, f)
 		}
 		return all
 	}
-	if !slices.Equal(fates(7), fates(7)) {
+	if !slices.Equal(effects(7), effects(7)) {
 		t.Error("one seed made two plans")
 	}
-	if slices.Equal(fates(7), fates(8)) {
+	if slices.Equal(effects(7), effects(8)) {
 		t.Error("two seeds made one plan")
 	}
 }
@@ -35,8 +35,8 @@ func TestPlan_SameSeed_SameFates(t *testing.T) {
 func TestPlan_EveryKind_IsMetAndOnlyWhereItCanBe(t *testing.T) {
 	onTransactions, onReads := New(1, 0.2, Everything), New(1, 0.2, Everything)
 	for range 2000 {
-		onTransactions.Fate(transactionOf(3))
-		onReads.Fate(read)
+		onTransactions.Effect(transactionOf(3))
+		onReads.Effect(read)
 	}
 	for _, kind := range Everything {
 		if onTransactions.Met()[kind] == 0 {
@@ -52,7 +52,7 @@ func TestPlan_SomeFaultsLast_LongerThanEveryRetry(t *testing.T) {
 	p := New(1, 0.01, []Kind{InternalError})
 	longest, row := 0, 0
 	for range 5000 {
-		if p.Fate(read).Answer != nil {
+		if p.Effect(read).Answer != nil {
 			row++
 		} else {
 			row = 0
@@ -60,25 +60,25 @@ func TestPlan_SomeFaultsLast_LongerThanEveryRetry(t *testing.T) {
 		longest = max(longest, row)
 	}
 	if longest < streak {
-		t.Errorf("the longest row of faults was %d, want %d", longest, streak)
+		t.Errorf("the longest sequence of faults was %d, want %d", longest, streak)
 	}
 }
 
 func TestPlan_DeadEndpoint_IsDeadForEveryone(t *testing.T) {
 	p := New(1, 0.25, []Kind{Dead})
 	for p.Met()[Dead] == 0 {
-		p.Fate(transactionOf(3))
+		p.Effect(transactionOf(3))
 	}
-	if fate := p.Fate(read); !fate.DropRequest {
-		t.Errorf("another function's call met %+v", fate)
+	if effect := p.Effect(read); !effect.DropRequest {
+		t.Errorf("another function's call met %+v", effect)
 	}
 }
 
 func TestPlan_NoShare_MeetsNothing(t *testing.T) {
 	p := New(1, 0, Everything)
 	for range 1000 {
-		if fate := p.Fate(transactionOf(3)); fate != (storefront.Fate{}) {
-			t.Fatalf("met %+v", fate)
+		if effect := p.Effect(transactionOf(3)); effect != (storefront.Effect{}) {
+			t.Fatalf("met %+v", effect)
 		}
 	}
 }

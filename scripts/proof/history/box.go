@@ -2,34 +2,34 @@ package history
 
 import "wavegate/shared/platform/problem"
 
-// Targets are the versions that boxes are told, by channel. Rollouts at 100 percent give them, so that nothing
-// but a box's channel decides what it is told.
+// Targets are the versions that boxes are offered, by channel. Rollouts at 100 percent offer
+// them, so the offer depends only on a box's channel.
 var Targets = map[string]string{"stable": "2.0.0", "canary": "3.0.0"}
 
-// A Box is a registration as it is read; Revision 0: there is none.
+// A Box is a registration as it is read. Revision 0 means that there is none.
 type Box struct {
 	Channel  string
 	Revision int64
 }
 
-// A Standing is what a box's report row says of it; the zero Standing is a box that never polled.
-type Standing struct {
+// A ReportRow is a box's report row. It is zero for a box that never polled.
+type ReportRow struct {
 	Running  string
 	Offered  string // the version
 	Stand    string
-	Failed   bool // a failure is named
+	Failed   bool // the row names a failure
 	Attempts int
 }
 
-// MostAttempts is how many failed attempts a box is asked to make.
+// MostAttempts is how many failed attempts a box may make.
 const MostAttempts = 3
 
-// A boxState is all that is known of the history's box.
+// A boxState is the state of the history's box.
 type boxState struct {
 	Box        Box
-	Registered bool // otherwise Box.Revision is that of the end of its registration
-	Standing   Standing
-	Failed     int // the latest attempt that failed
+	Registered bool // if false, Box.Revision is the revision of the retirement
+	ReportRow  ReportRow
+	Failed     int // the last attempt that failed
 }
 
 func (b boxState) refusals(in Input) []problem.Code {
@@ -47,28 +47,28 @@ func (b boxState) refusals(in Input) []problem.Code {
 		when(!b.Registered, problem.NotFound)
 	case Report:
 		when(!b.Registered, problem.NotFound)
-		when(b.Registered && b.Standing.Offered != in.Version, problem.ReportStale)
+		when(b.Registered && b.ReportRow.Offered != in.Version, problem.ReportStale)
 	}
 	return codes
 }
 
-// shows tells whether an answer is one that the box's state can give.
+// shows tells whether the box's state allows an answer.
 func (b boxState) shows(in Input, out Output) bool {
 	switch in.Action {
 	case Poll:
 		return out.Told == Targets[b.Box.Channel]
 	case Report:
 		after, _ := b.apply(in)
-		return out.GiveUp == (in.Outcome == "failed" && after.Standing.Attempts >= MostAttempts)
+		return out.GiveUp == (in.Outcome == "failed" && after.ReportRow.Attempts >= MostAttempts)
 	case ReadBox:
 		return out.Box == b.Box
-	case ReadStanding:
-		return out.Standing == b.Standing
+	case ReadReportRow:
+		return out.ReportRow == b.ReportRow
 	}
 	return true
 }
 
-// apply is the state after a call that is not refused.
+// apply returns the state after a call that is not refused.
 func (b boxState) apply(in Input) (after boxState, created bool) {
 	switch in.Action {
 	case Register:
@@ -78,7 +78,7 @@ func (b boxState) apply(in Input) (after boxState, created bool) {
 		created = !b.Registered
 		b.Registered, b.Box = true, Box{in.Channel, b.Box.Revision + 1}
 	case Retire:
-		// Nothing that it was told or said is known of a box that comes back.
+		// A box that is registered again has no earlier offers and reports.
 		b = boxState{Box: Box{b.Box.Channel, b.Box.Revision + 1}}
 	case Poll:
 		b.polls(in.Running)
@@ -88,14 +88,15 @@ func (b boxState) apply(in Input) (after boxState, created bool) {
 	return b, created
 }
 
-// polls: what the box is told is an offer, if it is not the one that it has. A box that runs what it was offered
-// has installed it, and one that ran it and runs something else has fallen back.
+// polls applies a poll. What the box is told becomes its offer, unless it already has that
+// offer. A box that runs its offer has installed it. A box that ran its offer and now runs
+// another version has fallen back.
 func (b *boxState) polls(running string) {
-	s, told := &b.Standing, Targets[b.Box.Channel]
+	s, told := &b.ReportRow, Targets[b.Box.Channel]
 	before := s.Running
 	s.Running = running
 	if s.Offered != told {
-		*s, b.Failed = Standing{Running: running, Offered: told, Stand: "offered"}, 0
+		*s, b.Failed = ReportRow{Running: running, Offered: told, Stand: "offered"}, 0
 		if running == told {
 			s.Stand = "installed"
 		}
@@ -110,10 +111,11 @@ func (b *boxState) polls(running string) {
 	}
 }
 
-// reports: an earlier attempt than one that was heard of says nothing new. What is decided is decided, but for a
-// failure, which always counts; the failure that came before a success does not count when it is told again.
+// reports applies a report. A report about an earlier attempt than the last known one changes
+// nothing. A final result stays, except that a failure always counts. A failure that came before
+// a success does not count again when it is repeated.
 func (b *boxState) reports(in Input) {
-	s := &b.Standing
+	s := &b.ReportRow
 	if in.Attempt < s.Attempts {
 		return
 	}

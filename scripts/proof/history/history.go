@@ -12,7 +12,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A History is the calls of some clients about one channel, or one box, and their answers.
+// A History is the calls of some clients about one channel or one box, with their answers.
 type History struct {
 	begin time.Time
 
@@ -20,19 +20,19 @@ type History struct {
 	calls []porcupine.Operation
 }
 
-// New begins a history.
+// New returns an empty history.
 func New() *History { return &History{begin: time.Now()} }
 
-// Call makes a call for a client, which makes one after the other, and notes it.
+// Call makes a call for a client and records it. A client makes one call at a time.
 func (h *History) Call(client int, in Input, do func(Input) Output) Output {
 	began := time.Since(h.begin)
 	out := do(in)
 	ended := int64(time.Since(h.begin))
 	if out.Lost {
 		if in.Action.reads() {
-			return out // a read without an answer tells nothing
+			return out // a read without an answer proves nothing
 		}
-		ended = math.MaxInt64 // it may yet arrive
+		ended = math.MaxInt64 // it may still arrive
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -50,10 +50,10 @@ func (h *History) Len() int {
 	return len(h.calls)
 }
 
-// undecided is when the search for an order is given up.
+// undecided is the time after which the search stops.
 const undecided = 30 * time.Second
 
-// Check looks for an order that explains all answers. The error shows the history that has none.
+// Check searches for an order that explains all answers. The error shows a history without one.
 func (h *History) Check() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -66,7 +66,7 @@ func (h *History) Check() error {
 	return fmt.Errorf("history: no order of these %d calls explains their answers:\n%s", len(h.calls), h.text())
 }
 
-// text lists the calls in the order of their begins, with times in microseconds.
+// text lists the calls in the order of their starts, with times in microseconds.
 func (h *History) text() string {
 	calls := slices.Clone(h.calls)
 	slices.SortFunc(calls, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
@@ -116,8 +116,8 @@ func describe(in Input, out Output) string {
 		result = fmt.Sprintf("%+v %+v", out.Channel, out.Carried)
 	case in.Action == ReadBox:
 		result = fmt.Sprintf("%+v", out.Box)
-	case in.Action == ReadStanding:
-		result = fmt.Sprintf("%+v", out.Standing)
+	case in.Action == ReadReportRow:
+		result = fmt.Sprintf("%+v", out.ReportRow)
 	case in.Action == Poll:
 		result = "told " + out.Told
 	case out.GiveUp:

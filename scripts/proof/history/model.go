@@ -1,12 +1,13 @@
-// Package history checks short histories of concurrent calls about one release channel, or one box, for
-// linearizability: whether there is one order of the calls, in which each takes effect at one moment
-// between its begin and its answer, that explains every answer. The order is looked for by porcupine.
+// Package history checks short histories of concurrent calls for linearizability. A history is
+// about one release channel or one box. It is linearizable if there is one order of the calls
+// that explains every answer. Each call takes effect at one moment between its start and its
+// answer. porcupine searches for the order.
 //
-// The model is written from the decisions, not from the code: it shares no rule with the packages
-// that it judges.
+// The model follows the service's documented decisions. It shares no code with the packages that
+// it checks.
 //
-// Where a call could be refused for several reasons, any one that holds may be told: which of them
-// is named is not part of what the service promises.
+// If a call can be refused for several reasons, the answer may name any of them, because the
+// service does not promise which.
 package history
 
 import (
@@ -32,64 +33,64 @@ const (
 	Move        Action = "move" // promote, halt, resume, complete
 	ReadChannel Action = "read channel"
 	ReadRollout Action = "read rollout"
-	ReadRow     Action = "read row" // the channel's row as polls read it, past the API
+	ReadRow     Action = "read row" // the channel's row as polls read it, not through the API
 
-	Register     Action = "register" // or move to another channel
-	Retire       Action = "retire"
-	Poll         Action = "poll"
-	Report       Action = "report"
-	ReadBox      Action = "read box"
-	ReadStanding Action = "read standing" // the box's report row, past the API
+	Register      Action = "register" // or move to another channel
+	Retire        Action = "retire"
+	Poll          Action = "poll"
+	Report        Action = "report"
+	ReadBox       Action = "read box"
+	ReadReportRow Action = "read report row" // the box's report row, not through the API
 )
 
 // reads tells whether the action changes nothing.
 func (a Action) reads() bool {
-	return slices.Contains([]Action{ReadChannel, ReadRollout, ReadRow, ReadBox, ReadStanding}, a)
+	return slices.Contains([]Action{ReadChannel, ReadRollout, ReadRow, ReadBox, ReadReportRow}, a)
 }
 
-// An Input is one call about the history's channel, or its box.
+// An Input is one call about the history's channel or box.
 type Input struct {
 	Action  Action
-	Version string // published, or started to
-	Digest  string // published; the bytes of Version
-	Rollout string // moved or read
-	Percent int    // of a move; 0: not sent
-	Status  string // of a move; empty: not sent
-	IfMatch int64  // of a move, or of the box, a revision; 0: not sent
-	IfTag   Tag    // of a publication; the zero Tag: not sent
-	Channel string // registered to
-	Running string // polled with
-	Outcome string // reported of Version
-	Attempt int    // reported
+	Version string // that is published, or started
+	Digest  string // of a publication; stands for the bytes of Version
+	Rollout string // that is moved or read
+	Percent int    // of a move; 0 means not sent
+	Status  string // of a move; empty means not sent
+	IfMatch int64  // revision of a move or of the box; 0 means not sent
+	IfTag   Tag    // of a publication; zero means not sent
+	Channel string // of a registration
+	Running string // of a poll
+	Outcome string // of a report about Version
+	Attempt int    // of a report
 }
 
-// A Tag is what the entity tag of a channel is made of: the channel's revision, and the id and revision of
-// the rollout that its row carries.
+// A Tag is the content of a channel's entity tag: the channel's revision, and the id and
+// revision of the rollout in its row.
 type Tag struct {
 	Revision int64
 	Rollout  string
 	Moves    int64
 }
 
-// An Output is an answer: a problem's code, or what was done or read.
+// An Output is an answer: a problem code, or what was done or read.
 type Output struct {
-	Code problem.Code // empty: it succeeded
-	// Lost is an answer that says nothing about whether the change was made.
+	Code problem.Code // empty means success
+	// Lost is set if the answer does not say whether the change was made.
 	Lost    bool
-	Created bool   // the channel is new
+	Created bool   // the channel or box is new
 	ID      string // of a start
 	Channel Channel
 	Rollout Rollout
 	Carried Carried
 	Tag     Tag // of a channel
 
-	Told     string // the version that a poll was told
-	GiveUp   bool   // a report: no further attempt is to be made
-	Box      Box
-	Standing Standing
+	Told      string // the version that a poll offered
+	GiveUp    bool   // in the answer to a report: the box should make no further attempt
+	Box       Box
+	ReportRow ReportRow
 }
 
-// A Channel as it is read; Revision 0: there is none.
+// A Channel is a channel as it is read. Revision 0 means that there is none.
 type Channel struct {
 	Version, Digest string
 	Revision        int64
@@ -100,12 +101,12 @@ type Rollout struct {
 	Target, Digest, Previous string
 	Percent                  int
 	Status                   string
-	Ended                    string // by what, beside a change of its status
+	Ended                    string // "publication" if one ended it, otherwise empty
 	Adopted, Completed       bool   // ever
 	Revision                 int64
 }
 
-// A Carried is what a row carries of a rollout; the zero Carried is none.
+// A Carried is the rollout in a channel's row; zero means none.
 type Carried struct {
 	ID, Target string
 	Percent    int
@@ -113,12 +114,12 @@ type Carried struct {
 	Revision   int64
 }
 
-// A state of the channel and all that belongs to it. It is never changed in place.
+// A state is the channel with everything that belongs to it. It is never changed in place.
 type state struct {
 	Channel  Channel
-	Carried  string            // the rollout that the row carries
-	Earlier  []string          // versions of earlier rollouts that it remembers
-	Releases map[string]string // version: digest
+	Carried  string            // the rollout in the row
+	Earlier  []string          // versions of earlier rollouts in the row
+	Releases map[string]string // digest by version
 	Rollouts map[string]Rollout
 	Box      boxState
 }
@@ -131,7 +132,7 @@ func (s state) with(id string, r Rollout) state {
 
 func (s state) active() bool { return s.Carried != "" && s.Rollouts[s.Carried].Status == active }
 
-// lost begins the names of rollouts whose start was not answered.
+// lost is the prefix of names for rollouts whose start got no answer.
 const lost = "lost-"
 
 const (
@@ -140,15 +141,16 @@ const (
 	completed = "completed"
 )
 
-// next lists the states that a call with its answer can lead to; none: the answer cannot be.
+// next lists the states that a call with this answer can lead to. An empty list means that the
+// answer is impossible.
 func (s state) next(in Input, out Output) []state {
 	if out.Lost {
-		// It was made, now or later, or it was never made.
+		// It takes effect at this point in the order, or never.
 		after, _ := s.apply(in, out.ID)
 		return []state{s, after}
 	}
 	if out.Code == problem.Conflict {
-		return []state{s} // given up after three decisions; nothing was made
+		return []state{s} // stopped after three decisions, without a write
 	}
 	if out.Code != "" {
 		if slices.Contains(s.refusals(in), out.Code) {
@@ -166,7 +168,7 @@ func (s state) next(in Input, out Output) []state {
 	return []state{after}
 }
 
-// refusals are the codes of all reasons for which a call is refused in the state.
+// refusals are the codes of all reasons to refuse a call in this state.
 func (s state) refusals(in Input) []problem.Code {
 	var codes []problem.Code
 	when := func(holds bool, code problem.Code) {
@@ -200,7 +202,7 @@ func (s state) refusals(in Input) []problem.Code {
 	return codes
 }
 
-// raises tells whether a move's percentage counts: beside a halt it does not.
+// raises tells whether a move's percentage counts. A halt ignores it.
 func (in Input) raises() bool { return in.Percent != 0 && in.Status != halted }
 
 var following = map[int]int{1: 10, 10: 50, 50: 100}
@@ -209,7 +211,7 @@ func (r Rollout) mayRaise(percent int) bool {
 	return percent == r.Percent || r.Status == active && following[r.Percent] == percent
 }
 
-// shows tells whether a read shows the state.
+// shows tells whether a read can show this state.
 func (s state) shows(in Input, out Output) bool {
 	switch in.Action {
 	case ReadChannel:
@@ -219,7 +221,7 @@ func (s state) shows(in Input, out Output) bool {
 	case ReadRow:
 		carried := s.carried()
 		if strings.HasPrefix(carried.ID, lost) {
-			carried.ID = out.Carried.ID // nobody was told it
+			carried.ID = out.Carried.ID // its id was never answered
 		}
 		return out.Channel == s.Channel && out.Carried == carried && s.tag().is(out.Tag)
 	}
@@ -230,10 +232,10 @@ func (s state) tag() Tag {
 	return Tag{Revision: s.Channel.Revision, Rollout: s.Carried, Moves: s.carried().Revision}
 }
 
-// is tells whether a tag that was read is this one.
+// is tells whether a tag that was read equals this one.
 func (t Tag) is(read Tag) bool {
 	if strings.HasPrefix(t.Rollout, lost) {
-		t.Rollout = read.Rollout // nobody was told it
+		t.Rollout = read.Rollout // its id was never answered
 	}
 	return t == read
 }
@@ -246,7 +248,7 @@ func (s state) carried() Carried {
 	return Carried{ID: s.Carried, Target: r.Target, Percent: r.Percent, Active: r.Status == active, Revision: r.Revision}
 }
 
-// apply is the state after a call that is not refused; one that is refused changes nothing.
+// apply returns the state after a call that is not refused.
 func (s state) apply(in Input, id string) (after state, created bool) {
 	if len(s.refusals(in)) > 0 {
 		return s, false
@@ -321,7 +323,7 @@ func (s state) moved(in Input) state {
 	return s.with(in.Rollout, r)
 }
 
-// model is of histories that begin without a channel.
+// model is the model of histories that begin without a channel.
 var model = porcupine.NondeterministicModel{
 	Init: func() []any { return []any{state{Releases: map[string]string{}, Rollouts: map[string]Rollout{}}} },
 	Step: func(s, in, out any) []any {
@@ -334,7 +336,7 @@ var model = porcupine.NondeterministicModel{
 	Equal: func(a, b any) bool { return reflect.DeepEqual(a, b) },
 	Hash: func(s any) uint64 {
 		h := fnv.New64a()
-		fmt.Fprint(h, s) // maps print in the order of their keys
+		fmt.Fprint(h, s) // maps are printed in the order of their keys
 		return h.Sum64()
 	},
 }

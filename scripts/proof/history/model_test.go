@@ -8,7 +8,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A span is a call with the moments of its begin and end.
+// A span is a call with the times of its start and end.
 type span struct {
 	from, to int64
 	in       Input
@@ -54,25 +54,25 @@ var (
 
 func TestCheck_WhatAnOrderExplains_IsTaken(t *testing.T) {
 	for name, spans := range map[string][]span{
-		"nothing":                              {},
-		"one raise for two callers":            opening(span{6, 9, raise(10, 0), Output{}}, span{6, 9, raise(10, 0), Output{}}, span{10, 11, readR, read(10, active, 2)}),
-		"the second hears that it came late":   opening(span{6, 9, raise(10, 1), Output{}}, span{6, 9, raise(10, 1), refused(problem.PreconditionFailed)}),
-		"a read beside a raise shows either":   opening(span{6, 9, raise(10, 0), Output{}}, span{7, 8, readR, read(1, active, 1)}),
-		"a lost raise was made":                opening(span{6, 1 << 60, raise(10, 0), Output{Lost: true}}, span{10, 11, readR, read(10, active, 2)}),
-		"a lost raise was not made":            opening(span{6, 1 << 60, raise(10, 0), Output{Lost: true}}, span{10, 11, readR, read(1, active, 1)}),
-		"a lost raise arrives later":           opening(span{6, 1 << 60, raise(10, 0), Output{Lost: true}}, span{10, 11, readR, read(1, active, 1)}, span{12, 13, readR, read(10, active, 2)}),
-		"a rollout ends and another starts":    opening(span{6, 7, halt, Output{}}, span{8, 9, restart, Output{ID: "s"}}),
-		"a lost start stands in the way":       {{0, 1, Input{Action: Publish, Version: "2", Digest: "b"}, Output{Created: true}}, {2, 1 << 60, restart, Output{Lost: true, ID: "lost-1"}}, {3, 4, restart, refused(problem.RolloutActive)}},
-		"given up, and nothing made":           opening(span{6, 7, raise(10, 0), refused(problem.Conflict)}, span{8, 9, readR, read(1, active, 1)}),
-		"completed early, the channel stays":   opening(span{6, 7, finish, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, false, 2}, Tag: Tag{2, "r", 2}}}),
-		"completed at 100, the target is it":   opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, raise(50, 0), Output{}}, span{10, 11, Input{Action: Move, Rollout: "r", Percent: 100, Status: completed}, Output{}}, span{12, 13, row, Output{Channel: Channel{"2", "b", 3}, Carried: Carried{"r", "2", 100, false, 4}, Tag: Tag{3, "r", 4}}}),
-		"published anew, ended ones forgotten": opening(span{6, 7, halt, Output{}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a"}, Output{}}, span{10, 11, row, Output{Channel: Channel{"1", "a", 3}, Tag: Tag{Revision: 3}}}),
+		"nothing":                                   {},
+		"one raise for two callers":                 opening(span{6, 9, raise(10, 0), Output{}}, span{6, 9, raise(10, 0), Output{}}, span{10, 11, readR, read(10, active, 2)}),
+		"the second is told that it came late":      opening(span{6, 9, raise(10, 1), Output{}}, span{6, 9, raise(10, 1), refused(problem.PreconditionFailed)}),
+		"a read during a raise shows either":        opening(span{6, 9, raise(10, 0), Output{}}, span{7, 8, readR, read(1, active, 1)}),
+		"a lost raise was made":                     opening(span{6, 1 << 60, raise(10, 0), Output{Lost: true}}, span{10, 11, readR, read(10, active, 2)}),
+		"a lost raise was not made":                 opening(span{6, 1 << 60, raise(10, 0), Output{Lost: true}}, span{10, 11, readR, read(1, active, 1)}),
+		"a lost raise arrives later":                opening(span{6, 1 << 60, raise(10, 0), Output{Lost: true}}, span{10, 11, readR, read(1, active, 1)}, span{12, 13, readR, read(10, active, 2)}),
+		"a rollout ends and another starts":         opening(span{6, 7, halt, Output{}}, span{8, 9, restart, Output{ID: "s"}}),
+		"a start with a lost answer blocks another": {{0, 1, Input{Action: Publish, Version: "2", Digest: "b"}, Output{Created: true}}, {2, 1 << 60, restart, Output{Lost: true, ID: "lost-1"}}, {3, 4, restart, refused(problem.RolloutActive)}},
+		"given up, and nothing made":                opening(span{6, 7, raise(10, 0), refused(problem.Conflict)}, span{8, 9, readR, read(1, active, 1)}),
+		"completed early, the channel stays":        opening(span{6, 7, finish, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, false, 2}, Tag: Tag{2, "r", 2}}}),
+		"completed at 100, the target is it":        opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, raise(50, 0), Output{}}, span{10, 11, Input{Action: Move, Rollout: "r", Percent: 100, Status: completed}, Output{}}, span{12, 13, row, Output{Channel: Channel{"2", "b", 3}, Carried: Carried{"r", "2", 100, false, 4}, Tag: Tag{3, "r", 4}}}),
+		"published anew, ended ones forgotten":      opening(span{6, 7, halt, Output{}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a"}, Output{}}, span{10, 11, row, Output{Channel: Channel{"1", "a", 3}, Tag: Tag{Revision: 3}}}),
 		"published during it, which ends it": opening(span{6, 7, again, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 3}, Tag: Tag{Revision: 3}}},
 			span{10, 11, readR, Output{Rollout: Rollout{Target: "2", Digest: "b", Previous: "1", Percent: 1, Status: halted, Ended: "publication", Revision: 2}}}),
-		"halted and resumed":                  opening(span{6, 7, halt, Output{}}, span{8, 9, resume, Output{}}, span{10, 11, readR, read(1, active, 3)}),
-		"resumed after a publication":         opening(span{6, 7, again, Output{}}, span{8, 9, resume, refused(problem.InvalidStateTransition)}),
-		"published on the tag that was read":  opening(span{6, 7, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, true, 1}, Tag: Tag{2, "r", 1}}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a", IfTag: Tag{2, "r", 1}}, Output{}}),
-		"the rollout moved since it was read": opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a", IfTag: Tag{2, "r", 1}}, refused(problem.PreconditionFailed)}),
+		"halted and resumed":                    opening(span{6, 7, halt, Output{}}, span{8, 9, resume, Output{}}, span{10, 11, readR, read(1, active, 3)}),
+		"resumed after a publication":           opening(span{6, 7, again, Output{}}, span{8, 9, resume, refused(problem.InvalidStateTransition)}),
+		"published on the tag that was read":    opening(span{6, 7, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, true, 1}, Tag: Tag{2, "r", 1}}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a", IfTag: Tag{2, "r", 1}}, Output{}}),
+		"the rollout changed after it was read": opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a", IfTag: Tag{2, "r", 1}}, refused(problem.PreconditionFailed)}),
 	} {
 		if err := judge(spans...); err != nil {
 			t.Errorf("%s: %v", name, err)

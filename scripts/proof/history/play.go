@@ -9,19 +9,19 @@ import (
 // A Game is the size of a history.
 type Game struct {
 	Clients int
-	Calls   int // of each client
+	Calls   int // calls of each client
 }
 
-// What calls draw from: few values, so that they meet.
+// Calls draw from these few values, so that they collide.
 var (
 	versions = []string{"1.0.0", "1.1.0", "1.2.0"}
 	digests  = []string{"a", "b"}
 	percents = []int{10, 10, 50, 100, 1}
 )
 
-// Play has clients call the service at the same time, each with calls drawn from the seed, and
-// returns what came of it. In most histories one client publishes two versions and starts a rollout
-// before the others come; in the rest there is no channel yet.
+// Play runs clients that call the service at the same time, with calls drawn from the seed, and
+// returns the history. In most histories one client first publishes two versions and starts a
+// rollout. In the others there is no channel at the start.
 func Play(seed uint64, g Game, service func(Input) Output) *History {
 	h := New()
 	t := &table{}
@@ -35,7 +35,7 @@ func Play(seed uint64, g Game, service func(Input) Output) *History {
 	return h
 }
 
-// PlayBox does the same with calls about one box. In most histories it is registered before the others come.
+// PlayBox is Play for calls about one box. In most histories the box is registered first.
 func PlayBox(seed uint64, g Game, service func(Input) Output) *History {
 	h := New()
 	opening := &player{history: h, service: service}
@@ -46,7 +46,7 @@ func PlayBox(seed uint64, g Game, service func(Input) Output) *History {
 	return h
 }
 
-// play has all clients make their calls.
+// play runs the calls of all clients.
 func (g Game) play(seed uint64, like player, draw func(*player) Input) {
 	var clients sync.WaitGroup
 	for i := range g.Clients {
@@ -61,10 +61,10 @@ func (g Game) play(seed uint64, like player, draw func(*player) Input) {
 	clients.Wait()
 }
 
-// A table is what all players know.
+// A table is what all players know in common.
 type table struct {
 	mu       sync.Mutex
-	rollouts []string // the ids that starts were answered with
+	rollouts []string // the ids in the answers to starts
 }
 
 func (t *table) latest(random *rand.Rand) string {
@@ -80,7 +80,7 @@ func (t *table) latest(random *rand.Rand) string {
 	}
 }
 
-// knows tells whether a rollout is none, or one whose start was answered.
+// knows tells whether the id is empty or the id of a rollout whose start was answered.
 func (t *table) knows(id string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,7 +94,7 @@ type player struct {
 	table   *table
 	service func(Input) Output
 	random  *rand.Rand
-	// What it last heard of.
+	// The last values in its answers.
 	channel Tag
 	rollout int64
 	box     int64
@@ -112,7 +112,7 @@ func (p *player) call(in Input) {
 		p.table.mu.Unlock()
 		p.rollout = 1
 	case ReadChannel, ReadRow:
-		if p.table.knows(out.Tag.Rollout) { // nobody can name one whose start was not answered
+		if p.table.knows(out.Tag.Rollout) { // nobody knows the id of a rollout whose start got no answer
 			p.channel = out.Tag
 		}
 	case ReadRollout:
@@ -137,7 +137,7 @@ func (p *player) drawBox() Input {
 	case n < 88:
 		return Input{Action: ReadBox}
 	default:
-		return Input{Action: ReadStanding}
+		return Input{Action: ReadReportRow}
 	}
 }
 
@@ -166,7 +166,7 @@ func (p *player) draw() Input {
 		if in.Percent == 0 || p.random.IntN(4) == 0 {
 			in.Status = pick(p, []string{halted, active, completed})
 			if in.Status == active {
-				in.Percent = 0 // the two do not stand together
+				in.Percent = 0 // they cannot be sent together
 			}
 		}
 	case n < 83:
@@ -181,7 +181,7 @@ func (p *player) draw() Input {
 
 func pick[T any](p *player, from []T) T { return from[p.random.IntN(len(from))] }
 
-// sometimes is a revision for If-Match, as a rule one that was heard of, or 0 for none.
+// sometimes returns a revision for If-Match, usually a known one, or 0 for none.
 func (p *player) sometimes(known int64) int64 {
 	switch p.random.IntN(6) {
 	case 0, 1:

@@ -76,12 +76,12 @@ func (b Books) auditChanges(f *findings, trail map[Resource][]Event) {
 	}
 }
 
-// auditChain holds the events of one resource against each other.
+// auditChain compares the events of one resource with each other.
 func auditChain(f *findings, r Resource, events []Event) {
 	var last Event
 	for i, e := range events {
 		if e.Revision != int64(i)+1 {
-			f.add("%s: event %s is of revision %d where %d is due", r, e.Name, e.Revision, i+1)
+			f.add("%s: event %s is of revision %d, want %d", r, e.Name, e.Revision, i+1)
 			return
 		}
 		if !reflect.DeepEqual(e.Before, last.After) {
@@ -97,7 +97,7 @@ func auditChain(f *findings, r Resource, events []Event) {
 	}
 }
 
-// auditEnd holds the last event against what is stored.
+// auditEnd compares the last event with what is stored.
 func (k kind) auditEnd(f *findings, r Resource, events []Event, item Item) {
 	if int64(len(events)) != number(item, "revision") {
 		f.add("%s: %d events, but revision %d is stored", r, len(events), number(item, "revision"))
@@ -164,8 +164,8 @@ func (b Books) auditCarried(f *findings) {
 	}
 }
 
-// auditAdoptions: a channel takes a rollout's target over in the change that completes the rollout
-// at 100 percent, and in no other.
+// auditAdoptions: a channel adopts a rollout's target in the change that completes the rollout
+// at 100 percent, and in no other change.
 func (b Books) auditAdoptions(f *findings, trail map[Resource][]Event) {
 	adopted, completed := map[string]Event{}, map[string]Event{}
 	for _, events := range trail {
@@ -182,19 +182,19 @@ func (b Books) auditAdoptions(f *findings, trail map[Resource][]Event) {
 	for request, e := range completed {
 		a, ok := adopted[request]
 		if !ok || text(a.After, "currentVersion") != text(e.After, "targetVersion") || text(a.After, "sha256") != text(e.After, "sha256") {
-			f.add("%s: completed for everyone, but the channel did not take %s over", e.Resource, text(e.After, "targetVersion"))
+			f.add("%s: completed at 100 percent, but the channel did not adopt %s", e.Resource, text(e.After, "targetVersion"))
 		}
 	}
 	for request, a := range adopted {
 		if _, ok := completed[request]; !ok {
-			f.add("%s: took over %s without a completed rollout", a.Resource, text(a.After, "currentVersion"))
+			f.add("%s: adopted %s without a completed rollout", a.Resource, text(a.After, "currentVersion"))
 		}
 	}
 }
 
-// auditSuperseded: a rollout that says that a publication ended it was ended in the change of one on its
-// channel, and no publication left a rollout of its channel active. Adopted is said where the channel took
-// the target over.
+// auditSuperseded: a rollout that says that a publication ended it must have been ended in the
+// change of a publication on its channel. No publication may leave a rollout of its channel
+// active. A rollout is marked as adopted if the channel adopted its target.
 func (b Books) auditSuperseded(f *findings, trail map[Resource][]Event) {
 	published, adopted := map[string]Event{}, map[string]bool{}
 	for _, events := range trail {
@@ -215,7 +215,7 @@ func (b Books) auditSuperseded(f *findings, trail map[Resource][]Event) {
 		for _, e := range events {
 			took = took || adopted[e.ID]
 			if e.After["adopted"] != took {
-				f.add("%s: %s says that it was adopted: %v, want %v", r, e.Name, e.After["adopted"], took)
+				f.add("%s: %s has adopted: %v, want %v", r, e.Name, e.After["adopted"], took)
 			}
 			p, beside := published[e.RequestID]
 			ends := text(e.Before, "endedBy") == "" && text(e.After, "endedBy") == "publication"
@@ -244,7 +244,7 @@ func (b Books) auditReleases(f *findings) {
 	}
 }
 
-// auditDerived rebuilds what lists and filters go by.
+// auditDerived recomputes the attributes for lists and filters.
 func (b Books) auditDerived(f *findings) {
 	derive := func(table dynamo.TableID, want func(Item) Item) {
 		for _, item := range b[table] {
@@ -301,7 +301,7 @@ func (b Books) auditFactories(f *findings, trail map[Resource][]Event) {
 		for _, i := range b[table] {
 			made[text(i, "methodId")] = true
 			if owners[text(i, "factoryId")] == "" {
-				f.add("%s: %v lies in a factory that is not stored", table, i)
+				f.add("%s: %v is in a factory that is not stored", table, i)
 			}
 		}
 	}

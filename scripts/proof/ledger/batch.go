@@ -9,7 +9,8 @@ import (
 // batches tells whether the call registers several boxes at once.
 func (c Call) batches() bool { return c.Operation == "register-edges" }
 
-// isTally tells whether an idempotency record is of a batch: it names no thing and holds the answer.
+// isTally tells whether an idempotency record belongs to a batch. Such a record contains the
+// answer instead of a thing's id.
 func isTally(result string) bool { return strings.HasPrefix(result, `{"registered":`) }
 
 // members are the calls that would register the boxes of a batch one by one.
@@ -29,12 +30,13 @@ func (c Call) members() []Call {
 	return list
 }
 
-// batchChanges checks the events of a batch: each is about a box of it and says what the batch said.
+// batchChanges checks the events of a batch: each must be about one of its boxes, with the
+// values in the batch.
 func (x *explainer) batchChanges(c Call, events []Event) {
 	members := c.members()
 	for _, e := range events {
 		if e.Issuer != c.Issuer || e.User != c.User {
-			x.add("%s: the event %s says that %s of %s did it", c, e.Name, e.User, e.Issuer)
+			x.add("%s: the event %s names %s of %s as the actor", c, e.Name, e.User, e.Issuer)
 		}
 		i := slices.IndexFunc(members, func(m Call) bool { return m.resource() == e.Resource })
 		if i < 0 || !members[i].says(e.After) {
@@ -46,8 +48,8 @@ func (x *explainer) batchChanges(c Call, events []Event) {
 	}
 }
 
-// batch checks the acknowledgement of a batch: each of its boxes was changed by it or was so already, and the
-// answer counts the changes. A repeated key is told of the first call's changes.
+// batch checks an acknowledged batch: it changed each of its boxes or found it unchanged, and
+// the answer counts the changes. A repeated key gets the first call's counts.
 func (x *explainer) batch(c Call, calls []Call) {
 	if !c.done() {
 		return
@@ -66,13 +68,13 @@ func (x *explainer) batch(c Call, calls []Call) {
 	answer, members := c.answered(), c.members()
 	if number(answer, "registered") != int64(made["EdgeRegistered"]) || number(answer, "reassigned") != int64(made["EdgeReassigned"]) ||
 		number(answer, "unchanged") != int64(len(members)-len(x.made[c.RequestID])) {
-		x.add("%s was told %s, but made %v", c, c.Answer, made)
+		x.add("%s was answered with %s, but made %v", c, c.Answer, made)
 	}
 	for _, m := range members {
 		events := x.trail[m.resource()]
 		own := slices.ContainsFunc(events, func(e Event) bool { return e.RequestID == c.RequestID })
 		if !own && !x.wasSo(m, events) {
-			x.add("%s was acknowledged, but neither changed %s nor found it so", c, m.Parameter["edgeId"])
+			x.add("%s was acknowledged, but neither changed %s nor found it unchanged", c, m.Parameter["edgeId"])
 		}
 	}
 }

@@ -1,7 +1,7 @@
-// Package ledger audits what a run left in the tables: whether the things, the audit trail and the
-// answers that callers were given tell one story.
+// Package ledger audits the tables after a run: whether the resources, the audit trail and the
+// answers to callers agree.
 //
-// It reads tables as plain items and knows their attributes by name, and shares no code with the
+// It reads tables as plain items and knows their attributes by name. It shares no code with the
 // packages that wrote them.
 package ledger
 
@@ -21,11 +21,11 @@ import (
 	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
-// An Item is one of a table's; its values are those of encoding/json.
+// An Item is an item of a table, with the value types of encoding/json.
 type Item = map[string]any
 
-// Books are all items of all tables but the limiter's counters. The freeze, which lies among the rollouts, stands under
-// freezes.
+// Books are all items of all tables, except the limiter's counters. The freeze is stored among
+// the rollouts, but is listed under freezes.
 type Books map[dynamo.TableID][]Item
 
 const freezes dynamo.TableID = "freezes"
@@ -62,7 +62,7 @@ func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
 
 func text(item Item, name string) string { s, _ := item[name].(string); return s }
 
-// plain is an attribute as the ids of resources have it: a text, or a whole number.
+// plain is an attribute in the form of a resource id: a text or a whole number.
 func plain(item Item, name string) string {
 	if f, ok := item[name].(float64); ok {
 		return strconv.FormatInt(int64(f), 10)
@@ -72,7 +72,7 @@ func plain(item Item, name string) string {
 
 func number(item Item, name string) int64 { f, _ := item[name].(float64); return int64(f) }
 
-// moment is the zero time where there is none.
+// moment is an attribute's time, or the zero time if it is missing.
 func moment(item Item, name string) time.Time {
 	at, _ := time.Parse(time.RFC3339, text(item, name))
 	return at
@@ -80,16 +80,16 @@ func moment(item Item, name string) time.Time {
 
 func object(item Item, name string) Item { m, _ := item[name].(Item); return m }
 
-// A Resource is a thing that changes are about.
+// A Resource is a resource in the audit trail.
 type Resource struct {
-	Stream string // of the audit trail
+	Stream string // in the audit trail
 	Type   string
 	ID     string
 }
 
 func (r Resource) String() string { return fmt.Sprintf("%s %s in %s", r.Type, r.ID, r.Stream) }
 
-// An Event is one of the audit trail.
+// An Event is an event of the audit trail.
 type Event struct {
 	Resource
 	ID, Name      string
@@ -98,7 +98,7 @@ type Event struct {
 	Issuer, User  string
 	Organization  string
 	Revision      int64
-	Before, After Item // nil: absent
+	Before, After Item // nil if missing
 	stored        Item
 }
 
@@ -122,13 +122,13 @@ func (b Books) Trail() map[Resource][]Event {
 	return trail
 }
 
-// A kind is how the things of one table stand in the trail.
+// A kind says how the resources of one table appear in the trail.
 type kind struct {
 	table  dynamo.TableID
 	name   string
 	stream func(Item) string
 	id     func(Item) string
-	// hidden attributes are no part of the thing that callers see.
+	// hidden are the attributes that callers do not see.
 	hidden []string
 }
 
@@ -136,7 +136,7 @@ func platform(Item) string        { return "platform" }
 func shard(i Item) string         { return boxStream(text(i, "edgeId")) }
 func insideFactory(i Item) string { return "factory/" + text(i, "factoryId") }
 
-// boxStream is the shard of the audit trail that a box's events are in.
+// boxStream is the audit stream of a box.
 func boxStream(id string) string {
 	h := uint32(2166136261) // FNV-1a
 	for _, c := range []byte(id) {

@@ -14,7 +14,7 @@ import (
 // A Call is one call of the API and its answer.
 type Call struct {
 	Operation string
-	Parameter map[string]string // of the path
+	Parameter map[string]string // path parameters
 	Path      string
 	Body      []byte
 	Key       string // Idempotency-Key
@@ -24,7 +24,7 @@ type Call struct {
 	Member                     bool // the caller may read what the organization owns
 
 	Began, Ended time.Time
-	Status       int // 0: no answer
+	Status       int // 0 means no answer
 	RequestID    string
 	Location     string
 	Answer       []byte
@@ -33,13 +33,13 @@ type Call struct {
 // done tells whether the call was acknowledged.
 func (c Call) done() bool { return c.Status >= 200 && c.Status < 300 }
 
-// unknown tells whether the answer, if there was one, leaves open what became of the call.
+// unknown tells whether the call may have had an effect: it got no answer, or an answer of 5xx.
 func (c Call) unknown() bool { return c.Status == 0 || c.Status >= 500 }
 
-// removes tells whether the call asks that a thing be no more.
+// removes tells whether the call removes a thing.
 func (c Call) removes() bool { return strings.HasPrefix(c.Operation, "delete-") }
 
-// fields are the members of the call's body; nil where it is no object.
+// fields are the members of the call's body; nil if it is not an object.
 func (c Call) fields() Item {
 	var m Item
 	if json.Unmarshal(c.Body, &m) != nil {
@@ -57,35 +57,36 @@ func (c Call) answered() Item {
 	return m
 }
 
-// about is the type of resource that the call's operation is about; empty: none.
+// about is the resource type of the call's operation; empty if it has none.
 func (c Call) about() samples.About { return samples.Of(c.Operation).About }
 
-// writes tells whether the call asks for a change.
+// writes tells whether the call's method is for changes.
 func (c Call) writes() bool { return operations.Get(c.Operation).Method != http.MethodGet }
 
-// located is the thing that a POST made; empty where the call does not tell.
+// located is the thing that a POST made; empty if the answer does not name it.
 func (c Call) located() string { return c.Location[strings.LastIndex(c.Location, "/")+1:] }
 
-// lost tells whether the call made something whose id its answer does not tell.
+// lost tells whether the call may have made something whose id is not in its answer.
 func (c Call) lost() bool { return c.makes() && c.located() == "" }
 
-// makes tells whether the call makes something under an id that the service gives it.
+// makes tells whether the call makes something with an id from the service.
 func (c Call) makes() bool { return samples.Of(c.Operation).Makes != "" }
 
-// resource is what the call is about.
+// resource is the resource of the call.
 func (c Call) resource() Resource {
 	if c.makes() {
 		return c.of(c.about().Type, c.located())
 	}
 	return c.of(c.about().Type, c.about().Name(func(name string) string {
 		if name == "id" && c.Parameter["kind"] == "users" {
-			return auth.User(c.Issuer, c.Parameter["id"]) // a limit is arranged for a user of the caller's own issuer
+			return auth.User(c.Issuer, c.Parameter["id"]) // an override is for a user of the caller's own issuer
 		}
 		return c.Parameter[name]
 	}))
 }
 
-// of is a resource where the call is: in its factory, if that is where such things are; a box in its shard.
+// of returns a resource in the place of the call: in the call's factory if such resources are in
+// factories, and a box in its shard.
 func (c Call) of(name, id string) Resource {
 	place := Item{"factoryId": c.Parameter["factoryId"], "edgeId": id}
 	for _, k := range kinds {

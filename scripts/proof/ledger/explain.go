@@ -49,13 +49,13 @@ func (b Books) Explain(calls []Call) []string {
 		case c.Operation == "get-rollout-policy":
 			x.policy(c)
 		case c.Operation == "get-machine-methods":
-			x.standings(c)
+			x.methodPoll(c)
 		case c.Operation == "get-method-content":
 			x.content(c)
 		case c.Operation == "get-method-changes":
 			x.comparison(c)
 		case c.about().Type == "":
-			// It is about nothing that the trail knows.
+			// The call is about nothing in the trail.
 		case c.writes():
 			x.write(c)
 		case samples.Lists(c.Operation):
@@ -79,7 +79,7 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s %s by %s of %q (%d, request %s)", c.Operation, c.Path, c.User, c.Organization, c.Status, c.RequestID)
 }
 
-// changes holds each event against the call that it names.
+// changes compares each event with the call that it names.
 func (x *explainer) changes() {
 	for request, events := range x.made {
 		c, known := x.asked[request]
@@ -97,12 +97,12 @@ func (x *explainer) changes() {
 		own := 0
 		for _, e := range events {
 			if e.Issuer != c.Issuer || e.User != c.User {
-				x.add("%s: the event %s says that %s of %s did it", c, e.Name, e.User, e.Issuer)
+				x.add("%s: the event %s names %s of %s as the actor", c, e.Name, e.User, e.Issuer)
 			}
 			if e.Name == "ReleaseAdopted" && c.Operation == "update-rollout" ||
 				e.Name == "RolloutHalted" && c.Operation == "publish-release" ||
 				e.Type == methodType && c.about().Type == versionType && e.Resource.ID == c.Parameter["methodId"] {
-				continue // beside the event of what the call is about
+				continue // a second event, besides that of the call's resource
 			}
 			own++
 			if !c.writes() || e.Type != c.about().Type || !c.lost() && e.Resource != c.resource() {
@@ -117,7 +117,7 @@ func (x *explainer) changes() {
 	}
 }
 
-// says tells whether a thing is as the call asks, but for the fields that are named.
+// says tells whether a thing is as the call asks, apart from the fields in but.
 func (c Call) says(thing Item, but ...string) bool {
 	if c.token() {
 		return c.saysToken(thing)
@@ -145,7 +145,7 @@ func (c Call) says(thing Item, but ...string) bool {
 			continue
 		}
 		if name == "staged_percent" && fields["status"] == "halted" || name == "overrideReason" || name == "reason" && c.Operation == "update-rollout" {
-			continue // a halt makes nothing of a percentage beside it; reasons are the event's
+			continue // a halt ignores the percentage; the reason is only in the event
 		}
 		if !reflect.DeepEqual(thing[name], value) {
 			return false
@@ -154,7 +154,7 @@ func (c Call) says(thing Item, but ...string) bool {
 	return thing != nil
 }
 
-// write holds an acknowledgement of a change against the trail.
+// write compares an acknowledged change with the trail.
 func (x *explainer) write(c Call) {
 	if !c.done() {
 		return
@@ -163,12 +163,12 @@ func (x *explainer) write(c Call) {
 	i := slices.IndexFunc(events, func(e Event) bool { return e.RequestID == c.RequestID })
 	switch {
 	case c.Location != "":
-		// A repeated key is told of the first call's thing.
+		// A repeated key is answered with the first call's thing.
 		if len(events) == 0 || events[0].Before != nil || i != 0 && (c.Key == "" || x.asked[events[0].RequestID].Key != c.Key) {
-			x.add("%s was told of %s, which it did not make", c, c.Location)
+			x.add("%s was answered with %s, which it did not make", c, c.Location)
 		}
 	case i < 0 && c.Status == http.StatusCreated:
-		x.add("%s was told that it made it, but there is no event", c)
+		x.add("%s was answered as if it had made it, but there is no event", c)
 	case i < 0:
 		if !x.wasSo(c, events) {
 			x.add("%s was acknowledged, but neither made a change nor found what it asked for: %s", c, c.Body)
@@ -178,10 +178,10 @@ func (x *explainer) write(c Call) {
 	}
 }
 
-// wasSo tells whether the thing was as the call asks at some moment while the call ran.
+// wasSo tells whether the thing was as the call asks at some moment during the call.
 func (x *explainer) wasSo(c Call, events []Event) bool {
 	for i, e := range events {
-		// What is released already changes nothing, whatever first article is named.
+		// A release of a released version changes nothing, even with another first article.
 		if !c.says(e.After, "firstArticle") || !x.began(e).Before(c.Ended) {
 			continue
 		}
@@ -192,16 +192,16 @@ func (x *explainer) wasSo(c Call, events []Event) bool {
 	return false
 }
 
-// began is the earliest moment at which an event can have been written.
+// began is the earliest time at which an event can have been written.
 func (x *explainer) began(e Event) time.Time { return x.asked[e.RequestID].Began }
 
-// acknowledged tells whether the caller of a change had its answer before a moment.
+// acknowledged tells whether the caller of a change had its answer before a time.
 func (x *explainer) acknowledged(e Event, before time.Time) bool {
 	c := x.asked[e.RequestID]
 	return c.done() && c.Ended.Before(before)
 }
 
-// keys holds the calls that share an idempotency key against each other.
+// keys compares the calls that share an idempotency key.
 func (x *explainer) keys(calls []Call) {
 	type use struct{ issuer, user, organization, path, key string }
 	told := map[use]map[string]bool{}
@@ -233,7 +233,7 @@ func (x *explainer) keys(calls []Call) {
 	}
 }
 
-// read holds a thing that was read against what changes led to.
+// read checks a thing that was read against the changes.
 func (x *explainer) read(c Call) {
 	events := x.trail[c.resource()]
 	acknowledged, gone := int64(0), false
@@ -256,10 +256,10 @@ func (x *explainer) read(c Call) {
 			x.add("%s read revision %d after %d was acknowledged", c, revision, acknowledged)
 		}
 		if !x.began(events[revision-1]).Before(c.Ended) {
-			x.add("%s read revision %d before it was asked for", c, revision)
+			x.add("%s read revision %d before anyone asked for it", c, revision)
 		}
 		if o := x.owner(c); o != "" && o != c.Organization && !c.ReadsAll {
-			x.add("%s read what is of %q", c, o)
+			x.add("%s read data of %q", c, o)
 		}
 	case http.StatusNotFound:
 		o := x.owner(c)
@@ -269,8 +269,8 @@ func (x *explainer) read(c Call) {
 	}
 }
 
-// activeRollout holds what a channel shows of its rollout against what changes led to, and takes it out: it is
-// no part of the channel in the trail.
+// activeRollout checks the rollout in a channel's answer against the changes, and removes it,
+// because the channel's events do not contain it.
 func (x *explainer) activeRollout(c Call, channel Item) {
 	shown := object(channel, "activeRollout")
 	if shown == nil {
@@ -290,7 +290,7 @@ func (x *explainer) activeRollout(c Call, channel Item) {
 	}
 }
 
-// owner is the organization whose factory the call is about; empty where it is about none.
+// owner is the organization that owns the call's factory; empty if the call has none.
 func (x *explainer) owner(c Call) string {
 	events := x.trail[Resource{"platform", "factory", c.Parameter["factoryId"]}]
 	if len(events) == 0 {
@@ -299,8 +299,8 @@ func (x *explainer) owner(c Call) string {
 	return events[0].Organization
 }
 
-// poll holds what a box is told against what was published or rolled out on its channel: a poll may lag
-// behind by moments, but it never names anything else.
+// poll checks a box's poll against what was published or rolled out on its channel. A poll may
+// lag for a moment, but it must never name anything else.
 func (x *explainer) poll(c Call) {
 	if c.Status != http.StatusOK {
 		return
@@ -321,11 +321,11 @@ func (x *explainer) poll(c Call) {
 			return
 		}
 	}
-	x.add("%s was told %s, which was never on its channel", c, c.Answer)
+	x.add("%s was offered %s, which was never on its channel", c, c.Answer)
 }
 
-// list holds each thing of a list against what changes led to. Some lists lag behind by a moment, so
-// that any revision may show.
+// list checks each thing of a list against the changes. Some lists lag for a moment, so they may
+// show any revision.
 func (x *explainer) list(c Call) {
 	if c.Status != http.StatusOK {
 		return
@@ -344,7 +344,7 @@ func (x *explainer) list(c Call) {
 			x.add("%s lists %v, which no change led to", c, thing)
 		}
 		if o := text(thing, "organizationId"); o != "" && o != c.Organization && !c.ReadsAll {
-			x.add("%s lists what is of %q", c, o)
+			x.add("%s lists data of %q", c, o)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// TestExplain_FindsWhatIsPlanted bends one answer of an honest run each.
+// TestExplain_FindsWhatIsPlanted changes one answer of an honest run in each case.
 func TestExplain_FindsWhatIsPlanted(t *testing.T) {
 	for name, plant := range map[string]func(*testing.T, *run){
 		"an acknowledged change that is lost": func(t *testing.T, r *run) {
@@ -31,7 +31,7 @@ func TestExplain_FindsWhatIsPlanted(t *testing.T) {
 			c.RequestID = "again"
 			r.calls = append(r.calls, c)
 		},
-		"a replacement that was called a making": func(t *testing.T, r *run) { r.call(t, "update-rollout").Status = 201 },
+		"a replacement that was reported as new": func(t *testing.T, r *run) { r.call(t, "update-rollout").Status = 201 },
 		"a location without a thing":             func(t *testing.T, r *run) { r.call(t, "create-production-method").Location += "0" },
 		"two locations for one key": func(t *testing.T, r *run) {
 			c := *r.call(t, "create-production-method")
@@ -65,20 +65,20 @@ func TestExplain_FindsWhatIsPlanted(t *testing.T) {
 		"a move to another status": func(t *testing.T, r *run) {
 			r.call(t, "update-method-version").Body = []byte(`{"status":"withdrawn","reason":"r"}`)
 		},
-		"a comparison with what was never saved": func(t *testing.T, r *run) {
+		"a comparison with a version that was never saved": func(t *testing.T, r *run) {
 			r.call(t, "get-method-changes").Answer = []byte(`{"since":1,"version":2,"changes":[]}`)
 		},
-		"a poll that names what nobody approved": func(t *testing.T, r *run) {
+		"a poll with a version that nobody approved": func(t *testing.T, r *run) {
 			c := r.call(t, "get-machine-methods")
 			c.Answer = []byte(strings.Replace(string(c.Answer), `"version":1`, `"version":2`, 1))
 		},
-		"a poll with a hash that is in no chain": func(t *testing.T, r *run) {
+		"a poll with a hash that is not in the chain": func(t *testing.T, r *run) {
 			c := r.call(t, "get-machine-methods")
 			c.Answer = []byte(strings.Replace(string(c.Answer), `"trailSha256":"`, `"trailSha256":"0`, 1))
 		},
-		"a poll of another organization's machine": func(t *testing.T, r *run) { r.call(t, "get-machine-methods").Organization = "rival" },
-		"a read of nothing where there was one":    func(t *testing.T, r *run) { r.call(t, "get-machine").Status = 404 },
-		"a read of what is another organization's": func(t *testing.T, r *run) { c := r.call(t, "get-machine"); c.ReadsAll, c.Organization = false, "rival" },
+		"a poll of another organization's machine":        func(t *testing.T, r *run) { r.call(t, "get-machine-methods").Organization = "rival" },
+		"a read of nothing although the resource existed": func(t *testing.T, r *run) { r.call(t, "get-machine").Status = 404 },
+		"a read of a resource of another organization":    func(t *testing.T, r *run) { c := r.call(t, "get-machine"); c.ReadsAll, c.Organization = false, "rival" },
 	} {
 		r := honest(t)
 		plant(t, r)
@@ -88,7 +88,8 @@ func TestExplain_FindsWhatIsPlanted(t *testing.T) {
 	}
 }
 
-// twoThingsForOneKey has a repeated call make a second method, as a retry without idempotency would.
+// twoThingsForOneKey makes a repeated call create a second method, like a retry without
+// idempotency.
 func twoThingsForOneKey(t *testing.T, r *run) {
 	again := *r.call(t, "create-production-method")
 	again.RequestID, again.Status, again.Location = "again", 503, ""
@@ -102,7 +103,7 @@ func twoThingsForOneKey(t *testing.T, r *run) {
 	r.books[dynamo.Audit] = append(r.books[dynamo.Audit], second)
 }
 
-// stale has a read show the rollout as it was before a completion that was acknowledged.
+// stale makes a read show the rollout as it was before an acknowledged completion.
 func stale(t *testing.T, r *run) {
 	body, err := json.Marshal(r.event(t, "RolloutCompleted")["before"])
 	if err != nil {

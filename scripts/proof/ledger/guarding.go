@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// within tells whether a value has all that a wish says, wherever it says something. What a wish leaves out has its
-// default.
+// within tells whether a value has everything in wish. What wish leaves out has its default.
 func within(wish, value any) bool {
 	fields, ok := wish.(Item)
 	if !ok {
@@ -22,7 +21,7 @@ func within(wish, value any) bool {
 	return ok
 }
 
-// approved tells whether a rollout has the caller's approval of the stage that the call names.
+// approved tells whether a rollout has the caller's approval of the call's stage.
 func (c Call) approved(rollout Item) bool {
 	approvals, _ := object(rollout, "guarding")["approvals"].([]any)
 	return slices.ContainsFunc(approvals, func(a any) bool {
@@ -32,7 +31,7 @@ func (c Call) approved(rollout Item) bool {
 	})
 }
 
-// policy holds a policy that was read against those that changes led to.
+// policy checks a policy that was read against the changes.
 func (x *explainer) policy(c Call) {
 	if c.Status != http.StatusOK {
 		return

@@ -26,13 +26,13 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// A run is a small honest one: its books, and its calls as their callers saw them.
+// A run is a small honest run: its books, and its calls as their callers saw them.
 type run struct {
 	books ledger.Books
 	calls []ledger.Call
 }
 
-// call gives the run's only call of an operation.
+// call returns the run's only call of an operation.
 func (r *run) call(t *testing.T, operation string) *ledger.Call {
 	t.Helper()
 	for i := range r.calls {
@@ -44,7 +44,7 @@ func (r *run) call(t *testing.T, operation string) *ledger.Call {
 	return nil
 }
 
-// item gives a table's item in which an attribute has a value.
+// item returns the item of a table in which an attribute has a value.
 func (r *run) item(t *testing.T, table dynamo.TableID, name string, value any) ledger.Item {
 	t.Helper()
 	for _, item := range r.books[table] {
@@ -52,17 +52,17 @@ func (r *run) item(t *testing.T, table dynamo.TableID, name string, value any) l
 			return item
 		}
 	}
-	t.Fatalf("%s holds nothing whose %s is %v", table, name, value)
+	t.Fatalf("%s has no item with %s = %v", table, name, value)
 	return nil
 }
 
-// event gives the trail's item of a name.
+// event returns the trail's item with a name.
 func (r *run) event(t *testing.T, name string) ledger.Item {
 	t.Helper()
 	return r.item(t, dynamo.Audit, "eventName", name)
 }
 
-// remove takes an item out of a table.
+// remove removes an item from a table.
 func (r *run) remove(t *testing.T, table dynamo.TableID, name string, value any) {
 	t.Helper()
 	gone := fmt.Sprint(r.item(t, table, name, value))
@@ -80,7 +80,7 @@ const (
 	digest = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 )
 
-// honest makes a run with every kind of change, by the domain itself on a new store.
+// honest makes a run with every kind of change, by the service's own packages on a new store.
 func honest(t *testing.T) *run {
 	t.Helper()
 	embedded, err := dynamolocal.Embedded()
@@ -99,9 +99,10 @@ func honest(t *testing.T) *run {
 	db := dynamo.Open(client, time.Now)
 	who := auth.Principal{Issuer: issuer, UserID: "olga", OrganizationID: "acme", Roles: []auth.Role{auth.PlatformOwner}}
 	var none request.Preconditions
-	user := "olga" // who calls
+	user := "olga" // the caller
 
-	// made notes a call, which do makes; it returns the status and what the call's Location ends with.
+	// made records a call that do makes. do returns the status and the last part of the
+	// Location.
 	made := func(operation, path, body string, parameter map[string]string, do func(context.Context, audit.Origin) (int, string, error)) string {
 		t.Helper()
 		c := ledger.Call{Operation: operation, Path: path, Body: []byte(body), Parameter: parameter, Issuer: issuer, User: user,
@@ -164,7 +165,7 @@ func honest(t *testing.T) *run {
 			id, err := rollouts.Start(admission.Unlimited(ctx), from, rollout.Plan{EdgeType: "gateway-x", Channel: "canary", TargetVersion: "1.0.0"}, idempotency.Claim{})
 			return 201, id, err
 		})
-	publish("canary", "1.1.0") // ends it
+	publish("canary", "1.1.0") // ends the rollout
 	edges := edge.NewRegistry(db, 1)
 	made("put-edge", "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`, map[string]string{"edgeId": "box-1"},
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
@@ -226,7 +227,7 @@ func signer(user string) auth.Principal {
 	return auth.Principal{Issuer: issuer, UserID: user, OrganizationID: "acme", Roles: []auth.Role{auth.ProductionEngineer}}
 }
 
-// read notes reads of what is stored, as callers would see it.
+// read records reads of what is stored, as callers would see it.
 func (r *run) read(t *testing.T) {
 	t.Helper()
 	for name, event := range map[string]string{"get-rollout": "RolloutCompleted", "get-machine": "MachineRegistered"} {
@@ -266,11 +267,12 @@ func TestBooks_OfAnHonestRun_AreInOrder(t *testing.T) {
 		t.Errorf("found %q", found)
 	}
 	if n := len(r.books[dynamo.Audit]); n != 21 {
-		t.Errorf("%d events, want 21: 16 changes, the channel that took the target over, the rollout that a publication ended, and the method beside each change of its version", n)
+		t.Errorf("%d events, want 21: 16 changes, the channel that adopted the target, the rollout that a publication ended, and the method with each change of its version", n)
 	}
 }
 
-// TestAudit_FindsWhatIsPlanted bends the stored state of an honest run in one place each.
+// TestAudit_FindsWhatIsPlanted changes the stored state of an honest run in one place in each
+// case.
 func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 	for name, plant := range map[string]func(*testing.T, *run){
 		"a change without its event":     func(t *testing.T, r *run) { r.remove(t, dynamo.Audit, "eventName", "MachineRegistered") },
@@ -288,7 +290,7 @@ func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 		"a row behind its rollout": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Channels, "channel", "stable")["wave"].(ledger.Item)["active"] = true
 		},
-		"a row with a rollout of nobody": func(t *testing.T, r *run) {
+		"a row with an unknown rollout": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Channels, "channel", "stable")["wave"].(ledger.Item)["id"] = "x"
 		},
 		"a row that forgot its rollout": func(t *testing.T, r *run) { r.item(t, dynamo.Rollouts, "status", "completed")["status"] = "active" },
@@ -307,13 +309,13 @@ func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 			r.event(t, "RolloutCompleted")["after"].(ledger.Item)["adopted"] = false
 			r.item(t, dynamo.Rollouts, "status", "completed")["adopted"] = false
 		},
-		"a box without its report row":      func(t *testing.T, r *run) { r.remove(t, dynamo.Reports, "edgeId", "box-1") },
-		"a report row on another channel":   func(t *testing.T, r *run) { r.item(t, dynamo.Reports, "edgeId", "box-1")["channel"] = "canary" },
-		"a report row of a box that is not": func(t *testing.T, r *run) { r.item(t, dynamo.Reports, "edgeId", "box-1")["edgeId"] = "box-2" },
-		"a report row that no index finds": func(t *testing.T, r *run) {
+		"a box without its report row":    func(t *testing.T, r *run) { r.remove(t, dynamo.Reports, "edgeId", "box-1") },
+		"a report row on another channel": func(t *testing.T, r *run) { r.item(t, dynamo.Reports, "edgeId", "box-1")["channel"] = "canary" },
+		"a report row without a box":      func(t *testing.T, r *run) { r.item(t, dynamo.Reports, "edgeId", "box-1")["edgeId"] = "box-2" },
+		"a report row that the index does not find": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Reports, "edgeId", "box-1")["standing"] = "1.0.0#failed#1#00#box-1"
 		},
-		"an offer of a rollout that is not": func(t *testing.T, r *run) {
+		"an offer from an unknown rollout": func(t *testing.T, r *run) {
 			row := r.item(t, dynamo.Reports, "edgeId", "box-1")
 			row["offer"] = ledger.Item{"rolloutId": "x", "version": "1.1.0", "stand": "offered"}
 			row["rolloutId"], row["standing"] = "x", "1.1.0#offered#1#00#box-1"
@@ -327,12 +329,12 @@ func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 		"a filter's key that lags behind": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Rollouts, "status", "completed")["pairStatus"] = "gateway-x/stable#active"
 		},
-		"an event in another's place":           func(t *testing.T, r *run) { r.event(t, "FactoryRegistered")["position"] = "2020-01-01T00:00:00.000Z#x" },
-		"a record of a method that is not":      func(t *testing.T, r *run) { r.books[dynamo.Idempotency][0]["result"] = "gone" },
-		"an event of another organization":      func(t *testing.T, r *run) { r.event(t, "MachineRegistered")["organizationId"] = "rival" },
-		"a content that someone else put there": func(t *testing.T, r *run) { r.books[dynamo.MethodContents][0]["bytes"] = "{}" },
-		"a content that is gone":                func(t *testing.T, r *run) { r.books[dynamo.MethodContents] = nil },
-		"a version that the method does not know": func(t *testing.T, r *run) {
+		"an event in another's place":      func(t *testing.T, r *run) { r.event(t, "FactoryRegistered")["position"] = "2020-01-01T00:00:00.000Z#x" },
+		"a record of an unknown method":    func(t *testing.T, r *run) { r.books[dynamo.Idempotency][0]["result"] = "gone" },
+		"an event of another organization": func(t *testing.T, r *run) { r.event(t, "MachineRegistered")["organizationId"] = "rival" },
+		"a content that was replaced":      func(t *testing.T, r *run) { r.books[dynamo.MethodContents][0]["bytes"] = "{}" },
+		"a content that is gone":           func(t *testing.T, r *run) { r.books[dynamo.MethodContents] = nil },
+		"a version that is unknown to its method": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Recipes, "name", "Milling")["latest"].(ledger.Item)["status"] = "in_review"
 		},
 		"a version that is gone": func(t *testing.T, r *run) { r.books[dynamo.MethodVersions] = nil },
@@ -350,7 +352,7 @@ func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 			signatures[1].(ledger.Item)["userId"] = "eve"
 		},
 		"a link of the chain with another address": func(t *testing.T, r *run) { r.event(t, "ProductionMethodVersionSubmitted")["sourceIp"] = "192.0.2.9" },
-		"a method in a factory that is not":        func(t *testing.T, r *run) { r.remove(t, dynamo.Factories, "factoryId", "munich-1") },
+		"a method in an unknown factory":           func(t *testing.T, r *run) { r.remove(t, dynamo.Factories, "factoryId", "munich-1") },
 	} {
 		r := honest(t)
 		plant(t, r)

@@ -15,17 +15,17 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// Types of resources in the audit trail.
+// Resource types in the audit trail.
 const (
 	methodType  = "production-method"
 	versionType = "production-method-version"
 )
 
-// besideStatus are the fields of a move that the version does not show as they are.
+// besideStatus are the fields of a move that the version does not show unchanged.
 var besideStatus = []string{"reason", "machines", "effectiveFrom", "orders", "reinstate"}
 
-// canonicalHash is the hash of a content in the form of RFC 8785, for contents without negative zeros and line
-// separators; empty where it is no JSON.
+// canonicalHash is the hash of a content's RFC 8785 form, for contents without negative zeros
+// and line separators. It is empty if the content is not JSON.
 func canonicalHash(content []byte) string {
 	var v any
 	if json.Unmarshal(content, &v) != nil {
@@ -49,7 +49,7 @@ func sum(text []byte) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// open tells whether a version is still written or reviewed.
+// open tells whether a version is still being written or reviewed.
 func open(version Item) bool {
 	return text(version, "status") == "draft" || text(version, "status") == "in_review"
 }
@@ -59,7 +59,7 @@ func effective(version Item) bool {
 	return text(version, "status") == "trial" || text(version, "status") == "released"
 }
 
-// auditMethods holds methods, their versions and contents against each other.
+// auditMethods compares methods, their versions and contents with each other.
 func (b Books) auditMethods(f *findings, trail map[Resource][]Event) {
 	versions := map[string]map[int64]Item{}
 	for _, v := range b[dynamo.MethodVersions] {
@@ -84,7 +84,7 @@ func (b Books) auditMethods(f *findings, trail map[Resource][]Event) {
 		single[insideFactory(factory)] = text(factory, "methodApproval") == "single"
 	}
 	named := map[string]bool{}
-	changed := map[string]Event{} // the change of a version, by its request
+	changed := map[string]Event{} // the change of the version, by request
 	for r, events := range trail {
 		if r.Type != versionType {
 			continue
@@ -104,7 +104,7 @@ func (b Books) auditMethods(f *findings, trail map[Resource][]Event) {
 	}
 }
 
-// auditVersions holds a method against its versions.
+// auditVersions compares a method with its versions.
 func auditVersions(f *findings, m Item, versions map[int64]Item) {
 	id, latest := text(m, "methodId"), object(m, "latest")
 	if n := number(latest, "version"); n != int64(len(versions)) {
@@ -117,7 +117,7 @@ func auditVersions(f *findings, m Item, versions map[int64]Item) {
 		case text(v, "factoryId") != text(m, "factoryId"):
 			f.add("method %s: version %d is of the factory %s", id, n, text(v, "factoryId"))
 		case n < int64(len(versions)) && open(v):
-			f.add("method %s: version %d is %s still", id, n, text(v, "status"))
+			f.add("method %s: version %d is still %s", id, n, text(v, "status"))
 		case n == int64(len(versions)) && v["status"] != latest["status"]:
 			f.add("method %s: the latest version is %v; the method says %v", id, v["status"], latest["status"])
 		}
@@ -127,13 +127,13 @@ func auditVersions(f *findings, m Item, versions map[int64]Item) {
 		d, _ := one.(Item)
 		v := versions[number(d, "version")]
 		if !effective(v) || d["contentSha256"] != v["contentSha256"] || !reflect.DeepEqual(d["equipment"], v["equipment"]) {
-			f.add("method %s: %v takes effect; the version is %v", id, d, v)
+			f.add("method %s: %v takes effect, but the version is %v", id, d, v)
 		}
 	}
 }
 
-// auditSignature holds the event of a move against the signature that it led to. Whoever puts a version on
-// trial or releases it neither saved nor submitted it.
+// auditSignature compares the event of a move with the resulting signature. A person who puts a
+// version on trial or releases it must not have saved or submitted it.
 func auditSignature(f *findings, e Event, single bool) {
 	meaning := map[string]string{
 		"ProductionMethodVersionSubmitted": "authorship", "ProductionMethodVersionTried": "approval",
@@ -165,17 +165,18 @@ func auditSignature(f *findings, e Event, single bool) {
 	}
 }
 
-// auditContents holds contents against their hashes, and against those that versions have named.
+// auditContents compares contents with their hashes, and with the hashes that versions have
+// named.
 func (b Books) auditContents(f *findings, named map[string]bool) {
 	stored := map[string]bool{}
 	for _, c := range b[dynamo.MethodContents] {
 		key := text(c, "methodId") + " " + text(c, "sha256")
 		stored[key] = true
 		if sum([]byte(text(c, "bytes"))) != text(c, "sha256") {
-			f.add("the content %s is not that of its hash", key)
+			f.add("the content %s does not match its hash", key)
 		}
 		if !named[key] {
-			f.add("the content %s is of no version", key)
+			f.add("the content %s belongs to no version", key)
 		}
 	}
 	for key := range named {
@@ -185,7 +186,7 @@ func (b Books) auditContents(f *findings, named map[string]bool) {
 	}
 }
 
-// auditLinks computes the chain of a method's changes anew.
+// auditLinks recomputes the chain of a method's changes.
 func auditLinks(f *findings, r Resource, events []Event, changed map[string]Event) {
 	previous := ""
 	for _, e := range events[min(1, len(events)):] {
@@ -206,7 +207,7 @@ func auditLinks(f *findings, r Resource, events []Event, changed map[string]Even
 	}
 }
 
-// linked is what a link of the chain says of an event.
+// linked is the part of an event that a link of the chain covers.
 func linked(e Event) Item {
 	entry := Item{}
 	for _, name := range []string{"eventName", "eventTime", "actor", "sourceIp", "requestId", "resource", "after"} {
@@ -215,13 +216,13 @@ func linked(e Event) Item {
 	return entry
 }
 
-// versionOf is the version that a call names.
+// versionOf is a version in the call's factory and method.
 func (c Call) versionOf(n int64) Resource {
 	return c.of(versionType, fmt.Sprintf("%s:%d", c.Parameter["methodId"], n))
 }
 
-// content holds a content that was read against what was saved as the version: it is whole, and not older
-// than what was acknowledged before.
+// content checks a content that was read: it must be a whole content that was saved as the
+// version, and not older than what was acknowledged before.
 func (x *explainer) content(c Call) {
 	if c.Status != http.StatusOK {
 		return
@@ -232,12 +233,12 @@ func (x *explainer) content(c Call) {
 		known = known || text(e.After, "contentSha256") == read && !outdated && x.began(e).Before(c.Ended)
 	}
 	if !known {
-		x.add("%s read %s, which was not the content then", c, c.Answer)
+		x.add("%s read %s, which was not the content at that time", c, c.Answer)
 	}
 	x.foreign(c)
 }
 
-// comparison holds what was compared against the versions that there are.
+// comparison checks a comparison against the versions that exist.
 func (x *explainer) comparison(c Call) {
 	if c.Status != http.StatusOK {
 		return
@@ -249,14 +250,14 @@ func (x *explainer) comparison(c Call) {
 		}
 	}
 	if changes, ok := answer["changes"].([]any); !ok || answer["since"] == answer["version"] && len(changes) > 0 {
-		x.add("%s was told %s", c, c.Answer)
+		x.add("%s got %s", c, c.Answer)
 	}
 	x.foreign(c)
 }
 
-// standings holds what a controller is told against what was approved: a poll may lag behind by moments, but
-// it never names a version that nobody had approved by its end.
-func (x *explainer) standings(c Call) {
+// methodPoll checks a controller's poll against the approvals. A poll may lag for a moment, but
+// it must never name a version that nobody had approved by the end of the poll.
+func (x *explainer) methodPoll(c Call) {
 	if c.Status != http.StatusOK {
 		return
 	}
@@ -266,7 +267,7 @@ func (x *explainer) standings(c Call) {
 		method := c.of(methodType, text(s, "methodId"))
 		hash := text(s, "trailSha256")
 		if !slices.ContainsFunc(x.trail[method], func(e Event) bool { return text(e.After, "trailSha256") == hash }) {
-			x.add("%s was told the hash %q, which is not in the chain", c, hash)
+			x.add("%s got the hash %q, which is not in the chain", c, hash)
 		}
 		if s["version"] == nil {
 			continue
@@ -275,15 +276,15 @@ func (x *explainer) standings(c Call) {
 		if !slices.ContainsFunc(x.trail[version], func(e Event) bool {
 			return effective(e.After) && e.After["contentSha256"] == s["contentSha256"] && x.began(e).Before(c.Ended)
 		}) {
-			x.add("%s was told %v, which nobody has approved", c, s)
+			x.add("%s got %v, which nobody approved", c, s)
 		}
 	}
 	x.foreign(c)
 }
 
-// foreign adds an answer about what is another organization's.
+// foreign adds a finding about an answer with data of another organization.
 func (x *explainer) foreign(c Call) {
 	if o := x.owner(c); o != "" && o != c.Organization && !c.ReadsAll {
-		x.add("%s read what is of %q", c, o)
+		x.add("%s read data of %q", c, o)
 	}
 }

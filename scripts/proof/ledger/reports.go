@@ -8,14 +8,14 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// retired tells whether a box's registration was taken back.
+// retired tells whether a box's registration was removed.
 func retired(box Item) bool { return text(box, "organizationId") == "-" }
 
 func pairOf(i Item) string { return text(i, "edgeType") + "/" + text(i, "channel") }
 
-// auditReports: every box has a report row that places it where its registration does, since both are written
-// together, and every row is of a box. What a row was offered by a rollout, that rollout brings. The index finds
-// the row by what it holds.
+// auditReports checks the report rows. Every registered box has a row with its channel and
+// organization, because both are written together. Every row belongs to a box. An offer from a
+// rollout has the rollout's target. The index finds each row.
 func (b Books) auditReports(f *findings) {
 	boxes, rollouts, factories := map[string]Item{}, map[string]Item{}, map[string]string{}
 	for _, box := range b[dynamo.Edges] {
@@ -29,21 +29,21 @@ func (b Books) auditReports(f *findings) {
 	}
 	for id, box := range boxes {
 		if factory := text(box, "factoryId"); factory != "" && factories[factory] != text(box, "organizationId") {
-			f.add("the box %s of %s stands in a factory of %q", id, text(box, "organizationId"), factories[factory])
+			f.add("the box %s of %s is in a factory of %q", id, text(box, "organizationId"), factories[factory])
 		}
 	}
 	for _, row := range b[dynamo.Reports] {
 		id := text(row, "edgeId")
 		box := boxes[id]
 		if box == nil {
-			f.add("reports: %v is of no box", row)
+			f.add("reports: %v belongs to no box", row)
 			continue
 		}
 		delete(boxes, id)
 		if text(row, "edgeAt") != text(box, "updatedAt") || pairOf(row) != pairOf(box) || text(row, "factoryId") != text(box, "factoryId") ||
 			!retired(box) && text(row, "organizationId") != text(box, "organizationId") ||
 			(row["retired"] == true) != retired(box) {
-			f.add("reports: the row %v does not place the box %v", row, box)
+			f.add("reports: the row %v does not match the registration of the box %v", row, box)
 		}
 		offer, key := object(row, "offer"), "-#-#0#"
 		if offer != nil {
@@ -53,7 +53,7 @@ func (b Books) auditReports(f *findings) {
 			f.add("reports: %v was offered by the rollout %v", offer, rollouts[rollout])
 		}
 		if (text(offer, "code") != "") != (text(offer, "stand") == "failed") {
-			f.add("reports: %v tells of a failure and is none, or the other way", offer)
+			f.add("reports: %v has a failure code without a failure, or the reverse", offer)
 		}
 		place := pairOf(row)
 		if retired(box) {
@@ -69,8 +69,8 @@ func (b Books) auditReports(f *findings) {
 	}
 }
 
-// Standing counts the boxes of a rollout by how they got on, as their rows say.
-func (b Books) Standing(rollout Item) map[string]int {
+// CountBoxes counts the boxes of a rollout by the status in their rows.
+func (b Books) CountBoxes(rollout Item) map[string]int {
 	n := map[string]int{}
 	for _, row := range b[dynamo.Reports] {
 		offer := object(row, "offer")
@@ -81,7 +81,7 @@ func (b Books) Standing(rollout Item) map[string]int {
 	return n
 }
 
-// Carried are the rollouts that channels carry: the ones whose boxes are still counted.
+// Carried lists the rollouts in the rows of channels. Their boxes are still counted.
 func (b Books) Carried() []Item {
 	var list []Item
 	for _, r := range b[dynamo.Rollouts] {
@@ -92,8 +92,8 @@ func (b Books) Carried() []Item {
 	return list
 }
 
-// report holds a box's report that was taken against its polls: it is about a version that one of them can have
-// told it.
+// report checks an accepted report against the box's polls: one of them must have offered the
+// version.
 func (x *explainer) report(c Call, calls []Call) {
 	if !c.done() {
 		return
@@ -106,5 +106,5 @@ func (x *explainer) report(c Call, calls []Call) {
 			return
 		}
 	}
-	x.add("%s was taken, and no poll told the box of that version", c)
+	x.add("%s was accepted, but no poll offered that version to the box", c)
 }

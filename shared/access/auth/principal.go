@@ -1,5 +1,5 @@
-// Package auth says who calls: the principal that the authorizer found in a token, how it travels
-// to the functions, and which roles it holds. The verification of tokens is package token.
+// Package auth describes the caller: the principal that the authorizer read from a token, the
+// context that carries it to the functions, and its roles. Package token verifies tokens.
 package auth
 
 import (
@@ -23,17 +23,17 @@ const (
 	OrganizationAdmin Role = "organization_admin"
 	// ProductionEngineer keeps production methods and machines of one organization.
 	ProductionEngineer Role = "production_engineer"
-	// FleetViewer reads channels, rollouts, boxes, their progress and the platform's audit trail, and
-	// nothing else. It makes nobody a Member.
+	// FleetViewer reads channels, rollouts, boxes, their progress and the platform's audit
+	// trail. It may do nothing more, and it makes nobody a Member.
 	FleetViewer Role = "fleet_viewer"
 	// Edge is a box; its user id is its edge id.
 	Edge Role = "edge"
 
-	// Member is no role that a token can carry: in a list of roles it stands for any person of an
-	// organization, whatever roles they hold. A box is not a person, and one who is a FleetViewer and
-	// nothing else is no member.
+	// Member is a placeholder in lists of roles; no token can carry it. It means any person of
+	// an organization, whatever their roles. A box is not a person. A caller whose only role is
+	// FleetViewer is not a member.
 	Member Role = "(member)"
-	// Anyone stands likewise for any caller, a box included.
+	// Anyone is a placeholder too. It means any caller, boxes included.
 	Anyone Role = "(anyone)"
 )
 
@@ -48,8 +48,9 @@ type Principal struct {
 	OrganizationID string // empty for a caller of no organization
 	Roles          []Role
 	Expires        time.Time // the token's exp
-	// Name is what the issuer calls a person, and AuthenticatedAt when the person last proved who they are
-	// (the claims name and auth_time of OpenID Connect); empty and zero where the token does not say.
+	// Name is what the issuer calls a person, and AuthenticatedAt is when the person last signed
+	// in (the claims name and auth_time of OpenID Connect). They are empty and zero if the token
+	// does not have them.
 	Name            string
 	AuthenticatedAt time.Time
 	// Credential is the SHA-256 of a token that the service itself gave out; see package boxtoken. It is checked again
@@ -57,12 +58,13 @@ type Principal struct {
 	Credential string
 }
 
-// Leeway is how far the clocks of an issuer and of this service may differ: a token is taken for
-// this long after its exp and before its nbf and iat.
+// Leeway is how far the clocks of an issuer and of this service may differ. A token is accepted
+// for this long after its exp and before its nbf and iat.
 const Leeway = 30 * time.Second
 
-// Expired tells whether the caller's token has run out. API Gateway keeps the authorizer's answer for
-// minutes, so the authorizer asks this of a token, and each function asks it again of the principal.
+// Expired tells whether the caller's token has expired. API Gateway caches the authorizer's
+// answer for minutes. So the authorizer checks the token, and each function checks the principal
+// again.
 func (p Principal) Expired(now time.Time) bool {
 	return !now.Before(p.Expires.Add(Leeway))
 }
@@ -70,9 +72,9 @@ func (p Principal) Expired(now time.Time) bool {
 // User identifies the caller across issuers; see User.
 func (p Principal) User() string { return User(p.Issuer, p.UserID) }
 
-// User names a user of an issuer, so that no two pairs share a name, whatever their parts hold. A space
-// divides the parts. In the issuer, a space becomes %20 and a percent sign %25, so the first space of a name
-// is the one that divides it.
+// User returns a name for a user of an issuer. Two different pairs never have the same name. A
+// space separates the parts. In the issuer, a space becomes %20 and a percent sign %25, so the
+// first space of a name is the separator.
 func User(issuer, id string) string { return escape.Replace(issuer) + " " + id }
 
 var escape = strings.NewReplacer("%", "%25", " ", "%20")
@@ -96,23 +98,24 @@ func (p Principal) Has(roles ...Role) bool {
 	return false
 }
 
-// onlyViews tells whether the caller is a FleetViewer and nothing else.
+// onlyViews tells whether FleetViewer is the caller's only role.
 func (p Principal) onlyViews() bool {
 	return len(p.Roles) > 0 && !slices.ContainsFunc(p.Roles, func(r Role) bool { return r != FleetViewer })
 }
 
-// MayRead tells whether the caller may know what an organization owns.
+// MayRead tells whether the caller may read what an organization owns.
 func (p Principal) MayRead(organizationID string) bool {
 	return p.Has(PlatformOwner) || p.Owns(organizationID)
 }
 
-// Owns tells whether the caller belongs to the organization. Writing to what an organization owns
-// takes this and a role; being the platform owner does not replace it.
+// Owns tells whether the caller belongs to the organization. A write to what an organization
+// owns needs this and a role. Being the platform owner does not replace it.
 func (p Principal) Owns(organizationID string) bool {
 	return organizationID != "" && p.OrganizationID == organizationID
 }
 
-// Names of the authorizer's context values. API Gateway hands all of them on as strings.
+// These are the names of the authorizer's context values. API Gateway passes all of them on as
+// strings.
 const (
 	keyIssuer       = "issuer"
 	keyUser         = "userId"
@@ -131,7 +134,7 @@ const (
 // retryAfter spreads callers over a minute.
 func (p Principal) retryAfter() int {
 	h := fnv.New32a()
-	_, _ = io.WriteString(h, p.User()) // a hash takes everything
+	_, _ = io.WriteString(h, p.User()) // a hash never fails to write
 	return 1 + int(h.Sum32()%60)
 }
 
@@ -177,7 +180,7 @@ func FromContext(values map[string]any) (Principal, error) {
 	if authTime := text(keyAuthTime); authTime != "" {
 		seconds, err := strconv.ParseInt(authTime, 10, 64)
 		if err != nil {
-			return Principal{}, fmt.Errorf("auth: the authorizer's context has a time of authentication that is none: %w", err)
+			return Principal{}, fmt.Errorf("auth: the authorizer's context has a malformed time of authentication: %w", err)
 		}
 		p.AuthenticatedAt = time.Unix(seconds, 0).UTC()
 	}

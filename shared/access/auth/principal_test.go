@@ -16,10 +16,10 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func TestHas_OneOfTheRolesIsEnough(t *testing.T) {
 	p := auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.ProductionEngineer}}
 	if !p.Has(auth.OrganizationAdmin, auth.ProductionEngineer) {
-		t.Error("an engineer is not let in where engineers may")
+		t.Error("an engineer is refused where engineers are allowed")
 	}
 	if p.Has(auth.PlatformOwner, auth.OrganizationAdmin) {
-		t.Error("an engineer is let in where only others may")
+		t.Error("an engineer is allowed where only others are")
 	}
 	if p.Has() {
 		t.Error("let in where nobody may")
@@ -54,13 +54,13 @@ func TestOwnsAndMayRead(t *testing.T) {
 		organization  string
 		owns, mayRead bool
 	}{
-		"own organization":                {auth.Principal{OrganizationID: "acme"}, "acme", true, true},
-		"another's":                       {auth.Principal{OrganizationID: "acme"}, "rival", false, false},
-		"in another case":                 {auth.Principal{OrganizationID: "acme"}, "ACME", false, false},
-		"no organization meets none":      {auth.Principal{}, "", false, false},
-		"platform owner reads, owns not":  {auth.Principal{Roles: owner}, "acme", false, true},
-		"platform owner of another":       {auth.Principal{OrganizationID: "rival", Roles: owner}, "acme", false, true},
-		"platform owner and what is none": {auth.Principal{Roles: owner}, "", false, true},
+		"own organization":                         {auth.Principal{OrganizationID: "acme"}, "acme", true, true},
+		"another's":                                {auth.Principal{OrganizationID: "acme"}, "rival", false, false},
+		"in another case":                          {auth.Principal{OrganizationID: "acme"}, "ACME", false, false},
+		"no organization meets none":               {auth.Principal{}, "", false, false},
+		"platform owner reads, owns not":           {auth.Principal{Roles: owner}, "acme", false, true},
+		"platform owner of another":                {auth.Principal{OrganizationID: "rival", Roles: owner}, "acme", false, true},
+		"platform owner and an empty organization": {auth.Principal{Roles: owner}, "", false, true},
 	} {
 		if got := c.p.Owns(c.organization); got != c.owns {
 			t.Errorf("%s: owns %v, want %v", name, got, c.owns)
@@ -94,7 +94,8 @@ func TestUser_PartsOfOneNeverFlowIntoTheOther(t *testing.T) {
 	}
 }
 
-// The names of users of issuers whose names are URLs stand in stored limits, so they must not change.
+// Stored limits contain the names of users whose issuer is a URL, so these names must not
+// change.
 func TestUser_OfAnIssuerThatIsAURL_IsIssuerAndID(t *testing.T) {
 	if got := auth.User("https://people.example/realms/a", "auth0|5 f%7c"); got != "https://people.example/realms/a auth0|5 f%7c" {
 		t.Errorf("got %q", got)
@@ -129,7 +130,7 @@ func TestContext_ArrivesAsItWasSent(t *testing.T) {
 		values := p.Context()
 		for key, value := range values {
 			if _, ok := value.(string); !ok {
-				t.Fatalf("%s is a %T: API Gateway hands on strings", key, value)
+				t.Fatalf("%s is a %T, but API Gateway passes only strings", key, value)
 			}
 		}
 		got, err := auth.FromContext(values)
@@ -168,13 +169,13 @@ func TestFromContext_WithoutACaller_IsAnError(t *testing.T) {
 	}
 }
 
-// A context without a name and a time of authentication is whole: an issuer need not tell. A time that is
-// none is an error, so that no signature says a wrong one.
+// A context without a name or a time of authentication is valid, because an issuer may leave
+// them out. A malformed time is an error, so that no signature has a wrong one.
 func TestFromContext_NameAndTimeOfAuthentication(t *testing.T) {
 	values := auth.Principal{Issuer: "https://people.example", UserID: "ada", Expires: noon}.Context()
 	for _, name := range []string{"name", "authTime"} {
 		if _, there := values[name]; there {
-			t.Errorf("%s is handed on and was never told", name)
+			t.Errorf("%s is in the context, but was not set", name)
 		}
 	}
 	if p, err := auth.FromContext(values); err != nil || p.Name != "" || !p.AuthenticatedAt.IsZero() {
@@ -200,8 +201,8 @@ func TestRoles_HoldNoMember(t *testing.T) {
 	}
 }
 
-// TestContext_RetryAfter_SpreadsCallersOverAMinute: a fleet that the gateway's throttle refused at once must
-// not come back at once.
+// TestContext_RetryAfter_SpreadsCallersOverAMinute: boxes that the gateway refused at the same
+// time must not all retry at the same time.
 func TestContext_RetryAfter_SpreadsCallersOverAMinute(t *testing.T) {
 	const boxes = 6000
 	counts := map[int]int{}

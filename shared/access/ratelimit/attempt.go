@@ -5,28 +5,30 @@ import (
 	"time"
 )
 
-// A write is one conditional change to a subject's item. The store applies it whole, or not at all
-// when its condition does not hold; either way it answers with the item as it then stands.
+// A write is one conditional change to a subject's item. The store applies it in full, or not at
+// all if its condition fails. In both cases it answers with the item as it is afterwards.
 type write interface{ isWrite() }
 
 // A store holds the items of all subjects.
 type store interface {
-	// apply answers with the item as it stands after the write, and whether the write was applied. An
-	// error means that neither is known.
+	// apply returns the item after the write, and whether the write was applied. After an error,
+	// neither is known.
 	apply(ctx context.Context, key string, w write) (item, bool, error)
 }
 
-// A count is the usual write: one request more, blindly. It is conditioned on rules.admits.
+// A count is the usual write: it adds one request without reading the item first. Its condition
+// is rules.admits.
 type count struct {
 	at    slot
 	now   time.Time
-	limit int // the default; an override that lasts replaces it
+	limit int // the default, unless an override is in force
 }
 
-// A roll takes what has expired out of an item and, unless only is set, counts a request. It is
-// conditioned on the base being from, on the total being under below, and on every slot to remove
-// holding what was read: others may count meanwhile, as long as none of it is lost or over the limit.
-// If exact is set, the total is to be seen, the one that was read, and no one may count meanwhile.
+// A roll removes expired slots from an item and, unless only is set, counts a request. Its
+// condition: the base is from, the total is less than below, and every slot to remove holds what
+// was read. Others may count in the meantime, as long as no count is lost and the limit is kept.
+// If exact is set, the total must be the one that was read (seen), so nobody may count in the
+// meantime.
 type roll struct {
 	at       slot
 	now      time.Time
@@ -34,16 +36,17 @@ type roll struct {
 	below    int
 	exact    bool
 	seen     int
-	expired  int          // leaves the total
-	pulled   int          // moves from slots ahead of the present one into it
-	remove   map[slot]int // slots to forget, the expired ones and those pulled, and what they hold
+	expired  int          // is subtracted from the total
+	pulled   int          // moves from later slots to the present one
+	remove   map[slot]int // the expired slots and the pulled ones, with what they hold
 	only     bool         // rolls without counting
-	// ended is the override that has run out and is cleared away in the same write.
-	ended *Override
+	// ended is the expired override that the same write removes.
+	ended *counterOverride
 }
 
-// A giveBack undoes one count or roll in slot at. It is conditioned on that slot holding more than
-// one request, or just this one if last is set: then the slot goes too, so that none stays empty.
+// A giveBack undoes one count or roll in slot at. Its condition is that the slot holds more than
+// one request, or exactly one if last is set. In that case the slot is removed too, so that no
+// empty slot stays.
 type giveBack struct {
 	at   slot
 	last bool
@@ -61,24 +64,26 @@ func (w roll) counted() int {
 	return 1
 }
 
-// A verdict is what became of one request at one subject.
+// A verdict is the result of one request at one subject.
 type verdict struct {
 	admitted bool
 	at       slot // where it was counted
 	alone    bool // that slot holds this request only
 	limit    int
 	used     int
-	// free is when the next place comes free: for a rejection the first instant at which the request
-	// would be admitted, otherwise the instant from which more is left than now.
+	// free is when the next place becomes free. For a rejection it is the first instant at which
+	// the request would be admitted. Otherwise it is the instant from which more is left than
+	// now.
 	free time.Time
-	// throttled is set for a request that was rejected since its item takes no more writes at the moment.
+	// throttled is set for a request that was rejected because its item takes no more writes at
+	// the moment.
 	throttled bool
-	// writes is how many writes it took.
+	// writes is how many writes the request took.
 	writes int
 }
 
-// An attempt is one request at one subject, step by step: send next, tell answered what came back,
-// and go on until it has a verdict. It does no I/O.
+// An attempt is one request at one subject, step by step. The caller sends next, passes the
+// answer to answered, and repeats until there is a verdict. An attempt does no I/O.
 type attempt struct {
 	rules    rules
 	now      time.Time
@@ -105,21 +110,21 @@ func (a *attempt) answered(it item, applied bool) (verdict, bool) {
 	}
 	limit := it.limit(a.now, a.standard)
 	if a.writes > a.rules.attempts {
-		// Never seen. Rejecting keeps the first promise where admitting would not.
+		// This was never observed. A rejection keeps the first property; an admission might not.
 		return verdict{limit: limit, used: limit, free: a.now.Add(a.rules.slot), writes: a.writes}, true
 	}
 	if a.rules.used(it, at) >= limit {
 		free := a.rules.free(it, a.now, a.standard)
 		if it.ahead(at) > 0 && a.rules.retryAfter(a.now, free) < free.Sub(a.now) {
-			// Requests are stored so far ahead of this clock that the wait would be longer than a
-			// minute. Moving them to the present keeps Retry-After honest for everyone who asks.
+			// Requests are stored so far ahead of this clock that the wait would be longer than
+			// a minute. Moving them to the present keeps Retry-After correct for all callers.
 			a.next = a.rules.roll(it, a.now, limit, true)
 			return verdict{}, false
 		}
 		return a.rejected(it), true
 	}
 	if count := (count{at: at, now: a.now, limit: a.standard}); a.rules.admits(it, count) {
-		a.next = count // someone else's roll came first and made room
+		a.next = count // another roll came first and made room
 		return verdict{}, false
 	}
 	a.next = a.rules.roll(it, a.now, limit, false)
@@ -143,11 +148,11 @@ func (a *attempt) rejected(it item) verdict {
 	}
 }
 
-// roll plans the roll of an item as it was read.
+// roll plans the roll for an item that was read.
 func (r rules) roll(it item, now time.Time, limit int, only bool) roll {
 	at := r.at(now)
 	w := roll{at: at, now: now, from: it.base, to: max(it.base, at-r.window), seen: it.total, remove: map[slot]int{}, only: only}
-	// A clock that is so far behind takes the item back to its own time.
+	// A clock that is this far behind moves the item back to its own time.
 	pull := only || it.base > at-r.settled
 	if pull {
 		w.to = at - r.window
@@ -162,11 +167,11 @@ func (r rules) roll(it item, now time.Time, limit int, only bool) roll {
 			w.remove[s] = n
 		}
 	}
-	if it.override != nil && !it.override.lasts(now) {
+	if it.override != nil && !it.override.inForce(now) {
 		w.ended = it.override
 	}
 	w.below = limit + w.expired
-	// Slots go that others could still count in, unseen by this roll.
+	// The roll removes slots in which others could still count without its notice.
 	w.exact = pull || w.to > w.from+r.settled
 	return w
 }

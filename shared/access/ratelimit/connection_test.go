@@ -21,10 +21,10 @@ import (
 	"wavegate/shared/operations"
 )
 
-// hanging is a store that answers after a minute, and to which a connection may have to be made first.
-type hanging struct{ connects bool }
+// hangingStore answers after a minute. It may have to make a connection first.
+type hangingStore struct{ connects bool }
 
-func (h hanging) apply(ctx context.Context, _ string, _ write) (item, bool, error) {
+func (h hangingStore) apply(ctx context.Context, _ string, _ write) (item, bool, error) {
 	if h.connects {
 		httptrace.ContextClientTrace(ctx).ConnectStart("tcp", "192.0.2.1:443")
 	}
@@ -36,12 +36,12 @@ func (h hanging) apply(ctx context.Context, _ string, _ write) (item, bool, erro
 	}
 }
 
-// TestDeadline_StoreHangs holds in the bubble's own time.
+// TestDeadline_StoreHangs runs on the fake clock of testing/synctest.
 func TestDeadline_StoreHangs(t *testing.T) {
 	for connects, want := range map[bool]time.Duration{false: 100 * time.Millisecond, true: time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			l := New(Config{Limits: small, Table: "-"})
-			l.store = hanging{connects}
+			l.store = hangingStore{connects}
 			for _, want := range []time.Duration{want, want, want, 0} { // the breaker opens after three
 				start := time.Now()
 				d := l.Admit(t.Context(), ann, operations.Ordinary)
@@ -53,7 +53,7 @@ func TestDeadline_StoreHangs(t *testing.T) {
 	}
 }
 
-// clientOf is a client of DynamoDB on a transport.
+// clientOf returns a client of DynamoDB on a transport.
 func clientOf(url string, transport http.RoundTripper) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region: "local", BaseEndpoint: aws.String(url), HTTPClient: &http.Client{Transport: transport},
@@ -66,8 +66,9 @@ func clientOf(url string, transport http.RoundTripper) *dynamodb.Client {
 // counted answers every UpdateItem with an item that holds one request.
 var counted = []byte(`{"Attributes":{"subject":{"S":"s"},"n":{"N":"1"}}}`)
 
-// TestDeadline_ConnectionHasToBeMade_RequestIsCounted: at a container's first call and after a pause in which
-// the store closed its connections. Making one takes longer than a request may wait for an answer.
+// TestDeadline_ConnectionHasToBeMade_RequestIsCounted covers a container's first call and a call
+// after a pause in which the store closed its connections. A new connection takes longer than
+// the deadline of a request.
 func TestDeadline_ConnectionHasToBeMade_RequestIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		connections := 0
@@ -104,15 +105,15 @@ func serveCounted(conn net.Conn) {
 	}
 }
 
-// breaking loses the first requests on their connections, as those that were closed while a container was
-// frozen do.
-type breaking struct {
+// breakingTransport loses the first requests together with their connections, as happens to
+// connections that were closed while a container was frozen.
+type breakingTransport struct {
 	lost  int
 	cause error
 	tries int
 }
 
-func (b *breaking) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b *breakingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if b.tries++; b.tries <= b.lost {
 		return nil, b.cause
 	}
@@ -120,9 +121,9 @@ func (b *breaking) RoundTrip(r *http.Request) (*http.Response, error) {
 		Body: io.NopCloser(bytes.NewReader(counted)), ContentLength: int64(len(counted))}, nil
 }
 
-type late struct{ error }
+type timeoutError struct{ error }
 
-func (late) Timeout() bool { return true }
+func (timeoutError) Timeout() bool { return true }
 
 func TestApply_BrokenConnection_IsTriedOnceMore(t *testing.T) {
 	reset := &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
@@ -137,11 +138,11 @@ func TestApply_BrokenConnection_IsTriedOnceMore(t *testing.T) {
 		"closed":                     {1, io.EOF, count{}, 2, true},
 		"a roll":                     {1, io.EOF, roll{}, 2, true},
 		"broken twice":               {2, reset, count{}, 2, false},
-		"no answer in time":          {1, late{errors.New("late")}, count{}, 1, false},
+		"no answer in time":          {1, timeoutError{errors.New("late")}, count{}, 1, false},
 		"giving back could undo two": {1, reset, giveBack{}, 1, false},
 		"nothing is broken":          {0, nil, giveBack{}, 1, true},
 	} {
-		b := &breaking{lost: c.lost, cause: c.cause}
+		b := &breakingTransport{lost: c.lost, cause: c.cause}
 		_, applied, err := counters{api: clientOf("http://192.0.2.1", b), table: "-", rules: slotLog}.apply(t.Context(), "k", c.write)
 		if b.tries != c.tries || applied != c.done || (err == nil) != c.done {
 			t.Errorf("%s: %d tries, applied %v, %v; want %d tries, applied %v", name, b.tries, applied, err, c.tries, c.done)
@@ -152,7 +153,7 @@ func TestApply_BrokenConnection_IsTriedOnceMore(t *testing.T) {
 func TestApply_CallerLeft_IsNotTriedAgain(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	b := &breaking{lost: 1, cause: io.EOF}
+	b := &breakingTransport{lost: 1, cause: io.EOF}
 	if _, _, err := (counters{api: clientOf("http://192.0.2.1", b), table: "-", rules: slotLog}).apply(gone, "k", count{}); err == nil || b.tries > 1 {
 		t.Errorf("got %v after %d tries", err, b.tries)
 	}

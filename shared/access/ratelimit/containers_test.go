@@ -19,9 +19,9 @@ import (
 	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
-// A fleet is many containers, each a Limiter of its own with a clock of its own, that call a real store
-// at the same time. Their clocks stand still while they do and go on between, so that what they admit
-// in 60 s is known exactly.
+// A fleet is many containers that call a real store at the same time. Each has its own Limiter
+// and its own clock. The clocks stand still during the calls and move on between them, so the
+// admissions in 60 s are known exactly.
 type fleet struct {
 	t          *rapid.T
 	client     *dynamodb.Client
@@ -48,7 +48,7 @@ func newFleet(t *rapid.T, client *dynamodb.Client, limits Limits) *fleet {
 	return f
 }
 
-// ask has the containers make n requests at once.
+// ask sends n requests from the containers at once.
 func (f *fleet) ask(n int) []Decision {
 	decisions := make([]Decision, n)
 	var next atomic.Int64
@@ -70,7 +70,7 @@ func (f *fleet) ask(n int) []Decision {
 	return decisions
 }
 
-// round is ask, and checks what must hold of the answers.
+// round calls ask and checks the properties of the answers.
 func (f *fleet) round(n int) []Decision {
 	decisions := f.ask(n)
 	for _, d := range decisions {
@@ -96,7 +96,7 @@ func (f *fleet) round(n int) []Decision {
 	return decisions
 }
 
-// within is how many were admitted in the time up to now, now included.
+// within is how many requests were admitted in the time up to now, now included.
 func (f *fleet) within(d time.Duration) int {
 	at, _ := slices.BinarySearchFunc(f.admitted, f.now.Add(-d), func(a, b time.Time) int {
 		if a.After(b) {
@@ -107,7 +107,7 @@ func (f *fleet) within(d time.Duration) int {
 	return len(f.admitted) - at
 }
 
-// stored reads an item and checks what must hold of it.
+// stored reads an item and checks its properties.
 func (f *fleet) stored(key string) item {
 	out, err := f.client.GetItem(context.Background(), &dynamodb.GetItemInput{
 		TableName: aws.String(dynamo.RateCounters.Name()), ConsistentRead: aws.Bool(true),
@@ -147,9 +147,9 @@ func bytesOf(attributes map[string]types.AttributeValue) int {
 	return sum
 }
 
-// TestProperties_OnTheStores checks the properties with many goroutines on every store. rapid's 100
-// runs make some 16,000 requests on the embedded store, and with those of the next test more than 20,000;
-// where there is a reference, 9,000 more.
+// TestProperties_OnTheStores checks the properties with many goroutines on every store. With
+// rapid's 100 runs it makes about 16,000 requests on the embedded store, and 9,000 on the
+// reference if there is one.
 func TestProperties_OnTheStores(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		size := map[bool]int{true: 60, false: 150}[t.Name() == "TestProperties_OnTheStores/reference"]
@@ -173,7 +173,7 @@ func TestProperties_OnTheStores(t *testing.T) {
 	})
 }
 
-// waits checks the third property: a client is brought to its limit, waits and is admitted.
+// waits checks the third property: a client that reached its limit and waits is admitted.
 func (f *fleet) waits() {
 	for _, d := range f.round(f.limits.User + 1) {
 		if d.Outcome != Rejected {
@@ -188,8 +188,9 @@ func (f *fleet) waits() {
 	f.t.Fatalf("property 1: %d requests at once were admitted", f.limits.User+1)
 }
 
-// TestProperties_PeopleOfAnOrganization checks that what an organization rejects is given back to the
-// user: after any number of calls at once, a user's count is what was admitted of them, exactly.
+// TestProperties_PeopleOfAnOrganization checks that a request that the organization rejects is
+// given back to the user. After any number of parallel calls, the user's count is exactly what
+// was admitted.
 func TestProperties_PeopleOfAnOrganization(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		size := map[bool]int{true: 20, false: 48}[t.Name() == "TestProperties_PeopleOfAnOrganization/reference"]

@@ -16,44 +16,44 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Attributes of an item. A slot's attribute is slotPrefix and three hex digits of the slot's number
-// modulo 4,096: no reserved word of DynamoDB begins so. ttl and until are reserved and always stand
-// behind a placeholder.
+// These are the attributes of an item. A slot's attribute is slotPrefix and three hex digits of
+// the slot's number modulo 4,096. No reserved word of DynamoDB begins like this. The names ttl
+// and until are reserved, so expressions use placeholders for them.
 const (
 	attrSubject = "subject"
 	attrTotal   = "n"
 	attrBase    = "b"
 	attrTTL     = "ttl"   // epoch seconds
 	attrLimit   = "lim"   // an override's limit
-	attrUntil   = "until" // its end in epoch milliseconds, or forever
-	attrKeep    = "keep"  // the ttl that an item with an override has
+	attrUntil   = "until" // the override's end in epoch milliseconds, or forever
+	attrKeep    = "keep"  // the ttl of an item that has an override
 	slotPrefix  = "x"
 )
 
 const (
-	// forever stands for an override without an end: the last second of the year 9999.
+	// forever means that an override has no end: the last second of the year 9999.
 	forever = 253402300799000
-	// idle is how long an item is kept after its last request: as long as it is of use to know when a
-	// box was last seen; see LastSeen. It has to be longer than its slots' names are unique. DynamoDB
-	// takes what has ended away within days, and never earlier.
+	// idle is how long an item is kept after its last request. LastSeen needs it that long. It
+	// must be longer than the time in which names of slots are unique. DynamoDB deletes an
+	// expired item within days, never early.
 	idle = 35 * 24 * time.Hour
 )
 
-// An Updater makes the one call of DynamoDB that the limiter needs. *dynamodb.Client is one.
+// An Updater makes the one DynamoDB call that the limiter needs. *dynamodb.Client is one.
 type Updater interface {
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 }
 
-// counters is the table rate-counters.
+// counters is the store in the table rate-counters.
 type counters struct {
 	api   Updater
 	table string
 	rules rules
 }
 
-// apply sends one write and answers with the item as it then stands and whether the write was applied.
-// The error is errThrottled where the item takes no more writes at the moment; any other is trouble of the
-// store.
+// apply sends one write. It returns the item after the write, and whether the write was applied.
+// The error is errThrottled if the item takes no more writes at the moment. Any other error is a
+// failure of the store.
 func (c counters) apply(ctx context.Context, subject string, w write) (item, bool, error) {
 	in := c.rules.input(w)
 	in.TableName = aws.String(c.table)
@@ -63,7 +63,7 @@ func (c counters) apply(ctx context.Context, subject string, w write) (item, boo
 	_, givesBack := w.(giveBack)
 	out, err := c.send(ctx, in, !givesBack)
 	for collided(err) {
-		// A transaction that sets an override holds the item for a moment; nothing was written.
+		// A transaction that sets an override locks the item for a moment; nothing was written.
 		select {
 		case <-ctx.Done():
 			return item{}, false, fmt.Errorf("ratelimit: count: %w", err)
@@ -85,10 +85,10 @@ func (c counters) apply(ctx context.Context, subject string, w write) (item, boo
 	return it, true, err
 }
 
-// send sends one write. The SDK does not retry it: a write that timed out may have been applied, and would
-// be counted twice. Only a write that met a broken connection is sent once more, if it adds to a count: such a
-// connection is as a rule one that was closed while the container was frozen, and the second try can count a
-// request twice but never too few.
+// send sends one write. The SDK does not retry it: a write that timed out may have been applied,
+// and a retry would count it twice. Only a write that adds to a count is sent again, once, after
+// a broken connection. Usually the connection was closed while the container was frozen. The
+// second try may count a request twice, but never too few.
 func (c counters) send(ctx context.Context, in *dynamodb.UpdateItemInput, again bool) (*dynamodb.UpdateItemOutput, error) {
 	out, err := c.api.UpdateItem(ctx, in, once)
 	if again && ctx.Err() == nil && broken(err) {
@@ -97,8 +97,8 @@ func (c counters) send(ctx context.Context, in *dynamodb.UpdateItemInput, again 
 	return out, err
 }
 
-// broken tells whether the request or its answer was lost with the connection. A time that is over is no
-// broken connection.
+// broken tells whether the request or its answer was lost with the connection. A timeout is not
+// a broken connection.
 func broken(err error) bool {
 	connection, ok := errors.AsType[interface {
 		error
@@ -114,7 +114,7 @@ func broken(err error) bool {
 	return !ok || !late.Timeout()
 }
 
-// pause is the longest wait for a transaction to let go of an item.
+// pause is the longest wait until a transaction unlocks an item.
 const pause = 10 * time.Millisecond
 
 func collided(err error) bool {
@@ -122,11 +122,12 @@ func collided(err error) bool {
 	return ok
 }
 
-// errThrottled is why an item takes no more writes at the moment.
+// errThrottled means that an item takes no more writes at the moment.
 var errThrottled = errors.New("ratelimit: the item is throttled")
 
-// throttled tells whether DynamoDB refused a write because of its item, which takes about 1,000 of them a
-// second. A bound of the table or of the account is another matter: it says nothing of the caller.
+// throttled tells whether DynamoDB refused a write because of its item, which takes about 1,000
+// writes a second. A limit of the table or of the account is different: it says nothing about
+// the caller.
 func throttled(err error) bool {
 	var reasons []types.ThrottlingReason
 	if e, ok := errors.AsType[*types.ProvisionedThroughputExceededException](err); ok {
@@ -143,17 +144,17 @@ func throttled(err error) bool {
 
 func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
-// attribute is the name under which a slot is stored.
+// attribute is the name of a slot's attribute.
 func (r rules) attribute(s slot) string { return fmt.Sprintf(slotPrefix+"%03x", s%r.ring) }
 
-// slotOf is the slot that a name stands for in an item with the given base.
+// slotOf is the slot that an attribute's name means in an item with the given base.
 func (r rules) slotOf(name string, base slot) slot {
-	// A name that attribute did not make means slot 0, which is as good as any.
+	// A name that was not made by attribute gives slot 0, which does no harm.
 	s, _ := strconv.ParseInt(strings.TrimPrefix(name, slotPrefix), 16, 64)
 	return base + ((slot(s)-base)%r.ring+r.ring)%r.ring
 }
 
-// input is a write in DynamoDB's words.
+// input is a write as a request to DynamoDB.
 func (r rules) input(w write) *dynamodb.UpdateItemInput {
 	switch w := w.(type) {
 	case count:
@@ -163,7 +164,7 @@ func (r rules) input(w write) *dynamodb.UpdateItemInput {
 	case giveBack:
 		return r.giveBackInput(w)
 	}
-	panic("ratelimit: no such write")
+	panic("ratelimit: unknown kind of write")
 }
 
 func (r rules) countInput(w count) *dynamodb.UpdateItemInput {
@@ -206,7 +207,7 @@ func (r rules) rollInput(w roll) *dynamodb.UpdateItemInput {
 	here := " ADD n :delta, " + r.attribute(w.at) + " :here"
 	for _, s := range slices.Sorted(maps.Keys(w.remove)) {
 		if r.attribute(s) == r.attribute(w.at) {
-			// After half an hour names come round: the old slot makes room for the new one.
+			// After half an hour names repeat, so the new slot replaces the old one.
 			here = ", " + r.attribute(w.at) + " = :here ADD n :delta"
 		} else {
 			remove = append(remove, r.attribute(s))
@@ -216,7 +217,7 @@ func (r rules) rollInput(w roll) *dynamodb.UpdateItemInput {
 		condition += " AND " + r.attribute(s) + " = " + held
 	}
 	if w.ended != nil {
-		// Not if another override was set since.
+		// The condition fails if another override was set since.
 		condition += " AND #until = :until"
 		names["#until"], values[":until"] = attrUntil, number(until(*w.ended))
 		set = "SET b = :to, #ttl = :ttl"
@@ -253,8 +254,8 @@ func (r rules) giveBackInput(w giveBack) *dynamodb.UpdateItemInput {
 	return in
 }
 
-// decode reads an item. Slots are told by their names from the base on, since a name means the same
-// slot for 4,096 slots; the conditions of all writes keep them within 3,900 and what clocks differ.
+// decode reads an item. A name means the same slot for 4,096 slots from the base on. The
+// conditions of all writes keep an item's slots within 3,900 plus the difference between clocks.
 func (r rules) decode(attributes map[string]types.AttributeValue) (item, error) {
 	if len(attributes) == 0 {
 		return item{}, nil
@@ -278,7 +279,7 @@ func (r rules) decode(attributes map[string]types.AttributeValue) (item, error) 
 		}
 	}
 	if limit, ok := values[attrLimit]; ok {
-		it.override = &Override{Limit: int(limit)}
+		it.override = &counterOverride{Limit: int(limit)}
 		if u := values[attrUntil]; u != forever {
 			it.override.Ends = time.UnixMilli(u)
 		}
@@ -287,7 +288,7 @@ func (r rules) decode(attributes map[string]types.AttributeValue) (item, error) 
 }
 
 // until is an override's end as it is stored.
-func until(o Override) int64 {
+func until(o counterOverride) int64 {
 	if o.Ends.IsZero() {
 		return forever
 	}

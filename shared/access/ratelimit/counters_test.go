@@ -14,9 +14,9 @@ import (
 	"github.com/truora/minidyn/interpreter/language"
 )
 
-// fullItem has a count in every slot that an item can hold, and a limit of its own.
+// fullItem has a count in every slot that an item can hold, and an override.
 func fullItem(now time.Time) item {
-	it := item{base: slotLog.at(now) - slotLog.fresh, slots: map[slot]int{}, override: &Override{Limit: Highest, Ends: now.Add(-time.Second)}}
+	it := item{base: slotLog.at(now) - slotLog.fresh, slots: map[slot]int{}, override: &counterOverride{Limit: Highest, Ends: now.Add(-time.Second)}}
 	for s := it.base; s <= it.base+slotLog.fresh; s++ {
 		it.slots[s] = Highest / int(slotLog.window)
 		it.total += it.slots[s]
@@ -31,8 +31,8 @@ var (
 	keywords     = map[string]bool{"SET": true, "ADD": true, "REMOVE": true, "AND": true, "OR": true, "BETWEEN": true}
 )
 
-// TestExpressions_NameNoReservedWord for every slot's name and every kind of write, the longest
-// included, which must also stay within DynamoDB's bounds of 4 KB and 300 operators.
+// TestExpressions_NameNoReservedWord checks every slot's name and every kind of write. The
+// longest must also stay within DynamoDB's limits of 4 KB and 300 operators.
 func TestExpressions_NameNoReservedWord(t *testing.T) {
 	now := epoch
 	writes := []write{count{at: 1, now: now}, giveBack{at: 1}, giveBack{at: 1, last: true}, slotLog.roll(fullItem(now), now.Add(time.Minute+time.Second), 10, false)}
@@ -81,14 +81,14 @@ func TestSlotNames_ComeBackAsTheirSlots(t *testing.T) {
 	}
 }
 
-// scripted answers each UpdateItem with the next error of a list, then with success.
-type scripted struct {
+// scriptedAPI answers each UpdateItem with the next error of a list, then with success.
+type scriptedAPI struct {
 	errs []error
 	n    int
 	opts dynamodb.Options
 }
 
-func (s *scripted) UpdateItem(_ context.Context, _ *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+func (s *scriptedAPI) UpdateItem(_ context.Context, _ *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	for _, o := range options {
 		o(&s.opts)
 	}
@@ -98,10 +98,10 @@ func (s *scripted) UpdateItem(_ context.Context, _ *dynamodb.UpdateItemInput, op
 	return &dynamodb.UpdateItemOutput{}, nil
 }
 
-// TestApply_TransactionHoldsTheItem: no store but AWS raises it, so it is played here.
+// TestApply_TransactionHoldsTheItem_TriesAgain simulates the error, because only AWS returns it.
 func TestApply_TransactionHoldsTheItem_TriesAgain(t *testing.T) {
 	conflict := &types.TransactionConflictException{}
-	s := &scripted{errs: []error{conflict, conflict}}
+	s := &scriptedAPI{errs: []error{conflict, conflict}}
 	_, applied, err := counters{api: s, rules: slotLog}.apply(t.Context(), "k", count{})
 	if !applied || err != nil || s.n != 3 {
 		t.Errorf("applied %v, %v after %d tries", applied, err, s.n)
@@ -110,7 +110,7 @@ func TestApply_TransactionHoldsTheItem_TriesAgain(t *testing.T) {
 
 // TestApply_IsNotRetriedByTheSDK: a write that timed out may have been applied.
 func TestApply_IsNotRetriedByTheSDK(t *testing.T) {
-	s := &scripted{errs: []error{&types.ProvisionedThroughputExceededException{}}}
+	s := &scriptedAPI{errs: []error{&types.ProvisionedThroughputExceededException{}}}
 	if _, _, err := (counters{api: s, rules: slotLog}).apply(t.Context(), "k", count{}); err == nil || s.n != 1 {
 		t.Errorf("got %v after %d tries", err, s.n)
 	}

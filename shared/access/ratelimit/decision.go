@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// An Outcome is what the limiter says of a request.
+// An Outcome is what the limiter decides about a request.
 type Outcome int
 
 const (
@@ -19,39 +19,42 @@ const (
 	Admitted Outcome = iota
 	// Rejected requests exceed a limit: 429.
 	Rejected
-	// Unavailable requests spend money and could not be checked: 503.
+	// Unavailable requests cost money and could not be checked: 503.
 	Unavailable
 )
 
-// A Policy is one limit as it stands for the caller.
+// A Policy is the state of one limit for the caller.
 type Policy struct {
 	// Name is user, org, copilot-user, copilot-org or reserve.
 	Name string
-	// Quota is the number of requests in any 60 s, Remaining how many are left now.
+	// Quota is the number of requests in any 60 s. Remaining is how many of them are left now.
 	Quota, Remaining int
-	// Reset is the time, in whole seconds, until more comes free.
+	// Reset is the time, in whole seconds, until more becomes free.
 	Reset time.Duration
-	// Exceeded is set for a policy that rejects; RetryAfter is then the wait that it asks for.
+	// Exceeded is set for a policy that rejects. RetryAfter is then the wait for this policy.
 	Exceeded   bool
 	RetryAfter time.Duration
 }
 
-// A Decision is the limiter's word on one request.
+// A Decision is the limiter's answer to one request.
 type Decision struct {
 	Outcome Outcome
-	// Policies are those that were asked, in order. There are none when the request is Unchecked.
+	// Policies are the limits that were checked, in order. There are none if the request is
+	// Unchecked.
 	Policies []Policy
-	// RetryAfter is set unless the request is admitted: whole seconds from 1 to 61.
+	// RetryAfter is set unless the request is admitted: from 1 to 61 s, in whole seconds.
 	RetryAfter time.Duration
-	// Unchecked tells why the limiter could not look: the store's failure. An ordinary request is
-	// let through all the same, a copilot request is not.
+	// Unchecked is the store's failure, if the limiter could not check the request. An ordinary
+	// request is then admitted; a copilot request is not.
 	Unchecked error
-	// Writes is how many writes the decision took, and RoundTrips how many of them came one after the
-	// other: the user's counts are asked side by side, then the organization's.
+	// Writes is how many writes the decision took, and RoundTrips how many of them ran one after
+	// the other. A user's counts are written in parallel; the organization's counts usually
+	// follow.
 	Writes, RoundTrips int
 }
 
-// unavailableFor is the Retry-After while the store is in trouble: the longest that the breaker is open.
+// unavailableFor is the Retry-After while the store fails: the longest time that the breaker is
+// open.
 const unavailableFor = breakerLongest
 
 // unchecked is the decision when the store does not answer.
@@ -71,8 +74,8 @@ func (d *Decision) add(p Policy) {
 	}
 }
 
-// Err is nil for a request that may go on, and otherwise the problem to answer with: RATE_LIMITED,
-// which names every policy that was found exceeded, or UNAVAILABLE.
+// Err is nil for an admitted request. Otherwise it is the problem to answer with: RATE_LIMITED,
+// which names every policy that was exceeded, or UNAVAILABLE.
 func (d Decision) Err() error {
 	switch d.Outcome {
 	case Rejected:
@@ -101,14 +104,14 @@ func (d Decision) rateLimited() error {
 	return e
 }
 
-// reserved tells whether the request could have been admitted from the reserve.
+// reserved tells whether the reserve was checked for the request.
 func (d Decision) reserved() bool {
 	return slices.ContainsFunc(d.Policies, func(p Policy) bool { return p.Name == reservePolicy })
 }
 
-// Header gives RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11): q is the
-// quota, w the window in seconds, r what remains, t the seconds until more comes free. It is empty
-// when the request was not checked. Retry-After comes with Err.
+// Header returns RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11). In
+// them q is the quota, w the window in seconds, r what remains, and t the seconds until more
+// becomes free. It is empty if the request was not checked. Retry-After comes from Err.
 func (d Decision) Header() http.Header {
 	h := http.Header{}
 	if len(d.Policies) == 0 {
@@ -119,7 +122,7 @@ func (d Decision) Header() http.Header {
 		policies = append(policies, fmt.Sprintf("%q;q=%d;w=%d", p.Name, p.Quota, Window/time.Second))
 		state = append(state, fmt.Sprintf("%q;r=%d;t=%d", p.Name, p.Remaining, p.Reset/time.Second))
 	}
-	// Not Set: the names would become Ratelimit-Policy and Ratelimit.
+	// Set would change the names to Ratelimit-Policy and Ratelimit.
 	h["RateLimit-Policy"] = []string{strings.Join(policies, ", ")}
 	h["RateLimit"] = []string{strings.Join(state, ", ")}
 	return h

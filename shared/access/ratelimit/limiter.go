@@ -15,30 +15,30 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// A Caller is who a request counts against.
+// A Caller says whose limits a request counts against.
 type Caller struct {
 	// User names the user across issuers; see auth.Principal.User.
 	User string
 	// Organization is empty for a caller of none.
 	Organization string
-	// Box is set for an edge device: it counts against its own limit only, so that a fleet cannot
-	// starve the people of its organization.
+	// Box is set for an edge device. It counts against its own limit only, so that a fleet
+	// cannot use up the limit of the people in its organization.
 	Box bool
 }
 
-// A Config is what a Limiter is made of. The zero value of every field but Store and Limits stands
-// for what the service uses.
+// A Config holds the parts of a Limiter. Store and Limits are required; the zero value of every
+// other field means the service's default.
 type Config struct {
 	Store  Updater
 	Table  string // the name of the table rate-counters
 	Limits Limits
 	Clock  func() time.Time
-	// Deadline bounds a request's stay in the limiter. A request for which a connection to the store has
-	// to be made has at least a second; see bound.
+	// Deadline bounds the time of a request in the limiter. A request that must first connect to
+	// the store has at least a second; see bound.
 	Deadline time.Duration
 }
 
-// A Limiter admits and rejects requests. It is safe for concurrent use; a container has one.
+// A Limiter admits and rejects requests. It is safe for concurrent use. A container has one.
 type Limiter struct {
 	rules    rules
 	store    store
@@ -46,17 +46,17 @@ type Limiter struct {
 	clock    func() time.Time
 	deadline time.Duration
 	memory   memory
-	calm     calm
+	lowUsage lowUsage
 	breaker  breaker
 }
 
-// connectDeadline is the least that a request has for which a connection has to be made.
+// connectDeadline is the least deadline of a request that must first connect to the store.
 const connectDeadline = time.Second
 
-// throttleTime is how long a container rejects the requests of a subject whose item is throttled.
+// throttleTime is how long a container rejects requests of a subject whose item is throttled.
 const throttleTime = time.Second
 
-// New makes a limiter. It makes no call.
+// New makes a limiter. It makes no network call.
 func New(c Config) *Limiter {
 	l := &Limiter{
 		rules: slotLog, limits: c.Limits, clock: c.Clock,
@@ -70,8 +70,8 @@ func New(c Config) *Limiter {
 	if l.clock == nil {
 		l.clock = time.Now
 	}
-	// A container is frozen between its calls, and its monotonic clock with it: what is remembered for
-	// five seconds would be remembered for hours. So the limiter goes by the wall clock alone.
+	// Between calls a container is frozen, and its monotonic clock stops. An entry for five
+	// seconds could then last for hours. So the limiter uses the wall clock only.
 	clock := l.clock
 	l.clock = func() time.Time { return clock().Round(0) }
 	if l.deadline == 0 {
@@ -80,13 +80,13 @@ func New(c Config) *Limiter {
 	return l
 }
 
-// Warm opens the connection to the store, while the function starts, with a write that changes
-// nothing. Its failure is found by the first request, if it lasts.
+// Warm opens the connection to the store while the function starts. Its write changes nothing.
+// It reports no failure: if the failure lasts, the first request finds it.
 func (l *Limiter) Warm(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	// Giving back what was never counted fails on its condition. The name is random, so that no
-	// partition is warmed by every container at once.
+	// A giveBack of something never counted fails on its condition. The key is random, so that
+	// the containers do not all write to one partition.
 	_, _, _ = l.store.apply(ctx, "warm#"+rand.Text(), giveBack{at: l.rules.at(l.clock())})
 }
 
@@ -98,9 +98,9 @@ type subject struct {
 	shared bool
 }
 
-// subjects lists what a request counts against, in the order of asking: the user's own counts
-// first, so that one who exceeds a limit costs the organization nothing. See calm for when both are
-// asked at once.
+// subjects lists what a request counts against, in the order of the writes. The user's own
+// counts come first, so that a rejected user costs the organization no write. See lowUsage for
+// when both are written in parallel.
 func (l *Limiter) subjects(c Caller, class operations.LimitClass) [][]subject {
 	user := []subject{{key: userKey(c.User), policy: "user", limit: l.limits.User}}
 	organization := []subject{{key: organizationKey(c.Organization), policy: "org", limit: l.limits.Organization, shared: true}}
@@ -114,11 +114,11 @@ func (l *Limiter) subjects(c Caller, class operations.LimitClass) [][]subject {
 	return [][]subject{user, organization}
 }
 
-// errOpen is why requests go unchecked while the breaker is open.
-var errOpen = errors.New("ratelimit: the store failed repeatedly and is left alone for a moment")
+// errOpen is why requests are unchecked while the breaker is open.
+var errOpen = errors.New("ratelimit: the store failed repeatedly; no calls are made to it for a moment")
 
-// Recall rejects a request at once, without a write, if the container remembers that it would be
-// rejected. It admits none: false means that the request has to be decided on by Admit.
+// Recall rejects a request without a write if the container remembers that it would be rejected.
+// It never admits: false means that Admit must decide.
 func (l *Limiter) Recall(caller Caller, class operations.LimitClass) (Decision, bool) {
 	now := l.clock()
 	d, rejected := l.remembered(l.subjects(caller, class), now)
@@ -128,8 +128,8 @@ func (l *Limiter) Recall(caller Caller, class operations.LimitClass) (Decision, 
 	return d, rejected
 }
 
-// Admit decides on one request and counts it if it is admitted. It answers within the deadline,
-// whatever the store does; see Decision.
+// Admit decides on one request and counts it if it is admitted. It answers within the deadline
+// even if the store does not; see Decision.
 func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.LimitClass) Decision {
 	if d, rejected := l.Recall(caller, class); rejected {
 		return d
@@ -144,7 +144,7 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.Lim
 	levels := l.subjects(caller, class)
 	var counted []admitted
 	var err error
-	// Only a request that may use the reserve gets here with a rejection that is remembered.
+	// A remembered rejection gets here only for a request that may use the reserve.
 	d, rejected := l.remembered(levels, now)
 	if !rejected {
 		counted, err = l.count(bounded, levels, &d, now)
@@ -168,9 +168,10 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.Lim
 	return d
 }
 
-// bound gives a request its time: the deadline, or a second where a connection to the store has to be made,
-// since that takes a name's look-up and a handshake. It has to at a container's first call, after a pause in
-// which the old ones were closed, and after one that broke.
+// bound gives a request its deadline. It is extended to a second if the request must first
+// connect to the store, which takes a DNS lookup and a handshake. That happens on a container's
+// first call, after a pause in which the old connections were closed, and after a broken
+// connection.
 func (l *Limiter) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	began := time.Now()
@@ -185,11 +186,11 @@ func (l *Limiter) bound(ctx context.Context) (context.Context, context.CancelFun
 
 var errLate = errors.New("ratelimit: the store did not answer in time")
 
-// count puts a request to the counts of all levels, as far as it is admitted, and adds what they say to the
-// decision. It returns what was counted.
+// count counts a request at all levels until one rejects, and adds the results to the decision.
+// It returns what was counted.
 func (l *Limiter) count(ctx context.Context, levels [][]subject, d *Decision, now time.Time) ([]admitted, error) {
 	var counted []admitted
-	for _, level := range l.calm.together(levels, now) {
+	for _, level := range l.lowUsage.mergeLevels(levels, now) {
 		verdicts, err := l.ask(ctx, level, now)
 		trips := 0
 		for i, v := range verdicts {
@@ -213,7 +214,7 @@ func (l *Limiter) count(ctx context.Context, levels [][]subject, d *Decision, no
 	return counted, nil
 }
 
-// ask puts a request to the counts of one level side by side.
+// ask counts a request at all subjects of one level in parallel.
 func (l *Limiter) ask(ctx context.Context, level []subject, now time.Time) ([]verdict, error) {
 	verdicts := make([]verdict, len(level))
 	errs := make([]error, len(level))
@@ -226,7 +227,7 @@ func (l *Limiter) ask(ctx context.Context, level []subject, now time.Time) ([]ve
 	return verdicts, errors.Join(errs...)
 }
 
-// admit takes one request through its attempt.
+// admit counts one request at one subject.
 func (l *Limiter) admit(ctx context.Context, key string, now time.Time, limit int) (verdict, error) {
 	if limit <= 0 {
 		return verdict{free: now.Add(l.rules.longest)}, nil
@@ -235,7 +236,7 @@ func (l *Limiter) admit(ctx context.Context, key string, now time.Time, limit in
 	for {
 		it, applied, err := l.store.apply(ctx, key, a.next)
 		if errors.Is(err, errThrottled) {
-			// So many requests are the caller's own doing and no trouble of the store.
+			// The caller itself causes this many requests; the store has not failed.
 			return verdict{limit: limit, used: limit, free: now.Add(throttleTime), throttled: true, writes: a.writes + 1}, nil
 		}
 		if err != nil {
@@ -250,12 +251,12 @@ func (l *Limiter) admit(ctx context.Context, key string, now time.Time, limit in
 	}
 }
 
-// policy tells what a verdict means for the caller, and remembers it.
+// policy translates a verdict into the caller's policy, and remembers the verdict.
 func (l *Limiter) policy(s subject, v verdict, now time.Time) Policy {
 	r := l.rules
 	p := Policy{Name: s.policy, Quota: v.limit, Remaining: max(v.limit-v.used, 0), Reset: r.retryAfter(now, v.free)}
 	if !s.shared {
-		l.calm.note(s.key, v, now)
+		l.lowUsage.note(s.key, v, now)
 	}
 	if v.admitted {
 		l.memory.admitted(s.key)
@@ -271,8 +272,8 @@ func (l *Limiter) policy(s subject, v verdict, now time.Time) Policy {
 	return p
 }
 
-// wait is the Retry-After of one subject. Those who share one wait a little longer at random, so
-// that they do not all come back for the same place.
+// wait is the Retry-After for one subject. If callers share the subject, each waits a little
+// longer at random, so that they do not all retry for the same place.
 func (l *Limiter) wait(s subject, now, free time.Time) time.Duration {
 	r := l.rules
 	wait := r.retryAfter(now, free)
@@ -282,7 +283,7 @@ func (l *Limiter) wait(s subject, now, free time.Time) time.Duration {
 	return wait
 }
 
-// remembered rejects without a write if any of the counts has lately rejected.
+// remembered rejects without a write if one of the counts rejected a moment ago.
 func (l *Limiter) remembered(levels [][]subject, now time.Time) (Decision, bool) {
 	var d Decision
 	for _, level := range levels {
@@ -295,7 +296,7 @@ func (l *Limiter) remembered(levels [][]subject, now time.Time) (Decision, bool)
 	return d, d.Outcome == Rejected
 }
 
-// recall is the policy of a count that has lately rejected.
+// recall is the policy of a count that rejected a moment ago.
 func (l *Limiter) recall(s subject, now time.Time) (Policy, bool) {
 	limit, free, ok := l.memory.recall(s.key, now)
 	if !ok {
@@ -307,14 +308,14 @@ func (l *Limiter) recall(s subject, now time.Time) (Policy, bool) {
 	}, true
 }
 
-// An admitted request is one that a subject has counted.
+// admitted is a request that a subject has counted.
 type admitted struct {
 	key     string
 	verdict verdict
 }
 
-// giveBack undoes what was counted for a request that is rejected after all. It is best effort: it
-// stops at the deadline, and what is not given back expires within the minute.
+// giveBack undoes the counts of a request that another level rejected. It is best effort: it
+// stops at the deadline, and a count that is not given back expires within a minute.
 func (l *Limiter) giveBack(ctx context.Context, counted []admitted, d *Decision) {
 	writes := make([]int, len(counted))
 	var group sync.WaitGroup
@@ -335,7 +336,8 @@ func (l *Limiter) undo(ctx context.Context, key string, v verdict) int {
 	for writes := 1; ; writes++ {
 		it, applied, err := l.store.apply(ctx, key, w)
 		n, stored := it.slots[v.at]
-		// The condition fails for good when the slot has gone. Otherwise others came or went in it.
+		// If the slot is gone, the condition can never hold. Otherwise the slot's count changed
+		// in the meantime.
 		if err != nil || applied || !stored || writes == l.rules.attempts {
 			return writes
 		}

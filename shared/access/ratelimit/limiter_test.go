@@ -14,27 +14,27 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// A stand is a limiter on the model, with a clock that the test moves.
-type stand struct {
+// A testLimiter is a limiter on the model, with a clock that the test moves.
+type testLimiter struct {
 	*Limiter
 	model *model
 	now   time.Time
 }
 
-func newStand(limits Limits) *stand {
-	s := &stand{model: newModel(slotLog), now: epoch}
+func newTestLimiter(limits Limits) *testLimiter {
+	s := &testLimiter{model: newModel(slotLog), now: epoch}
 	s.Limiter = New(Config{Limits: limits, Table: "-", Clock: func() time.Time { return s.now }})
 	s.store = s.model
 	return s
 }
 
-func (s *stand) ask(t *testing.T, c Caller, class operations.LimitClass) Decision {
+func (s *testLimiter) ask(t *testing.T, c Caller, class operations.LimitClass) Decision {
 	t.Helper()
 	return s.Admit(t.Context(), c, class)
 }
 
 // used is the stored total of a key.
-func (s *stand) used(key string) int {
+func (s *testLimiter) used(key string) int {
 	if item := s.model.items[key]; item != nil {
 		return int(item.n)
 	}
@@ -50,7 +50,7 @@ var (
 )
 
 func TestAdmit_UserOverTheLimit_CostsTheOrganizationNothing(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	for range 3 {
 		if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Admitted || d.Writes != 2 {
 			t.Fatalf("got %+v", d)
@@ -67,7 +67,7 @@ func TestAdmit_UserOverTheLimit_CostsTheOrganizationNothing(t *testing.T) {
 }
 
 func TestAdmit_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	for _, c := range []Caller{ann, ann, ann, bob} {
 		s.ask(t, c, operations.Ordinary)
 	}
@@ -80,10 +80,10 @@ func TestAdmit_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T) {
 	}
 }
 
-// TestAdmit_PeopleWhoShareALimit_DoNotAllComeBackAtOnce: they are spread over four seconds behind the moment at
-// which a place comes free, within the longest wait of all. A limit of one's own names that moment itself.
+// TestAdmit_PeopleWhoShareALimit_DoNotAllComeBackAtOnce: their Retry-After varies by up to four
+// seconds, within the longest wait. A user's own limit names the exact second.
 func TestAdmit_PeopleWhoShareALimit_DoNotAllComeBackAtOnce(t *testing.T) {
-	s := newStand(Limits{User: 1000, Organization: 4})
+	s := newTestLimiter(Limits{User: 1000, Organization: 4})
 	for range 4 {
 		s.ask(t, ann, operations.Ordinary)
 	}
@@ -97,7 +97,7 @@ func TestAdmit_PeopleWhoShareALimit_DoNotAllComeBackAtOnce(t *testing.T) {
 		t.Errorf("they wait %v", waits)
 	}
 
-	s = newStand(Limits{User: 4, Organization: 1000})
+	s = newTestLimiter(Limits{User: 4, Organization: 1000})
 	own := map[time.Duration]bool{}
 	for n := range 100 {
 		if d := s.ask(t, ann, operations.Ordinary); n >= 4 {
@@ -110,14 +110,14 @@ func TestAdmit_PeopleWhoShareALimit_DoNotAllComeBackAtOnce(t *testing.T) {
 }
 
 func TestAdmit_Box_CountsForItselfAlone(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	if d := s.ask(t, box, operations.Ordinary); d.Outcome != Admitted || len(d.Policies) != 1 || s.used(orders[1]) != 0 {
 		t.Errorf("got %+v", d)
 	}
 }
 
 func TestAdmit_Copilot_CountsAsBothAndNamesEveryExceededPolicy(t *testing.T) {
-	s := newStand(Limits{User: 2, Organization: 9, CopilotUser: 2, CopilotOrganization: 9})
+	s := newTestLimiter(Limits{User: 2, Organization: 9, CopilotUser: 2, CopilotOrganization: 9})
 	for range 2 {
 		if d := s.ask(t, ann, operations.Copilot); d.Outcome != Admitted || d.Writes != 4 {
 			t.Fatalf("got %+v", d)
@@ -133,7 +133,7 @@ func TestAdmit_Copilot_CountsAsBothAndNamesEveryExceededPolicy(t *testing.T) {
 }
 
 func TestAdmit_CopilotOverTheLimit_IsNotCountedAsOrdinary(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	for range 5 {
 		s.ask(t, ann, operations.Copilot)
 	}
@@ -143,7 +143,7 @@ func TestAdmit_CopilotOverTheLimit_IsNotCountedAsOrdinary(t *testing.T) {
 }
 
 func TestHeader(t *testing.T) {
-	s := newStand(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
+	s := newTestLimiter(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
 	d := s.ask(t, ann, operations.Ordinary)
 	h := d.Header()
 	if got, want := h["RateLimit-Policy"], `"user";q=600;w=60, "org";q=6000;w=60`; len(got) != 1 || got[0] != want {
@@ -157,10 +157,10 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestMemory_StartsWithAFlood: the first rejections are the store's, so that a raised limit is felt at
-// once; those of a flood cost nothing, for 5 s at most.
+// TestMemory_StartsWithAFlood: the first rejections come from the store, so that a raised limit
+// takes effect at once. The later ones of a flood cost no writes, for at most 5 s.
 func TestMemory_StartsWithAFlood(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	for range 3 {
 		s.ask(t, ann, operations.Ordinary)
 	}
@@ -174,7 +174,7 @@ func TestMemory_StartsWithAFlood(t *testing.T) {
 	if got := s.model.writes - writes; got != recallRun {
 		t.Errorf("100 rejections took %d writes, want %d", got, recallRun)
 	}
-	s.model.override(userKey(ann.User), s.now, &Override{Limit: 50})
+	s.model.override(userKey(ann.User), s.now, &counterOverride{Limit: 50})
 	s.now = s.now.Add(recallTime)
 	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Admitted {
 		t.Errorf("after 5 s: got %+v", d)
@@ -182,7 +182,7 @@ func TestMemory_StartsWithAFlood(t *testing.T) {
 }
 
 func TestMemory_EndsWhenAPlaceComesFree(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	for range 3 {
 		s.ask(t, ann, operations.Ordinary)
 	}
@@ -198,7 +198,7 @@ func TestMemory_EndsWhenAPlaceComesFree(t *testing.T) {
 }
 
 func TestMemory_ClockJumpsBack_IsForgotten(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	for range 10 {
 		s.ask(t, ann, operations.Ordinary)
 	}
@@ -210,8 +210,8 @@ func TestMemory_ClockJumpsBack_IsForgotten(t *testing.T) {
 	}
 }
 
-// TestClock_IsTheWallClock: a container's monotonic clock stands still while it is frozen, and Go compares
-// times by it where both have it.
+// TestClock_IsTheWallClock: a container's monotonic clock stops while it is frozen, and Go
+// compares times by it if both have it.
 func TestClock_IsTheWallClock(t *testing.T) {
 	for name, clock := range map[string]func() time.Time{"given": time.Now, "left out": nil} {
 		if now := New(Config{Clock: clock}).clock().String(); strings.Contains(now, "m=") {
@@ -223,7 +223,7 @@ func TestClock_IsTheWallClock(t *testing.T) {
 var errDown = errors.New("down")
 
 func TestStoreDown_OrdinaryRequestsPass_CopilotRequestsDoNot(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	s.model.fail = func(string, write) error { return errDown }
 	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Admitted || !errors.Is(d.Unchecked, errDown) || d.Err() != nil {
 		t.Errorf("ordinary: %+v", d)
@@ -234,10 +234,10 @@ func TestStoreDown_OrdinaryRequestsPass_CopilotRequestsDoNot(t *testing.T) {
 	}
 }
 
-// TestBreaker_OpensAfterThreeFailuresInARow: the store is left alone for 1 to 5 s after three failures in a row, and again after the
-// first failure that follows.
+// TestBreaker_OpensAfterThreeFailuresInARow: after three failures in a row the store gets no
+// call for 1 to 5 s. The same happens after the first failure that follows.
 func TestBreaker_OpensAfterThreeFailuresInARow(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	s.model.fail = func(string, write) error { return errDown }
 	ask := func() (asked bool) {
 		writes := s.model.writes
@@ -251,7 +251,7 @@ func TestBreaker_OpensAfterThreeFailuresInARow(t *testing.T) {
 	}
 	s.now = s.now.Add(breakerLongest)
 	if !ask() || ask() {
-		t.Error("after 5 s the store is not asked exactly once")
+		t.Error("after 5 s the store does not get exactly one call")
 	}
 	s.now = s.now.Add(breakerLongest)
 	s.model.fail = nil
@@ -263,7 +263,7 @@ func TestBreaker_OpensAfterThreeFailuresInARow(t *testing.T) {
 }
 
 func TestBreaker_CallerWhoLeaves_IsNoFailureOfTheStore(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	s.model.fail = func(string, write) error { return errDown }
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -8,38 +8,39 @@ import (
 )
 
 const (
-	// recallTime is how long a rejection is remembered at most.
+	// recallTime is the longest time that a rejection is remembered.
 	recallTime = 5 * time.Second
-	// recallRun is how many rejections, no more than recallGap apart, make a container remember. A
-	// caller that does not hammer is asked for every time, so that a limit which was raised, or a
-	// place given back, is felt on its very next call.
+	// recallRun is how many rejections, at most recallGap apart, make a container remember. For
+	// callers with fewer rejections, every request goes to the store. A raised limit or a
+	// returned place takes effect on their next call.
 	recallRun = 3
 	recallGap = time.Second
-	// recallSize is how many subjects are remembered before those that are past are swept out.
+	// recallSize is how many subjects are remembered before expired entries are removed.
 	recallSize = 1024
 )
 
-// A memory is what a container knows of its latest rejections. It may reject, never admit.
+// A memory holds a container's latest rejections. It may reject a request, but never admit one.
 type memory struct {
 	mu      sync.Mutex
-	entries map[string]recollection
+	entries map[string]rejection
 }
 
-type recollection struct {
+type rejection struct {
 	run         int
 	latest      time.Time
 	limit       int
 	free        time.Time
-	from, until time.Time // when it rejects
+	from, until time.Time // the time in which it rejects
 }
 
-// recall tells whether a subject is rejected without asking, with its limit and when a place comes
+// recall tells whether the memory rejects a subject, with its limit and when a place becomes
 // free.
 func (m *memory) recall(key string, now time.Time) (int, time.Time, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e, ok := m.entries[key]
-	// A clock that jumped back must not stretch the memory: what was learnt later is not known yet.
+	// A clock that moved back must not extend the entry, so an entry from the future does not
+	// count.
 	if !ok || now.Before(e.from) || !now.Before(e.until) {
 		return 0, time.Time{}, false
 	}
@@ -66,7 +67,7 @@ func (m *memory) rejected(key string, limit int, now, free time.Time) {
 	m.keep(key, e, now)
 }
 
-// throttled remembers that a subject's item takes no more writes until an instant.
+// throttled remembers until when a subject's item takes no more writes.
 func (m *memory) throttled(key string, limit int, now, until time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,13 +76,13 @@ func (m *memory) throttled(key string, limit int, now, until time.Time) {
 	m.keep(key, e, now)
 }
 
-// keep stores what is known of a subject. Its caller holds the lock.
-func (m *memory) keep(key string, e recollection, now time.Time) {
+// keep stores an entry. The caller holds the lock.
+func (m *memory) keep(key string, e rejection, now time.Time) {
 	if m.entries == nil {
-		m.entries = map[string]recollection{}
+		m.entries = map[string]rejection{}
 	}
 	if len(m.entries) >= recallSize {
-		maps.DeleteFunc(m.entries, func(_ string, old recollection) bool { return now.Sub(old.latest) > recallTime })
+		maps.DeleteFunc(m.entries, func(_ string, old rejection) bool { return now.Sub(old.latest) > recallTime })
 	}
 	m.entries[key] = e
 }
@@ -98,8 +99,9 @@ const (
 	breakerLongest  = 5 * time.Second
 )
 
-// A breaker leaves a store alone that failed three times in a row, for 1 s to 5 s at random, so that
-// containers do not come back together. The first failure after that opens it again.
+// A breaker stops calls to a store that failed three times in a row. It stays open for 1 to 5 s,
+// at random, so that containers do not all retry at the same time. The first failure after that
+// opens it again.
 type breaker struct {
 	mu          sync.Mutex
 	failures    int

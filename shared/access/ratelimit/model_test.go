@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A model is a store in memory that does what the expressions of counters.go say, restated by hand:
-// the pure part is tested on it, and it is held against both real stores by
-// TestStores_AnswerLikeTheModel. Like the stores, it knows slots by their names only.
+// A model is a store in memory that repeats by hand what the expressions of counters.go say. The
+// pure part is tested on it, and TestStores_AnswerLikeTheModel compares it with both real
+// stores. Like the stores, it knows slots only by their names.
 type model struct {
 	mu    sync.Mutex
 	rules rules
 	items map[string]*stored
-	// fail, where set, is asked before every write.
+	// fail, if set, is called before every write.
 	fail func(key string, w write) error
 	// writes counts the calls.
 	writes int
@@ -52,7 +52,7 @@ func (m *model) apply(ctx context.Context, key string, w write) (item, bool, err
 	return m.read(s), applied, nil
 }
 
-// holds is the condition of a write.
+// holds tells whether the condition of a write holds.
 func (m *model) holds(s *stored, w write) bool {
 	r := m.rules
 	between := func(at slot) bool { return s.b >= int64(at-r.oldest) && s.b <= int64(at) }
@@ -131,7 +131,7 @@ func (m *model) read(s *stored) item {
 		it.slots[m.rules.slotOf(name, it.base)] = int(n)
 	}
 	if s.override {
-		it.override = &Override{Limit: int(s.lim)}
+		it.override = &counterOverride{Limit: int(s.lim)}
 		if s.until != forever {
 			it.override.Ends = time.UnixMilli(s.until)
 		}
@@ -139,8 +139,8 @@ func (m *model) read(s *stored) item {
 	return it
 }
 
-// override sets or takes back a limit of the subject's own, as the transaction of an override does.
-func (m *model) override(key string, now time.Time, o *Override) {
+// override sets or removes a subject's override, as the transaction of the operation does.
+func (m *model) override(key string, now time.Time, o *counterOverride) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.items[key]
@@ -155,8 +155,8 @@ func (m *model) override(key string, now time.Time, o *Override) {
 	}
 }
 
-// size is an item's size in bytes by DynamoDB's rules: names and strings count their length, a
-// number one byte for every two digits and one more, and one for a sign.
+// size is an item's size in bytes by DynamoDB's rules. Names and strings take their length. A
+// number takes one byte for every two digits, one more, and one for a sign.
 func size(key string, s *stored) int {
 	number := func(n int64) int { return (len(fmt.Sprint(n))+1)/2 + 1 }
 	sum := len(attrSubject) + len(key)

@@ -12,82 +12,82 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// A Kind is what a limit is arranged for.
+// A Kind is the kind of a target.
 type Kind string
 
-// The kinds, as they stand in paths.
+// The kinds, as in paths.
 const (
 	Users         Kind = "users"
 	Organizations Kind = "organizations"
 )
 
-// A Holder is who an override is arranged for. The users of two issuers are never the same, so a user
-// has an Issuer; an organization has none.
-type Holder struct {
+// A Target is the user or organization that an override is for. A user has an Issuer, because
+// two issuers never share a user. An organization has none.
+type Target struct {
 	Kind   Kind   `json:"kind"`
 	ID     string `json:"id"`
 	Issuer string `json:"issuer,omitempty"`
 }
 
-// Name identifies the holder among all of its kind.
-func (h Holder) Name() string {
-	if h.Kind == Users {
-		return auth.User(h.Issuer, h.ID)
+// Name identifies the target among all targets of its kind.
+func (target Target) Name() string {
+	if target.Kind == Users {
+		return auth.User(target.Issuer, target.ID)
 	}
-	return h.ID
+	return target.ID
 }
 
-// key is the holder's count of all calls.
-func (h Holder) key() string {
-	if h.Kind == Users {
-		return userKey(h.Name())
+// key is the key of the target's count of all calls.
+func (target Target) key() string {
+	if target.Kind == Users {
+		return userKey(target.Name())
 	}
-	return organizationKey(h.Name())
+	return organizationKey(target.Name())
 }
 
-// Terms are what is arranged. A limit that is nil stays the default.
-type Terms struct {
+// An OverrideSpec is what the caller sets. A nil limit keeps the default.
+type OverrideSpec struct {
 	Limit        *int       `json:"limit,omitempty"`        // requests in any 60 s
 	CopilotLimit *int       `json:"copilotLimit,omitempty"` // copilot requests in any 60 s
-	ExpiresAt    *time.Time `json:"expiresAt,omitempty"`    // the first instant at which they no longer hold
+	ExpiresAt    *time.Time `json:"expiresAt,omitempty"`    // the first instant at which the limits no longer apply
 	Reason       string     `json:"reason,omitempty"`
 }
 
-func (t Terms) equal(o Terms) bool {
+func (s OverrideSpec) equal(o OverrideSpec) bool {
 	same := func(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
-	expire := t.ExpiresAt == o.ExpiresAt || t.ExpiresAt != nil && o.ExpiresAt != nil && t.ExpiresAt.Equal(*o.ExpiresAt)
-	return same(t.Limit, o.Limit) && same(t.CopilotLimit, o.CopilotLimit) && expire && t.Reason == o.Reason
+	expire := s.ExpiresAt == o.ExpiresAt || s.ExpiresAt != nil && o.ExpiresAt != nil && s.ExpiresAt.Equal(*o.ExpiresAt)
+	return same(s.Limit, o.Limit) && same(s.CopilotLimit, o.CopilotLimit) && expire && s.Reason == o.Reason
 }
 
-// An Arrangement is a holder's own limits.
-type Arrangement struct {
-	Holder
-	Terms
+// An Override is a target's own limits.
+type Override struct {
+	Target
+	OverrideSpec
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
-	Revision  int64     `json:"revision"` // from 1; it goes on counting when limits are taken back and set again
+	Revision  int64     `json:"revision"` // from 1; it continues to count when an override is removed and set again
 }
 
-// ResourceType is that of arrangements in the audit trail.
+// ResourceType is the type of overrides in the audit trail.
 const ResourceType = "rate-limit"
 
-// A record is an arrangement as it is kept. One that was taken back is kept as removed, so that no
-// revision ever comes twice.
+// A record is an override as it is stored. A removed override stays as a record with Removed
+// set, so that no revision is used twice.
 type record struct {
 	Subject string `json:"subject"`
 	Removed bool   `json:"removed,omitempty"`
-	Arrangement
+	Override
 }
 
-// subject is the holder's key in the table of overrides, and their id in the audit trail.
-func (h Holder) subject() string { return string(h.Kind) + "/" + h.Name() }
+// subject is the target's key in the table of overrides, and its id in the audit trail.
+func (target Target) subject() string { return string(target.Kind) + "/" + target.Name() }
 
-// exists tells whether there is an arrangement that still holds.
+// exists tells whether there is an override that is in force.
 func (r record) exists(now time.Time) bool {
 	return r.Revision > 0 && !r.Removed && (r.ExpiresAt == nil || now.Before(*r.ExpiresAt))
 }
 
-// etag is empty where there is no arrangement.
+// etag is empty if there is no override.
 func (r record) etag(now time.Time) string {
 	if !r.exists(now) {
 		return ""
@@ -95,13 +95,13 @@ func (r record) etag(now time.Time) string {
 	return request.Revision(r.Revision)
 }
 
-// set decides what new terms make of a holder's record: the next record and the event that tells of it;
-// no event where nothing changes.
-func (r record) set(h Holder, terms Terms, at time.Time) (next record, event string) {
-	next = record{Subject: h.subject(), Arrangement: Arrangement{
-		Holder: h, Terms: terms, CreatedAt: at, UpdatedAt: at, Revision: r.Revision + 1}}
+// set decides the result of a new spec: the next record, and the event to write. The event is
+// empty if nothing changes.
+func (r record) set(target Target, spec OverrideSpec, at time.Time) (next record, event string) {
+	next = record{Subject: target.subject(), Override: Override{
+		Target: target, OverrideSpec: spec, CreatedAt: at, UpdatedAt: at, Revision: r.Revision + 1}}
 	if r.exists(at) {
-		if r.equal(terms) {
+		if r.equal(spec) {
 			return r, ""
 		}
 		next.CreatedAt = r.CreatedAt
@@ -109,24 +109,24 @@ func (r record) set(h Holder, terms Terms, at time.Time) (next record, event str
 	return next, "RateLimitSet"
 }
 
-// remove decides what taking an arrangement back makes of its record. It is NOT_FOUND where there is
-// none.
-func (r record) remove(h Holder, at time.Time) (next record, event string, err error) {
+// remove decides the result of removing an override. It is NOT_FOUND if there is none.
+func (r record) remove(target Target, at time.Time) (next record, event string, err error) {
 	if !r.exists(at) {
 		return r, "", problem.Missing()
 	}
-	return record{Subject: h.subject(), Removed: true, Arrangement: Arrangement{
-		Holder: h, UpdatedAt: at, Revision: r.Revision + 1}}, "RateLimitRemoved", nil
+	return record{Subject: target.subject(), Removed: true, Override: Override{
+		Target: target, UpdatedAt: at, Revision: r.Revision + 1}}, "RateLimitRemoved", nil
 }
 
-// kind tells of records. What is in force stands in the holder's own counters, so that it costs a call
-// nothing and acts on the very next one; both are written in one transaction.
+// kind describes records to package change. The limits in force are also stored in the target's
+// counters, in the same transaction. So the limiter needs no extra read, and an override applies
+// from the next call on.
 var kind = change.Kind[record]{
 	Type: ResourceType, Table: dynamo.RateOverrides, Key: attrSubject,
 	State: func(r record) change.State {
 		s := change.State{ID: r.Subject, Revision: r.Revision, ChangedAt: r.UpdatedAt}
 		if r.Kind == Organizations {
-			s.Organization = r.Holder.ID
+			s.Organization = r.Target.ID
 		}
 		return s
 	},
@@ -134,67 +134,68 @@ var kind = change.Kind[record]{
 		if r.Removed {
 			return nil
 		}
-		return r.Arrangement
+		return r.Override
 	},
 	ETag: record.etag,
 	Along: func(next record) []dynamo.Part {
 		key, at := next.key(), next.UpdatedAt
 		return []dynamo.Part{
-			inForce("counter", key, next.Limit, next.ExpiresAt, at),
-			inForce("copilot-counter", copilotKey(key), next.CopilotLimit, next.ExpiresAt, at),
+			counterPart("counter", key, next.Limit, next.ExpiresAt, at),
+			counterPart("copilot-counter", copilotKey(key), next.CopilotLimit, next.ExpiresAt, at),
 		}
 	},
 }
 
-// Overrides keeps the limits that support has arranged: who set them and why.
-type Overrides struct{ db *dynamo.DB }
+// An OverrideStore keeps the overrides that support sets, with the reason for each.
+type OverrideStore struct{ db *dynamo.DB }
 
-// NewOverrides makes the store.
-func NewOverrides(db *dynamo.DB) *Overrides { return &Overrides{db} }
+// NewOverrideStore makes the store.
+func NewOverrideStore(db *dynamo.DB) *OverrideStore { return &OverrideStore{db} }
 
-func overrideKey(h Holder) dynamo.Key { return dynamo.Key{attrSubject: h.subject()} }
+func overrideKey(target Target) dynamo.Key { return dynamo.Key{attrSubject: target.subject()} }
 
-// Get returns what is arranged for a holder, or NOT_FOUND when nothing is or it has expired.
-func (s *Overrides) Get(ctx context.Context, h Holder) (Arrangement, error) {
+// Get returns the override of a target. It returns NOT_FOUND if there is none or it has expired.
+func (s *OverrideStore) Get(ctx context.Context, target Target) (Override, error) {
 	var r record
-	_, err := s.db.Get(ctx, dynamo.RateOverrides, overrideKey(h), &r)
+	_, err := s.db.Get(ctx, dynamo.RateOverrides, overrideKey(target), &r)
 	if err == nil && !r.exists(s.db.Now()) {
-		return Arrangement{}, problem.Missing()
+		return Override{}, problem.Missing()
 	}
-	return r.Arrangement, err
+	return r.Override, err
 }
 
-// Put arranges limits for a holder in place of any before, and tells whether there were none. It
-// returns VALIDATION_FAILED for an expiry that is past, and PRECONDITION_FAILED.
-func (s *Overrides) Put(ctx context.Context, from audit.Origin, h Holder, terms Terms, when request.Preconditions) (created bool, err error) {
-	if now := s.db.Now(); terms.ExpiresAt != nil && !now.Before(*terms.ExpiresAt) {
+// Put sets the override of a target, in place of any previous one. Created tells whether there
+// was none. It returns VALIDATION_FAILED for an expiry in the past, and PRECONDITION_FAILED.
+func (s *OverrideStore) Put(ctx context.Context, from audit.Origin, target Target, spec OverrideSpec, when request.Preconditions) (created bool, err error) {
+	if now := s.db.Now(); spec.ExpiresAt != nil && !now.Before(*spec.ExpiresAt) {
 		return false, problem.Invalid([]problem.Fault{{Pointer: "/expiresAt", Code: "range", Detail: "must be in the future"}})
 	}
-	return change.Put(ctx, s.db, from, kind, overrideKey(h), when, func(was record, at time.Time) (record, string, error) {
-		next, event := was.set(h, terms, at)
+	return change.Put(ctx, s.db, from, kind, overrideKey(target), when, func(was record, at time.Time) (record, string, error) {
+		next, event := was.set(target, spec, at)
 		return next, event, nil
 	})
 }
 
-// Delete takes an arrangement back: the defaults apply again. It returns NOT_FOUND where there is
+// Delete removes an override, so that the defaults apply again. It returns NOT_FOUND if there is
 // none, and PRECONDITION_FAILED.
-func (s *Overrides) Delete(ctx context.Context, from audit.Origin, h Holder, when request.Preconditions) error {
-	_, err := change.Put(ctx, s.db, from, kind, overrideKey(h), when, func(was record, at time.Time) (record, string, error) {
-		return was.remove(h, at)
+func (s *OverrideStore) Delete(ctx context.Context, from audit.Origin, target Target, when request.Preconditions) error {
+	_, err := change.Put(ctx, s.db, from, kind, overrideKey(target), when, func(was record, at time.Time) (record, string, error) {
+		return was.remove(target, at)
 	})
 	return err
 }
 
-// inForce writes an override into the item that counts, or takes it out. An item that is new counts
-// nothing yet; one that holds an override is kept from its expiry on for as long as any other.
-func inForce(part, key string, limit *int, expires *time.Time, now time.Time) dynamo.Part {
+// counterPart writes an override into a counter's item, or removes it. A new item counts no
+// request yet. An item with an override is kept for as long after the expiry as any other item
+// after its last request.
+func counterPart(part, key string, limit *int, expires *time.Time, now time.Time) dynamo.Part {
 	values := map[string]any{":zero": 0, ":base": int64(slotLog.at(now) - slotLog.window)}
 	set := "SET #n = if_not_exists(#n, :zero), #b = if_not_exists(#b, :base), "
 	if limit == nil {
 		values[":ttl"] = now.Add(idle).Unix()
 		set += "#ttl = :ttl REMOVE #lim, #until, #keep"
 	} else {
-		o := Override{Limit: *limit}
+		o := counterOverride{Limit: *limit}
 		if expires != nil {
 			o.Ends = *expires
 		}

@@ -9,10 +9,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// requestsPerRun times rapid's 100 runs are the simulated requests of the test command.
+// requestsPerRun times rapid's 100 runs is the number of simulated requests in the test command.
 const requestsPerRun = 2500
 
-// TestMain makes ten times the runs where LONG is set, as ./scripts/test long does.
+// TestMain makes ten times the runs if LONG is set, as ./scripts/test long does.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if os.Getenv("LONG") != "" {
@@ -21,12 +21,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestProperties_OnTheSimulatedClock checks properties 1 to 8 on the pure part. A failure prints the
-// seed and a file with which it is replayed.
+// TestProperties_OnTheSimulatedClock checks properties 1 to 8 on the pure part. A failure prints
+// the seed and a file that replays it.
 func TestProperties_OnTheSimulatedClock(t *testing.T) {
 	var requests, rejected, writes, waits atomic.Int64
 	rapid.Check(t, func(t *rapid.T) {
-		s := newSimulation(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "") }, bend{})
+		s := newSimulation(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "") }, mutation{})
 		if err := s.run(requestsPerRun); err != nil {
 			t.Fatal(err)
 		}
@@ -37,6 +37,6 @@ func TestProperties_OnTheSimulatedClock(t *testing.T) {
 	})
 	t.Logf("%d simulated requests, %d rejected, %d writes, %d waited their Retry-After", requests.Load(), rejected.Load(), writes.Load(), waits.Load())
 	if requests.Load() < 1000 {
-		t.Error("the simulation made no requests worth the name")
+		t.Error("the simulation made too few requests")
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Reserve is how many requests of a user are admitted in any 60 s beyond their limits, of those that may use
-// the reserve: see operations.Reserved. It is the same for everyone, so that no limit that somebody
-// arranged, not even one of 0, can stand in the way of a halt.
+// Reserve is how many requests a user may make in any 60 s beyond their limits. It applies only
+// to operations that may use the reserve: see operations.Reserved. It is the same for everyone,
+// so no override can stop a user from halting a rollout, not even an override of 0.
 const Reserve = 60
 
 // reservePolicy names the reserve in headers and problems.
@@ -39,8 +39,8 @@ func (l *Limiter) recallReserve(c Caller, d *Decision, now time.Time) bool {
 	return ok
 }
 
-// reserve adds the reserve's word to a rejection. The request is admitted if the reserve has a place.
-// Otherwise the caller is served as soon as either the limits or the reserve have one.
+// reserve adds the reserve's result to a rejection. The request is admitted if the reserve has a
+// place. Otherwise the caller waits until either the limits or the reserve have one.
 func (d *Decision) reserve(p Policy) {
 	d.Policies = append(d.Policies, p)
 	if p.Exceeded {

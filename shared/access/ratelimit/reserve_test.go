@@ -12,7 +12,7 @@ import (
 )
 
 func TestReserve_HaltAfterTheLimit_IsAdmittedInTheSameInstant(t *testing.T) {
-	s := newStand(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
+	s := newTestLimiter(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
 	for range 600 {
 		s.ask(t, ann, operations.Ordinary)
 	}
@@ -29,7 +29,7 @@ func TestReserve_HaltAfterTheLimit_IsAdmittedInTheSameInstant(t *testing.T) {
 		t.Errorf("beyond the reserve: %+v, %v", d, d.Err())
 	}
 	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Rejected {
-		t.Errorf("the reserve is there for every call: %+v", d)
+		t.Errorf("a call outside the reserve's operations was admitted from it: %+v", d)
 	}
 	s.now = s.now.Add(d.RetryAfter)
 	if d := s.ask(t, ann, operations.Reserved); d.Outcome != Admitted {
@@ -38,7 +38,7 @@ func TestReserve_HaltAfterTheLimit_IsAdmittedInTheSameInstant(t *testing.T) {
 }
 
 func TestReserve_UnderTheLimit_CountsAsAnyCall(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	d := s.ask(t, ann, operations.Reserved)
 	if d.Outcome != Admitted || d.Writes != 2 || s.used(orders[0]) != 1 || s.used(reserveOf(ann).key) != 0 {
 		t.Errorf("got %+v; used are %d and %d", d, s.used(orders[0]), s.used(reserveOf(ann).key))
@@ -46,7 +46,7 @@ func TestReserve_UnderTheLimit_CountsAsAnyCall(t *testing.T) {
 }
 
 func TestReserve_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	for _, c := range []Caller{ann, ann, ann, bob} {
 		s.ask(t, c, operations.Ordinary)
 	}
@@ -60,9 +60,9 @@ func TestReserve_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T)
 }
 
 func TestReserve_OwnOrganizationAtNothing_LimitsCanStillBeTakenBack(t *testing.T) {
-	s := newStand(small)
-	s.model.override(orders[1], s.now, &Override{Limit: 0})
-	for range 10 { // so that the container remembers the rejection
+	s := newTestLimiter(small)
+	s.model.override(orders[1], s.now, &counterOverride{Limit: 0})
+	for range 10 { // the container then remembers the rejection
 		d := s.ask(t, ann, operations.Ordinary)
 		if d.Outcome != Rejected {
 			t.Fatalf("got %+v", d)
@@ -76,9 +76,10 @@ func TestReserve_OwnOrganizationAtNothing_LimitsCanStillBeTakenBack(t *testing.T
 	}
 }
 
-// TestReserve_UsedUpInAFlood_IsRememberedToo: rejections of a flood cost no more writes than others do.
+// TestReserve_UsedUpInAFlood_IsRememberedToo: rejections of a flood cost no more writes than for
+// other calls.
 func TestReserve_UsedUpInAFlood_IsRememberedToo(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	for range 3 + Reserve {
 		s.ask(t, ann, operations.Reserved)
 	}
@@ -96,15 +97,15 @@ func TestReserve_UsedUpInAFlood_IsRememberedToo(t *testing.T) {
 	}
 }
 
-// TestReserve_Properties: in any 60 s at most L calls that may not use the reserve are admitted, and at most
-// L + 60 in all.
+// TestReserve_Properties: in any 60 s, at most L calls that may not use the reserve are
+// admitted, and at most L + 60 calls in total.
 func TestReserve_Properties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(0, 80).Draw(t, "limit")
 		now := epoch
 		shared := newModel(slotLog)
 		if rapid.Bool().Draw(t, "arranged") {
-			shared.override(orders[0], now, &Override{Limit: limit})
+			shared.override(orders[0], now, &counterOverride{Limit: limit})
 		}
 		containers := make([]*Limiter, rapid.IntRange(1, 4).Draw(t, "containers"))
 		for i := range containers {
@@ -127,7 +128,7 @@ func TestReserve_Properties(t *testing.T) {
 				d := containers[rapid.IntRange(0, len(containers)-1).Draw(t, "container")].Admit(t.Context(), ann, class)
 				if d.Outcome != Admitted {
 					if class == operations.Reserved && within(Window+slotLog.slot, all) < Reserve {
-						t.Fatalf("refused, and the reserve has a place")
+						t.Fatalf("refused although the reserve has a place")
 					}
 					if d.RetryAfter < time.Second || d.RetryAfter > 61*time.Second {
 						t.Fatalf("Retry-After is %v", d.RetryAfter)

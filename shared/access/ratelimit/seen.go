@@ -13,13 +13,13 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// Subject is the name that a user's ordinary calls are counted under.
+// Subject is the key of a user's count of ordinary calls.
 func Subject(user string) string { return userKey(user) }
 
-// LastSeen is when a subject's last call was admitted, exact to half a second. It costs what a read
-// costs and no write: the count of the call says so. It is zero when that is not known: the subject made
-// no call in the last 35 days, or its item was lost. A call that was rejected, or that passed uncounted
-// while the store was in trouble, does not count as seen.
+// LastSeen is when a subject's last call was admitted, within half a second. It reads the count
+// of calls, and writes nothing. It is zero if that is unknown: the subject made no call in the
+// last 35 days, or its item was lost. Rejected calls do not count, nor do calls that were
+// admitted unchecked while the store failed.
 func LastSeen(ctx context.Context, api Getter, subject string) (time.Time, error) {
 	out, err := api.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(dynamo.RateCounters.Name()),

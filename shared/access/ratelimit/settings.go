@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// Limits are the default limits: requests in any 60 s.
+// Limits are the default limits, in requests in any 60 s.
 type Limits struct {
 	User                int // of one user, copilot calls included
 	Organization        int // of the people and integrations of one organization together
@@ -18,10 +18,10 @@ type Limits struct {
 	CopilotOrganization int // copilot calls of one organization
 }
 
-// Highest is the highest limit that a subject can have.
+// Highest is the highest limit that can be set.
 const Highest = setting.HighestLimit
 
-// Defaults are the limits where no setting says otherwise.
+// Defaults are the limits for which no setting is given.
 func Defaults() Limits {
 	return Limits{
 		User:                setting.Numbers[setting.LimitUser].Default,
@@ -31,10 +31,11 @@ func Defaults() Limits {
 	}
 }
 
-// Settings are what a function's limiter is set to.
+// Settings are the settings of a function's limiter.
 type Settings struct {
 	Limits
-	// Deadline bounds a request's stay in the limiter, except where a connection has to be made.
+	// Deadline bounds the time of a request in the limiter, except if it must first connect to
+	// the store.
 	Deadline time.Duration
 }
 
@@ -55,7 +56,7 @@ func ReadSettings(r *setting.Reader) Settings {
 	return s
 }
 
-// Validate tells all that makes no sense in the limits taken together.
+// Validate returns all contradictions between the limits.
 func (l Limits) Validate() error {
 	var errs []error
 	within := func(inner setting.Name, n int, outer setting.Name, m int) {
@@ -70,7 +71,7 @@ func (l Limits) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Keys of items. Names are hashed, so that no name a token may carry makes an item grow.
+// Names are hashed in keys, so that a long name in a token cannot make an item grow.
 func userKey(user string) string                 { return "user#" + digest(user) }
 func organizationKey(organization string) string { return "org#" + digest(organization) }
 func copilotKey(key string) string               { return "copilot#" + key }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A violation is a property, by its number in the package's documentation, that did not hold.
+// A violation is a property that did not hold, by its number in the package's documentation.
 type violation struct {
 	property int
 	what     string
@@ -16,7 +16,8 @@ type violation struct {
 
 func (v *violation) Error() string { return fmt.Sprintf("property %d: %s", v.property, v.what) }
 
-// A pick draws a number from 0 to n-1: from rapid, which can shrink and replay, or from a seed.
+// A pick draws a number from 0 to n-1, either from rapid, which can shrink and replay, or from a
+// seed.
 type pick func(n int) int
 
 // between draws a number from a to b.
@@ -24,29 +25,29 @@ func (p pick) between(a, b int) int { return a + p(b-a+1) }
 
 func (p pick) chance(percent int) bool { return p(100) < percent }
 
-// A simulation is one subject, called by containers whose clocks differ, whose steps interleave in
-// every way and whose clocks may jump. Time is simulated.
+// A simulation is one subject that many containers call. Their clocks differ and may jump, and
+// their steps interleave in every order. Time is simulated.
 //
-// True time only ever goes on. The clocks show true time, plus what they jumped back or ahead all
-// together, plus each container's own difference.
+// True time only moves forward. A clock shows true time, plus the jumps that all clocks made,
+// plus the container's own difference.
 type simulation struct {
 	pick  pick
 	rules rules
 	store *model
-	// bend, where set, makes the limiter wrong.
-	bend bend
+	// mutation, if set, makes the limiter faulty.
+	mutation mutation
 
-	limit    int             // the default
-	override *Override       // as last set, in the containers' time
-	skew     []time.Duration // of each container
-	spread   time.Duration   // the largest skew, either way
-	delay    time.Duration   // how long a request may take from its start to its last write
+	limit    int              // the default
+	override *counterOverride // the last one set, in the containers' time
+	skew     []time.Duration  // of each container
+	spread   time.Duration    // the largest skew, either way
+	delay    time.Duration    // the longest time of a request from its start to its last write
 	pattern  int
 
 	now      time.Duration // true time since the start
 	jumped   time.Duration
 	jumps    bool
-	high     time.Duration // the highest that clocks have shown, as far as an item may still hold it
+	high     time.Duration // the highest time that clocks have shown, if an item may still hold it
 	admitted []time.Duration
 	requests int
 	rejected int
@@ -54,10 +55,10 @@ type simulation struct {
 	waits    int
 }
 
-// A bend makes a right limiter wrong, for the tests of the tests.
-type bend struct {
+// A mutation makes a correct limiter faulty, to test the tests.
+type mutation struct {
 	rules func(*rules)
-	// write changes a write that is about to be sent; it may look at the item.
+	// write changes a write before it is sent. It may use the item.
 	write func(r rules, it item, w write) write
 	wait  func(time.Duration) time.Duration
 }
@@ -66,12 +67,13 @@ const subjectKey = "copilot#user#0123456789abcdef0123456789abcdef"
 
 var epoch = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
-func newSimulation(p pick, b bend) *simulation {
-	s := &simulation{pick: p, rules: slotLog, bend: b}
-	if b.rules != nil {
-		b.rules(&s.rules)
+func newSimulation(p pick, m mutation) *simulation {
+	s := &simulation{pick: p, rules: slotLog, mutation: m}
+	if m.rules != nil {
+		m.rules(&s.rules)
 	}
-	// The store knows the true rules only for its names; its conditions come with each write.
+	// The store takes only the names of slots from the true rules. The conditions come with each
+	// write.
 	s.store = newModel(s.rules)
 	s.limit = []int{p.between(1, 10), p.between(1, 100), p.between(50, 700)}[p(3)]
 	s.spread = []time.Duration{0, 0, 100 * time.Millisecond, time.Second, 5 * time.Second, 40 * time.Second}[p(6)]
@@ -116,19 +118,19 @@ func (s *simulation) run(n int) error {
 func (s *simulation) gap() time.Duration {
 	pace := Window / time.Duration(s.limit)
 	switch s.pattern {
-	case 0: // ordinary, somewhat under the limit
+	case 0: // ordinary traffic, somewhat under the limit
 		return pace * time.Duration(s.pick.between(90, 250)) / 100
 	case 1: // greedy
 		return pace * time.Duration(s.pick.between(0, 60)) / 100
 	case 2: // a flood
 		return time.Duration(s.pick(20)) * time.Millisecond
-	case 3: // right around the edges of the window and of slots
+	case 3: // close to the ends of the window and of slots
 		return time.Duration(s.pick.between(59_400, 61_100))*time.Millisecond + time.Duration(s.pick(3)-1)
 	case 4: // a poll
 		return time.Duration(s.pick.between(500, 90_000)) * time.Millisecond
-	case 5: // around the ring of slots' names
+	case 5: // close to the point where slot names repeat
 		return time.Duration(s.pick.between(1_940, 2_060)) * time.Second
-	case 6: // a box that was switched off for days, at most as long as an item is kept
+	case 6: // a box that was off for days, at most as long as an item is kept
 		if s.pick.chance(10) {
 			return time.Duration(s.pick(int(idle/time.Second))) * time.Second
 		}
@@ -141,7 +143,7 @@ func (s *simulation) gap() time.Duration {
 func (s *simulation) changeLimit() {
 	s.override = nil
 	if !s.pick.chance(30) {
-		s.override = &Override{Limit: s.pick(3 * s.limit)}
+		s.override = &counterOverride{Limit: s.pick(3 * s.limit)}
 		if s.pick.chance(60) {
 			s.override.Ends = s.clock(0).Add(time.Duration(s.pick(150_000)) * time.Millisecond).Truncate(time.Millisecond)
 		}
@@ -156,7 +158,7 @@ func (s *simulation) jump() {
 	}
 	if s.pick.chance(50) {
 		s.jumped += by
-		// For everyone who reads the clocks this time has passed: admissions before it are past.
+		// By all clocks this time has passed, so earlier admissions no longer count.
 		for i := range s.admitted {
 			s.admitted[i] -= by
 		}
@@ -166,14 +168,14 @@ func (s *simulation) jump() {
 	s.jumped -= by
 }
 
-// A pending request has begun and not yet been answered.
+// A pending request has begun, but has no answer yet.
 type pending struct {
 	*attempt
 	container int
 	began     time.Duration
 }
 
-// burst starts some requests at once and steps them in any order until all are answered.
+// burst starts some requests at once and steps them in random order until all are answered.
 func (s *simulation) burst(size int) error {
 	var open []pending
 	for range size {
@@ -203,7 +205,7 @@ func (s *simulation) burst(size int) error {
 	return nil
 }
 
-// step sends one write and checks what must hold of the item after it.
+// step sends one write and checks the properties of the item after it.
 func (s *simulation) step(a *attempt) (verdict, bool, error) {
 	it, applied, err := s.send(a.next)
 	if err != nil {
@@ -214,8 +216,8 @@ func (s *simulation) step(a *attempt) (verdict, bool, error) {
 }
 
 func (s *simulation) send(w write) (item, bool, error) {
-	if s.bend.write != nil {
-		w = s.bend.write(s.rules, s.item(), w)
+	if s.mutation.write != nil {
+		w = s.mutation.write(s.rules, s.item(), w)
 	}
 	it, applied, err := s.store.apply(context.Background(), subjectKey, w)
 	s.writes++
@@ -243,15 +245,15 @@ func (s *simulation) send(w write) (item, bool, error) {
 
 func (s *simulation) item() item { return s.store.read(s.store.items[subjectKey]) }
 
-// window is the time in which at most the limit may be admitted, given how far clocks differ and how
-// long requests are under way.
+// window is the time in which at most the limit may be admitted, given how far clocks differ and
+// how long requests take.
 func (s *simulation) window() time.Duration { return Window - 2*s.spread - s.delay }
 
 func (s *simulation) limitAt(container int) int {
 	return item{override: s.override}.limit(s.clock(container), s.limit)
 }
 
-// verdict checks what must hold of an answered request. Alone is set when no other was under way.
+// verdict checks the properties of an answered request. Alone is set if no other was running.
 func (s *simulation) verdict(p pending, v verdict, alone bool) error {
 	if v.admitted {
 		if alone && s.pick.chance(10) {
@@ -261,16 +263,16 @@ func (s *simulation) verdict(p pending, v verdict, alone bool) error {
 	}
 	s.rejected++
 	limit := v.limit
-	// The second promise: enough were admitted just before. A clock that jumped back makes counts last
-	// until it shows what it showed before, or until they are found so far ahead that they are pulled.
+	// The second property: enough were admitted just before. After a clock moved back, counts
+	// last until the clock shows its old time, or until a roll pulls them to the present.
 	since := p.began - Window - s.rules.slot - 2*s.spread - s.delay
 	n := len(s.admitted) - sort.Search(len(s.admitted), func(i int) bool { return s.admitted[i] > since })
 	if n < limit && p.began+s.jumped > s.high+s.rules.longest+2*s.spread+s.delay {
 		return &violation{2, fmt.Sprintf("rejected at %v with %d of %d admitted since %v", p.began, n, limit, since)}
 	}
 	wait := s.rules.retryAfter(p.now, v.free)
-	if s.bend.wait != nil {
-		wait = s.bend.wait(wait)
+	if s.mutation.wait != nil {
+		wait = s.mutation.wait(wait)
 	}
 	if wait < time.Second || wait > 61*time.Second || wait%time.Second != 0 {
 		return &violation{6, fmt.Sprintf("Retry-After is %v", wait)}
@@ -305,7 +307,7 @@ func (s *simulation) admit(p pending, v verdict) error {
 	return nil
 }
 
-// undo gives an admitted request back and checks that nothing else changed.
+// undo gives an admitted request back and checks that nothing other changed.
 func (s *simulation) undo(p pending, v verdict) error {
 	before := s.item()
 	w := giveBack{at: v.at, last: v.alone}
@@ -314,7 +316,7 @@ func (s *simulation) undo(p pending, v verdict) error {
 		return err
 	}
 	if !applied {
-		// Only what could be swept away under it is left alone.
+		// The slot must still exist; a roll may have removed it.
 		if before.base <= v.at {
 			return &violation{5, fmt.Sprintf("not given back: slot %d of %v", v.at, before)}
 		}

@@ -14,9 +14,9 @@ import (
 	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
-// TestStores_AnswerLikeTheModel sends the same writes to a store and to the model, right ones and ones
-// whose conditions fail, and compares every answer. So what the simulation finds of the model holds
-// for the expressions.
+// TestStores_AnswerLikeTheModel sends the same writes to a store and to the model, and compares
+// every answer. Some of the writes have conditions that fail. So what the simulation proves for
+// the model also holds for the expressions.
 func TestStores_AnswerLikeTheModel(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		for seed := range uint64(20) {
@@ -24,7 +24,7 @@ func TestStores_AnswerLikeTheModel(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			pick := pick(random.IntN)
 			db := dynamo.Open(client, time.Now)
-			holder := Holder{Kind: Organizations, ID: uuid.NewString()}
+			holder := Target{Kind: Organizations, ID: uuid.NewString()}
 			real := counters{api: client, table: dynamo.RateCounters.Name(), rules: slotLog}
 			m := newModel(slotLog)
 			now := epoch
@@ -32,7 +32,7 @@ func TestStores_AnswerLikeTheModel(t *testing.T) {
 			for i := range 150 {
 				now = now.Add(time.Duration(pick([]int{300, 2000, 20_000, 80_000, 2_100_000}[pick(5)])) * time.Millisecond)
 				if pick.chance(10) {
-					arrange(t, db, m, holder, now, pick)
+					setOverride(t, db, m, holder, now, pick)
 				}
 				it := m.read(m.items[holder.key()])
 				for _, w := range writes(it, now, limit, pick) {
@@ -50,7 +50,7 @@ func TestStores_AnswerLikeTheModel(t *testing.T) {
 	})
 }
 
-// show is an item as text, so that times are compared as instants.
+// show prints an item, with times in one zone.
 func show(it item) string {
 	s := fmt.Sprintf("n=%d b=%d %v", it.total, it.base, it.slots)
 	if it.override != nil {
@@ -59,7 +59,7 @@ func show(it item) string {
 	return s
 }
 
-// writes makes the write that is due and some that are stale or wrong.
+// writes makes the write that is due, and some that are stale or wrong.
 func writes(it item, now time.Time, limit int, pick pick) []write {
 	at := slotLog.at(now)
 	c := count{at: at, now: now, limit: limit}
@@ -82,26 +82,26 @@ func writes(it item, now time.Time, limit int, pick pick) []write {
 	return list
 }
 
-// arrange sets or takes back an override in both.
-func arrange(t *testing.T, db *dynamo.DB, m *model, h Holder, now time.Time, pick pick) {
+// setOverride sets or removes an override in both.
+func setOverride(t *testing.T, db *dynamo.DB, m *model, target Target, now time.Time, pick pick) {
 	t.Helper()
-	var terms Terms
+	var spec OverrideSpec
 	if pick.chance(70) {
-		terms.Limit = new(pick(30))
+		spec.Limit = new(pick(30))
 		if pick.chance(60) {
-			terms.ExpiresAt = new(now.Add(time.Duration(pick(100_000)) * time.Millisecond).UTC())
+			spec.ExpiresAt = new(now.Add(time.Duration(pick(100_000)) * time.Millisecond).UTC())
 		}
 	}
-	if err := db.Commit(admission.Unlimited(t.Context()), inForce("counter", h.key(), terms.Limit, terms.ExpiresAt, now)); err != nil {
+	if err := db.Commit(admission.Unlimited(t.Context()), counterPart("counter", target.key(), spec.Limit, spec.ExpiresAt, now)); err != nil {
 		t.Fatal(err)
 	}
-	if terms.Limit == nil {
-		m.override(h.key(), now, nil)
+	if spec.Limit == nil {
+		m.override(target.key(), now, nil)
 		return
 	}
-	o := &Override{Limit: *terms.Limit}
-	if terms.ExpiresAt != nil {
-		o.Ends = *terms.ExpiresAt
+	o := &counterOverride{Limit: *spec.Limit}
+	if spec.ExpiresAt != nil {
+		o.Ends = *spec.ExpiresAt
 	}
-	m.override(h.key(), now, o)
+	m.override(target.key(), now, o)
 }

@@ -12,7 +12,8 @@ import (
 	"wavegate/shared/operations"
 )
 
-// TestApply_OnlyTheItemsOwnThrottling_IsTheCallersDoing tells it from bounds of the table and the account.
+// TestApply_OnlyTheItemsOwnThrottling_IsTheCallersDoing: throttling of the table or the account
+// is not caused by the caller.
 func TestApply_OnlyTheItemsOwnThrottling_IsTheCallersDoing(t *testing.T) {
 	because := func(reasons ...string) (list []types.ThrottlingReason) {
 		for _, r := range reasons {
@@ -32,15 +33,15 @@ func TestApply_OnlyTheItemsOwnThrottling_IsTheCallersDoing(t *testing.T) {
 		"the account": {&types.RequestLimitExceeded{}, false},
 		"a failure":   {&types.InternalServerError{}, false},
 	} {
-		s := &scripted{errs: []error{c.err}}
+		s := &scriptedAPI{errs: []error{c.err}}
 		if _, _, err := (counters{api: s, rules: slotLog}).apply(t.Context(), "k", count{}); err == nil || errors.Is(err, errThrottled) != c.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// narrow is a store whose items take so many writes in each second, as DynamoDB's do.
-type narrow struct {
+// throttlingStore takes a limited number of writes to each item in a second, as DynamoDB does.
+type throttlingStore struct {
 	*model
 	now    func() time.Time
 	second int64
@@ -49,7 +50,7 @@ type narrow struct {
 
 const writesPerSecond = 1000
 
-func (n *narrow) apply(ctx context.Context, key string, w write) (item, bool, error) {
+func (n *throttlingStore) apply(ctx context.Context, key string, w write) (item, bool, error) {
 	if s := n.now().Unix(); s != n.second {
 		n.second, n.used = s, map[string]int{}
 	}
@@ -59,12 +60,12 @@ func (n *narrow) apply(ctx context.Context, key string, w write) (item, bool, er
 	return n.model.apply(ctx, key, w)
 }
 
-// TestThrottling_OneCallerManyContainers_StaysUnderTheLimit simulates a caller who hammers on so many
-// containers at once that their item is throttled, beside one who behaves.
+// TestThrottling_OneCallerManyContainers_StaysUnderTheLimit simulates a caller with so many
+// parallel calls that DynamoDB throttles their item. A second caller makes few calls.
 func TestThrottling_OneCallerManyContainers_StaysUnderTheLimit(t *testing.T) {
 	now := epoch
 	clock := func() time.Time { return now }
-	shared := &narrow{model: newModel(slotLog), now: clock}
+	shared := &throttlingStore{model: newModel(slotLog), now: clock}
 	limits := Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300}
 	containers := make([]*Limiter, 1000)
 	for i := range containers {
@@ -98,7 +99,7 @@ func TestThrottling_OneCallerManyContainers_StaysUnderTheLimit(t *testing.T) {
 	}
 	t.Logf("%d of %d calls were admitted, %d of them unchecked; the item was throttled in %d half seconds", admitted, calls, unchecked, throttled)
 	if admitted > 600 || unchecked > 0 {
-		t.Error("the limit is 600, and the store was well")
+		t.Error("the limit is 600, and the store did not fail")
 	}
 	if touched > 0 {
 		t.Errorf("%d calls of another caller were refused or not counted", touched)
@@ -109,7 +110,7 @@ func TestThrottling_OneCallerManyContainers_StaysUnderTheLimit(t *testing.T) {
 }
 
 func TestThrottling_RejectsTheCallerForASecond(t *testing.T) {
-	s := newStand(small)
+	s := newTestLimiter(small)
 	s.model.fail = func(key string, _ write) error {
 		if key == orders[0] {
 			return errThrottled

@@ -60,7 +60,7 @@ func TestVerify_AttackNames_AreUnique(t *testing.T) {
 	}
 }
 
-// The refusal goes to the log: what a stranger wrote into a token must not.
+// The refusal is logged, so it must not contain what a stranger wrote into a token.
 func TestVerify_UnknownIssuer_IsNotRepeated(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	_, err := verifier(t, w).Verify(t.Context(), w.Person().With("iss", "https://thief.example").Sign())

@@ -6,7 +6,7 @@ import (
 	"wavegate/shared/access/token/tokentest"
 )
 
-// The cost of one token, by algorithm, with the keys at hand.
+// BenchmarkVerify measures the cost of one token, by algorithm, with the keys in memory.
 func BenchmarkVerify(b *testing.B) {
 	w := tokentest.NewWorld(noon)
 	v := verifierOf(b, w.Setting, noon)

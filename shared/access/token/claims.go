@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// claims are the claims that a token makes, well formed and not yet believed.
+// claims are the claims of a token. They are well formed, but not yet verified.
 type claims struct {
 	issuer    string
 	subject   string // 1 to 255 printable ASCII characters (OpenID Connect Core §2)
@@ -25,7 +25,7 @@ type claims struct {
 	all       members   // for the claims whose names are settings
 }
 
-// latest is the end of the year 9999, in seconds since 1970. Dates beyond it are refused, not bent.
+// latest is the end of the year 9999, in seconds since 1970. Later dates are refused.
 const latest = 253402300799
 
 // readClaims reads the claims that every token has.
@@ -68,8 +68,8 @@ func isSubject(s string) bool {
 	return s != "" && len(s) <= 255 && !strings.ContainsFunc(s, func(r rune) bool { return !printable(r) })
 }
 
-// readAudience reads aud, one string or an array of them (RFC 7519 §4.1.3). None is not the same as
-// an empty one: an audience that is there must name us.
+// readAudience reads aud: one string or an array of strings (RFC 7519 §4.1.3). A missing
+// audience differs from an empty one, which is refused because it does not name this service.
 func readAudience(m members) ([]string, error) {
 	if _, there := m["aud"]; !there {
 		return nil, nil
@@ -84,7 +84,8 @@ func readAudience(m members) ([]string, error) {
 	return list, nil
 }
 
-// readDate reads a NumericDate (RFC 7519 §2), rounded down to the second; zero if it is missing.
+// readDate reads a NumericDate (RFC 7519 §2), rounded down to the second. It is zero if the
+// claim is missing.
 func readDate(m members, name string) (time.Time, error) {
 	value, there := m[name]
 	if !there {
@@ -109,8 +110,8 @@ func (c claims) organization(name string) (string, error) {
 	return s, nil
 }
 
-// roles reads the roles that are known here, each once: an array of strings, or one string with
-// spaces between. Other names belong to other services, and mean nothing here.
+// roles reads the known roles, each once, from an array of strings or one string with spaces.
+// Other names belong to other services and are ignored.
 func (c claims) roles(name string) ([]auth.Role, error) {
 	if c.isAbsent(name) {
 		return nil, nil
@@ -130,7 +131,8 @@ func (c claims) roles(name string) ([]auth.Role, error) {
 	return roles, nil
 }
 
-// name reads what the issuer calls a person; empty if the claim is missing, or no name that can be shown.
+// name reads what the issuer calls a person. It is empty if the claim is missing or cannot be
+// displayed.
 func (c claims) name() string {
 	text, err := c.all.text("name")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"wavegate/shared/access/token/tokentest"
 )
 
-// Whatever bytes come as a token, the answer is a refusal with a class, and never a panic: no fuzzer
-// forges a signature.
+// For any input, the verifier must return a refusal with a class, and must not panic. No fuzzer
+// can forge a signature.
 func FuzzVerify(f *testing.F) {
 	w := tokentest.NewWorld(noon)
 	for _, attack := range w.Attacks() {
@@ -28,8 +28,8 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// Claims that are signed by a trusted key are as hostile as any, if the issuer lets people choose
-// them: what is accepted keeps every promise of a principal.
+// Signed claims can be hostile too, if the issuer lets people choose them. Every accepted token
+// must give a valid principal.
 func FuzzVerify_SignedClaims(f *testing.F) {
 	w := tokentest.NewWorld(noon)
 	f.Add(tokentest.JSON(w.Person().Claims))
@@ -53,8 +53,8 @@ func FuzzVerify_SignedClaims(f *testing.F) {
 	})
 }
 
-// Whatever stands in the setting, it is refused with a reason, or every issuer in it can be used and
-// none that grants edge grants more.
+// Any setting must be refused with a reason or give usable issuers. An issuer that grants edge
+// must grant nothing else.
 func FuzzParseIssuers(f *testing.F) {
 	f.Add(tokentest.NewWorld(noon).Setting)
 	f.Add(`[{"issuer":"https://a.example","audience":["a"],"jwksUrl":"http://localhost/","grants":["edge","platform_owner"]}]`)

@@ -20,7 +20,7 @@ type key struct {
 	public    crypto.PublicKey
 }
 
-// fixedKeys are keys from the settings, by id. They change with the settings only.
+// fixedKeys are keys from the settings, by id. They never change while the function runs.
 type fixedKeys map[string]key
 
 func (f fixedKeys) find(_ context.Context, id string) (key, error) {
@@ -30,19 +30,18 @@ func (f fixedKeys) find(_ context.Context, id string) (key, error) {
 	return key{}, errUnknownKey
 }
 
-// Bounds of RSA keys, in bits. Below, they are too weak (RFC 7518 §3.3); above, one signature takes
-// so long to check that tokens could be used to keep the service busy.
+// Bounds of RSA keys, in bits. Smaller keys are too weak (RFC 7518 §3.3). Larger ones make
+// checking a signature so slow that tokens could be used to overload the service.
 const (
 	minRSA = 2048
 	maxRSA = 4096
 )
 
-// parseKeySet reads a JWK Set (RFC 7517 §5) and returns the keys that are fit for us, by id. A key
-// that is not fit (another use, another algorithm, too weak, broken) is left out, since an issuer may
-// publish keys for other purposes. A set without any fit key is a set all the same: it is how an
-// issuer takes back its keys.
+// parseKeySet reads a JWK Set (RFC 7517 §5) and returns the usable keys by id. It skips a key
+// with another use or algorithm, a weak key and a broken key, because an issuer may publish keys
+// for other purposes. A set without a usable key is valid: an issuer revokes its keys that way.
 //
-// An id that two fit keys share is left out too: which of them is meant cannot be known.
+// If two usable keys share an id, it skips both, because it cannot know which one is meant.
 func parseKeySet(data []byte) (map[string]key, error) {
 	set, err := readObject(data)
 	if err != nil {
@@ -70,8 +69,8 @@ func parseKeySet(data []byte) (map[string]key, error) {
 	return keys, nil
 }
 
-// parseKey reads one JWK (RFC 7517 §4; RFC 7518 §6 for RSA and EC, RFC 8037 §2 for Ed25519). An error
-// says why the key is not fit.
+// parseKey reads one JWK (RFC 7517 §4; RFC 7518 §6 for RSA and EC, RFC 8037 §2 for Ed25519). The
+// error says why the key is not usable.
 func parseKey(raw []byte) (id string, k key, err error) {
 	m, err := readObject(raw)
 	if err != nil {
@@ -84,7 +83,7 @@ func parseKey(raw []byte) (id string, k key, err error) {
 		return "", key{}, errors.New("kid is empty or too long")
 	}
 	if _, there := m["d"]; there {
-		return "", key{}, errors.New("a private key that was published is a key of everyone")
+		return "", key{}, errors.New("it is a private key, which must not be published")
 	}
 	if use, err := m.optionalText("use"); err != nil || use != "" && use != "sig" {
 		return "", key{}, errors.New("use is not sig")
@@ -133,7 +132,8 @@ func parseRSA(m members) (crypto.PublicKey, error) {
 	if bits := modulus.BitLen(); bits < minRSA || bits > maxRSA || modulus.Bit(0) == 0 {
 		return nil, fmt.Errorf("n is even or not of %d to %d bits", minRSA, maxRSA)
 	}
-	// 65537 is the smallest exponent that FIPS 186-5 §5.1 allows; crypto/rsa takes 31 bits.
+	// 65537 is the smallest exponent that FIPS 186-5 §5.1 allows; crypto/rsa takes up to 31
+	// bits.
 	if bits := exponent.BitLen(); bits < 17 || bits > 31 || exponent.Bit(0) == 0 {
 		return nil, errors.New("e is even or not of 17 to 31 bits")
 	}
@@ -155,7 +155,7 @@ func parseP256(m members) (crypto.PublicKey, error) {
 	if len(x) != 32 || len(y) != 32 {
 		return nil, errors.New("x or y has not 32 bytes")
 	}
-	// SEC 1 §2.3.3, uncompressed; refuses what is not on the curve.
+	// SEC 1 §2.3.3, uncompressed. It refuses a point that is not on the curve.
 	return ecdsa.ParseUncompressedPublicKey(elliptic.P256(), slices.Concat([]byte{4}, x, y))
 }
 

@@ -13,7 +13,8 @@ import (
 	"wavegate/shared/access/token/tokentest"
 )
 
-// trust returns how a token signed by a key fares when the issuer publishes the given JWKs.
+// trust returns the class of refusal for a token signed by a key when the issuer publishes the
+// given JWKs.
 func trust(t *testing.T, key tokentest.Key, jwks ...map[string]any) token.Class {
 	t.Helper()
 	p := newPublisher(t)
@@ -56,7 +57,7 @@ func set(jwk map[string]any, name string, value any) map[string]any {
 	return jwk
 }
 
-// A key that is not fit is left out, and the fit ones beside it still serve.
+// An unusable key is skipped, and the usable keys beside it still work.
 func TestKeySet_UnfitKey_IsLeftOut(t *testing.T) {
 	ec, ed, rsaKey := tokentest.NewES256("es"), tokentest.NewEdDSA("ed"), tokentest.NewRS256("rs", 2048)
 	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
@@ -115,7 +116,7 @@ func TestKeySet_UnfitKey_IsLeftOut(t *testing.T) {
 				t.Errorf("the unfit key: %q", class)
 			}
 			if class := trust(t, other, c.jwk, other.JWK()); class != "" {
-				t.Errorf("the fit key beside it: refused as %s", class)
+				t.Errorf("the usable key beside it: refused as %s", class)
 			}
 		})
 	}
@@ -130,7 +131,7 @@ func TestKeySet_OneIDForTwoKeys_IsNeither(t *testing.T) {
 	}
 }
 
-// The settings refuse what they can never use; see ParseIssuers.
+// ParseIssuers refuses inline keys that can never be used.
 func TestVerify_InlineKeys_UnknownKeyID_MayBecomeGood(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	_, err := verifier(t, w).Verify(t.Context(), w.Person().By(tokentest.NewES256("new")).Sign())

@@ -10,19 +10,20 @@ import (
 	"time"
 )
 
-// How an issuer's keys are kept. Between calls a Lambda container is frozen, so nothing refreshes in
-// the background, and ages are taken from the wall clock: the monotonic one may stand still.
+// A Lambda container is frozen between calls. So nothing refreshes in the background, and ages
+// come from the wall clock, because the monotonic clock may stop.
 const (
-	// freshFor is how long keys are used without asking again. A key that an issuer takes back is
-	// good for as long here.
+	// freshFor is how long keys are used without a new fetch. It is also how long a revoked key
+	// remains valid here.
 	freshFor = 10 * time.Minute
-	// staleFor is how long keys serve while the issuer cannot be reached. An issuer that is down
-	// makes no new tokens, and few live longer than this.
+	// staleFor is how long keys are used while the issuer cannot be reached. An issuer that is
+	// down makes no new tokens, and few tokens live longer than this.
 	staleFor = 6 * time.Hour
-	// retryAfter is the least time between two fetches while there are keys: so seldom can tokens
-	// with made-up key ids make us fetch, and so seldom does a call wait for an issuer that is down.
+	// retryAfter is the least time between two fetches while there are keys. It limits the
+	// fetches that tokens with made-up key ids can cause, and the calls that wait for an issuer
+	// that is down.
 	retryAfter = time.Minute
-	// retryWithoutKeys is the same while there are none, and nobody can be let in.
+	// retryWithoutKeys is the same while there are no keys and every token is refused.
 	retryWithoutKeys = 5 * time.Second
 	// fetchTimeout bounds one fetch as a whole.
 	fetchTimeout = 2 * time.Second
@@ -42,7 +43,7 @@ type keyCache struct {
 	keys    map[string]key
 	fetched time.Time     // when keys were fetched; zero if never
 	tried   time.Time     // when a fetch last began; zero if never
-	flight  chan struct{} // closed when the fetch that is under way ends; nil if none is
+	flight  chan struct{} // closed when the current fetch ends; nil if there is none
 }
 
 func newKeyCache(url string, client *http.Client, now func() time.Time, failed func(context.Context, error)) *keyCache {
@@ -52,9 +53,9 @@ func newKeyCache(url string, client *http.Client, now func() time.Time, failed f
 	}
 }
 
-// newClient makes a client for key sets. It follows no redirect: the settings say where the keys are,
-// and nobody else does. It keeps no connection: the next fetch is minutes away, and a frozen
-// container would wake up to a dead one.
+// newClient makes a client for key sets. It follows no redirect, because only the settings may
+// say where the keys are. It keeps no connection open: the next fetch is minutes away, and the
+// connection may be closed while the container is frozen.
 func newClient() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -67,8 +68,8 @@ func newClient() *http.Client {
 	}
 }
 
-// find returns the key of an id, fetching the set if that may help. Callers that come while a fetch
-// is under way share it.
+// find returns the key of an id, and fetches the set if that may help. Callers that arrive
+// during a fetch share it.
 func (c *keyCache) find(ctx context.Context, id string) (key, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +93,7 @@ func (c *keyCache) find(ctx context.Context, id string) (key, error) {
 	return c.look(id)
 }
 
-// look finds a key among those at hand, fresh or stale.
+// look finds a key among those in memory, fresh or stale.
 func (c *keyCache) look(id string) (key, error) {
 	if !c.isUsable() {
 		return key{}, errNoKeys
@@ -108,7 +109,7 @@ func (c *keyCache) isUsable() bool {
 	return !c.fetched.IsZero() && c.now().Sub(c.fetched) < staleFor
 }
 
-// isFresh is false when the clock was set back: then the age is not known, and it is time to ask.
+// isFresh is false if the clock moved back, because the age is then unknown.
 func (c *keyCache) isFresh() bool {
 	age := c.now().Sub(c.fetched)
 	return !c.fetched.IsZero() && age >= 0 && age < freshFor
@@ -123,7 +124,8 @@ func (c *keyCache) mayFetch() bool {
 	return c.tried.IsZero() || since < 0 || since >= pause
 }
 
-// start begins a fetch. It goes on when the caller that began it leaves, since others wait for it.
+// start begins a fetch. It continues when the caller that began it leaves, because others wait
+// for it.
 func (c *keyCache) start(ctx context.Context) {
 	flight := make(chan struct{})
 	c.flight, c.tried = flight, c.now()

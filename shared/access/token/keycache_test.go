@@ -298,7 +298,8 @@ func TestKeys_ManyCallersAtOnce_ShareOneFetch(t *testing.T) {
 	}
 }
 
-// The caller that began the fetch goes away; those who wait for the same fetch still get its keys.
+// The caller that began the fetch leaves. The callers that wait for the same fetch still get its
+// keys.
 func TestKeys_CallerThatLeaves_TakesNobodyAlong(t *testing.T) {
 	p := newPublisher(t)
 	asked, release := make(chan struct{}), make(chan struct{})

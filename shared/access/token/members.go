@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/platform/strictjson"
 )
 
-// members are the members of a JSON object, by their exact names. Two members of one name are an
-// error (RFC 8725 §2.4, RFC 7519 §4): readers that choose differently among them see different tokens.
+// members are the members of a JSON object, by their exact names. Two members with one name are
+// an error (RFC 8725 §2.4, RFC 7519 §4), because other readers may use the other one.
 type members map[string]json.RawMessage
 
 // readObject reads exactly one JSON object.
@@ -32,7 +32,7 @@ func readObject(data []byte) (members, error) {
 	return m, nil
 }
 
-// text reads a member that must be there and be a string.
+// text reads a required string.
 func (m members) text(name string) (string, error) {
 	value, there := m[name]
 	if !there {
@@ -45,7 +45,7 @@ func (m members) text(name string) (string, error) {
 	return *s, nil
 }
 
-// optionalText is text for a member that may be missing.
+// optionalText reads a string that may be missing.
 func (m members) optionalText(name string) (string, error) {
 	if _, there := m[name]; !there {
 		return "", nil
@@ -53,7 +53,7 @@ func (m members) optionalText(name string) (string, error) {
 	return m.text(name)
 }
 
-// texts reads a member that must be an array of strings.
+// texts reads a required array of strings.
 func (m members) texts(name string) ([]string, error) {
 	var pointers []*string
 	if json.Unmarshal(m[name], &pointers) != nil || pointers == nil {
@@ -69,8 +69,8 @@ func (m members) texts(name string) ([]string, error) {
 	return list, nil
 }
 
-// decode reads base64url without padding, in its one canonical form. The standard decoder skips line
-// breaks, so that one token could be written in many ways.
+// decode reads base64url without padding, in its one canonical form. The standard decoder skips
+// line breaks, which would allow many forms of one token.
 func decode(part string) ([]byte, error) {
 	if strings.ContainsAny(part, "\r\n") {
 		return nil, errors.New("has a line break")

@@ -7,17 +7,18 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// Organizations are those that an issuer of people may speak for: exact names, or all names of one prefix.
+// Organizations are the ones that an issuer of people may name in tokens: exact names, or all
+// names with one prefix.
 type Organizations struct {
 	names  []string
 	prefix string
 }
 
-// wildcard stands behind a prefix in the settings. No name holds one.
+// wildcard follows a prefix in the settings. It cannot occur in a name.
 const wildcard = "*"
 
-// parseOrganizations reads a list of names, or of one prefix with a wildcard behind it. A prefix ends in a
-// character that divides words, so that acme-* does not take in acmeville.
+// parseOrganizations reads a list of names, or one prefix and a wildcard. A prefix ends in a
+// separator, so that acme-* does not include acmeville.
 func parseOrganizations(list []string) (o Organizations, ok bool) {
 	if len(list) == 1 && strings.HasSuffix(list[0], wildcard) {
 		o.prefix = strings.TrimSuffix(list[0], wildcard)
@@ -27,7 +28,7 @@ func parseOrganizations(list []string) (o Organizations, ok bool) {
 	return o, !slices.ContainsFunc(list, func(name string) bool { return !value.Name.Accepts(name) })
 }
 
-// include tells whether the issuer may speak for an organization. Names are told apart by case.
+// include tells whether the issuer may name an organization. Names are case-sensitive.
 func (o Organizations) include(name string) bool {
 	return o.prefix != "" && strings.HasPrefix(name, o.prefix) || slices.Contains(o.names, name)
 }

@@ -9,7 +9,7 @@ const (
 	maxKeyID = 128
 )
 
-// parsed is a token whose form is right. Its claims are not yet believed.
+// parsed is a token with a valid form. Its claims are not yet verified.
 type parsed struct {
 	algorithm string // on the allow-list
 	keyID     string // 1 to maxKeyID bytes
@@ -48,9 +48,9 @@ func parse(raw string) (parsed, error) {
 	return t, nil
 }
 
-// embedded are the header parameters that bring or point to a key (RFC 8725 §3.10), and crit, which
-// asks for extensions of which we know none (RFC 7515 §4.1.11). A token that has one is refused:
-// ignoring it would be safe as well, but no honest issuer of ours sends one.
+// embedded are the header parameters that carry a key or point to one (RFC 8725 §3.10), and
+// crit, which asks for extensions that this package does not have (RFC 7515 §4.1.11). A token
+// with one of them is refused. Ignoring it would be safe too, but no trusted issuer sends one.
 var embedded = []string{"crit", "jku", "jwk", "x5u", "x5c"}
 
 func readHeader(h members) (algorithm, keyID string, err error) {
@@ -62,7 +62,7 @@ func readHeader(h members) (algorithm, keyID string, err error) {
 	}
 	for _, name := range embedded {
 		if _, there := h[name]; there {
-			return "", "", refuse(BadHeader, "%s is not taken", name)
+			return "", "", refuse(BadHeader, "%s is not accepted", name)
 		}
 	}
 	if keyID, err = h.text("kid"); err != nil {
@@ -76,7 +76,8 @@ func readHeader(h members) (algorithm, keyID string, err error) {
 		if err != nil {
 			return "", "", refuse(BadHeader, "%w", err)
 		}
-		// A media type: no matter the case, and "application/" may be left out (RFC 7515 §4.1.9).
+		// typ is a media type: case does not matter, and "application/" may be left out (RFC
+		// 7515 §4.1.9).
 		switch strings.TrimPrefix(strings.ToLower(typ), "application/") {
 		case "jwt", "at+jwt":
 		default:

@@ -19,22 +19,23 @@ import (
 // Setting is the environment variable that holds the issuers.
 const Setting = "AUTH_ISSUERS"
 
-// An Issuer is one whose tokens are taken, and what they may say.
+// An Issuer is one whose tokens are accepted, with what they may contain.
 type Issuer struct {
 	// Name is the exact value of iss.
 	Name string
 	// Audience lists the values of aud that mean this service.
 	Audience []string
-	// ClientIDs lists the values of client_id that are taken instead of aud, in a token that has no aud
-	// and the token_use "access", as Cognito sends it.
+	// ClientIDs lists the values of client_id that are accepted instead of aud. They apply to a
+	// token without aud and with the token_use "access", as Cognito sends it.
 	ClientIDs []string
-	// JWKSURL is where the issuer publishes its keys; empty if the settings hold the keys themselves.
+	// JWKSURL is where the issuer publishes its keys. It is empty if the settings contain the
+	// keys.
 	JWKSURL string
 	// OrganizationClaim and RolesClaim name the claims with the caller's organization and roles.
 	OrganizationClaim, RolesClaim string
 	// Grants are the roles that the issuer may grant: auth.Edge alone, or any others.
 	Grants []auth.Role
-	// Organizations are those that the issuer may speak for; nil: any.
+	// Organizations are the ones that the issuer may name in tokens; nil means any.
 	Organizations *Organizations
 	// MaxLifetime is the longest time between iat and exp.
 	MaxLifetime time.Duration
@@ -45,9 +46,9 @@ type Issuer struct {
 // ParseIssuers reads the setting: a JSON list of objects with the members
 //
 //	issuer             the value of iss: an https URL
-//	audience           list of values of aud; may be left out if there are clientIds
-//	clientIds          list of values of client_id; may be left out if there is an audience
-//	jwksUrl or jwks    where the keys are, or the keys: a JWK Set
+//	audience           list of values of aud; optional if there are clientIds
+//	clientIds          list of values of client_id; optional if there is an audience
+//	jwksUrl or jwks    the URL of the keys, or the keys: a JWK Set
 //	organizationClaim  name of a claim; "org" if left out
 //	rolesClaim         name of a claim; "roles" if left out
 //	grants             list of roles
@@ -56,13 +57,13 @@ type Issuer struct {
 //
 // URLs are https, or http to this machine. The error names every fault, and never a key.
 //
-// A stolen key of the fleet must not make people. So an issuer that grants edge grants nothing else,
-// and shares neither its keys nor the place of its keys with one that does not. It must say how long its
-// tokens may last: there is no time that suits the boxes of every fleet.
+// Someone who steals a fleet's key must not be able to make people. So an issuer that grants edge
+// grants nothing else, and shares no keys and no key URL with an issuer that does not grant edge. It
+// must set how long its tokens may last, because no default suits the boxes of every fleet.
 //
-// A customer's own issuer must not speak for another customer. So where several issuers speak for people,
-// each names its organizations, none of which another one has, and only one of them grants roles that reach
-// beyond organizations.
+// A customer's own issuer must not name another customer's organization. So if several issuers speak
+// for people, each names its organizations, and these do not overlap. Only one of them may grant
+// platform_owner or fleet_viewer.
 func ParseIssuers(setting string) ([]Issuer, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(setting), &list); err != nil || len(list) == 0 {
@@ -77,7 +78,7 @@ func ParseIssuers(setting string) ([]Issuer, error) {
 	}
 	for n, i := range issuers {
 		for m, other := range issuers[:n] {
-			for _, fault := range i.clashes(other) {
+			for _, fault := range i.conflicts(other) {
 				faults = append(faults, fmt.Errorf("%s[%d]%s %s[%d]", Setting, n, fault, Setting, m))
 			}
 		}
@@ -88,8 +89,9 @@ func ParseIssuers(setting string) ([]Issuer, error) {
 	return issuers, nil
 }
 
-// clashes tells what an issuer may not be beside another one. Each text ends where the other's place belongs.
-func (i Issuer) clashes(other Issuer) (faults []string) {
+// conflicts returns what two issuers may not have together. Each text ends where the path of the
+// other issuer follows.
+func (i Issuer) conflicts(other Issuer) (faults []string) {
 	if i.Name != "" && i.Name == other.Name {
 		faults = append(faults, ".issuer: the same as that of")
 	}
@@ -99,7 +101,7 @@ func (i Issuer) clashes(other Issuer) (faults []string) {
 	if i.isFleet() || other.isFleet() {
 		return faults
 	}
-	if i.reachesBeyond() && other.reachesBeyond() {
+	if i.grantsPlatformRoles() && other.grantsPlatformRoles() {
 		faults = append(faults, ".grants: only one issuer may grant platform_owner or fleet_viewer, as does")
 	}
 	switch {
@@ -111,8 +113,9 @@ func (i Issuer) clashes(other Issuer) (faults []string) {
 	return faults
 }
 
-// reachesBeyond tells whether the issuer grants a role that is not about one organization.
-func (i Issuer) reachesBeyond() bool {
+// grantsPlatformRoles tells whether the issuer grants a role that is not limited to one
+// organization.
+func (i Issuer) grantsPlatformRoles() bool {
 	return slices.Contains(i.Grants, auth.PlatformOwner) || slices.Contains(i.Grants, auth.FleetViewer)
 }
 
@@ -180,10 +183,10 @@ func (r *reader) issuer(raw []byte) Issuer {
 		keys:              r.keys(),
 	}
 	if i.isFleet() && i.Organizations != nil {
-		r.fault("organizations", "an issuer that grants edge speaks for boxes and has none")
+		r.fault("organizations", "an issuer that grants edge speaks for boxes, so it must have no organizations")
 	}
 	if i.isFleet() && !r.has("maxLifetimeSeconds") {
-		r.fault("maxLifetimeSeconds", "must be said by an issuer that grants edge")
+		r.fault("maxLifetimeSeconds", "an issuer that grants edge must set it")
 	}
 	if i.OrganizationClaim == i.RolesClaim {
 		r.fault("rolesClaim", "the same as organizationClaim")
@@ -225,7 +228,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// list reads a list of strings that has no empty one and is not empty itself.
+// list reads a list of at least one string, none of them empty.
 func (r *reader) list(member string) []string {
 	if !r.has(member) {
 		return nil
@@ -237,7 +240,7 @@ func (r *reader) list(member string) []string {
 	return list
 }
 
-// registered are the claims that have a meaning already.
+// registered are the claims that already have a meaning.
 var registered = []string{"iss", "sub", "aud", "exp", "nbf", "iat", "jti", "client_id", "token_use"}
 
 func (r *reader) claim(member, byDefault string) string {
@@ -263,7 +266,7 @@ func (r *reader) grants() []auth.Role {
 		case !slices.Contains(auth.Roles, role):
 			r.fault("grants", "there is no role %.40q", name)
 		case slices.Contains(roles, role):
-			r.fault("grants", "%s stands there twice", role)
+			r.fault("grants", "%s is listed twice", role)
 		default:
 			roles = append(roles, role)
 		}
@@ -287,9 +290,9 @@ func (r *reader) organizations() *Organizations {
 }
 
 const (
-	// lifetime is the longest that a person's token lasts where the settings say nothing.
+	// lifetime is the longest lifetime of a person's token if the settings do not set one.
 	lifetime = 24 * time.Hour
-	// maxLifetime bounds the setting, in seconds: ten years, as long as a box may stand in its place.
+	// maxLifetime bounds the setting, in seconds: ten years, because a box may run that long.
 	maxLifetime = 10 * 366 * 24 * 60 * 60
 )
 
@@ -317,7 +320,7 @@ func (r *reader) keys() map[string]key {
 	case err != nil:
 		r.fault("jwks", "must be a JWK Set: %v", err)
 	case len(keys) == 0:
-		r.fault("jwks", "no key in it is fit: RSA of %d to %d bits, EC P-256 or Ed25519, public, with a kid, for signatures", minRSA, maxRSA)
+		r.fault("jwks", "contains no usable key: RSA of %d to %d bits, EC P-256 or Ed25519, public, with a kid, for signatures", minRSA, maxRSA)
 	}
 	return keys
 }

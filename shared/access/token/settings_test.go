@@ -38,8 +38,8 @@ func TestParseIssuers_GoodSetting_IsRead(t *testing.T) {
 	}
 }
 
-// Each bad setting is refused at start with a message that names where and what, so that the one who
-// deploys can mend it without reading code.
+// Each bad setting is refused at start. The message says where the fault is and what it is, so
+// that whoever deploys can fix it without reading code.
 func TestParseIssuers_BadSetting_IsRefusedByName(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	good := func() map[string]any {
@@ -93,8 +93,8 @@ func TestParseIssuers_BadSetting_IsRefusedByName(t *testing.T) {
 		"keys from a file":                         {of(remote("file:///etc/keys")), "AUTH_ISSUERS[0].jwksUrl: must be an absolute URL"},
 		"keys with a password":                     {of(remote("https://u:p@a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: must have neither user info nor a fragment"},
 		"keys no set":                              {of(with("jwks", []any{})), "AUTH_ISSUERS[0].jwks: must be a JWK Set"},
-		"no key that is fit":                       {of(with("jwks", json.RawMessage(`{"keys":[{"kty":"oct","kid":"k","k":"c2VjcmV0"}]}`))), "AUTH_ISSUERS[0].jwks: no key in it is fit"},
-		"a private key":                            {of(with("jwks", json.RawMessage(private))), "AUTH_ISSUERS[0].jwks: no key in it is fit"},
+		"no key that is fit":                       {of(with("jwks", json.RawMessage(`{"keys":[{"kty":"oct","kid":"k","k":"c2VjcmV0"}]}`))), "AUTH_ISSUERS[0].jwks: contains no usable key"},
+		"a private key":                            {of(with("jwks", json.RawMessage(private))), "AUTH_ISSUERS[0].jwks: contains no usable key"},
 		"organization claim empty":                 {of(with("organizationClaim", "")), "AUTH_ISSUERS[0].organizationClaim: must be the name of a claim that has no other meaning"},
 		"roles claim with a meaning":               {of(with("rolesClaim", "aud")), "AUTH_ISSUERS[0].rolesClaim: must be the name of a claim that has no other meaning"},
 		"both claims the same":                     {of(with("rolesClaim", "org")), "AUTH_ISSUERS[0].rolesClaim: the same as organizationClaim"},
@@ -102,7 +102,7 @@ func TestParseIssuers_BadSetting_IsRefusedByName(t *testing.T) {
 		"grants nothing":                           {of(with("grants", []string{})), "AUTH_ISSUERS[0].grants: must be a list of at least one role"},
 		"grants a role that is none":               {of(with("grants", []string{"root"})), `AUTH_ISSUERS[0].grants: there is no role "root"`},
 		"grants the placeholder":                   {of(with("grants", []string{"(member)"})), `AUTH_ISSUERS[0].grants: there is no role "(member)"`},
-		"grants a role twice":                      {of(with("grants", []string{"platform_owner", "platform_owner"})), "AUTH_ISSUERS[0].grants: platform_owner stands there twice"},
+		"grants a role twice":                      {of(with("grants", []string{"platform_owner", "platform_owner"})), "AUTH_ISSUERS[0].grants: platform_owner is listed twice"},
 		"grants edge and another":                  {of(with("grants", []string{"edge", "platform_owner"})), "AUTH_ISSUERS[0].grants: an issuer that grants edge may grant nothing else"},
 		"fleet and people share a key":             {tokentest.JSON([]any{good(), fleet(func(m map[string]any) { m["jwks"] = good()["jwks"] })}), "AUTH_ISSUERS[1]: only one of them grants edge, and it has a key in common with AUTH_ISSUERS[0]"},
 		"fleet and people share a host":            {tokentest.JSON([]any{remote("https://a.example/keys"), fleet(func(m map[string]any) { delete(m, "jwks"); m["jwksUrl"] = "https://a.example/keys" })}), "AUTH_ISSUERS[1]: only one of them grants edge, and it has a key in common with AUTH_ISSUERS[0]"},
@@ -115,8 +115,8 @@ func TestParseIssuers_BadSetting_IsRefusedByName(t *testing.T) {
 		"a prefix beside a name":                   {of(with("organizations", []string{"acme-*", "rival"})), badOrganizations},
 		"two prefixes":                             {of(with("organizations", []string{"acme-*", "rival-*"})), badOrganizations},
 		"a star in the middle":                     {of(with("organizations", []string{"a*b-*"})), badOrganizations},
-		"the fleet's organizations":                {of(fleet(func(m map[string]any) { m["organizations"] = []string{"acme"} })), "AUTH_ISSUERS[0].organizations: an issuer that grants edge speaks for boxes and has none"},
-		"the fleet's lifetime is not said":         {of(fleet(func(m map[string]any) { delete(m, "maxLifetimeSeconds") })), "AUTH_ISSUERS[0].maxLifetimeSeconds: must be said by an issuer that grants edge"},
+		"the fleet's organizations":                {of(fleet(func(m map[string]any) { m["organizations"] = []string{"acme"} })), "AUTH_ISSUERS[0].organizations: an issuer that grants edge speaks for boxes, so it must have no organizations"},
+		"the fleet's lifetime is not said":         {of(fleet(func(m map[string]any) { delete(m, "maxLifetimeSeconds") })), "AUTH_ISSUERS[0].maxLifetimeSeconds: an issuer that grants edge must set it"},
 		"a lifetime of nothing":                    {of(with("maxLifetimeSeconds", 0)), badLifetime},
 		"a lifetime of a century":                  {of(with("maxLifetimeSeconds", 3_155_760_000)), badLifetime},
 		"a lifetime in words":                      {of(with("maxLifetimeSeconds", "86400")), badLifetime},
@@ -143,7 +143,8 @@ const (
 	badLifetime      = "AUTH_ISSUERS[0].maxLifetimeSeconds: must be a whole number from 1 to 316224000"
 )
 
-// TestParseIssuers_SeveralIssuersOfPeople_MustNotSpeakForEachOther: each names its own organizations.
+// TestParseIssuers_SeveralIssuersOfPeople_MustNotSpeakForEachOther: each names its own
+// organizations.
 func TestParseIssuers_SeveralIssuersOfPeople_MustNotSpeakForEachOther(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	const (
@@ -154,7 +155,7 @@ func TestParseIssuers_SeveralIssuersOfPeople_MustNotSpeakForEachOther(t *testing
 	for name, c := range map[string]struct {
 		a, b   []string // organizations; nil: not named
 		grants [2]string
-		want   string // empty: taken
+		want   string // empty if accepted
 	}{
 		"names":                              {[]string{"acme", "wavegate"}, []string{"rival"}, [2]string{"platform_owner", "organization_admin"}, ""},
 		"a name and a prefix":                {[]string{"initech"}, []string{"initech-*"}, [2]string{"platform_owner", "organization_admin"}, ""},
@@ -204,7 +205,7 @@ func TestParseIssuers_ManyFaults_AreNamedTogether(t *testing.T) {
 	}
 }
 
-// Two issuers of people may have keys in common, as the tenants of one provider have.
+// Two issuers of people may share keys, as the tenants of one provider do.
 func TestParseIssuers_TwoIssuersOfPeople_MayShareKeys(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	set := tokentest.KeySet(w.PeopleES256)

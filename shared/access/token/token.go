@@ -1,15 +1,16 @@
-// Package token turns an access token into a principal, or refuses it. It follows RFC 7519 (JWT),
-// RFC 8725 (best current practices), RFC 9068 (JWT access tokens) and what Cognito sends.
+// Package token turns an access token into a principal, or refuses it. It follows RFC 7519
+// (JWT), RFC 8725 (best current practices), RFC 9068 (JWT access tokens) and what Cognito sends.
 //
-// The order of the checks is part of the design. Everything that a token's own bytes decide comes
-// first (form, header, claims, expiry), so that a token that can never become good is refused without
-// looking for a key, and nobody can make the service fetch keys with rubbish. Then comes the key,
-// then the signature, and last what time heals: not yet valid. Nothing is believed before the
-// signature is checked; until then claims are only used to refuse, and iss to choose the keys.
+// The order of the checks is part of the design. First come the checks that need only the token
+// itself: form, header, claims and expiry. So a token that can never become valid is refused
+// without a key, and made-up tokens cannot make the service fetch keys. Then the verifier finds
+// the key and checks the signature. Last it checks nbf and iat, because a token that is not yet
+// valid may become valid. Before the signature is checked, claims are used only to refuse a
+// token, and iss to choose the keys.
 //
-// Signatures are checked by golang-jwt. Its parser is not used: it reads JSON with the standard
-// decoder, which takes the last of two equal names and matches struct fields without regard to case,
-// and it looks for the key before it reads a claim.
+// golang-jwt checks the signatures. Its parser is not used, for two reasons. It reads JSON with
+// the standard decoder, which accepts duplicate names and ignores the case of names. And it
+// looks for the key before it reads a claim.
 package token
 
 import (
@@ -24,18 +25,18 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// methods is the allow-list of algorithms.
+// methods are the allowed algorithms.
 var methods = map[string]jwt.SigningMethod{
 	"RS256": jwt.SigningMethodRS256,
 	"ES256": jwt.SigningMethodES256,
 	"EdDSA": jwt.SigningMethodEdDSA,
 }
 
-// Options are what a Verifier needs from its surroundings. The zero value is fit for use.
+// Options configure a Verifier. The zero value is usable.
 type Options struct {
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
-	// KeysFailed, if set, is told of each failed attempt to fetch an issuer's keys.
+	// KeysFailed, if set, is called after each failed attempt to fetch an issuer's keys.
 	KeysFailed func(ctx context.Context, issuer string, err error)
 }
 
@@ -51,18 +52,18 @@ type trusted struct {
 	keys keySource
 }
 
-// A keySource finds an issuer's key by its id. It fails with errUnknownKey or errNoKeys.
+// A keySource finds an issuer's key by its id. It returns errUnknownKey or errNoKeys.
 type keySource interface {
 	find(ctx context.Context, id string) (key, error)
 }
 
 var (
 	errUnknownKey = errors.New("the issuer has no such key")
-	errNoKeys     = errors.New("the issuer's keys are out of reach")
+	errNoKeys     = errors.New("the issuer's keys cannot be fetched")
 )
 
-// New makes a verifier for issuers that ParseIssuers returned. It fetches nothing: keys are fetched
-// when the first token needs them.
+// New makes a verifier for issuers that ParseIssuers returned. It fetches nothing; keys are
+// fetched when the first token needs them.
 func New(issuers []Issuer, o Options) *Verifier {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -84,7 +85,7 @@ func New(issuers []Issuer, o Options) *Verifier {
 	return v
 }
 
-// Verify returns the caller that the token speaks for. Every error is a *Refusal.
+// Verify returns the caller that the token represents. Every error is a *Refusal.
 func (v *Verifier) Verify(ctx context.Context, raw string) (auth.Principal, error) {
 	t, err := parse(raw)
 	if err != nil {
@@ -92,7 +93,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (auth.Principal, erro
 	}
 	issuer, ok := v.issuers[t.claims.issuer]
 	if !ok {
-		return auth.Principal{}, refuse(BadIssuer, "iss names no issuer of the settings")
+		return auth.Principal{}, refuse(BadIssuer, "iss is not an issuer of the settings")
 	}
 	p, err := v.verifyAs(ctx, issuer, t)
 	if r, ok := errors.AsType[*Refusal](err); ok {
@@ -101,7 +102,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (auth.Principal, erro
 	return p, err
 }
 
-// verifyAs does what depends on the issuer.
+// verifyAs makes the checks that depend on the issuer.
 func (v *Verifier) verifyAs(ctx context.Context, issuer trusted, t parsed) (auth.Principal, error) {
 	p, err := issuer.principal(t.claims)
 	if err != nil {
@@ -126,12 +127,12 @@ func (v *Verifier) verifyAs(ctx context.Context, issuer trusted, t parsed) (auth
 		return auth.Principal{}, refuse(BadSignature, "%w", err)
 	}
 	if latest := v.now().Add(auth.Leeway); t.claims.notBefore.After(latest) || t.claims.issuedAt.After(latest) {
-		return auth.Principal{}, refuse(NotYetValid, "nbf or iat lies ahead")
+		return auth.Principal{}, refuse(NotYetValid, "nbf or iat is in the future")
 	}
 	return p, nil
 }
 
-// principal makes the caller of claims that are not yet believed.
+// principal makes the caller from claims that are not yet verified.
 func (i Issuer) principal(c claims) (auth.Principal, error) {
 	if err := i.accepts(c); err != nil {
 		return auth.Principal{}, err
@@ -141,27 +142,27 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 		return auth.Principal{}, err
 	}
 	if organization != "" && i.Organizations != nil && !i.Organizations.include(organization) {
-		return auth.Principal{}, refuse(BadOrganization, "the issuer may not speak for the organization")
+		return auth.Principal{}, refuse(BadOrganization, "the issuer may not name the organization")
 	}
 	roles, err := c.roles(i.RolesClaim)
 	if err != nil {
 		return auth.Principal{}, err
 	}
 	for _, role := range roles {
-		// Refusing the token, and not only the role, lets nobody work on with a token that was forged
-		// or made by mistake, and makes it show.
+		// The whole token is refused, and not only the role. So a token that was forged or made
+		// by mistake cannot be used at all, and the log shows it.
 		if !slices.Contains(i.Grants, role) {
 			return auth.Principal{}, refuse(BadRole, "the issuer may not grant %s", role)
 		}
 	}
 	if slices.Contains(i.Grants, auth.Edge) {
-		// A fleet's issuer makes boxes and nothing else. Without the role its token would pass for a
-		// person of the organization that it names.
+		// The issuer of a fleet may only make boxes. Without the edge role its token would count
+		// as a person of the organization.
 		if !slices.Contains(roles, auth.Edge) {
-			return auth.Principal{}, refuse(BadRole, "a token of the fleet's issuer is not of a box")
+			return auth.Principal{}, refuse(BadRole, "the issuer grants edge, but the token does not have that role")
 		}
 		if !value.Name.Accepts(c.subject) {
-			return auth.Principal{}, refuse(BadClaims, "sub is no edge id")
+			return auth.Principal{}, refuse(BadClaims, "sub is not an edge id")
 		}
 	}
 	return auth.Principal{
@@ -170,15 +171,15 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 	}, nil
 }
 
-// lasts refuses a token that is good for longer than the issuer's tokens may be. One that does not say when it
-// was issued has that time left at most.
+// lasts refuses a token whose lifetime is longer than its issuer allows. A token without iat may
+// have at most that lifetime left.
 func (i Issuer) lasts(c claims, now time.Time) error {
 	issued := c.issuedAt
 	if issued.IsZero() {
 		issued = now.Add(auth.Leeway)
 	}
 	if c.expires.Sub(issued) > i.MaxLifetime {
-		return refuse(BadLifetime, "from iat to exp it is more than %s", i.MaxLifetime)
+		return refuse(BadLifetime, "iat and exp are more than %s apart", i.MaxLifetime)
 	}
 	return nil
 }
@@ -189,14 +190,14 @@ func (i Issuer) accepts(c claims) error {
 		return refuse(BadTokenUse, "token_use is not access")
 	}
 	if len(c.audience) > 0 {
-		// A token that names an audience is for that audience; client_id cannot widen it.
+		// A token with an audience is for that audience only; client_id cannot extend it.
 		if !slices.ContainsFunc(c.audience, func(a string) bool { return slices.Contains(i.Audience, a) }) {
 			return refuse(BadAudience, "aud names no audience of the settings")
 		}
 		return nil
 	}
 	if c.tokenUse != "access" || !slices.Contains(i.ClientIDs, c.clientID) {
-		return refuse(BadAudience, "neither aud nor client_id names us")
+		return refuse(BadAudience, "neither aud nor client_id names this service")
 	}
 	return nil
 }

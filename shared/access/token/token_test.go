@@ -143,7 +143,7 @@ func TestVerify_TokenOfExactly8KiB_IsTaken(t *testing.T) {
 	}
 }
 
-// Whatever is changed in a good token, it is refused, or it is still the same token.
+// If any byte of a good token is changed, it is refused, or it is still the same token.
 func TestVerify_AnyByteChanged_IsRefused(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	v := verifier(t, w)

@@ -1,8 +1,8 @@
-// Package admission is the fair-use limiter's word on one call.
+// Package admission carries the fair-use limiter's decision on one call.
 //
-// The word is asked for while the call is read. Reads run beside it. Whatever cannot be taken back,
-// such as a change of the store, waits for it. A change whose context carries no admission is refused,
-// so that no path around the limiter can appear unnoticed.
+// The limiter decides while the service handles the call. Reads run in parallel with it.
+// Everything that cannot be undone, such as a write to the store, waits for the decision. A
+// write fails if its context has no Admission, so no code can bypass the limiter unnoticed.
 package admission
 
 import (
@@ -11,15 +11,15 @@ import (
 	"net/http"
 )
 
-// An Admission is the word on one call. Several may wait for it.
+// An Admission is the decision on one call. Several goroutines may wait for it.
 type Admission struct {
 	done   chan struct{}
 	header http.Header
 	err    error
 }
 
-// Ask starts to ask. The function returns the headers that every answer to the call carries, and an
-// error if the call is not admitted. It must keep a deadline of its own: those who wait have none.
+// Ask starts the decision. The function returns the headers for every answer to the call, and an
+// error if the call is refused. It must have its own deadline, because Wait has none.
 func Ask(ask func() (http.Header, error)) *Admission {
 	a := &Admission{done: make(chan struct{})}
 	go func() {
@@ -29,7 +29,7 @@ func Ask(ask func() (http.Header, error)) *Admission {
 	return a
 }
 
-// Refuse makes the admission of a call that is known to be refused.
+// Refuse makes the Admission of a call that is known to be refused.
 func Refuse(header http.Header, refusal error) *Admission {
 	a := &Admission{done: make(chan struct{}), header: header, err: refusal}
 	close(a.done)
@@ -46,13 +46,13 @@ func (a *Admission) Refused() bool {
 	}
 }
 
-// Wait returns nil when the call is admitted, and the refusal otherwise.
+// Wait returns nil if the call is admitted, and the refusal otherwise.
 func (a *Admission) Wait() error {
 	<-a.done
 	return a.err
 }
 
-// Header waits, and returns the headers that every answer to the call carries.
+// Header waits for the decision, and returns the headers for every answer to the call.
 func (a *Admission) Header() http.Header {
 	<-a.done
 	return a.header
@@ -60,21 +60,22 @@ func (a *Admission) Header() http.Header {
 
 type key struct{}
 
-// Context makes the context of the call that the admission is about.
+// Context returns a context with this Admission, for the call.
 func (a *Admission) Context(parent context.Context) context.Context {
 	return context.WithValue(parent, key{}, a)
 }
 
 var admitted = Ask(func() (http.Header, error) { return nil, nil })
 
-// Unlimited makes a context for changes that no fair-use limit counts: those of scheduled functions,
-// of tools and of tests.
+// Unlimited returns a context for changes that no fair-use limit counts: those of scheduled
+// functions, tools and tests.
 func Unlimited(parent context.Context) context.Context { return admitted.Context(parent) }
 
-// errNone is a fault of ours: somebody would write without having asked.
-var errNone = errors.New("admission: the context belongs to no call whose admission was asked for")
+// errNone is a fault of the service: a write without asking the limiter.
+var errNone = errors.New("admission: the context has no admission")
 
-// Wait waits for the word on the call that the context belongs to. A context without one is refused.
+// Wait waits for the decision on the context's call. It returns an error if the context has no
+// Admission.
 func Wait(ctx context.Context) error {
 	if a, ok := ctx.Value(key{}).(*Admission); ok {
 		return a.Wait()

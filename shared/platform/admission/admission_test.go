@@ -10,7 +10,7 @@ import (
 
 func TestWait_ContextWithoutAdmission_IsRefused(t *testing.T) {
 	if err := admission.Wait(t.Context()); err == nil {
-		t.Error("a change without an admission was let through")
+		t.Error("a change without an admission was accepted")
 	}
 }
 

@@ -1,5 +1,6 @@
-// Package canonical writes JSON in the one form of RFC 8785 (JCS): names in order, no white space, one
-// spelling for each number and string. So anyone can compute the hash of a document from its meaning.
+// Package canonical writes JSON in the canonical form of RFC 8785 (JCS): sorted names, no white
+// space, and one spelling for each number and string. So anyone can compute the hash of a
+// document from its meaning.
 package canonical
 
 import (
@@ -13,8 +14,8 @@ import (
 
 var errTwoValues = errors.New("canonical: the text is not one JSON value")
 
-// JSON is the canonical form of a JSON text. The text's numbers must be such that float64 keeps them, and
-// the names of its objects ASCII.
+// JSON is the canonical form of a JSON text. The text's numbers must fit into float64 without
+// loss, and the names of its objects must be ASCII.
 func JSON(text []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	var v any
@@ -33,7 +34,7 @@ func JSON(text []byte) ([]byte, error) {
 	return plainSeparators(bytes.TrimSuffix(out.Bytes(), []byte("\n"))), nil
 }
 
-// Encode is the canonical form of what encoding/json makes of a value.
+// Encode is the canonical form of a value's JSON from encoding/json.
 func Encode(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -42,16 +43,17 @@ func Encode(v any) ([]byte, error) {
 	return JSON(text)
 }
 
-// SHA256 is the hash of some bytes in lower-case hexadecimal digits.
+// SHA256 is a hash in lower-case hexadecimal.
 func SHA256(canonical []byte) string {
 	sum := sha256.Sum256(canonical)
 	return hex.EncodeToString(sum[:])
 }
 
-// encoding/json does nearly all of it: it sorts the names of maps by bytes, which for ASCII is the order of
-// UTF-16 units, and writes floats as ECMAScript does. The two functions below do the rest.
+// encoding/json does most of the work. It sorts the names of maps by bytes, which for ASCII is
+// the order of UTF-16 units, and writes floats as ECMAScript does. The two functions below do
+// the rest.
 
-// positiveZero returns a decoded JSON value with 0 in the place of each negative zero.
+// positiveZero returns a decoded JSON value with 0 instead of each negative zero.
 func positiveZero(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -70,7 +72,7 @@ func positiveZero(v any) any {
 	return v
 }
 
-// plainSeparators writes as they are the two line separators that encoding/json always escapes.
+// plainSeparators unescapes the two line separators that encoding/json always escapes.
 func plainSeparators(text []byte) []byte {
 	if !bytes.Contains(text, []byte(`\u202`)) {
 		return text

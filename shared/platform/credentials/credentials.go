@@ -1,5 +1,5 @@
-// Package credentials gives the AWS credentials that Lambda hands to every function. The SDK's config
-// module would find them too, and more than doubles a function's start-up.
+// Package credentials reads the AWS credentials that Lambda gives to every function. The SDK's
+// config module would read them too, but it more than doubles a function's start-up time.
 package credentials
 
 import (
@@ -19,7 +19,7 @@ func FromEnvironment() aws.CredentialsProvider {
 			SessionToken:    os.Getenv("AWS_SESSION_TOKEN"),
 		}
 		if !c.HasKeys() {
-			return c, errors.New("credentials: the environment holds no AWS credentials")
+			return c, errors.New("credentials: the environment has no AWS credentials")
 		}
 		return c, nil
 	})

@@ -1,5 +1,5 @@
-// Package dynamo is the service's way to DynamoDB: the client, the table definitions, strongly
-// consistent reads and the one transaction helper through which every change goes.
+// Package dynamo is the service's access to DynamoDB. It has the client, the table definitions,
+// strongly consistent reads and Commit, the transaction that every change uses.
 package dynamo
 
 import (
@@ -16,7 +16,7 @@ import (
 	"wavegate/shared/platform/credentials"
 )
 
-// API names the calls that the service makes. *dynamodb.Client has them.
+// API lists the calls that the service makes. *dynamodb.Client implements it.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
@@ -25,20 +25,21 @@ type API interface {
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// NewClient makes a client from the variables that Lambda gives every function: AWS_REGION, the
-// credentials, and AWS_ENDPOINT_URL_DYNAMODB where the store is not AWS's own. The SDK's config
-// module is left out on purpose: loading it more than doubles a function's start-up. For the same
-// reason go.mod keeps service/dynamodb at v1.68.0, with the attributevalue and dynamodbstreams of its
-// day: from v1.69.0 on it builds tables of every shape that it knows when a process starts, and a
-// function's start takes 1.6 times that of an empty one instead of 1.35 times. Whether a later
-// version does without can be seen with ./scripts/bench startup.
+// NewClient makes a client from the variables that Lambda sets: AWS_REGION, the credentials, and
+// AWS_ENDPOINT_URL_DYNAMODB if the store is not AWS's own.
+//
+// It does not use the SDK's config module, which more than doubles a function's start-up time.
+// For the same reason go.mod keeps service/dynamodb at v1.68.0, with attributevalue and
+// dynamodbstreams of the same date. From v1.69.0 on, the module builds tables of all its types
+// when a process starts. A function's start then takes 1.6 times that of an empty function
+// instead of 1.35 times. Run ./scripts/bench startup to see whether a later version is faster.
 func NewClient() *dynamodb.Client {
 	o := dynamodb.Options{
 		Region:      os.Getenv("AWS_REGION"),
 		Credentials: credentials.FromEnvironment(),
 		HTTPClient:  &http.Client{Transport: transport()},
-		// Four attempts within about a second: enough for a passing fault, and short enough that the
-		// caller hears of a lasting one before its own patience ends.
+		// Four attempts take about a second. That survives a short failure, and reports a
+		// lasting one before the caller's own timeout.
 		Retryer: retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = 4
 			o.MaxBackoff = 500 * time.Millisecond
@@ -50,13 +51,13 @@ func NewClient() *dynamodb.Client {
 	return dynamodb.New(o)
 }
 
-// idleTime is how long a connection is kept that nobody uses. DynamoDB closes one after about a minute, and a
-// container that was frozen meanwhile would send its next request into it. net/http goes by the wall clock
-// here, so time in which a container was frozen counts.
+// idleTime is how long an idle connection is kept. DynamoDB closes it after about a minute, and
+// a container that was frozen in the meantime would send its next request into a closed
+// connection. net/http uses the wall clock here, so frozen time counts.
 const idleTime = 45 * time.Second
 
-// transport keeps enough idle connections for the reads that a call makes side by side. A store
-// that does not answer within two seconds is tried again on another connection.
+// transport keeps enough idle connections for a call's parallel reads. If the store does not
+// answer within two seconds, the request is retried on another connection.
 func transport() *http.Transport {
 	return &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: time.Second, KeepAlive: 30 * time.Second}).DialContext,

@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// A forgetful connection is dead once it was idle for a minute, and its client learns of that only when it
-// has sent a request: so it is with one that the store closed while the container was frozen.
+// A forgetful connection is closed by the store once it was idle for a minute. The client finds
+// out only after its next request, as with a connection that the store closed while the
+// container was frozen.
 type forgetful struct {
 	net.Conn
 	used atomic.Int64
@@ -60,7 +61,7 @@ func serve(conn net.Conn) {
 	}
 }
 
-// TestTransport_StoreHasClosedIdleConnections_NoRequestIsLost after pauses of any length.
+// TestTransport_StoreHasClosedIdleConnections_NoRequestIsLost checks pauses of several lengths.
 func TestTransport_StoreHasClosedIdleConnections_NoRequestIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		connections := 0

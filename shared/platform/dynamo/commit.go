@@ -19,19 +19,20 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A Condition is what must hold for a part of a transaction. In Expr, #name stands for the attribute
-// of that name and :value for Values[":value"].
+// A Condition is a condition on a part of a transaction. In Expr, #name is the attribute with
+// that name, and :value is Values[":value"].
 type Condition struct {
 	Expr   string
 	Values map[string]any
 }
 
-// Absent holds when there is no item with the key; attribute is one of the key's.
+// Absent is the condition that no item has the key. attribute is one of the key's attributes.
 func Absent(attribute string) Condition {
 	return Condition{Expr: "attribute_not_exists(#" + attribute + ")"}
 }
 
-// AtRevision holds when the item is still the one that was read. Revision 0 is no item.
+// AtRevision is the condition that the item still has the revision that was read. Revision 0
+// means that there is no item.
 func AtRevision(key string, revision int64) Condition {
 	if revision == 0 {
 		return Absent(key)
@@ -39,7 +40,7 @@ func AtRevision(key string, revision int64) Condition {
 	return Condition{Expr: "#revision = :revision", Values: map[string]any{":revision": revision}}
 }
 
-// And holds when both do.
+// And is the condition that both hold.
 func (c Condition) And(other Condition) Condition {
 	values := maps.Clone(c.Values)
 	if values == nil {
@@ -56,7 +57,7 @@ type Part struct {
 	err  error
 }
 
-// PutPart writes a whole item. The name is what a Refusal calls the part by.
+// PutPart writes a whole item. A Refusal uses the name.
 func PutPart(name string, table TableID, item any, when Condition) Part {
 	encoded, err := Encode(item)
 	values, err2 := when.values(nil)
@@ -67,7 +68,8 @@ func PutPart(name string, table TableID, item any, when Condition) Part {
 	}}}
 }
 
-// UpdatePart changes some attributes of an item; set is an update expression with #name and :value.
+// UpdatePart changes some attributes of an item. set is an update expression with #name and
+// :value.
 func UpdatePart(name string, table TableID, key Key, set string, values map[string]any, when Condition) Part {
 	encoded, err := when.values(values)
 	return Part{name: name, err: err, item: types.TransactWriteItem{Update: &types.Update{
@@ -101,8 +103,7 @@ func (c Condition) values(more map[string]any) (map[string]types.AttributeValue,
 	return m, nil
 }
 
-// A Refusal says which parts of a transaction did not find their condition true. Nothing was
-// written.
+// A Refusal lists the parts of a transaction whose conditions failed. Nothing was written.
 type Refusal struct{ Parts []string }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("dynamo: conditions failed: %v", r.Parts) }
@@ -113,20 +114,20 @@ func Refused(err error, part string) bool {
 	return ok && slices.Contains(r.Parts, part)
 }
 
-// How often a transaction is tried that collides with others, and the bounds of the pause between,
-// which is drawn at random so that those who collided do not meet again.
+// These limit how often a transaction is tried when it collides with others, and the pauses
+// between. The pauses are random, so that the same transactions do not collide again.
 const (
 	commitAttempts = 8
 	pauseFirst     = 10 * time.Millisecond
 	pauseMost      = 250 * time.Millisecond
 )
 
-// Commit writes all parts or none, once the call that the context belongs to is admitted; see package
-// admission. It returns a *Refusal when a condition did not hold, UNAVAILABLE
-// (with Retry-After) when the transaction kept colliding with others or the store was in trouble.
+// Commit writes all parts or none. It waits until the call in the context is admitted; see
+// package admission. It returns a *Refusal if a condition failed. It returns UNAVAILABLE, with
+// Retry-After, if the transaction kept colliding with others or the store failed.
 //
-// All tries carry one ClientRequestToken: an answer that was lost after the commit is found again
-// and not taken for a failed condition.
+// All tries have the same ClientRequestToken. So a retry after a lost answer finds the commit,
+// and does not mistake it for a failed condition.
 func (db *DB) Commit(ctx context.Context, parts ...Part) error {
 	in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(uuid.NewString())}
 	for _, p := range parts {
@@ -182,11 +183,12 @@ func (db *DB) Commit(ctx context.Context, parts ...Part) error {
 	}
 }
 
-// decisions bounds how often a write is decided anew because what it was decided on had changed.
+// decisions is how often a change is decided in total if the state keeps changing.
 const decisions = 3
 
-// Decide runs a read-decide-commit until it is not refused for a change made meanwhile: three times
-// at most, then CONFLICT. The function returns what Commit returned, or what it decided without one.
+// Decide runs a function that reads, decides and commits. It runs the function again if the
+// state changed in the meantime: three times at most, then it returns CONFLICT. The function
+// returns the error of Commit, or its own.
 func Decide(once func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := once()

@@ -43,7 +43,7 @@ func get(t *testing.T, db *dynamo.DB, id string) thing {
 	return v
 }
 
-// each runs a test on every store, with ids of its own.
+// each runs a test on every store, with its own ids.
 func each(t *testing.T, test func(t *testing.T, db *dynamo.DB, id string)) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		test(t, dynamo.Open(client, time.Now), uuid.NewString())
@@ -108,8 +108,8 @@ func TestGet_OfNothing_LeavesTheValueAlone(t *testing.T) {
 	})
 }
 
-// TestDecide_ManyAtOnce_EachCountsOnce has many increments race; every one that reports success is in
-// the final count, and none that was refused.
+// TestDecide_ManyAtOnce_EachCountsOnce runs many increments in parallel. The final count must
+// contain every increment that succeeded, and no other.
 func TestDecide_ManyAtOnce_EachCountsOnce(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
 		var done, conflicts atomic.Int64
@@ -140,8 +140,8 @@ func TestDecide_ManyAtOnce_EachCountsOnce(t *testing.T) {
 	})
 }
 
-// A faulty is a client whose transactions meet faults that no local store raises; it passes a call
-// on to the real one once its faults are used up.
+// A faulty client returns errors that no local store returns. When they are used up, it calls
+// the real client.
 type faulty struct {
 	dynamo.API
 	faults []error
@@ -160,7 +160,7 @@ func (f *faulty) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 	return f.API.TransactWriteItems(ctx, in, o...)
 }
 
-// cancelled is a transaction that failed for the given reasons, part by part.
+// cancelled is the error of a transaction that failed for the given reasons, part by part.
 func cancelled(codes ...string) error {
 	e := &types.TransactionCanceledException{}
 	for _, c := range codes {
@@ -260,7 +260,7 @@ func TestCommit_StoreIsGone_IsUnavailable(t *testing.T) {
 		t.Errorf("commit: got %v", err)
 	}
 	if detail := problem.From(err).Detail; !strings.Contains(detail, "Whether a change was made is not known") {
-		t.Errorf("a commit that may have been made says %q", detail)
+		t.Errorf("a commit that may have been applied says %q", detail)
 	}
 	_, err = db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": "x"}, &thing{})
 	if !problem.Has(err, problem.Unavailable) || strings.Contains(problem.From(err).Detail, "change") {
@@ -279,6 +279,6 @@ func TestTables_NamesAreGivenByTheEnvironment(t *testing.T) {
 		t.Fatalf("got %q", got)
 	}
 	if dynamo.TableOf(dynamo.Audit).Partition != "stream" {
-		t.Fatal("the definition of the audit table is another's")
+		t.Fatal("the definition belongs to another table than audit")
 	}
 }

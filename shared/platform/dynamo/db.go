@@ -23,10 +23,10 @@ type DB struct {
 	now func() time.Time
 }
 
-// Open makes a DB over a client, with the clock that everything stored is stamped by.
+// Open makes a DB with a client, and with the clock for all stored times.
 func Open(api API, now func() time.Time) *DB { return &DB{api: api, now: now} }
 
-// Now is the clock in UTC, cut to the millisecond that is stored and shown.
+// Now is the clock in UTC, truncated to milliseconds, as times are stored and shown.
 func (db *DB) Now() time.Time { return db.now().UTC().Truncate(time.Millisecond) }
 
 // A Key is an item's key; all key attributes are strings.
@@ -40,14 +40,14 @@ func (k Key) item() map[string]types.AttributeValue {
 	return m
 }
 
-// Get reads one item, strongly consistent, into out, which is left alone when there is no such item.
-// A store that does not answer is UNAVAILABLE.
+// Get reads one item into out, strongly consistent. It does not change out if there is no such
+// item. It returns UNAVAILABLE if the store does not answer.
 func (db *DB) Get(ctx context.Context, table TableID, key Key, out any) (found bool, err error) {
 	return db.get(ctx, table, key, out, true)
 }
 
-// GetEventually is Get at half the price: it may answer with what the item was a moment ago, and may
-// not find an item that was just made. DynamoDB promises no bound; a second is the usual one.
+// GetEventually is Get at half the price. It may return an older state of the item, and may not
+// find an item that was just made. DynamoDB promises no bound; usually it is less than a second.
 func (db *DB) GetEventually(ctx context.Context, table TableID, key Key, out any) (found bool, err error) {
 	return db.get(ctx, table, key, out, false)
 }
@@ -64,8 +64,8 @@ func (db *DB) get(ctx context.Context, table TableID, key Key, out any, consiste
 	return true, Decode(res.Item, out)
 }
 
-// Encode turns a struct into an item, named by its json tags, so that what is stored and what is
-// shown have one set of names.
+// Encode turns a struct into an item with the names of its json tags. So the names in the table
+// and in the API are the same.
 func Encode(v any) (map[string]types.AttributeValue, error) {
 	item, err := attributevalue.MarshalMapWithOptions(v, func(o *attributevalue.EncoderOptions) { o.TagKey = "json" })
 	if err != nil {
@@ -83,8 +83,8 @@ func Decode(item map[string]types.AttributeValue, out any) error {
 	return nil
 }
 
-// unavailable turns what a store that is in trouble says into an error for the caller. What says
-// that the request itself is wrong stays internal: it is a fault of ours.
+// unavailable turns an error of the store into UNAVAILABLE or a timeout for the caller. An error
+// that says that the request is wrong stays internal, because it is a fault of the service.
 func unavailable(ctx context.Context, changing bool, err error) error {
 	if ctx.Err() != nil {
 		return problem.Wrap(err, problem.Timeout, "The service took too long to answer.%s", unknown(changing))
@@ -101,7 +101,7 @@ func unavailable(ctx context.Context, changing bool, err error) error {
 		After(time.Second)
 }
 
-// unknown is what a failed change leaves open. A failed read leaves nothing open.
+// unknown says that a failed change may have been made. For a failed read it is empty.
 func unknown(changing bool) string {
 	if changing {
 		return " Whether a change was made is not known; read before trying again."
@@ -111,8 +111,8 @@ func unknown(changing bool) string {
 
 var placeholder = regexp.MustCompile(`#\w+`)
 
-// names gives the attribute names that an expression's placeholders stand for: #status is status.
-// Going through a placeholder always keeps clear of DynamoDB's reserved words.
+// names maps the placeholders of expressions to attribute names: #status means status.
+// Placeholders avoid DynamoDB's reserved words.
 func names(expressions ...string) map[string]string {
 	var m map[string]string
 	for _, e := range expressions {
@@ -126,7 +126,7 @@ func names(expressions ...string) map[string]string {
 	return m
 }
 
-// Together runs reads side by side and returns the first error. The others are cancelled then.
+// Together runs reads in parallel and returns the first error, which cancels the other reads.
 func Together(ctx context.Context, reads ...func(context.Context) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, read := range reads {

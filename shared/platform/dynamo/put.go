@@ -12,11 +12,11 @@ import (
 	"wavegate/shared/platform/admission"
 )
 
-// Put writes one item outside any transaction, at half of a transaction's price. It is for what the
-// service observes and keeps no audit event of. It returns a *Refusal of "item" when the condition does
-// not hold, and UNAVAILABLE when the store is in trouble; then the item may have been written.
+// Put writes one item without a transaction, at half the price. It is for what the service
+// observes, which has no audit event. It returns a *Refusal of "item" if the condition failed,
+// and UNAVAILABLE if the store failed. In that case the item may have been written.
 //
-// Like Commit it waits for the admission of the call.
+// Like Commit, it waits until the call is admitted.
 func (db *DB) Put(ctx context.Context, table TableID, item any, when Condition) error {
 	encoded, err := Encode(item)
 	if err != nil {

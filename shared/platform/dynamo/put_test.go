@@ -45,7 +45,7 @@ func TestPut_CallIsNotAdmitted_NothingIsWritten(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if err := db.Put(t.Context(), dynamo.Factories, thing{id, "A", 1}, dynamo.Condition{}); err == nil {
-			t.Error("a write of nobody's call was let through")
+			t.Error("a write without a call was admitted")
 		}
 		if got := get(t, db, id); got != (thing{}) {
 			t.Errorf("stored %v", got)
@@ -53,7 +53,7 @@ func TestPut_CallIsNotAdmitted_NothingIsWritten(t *testing.T) {
 	})
 }
 
-// placed is a row of the reports table as its index orders it.
+// placed is a row of the reports table with the keys of its index.
 type placed struct {
 	ID       string `json:"edgeId"`
 	Shard    string `json:"shard"`
@@ -75,7 +75,7 @@ func TestWalk_ItemMovesThroughAnIndex_IsFoundOnceAndWithWhatTheIndexHolds(t *tes
 			if i%3 == 0 { // moves within the shard
 				p.Standing = fmt.Sprintf("a%02d", i)
 			}
-			if i%5 == 0 { // moves out of it
+			if i%5 == 0 { // moves to another shard
 				p.Shard += "-other"
 			}
 			if err := db.Put(ctx, dynamo.Reports, p, dynamo.Condition{}); err != nil {

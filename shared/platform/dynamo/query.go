@@ -9,48 +9,48 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// A Selection is the items of one partition of a table or an index, in the byte order of its sort
-// key.
+// A Selection is the items of one partition of a table or an index, sorted by the bytes of the
+// sort key.
 type Selection struct {
 	Table     TableID
-	Index     string // empty: the table itself
+	Index     string // empty means the table itself
 	Partition string // the value of the partition key
-	// Least and Most bound the sort key, both included. They are set together or not at all.
+	// Least and Most bound the sort key; both are included. Set both or neither.
 	Least, Most string
 	Descending  bool
-	// Eventually reads at half the price, perhaps what was there a moment ago. A global index is never
-	// read otherwise.
+	// Eventually makes reads eventually consistent, at half the price. Reads of a global index
+	// always are.
 	Eventually bool
 }
 
-// A Window is the part of a selection that is asked for: at most Limit items behind the first Skip, or
-// behind the sort key Behind, in the selection's order. One of the two is given, or neither. A selection
-// that is both bounded and descending takes no Behind.
+// A Window is the part of a selection to read: at most Limit items after the first Skip, or
+// after the sort key Behind, in the selection's order. At most one of the two is set. A
+// selection that is both bounded and descending does not support Behind.
 type Window struct {
 	Skip, Limit int
 	Behind      string
 }
 
-// A Page is the part of a list that a window shows.
+// A Page is the items of a window.
 type Page[T any] struct {
 	Items []T
-	More  bool // there are items behind these
-	// Last is the sort key of the last item, where More are behind it.
+	More  bool // whether items follow
+	// Last is the sort key of the last item, if More is set.
 	Last string
 }
 
-// List reads a window of a selection, strongly consistent unless the selection goes by a global
-// index. A page comes back full or last: only keys select, so nothing that is read is thrown away.
+// List reads a window of a selection. Reads are strongly consistent, except in a global index. A
+// page is always full or the last one, because only keys select and no item is dropped.
 //
-// One item more than the window shows is read, so that More is known without another request. What
-// is skipped is counted by DynamoDB and not sent, but it is read and paid for: a read unit for each
-// 4 KB (8 KB by a global index), in requests of 1 MB at most, one after another.
+// List reads one item more than it returns, to know More without another request. DynamoDB
+// counts the skipped items and does not send them, but it reads and bills them: one read unit
+// for each 4 KB (8 KB in a global index), in sequential requests of at most 1 MB.
 func List[T any](ctx context.Context, db *DB, s Selection, w Window) (Page[T], error) {
 	if w.Behind != "" && s.Most != "" {
-		s.Least, w.Behind = max(s.Least, w.Behind+"\x00"), "" // a range takes no third bound
+		s.Least, w.Behind = max(s.Least, w.Behind+"\x00"), "" // a range has no third bound
 	}
 	if s.Least > s.Most {
-		return Page[T]{}, nil // DynamoDB refuses bounds that cross
+		return Page[T]{}, nil // DynamoDB refuses a lower bound above the upper one
 	}
 	in := s.input(w.Behind)
 	if ended, err := db.skip(ctx, in, w.Skip); err != nil || ended {
@@ -101,8 +101,8 @@ func text(v types.AttributeValue) string {
 	return s.Value
 }
 
-// input is the request for the selection, or for its part behind a sort key. A selection with bounds
-// takes none.
+// input is the request for the selection, or for the part after a sort key. A selection with
+// bounds does not support that.
 func (s Selection) input(behind string) *dynamodb.QueryInput {
 	table := TableOf(s.Table)
 	partition, sort, consistent := table.Partition, table.Sort, true
@@ -135,8 +135,8 @@ func (s Selection) input(behind string) *dynamodb.QueryInput {
 	return in
 }
 
-// skip moves the start of a request behind the first n items, and tells whether that is behind the
-// last. DynamoDB has no offset: the items are counted.
+// skip moves the start of a request after the first n items, and tells whether no item follows.
+// DynamoDB has no offset, so it counts the items.
 func (db *DB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (ended bool, err error) {
 	in.Select = types.SelectCount
 	for n > 0 {
@@ -154,9 +154,9 @@ func (db *DB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (ended b
 	return false, nil
 }
 
-// Walk hands every item of a selection to a function until the function returns an error. Behind the item
-// with the key after, where that is set, it goes on. It reads so many items at once, or with 0 as many as
-// DynamoDB gives, which are 1 MB. By a global index it hands over what the index holds.
+// Walk calls a function with every item of a selection until the function returns an error. It
+// starts after the item with the key after, if that is set. atOnce is the number of items in one
+// request; 0 means 1 MB. With a global index, items have only the attributes in the index.
 func Walk[T any](ctx context.Context, db *DB, s Selection, after Key, atOnce int, each func(T) error) error {
 	in := s.input("")
 	if atOnce > 0 {
@@ -186,7 +186,7 @@ func Walk[T any](ctx context.Context, db *DB, s Selection, after Key, atOnce int
 	}
 }
 
-// index returns the definition of an index. An unknown name is a slip in the code.
+// index returns the definition of an index. An unknown name is a mistake in the code.
 func (t Table) index(name string) Index {
 	for _, x := range t.Indexes {
 		if x.Name == name {

@@ -26,7 +26,7 @@ type entry struct {
 	Text      string `json:"text,omitempty"`
 }
 
-// fill writes entries under a partition of their own, one for each sort key.
+// fill writes entries into a new partition, one for each sort key.
 func fill(t testing.TB, db *dynamo.DB, keys []string, text string) (partition string) {
 	t.Helper()
 	partition = uuid.NewString()
@@ -43,7 +43,7 @@ func fill(t testing.TB, db *dynamo.DB, keys []string, text string) (partition st
 	return partition
 }
 
-// product is the one of three that a key belongs to.
+// product assigns a key to one of three products.
 func product(k string) string { return string("xyz"[len(k)%3]) }
 
 func sorts(page dynamo.Page[entry]) []string {
@@ -137,7 +137,7 @@ func TestList_ItemsOfMoreThanOneMegabyte_ComeOnOnePage(t *testing.T) {
 	})
 }
 
-// asked records the queries that are made.
+// asked records queries.
 type asked struct {
 	dynamo.API
 	queries []*dynamodb.QueryInput

@@ -9,10 +9,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// A TableID names a table in code. Its name in an account is a setting; see TableID.Name.
+// A TableID names a table in code. The table's name in an account is a setting; see
+// TableID.Name.
 type TableID string
 
-// The tables. What lies in them is documented where each is defined below.
+// The tables. Each definition below says what the table contains.
 const (
 	Channels      TableID = "channels"
 	Releases      TableID = "releases"
@@ -33,7 +34,7 @@ const (
 	MethodContents TableID = "method-contents"
 )
 
-// EnvName is the environment variable that gives the table's name to a function.
+// EnvName is the environment variable with the table's name.
 func (id TableID) EnvName() string {
 	return "TABLE_" + strings.ToUpper(strings.ReplaceAll(string(id), "-", "_"))
 }
@@ -41,10 +42,10 @@ func (id TableID) EnvName() string {
 // Name is the table's name in this process's account or store.
 func (id TableID) Name() string { return os.Getenv(id.EnvName()) }
 
-// An Action is one DynamoDB right. Writes inside a transaction need the right of each part.
+// An Action is one DynamoDB permission. A transaction needs the permission of each of its parts.
 type Action string
 
-// The actions that operations use. Scan is not among them, and must never be.
+// These are the actions that operations use. Scan is missing on purpose and must never be added.
 const (
 	Get            Action = "GetItem"
 	Query          Action = "Query"
@@ -54,42 +55,42 @@ const (
 	ConditionCheck Action = "ConditionCheckItem"
 )
 
-// An Index is a further order of a table's items. All key attributes are strings. A Local index shares
-// the table's partition and can be read strongly consistent; a global one lags behind the table.
+// An Index is another order of a table's items. All key attributes are strings. A Local index
+// has the table's partition key and can be read strongly consistent. A global index lags behind
+// the table.
 type Index struct {
 	Name      string
 	Local     bool
 	Partition string
 	Sort      string
-	// Holds are the attributes that the index has beside the keys; nil: all of them.
+	// Holds are the attributes in the index besides the keys; nil means all.
 	Holds []string
 }
 
-// A Table is the definition that the stack and the local set-up create it from. Key attributes are
-// strings.
+// A Table is a table's definition, from which both the stack and the local set-up create it. Key
+// attributes are strings.
 type Table struct {
 	ID        TableID
 	Partition string
-	Sort      string // empty: no sort key
+	Sort      string // empty means no sort key
 	Indexes   []Index
-	TTL       string // the attribute that holds an item's end of life in epoch seconds; empty: none
-	// Ephemeral items can be lost without losing anything that was promised for longer than a day:
-	// no point-in-time recovery, no deletion protection.
+	TTL       string // the attribute with an item's expiry in epoch seconds; empty means none
+	// Ephemeral tables have only items that nobody needs for longer than a day. They have no
+	// point-in-time recovery and no deletion protection.
 	Ephemeral bool
 }
 
 // Tables lists every table.
 var Tables = []Table{
-	// One item a release channel; it also carries the present or last rollout of the pair, under the name
-	// wave, so that a poll reads one item.
+	// One item for each release channel. Its attribute wave is a copy of the channel's present
+	// or last rollout, so that a poll reads one item.
 	{ID: Channels, Partition: "edgeType", Sort: "channel",
 		Indexes: []Index{{Name: "all", Partition: "list", Sort: "listKey"}}},
-	// What was ever published: a version of an edge type and its digest.
+	// Every published version of an edge type, with its digest.
 	{ID: Releases, Partition: "edgeType", Sort: "version"},
-	// Rollout ids are UUIDs of version 7, so that their order is the order of their starts. There is
-	// an index for every combination of the filters edgeType, channel and status, so that a page
-	// comes back full or last without reading what it does not show. A rollout is written a handful
-	// of times in its life, so what the indexes cost does not count.
+	// Rollout ids are UUIDs of version 7, so they sort by start. Every combination of the
+	// filters edgeType, channel and status has an index, so that no query reads items that the
+	// page does not show. A rollout is written only a few times, so the indexes cost little.
 	{ID: Rollouts, Partition: "id", Indexes: []Index{
 		{Name: "all", Partition: "list", Sort: "id"},
 		{Name: "byEdgeType", Partition: "edgeType", Sort: "id"},
@@ -99,17 +100,18 @@ var Tables = []Table{
 		{Name: "byEdgeTypeAndStatus", Partition: "edgeTypeStatus", Sort: "id"},
 		{Name: "byChannelNameAndStatus", Partition: "channelStatus", Sort: "id"},
 		{Name: "byChannelAndStatus", Partition: "pairStatus", Sort: "id"}}},
-	// The production methods of a factory, in order of creation. The local index orders them by
-	// product first and is as fresh as the table.
+	// The production methods of a factory, by creation. The local index sorts them by product
+	// first, and is as fresh as the table.
 	{ID: Recipes, Partition: "factoryId", Sort: "methodId",
 		Indexes: []Index{
 			{Name: "byProduct", Local: true, Partition: "factoryId", Sort: "productMethod"},
-			// By the status of the latest version. A method without a version is not in it.
+			// By the status of the latest version. It does not contain methods without a
+			// version.
 			{Name: "byStatus", Partition: "factoryStatus", Sort: "methodId"}}},
 	// The versions of a method, by their number in ten digits.
 	{ID: MethodVersions, Partition: "methodId", Sort: "number"},
-	// The contents of a method's versions, each under its SHA-256. Lists do not read them, and nothing is
-	// rewritten: other bytes have another key.
+	// The contents of a method's versions, by their SHA-256. Lists do not read them. Items are
+	// never rewritten, because other bytes have another key.
 	{ID: MethodContents, Partition: "methodId", Sort: "sha256"},
 	{ID: Factories, Partition: "factoryId",
 		Indexes: []Index{{Name: "byOrganization", Partition: "organizationId", Sort: "factoryId"}}},
@@ -129,12 +131,12 @@ var Tables = []Table{
 	{ID: Idempotency, Partition: "key", TTL: "expires", Ephemeral: true},
 	{ID: RateCounters, Partition: "subject", TTL: "ttl", Ephemeral: true},
 	{ID: RateOverrides, Partition: "subject"},
-	// What each box was told, runs and reported: a row a box. The index holds the boxes of a release
-	// channel, spread over shards, in the order of what they were offered and how they got on with it. It
-	// holds just what a census needs, since a census reads all of it.
+	// One row for each box: what it was offered, runs and reported. The index contains the boxes
+	// of a release channel, spread over shards, sorted by their offer and its progress. It
+	// contains only what a census needs, because a census reads all of it.
 	{ID: Reports, Partition: "edgeId", Indexes: []Index{
 		{Name: "byStanding", Partition: "shard", Sort: "standing", Holds: []string{"running", "rolloutId", "factoryId", "organizationId", "code", "since"}}}},
-	// What was counted: of a rollout or a channel, the last census and the history.
+	// The last census of a rollout or a channel, and its history.
 	{ID: Progress, Partition: "subject", Sort: "part"},
 }
 
@@ -148,7 +150,7 @@ func TableOf(id TableID) Table {
 	panic("dynamo: no table " + string(id))
 }
 
-// CreateInput is the request that creates the table under the given name in a local store.
+// CreateInput is the request that creates the table in a local store, with the given name.
 func (t Table) CreateInput(name string) *dynamodb.CreateTableInput {
 	in := &dynamodb.CreateTableInput{
 		TableName:   aws.String(name),

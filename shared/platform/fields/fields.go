@@ -1,6 +1,6 @@
-// Package fields reads the fields of JSON objects that strangers send, with the objects and lists inside
-// them. Fields are found by their exact names. Every fault is collected with the JSON pointer of its place
-// (RFC 6901), so that a caller can correct a document in one go.
+// Package fields reads the fields of JSON objects from untrusted callers, including nested
+// objects and lists. Field names must match exactly. It collects every fault with the JSON
+// pointer of its place (RFC 6901), so that a caller can correct a document in one step.
 package fields
 
 import (
@@ -15,8 +15,9 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// Faults collects what is wrong with one document, in the order in which it is found. The bound on a body
-// bounds them, and problem.Document bounds what is told of them. The zero value is ready for use.
+// Faults collects the faults of one document, in the order in which they are found. Their number
+// is limited by the size of the body, and problem.Document limits how many are shown. The zero
+// value is ready to use.
 type Faults struct{ list []problem.Fault }
 
 // Add adds a fault.
@@ -25,11 +26,11 @@ func (f *Faults) Add(fault problem.Fault) { f.list = append(f.list, fault) }
 // List returns the faults.
 func (f *Faults) List() []problem.Fault { return f.list }
 
-// Copy returns the same faults, to which others can be added apart.
+// Copy returns a copy, to which other faults can be added.
 func (f *Faults) Copy() Faults { return Faults{slices.Clone(f.list)} }
 
-// An Object is a JSON object that is being read: ask it for every field, then for what is
-// Unread. Objects inside it are asked by themselves.
+// An Object is a JSON object that is being read. Read every field, then call Unread. Objects
+// inside it are read on their own.
 type Object struct {
 	faults  *Faults
 	source  []byte
@@ -46,7 +47,7 @@ func Of(text []byte, faults *Faults) *Object {
 // Source is the text that Of was given.
 func (o *Object) Source() []byte { return o.source }
 
-// Unread adds to faults the fields that nobody asked for and those that came twice.
+// Unread adds to faults the fields that were not read and those that occur twice.
 func (o *Object) Unread(faults *Faults) {
 	seen := map[string]bool{}
 	for _, m := range o.members {
@@ -60,7 +61,7 @@ func (o *Object) Unread(faults *Faults) {
 	}
 }
 
-// Fault adds a fault of a field. An empty name stands for the object itself.
+// Fault adds a fault of a field. An empty name means the object itself.
 func (o *Object) Fault(name, code, detail string) {
 	o.faults.Add(problem.Fault{Pointer: o.at(name), Code: code, Detail: detail})
 }
@@ -79,7 +80,8 @@ func (o *Object) at(name string) string {
 	return o.pointer + "/" + escaper.Replace(name)
 }
 
-// find returns a field, perhaps of a given kind only. A field that comes twice is found once.
+// find returns a field, optionally only if it has one of the given kinds. A field that occurs
+// twice is found once.
 func (o *Object) find(name string, kinds ...strictjson.Kind) (raw json.RawMessage, given, usable bool) {
 	o.asked = append(o.asked, name)
 	for _, m := range o.members {
@@ -95,10 +97,10 @@ func (o *Object) find(name string, kinds ...strictjson.Kind) (raw json.RawMessag
 	return nil, false, false
 }
 
-// Missing adds the fault that a required field was not given.
+// Missing adds the fault that a required field is missing.
 func (o *Object) Missing(name string) { o.Fault(name, "required", "is required") }
 
-// Require adds the fault that at least one of some fields is needed.
+// Require adds the fault that at least one of some fields is required.
 func (o *Object) Require(names ...string) {
 	o.Fault("", "required", "must have at least one of "+strings.Join(names, ", "))
 }
@@ -112,7 +114,7 @@ func (o *Object) Text(name string, rule *value.Text) string {
 	return text
 }
 
-// OptionalText returns a string that may be left out. null is not the same as left out and is refused.
+// OptionalText returns an optional string. null is refused.
 func (o *Object) OptionalText(name string, rule *value.Text) (text string, given bool) {
 	raw, given, usable := o.find(name, strictjson.String)
 	if !usable {
@@ -121,7 +123,8 @@ func (o *Object) OptionalText(name string, rule *value.Text) (text string, given
 	return o.text(name, raw, rule), true
 }
 
-// ClearableText returns a string that may be left out (nil) or taken away: null gives the empty string.
+// ClearableText returns an optional string: nil if it is missing, and an empty string for null,
+// which clears the value.
 func (o *Object) ClearableText(name string, rule *value.Text) *string {
 	for _, m := range o.members {
 		if m.Name == name && strictjson.KindOf(m.Value) == strictjson.Null {
@@ -150,8 +153,8 @@ func (o *Object) text(name string, raw json.RawMessage, rule *value.Text) string
 	return kept
 }
 
-// OptionalInteger returns a whole number that may be left out. A number is a number however it is
-// written: 10, 10.0 and 1e1 are the same.
+// OptionalInteger returns an optional whole number in any spelling: 10, 10.0 and 1e1 are the
+// same.
 func (o *Object) OptionalInteger(name string, rule *value.Integer) (n int64, given bool) {
 	raw, given, usable := o.find(name, strictjson.Number)
 	if !usable {
@@ -164,7 +167,7 @@ func (o *Object) OptionalInteger(name string, rule *value.Integer) (n int64, giv
 	return n, true
 }
 
-// Integer is OptionalInteger for a number that is required.
+// Integer is OptionalInteger for a required number.
 func (o *Object) Integer(name string, rule *value.Integer) int64 {
 	n, given := o.OptionalInteger(name, rule)
 	if !given {
@@ -173,16 +176,16 @@ func (o *Object) Integer(name string, rule *value.Integer) int64 {
 	return n
 }
 
-// The bounds of what OptionalNumber takes, on either side of zero.
+// These bound the numbers of OptionalNumber, on both sides of zero.
 const (
 	Largest  = 1e15
 	Smallest = 1e-15
-	// Digits is how many significant digits a number may have: float64 keeps so many.
+	// Digits is how many significant digits a number may have; float64 keeps that many.
 	Digits = 15
 )
 
-// OptionalNumber returns a number that may be left out, of at most 15 significant digits: 0, or from
-// 1e-15 to 1e15 on either side of it. ok tells whether it was given and can be used.
+// OptionalNumber returns an optional number of at most 15 significant digits: 0, or from 1e-15
+// to 1e15, positive or negative. ok tells whether it was given and is valid.
 func (o *Object) OptionalNumber(name string) (n float64, given, ok bool) {
 	raw, given, usable := o.find(name, strictjson.Number)
 	if !usable {
@@ -202,13 +205,13 @@ func (o *Object) OptionalNumber(name string) (n float64, given, ok bool) {
 	return n, true, true
 }
 
-// Boolean returns a boolean that may be left out: false then.
+// Boolean returns an optional boolean; the default is false.
 func (o *Object) Boolean(name string) bool {
 	b, _ := o.OptionalBoolean(name)
 	return b
 }
 
-// OptionalBoolean returns a boolean that may be left out.
+// OptionalBoolean returns an optional boolean.
 func (o *Object) OptionalBoolean(name string) (b, given bool) {
 	raw, given, usable := o.find(name, strictjson.Boolean)
 	return usable && raw[0] == 't', given
@@ -245,8 +248,8 @@ func (o *Object) inner(pointer string, raw json.RawMessage, read func(*Object)) 
 	inside.Unread(o.faults)
 }
 
-// Texts returns a list of least to most different strings; it may be left out. An element that is
-// faulty is empty.
+// Texts returns an optional list of least to most different strings. A faulty element becomes an
+// empty string.
 func (o *Object) Texts(name string, least, most int, rule *value.Text) (texts []string, given bool) {
 	elements, given := o.list(name, least, most)
 	list := &Object{faults: o.faults, pointer: o.at(name)}
@@ -300,8 +303,8 @@ func (o *Object) Integers(name string, least, most int, rule *value.Integer) (nu
 	return numbers, given
 }
 
-// Objects reads a list of least to most objects; it may be left out. The
-// fields that read does not ask for are faults.
+// Objects reads an optional list of least to most objects. Fields that read does not use are
+// faults.
 func (o *Object) Objects(name string, least, most int, read func(*Object)) (given bool) {
 	elements, given := o.list(name, least, most)
 	for i, raw := range elements {
@@ -327,8 +330,7 @@ func (o *Object) list(name string, least, most int) (elements []json.RawMessage,
 	return elements[:min(len(elements), most)], true
 }
 
-// Names lists the names of the object's fields, in the order they came, once each. They count as asked
-// for.
+// Names lists the names of the object's fields, in order and once each. They count as read.
 func (o *Object) Names() []string {
 	var names []string
 	for _, m := range o.members {

@@ -50,8 +50,8 @@ func newCall(r *http.Request, event events.APIGatewayProxyRequest) (*Call, error
 	return c, nil
 }
 
-// asked is the path that the caller asked for. On the default stage URL it begins with the stage,
-// which the event's own path leaves out.
+// asked is the path that the caller asked for. On the default stage URL it begins with the
+// stage, which the event's own path does not contain.
 func asked(event events.APIGatewayProxyRequest) string {
 	if event.RequestContext.Path != "" {
 		return event.RequestContext.Path
@@ -59,7 +59,7 @@ func asked(event events.APIGatewayProxyRequest) string {
 	return event.Path
 }
 
-// Context ends a little before the function's own time does.
+// Context ends shortly before the function's timeout.
 func (c *Call) Context() context.Context { return c.Request.Context() }
 
 // Origin is the call's part of an audit event.
@@ -70,8 +70,8 @@ func (c *Call) Origin() audit.Origin {
 	}
 }
 
-// Href makes a path of the service, which begins with /api, one that the caller can follow: with
-// the prefix, such as a stage, that the caller's own path began with.
+// Href turns a path of the service, which begins with /api, into one that the caller can follow.
+// It adds the prefix of the caller's own path, such as a stage.
 func (c *Call) Href(path string) string {
 	prefix, _, found := strings.Cut(c.path, "/api/")
 	if !found {
@@ -96,14 +96,14 @@ func host(r *http.Request, event events.APIGatewayProxyRequest) string {
 type Answer struct {
 	Status int
 	Header http.Header
-	// Body is sent as JSON; nil: no body.
+	// Body is sent as JSON. Nil means no body.
 	Body any
-	// ETag is the entity tag of what a GET answers; If-None-Match is held against it.
+	// ETag is the entity tag of the answer to a GET. It is compared with If-None-Match.
 	ETag string
-	// NotModified is the operation's own word on whether the caller has the answer already; nil:
-	// If-None-Match tells.
+	// NotModified, if set, says whether the caller already has the answer, instead of
+	// If-None-Match.
 	NotModified *bool
-	// Serve, where set, writes the whole answer by itself; the fields above are not used.
+	// Serve, if set, writes the whole answer; the fields above are then ignored.
 	Serve http.HandlerFunc
 }
 
@@ -115,7 +115,7 @@ func OK(body any, etag string) Answer {
 // Empty answers with a status and no body.
 func Empty(status int) Answer { return Answer{Status: status} }
 
-// Stored answers a PUT: 201 when the resource is new, 204 when it was there (RFC 9110 §9.3.4).
+// Stored answers a PUT: 201 for a new resource, 204 for an existing one (RFC 9110 §9.3.4).
 func Stored(created bool) Answer {
 	if created {
 		return Empty(http.StatusCreated)
@@ -123,13 +123,13 @@ func Stored(created bool) Answer {
 	return Empty(http.StatusNoContent)
 }
 
-// Created answers a POST with the place of what it made.
+// Created answers a POST with the path of the new resource.
 func Created(location string) Answer {
 	return Answer{Status: http.StatusCreated, Header: http.Header{"Location": {location}}}
 }
 
-// write sends the answer. Answers about resources are for their caller alone and are to be asked for
-// again, which costs little where an entity tag shows that nothing changed.
+// write sends the answer. Caches may only keep it for the caller, and must revalidate it.
+// Revalidation is cheap if the entity tag is unchanged.
 func (a Answer) write(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	for name, values := range a.Header {
@@ -153,7 +153,7 @@ func (a Answer) write(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(a.Status)
 		return nil
 	}
-	// What is answered is no HTML: an address keeps its &, so that a person can follow it too.
+	// Answers are not HTML, so a URL keeps its &, and a person can follow it too.
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false)
@@ -171,7 +171,7 @@ func writeProblem(w http.ResponseWriter, p *problem.Error, instance, requestID s
 	for name, values := range p.Header() {
 		h[name] = values
 	}
-	// A document holds nothing that cannot be encoded.
+	// A Document has only fields that can be encoded.
 	body, _ := json.Marshal(p.Document(instance, requestID))
 	w.WriteHeader(problem.KindOf(p.Code).Status)
 	_, _ = w.Write(body)

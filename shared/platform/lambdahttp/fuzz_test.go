@@ -17,8 +17,8 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// FuzzEvent holds for any event: the function answers it, and not with a fault of its own; what it
-// refuses has a problem document; and it takes the caller from the authorizer's context alone.
+// FuzzEvent checks any event. The function must answer it without an internal error, refuse it
+// only with a problem document, and take the caller only from the authorizer's context.
 func FuzzEvent(f *testing.F) {
 	whole, err := json.Marshal(event())
 	if err != nil {
@@ -56,7 +56,7 @@ func FuzzEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var e events.APIGatewayProxyRequest
 		if json.Unmarshal(text, &e) != nil {
-			return // the runtime refuses it before it comes to us
+			return // the runtime refuses it before the function sees it
 		}
 		b := newBench()
 		var seen *auth.Principal
@@ -78,12 +78,12 @@ func FuzzEvent(f *testing.F) {
 		}
 		context := e.RequestContext.Authorizer
 		if context["userId"] != seen.UserID || context["issuer"] != seen.Issuer || seen.UserID == "" || !seen.Has(operations.Get("get-rollout").Roles...) {
-			t.Fatalf("took the caller for %+v; the context is %v", *seen, context)
+			t.Fatalf("the caller is %+v, but the context is %v", *seen, context)
 		}
 	})
 }
 
-// readAll reads all that a request can hold.
+// readAll reads everything that a request can contain.
 func readAll(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 	id := c.Path("id", &value.Text{})
 	c.Query("q", &value.Text{})

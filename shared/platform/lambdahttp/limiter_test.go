@@ -15,10 +15,10 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A limiter says what a test tells it to say.
+// A limiter answers what the test sets.
 type limiter struct {
 	known, refusal error
-	after          time.Duration // how long it takes to refuse
+	after          time.Duration // how long a refusal takes
 	class          operations.LimitClass
 	asked          int
 }
@@ -58,7 +58,7 @@ func TestLimiter_RefusalIsRemembered_TheHandlerDoesNotRun(t *testing.T) {
 	}
 }
 
-// TestLimiter_Refuses_TheReadsEnd: the handler's reads would go on for a minute.
+// TestLimiter_Refuses_TheReadsEnd: the handler's reads would take a minute.
 func TestLimiter_Refuses_TheReadsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
@@ -88,7 +88,7 @@ func TestLimiter_Admits_TheContextLastsAsLongAsTheCall(t *testing.T) {
 	}
 }
 
-// TestLimiter_TheReserve_IsForThoseWhoMayCall: calls that are forbidden anyway have no use for it.
+// TestLimiter_TheReserve_IsForThoseWhoMayCall: forbidden calls must not use up the reserve.
 func TestLimiter_TheReserve_IsForThoseWhoMayCall(t *testing.T) {
 	for role, want := range map[auth.Role]operations.LimitClass{auth.PlatformOwner: operations.Reserved, auth.OrganizationAdmin: operations.Ordinary} {
 		b, l, e := newBench(), &limiter{}, event()

@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/platform/telemetry"
 )
 
-// A line is the one log line of a call. It never holds a token or a body.
+// A line is the one log line of a call. It never contains a token or a body.
 type line struct {
 	s       *server
 	start   time.Time
@@ -34,9 +34,9 @@ func (l *line) problem(p *problem.Error) { l.code, l.cause = p.Code, p }
 
 func (l *line) fail(err error) { l.code, l.cause = problem.ValidationFailed, err }
 
-// end writes the line and the call's metrics. A refusal is the caller's affair and is logged as
-// information, so that an alarm on errors means a fault of ours; who was forbidden what is kept as
-// a warning, since it may be an attempt.
+// end writes the line and the call's metrics. A refusal is logged as information, because an
+// alarm on errors must mean a fault of the service. FORBIDDEN is logged as a warning, because it
+// may be an attack.
 func (l *line) end(ctx context.Context, status int) {
 	duration := l.s.env.Now().Sub(l.start)
 	ms := float64(duration.Microseconds()) / 1000
@@ -93,7 +93,7 @@ func (l *line) end(ctx context.Context, status int) {
 	telemetry.Emit(l.s.env.Metrics, l.s.env.Now(), map[string]string{"operation": l.s.op.ID}, metrics...)
 }
 
-// traceID is the X-Ray trace of the call.
+// traceID is the call's X-Ray trace id.
 func traceID(ctx context.Context) string {
 	if id, ok := ctx.Value("x-amzn-trace-id").(string); ok {
 		return id

@@ -6,24 +6,26 @@ import (
 	"strings"
 )
 
-// What a page of an allowed origin may send, and for how many seconds a browser may keep that in mind.
+// These are what a page of an allowed origin may send, and how long a browser may cache that, in
+// seconds.
 const (
 	AllowedHeaders = "Authorization,Content-Type,Idempotency-Key,If-Match,If-None-Match"
 	AllowedMethods = "GET,PUT,POST,PATCH,DELETE"
 	PreflightAge   = "3600"
 )
 
-// ExposedHeaders are the headers that such a page may read, beside those that any page may.
+// ExposedHeaders are the headers that such a page may read, besides those that any page may
+// read.
 const ExposedHeaders = "Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After"
 
-// Origins lists the origins of the setting CORSOrigins. The gateway answers preflight requests from the
-// same setting, with what is named here.
+// Origins lists the origins in the setting CORSOrigins. The gateway answers preflight requests
+// from the same setting and from these constants.
 func Origins(setting string) []string {
 	return strings.FieldsFunc(setting, func(c rune) bool { return c == ',' })
 }
 
-// share lets a page of an allowed origin read the answer (WHATWG Fetch, "CORS protocol"). Without
-// allowed origins an answer says nothing about any.
+// share lets a page of an allowed origin read the answer (WHATWG Fetch, "CORS protocol").
+// Without allowed origins, it adds nothing.
 func share(w http.ResponseWriter, r *http.Request, allowed []string) {
 	if len(allowed) == 0 {
 		return
@@ -35,9 +37,9 @@ func share(w http.ResponseWriter, r *http.Request, allowed []string) {
 	}
 }
 
-// ShareOwn lets a page read an answer that the gateway gives by itself, whose headers it adds to. Such an
-// answer has fixed headers: it names the only allowed origin, and where there are several, any. It
-// holds nothing of a tenant.
+// ShareOwn lets a page read an answer that the gateway gives itself. Such an answer has fixed
+// headers. They name the allowed origin if there is only one, and any origin if there are
+// several. These answers contain no data of a tenant.
 func ShareOwn(h http.Header, allowed []string) {
 	switch len(allowed) {
 	case 0:

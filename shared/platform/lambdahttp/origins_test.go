@@ -43,8 +43,8 @@ func TestOrigins_OnlyPagesOfAllowedOnes_MayReadAnswers(t *testing.T) {
 	}
 }
 
-// TestSecurityHeaders_AreOnEveryAnswer, and fit into the gateway's mappings, which put values between
-// single quotes.
+// TestSecurityHeaders_AreOnEveryAnswer also checks the values: the gateway's mappings put them
+// between single quotes.
 func TestSecurityHeaders_AreOnEveryAnswer(t *testing.T) {
 	missing := func(*lambdahttp.Call) (lambdahttp.Answer, error) { return lambdahttp.Answer{}, problem.Missing() }
 	for name, handle := range map[string]lambdahttp.Handler{"an answer": answers("x"), "a refusal": missing} {

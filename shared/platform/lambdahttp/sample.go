@@ -9,15 +9,15 @@ import (
 	"wavegate/shared/platform/telemetry"
 )
 
-// flushAfter is how long successes may wait for their metrics to be written.
+// flushAfter is the longest time that the metrics of successes are buffered.
 const flushAfter = 10 * time.Second
 
-// A sampler spares an operation with very many calls most of its log: a line, and a line of metrics,
-// for each call of a fleet would cost more than the calls. Of the successes one in so many is logged.
-// Metrics still count every call: they are gathered and written together, when there are as many as a
-// line takes, or when the last line is flushAfter old. A container that ends takes with it what it has
-// not written, at most the successes of its last flushAfter; one that is hardly called takes nothing
-// with it, since each of its calls finds the last line old.
+// A sampler reduces the log of an operation with very many calls. A line and a metrics line for
+// each call would cost more than the calls. So only a sample of the successes is logged. The
+// metrics still count every call. They are buffered, and written when a line is full or when the
+// last line is flushAfter old. When a container ends, it loses what it has buffered, at most the
+// successes of its last flushAfter. A container with few calls loses nothing, because at each
+// call its last line is old.
 type sampler struct {
 	env   Env
 	op    operations.Operation
@@ -33,7 +33,7 @@ func newSampler(env Env, op operations.Operation) *sampler {
 	return &sampler{env: env, op: op, every: env.Settings.Number(setting.LogSamplePolls)}
 }
 
-// choose tells whether one more success is logged.
+// choose tells whether to log this success.
 func (s *sampler) choose() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *sampler) count(ms float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.durations = append(s.durations, ms)
-	now := s.env.Now().Round(0) // the monotonic clock stands still while a container is frozen
+	now := s.env.Now().Round(0) // the monotonic clock stops while a container is frozen
 	if len(s.durations) < telemetry.MostValues && now.Sub(s.flushed) < flushAfter {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-// figures sums up the metrics that were written: calls, and how many durations stand behind them.
+// figures adds up the metrics that were written: the calls, and the number of durations.
 func figures(t *testing.T, text string) (calls float64, durations, lines int) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -34,8 +34,8 @@ func figures(t *testing.T, text string) (calls float64, durations, lines int) {
 	return calls, durations, lines
 }
 
-// sampled makes calls of an operation whose successes are logged by sample, and moves the clock by
-// step after each.
+// sampled makes calls of an operation with the given sample, and moves the clock by step after
+// each.
 func sampled(t *testing.T, calls, every int, step time.Duration, handle lambdahttp.Handler) *bench {
 	t.Helper()
 	b := newBench()
@@ -55,14 +55,14 @@ func sampled(t *testing.T, calls, every int, step time.Duration, handle lambdaht
 }
 
 func TestSampled_OneSuccessInSoManyIsLogged_AndTheMetricsCountEach(t *testing.T) {
-	// The first call of a container is logged for itself: it tells of the start. 1,000 are left.
+	// The first call of a container is always logged, to record the start. That leaves 1,000.
 	b := sampled(t, 1001, 100, time.Millisecond, answers("x"))
 	if n := strings.Count(b.log.String(), "\n"); n != 1+10 {
 		t.Errorf("%d lines, want 11", n)
 	}
 	calls, durations, lines := figures(t, b.metrics.String())
 	if calls < 901 || calls > 1001 || float64(durations) != calls {
-		t.Errorf("the metrics count %v calls and %d durations of 1,001, where 100 may wait", calls, durations)
+		t.Errorf("the metrics count %v calls and %d durations of 1,001, and 100 may still be buffered", calls, durations)
 	}
 	if lines > 13 {
 		t.Errorf("%d lines of metrics for 1,001 calls", lines)

@@ -5,9 +5,9 @@ import (
 	"net/http"
 )
 
-// SecurityHeaders are on every answer of the API, whoever gives it: a browser takes an answer for what it
-// says it is, asks over https alone, and shows it in no frame. The gateway's mappings put values between
-// single quotes, so no value holds one.
+// SecurityHeaders are on every answer of the API, including the gateway's own. With them a
+// browser does not guess the media type, uses only https, and shows the answer in no frame. The
+// gateway's mappings put values between single quotes, so no value may contain one.
 func SecurityHeaders() http.Header {
 	return http.Header{
 		"Strict-Transport-Security": {"max-age=31536000"},
@@ -16,5 +16,5 @@ func SecurityHeaders() http.Header {
 	}
 }
 
-// secure puts them on an answer.
+// secure adds them to an answer.
 func secure(h http.Header) { maps.Copy(h, SecurityHeaders()) }

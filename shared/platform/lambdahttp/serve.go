@@ -17,8 +17,8 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// margin is kept of a function's time to answer that the time is over: without it the gateway would
-// answer, and the log would not say why.
+// margin is the part of a function's time in which it can still answer that the time is over.
+// Without it, the gateway would answer, and the log would not show why.
 const margin = 500 * time.Millisecond
 
 // New makes the function of an operation.
@@ -38,13 +38,13 @@ type server struct {
 	cold   atomic.Bool
 	// origins are those whose pages may read answers.
 	origins []string
-	// sampler is set for operations whose successes are logged by sample.
+	// sampler is set if the operation's successes are logged by sample.
 	sampler *sampler
 }
 
-// invoke answers one event. httpadapter carries body, headers and query over to net/http; the path is
-// matched by API Gateway already, and its parameters are taken from the event as they are, so that
-// no normalisation of net/http can bend them.
+// invoke answers one event. httpadapter turns body, headers and query into a net/http request.
+// API Gateway has already matched the path. Its parameters come from the event, so net/http
+// cannot change them.
 func (s *server) invoke(ctx context.Context, event events.APIGatewayProxyRequest) (res events.APIGatewayProxyResponse, err error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -59,7 +59,8 @@ func (s *server) invoke(ctx context.Context, event events.APIGatewayProxyRequest
 	adapted.Path = "/"
 	res, err = adapter.ProxyWithContext(ctx, adapted)
 	if err != nil {
-		// The event could not be turned into a request: its base64 body or its method is broken.
+		// The event could not be turned into a request: its base64 body or its method is
+		// malformed.
 		line.fail(err)
 		res, err = s.unreadable(ctx, event, err)
 	}
@@ -67,7 +68,7 @@ func (s *server) invoke(ctx context.Context, event events.APIGatewayProxyRequest
 	return res, err
 }
 
-// unreadable answers an event that is no request.
+// unreadable answers an event that is not a valid request.
 func (s *server) unreadable(ctx context.Context, event events.APIGatewayProxyRequest, cause error) (events.APIGatewayProxyResponse, error) {
 	p := problem.Wrap(cause, problem.ValidationFailed, "The request could not be read.")
 	answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -77,7 +78,7 @@ func (s *server) unreadable(ctx context.Context, event events.APIGatewayProxyReq
 	return httpadapter.New(answer).ProxyWithContext(ctx, events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: "/"})
 }
 
-// serve takes a request through every step and writes one answer, whatever happens.
+// serve runs all steps for a request and always writes one answer.
 func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIGatewayProxyRequest, line *line) {
 	instance, id := asked(event), event.RequestContext.RequestID
 	secure(w.Header())
@@ -92,7 +93,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIG
 	case err != nil:
 		err = problem.Wrap(err, problem.Unauthenticated, "The request carries no access token that is valid here.")
 	case call.Caller.Expired(s.env.Now()):
-		// The gateway's cache of the authorizer's answer can outlive the token.
+		// The gateway may cache the authorizer's answer for longer than the token is valid.
 		line.call(call)
 		err = problem.New(problem.Unauthenticated, "The access token has expired.")
 	default:
@@ -114,10 +115,10 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIG
 	}
 }
 
-// admitted runs the handler beside the limiter. The answer waits for both, and the limiter's refusal
-// is the last word: it ends what the handler reads, and the handler has written nothing, since its
-// writes wait for the limiter as well. A refusal that the container remembers comes before the handler. The
-// role is checked beside the limiter too: a flood of forbidden calls counts.
+// admitted runs the handler in parallel with the limiter, and waits for both. A refusal by the
+// limiter always wins. It ends the handler's reads, and the handler has written nothing, because
+// its writes wait for the limiter too. If the container remembers the refusal, the handler does
+// not run. The role is checked in parallel with the limiter too, so that forbidden calls count.
 func (s *server) admitted(call *Call) (Answer, http.Header, error) {
 	allowed := call.Caller.Has(s.op.Roles...)
 	answer := func() (a Answer, err error) {
@@ -136,12 +137,12 @@ func (s *server) admitted(call *Call) (Answer, http.Header, error) {
 	}
 	class := s.op.Limit
 	if class == operations.Reserved && !allowed {
-		class = operations.Ordinary // the reserve is for calls that can do something
+		class = operations.Ordinary // the reserve is only for callers with the right role
 	}
 	word, ctx, cancel := s.ask(call, class)
 	defer cancel()
 	if word.Refused() || s.op.Limit == operations.Copilot {
-		// What is forwarded cannot be taken back, so nothing of it runs before the call is admitted.
+		// A forwarded call cannot be undone, so it waits until the call is admitted.
 		if err := word.Wait(); err != nil {
 			return Answer{}, word.Header(), err
 		}
@@ -154,7 +155,7 @@ func (s *server) admitted(call *Call) (Answer, http.Header, error) {
 	return a, word.Header(), err
 }
 
-// ask asks for the limiter's word on a call. The context ends when the word is a refusal.
+// ask asks the limiter to admit a call. The context ends if the call is refused.
 func (s *server) ask(call *Call, class operations.LimitClass) (*admission.Admission, context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(call.Context())
 	end := func() { cancel(nil) }
@@ -179,8 +180,7 @@ func (s *server) ask(call *Call, class operations.LimitClass) (*admission.Admiss
 	}), ctx, end
 }
 
-// guard turns a panic into an error, so that a fault in one call ends neither the process nor leaves
-// the caller without an answer.
+// guard turns a panic into an error, so that the process goes on and the caller gets an answer.
 func guard(run func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -190,7 +190,7 @@ func guard(run func() error) (err error) {
 	return run()
 }
 
-// forbidden does not say who else may: only that the caller may not.
+// forbidden does not say which roles are allowed.
 func forbidden(op operations.Operation) error {
 	return problem.New(problem.Forbidden, "Your roles do not allow the operation %s.", op.ID)
 }

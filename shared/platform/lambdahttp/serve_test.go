@@ -22,7 +22,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// A bench runs one operation in process, with its log and metrics in hand.
+// A bench runs one operation in this process, with its log and metrics.
 type bench struct {
 	env          lambdahttp.Env
 	log, metrics bytes.Buffer
@@ -66,12 +66,12 @@ func answers(body any) lambdahttp.Handler {
 	return func(*lambdahttp.Call) (lambdahttp.Answer, error) { return lambdahttp.OK(body, `"3"`), nil }
 }
 
-// refused checks a problem document and returns it.
+// refused checks an answer that must be a problem document, and returns the document.
 func refused(t *testing.T, res events.APIGatewayProxyResponse, status int, code problem.Code) problem.Document {
 	t.Helper()
 	var d problem.Document
 	if err := json.Unmarshal([]byte(res.Body), &d); err != nil {
-		t.Fatalf("the body is no problem document: %v: %s", err, res.Body)
+		t.Fatalf("the body is not a problem document: %v: %s", err, res.Body)
 	}
 	if res.StatusCode != status || d.Status != status || d.Code != code || d.Type != code.Type() ||
 		d.RequestID != "req-1" || d.Instance != "/prod/api/ota/rollouts/r-1" || d.Title == "" || d.Detail == "" {
@@ -127,7 +127,7 @@ func TestCall_RoleIsMissing_IsForbiddenAndTheHandlerDoesNotRun(t *testing.T) {
 
 func TestCall_TokenExpiredMeanwhile_Is401(t *testing.T) {
 	e := event()
-	e.RequestContext.Authorizer["exp"] = "1772366370" // with the leeway, noon itself
+	e.RequestContext.Authorizer["exp"] = "1772366370" // noon, with the leeway
 	res := newBench().call(t, e, answers("x"))
 	refused(t, res, http.StatusUnauthorized, problem.Unauthenticated)
 	if res.MultiValueHeaders["Www-Authenticate"][0] != "Bearer" {
@@ -163,7 +163,7 @@ func TestCall_InternalFault_SaysNothingOfItsCause(t *testing.T) {
 		res := b.call(t, event(), handle)
 		refused(t, res, http.StatusInternalServerError, problem.Internal)
 		if strings.Contains(res.Body, "secret") || strings.Contains(res.Body, "goroutine") {
-			t.Errorf("%s: the answer tells the cause: %s", name, res.Body)
+			t.Errorf("%s: the answer shows the cause: %s", name, res.Body)
 		}
 		if !strings.Contains(b.log.String(), `"level":"ERROR"`) || !strings.Contains(b.metrics.String(), `"Failures":1`) {
 			t.Errorf("%s: log %s metrics %s", name, b.log.String(), b.metrics.String())

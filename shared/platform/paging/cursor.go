@@ -12,37 +12,37 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// A Cursor is the place in a list that a caller goes on from, as it was sent.
+// A Cursor is the place in a list at which a page starts, as the caller sent it.
 type Cursor struct {
 	Limit int
 	text  string
 	given bool
 }
 
-// ByCursor reads limit (1 to 100, default 50) and cursor. The cursor is opened once the rest of the
-// query is known to be good.
+// ByCursor reads limit (1 to 100, default 50) and cursor. The cursor is decoded later, when the
+// rest of the query is known to be valid.
 func ByCursor(in *request.Input) Cursor {
 	c := Cursor{Limit: limitOf(in)}
 	c.text, c.given = in.Query("cursor", &value.Text{})
 	return c
 }
 
-// A cursor is base64url, without padding, of a version, a seal and a position. The seal binds the
-// position to its query: a cursor of another list, another factory or other filters, one of another
-// version and one that was altered do not open. It keeps no secret and need not: the position is a
-// place in a list that the path and the caller's rights choose, and no partition key is in it.
+// A cursor is a version, a seal and a position, in base64url without padding. The seal binds the
+// position to its query. So a cursor is refused if it was altered, or if it comes from another
+// version, list, factory or filter. It contains no secret: the path and the caller's rights
+// select the list, and the position is only a place in it, without a partition key.
 const (
 	cursorVersion = 1
 	sealSize      = 16
-	// maxPosition bounds what is decoded, in bytes; positions are far shorter.
+	// maxPosition bounds a position, in bytes. Real positions are much shorter.
 	maxPosition = 256
 )
 
 var encoding = base64.RawURLEncoding
 
-// seal is the first bytes of SHA-256 over version, query and position.
+// seal is the beginning of the SHA-256 of version, query and position.
 func (q Query) seal(version byte, position string) []byte {
-	// JSON keeps the parts apart. The filters come in the order of their names. Strings do not fail.
+	// JSON keeps the parts apart. The filters are sorted by name. Encoding strings cannot fail.
 	text, _ := json.Marshal([]any{"cursor", version, q.Path, q.Filter.Encode(), position})
 	sum := sha256.Sum256(text)
 	return sum[:sealSize]
@@ -54,8 +54,8 @@ func (q Query) Pack(position string) string {
 	return encoding.EncodeToString(append(b, position...))
 }
 
-// Position returns the place that the cursor holds, empty when none was sent, or INVALID_CURSOR. valid
-// has the last word on the form of a position: anyone can make a cursor.
+// Position returns the cursor's position, which is empty if none was sent, or INVALID_CURSOR.
+// valid checks the form of the position, because anyone can make a cursor.
 func (c Cursor) Position(q Query, valid func(string) bool) (string, error) {
 	if !c.given {
 		return "", nil
@@ -64,7 +64,7 @@ func (c Cursor) Position(q Query, valid func(string) bool) (string, error) {
 		return "", badCursor()
 	}
 	b, err := encoding.DecodeString(c.text)
-	// The decoder passes over line breaks and spare bits; encoding again shows them.
+	// The decoder ignores line breaks and spare bits. Encoding again detects them.
 	if err != nil || encoding.EncodeToString(b) != c.text || len(b) <= 1+sealSize || b[0] != cursorVersion {
 		return "", badCursor()
 	}
@@ -75,14 +75,15 @@ func (c Cursor) Position(q Query, valid func(string) bool) (string, error) {
 	return position, nil
 }
 
-// badCursor is INVALID_CURSOR. It does not tell what is wrong: whoever follows next never meets it.
+// badCursor is INVALID_CURSOR. It does not say what is wrong, because callers that follow next
+// never see it.
 func badCursor() error {
-	p := problem.New(problem.InvalidCursor, "The cursor does not belong to this query; begin without one, and change nothing in the next that a page gives.")
-	p.Faults = []problem.Fault{{Parameter: "cursor", Code: "cursor", Detail: "must be one that a page of this very query gave"}}
+	p := problem.New(problem.InvalidCursor, "The cursor does not belong to this query. Begin without a cursor, and do not change the next of a page.")
+	p.Faults = []problem.Fault{{Parameter: "cursor", Code: "cursor", Detail: "must come from a page of this query"}}
 	return p
 }
 
-// Series answers with a page of a time series; position is an item's place in it.
+// Series answers with a page of a time series. position returns an item's position in it.
 func Series[T any](c *lambdahttp.Call, q Query, limit int, page dynamo.Page[T], position func(T) string) lambdahttp.Answer {
 	b := body[T]{Items: page.Items, Limit: limit}
 	if page.More {

@@ -11,8 +11,8 @@ import (
 	"wavegate/shared/platform/request"
 )
 
-// FuzzCursor holds for any text: it is no cursor, or it is exactly the one that its position makes in
-// this query, and in no other.
+// FuzzCursor checks that any text is either invalid, or exactly the cursor of its position in
+// this query and in no other.
 func FuzzCursor(f *testing.F) {
 	query := paging.Query{Path: "/api/audit-events", Filter: url.Values{"resourceType": {"rollout"}}}
 	other := paging.Query{Path: "/api/audit-events"}
@@ -35,7 +35,7 @@ func FuzzCursor(f *testing.F) {
 		case err != nil && !problem.Has(err, problem.InvalidCursor):
 			t.Fatalf("refused with %v", err)
 		case err == nil && query.Pack(position) != text:
-			t.Fatalf("%q was taken for the cursor of %q", text, position)
+			t.Fatalf("%q was accepted as the cursor of %q", text, position)
 		}
 		if _, elsewhere := cursor.Position(other, everything); err == nil && elsewhere == nil {
 			t.Fatalf("%q opens in another query", text)

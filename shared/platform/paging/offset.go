@@ -1,15 +1,15 @@
-// Package paging is the one pager of all lists: it reads limit and offset or cursor, and answers
-// with a page and the address of the next.
+// Package paging pages all lists. It reads limit and offset or cursor, and answers with a page
+// and the link to the next.
 //
-// A page is {"items": […], "limit": 50, "offset": 0, "next": "/api/…"}; next is absent on the last
-// page and stands in the header Link with rel="next" as well (RFC 8288). There is no total: counting
-// would cost a full read.
+// A page is {"items": […], "limit": 50, "offset": 0, "next": "/api/…"}. The last page has no
+// next. The header Link with rel="next" has the same link (RFC 8288). There is no total, because
+// counting would read the whole list.
 //
-// Most lists take offset, and cursor in its place, which next hands out beyond the largest offset. What an offset means while others write: an item that is added before the
-// page's place shifts all that follow by one, so that the next page repeats an item; one that leaves
-// the list there makes the next page leave one out. Few lists lose items: see the List of each part
-// of the domain. With a cursor nothing is repeated and nothing that existed throughout is left out. Time
-// series take cursor alone.
+// Most lists take offset or cursor, and beyond the largest offset next uses cursor. Changes
+// between two pages affect offsets. If an item is added before the page, the next page repeats
+// an item. If an item before the page leaves the list, the next page skips one. The List of each
+// package says whether items can leave. With a cursor no item is repeated, and no item is
+// skipped that was there from the start. Time series take only cursor.
 package paging
 
 import (
@@ -25,16 +25,16 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// Bounds of what a caller may ask for, in items.
+// These bounds limit what a caller may ask for, in items.
 const (
 	MaxLimit     = 100
 	DefaultLimit = 50
-	// MaxOffset bounds what skipping may cost. Where a list goes on behind it, next goes on by cursor, so
-	// that each list can be walked to its end.
+	// MaxOffset bounds the cost of skipping. Beyond it next uses a cursor, so that a caller can
+	// read each list to its end.
 	MaxOffset = 10_000
 )
 
-// offsetRule is the form of a whole number; its size is judged after.
+// offsetRule is the form of a whole number. Its size is checked later.
 var offsetRule = &value.Text{
 	Pattern: `0|[1-9][0-9]*`,
 	Says:    "a whole number from 0 to " + strconv.Itoa(MaxOffset),
@@ -44,28 +44,28 @@ func limitOf(in *request.Input) int {
 	return in.QueryInteger("limit", 1, MaxLimit, DefaultLimit)
 }
 
-// A Place is the page of a list that a caller asks for: by an offset, or by the cursor of the page before.
+// A Place is the start of a page: an offset, or the cursor from the previous page.
 type Place struct {
 	window dynamo.Window
 	cursor Cursor
 }
 
-// ByOffset reads limit (1 to 100, default 50) and offset (0 to 10,000, default 0), or a cursor in place of
-// offset. An offset beyond makes the request's problem OFFSET_TOO_LARGE.
+// ByOffset reads limit (1 to 100, default 50) and either offset (0 to 10,000, default 0) or
+// cursor. A larger offset gives the problem OFFSET_TOO_LARGE.
 func ByOffset(in *request.Input) Place {
 	cursor := ByCursor(in)
 	p := Place{window: dynamo.Window{Limit: cursor.Limit}, cursor: cursor}
 	raw, given := in.Query("offset", offsetRule)
 	if given && cursor.given {
-		in.Fault("cursor", "exclusive", "must not stand beside offset")
+		in.Fault("cursor", "exclusive", "must not be given together with offset")
 	}
-	if raw == "" { // not given, or a fault already
+	if raw == "" { // not given, or already a fault
 		return p
 	}
 	n, err := strconv.Atoi(raw)
 	if err != nil || n > MaxOffset {
 		refusal := problem.New(problem.OffsetTooLarge,
-			"An offset reads all that it skips and is bound to %d; follow next, or narrow the list by its filters.", MaxOffset)
+			"An offset reads all items that it skips, so it is limited to %d. Follow next, or use the list's filters.", MaxOffset)
 		refusal.Faults = []problem.Fault{{Parameter: "offset", Code: "range", Detail: "must be " + offsetRule.Says}}
 		in.Refuse(refusal)
 		return p
@@ -74,14 +74,13 @@ func ByOffset(in *request.Input) Place {
 	return p
 }
 
-// A Query is what a list is asked for: its path, which begins with /api, and the filters that were
-// given, as they were understood.
+// A Query is a list's path, which begins with /api, and the filters as they were read.
 type Query struct {
 	Path   string
 	Filter url.Values
 }
 
-// href is the address of another page of the query.
+// href is the link to another page of the query.
 func (q Query) href(c *lambdahttp.Call, limit int, name, value string) string {
 	values := url.Values{}
 	for k, v := range q.Filter {
@@ -92,11 +91,11 @@ func (q Query) href(c *lambdahttp.Call, limit int, name, value string) string {
 	return c.Href(q.Path) + "?" + values.Encode()
 }
 
-// body is a page as it is sent.
+// body is the body of a page.
 type body[T any] struct {
 	Items  []T    `json:"items"`
 	Limit  int    `json:"limit"`
-	Offset *int   `json:"offset,omitempty"` // absent where the list takes a cursor
+	Offset *int   `json:"offset,omitempty"` // missing if the list takes a cursor
 	Next   string `json:"next,omitempty"`
 }
 
@@ -111,8 +110,8 @@ func (b body[T]) answer() lambdahttp.Answer {
 	return a
 }
 
-// List answers with a page of a list that takes offset or cursor. What read returns is one window of it. Within
-// reach of an offset, next goes on by offset, and behind that by cursor.
+// List answers with a page of a list that takes offset or cursor. read returns one window of the
+// list. Up to the largest offset next uses an offset, and after that a cursor.
 func List[T any](c *lambdahttp.Call, q Query, p Place, read func(dynamo.Window) (dynamo.Page[T], error)) (lambdahttp.Answer, error) {
 	behind, err := p.cursor.Position(q, isSortKey)
 	if err != nil {
@@ -138,7 +137,8 @@ func List[T any](c *lambdahttp.Call, q Query, p Place, read func(dynamo.Window) 
 	return b.answer(), nil
 }
 
-// isSortKey tells whether a position can be the sort key of an item: all are of printable ASCII.
+// isSortKey tells whether a position can be an item's sort key. All sort keys are printable
+// ASCII.
 func isSortKey(position string) bool {
 	return !strings.ContainsFunc(position, func(c rune) bool { return c < ' ' || c > '~' })
 }

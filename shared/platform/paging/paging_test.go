@@ -26,10 +26,10 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// kindRule is that of the one filter of the lists here.
+// kindRule is the rule of the one filter in these tests.
 var kindRule = &value.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
 
-// query reads what the lists here are asked for.
+// query reads the query of the lists in these tests.
 func query(c *lambdahttp.Call, path string) paging.Query {
 	q := paging.Query{Path: path, Filter: url.Values{}}
 	if kind, given := c.Query("kind", kindRule); given {
@@ -38,7 +38,7 @@ func query(c *lambdahttp.Call, path string) paging.Query {
 	return q
 }
 
-// numbers is a list of the numbers below n that takes offset, and cursor in its place.
+// numbers is a list of the numbers below n, with offset or cursor.
 func numbers(n int) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		q, place := query(c, "/api/numbers"), paging.ByOffset(c.Input)
@@ -61,7 +61,7 @@ func numbers(n int) lambdahttp.Handler {
 	}
 }
 
-// ticks is a time series of the numbers from n-1 down to 0 that takes cursor.
+// ticks is a time series of the numbers from n-1 down to 0, with cursor.
 func ticks(path string, n int) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		q, cursor := query(c, path), paging.ByCursor(c.Input)
@@ -91,7 +91,7 @@ func ticks(path string, n int) lambdahttp.Handler {
 
 func isNumber(s string) bool { _, err := strconv.Atoi(s); return err == nil }
 
-// get calls a list with a query string, behind a stage's prefix.
+// get calls a list with a query string, with a stage's prefix in its path.
 func get(t interface{ Fatalf(string, ...any) }, list lambdahttp.Handler, rawQuery string) events.APIGatewayProxyResponse {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	values, err := url.ParseQuery(rawQuery)
@@ -118,14 +118,14 @@ type page struct {
 	Next   string
 }
 
-// read returns a page that was answered, having checked that Link says what next says.
+// read returns the page in an answer, after it has checked that Link equals next.
 func read(t interface{ Fatalf(string, ...any) }, res events.APIGatewayProxyResponse) page {
 	var p page
 	if res.StatusCode != http.StatusOK {
 		t.Fatalf("got %d %s", res.StatusCode, res.Body)
 	}
 	if err := json.Unmarshal([]byte(res.Body), &p); err != nil {
-		t.Fatalf("the body is no page: %v: %s", err, res.Body)
+		t.Fatalf("the body is not a page: %v: %s", err, res.Body)
 	}
 	link := strings.Join(res.MultiValueHeaders["Link"], ", ")
 	if (p.Next != "" || link != "") && link != "<"+p.Next+`>; rel="next"` {
@@ -182,7 +182,7 @@ func TestOffset_ListBeyondTheLargestOffset_GoesOnByCursorToItsEnd(t *testing.T) 
 		_, rawQuery, _ := strings.Cut(p.Next, "?")
 		p = read(t, get(t, numbers(n), rawQuery))
 		if p.Offset != nil {
-			t.Errorf("a page by cursor says that its offset is %d", *p.Offset)
+			t.Errorf("a page by cursor has the offset %d", *p.Offset)
 		}
 		for _, item := range p.Items {
 			if item != want {
@@ -208,7 +208,7 @@ func TestOffset_AnyPageOfTheList_CanBeAskedForByCursor(t *testing.T) {
 	refused(t, get(t, numbers(120), "kind=prime&offset=0&cursor="+q.Pack("41")), problem.ValidationFailed, "cursor")
 }
 
-// refused checks that a problem of the code names the parameters, and nothing else.
+// refused checks that a problem has the code and names exactly these parameters.
 func refused(t *testing.T, res events.APIGatewayProxyResponse, code problem.Code, parameters ...string) {
 	t.Helper()
 	var d struct {
@@ -341,7 +341,7 @@ func TestCursor_HoldsThePositionAndNothingOfThePath(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := 1 + 16 + len("42"); len(opened) != want || !strings.HasSuffix(string(opened), "42") {
-		t.Errorf("the cursor holds %q, want %d bytes that end with the position", opened, want)
+		t.Errorf("the cursor contains %q, want %d bytes that end with the position", opened, want)
 	}
 }
 

@@ -7,27 +7,26 @@ import (
 	"time"
 )
 
-// A GatewayResponse is an answer that API Gateway gives by itself, without a function. The stack
-// and the local gateway both make theirs from this list, so that a caller sees one error body
-// whoever answers.
+// A GatewayResponse is an answer that API Gateway gives without calling a function. The stack
+// and the local gateway both use this list, so that all errors have the same form.
 type GatewayResponse struct {
 	// Type is API Gateway's response type.
 	Type string
-	// Status overrides the gateway's own status; 0 keeps it (the two DEFAULT types stand for
-	// several).
+	// Status replaces the gateway's own status; 0 keeps it. The two DEFAULT types have several
+	// statuses.
 	Status int
 	Code   Code
 	Detail string
-	// RetryAfter, when positive, is sent as Retry-After.
+	// RetryAfter, if positive, is sent as Retry-After.
 	RetryAfter time.Duration
-	// SpreadRetry tells that Retry-After is the caller's own number of seconds, which the authorizer
-	// hands on: callers that were refused together do not come back together.
+	// SpreadRetry sends the Retry-After from the authorizer, which differs between callers. So
+	// callers that were refused together do not retry together.
 	SpreadRetry bool
-	// Allow lists the methods of a path, where another one was asked for.
+	// Allow lists the methods of a path, if another one was asked for.
 	Allow []string
 }
 
-// Document gives the answer's body. A status that is not set here is the one of the code.
+// Document returns the answer's body. If Status is 0, the body has the status of the code.
 func (g GatewayResponse) Document(instance, requestID string) Document {
 	d := New(g.Code, "%s", g.Detail).Document(instance, requestID)
 	if g.Status != 0 {
@@ -36,7 +35,7 @@ func (g GatewayResponse) Document(instance, requestID string) Document {
 	return d
 }
 
-// Header gives the headers that belong to the answer.
+// Header returns the headers that belong to the answer.
 func (g GatewayResponse) Header() http.Header {
 	h := New(g.Code, "%s", g.Detail).After(g.RetryAfter).Header()
 	if len(g.Allow) > 0 {
@@ -45,8 +44,9 @@ func (g GatewayResponse) Header() http.Header {
 	return h
 }
 
-// MethodNotAllowedResponse is the answer to a method that a path does not have; allow lists those that it
-// has. API Gateway knows no such answer: the stack gives each path a method for it.
+// MethodNotAllowedResponse is the answer to a method that a path does not have. allow lists the
+// methods that it has. API Gateway has no such answer, so the stack adds a method to each path
+// for it.
 func MethodNotAllowedResponse(allow []string) GatewayResponse {
 	allow = slices.Sorted(slices.Values(allow))
 	return GatewayResponse{
@@ -55,16 +55,16 @@ func MethodNotAllowedResponse(allow []string) GatewayResponse {
 	}
 }
 
-// GatewayResponses lists the types whose answer is known. What is not listed falls to DEFAULT_4XX
-// or DEFAULT_5XX.
+// GatewayResponses lists the types with their own answers. All others use DEFAULT_4XX or
+// DEFAULT_5XX.
 var GatewayResponses = []GatewayResponse{
 	// API Gateway answers an unknown route with 403 and this type.
 	{Type: "MISSING_AUTHENTICATION_TOKEN", Status: 404, Code: NotFound, Detail: "There is no such resource."},
 	{Type: "RESOURCE_NOT_FOUND", Status: 404, Code: NotFound, Detail: "There is no such resource."},
 	{Type: "UNAUTHORIZED", Status: 401, Code: Unauthenticated, Detail: unauthenticated},
-	// Nothing but a token that can never become good is ever denied.
+	// The authorizer denies only tokens that can never become valid.
 	{Type: "ACCESS_DENIED", Status: 401, Code: Unauthenticated, Detail: unauthenticated},
-	// These four are about AWS's own signatures and API keys, which the service does not use.
+	// These four are for AWS signatures and API keys, which the service does not use.
 	{Type: "EXPIRED_TOKEN", Status: 401, Code: Unauthenticated, Detail: unauthenticated},
 	{Type: "INVALID_SIGNATURE", Status: 401, Code: Unauthenticated, Detail: unauthenticated},
 	{Type: "INVALID_API_KEY", Status: 401, Code: Unauthenticated, Detail: unauthenticated},
@@ -78,11 +78,11 @@ var GatewayResponses = []GatewayResponse{
 	{Type: "API_CONFIGURATION_ERROR", Status: 500, Code: Internal, Detail: "The service failed."},
 	{Type: "AUTHORIZER_CONFIGURATION_ERROR", Status: 500, Code: Internal, Detail: "The service failed."},
 	{Type: "AUTHORIZER_FAILURE", Status: 500, Code: Internal, Detail: "The service failed."},
-	// The function crashed, ran into its own timeout or answered nonsense, or Lambda had no room to run it.
+	// The function crashed, timed out or gave an invalid answer, or Lambda could not run it.
 	{Type: "INTEGRATION_FAILURE", Status: 502, Code: BadGateway, Detail: failed},
 	{Type: "INTEGRATION_TIMEOUT", Status: 504, Code: Timeout, Detail: timedOut},
-	// Only the body can be set for these two: setting a status would bend every other answer of
-	// the class. Their codes are the class's most general ones.
+	// For these two only the body can be set. A status would change every other answer of the
+	// class. Their codes are the most general ones of the class.
 	{Type: "DEFAULT_4XX", Code: ValidationFailed, Detail: "The gateway refused the request."},
 	{Type: "DEFAULT_5XX", Code: BadGateway, Detail: "The service could not be reached."},
 }
@@ -93,7 +93,8 @@ const (
 	timedOut        = "The service took too long to answer. If the call was to change something, whether it did is not known; read before trying again."
 )
 
-// GatewayResponseOf returns the answer of a type, or that of DEFAULT_5XX for one that is not listed.
+// GatewayResponseOf returns the answer of a type. For a type that is not listed, it is the
+// answer of DEFAULT_5XX.
 func GatewayResponseOf(kind string) GatewayResponse {
 	var fallback GatewayResponse
 	for _, g := range GatewayResponses {

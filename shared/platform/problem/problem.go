@@ -1,8 +1,8 @@
-// Package problem holds the one error type that a caller of the service may see and the one place
-// that turns any error into an RFC 9457 problem document.
+// Package problem has the one error type that a caller may see, and the one place that turns any
+// error into a problem document (RFC 9457).
 //
-// An error with a Code is safe to show. Every other error is internal: its text goes to the log and
-// the caller sees INTERNAL, so that no cause ever leaves the service.
+// An error with a Code is safe to show. Every other error is internal. The log has its text, and
+// the caller sees only INTERNAL, so no internal cause leaves the service.
 package problem
 
 import (
@@ -16,7 +16,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Code names one kind of failure. Codes are part of the contract and never change their meaning.
+// A Code names one kind of failure. Codes are part of the contract, and their meaning never
+// changes.
 type Code string
 
 // Codes, grouped by status.
@@ -48,9 +49,9 @@ const (
 	UnsupportedMediaType   Code = "UNSUPPORTED_MEDIA_TYPE"
 	ReleaseNotPublished    Code = "RELEASE_NOT_PUBLISHED"
 	IdempotencyKeyReused   Code = "IDEMPOTENCY_KEY_REUSED"
-	// FactoryNotInOrganization: a box is to stand in a factory of another organization.
+	// FactoryNotInOrganization: the factory for a box belongs to another organization.
 	FactoryNotInOrganization Code = "FACTORY_NOT_IN_ORGANIZATION"
-	// ReportStale: a box reports about another version than it was offered.
+	// ReportStale: the report is about another version than the box was offered.
 	ReportStale Code = "REPORT_STALE"
 	RateLimited Code = "RATE_LIMITED"
 	Internal    Code = "INTERNAL"
@@ -59,14 +60,14 @@ const (
 	Timeout     Code = "TIMEOUT"
 )
 
-// A Kind is what all failures of one code share.
+// A Kind is what all failures with one code have in common.
 type Kind struct {
 	Code   Code
 	Status int
 	Title  string
 }
 
-// Kinds lists every code the service can answer with, in order of status.
+// Kinds lists every code of the service, in order of status.
 var Kinds = []Kind{
 	{InvalidJSON, http.StatusBadRequest, "The body is not valid JSON"},
 	{ValidationFailed, http.StatusBadRequest, "The request is not valid"},
@@ -104,8 +105,8 @@ var Kinds = []Kind{
 	{Timeout, http.StatusGatewayTimeout, "The service took too long"},
 }
 
-// KindOf returns the kind of a code; an unknown code is Internal, so that a slip in the code shows
-// as a failure of ours and not as a success.
+// KindOf returns the kind of a code. An unknown code is Internal, so that a mistake in the code
+// is a failure and not a success.
 func KindOf(code Code) Kind {
 	for _, k := range Kinds {
 		if k.Code == code {
@@ -120,8 +121,8 @@ func (c Code) Type() string {
 	return "urn:wavegate:problem:" + strings.ReplaceAll(strings.ToLower(string(c)), "_", "-")
 }
 
-// A Fault is one thing that is wrong with a request. It is either about a Parameter (of path,
-// query or header) or about the place in the body that Pointer names (RFC 6901; empty: all of it).
+// A Fault is one fault of a request. It is in a Parameter (of path, query or header), or in the
+// body at Pointer (RFC 6901). An empty Pointer is the whole body.
 type Fault struct {
 	Pointer   string
 	Parameter string
@@ -129,8 +130,7 @@ type Fault struct {
 	Detail    string
 }
 
-// MarshalJSON writes the one of pointer and parameter that is meant. The empty pointer is the whole
-// body.
+// MarshalJSON writes either pointer or parameter. The empty pointer means the whole body.
 func (f Fault) MarshalJSON() ([]byte, error) {
 	if f.Parameter != "" {
 		return json.Marshal(struct {
@@ -151,16 +151,16 @@ type Error struct {
 	Code   Code
 	Detail string
 	Faults []Fault
-	// RetryAfter, when positive, is sent in whole seconds, rounded up, as Retry-After.
+	// RetryAfter, if positive, is sent as Retry-After in whole seconds, rounded up.
 	RetryAfter time.Duration
 	// Policies names the fair-use policies that were exceeded.
 	Policies []string
-	// Allow lists the methods that a resource has, beside METHOD_NOT_ALLOWED.
+	// Allow lists the methods of a resource, for METHOD_NOT_ALLOWED.
 	Allow []string
 	cause error
 }
 
-// New makes an error that is safe to show: the detail speaks to the caller.
+// New makes an error that is safe to show. The detail is for the caller.
 func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
@@ -182,14 +182,14 @@ func Invalid(faults []Fault) *Error {
 	return e
 }
 
-// Missing is the answer for what does not exist and for what the caller may not know to exist: the
-// two must not differ by a byte.
+// Missing is the answer for a resource that does not exist, and for one that the caller may not
+// see. The two answers must be equal byte for byte.
 func Missing() *Error { return New(NotFound, "There is no such resource.") }
 
-// After asks the caller to wait before the next try.
+// After sets the time that the caller should wait before a retry.
 func (e *Error) After(d time.Duration) *Error { e.RetryAfter = d; return e }
 
-// Allowing names the methods that the resource has.
+// Allowing sets the methods of the resource.
 func (e *Error) Allowing(methods []string) *Error { e.Allow = methods; return e }
 
 func (e *Error) Error() string {
@@ -208,7 +208,7 @@ func Has(err error, code Code) bool {
 	return ok && e.Code == code
 }
 
-// From returns err as an Error; what carries no code becomes INTERNAL with err as its cause.
+// From returns err as an Error. An error without a code becomes INTERNAL, with err as its cause.
 func From(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -232,17 +232,18 @@ type Document struct {
 // ContentType is the media type of a Document.
 const ContentType = "application/problem+json"
 
-// A document is bounded, however much is wrong with a request: MaxFaults faults, MaxDocument bytes.
+// These bound a document: at most MaxFaults faults and MaxDocument bytes.
 const (
 	MaxFaults   = 100
 	MaxDocument = 16 << 10
 )
 
-// maxText bounds a text of a caller's that a document repeats, such as a field's name, in bytes.
+// maxText bounds a text from the caller that a document repeats, such as a field's name, in
+// bytes.
 const maxText = 256
 
-// Document gives the error's body. instance is the path that was asked for. Faults that have no room
-// are left out and counted in the detail.
+// Document returns the error's body. instance is the request's path. Faults beyond the bounds
+// are left out, and the detail says how many.
 func (e *Error) Document(instance, requestID string) Document {
 	k := KindOf(e.Code)
 	d := Document{

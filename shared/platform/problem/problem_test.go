@@ -10,7 +10,8 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestDocument_AnyFaults_IsBounded: 15 KB of unknown fields once gave a document of 152 KB.
+// TestDocument_AnyFaults_IsBounded: without bounds, 15 KB of unknown fields gave a document of
+// 152 KB.
 func TestDocument_AnyFaults_IsBounded(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		fault := rapid.Custom(func(r *rapid.T) problem.Fault {

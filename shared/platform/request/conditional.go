@@ -8,13 +8,14 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// Preconditions are If-Match and If-None-Match of a request (RFC 9110 §13.1).
+// Preconditions are the If-Match and If-None-Match of a request (RFC 9110 §13.1).
 type Preconditions struct {
 	match, noneMatch       tags
 	hasMatch, hasNoneMatch bool
 }
 
-// Matching is the condition that a resource has an entity tag, for changes that no request asks for.
+// Matching is the condition that a resource has an entity tag. It is for changes without a
+// request.
 func Matching(etag string) Preconditions {
 	return Preconditions{match: tags{list: []string{etag}}, hasMatch: true}
 }
@@ -25,8 +26,8 @@ type tags struct {
 	list []string
 }
 
-// Preconditions reads the request's conditions. Lists and * are understood; a list that cannot be
-// read is a fault.
+// Preconditions reads the request's conditions. It accepts lists and *. A malformed list is a
+// fault.
 func (in *Input) Preconditions() Preconditions {
 	var p Preconditions
 	p.match, p.hasMatch = in.tags("If-Match")
@@ -83,7 +84,7 @@ func parseTags(s string) (tags, bool) {
 	return t, len(t.list) > 0
 }
 
-// has compares strongly: a weak tag matches nothing.
+// has compares strongly, so a weak tag never matches.
 func (t tags) has(etag string) bool {
 	for _, one := range t.list {
 		if one == etag {
@@ -93,7 +94,7 @@ func (t tags) has(etag string) bool {
 	return t.any
 }
 
-// hasWeakly compares as If-None-Match does: W/ makes no difference.
+// hasWeakly compares as If-None-Match does: it ignores W/.
 func (t tags) hasWeakly(etag string) bool {
 	for _, one := range t.list {
 		if strings.TrimPrefix(one, "W/") == strings.TrimPrefix(etag, "W/") {
@@ -103,8 +104,8 @@ func (t tags) hasWeakly(etag string) bool {
 	return t.any
 }
 
-// Revision is the entity tag of a resource that counts its revisions; that of revision 0, which is no
-// resource, is empty.
+// Revision is the entity tag of a resource's revision. It is empty for revision 0, which means
+// that there is no resource.
 func Revision(n int64) string {
 	if n == 0 {
 		return ""
@@ -112,21 +113,21 @@ func Revision(n int64) string {
 	return `"` + strconv.FormatInt(n, 10) + `"`
 }
 
-// Check tells whether a change may be made to a resource whose entity tag is etag, empty when it does
-// not exist: nil, or PRECONDITION_FAILED.
+// Check returns nil if a change may be made to a resource with the entity tag etag, and
+// PRECONDITION_FAILED otherwise. An empty etag means that the resource does not exist.
 func (p Preconditions) Check(etag string) error {
 	exists := etag != ""
 	if p.hasMatch && (!exists || !p.match.has(etag)) {
-		return problem.New(problem.PreconditionFailed, "The resource is not the one that If-Match names; read it again.")
+		return problem.New(problem.PreconditionFailed, "If-Match names another version of the resource; read it again.")
 	}
 	if p.hasNoneMatch && exists && p.noneMatch.hasWeakly(etag) {
-		return problem.New(problem.PreconditionFailed, "The resource is one that If-None-Match excludes.")
+		return problem.New(problem.PreconditionFailed, "If-None-Match excludes the present version of the resource.")
 	}
 	return nil
 }
 
-// NotModified tells whether a GET or HEAD whose answer has the entity tag is answered with 304. A
-// header that cannot be read is ignored: the full answer is always right.
+// NotModified tells whether to answer a GET or HEAD with 304, if the answer has the entity tag.
+// A malformed header is ignored, because a full answer is always correct.
 func NotModified(r *http.Request, etag string) bool {
 	values := r.Header.Values("If-None-Match")
 	if len(values) == 0 || etag == "" {

@@ -14,8 +14,8 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// FuzzBody holds for any body: reading ends without a panic; what is refused has a reason; what is
-// taken is what encoding/json reads, so that nothing was bent.
+// FuzzBody checks any body. Reading it must not panic. A refusal has a reason. An accepted value
+// equals what encoding/json reads.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"name":"a","staged_percent":10}`, `{}`, `null`, `[]`, `""`, ``, `{"name":"\ud83d\ude00"}`, `{"name":"\ud800"}`,
@@ -57,8 +57,8 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// FuzzHeaders holds for any conditional header and key: no panic, and a condition that cannot be
-// read is a fault, never a condition that holds.
+// FuzzHeaders checks any conditional header and key. Reading them must not panic. A malformed
+// condition is a fault, never a condition that holds.
 func FuzzHeaders(f *testing.F) {
 	for _, seed := range []string{`"3"`, `*`, `W/"3"`, `"1", "3"`, `,`, `"`, `W/`, `3`, "\x00", `"a" , *`} {
 		f.Add(seed)
@@ -71,7 +71,7 @@ func FuzzHeaders(f *testing.F) {
 		in := request.Of(r)
 		when := in.Preconditions()
 		if in.Err() == nil && when.Check("") == nil {
-			t.Fatalf("%q: If-Match held for what does not exist", value)
+			t.Fatalf("%q: If-Match held for a resource that does not exist", value)
 		}
 		if key := in.IdempotencyKey(); in.Err() == nil && key != value {
 			t.Fatalf("%q was bent to %q", value, key)
@@ -80,8 +80,8 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// FuzzPathAndQuery holds for any path parameter and query: no panic, and only what the rule allows is
-// taken.
+// FuzzPathAndQuery checks any path parameter and query. Reading them must not panic, and only
+// valid values are accepted.
 func FuzzPathAndQuery(f *testing.F) {
 	f.Add("gateway-x", "limit=1&offset=2")
 	f.Add("%2e%2e", "limit=1&limit=2")

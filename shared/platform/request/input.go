@@ -1,5 +1,5 @@
-// Package request reads what a caller sent: path, query and header parameters and a strict JSON body.
-// It collects every fault and reports them together, so that a caller mends a request once.
+// Package request reads a request: path, query and header parameters and a strict JSON body. It
+// collects all faults and reports them together, so that a caller can fix a request in one step.
 package request
 
 import (
@@ -18,19 +18,19 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// MaxBody is the largest body taken, in bytes, where the operation's row names no other bound.
+// MaxBody is the largest body in bytes, unless the operation's row sets another bound.
 const MaxBody = 16 << 10
 
-// An Input is a request that is being read. Ask it for every value, then for Err; a value is to be
-// used only when Err returned nil.
+// An Input is a request that is being read. Read every value, then call Err. The values may only
+// be used if Err returns nil.
 type Input struct {
 	r      *http.Request
 	faults fields.Faults
 	body   *fields.Object
-	fatal  *problem.Error // a body that cannot be read at all
+	fatal  *problem.Error // a body that cannot be read
 	query  url.Values
 	known  []string
-	most   int64 // bytes of the body
+	most   int64 // the largest body, in bytes
 }
 
 // Of starts reading a request.
@@ -38,21 +38,21 @@ func Of(r *http.Request) *Input {
 	in := &Input{r: r, most: MaxBody}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		in.parameter("query", "format", "must be a query string in percent-encoding")
+		in.parameter("query", "format", "must be a percent-encoded query string")
 	}
 	in.query = query
 	return in
 }
 
-// BoundBody makes another bound than MaxBody that of the body, in bytes.
+// BoundBody sets the largest body, in bytes, instead of MaxBody.
 func (in *Input) BoundBody(most int) { in.most = int64(most) }
 
 func (in *Input) parameter(name, code, detail string) {
 	in.faults.Add(problem.Fault{Parameter: name, Code: code, Detail: detail})
 }
 
-// Err reports all faults at once: those of the values that were asked for, and every query parameter
-// and body field that was not.
+// Err reports all faults at once: faults of the values that were read, and every query parameter
+// and body field that was not read.
 func (in *Input) Err() error {
 	all := in.faults.Copy()
 	unknown := make([]string, 0, len(in.query))
@@ -82,7 +82,7 @@ func (in *Input) Err() error {
 // Path returns a path parameter.
 func (in *Input) Path(name string, rule *value.Text) string {
 	raw := in.r.PathValue(name)
-	// API Gateway hands path parameters on as the caller encoded them.
+	// API Gateway passes path parameters on as the caller encoded them.
 	value, err := url.PathUnescape(raw)
 	if err != nil {
 		in.parameter(name, "format", "must be "+rule.Says)
@@ -99,7 +99,7 @@ func (in *Input) apply(parameter, raw string, rule *value.Text) string {
 	return kept
 }
 
-// Query returns an optional query parameter; it may be given once.
+// Query returns an optional query parameter, which may be given once.
 func (in *Input) Query(name string, rule *value.Text) (value string, given bool) {
 	raw, given := in.queryOnce(name)
 	if !given {
@@ -108,7 +108,7 @@ func (in *Input) Query(name string, rule *value.Text) (value string, given bool)
 	return in.apply(name, raw, rule), true
 }
 
-// RequiredQuery returns a query parameter that has to be given, once.
+// RequiredQuery returns a query parameter that must be given, once.
 func (in *Input) RequiredQuery(name string, rule *value.Text) string {
 	value, given := in.Query(name, rule)
 	if !given {
@@ -117,7 +117,7 @@ func (in *Input) RequiredQuery(name string, rule *value.Text) string {
 	return value
 }
 
-// QueryInteger returns an optional whole number between least and most, or the fallback.
+// QueryInteger returns an optional whole number between least and most, or the default fallback.
 func (in *Input) QueryInteger(name string, least, most, fallback int) int {
 	raw, given := in.queryOnce(name)
 	if !given {
@@ -131,7 +131,7 @@ func (in *Input) QueryInteger(name string, least, most, fallback int) int {
 	return n
 }
 
-// queryOnce returns a parameter that may be given once at the most.
+// queryOnce returns a parameter that may be given at most once.
 func (in *Input) queryOnce(name string) (string, bool) {
 	in.known = append(in.known, name)
 	values, given := in.query[name]
@@ -145,19 +145,19 @@ func (in *Input) queryOnce(name string) (string, bool) {
 	return values[0], true
 }
 
-// Fault adds a fault that no rule of a single value finds, for parameter.
+// Fault adds a fault of a parameter that no rule of a single value can find.
 func (in *Input) Fault(parameter, code, detail string) { in.parameter(parameter, code, detail) }
 
-// Refuse makes p the problem of the request instead of VALIDATION_FAILED; what else is wrong is
-// reported in it as well. A body that cannot be read stays the problem.
+// Refuse makes p the request's problem instead of VALIDATION_FAILED. The other faults are still
+// reported in it. A body that cannot be read stays the problem.
 func (in *Input) Refuse(p *problem.Error) {
 	if in.fatal == nil {
 		in.fatal = p
 	}
 }
 
-// IdempotencyKey returns the caller's Idempotency-Key, or nothing: 1 to 255 printable ASCII characters
-// (draft-ietf-httpapi-idempotency-key-header).
+// IdempotencyKey returns the caller's Idempotency-Key, 1 to 255 printable ASCII characters
+// (draft-ietf-httpapi-idempotency-key-header), or an empty string.
 func (in *Input) IdempotencyKey() string {
 	const name = "Idempotency-Key"
 	values := in.r.Header.Values(name)
@@ -175,8 +175,9 @@ func (in *Input) IdempotencyKey() string {
 	return key
 }
 
-// Body returns the JSON object of the request. Its faults join the others in Err. A body that
-// cannot be read is an object without fields whose faults nobody hears of: Err says what is wrong.
+// Body returns the JSON object of the request. Its faults are added to those in Err. If the body
+// cannot be read, Body returns an object without fields, whose faults are ignored, and Err says
+// what is wrong.
 func (in *Input) Body() *fields.Object {
 	return in.BodyWith(func([]byte) []byte { return nil })
 }
@@ -220,7 +221,8 @@ func (in *Input) read(repair func([]byte) []byte) ([]byte, *problem.Error) {
 	return text, nil
 }
 
-// mediaType takes application/json, with charset utf-8 or none (RFC 8259 §11), and not compressed.
+// mediaType accepts application/json, with charset utf-8 or none (RFC 8259 §11), without
+// compression.
 func (in *Input) mediaType() *problem.Error {
 	for _, coding := range in.r.Header.Values("Content-Encoding") {
 		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {

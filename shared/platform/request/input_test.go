@@ -26,7 +26,7 @@ func sent(body string) *http.Request {
 	return r
 }
 
-// faults lists what a problem says is wrong, as "place code".
+// faults lists the faults of a problem, as "place code".
 func faults(t *testing.T, err error) []string {
 	t.Helper()
 	if err == nil {
@@ -222,8 +222,8 @@ func TestBody_MediaType(t *testing.T) {
 	}
 }
 
-// TestBody_Compressed_IsRefusedAsWhatItIs: taken for text it would be told that it is no UTF-8, and what is
-// labelled gzip without being so would be taken.
+// TestBody_Compressed_IsRefusedAsWhatItIs: read as text, it would be refused as invalid UTF-8. A
+// body that is only labelled gzip would even be accepted.
 func TestBody_Compressed_IsRefusedAsWhatItIs(t *testing.T) {
 	for coding, taken := range map[string]bool{"": true, "identity": true, "gzip": false, "br": false, "identity, gzip": false} {
 		r := sent(`{"name":"a"}`)
@@ -307,7 +307,7 @@ func TestQuery_Values(t *testing.T) {
 		t.Errorf("word: got %q, %v", got, given)
 	}
 	if err := in.Err(); err == nil {
-		t.Error("parameters that nobody asked for were taken")
+		t.Error("unknown parameters were accepted")
 	}
 	in.Query("twice", word)
 	for _, name := range []string{"big", "half", "plus", "empty"} {

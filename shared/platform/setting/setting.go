@@ -1,8 +1,9 @@
-// Package setting lists the settings of functions, variables of their environment, and reads them.
+// Package setting lists the settings of functions, which are environment variables, and reads
+// them.
 //
-// Each row of the table of operations names the settings that its function reads. The stack and the local
-// service hand a function just those, so that a setting which is read and not named is found at the
-// function's start.
+// Each row of the table of operations names the settings of its function. The stack and the
+// local service give a function only these. If a function reads any other setting, it fails at
+// its start.
 package setting
 
 import (
@@ -16,65 +17,71 @@ import (
 // A Name is the name of a setting: a variable of a function's environment.
 type Name string
 
-// The settings that operations read. Whole numbers have their range and default in Numbers.
+// These settings are read by operations. Numbers has the range and the default of whole numbers.
 const (
-	// LimitUser and the next three are the default fair-use limits, in requests in any 60 s: of one
-	// user, of the people of one organization together, and of the copilot calls of each.
+	// LimitUser and the next three are the default fair-use limits, in requests in any 60 s: for
+	// one user, for all people of one organization, and for the copilot calls of each.
 	LimitUser                Name = "LIMIT_USER"
 	LimitOrganization        Name = "LIMIT_ORGANIZATION"
 	LimitCopilotUser         Name = "LIMIT_COPILOT_USER"
 	LimitCopilotOrganization Name = "LIMIT_COPILOT_ORGANIZATION"
-	// LimitDeadlineMS is how long a call may wait for the limiter, in milliseconds; a second where a
-	// connection to the store has to be made. Only a machine that is far slower than AWS needs another than
-	// the default.
+	// LimitDeadlineMS is how long a call may wait for the limiter, in milliseconds. A call that
+	// must first connect to the store may wait a second. Only a machine that is much slower than
+	// AWS needs another value than the default.
 	LimitDeadlineMS Name = "LIMIT_DEADLINE_MS"
 
 	// CORSOrigins are the origins whose pages may read answers, separated by commas, such as
-	// https://app.example; empty: none.
+	// https://app.example. Empty means none.
 	CORSOrigins Name = "CORS_ORIGINS"
 
-	// LogSamplePolls is how many polls are logged: one success in so many. What fails and what is
-	// refused is always logged.
+	// LogSamplePolls is n if one of n successful polls is logged. Failures and refusals are
+	// always logged.
 	LogSamplePolls Name = "LOG_SAMPLE_POLLS"
-	// PollIntervalSeconds is how often a box is told to poll while something goes on on its channel.
+	// PollIntervalSeconds is the time between a box's polls while its channel has an active
+	// rollout.
 	PollIntervalSeconds Name = "POLL_INTERVAL_SECONDS"
-	// IdlePollIntervalSeconds is how often it is told to poll while nothing does.
+	// IdlePollIntervalSeconds is the time between a box's polls otherwise.
 	IdlePollIntervalSeconds Name = "IDLE_POLL_INTERVAL_SECONDS"
-	// ChannelCacheSeconds is how long a container may answer from a channel's row that it has read. More
-	// than 2 would break the promise that a halt reaches every poll within 2 s.
+	// ChannelCacheSeconds is how long a container may cache a channel's row. More than 2 would
+	// break the promise that a halt reaches every poll within 2 s.
 	ChannelCacheSeconds Name = "CHANNEL_CACHE_SECONDS"
-	// ReportShards is over how many partitions of an index the boxes of a channel are spread. It is part of
-	// what is stored: all functions have the same, and it never becomes less. Only the embedded store, which
-	// looks at every row for each partition, has another than the default.
+	// ReportShards is the number of index partitions over which a channel's boxes are spread.
+	// Stored keys depend on it, so all functions must use the same number, and it must never
+	// become smaller. Only the embedded store uses another number than the default, because it
+	// reads every row for each partition.
 	ReportShards Name = "REPORT_SHARDS"
 
-	// GuardIntervalSeconds is how often the tick comes that counts the active rollouts and has the guard judge them. The
-	// stack's schedule comes once a minute. A local run sets less, to see in a minute what takes an hour.
+	// GuardIntervalSeconds is the time between two ticks. A tick counts the active rollouts, and
+	// the guard judges them. The stack runs it once a minute. A local run uses less time, to
+	// show in a minute what takes an hour.
 	GuardIntervalSeconds Name = "GUARD_INTERVAL_SECONDS"
 
-	// FleetIssuers are the issuers of tokens that grant the role edge, separated by spaces, in the order of
-	// the authorizer's setting. The first is that of boxes that name none.
+	// FleetIssuers are the issuers that grant the role edge, separated by spaces, in the order
+	// of the authorizer's setting. A box whose registration names no issuer has the first one.
 	FleetIssuers Name = "FLEET_ISSUERS"
-	// CopilotURL is the upstream of the copilot, an absolute https URL (http on loopback); empty: none.
+	// CopilotURL is the URL of the copilot's upstream: an absolute https URL, or http on
+	// loopback. Empty means none.
 	CopilotURL Name = "COPILOT_URL"
-	// CopilotSecretID is the name or the ARN of the Secrets Manager secret that the upstream knows the
-	// service by. It, or CopilotSecret, is required with a URL.
+	// CopilotSecretID is the name or ARN of a secret in Secrets Manager. The upstream recognises
+	// the service by that secret. With a URL, either this or CopilotSecret is required.
 	CopilotSecretID Name = "COPILOT_SECRET_ID"
 	// CopilotSecret is that secret itself, for local runs.
 	CopilotSecret Name = "COPILOT_SECRET"
-	// CopilotTimeoutSeconds is how long the upstream may take to answer; the gateway waits for 29 s.
+	// CopilotTimeoutSeconds is how long the upstream may take to answer. The gateway waits for
+	// 29 s.
 	CopilotTimeoutSeconds Name = "COPILOT_TIMEOUT_SECONDS"
 )
 
-// HighestLimit is the highest limit that a subject can have. One item takes about 1,000 writes a second
-// before DynamoDB throttles its partition; beyond 30,000 requests a minute a subject's count would
-// have to be spread over several items.
+// HighestLimit is the highest limit that can be set. An item takes about 1,000 writes a second
+// before DynamoDB throttles its partition. Beyond 30,000 requests a minute, a subject's count
+// would need several items.
 const HighestLimit = 30_000
 
 // A Number is the range and the default of a whole number.
 type Number struct{ Default, Least, Most int }
 
-// Numbers lists the settings that are whole numbers. The specification names the defaults of a user.
+// Numbers lists the settings that are whole numbers. The specification sets the defaults of a
+// user.
 var Numbers = map[Name]Number{
 	LimitUser:                {600, 1, HighestLimit},
 	LimitOrganization:        {6000, 1, HighestLimit},
@@ -90,24 +97,24 @@ var Numbers = map[Name]Number{
 	CopilotTimeoutSeconds:    {25, 1, 27},
 }
 
-// Limits are the settings of the limiter, which every function of an operation reads.
+// Limits are the limiter's settings. The function of every operation reads them.
 var Limits = []Name{LimitUser, LimitOrganization, LimitCopilotUser, LimitCopilotOrganization, LimitDeadlineMS}
 
-// Assign is the variable that sets a whole number, for what starts a function.
+// Assign is the environment variable with a value, for programs that start a function.
 func (n Name) Assign(value int) string { return string(n) + "=" + strconv.Itoa(value) }
 
-// A Reader reads settings and collects what is wrong with them. A function must not start when Err
-// returns an error: it would do something else than it was told.
+// A Reader reads settings and collects faults. A function must not start if Err returns an
+// error, because it would not do what the settings say.
 type Reader struct {
 	get    func(string) string
 	named  []Name
 	faults []error
 }
 
-// NewReader makes a reader of the environment, for the settings that are named.
+// NewReader makes a reader of the environment for the named settings.
 func NewReader(named ...Name) *Reader { return &Reader{get: os.Getenv, named: named} }
 
-// Text returns a setting; empty where it is not set.
+// Text returns a setting; empty if it is not set.
 func (r *Reader) Text(name Name) string {
 	if !slices.Contains(r.named, name) {
 		r.Fault("%s is read, and the function's row does not name it", name)
@@ -116,7 +123,7 @@ func (r *Reader) Text(name Name) string {
 	return r.get(string(name))
 }
 
-// Number returns a whole number; the default where it is not set or wrong.
+// Number returns a whole number, or the default if the setting is missing or invalid.
 func (r *Reader) Number(name Name) int {
 	rule, ok := Numbers[name]
 	if !ok {
@@ -134,7 +141,7 @@ func (r *Reader) Number(name Name) int {
 	return n
 }
 
-// Fault adds a fault that the range of a single setting does not find.
+// Fault adds a fault that the check of a single setting does not find.
 func (r *Reader) Fault(format string, args ...any) {
 	r.faults = append(r.faults, fmt.Errorf(format, args...))
 }

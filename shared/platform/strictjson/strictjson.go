@@ -1,7 +1,7 @@
-// Package strictjson reads JSON that strangers send: bodies of requests, tokens, sets of keys. What
-// encoding/json accepts or repairs in silence is refused: invalid UTF-8, half of a surrogate pair, a
-// second value after the first, and nesting without end. Names keep their case, and a name that comes
-// twice is seen twice.
+// Package strictjson reads JSON from untrusted callers: request bodies, tokens and key sets. It
+// refuses what encoding/json accepts or silently repairs: invalid UTF-8, half of a surrogate
+// pair, a second value after the first, and very deep nesting. Names keep their case, and a
+// duplicate name is reported twice.
 package strictjson
 
 import (
@@ -15,10 +15,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth caps how deep objects and arrays may nest.
+// MaxDepth is the deepest nesting of objects and arrays.
 const MaxDepth = 16
 
-// The reasons for which Check refuses a text. Each continues a sentence such as "The body …".
+// These are the reasons why Check refuses a text. Each continues a sentence such as "The body
+// …".
 var (
 	ErrEmpty     = errors.New("is empty")
 	ErrUTF8      = errors.New("is not valid UTF-8")
@@ -50,7 +51,7 @@ type Member struct {
 	Value json.RawMessage
 }
 
-// Members lists the members of an object that Check accepted, in the order they came; none of any
+// Members lists the members of an object that Check accepted, in order. It lists none for any
 // other value.
 func Members(object []byte) []Member {
 	d := json.NewDecoder(bytes.NewReader(object))
@@ -73,7 +74,8 @@ func Members(object []byte) []Member {
 	return members
 }
 
-// Elements lists the elements of an array that Check accepted; none of any other value.
+// Elements lists the elements of an array that Check accepted. It lists none for any other
+// value.
 func Elements(array []byte) []json.RawMessage {
 	var elements []json.RawMessage
 	if json.Unmarshal(array, &elements) != nil {
@@ -112,7 +114,7 @@ func KindOf(value []byte) Kind {
 	return Number
 }
 
-// depth is how deep brackets nest outside strings, valid JSON or not.
+// depth is the deepest nesting of brackets outside of strings, also for invalid JSON.
 func depth(text []byte) int {
 	deepest, now := 0, 0
 	inString, escaped := false, false
@@ -134,8 +136,8 @@ func depth(text []byte) int {
 	return deepest
 }
 
-// halfSurrogate finds a \u escape of valid JSON that stands for half a character. The decoder would
-// replace it in silence.
+// halfSurrogate finds a \u escape for half of a character in valid JSON. The decoder would
+// silently replace it.
 func halfSurrogate(text []byte) bool {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' {
@@ -159,7 +161,7 @@ func halfSurrogate(text []byte) bool {
 	return false
 }
 
-// escapeAt reads the \uXXXX at i, or -1 when there is none.
+// escapeAt reads the \uXXXX at i. It returns -1 if there is none.
 func escapeAt(text []byte, i int) rune {
 	if i+6 > len(text) || text[i] != '\\' || text[i+1] != 'u' {
 		return -1
@@ -171,9 +173,9 @@ func escapeAt(text []byte, i int) rune {
 	return rune(n)
 }
 
-// Integer reads a JSON number that is a whole number, however it is written: 10, 10.0 and 1e1 are
-// one number. It works on the digits and never rounds, so 10.0000000000000000001 is not 10. Whole
-// numbers beyond 18 digits are not taken.
+// Integer reads a JSON number that is a whole number in any spelling: 10, 10.0 and 1e1 are the
+// same. It never rounds, so 10.0000000000000000001 is not 10. It refuses numbers of more than 18
+// digits.
 func Integer(literal string) (int64, bool) {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(literal), "e")
 	negative := strings.HasPrefix(mantissa, "-")
@@ -206,8 +208,8 @@ func Integer(literal string) (int64, bool) {
 	return n, true
 }
 
-// Significant is how many significant digits a JSON number has: zeros at either end of its digits are
-// not, so 0.0150 and 1500 have two.
+// Significant is how many significant digits a JSON number has. Zeros at either end do not
+// count, so 0.0150 and 1500 have two.
 func Significant(literal string) int {
 	mantissa, _, _ := strings.Cut(strings.ToLower(literal), "e")
 	digits := strings.ReplaceAll(strings.TrimPrefix(mantissa, "-"), ".", "")

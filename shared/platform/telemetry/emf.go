@@ -1,5 +1,5 @@
-// Package telemetry writes metrics in CloudWatch's embedded metric format: one JSON line on standard
-// output, from which CloudWatch makes metrics, without a call and without a library.
+// Package telemetry writes metrics in CloudWatch's embedded metric format. CloudWatch makes
+// metrics from one JSON line on standard output, so no network call and no library is needed.
 //
 // Source: Amazon CloudWatch, "Specification: Embedded metric format".
 package telemetry
@@ -27,33 +27,32 @@ const (
 	Seconds      Unit = "Seconds"
 )
 
-// A Metric is one figure, or several of one kind.
+// A Metric is one value, or several values of one metric.
 type Metric struct {
 	Name  string
 	Value float64
 	Unit  Unit
-	// Values, where set, are sent in place of Value: CloudWatch takes each as a figure of its own, MostValues
-	// at most.
+	// Values, if set, are sent instead of Value. CloudWatch counts each as a separate value.
+	// There may be at most MostValues.
 	Values []float64
 }
 
-// MostValues is how many values of one metric CloudWatch takes in one line.
+// MostValues is how many values of one metric CloudWatch accepts in one line.
 const MostValues = 100
 
-// One counts one thing.
+// One is a metric with the value 1.
 func One(name string) Metric { return Metric{Name: name, Value: 1, Unit: Count} }
 
-// Stage is the environment variable that names the stage of the service, so that two stages in one
-// account keep their figures apart. Where it is not set, the stage is "local".
+// Stage is the environment variable with the name of the service's stage. It keeps the metrics
+// of two stages in one account apart. The default is "local".
 const Stage = "STAGE"
 
-// stage is also the dimension's name.
+// stage is also the name of the metric dimension.
 const stage = "stage"
 
-// Emit writes one line with the metrics, once for the whole stage and once under the dimensions
-// beside it. Every distinct set of dimension values is billed as a metric of its own, so they must
-// stay few: an operation, never a caller. More than 100 metrics in one line are refused by
-// CloudWatch.
+// Emit writes one line with the metrics, once for the whole stage and once with the other
+// dimensions. AWS bills every distinct set of dimension values as a metric, so there must be
+// few: an operation, never a caller. CloudWatch refuses more than 100 metrics in one line.
 func Emit(w io.Writer, now time.Time, dimensions map[string]string, metrics ...Metric) {
 	type definition struct {
 		Name string
@@ -82,7 +81,8 @@ func Emit(w io.Writer, now time.Time, dimensions map[string]string, metrics ...M
 	line["_aws"] = map[string]any{"Timestamp": now.UnixMilli(), "CloudWatchMetrics": []directive{d}}
 	b, err := json.Marshal(line)
 	if err != nil {
-		// Only a NaN or an infinite value cannot be written; it is no figure worth failing a call for.
+		// Only NaN and infinite values cannot be written, and such a value is no reason to fail
+		// a call.
 		return
 	}
 	_, _ = w.Write(append(b, '\n'))

@@ -9,13 +9,13 @@ import (
 // An Integer is the rule of a whole number. The contract's tests compare every rule with the published
 // contract.
 type Integer struct {
-	// Least and Most bound the number; both are taken.
+	// Least and Most bound the number; both are included.
 	Least, Most int64
-	// OneOf, where set, lists the numbers that are taken in place of the bounds.
+	// OneOf, if set, lists the accepted numbers; Least and Most are then ignored.
 	OneOf []int
 }
 
-// Accepts tells whether a number follows the rule.
+// Accepts tells whether a number is valid.
 func (r *Integer) Accepts(n int64) bool {
 	if r.OneOf != nil {
 		return slices.ContainsFunc(r.OneOf, func(one int) bool { return int64(one) == n })
@@ -23,7 +23,7 @@ func (r *Integer) Accepts(n int64) bool {
 	return n >= r.Least && n <= r.Most
 }
 
-// Says tells a caller what is taken.
+// Says describes the accepted numbers to a caller.
 func (r *Integer) Says() string {
 	if r.OneOf != nil {
 		return "one of " + strings.Trim(strings.ReplaceAll(fmt.Sprint(r.OneOf), " ", ", "), "[]")

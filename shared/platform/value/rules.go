@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Rules that several subjects share.
+// These rules are shared by several packages.
 var (
 	// Name is the rule of names that programs use: edge types, channels, edge ids, machine codes and
 	// organization ids.
@@ -19,23 +19,24 @@ var (
 		Pattern: `[a-z0-9][a-z0-9-]{0,62}`,
 		Says:    "1 to 63 lower-case letters, digits or hyphens, the first a letter or digit",
 	}
-	// DisplayName is the rule of what people call a thing: a factory, a machine, a production method.
+	// DisplayName is the rule of names for people, of a factory, a machine or a production
+	// method.
 	DisplayName = &Text{
 		Min: 1, Max: 200, Trim: true, Check: Visible,
-		Says: "1 to 200 characters without control characters and characters that nobody sees",
+		Says: "1 to 200 characters without control characters and invisible characters",
 	}
 	// ID is the rule of identifiers that other systems choose: issuers, users, resources of any type.
 	ID = &Text{Pattern: `[ -~]{1,512}`, Says: "1 to 512 printable ASCII characters"}
-	// UUID is the rule of every UUID, of any version; it is kept in lower case (RFC 9562 §4).
+	// UUID is the rule of a UUID of any version. It is stored in lower case (RFC 9562 §4).
 	UUID = &Text{
 		Pattern: `[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}`,
 		Lower:   true,
 		Says:    "a UUID such as 0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a",
 	}
-	// SHA256 takes a digest in either case; it is kept in lower case.
+	// SHA256 is the rule of a digest in upper or lower case. It is stored in lower case.
 	SHA256 = &Text{Pattern: `[0-9A-Fa-f]{64}`, Lower: true, Says: "64 hexadecimal digits"}
-	// Time is the rule of times: RFC 3339 with a zone. The calendar has the last word. There are no leap
-	// seconds: no clock of the service shows one.
+	// Time is the rule of times: RFC 3339 with a time zone. The date must exist. Leap seconds
+	// are refused, because no clock of the service has them.
 	Time = &Text{
 		Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})`,
 		Max:     64,
@@ -49,7 +50,8 @@ func isTime(text string) bool {
 	return err == nil
 }
 
-// ParseTime returns the instant of a text that Time accepts, in UTC; the zero time for any other text.
+// ParseTime returns the instant of a text that Time accepts, in UTC, and the zero time for any
+// other text.
 func ParseTime(text string) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -58,9 +60,9 @@ func ParseTime(text string) time.Time {
 	return at.UTC()
 }
 
-// Visible tells whether a value holds neither control characters nor characters that nobody sees and that
-// make one name look like another: those of no width, those that turn the direction of text, and line
-// separators (Unicode Technical Report 36).
+// Visible tells whether a value has no control characters and no invisible characters. These can
+// make two names look the same: zero-width characters, characters that change the direction of
+// text, and line separators (Unicode Technical Report 36).
 func Visible(value string) bool {
 	return Printable(value) && !strings.ContainsFunc(value, func(c rune) bool { return unicode.Is(invisible, c) })
 }

@@ -1,5 +1,5 @@
-// Package value says what the values that callers send look like: identifiers, display names, times and
-// digests. Rules that only one subject needs stand beside that subject.
+// Package value has the rules of values that callers send: identifiers, display names, times and
+// digests. Rules that only one package needs are in that package.
 package value
 
 import (
@@ -13,31 +13,30 @@ import (
 // A Text is the rule of a string value. The contract's tests compare every rule with the published
 // contract.
 type Text struct {
-	// Pattern is a regular expression that the whole value must match; empty: any.
+	// Pattern is a regular expression that the whole value must match. Empty accepts any value.
 	Pattern string
-	// Min and Max bound the length in characters (Unicode code points), after trimming; Max 0: no
-	// bound.
+	// Min and Max bound the length after trimming, in Unicode code points. Max 0 means no bound.
 	Min, Max int
-	// Trim removes white space around the value before it is checked and kept.
+	// Trim removes white space at both ends before the value is checked and stored.
 	Trim bool
-	// Lower keeps the value in lower case.
+	// Lower stores the value in lower case.
 	Lower bool
-	// Says tells a caller what is taken, for example "64 hexadecimal digits".
+	// Says describes the accepted values to a caller, for example "64 hexadecimal digits".
 	Says string
-	// Check, where set, has the last word; false refuses with Says.
+	// Check, if set, is called last; false refuses the value with Says.
 	Check func(string) bool
 
 	once   sync.Once
 	regexp *regexp.Regexp
 }
 
-// Accepts tells whether a value follows the rule.
+// Accepts tells whether a value is valid.
 func (t *Text) Accepts(value string) bool {
 	_, code, _ := t.Apply(value)
 	return code == ""
 }
 
-// Apply returns the value as it is kept, or the code and detail of what is wrong with it.
+// Apply returns the value to store, or a fault's code and detail.
 func (t *Text) Apply(value string) (kept, code, detail string) {
 	if t.Trim {
 		value = strings.TrimSpace(value)
@@ -65,7 +64,7 @@ func (t *Text) length() string {
 	return fmt.Sprintf("%d to %d characters", t.Min, t.Max)
 }
 
-// matches compiles the pattern at its first use, so that a function pays at start-up for none.
+// matches compiles the pattern at its first use, to keep a function's start-up short.
 func (t *Text) matches(value string) bool {
 	t.once.Do(func() { t.regexp = regexp.MustCompile(`\A(?:` + t.Pattern + `)\z`) })
 	return t.regexp.MatchString(value)

@@ -1,16 +1,16 @@
 package value
 
-// HTTPSURL takes an absolute https URL that a box can fetch without being given secrets. The
-// pattern is the whole rule, as RFC 3986 has it, so that the published contract can say the same.
+// HTTPSURL is the rule of an absolute https URL that a box can fetch without credentials. The
+// pattern alone decides, following RFC 3986, so that the published contract can contain it.
 var HTTPSURL = &Text{
 	Pattern: `https://(` + label + `(\.` + label + `)*|\[(` + ipv6 + `)\])(:(` + port + `))?([/?]([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?`,
 	Max:     2048,
 	Says:    "an absolute https URL with a host, without user information and fragment",
 }
 
-// A label of a host's name (RFC 1123, section 2.1, and underscores, which some storage services use), an
-// address of IPv6 without an embedded one of IPv4 (RFC 3986, section 3.2.2), by where it is shortened,
-// and the numbers that a port can be.
+// These patterns match a label of a host name (RFC 1123, section 2.1, and underscores, which
+// some storage services use), an IPv6 address without an embedded IPv4 address (RFC 3986,
+// section 3.2.2), in all its shortened forms, and a port number.
 const (
 	label = `[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?`
 	h16   = `[0-9A-Fa-f]{1,4}`

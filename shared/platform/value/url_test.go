@@ -16,10 +16,10 @@ func TestHTTPSURL(t *testing.T) {
 		"https://[2001:db8::1]/x":                        true,
 		"https://[::1]:65535/x":                          true,
 		"https://[1:2:3:4:5:6:7:8]/x":                    true,
-		"https://[Ee:c0c]/x":                             false, // no address
+		"https://[Ee:c0c]/x":                             false, // not an address
 		"https://[1::2::3]/x":                            false,
 		"https://[1:2:3:4:5:6:7:8:9]/x":                  false,
-		"https://[192.0.2.1]/x":                          false, // one of IPv4 has no brackets
+		"https://[192.0.2.1]/x":                          false, // an IPv4 address has no brackets
 		"https://[]/x":                                   false,
 		"https://a.example:0/x":                          false,
 		"https://.a/":                                    false,

@@ -9,13 +9,13 @@ import (
 	"wavegate/shared/production/content"
 )
 
-// keys are the identifiers of lists, as the contract tells them to clients.
+// keys are the identifiers of lists that the contract documents for clients.
 var keys = map[string]string{
 	"steps": "id", "parameters": "id", "checks": "id", "overrides": "machine",
 	"inputs": "material", "outputs": "material", "documents": "title",
 }
 
-// apply makes the changes that Diff listed to a decoded content, one after the other, as a client would.
+// apply applies the changes that Diff listed to a decoded content, in order, as a client would.
 func apply(t *rapid.T, tree map[string]any, changes []content.Change) {
 	for _, c := range changes {
 		parent, name := walk(t, tree, c.Path)
@@ -32,7 +32,7 @@ func apply(t *rapid.T, tree map[string]any, changes []content.Change) {
 	}
 }
 
-// A place is an object, or a list with identifiers in the field of an object.
+// A place is an object, or a list with identifiers in a field of an object.
 type place struct {
 	object map[string]any
 	list   string
@@ -40,7 +40,7 @@ type place struct {
 
 var unescaper = strings.NewReplacer("~1", "/", "~0", "~")
 
-// walk finds where a path's last name lies.
+// walk finds the place of a path's last name.
 func walk(t *rapid.T, tree map[string]any, path string) (place, string) {
 	at := place{object: tree}
 	segments := strings.Split(path, "/")[1:]

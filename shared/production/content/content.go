@@ -1,9 +1,9 @@
-// Package content is about what a version of a production method holds: steps in order, and for each its
-// equipment, times, parameters with limits, inputs, outputs, checks and documents. The words follow ISA-88
-// and ISA-95.
+// Package content implements the content of a production method's version: steps in order. Each
+// step has its equipment, times, parameters with limits, inputs, outputs, checks and documents.
+// The terms follow ISA-88 and ISA-95.
 //
-// A content is known by the SHA-256 of its canonical bytes (RFC 8785). Nothing of what a caller sends is
-// changed but its spelling, so anyone can compute the hash with a library for RFC 8785.
+// A content is identified by the SHA-256 of its canonical bytes (RFC 8785). Only the spelling of
+// what a caller sends changes. So anyone can compute the hash with a library for RFC 8785.
 package content
 
 import (
@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/platform/strictjson"
 )
 
-// MaxBytes bounds the text of a content, as it is sent and in its canonical form.
+// MaxBytes bounds the text of a content, as sent and in canonical form.
 const MaxBytes = 64 << 10
 
 // A Content is a content without faults.
@@ -24,15 +24,15 @@ type Content struct {
 	steps []step
 }
 
-// A step is what the rules look at in one step.
+// A step is the part of a step that the rules need.
 type step struct {
 	class    string   // of the equipment, or empty
-	machines []string // that can do it, or none
-	run      bool     // it says how long it takes
-	outputs  bool     // it has an output
+	machines []string // that can do the step, or none
+	run      bool     // the step has a run time
+	outputs  bool     // the step has an output
 }
 
-// Parse reads a content, or returns all that is wrong with it.
+// Parse reads a content, or returns all its faults.
 func Parse(text []byte) (Content, []problem.Fault) {
 	if err := strictjson.Check(text); err != nil {
 		return Content{}, []problem.Fault{{Code: "format", Detail: "The text " + err.Error() + "."}}
@@ -47,7 +47,7 @@ func Parse(text []byte) (Content, []problem.Fault) {
 	return c, faults.List()
 }
 
-// Read reads the content that an object is. It is to be used only where the object has no fault.
+// Read reads a content from an object. The result is only valid if the object has no faults.
 func Read(o *fields.Object) Content {
 	r := reader{}
 	c := Content{steps: r.content(o)}
@@ -62,7 +62,7 @@ func Read(o *fields.Object) Content {
 // Bytes are the canonical bytes.
 func (c Content) Bytes() []byte { return c.bytes }
 
-// SHA256 is the hash of the canonical bytes in hexadecimal digits.
+// SHA256 is the hash of the canonical bytes, in hexadecimal.
 func (c Content) SHA256() string { return canonical.SHA256(c.bytes) }
 
 // Machines lists the machines that steps name, each once, in order.
@@ -90,8 +90,8 @@ func sorted(names []string) []string {
 	return slices.Compact(names)
 }
 
-// Missing lists what keeps a content from production, with pointers into it: it has no step, a step does
-// not say how long it takes, nothing comes out, or a step names a machine that exists does not tell of.
+// Missing lists why a content is incomplete for production, with pointers into it. It needs a
+// step, a run time in each step, at least one output, and only machines that exist reports.
 func (c Content) Missing(exists func(machine string) bool) []problem.Fault {
 	var faults []problem.Fault
 	add := func(pointer, code, detail string) {

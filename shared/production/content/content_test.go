@@ -14,7 +14,7 @@ import (
 //go:embed testdata/*.json
 var samples embed.FS
 
-// sample is the text of a real method: anodizing, milling or reflow.
+// sample returns the text of a real method: anodizing, milling or reflow.
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
 	text, err := samples.ReadFile("testdata/" + name + ".json")
@@ -24,7 +24,7 @@ func sample(t testing.TB, name string) []byte {
 	return text
 }
 
-// parsed is a content that must have no fault.
+// parsed parses a content that must have no faults.
 func parsed(t testing.TB, text []byte) content.Content {
 	t.Helper()
 	c, faults := content.Parse(text)
@@ -65,7 +65,7 @@ func TestEquipment_IsListedOnceInOrder(t *testing.T) {
 	}
 }
 
-// one is a small content with one of everything, in which each case below makes one fault.
+// one is a small content with one of each element. Each case below adds one fault to it.
 const one = `{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"attributes":{"erp":"R-1"},"steps":[
  {"id":"10","name":"Mill","equipment":{"machines":["m1","m2"]},"setup":"PT5M","run":{"time":"PT1M30.5S","per":{"quantity":1,"unit":"{piece}"}},
   "parameters":[{"id":"speed","name":"Speed","target":5,"min":4,"max":6,"unit":"/min","critical":true,"overrides":[{"machine":"m2","target":5.5}]},
@@ -78,7 +78,7 @@ const one = `{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"attributes":{"er
 
 var digest = strings.Repeat("0a", 32)
 
-// with is one, in which old is replaced by other.
+// with returns one, with old replaced by other.
 func with(t *testing.T, old, other string) []byte {
 	t.Helper()
 	text := strings.Replace(one, "@", digest, 1)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// An Op is what became of a part of a content.
+// An Op is the kind of a change to a part of a content.
 type Op string
 
 // Ops.
@@ -16,33 +16,34 @@ const (
 	Added   Op = "added"
 	Removed Op = "removed"
 	Changed Op = "changed"
-	Moved   Op = "moved" // to another place among its neighbours
+	Moved   Op = "moved" // to another place in its list
 )
 
-// A Change is one difference between two contents. Path names steps, parameters and all else that has an
-// identifier by it and not by its place, for example /steps/50/parameters/time/target, so that one
-// inserted step is one change. Identifiers are escaped as in RFC 6901. Who makes all changes in their order
-// to the first content gets the second.
+// A Change is one difference between two contents. Path names steps, parameters and everything
+// with an identifier by that identifier and not by its index, for example
+// /steps/50/parameters/time/target. So an inserted step is one change. Identifiers are escaped
+// as in RFC 6901. Applying all changes in order to the first content gives the second.
 type Change struct {
 	Op   Op     `json:"op"`
 	Path string `json:"path"`
-	From any    `json:"from,omitempty"` // absent when added or moved
-	To   any    `json:"to,omitempty"`   // absent when removed or moved
-	// After is the identifier of what now stands before something that was added to a list or moved in it;
-	// empty: it is the first.
+	From any    `json:"from,omitempty"` // missing if added or moved
+	To   any    `json:"to,omitempty"`   // missing if removed or moved
+	// After is the identifier of the element before one that was added to a list or moved in it.
+	// It is empty if the element is now the first.
 	After string `json:"after,omitempty"`
-	// Critical tells whether a parameter or check is touched that is critical before or after.
+	// Critical tells whether the change concerns a parameter or check that is critical before or
+	// after it.
 	Critical bool `json:"critical"`
 }
 
-// identifiers are the fields by which the elements of a list are known. A list that is not here, such as a
-// step's machines, is compared as a whole.
+// identifiers are the fields that identify the elements of each list. A list that is not here,
+// such as a step's machines, is compared as a whole.
 var identifiers = map[string]string{
 	"steps": "id", "parameters": "id", "checks": "id", "overrides": "machine",
 	"inputs": "material", "outputs": "material", "documents": "title",
 }
 
-// Diff lists what changed from one content to another.
+// Diff lists the changes from one content to another.
 func Diff(from, to Content) ([]Change, error) {
 	a, err := from.tree()
 	if err != nil {
@@ -70,7 +71,8 @@ type differ struct{ changes []Change }
 
 func (d *differ) add(c Change) { d.changes = append(d.changes, c) }
 
-// objects compares two objects field by field. critical tells whether they lie in something critical.
+// objects compares two objects field by field. critical tells whether they are part of something
+// critical.
 func (d *differ) objects(path string, a, b map[string]any, critical bool) {
 	critical = critical || isCritical(a) || isCritical(b)
 	for _, name := range names(a, b) {
@@ -105,7 +107,7 @@ func (d *differ) values(path, name string, from, to any, critical bool) {
 	d.add(Change{Op: Changed, Path: path, From: from, To: to, Critical: critical})
 }
 
-// lists compares two lists whose elements have identifiers.
+// lists compares two lists of elements with identifiers.
 func (d *differ) lists(path, field string, from, to any, critical bool) {
 	a, b := byID(from, field), byID(to, field)
 	for _, id := range a.ids {
@@ -132,7 +134,7 @@ func (d *differ) lists(path, field string, from, to any, critical bool) {
 	}
 }
 
-// A keyed list.
+// keyed is a list with identifiers.
 type keyed struct {
 	ids     []string
 	element map[string]map[string]any
@@ -150,10 +152,10 @@ func byID(list any, field string) keyed {
 	return k
 }
 
-// inOrder picks the largest number of identifiers that both lists have in the same order: these stay where
-// they are, all others that both have were moved.
+// inOrder returns the longest sequence of identifiers that is in the same order in both lists.
+// These elements stay; all other common elements were moved.
 func inOrder(a, b []string) map[string]bool {
-	// longest[i][j] is for what begins at a[i] and b[j].
+	// longest[i][j] is the result for a[i:] and b[j:].
 	longest := make([][]int, len(a)+1)
 	for i := range longest {
 		longest[i] = make([]int, len(b)+1)
@@ -184,7 +186,7 @@ func inOrder(a, b []string) map[string]bool {
 
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// names lists the names of two objects, each once, in order.
+// names lists the names of two objects, each once, sorted.
 func names(a, b map[string]any) []string {
 	var all []string
 	for name := range a {
@@ -198,7 +200,7 @@ func names(a, b map[string]any) []string {
 
 func isCritical(object map[string]any) bool { return object["critical"] == true }
 
-// holdsCritical tells whether something critical lies anywhere in a value.
+// holdsCritical tells whether a value contains something critical.
 func holdsCritical(v any) bool {
 	switch v := v.(type) {
 	case []any:

@@ -7,10 +7,10 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// limits are the numbers of a parameter or a check. They are absolute: no tolerance is ever added.
+// limits are the numbers of a parameter or a check. They are absolute; no tolerance is added.
 type limits struct {
 	target, least, most number
-	faulty              bool // they cannot be used
+	faulty              bool // they have a fault
 }
 
 type number struct {
@@ -18,7 +18,7 @@ type number struct {
 	given bool
 }
 
-// limitsOf reads target, min and max, and the unit that they need.
+// limitsOf reads target, min and max, and their unit.
 func limitsOf(o *fields.Object) limits {
 	var l limits
 	read := func(name string) number {
@@ -51,7 +51,7 @@ func (l limits) contain(n float64) bool {
 	return (!l.least.given || n >= l.least.n) && (!l.most.given || n <= l.most.n)
 }
 
-// parameter reads a parameter: numbers with a unit, or a text, and what other machines take instead.
+// parameter reads a parameter: numbers with a unit, or a text, and overrides for some machines.
 func parameter(o *fields.Object, ids distinct, machines []string) {
 	ids.check(o, "id", o.Text("id", value.Name))
 	o.OptionalText("name", nameRule)
@@ -65,11 +65,11 @@ func parameter(o *fields.Object, ids distinct, machines []string) {
 	o.Objects("overrides", 1, maxMachines, func(v *fields.Object) { override(v, l, isText, seen, machines) })
 }
 
-// override reads what a parameter is on one machine.
+// override reads the values of a parameter for one machine.
 func override(o *fields.Object, l limits, isText bool, seen distinct, machines []string) {
 	machine := o.Text("machine", value.Name)
 	seen.check(o, "machine", machine)
-	if foreign(machine, machines) {
+	if notInStep(machine, machines) {
 		o.Fault("machine", "reference", foreignSays)
 	}
 	target, hasTarget, ok := o.OptionalNumber("target")
@@ -88,15 +88,15 @@ func override(o *fields.Object, l limits, isText bool, seen distinct, machines [
 	}
 }
 
-// foreign tells whether a machine is none of those that can do the step. A step of a class may be done by
-// any machine.
-func foreign(machine string, machines []string) bool {
+// notInStep tells whether a machine is not in a step's list. A step with a class can run on any
+// machine.
+func notInStep(machine string, machines []string) bool {
 	return machine != "" && len(machines) > 0 && !slices.Contains(machines, machine)
 }
 
 const foreignSays = "must be one of the step's machines"
 
-// check reads a check: limits with a unit, or what is accepted in words.
+// check reads a check: limits with a unit, or acceptance criteria in words.
 func check(o *fields.Object, ids distinct) {
 	ids.check(o, "id", o.Text("id", value.Name))
 	o.Text("name", nameRule)
@@ -106,7 +106,7 @@ func check(o *fields.Object, ids distinct) {
 	case inWords == l.given():
 		o.Fault("", "required", "must have either accept, or min or max")
 	case l.given() && !l.least.given && !l.most.given:
-		o.Fault("", "required", "must have min or max beside target")
+		o.Fault("", "required", "must have min or max together with target")
 	}
 	o.Object("every", quantity)
 	o.OptionalText("standard", wordRule)

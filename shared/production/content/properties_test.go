@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/production/content"
 )
 
-// must parses a content that must have no fault.
+// must parses a content that must have no faults.
 func must(t *rapid.T, text []byte) content.Content {
 	c, faults := content.Parse(text)
 	if len(faults) > 0 {
@@ -24,8 +24,8 @@ func must(t *rapid.T, text []byte) content.Content {
 	return c
 }
 
-// respell writes a value with its fields in any order, with white space, and numbers and strings in
-// another spelling.
+// respell writes a value with its fields in a random order, with white space, and with other
+// spellings of numbers and strings.
 func respell(t *rapid.T, v any) string {
 	space := rapid.SampledFrom([]string{"", " ", "\n\t"}).Draw(t, "space")
 	switch v := v.(type) {
@@ -88,7 +88,7 @@ func TestParse_CanonicalBytes_AreAFixedPoint(t *testing.T) {
 	})
 }
 
-// seeds are faults that can be put into any step, each by itself.
+// seeds are faults that can each be put into any step.
 var seeds = []struct {
 	pointer string
 	put     func(step map[string]any)
@@ -142,7 +142,7 @@ func TestDiff_Applied_GivesTheOtherContent(t *testing.T) {
 		if (len(changes) == 0) != (a.SHA256() == b.SHA256()) {
 			t.Fatalf("%d changes from %s to %s", len(changes), a.Bytes(), b.Bytes())
 		}
-		// What a client would do: it knows the changes as JSON only.
+		// As a client, it knows the changes only as JSON.
 		var sent []content.Change
 		if err := json.Unmarshal(encoded(changes), &sent); err != nil {
 			t.Fatal(err)

@@ -11,11 +11,11 @@ import (
 	"wavegate/shared/production/unit"
 )
 
-// Bounds of what a content may hold.
+// These bounds limit a content.
 const (
 	maxSteps      = 100
-	maxEquipment  = 40 // different machines and classes of a content
-	maxMachines   = 20 // of a step, and of what depends on a machine
+	maxEquipment  = 40 // different machines and classes in a content
+	maxMachines   = 20 // machines of a step, and of one element of it
 	maxParameters = 50
 	maxInputs     = 50
 	maxOutputs    = 20
@@ -24,19 +24,19 @@ const (
 	maxAttributes = 20
 )
 
-// Rules of the texts in a content. None trims or changes what is sent: the hash is that of what the
+// These rules check the texts in a content. They change nothing, because the hash is of what the
 // caller wrote.
 var (
 	nameRule = &value.Text{Min: 1, Max: 200, Check: isLine, Says: lineSays(200)}
-	// wordRule is the rule of short texts: material references, standards.
+	// wordRule is the rule of short texts: material references and standards.
 	wordRule         = &value.Text{Min: 1, Max: 64, Check: isLine, Says: lineSays(64)}
 	attributeRule    = &value.Text{Max: 200, Check: isLine, Says: "at most 200 printable characters, without white space at either end"}
 	instructionsRule = &value.Text{Max: 4000, Check: isText, Says: "at most 4000 characters, with no control characters but line breaks and tabs"}
 	formRule         = &value.Integer{Least: 1, Most: 1}
 	unitRule         = &value.Text{Min: 1, Max: unit.MaxLength, Says: "a UCUM code"}
-	// digestRule takes lower case only: a content keeps what was sent.
+	// digestRule accepts lower case only, because a content keeps what was sent.
 	digestRule = &value.Text{Pattern: `[0-9a-f]{64}`, Says: "64 hexadecimal digits in lower case"}
-	// durationRule takes hours, minutes and seconds of ISO 8601, at least one of them.
+	// durationRule accepts hours, minutes and seconds of ISO 8601, at least one of them.
 	durationRule = &value.Text{
 		Pattern: `PT(` + hours + `(` + minutes + `)?(` + seconds + `)?|` + minutes + `(` + seconds + `)?|` + seconds + `)`,
 		Says:    "a duration of hours, minutes and seconds such as PT1H30M or PT12.5S (ISO 8601)",
@@ -53,8 +53,8 @@ func lineSays(most int) string {
 	return "1 to " + strconv.Itoa(most) + " printable characters, without white space at either end"
 }
 
-// isLine tells whether a text is one line. Two line separators are no control characters of Unicode, and
-// JSON libraries differ on how to write them, which would make hashes differ.
+// isLine tells whether a text is one line. It also refuses two line separators that are not
+// control characters in Unicode. JSON libraries write them differently, so hashes would differ.
 func isLine(text string) bool {
 	return value.Printable(text) && strings.TrimSpace(text) == text && !strings.ContainsAny(text, "\u2028\u2029")
 }
@@ -67,10 +67,10 @@ func isText(text string) bool {
 
 func pointerOf(list string, i int) string { return "/" + list + "/" + strconv.Itoa(i) }
 
-// A reader reads one content. It remembers what spans several steps.
+// A reader reads one content. It remembers what concerns several steps.
 type reader struct {
-	equipment []string // the machines and classes met so far
-	full      bool     // more were met than may be
+	equipment []string // the machines and classes so far
+	full      bool     // there are too many of them
 }
 
 func (r *reader) content(o *fields.Object) []step {
@@ -87,17 +87,17 @@ func (r *reader) content(o *fields.Object) []step {
 	return steps
 }
 
-// required reads an object that must be there.
+// required reads a required object.
 func required(o *fields.Object, name string, read func(*fields.Object)) {
 	if !o.Object(name, read) {
 		o.Missing(name)
 	}
 }
 
-// distinct holds what came before in a list in which each value may come once.
+// distinct holds the previous values of a list in which each value may occur once.
 type distinct map[string]bool
 
-// check adds a fault for a value that came before. An empty value had a fault of its own.
+// check adds a fault for a value that occurred before. An empty value already has its own fault.
 func (d distinct) check(o *fields.Object, name, text string) {
 	if text != "" && d[text] {
 		o.Fault(name, "duplicate", "must be different from all others in the list")
@@ -126,7 +126,7 @@ func (r *reader) step(o *fields.Object, ids distinct) step {
 	return s
 }
 
-// equip reads which equipment does a step: one class, or some machines.
+// equip reads the equipment of a step: one class, or some machines.
 func (r *reader) equip(o *fields.Object) (class string, machines []string) {
 	class, hasClass := o.OptionalText("class", value.Name)
 	machines, hasMachines := o.Texts("machines", 1, maxMachines, value.Name)
@@ -140,12 +140,12 @@ func (r *reader) equip(o *fields.Object) (class string, machines []string) {
 	}
 	if len(r.equipment) > maxEquipment && !r.full {
 		r.full = true
-		o.Fault("", "length", "must not bring the method's different machines and classes to more than "+strconv.Itoa(maxEquipment))
+		o.Fault("", "length", "must not raise the number of different machines and classes in the method above "+strconv.Itoa(maxEquipment))
 	}
 	return class, machines
 }
 
-// quantity reads an amount, which is more than nothing, and its unit.
+// quantity reads an amount, which must be more than 0, and its unit.
 func quantity(o *fields.Object) {
 	n, given, ok := o.OptionalNumber("quantity")
 	if !given {
@@ -181,13 +181,13 @@ func document(o *fields.Object, titles distinct, machines []string) {
 	o.Text("sha256", digestRule)
 	only, _ := o.Texts("machines", 1, maxMachines, value.Name)
 	for i, machine := range only {
-		if foreign(machine, machines) {
+		if notInStep(machine, machines) {
 			o.FaultIn("machines", i, "reference", foreignSays)
 		}
 	}
 }
 
-// attributes reads texts that are never interpreted.
+// attributes reads texts that the service does not interpret.
 func attributes(o *fields.Object) {
 	o.Object("attributes", func(a *fields.Object) {
 		names := a.Names()

@@ -1,4 +1,5 @@
-// Package factory is about factories: which organization owns one, and so who may know of it.
+// Package factory keeps factories. A factory has one owner, an organization, which decides who
+// may read it.
 package factory
 
 import (
@@ -8,39 +9,40 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// A Factory belongs to one organization for ever.
+// A Factory belongs to one organization, which never changes.
 type Factory struct {
 	FactoryID      string `json:"factoryId"`
 	OrganizationID string `json:"organizationId"`
 	Name           string `json:"name"`
-	// MethodApproval says who may approve production methods; empty: someone else than their authors.
+	// MethodApproval says who may approve production methods. Empty means four-eyes.
 	MethodApproval Approval  `json:"methodApproval,omitempty"`
 	CreatedAt      time.Time `json:"createdAt"`
 	UpdatedAt      time.Time `json:"updatedAt"`
 	Revision       int64     `json:"revision"` // from 1
 }
 
-// A Registration is what a platform owner says about a factory.
+// A Registration is a platform owner's input for a factory.
 type Registration struct {
 	OrganizationID, Name string
-	MethodApproval       Approval // empty keeps what there is
+	MethodApproval       Approval // empty keeps the present value
 }
 
-// An Approval says who may approve production methods in a factory. The platform owner sets it, so that
-// nobody relaxes a rule that they are bound by.
+// An Approval says who may approve production methods in a factory. Only the platform owner sets
+// it, so that nobody can relax a rule that applies to them.
 type Approval string
 
 // Approvals.
 const (
-	FourEyes Approval = "four-eyes" // someone who neither saved nor submitted the version
+	FourEyes Approval = "four-eyes" // a person who neither saved nor submitted the version
 	Single   Approval = "single"    // any engineer
 )
 
 // ApprovalRule is the rule of an Approval.
 var ApprovalRule = &value.Text{Pattern: string(FourEyes) + "|" + string(Single), Says: "four-eyes or single"}
 
-// register decides what a registration makes of a factory: its next state and the event that tells of
-// it; no event where nothing changes. Another organization than the factory has is CONFLICT.
+// register decides the result of a registration: the factory's next state and the name of the
+// event. The event is empty if nothing changes. Another organization than the factory's is
+// CONFLICT.
 func (f Factory) register(id string, r Registration, at time.Time) (next Factory, event string, err error) {
 	next = Factory{FactoryID: id, OrganizationID: r.OrganizationID, Name: r.Name, MethodApproval: r.MethodApproval,
 		CreatedAt: at, UpdatedAt: at, Revision: f.Revision + 1}

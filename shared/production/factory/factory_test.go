@@ -44,7 +44,8 @@ func TestPut_NewThenSameThenRenamed(t *testing.T) {
 		}
 		is("One", 1, now)
 		first := now
-		// The next container's clock is behind: the change still comes after the one before.
+		// The clock of the next container is behind, but the change must come after the previous
+		// one.
 		now = now.Add(-time.Second)
 		if created, err := put("acme", "One"); err != nil || created {
 			t.Fatalf("the same: %v, %v", created, err)

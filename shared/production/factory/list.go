@@ -7,11 +7,12 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// List returns the factories of an organization in the byte order of their ids; none, where the
-// caller may not know of them, as if there were none. It goes by a global index, so a change shows
-// after a moment, as a rule within a second; a factory itself is always read as it is.
+// List returns the factories of an organization in the byte order of their ids. It returns none
+// if the caller may not read them. It reads a global index, which usually shows a change within
+// a second. Reading one factory always shows its present state.
 //
-// While someone pages, a new factory moves those behind it on by one. Factories are never removed.
+// Factories are never removed. A factory that is added between two pages moves the later ones on
+// by one.
 func (s *Store) List(ctx context.Context, caller auth.Principal, organizationID string, w dynamo.Window) (dynamo.Page[Factory], error) {
 	if !caller.MayRead(organizationID) {
 		return dynamo.Page[Factory]{}, nil
@@ -20,10 +21,10 @@ func (s *Store) List(ctx context.Context, caller auth.Principal, organizationID 
 		dynamo.Selection{Table: dynamo.Factories, Index: "byOrganization", Partition: organizationID}, w)
 }
 
-// ListIn reads a window of what lies in a factory. The first page takes one round trip: it is read beside the
-// factory. A later one is read only once the caller is known to be one who may know of the factory, so that
-// nobody else can have their offsets counted at the factory's expense. It returns NOT_FOUND for a factory that
-// the caller may not know of.
+// ListIn reads a window of a list inside a factory. The first page takes one round trip, because
+// the list and the factory are read in parallel. A later page is read only after the check that
+// the caller may read the factory, so that strangers' offsets use no capacity of its partition.
+// It returns NOT_FOUND for a factory that the caller may not read.
 func ListIn[T any](ctx context.Context, s *Store, caller auth.Principal, factoryID string, of dynamo.Selection, w dynamo.Window) (dynamo.Page[T], error) {
 	list := func(ctx context.Context) (dynamo.Page[T], error) { return dynamo.List[T](ctx, s.db, of, w) }
 	if w.Skip == 0 {
@@ -35,8 +36,8 @@ func ListIn[T any](ctx context.Context, s *Store, caller auth.Principal, factory
 	return list(ctx)
 }
 
-// Beside reads what lies in a factory beside the factory itself, so that a list takes one round trip.
-// It returns what was read only when the caller may know of the factory, and NOT_FOUND otherwise.
+// Beside runs a read in parallel with the read of the factory, so that a list takes one round
+// trip. It returns the result only if the caller may read the factory, and NOT_FOUND otherwise.
 func Beside[T any](ctx context.Context, s *Store, caller auth.Principal, factoryID string, read func(context.Context) (T, error)) (T, error) {
 	var found, none T
 	err := dynamo.Together(ctx,

@@ -22,8 +22,8 @@ type thing struct {
 	Code      string `json:"code"`
 }
 
-// TestListIn_AStrangersOffset_IsNotCounted: what it would skip is another organization's, and reading it is
-// paid for by the factory's partition.
+// TestListIn_AStrangersOffset_IsNotCounted: the items that an offset skips belong to another
+// organization, and reading them uses capacity of the factory's partition.
 func TestListIn_AStrangersOffset_IsNotCounted(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		q := &dynamotest.Querying{Client: client}
@@ -45,10 +45,10 @@ func TestListIn_AStrangersOffset_IsNotCounted(t *testing.T) {
 		stranger := auth.Principal{UserID: "rita", OrganizationID: "rival"}
 		for _, factoryID := range []string{id, uuid.NewString()} {
 			if _, err := list(stranger, factoryID, 2); !problem.Has(err, problem.NotFound) || q.Queries.Load() != 0 {
-				t.Errorf("a stranger is answered %v after %d queries", err, q.Queries.Load())
+				t.Errorf("a stranger gets %v after %d queries", err, q.Queries.Load())
 			}
 			if _, err := list(stranger, factoryID, 0); !problem.Has(err, problem.NotFound) {
-				t.Errorf("a stranger's first page is answered %v", err)
+				t.Errorf("a stranger's first page gives %v", err)
 			}
 			q.Queries.Store(0)
 		}

@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// ResourceType is that of factories in the audit trail.
+// ResourceType is the type of factories in the audit trail.
 const ResourceType = "factory"
 
 var kind = change.Kind[Factory]{
@@ -36,8 +36,8 @@ func (s *Store) find(ctx context.Context, id string) (f Factory, err error) {
 	return f, err
 }
 
-// Readable returns a factory that the caller may know of. Any other is NOT_FOUND, whether it exists
-// or not.
+// Readable returns a factory that the caller may read. It returns NOT_FOUND for any other,
+// whether it exists or not.
 func (s *Store) Readable(ctx context.Context, caller auth.Principal, id string) (Factory, error) {
 	f, err := s.find(ctx, id)
 	if err == nil && (f.Revision == 0 || !caller.MayRead(f.OrganizationID)) {
@@ -46,8 +46,8 @@ func (s *Store) Readable(ctx context.Context, caller auth.Principal, id string) 
 	return f, err
 }
 
-// Owned returns a factory of the caller's own organization, in which the caller may change things if
-// their role allows it. Any other is NOT_FOUND, whether it exists or not.
+// Owned returns a factory of the caller's own organization, for changes. The caller's role is
+// checked elsewhere. It returns NOT_FOUND for any other factory, whether it exists or not.
 func (s *Store) Owned(ctx context.Context, caller auth.Principal, id string) (Factory, error) {
 	f, err := s.find(ctx, id)
 	if err == nil && (f.Revision == 0 || !caller.Owns(f.OrganizationID)) {
@@ -56,8 +56,8 @@ func (s *Store) Owned(ctx context.Context, caller auth.Principal, id string) (Fa
 	return f, err
 }
 
-// Of tells why a factory cannot be named for what belongs to an organization: FACTORY_NOT_IN_ORGANIZATION
-// where it is another's or does not exist.
+// Of returns FACTORY_NOT_IN_ORGANIZATION if an organization has no such factory, because it does
+// not exist or belongs to another.
 func (s *Store) Of(ctx context.Context, organizationID, id string) error {
 	f, err := s.find(ctx, id)
 	if err == nil && (f.Revision == 0 || f.OrganizationID != organizationID) {
@@ -66,12 +66,13 @@ func (s *Store) Of(ctx context.Context, organizationID, id string) error {
 	return err
 }
 
-// A Named is a factory that an element of a list names for an organization; the zero Named names none.
+// A Named is the factory that an element of a list names, with its organization. The zero Named
+// names none.
 type Named struct{ OrganizationID, FactoryID string }
 
-// OfAll is Of for a list: the refusal has a fault for each element that names a factory which its organization
-// does not have. list is the JSON pointer of the list, and elements name the factory as "factoryId". Each
-// factory is read once.
+// OfAll is Of for a list. The refusal has a fault for each element that names a factory which
+// its organization does not have. list is the JSON pointer of the list, and elements name the
+// factory in "factoryId". Each factory is read once.
 func (s *Store) OfAll(ctx context.Context, list string, named []Named) (refusal, err error) {
 	known, reads := map[string]*Factory{}, []func(context.Context) error(nil)
 	for _, n := range named {
@@ -103,8 +104,8 @@ func (s *Store) OfAll(ctx context.Context, list string, named []Named) (refusal,
 	return p, nil
 }
 
-// Put registers a factory or renames it, and tells whether it is new. It returns CONFLICT for another
-// organization than the factory has, and PRECONDITION_FAILED.
+// Put registers a factory or renames it, and tells whether it is new. It returns CONFLICT if the
+// factory has another organization, and PRECONDITION_FAILED.
 func (s *Store) Put(ctx context.Context, from audit.Origin, id string, r Registration, when request.Preconditions) (created bool, err error) {
 	return change.Put(ctx, s.db, from, kind, key(id), when, func(was Factory, at time.Time) (Factory, string, error) {
 		return was.register(id, r, at)

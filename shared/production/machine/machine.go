@@ -1,4 +1,4 @@
-// Package machine is about the machines of a factory.
+// Package machine keeps the machines of a factory.
 package machine
 
 import (
@@ -14,7 +14,7 @@ type Machine struct {
 	FactoryID string `json:"factoryId"`
 	Code      string `json:"code"`
 	Name      string `json:"name"` // 1 to 200 characters
-	// Classes are the classes of equipment that the machine is of; production methods name them.
+	// Classes are the machine's equipment classes; production methods name them.
 	Classes   []string  `json:"classes,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
@@ -24,17 +24,17 @@ type Machine struct {
 // ChangedAt is the time of the machine's last change.
 func (m Machine) ChangedAt() time.Time { return m.UpdatedAt }
 
-// A Registration is what an engineer says about a machine.
+// A Registration is the input for a machine.
 type Registration struct {
 	Name string
-	// Classes, where not nil, are those that the machine is of from now on.
+	// Classes, if not nil, replaces the machine's classes.
 	Classes []string
 }
 
-// maxClasses is how many classes a machine can be of.
+// maxClasses is how many classes a machine can have.
 const maxClasses = 20
 
-// ClassesOf reads the optional field classes: nil where it is left out.
+// ClassesOf reads the optional field classes. It returns nil if the field is missing.
 func ClassesOf(body *fields.Object) []string {
 	classes, given := body.Texts("classes", 0, maxClasses, value.Name)
 	if given && classes == nil {
@@ -43,12 +43,12 @@ func ClassesOf(body *fields.Object) []string {
 	return classes
 }
 
-// register decides what a registration makes of a machine: its next state and the event that tells of it;
-// no event where nothing changes.
+// register decides the result of a registration: the machine's next state and the name of the
+// event. The event is empty if nothing changes.
 func (m Machine) register(factoryID, code string, r Registration, at time.Time) (next Machine, event string) {
 	next = Machine{FactoryID: factoryID, Code: code, Name: r.Name, Classes: m.Classes, CreatedAt: m.CreatedAt, UpdatedAt: at, Revision: m.Revision + 1}
 	if r.Classes != nil {
-		// Without one the list is nil: an empty list is stored as one, and no read shows it.
+		// An empty list becomes nil. As an empty list it would be stored, but never shown.
 		next.Classes = append([]string(nil), r.Classes...)
 		slices.Sort(next.Classes)
 	}

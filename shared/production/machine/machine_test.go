@@ -28,7 +28,7 @@ var (
 	owner    = auth.Principal{UserID: "olga", OrganizationID: "wavegate", Roles: []auth.Role{auth.PlatformOwner}}
 )
 
-// each runs a test on every store, in a factory of acme of its own.
+// each runs a test on every store, with its own factory of acme.
 func each(t *testing.T, test func(t *testing.T, machines *machine.Store, trail *audit.Log, factoryID string)) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
@@ -126,7 +126,7 @@ func TestMachines_OfAnotherOrganization_AreAsIfThereWereNone(t *testing.T) {
 				}
 			}
 		}
-		// The platform owner reads everything and puts nothing.
+		// The platform owner can read everything, but cannot register a machine.
 		if _, err := machines.Put(admission.Unlimited(t.Context()), owner, audit.Origin{}, factoryID, "press-1", machine.Registration{Name: "Mine"}, request.Preconditions{}); !problem.Has(err, problem.NotFound) {
 			t.Errorf("the platform owner's put: %v", err)
 		}
@@ -162,8 +162,8 @@ func TestList_WalkedWithAnyLimit_GivesEveryMachineOnceInOrderOfCodes(t *testing.
 	})
 }
 
-// Machines are never removed, so an offset can only fall back among those who were read: what is there
-// from the start on is seen, and each machine that is added makes one be seen twice at the most.
+// Machines are never removed, so machines can only move towards later pages. A machine that is
+// there from the start is always listed, and each added machine causes at most one repeat.
 func TestList_WalkedWhileMachinesAreAdded_LeavesNoneOut(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
@@ -197,7 +197,7 @@ func TestList_WalkedWhileMachinesAreAdded_LeavesNoneOut(t *testing.T) {
 			}
 			for _, code := range codes[:there] {
 				if !slices.Contains(seen, code) {
-					rt.Fatalf("%s was there throughout; the walk gives %q", code, seen)
+					rt.Fatalf("%s was there from the start; the pages give %q", code, seen)
 				}
 			}
 			if repeats > len(codes)-there {

@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// ResourceType is that of machines in the audit trail, where a machine's id is its code.
+// ResourceType is the type of machines in the audit trail. A machine's id there is its code.
 const ResourceType = "machine"
 
 // A Store keeps machines.
@@ -30,7 +30,7 @@ func (s *Store) find(ctx context.Context, factoryID, code string) (m Machine, er
 	return m, err
 }
 
-// Get returns a machine of a factory that the caller may know of, or NOT_FOUND.
+// Get returns a machine of a factory that the caller may read, or NOT_FOUND.
 func (s *Store) Get(ctx context.Context, caller auth.Principal, factoryID, code string) (Machine, error) {
 	m, err := factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (Machine, error) {
 		return s.find(ctx, factoryID, code)
@@ -41,17 +41,18 @@ func (s *Store) Get(ctx context.Context, caller auth.Principal, factoryID, code 
 	return m, err
 }
 
-// List returns the machines of a factory in the byte order of their codes. What was written is listed
-// at once. It returns NOT_FOUND for a factory that the caller may not know of.
+// List returns the machines of a factory in the byte order of their codes. It shows every write
+// at once. It returns NOT_FOUND for a factory that the caller may not read.
 //
-// While someone pages, a new machine moves those behind it on by one. Machines are never removed.
+// Machines are never removed. A machine that is added between two pages moves the later ones on
+// by one.
 func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID string, w dynamo.Window) (dynamo.Page[Machine], error) {
 	return factory.ListIn[Machine](ctx, s.factories, caller, factoryID, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, w)
 }
 
-// Put registers a machine in a factory of the caller's organization or changes it, and tells whether
-// it is new. It returns NOT_FOUND for any other factory, PRECONDITION_FAILED, and CONFLICT when the
-// machine keeps changing.
+// Put registers or changes a machine in a factory of the caller's organization, and tells
+// whether it is new. It returns NOT_FOUND for any other factory, PRECONDITION_FAILED, and
+// CONFLICT if the machine keeps changing.
 func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID, code string, r Registration, when request.Preconditions) (created bool, err error) {
 	var owner factory.Factory
 	return change.Put(ctx, s.db, from, kind(&owner), key(factoryID, code), when,
@@ -65,7 +66,8 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 		})
 }
 
-// kind tells of machines of a factory. Its owner is read beside the machine.
+// kind describes a factory's machines to package change. The owner is read in parallel with the
+// machine.
 func kind(owner *factory.Factory) change.Kind[Machine] {
 	return change.Kind[Machine]{
 		Type: ResourceType, Table: dynamo.Machines, Key: "code",

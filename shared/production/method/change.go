@@ -17,7 +17,7 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// SignerOf is the caller as one who signs.
+// SignerOf is the caller as a signer.
 func SignerOf(caller auth.Principal) Signer {
 	s := Signer{Person: Person{Issuer: caller.Issuer, UserID: caller.UserID}, Name: caller.Name}
 	if !caller.AuthenticatedAt.IsZero() {
@@ -34,15 +34,16 @@ func (v Version) ETag() string {
 	return `"` + v.ContentSHA256 + `"`
 }
 
-// A state is what a change of a version is decided on.
+// A state is what the rules need to decide on a change of a version.
 type state struct {
 	owner   factory.Factory
 	method  Method
 	version Version
-	other   Version // that a withdrawal may reinstate
+	other   Version // the version that a withdrawal may reinstate
 }
 
-// read reads a state. It returns NOT_FOUND where the factory is not the caller's or has no such method.
+// read reads a state. It returns NOT_FOUND if the factory does not belong to the caller's
+// organization or has no such method.
 func (s *Store) read(ctx context.Context, caller auth.Principal, r Ref, other int64) (st state, err error) {
 	err = dynamo.Together(ctx,
 		func(ctx context.Context) (err error) {
@@ -61,7 +62,7 @@ func (s *Store) read(ctx context.Context, caller auth.Principal, r Ref, other in
 	return st, err
 }
 
-// changedAt is when the state last changed.
+// changedAt is the time of the state's last change.
 func (st state) changedAt() time.Time {
 	if at := st.method.changedAt(); at.After(st.version.UpdatedAt) {
 		return at
@@ -69,9 +70,9 @@ func (st state) changedAt() time.Time {
 	return st.version.UpdatedAt
 }
 
-// Save saves a content as a version, and tells whether the version is new. The preconditions are about the
-// content's hash. It returns what Method.Save returns, NOT_FOUND for a method that is not in a factory of
-// the caller's organization, PRECONDITION_FAILED and CONFLICT.
+// Save saves a content as a version, and tells whether the version is new. The preconditions
+// apply to the content's hash. It returns the errors of Method.Save, NOT_FOUND for a method
+// outside the caller's organization, PRECONDITION_FAILED and CONFLICT.
 func (s *Store) Save(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, c content.Content, when request.Preconditions) (created bool, err error) {
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		st, err := s.read(ctx, caller, r, 0)
@@ -85,14 +86,14 @@ func (s *Store) Save(ctx context.Context, caller auth.Principal, from audit.Orig
 		if created = st.version.Revision == 0; err != nil || o.Event == "" {
 			return err
 		}
-		set.With(storing(r.MethodID, c))
+		set.With(putContent(r.MethodID, c))
 		return record(set, from, st, o)
 	})
 	return created, err
 }
 
-// Move moves a version. It returns what Method.Move returns, METHOD_INCOMPLETE for a version that lacks
-// what production needs, NOT_FOUND for a version that is not in a factory of the caller's organization,
+// Move moves a version. It returns the errors of Method.Move, METHOD_INCOMPLETE if the content
+// is incomplete for production, NOT_FOUND for a version outside the caller's organization,
 // PRECONDITION_FAILED and CONFLICT.
 func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, move Move, when request.Preconditions) error {
 	return change.Make(ctx, s.db, from, func(set *change.Set) error {
@@ -119,8 +120,8 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 	})
 }
 
-// record adds the changes of a version and its method to a set. Where both change, the method's chain goes
-// on by a link.
+// record adds the changes of a version and its method to a set. If both change, the method's
+// chain gets a new link.
 func record(set *change.Set, from audit.Origin, st state, o Outcome) error {
 	if o.Method.Revision > st.method.Revision {
 		version := entry(from, o.Event, o.Version.UpdatedAt, audit.Resource{Type: VersionResourceType, ID: o.Version.ID(), Revision: o.Version.Revision}, o.Version)
@@ -145,8 +146,8 @@ func entry(from audit.Origin, event string, at time.Time, of audit.Resource, aft
 	}
 }
 
-// complete tells whether a version has what production needs: a content without gaps, whose machines are
-// there, as are those of a trial.
+// complete checks that a version is complete for production: its content has no gaps, and the
+// factory has all machines of the content and of a trial.
 func (s *Store) complete(ctx context.Context, v Version, move Move) error {
 	c, err := s.parsed(ctx, v)
 	if err != nil {
@@ -158,7 +159,7 @@ func (s *Store) complete(ctx context.Context, v Version, move Move) error {
 	}
 	faults := c.Missing(func(machine string) bool { return there[machine] })
 	if len(faults) > 0 {
-		p := problem.New(problem.MethodIncomplete, "The content of version %d lacks what production needs; the pointers in errors lead into it.", v.Version)
+		p := problem.New(problem.MethodIncomplete, "The content of version %d is incomplete for production; the pointers in errors refer to it.", v.Version)
 		p.Faults = faults
 		return p
 	}
@@ -175,7 +176,7 @@ func (s *Store) complete(ctx context.Context, v Version, move Move) error {
 	return nil
 }
 
-// machines tells which of some machines a factory has.
+// machines tells which of the machines a factory has.
 func (s *Store) machines(ctx context.Context, factoryID string, codes []string) (map[string]bool, error) {
 	slices.Sort(codes)
 	codes = slices.Compact(codes)

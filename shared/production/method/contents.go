@@ -16,17 +16,18 @@ import (
 type contentItem struct {
 	MethodID string `json:"methodId"`
 	SHA256   string `json:"sha256"`
-	Bytes    string `json:"bytes"` // canonical, and so UTF-8
+	Bytes    string `json:"bytes"` // canonical JSON, which is UTF-8
 }
 
-// storing is the write of a content. It has no condition: what lies under the hash are these bytes.
-func storing(methodID string, c content.Content) dynamo.Part {
+// putContent is the write of a content. It needs no condition, because only these bytes have this
+// hash.
+func putContent(methodID string, c content.Content) dynamo.Part {
 	return dynamo.PutPart("content", dynamo.MethodContents,
 		contentItem{MethodID: methodID, SHA256: c.SHA256(), Bytes: string(c.Bytes())}, dynamo.Condition{})
 }
 
-// load returns the bytes of a content. Bytes that are not those of the hash are an error: nobody may
-// produce by what someone else put there.
+// load returns the bytes of a content. It fails if the bytes do not match the hash, so that
+// nobody produces with a content that was tampered with.
 func (s *Store) load(ctx context.Context, methodID, hash string) ([]byte, error) {
 	var item contentItem
 	found, err := s.db.Get(ctx, dynamo.MethodContents, dynamo.Key{"methodId": methodID, "sha256": hash}, &item)
@@ -36,10 +37,10 @@ func (s *Store) load(ctx context.Context, methodID, hash string) ([]byte, error)
 	if bytes := []byte(item.Bytes); found && canonical.SHA256(bytes) == hash {
 		return bytes, nil
 	}
-	return nil, fmt.Errorf("method: the content %s of method %s is not what is stored under it", hash, methodID)
+	return nil, fmt.Errorf("method: the stored bytes of content %s of method %s do not match its hash", hash, methodID)
 }
 
-// parsed is load, read.
+// parsed loads a content and parses it.
 func (s *Store) parsed(ctx context.Context, v Version) (content.Content, error) {
 	bytes, err := s.load(ctx, v.MethodID, v.ContentSHA256)
 	if err != nil {
@@ -52,12 +53,13 @@ func (s *Store) parsed(ctx context.Context, v Version) (content.Content, error) 
 	return c, nil
 }
 
-// Content returns a version and the bytes of its content, in a factory that the caller may know of. A box
-// reads what is on trial or released in the factory where it stands. Anything else is NOT_FOUND.
+// Content returns a version and the bytes of its content, in a factory that the caller may read.
+// A box may read versions on trial or released in its own factory. Otherwise the error is
+// NOT_FOUND.
 func (s *Store) Content(ctx context.Context, caller auth.Principal, r Ref) (v Version, bytes []byte, err error) {
 	if caller.Has(auth.Edge) {
 		err = dynamo.Together(ctx,
-			func(ctx context.Context) error { return s.stands(ctx, caller, r.FactoryID) },
+			func(ctx context.Context) error { return s.mayPoll(ctx, caller, r.FactoryID) },
 			func(ctx context.Context) (err error) { v, err = s.lookup(ctx, r); return err })
 		if err == nil && (v.FactoryID != r.FactoryID || v.Status != Trial && v.Status != Released) {
 			err = problem.Missing()
@@ -72,15 +74,15 @@ func (s *Store) Content(ctx context.Context, caller auth.Principal, r Ref) (v Ve
 	return v, bytes, err
 }
 
-// A Comparison tells what changed from the content of one version to that of another.
+// A Comparison is the list of changes between the contents of two versions.
 type Comparison struct {
 	Since   int64            `json:"since"`
 	Version int64            `json:"version"`
 	Changes []content.Change `json:"changes"`
 }
 
-// Changes lists what changed from the content of one version to that of another, in a factory that the
-// caller may know of. It returns NOT_FOUND where one of them is not there.
+// Changes lists the changes from the content of one version to that of another, in a factory
+// that the caller may read. It returns NOT_FOUND if one of them does not exist.
 func (s *Store) Changes(ctx context.Context, caller auth.Principal, since, r Ref) ([]content.Change, error) {
 	return factory.Beside(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) ([]content.Change, error) {
 		var contents [2]content.Content

@@ -5,17 +5,19 @@ import (
 	"time"
 )
 
-// A Decision says that a version holds from a time on: on some machines, which is a trial, or on all.
+// A Decision says that a version holds from a time on. It is for some machines, which is a
+// trial, or for all.
 type Decision struct {
 	Version       int64     `json:"version"`
 	ContentSHA256 string    `json:"contentSha256"`
 	From          time.Time `json:"from"`
-	Machines      []string  `json:"machines,omitempty"` // none: all machines
-	// Equipment is that of the version's steps, so that a poll need not read the version.
+	Machines      []string  `json:"machines,omitempty"` // none means all machines
+	// Equipment is the equipment of the version's steps. It is copied here so that a poll need
+	// not read the version.
 	Equipment Equipment `json:"equipment"`
 }
 
-// covers tells whether the decision is about a machine.
+// covers tells whether the decision is for a machine.
 func (d Decision) covers(machine string) bool {
 	return d.everywhere() || slices.Contains(d.Machines, machine)
 }
@@ -24,16 +26,17 @@ func (d Decision) everywhere() bool { return len(d.Machines) == 0 }
 
 // An Effectivity is the list of decisions that count from now on, the latest last.
 //
-// On a machine, at a time, the latest decision holds that has begun and covers the machine, whatever the
-// dates of the others. So at most one version holds on a machine at any instant. Which decision was
-// superseded, and when, follows from the list; no job runs at midnight.
+// On a machine and at a time, the last decision in the list wins of those that have begun and
+// cover the machine. Their dates do not matter. So at most one version holds on a machine at any
+// instant. The list also tells which decision was superseded and when, so no scheduled job is
+// needed.
 type Effectivity []Decision
 
-// maxDecisions bounds the list after what no longer counts was taken out.
+// maxDecisions bounds the list after Prune.
 const maxDecisions = 16
 
-// At returns the decision that holds on a machine at a time. It is right for times from the list's last
-// change on: what counted before only is no longer there.
+// At returns the decision that holds on a machine at a time. It is only correct for times after
+// the list's last change, because older decisions are pruned.
 func (e Effectivity) At(machine string, t time.Time) (Decision, bool) {
 	for _, d := range slices.Backward(e) {
 		if d.covers(machine) && !t.Before(d.From) {
@@ -43,7 +46,7 @@ func (e Effectivity) At(machine string, t time.Time) (Decision, bool) {
 	return Decision{}, false
 }
 
-// Next returns the decision that takes over on a machine after a time, the first to do so.
+// Next returns the first decision that takes over on a machine after a time.
 func (e Effectivity) Next(machine string, t time.Time) (Decision, bool) {
 	var next Decision
 	for _, d := range e {
@@ -62,9 +65,9 @@ func (e Effectivity) versionAt(machine string, t time.Time) int64 {
 	return d.Version
 }
 
-// Prune takes out what cannot hold any more from a time on, since a later decision has begun by then and
-// covers it: whole decisions, and single machines of a trial. What is superseded is gone for good: a
-// withdrawal does not bring it back.
+// Prune removes what can no longer hold from a time on, because a later decision has begun and
+// covers it. It removes whole decisions, and single machines of a trial. Superseded decisions
+// are gone for good; a withdrawal does not restore them.
 func (e Effectivity) Prune(now time.Time) Effectivity {
 	var kept Effectivity
 	for i, d := range e {
@@ -92,13 +95,13 @@ func (e Effectivity) Prune(now time.Time) Effectivity {
 	return kept
 }
 
-// withdraw takes a version out of the list. What it superseded is pruned first, so it does not come back: on
-// the machines of a trial the released version holds again, and in the place of a released version
-// nothing does. Where the version held on all machines, another can be put in its place, before the
-// trials that were decided later.
+// withdraw removes a version from the list. It prunes first, so nothing that the version
+// superseded is restored. After the withdrawal of a trial, the released version holds again on
+// its machines. After the withdrawal of a released version, nothing holds, unless instead is
+// given. Instead takes its place in the list, before the trials that were decided later.
 func (e Effectivity) withdraw(version int64, instead *Decision, now time.Time) Effectivity {
 	e = e.Prune(now)
-	var left Effectivity // nil where nothing is left: an empty list is stored as one, and no read shows it
+	var left Effectivity // nil if nothing is left; an empty list would be stored, but never shown
 	if instead != nil && e.everywhereAt(now) == version {
 		left = append(left, *instead)
 	}
@@ -110,7 +113,7 @@ func (e Effectivity) withdraw(version int64, instead *Decision, now time.Time) E
 	return left
 }
 
-// everywhereAt is the version that holds on all machines that are not on trial, or 0.
+// everywhereAt is the version that holds on all machines without a trial, or 0.
 func (e Effectivity) everywhereAt(t time.Time) int64 {
 	for _, d := range slices.Backward(e) {
 		if d.everywhere() && !t.Before(d.From) {
@@ -120,8 +123,9 @@ func (e Effectivity) everywhereAt(t time.Time) int64 {
 	return 0
 }
 
-// tries tells whether a version is on trial on machines by a time, by decisions that count.
-func (e Effectivity) tries(version int64, machines []string, from time.Time) bool {
+// onTrial tells whether a version is on trial on all of the machines from a time on, by decisions
+// that count.
+func (e Effectivity) onTrial(version int64, machines []string, from time.Time) bool {
 	return !slices.ContainsFunc(machines, func(machine string) bool {
 		return !slices.ContainsFunc(e, func(d Decision) bool {
 			return d.Version == version && !d.everywhere() && d.covers(machine) && !d.From.After(from)
@@ -129,7 +133,7 @@ func (e Effectivity) tries(version int64, machines []string, from time.Time) boo
 	})
 }
 
-// newer is a version above another that is released to all machines, now or later, or 0.
+// newer is a version with a higher number that is released to all machines, now or later, or 0.
 func (e Effectivity) newer(version int64) int64 {
 	for _, d := range e {
 		if d.everywhere() && d.Version > version {

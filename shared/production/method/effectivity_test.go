@@ -11,7 +11,7 @@ import (
 
 func hour(n int) time.Time { return start.Add(time.Duration(n) * time.Hour) }
 
-// all is a release of a version, trial a trial.
+// all is a release of a version; trial is a trial.
 func all(version int64, from int) Decision { return Decision{Version: version, From: hour(from)} }
 
 func trial(version int64, from int, machines ...string) Decision {
@@ -63,13 +63,13 @@ func TestWithdraw_BringsNothingOlderBack(t *testing.T) {
 		at       int
 		want     map[string]int64
 	}{
-		"the only one":                            {Effectivity{all(1, 0)}, 1, nil, 1, map[string]int64{"a": 0}},
-		"what superseded another":                 {Effectivity{all(1, 0), all(2, 1)}, 2, nil, 2, map[string]int64{"a": 0}},
-		"a trial":                                 {Effectivity{all(1, 0), trial(2, 1, "a")}, 2, nil, 2, map[string]int64{"a": 1, "b": 1}},
-		"under a trial that stays":                {Effectivity{all(1, 0), trial(2, 1, "a")}, 1, nil, 2, map[string]int64{"a": 2, "b": 0}},
-		"before it takes effect":                  {Effectivity{all(1, 0), all(2, 5)}, 2, nil, 2, map[string]int64{"a": 1}},
-		"with another in its place":               {Effectivity{all(1, 0), all(2, 1), trial(3, 1, "a")}, 2, &Decision{Version: 1, From: hour(2)}, 2, map[string]int64{"a": 3, "b": 1}},
-		"a trial, with a wish that means nothing": {Effectivity{all(2, 0), trial(3, 1, "a")}, 3, &Decision{Version: 1, From: hour(2)}, 2, map[string]int64{"a": 2, "b": 2}},
+		"the only one":              {Effectivity{all(1, 0)}, 1, nil, 1, map[string]int64{"a": 0}},
+		"what superseded another":   {Effectivity{all(1, 0), all(2, 1)}, 2, nil, 2, map[string]int64{"a": 0}},
+		"a trial":                   {Effectivity{all(1, 0), trial(2, 1, "a")}, 2, nil, 2, map[string]int64{"a": 1, "b": 1}},
+		"under a trial that stays":  {Effectivity{all(1, 0), trial(2, 1, "a")}, 1, nil, 2, map[string]int64{"a": 2, "b": 0}},
+		"before it takes effect":    {Effectivity{all(1, 0), all(2, 5)}, 2, nil, 2, map[string]int64{"a": 1}},
+		"with another in its place": {Effectivity{all(1, 0), all(2, 1), trial(3, 1, "a")}, 2, &Decision{Version: 1, From: hour(2)}, 2, map[string]int64{"a": 3, "b": 1}},
+		"a trial, with a version to reinstate that has no effect": {Effectivity{all(2, 0), trial(3, 1, "a")}, 3, &Decision{Version: 1, From: hour(2)}, 2, map[string]int64{"a": 2, "b": 2}},
 	} {
 		got := c.list.withdraw(c.withdraw, c.instead, hour(c.at))
 		for machine, want := range c.want {

@@ -12,11 +12,11 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-// rules are what a history is played by: the package's own, or some with a planted bug.
+// rules are the rules that a history uses: the package's own, or rules with a planted bug.
 type rules struct {
 	move  func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error)
 	at    func(e Effectivity, machine string, t time.Time) (Decision, bool)
-	after func(e Effectivity, at time.Time) Effectivity // what is stored of an effectivity
+	after func(e Effectivity, at time.Time) Effectivity // the effectivity that is stored
 }
 
 func ownRules() rules {
@@ -27,18 +27,18 @@ func ownRules() rules {
 	}
 }
 
-// A ruling is what a decision says of one machine, as the book remembers it: nothing is ever taken out, it
-// only ends.
+// A ruling is a decision for one machine in the book. The book never removes a ruling; it only
+// ends.
 type ruling struct {
 	version int64
 	trial   bool
 	from    time.Time
-	ends    time.Time // zero: it has no end
+	ends    time.Time // zero means no end
 }
 
-// A history plays random moves of a few people on one method, and keeps a book of its own: who saved what,
-// who read what before they approved, and every decision there was. The book shares no rule with the
-// package.
+// A history makes random moves of a few people on one method. It keeps its own book: who saved
+// what, who read what before approving, and every decision. The book uses none of the package's
+// rules.
 type history struct {
 	rules    rules
 	random   *rand.Rand
@@ -46,18 +46,18 @@ type history struct {
 	now      time.Time
 	method   Method
 	versions map[int64]Version
-	read     map[string]map[int64]string // by person: the content of a version that they read last
+	read     map[string]map[int64]string // by person: the content of each version that they read last
 
 	book      map[string][]ruling // by machine, in the order of precedence
 	authors   map[int64][]Person
 	approved  map[string]bool // version and content that someone else read and approved
 	withdrawn map[int64]bool
 	seen      []observation
-	most      int  // decisions that were in force at once
-	stored    bool // whether what would be stored is compared; that is slow
+	most      int  // the highest number of decisions at once
+	stored    bool // whether to compare what would be stored, which is slow
 }
 
-// An observation is what was told of a machine at a time that was then the present.
+// An observation is an answer about a machine at a time that was the present then.
 type observation struct {
 	at      time.Time
 	machine string
@@ -65,7 +65,7 @@ type observation struct {
 }
 
 var (
-	// The machine untried is never put on trial.
+	// The machine untried never has a trial.
 	machines = []string{"a", "b", "c", "untried"}
 	people   = []Signer{author, other, {Person: Person{"https://people.example", "olaf"}}}
 	contents = []content.Content{made("a"), made("b"), made("c")}
@@ -88,7 +88,7 @@ func newHistory(r rules, seed uint64) *history {
 	return h
 }
 
-// step makes one try and returns what is wrong afterwards, or nothing.
+// step makes one move and returns what is wrong afterwards, or nothing.
 func (h *history) step() string {
 	h.now = h.now.Add(time.Duration(1+h.random.IntN(90)) * time.Minute)
 	by := people[h.random.IntN(len(people))]
@@ -134,7 +134,7 @@ func (h *history) save(number int64, by Signer) string {
 	return h.check()
 }
 
-// draw makes up a move. Approvers name what they read last, which may have changed since.
+// draw makes a random move. Approvers name what they read last, which may have changed since.
 func (h *history) draw(number int64, by Signer) Move {
 	if h.random.IntN(2) == 0 {
 		h.read[by.UserID][number] = h.versions[number].ContentSHA256
@@ -142,7 +142,7 @@ func (h *history) draw(number int64, by Signer) Move {
 	m := Move{Reason: "r", ContentSHA256: h.read[by.UserID][number]}
 	m.Status = Statuses[h.random.IntN(len(Statuses))]
 	if can := moves[h.versions[number].Status]; len(can) > 0 && h.random.IntN(4) > 0 {
-		// Towards a release, mostly.
+		// Prefer moves towards a release.
 		m.Status = can[min(h.random.IntN(len(can)), h.random.IntN(len(can)))]
 		if m.Status == Draft {
 			m.Status = Released
@@ -197,8 +197,8 @@ func (h *history) move(number int64, m Move, by Signer) string {
 	return ""
 }
 
-// storedAsShown tells what the store would keep of an outcome that is not what is shown: the chain is made of
-// what is shown, and computed again from what was stored.
+// storedAsShown returns the difference between what an outcome shows and what the store would
+// keep. The chain is made from what is shown, and recomputed from what was stored.
 func storedAsShown(o Outcome) string {
 	for name, v := range map[string]any{"method": o.Method, "version": o.Version} {
 		item, err := dynamo.Encode(v)
@@ -220,7 +220,8 @@ func storedAsShown(o Outcome) string {
 	return ""
 }
 
-// approve writes down a decision, and that it was approved where who did it may and had read the content.
+// approve records a decision. It records an approval if the approver may approve and has read
+// the content.
 func (h *history) approve(number int64, m Move, by Signer) {
 	stored := h.versions[number].ContentSHA256
 	if (h.policy == factory.Single || !slices.Contains(h.authors[number], by.Person)) && h.read[by.UserID][number] == stored {
@@ -238,7 +239,8 @@ func (h *history) approve(number int64, m Move, by Signer) {
 	h.settle()
 }
 
-// settle ends what a later ruling leaves no time: a trial by any, a release by a release.
+// settle ends rulings that a later ruling replaces: a trial ends with any ruling, a release with
+// a release.
 func (h *history) settle() {
 	for _, list := range h.book {
 		for i := range list {
@@ -253,8 +255,8 @@ func (h *history) settle() {
 	}
 }
 
-// withdraw ends all rulings about a version. Where it held on all machines, an older released version may
-// take its place.
+// withdraw ends all rulings about a version. If the version held on all machines, an older
+// released version may replace it.
 func (h *history) withdraw(number, instead int64, status Status) {
 	h.settle()
 	h.withdrawn[number] = true
@@ -276,7 +278,7 @@ func (h *history) withdraw(number, instead int64, status Status) {
 	}
 }
 
-// expected is what holds on a machine at a time, by the book.
+// expected is the version that holds on a machine at a time, by the book.
 func (h *history) expected(machine string, t time.Time) int64 {
 	for _, r := range slices.Backward(h.book[machine]) {
 		if !t.Before(r.from) && (r.ends.IsZero() || t.Before(r.ends)) {
@@ -286,7 +288,7 @@ func (h *history) expected(machine string, t time.Time) int64 {
 	return 0
 }
 
-// check compares what is told with the book.
+// check compares the package's answers with the book.
 func (h *history) check() string {
 	e := h.method.Effectivity
 	h.most = max(h.most, len(e))
@@ -297,7 +299,7 @@ func (h *history) check() string {
 		for _, t := range []time.Time{h.now, h.now.Add(time.Duration(h.random.IntN(600)) * time.Minute)} {
 			d, _ := h.rules.at(e, machine, t)
 			if want := h.expected(machine, t); d.Version != want {
-				return fmt.Sprintf("machine %s at %s has %d, by the book %d", machine, t.Sub(start), d.Version, want)
+				return fmt.Sprintf("machine %s at %s has %d, but %d by the book", machine, t.Sub(start), d.Version, want)
 			}
 			if d.Version == 0 {
 				continue
@@ -306,13 +308,13 @@ func (h *history) check() string {
 				return fmt.Sprintf("version %d holds after its withdrawal", d.Version)
 			}
 			if hash := h.versions[d.Version].ContentSHA256; d.ContentSHA256 != hash || !h.approved[fmt.Sprint(d.Version, hash)] {
-				return fmt.Sprintf("version %d holds with content %.8s, which nobody who may has read and approved", d.Version, hash)
+				return fmt.Sprintf("version %d holds with content %.8s, but no authorized person read and approved it", d.Version, hash)
 			}
 		}
 		h.seen = append(h.seen, observation{h.now, machine, h.expected(machine, h.now)})
 	}
 	if o := h.seen[h.random.IntN(len(h.seen))]; o.at.Before(h.now) && h.expected(o.machine, o.at) != o.version {
-		return fmt.Sprintf("machine %s at %s was told %d, now %d", o.machine, o.at.Sub(start), o.version, h.expected(o.machine, o.at))
+		return fmt.Sprintf("machine %s at %s: the answer was %d, and is now %d", o.machine, o.at.Sub(start), o.version, h.expected(o.machine, o.at))
 	}
 	return ""
 }

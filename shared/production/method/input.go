@@ -9,23 +9,23 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// Rules of what callers send.
+// These rules check what callers send.
 var (
 	// NumberRule is the rule of a version's number in a path or query.
 	NumberRule = &value.Text{Pattern: `[1-9][0-9]{0,8}`, Says: "the number of a version, from 1 to 999999999"}
 	// StatusRule is the rule of a version's status.
 	StatusRule = &value.Text{Pattern: `draft|in_review|trial|released|withdrawn`, Says: "draft, in_review, trial, released or withdrawn"}
-	// ReasonRule is the rule of the reason of a signature.
+	// ReasonRule is the rule of a signature's reason.
 	ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Printable, Says: "1 to 256 characters without control characters"}
 	// OrdersRule is the rule of Orders.
 	OrdersRule = &value.Text{Pattern: `finish|stop`, Says: "finish or stop"}
-	// ReferenceRule is the rule of the reference of a first article.
+	// ReferenceRule is the rule of a first article's reference.
 	ReferenceRule = &value.Text{Min: 1, Max: 200, Trim: true, Check: value.Visible, Says: "1 to 200 characters without control characters"}
-	// ReinstateRule is the rule of the number of a version in a body.
+	// ReinstateRule is the rule of a version's number in a body.
 	ReinstateRule = &value.Integer{Least: 1, Most: 999_999_999}
 )
 
-// maxTrialMachines is how many machines one move can put a version on trial on.
+// maxTrialMachines is how many machines one move can put on trial.
 const maxTrialMachines = 20
 
 // RefOf reads the path parameters factoryId, methodId and number.
@@ -33,7 +33,7 @@ func RefOf(in *request.Input) Ref {
 	return Ref{FactoryID: in.Path("factoryId", value.Slug), MethodID: in.Path("methodId", value.UUID), Version: numberOf(in.Path("number", NumberRule))}
 }
 
-// numberOf is the number that NumberRule took.
+// numberOf parses a number that NumberRule accepted.
 func numberOf(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -42,7 +42,8 @@ func numberOf(text string) int64 {
 	return n
 }
 
-// SinceOf reads the query parameter since: the number of a version, the one before r where it is left out.
+// SinceOf reads the query parameter since, the number of a version. The default is the version
+// before r.
 func SinceOf(in *request.Input, r Ref) Ref {
 	since := r
 	since.Version--
@@ -52,7 +53,8 @@ func SinceOf(in *request.Input, r Ref) Ref {
 	return since
 }
 
-// MoveOf reads a move. A field that does not belong to the move is a fault, as is a trial without machines.
+// MoveOf reads a move. It is a fault if a field does not belong to the move, and if a trial
+// names no machines.
 func MoveOf(body *fields.Object) Move {
 	status := Status(body.Text("status", StatusRule))
 	m := Move{Status: status, Reason: body.Text("reason", ReasonRule)}
@@ -90,10 +92,11 @@ func MoveOf(body *fields.Object) Move {
 	return m
 }
 
-// latestTime is the last that JSON can show, in the milliseconds that are stored.
+// latestTime is the last time that JSON can show, in milliseconds, as times are stored.
 var latestTime = time.Date(9999, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
 
-// timeOf is the time that value.Time took, cut upwards to the milliseconds that are stored.
+// timeOf parses a time that value.Time accepted, and rounds it up to milliseconds, as times are
+// stored.
 func timeOf(text string) time.Time {
 	t := value.ParseTime(text)
 	if cut := t.Truncate(time.Millisecond); cut.Before(t) {
@@ -102,14 +105,14 @@ func timeOf(text string) time.Time {
 	return t
 }
 
-// QuestionOf reads what a poll asks: the path parameters factoryId and code, and the query parameters
-// methodId or productId, and at.
+// QuestionOf reads what a poll asks about: the path parameters factoryId and code, and the query
+// parameters methodId or productId, and at.
 func QuestionOf(in *request.Input) Question {
 	q := Question{FactoryID: in.Path("factoryId", value.Slug), Machine: in.Path("code", value.Name)}
 	methodID, hasMethod := in.Query("methodId", value.UUID)
 	productID, hasProduct := in.Query("productId", value.UUID)
 	if hasMethod == hasProduct {
-		in.Fault("methodId", "required", "must be given, or productId, and not both")
+		in.Fault("methodId", "required", "must be given, or productId, but not both")
 	}
 	q.MethodID, q.ProductID = methodID, productID
 	if at, given := in.Query("at", value.Time); given {

@@ -8,14 +8,14 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-// List returns the methods of a factory in the order of their creation: those of one product, or those
-// whose latest version has a status, where one of them is not empty. By status the list goes by a global
-// index, and a change shows after a moment, as a rule within a second; what was written is listed at once
-// otherwise. It returns NOT_FOUND for a factory that the caller may not know of.
+// List returns the methods of a factory in the order of their creation. A filter selects those
+// of one product, or those whose latest version has a status. By status it reads a global index,
+// which usually shows a change within a second. Otherwise it shows every write at once. It
+// returns NOT_FOUND for a factory that the caller may not read.
 //
-// Methods are never removed and new ones come last, so while someone pages nothing moves, except where
-// the clocks of two containers differ: a method that was created within that difference can come
-// before others and move them on by one. By status, whatever changes its status moves those behind it.
+// Methods are never removed and new ones come last, so pages stay stable. There are two
+// exceptions. If the clocks of two containers differ, a new method can come before others and
+// move them on by one. By status, a method that changes its status moves those after it.
 func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID, productID string, status Status, w dynamo.Window) (dynamo.Page[Method], error) {
 	in := dynamo.Selection{Table: dynamo.Recipes, Partition: factoryID}
 	switch {

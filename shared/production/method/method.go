@@ -1,9 +1,10 @@
-// Package method is about production methods: how a product is made in a factory. A method has numbered
-// versions; a version has a content, is approved by a second person, and then holds on some machines or on
-// all, until it is superseded or withdrawn.
+// Package method implements production methods: how a product is made in a factory. A method has
+// numbered versions. A version has a content, and a second person approves it. It then holds on
+// some machines or on all, until it is superseded or withdrawn.
 //
-// The rules are pure. Version.After says where a version can go, Effectivity which version holds on a
-// machine at a time, and Method puts the two together; store.go and its neighbours keep what they decide.
+// The rules are pure. Version.After decides to which status a version can move. Effectivity
+// decides which version holds on a machine at a time. Method combines both. store.go and the
+// files beside it store the results.
 package method
 
 import (
@@ -14,32 +15,33 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-// A Method is a production method. Two may have the same name.
+// A Method is a production method. Two methods may have the same name.
 type Method struct {
-	MethodID  string    `json:"methodId"` // UUID, version 7: ids are in the order of creation
+	MethodID  string    `json:"methodId"` // UUID, version 7, so that ids sort by creation
 	FactoryID string    `json:"factoryId"`
 	ProductID string    `json:"productId"` // UUID, in lower case
 	Name      string    `json:"name"`      // 1 to 200 characters
 	CreatedAt time.Time `json:"createdAt"`
-	// UpdatedAt is absent as long as the method has no version.
+	// UpdatedAt is missing until the method has a version.
 	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
 	Latest    *Latest    `json:"latest,omitempty"` // the version with the highest number
-	// Effectivity decides which version holds where from now on.
+	// Effectivity decides which version holds on which machine from now on.
 	Effectivity Effectivity `json:"effectivity,omitempty"`
-	// Withdrawals are those of versions that held before, the newest first, at most 8.
+	// Withdrawals are the withdrawals of versions that held before, the newest first, at most 8.
 	Withdrawals []Withdrawal `json:"withdrawn,omitempty"`
-	// TrailSHA256 is the hash of the chain of the method's changes; see package trail.
+	// TrailSHA256 is the hash of the method's chain of changes; see package trail.
 	TrailSHA256 string `json:"trailSha256,omitempty"`
 	Revision    int64  `json:"revision"` // from 1
 }
 
-// Latest is the version with the highest number and where it stands.
+// Latest is the version with the highest number, and its status.
 type Latest struct {
 	Version int64  `json:"version"`
 	Status  Status `json:"status"`
 }
 
-// A Withdrawal tells controllers what was withdrawn, and what becomes of orders under way.
+// A Withdrawal tells controllers which version was withdrawn, and what to do with orders under
+// way.
 type Withdrawal struct {
 	Version   int64     `json:"version"`
 	Orders    Orders    `json:"orders"`
@@ -50,7 +52,7 @@ type Withdrawal struct {
 // maxWithdrawals is how many withdrawals a method shows.
 const maxWithdrawals = 8
 
-// A Creation is a caller's wish to create a method.
+// A Creation is the input for a new method.
 type Creation struct {
 	ProductID string `json:"productId"`
 	Name      string `json:"name"`
@@ -82,17 +84,17 @@ func (m Method) changed(at time.Time) Method {
 	return m
 }
 
-// An Outcome is what a wish makes of a method and one of its versions. Event is empty where nothing
-// changes; the method changes where its revision does.
+// An Outcome is the result of a request: the method and one of its versions afterwards. Event is
+// empty if nothing changes. The method changes only if its revision does.
 type Outcome struct {
 	Method  Method
 	Version Version
 	Event   string
 }
 
-// Save decides what saving a content as the version of a number makes of the method. v is that version, or
-// the zero value where there is none yet. It returns NOT_FOUND for a number that is not the next one,
-// VERSION_OPEN while another version is in draft or review, and VERSION_FROZEN.
+// Save decides the result of saving a content as the version with a number. v is that version,
+// or the zero value if it does not exist yet. It returns NOT_FOUND for a number that is not the
+// next one, VERSION_OPEN while another version is in draft or in review, and VERSION_FROZEN.
 func (m Method) Save(v Version, number int64, c content.Content, author Person, at time.Time) (Outcome, error) {
 	begins := v.Revision == 0
 	if latest := m.latest(); begins && number != latest.Version+1 {
@@ -112,18 +114,17 @@ func (m Method) Save(v Version, number int64, c content.Content, author Person, 
 	return Outcome{m, next, event}, nil
 }
 
-// Move decides what a move of a version makes of the method. other is the version that the move wants to
-// reinstate, or the zero value. It returns what Version.After returns, INVALID_STATE_TRANSITION where a
-// newer version is released to all machines, EFFECTIVITY_FULL, and VALIDATION_FAILED for a time that has
-// passed.
+// Move decides the result of moving a version. other is the version to reinstate, or the zero
+// value. It returns the errors of Version.After, INVALID_STATE_TRANSITION if a newer version is
+// released to all machines, EFFECTIVITY_FULL, and VALIDATION_FAILED for a time in the past.
 func (m Method) Move(v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
 	same := Outcome{Method: m, Version: v}
 	from := move.EffectiveFrom
 	if from.IsZero() {
 		from = at
 	}
-	if v.Status == Trial && move.Status == Trial && m.Effectivity.tries(v.Version, move.Machines, from) {
-		return same, v.made(move)
+	if v.Status == Trial && move.Status == Trial && m.Effectivity.onTrial(v.Version, move.Machines, from) {
+		return same, v.sameMove(move)
 	}
 	next, event, err := v.After(move, s, p, at)
 	if err != nil || event == "" {
@@ -148,10 +149,10 @@ func (m Method) Move(v, other Version, move Move, s Signer, p factory.Approval, 
 	return Outcome{m, next, event}, nil
 }
 
-// decide is the effectivity with the decision of a trial or a release.
+// decide returns the effectivity with the decision of a trial or a release.
 func (m Method) decide(v Version, move Move, from, at time.Time) (Effectivity, error) {
 	if from.Before(at) {
-		return nil, problem.Invalid([]problem.Fault{{Pointer: "/effectiveFrom", Code: "range", Detail: "must not have passed; leave it out for now"}})
+		return nil, problem.Invalid([]problem.Fault{{Pointer: "/effectiveFrom", Code: "range", Detail: "must not be in the past; leave it out to begin at once"}})
 	}
 	if newer := m.Effectivity.newer(v.Version); newer > 0 {
 		return nil, problem.New(problem.InvalidStateTransition, "Version %d is released to all machines; an older version cannot follow it.", newer)
@@ -162,14 +163,14 @@ func (m Method) decide(v Version, move Move, from, at time.Time) (Effectivity, e
 	}
 	next := append(m.Effectivity[:len(m.Effectivity):len(m.Effectivity)], d).Prune(at)
 	if len(next) > maxDecisions {
-		return nil, problem.New(problem.EffectivityFull, "The method has %d decisions that still count, as many as can. Release or withdraw a version that is on trial.", maxDecisions)
+		return nil, problem.New(problem.EffectivityFull, "The method has %d decisions that still count, which is the maximum. Release or withdraw a version that is on trial.", maxDecisions)
 	}
 	return next, nil
 }
 
-// reinstated is the decision for a version that is to hold again in the place of one that is withdrawn, or
-// nil. It must be older, and released: it was approved for all machines. A wish that cannot be met does
-// not refuse the withdrawal.
+// reinstated is the decision for the version that replaces a withdrawn one, or nil. That version
+// must be older and released, so that it was approved for all machines. If it is not, nothing is
+// reinstated, but the withdrawal still succeeds.
 func reinstated(withdrawn, other Version, move Move, at time.Time) *Decision {
 	if move.Reinstate == 0 || other.Version != move.Reinstate || other.Status != Released || other.Version >= withdrawn.Version {
 		return nil

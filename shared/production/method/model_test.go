@@ -13,7 +13,8 @@ const (
 	tries     = 40
 )
 
-// play plays histories until one goes wrong, and says how many tries that took.
+// play plays histories until one finds a fault. It returns the fault and the highest number of
+// decisions at once.
 func play(r rules, count int) (fault string, most int) {
 	for seed := range uint64(count) {
 		h := newHistory(r, seed)
@@ -36,9 +37,9 @@ func TestHistories_AgreeWithTheBook(t *testing.T) {
 	t.Logf("%d histories, %d tries, at most %d decisions in force", histories, histories*tries, most)
 }
 
-// plantings are rules with one bug each. Any of them would let a factory produce by a version that it must
-// not produce by.
-var plantings = map[string]func(*rules){
+// plantedBugs are rules with one bug each. Each bug would let a factory produce with a wrong
+// version.
+var plantedBugs = map[string]func(*rules){
 	"the author may approve": func(r *rules) {
 		r.move = func(m Method, v, other Version, move Move, s Signer, _ factory.Approval, at time.Time) (Outcome, error) {
 			return m.Move(v, other, move, s, factory.Single, at)
@@ -50,7 +51,7 @@ var plantings = map[string]func(*rules){
 			return m.Move(v, other, move, s, p, at)
 		}
 	},
-	"a withdrawal brings back what was superseded": func(r *rules) {
+	"a withdrawal restores what was superseded": func(r *rules) {
 		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
 			o, err := m.Move(v, other, move, s, p, at)
 			if move.Status == Withdrawn && err == nil && o.Event != "" && move.Reinstate == 0 {
@@ -76,7 +77,7 @@ var plantings = map[string]func(*rules){
 			return m.Move(v, other, move, s, p, at)
 		}
 	},
-	"what is superseded in future is taken out at once": func(r *rules) {
+	"what will be superseded is removed at once": func(r *rules) {
 		r.after = func(e Effectivity, _ time.Time) Effectivity {
 			for i := len(e) - 1; i > 0; i-- {
 				if e[i].everywhere() {
@@ -103,7 +104,7 @@ var plantings = map[string]func(*rules){
 			return Decision{}, false
 		}
 	},
-	"one person can bring any version back": func(r *rules) {
+	"one person can reinstate any version": func(r *rules) {
 		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
 			if move.Status == Withdrawn {
 				other.Status = Released
@@ -114,7 +115,7 @@ var plantings = map[string]func(*rules){
 }
 
 func TestHistories_PlantedBugs_AreAllCaught(t *testing.T) {
-	for name, plant := range plantings {
+	for name, plant := range plantedBugs {
 		t.Run(name, func(t *testing.T) {
 			r := ownRules()
 			plant(&r)

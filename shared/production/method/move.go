@@ -8,26 +8,26 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-// A Move is what a caller asks of a version. Status is where it is to go. The other fields belong to some
-// moves only, and whoever reads them from a caller refuses them elsewhere.
+// A Move is what a caller asks for. Status is the new status. Each other field belongs to some
+// moves only; MoveOf refuses it with any other.
 type Move struct {
 	Status        Status
 	Reason        string
-	ContentSHA256 string        // what the signer has read; required to put on trial and to release
-	EffectiveFrom time.Time     // of a trial or release; zero: at once
+	ContentSHA256 string        // the content that the signer has read; required for a trial and a release
+	EffectiveFrom time.Time     // of a trial or release; zero means at once
 	Machines      []string      // of a trial
 	FirstArticle  *FirstArticle // of a release
-	Orders        Orders        // of a withdrawal; empty: Stop
-	Reinstate     int64         // of a withdrawal: the version that is to hold again, or 0
+	Orders        Orders        // of a withdrawal; empty means Stop
+	Reinstate     int64         // of a withdrawal: the version to reinstate, or 0
 }
 
-// events name the moves in the audit trail.
+// events are the names of the moves in the audit trail.
 var events = map[Status]string{
 	Draft: "ProductionMethodVersionReturned", InReview: "ProductionMethodVersionSubmitted", Trial: "ProductionMethodVersionTried",
 	Released: "ProductionMethodVersionReleased", Withdrawn: "ProductionMethodVersionWithdrawn",
 }
 
-// moves are those that change something: from each status, where it can go.
+// moves are the possible moves from each status, apart from the ones that change nothing.
 var moves = map[Status][]Status{
 	Draft:    {InReview, Withdrawn},
 	InReview: {Draft, Trial, Released, Withdrawn},
@@ -35,13 +35,13 @@ var moves = map[Status][]Status{
 	Released: {Withdrawn},
 }
 
-// After decides what a move makes of a version: the next state and the event that tells of it. An empty
-// event means that nothing changes: the version is there already. It returns INVALID_STATE_TRANSITION,
-// FOUR_EYES, CONTENT_CHANGED, and VALIDATION_FAILED for a release after a trial that names no first
-// article. A withdrawal is never refused.
+// After decides the result of a move of a version: its next state and the name of the event. An
+// empty event means that the version already has that status. It returns
+// INVALID_STATE_TRANSITION, FOUR_EYES, CONTENT_CHANGED, and VALIDATION_FAILED for a release
+// after a trial without a first article. A withdrawal is never refused.
 func (v Version) After(m Move, s Signer, policy factory.Approval, at time.Time) (next Version, event string, err error) {
 	if m.Status == v.Status && m.Status != Trial {
-		return v, "", v.made(m)
+		return v, "", v.sameMove(m)
 	}
 	if !slices.Contains(moves[v.Status], m.Status) {
 		return v, "", problem.New(problem.InvalidStateTransition, "Version %d is %s and cannot become %s.", v.Version, v.Status, m.Status)
@@ -79,7 +79,7 @@ func (v Version) After(m Move, s Signer, policy factory.Approval, at time.Time) 
 	return next.changed(v, at), events[m.Status], nil
 }
 
-// approvable tells whether a signer may put the version on trial or release it.
+// approvable returns nil if a signer may put the version on trial or release it.
 func (v Version) approvable(m Move, s Signer, policy factory.Approval) error {
 	if policy != factory.Single && slices.Contains(v.Authors, s.Person) {
 		return problem.New(problem.FourEyes, "You saved or submitted this version; someone else has to approve it.")
@@ -94,7 +94,7 @@ func (v Version) approvable(m Move, s Signer, policy factory.Approval) error {
 		return missing("/firstArticle")
 	}
 	if m.Status == Trial && len(v.Signatures) >= maxSignatures {
-		return problem.New(problem.EffectivityFull, "The version was put on trial as often as it can be. Release it, or withdraw it.")
+		return problem.New(problem.EffectivityFull, "The version has had the maximum number of trials. Release it, or withdraw it.")
 	}
 	return nil
 }
@@ -103,17 +103,18 @@ func missing(pointer string) error {
 	return problem.Invalid([]problem.Fault{{Pointer: pointer, Code: "required", Detail: "is required for this move"}})
 }
 
-// unchanged tells whether the content is still the one that the signer has read, where they say which.
+// unchanged returns nil if the content is still the one that the signer has read, or the signer
+// named none.
 func (v Version) unchanged(m Move) error {
 	if m.ContentSHA256 != "" && m.ContentSHA256 != v.ContentSHA256 {
-		return problem.New(problem.ContentChanged, "The version's content is another than the one you name; read it again before you sign.")
+		return problem.New(problem.ContentChanged, "The version's content is not the one you name; read it again before you sign.")
 	}
 	return nil
 }
 
-// made tells whether a move that the version has made is the one that a caller asks for: of the same content,
-// where they say which. A withdrawal is, of whatever content.
-func (v Version) made(m Move) error {
+// sameMove returns nil if a move that was already made is the one that the caller asks for. The
+// content must be the same if the caller names one, except for a withdrawal.
+func (v Version) sameMove(m Move) error {
 	if m.Status == Withdrawn {
 		return nil
 	}

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// A Poll is what a machine's controller is told: of each method that concerns the machine, which version
-// holds.
+// A Poll is the answer to a machine's controller. It says which version holds, for each method
+// that concerns the machine.
 type Poll struct {
-	Items []Standing `json:"items"`
-	// PollIntervalSeconds is how long the controller is asked to wait before its next poll.
+	Items []MethodState `json:"items"`
+	// PollIntervalSeconds is the time until the controller should poll again.
 	PollIntervalSeconds int `json:"pollIntervalSeconds"`
 }
 
-// A Phase says how far a version that holds has come.
+// A Phase is the status of a version that holds.
 type Phase string
 
 // Phases.
@@ -25,9 +25,9 @@ const (
 	IsReleased Phase = "released"
 )
 
-// A Standing is how a method stands on a machine at a time. Where no version holds that concerns the
-// machine, the fields from version to effectiveFrom are absent.
-type Standing struct {
+// A MethodState is the state of a method on a machine at a time. If no version for the machine
+// holds, the fields from version to effectiveFrom are missing.
+type MethodState struct {
 	MethodID      string     `json:"methodId"`
 	Version       int64      `json:"version,omitempty"`
 	WorkMasterID  string     `json:"workMasterId,omitempty"`
@@ -35,30 +35,32 @@ type Standing struct {
 	ContentSHA256 string     `json:"contentSha256,omitempty"`
 	Content       string     `json:"content,omitempty"` // the path of the content
 	EffectiveFrom *time.Time `json:"effectiveFrom,omitempty"`
-	// TrailSHA256 is for the controller to keep with what it produces; see package trail.
+	// TrailSHA256 is a hash that the controller keeps with what it produces; see package trail.
 	TrailSHA256 string `json:"trailSha256,omitempty"`
-	// Next is what takes over, so that a controller can fetch it ahead and switch without a connection.
-	Next *Following `json:"next,omitempty"`
-	// Withdrawn are versions that were withdrawn, the newest first, and what becomes of their orders.
-	Withdrawn []Recall `json:"withdrawn"`
+	// Next is the version that takes over next. A controller can fetch it in advance and switch
+	// without a connection.
+	Next *NextVersion `json:"next,omitempty"`
+	// Withdrawn are the withdrawn versions, the newest first, with what to do with their orders.
+	Withdrawn []WithdrawnVersion `json:"withdrawn"`
 }
 
-// Following is the version that takes over at a time.
-type Following struct {
+// A NextVersion is the version that takes over at a time.
+type NextVersion struct {
 	Version int64     `json:"version"`
 	From    time.Time `json:"from"`
 }
 
-// A Recall tells of a withdrawn version.
-type Recall struct {
+// A WithdrawnVersion tells a controller about a withdrawn version.
+type WithdrawnVersion struct {
 	Version int64  `json:"version"`
 	Orders  Orders `json:"orders"`
 }
 
-// On tells how the method stands on a machine of some classes at a time, and whether it concerns the machine:
-// whether a version that holds, follows or was withdrawn has a step for it. Content paths are made by href.
-func (m Method) On(machine string, classes []string, t time.Time, href func(version int64) string) (Standing, bool) {
-	s := Standing{MethodID: m.MethodID, TrailSHA256: m.TrailSHA256, Withdrawn: []Recall{}}
+// On returns the state of a method on a machine with some classes at a time, and whether the
+// method concerns the machine. It does if a version that holds, follows or was withdrawn has a
+// step for the machine. href makes the paths of contents.
+func (m Method) On(machine string, classes []string, t time.Time, href func(version int64) string) (MethodState, bool) {
+	s := MethodState{MethodID: m.MethodID, TrailSHA256: m.TrailSHA256, Withdrawn: []WithdrawnVersion{}}
 	concerned := false
 	if d, ok := m.Effectivity.At(machine, t); ok && d.Equipment.Concerns(machine, classes) {
 		concerned = true
@@ -70,19 +72,19 @@ func (m Method) On(machine string, classes []string, t time.Time, href func(vers
 	}
 	if d, ok := m.Effectivity.Next(machine, t); ok && (concerned || d.Equipment.Concerns(machine, classes)) {
 		concerned = true
-		s.Next = &Following{d.Version, d.From}
+		s.Next = &NextVersion{d.Version, d.From}
 	}
 	for _, w := range m.Withdrawals {
 		if w.Equipment.Concerns(machine, classes) {
 			concerned = true
-			s.Withdrawn = append(s.Withdrawn, Recall{w.Version, w.Orders})
+			s.Withdrawn = append(s.Withdrawn, WithdrawnVersion{w.Version, w.Orders})
 		}
 	}
 	return s, concerned
 }
 
-// Encode gives the answer's bytes and their entity tag, which is strong: the same bytes have the same tag,
-// on every container, and other bytes another.
+// Encode returns the answer's bytes and their entity tag. The tag is strong: on every container,
+// equal bytes have equal tags, and different bytes have different tags.
 func (p Poll) Encode() (body json.RawMessage, etag string, err error) {
 	if body, err = json.Marshal(p); err != nil {
 		return nil, "", fmt.Errorf("method: encode a poll: %w", err)

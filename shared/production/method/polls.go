@@ -16,20 +16,20 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// maxPolled is how many methods of a product a poll lists, the newest: what it does not list must not be
-// produced by.
+// maxPolled is how many methods of a product a poll lists, the newest first. A controller must
+// not produce with a method that is not listed.
 const maxPolled = 100
 
-// Polls answers the polls of machines' controllers. A poll of one method reads three items, eventually
-// consistent: the box, the machine and the method. So a change shows after a moment, as a rule within a
-// second. A person's poll reads the factory in the place of the box.
+// Polls answers the polls of machine controllers. A poll of one method makes three eventually
+// consistent reads: the box, the machine and the method. So it usually shows a change within a
+// second. If a person polls, the factory is read instead of the box.
 type Polls struct {
 	store    *Store
 	log      *audit.Log
 	interval time.Duration
 }
 
-// NewPolls makes what answers polls.
+// NewPolls makes a Polls.
 func NewPolls(db *dynamo.DB, settings *setting.Reader) *Polls {
 	return &Polls{
 		store: NewStore(db).ForBoxes(settings), log: audit.NewLog(db),
@@ -37,16 +37,18 @@ func NewPolls(db *dynamo.DB, settings *setting.Reader) *Polls {
 	}
 }
 
-// A Question is what a poll asks: about one method, or all of a product, now or at another time.
+// A Question is what a poll asks about: one method or all methods of a product, now or at
+// another time.
 type Question struct {
 	FactoryID, Machine  string
-	MethodID, ProductID string     // one of them
-	At                  *time.Time // nil: now
+	MethodID, ProductID string     // exactly one of them
+	At                  *time.Time // nil means now
 }
 
-// Poll tells which versions hold on a machine. A time that has passed is answered from the audit trail, for
-// one method only. Paths are made by href from those that begin with /api. It returns NOT_FOUND for a
-// machine that is not in a factory that the caller may know of or, for a box, where it stands.
+// Poll tells which versions hold on a machine. For a time in the past it reads the audit trail,
+// for one method only. href makes links from paths that begin with /api. Poll returns NOT_FOUND
+// if the machine is not in a factory that the caller may read, or, for a box, not in its own
+// factory.
 func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, href func(string) string) (Poll, error) {
 	now := p.store.db.Now()
 	at := now
@@ -55,12 +57,12 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 	}
 	past := at.Before(now)
 	if past && q.MethodID == "" {
-		return Poll{}, problem.Invalid([]problem.Fault{{Parameter: "methodId", Code: "required", Detail: "is required where at has passed"}})
+		return Poll{}, problem.Invalid([]problem.Fault{{Parameter: "methodId", Code: "required", Detail: "is required if at is in the past"}})
 	}
 	var on machine.Machine
 	var methods []Method
 	err := dynamo.Together(ctx,
-		func(ctx context.Context) error { return p.store.stands(ctx, caller, q.FactoryID) },
+		func(ctx context.Context) error { return p.store.mayPoll(ctx, caller, q.FactoryID) },
 		func(ctx context.Context) (err error) { on, err = p.machine(ctx, q, past); return err },
 		func(ctx context.Context) (err error) { methods, err = p.methods(ctx, q, past); return err })
 	if err != nil {
@@ -71,7 +73,7 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 			return Poll{}, err
 		}
 	}
-	answer := Poll{Items: []Standing{}, PollIntervalSeconds: int(p.interval / time.Second)}
+	answer := Poll{Items: []MethodState{}, PollIntervalSeconds: int(p.interval / time.Second)}
 	for _, m := range methods {
 		path := func(version int64) string {
 			return href("/api/factories/" + q.FactoryID + "/production-methods/" + m.MethodID + "/versions/" + strconv.FormatInt(version, 10) + "/content")
@@ -83,15 +85,15 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 	return answer, nil
 }
 
-// stands tells whether the caller may poll in a factory: a person who may know of it, or a box of the same
-// organization that stands there. Otherwise it returns NOT_FOUND.
-func (s *Store) stands(ctx context.Context, caller auth.Principal, factoryID string) error {
+// mayPoll returns NOT_FOUND unless the caller may poll in a factory. The caller must be a person
+// who may read the factory, or a box of the same organization in that factory.
+func (s *Store) mayPoll(ctx context.Context, caller auth.Principal, factoryID string) error {
 	if !caller.Has(auth.Edge) {
 		_, err := s.factories.Readable(ctx, caller, factoryID)
 		return err
 	}
-	// The box's row is its registration; see package edge. A factory is of one organization for ever, and a
-	// registration names a factory of its own organization only.
+	// The row of a box is its registration; see package edge. A factory never changes its
+	// organization, and a box can only be registered in a factory of its own organization.
 	var box struct {
 		FactoryID string `json:"factoryId"`
 		Issuer    string `json:"issuer"`
@@ -106,8 +108,8 @@ func (s *Store) stands(ctx context.Context, caller auth.Principal, factoryID str
 	return nil
 }
 
-// get reads an item; strongly consistent where a time that has passed is asked about, so that the answer
-// never changes.
+// get reads an item. For a time in the past it is strongly consistent, so that the answer never
+// changes.
 func (p *Polls) get(ctx context.Context, table dynamo.TableID, key dynamo.Key, out any, past bool) (found bool, err error) {
 	if past {
 		return p.store.db.Get(ctx, table, key, out)
@@ -124,7 +126,7 @@ func (p *Polls) machine(ctx context.Context, q Question, past bool) (m machine.M
 	return m, err
 }
 
-// methods returns the methods that are asked about; none where there is none.
+// methods returns the methods that the question names; an empty list if there are none.
 func (p *Polls) methods(ctx context.Context, q Question, past bool) ([]Method, error) {
 	if q.MethodID == "" {
 		page, err := dynamo.List[Method](ctx, p.store.db, dynamo.Selection{
@@ -141,7 +143,8 @@ func (p *Polls) methods(ctx context.Context, q Question, past bool) ([]Method, e
 	return []Method{m}, nil
 }
 
-// asOf returns methods and a machine as they were at a time; what did not exist then is left out.
+// asOf returns methods and a machine as they were at a time. It leaves out what did not exist
+// then.
 func (p *Polls) asOf(ctx context.Context, methods []Method, on machine.Machine, at time.Time) ([]Method, machine.Machine, error) {
 	stream := audit.Factory(on.FactoryID)
 	on, existed, err := was(ctx, p.log, stream, machine.ResourceType, on.Code, on, machine.Machine.ChangedAt, at)
@@ -161,10 +164,10 @@ func (p *Polls) asOf(ctx context.Context, methods []Method, on machine.Machine, 
 	return then, on, nil
 }
 
-// was returns what a resource was at a time, and whether it existed. If it has not changed since, it is as
-// it is. Otherwise it is what the first change after the time found. The trail is read by an index that
-// may lag for a moment: an event that found a later state is not the first one, and the answer is
-// UNAVAILABLE.
+// was returns the state of a resource at a time, and whether it existed. If the resource has not
+// changed since, that is its present state. Otherwise it is the Before of the first event after
+// the time. The index of the trail may lag for a moment. If the event found is not the first
+// one, the error is UNAVAILABLE.
 func was[T any](ctx context.Context, log *audit.Log, stream, kind, id string, is T, changedAt func(T) time.Time, at time.Time) (then T, existed bool, err error) {
 	if !changedAt(is).After(at) {
 		return is, true, nil
@@ -187,7 +190,7 @@ func was[T any](ctx context.Context, log *audit.Log, stream, kind, id string, is
 	return then, true, nil
 }
 
-// decode reads what an audit event shows of a resource.
+// decode reads the resource in an audit event.
 func decode[T any](shown any) (v T, err error) {
 	text, err := json.Marshal(shown)
 	if err == nil {

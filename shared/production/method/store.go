@@ -16,41 +16,43 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// Types of resources in the audit trail. The id of a version is that of its method, a colon and its number.
+// These are resource types in the audit trail. The id of a version is the id of its method, a
+// colon and the version's number.
 const (
 	ResourceType        = "production-method"
 	VersionResourceType = "production-method-version"
 )
 
-// A Store keeps production methods, their versions and the contents of these.
+// A Store keeps production methods, their versions and contents.
 type Store struct {
 	db        *dynamo.DB
 	factories *factory.Store
-	fleet     string // the issuer of the tokens of boxes that name none
+	fleet     string // the issuer of boxes whose registration names none
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db: db, factories: factory.NewStore(db)} }
 
-// ForBoxes makes the store answer boxes, too. A box that names no issuer of its tokens has the first of those
-// that are taken for boxes; see package edge.
+// ForBoxes makes the store answer boxes too. A box whose registration names no issuer has the
+// first issuer of boxes in the settings; see package edge.
 func (s *Store) ForBoxes(settings *setting.Reader) *Store {
 	s.fleet, _, _ = strings.Cut(settings.Text(setting.FleetIssuers), " ")
 	return s
 }
 
-// methodItem is a method with the keys of the orders by product and by status. A method without a version
-// has no status.
+// methodItem is a method with its keys in the indexes by product and by status. A method without
+// a version has no status.
 type methodItem struct {
 	Method
 	ProductMethod string `json:"productMethod"`
 	FactoryStatus string `json:"factoryStatus,omitempty"`
 }
 
-// factoryStatus is the key of the order by status.
+// factoryStatus is the key of the index by status.
 func factoryStatus(factoryID string, s Status) string { return factoryID + "#" + string(s) }
 
-// kind tells of methods of a factory. Its owner is read before a method is made or changed.
+// kind describes a factory's methods to package change. The owner is read before a method is
+// made or changed.
 func kind(owner *factory.Factory) change.Kind[Method] {
 	return change.Kind[Method]{
 		Type: ResourceType, Table: dynamo.Recipes, Key: "methodId",
@@ -81,16 +83,16 @@ func (s *Store) find(ctx context.Context, factoryID, methodID string) (m Method,
 	return m, err
 }
 
-// Get returns a method of a factory that the caller may know of, or NOT_FOUND.
+// Get returns a method of a factory that the caller may read, or NOT_FOUND.
 func (s *Store) Get(ctx context.Context, caller auth.Principal, factoryID, methodID string) (Method, error) {
 	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (Method, error) {
 		return s.find(ctx, factoryID, methodID)
 	})
 }
 
-// Create creates a method in a factory of the caller's organization and returns its id; the id of the
-// first call where the claim was used before. It returns NOT_FOUND for any other factory and
-// IDEMPOTENCY_KEY_REUSED.
+// Create creates a method in a factory of the caller's organization and returns its id. If the
+// claim was used before, it returns the id of the first call. It returns NOT_FOUND for any other
+// factory, and IDEMPOTENCY_KEY_REUSED.
 func (s *Store) Create(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID string, c Creation, claim idempotency.Claim) (id string, err error) {
 	var owner factory.Factory
 	return change.Create(ctx, s.db, from, claim,
@@ -110,7 +112,7 @@ type versionItem struct {
 	Number string `json:"number"`
 }
 
-// versionKind tells of versions of methods of a factory.
+// versionKind describes the versions of a factory's methods to package change.
 func versionKind(owner *factory.Factory) change.Kind[Version] {
 	return change.Kind[Version]{
 		Type: VersionResourceType, Table: dynamo.MethodVersions, Key: "number",
@@ -122,7 +124,7 @@ func versionKind(owner *factory.Factory) change.Kind[Version] {
 	}
 }
 
-// number is a version's number with as many digits as all others have.
+// number is a version's number, padded to a fixed length.
 func number(version int64) string { return fmt.Sprintf("%010d", version) }
 
 // Ref names a version of a method in a factory.
@@ -135,8 +137,8 @@ func (r Ref) key() dynamo.Key {
 	return dynamo.Key{"methodId": r.MethodID, "number": number(r.Version)}
 }
 
-// lookup returns a version, or the zero value where there is none. Whether its factory is the one that r
-// names is for the caller to see to.
+// lookup returns a version, or the zero value if there is none. The caller must check that the
+// version's factory is the one in r.
 func (s *Store) lookup(ctx context.Context, r Ref) (v Version, err error) {
 	if r.Version == 0 {
 		return Version{}, nil
@@ -145,7 +147,7 @@ func (s *Store) lookup(ctx context.Context, r Ref) (v Version, err error) {
 	return v, err
 }
 
-// Version returns a version in a factory that the caller may know of, or NOT_FOUND.
+// Version returns a version in a factory that the caller may read, or NOT_FOUND.
 func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Version, error) {
 	return factory.Beside(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (Version, error) {
 		v, err := s.lookup(ctx, r)
@@ -156,9 +158,9 @@ func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Vers
 	})
 }
 
-// Versions returns the versions of a method, the newest first. What was written is listed at once. A page
-// behind an offset is read only once the method is known to be one of a factory that the caller may know of;
-// otherwise the answer is NOT_FOUND.
+// Versions returns the versions of a method, the newest first. It shows every write at once. It
+// reads a page at an offset only after it knows that the caller may read the method's factory.
+// Otherwise it returns NOT_FOUND.
 func (s *Store) Versions(ctx context.Context, caller auth.Principal, factoryID, methodID string, w dynamo.Window) (dynamo.Page[Version], error) {
 	of := dynamo.Selection{Table: dynamo.MethodVersions, Partition: methodID, Descending: true}
 	if w.Skip > 0 {

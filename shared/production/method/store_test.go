@@ -27,7 +27,7 @@ var (
 	draft    = method.Creation{ProductID: "7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11", Name: "Milling"}
 )
 
-// eachFactory runs a test on every store with a factory of acme.
+// eachFactory runs a test on every store, with a factory of acme.
 func eachFactory(t *testing.T, test func(t *testing.T, methods *method.Store, slug string)) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
@@ -91,7 +91,8 @@ func TestCreate_WithAKey_MakesOneMethod(t *testing.T) {
 	})
 }
 
-// TestVersions_AStrangersOffset_IsNotCounted: what an offset skips is read, at the expense of the method's partition.
+// TestVersions_AStrangersOffset_IsNotCounted: the items that an offset skips are read, which
+// uses capacity of the method's partition.
 func TestVersions_AStrangersOffset_IsNotCounted(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		q := &dynamotest.Querying{Client: client}
@@ -110,12 +111,12 @@ func TestVersions_AStrangersOffset_IsNotCounted(t *testing.T) {
 		for _, slug := range []string{mine, other, uuid.NewString()} {
 			q.Queries.Store(0)
 			if _, err := methods.Versions(t.Context(), rival, slug, id, dynamo.Window{Skip: 5, Limit: 1}); !problem.Has(err, problem.NotFound) || q.Queries.Load() != 0 {
-				t.Errorf("a stranger is answered %v after %d queries", err, q.Queries.Load())
+				t.Errorf("a stranger gets %v after %d queries", err, q.Queries.Load())
 			}
 		}
 		q.Queries.Store(0)
 		if page, err := methods.Versions(t.Context(), engineer, mine, id, dynamo.Window{Skip: 5, Limit: 1}); err != nil || len(page.Items) != 0 || q.Queries.Load() == 0 {
-			t.Errorf("an engineer is answered %v, %v after %d queries", page, err, q.Queries.Load())
+			t.Errorf("an engineer gets %v, %v after %d queries", page, err, q.Queries.Load())
 		}
 	})
 }

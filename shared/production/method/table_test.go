@@ -17,7 +17,7 @@ var (
 	other  = Signer{Person: Person{"https://people.example", "anna"}, Name: "Anna Lind"}
 )
 
-// made is a content of one step on a class of machines, different for each name.
+// made is a content with one step on a class of machines. Each name gives a different content.
 func made(name string) content.Content {
 	c, faults := content.Parse([]byte(`{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"steps":[{"id":"10","name":"` + name +
 		`","equipment":{"class":"mill"},"run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}},"outputs":[{"material":"P","quantity":1,"unit":"{piece}"}]}]}`))
@@ -27,7 +27,7 @@ func made(name string) content.Content {
 	return c
 }
 
-// a method and its versions, for tests that walk through moves.
+// A walk is a method and its versions, for tests that make moves one after the other.
 type walk struct {
 	t        *testing.T
 	method   Method
@@ -65,7 +65,7 @@ func (w *walk) move(number int64, move Move, by Signer) string {
 	return w.take(w.method.Move(w.versions[number], w.versions[move.Reinstate], move, by, factory.FourEyes, w.tick()))
 }
 
-// to is a move with all that it needs.
+// to is a move with all required fields.
 func (w *walk) to(number int64, status Status) Move {
 	m := Move{Status: status, Reason: "test"}
 	switch status {
@@ -77,7 +77,7 @@ func (w *walk) to(number int64, status Status) Move {
 	return m
 }
 
-// reach brings version 1 to a status.
+// reach moves version 1 to a status.
 func reach(t *testing.T, status Status) *walk {
 	w := begin(t)
 	must := func(got string, want Status) {
@@ -101,13 +101,13 @@ func reach(t *testing.T, status Status) *walk {
 	return w
 }
 
-// TestMove_EveryStatusMovePersonAndPolicy is the table of what can be asked of a version, by its author and by
-// someone else, under both policies.
+// TestMove_EveryStatusMovePersonAndPolicy is the table of all moves of a version, by its author
+// and by another person, under both policies.
 func TestMove_EveryStatusMovePersonAndPolicy(t *testing.T) {
 	const ist, eyes = "INVALID_STATE_TRANSITION", "FOUR_EYES"
 	for _, row := range []struct {
 		from Status
-		// what each move leads to, for another person
+		// what each move results in, for another person
 		save, inReview, draft, trial, released, withdrawn string
 	}{
 		{"", "draft", "", "", "", "", ""},
@@ -174,7 +174,8 @@ func TestSave_Numbers_HaveNoGapAndAreNeverReused(t *testing.T) {
 	}
 }
 
-// Between the approver's reading and signing, the version is returned, saved anew and submitted.
+// After the approver has read the content and before the approver signs, the version goes back
+// to draft, is changed and is submitted again.
 func TestMove_ContentChangedBetweenReadAndSign_IsRefused(t *testing.T) {
 	w := reach(t, InReview)
 	read := w.to(1, Released)

@@ -9,22 +9,23 @@ import (
 	"wavegate/shared/production/content"
 )
 
-// A Status of a version.
+// A Status is the status of a version.
 type Status string
 
 // Statuses.
 const (
 	Draft     Status = "draft"     // can be saved
-	InReview  Status = "in_review" // frozen, waits for a second person
+	InReview  Status = "in_review" // frozen, and waits for a second person
 	Trial     Status = "trial"     // holds on some machines
 	Released  Status = "released"  // holds on all machines
 	Withdrawn Status = "withdrawn" // never holds again
 )
 
-// Statuses lists all of them.
+// Statuses lists all statuses.
 var Statuses = []Status{Draft, InReview, Trial, Released, Withdrawn}
 
-// open tells whether a version is still being written or reviewed. A method has at most one such.
+// open tells whether a version is still being written or reviewed. A method has at most one open
+// version.
 func (s Status) open() bool { return s == Draft || s == InReview }
 
 // A Person is a user of an issuer.
@@ -38,19 +39,19 @@ type Meaning string
 
 // Meanings.
 const (
-	Authorship     Meaning = "authorship"     // of who submits
-	Approval       Meaning = "approval"       // of who puts on trial or releases
-	Responsibility Meaning = "responsibility" // of who withdraws
+	Authorship     Meaning = "authorship"     // of the person who submits
+	Approval       Meaning = "approval"       // of the person who puts on trial or releases
+	Responsibility Meaning = "responsibility" // of the person who withdraws
 )
 
-// A Signature says who answers for a move of a version, and for which content.
+// A Signature says who is responsible for a move of a version, and for which content.
 type Signature struct {
 	Meaning         Meaning    `json:"meaning"`
-	Name            string     `json:"name,omitempty"` // as the issuer of the token wrote it
+	Name            string     `json:"name,omitempty"` // from the token
 	Issuer          string     `json:"issuer"`
 	UserID          string     `json:"userId"`
 	At              time.Time  `json:"at"`
-	AuthenticatedAt *time.Time `json:"authenticatedAt,omitempty"` // when the person last proved who they are
+	AuthenticatedAt *time.Time `json:"authenticatedAt,omitempty"` // when the person last signed in
 	Reason          string     `json:"reason"`
 	ContentSHA256   string     `json:"contentSha256"`
 }
@@ -62,13 +63,13 @@ type Signer struct {
 	AuthenticatedAt *time.Time
 }
 
-// A FirstArticle names the record of the first part that was made and inspected.
+// A FirstArticle refers to the inspection record of the first part that was made.
 type FirstArticle struct {
 	Reference string `json:"reference"`
 	SHA256    string `json:"sha256,omitempty"`
 }
 
-// Orders say what becomes of orders under way when a version is withdrawn.
+// Orders say what happens to orders under way when a version is withdrawn.
 type Orders string
 
 // Values of Orders.
@@ -77,20 +78,20 @@ const (
 	Stop   Orders = "stop"
 )
 
-// Equipment is what the steps of a content name: an order for a machine concerns it if it is one of
-// Machines or of one of Classes.
+// Equipment is the equipment of a content's steps. An order for a machine concerns the content
+// if the machine is in Machines or has one of Classes.
 type Equipment struct {
 	Classes  []string `json:"classes,omitempty"`
 	Machines []string `json:"machines,omitempty"`
 }
 
-// Concerns tells whether a step is done on a machine that has some classes.
+// Concerns tells whether a machine with some classes does a step.
 func (e Equipment) Concerns(machine string, classes []string) bool {
 	return slices.Contains(e.Machines, machine) ||
 		slices.ContainsFunc(e.Classes, func(class string) bool { return slices.Contains(classes, class) })
 }
 
-// A Version is one numbered version of a method. Its content lies elsewhere, under its hash.
+// A Version is one numbered version of a method. Its content is stored separately, by its hash.
 type Version struct {
 	MethodID      string    `json:"methodId"`
 	FactoryID     string    `json:"factoryId"`
@@ -99,10 +100,10 @@ type Version struct {
 	ContentSHA256 string    `json:"contentSha256"`
 	ContentBytes  int       `json:"contentBytes"`
 	Equipment     Equipment `json:"equipment"`
-	// Authors are those who saved or submitted it, in the order of their first save.
+	// Authors are the people who saved or submitted it, in the order of their first action.
 	Authors []Person `json:"authors"`
-	// Signatures are those of the present content: a return to draft takes them off. The audit trail
-	// keeps all.
+	// Signatures are the signatures of the present content. A return to draft removes them; the
+	// audit trail keeps all.
 	Signatures   []Signature   `json:"signatures,omitempty"`
 	FirstArticle *FirstArticle `json:"firstArticle,omitempty"`
 	Orders       Orders        `json:"orders,omitempty"` // of a withdrawn version that held before
@@ -111,22 +112,24 @@ type Version struct {
 	Revision     int64         `json:"revision"` // from 1
 }
 
-// ID names the version in the audit trail and to controllers: the id of its method, a colon, its number.
+// ID names the version in the audit trail and to controllers: the id of its method, a colon, and
+// its number.
 func (v Version) ID() string { return WorkMasterID(v.MethodID, v.Version) }
 
-// WorkMasterID is the name of a version in orders, as OPC UA's ISA-95 job control and BatchML have it.
+// WorkMasterID is the name of a version in orders, in the form of ISA-95 job control for OPC UA
+// and of BatchML.
 func WorkMasterID(methodID string, version int64) string {
 	return methodID + ":" + strconv.FormatInt(version, 10)
 }
 
-// Bounds of a version, so that its item stays small.
+// These bounds keep the item of a version small.
 const (
 	maxAuthors    = 50
 	maxSignatures = 16
 )
 
-// saved decides what saving a content makes of a version. A draft takes it; the same content again changes
-// nothing. VERSION_FROZEN is for all later statuses.
+// saved decides the result of saving a content as a version. A draft accepts it; the same
+// content again changes nothing. Every later status returns VERSION_FROZEN.
 func (v Version) saved(c content.Content, author Person, at time.Time) (next Version, event string, err error) {
 	if v.Revision > 0 && v.Status != Draft {
 		return v, "", problem.New(problem.VersionFrozen, "Version %d is %s; only a draft can be saved. Save the content as a new version.", v.Version, v.Status)
@@ -144,13 +147,13 @@ func (v Version) saved(c content.Content, author Person, at time.Time) (next Ver
 	return next.changed(v, at), "ProductionMethodVersionSaved", nil
 }
 
-// authors are the version's with one more person.
+// authors returns the version's authors and one more person.
 func (v Version) authors(p Person) ([]Person, error) {
 	if slices.Contains(v.Authors, p) {
 		return v.Authors, nil
 	}
 	if len(v.Authors) == maxAuthors {
-		return nil, problem.New(problem.Conflict, "%d people have worked on this version, as many as can. Withdraw it and begin a new one.", maxAuthors)
+		return nil, problem.New(problem.Conflict, "%d people have worked on this version, which is the maximum. Withdraw it and begin a new one.", maxAuthors)
 	}
 	return append(slices.Clone(v.Authors), p), nil
 }

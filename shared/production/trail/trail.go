@@ -1,10 +1,10 @@
-// Package trail chains the changes of a production method by hashes. Each poll hands the newest hash to the
-// controllers of machines, which keep it with what they produce. Whoever rewrites the audit trail later
-// cannot rewrite what controllers keep: the chain that is computed from the rewritten events no longer
-// holds their hashes.
+// Package trail chains the changes of a production method by hashes. Each poll gives the newest
+// hash to machine controllers, which keep it with what they produce. Someone who rewrites the
+// audit trail later cannot rewrite these kept hashes. The chain computed from the rewritten
+// events no longer contains them.
 //
-// A link is the SHA-256 of the canonical form (RFC 8785) of {"previous", "version", "method"}: the hash
-// before, which is empty at first, and the two events of the change.
+// A link is the SHA-256 of the canonical form (RFC 8785) of {"previous", "version", "method"}:
+// the previous hash, which is empty at first, and the two events of the change.
 package trail
 
 import (
@@ -17,11 +17,11 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// hashField is the field of a method that holds the hash of the chain. It is left out of what is hashed.
+// hashField is the method's field for the hash of the chain. It is not part of what is hashed.
 const hashField = "trailSha256"
 
-// An Entry is what a link says of one event: all but its id and what was before, which the event before
-// has.
+// An Entry is the part of an event that a link covers: all but its id and its Before, which the
+// previous event has as its After.
 type Entry struct {
 	EventName string         `json:"eventName"`
 	EventTime time.Time      `json:"eventTime"`
@@ -32,7 +32,7 @@ type Entry struct {
 	After     any            `json:"after"`
 }
 
-// EntryOf is what a link says of an event.
+// EntryOf is the part of an event that a link covers.
 func EntryOf(e audit.Event) Entry {
 	return Entry{
 		EventName: e.EventName, EventTime: e.EventTime, Actor: e.Actor, SourceIP: e.SourceIP,
@@ -40,7 +40,7 @@ func EntryOf(e audit.Event) Entry {
 	}
 }
 
-// Next is the hash of the chain after a change of a method and one of its versions.
+// Next is the hash of the chain after a change to a method and one of its versions.
 func Next(previous string, version, method Entry) (string, error) {
 	after, err := withoutHash(method.After)
 	if err != nil {
@@ -73,12 +73,12 @@ type Link struct {
 	EventName string
 	EventTime time.Time
 	RequestID string
-	// Fault says what is wrong with the link, or is empty.
+	// Fault says what is wrong with the link; it is empty for a good link.
 	Fault string
 }
 
-// Check computes the chain of a method anew from its events and those of its versions, in any order. Events
-// of a method that were written before it had a version are no links.
+// Check recomputes the chain of a method from its events and those of its versions, in any
+// order. A method's events before its first version are not links.
 func Check(methodEvents, versionEvents []audit.Event) ([]Link, error) {
 	versions := map[string]audit.Event{}
 	for _, e := range versionEvents {
@@ -106,7 +106,7 @@ func Check(methodEvents, versionEvents []audit.Event) ([]Link, error) {
 		case !found:
 			link.Fault = "the event of its version is missing"
 		case computed != stored:
-			link.Fault = "its event or an earlier one is not what it was"
+			link.Fault = "its event or an earlier one was changed"
 		}
 		links = append(links, link)
 		previous = stored

@@ -47,7 +47,7 @@ func chain(t testing.TB, n int) (methods, versions []audit.Event) {
 	return methods, versions
 }
 
-// listed is events as a client reads them: decoded from JSON, the newest first.
+// listed returns events as a client reads them: decoded from JSON, the newest first.
 func listed(t testing.TB, events []audit.Event) []audit.Event {
 	t.Helper()
 	text, err := json.Marshal(events)
@@ -98,15 +98,15 @@ func TestCheck_RewrittenTrails_AreFound(t *testing.T) {
 		"another person": {func(m, v []audit.Event) ([]audit.Event, []audit.Event) {
 			v[2].Actor.UserID = "olaf"
 			return m, v
-		}, "3 its event or an earlier one is not what it was"},
+		}, "3 its event or an earlier one was changed"},
 		"another time": {func(m, v []audit.Event) ([]audit.Event, []audit.Event) {
 			m[3].EventTime = m[3].EventTime.Add(time.Second)
 			return m, v
-		}, "3 its event or an earlier one is not what it was"},
+		}, "3 its event or an earlier one was changed"},
 		"another state": {func(m, v []audit.Event) ([]audit.Event, []audit.Event) {
 			m[1].After = state{ID: "m", Count: 9, Trail: m[1].After.(state).Trail}
 			return m, v
-		}, "1 its event or an earlier one is not what it was"},
+		}, "1 its event or an earlier one was changed"},
 		"a removed change": {func(m, v []audit.Event) ([]audit.Event, []audit.Event) {
 			return slices.Delete(m, 2, 3), v
 		}, "2 the event before it is missing"},
@@ -122,8 +122,8 @@ func TestCheck_RewrittenTrails_AreFound(t *testing.T) {
 	}
 }
 
-// Whoever rewrites an event and all hashes after it makes a chain without a fault, but not the hashes that
-// controllers kept.
+// Someone who rewrites an event and all later hashes makes a valid chain, but it does not
+// contain the hashes that controllers kept.
 func TestCheck_ARewrittenChain_HasNotTheHashesThatWereKept(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		methods, versions := chain(t, 6)

@@ -12,7 +12,8 @@ var prefixes = map[string]bool{
 	"Ki": true, "Mi": true, "Gi": true, "Ti": true,
 }
 
-// The atoms of UCUM 2.2 by their case-sensitive symbols. Those of metric take a prefix.
+// These are the atoms of UCUM 2.2 by their case-sensitive symbols. Those in metric can have a
+// prefix.
 const (
 	metric = `m s g rad K C cd
 		mol sr Hz N Pa J W A V F Ohm S Wb T H lm lx Bq Gy Sv Cel
@@ -45,7 +46,7 @@ const (
 		[BAU] [AU] [Amb'a'1'U] [PNU] [Lf] [D'ag'U] [FEU] [ELU] [EU]
 		Ao b att [psi] circ sph [car_m] [car_Au] [smoot] [m/s2/Hz^(1/2)] [NTU] [FNU] bit_s`
 
-	// specials are those that have no ratio scale.
+	// specials are the atoms without a ratio scale.
 	specials = `Cel [degF] [degRe] [p'diop] %[slope] [hp'_X] [hp'_C] [hp'_M] [hp'_Q] [pH]
 		Np B B[SPL] B[V] B[mV] B[uV] B[10.nV] B[W] B[kW] [m/s2/Hz^(1/2)] bit_s`
 )
@@ -53,7 +54,7 @@ const (
 // An atomKind says how an atom may be used.
 type atomKind struct{ metric, special bool }
 
-// atoms is built at its first use, so that a function pays for it only when a unit is checked.
+// atoms is built at its first use, so that functions which check no unit do not build it.
 var atoms = sync.OnceValue(func() map[string]atomKind {
 	table := map[string]atomKind{}
 	for _, symbol := range strings.Fields(others) {

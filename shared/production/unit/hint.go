@@ -2,8 +2,8 @@ package unit
 
 import "strings"
 
-// meant gives the codes of what people often write instead, in lower case.
-var meant = map[string]string{
+// corrections maps common other spellings, in lower case, to codes.
+var corrections = map[string]string{
 	"degc": "Cel", "celsius": "Cel", "degf": "[degF]", "kelvin": "K", "rpm": "/min", "rev/min": "/min",
 	"micron": "um", "inch": "[in_i]", "in": "[in_i]", "ft": "[ft_i]", "mil": "[mil_i]", "psi": "[psi]",
 	"lb": "[lb_av]", "lbs": "[lb_av]", "oz": "[oz_av]", "gram": "g", "cc": "cm3", "liter": "L", "litre": "L",
@@ -16,20 +16,20 @@ var meant = map[string]string{
 	"panel": "{panel}",
 }
 
-// letters are signs that UCUM writes otherwise.
+// letters maps characters to their spelling in UCUM.
 var letters = strings.NewReplacer("µ", "u", "μ", "u", "°C", "Cel", "℃", "Cel", "°F", "[degF]", "°", "deg", "Ω", "Ohm", "Ω", "Ohm",
 	"²", "2", "³", "3", "⁻¹", "-1", "·", ".", "⋅", ".", "*", ".", "×", ".", "‰", "[ppth]", "Å", "Ao", " ", "")
 
-// hint returns the code that is probably meant by what is none, or nothing.
+// hint returns the code that an invalid code probably means, or nothing.
 func hint(code string) string {
-	if better, ok := meant[strings.ToLower(code)]; ok {
+	if better, ok := corrections[strings.ToLower(code)]; ok {
 		return better
 	}
 	better := letters.Replace(code)
-	// The parts of a quotient, each by itself.
+	// Try each part of a quotient.
 	parts := strings.Split(better, "/")
 	for i, part := range parts {
-		if to, ok := meant[strings.ToLower(part)]; ok && !strings.Contains(to, "/") {
+		if to, ok := corrections[strings.ToLower(part)]; ok && !strings.Contains(to, "/") {
 			parts[i] = to
 		}
 	}

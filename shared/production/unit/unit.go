@@ -1,5 +1,5 @@
-// Package unit checks codes of units by UCUM, the Unified Code for Units of Measure, in its case-sensitive
-// form (ucum.org, version 2.2). It tells whether a code is one; it converts nothing.
+// Package unit checks unit codes by UCUM, the Unified Code for Units of Measure, in its
+// case-sensitive form (ucum.org, version 2.2). It converts nothing.
 package unit
 
 import (
@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// MaxLength is the longest code that is taken, in bytes.
+// MaxLength is the longest accepted code, in bytes.
 const MaxLength = 40
 
-// Check returns nil for a code that UCUM's grammar forms of UCUM's symbols, such as "Cel", "A/dm2",
-// "10*3.mm" or "{piece}". Otherwise the error says what is wrong; its text continues "must be …".
+// Check returns nil for a valid UCUM code, such as "Cel", "A/dm2", "10*3.mm" or "{piece}".
+// Otherwise the text of the error continues the words "must be".
 func Check(code string) error {
 	if code == "" || len(code) > MaxLength {
 		return errors.New("a UCUM code of 1 to 40 characters")
@@ -24,7 +24,7 @@ func Check(code string) error {
 		return errors.New("a UCUM code; perhaps " + better + " is meant")
 	}
 	if p.special && p.parts > 1 && p.rest == "" {
-		return errors.New("a UCUM code; units such as Cel, [pH] and dB take no part in products and quotients (K/min is a rate of temperature)")
+		return errors.New("a UCUM code; units such as Cel, [pH] and dB cannot be part of a product or quotient (K/min is a rate of temperature)")
 	}
 	return errors.New("a UCUM code such as Cel, mm, A/dm2, /min, % or {piece}; see ucum.org")
 }
@@ -32,12 +32,12 @@ func Check(code string) error {
 // Valid tells whether Check returns nil.
 func Valid(code string) bool { return Check(code) == nil }
 
-// A parser reads a code from the left. Each method takes what it names from rest and tells whether it
-// was there.
+// A parser reads a code from the left. Each method consumes the element in its name and tells
+// whether it was there.
 type parser struct {
 	rest string
-	// parts counts the factors, symbols and annotations; special tells whether a symbol has no ratio
-	// scale, such as Cel. Such a unit stands alone (UCUM §21).
+	// parts counts the factors, symbols and annotations. special tells whether a symbol has no
+	// ratio scale, such as Cel. Such a unit must be the only symbol (UCUM §21).
 	parts   int
 	special bool
 }
@@ -50,7 +50,7 @@ func (p *parser) take(c byte) bool {
 	return false
 }
 
-// main is a term, perhaps after a solidus.
+// main is a term, with an optional solidus before it.
 func (p *parser) main() bool {
 	if p.take('/') {
 		p.parts++ // one divided by the term
@@ -58,7 +58,7 @@ func (p *parser) main() bool {
 	return p.term()
 }
 
-// term is one component or several with . or / between them.
+// term is one component, or several separated by . or /.
 func (p *parser) term() bool {
 	for {
 		if !p.component() {
@@ -70,7 +70,7 @@ func (p *parser) term() bool {
 	}
 }
 
-// component is an annotation, or a term in parentheses or a symbol with perhaps one behind it.
+// component is an annotation, or a term in parentheses, or a symbol with an optional annotation.
 func (p *parser) component() bool {
 	if p.take('{') {
 		p.parts++
@@ -86,7 +86,7 @@ func (p *parser) component() bool {
 	return !p.take('{') || p.annotation()
 }
 
-// annotation is what follows an opening brace: any text without braces, and the closing one.
+// annotation is an opening brace, any text without braces, and a closing brace.
 func (p *parser) annotation() bool {
 	end := strings.IndexAny(p.rest, "{}")
 	if end < 0 || p.rest[end] == '{' || !printable(p.rest[:end]) {
@@ -100,7 +100,7 @@ func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(c rune) bool { return c < '!' || c > '~' })
 }
 
-// symbol is a whole number, or an atom with perhaps a prefix before and an exponent behind it.
+// symbol is a whole number, or an atom with an optional prefix and exponent.
 func (p *parser) symbol() bool {
 	p.parts++
 	end := symbolEnd(p.rest)
@@ -128,8 +128,8 @@ func (p *parser) symbol() bool {
 	return known
 }
 
-// symbolEnd is where a symbol ends: at an operator, a parenthesis or a brace. In square brackets,
-// these are part of the symbol, as in B[10.nV].
+// symbolEnd is the end of a symbol: an operator, a parenthesis or a brace. Inside square
+// brackets these are part of the symbol, as in B[10.nV].
 func symbolEnd(text string) int {
 	inBrackets := false
 	for i := range len(text) {
@@ -151,7 +151,7 @@ func digits(text string) int {
 	return len(text) - len(strings.TrimLeft(text, "0123456789"))
 }
 
-// isExponent tells whether a text is a whole number other than 0, with or without a sign.
+// isExponent tells whether a text is a whole number other than 0, with an optional sign.
 func isExponent(text string) bool {
 	if text[0] == '+' || text[0] == '-' {
 		text = text[1:]
@@ -159,8 +159,8 @@ func isExponent(text string) bool {
 	return text != "" && text[0] != '0' && digits(text) == len(text)
 }
 
-// isUnit tells whether a symbol is an atom, or a prefix and an atom that takes one, and whether the
-// atom has no ratio scale.
+// isUnit tells whether a symbol is an atom, or a prefix and an atom that can have one. It also
+// tells whether the atom has no ratio scale.
 func isUnit(symbol string) (known, special bool) {
 	if kind, ok := atoms()[symbol]; ok {
 		return true, kind.special

@@ -60,7 +60,7 @@ func TestCheck_WhatIsOftenWritten_IsAnsweredWithTheCodeThatIsMeant(t *testing.T)
 	}
 }
 
-// term draws a code by UCUM's grammar from atoms that have a ratio scale.
+// term draws a code by UCUM's grammar, from atoms with a ratio scale.
 func term(t *rapid.T, depth int) string {
 	component := func() string {
 		switch kind := rapid.IntRange(0, 9).Draw(t, "component"); {

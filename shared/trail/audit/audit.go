@@ -1,6 +1,6 @@
-// Package audit keeps the trail of every change: who changed what, from what to what, and when. An
-// event is written in the transaction of its change, so there is no change without its event and no
-// event without its change. Events are only ever added.
+// Package audit keeps the trail of every change: who changed what, when, and the states before
+// and after. An event and its change are written in one transaction, so neither exists without
+// the other. Events are only added.
 package audit
 
 import (
@@ -16,14 +16,14 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// An Actor is who made a change.
+// An Actor is the user who made a change.
 type Actor struct {
 	Issuer string      `json:"issuer"`
 	UserID string      `json:"userId"`
 	Roles  []auth.Role `json:"roles"`
 }
 
-// An Origin is where a change came from: the actor, their address, the request and their grounds.
+// An Origin is the origin of a change: the actor, their address, the request and their grounds.
 type Origin struct {
 	Actor     Actor
 	SourceIP  string
@@ -31,22 +31,22 @@ type Origin struct {
 	Grounds
 }
 
-// For is the origin with the grounds of a change.
+// For returns the origin with the grounds of a change.
 func (o Origin) For(g Grounds) Origin {
 	o.Grounds = g
 	return o
 }
 
-// A Resource is what was changed. Revision is the one that the change led to.
+// A Resource is the resource that changed. Revision is its revision after the change.
 type Resource struct {
 	Type     string `json:"type"`
 	ID       string `json:"id"`
 	Revision int64  `json:"revision"`
 }
 
-// An Event is one change of one resource. Before is absent when the resource was created, After when
-// it was removed; both are the resource as its read shows it. Per resource, the events chain: each
-// Before is the previous After, and revisions count up by one.
+// An Event is one change of one resource. Before is missing if the change created the resource,
+// and After if it removed it. Both show the resource as its read operation does. The events of a
+// resource form a chain: each Before is the previous After, and revisions increase by one.
 type Event struct {
 	EventID        string    `json:"eventId"` // UUID, version 7
 	EventTime      time.Time `json:"eventTime"`
@@ -61,17 +61,18 @@ type Event struct {
 	After  any `json:"after,omitempty"`
 }
 
-// Platform is the stream of what happens to channels, rollouts, factories and limits.
+// Platform is the stream of channels, rollouts, factories and limits.
 const Platform = "platform"
 
-// Boxes are the resources that have streams of their own: a million registrations would otherwise hold back
-// the transaction that halts a rollout, since a partition takes about a thousand writes a second.
+// Boxes is the resource type of boxes, which have their own streams. A partition takes about a
+// thousand writes a second. In a shared stream, a million registrations would delay the
+// transaction that halts a rollout.
 const Boxes = "edge"
 
-// boxShards is the number of streams of boxes. Events never move, so it never changes.
+// boxShards is the number of streams of boxes. It must never change, because events never move.
 const boxShards = 16
 
-// Box is the stream of a box: all events of one box are in one.
+// Box returns the stream of a box, which has all events of that box.
 func Box(id string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id)) // never fails
@@ -80,11 +81,11 @@ func Box(id string) string {
 
 func boxStream(shard uint32) string { return Boxes + "s/" + strconv.FormatUint(uint64(shard), 10) }
 
-// Factory is the stream of what happens inside a factory.
+// Factory returns the stream of a factory's machines and production methods.
 func Factory(factoryID string) string { return "factory/" + factoryID }
 
-// A Record is an event in its stream. Position orders a stream: by time, then by id. The other keys
-// are those of the filters.
+// A Record is an event in its stream. Position orders a stream by time, then by id. The other
+// keys are for the filters.
 type Record struct {
 	Stream              string `json:"stream"`
 	Position            string `json:"position"`
@@ -103,17 +104,18 @@ func record(stream string, e Event) Record {
 	}
 }
 
-// key joins the parts of an index key. None of them can hold a line break.
+// key joins the parts of an index key. No part can contain a line break.
 func key(parts ...string) string { return strings.Join(parts, "\n") }
 
-// TimeFormat gives every event time the same width, so that positions sort as times do.
+// TimeFormat gives all event times the same length, so that positions sort like times.
 const TimeFormat = "2006-01-02T15:04:05.000Z"
 
 // PartName is the name of the event's part in a transaction.
 const PartName = "audit"
 
-// Write is the write of an event into a stream; an empty one is the platform's. It gives the event its
-// id. It fails when there already is an event in its place, so that no event can ever be overwritten.
+// Write returns the write of an event into a stream; an empty stream means the platform's. It
+// sets the event's id. The write fails if an event with this position exists, so it can never
+// overwrite one.
 func Write(stream string, e Event) dynamo.Part {
 	e.EventID = uuid.Must(uuid.NewV7()).String()
 	return dynamo.PutPart(PartName, dynamo.Audit, record(cmp.Or(stream, Platform), e), dynamo.Absent("position"))

@@ -9,23 +9,25 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// A Filter says which events of a stream to list; what is empty is any.
+// A Filter says which events of a stream to list. An empty field matches any event.
 type Filter struct {
-	// From and To bound the time: From is included, To is not. They are cut to the milliseconds that
-	// events have, upwards, so that each keeps its meaning.
+	// From and To bound the time: From is included, To is not. They are rounded up to whole
+	// milliseconds, the precision of events, which does not change what they match.
 	From, To time.Time
-	// ResourceType and ResourceID name one resource, both or neither; but for Boxes, which can stand alone.
+	// ResourceType and ResourceID name one resource; both or neither are set. The type Boxes may
+	// be set alone.
 	ResourceType, ResourceID string
-	// ActorIssuer and ActorUserID name one user, both or neither: two issuers can have users of the
-	// same id.
+	// ActorIssuer and ActorUserID name one user; both or neither are set, because two issuers
+	// can have users with the same id.
 	ActorIssuer, ActorUserID string
 }
 
-// WordRule is the rule of resource types. A type that matches nothing is no fault: the list is empty.
+// WordRule is the rule of resource types. A type that matches nothing is valid, and the list is
+// empty.
 var WordRule = &value.Text{Pattern: `[a-z][a-z-]{0,63}`, Says: "a type of resource such as rollout or release-channel"}
 
-// FilterOf reads the query parameters from, to, resourceType, resourceId, actorIssuer and actorUserId. The
-// types alone need no resourceId beside them.
+// FilterOf reads the query parameters from, to, resourceType, resourceId, actorIssuer and
+// actorUserId. The types in alone need no resourceId.
 func FilterOf(in *request.Input, alone ...string) Filter {
 	f := Filter{From: timeOf(in, "from"), To: timeOf(in, "to")}
 	if !f.From.IsZero() && !f.To.IsZero() && f.From.After(f.To) {
@@ -36,8 +38,8 @@ func FilterOf(in *request.Input, alone ...string) Filter {
 	return f
 }
 
-// timeOf reads a time as the first millisecond that is not before it. A time out of the years 1 to
-// 9999 becomes the nearest one within: nothing ever happened, or will, beyond.
+// timeOf reads a time and rounds it up to milliseconds. A time outside the years 1 to 9999
+// becomes the nearest time inside, because no event is outside.
 func timeOf(in *request.Input, name string) time.Time {
 	raw, _ := in.Query(name, value.Time)
 	if raw == "" {
@@ -56,27 +58,27 @@ func timeOf(in *request.Input, name string) time.Time {
 	return t
 }
 
-// The zero time stands for none, so the first time that can be asked for is one millisecond later.
+// The zero time means that no time is given, so the earliest bound is one millisecond later.
 var (
 	firstTime = time.Date(1, 1, 1, 0, 0, 0, 1e6, time.UTC)
 	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
 )
 
-// pairOf reads two parameters that only mean something together, but for the values of the first that may
-// stand alone.
+// pairOf reads two parameters that are only valid together. Values of the first that are listed
+// in alone need no second one.
 func pairOf(in *request.Input, first string, rule *value.Text, second string, alone ...string) (a, b string) {
 	a, hasA := in.Query(first, rule)
 	b, hasB := in.Query(second, value.ID)
 	switch {
 	case hasA && !hasB && !slices.Contains(alone, a):
-		in.Fault(second, "required", "is required beside "+first)
+		in.Fault(second, "required", "is required together with "+first)
 	case hasB && !hasA:
-		in.Fault(first, "required", "is required beside "+second)
+		in.Fault(first, "required", "is required together with "+second)
 	}
 	return a, b
 }
 
-// Values is the filter as query parameters.
+// Values returns the filter as query parameters.
 func (f Filter) Values() url.Values {
 	v := url.Values{}
 	for name, value := range map[string]string{

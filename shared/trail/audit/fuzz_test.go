@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// FuzzFilter holds for any query: it is refused with a reason, or it is a filter that means the same
-// when it is written into the address of the next page and read again.
+// FuzzFilter checks that any query is refused with a reason or gives a filter. That filter keeps
+// its meaning when it is written into the link to the next page and read again.
 func FuzzFilter(f *testing.F) {
 	for _, seed := range []string{
 		"", "from=2026-03-01T12:00:00Z&to=2026-03-02T00:00:00%2B01:00", "from=2026-03-01t12:00:00.9999z", "from=0000-01-01T00:00:00Z",

@@ -5,19 +5,19 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// Grounds are why a change was made, where that was said.
+// Grounds say why a change was made, if the caller said so.
 type Grounds struct {
-	Reason string `json:"reason,omitempty"` // the caller's
-	// OverrideReason is why the caller passed over a closed window or a freeze.
+	Reason string `json:"reason,omitempty"` // the caller's reason
+	// OverrideReason is why the caller overrode a closed window or a freeze.
 	OverrideReason string `json:"overrideReason,omitempty"`
-	// Cause is what made the service itself do it.
+	// Cause is why the service itself made the change.
 	Cause any `json:"cause,omitempty"`
 }
 
-// ReasonRule is that of a reason, for whoever reads the audit trail.
+// ReasonRule is the rule of a reason. Readers of the audit trail see it.
 var ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Printable, Says: "1 to 256 characters without control characters"}
 
-// GroundsOf reads reason and overrideReason, both of which may be left out.
+// GroundsOf reads the optional fields reason and overrideReason.
 func GroundsOf(body *fields.Object) Grounds {
 	var g Grounds
 	g.Reason, _ = body.OptionalText("reason", ReasonRule)

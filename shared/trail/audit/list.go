@@ -18,34 +18,35 @@ type Log struct{ db *dynamo.DB }
 // NewLog makes a log.
 func NewLog(db *dynamo.DB) *Log { return &Log{db} }
 
-// List returns at most limit events of a stream, the newest first, that lie behind the position
-// after; from the newest on, where that is empty. Whatever the filter, a page comes back full or
-// last at the price of the events that it shows and one more: each combination of resource and actor
-// has an index.
+// List returns at most limit events of a stream, the newest first. It starts after the position
+// after, or at the newest event if that is empty. Each combination of resource and actor has an
+// index. So with any filter a page is full or the last one, and reading it costs at most one
+// event more than it shows.
 //
-// Walking by Position repeats nothing and leaves nothing out that was there throughout, whatever is
-// written meanwhile: events never change and never move. Their order is that of the times that the
-// writing containers had, whose clocks may differ by seconds, and no bound is ever taken from a
-// reader's clock. So an event can appear behind one that was already read: whoever looks out for new
-// events begins a little (say ten seconds) before the newest known one and knows events by their ids.
-// The events of one resource are in the order of its revisions on any clock.
+// Reading page by page by Position repeats no event and skips no event that was there from the
+// start, even while others write: events never change and never move. They are ordered by the
+// times of the containers that wrote them, whose clocks may differ by seconds. So a new event
+// can have an older position than one that was already read. A client that polls for new events
+// should start about ten seconds before the newest known event, and recognise events by their
+// ids. The events of one resource are in the order of its revisions on any clock.
 //
-// A stream without a filter by resource or actor is read as it is. With one, the read goes by a
-// global index, and an event shows after a moment, as a rule within a second.
+// Without a filter by resource or actor, List reads the stream itself. With one, it reads a
+// global index, which usually shows an event within a second.
 func (l *Log) List(ctx context.Context, stream string, f Filter, after string, limit int) (dynamo.Page[Event], error) {
 	page, err := dynamo.List[Event](ctx, l.db, f.selection(stream, after), dynamo.Window{Limit: limit})
 	for i, e := range page.Items {
-		if e.Actor.Roles == nil { // of the guard; the embedded store keeps no empty list
+		if e.Actor.Roles == nil { // events of the guard: the embedded store drops an empty list
 			page.Items[i].Actor.Roles = []auth.Role{}
 		}
 	}
 	return page, err
 }
 
-// Platform is List of what happens on the platform: by a filter with the type Boxes, of the boxes' streams,
-// and otherwise of the platform's. With Boxes alone, each of their streams is read for a whole page, side by
-// side, so that a page costs about boxShards times as much. The events of one box are all in one stream, but
-// for those that were written before boxes had streams of their own, which are in the platform's.
+// Platform lists the events of the platform's stream or, if the filter's type is Boxes, of the
+// boxes' streams. A filter by Boxes alone reads a whole page of each of these streams in
+// parallel, so it costs about boxShards times as much. All events of one box are in one stream.
+// The exception is events that were written before boxes had their own streams; these are in the
+// platform's stream.
 func (l *Log) Platform(ctx context.Context, f Filter, after string, limit int) (dynamo.Page[Event], error) {
 	var streams []string
 	switch {
@@ -72,7 +73,7 @@ func (l *Log) Platform(ctx context.Context, f Filter, after string, limit int) (
 	return merged(pages, limit), nil
 }
 
-// merged is the page of the events that come first in pages of several streams.
+// merged is the page of the newest events of pages of several streams.
 func merged(pages []dynamo.Page[Event], limit int) dynamo.Page[Event] {
 	var all dynamo.Page[Event]
 	for _, page := range pages {
@@ -86,8 +87,8 @@ func merged(pages []dynamo.Page[Event], limit int) dynamo.Page[Event] {
 	return all
 }
 
-// FirstAfter returns the first event of a resource after a time, and whether there is one. It goes by a
-// global index, so an event shows after a moment.
+// FirstAfter returns the first event of a resource after a time, and whether there is one. It
+// reads a global index, so an event shows after a moment.
 func (l *Log) FirstAfter(ctx context.Context, stream, resourceType, id string, t time.Time) (e Event, found bool, err error) {
 	page, err := dynamo.List[Event](ctx, l.db, dynamo.Selection{
 		Table: dynamo.Audit, Index: "byResource", Partition: key(stream, resourceType, id),
@@ -110,7 +111,8 @@ func (f Filter) selection(stream, after string) dynamo.Selection {
 	case actor:
 		s.Index, s.Partition = "byActor", key(stream, f.ActorIssuer, f.ActorUserID)
 	}
-	// A time sorts before every position of that time, and behind all of the times before.
+	// A time without an id sorts before every position of that time, and after all earlier
+	// positions.
 	if !f.From.IsZero() {
 		s.Least = f.From.Format(TimeFormat)
 	}
@@ -123,8 +125,8 @@ func (f Filter) selection(stream, after string) dynamo.Selection {
 	return s
 }
 
-// below is a bound that lies under the position and over, or on, every lesser one: all positions
-// have the same length, so what is less is so in a character before the last, or in the last.
+// below returns a bound that is less than the position, and greater than or equal to every
+// lesser position. All positions have the same length.
 func below(position string) string {
 	last := len(position) - 1
 	return position[:last] + string(position[last]-1)
@@ -134,7 +136,7 @@ var positionForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z#[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\z`)
 })
 
-// IsPosition tells whether s can be a position, whether or not there is an event.
+// IsPosition tells whether s has the form of a position. There need not be an event.
 func IsPosition(s string) bool { return positionForm().MatchString(s) }
 
 // Position is the event's place in its stream: its time, then its id. All positions have the same

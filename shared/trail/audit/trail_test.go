@@ -17,7 +17,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// walk reads a stream page by page, with something done between the pages.
+// walk reads a stream page by page, and calls between between the pages.
 func (w *world) walk(t *rapid.T, stream string, f audit.Filter, limit int, between func()) []audit.Event {
 	var all []audit.Event
 	after := ""
@@ -35,14 +35,15 @@ func (w *world) walk(t *rapid.T, stream string, f audit.Filter, limit int, betwe
 		}
 		last := audit.Position(page.Items[len(page.Items)-1])
 		if after != "" && last >= after {
-			t.Fatalf("a page behind %s ends with %s", after, last)
+			t.Fatalf("a page after %s ends with %s", after, last)
 		}
 		after = last
 		between()
 	}
 }
 
-// page reads a page as an operation does: what is not a factory's by Platform.
+// page reads a page as an operation does. It uses Platform for every stream that is not a
+// factory's.
 func (w *world) page(t *rapid.T, stream string, f audit.Filter, after string, limit int) (dynamo.Page[audit.Event], error) {
 	switch stream {
 	case audit.Factory(w.factory):
@@ -55,13 +56,13 @@ func (w *world) page(t *rapid.T, stream string, f audit.Filter, after string, li
 
 func nothing() {}
 
-// filtered is the part of a filter that the changes themselves can be held against.
+// matches tells whether a filter lists the change.
 func (c change) matches(f audit.Filter) bool {
 	return (f.ResourceID == "" || c.resource.Type == f.ResourceType && c.resource.ID == f.ResourceID) &&
 		(f.ActorUserID == "" || c.actor == f.ActorUserID)
 }
 
-// filters are those that a history of this world can be asked for.
+// filters are all filters that match something in this world's history.
 func (w *world) filters(stream string) []audit.Filter {
 	var list []audit.Filter
 	seen := map[string]bool{}
@@ -166,7 +167,7 @@ func TestWalk_WhileContainersWithOtherClocksWrite_RepeatsNothingAndMissesNothing
 			}
 			for _, e := range there {
 				if !slices.ContainsFunc(seen, func(s audit.Event) bool { return s.EventID == e.EventID }) {
-					t.Fatalf("%s was there throughout and was not seen", audit.Position(e))
+					t.Fatalf("%s was there from the start and was not listed", audit.Position(e))
 				}
 			}
 		})
@@ -186,7 +187,8 @@ func TestBox_SpreadsBoxesOverTheShards_ForEver(t *testing.T) {
 	if len(counts) != 16 {
 		t.Errorf("%d shards, want 16", len(counts))
 	}
-	// Events never move: another shard for a box that has events would part them.
+	// Events never move. If a box with events got another shard, its events would be in two
+	// streams.
 	for id, want := range map[string]string{"box-0001": "edges/10", "gateway-17.munich": "edges/2", "a": "edges/12"} {
 		if got := audit.Box(id); got != want {
 			t.Errorf("the stream of %s is %s, want %s", id, got, want)
@@ -194,8 +196,8 @@ func TestBox_SpreadsBoxesOverTheShards_ForEver(t *testing.T) {
 	}
 }
 
-// TestPlatform_EventsOfABox_FromBeforeBoxesHadStreams_AreListedWithTheBox writes an event of a box as it
-// was written before.
+// TestPlatform_EventsOfABox_FromBeforeBoxesHadStreams_AreListedWithTheBox writes an event of a
+// box into the platform's stream, as older versions did.
 func TestPlatform_EventsOfABox_FromBeforeBoxesHadStreams_AreListedWithTheBox(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db, id := dynamo.Open(client, time.Now), "box-"+uuid.NewString()

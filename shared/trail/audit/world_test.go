@@ -27,7 +27,7 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// A container is one process of the service: its clock differs from the others'.
+// A container is one process of the service. Its clock differs from the clocks of others.
 type container struct {
 	channels     *release.Store
 	publications *publication.Store
@@ -39,7 +39,7 @@ type container struct {
 	registry     *edge.Registry
 }
 
-// A change is what the trail must say of something that was done.
+// A change is what the trail must show about an operation.
 type change struct {
 	stream, name string
 	resource     audit.Resource
@@ -48,7 +48,8 @@ type change struct {
 	after        any
 }
 
-// A world is a channel, rollouts on it and a factory of its own, and the containers that serve them.
+// A world has its own channel, rollouts on that channel, a factory, and the containers that
+// serve them.
 type world struct {
 	now        time.Time
 	containers []container
@@ -65,13 +66,13 @@ type world struct {
 
 const organization = "acme"
 
-// boxes stands for the streams of boxes, which are read as one.
+// boxes stands for the streams of boxes, which are read together.
 const boxes = "boxes"
 
 var users = []string{"olga", "eric", "mia"}
 
-// newWorld starts at a moment of its own, far from that of any other, so that its part of the platform's
-// stream is found by the time. Skews are those of the containers' clocks.
+// newWorld starts at its own time, far from that of any other world. So a time filter finds its
+// part of the platform's stream. Skews are the differences of the containers' clocks.
 func newWorld(client *dynamodb.Client, skews ...time.Duration) *world {
 	name := "t" + uuid.NewString()[:13]
 	w := &world{
@@ -99,7 +100,7 @@ func origin(user string) audit.Origin {
 
 func resourceKey(kind, id string) string { return kind + " " + id }
 
-// saw notes a change of a resource to a new state.
+// saw records that a resource changed to a new state.
 func (w *world) saw(stream, name, kind, id, user string, after any) {
 	k := resourceKey(kind, id)
 	w.revisions[k]++
@@ -110,10 +111,10 @@ func (w *world) saw(stream, name, kind, id, user string, after any) {
 	w.last[k] = after
 }
 
-// A step is one operation as a container does it for a user.
+// A step is one operation that a container does for a user.
 type step func(t *rapid.T, c container, user string) error
 
-// steps are the operations that histories are drawn from.
+// steps are the operations from which histories are drawn.
 func (w *world) steps() map[string]step {
 	return map[string]step{
 		"publish": w.publish, "start": w.start, "move": w.move,
@@ -164,7 +165,7 @@ func (w *world) sawChannel(c container, name, user string) error {
 	return err
 }
 
-// start begins a rollout, once the one before has ended.
+// start begins a rollout when no other is active.
 func (w *world) start(t *rapid.T, c container, user string) error {
 	if r, ok := w.last[resourceKey(rollout.ResourceType, w.rollout)].(rollout.Rollout); ok && r.Status == rollout.Active {
 		return w.move(t, c, user)
@@ -207,7 +208,7 @@ func (w *world) move(t *rapid.T, c container, user string) error {
 		}
 	}
 	if m.Status == was.Status {
-		return nil // setting it again changes nothing, and so is not in the trail
+		return nil // setting it again changes nothing and writes no event
 	}
 	if _, err := c.rollouts.Move(admission.Unlimited(context.Background()), origin(user), w.rollout, m, request.Preconditions{}); err != nil {
 		return err
@@ -290,12 +291,12 @@ func (w *world) run(t *rapid.T, n int) {
 	}
 }
 
-// window bounds the platform's stream to this world's part of it.
+// window limits the platform's stream to this world's part of it.
 func (w *world) window() audit.Filter {
 	return audit.Filter{From: w.now.Add(-time.Hour), To: w.now.Add(time.Hour)}
 }
 
-// asJSON is a value as a caller sees it.
+// asJSON returns a value as a caller sees it.
 func asJSON(t *rapid.T, v any) any {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -308,7 +309,7 @@ func asJSON(t *rapid.T, v any) any {
 	return out
 }
 
-// same tells whether an event says just what a change was.
+// same tells whether an event shows exactly this change.
 func (c change) same(t *rapid.T, e audit.Event) bool {
 	return e.EventName == c.name && e.Resource == c.resource && e.Actor.UserID == c.actor &&
 		e.SourceIP == "192.0.2.7" && e.RequestID == "req-1" &&

@@ -1,9 +1,10 @@
-// Package change is the one way in which resources change.
+// Package change is the only way in which resources change.
 //
-// A change is decided on what was read, by a pure rule that is handed its time. It is written in one
-// transaction with its audit events, on the condition that what was read is still so. If it is not,
-// the change is decided again on what is there now: three times at most, then CONFLICT. So there is no
-// change without its event, no event without its change, and no change on outdated grounds.
+// A change has two steps. First a pure rule decides on it, from what was read and a given time.
+// Then one transaction writes the change and its audit events, on the condition that what was
+// read has not changed. If it has changed, the rule decides again on the new state, up to three
+// times, and after that the answer is CONFLICT. So no change is without its event, no event is
+// without its change, and no change depends on an outdated state.
 package change
 
 import (
@@ -18,49 +19,52 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// A Kind says how the resources of one type are stored and how the audit trail tells of them.
+// A Kind says how the resources of one type are stored and how the audit trail shows them.
 type Kind[T any] struct {
 	// Type is the type of the resource in the audit trail, and the name of its write in a transaction.
 	Type  string
 	Table dynamo.TableID
-	// Key is an attribute of the table's key.
+	// Key is the name of an attribute of the table's key.
 	Key string
-	// State describes a resource. Its Revision is 0 for the zero T, which stands for no resource.
+	// State describes a resource. Its Revision is 0 for the zero T, which means that there is no
+	// resource.
 	State func(T) State
-	// Item is what is stored, with the keys of indexes; nil: the resource itself.
+	// Item returns what is stored, with the keys of indexes. If Item is nil, the resource itself
+	// is stored.
 	Item func(T) any
-	// Shown is what an audit event shows; nil: the resource itself. It answers nil where there is
-	// nothing to show, such as for what was removed.
+	// Shown returns what an audit event shows, or nil for a removed resource. If Shown is nil,
+	// the event shows the resource itself.
 	Shown func(T) any
-	// ETag is the entity tag that preconditions are checked against, empty where there is no resource;
-	// nil: the revision.
+	// ETag returns the entity tag for preconditions, or an empty string if there is no resource.
+	// If ETag is nil, the revision is the tag.
 	ETag func(resource T, now time.Time) string
-	// Unchanged holds while the stored item is the one that was read; nil: while it has its revision.
+	// Unchanged is the condition that the stored item is the one that was read. If Unchanged is
+	// nil, the revision must be the same.
 	Unchanged func(was T) dynamo.Condition
-	// Along is what else is written with a resource; nil: nothing.
+	// Along returns what is written together with a resource. If Along is nil, nothing is.
 	Along func(next T) []dynamo.Part
 }
 
-// A State is what every resource says of itself.
+// A State is what every resource has in common.
 type State struct {
 	ID        string // in the audit trail
-	Revision  int64  // counts changes from 1; 0: there is no such resource
+	Revision  int64  // the number of changes, from 1; 0 if there is no such resource
 	ChangedAt time.Time
-	// Stream is the audit stream of its events; empty: the platform's.
+	// Stream is the audit stream of its events. Empty means the platform's stream.
 	Stream string
-	// Organization is the one that the resource belongs to; empty: none.
+	// Organization is the owner of the resource; empty if it has none.
 	Organization string
 }
 
-// A Rule decides what a wish makes of a resource at a time: its next state and the name of the event
-// that tells of it, or why it is refused. An empty name means that nothing changes. A rule asks no
-// store and no clock.
+// A Rule decides on a change at a given time. It returns the resource's next state and the name
+// of the event, or an error if it refuses the change. An empty event means that nothing changes.
+// A rule uses no store and no clock.
 type Rule[T any] func(was T, at time.Time) (next T, event string, err error)
 
-// Put changes one resource by a rule and tells whether the resource is new. The reads beside run
-// together with the read of the resource, and an error of theirs refuses the change. It returns
-// PRECONDITION_FAILED, what the rule and the reads return, and CONFLICT when the resource keeps
-// changing.
+// Put changes one resource by a rule and tells whether the resource is new. The functions in
+// beside run in parallel with the read of the resource, and an error from one of them stops the
+// change. Put returns PRECONDITION_FAILED, the errors of the rule and of the reads, and CONFLICT
+// if the resource keeps changing.
 func Put[T any](ctx context.Context, db *dynamo.DB, from audit.Origin, k Kind[T], key dynamo.Key, when request.Preconditions,
 	rule Rule[T], beside ...func(context.Context) error) (created bool, err error) {
 	err = Make(ctx, db, from, func(set *Set) error {
@@ -73,7 +77,7 @@ func Put[T any](ctx context.Context, db *dynamo.DB, from audit.Origin, k Kind[T]
 			return err
 		}
 		tag := k.tag(was, db.Now())
-		created = tag == "" // of the last decision: an earlier one may have lost a race
+		created = tag == "" // from the last try, because an earlier one may have lost a race
 		if err := when.Check(tag); err != nil {
 			return err
 		}
@@ -94,9 +98,9 @@ func (k Kind[T]) tag(v T, now time.Time) string {
 	return request.Revision(k.State(v).Revision)
 }
 
-// Make makes changes of several resources at once. The function reads, decides and records what
-// changes; it is called again when what it recorded could not be written because something had changed
-// meanwhile. A set in which nothing is recorded writes nothing.
+// Make changes several resources in one transaction. The function reads, decides and records the
+// changes. If the write fails because something has changed in the meantime, the function is
+// called again. If it records nothing, nothing is written.
 func Make(ctx context.Context, db *dynamo.DB, from audit.Origin, decide func(*Set) error) error {
 	return dynamo.Decide(func() error {
 		set := &Set{db: db, from: from}
@@ -107,12 +111,13 @@ func Make(ctx context.Context, db *dynamo.DB, from audit.Origin, decide func(*Se
 	})
 }
 
-// Create makes a resource under a new id, a UUID of version 7, and returns the id. A call with a claim
-// that was used before makes nothing and returns the id of the first call. The function decides like
-// that of Make and records the new resource first; the reads run beside that of the claim.
+// Create makes a resource with a new id, a UUID of version 7, and returns the id. If the claim
+// was used before, it makes nothing and returns the id of the first call. The function decides
+// as in Make and records the new resource first. The reads run in parallel with that of the
+// claim.
 func Create(ctx context.Context, db *dynamo.DB, from audit.Origin, claim idempotency.Claim,
 	decide func(set *Set, id string) error, reads ...func(context.Context) error) (id string, err error) {
-	// One id for all tries: what an earlier try wrote is found by it.
+	// All tries use one id, so that a later try finds what an earlier one wrote.
 	id = uuid.Must(uuid.NewV7()).String()
 	err = dynamo.Decide(func() error {
 		var first string
@@ -135,7 +140,7 @@ func Create(ctx context.Context, db *dynamo.DB, from audit.Origin, claim idempot
 		set.With(claim.Parts(id, set.After(time.Time{}))...)
 		err = db.Commit(ctx, set.parts...)
 		if dynamo.Refused(err, set.first) {
-			// Nobody else has this id: an earlier try was written and its answer lost.
+			// Nobody else has this id. An earlier try was written, but its answer was lost.
 			return nil
 		}
 		return err
@@ -143,7 +148,7 @@ func Create(ctx context.Context, db *dynamo.DB, from audit.Origin, claim idempot
 	return id, err
 }
 
-// A Set is what one transaction is to write.
+// A Set collects what one transaction writes.
 type Set struct {
 	db    *dynamo.DB
 	from  audit.Origin
@@ -152,8 +157,8 @@ type Set struct {
 	first string // the name of the first recorded resource
 }
 
-// After returns the time of a change: now, or just after the resource's last change where the clocks of
-// two containers differ. So the events of a resource are in the order of its revisions.
+// After returns the time of a change: now, or just after the resource's last change if the clock
+// of this container is behind. So the events of a resource are in the order of its revisions.
 func (s *Set) After(last time.Time) time.Time {
 	if s.now.IsZero() {
 		s.now = s.db.Now()
@@ -164,11 +169,11 @@ func (s *Set) After(last time.Time) time.Time {
 	return s.now
 }
 
-// With adds parts that are no resources of their own.
+// With adds parts that are not resources.
 func (s *Set) With(parts ...dynamo.Part) { s.parts = append(s.parts, parts...) }
 
-// Record adds the change of a resource from was to next, and its audit event. The time of the event is
-// that of the change.
+// Record adds the change of a resource from was to next, and its audit event. The event has the
+// time of the change.
 func Record[T any](s *Set, k Kind[T], was, next T, event string) {
 	before, after := k.State(was), k.State(next)
 	var item any = next

@@ -23,7 +23,7 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// A counter stands for any resource. It is kept in the table of factories.
+// A counter is the resource of the tests. It is stored in the table of factories.
 type counter struct {
 	ID        string    `json:"factoryId"`
 	Count     int       `json:"count"`
@@ -40,7 +40,7 @@ var counters = change.Kind[counter]{
 
 var from = audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "olga"}, SourceIP: "192.0.2.7", RequestID: "r-1"}
 
-// add is a rule: it counts up by n, and nothing changes with 0. More than 100 is refused.
+// add is a rule that adds n. With 0 nothing changes. It refuses more than 100.
 func add(id string, n int) change.Rule[counter] {
 	return func(was counter, at time.Time) (counter, string, error) {
 		switch {
@@ -53,7 +53,7 @@ func add(id string, n int) change.Rule[counter] {
 	}
 }
 
-// A world is one resource on one store, with a clock that the test moves.
+// A world is one resource in one store, with a clock that the test moves.
 type world struct {
 	*testing.T
 	db  *dynamo.DB

@@ -1,6 +1,6 @@
-// Package idempotency makes a retried POST safe: the same key and input within a day give the first
-// answer again. The record is written in the transaction of what it protects, so there is either
-// both or none, and no state in between.
+// Package idempotency makes it safe to retry a POST: the same key and input within a day give
+// the first result again. The record is written in the same transaction as the change. So either
+// both exist or neither does.
 package idempotency
 
 import (
@@ -15,23 +15,23 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// Lifetime is how long a key is remembered. Age is judged by the stored time: DynamoDB removes an
-// item some time, hours even, after its TTL.
+// Lifetime is how long a key is remembered. It is checked against the stored time, because
+// DynamoDB may remove an item hours after its TTL.
 const Lifetime = 24 * time.Hour
 
-// PartName is the name of the record's part in a transaction. When it is refused, another call with
-// the same key was first; reading again finds its result.
+// PartName is the name of the record's part in a transaction. If this part fails, another call
+// with the same key came first, and a new read finds its result.
 const PartName = "idempotency"
 
-// A Claim is one call's use of a key. The zero Claim is of a call without one.
+// A Claim is the use of a key by one call. The zero Claim is for a call without a key.
 type Claim struct {
-	key    string // hash of who, what and the caller's key
+	key    string // hash of the caller, the operation, the path and the caller's key
 	digest string // hash of the input
 }
 
-// Of makes the claim of a caller for an operation on a path. No two callers, operations or paths meet
-// in one record, whatever key they send. The input is what the operation understood, so that the
-// same request written in another way is the same request.
+// Of makes the claim of a caller for an operation on a path. Different callers, operations or
+// paths never share a record, even with the same key. The input is the decoded request, so the
+// same request in another spelling is the same input.
 func Of(caller auth.Principal, operation, path, key string, input any) (Claim, error) {
 	if key == "" {
 		return Claim{}, nil
@@ -44,7 +44,7 @@ func Of(caller auth.Principal, operation, path, key string, input any) (Claim, e
 	return Claim{key: who, digest: digest}, err
 }
 
-// hash is over JSON, which keeps the parts apart.
+// hash hashes the parts as JSON, which keeps them apart.
 func hash(parts ...any) (string, error) {
 	b, err := json.Marshal(parts)
 	if err != nil {
@@ -62,8 +62,8 @@ type record struct {
 	Expires int64  `json:"expires"` // seconds since the epoch, for the TTL
 }
 
-// First returns the result of the first call with the claim's key, and whether there was one. A key
-// that was used for another input is IDEMPOTENCY_KEY_REUSED.
+// First returns the result of the first call with the claim's key, and whether there was one. It
+// returns IDEMPOTENCY_KEY_REUSED if the key was used with another input.
 func (c Claim) First(ctx context.Context, db *dynamo.DB) (result string, found bool, err error) {
 	if c.key == "" {
 		return "", false, nil
@@ -79,8 +79,8 @@ func (c Claim) First(ctx context.Context, db *dynamo.DB) (result string, found b
 	return r.Result, true, nil
 }
 
-// Parts is the write of the record with the result of this, the first call: one part, or none without
-// a key.
+// Parts returns the write that records the result of this call, the first with the key: one
+// part, or none without a key.
 func (c Claim) Parts(result string, now time.Time) []dynamo.Part {
 	if c.key == "" {
 		return nil

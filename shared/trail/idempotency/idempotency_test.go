@@ -28,8 +28,8 @@ func claim(t *testing.T, caller auth.Principal, key string, in input) idempotenc
 	return c
 }
 
-// TestClaim_AtItsAge keeps a result for a day by the stored time; a record that DynamoDB has not
-// removed yet is as good as gone, and its key can be used anew.
+// TestClaim_AtItsAge: a result is kept for a day by the stored time. A record that DynamoDB has
+// not yet removed is then ignored, and its key can be used again.
 func TestClaim_AtItsAge(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -81,7 +81,7 @@ func TestClaim_NoTwoCallersMeet(t *testing.T) {
 				t.Errorf("%+v found it: %v", other, err)
 			}
 		}
-		// Parts of the key cannot flow into each other.
+		// The same text split in another way is another key.
 		a, b := base, base
 		a.UserID, a.OrganizationID = "x", "y\",\"z"
 		b.UserID, b.OrganizationID = "z\",\"x", "y"

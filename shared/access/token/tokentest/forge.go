@@ -1,5 +1,5 @@
-// Package tokentest forges access tokens, good ones and every kind of bad one, for the tests of
-// package token and of the authorizer. Nothing that is deployed imports it.
+// Package tokentest makes access tokens, valid and invalid ones, for the tests of package token
+// and of the authorizer. Nothing that is deployed imports it.
 package tokentest
 
 import (
@@ -104,7 +104,7 @@ func with(m map[string]any, name string, value any) map[string]any {
 // Sign signs the draft with its key, whatever its header says.
 func (d Draft) Sign() string { return d.Key.SignText(JSON(d.Header), JSON(d.Claims)) }
 
-// SignText signs a header and claims that are given as text, so that they may be no JSON.
+// SignText signs a header and claims given as text, which may be invalid JSON.
 func (k Key) SignText(header, claims string) string {
 	signed := Encode([]byte(header)) + "." + Encode([]byte(claims))
 	return signed + "." + Encode(must(k.Method.Sign(signed, k.Signer)))
@@ -113,10 +113,10 @@ func (k Key) SignText(header, claims string) string {
 // Encode is base64url without padding.
 func Encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// JSON is a value as JSON.
+// JSON returns a value as JSON.
 func JSON(v any) string { return string(must(json.Marshal(v))) }
 
-// must is for what cannot fail with the values that tests give.
+// must is for calls that cannot fail with the values of the tests.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -15,10 +15,11 @@ const (
 	Client   = "the-app" // an allow-listed client_id of People
 )
 
-// A World is three issuers with their keys, and what the service is told about them.
+// A World is three issuers with their keys, and the setting that describes them.
 type World struct {
 	Now time.Time
-	// The people's issuer signs with any of these; the customer's and the fleet's with their one.
+	// PeopleES256, PeopleRS256 and PeopleEdDSA are the keys of the people's issuer. The
+	// customer's issuer and the fleet's have one key each.
 	PeopleES256, PeopleRS256, PeopleEdDSA, CustomerKey, FleetKey Key
 	// Setting is the value of AUTH_ISSUERS.
 	Setting string

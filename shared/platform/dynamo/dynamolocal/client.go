@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Region is the region that clients of a local store name. The stores do not look at it.
+// Region is the region for clients of a local store. The stores ignore it.
 const Region = "eu-central-1"
 
 // Client makes a client of an endpoint with the given access key.
@@ -25,12 +25,12 @@ func Client(endpoint, accessKey string) *dynamodb.Client {
 	})
 }
 
-// Client makes a client that talks to the store itself.
+// Client makes a client of this store.
 func (s *Store) Client() *dynamodb.Client { return Client(s.Endpoint, "local") }
 
-// inOnePiece sends a request's body together with its head. The SDK closes a body as soon as the answer
-// begins. net/http may look for the end of a body of an unknown kind at that moment, and then breaks
-// the connection. A local store answers fast enough for this to happen.
+// inOnePiece sends a request's body together with its head. The SDK closes a body as soon as the
+// answer begins. At that moment net/http may still look for the end of a body of unknown length,
+// and then it breaks the connection. Local stores are fast enough for that.
 type inOnePiece struct{ http.RoundTripper }
 
 func (t inOnePiece) RoundTrip(r *http.Request) (*http.Response, error) {

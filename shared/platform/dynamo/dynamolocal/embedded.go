@@ -17,9 +17,9 @@ import (
 	"github.com/truora/minidyn/server"
 )
 
-// Embedded starts a store in this process, on a free loopback port. It keeps everything in memory.
-// Unlike DynamoDB, it reports no capacity, deletes nothing by TTL, sets no limit on the size of items
-// and knows only the operations that the service, its tools and its tests call.
+// Embedded starts a store in this process, on a free loopback port. It keeps everything in
+// memory. Unlike DynamoDB, it reports no capacity, has no TTL and no size limits, and supports
+// only the operations that the service, its tools and its tests call.
 func Embedded() (*Store, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -30,21 +30,21 @@ func Embedded() (*Store, error) {
 	return &Store{Kind: "embedded", Endpoint: "http://" + listener.Addr().String(), close: s.Close}, nil
 }
 
-// An engine is the embedded store. minidyn holds the tables and evaluates expressions. The engine adds
-// what minidyn lacks: transactions that copy no tables and give every reason, request tokens, REMOVE,
-// indexes that items can leave and enter, and counts without items.
+// An engine is the embedded store. minidyn holds the tables and evaluates expressions. The
+// engine adds what minidyn lacks: transactions that copy no tables and give every reason,
+// request tokens, REMOVE, indexes that items can leave and enter, and counts without items.
 //
-// Each write is tried first, in the scratch tables, on a copy of its item. Only what succeeds there
-// reaches the stored tables. So a transaction decides all its parts before it changes anything.
+// Each write is first tried on a copy of its item in the scratch tables. Only a successful write
+// reaches the stored tables. So a transaction checks all its parts before it changes anything.
 type engine struct {
-	mu      sync.Mutex // one call at a time, so that transactions never meet
+	mu      sync.Mutex // one call at a time, so that transactions never collide
 	tables  map[string]schema
 	stored  *server.Client
-	scratch *server.Client // has every table, with one item at most
+	scratch *server.Client // has every table, with at most one item
 	tokens  tokens
 }
 
-// A schema names the attributes that a table is found by.
+// A schema is the key attributes of a table.
 type schema struct {
 	primary []string            // of the table itself
 	indexes map[string][]string // by the name of the index
@@ -70,7 +70,7 @@ func newEngine(now func() time.Time) *engine {
 type failure struct {
 	Type    string `json:"__type"`
 	Message string `json:"message"`
-	// Item is what a failed condition was checked on, if the call asks for it.
+	// Item is the item on which a condition failed, if the call asks for it.
 	Item item `json:",omitempty"`
 	// CancellationReasons has one entry for each part of a cancelled transaction.
 	CancellationReasons []reason `json:",omitempty"`
@@ -78,7 +78,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.Type + ": " + f.Message }
 
-// What DynamoDB calls its errors, as far as the engine tells them apart.
+// The DynamoDB error names that the engine uses.
 const (
 	validation      = "ValidationException"
 	conditionFailed = "ConditionalCheckFailedException"
@@ -104,7 +104,7 @@ func (e *engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	text, err := json.Marshal(answer)
-	if err != nil { // strings, numbers and bytes
+	if err != nil { // strings, numbers and bytes can always be encoded
 		panic(err)
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -112,7 +112,7 @@ func (e *engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text)
 }
 
-// do carries out one call. A panic of minidyn's becomes the answer to the call that caused it.
+// do runs one call. A panic in minidyn becomes the answer to that call.
 func (e *engine) do(ctx context.Context, operation string, body []byte) (answer any, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -145,7 +145,7 @@ func (e *engine) do(ctx context.Context, operation string, body []byte) (answer 
 	case "TransactWriteItems":
 		return call(ctx, body, e.transactWriteItems)
 	}
-	return nil, &failure{Type: "UnknownOperationException", Message: "The embedded store does not know " + operation + "."}
+	return nil, &failure{Type: "UnknownOperationException", Message: "The embedded store does not support " + operation + "."}
 }
 
 func call[In, Out any](ctx context.Context, body []byte, do func(context.Context, *In) (*Out, error)) (any, error) {
@@ -156,7 +156,7 @@ func call[In, Out any](ctx context.Context, body []byte, do func(context.Context
 	return do(ctx, in)
 }
 
-// failureOf makes what DynamoDB would send of any error.
+// failureOf turns any error into what DynamoDB would send.
 func failureOf(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -234,7 +234,7 @@ func (e *engine) scan(ctx context.Context, in *server.ScanInput) (*pageAnswer, e
 	return pageOf(out.Items, out.LastEvaluatedKey, in.Select == types.SelectCount), nil
 }
 
-// known refuses a table that does not exist, or an index that the table does not have.
+// known refuses a table that does not exist, and an index that the table does not have.
 func (e *engine) known(table, index *string) error {
 	if table == nil {
 		return invalid("1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null")

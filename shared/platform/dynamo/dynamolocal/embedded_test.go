@@ -70,7 +70,8 @@ func TestEmbedded_UnknownOperation_IsNamed(t *testing.T) {
 	}
 }
 
-// FuzzEmbedded_AnyBody_IsAnswered: what minidyn cannot take is answered, and the store works on.
+// FuzzEmbedded_AnyBody_IsAnswered: input that minidyn cannot handle gets an answer, and the
+// store continues to work.
 func FuzzEmbedded_AnyBody_IsAnswered(f *testing.F) {
 	operations := []string{"PutItem", "UpdateItem", "DeleteItem", "GetItem", "Query", "Scan", "BatchWriteItem", "TransactWriteItems", "CreateTable", "DeleteTable"}
 	const parts = `"TableName":"t","Key":{"k":{"S":"a"}},"UpdateExpression":"SET x = :v REMOVE y[0].z ADD n :v","ConditionExpression":"NOT (a < :v) OR size(x) IN (:v)","ExpressionAttributeValues":{":v":{"N":"1"}}`
@@ -90,7 +91,7 @@ func FuzzEmbedded_AnyBody_IsAnswered(f *testing.F) {
 			t.Errorf("answered %d %q", a.Code, a.Body)
 		}
 		if a := ask(e, "CreateTable", strings.Replace(createTable, `"t"`, `"another"`, 1)); a.Code != http.StatusOK && !strings.Contains(a.Body.String(), "ResourceInUse") {
-			t.Errorf("the store does not work on: %s", a.Body)
+			t.Errorf("the store no longer works: %s", a.Body)
 		}
 	})
 }

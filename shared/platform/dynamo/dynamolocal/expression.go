@@ -12,8 +12,8 @@ import (
 
 var placeholder = regexp.MustCompile(`[#:]\w+`)
 
-// expressions refuses what DynamoDB refuses before it looks at an item: expressions that do not parse,
-// placeholders that are not defined, and definitions that are not used.
+// expressions refuses what DynamoDB refuses before it reads an item: expressions that do not
+// parse, undefined placeholders, and unused definitions.
 func (w write) expressions() error {
 	used := map[string]bool{}
 	for _, e := range []struct {
@@ -54,8 +54,9 @@ func (w write) expressions() error {
 	return nil
 }
 
-// correct makes good what minidyn does wrong in an update: it leaves in place what REMOVE names, and
-// writes anew what the expression does not name, numbers as floating-point ones.
+// correct fixes two mistakes of minidyn in an update. minidyn keeps the attributes that REMOVE
+// names. It also rewrites attributes that the expression does not name, and turns numbers into
+// floating-point ones.
 func (w write) correct(c *change) {
 	named := map[string]bool{}
 	for _, a := range w.actions() {
@@ -87,7 +88,7 @@ func (w write) correct(c *change) {
 	}
 }
 
-// actions are the parts of an update expression that is well formed.
+// actions are the parts of a well-formed update expression.
 func (w write) actions() []*language.ActionExpression {
 	parsed, ok := language.NewUpdateParser(language.NewLexer(aws.ToString(w.UpdateExpression))).ParseUpdateExpression().Expression.(*language.UpdateExpression)
 	if !ok {

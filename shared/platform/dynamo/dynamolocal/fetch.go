@@ -16,19 +16,19 @@ import (
 	"strings"
 )
 
-// DynamoDB Local is taken from an npm package that carries it, by npm itself, so that the machine's
-// own registry settings hold. Its licence forbids to pass it on: it is never committed.
+// npm fetches DynamoDB Local from a package that contains it, so that the machine's registry
+// settings apply. Its licence forbids redistribution, so it is never committed.
 const (
 	archivePackage = "amplify-dynamodb-simulator"
-	archiveVersion = "2.9.30" // carries DynamoDB Local 1.25.1
+	archiveVersion = "2.9.30" // contains DynamoDB Local 1.25.1
 	archiveSHA256  = "3503ffac19f183407909fecdacf4db51ab1fdad1da7b2f177016670b2d80e4b9"
 	archiveFolder  = "package/emulator/"
 )
 
 const howNPM = "Install Node.js 22 or newer (https://nodejs.org), which brings npm."
 
-// fetch returns the directory that holds DynamoDBLocal.jar and its libraries. Several processes may
-// fetch at the same time; the first one that is done wins.
+// fetch returns the directory with DynamoDBLocal.jar and its libraries. Several processes may
+// fetch at the same time; the first to finish wins.
 func fetch(ctx context.Context, progress io.Writer) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -69,7 +69,7 @@ func fetch(ctx context.Context, progress io.Writer) (string, error) {
 func pack(ctx context.Context, dir string) (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return "", &MissingError{"DynamoDB Local needs npm to be fetched once, and there is none", howNPM}
+		return "", &MissingError{"DynamoDB Local needs npm to be fetched once, and npm is missing", howNPM}
 	}
 	cmd := exec.CommandContext(ctx, npm, "pack", "--silent", archivePackage+"@"+archiveVersion)
 	cmd.Dir = dir
@@ -79,7 +79,7 @@ func pack(ctx context.Context, dir string) (string, error) {
 	return filepath.Join(dir, archivePackage+"-"+archiveVersion+".tgz"), nil
 }
 
-// unpack checks the archive against its pinned hash and writes the part of it that is needed.
+// unpack checks the archive against its pinned hash and extracts what is needed.
 func unpack(archive, to string) error {
 	f, err := os.Open(archive)
 	if err != nil {

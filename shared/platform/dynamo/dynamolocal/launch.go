@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-// startTimeout bounds the start, which takes seconds, or a minute on a machine that is busy.
+// startTimeout bounds the start. It takes seconds, or a minute on a busy machine.
 const startTimeout = 3 * time.Minute
 
-// A program is a server that ends when its standard input does.
+// A program is a server that exits when its standard input is closed.
 type program struct {
 	kind     string
 	file     string // the name of its launcher
 	launcher []byte
-	endpoint *regexp.Regexp // finds the endpoint in what it prints
+	endpoint *regexp.Regexp // finds the endpoint in the output
 	command  func(work, launcher string) *exec.Cmd
 }
 
-// start starts the server with a directory of its own, which goes with it.
+// start starts the server with its own directory, which is removed at the end.
 func (p program) start() (*Store, error) {
 	work, err := os.MkdirTemp("", "wavegate-store")
 	if err != nil {
@@ -43,7 +43,7 @@ func (p program) start() (*Store, error) {
 }
 
 func (p program) run(cmd *exec.Cmd, work string) (*Store, error) {
-	// The pipe is closed by the system when this process ends, however it ends.
+	// The system closes the pipe when this process ends, for any reason.
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (p program) run(cmd *exec.Cmd, work string) (*Store, error) {
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // how it ends is of no interest
+		_ = cmd.Wait() // the exit status does not matter
 		_ = in.Close()
 		close(ended)
 	}()
@@ -76,7 +76,7 @@ func (p program) run(cmd *exec.Cmd, work string) (*Store, error) {
 	return &Store{Kind: p.kind, Endpoint: url, close: stop}, nil
 }
 
-// await reads what the server prints until it names its endpoint. The rest is read and thrown away.
+// await reads the output until it contains the endpoint. The rest is discarded.
 func (p program) await(out io.Reader) (string, error) {
 	found, failed := make(chan string, 1), make(chan error, 1)
 	go func() {

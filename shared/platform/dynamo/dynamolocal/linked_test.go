@@ -16,7 +16,7 @@ func TestFunctions_LinkNoLocalStore(t *testing.T) {
 	}
 	packages := strings.Fields(string(out))
 	if !slices.Contains(packages, "wavegate/shared/platform/dynamo") {
-		t.Fatal("the list of packages is not that of the functions")
+		t.Fatal("the list of packages differs from the list of functions")
 	}
 	for _, p := range packages {
 		for _, local := range []string{"wavegate/shared/platform/dynamo/", "github.com/truora/", "testing"} {

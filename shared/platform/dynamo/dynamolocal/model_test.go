@@ -19,22 +19,22 @@ import (
 	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
-// recipes is a table with a sort key and a local index, which has the items with the attribute
-// productMethod.
+// recipes is a table with a sort key and a local index. The index has the items with the
+// attribute productMethod.
 var recipes = aws.String(dynamolocal.TableName(dynamo.Recipes))
 
 // A row is an item of the model: attributes as text, by their names.
 type row map[string]string
 
-// A model is what one partition of the table recipes holds, by sort key.
+// A model is one partition of the table recipes, by sort key.
 type model map[string]row
 
-// An act is an action on an item, as the model and the store do it.
+// An act is an action on an item, for both the model and the store.
 type act struct {
 	name  string
 	part  types.TransactWriteItem
 	holds func(row) bool // the condition; the row is nil if there is none
-	does  func(row) row  // never changes the row that it is given
+	does  func(row) row  // must not change the row that it gets
 }
 
 // drawAct draws an action on the item with the given sort key.
@@ -131,7 +131,8 @@ func rowOf(item map[string]types.AttributeValue) row {
 	return r
 }
 
-// carryOut decides a transaction as DynamoDB does, and returns its reasons; none if it was carried out.
+// carryOut runs a transaction as DynamoDB does. It returns the reasons, or an empty string if it
+// was applied.
 func (m model) carryOut(sorts []string, acts []act) (reasons string) {
 	var codes []string
 	failed := false
@@ -167,8 +168,8 @@ func (m model) inIndex() []string {
 	return list
 }
 
-// TestTransactions_AnySequence_AnswerAsTheModel compares reasons, items that come with them, what is stored
-// and what the index lists.
+// TestTransactions_AnySequence_AnswerAsTheModel compares the reasons, the items in them, the
+// stored items and the index.
 func TestTransactions_AnySequence_AnswerAsTheModel(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, db *dynamodb.Client) {
 		dynamotest.Check(t, func(rt *rapid.T) {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Loopback.java is run as source: Java compiles it on the way.
+// Loopback.java runs from source; Java compiles it at the start.
 //
 //go:embed Loopback.java
 var launcher []byte
@@ -22,18 +22,19 @@ var listening = regexp.MustCompile(`listening (\S+)`)
 
 // A ReferenceOptions says how DynamoDB Local runs.
 type ReferenceOptions struct {
-	// DataDir keeps the data in that directory, which is made if absent; empty keeps it in memory.
+	// DataDir is the directory for the data, which is created if missing. Empty keeps the data
+	// in memory.
 	DataDir string
-	// Progress receives a line for each step that takes its time; nil: none.
+	// Progress, if set, receives a line for each slow step.
 	Progress io.Writer
 }
 
 const howJava = "Install a JDK of version 17 or newer (Debian and Ubuntu: apt-get install openjdk-17-jdk-headless; macOS: brew install openjdk) and put its java on the PATH."
 
-// Reference starts Amazon's DynamoDB Local, fetching it first if this machine has not got it yet
-// (54 MB, kept in the user's cache directory). It takes 2 to 4 seconds to start.
+// Reference starts Amazon's DynamoDB Local in 2 to 4 seconds. At first use it fetches the
+// program (54 MB) into the user's cache directory.
 //
-// Errors: *MissingError where the machine lacks something; otherwise what went wrong.
+// It returns *MissingError if the machine lacks a program that it needs.
 func Reference(ctx context.Context, o ReferenceOptions) (*Store, error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
@@ -78,24 +79,24 @@ func Reference(ctx context.Context, o ReferenceOptions) (*Store, error) {
 
 var javaVersion = regexp.MustCompile(`version "(\d+)`)
 
-// findJava looks for a JDK of version 17 or newer: DynamoDB Local needs the version, the launcher
-// the compiler.
+// findJava looks for a JDK of version 17 or newer. DynamoDB Local needs that version, and the
+// launcher needs the compiler.
 func findJava(ctx context.Context) (string, error) {
 	java, err := exec.LookPath("java")
 	if err != nil {
-		return "", &MissingError{"DynamoDB Local needs Java, and there is none", howJava}
+		return "", &MissingError{"DynamoDB Local needs Java, which is missing", howJava}
 	}
 	out, err := exec.CommandContext(ctx, java, "-version").CombinedOutput()
 	version := javaVersion.FindSubmatch(out)
-	if err != nil || version == nil { // macOS has a java that only says that there is none
-		return "", &MissingError{"DynamoDB Local needs Java, and " + java + " is none that runs", howJava}
+	if err != nil || version == nil { // macOS has a java that only reports that none is installed
+		return "", &MissingError{"DynamoDB Local needs Java, and " + java + " does not run", howJava}
 	}
 	if major, err := strconv.Atoi(string(version[1])); err != nil || major < 17 {
 		return "", &MissingError{"DynamoDB Local needs Java 17 or newer, and this is " + string(version[1]), howJava}
 	}
 	modules, err := exec.CommandContext(ctx, java, "--list-modules").Output()
 	if err != nil || !strings.Contains(string(modules), "jdk.compiler") {
-		return "", &MissingError{"DynamoDB Local needs a JDK, and " + java + " is a mere JRE", howJava}
+		return "", &MissingError{"DynamoDB Local needs a JDK, and " + java + " is only a JRE", howJava}
 	}
 	return java, nil
 }

@@ -1,6 +1,6 @@
-// Package dynamolocal provides the DynamoDB of local runs and tests: an embedded store, which needs nothing
-// and starts at once, and two references, Amazon's own DynamoDB Local and ministack. README.md says
-// where they differ from AWS. All make their tables from the definitions that the stack uses.
+// Package dynamolocal provides the DynamoDB of local runs and tests: an embedded store, which
+// starts at once, and two references, Amazon's DynamoDB Local and ministack. README.md says
+// where they differ from AWS. All create their tables from the definitions of the stack.
 package dynamolocal
 
 import (
@@ -14,9 +14,9 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// A Store is a running DynamoDB, or the way to one.
+// A Store is a running store, started here or elsewhere.
 type Store struct {
-	// Kind says what it is, for people: "embedded", "DynamoDB Local", or "external".
+	// Kind names the store for people: "embedded", "DynamoDB Local", or "external".
 	Kind string
 	// Endpoint is its base URL.
 	Endpoint string
@@ -24,7 +24,7 @@ type Store struct {
 	close func() error
 }
 
-// Close ends the store if it was started here.
+// Close stops the store if it was started here.
 func (s *Store) Close() error {
 	if s.close == nil {
 		return nil
@@ -32,13 +32,13 @@ func (s *Store) Close() error {
 	return s.close()
 }
 
-// External is a store that runs elsewhere.
+// External is a store that was started elsewhere.
 func External(endpoint string) *Store { return &Store{Kind: "external", Endpoint: endpoint} }
 
 // TableName is the name of a table in a local store.
 func TableName(id dynamo.TableID) string { return "wavegate-" + string(id) }
 
-// Environment lists the variables that tell a function the names of the given tables.
+// Environment lists the variables that give a function the names of the given tables.
 func Environment(tables ...dynamo.TableID) []string {
 	env := make([]string, len(tables))
 	for i, id := range tables {
@@ -47,7 +47,7 @@ func Environment(tables ...dynamo.TableID) []string {
 	return env
 }
 
-// CreateTables creates every table that is not there yet.
+// CreateTables creates the tables that do not exist yet.
 func CreateTables(ctx context.Context, db *dynamodb.Client) error {
 	for _, t := range dynamo.Tables {
 		_, err := db.CreateTable(ctx, t.CreateInput(TableName(t.ID)))

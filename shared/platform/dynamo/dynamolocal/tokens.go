@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// tokens are the request tokens of the transactions that were applied, for as long as DynamoDB keeps
-// them. A transaction that was cancelled leaves none, and can be tried again with its token.
+// tokens are the request tokens of applied transactions, for as long as DynamoDB keeps them. A
+// cancelled transaction leaves no token, so it can be tried again with the same one.
 type tokens struct {
 	now  func() time.Time
 	seen map[string]applied
@@ -21,12 +21,12 @@ type applied struct {
 
 const (
 	tokenLife = 10 * time.Minute
-	// manyTokens is when those that are too old are looked for.
+	// manyTokens is the number at which expired tokens are removed.
 	manyTokens = 4096
 )
 
-// known tells whether a transaction with this token was applied. It is an error if that was another
-// transaction.
+// known tells whether a transaction with this token was applied. It returns an error if that was
+// another transaction.
 func (t *tokens) known(token string, parts []map[action]*write) (bool, error) {
 	before, ok := t.seen[token]
 	if !ok || t.tooOld(before) {
@@ -38,7 +38,7 @@ func (t *tokens) known(token string, parts []map[action]*write) (bool, error) {
 	return true, nil
 }
 
-// remember notes that a transaction was applied.
+// remember records that a transaction was applied.
 func (t *tokens) remember(token string, parts []map[action]*write) {
 	if len(t.seen) >= manyTokens {
 		maps.DeleteFunc(t.seen, func(_ string, a applied) bool { return t.tooOld(a) })
@@ -48,10 +48,10 @@ func (t *tokens) remember(token string, parts []map[action]*write) {
 
 func (t *tokens) tooOld(a applied) bool { return t.now().Sub(a.at) > tokenLife }
 
-// sumOf is the same for the same parts, in whatever order their attributes were sent.
+// sumOf is equal for equal parts, in any order of their attributes.
 func sumOf(parts []map[action]*write) [sha256.Size]byte {
 	text, err := json.Marshal(parts)
-	if err != nil { // strings, numbers and bytes
+	if err != nil { // strings, numbers and bytes can always be encoded
 		panic(err)
 	}
 	return sha256.Sum256(text)

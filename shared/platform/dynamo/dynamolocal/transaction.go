@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// What DynamoDB takes at the most.
+// DynamoDB's maximums.
 const (
-	manyParts = 100 // of a transaction
+	manyParts = 100 // parts of a transaction
 	longToken = 36  // characters
 )
 
@@ -21,15 +21,14 @@ type transaction struct {
 	ClientRequestToken string
 }
 
-// A reason says why a part of a transaction was not carried out; "None" if the part was right.
+// A reason says why a part of a transaction failed; "None" if it did not fail.
 type reason struct {
 	Code    string
 	Message string `json:",omitempty"`
 	Item    item   `json:",omitempty"`
 }
 
-// transactWriteItems carries out all parts or none. Every part is tried, so that every reason is
-// given.
+// transactWriteItems makes all changes or none. It tries every part, to report every reason.
 func (e *engine) transactWriteItems(ctx context.Context, in *transaction) (*struct{}, error) {
 	writes, err := e.writesOf(in)
 	if err != nil {
@@ -90,8 +89,8 @@ func cancellation(reasons []reason) error {
 	}
 }
 
-// writesOf is a transaction's parts. It refuses a transaction that is wrong as a whole, before it looks
-// at any item.
+// writesOf returns a transaction's parts. It refuses an invalid transaction before it reads any
+// item.
 func (e *engine) writesOf(in *transaction) ([]write, error) {
 	const constraint = "1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: Member must have length %s"
 	token := in.ClientRequestToken

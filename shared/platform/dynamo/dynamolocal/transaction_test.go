@@ -21,10 +21,10 @@ import (
 	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
-// factories is a table whose key is the one attribute factoryId.
+// factories is a table with the single key attribute factoryId.
 var factories = aws.String(dynamolocal.TableName(dynamo.Factories))
 
-// attrs makes attributes from names and values: numbers for ints, strings for strings.
+// attrs makes attributes from names and values: ints become numbers, strings stay strings.
 func attrs(pairs ...any) map[string]types.AttributeValue {
 	m := map[string]types.AttributeValue{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -132,8 +132,8 @@ func TestTransaction_AllConditionsHold_EveryPartIsWritten(t *testing.T) {
 	})
 }
 
-// TestTransaction_ConditionsFail_EachIsNamedWithItsItem has a part of each kind fail, with and without a
-// request for the item, beside parts that are right.
+// TestTransaction_ConditionsFail_EachIsNamedWithItsItem has a failing part of each kind beside
+// valid parts. Some ask for the item, some do not.
 func TestTransaction_ConditionsFail_EachIsNamedWithItsItem(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, db *dynamodb.Client) {
 		id := uuid.NewString()
@@ -176,11 +176,11 @@ func TestTransaction_ConditionsFail_EachIsNamedWithItsItem(t *testing.T) {
 	})
 }
 
-// store is the name of the store that a test of dynamotest.Each runs on.
+// store is the name of the store in a test of dynamotest.Each.
 func store(t *testing.T) string { return path.Base(t.Name()) }
 
-// TestTransaction_WrongAsAWhole_IsRefusedAndWritesNothing: a right part stands beside each wrong one. What
-// is wanted is what AWS answers; README.md says so, too.
+// TestTransaction_WrongAsAWhole_IsRefusedAndWritesNothing has a valid part beside each invalid
+// one. The expected answer is that of AWS; see README.md.
 func TestTransaction_WrongAsAWhole_IsRefusedAndWritesNothing(t *testing.T) {
 	right := func(id string) types.TransactWriteItem {
 		return types.TransactWriteItem{Put: &types.Put{TableName: factories, Item: attrs("factoryId", id)}}
@@ -192,7 +192,7 @@ func TestTransaction_WrongAsAWhole_IsRefusedAndWritesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		want  string
 		parts func(id string) []types.TransactWriteItem
-		but   map[string]string // by the references that answer something else
+		but   map[string]string // other answers, by reference
 	}{
 		"no part": {"ValidationException", func(string) []types.TransactWriteItem { return []types.TransactWriteItem{} }, nil},
 		"101 parts": {"ValidationException", func(id string) []types.TransactWriteItem {
@@ -259,8 +259,8 @@ func TestTransaction_WrongAsAWhole_IsRefusedAndWritesNothing(t *testing.T) {
 	}
 }
 
-// TestTransaction_WrongInAPart_IsCancelledForThatPart: what depends on the item or on the table's keys.
-// Again, what is wanted is what AWS answers.
+// TestTransaction_WrongInAPart_IsCancelledForThatPart covers faults that depend on the item or
+// on the table's keys. The expected answer is that of AWS.
 func TestTransaction_WrongInAPart_IsCancelledForThatPart(t *testing.T) {
 	set := func(id, expression string) types.TransactWriteItem {
 		return types.TransactWriteItem{Update: &types.Update{TableName: factories, Key: attrs("factoryId", id),
@@ -281,7 +281,7 @@ func TestTransaction_WrongInAPart_IsCancelledForThatPart(t *testing.T) {
 		}, nil},
 		"a sum with a string": {func(id string) types.TransactWriteItem { return set(id, "SET s = s + :n") },
 			map[string]string{"reference": "ValidationException", "ministack": "<nil>"}},
-		"a sum with an attribute that is not there": {func(id string) types.TransactWriteItem { return set(id, "SET n = m + :n") },
+		"a sum with a missing attribute": {func(id string) types.TransactWriteItem { return set(id, "SET n = m + :n") },
 			map[string]string{"reference": "ValidationException"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -317,7 +317,7 @@ func TestTransaction_RepeatedWithItsToken_IsAppliedOnce(t *testing.T) {
 		}
 		in.TransactItems[0].Update.ExpressionAttributeValues = attrs(":a", 5, ":b", 2)
 		if _, err := db.TransactWriteItems(t.Context(), in); code(err) != "IdempotentParameterMismatchException" {
-			t.Errorf("another transaction with the token is answered with %v", err)
+			t.Errorf("another transaction with the token gets %v", err)
 		}
 		for range 2 { // the SDK makes a new token for each call
 			if err := transact(t, db, in.TransactItems...); err != nil {
@@ -348,7 +348,8 @@ func TestTransaction_CancelledWithAToken_IsDecidedAnew(t *testing.T) {
 	})
 }
 
-// TestTransaction_ManyAtOnce_KeepTheSum moves amounts between items; no amount may be lost or seen twice.
+// TestTransaction_ManyAtOnce_KeepTheSum moves amounts between items. No amount may be lost or
+// doubled.
 func TestTransaction_ManyAtOnce_KeepTheSum(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, db *dynamodb.Client) {
 		const items, workers, moves, each = 4, 8, 20, 100
@@ -371,7 +372,7 @@ func TestTransaction_ManyAtOnce_KeepTheSum(t *testing.T) {
 			group.Go(func() {
 				for m := range moves {
 					err := move(w+m, w+m+1+m%(items-1), 10+w)
-					// Transactions that meet are cancelled on DynamoDB.
+					// DynamoDB cancels transactions that collide.
 					if c := codes(err); err != nil && !strings.Contains(c, "ConditionalCheckFailed") && !strings.Contains(c, "TransactionConflict") {
 						t.Errorf("got %v", err)
 					}

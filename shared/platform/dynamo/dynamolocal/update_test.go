@@ -16,7 +16,8 @@ import (
 	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
-// TestRemove_TakesAttributesAway on every store, alone, beside other clauses and in a transaction.
+// TestRemove_TakesAttributesAway runs on every store: REMOVE alone, with other clauses and in a
+// transaction.
 func TestRemove_TakesAttributesAway(t *testing.T) {
 	one := map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}
 	for expression, want := range map[string]string{
@@ -71,8 +72,8 @@ func attributes(item map[string]types.AttributeValue) string {
 	return strings.Join(slices.Sorted(maps.Keys(item)), " ")
 }
 
-// TestUpdate_LeavesAlone_WhatItDoesNotName: values that an emulator may change when it writes an item
-// anew.
+// TestUpdate_LeavesAlone_WhatItDoesNotName checks values that an emulator may change when it
+// rewrites an item.
 func TestUpdate_LeavesAlone_WhatItDoesNotName(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, db *dynamodb.Client) {
 		key := attrs("factoryId", uuid.NewString())

@@ -6,10 +6,10 @@ import (
 	"github.com/truora/minidyn/server"
 )
 
-// An item holds attributes by their names; nil is no item.
+// An item is attributes by name; nil means that there is no item.
 type item map[string]*server.AttributeValue
 
-// MarshalJSON writes empty lists, maps and binaries, too, which minidyn's own encoding drops.
+// MarshalJSON also writes empty lists, maps and binaries, which minidyn's own encoding drops.
 func (i item) MarshalJSON() ([]byte, error) {
 	m := make(map[string]any, len(i))
 	for name, v := range i {
@@ -34,7 +34,7 @@ func wire(v *server.AttributeValue) any {
 	return v
 }
 
-// The answers that hold items.
+// These are the answers that contain items.
 type (
 	itemAnswer struct {
 		Item item `json:",omitempty"`
@@ -49,7 +49,7 @@ type (
 	}
 )
 
-// pageOf makes the answer to a query or a scan. One that only counts has no items.
+// pageOf makes the answer to a query or a scan. An answer that only counts has no items.
 func pageOf(items []map[string]*server.AttributeValue, last item, countOnly bool) *pageAnswer {
 	p := &pageAnswer{Count: int32(len(items)), LastEvaluatedKey: last}
 	if !countOnly {

@@ -16,8 +16,8 @@ type write struct {
 
 	TableName                           *string
 	Key                                 item    // not in a put
-	Item                                item    // in a put alone
-	UpdateExpression                    *string // in an update alone
+	Item                                item    // only in a put
+	UpdateExpression                    *string // only in an update
 	ConditionExpression                 *string
 	ExpressionAttributeNames            map[string]string
 	ExpressionAttributeValues           item
@@ -25,7 +25,7 @@ type write struct {
 	ReturnValues                        types.ReturnValue // not in a transaction
 }
 
-// An action is named as in a transaction.
+// An action has its name in a transaction.
 type action string
 
 const (
@@ -37,14 +37,14 @@ const (
 
 var actions = []action{put, update, remove, check}
 
-// A change is what a write makes of its item.
+// A change is the result of a write.
 type change struct {
 	table   string
 	key     item
 	was, is item
 }
 
-// write carries out a write that stands alone.
+// write runs a single write.
 func (e *engine) write(ctx context.Context, w write) (change, error) {
 	if err := e.wellFormed(w); err != nil {
 		return change{}, err
@@ -56,7 +56,7 @@ func (e *engine) write(ctx context.Context, w write) (change, error) {
 	return c, e.apply(ctx, c)
 }
 
-// wellFormed refuses what DynamoDB refuses before it looks at the item.
+// wellFormed refuses what DynamoDB refuses before it reads the item.
 func (e *engine) wellFormed(w write) error {
 	if err := e.known(w.TableName, nil); err != nil {
 		return err
@@ -71,8 +71,8 @@ func (e *engine) wellFormed(w write) error {
 	return w.expressions()
 }
 
-// try finds out what a write makes of its item, and changes nothing that is stored. A condition that
-// does not hold is a *failure with the item, if the write asks for it.
+// try computes the result of a write without storing it. If a condition fails, the error is a
+// *failure, with the item if the write asks for it.
 func (e *engine) try(ctx context.Context, w write) (change, error) {
 	key, err := e.keyOf(w)
 	if err != nil {
@@ -98,7 +98,7 @@ func (e *engine) try(ctx context.Context, w write) (change, error) {
 	case update:
 		_, err = e.scratch.UpdateItem(ctx, &server.UpdateItemInput{TableName: w.TableName, Key: key, UpdateExpression: w.UpdateExpression, ConditionExpression: w.ConditionExpression,
 			ExpressionAttributeNames: w.ExpressionAttributeNames, ExpressionAttributeValues: w.ExpressionAttributeValues})
-	case remove, check: // a check is a removal that is not made
+	case remove, check: // a check is a removal that is not stored
 		_, err = e.scratch.DeleteItem(ctx, &server.DeleteItemInput{TableName: w.TableName, Key: key, ConditionExpression: w.ConditionExpression,
 			ExpressionAttributeNames: w.ExpressionAttributeNames, ExpressionAttributeValues: w.ExpressionAttributeValues})
 	}
@@ -124,10 +124,10 @@ func (e *engine) try(ctx context.Context, w write) (change, error) {
 	return c, nil
 }
 
-// apply stores a change. It was tried before, so that no error is a caller's.
+// apply stores a change. It was tried before, so an error is never the caller's.
 func (e *engine) apply(ctx context.Context, c change) error {
 	table := aws.String(c.table)
-	// minidyn keeps an item in an index that it is put out of, unless it is deleted first.
+	// When an item leaves an index, minidyn keeps it there unless it is deleted first.
 	if c.was != nil && (c.is == nil || e.leavesAnIndex(c)) {
 		if _, err := e.stored.DeleteItem(ctx, &server.DeleteItemInput{TableName: table, Key: c.key}); err != nil {
 			return errors.New(err.Error())
@@ -148,7 +148,7 @@ func (e *engine) leavesAnIndex(c change) bool {
 // keyOf is the key of the item that a write is for.
 func (e *engine) keyOf(w write) (item, error) {
 	if w.action != put {
-		return w.Key, nil // minidyn compares it with the table
+		return w.Key, nil // minidyn checks it against the table
 	}
 	key := item{}
 	for _, name := range e.tables[*w.TableName].primary {
@@ -160,7 +160,7 @@ func (e *engine) keyOf(w write) (item, error) {
 	return key, nil
 }
 
-// single carries out a write that is a call of its own, and answers with what the call asks for.
+// single runs a write that is its own call, and answers with what the call asks for.
 func (e *engine) single(a action) func(context.Context, *write) (*attributesAnswer, error) {
 	return func(ctx context.Context, w *write) (*attributesAnswer, error) {
 		switch w.ReturnValues {

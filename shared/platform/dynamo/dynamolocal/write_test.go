@@ -73,8 +73,8 @@ func TestWrite_ReturnsTheItemAsAsked(t *testing.T) {
 	})
 }
 
-// TestQuery_ByGlobalIndex_ListsWhatIsInIt while items enter it, leave it and change places in it, by every
-// kind of write.
+// TestQuery_ByGlobalIndex_ListsWhatIsInIt: items enter the index, leave it and move in it, by
+// every kind of write.
 func TestQuery_ByGlobalIndex_ListsWhatIsInIt(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, db *dynamodb.Client) {
 		acme, rival := uuid.NewString(), uuid.NewString()
@@ -171,7 +171,7 @@ func TestCalls_WrongAsAWhole_AreRefused(t *testing.T) {
 				_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: factories, Item: attrs("factoryId", "")})
 				return err
 			}},
-			"condition with a value that is not defined": {"ValidationException", func() error {
+			"condition with an undefined value": {"ValidationException", func() error {
 				_, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: factories, Key: key, ConditionExpression: aws.String("n = :n")})
 				return err
 			}},

@@ -10,17 +10,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// How many random cases Check tries. Each makes dozens of requests to a store, so they are fewer than
-// rapid's hundred, but in a long run. ministack takes several times as long for a request as the other stores, and
-// serves one at a time: it is the second reference, and few cases tell where it differs.
+// These are the numbers of random cases in Check. Each case makes dozens of requests to a store,
+// so there are fewer than rapid's default of 100, except in a long run. ministack is several
+// times slower and serves one request at a time. It is only the second reference, so a few cases
+// are enough.
 const (
 	cases          = 15
 	casesMinistack = 4
 	casesLong      = 100
 )
 
-// Check is rapid.Check for a property that takes a store: with 15 cases, or 4 on ministack; with 100 where LONG is
-// set, and with as many as -rapid.checks says. Tests that use it do not run side by side.
+// Check is rapid.Check for a property that uses a store. It runs 15 cases, or 4 on ministack, or
+// 100 if LONG is set, or as many as -rapid.checks says. Tests that use it must not run in
+// parallel.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	given := false
@@ -38,7 +40,7 @@ func Check(t *testing.T, property func(*rapid.T)) {
 	}
 	f := flag.Lookup(checks)
 	before := f.Value.String()
-	// The flag's value is set, and the flag itself left as not given.
+	// Set the flag's value, but leave the flag marked as not given.
 	set := func(value string) {
 		if err := f.Value.Set(value); err != nil {
 			t.Fatal(err)

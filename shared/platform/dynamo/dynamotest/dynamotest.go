@@ -1,5 +1,5 @@
-// Package dynamotest runs a test on every store there is: the embedded one always, and the references,
-// Amazon's DynamoDB Local and ministack, where they are running.
+// Package dynamotest runs a test on all stores: always on the embedded one, and on the
+// references, Amazon's DynamoDB Local and ministack, if they are running.
 package dynamotest
 
 import (
@@ -16,21 +16,22 @@ import (
 	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
-// The environment variables that hold the endpoints of running references: DynamoDB Local and
-// ministack. Command wavegate/scripts/local/reference sets them. Where one is not set, tests do not run
+// These environment variables hold the endpoints of running references, DynamoDB Local and
+// ministack. Command wavegate/scripts/local/reference sets them. If one is not set, no test runs
 // on that store.
 const (
 	Reference = "WAVEGATE_REFERENCE_STORE"
 	Ministack = "WAVEGATE_MINISTACK_STORE"
 )
 
-// references lists the stores that run elsewhere, by the names of their subtests.
+// references lists the external stores, by the names of their subtests.
 var references = []struct{ name, variable string }{{"reference", Reference}, {ministack, Ministack}}
 
 // ministack is the name of its subtests.
 const ministack = "ministack"
 
-// start names the tables for this process and creates them in the references, once a test binary.
+// start names the tables for this process and creates them in the references, once per test
+// binary.
 var start = sync.OnceValue(func() error {
 	for _, t := range dynamo.Tables {
 		if err := os.Setenv(t.ID.EnvName(), dynamolocal.TableName(t.ID)); err != nil {
@@ -47,8 +48,8 @@ var start = sync.OnceValue(func() error {
 	return nil
 })
 
-// Each runs the test as a subtest on each store. The embedded one is new for each test. The references
-// are shared with the tests of every package, so that tests use keys of their own.
+// Each runs the test as a subtest on each store. Each test has a new embedded store. The
+// references are shared by the tests of all packages, so tests must use unique keys.
 func Each(t *testing.T, test func(t *testing.T, client *dynamodb.Client)) {
 	t.Helper()
 	if err := start(); err != nil {
@@ -62,7 +63,7 @@ func Each(t *testing.T, test func(t *testing.T, client *dynamodb.Client)) {
 	}
 }
 
-// Embedded is an embedded store of the test's own, for what no other test's items may stand beside.
+// Embedded is an embedded store for one test, which needs a store without other items.
 func Embedded(t *testing.T) *dynamodb.Client {
 	t.Helper()
 	if err := start(); err != nil {
@@ -79,13 +80,13 @@ func Embedded(t *testing.T) *dynamodb.Client {
 	return embedded.Client()
 }
 
-// Querying is a client that counts the queries that it is asked for.
+// Querying is a client that counts its queries.
 type Querying struct {
 	*dynamodb.Client
 	Queries atomic.Int64
 }
 
-// Query is that of the client, counted.
+// Query counts the query and runs it.
 func (q *Querying) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	q.Queries.Add(1)
 	return q.Client.Query(ctx, in, options...)

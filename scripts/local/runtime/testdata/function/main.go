@@ -1,4 +1,4 @@
-// A function that does what its event says, for the tests of the Runtime API.
+// Command function does what its event says, for the tests of the Runtime API.
 package main
 
 import (

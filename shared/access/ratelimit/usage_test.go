@@ -12,14 +12,14 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-type down struct{}
+type failingGetter struct{}
 
-func (down) GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+func (failingGetter) GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
 	return nil, errors.New("connection reset")
 }
 
-func TestStandings_StoreDown_IsUnavailableAndNoFaultOfOurs(t *testing.T) {
-	_, err := ratelimit.Standings(t.Context(), down{}, ratelimit.Defaults(), time.Now(), ratelimit.Caller{User: "eric", Organization: "acme"})
+func TestReadUsage_StoreDown_IsUnavailableAndNotOurFault(t *testing.T) {
+	_, err := ratelimit.ReadUsage(t.Context(), failingGetter{}, ratelimit.Defaults(), time.Now(), ratelimit.Caller{User: "eric", Organization: "acme"})
 	if p := problem.From(err); p.Code != problem.Unavailable || p.RetryAfter <= 0 {
 		t.Errorf("got %v, want UNAVAILABLE with a time to wait", err)
 	}

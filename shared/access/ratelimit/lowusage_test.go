@@ -10,26 +10,26 @@ import (
 	"wavegate/shared/operations"
 )
 
-// distant is a store that is a round trip away.
-type distant struct {
+// slowStore is a store that is one round trip away.
+type slowStore struct {
 	mu sync.Mutex
 	store
 }
 
 const trip = 5 * time.Millisecond
 
-func (d *distant) apply(ctx context.Context, key string, w write) (item, bool, error) {
+func (d *slowStore) apply(ctx context.Context, key string, w write) (item, bool, error) {
 	time.Sleep(trip)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.store.apply(ctx, key, w)
 }
 
-// TestCalm_UserFarFromTheLimit_IsAskedBesideTheOrganization counts the round trips of a request.
-func TestCalm_UserFarFromTheLimit_IsAskedBesideTheOrganization(t *testing.T) {
+// TestLowUsage_UserFarFromTheLimit_IsCountedInParallelWithTheOrganization counts the round trips of a request.
+func TestLowUsage_UserFarFromTheLimit_IsCountedInParallelWithTheOrganization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Config{Limits: Limits{User: 6, Organization: 100, CopilotUser: 100, CopilotOrganization: 100}, Table: "-"})
-		l.store = &distant{store: newModel(slotLog)}
+		l.store = &slowStore{store: newModel(slotLog)}
 		for i, want := range []int{
 			2, // nothing is known of the user yet
 			1, 1, 1,
@@ -46,10 +46,10 @@ func TestCalm_UserFarFromTheLimit_IsAskedBesideTheOrganization(t *testing.T) {
 	})
 }
 
-func TestCalm_IsForgottenAfterAWhile(t *testing.T) {
+func TestLowUsage_IsForgottenAfterAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Config{Limits: Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300}, Table: "-"})
-		l.store = &distant{store: newModel(slotLog)}
+		l.store = &slowStore{store: newModel(slotLog)}
 		for i, want := range []int{2, 1, 2} {
 			began := time.Now()
 			l.Admit(t.Context(), ann, operations.Ordinary)
@@ -57,16 +57,17 @@ func TestCalm_IsForgottenAfterAWhile(t *testing.T) {
 				t.Errorf("request %d took %d round trips, want %d", i, got, want)
 			}
 			if i == 1 {
-				time.Sleep(calmTime)
+				time.Sleep(lowUsageTime)
 			}
 		}
 	})
 }
 
-// TestCalm_UserRanThroughTheLimitElsewhere_OrganizationGetsItsCountBack is the one time that the
-// organization is asked for nothing: it is left as it was, and asked no more.
-func TestCalm_UserRanThroughTheLimitElsewhere_OrganizationGetsItsCountBack(t *testing.T) {
-	here, there := newStand(small), newStand(small)
+// TestLowUsage_UserRanThroughTheLimitElsewhere_OrganizationGetsItsCountBack checks the one case
+// in which the organization is written in vain: its count is given back, and it is not written
+// again.
+func TestLowUsage_UserRanThroughTheLimitElsewhere_OrganizationGetsItsCountBack(t *testing.T) {
+	here, there := newTestLimiter(small), newTestLimiter(small)
 	there.model, there.store = here.model, here.model
 	here.ask(t, ann, operations.Ordinary)
 	there.ask(t, ann, operations.Ordinary)
@@ -75,17 +76,17 @@ func TestCalm_UserRanThroughTheLimitElsewhere_OrganizationGetsItsCountBack(t *te
 		t.Errorf("%+v; used are %d and %d, want 3 and 3", d, here.used(orders[0]), here.used(orders[1]))
 	}
 	if d := here.ask(t, ann, operations.Ordinary); d.Outcome != Rejected || d.Writes != 1 {
-		t.Errorf("the next is %+v, want it to cost the user's write alone", d)
+		t.Errorf("the next is %+v, want one write, the user's", d)
 	}
 }
 
-func TestCalm_ClockJumpsBack_IsForgotten(t *testing.T) {
-	s := newStand(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
+func TestLowUsage_ClockJumpsBack_IsForgotten(t *testing.T) {
+	s := newTestLimiter(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
 	s.ask(t, ann, operations.Ordinary)
-	if !s.calm.has(orders[0], s.now) {
-		t.Fatal("the user is not calm")
+	if !s.lowUsage.has(orders[0], s.now) {
+		t.Fatal("the user does not have low usage")
 	}
-	if s.calm.has(orders[0], s.now.Add(-time.Second)) {
-		t.Error("what is known later is known already")
+	if s.lowUsage.has(orders[0], s.now.Add(-time.Second)) {
+		t.Error("an entry from the future is used")
 	}
 }

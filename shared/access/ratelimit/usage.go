@@ -14,15 +14,15 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A Standing is one of a caller's limits and how much of it is used.
-type Standing struct {
+// A LimitUsage is one of a caller's limits and how much of it is used.
+type LimitUsage struct {
 	Policy        string     `json:"policy"`        // as in the RateLimit header
 	Limit         int        `json:"limit"`         // requests in any windowSeconds
 	WindowSeconds int        `json:"windowSeconds"` // 60
 	Used          int        `json:"used"`
 	Remaining     int        `json:"remaining"`
-	ResetSeconds  int        `json:"resetSeconds"` // until more comes free; 0: nothing is used
-	Arranged      bool       `json:"arranged"`     // the limit was arranged with support
+	ResetSeconds  int        `json:"resetSeconds"` // until more becomes free; 0 if nothing is used
+	Arranged      bool       `json:"arranged"`     // support set an override
 	ExpiresAt     *time.Time `json:"expiresAt,omitempty"`
 }
 
@@ -31,9 +31,9 @@ type Getter interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
-// Standings reads how a caller stands, without counting anything. A box has no copilot. A store that
-// does not answer is UNAVAILABLE.
-func Standings(ctx context.Context, api Getter, limits Limits, now time.Time, caller Caller) ([]Standing, error) {
+// ReadUsage reads the usage of a caller's limits without counting anything. A box has no copilot
+// limits. It returns UNAVAILABLE if the store does not answer.
+func ReadUsage(ctx context.Context, api Getter, limits Limits, now time.Time, caller Caller) ([]LimitUsage, error) {
 	class := operations.Copilot
 	if caller.Box {
 		class = operations.Ordinary
@@ -42,7 +42,7 @@ func Standings(ctx context.Context, api Getter, limits Limits, now time.Time, ca
 	for _, level := range New(Config{Limits: limits}).subjects(caller, class) {
 		subjects = append(subjects, level...)
 	}
-	standings := make([]Standing, len(subjects))
+	usages := make([]LimitUsage, len(subjects))
 	var reads []func(context.Context) error
 	for i, s := range subjects {
 		reads = append(reads, func(ctx context.Context) error {
@@ -56,17 +56,17 @@ func Standings(ctx context.Context, api Getter, limits Limits, now time.Time, ca
 					"The limits cannot be read at the moment.").After(time.Second)
 			}
 			it, err := slotLog.decode(out.Item)
-			standings[i] = slotLog.standing(it, s, now)
+			usages[i] = slotLog.usage(it, s, now)
 			return err
 		})
 	}
-	return standings, dynamo.Together(ctx, reads...)
+	return usages, dynamo.Together(ctx, reads...)
 }
 
-func (r rules) standing(it item, s subject, now time.Time) Standing {
-	st := Standing{
+func (r rules) usage(it item, s subject, now time.Time) LimitUsage {
+	st := LimitUsage{
 		Policy: s.policy, Limit: it.limit(now, s.limit), WindowSeconds: int(Window / time.Second),
-		Used: r.used(it, r.at(now)), Arranged: it.override.lasts(now),
+		Used: r.used(it, r.at(now)), Arranged: it.override.inForce(now),
 	}
 	st.Remaining = max(st.Limit-st.Used, 0)
 	if st.Used > 0 {
