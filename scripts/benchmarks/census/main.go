@@ -2,7 +2,7 @@
 // release, and a count of all boxes of a channel. From these it says what a box costs a year, beside the list
 // prices of AWS IoT.
 //
-//	./scripts/bench census     BOXES=… sets the largest channel (1000000)
+//	./scripts/benchmarks/run census     BOXES=… sets the largest channel (1000000)
 package main
 
 import (

@@ -10,7 +10,7 @@ const (
 	rolloutTime  = 24 * 3600.0 // how long a rollout is active
 )
 
-// List prices in US dollars without any free tier. A poll is that of ./scripts/bench cost with the answer 304, in
+// List prices in US dollars without any free tier. A poll is that of ./scripts/benchmarks/run cost with the answer 304, in
 // eu-central-1. Those of AWS IoT are from the examples on aws.amazon.com/iot-core/pricing (Europe, Ireland) and
 // aws.amazon.com/iot-device-management/pricing, as they stood on 2026-09-20.
 const (
@@ -20,7 +20,7 @@ const (
 	connectedMinute  = 0.08 / 1e6
 	message          = 1.00 / 1e6
 	gigabyteMonth    = 0.306 // stored in DynamoDB
-	counterBytes     = 255   // of a box that polls once a minute; see ./scripts/bench ratelimit
+	counterBytes     = 255   // of a box that polls once a minute; see ./scripts/benchmarks/run ratelimit
 	remoteAction     = 0.003 // of IoT Jobs, the first 250,000 a month
 	messagesOfUpdate = 6     // the job is told, asked for, and answered; under way, and done, each acknowledged
 )

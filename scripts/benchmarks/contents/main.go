@@ -1,7 +1,7 @@
 // Command contents measures contents of production methods: how large they are, and what it takes to read one
 // strictly and bring it into its canonical form. One is grown from the first until a bound ends it: 100 steps, or 64 KiB.
 //
-//	./scripts/bench contents
+//	./scripts/benchmarks/run contents
 package main
 
 import (

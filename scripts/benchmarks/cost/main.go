@@ -2,7 +2,7 @@
 // units, counted on Amazon's DynamoDB Local; processor time and allocations of the warm function; and
 // from these dollars per million calls at list prices.
 //
-//	./scripts/bench cost     N=… sets how many calls a profile is taken of (50)
+//	./scripts/benchmarks/run cost     N=… sets how many calls a profile is taken of (50)
 package main
 
 import (

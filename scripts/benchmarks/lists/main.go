@@ -3,7 +3,7 @@
 // that it took, the look at the factory included, as a table in Markdown. The limiter's share is left
 // out: it is the same for every call.
 //
-//	./scripts/bench lists
+//	./scripts/benchmarks/run lists
 package main
 
 import (

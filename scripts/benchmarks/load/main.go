@@ -3,7 +3,7 @@
 // function, and so on. Every answer is checked, and in the end every acknowledged write is looked for
 // in the store.
 //
-//	./scripts/bench load     STEP=… sets how long a step takes (3s)
+//	./scripts/benchmarks/run load     STEP=… sets how long a step takes (3s)
 package main
 
 import (

@@ -2,8 +2,8 @@
 // shows what stays flat and what does not. What is there is put straight into Amazon's DynamoDB
 // Local, whose indexes are trees as DynamoDB's are; the embedded store's are not.
 //
-//	./scripts/bench scale           10³ and 10⁵ boxes and audit events, 10² and 10⁴ machines
-//	LONG=1 ./scripts/bench scale    further 10⁶ boxes and audit events
+//	./scripts/benchmarks/run scale           10³ and 10⁵ boxes and audit events, 10² and 10⁴ machines
+//	LONG=1 ./scripts/benchmarks/run scale    further 10⁶ boxes and audit events
 //	N=… is how many times each call is made (30)
 package main
 

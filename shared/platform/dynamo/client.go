@@ -31,7 +31,7 @@ type API interface {
 // reason go.mod keeps service/dynamodb at v1.68.0, with the attributevalue and dynamodbstreams of its
 // day: from v1.69.0 on it builds tables of every shape that it knows when a process starts, and a
 // function's start takes 1.6 times that of an empty one instead of 1.35 times. Whether a later
-// version does without can be seen with ./scripts/bench startup.
+// version does without can be seen with ./scripts/benchmarks/run startup.
 func NewClient() *dynamodb.Client {
 	o := dynamodb.Options{
 		Region:      os.Getenv("AWS_REGION"),
