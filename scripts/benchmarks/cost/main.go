@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"wavegate/scripts/benchmarks/meter"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/operations"
-	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
 func main() {
@@ -50,24 +48,13 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// openStore opens the reference, or where there is none the embedded store, which copies its tables for
-// each transaction and so makes a profile of many calls take its time.
-func openStore(ctx context.Context) (*dynamolocal.Store, error) {
-	s, err := dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{Progress: os.Stderr})
-	if missing, ok := errors.AsType[*dynamolocal.MissingError](err); ok {
-		fmt.Fprintln(os.Stderr, "cost: on the embedded store alone:", missing)
-		return dynamolocal.Embedded()
-	}
-	return s, err
-}
-
 // countAll counts every row.
 func countAll(ctx context.Context) (usages []meter.Usage, kind string, err error) {
 	functions, err := service.Build(ctx, os.Stderr)
 	if err != nil {
 		return nil, "", err
 	}
-	s, err := openStore(ctx)
+	s, err := calls.OpenStore(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -89,7 +76,7 @@ func countAll(ctx context.Context) (usages []meter.Usage, kind string, err error
 }
 
 func profileAll(ctx context.Context, n int) (profiles []profile, authorizer profile, err error) {
-	s, err := openStore(ctx)
+	s, err := calls.OpenStore(ctx)
 	if err != nil {
 		return nil, authorizer, err
 	}

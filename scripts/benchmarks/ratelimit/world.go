@@ -11,18 +11,17 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
+
+	"wavegate/shared/access/ratelimit"
 )
 
-// A world is one subject and the containers that its requests come to.
+// A world is one subject and the containers that get its requests.
 type world struct {
 	ctx        context.Context
-	client     *dynamodb.Client
-	kind       kind
 	pattern    pattern
 	key        string
 	now        time.Time
-	containers []container
-	next       int
+	containers []*ratelimit.Limiter
 
 	mu                           sync.Mutex
 	err                          error
@@ -30,58 +29,52 @@ type world struct {
 	rejected                     int
 	admittedWrites, rejectWrites int
 	admittedTrips, mostTries     int
-	largest                      int
-	waits, kept, refused         int
-	isHonest                     bool
 }
 
-func newWorld(ctx context.Context, client *dynamodb.Client, k kind, p pattern) *world {
-	w := &world{ctx: ctx, client: client, kind: k, pattern: p, key: uuid.NewString(), now: time.Now().Truncate(step)}
-	w.containers = k.containers(w)
+func newWorld(ctx context.Context, client *dynamodb.Client, p pattern) *world {
+	w := &world{ctx: ctx, pattern: p, key: uuid.NewString(), now: time.Now().Truncate(step)}
+	for range p.containers {
+		w.containers = append(w.containers, ratelimit.New(ratelimit.Config{
+			Store: client, Clock: func() time.Time { return w.now }, Deadline: time.Minute,
+			Limits: ratelimit.Limits{User: limit, Organization: ratelimit.Highest, CopilotUser: limit, CopilotOrganization: ratelimit.Highest},
+		}))
+	}
 	return w
 }
 
-// one sends a request to the next container.
-func (w *world) one() result {
-	w.next++
-	r, err := w.containers[w.next%len(w.containers)](w.ctx)
-	w.note(r, err)
-	return r
-}
-
-// atOnce sends n requests at the same instant, spread over the containers, which work side by side as
-// containers do, one request each at a time.
+// atOnce sends n requests at the same instant. The containers take turns, and each has one request at a time.
 func (w *world) atOnce(n int) {
+	w.containers = slices.Concat(w.containers[1:], w.containers[:1])
 	var sent atomic.Int64
 	var group sync.WaitGroup
-	for i := range min(n, len(w.containers)) {
-		c := w.containers[(w.next+i)%len(w.containers)]
+	for _, c := range w.containers[:min(n, len(w.containers))] {
 		group.Go(func() {
 			for sent.Add(1) <= int64(n) {
-				w.note(c(w.ctx))
+				w.ask(c)
 			}
 		})
 	}
-	w.next += n
 	group.Wait()
 }
 
-func (w *world) note(r result, err error) {
+// ask has a container decide on a request, and adds up what that took.
+func (w *world) ask(l *ratelimit.Limiter) {
+	d := l.Admit(w.ctx, ratelimit.Caller{User: w.key, Organization: w.pattern.organization}, w.pattern.class)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.err = errors.Join(w.err, err)
-	w.mostTries = max(w.mostTries, r.trips)
-	if r.admitted {
+	w.err = errors.Join(w.err, d.Unchecked)
+	w.mostTries = max(w.mostTries, d.RoundTrips)
+	if d.Outcome == ratelimit.Admitted {
 		w.times = append(w.times, w.now)
-		w.admittedWrites += r.writes
-		w.admittedTrips += r.trips
+		w.admittedWrites += d.Writes
+		w.admittedTrips += d.RoundTrips
 		return
 	}
 	w.rejected++
-	w.rejectWrites += r.writes
+	w.rejectWrites += d.Writes
 }
 
-// within is how many were admitted in the time up to now.
+// within is how many were admitted in the last d.
 func (w *world) within(d time.Duration) int {
 	n := 0
 	for _, t := range slices.Backward(w.times) {
@@ -105,15 +98,6 @@ func (w *world) most() int {
 	return most
 }
 
-// weigh notes the size of an item.
-func (w *world) weigh(size int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.largest = max(w.largest, size)
-}
-
-func (w *world) clock() time.Time { return w.now }
-
 func (w *world) row() string {
 	per := func(n, of int) string {
 		if of == 0 {
@@ -121,17 +105,7 @@ func (w *world) row() string {
 		}
 		return fmt.Sprintf("%.3f", float64(n)/float64(of))
 	}
-	or := func(condition bool, s string) string {
-		if !condition {
-			return "–"
-		}
-		return s
-	}
 	admitted := len(w.times)
-	return fmt.Sprintf("| %s | %s | %d | %d | %d | %s (%s) | %s | %d | %s | %s | %s |",
-		w.kind.name, w.pattern.name, len(w.containers), admitted+w.rejected, w.most(),
-		per(w.admittedWrites, admitted), per(w.admittedTrips, admitted), per(w.rejectWrites, w.rejected), w.mostTries,
-		or(w.waits > 0, fmt.Sprintf("%d of %d", w.kept, w.waits)),
-		or(w.isHonest, fmt.Sprint(w.refused)),
-		or(w.largest > 0, fmt.Sprintf("%d B", w.largest)))
+	return fmt.Sprintf("| %s | %d | %d | %d | %s (%s) | %s | %d |", w.pattern.name, len(w.containers), admitted+w.rejected, w.most(),
+		per(w.admittedWrites, admitted), per(w.admittedTrips, admitted), per(w.rejectWrites, w.rejected), w.mostTries)
 }
