@@ -21,16 +21,6 @@ type Limits struct {
 // Highest is the highest limit that a subject can have.
 const Highest = setting.HighestLimit
 
-// Defaults are the limits where no setting says otherwise.
-func Defaults() Limits {
-	return Limits{
-		User:                setting.Numbers[setting.LimitUser].Default,
-		Organization:        setting.Numbers[setting.LimitOrganization].Default,
-		CopilotUser:         setting.Numbers[setting.LimitCopilotUser].Default,
-		CopilotOrganization: setting.Numbers[setting.LimitCopilotOrganization].Default,
-	}
-}
-
 // Settings are what a function's limiter is set to.
 type Settings struct {
 	Limits

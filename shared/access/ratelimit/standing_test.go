@@ -19,7 +19,7 @@ func (down) GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.O
 }
 
 func TestStandings_StoreDown_IsUnavailableAndNoFaultOfOurs(t *testing.T) {
-	_, err := ratelimit.Standings(t.Context(), down{}, ratelimit.Defaults(), time.Now(), ratelimit.Caller{User: "eric", Organization: "acme"})
+	_, err := ratelimit.Standings(t.Context(), down{}, ratelimit.Limits{User: 600, Organization: 6000}, time.Now(), ratelimit.Caller{User: "eric", Organization: "acme"})
 	if p := problem.From(err); p.Code != problem.Unavailable || p.RetryAfter <= 0 {
 		t.Errorf("got %v, want UNAVAILABLE with a time to wait", err)
 	}
