@@ -3,7 +3,6 @@ package calls
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,17 +28,6 @@ type Options struct {
 	Processes int                // of each function, at most
 	// Log receives each line that a function writes; nil: nobody does.
 	Log func(function, line string)
-}
-
-// OpenStore opens DynamoDB Local, or the embedded store where there is no JDK. The embedded store copies its
-// tables for each transaction, so many calls take long on it.
-func OpenStore(ctx context.Context) (*dynamolocal.Store, error) {
-	s, err := dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{Progress: os.Stderr})
-	if missing, ok := errors.AsType[*dynamolocal.MissingError](err); ok {
-		fmt.Fprintln(os.Stderr, missing, "The embedded store is used instead.")
-		return dynamolocal.Embedded()
-	}
-	return s, err
 }
 
 // A World is a running service whose limits are out of the way, and callers of it.

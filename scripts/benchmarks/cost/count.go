@@ -103,7 +103,7 @@ func count(w *calls.World, m *meter.Meter, row calls.Row, within *limit) (meter.
 		}
 		least.Requests, least.Rounds = min(least.Requests, u.Requests), min(least.Rounds, u.Rounds)
 		least.Read, least.Write = min(least.Read, u.Read), min(least.Write, u.Write)
-		least.Disagreements, least.Largest = u.Disagreements, u.Largest
+		least.Disagreements = u.Disagreements
 		if within != nil && within.holds(least) {
 			break
 		}
