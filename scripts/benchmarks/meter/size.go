@@ -1,7 +1,6 @@
 package meter
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"math"
 	"strings"
@@ -21,7 +20,7 @@ func (i item) size() int {
 }
 
 // valueSize is the size of one value. A text has its bytes in UTF-8. A number has one byte for two digits and one
-// more. A list or map has three bytes, and one for each member.
+// more. A list or map has three bytes, and one for each member. The service stores no sets and no binary values.
 func valueSize(raw json.RawMessage) int {
 	var typed map[string]json.RawMessage
 	if json.Unmarshal(raw, &typed) != nil {
@@ -33,8 +32,6 @@ func valueSize(raw json.RawMessage) int {
 			return len(text(value))
 		case "N":
 			return numberSize(text(value))
-		case "B":
-			return base64.StdEncoding.DecodedLen(len(strings.TrimRight(text(value), "=")))
 		case "BOOL", "NULL":
 			return 1
 		case "M":
@@ -51,20 +48,6 @@ func valueSize(raw json.RawMessage) int {
 			n := 3 + len(members)
 			for _, m := range members {
 				n += valueSize(m)
-			}
-			return n
-		case "SS", "NS", "BS":
-			var members []string
-			if json.Unmarshal(value, &members) != nil {
-				return 0
-			}
-			n := 0
-			for _, m := range members {
-				if kind == "NS" {
-					n += numberSize(m)
-				} else {
-					n += len(m)
-				}
 			}
 			return n
 		}
