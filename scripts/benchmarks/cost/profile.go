@@ -42,11 +42,11 @@ func startProfiler(ctx context.Context, functions string, s *dynamolocal.Store) 
 // profile makes a call n times and returns what its process took on average, without what prepares the calls.
 func (p *profiler) profile(row calls.Row, n int) (profile, error) {
 	return p.sum(p.Function(row.Operation), n, func() (func() error, error) {
-		request, status, err := row.Prepare(p.World)
+		c, err := row.Prepare(p.World)
 		return func() error {
-			a, err := p.Do(request)
-			if err == nil && a.Status != status {
-				err = fmt.Errorf("%s: answered %d %s, want %d", row.Name(), a.Status, a.Body, status)
+			a, err := p.Do(c)
+			if err == nil && a.Status != c.Status {
+				err = fmt.Errorf("%s: answered %d %s, want %d", row.Name(), a.Status, a.Body, c.Status)
 			}
 			return err
 		}, err

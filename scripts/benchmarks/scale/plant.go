@@ -14,6 +14,7 @@ import (
 
 	"wavegate/scripts/benchmarks/calls"
 	"wavegate/scripts/benchmarks/meter"
+	"wavegate/scripts/samples"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/trail/audit"
@@ -51,12 +52,12 @@ func publication(version string) string {
 
 // patterns has the service store one of everything.
 func (p *plant) patterns(ctx context.Context) error {
-	for _, r := range []calls.Request{
-		put(calls.Owner, channel+"stable", publication("1.0.0")),
-		put(calls.Owner, channel+"canary", publication("1.1.0")),
-		put(calls.Owner, factory, `{"organizationId":"acme","name":"Munich 1"}`),
-		put(calls.Owner, "/api/edges/"+firstBox, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`),
-		put(calls.Engineer, factory+"/machines/"+firstMachine, `{"name":"Press 1"}`),
+	for _, r := range []samples.Call{
+		put(samples.Owner, channel+"stable", publication("1.0.0")),
+		put(samples.Owner, channel+"canary", publication("1.1.0")),
+		put(samples.Owner, factory, `{"organizationId":"acme","name":"Munich 1"}`),
+		put(samples.Owner, "/api/edges/"+firstBox, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`),
+		put(engineer, factory+"/machines/"+firstMachine, `{"name":"Press 1"}`),
 	} {
 		if _, err := p.Must(r); err != nil {
 			return err
