@@ -33,7 +33,7 @@ func run(ctx context.Context) error {
 	if s := os.Getenv("N"); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil || n < 1 {
-			return fmt.Errorf("the count N=%s makes no sense", s)
+			return fmt.Errorf("the count N=%s is not 1 or more", s)
 		}
 	}
 	functions, err := service.Build(ctx, os.Stderr)

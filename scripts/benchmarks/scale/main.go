@@ -33,13 +33,13 @@ func main() {
 func run(ctx context.Context) error {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv("N"), "30"))
 	if err != nil || n < 1 {
-		return fmt.Errorf("N=%s is not a count of 1 or more", os.Getenv("N"))
+		return fmt.Errorf("the count N=%s is not 1 or more", os.Getenv("N"))
 	}
 	var sizes []size
 	for _, s := range strings.Split(cmp.Or(os.Getenv("BOXES"), "1000,100000"), ",") {
 		boxes, err := strconv.Atoi(s)
 		if err != nil || boxes < 1000 {
-			return fmt.Errorf("BOXES=%s is not a list of counts of 1000 or more", os.Getenv("BOXES"))
+			return fmt.Errorf("the list BOXES=%s has a count that is not 1000 or more", os.Getenv("BOXES"))
 		}
 		sizes = append(sizes, size{boxes, min(boxes/10, 10_000)})
 	}

@@ -39,7 +39,7 @@ func main() {
 func run(ctx context.Context) error {
 	runs, err := strconv.Atoi(cmp.Or(os.Getenv("RUNS"), "30"))
 	if err != nil || runs < 1 {
-		return fmt.Errorf("RUNS=%s is not a count of 1 or more", os.Getenv("RUNS"))
+		return fmt.Errorf("the count RUNS=%s is not 1 or more", os.Getenv("RUNS"))
 	}
 	root, err := service.Root()
 	if err != nil {
