@@ -11,7 +11,7 @@ import (
 func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {
 	got, err := ReadSettings(nil)
 	want := Settings{
-		Stage: Dev, Architecture: "arm64", Limits: ratelimit.Defaults(),
+		Stage: Dev, Architecture: "arm64", Limits: ratelimit.Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300},
 		Throttles: Throttles{Method: Throttle{Rate: 2000, Burst: 2000}, Poll: Throttle{Rate: 1800, Burst: 1000}},
 		Copilot:   Copilot{TimeoutSeconds: 25}, PollIntervalSeconds: 60, ChannelCacheSeconds: 2,
 		LogSamplePolls: 100, LogRetentionDays: 14, Functions: "dist",

@@ -6,7 +6,7 @@ import (
 	"wavegate/scripts/samples"
 )
 
-// A Row is a call of an operation in one of the ways that cost differently: a case of its sample.
+// A Row is a case of an operation's sample: a call of the operation in one of the ways that cost differently.
 type Row struct {
 	Operation string
 	samples.Case
@@ -31,21 +31,15 @@ func (r Row) Name() string {
 	return r.Operation + ": " + r.Case.Name
 }
 
-// Prepare makes what the call acts on and returns the call and the status that it is answered with.
-// Each time the names are new.
-func (r Row) Prepare(w *World) (Request, int, error) {
+// Prepare makes what the call acts on, with new names each time, and returns the call.
+func (r Row) Prepare(w *World) (samples.Call, error) {
 	s := samples.Session{Values: samples.Fresh(w.Name), Name: w.Name, Do: func(c samples.Call) (http.Header, error) {
-		a, err := w.Must(request(c))
-		// On a busy machine a poll may not be recorded in time. It has no receipt then, and a box polls again.
+		a, err := w.Must(c)
+		// A busy machine may not record a poll in time. The poll has no receipt then, and the box polls again.
 		for try := 0; err == nil && c.Operation == "get-manifest" && a.Header.Get("ETag") == "" && try < 20; try++ {
-			a, err = w.Must(request(c))
+			a, err = w.Must(c)
 		}
 		return a.Header, err
 	}}
-	c, err := s.Prepare(r.Operation, r.Case)
-	return request(c), c.Status, err
-}
-
-func request(c samples.Call) Request {
-	return Request{Caller: c.By, Method: c.Method, Path: c.Path, Body: c.Body, Header: c.Header}
+	return s.Prepare(r.Operation, r.Case)
 }

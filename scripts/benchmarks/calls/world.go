@@ -1,4 +1,4 @@
-// Package calls runs the service for measurements, and has the samples' calls made on it.
+// Package calls runs the service for measurements, and makes calls of it.
 package calls
 
 import (
@@ -9,14 +9,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/samples"
-	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/setting"
 )
@@ -30,39 +27,30 @@ type Options struct {
 	Log func(function, line string)
 }
 
-// A World is a running service whose limits are out of the way, and callers of it.
+// A World is a running service with the highest limits that can be set. Its calls are made one at a time.
 type World struct {
 	*service.Service
-	client  *http.Client
-	close   []func()
-	made    atomic.Int64
-	mu      sync.Mutex
-	bearers map[Caller]string
+	client    http.Client
+	assistant *httptest.Server
+	made      int
+	bearers   map[samples.Caller]string
 }
 
-// Start runs a service; Close ends it.
-func Start(ctx context.Context, o Options) (w *World, err error) {
-	w = &World{bearers: map[Caller]string{}, client: &http.Client{
-		Transport: &http.Transport{MaxIdleConnsPerHost: 512}, Timeout: time.Minute}}
-	defer func() {
-		if err != nil {
-			w.Close()
-			w = nil
-		}
-	}()
+// Start runs a service. Close ends it.
+func Start(ctx context.Context, o Options) (*World, error) {
 	keys, err := os.MkdirTemp("", "wavegate-keys")
 	if err != nil {
-		return w, err
+		return nil, err
 	}
 	defer os.RemoveAll(keys)
 	issuers, err := devissuer.Load(keys)
 	if err != nil {
-		return w, err
+		return nil, err
 	}
-	assistant := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
-	w.close = append(w.close, assistant.Close)
+	w := &World{client: http.Client{Timeout: time.Minute}, bearers: map[samples.Caller]string{}}
+	w.assistant = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
 	settings := []string{
-		"COPILOT_URL=" + assistant.URL, "COPILOT_SECRET=a-secret-of-this-measurement-alone",
+		"COPILOT_URL=" + w.assistant.URL, "COPILOT_SECRET=a-secret-of-this-measurement-alone",
 		setting.LimitDeadlineMS.Assign(setting.Numbers[setting.LimitDeadlineMS].Most),
 	}
 	for _, limit := range []setting.Name{setting.LimitUser, setting.LimitOrganization, setting.LimitCopilotUser, setting.LimitCopilotOrganization} {
@@ -73,41 +61,20 @@ func Start(ctx context.Context, o Options) (w *World, err error) {
 		Environment: func(string) []string { return settings },
 	})
 	if err != nil {
-		return w, err
+		w.assistant.Close()
+		return nil, err
 	}
-	w.close = append(w.close, w.Stop)
 	return w, nil
 }
 
-// Close ends all that Start started.
+// Close ends the service.
 func (w *World) Close() {
-	for i := len(w.close) - 1; i >= 0; i-- {
-		w.close[i]()
-	}
+	w.Stop()
+	w.assistant.Close()
 	w.client.CloseIdleConnections()
 }
 
-// A Caller is who calls: a user with a role in an organization, or a box.
-type Caller = samples.Caller
-
-// The callers of the benchmarks' own calls.
-var (
-	Owner    = samples.Owner
-	Engineer = Caller{User: "eric", Organization: "acme", Role: auth.ProductionEngineer}
-	Admin    = Caller{User: "anna", Organization: "acme", Role: auth.OrganizationAdmin}
-)
-
-// Box is the caller that a box is.
-func Box(id string) Caller { return Caller{User: id, Role: auth.Edge} }
-
-// A Request is a call that is about to be made.
-type Request struct {
-	Caller             Caller
-	Method, Path, Body string
-	Header             [2]string // a further one; empty: none
-}
-
-// An Answer is what came back.
+// An Answer is the answer to a call.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -115,21 +82,21 @@ type Answer struct {
 }
 
 // Do makes a call.
-func (w *World) Do(r Request) (Answer, error) {
-	bearer, err := w.bearer(r.Caller)
+func (w *World) Do(c samples.Call) (Answer, error) {
+	bearer, err := w.bearer(c.By)
 	if err != nil {
 		return Answer{}, err
 	}
-	q, err := http.NewRequest(r.Method, w.URL+r.Path, strings.NewReader(r.Body))
+	q, err := http.NewRequest(c.Method, w.URL+c.Path, strings.NewReader(c.Body))
 	if err != nil {
 		return Answer{}, err
 	}
 	q.Header.Set("Authorization", bearer)
-	if r.Body != "" {
+	if c.Body != "" {
 		q.Header.Set("Content-Type", "application/json")
 	}
-	if r.Header[0] != "" {
-		q.Header.Set(r.Header[0], r.Header[1])
+	if c.Header[0] != "" {
+		q.Header.Set(c.Header[0], c.Header[1])
 	}
 	res, err := w.client.Do(q)
 	if err != nil {
@@ -141,17 +108,16 @@ func (w *World) Do(r Request) (Answer, error) {
 }
 
 // Must makes a call that has to succeed.
-func (w *World) Must(r Request) (Answer, error) {
-	a, err := w.Do(r)
+func (w *World) Must(c samples.Call) (Answer, error) {
+	a, err := w.Do(c)
 	if err == nil && a.Status/100 != 2 {
-		err = fmt.Errorf("calls: %s %s was answered with %d: %s", r.Method, r.Path, a.Status, a.Body)
+		err = fmt.Errorf("calls: %s %s was answered with %d: %s", c.Method, c.Path, a.Status, a.Body)
 	}
 	return a, err
 }
 
-func (w *World) bearer(c Caller) (string, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// bearer makes one token for each caller.
+func (w *World) bearer(c samples.Caller) (string, error) {
 	if b, ok := w.bearers[c]; ok {
 		return b, nil
 	}
@@ -163,5 +129,8 @@ func (w *World) bearer(c Caller) (string, error) {
 	return w.bearers[c], nil
 }
 
-// Name makes a name that is new and as long as every other of its stem.
-func (w *World) Name(stem string) string { return fmt.Sprintf("%s-%06d", stem, w.made.Add(1)) }
+// Name makes a new name that begins with a stem. All names of a stem have the same length.
+func (w *World) Name(stem string) string {
+	w.made++
+	return fmt.Sprintf("%s-%06d", stem, w.made)
+}

@@ -80,20 +80,20 @@ var quietTimes = []time.Duration{12 * time.Millisecond, 40 * time.Millisecond, 1
 func count(w *calls.World, m *meter.Meter, row calls.Row, within *limit) (meter.Usage, error) {
 	least := meter.Usage{Requests: math.MaxInt, Rounds: math.MaxInt, Read: math.Inf(1), Write: math.Inf(1)}
 	for try, quiet := range append([]time.Duration{0}, quietTimes...) {
-		request, status, err := row.Prepare(w)
+		call, err := row.Prepare(w)
 		if err != nil {
 			return least, fmt.Errorf("%s: %w", row.Name(), err)
 		}
 		var answer calls.Answer
-		ask := func() (err error) { answer, err = w.Do(request); return err }
+		ask := func() (err error) { answer, err = w.Do(call); return err }
 		var u meter.Usage
 		if try == 0 { // warms the process, and makes its connections
 			err = ask()
 		} else {
 			u, err = m.Measure(quiet, ask)
 		}
-		if err == nil && answer.Status != status {
-			err = fmt.Errorf("answered %d %s, want %d", answer.Status, answer.Body, status)
+		if err == nil && answer.Status != call.Status {
+			err = fmt.Errorf("answered %d %s, want %d", answer.Status, answer.Body, call.Status)
 		}
 		if err != nil {
 			return least, fmt.Errorf("%s: %w", row.Name(), err)
@@ -103,7 +103,7 @@ func count(w *calls.World, m *meter.Meter, row calls.Row, within *limit) (meter.
 		}
 		least.Requests, least.Rounds = min(least.Requests, u.Requests), min(least.Rounds, u.Rounds)
 		least.Read, least.Write = min(least.Read, u.Read), min(least.Write, u.Write)
-		least.Disagreements, least.Largest = u.Disagreements, u.Largest
+		least.Disagreements = u.Disagreements
 		if within != nil && within.holds(least) {
 			break
 		}

@@ -1,8 +1,8 @@
 // Command cost measures what a call of each operation costs: DynamoDB requests, round trips and
-// units, counted on Amazon's DynamoDB Local; processor time and allocations of the warm function; and
-// from these dollars per million calls at list prices.
+// units, counted on Amazon's DynamoDB Local; processor time of the warm function; and from
+// these dollars per million calls at list prices.
 //
-//	./scripts/bench cost     N=… sets how many calls a profile is taken of (50)
+//	./scripts/benchmarks/run cost     N=… sets how many calls a profile is taken of (50)
 package main
 
 import (
@@ -33,14 +33,18 @@ func run(ctx context.Context) error {
 	if s := os.Getenv("N"); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil || n < 1 {
-			return fmt.Errorf("the count N=%s makes no sense", s)
+			return fmt.Errorf("the count N=%s is not 1 or more", s)
 		}
 	}
-	usages, kind, err := countAll(ctx)
+	functions, err := service.Build(ctx, os.Stderr)
 	if err != nil {
 		return err
 	}
-	profiles, authorizer, err := profileAll(ctx, n)
+	usages, kind, err := countAll(ctx, functions)
+	if err != nil {
+		return err
+	}
+	profiles, authorizer, err := profileAll(ctx, functions, n)
 	if err != nil {
 		return err
 	}
@@ -50,23 +54,19 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// openStore opens the reference, or where there is none the embedded store, which copies its tables for
-// each transaction and so makes a profile of many calls take its time.
+// openStore opens DynamoDB Local, or the embedded store where there is no JDK. The embedded store copies its tables
+// for each transaction, so a profile of many calls takes long on it.
 func openStore(ctx context.Context) (*dynamolocal.Store, error) {
 	s, err := dynamolocal.Reference(ctx, dynamolocal.ReferenceOptions{Progress: os.Stderr})
 	if missing, ok := errors.AsType[*dynamolocal.MissingError](err); ok {
-		fmt.Fprintln(os.Stderr, "cost: on the embedded store alone:", missing)
+		fmt.Fprintln(os.Stderr, "cost: the embedded store is used:", missing)
 		return dynamolocal.Embedded()
 	}
 	return s, err
 }
 
 // countAll counts every row.
-func countAll(ctx context.Context) (usages []meter.Usage, kind string, err error) {
-	functions, err := service.Build(ctx, os.Stderr)
-	if err != nil {
-		return nil, "", err
-	}
+func countAll(ctx context.Context, functions string) (usages []meter.Usage, kind string, err error) {
 	s, err := openStore(ctx)
 	if err != nil {
 		return nil, "", err
@@ -76,8 +76,7 @@ func countAll(ctx context.Context) (usages []meter.Usage, kind string, err error
 	if err != nil {
 		return nil, "", err
 	}
-	defer func() { _ = m.Close() }()
-	defer w.Close()
+	defer func() { w.Close(); _ = m.Close() }()
 	for _, row := range calls.Rows() {
 		u, err := count(w, m, row, nil)
 		if err != nil {
@@ -88,13 +87,13 @@ func countAll(ctx context.Context) (usages []meter.Usage, kind string, err error
 	return usages, s.Kind, nil
 }
 
-func profileAll(ctx context.Context, n int) (profiles []profile, authorizer profile, err error) {
+func profileAll(ctx context.Context, functions string, n int) (profiles []profile, authorizer profile, err error) {
 	s, err := openStore(ctx)
 	if err != nil {
 		return nil, authorizer, err
 	}
 	defer s.Close()
-	p, err := startProfiler(ctx, s)
+	p, err := startProfiler(ctx, functions, s)
 	if err != nil {
 		return nil, authorizer, err
 	}
@@ -112,23 +111,23 @@ func profileAll(ctx context.Context, n int) (profiles []profile, authorizer prof
 
 func printCounts(usages []meter.Usage, profiles []profile, kind string, n int) {
 	fmt.Printf("## What a call takes\n\nRequests, round trips and units are those of one call in a warm process, on the store %q, by the rules of the DynamoDB Developer Guide from the sizes of items. "+
-		"They hold for every machine, and a test holds the service to them. CPU time and allocations are means of %d calls on this machine.\n\n", kind, n)
-	fmt.Print("Where the round trips are: the reads of a call go beside the limiter's write, and a change is one transaction after them. The limiter asks for a person and their organization at once while the container lately saw the person far from their limit, as here; for the first call of a person in a container, and beyond half the limit, the organization is asked after them, which is one round trip more. Completing a rollout at 100 percent reads the channel once it knows the rollout.\n\n")
-	fmt.Println("| call | requests | round trips | read units | write units | CPU, ms | allocations | KB allocated |")
-	fmt.Println("|---|---|---|---|---|---|---|---|")
+		"They are the same on every machine, and a test checks them. CPU times are means of %d calls on this machine.\n\n", kind, n)
+	fmt.Print("The round trips: the reads of a call are made beside the limiter's write, and a change is one transaction after them. The limiter asks for a person and their organization at once if the container lately saw that the person is far from their limit, as here. For the first call of a person in a container, and beyond half the limit, it asks for the organization afterwards, which is one round trip more. Completing a rollout at 100 percent reads the channel once it knows the rollout.\n\n")
+	fmt.Println("| call | requests | round trips | read units | write units | CPU, ms |")
+	fmt.Println("|---|---|---|---|---|---|")
 	var disagreements []string
 	for i, row := range calls.Rows() {
 		u, p := usages[i], profiles[i]
-		fmt.Printf("| %s | %d | %d | %g | %g | %.2f | %.0f | %.0f |\n", row.Name(), u.Requests, u.Rounds, u.Read, u.Write, p.CPU, p.Objects, p.Bytes/1000)
+		fmt.Printf("| %s | %d | %d | %g | %g | %.2f |\n", row.Name(), u.Requests, u.Rounds, u.Read, u.Write, p.CPU)
 		for _, d := range u.Disagreements {
 			disagreements = append(disagreements, row.Name()+": "+d)
 		}
 	}
 	fmt.Println()
 	if len(disagreements) == 0 {
-		fmt.Println("Where the store reports what a request took, it reports the same; it is not asked about transactions.")
+		fmt.Println("Where the store reports what a request took, it reports the same. It does not report transactions.")
 	} else {
-		fmt.Println("The store reports otherwise here:")
+		fmt.Println("Here the store reports other units:")
 		for _, d := range disagreements {
 			fmt.Println("- " + d)
 		}
@@ -161,6 +160,6 @@ func printAuthorizer(p profile) {
 	const memory = 256.0
 	duration := p.CPU * fullCPU / memory
 	dollars := lambdaRequests + duration/1000*memory/1024*lambdaGBSecond*1e6
-	fmt.Printf("## The authorizer\n\nThe gateway asks it once in five minutes for a token. A check takes %.2f ms of CPU, %.0f allocations and %.0f KB; a million checks cost %.2f dollars, and shared by the calls of a box that polls once a minute %.2f for a million polls.\n",
-		p.CPU, p.Objects, p.Bytes/1000, dollars, dollars/5)
+	fmt.Printf("## The authorizer\n\nThe gateway asks it once in five minutes for a token. A check takes %.2f ms of CPU. A million checks cost %.2f dollars; shared by the calls of a box that polls once a minute %.2f for a million polls.\n",
+		p.CPU, dollars, dollars/5)
 }

@@ -11,11 +11,11 @@ import (
 	"wavegate/shared/fleet/guard"
 )
 
-// trials of each row here; the tables take two hundred times as many.
+// trials of each row; the tables of the results take two hundred times as many.
 const trials = 500
 
-// most is the most trials that are wrong if a rule is wrong with a chance: more are seen less than once in a
-// million runs.
+// most is how many trials may be wrong if a rule is wrong with a chance. More are seen less than once in a million
+// runs.
 func most(chance float64) int {
 	const improbable = 1e-6
 	term := math.Exp(trials * math.Log1p(-chance)) // of 0 trials
@@ -29,33 +29,33 @@ func most(chance float64) int {
 	}
 }
 
-// known is shared by all tests: to prepare controls takes most of their time.
-var known memory
-
 // ofGuard is what became of the guard's trials.
 func ofGuard(tallies []tally) [3]int { return tallies[0].of }
 
 func TestFailures_TheGuardIsWrongNoMoreOftenThanItSays(t *testing.T) {
-	for _, o := range orders[:clustered] { // Wald's limits are for independent boxes
-		// His bound of what is halted, however long it is looked at.
-		if got := ofGuard(failureRow{0.01, o}.run(trials)); got[halted] > most(guard.Alpha/(1-guard.Beta)) {
+	for _, o := range orders {
+		if o.clustered {
+			continue // Wald's limits are for independent boxes
+		}
+		// Wald's bound for halts, for any number of looks.
+		if got := ofGuard(failureRow(0.01, o, trials)); got[halted] > most(guard.Alpha/(1-guard.Beta)) {
 			t.Errorf("%s: %d of %d acceptable releases were halted", o.name, got[halted], trials)
 		}
-		if got := ofGuard(failureRow{0.05, o}.run(trials)); got[promoted] > most(guard.Beta) {
+		if got := ofGuard(failureRow(0.05, o, trials)); got[promoted] > most(guard.Beta) {
 			t.Errorf("%s: %d of %d intolerable releases were promoted", o.name, got[promoted], trials)
 		}
 	}
 }
 
 func TestSilence_TheGuardIsWrongNoMoreOftenThanItSays(t *testing.T) {
-	for _, s := range fleets {
-		if got := ofGuard(s.run(&known, trials)); got[halted] > most(guard.Alpha) {
+	for _, s := range scenarios {
+		if got := ofGuard(s.run(trials)); got[halted] > most(guard.Alpha) {
 			t.Errorf("%s: %d of %d acceptable releases were halted", s.name(), got[halted], trials)
 		}
 		s.bricked = 0.05
-		got, allowed := ofGuard(s.run(&known, trials)), most(guard.Beta)
+		got, allowed := ofGuard(s.run(trials)), most(guard.Beta)
 		if s.treated < test.Needs() {
-			// Each box of a small stage may be well by chance, and no rule can tell.
+			// All boxes of a small stage may be well by chance, and no rule can tell.
 			allowed = most(math.Pow(1-s.bricked, float64(s.treated)))
 		}
 		if got[promoted] > allowed {
@@ -64,26 +64,26 @@ func TestSilence_TheGuardIsWrongNoMoreOftenThanItSays(t *testing.T) {
 	}
 }
 
-func TestSilence_TheGuardSeesBricks(t *testing.T) {
-	for _, s := range fleets[:3] { // few plants are off
+func TestSilence_ReleasesThatBrick_AreHalted(t *testing.T) {
+	for _, s := range scenarios[:3] { // where few plants are off
 		s.bricked = 0.05
-		if got := ofGuard(s.run(&known, trials)); got[halted] < trials*9/10 {
+		if got := ofGuard(s.run(trials)); got[halted] < trials*9/10 {
 			t.Errorf("%s: %d of %d releases that brick 5 percent were halted", s.name(), got[halted], trials)
 		}
 	}
 }
 
 func TestSilence_PlantsThatGoDarkTogether_NeitherHaltNorPromote(t *testing.T) {
-	i := slices.IndexFunc(fleets, func(s scenario) bool { return strings.Contains(s.weather.name, "together") })
-	if got := ofGuard(fleets[i].run(&known, trials)); got[held] < trials*9/10 {
+	i := slices.IndexFunc(scenarios, func(s scenario) bool { return strings.Contains(s.weather.name, "together") })
+	if got := ofGuard(scenarios[i].run(trials)); got[held] < trials*9/10 {
 		t.Errorf("%d of %d releases were held", got[held], trials)
 	}
 }
 
-// TestDecide_SaysWhatIsSimulated shows the rule as a whole what the trials show its parts.
-func TestDecide_SaysWhatIsSimulated(t *testing.T) {
+// TestDecide_DoesWhatIsSimulated compares the guard's decision with that of the simulated parts.
+func TestDecide_DoesWhatIsSimulated(t *testing.T) {
 	policy, now := guard.Default(), time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC)
-	r, m := rand.New(rand.NewPCG(17, 17)), &known
+	r := rand.New(rand.NewPCG(17, 17))
 	for range 200 {
 		decided := r.IntN(stageSize + 1)
 		bad := min(decided, r.IntN(60))
@@ -98,27 +98,26 @@ func TestDecide_SaysWhatIsSimulated(t *testing.T) {
 			},
 			Silence: guard.Silence{Treated: treated, Control: control},
 		}
-		g := groups{treated: treated, control: control, minute: minute}
+		l := look{treated: treated, control: control, minute: minute}
 		want := held
-		switch failures := watches[0].look(stageSize, decided, bad, true); {
-		case failures == halted || silenceRules[0].halts(m, g):
+		switch failures := failureRules[0].look(stageSize, decided, bad, true); {
+		case failures == halted || silenceRules[0].halts(l):
 			want = halted
-		case failures == promoted && minute >= soak && silenceRules[0].passes(m, g):
+		case failures == promoted && minute >= soak && silenceRules[0].passes(l):
 			want = promoted
 		}
 		v := guard.Decide(policy, e, now)
 		if got := map[guard.Action]outcome{guard.Hold: held, guard.Halt: halted, guard.Promote: promoted}[v.Action]; got != want {
-			t.Errorf("%d bad of %d, %+v, minute %d: %s", bad, decided, g, minute, v.Sentence)
+			t.Errorf("%d bad of %d, %+v, minute %d: %s", bad, decided, l, minute, v.Sentence)
 		}
 	}
 }
 
 func TestRun_GivesTheSameTableAgain(t *testing.T) {
-	row := failureRow{0.05, orders[0]}
-	a, b := row.run(100), row.run(100)
+	a, b := failureRow(0.05, orders[0], 100), failureRow(0.05, orders[0], 100)
 	for i := range a {
 		if a[i].cell() != b[i].cell() {
-			t.Errorf("%s: %s, and then %s", watches[i].name, a[i].cell(), b[i].cell())
+			t.Errorf("%s: %s, and then %s", failureRules[i].name, a[i].cell(), b[i].cell())
 		}
 	}
 }

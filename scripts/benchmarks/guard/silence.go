@@ -6,14 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
-	"wavegate/shared/fleet/exact"
 	"wavegate/shared/fleet/guard"
 )
 
-// plants is how many plants the boxes of a fleet are spread over. A plant is on or off as a whole.
+// plants is how many plants the boxes of a fleet are in. A plant is on or off as a whole.
 const plants = 200
 
 // Times of a trial, in minutes since the stage's start.
@@ -23,13 +22,31 @@ const (
 	horizon = 72 * hour
 )
 
-// A weather switches plants off and on.
-type weather struct {
-	name string
-	// start tells whether a plant is on when the stage begins, and when it is switched next; horizon: never.
-	start func(r *rand.Rand, w *world, plant int) (on bool, next int)
-	// next is when a plant is switched again that was switched just now.
-	next func(r *rand.Rand, w *world, plant, now int, on bool) int
+// deadShare is the share of boxes that fall silent by themselves, with the release or without.
+const deadShare = 0.005
+
+// A scenario is a release and what happens to the plants while it is at a stage.
+type scenario struct {
+	weather          weather
+	treated, control int     // boxes of the two samples
+	bricked          float64 // the share of boxes that the release bricks
+	before           bool    // at the last stage: the control is what it was when the stage began
+}
+
+// scenarios are what happens to the plants, and the sizes of the samples.
+var scenarios = []scenario{
+	{weather: constant("all plants on", 0), treated: 1000, control: 1000},
+	{weather: outages(0.02), treated: 1000, control: 1000},
+	{weather: outages(0.05), treated: 1000, control: 1000},
+	{weather: outages(0.17), treated: 1000, control: 1000},
+	{weather: outages(0.30), treated: 1000, control: 1000},
+	{weather: outages(0.17), treated: 1000, control: 100},
+	{weather: outages(0.05), treated: 300, control: 300},
+	{weather: outages(0.05), treated: 30, control: 1000},
+	{weather: constant("30 % of the plants off from the start", 0.3), treated: 1000, control: 1000},
+	{weather: together(0.30), treated: 1000, control: 1000},
+	{weather: nights, treated: 1000, control: 1000},
+	{weather: nights, treated: 1000, control: 1000, before: true},
 }
 
 // A world is one trial: boxes by plant, and what is seen of them.
@@ -39,66 +56,10 @@ type world struct {
 	on, seen                 [plants]bool
 	// treatedSeen and controlSeen are the boxes that were seen since the stage began.
 	treatedSeen, controlSeen guard.Group
-	common                   int // when plants go dark together
+	common                   int // the minute of what happens to many plants at once
 }
 
-// always is a weather in which plants stay as they start.
-func always(name string, off float64) weather {
-	return weather{name, func(r *rand.Rand, _ *world, _ int) (bool, int) { return r.Float64() >= off, horizon }, nil}
-}
-
-// outages switches each plant off and on by itself: off for four hours in the mean, and for a share of the time.
-func outages(off float64) weather {
-	const mean = 4 * hour
-	wait := func(r *rand.Rand, now int, on bool) int {
-		stay := float64(mean)
-		if on {
-			stay *= (1 - off) / off
-		}
-		return now + 1 + int(r.ExpFloat64()*stay)
-	}
-	return weather{fmt.Sprintf("%g %% of the plants off, others each hour", 100*off),
-		func(r *rand.Rand, _ *world, _ int) (bool, int) {
-			on := r.Float64() >= off
-			return on, wait(r, 0, on)
-		},
-		func(r *rand.Rand, _ *world, _, now int, on bool) int { return wait(r, now, on) },
-	}
-}
-
-// together switches a share of all plants off at one moment, for good.
-func together(off float64) weather {
-	return weather{fmt.Sprintf("%g %% of the plants go dark together", 100*off),
-		func(r *rand.Rand, w *world, _ int) (bool, int) {
-			if r.Float64() < off {
-				return true, w.common
-			}
-			return true, horizon
-		},
-		func(*rand.Rand, *world, int, int, bool) int { return horizon },
-	}
-}
-
-// nights switches half of the plants off for ten hours a day, all at once to the hour.
-var nights = weather{"half of the plants off at night",
-	func(_ *rand.Rand, w *world, plant int) (bool, int) {
-		if plant%2 == 0 {
-			return true, horizon
-		}
-		return true, w.common + plant%60
-	},
-	func(_ *rand.Rand, _ *world, _, now int, on bool) int {
-		if on {
-			return now + 14*hour
-		}
-		return now + 10*hour
-	},
-}
-
-// deadShare is the share of boxes that fall silent by themselves, whether they have the release or not.
-const deadShare = 0.005
-
-// newWorld places boxes. Which box of a plant has the release is a matter of chance.
+// newWorld places boxes. Chance decides which boxes of a plant have the release.
 func newWorld(r *rand.Rand, s scenario) *world {
 	w := &world{common: 1 + r.IntN(20*hour)}
 	place := func(n int, dead float64, boxes, deads *[plants]int) {
@@ -113,7 +74,7 @@ func newWorld(r *rand.Rand, s scenario) *world {
 	return w
 }
 
-// shares lists each plant as often as it has boxes: the largest tenth of the plants has 40 percent of them.
+// shares lists each plant as often as it has boxes. The largest tenth of the plants has 40 percent of them.
 var shares = func() []int {
 	r := rand.New(rand.NewPCG(1, 1))
 	var list []int
@@ -144,87 +105,52 @@ func (w *world) turn(plant int, on bool) {
 	w.on[plant] = on
 }
 
-// A silenceRule judges silence at a look: whether it halts, and whether it would let the stage pass.
+// A silenceRule judges silence at a look: whether it halts, and whether it lets the stage pass.
 type silenceRule struct {
-	name   string
-	halts  func(m *memory, g groups) bool
-	passes func(m *memory, g groups) bool
+	name          string
+	halts, passes func(look) bool
 }
 
-// groups is what a rule looks at.
-type groups struct {
+// A look is what a rule sees.
+type look struct {
 	treated, control guard.Group
 	minute           int // since the stage began
-	kept             bool
-}
-
-// differs tells whether more of the treated are silent than is acceptable, and than of the control. Wald's test
-// does not halt otherwise.
-func (g groups) differs() bool {
-	share := float64(g.treated.Silent) / float64(g.treated.Boxes)
-	return share > bounds.Acceptable && share*float64(g.control.Boxes) > float64(g.control.Silent)
+	before           bool
 }
 
 var silenceRules = []silenceRule{
-	{"guard", func(m *memory, g groups) bool {
-		return !g.kept && g.differs() && m.of(g.control).comparison.Halts(g.treated, guard.Level(1+g.minute))
-	}, func(m *memory, g groups) bool {
-		if g.treated.Boxes < test.Needs() {
-			return g.treated.Silent == 0
+	{"guard", func(l look) bool {
+		// The comparison does not halt where the treated are no more silent than is acceptable, or than the control.
+		share := float64(l.treated.Silent) / float64(l.treated.Boxes)
+		return !l.before && share > bounds.Acceptable && share*float64(l.control.Boxes) > float64(l.control.Silent) &&
+			compare(l.control).Halts(l.treated, guard.Level(1+l.minute))
+	}, func(l look) bool {
+		if l.treated.Boxes < test.Needs() {
+			return l.treated.Silent == 0
 		}
-		return m.of(g.control).comparison.Clears(g.treated)
+		return compare(l.control).Clears(l.treated)
 	}},
-	{"Wald's limits at the control's upper bound", func(m *memory, g groups) bool {
-		return g.differs() && m.of(g.control).upper.Halts(g.treated.Silent, g.treated.Boxes)
-	}, func(m *memory, g groups) bool {
-		return m.of(g.control).upper.Clears(g.treated.Silent, g.treated.Boxes)
-	}},
-	{"over 5 % silent, no control", func(_ *memory, g groups) bool {
-		return g.treated.Boxes >= 20 && 20*g.treated.Silent > g.treated.Boxes
-	}, func(*memory, groups) bool { return true }},
+	{"over 5 % silent, no control", func(l look) bool {
+		return l.treated.Boxes >= 20 && 20*l.treated.Silent > l.treated.Boxes
+	}, func(look) bool { return true }},
 }
 
-// mostControl is the largest control.
-const mostControl = 1000
+var comparisons sync.Map
 
-// A memory holds what was prepared for each control: that is dear, and the same controls come again and again.
-type memory [mostControl + 1][mostControl + 1]atomic.Pointer[prepared]
-
-// prepared is what the rules need of a control. The upper bound is tested against 4 points more, or 10 points
-// from 20 percent on.
-type prepared struct {
-	comparison guard.Comparison
-	upper      guard.Wald
-}
-
-func (m *memory) of(control guard.Group) *prepared {
-	at := &m[control.Boxes][control.Silent]
-	if p := at.Load(); p != nil {
-		return p
+// compare keeps the comparison with each control: the same controls come again, and preparing them takes long.
+func compare(control guard.Group) guard.Comparison {
+	kept, ok := comparisons.Load(control)
+	if !ok {
+		kept, _ = comparisons.LoadOrStore(control, bounds.Compare(control))
 	}
-	usual, more := max(bounds.Acceptable, exact.Upper(control.Silent, control.Boxes, 0.025)), 0.04
-	if usual >= 0.2 {
-		more = 0.10
-	}
-	p := &prepared{bounds.Compare(control), guard.NewWald(min(usual, 0.998), min(usual+more, 0.999))}
-	at.Store(p)
-	return p
-}
-
-// A scenario is a release and what becomes of the plants while it is at a stage.
-type scenario struct {
-	weather          weather
-	treated, control int     // boxes of the two samples
-	bricked          float64 // the share of boxes that the release bricks
-	// kept is set for the last stage: the control is what it was when the stage began.
-	kept bool
+	return kept.(guard.Comparison) //nolint:forcetypeassert // the map has no other values
 }
 
 // trial follows a stage for three days. The rules look whenever something has changed, and when the soak ends.
-// A look each minute says nothing else: without a change, the level of a halt only falls.
-func (s scenario) trial(r *rand.Rand, m *memory) []result {
+// Looks in between would change nothing: the level of a halt only falls.
+func (s scenario) trial(r *rand.Rand) []result {
 	w := newWorld(r, s)
-	// due is the plant that is switched in each minute, plus one, and also the next one in the same minute.
+	// due is the plant that is switched in a minute, plus one; also is the next one of the same minute.
 	var due [horizon]int16
 	var also [plants]int16
 	schedule := func(plant, minute int) {
@@ -237,7 +163,7 @@ func (s scenario) trial(r *rand.Rand, m *memory) []result {
 		w.turn(plant, on)
 		schedule(plant, next)
 	}
-	before := w.controlSeen
+	atStart := w.controlSeen
 	results := make([]result, len(silenceRules))
 	first := int(bounds.SilentAfter.Length() / time.Minute)
 	for minute := range horizon {
@@ -245,31 +171,31 @@ func (s scenario) trial(r *rand.Rand, m *memory) []result {
 			plant := int(next - 1)
 			next = also[plant]
 			w.turn(plant, !w.on[plant])
-			schedule(plant, s.weather.next(r, w, plant, minute, w.on[plant]))
+			schedule(plant, s.weather.next(r, minute, w.on[plant]))
 		}
 		if minute < first || due[minute] == 0 && minute != first && minute != soak {
 			continue
 		}
-		g := groups{w.treatedSeen, w.controlSeen, minute, s.kept}
-		if s.kept {
-			g.control = before
+		l := look{w.treatedSeen, w.controlSeen, minute, s.before}
+		if s.before {
+			l.control = atStart
 		}
-		if !look(m, g, results) {
+		if !l.judge(results) {
 			break
 		}
 	}
 	return results
 }
 
-// look shows the groups to all rules that have not decided yet, and tells whether there are any.
-func look(m *memory, g groups, results []result) (more bool) {
+// judge asks all rules that have not decided yet, and tells whether any are left.
+func (l look) judge(results []result) (more bool) {
 	for i, rule := range silenceRules {
 		switch {
 		case results[i].outcome != held:
-		case rule.halts(m, g):
-			results[i] = result{halted, g.minute}
-		case g.minute >= soak && rule.passes(m, g):
-			results[i] = result{promoted, g.minute}
+		case rule.halts(l):
+			results[i] = result{halted, l.minute}
+		case l.minute >= soak && rule.passes(l):
+			results[i] = result{promoted, l.minute}
 		default:
 			more = true
 		}
@@ -279,51 +205,27 @@ func look(m *memory, g groups, results []result) (more bool) {
 
 func (s scenario) name() string {
 	control := fmt.Sprint(s.control)
-	if s.kept {
+	if s.before {
 		control += ", before"
 	}
 	return fmt.Sprintf("%s | %d | %s", s.weather.name, s.treated, control)
 }
 
-func (s scenario) run(m *memory, trials int) []tally {
-	return run(fmt.Sprintf("silence %s %g", s.name(), s.bricked), trials, len(silenceRules), func(r *rand.Rand) []result { return s.trial(r, m) })
+func (s scenario) run(trials int) []tally {
+	return run(fmt.Sprintf("silence %s %g", s.name(), s.bricked), trials, len(silenceRules), s.trial)
 }
-
-// fleets are what becomes of the plants, and the sizes of the samples.
-var fleets = []scenario{
-	{weather: always("all plants on", 0), treated: 1000, control: 1000},
-	{weather: outages(0.02), treated: 1000, control: 1000},
-	{weather: outages(0.05), treated: 1000, control: 1000},
-	{weather: outages(0.17), treated: 1000, control: 1000},
-	{weather: outages(0.30), treated: 1000, control: 1000},
-	{weather: outages(0.17), treated: 1000, control: 100},
-	{weather: outages(0.05), treated: 300, control: 300},
-	{weather: outages(0.05), treated: 30, control: 1000},
-	{weather: always("30 % of the plants off from the start", 0.3), treated: 1000, control: 1000},
-	{weather: together(0.30), treated: 1000, control: 1000},
-	{weather: nights, treated: 1000, control: 1000},
-	{weather: nights, treated: 1000, control: 1000, kept: true},
-}
-
-// bricks are the shares of boxes that releases brick.
-var bricks = []float64{0, 0.05}
 
 func writeSilence(w io.Writer, trials int) {
 	fmt.Fprintf(w, silenceText, plants)
-	m := &memory{}
-	for _, bricked := range bricks {
+	for _, bricked := range []float64{0, 0.05} {
 		fmt.Fprintf(w, "### The release bricks %g percent of the boxes\n\n| plants | boxes with the release | control |", 100*bricked)
 		for _, rule := range silenceRules {
 			fmt.Fprintf(w, " %s |", rule.name)
 		}
 		fmt.Fprintf(w, "\n|---|---|---|%s\n", strings.Repeat("---|", len(silenceRules)))
-		for _, s := range fleets {
+		for _, s := range scenarios {
 			s.bricked = bricked
-			fmt.Fprintf(w, "| %s |", s.name())
-			for _, t := range s.run(m, trials) {
-				fmt.Fprintf(w, " %s |", t.cell())
-			}
-			fmt.Fprintln(w)
+			writeRow(w, s.name(), s.run(trials))
 		}
 		fmt.Fprintln(w)
 	}

@@ -1,9 +1,9 @@
-// Package meter stands between the store front and the store and counts what functions ask of
-// DynamoDB: requests, round trips, and the read and write units that AWS would charge.
+// Package meter is a proxy between the store front and the store. It counts the requests that functions send to
+// DynamoDB, the round trips, and the read and write units that AWS would charge.
 //
-// Units are computed from the sizes of items by the rules of the DynamoDB Developer Guide, so that
-// they are the same on every store; where a store reports what a request took, the two are compared.
-// Transactions are not: DynamoDB Local reports them wrongly.
+// Units are computed from the sizes of items by the rules of the DynamoDB Developer Guide, so that they are the
+// same on every store. Where a store reports the units of a request, the meter compares them. It does not compare
+// transactions: DynamoDB Local reports wrong units for them.
 package meter
 
 import (
@@ -23,32 +23,30 @@ import (
 // functionKey is how the access keys of functions begin; see storefront.AccessKey.
 const functionKey = "Credential=LOCAL"
 
-// A Usage is what one call asked of DynamoDB.
+// A Usage is what one call took.
 type Usage struct {
 	Requests int
-	// Rounds is how many round trips lay one behind the other: requests that were under way together
-	// are one.
+	// Rounds counts the round trips that followed one another. Requests that were under way at the same time are one
+	// round trip.
 	Rounds      int
 	Read, Write float64 // units
-	// Largest is the size in bytes of the largest item that was written.
-	Largest int
-	// Disagreements tell where the store reports other units than the rules give.
+	// Disagreements say where the store reports units that differ from those of the rules.
 	Disagreements []string
 }
 
-// A Meter is a running proxy in front of a store.
+// A Meter is a running proxy before a store.
 type Meter struct {
 	URL    string
 	store  *upstream.Store
 	server *http.Server
 
 	mu    sync.Mutex
-	usage *Usage // of the measurement under way; nil: requests just pass
+	usage *Usage // of the measurement under way; nil: nothing is counted
 	quiet time.Duration
 	batch *batch // requests that wait to go together
 }
 
-// A batch is requests of one round trip. It goes when no other has come for a while.
+// A batch is the requests of one round trip. It is sent on when no other request has come for a while.
 type batch struct {
 	timer *time.Timer
 	open  chan struct{}
@@ -73,13 +71,12 @@ func (m *Meter) Close() error {
 	return err
 }
 
-// Measure counts what functions ask while do runs, which must make one call. Each request is kept
-// until none has come for the quiet time; those that wait together are one round trip. So a machine
-// that is slow may split a round trip in two, and never makes one of two: of several measurements
-// the least is right.
+// Measure counts the requests of functions while do runs, which must make one call. It holds each request until no
+// other has come for the quiet time. The requests that it holds together are one round trip. A slow machine may
+// split a round trip in two, but two never become one: so the least of several measurements is right.
 func (m *Meter) Measure(quiet time.Duration, do func() error) (Usage, error) {
 	m.mu.Lock()
-	// What an earlier call left waiting is no part of this one's round trips.
+	// Requests that an earlier call left waiting do not count.
 	m.usage, m.quiet, m.batch = &Usage{}, quiet, nil
 	m.mu.Unlock()
 	err := do()
@@ -90,7 +87,7 @@ func (m *Meter) Measure(quiet time.Duration, do func() error) (Usage, error) {
 	return u, err
 }
 
-// enter counts a request and returns what it has to wait for.
+// enter counts a request and returns the channel that it has to wait for.
 func (m *Meter) enter() (u *Usage, wait <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -121,7 +118,7 @@ func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	// What opens a container's connection is no part of a call.
+	// The request that opens a container's connection belongs to no call.
 	counted := strings.Contains(r.Header.Get("Authorization"), functionKey) && !bytes.Contains(raw, []byte(`"warm#`))
 	var u *Usage
 	if counted {
@@ -148,7 +145,7 @@ func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(a.Body)
 }
 
-// count asks the store and adds up what that took, before the answer is handed on.
+// count sends a request to the store and adds up what it took.
 func (m *Meter) count(r *http.Request, raw []byte, u *Usage) (upstream.Answer, error) {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var b body
@@ -175,24 +172,21 @@ func (m *Meter) count(r *http.Request, raw []byte, u *Usage) (upstream.Answer, e
 		return a, err
 	}
 	var read, write float64
-	largest := 0
 	for _, t := range written {
 		after, err := m.read(t)
 		if err != nil {
 			return a, err
 		}
 		write += t.writeUnits(after, transaction)
-		largest = max(largest, after.size())
 	}
 	if len(written) == 0 {
 		read = b.readUnits(got)
 	}
 	m.note(func() {
-		u.Largest = max(u.Largest, largest)
 		reported := got.ConsumedCapacity.CapacityUnits
 		if reported != nil && a.Status == http.StatusOK && *reported != read+write {
 			u.Disagreements = append(u.Disagreements, fmt.Sprintf("%s of %s: %g units by the rules, %g reported", operation, b.TableName, read+write, *reported))
-			if operation == "Query" { // a count shows nothing of what it looked at
+			if operation == "Query" { // the answer to a count does not show the items that were read
 				read = *reported
 			}
 		}

@@ -1,17 +1,16 @@
 package meter
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"math"
 	"strings"
 )
 
-// An item is one as DynamoDB's JSON has it: {"name": {"S": "text"}, …}.
+// An item is an item in DynamoDB's JSON: {"name": {"S": "text"}, …}.
 type item map[string]json.RawMessage
 
-// size is what DynamoDB counts for the item in bytes: its names and values ("DynamoDB item sizes and
-// formats" in the Developer Guide). The hundred bytes that storage adds are not part of capacity.
+// size is the size of the item in bytes, as DynamoDB counts it: its names and values ("DynamoDB item sizes and
+// formats" in the Developer Guide). The hundred bytes that storage adds do not count for capacity.
 func (i item) size() int {
 	n := 0
 	for name, value := range i {
@@ -20,8 +19,8 @@ func (i item) size() int {
 	return n
 }
 
-// valueSize is the size of one value: text in UTF-8; a number a byte for two digits and one more; a
-// list or map three bytes and one for each member.
+// valueSize is the size of one value. A text has its bytes in UTF-8. A number has one byte for two digits and one
+// more. A list or map has three bytes, and one for each member. The service stores no sets and no binary values.
 func valueSize(raw json.RawMessage) int {
 	var typed map[string]json.RawMessage
 	if json.Unmarshal(raw, &typed) != nil {
@@ -33,8 +32,6 @@ func valueSize(raw json.RawMessage) int {
 			return len(text(value))
 		case "N":
 			return numberSize(text(value))
-		case "B":
-			return base64.StdEncoding.DecodedLen(len(strings.TrimRight(text(value), "=")))
 		case "BOOL", "NULL":
 			return 1
 		case "M":
@@ -51,20 +48,6 @@ func valueSize(raw json.RawMessage) int {
 			n := 3 + len(members)
 			for _, m := range members {
 				n += valueSize(m)
-			}
-			return n
-		case "SS", "NS", "BS":
-			var members []string
-			if json.Unmarshal(value, &members) != nil {
-				return 0
-			}
-			n := 0
-			for _, m := range members {
-				if kind == "NS" {
-					n += numberSize(m)
-				} else {
-					n += len(m)
-				}
 			}
 			return n
 		}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"wavegate/shared/platform/dynamo"
@@ -28,7 +30,7 @@ type target struct {
 	before item
 }
 
-// A body is what the requests of the service have in common.
+// A body has the fields that the service's requests use.
 type body struct {
 	TableName      string
 	IndexName      string
@@ -38,7 +40,7 @@ type body struct {
 	TransactItems  []map[string]body
 }
 
-// targets lists the items that a request writes; those of a transaction are its parts.
+// targets lists the items that a request writes.
 func (b body) targets(operation string) []target {
 	var list []target
 	add := func(p body) {
@@ -65,10 +67,9 @@ func (b body) targets(operation string) []target {
 	return list
 }
 
-// writeUnits is what a write of the item takes, its indexes included. The table, and a local index
-// with it, takes a unit for each KB of the larger of what was there and what is there now, twice that
-// in a transaction. A global index takes an ordinary write when what it shows changes, two when its
-// key does: it is brought up to date afterwards, outside the transaction.
+// writeUnits is what a write of the item takes, its indexes included. The table and each local index take one unit
+// for each KB of the larger of the old and the new item, and twice that in a transaction. A global index takes an
+// ordinary write when the item changes, and two when its key changes: it is updated after the transaction.
 func (t target) writeUnits(after item, transaction bool) float64 {
 	factor := 1.0
 	if transaction {
@@ -85,7 +86,7 @@ func (t target) writeUnits(after item, transaction bool) float64 {
 	return n
 }
 
-// indexed is the item as the index shows it: whole, or not at all where it lacks a key.
+// indexed is the item as the index has it: whole, or not at all if it lacks a key.
 func indexed(i item, x dynamo.Index) item {
 	if i[x.Partition] == nil || i[x.Sort] == nil {
 		return nil
@@ -111,29 +112,21 @@ func indexWrites(before, after item, x dynamo.Index) float64 {
 		return units(before.size(), writeUnit)
 	case !same(x.Partition, x.Sort):
 		return units(before.size(), writeUnit) + units(after.size(), writeUnit)
-	case len(before) == len(after) && same(names(after)...):
+	case len(before) == len(after) && same(slices.Collect(maps.Keys(after))...):
 		return 0
 	}
 	return units(max(before.size(), after.size()), writeUnit)
 }
 
-func names(i item) []string {
-	var list []string
-	for n := range i {
-		list = append(list, n)
-	}
-	return list
-}
-
-// A reply is what answers of reads, and reports of capacity, look like.
+// A reply has the fields of a read's answer and of a report of capacity.
 type reply struct {
 	Item             item
 	Items            []item
 	ConsumedCapacity struct{ CapacityUnits *float64 }
 }
 
-// readUnits is what a read took: a unit for each 4 KB of what was looked at, half that where the
-// newest state is not asked for.
+// readUnits is what a read took: one unit for each 4 KB of the items, and half of that if the read is not
+// consistent.
 func (b body) readUnits(r reply) float64 {
 	n := r.Item.size()
 	for _, i := range r.Items {
@@ -145,7 +138,7 @@ func (b body) readUnits(r reply) float64 {
 	return units(n, readUnit) / 2
 }
 
-// read takes an item out of the store itself, past the functions.
+// read reads an item from the store, without counting it.
 func (m *Meter) read(t target) (item, error) {
 	ask, err := json.Marshal(map[string]any{"TableName": t.name, "Key": t.key, "ConsistentRead": true})
 	if err != nil {

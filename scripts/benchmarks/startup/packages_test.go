@@ -9,8 +9,8 @@ import (
 	"wavegate/scripts/local/service"
 )
 
-// slow are packages that a function must not be made of, since what they do when a process starts was
-// measured to cost more than all of the service's own code.
+// slow are packages that a function must not import. What they do when a process starts was measured to take longer
+// than all of the service's own code.
 var slow = []string{
 	"github.com/aws/aws-sdk-go-v2/config",                   // reads files; see dynamo.NewClient
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/schemas", // tables of every shape; see dynamo.NewClient
@@ -18,7 +18,7 @@ var slow = []string{
 	"github.com/getkin/kin-openapi/openapi3", // for tests only
 }
 
-func TestFunctions_AreMadeOfNothingThatStartsSlowly(t *testing.T) {
+func TestFunctions_ImportNoPackageThatStartsSlowly(t *testing.T) {
 	root, err := service.Root()
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestFunctions_AreMadeOfNothingThatStartsSlowly(t *testing.T) {
 	}
 	for _, p := range slow {
 		if slices.Contains(packages, p) {
-			t.Errorf("some function is made of %s", p)
+			t.Errorf("some function imports %s", p)
 		}
 	}
 }

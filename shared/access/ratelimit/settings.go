@@ -21,16 +21,6 @@ type Limits struct {
 // Highest is the highest limit that can be set.
 const Highest = setting.HighestLimit
 
-// Defaults are the limits for which no setting is given.
-func Defaults() Limits {
-	return Limits{
-		User:                setting.Numbers[setting.LimitUser].Default,
-		Organization:        setting.Numbers[setting.LimitOrganization].Default,
-		CopilotUser:         setting.Numbers[setting.LimitCopilotUser].Default,
-		CopilotOrganization: setting.Numbers[setting.LimitCopilotOrganization].Default,
-	}
-}
-
 // Settings are the settings of a function's limiter.
 type Settings struct {
 	Limits

@@ -19,7 +19,7 @@ func (failingGetter) GetItem(context.Context, *dynamodb.GetItemInput, ...func(*d
 }
 
 func TestReadUsage_StoreDown_IsUnavailableAndNotOurFault(t *testing.T) {
-	_, err := ratelimit.ReadUsage(t.Context(), failingGetter{}, ratelimit.Defaults(), time.Now(), ratelimit.Caller{User: "eric", Organization: "acme"})
+	_, err := ratelimit.ReadUsage(t.Context(), failingGetter{}, ratelimit.Limits{User: 600, Organization: 6000}, time.Now(), ratelimit.Caller{User: "eric", Organization: "acme"})
 	if p := problem.From(err); p.Code != problem.Unavailable || p.RetryAfter <= 0 {
 		t.Errorf("got %v, want UNAVAILABLE with a time to wait", err)
 	}

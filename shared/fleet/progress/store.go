@@ -63,9 +63,6 @@ type Settings struct {
 	GuardInterval time.Duration
 }
 
-// SettingNames are those that ReadSettings reads.
-var SettingNames = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds, setting.GuardIntervalSeconds}
-
 // ReadSettings reads the settings.
 func ReadSettings(r *setting.Reader) Settings {
 	return Settings{

@@ -1,6 +1,7 @@
-// Command fuzz holds a service of its own to the contract with requests that schemathesis makes up from
-// it: valid and invalid ones, as callers of every role, and sequences that follow the contract's links.
-// See scripts/contract, which installs schemathesis and runs this.
+// Command contractfuzz starts a service and checks it against the contract. schemathesis makes the requests
+// from the contract: valid and invalid ones, as callers of every role, and sequences that follow its links.
+// scripts/contract installs schemathesis and runs this command. The Go fuzz targets of the parsers are another
+// matter: see scripts/fuzz-parsers.
 package main
 
 import (
@@ -83,7 +84,7 @@ func main() {
 		os.Exit(2)
 	}
 	if err := run(ctx, chosen, *examples, *seed); err != nil {
-		fmt.Fprintln(os.Stderr, "fuzz:", err)
+		fmt.Fprintln(os.Stderr, "contract fuzz:", err)
 		os.Exit(1)
 	}
 }
@@ -119,7 +120,7 @@ func (t *target) fuzz(ctx context.Context, c caller, mode string, examples, seed
 		return err
 	}
 	arguments := []string{
-		"--config-file", filepath.Join(root, "scripts/local/fuzz/schemathesis.toml"),
+		"--config-file", filepath.Join(root, "scripts/local/contractfuzz/schemathesis.toml"),
 		"run", filepath.Join(root, "shared/contract/openapi.yaml"), "--url", t.service.URL, "--header", "Authorization: " + bearer,
 		"--mode", mode, "--phases", c.phases(mode, examples), "--checks", "all",
 		"--max-examples", strconv.Itoa(examples), "--seed", strconv.Itoa(seed),
