@@ -15,13 +15,13 @@ import (
 	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
-// table holds what each call may take: a line each of operation and case, requests, round trips, read
-// units and write units, with tabs between. A test holds the service to it.
+// table says what each call may take. A line has the operation and case, the requests, round trips, read units and
+// write units, with tabs between them. A test checks it.
 //
 //go:embed counted.tsv
 var table string
 
-// A limit is what a call may ask of DynamoDB, as the table has it.
+// A limit is a line of the table.
 type limit struct {
 	Requests, Rounds int
 	Read, Write      float64
@@ -57,7 +57,7 @@ func line(name string, u meter.Usage) string {
 
 const heading = "call\trequests\tround trips\tread units\twrite units"
 
-// startCounted runs the service on a store with a meter before it.
+// startCounted runs the service with a meter between it and the store.
 func startCounted(ctx context.Context, functions string, s *dynamolocal.Store) (*calls.World, *meter.Meter, error) {
 	m, err := meter.Start(s.Endpoint)
 	if err != nil {
@@ -70,13 +70,12 @@ func startCounted(ctx context.Context, functions string, s *dynamolocal.Store) (
 	return w, m, nil
 }
 
-// quietTimes are how long the meter waits for requests of the same round trip, try by try: what a
-// slow machine tears apart the first time stays together a later time.
+// quietTimes are how long the meter waits for requests of the same round trip, try by try. With a longer wait, a
+// slow machine does not split a round trip.
 var quietTimes = []time.Duration{12 * time.Millisecond, 40 * time.Millisecond, 150 * time.Millisecond}
 
-// count measures a call in a warm process until it is within the limit, three times at most, and
-// returns the least of what was seen. A call that never is within the limit is measured three times,
-// and so is any call where no limit is given.
+// count measures a call in a warm process until it is within the limit, at most three times, and returns the least
+// that was seen. Without a limit it measures three times.
 func count(w *calls.World, m *meter.Meter, row calls.Row, within *limit) (meter.Usage, error) {
 	least := meter.Usage{Requests: math.MaxInt, Rounds: math.MaxInt, Read: math.Inf(1), Write: math.Inf(1)}
 	for try, quiet := range append([]time.Duration{0}, quietTimes...) {

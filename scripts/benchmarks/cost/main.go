@@ -1,6 +1,6 @@
-// Command cost measures what a call of each operation costs: DynamoDB requests, round trips and
-// units, counted on Amazon's DynamoDB Local; processor time of the warm function; and from
-// these dollars per million calls at list prices.
+// Command cost measures what a call of each operation costs. It counts the requests, round trips and units of
+// DynamoDB, and measures the processor time of the warm function. From these it computes the dollars of a million
+// calls at list prices.
 //
 //	./scripts/benchmarks/run cost     N=… sets how many calls a profile is taken of (50)
 package main

@@ -20,7 +20,7 @@ import (
 
 // A profile is what a call takes of the function's warm process, on average.
 type profile struct {
-	CPU    float64 // ms of processor time, the conversation with Lambda and DynamoDB included
+	CPU    float64 // ms of processor time, with the requests to Lambda and DynamoDB
 	Logged float64 // bytes
 }
 
@@ -115,8 +115,7 @@ func (p *profiler) sum(f *runtime.Function, n int, prepare func() (func() error,
 	return all, nil
 }
 
-// processorTime adds up what the threads of a process ran, to the nanosecond (Linux, proc(5),
-// /proc/pid/schedstat).
+// processorTime adds up the processor time of the threads of a process (Linux, proc(5), /proc/pid/schedstat).
 func processorTime(pid int) (time.Duration, error) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil || len(threads) == 0 {
