@@ -17,11 +17,11 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestIsolation_WhatIsForeign_IsTheSameWhetherItExists makes each operation's sample call as
+// TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists makes each operation's sample call as
 // everyone who may not make it, in two worlds. In one world, everything in the call exists and
 // belongs to acme. The other world is empty. Every answer is 401, 403 or 404, byte for byte the
 // same in both worlds, and nothing is written.
-func TestIsolation_WhatIsForeign_IsTheSameWhetherItExists(t *testing.T) {
+func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *testing.T) {
 	t.Parallel()
 	full, empty := harness.New(t, steady), harness.New(t, steady)
 	calls := full.Samples(t)

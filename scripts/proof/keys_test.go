@@ -136,9 +136,9 @@ func comes(t *testing.T, w *harness.World, signer *devissuer.Issuers, within tim
 	}
 }
 
-// TestKeys_ServerInTrouble_RefusesAndRecovers begins without keys. Everyone gets only 401. When
+// TestKeys_ServerFails_CallersAreRefusedUntilItRecovers begins without keys. Everyone gets only 401. When
 // the server works again, the same callers are accepted.
-func TestKeys_ServerInTrouble_RefusesAndRecovers(t *testing.T) {
+func TestKeys_ServerFails_CallersAreRefusedUntilItRecovers(t *testing.T) {
 	for name, serve := range map[string]http.HandlerFunc{
 		"breaks off": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"fails":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
@@ -150,7 +150,7 @@ func TestKeys_ServerInTrouble_RefusesAndRecovers(t *testing.T) {
 		},
 		"sends no keys":  func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>maintenance</html>")) },
 		"sends too much": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(strings.Repeat(" ", 1<<20))) },
-		"sends elsewhere": func(w http.ResponseWriter, r *http.Request) {
+		"redirects": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://keys.example/", http.StatusFound)
 		},
 		"sends no key set": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"keys":null}`)) },
@@ -174,9 +174,9 @@ func TestKeys_ServerInTrouble_RefusesAndRecovers(t *testing.T) {
 	}
 }
 
-// TestKeys_ServerDownLater_KnownKeysServe: keys that were fetched once are used during an
+// TestKeys_ServerDownLater_KnownKeysAreUsed: keys that were fetched once are used during an
 // outage. A container that starts during the outage has none.
-func TestKeys_ServerDownLater_KnownKeysServe(t *testing.T) {
+func TestKeys_ServerDownLater_KnownKeysAreUsed(t *testing.T) {
 	t.Parallel()
 	signer, server := issuers(t), newKeyServer(t)
 	server.does(keysOf(t, signer))
@@ -192,10 +192,10 @@ func TestKeys_ServerDownLater_KnownKeysServe(t *testing.T) {
 	comes(t, w, signer, time.Minute)
 }
 
-// TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd: tokens with a new key are accepted once keys
+// TestKeys_Rotated_NewKeysAreAcceptedAndOldOnesRefused: tokens with a new key are accepted once keys
 // are fetched again, and tokens with a removed key are then refused. Many tokens with unknown
 // keys do not cause many fetches.
-func TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd(t *testing.T) {
+func TestKeys_Rotated_NewKeysAreAcceptedAndOldOnesRefused(t *testing.T) {
 	t.Parallel()
 	old, fresh, server := issuers(t), issuers(t), newKeyServer(t)
 	server.does(keysOf(t, old))
@@ -223,9 +223,9 @@ func TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd(t *testing.T) {
 	get(t, w, old, "older").Refused(t, problem.Unauthenticated)
 }
 
-// TestKeys_AuthorizerKilledWhileItAsks_NextCallIsWell: the gateway answers for a killed
+// TestKeys_AuthorizerKilledDuringAFetch_NextCallSucceeds: the gateway answers for a killed
 // authorizer, and caches nothing.
-func TestKeys_AuthorizerKilledWhileItAsks_NextCallIsWell(t *testing.T) {
+func TestKeys_AuthorizerKilledDuringAFetch_NextCallSucceeds(t *testing.T) {
 	t.Parallel()
 	signer, server := issuers(t), newKeyServer(t)
 	asked := make(chan struct{}, 1)

@@ -11,17 +11,17 @@ import (
 	"wavegate/scripts/samples"
 )
 
-// Explain holds the answers that callers were given against the audit trail, and returns all that
-// does not fit:
+// Explain compares the answers to callers with the audit trail, and returns all contradictions:
 //
-//   - Every change was asked for by a call of that user, says what the call said, and that call was
-//     not refused.
-//   - Every acknowledged call has its change, or what it asked for was so already while it ran.
-//   - The calls with one idempotency key, repeated or not, made one thing and were told of that one.
-//   - What was read is what some change led to, whole, and nothing older than what was acknowledged
-//     before. What a box was told was on its channel.
+//   - For every change there is a call of that user that asked for exactly this change and was not
+//     refused.
+//   - For every acknowledged call there is a change, or what it asked for was already so during the
+//     call.
+//   - All calls with one idempotency key, repeated or not, made one thing, and all answers name it.
+//   - Every read shows a whole state after some change, and no older state than one that was
+//     acknowledged before. Every version that a box was offered was on its channel.
 //
-// A call that ended with a 5xx may have made its change or not, as long as all of it is there or none.
+// A call that ended with a 5xx may have made its change or not, but never a part of it.
 func (b Books) Explain(calls []Call) []string {
 	x := explainer{trail: b.Trail(), asked: map[string]Call{}, made: map[string][]Event{}}
 	for _, c := range calls {

@@ -20,7 +20,7 @@ func TestWait_Unlimited_IsAdmitted(t *testing.T) {
 	}
 }
 
-func TestWait_HoldsBackUntilTheWordIsThere(t *testing.T) {
+func TestWait_WaitsForTheDecision(t *testing.T) {
 	refusal, word := errors.New("over the limit"), make(chan struct{})
 	a := admission.Ask(func() (http.Header, error) {
 		<-word
@@ -36,7 +36,7 @@ func TestWait_HoldsBackUntilTheWordIsThere(t *testing.T) {
 	default:
 	}
 	if a.Refused() {
-		t.Error("refused before the word was there")
+		t.Error("refused before the decision")
 	}
 	close(word)
 	for range 2 {

@@ -72,7 +72,7 @@ func TestCommit_WritesAllPartsOrNone(t *testing.T) {
 	})
 }
 
-func TestCommit_FailedConditions_AreNamedAndNoOther(t *testing.T) {
+func TestCommit_FailedConditions_AreNamedWithoutOthers(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
 		err := db.Commit(admission.Unlimited(t.Context()),
 			put("first", thing{id + "-1", "x", 1}, dynamo.AtRevision("factoryId", 1)),
@@ -98,7 +98,7 @@ func TestUpdatePart_ChangesNamedAttributesOnly(t *testing.T) {
 	})
 }
 
-func TestGet_OfNothing_LeavesTheValueAlone(t *testing.T) {
+func TestGet_NoSuchItem_DoesNotChangeTheValue(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
 		v := thing{Name: "before"}
 		found, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &v)
@@ -169,7 +169,7 @@ func cancelled(codes ...string) error {
 	return fmt.Errorf("operation error DynamoDB: %w", e)
 }
 
-func TestCommit_CollidesWithOthers_IsTriedAgainWithOneToken(t *testing.T) {
+func TestCommit_Collision_IsRetriedWithTheSameToken(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{
 			cancelled("TransactionConflict"), cancelled("ThrottlingError"), cancelled("ProvisionedThroughputExceeded")}}
@@ -184,7 +184,7 @@ func TestCommit_CollidesWithOthers_IsTriedAgainWithOneToken(t *testing.T) {
 	})
 }
 
-func TestCommit_KeepsColliding_IsUnavailableAndSaysWhenToTryAgain(t *testing.T) {
+func TestCommit_KeepsColliding_IsUnavailableWithRetryAfter(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		f := &faulty{API: client, tokens: map[string]bool{}}
 		for range 100 {
@@ -201,7 +201,7 @@ func TestCommit_KeepsColliding_IsUnavailableAndSaysWhenToTryAgain(t *testing.T) 
 	})
 }
 
-func TestCommit_ConditionFailedBesideACollision_IsARefusal(t *testing.T) {
+func TestCommit_FailedConditionAndCollision_IsARefusal(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{cancelled("TransactionConflict", "ConditionalCheckFailed")}}
 		err := dynamo.Open(f, time.Now).Commit(admission.Unlimited(t.Context()),
@@ -212,7 +212,7 @@ func TestCommit_ConditionFailedBesideACollision_IsARefusal(t *testing.T) {
 	})
 }
 
-func TestCommit_FaultOfOurs_IsNotCalledUnavailable(t *testing.T) {
+func TestCommit_InvalidRequest_IsAnInternalError(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{cancelled("ValidationError")}}
 		err := dynamo.Open(f, time.Now).Commit(admission.Unlimited(t.Context()), put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}))
@@ -248,7 +248,7 @@ func TestCommit_ContextWithoutAdmission_IsRefused(t *testing.T) {
 	})
 }
 
-func TestCommit_StoreIsGone_IsUnavailable(t *testing.T) {
+func TestCommit_StoreIsDown_IsUnavailable(t *testing.T) {
 	gone := dynamodb.New(dynamodb.Options{Region: "eu-central-1", BaseEndpoint: aws.String("http://127.0.0.1:1"), RetryMaxAttempts: 1,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "k", SecretAccessKey: "s"}, nil

@@ -54,7 +54,7 @@ func sorts(page dynamo.Page[entry]) []string {
 	return list
 }
 
-func TestList_AnyWindowOfAnySelection_IsThePartOfTheSortedKeys(t *testing.T) {
+func TestList_AnyWindow_IsThatPartOfTheSortedKeys(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		dynamotest.Check(t, func(rt *rapid.T) {
@@ -85,7 +85,7 @@ func TestList_AnyWindowOfAnySelection_IsThePartOfTheSortedKeys(t *testing.T) {
 	})
 }
 
-func TestList_WalkedByTheLastSortKey_GivesEveryItemOnceInOrder(t *testing.T) {
+func TestList_PagedByTheLastSortKey_GivesEveryItemOnceInOrder(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		dynamotest.Check(t, func(rt *rapid.T) {
@@ -119,7 +119,7 @@ func TestList_WalkedByTheLastSortKey_GivesEveryItemOnceInOrder(t *testing.T) {
 	})
 }
 
-func TestList_ItemsOfMoreThanOneMegabyte_ComeOnOnePage(t *testing.T) {
+func TestList_ItemsOfMoreThanOneMegabyte_AreOnOnePage(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		var keys []string
@@ -189,7 +189,7 @@ func TestList_FirstPage_IsOneRequestAndAnOffsetIsTwo(t *testing.T) {
 	})
 }
 
-func TestList_BoundsThatCross_SelectNothingAndAskNothing(t *testing.T) {
+func TestList_CrossedBounds_GiveNothingWithoutAQuery(t *testing.T) {
 	a := &asked{}
 	page, err := dynamo.List[entry](t.Context(), dynamo.Open(a, time.Now),
 		dynamo.Selection{Table: dynamo.Recipes, Partition: "p", Least: "b", Most: "a"}, dynamo.Window{Limit: 10})
