@@ -54,7 +54,7 @@ var ofBoxes = kind{
 				taken: edge.NewReports(db, 1, fleetIssuer),
 				polls: edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, IdlePollInterval: time.Minute, Shards: 1, Issuers: fleetIssuer}, time.Now),
 			}
-			return telling(s.answer)
+			return toCaller(s.answer)
 		}
 	},
 	play:    history.PlayBox,

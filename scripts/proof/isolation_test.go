@@ -23,7 +23,7 @@ import (
 // same in both worlds, and nothing is written.
 func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *testing.T) {
 	t.Parallel()
-	full, empty := harness.New(t, steady), harness.New(t, steady)
+	full, empty := harness.New(t, freshPolls), harness.New(t, freshPolls)
 	calls := full.Samples(t)
 	before := []string{full.State(t), empty.State(t)}
 	made, answers := 0, map[int]int{}
@@ -54,14 +54,14 @@ func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *
 	t.Logf("%d calls of %d operations, answered with %v", made, len(operations.Table), answers)
 }
 
-// steady is patient, and lets a poll see at once what the previous call changed.
-func steady(o *service.Options) {
+// freshPolls is noLimiterDeadline, and lets a poll see at once what the previous call changed.
+func freshPolls(o *service.Options) {
 	o.Environment = func(string) []string { return []string{"LIMIT_DEADLINE_MS=5000", "CHANNEL_CACHE_SECONDS=0"} }
 }
 
-// patient lets the limiter wait for its store without a deadline, because an unchecked answer
+// noLimiterDeadline lets the limiter wait for its store without a deadline, because an unchecked answer
 // has no limiter headers.
-func patient(o *service.Options) {
+func noLimiterDeadline(o *service.Options) {
 	o.Environment = func(string) []string { return []string{"LIMIT_DEADLINE_MS=5000"} }
 }
 

@@ -118,9 +118,9 @@ func get(t *testing.T, w *harness.World, signer *devissuer.Issuers, user string)
 	return harness.Target{URL: w.Target.URL, Token: signer.Token}.As(t, user, "acme", auth.PlatformOwner).Get(t, "/api/factories")
 }
 
-// comes waits until the service accepts new tokens again. It fetches keys again after a few
+// waitUntilAccepted waits until the service accepts new tokens again. It fetches keys again after a few
 // seconds if it has none, and after a minute if it has some.
-func comes(t *testing.T, w *harness.World, signer *devissuer.Issuers, within time.Duration) {
+func waitUntilAccepted(t *testing.T, w *harness.World, signer *devissuer.Issuers, within time.Duration) {
 	t.Helper()
 	deadline := time.Now().Add(within)
 	for n := 0; ; n++ {
@@ -166,7 +166,7 @@ func TestKeys_ServerFails_CallersAreRefusedUntilItRecovers(t *testing.T) {
 				t.Errorf("a 401 without WWW-Authenticate: %v", a.Header)
 			}
 			server.does(keysOf(t, signer))
-			comes(t, w, signer, time.Minute)
+			waitUntilAccepted(t, w, signer, time.Minute)
 			if a := get(t, w, signer, "olga"); a.Status != http.StatusOK {
 				t.Errorf("a caller who was refused before gets %d %s", a.Status, a.Body)
 			}
@@ -189,7 +189,7 @@ func TestKeys_ServerDownLater_KnownKeysAreUsed(t *testing.T) {
 	w.Function(operations.Authorizer).Recycle()
 	get(t, w, signer, "late").Refused(t, problem.Unauthenticated)
 	server.does(keysOf(t, signer))
-	comes(t, w, signer, time.Minute)
+	waitUntilAccepted(t, w, signer, time.Minute)
 }
 
 // TestKeys_Rotated_NewKeysAreAcceptedAndOldOnesRefused: tokens with a new key are accepted once keys
@@ -211,7 +211,7 @@ func TestKeys_Rotated_NewKeysAreAcceptedAndOldOnesRefused(t *testing.T) {
 		t.Errorf("unknown keys caused %d requests to the server", n)
 	}
 	if os.Getenv("LONG") == "1" {
-		comes(t, w, fresh, 2*time.Minute)
+		waitUntilAccepted(t, w, fresh, 2*time.Minute)
 	}
 	w.Function(operations.Authorizer).Recycle()
 	get(t, w, fresh, "new").Is(t, http.StatusOK)

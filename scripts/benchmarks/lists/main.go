@@ -136,7 +136,7 @@ func measure(ctx context.Context, m *meter, db *dynamo.DB, n int) []row {
 	})
 
 	events := func(f audit.Filter, after string) (dynamo.Page[audit.Event], error) {
-		return factory.Beside(ctx, factories, engineer, factoryID, func(ctx context.Context) (dynamo.Page[audit.Event], error) {
+		return factory.ReadInParallel(ctx, factories, engineer, factoryID, func(ctx context.Context) (dynamo.Page[audit.Event], error) {
 			return trail.List(ctx, audit.Factory(factoryID), f, after, 100)
 		})
 	}

@@ -107,7 +107,7 @@ func TestAuthorizer_Forget_ClearsTheCache(t *testing.T) {
 func TestPolicy_IsEvaluatedForTheMethod(t *testing.T) {
 	const arn = "arn:aws:execute-api:eu-central-1:000000000000:localgate1/prod/GET/api/factories/[x]"
 	one := func(effect, action, resource string) statement {
-		return statement{effect, oneOrMore{action}, oneOrMore{resource}}
+		return statement{effect, stringOrList{action}, stringOrList{resource}}
 	}
 	const invoke = "execute-api:Invoke"
 	for _, c := range []struct {
@@ -126,7 +126,7 @@ func TestPolicy_IsEvaluatedForTheMethod(t *testing.T) {
 		{"another action", []statement{one("Allow", "execute-api:ManageConnections", "*")}, false},
 		{"an allow and a deny", []statement{one("Allow", invoke, "*"), one("Deny", invoke, "*/GET/*")}, false},
 		{"a deny of another", []statement{one("Allow", invoke, "*"), one("Deny", invoke, "*/PUT/*")}, true},
-		{"one of several", []statement{{"Allow", oneOrMore{"a:b", invoke}, oneOrMore{"x", "*/api/factories/*"}}}, true},
+		{"one of several", []statement{{"Allow", stringOrList{"a:b", invoke}, stringOrList{"x", "*/api/factories/*"}}}, true},
 		{"an unknown effect", []statement{one("allow", invoke, "*")}, false},
 	} {
 		if got := (policy{c.statements}).allows(arn); got != c.allows {

@@ -47,7 +47,7 @@ func (p *process) next(w http.ResponseWriter, r *http.Request) {
 		h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(c.deadline.UnixMilli(), 10))
 		h.Set("Lambda-Runtime-Invoked-Function-Arn", ARN(p.function.spec.Name))
 		h.Set("Lambda-Runtime-Trace-Id", NewTrace(time.Now())+";Sampled=0")
-		_, _ = w.Write(c.event) // Stop or gone notices a process that has ended
+		_, _ = w.Write(c.event) // Function.processEnded is called for a process that has ended
 	case <-r.Context().Done():
 	}
 }

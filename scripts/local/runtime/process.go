@@ -106,7 +106,7 @@ func launch(f *Function) (*process, error) {
 		out.flush()
 		p.server.Close()
 		close(p.done)
-		f.gone(p)
+		f.processEnded(p)
 		p.abandon(err)
 	}()
 	return p, nil

@@ -134,7 +134,7 @@ func (c Call) says(thing Item, but ...string) bool {
 		delete(fields, "policy")
 	}
 	for name, value := range fields {
-		if c.Operation == "update-method-version" && slices.Contains(besideStatus, name) || slices.Contains(but, name) {
+		if c.Operation == "update-method-version" && slices.Contains(notShown, name) || slices.Contains(but, name) {
 			continue
 		}
 		if name == "staged_percent" && fields["status"] == "halted" || name == "overrideReason" || name == "reason" && c.Operation == "update-rollout" {
@@ -163,7 +163,7 @@ func (x *explainer) write(c Call) {
 	case i < 0 && c.Status == http.StatusCreated:
 		x.add("%s was answered as if it had made it, but there is no event", c)
 	case i < 0:
-		if !x.wasSo(c, events) {
+		if !x.wasTrue(c, events) {
 			x.add("%s was acknowledged, but neither made a change nor found what it asked for: %s", c, c.Body)
 		}
 	case (events[i].Before == nil) != (c.Status == http.StatusCreated):
@@ -171,8 +171,8 @@ func (x *explainer) write(c Call) {
 	}
 }
 
-// wasSo tells whether the thing was as the call asks at some moment during the call.
-func (x *explainer) wasSo(c Call, events []Event) bool {
+// wasTrue tells whether the thing was as the call asks at some moment during the call.
+func (x *explainer) wasTrue(c Call, events []Event) bool {
 	for i, e := range events {
 		// A release of a released version changes nothing, even with another first article.
 		if !c.says(e.After, "firstArticle") || !x.began(e).Before(c.Ended) {

@@ -90,9 +90,9 @@ func (c counters) apply(ctx context.Context, subject string, w write) (item, boo
 // a broken connection. Usually the connection was closed while the container was frozen. The
 // second try may count a request twice, but never too few.
 func (c counters) send(ctx context.Context, in *dynamodb.UpdateItemInput, again bool) (*dynamodb.UpdateItemOutput, error) {
-	out, err := c.api.UpdateItem(ctx, in, once)
+	out, err := c.api.UpdateItem(ctx, in, noRetry)
 	if again && ctx.Err() == nil && broken(err) {
-		out, err = c.api.UpdateItem(ctx, in, once)
+		out, err = c.api.UpdateItem(ctx, in, noRetry)
 	}
 	return out, err
 }
@@ -142,7 +142,7 @@ func throttled(err error) bool {
 	})
 }
 
-func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
+func noRetry(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
 // attribute is the name of a slot's attribute.
 func (r rules) attribute(s slot) string { return fmt.Sprintf(slotPrefix+"%03x", s%r.ring) }

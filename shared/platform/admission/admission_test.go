@@ -21,9 +21,9 @@ func TestWait_Unlimited_IsAdmitted(t *testing.T) {
 }
 
 func TestWait_WaitsForTheDecision(t *testing.T) {
-	refusal, word := errors.New("over the limit"), make(chan struct{})
+	refusal, decision := errors.New("over the limit"), make(chan struct{})
 	a := admission.Ask(func() (http.Header, error) {
-		<-word
+		<-decision
 		return http.Header{"Retry-After": {"7"}}, refusal
 	})
 	heard := make(chan error, 2)
@@ -38,7 +38,7 @@ func TestWait_WaitsForTheDecision(t *testing.T) {
 	if a.Refused() {
 		t.Error("refused before the decision")
 	}
-	close(word)
+	close(decision)
 	for range 2 {
 		if err := <-heard; !errors.Is(err, refusal) {
 			t.Errorf("got %v, want the refusal", err)

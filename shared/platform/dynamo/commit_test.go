@@ -140,16 +140,16 @@ func TestDecide_ManyAtOnce_EachCountsOnce(t *testing.T) {
 	})
 }
 
-// A faulty client returns errors that no local store returns. When they are used up, it calls
+// A faultyClient returns errors that no local store returns. When they are used up, it calls
 // the real client.
-type faulty struct {
+type faultyClient struct {
 	dynamo.API
 	faults []error
 	calls  int
 	tokens map[string]bool
 }
 
-func (f *faulty) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (f *faultyClient) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	f.calls++
 	f.tokens[aws.ToString(in.ClientRequestToken)] = true
 	if len(f.faults) > 0 {
@@ -171,7 +171,7 @@ func cancelled(codes ...string) error {
 
 func TestCommit_Collision_IsRetriedWithTheSameToken(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{
+		f := &faultyClient{API: client, tokens: map[string]bool{}, faults: []error{
 			cancelled("TransactionConflict"), cancelled("ThrottlingError"), cancelled("ProvisionedThroughputExceeded")}}
 		db, id := dynamo.Open(f, time.Now), uuid.NewString()
 		err := db.Commit(admission.Unlimited(t.Context()), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
@@ -186,7 +186,7 @@ func TestCommit_Collision_IsRetriedWithTheSameToken(t *testing.T) {
 
 func TestCommit_KeepsColliding_IsUnavailableWithRetryAfter(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		f := &faulty{API: client, tokens: map[string]bool{}}
+		f := &faultyClient{API: client, tokens: map[string]bool{}}
 		for range 100 {
 			f.faults = append(f.faults, cancelled("None", "TransactionConflict"))
 		}
@@ -203,7 +203,7 @@ func TestCommit_KeepsColliding_IsUnavailableWithRetryAfter(t *testing.T) {
 
 func TestCommit_FailedConditionAndCollision_IsARefusal(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{cancelled("TransactionConflict", "ConditionalCheckFailed")}}
+		f := &faultyClient{API: client, tokens: map[string]bool{}, faults: []error{cancelled("TransactionConflict", "ConditionalCheckFailed")}}
 		err := dynamo.Open(f, time.Now).Commit(admission.Unlimited(t.Context()),
 			put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}), put("b", thing{uuid.NewString(), "B", 1}, dynamo.Condition{}))
 		if !dynamo.Refused(err, "b") || f.calls != 1 {
@@ -214,7 +214,7 @@ func TestCommit_FailedConditionAndCollision_IsARefusal(t *testing.T) {
 
 func TestCommit_InvalidRequest_IsAnInternalError(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{cancelled("ValidationError")}}
+		f := &faultyClient{API: client, tokens: map[string]bool{}, faults: []error{cancelled("ValidationError")}}
 		err := dynamo.Open(f, time.Now).Commit(admission.Unlimited(t.Context()), put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}))
 		if err == nil || problem.From(err).Code != problem.Internal {
 			t.Fatalf("got %v", err)

@@ -137,13 +137,13 @@ func TestList_ItemsOfMoreThanOneMegabyte_AreOnOnePage(t *testing.T) {
 	})
 }
 
-// asked records queries.
-type asked struct {
+// recordingClient records queries.
+type recordingClient struct {
 	dynamo.API
 	queries []*dynamodb.QueryInput
 }
 
-func (a *asked) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+func (a *recordingClient) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	copied := *in
 	a.queries = append(a.queries, &copied)
 	return a.API.Query(ctx, in, o...)
@@ -160,7 +160,7 @@ func TestList_ReadsStronglyConsistent_UnlessByAGlobalIndex(t *testing.T) {
 			{dynamo.Selection{Table: dynamo.Recipes, Index: "byProduct", Partition: "none"}, true},
 			{dynamo.Selection{Table: dynamo.Factories, Index: "byOrganization", Partition: "none"}, false},
 		} {
-			a := &asked{API: client}
+			a := &recordingClient{API: client}
 			page, err := dynamo.List[entry](t.Context(), dynamo.Open(a, time.Now), c.s, dynamo.Window{Limit: 10})
 			if err != nil || page.More || len(page.Items) > 0 {
 				t.Errorf("%+v: got %+v, %v", c.s, page, err)
@@ -174,7 +174,7 @@ func TestList_ReadsStronglyConsistent_UnlessByAGlobalIndex(t *testing.T) {
 
 func TestList_FirstPage_IsOneRequestAndAnOffsetIsTwo(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		a := &asked{API: client}
+		a := &recordingClient{API: client}
 		db := dynamo.Open(a, time.Now)
 		s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, []string{"a", "b", "c", "d", "e"}, "")}
 		for skip, want := range []int{1, 2, 2, 2, 2, 2} {
@@ -190,7 +190,7 @@ func TestList_FirstPage_IsOneRequestAndAnOffsetIsTwo(t *testing.T) {
 }
 
 func TestList_CrossedBounds_GiveNothingWithoutAQuery(t *testing.T) {
-	a := &asked{}
+	a := &recordingClient{}
 	page, err := dynamo.List[entry](t.Context(), dynamo.Open(a, time.Now),
 		dynamo.Selection{Table: dynamo.Recipes, Partition: "p", Least: "b", Most: "a"}, dynamo.Window{Limit: 10})
 	if err != nil || len(page.Items) > 0 || page.More || len(a.queries) > 0 {

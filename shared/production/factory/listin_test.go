@@ -26,7 +26,7 @@ type thing struct {
 // organization, and reading them uses capacity of the factory's partition.
 func TestListIn_StrangersOffset_ReadsNothing(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		q := &dynamotest.Querying{Client: client}
+		q := &dynamotest.QueryCounter{Client: client}
 		db := dynamo.Open(q, time.Now)
 		s, id := factory.NewStore(db), uuid.NewString()
 		ctx := admission.Unlimited(t.Context())

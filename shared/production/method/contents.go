@@ -84,7 +84,7 @@ type Comparison struct {
 // Changes lists the changes from the content of one version to that of another, in a factory
 // that the caller may read. It returns NOT_FOUND if one of them does not exist.
 func (s *Store) Changes(ctx context.Context, caller auth.Principal, since, r Ref) ([]content.Change, error) {
-	return factory.Beside(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) ([]content.Change, error) {
+	return factory.ReadInParallel(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) ([]content.Change, error) {
 		var contents [2]content.Content
 		one := func(i int, r Ref) func(context.Context) error {
 			return func(ctx context.Context) error {

@@ -147,13 +147,13 @@ func (p *Polls) methods(ctx context.Context, q Question, past bool) ([]Method, e
 // then.
 func (p *Polls) asOf(ctx context.Context, methods []Method, on machine.Machine, at time.Time) ([]Method, machine.Machine, error) {
 	stream := audit.Factory(on.FactoryID)
-	on, existed, err := was(ctx, p.log, stream, machine.ResourceType, on.Code, on, machine.Machine.ChangedAt, at)
+	on, existed, err := stateAt(ctx, p.log, stream, machine.ResourceType, on.Code, on, machine.Machine.ChangedAt, at)
 	if err != nil || !existed {
 		return nil, on, err
 	}
 	var then []Method
 	for _, m := range methods {
-		m, existed, err := was(ctx, p.log, stream, ResourceType, m.MethodID, m, Method.changedAt, at)
+		m, existed, err := stateAt(ctx, p.log, stream, ResourceType, m.MethodID, m, Method.changedAt, at)
 		if err != nil {
 			return nil, on, err
 		}
@@ -164,11 +164,11 @@ func (p *Polls) asOf(ctx context.Context, methods []Method, on machine.Machine, 
 	return then, on, nil
 }
 
-// was returns the state of a resource at a time, and whether it existed. If the resource has not
+// stateAt returns the state of a resource at a time, and whether it existed. If the resource has not
 // changed since, that is its present state. Otherwise it is the Before of the first event after
 // the time. The index of the trail may lag for a moment. If the event found is not the first
 // one, the error is UNAVAILABLE.
-func was[T any](ctx context.Context, log *audit.Log, stream, kind, id string, is T, changedAt func(T) time.Time, at time.Time) (then T, existed bool, err error) {
+func stateAt[T any](ctx context.Context, log *audit.Log, stream, kind, id string, is T, changedAt func(T) time.Time, at time.Time) (then T, existed bool, err error) {
 	if !changedAt(is).After(at) {
 		return is, true, nil
 	}

@@ -85,7 +85,7 @@ func (s *Store) find(ctx context.Context, factoryID, methodID string) (m Method,
 
 // Get returns a method of a factory that the caller may read, or NOT_FOUND.
 func (s *Store) Get(ctx context.Context, caller auth.Principal, factoryID, methodID string) (Method, error) {
-	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (Method, error) {
+	return factory.ReadInParallel(ctx, s.factories, caller, factoryID, func(ctx context.Context) (Method, error) {
 		return s.find(ctx, factoryID, methodID)
 	})
 }
@@ -149,7 +149,7 @@ func (s *Store) lookup(ctx context.Context, r Ref) (v Version, err error) {
 
 // Version returns a version in a factory that the caller may read, or NOT_FOUND.
 func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Version, error) {
-	return factory.Beside(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (Version, error) {
+	return factory.ReadInParallel(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (Version, error) {
 		v, err := s.lookup(ctx, r)
 		if err == nil && v.FactoryID != r.FactoryID {
 			return Version{}, problem.Missing()
@@ -169,7 +169,7 @@ func (s *Store) Versions(ctx context.Context, caller auth.Principal, factoryID, 
 		}
 		return dynamo.List[Version](ctx, s.db, of, w)
 	}
-	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (page dynamo.Page[Version], err error) {
+	return factory.ReadInParallel(ctx, s.factories, caller, factoryID, func(ctx context.Context) (page dynamo.Page[Version], err error) {
 		err = dynamo.Together(ctx,
 			func(ctx context.Context) error { _, err := s.find(ctx, factoryID, methodID); return err },
 			func(ctx context.Context) (err error) { page, err = dynamo.List[Version](ctx, s.db, of, w); return err })

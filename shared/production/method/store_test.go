@@ -95,7 +95,7 @@ func TestCreate_WithAKey_MakesOneMethod(t *testing.T) {
 // uses capacity of the method's partition.
 func TestVersions_StrangersOffset_ReadsNothing(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		q := &dynamotest.Querying{Client: client}
+		q := &dynamotest.QueryCounter{Client: client}
 		db := dynamo.Open(q, time.Now)
 		methods, ctx := method.NewStore(db), admission.Unlimited(t.Context())
 		mine, other := uuid.NewString(), uuid.NewString()
