@@ -61,7 +61,6 @@ var ofBoxes = kind{
 	answers: []problem.Code{problem.PreconditionFailed, problem.NotFound, problem.ReportStale},
 }
 
-// fleetIssuer is the issuer of the boxes' tokens.
 const fleetIssuer = "https://fleet.example"
 
 // rollOut brings a version to all boxes of a channel by a rollout.

@@ -238,7 +238,6 @@ func toCaller(answer func(context.Context, history.Input) (history.Output, error
 	}
 }
 
-// from is the caller.
 var from = audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "olga"}, RequestID: "histories"}
 
 func (s *direct) answer(ctx context.Context, in history.Input) (out history.Output, err error) {

@@ -136,7 +136,6 @@ func entitled(p person, op operations.Operation) bool {
 	return true
 }
 
-// send makes a sample call as a person.
 func send(t *testing.T, p person, c samples.Call, header []string) harness.Answer {
 	t.Helper()
 	return p.caller.Do(t, c.Method, c.Path, c.Body, header...)

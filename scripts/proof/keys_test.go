@@ -47,14 +47,12 @@ func (k *keyServer) does(serve http.HandlerFunc) {
 	k.serve = serve
 }
 
-// times is how many requests it had.
 func (k *keyServer) times() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.asked
 }
 
-// An issuerEntry is an entry of AUTH_ISSUERS.
 type issuerEntry = map[string]any
 
 // keysOf serves the people's public keys of some issuers as a key set.

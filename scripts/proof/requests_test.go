@@ -158,7 +158,6 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 	return v
 }
 
-// operation draws from the table of operations.
 func (d *drawer) operation() operations.Operation {
 	total := 0
 	for _, s := range samples.All {
@@ -187,7 +186,6 @@ func (d *drawer) person(op operations.Operation, all []person) person {
 	return one(d, all)
 }
 
-// request draws a request of a person.
 func (d *drawer) request(op operations.Operation, p person) samples.Call {
 	sample, way := samples.Of(op.ID), samples.Case{}
 	if len(sample.Also) > 0 && d.IntN(10) < 3 {

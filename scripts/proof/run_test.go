@@ -75,7 +75,6 @@ func play(t *testing.T, o round, total int) {
 	}
 }
 
-// A tally adds up all rounds.
 type tally struct {
 	calls, changes, killed int
 	approvals              int // trials and releases of versions of methods
@@ -228,7 +227,6 @@ func (c *callers) warm(t *testing.T) {
 	}
 }
 
-// atOnce is the number of parallel calls.
 const atOnce = 12
 
 func (c *callers) call(o round) {

@@ -42,7 +42,6 @@ type keptAnswer struct {
 	until time.Time
 }
 
-// An authorizerAnswer is what the function returns.
 type authorizerAnswer struct {
 	PrincipalID    string         `json:"principalId"`
 	PolicyDocument policy         `json:"policyDocument"`

@@ -24,7 +24,6 @@ func ARN(function string) string {
 
 const apiPrefix = "/2018-06-01/runtime"
 
-// api is the Runtime API of one process.
 func (p *process) api() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+apiPrefix+"/invocation/next", p.next)

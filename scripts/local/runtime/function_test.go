@@ -17,7 +17,6 @@ import (
 	"time"
 )
 
-// binary is the test function, built once.
 var binary string
 
 func TestMain(m *testing.M) {

@@ -15,7 +15,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// An invocation is one call in a process.
 type invocation struct {
 	id       string
 	event    []byte
@@ -221,7 +220,6 @@ func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may have ended already
 }
 
-// lines splits the output of a process into lines.
 type lines struct {
 	emit    func(string)
 	mu      sync.Mutex

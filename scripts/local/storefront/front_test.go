@@ -46,7 +46,6 @@ func start(t *testing.T) *Front {
 	return before(t, s)
 }
 
-// before starts a front for a store.
 func before(t *testing.T, s *dynamolocal.Store) *Front {
 	t.Helper()
 	if err := dynamolocal.CreateTables(t.Context(), s.Client()); err != nil {

@@ -89,7 +89,6 @@ func (s service) links(ctx context.Context, method string) ([]chain.Link, error)
 	}
 }
 
-// events lists all events of a resource.
 func (s service) events(ctx context.Context, kind, id string) ([]audit.Event, error) {
 	base, err := url.Parse(s.url)
 	if err != nil {

@@ -50,7 +50,6 @@ func (h *History) Len() int {
 	return len(h.calls)
 }
 
-// checkTimeout is the time after which the search stops.
 const checkTimeout = 30 * time.Second
 
 // Check searches for an order that explains all answers. The error shows a history without one.

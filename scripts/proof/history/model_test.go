@@ -8,7 +8,6 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A span is a call with the times of its start and end.
 type span struct {
 	from, to int64
 	in       Input

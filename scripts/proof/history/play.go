@@ -46,7 +46,6 @@ func PlayBox(seed uint64, size Size, service func(Input) Output) *History {
 	return h
 }
 
-// play runs the calls of all clients.
 func (size Size) play(seed uint64, like player, draw func(*player) Input) {
 	var clients sync.WaitGroup
 	for i := range size.Clients {
@@ -87,7 +86,6 @@ func (t *table) knows(id string) bool {
 	return id == "" || slices.Contains(t.rollouts, id)
 }
 
-// A player is one client.
 type player struct {
 	client  int
 	history *History
@@ -122,7 +120,6 @@ func (p *player) call(in Input) {
 	}
 }
 
-// drawBox draws a call about the box.
 func (p *player) drawBox() Input {
 	switch n := p.random.IntN(100); {
 	case n < 15:

@@ -10,7 +10,6 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// findings collects what is wrong.
 type findings []string
 
 func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
@@ -96,7 +95,6 @@ func auditChain(f *findings, r Resource, events []Event) {
 	}
 }
 
-// auditEnd compares the last event with what is stored.
 func (k kind) auditEnd(f *findings, r Resource, events []Event, item Item) {
 	if int64(len(events)) != number(item, "revision") {
 		f.add("%s: %d events, but revision %d is stored", r, len(events), number(item, "revision"))

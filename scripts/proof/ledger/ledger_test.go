@@ -56,13 +56,11 @@ func (r *run) item(t *testing.T, table dynamo.TableID, name string, value any) l
 	return nil
 }
 
-// event returns the trail's item with a name.
 func (r *run) event(t *testing.T, name string) ledger.Item {
 	t.Helper()
 	return r.item(t, dynamo.Audit, "eventName", name)
 }
 
-// remove removes an item from a table.
 func (r *run) remove(t *testing.T, table dynamo.TableID, name string, value any) {
 	t.Helper()
 	gone := fmt.Sprint(r.item(t, table, name, value))

@@ -53,7 +53,6 @@ func TestDeadline_StoreHangs_RequestIsUnchecked(t *testing.T) {
 	}
 }
 
-// clientOf returns a client of DynamoDB on a transport.
 func clientOf(url string, transport http.RoundTripper) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region: "local", BaseEndpoint: aws.String(url), HTTPClient: &http.Client{Transport: transport},

@@ -122,7 +122,6 @@ func collided(err error) bool {
 	return ok
 }
 
-// errThrottled means that an item takes no more writes at the moment.
 var errThrottled = errors.New("ratelimit: the item is throttled")
 
 // throttled tells whether DynamoDB refused a write because of its item, which takes about 1,000
@@ -144,7 +143,6 @@ func throttled(err error) bool {
 
 func noRetry(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
-// attribute is the name of a slot's attribute.
 func (r rules) attribute(s slot) string { return fmt.Sprintf(slotPrefix+"%03x", s%r.ring) }
 
 // slotOf is the slot that an attribute's name means in an item with the given base.

@@ -33,7 +33,6 @@ func (s *testLimiter) ask(t *testing.T, c Caller, class operations.LimitClass) D
 	return s.Admit(t.Context(), c, class)
 }
 
-// used is the stored total of a key.
 func (s *testLimiter) used(key string) int {
 	if item := s.model.items[key]; item != nil {
 		return int(item.n)

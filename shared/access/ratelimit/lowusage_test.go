@@ -10,7 +10,6 @@ import (
 	"wavegate/shared/operations"
 )
 
-// slowStore is a store that is one round trip away.
 type slowStore struct {
 	mu sync.Mutex
 	store

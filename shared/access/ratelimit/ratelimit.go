@@ -82,7 +82,6 @@ var slotLog = rules{
 	longest:  61 * time.Second,
 }
 
-// at is the slot of an instant.
 func (r rules) at(t time.Time) slot { return slot(t.UnixMilli() / r.slot.Milliseconds()) }
 
 // expiry is the instant from which a slot's requests no longer count.

@@ -16,7 +16,6 @@ import (
 	"wavegate/shared/access/token/tokentest"
 )
 
-// issuer is a setting with inline keys.
 func issuer(name, keySet string, grants ...string) map[string]any {
 	i := map[string]any{
 		"issuer": name, "audience": []string{tokentest.Audience}, "jwks": json.RawMessage(keySet), "grants": grants,

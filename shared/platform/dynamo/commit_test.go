@@ -23,7 +23,6 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// thing is an item of the factories table.
 type thing struct {
 	ID       string `json:"factoryId"`
 	Name     string `json:"name"`

@@ -84,7 +84,6 @@ func List[T any](ctx context.Context, db *DB, s Selection, w Window) (Page[T], e
 	}
 }
 
-// sort is the name of the sort key.
 func (s Selection) sort() string {
 	if s.Index != "" {
 		return TableOf(s.Table).index(s.Index).Sort
@@ -92,7 +91,6 @@ func (s Selection) sort() string {
 	return TableOf(s.Table).Sort
 }
 
-// text is the value of a key attribute.
 func text(v types.AttributeValue) string {
 	s, _ := v.(*types.AttributeValueMemberS)
 	if s == nil {

@@ -43,7 +43,6 @@ func fill(t testing.TB, db *dynamo.DB, keys []string, text string) (partition st
 	return partition
 }
 
-// product assigns a key to one of three products.
 func product(k string) string { return string("xyz"[len(k)%3]) }
 
 func sorts(page dynamo.Page[entry]) []string {
@@ -137,7 +136,6 @@ func TestList_ItemsOfMoreThanOneMegabyte_AreOnOnePage(t *testing.T) {
 	})
 }
 
-// recordingClient records queries.
 type recordingClient struct {
 	dynamo.API
 	queries []*dynamodb.QueryInput

@@ -15,7 +15,6 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A limiter answers what the test sets.
 type limiter struct {
 	known, refusal error
 	after          time.Duration // how long a refusal takes

@@ -32,11 +32,10 @@ func New(op operations.Operation, env Env, handle Handler) Function {
 }
 
 type server struct {
-	op     operations.Operation
-	env    Env
-	handle Handler
-	cold   atomic.Bool
-	// origins are those whose pages may read answers.
+	op      operations.Operation
+	env     Env
+	handle  Handler
+	cold    atomic.Bool
 	origins []string
 	// sampler is set if the operation's successes are logged by sample.
 	sampler *sampler
@@ -68,7 +67,6 @@ func (s *server) invoke(ctx context.Context, event events.APIGatewayProxyRequest
 	return res, err
 }
 
-// unreadable answers an event that is not a valid request.
 func (s *server) unreadable(ctx context.Context, event events.APIGatewayProxyRequest, cause error) (events.APIGatewayProxyResponse, error) {
 	p := problem.Wrap(cause, problem.ValidationFailed, "The request could not be read.")
 	answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

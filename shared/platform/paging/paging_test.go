@@ -26,10 +26,8 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// kindRule is the rule of the one filter in these tests.
 var kindRule = &value.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
 
-// query reads the query of the lists in these tests.
 func query(c *lambdahttp.Call, path string) paging.Query {
 	q := paging.Query{Path: path, Filter: url.Values{}}
 	if kind, given := c.Query("kind", kindRule); given {

@@ -19,7 +19,6 @@ var (
 	stage = &value.Integer{OneOf: []int{1, 10, 50, 100}}
 )
 
-// sent is a request with a JSON body.
 func sent(body string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")

@@ -24,7 +24,6 @@ func sample(t testing.TB, name string) []byte {
 	return text
 }
 
-// parsed parses a content that must have no faults.
 func parsed(t testing.TB, text []byte) content.Content {
 	t.Helper()
 	c, faults := content.Parse(text)

@@ -15,7 +15,6 @@ import (
 	"wavegate/shared/production/content"
 )
 
-// must parses a content that must have no faults.
 func must(t *rapid.T, text []byte) content.Content {
 	c, faults := content.Parse(text)
 	if len(faults) > 0 {

@@ -12,7 +12,6 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-// contentItem is a content under its hash.
 type contentItem struct {
 	MethodID string `json:"methodId"`
 	SHA256   string `json:"sha256"`
@@ -40,7 +39,6 @@ func (s *Store) load(ctx context.Context, methodID, hash string) ([]byte, error)
 	return nil, fmt.Errorf("method: the stored bytes of content %s of method %s do not match its hash", hash, methodID)
 }
 
-// parsed loads a content and parses it.
 func (s *Store) parsed(ctx context.Context, v Version) (content.Content, error) {
 	bytes, err := s.load(ctx, v.MethodID, v.ContentSHA256)
 	if err != nil {

@@ -80,7 +80,6 @@ func TestWithdraw_RestoresNoSupersededVersion(t *testing.T) {
 	}
 }
 
-// drawList draws decisions of a few versions on three machines.
 func drawList(t *rapid.T) Effectivity {
 	var list Effectivity
 	for range rapid.IntRange(0, 8).Draw(t, "decisions") {

@@ -117,7 +117,6 @@ func (p *Polls) get(ctx context.Context, table dynamo.TableID, key dynamo.Key, o
 	return p.store.db.GetEventually(ctx, table, key, out)
 }
 
-// machine returns a machine, or NOT_FOUND.
 func (p *Polls) machine(ctx context.Context, q Question, past bool) (m machine.Machine, err error) {
 	found, err := p.get(ctx, dynamo.Machines, dynamo.Key{"factoryId": q.FactoryID, "code": q.Machine}, &m, past)
 	if err == nil && !found {
@@ -190,7 +189,6 @@ func stateAt[T any](ctx context.Context, log *audit.Log, stream, kind, id string
 	return then, true, nil
 }
 
-// decode reads the resource in an audit event.
 func decode[T any](shown any) (v T, err error) {
 	text, err := json.Marshal(shown)
 	if err == nil {

@@ -74,7 +74,6 @@ func key(factoryID, methodID string) dynamo.Key {
 	return dynamo.Key{"factoryId": factoryID, "methodId": methodID}
 }
 
-// find returns a method, or NOT_FOUND.
 func (s *Store) find(ctx context.Context, factoryID, methodID string) (m Method, err error) {
 	found, err := s.db.Get(ctx, dynamo.Recipes, key(factoryID, methodID), &m)
 	if err == nil && !found {
@@ -106,7 +105,6 @@ func (s *Store) Create(ctx context.Context, caller auth.Principal, from audit.Or
 		})
 }
 
-// versionItem is a version with its sort key.
 type versionItem struct {
 	Version
 	Number string `json:"number"`

@@ -56,7 +56,6 @@ func (w *world) page(t *rapid.T, stream string, f audit.Filter, after string, li
 
 func nothing() {}
 
-// matches tells whether a filter lists the change.
 func (c change) matches(f audit.Filter) bool {
 	return (f.ResourceID == "" || c.resource.Type == f.ResourceType && c.resource.ID == f.ResourceID) &&
 		(f.ActorUserID == "" || c.actor == f.ActorUserID)

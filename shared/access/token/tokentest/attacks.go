@@ -189,7 +189,6 @@ func (w World) Attacks() []Attack {
 	}
 }
 
-// unsigned is a draft without the signature.
 func unsigned(d Draft) string {
 	return Encode([]byte(JSON(d.Header))) + "." + Encode([]byte(JSON(d.Claims)))
 }

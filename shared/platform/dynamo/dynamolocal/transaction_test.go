@@ -72,7 +72,6 @@ func transact(t testing.TB, db *dynamodb.Client, parts ...types.TransactWriteIte
 	return err
 }
 
-// codes lists the reasons of a cancelled transaction, part by part.
 func codes(err error) string {
 	var list []string
 	for _, r := range reasonsOf(err) {
@@ -91,7 +90,6 @@ func reasonsOf(err error) []types.CancellationReason {
 	return nil
 }
 
-// code is the name of an error.
 func code(err error) string {
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		return api.ErrorCode()
