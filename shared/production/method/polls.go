@@ -73,7 +73,7 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 			return Poll{}, err
 		}
 	}
-	answer := Poll{Items: []MethodState{}, PollIntervalSeconds: int(p.interval / time.Second)}
+	answer := Poll{Items: []MachineState{}, PollIntervalSeconds: int(p.interval / time.Second)}
 	for _, m := range methods {
 		path := func(version int64) string {
 			return href("/api/factories/" + q.FactoryID + "/production-methods/" + m.MethodID + "/versions/" + strconv.FormatInt(version, 10) + "/content")
