@@ -138,7 +138,7 @@ func TestAuthorize_ResourceOfTheAnswer_IsTheStage(t *testing.T) {
 	}
 }
 
-func TestAuthorize_EventOfNoRestAPI_IsDeniedAndAnError(t *testing.T) {
+func TestAuthorize_EventNotFromARestAPI_IsDeniedAndLoggedAsAnError(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	for _, methodARN := range []string{"", "*", "api/prod/GET", "arn:aws:execute-api:eu-west-1:1:api", "arn:aws:execute-api:eu-west-1:1:api//GET/", "arn:aws:lambda/x/y"} {
 		h := newHarness(t, w.Setting, atNoon)
@@ -181,7 +181,7 @@ func TestAuthorize_Principal_ArrivesAsItWasFound(t *testing.T) {
 // Each attack has a subtest for each scheme. The answer is one of the two refusals, which are the same for all
 // attacks, so they do not show the cause. The log and the metric have the class, and nothing
 // contains the token.
-func TestAuthorize_Attack_IsRefusedAlike(t *testing.T) {
+func TestAuthorize_AnyAttack_HasOneOfTwoAnswers(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	for _, scheme := range []string{"Bearer ", "TargetToken "} {
 		for _, attack := range w.Attacks() {
@@ -236,22 +236,22 @@ func TestAuthorize_AuthorizationHeader(t *testing.T) {
 		headers values
 		want    token.Class
 	}{
-		"as sent":                       {values{"Authorization": {"Bearer " + good}}, accepted},
-		"in lower case":                 {values{"authorization": {"bearer " + good}}, accepted},
-		"in upper case":                 {values{"AUTHORIZATION": {"BEARER " + good}}, accepted},
-		"with spaces around":            {values{"Authorization": {" \tBearer   " + good + " "}}, accepted},
-		"none":                          {values{"Accept": {"*/*"}}, noToken},
-		"no headers at all":             {values{}, noToken},
-		"empty":                         {values{"Authorization": {""}}, noToken},
-		"no values":                     {values{"Authorization": {}}, noToken},
-		"scheme only":                   {values{"Authorization": {"Bearer "}}, noToken},
-		"token only":                    {values{"Authorization": {good}}, noToken},
-		"scheme run into the token":     {values{"Authorization": {"Bearer" + good}}, noToken},
-		"another scheme":                {values{"Authorization": {"Basic " + good}}, noToken},
-		"two values":                    {values{"Authorization": {"Bearer " + good, "Bearer " + good}}, noToken},
-		"two names":                     {values{"Authorization": {"Bearer " + good}, "authorization": {"Bearer " + good}}, noToken},
-		"two tokens in one value":       {values{"Authorization": {"Bearer " + good + ", Bearer " + good}}, token.Malformed},
-		"token in a header of its name": {values{"X-Authorization": {"Bearer " + good}}, noToken},
+		"as sent":                          {values{"Authorization": {"Bearer " + good}}, accepted},
+		"in lower case":                    {values{"authorization": {"bearer " + good}}, accepted},
+		"in upper case":                    {values{"AUTHORIZATION": {"BEARER " + good}}, accepted},
+		"with spaces around":               {values{"Authorization": {" \tBearer   " + good + " "}}, accepted},
+		"none":                             {values{"Accept": {"*/*"}}, noToken},
+		"no headers at all":                {values{}, noToken},
+		"empty":                            {values{"Authorization": {""}}, noToken},
+		"no values":                        {values{"Authorization": {}}, noToken},
+		"scheme only":                      {values{"Authorization": {"Bearer "}}, noToken},
+		"token only":                       {values{"Authorization": {good}}, noToken},
+		"scheme and token without a space": {values{"Authorization": {"Bearer" + good}}, noToken},
+		"another scheme":                   {values{"Authorization": {"Basic " + good}}, noToken},
+		"two values":                       {values{"Authorization": {"Bearer " + good, "Bearer " + good}}, noToken},
+		"two names":                        {values{"Authorization": {"Bearer " + good}, "authorization": {"Bearer " + good}}, noToken},
+		"two tokens in one value":          {values{"Authorization": {"Bearer " + good + ", Bearer " + good}}, token.Malformed},
+		"token in a header of its name":    {values{"X-Authorization": {"Bearer " + good}}, noToken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t, w.Setting, atNoon)
@@ -271,7 +271,7 @@ func TestAuthorize_AuthorizationHeader(t *testing.T) {
 }
 
 // Some tools send single-valued headers only.
-func TestAuthorize_SingleValuedHeaders_AreReadWhenThereAreNoOthers(t *testing.T) {
+func TestAuthorize_OnlySingleValuedHeaders_AreRead(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	event := request{MethodArn: arn, Headers: map[string]string{"authorization": "Bearer " + w.Person().Sign()}}
 	h := newHarness(t, w.Setting, atNoon)
@@ -283,7 +283,7 @@ func TestAuthorize_SingleValuedHeaders_AreReadWhenThereAreNoOthers(t *testing.T)
 	mustDeny(t, answer, err)
 }
 
-func TestAuthorize_KeysOutOfReach_IsUnauthorizedAndAnError(t *testing.T) {
+func TestAuthorize_KeysUnavailable_IsUnauthorizedAndLoggedAsAnError(t *testing.T) {
 	setting := `[{"issuer":"https://people.example","audience":["wavegate"],"jwksUrl":"http://127.0.0.1:1/keys","grants":["production_engineer"]}]`
 	h := newHarness(t, setting, atNoon)
 	answer, err := h.authorize(t.Context(), withToken(tokentest.NewWorld(noon).Person().Sign()))
@@ -300,13 +300,13 @@ func TestAuthorize_Panic_IsUnauthorizedAndAnError(t *testing.T) {
 	calls := 0
 	h := newHarness(t, tokentest.NewWorld(noon).Setting, func() time.Time {
 		if calls++; calls == 2 {
-			panic("a secret of ours")
+			panic("a secret of the service")
 		}
 		return noon
 	})
 	answer, err := h.authorize(t.Context(), withToken(tokentest.NewWorld(noon).Person().Sign()))
 	mustBeUnauthorized(t, answer, err)
-	if h.outcome(t) != fault || !strings.Contains(h.log.String(), "a secret of ours") {
+	if h.outcome(t) != fault || !strings.Contains(h.log.String(), "a secret of the service") {
 		t.Errorf("logged %s", h.log.String())
 	}
 }

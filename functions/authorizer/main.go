@@ -55,12 +55,12 @@ type (
 	response = events.APIGatewayCustomAuthorizerResponse
 )
 
-// authorize answers in one of three ways, none of which tells why:
+// authorize gives one of three answers, none of which shows the reason:
 //
-//   - Allow for the whole API, with the principal as context: API Gateway keeps the answer per token,
-//     whatever the method;
-//   - Deny for the whole API, which API Gateway keeps as well, for a token that can never become good;
-//   - the error Unauthorized for one that may.
+//   - Allow for the whole API, with the principal as context. API Gateway caches it per token, for
+//     all methods.
+//   - Deny for the whole API, for a token that can never become valid. API Gateway caches it too.
+//   - The error Unauthorized, for a token that may become valid.
 func (a *authorizer) authorize(ctx context.Context, event request) (answer response, err error) {
 	start := a.now()
 	var v verdict

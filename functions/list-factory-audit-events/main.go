@@ -30,7 +30,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		page, err := factory.Beside(c.Context(), factories, c.Caller, factoryID, func(ctx context.Context) (dynamo.Page[audit.Event], error) {
+		page, err := factory.ReadInParallel(c.Context(), factories, c.Caller, factoryID, func(ctx context.Context) (dynamo.Page[audit.Event], error) {
 			return trail.List(ctx, audit.Factory(factoryID), filter, after, cursor.Limit)
 		})
 		return paging.Series(c, query, cursor.Limit, page, audit.Position), err

@@ -54,14 +54,13 @@ var ofBoxes = kind{
 				taken: edge.NewReports(db, 1, fleetIssuer),
 				polls: edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, IdlePollInterval: time.Minute, Shards: 1, Issuers: fleetIssuer}, time.Now),
 			}
-			return telling(s.answer)
+			return toCaller(s.answer)
 		}
 	},
 	play:    history.PlayBox,
 	answers: []problem.Code{problem.PreconditionFailed, problem.NotFound, problem.ReportStale},
 }
 
-// fleetIssuer is the issuer of the boxes' tokens.
 const fleetIssuer = "https://fleet.example"
 
 // rollOut brings a version to all boxes of a channel by a rollout.

@@ -86,7 +86,7 @@ type kind struct {
 	// returns makes the function that answers the calls of one history, which has its own name
 	// and a store with faults.
 	open func(t *testing.T, faultless *dynamo.DB, names string) func(db *dynamo.DB, name string) func(history.Input) history.Output
-	play func(seed uint64, g history.Game, service func(history.Input) history.Output) *history.History
+	play func(seed uint64, size history.Size, service func(history.Input) history.Output) *history.History
 	// answers are the problems that must occur in a run.
 	answers []problem.Code
 }
@@ -97,7 +97,7 @@ var ofChannels = kind{
 		return func(db *dynamo.DB, name string) func(history.Input) history.Output {
 			s := &direct{releases: release.NewStore(db), publications: publication.NewStore(db), rollouts: rollout.NewStore(db),
 				edgeType: name, channel: "stable"}
-			return telling(s.answer)
+			return toCaller(s.answer)
 		}
 	},
 	play: history.Play,
@@ -151,7 +151,7 @@ func (r *record) play(t *testing.T, behind *dynamolocal.Store, n int) {
 			for i := int(next.Add(1)); i <= n && !t.Failed(); i = int(next.Add(1)) {
 				service := open(db, fmt.Sprintf("%s-%d", names, i))
 				seed := r.seed + uint64(r.histories+i)
-				h := r.of.play(seed, history.Game{Clients: 4, Calls: 4}, func(in history.Input) history.Output {
+				h := r.of.play(seed, history.Size{Clients: 4, Calls: 4}, func(in history.Input) history.Output {
 					out := service(in)
 					r.note(out)
 					return out
@@ -221,8 +221,8 @@ type direct struct {
 	edgeType, channel string
 }
 
-// telling turns the result of the domain into the answer that a caller gets.
-func telling(answer func(context.Context, history.Input) (history.Output, error)) func(history.Input) history.Output {
+// toCaller turns the result of the domain into the answer that a caller gets.
+func toCaller(answer func(context.Context, history.Input) (history.Output, error)) func(history.Input) history.Output {
 	return func(in history.Input) history.Output {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -238,7 +238,6 @@ func telling(answer func(context.Context, history.Input) (history.Output, error)
 	}
 }
 
-// from is the caller.
 var from = audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "olga"}, RequestID: "histories"}
 
 func (s *direct) answer(ctx context.Context, in history.Input) (out history.Output, err error) {

@@ -17,13 +17,13 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestIsolation_WhatIsForeign_IsTheSameWhetherItExists makes each operation's sample call as
+// TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists makes each operation's sample call as
 // everyone who may not make it, in two worlds. In one world, everything in the call exists and
 // belongs to acme. The other world is empty. Every answer is 401, 403 or 404, byte for byte the
 // same in both worlds, and nothing is written.
-func TestIsolation_WhatIsForeign_IsTheSameWhetherItExists(t *testing.T) {
+func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *testing.T) {
 	t.Parallel()
-	full, empty := harness.New(t, steady), harness.New(t, steady)
+	full, empty := harness.New(t, freshPolls), harness.New(t, freshPolls)
 	calls := full.Samples(t)
 	fullClients, emptyClients := clients(t, full.Target), clients(t, empty.Target)
 	before := []string{full.State(t), empty.State(t)}
@@ -57,14 +57,14 @@ func TestIsolation_WhatIsForeign_IsTheSameWhetherItExists(t *testing.T) {
 	t.Logf("%d calls of %d operations, answered with %v", made, len(operations.Table), answers)
 }
 
-// steady is patient, and lets a poll see at once what the previous call changed.
-func steady(o *service.Options) {
+// freshPolls is noLimiterDeadline, and lets a poll see at once what the previous call changed.
+func freshPolls(o *service.Options) {
 	o.Environment = func(string) []string { return []string{"LIMIT_DEADLINE_MS=5000", "CHANNEL_CACHE_SECONDS=0"} }
 }
 
-// patient lets the limiter wait for its store without a deadline, because an unchecked answer
+// noLimiterDeadline lets the limiter wait for its store without a deadline, because an unchecked answer
 // has no limiter headers.
-func patient(o *service.Options) {
+func noLimiterDeadline(o *service.Options) {
 	o.Environment = func(string) []string { return []string{"LIMIT_DEADLINE_MS=5000"} }
 }
 
@@ -180,7 +180,6 @@ func entitled(p person, op operations.Operation) bool {
 	return true
 }
 
-// send makes a sample call as a person.
 func send(t *testing.T, p person, c samples.Call, header []string) harness.Answer {
 	t.Helper()
 	return p.caller.Do(t, c.Method, c.Path, c.Body, header...)

@@ -43,7 +43,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 			add("a caller with the right role was refused")
 		}
 	case http.StatusInternalServerError:
-		add("a fault of the service's own")
+		add("an internal error")
 	case http.StatusBadGateway:
 		if !killing {
 			add("no process was killed")
@@ -68,7 +68,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 func mayNot(p person, r samples.Call) string {
 	op := operations.Get(r.Operation)
 	if !p.Has(op.Roles...) {
-		return "one without the role"
+		return "a caller without the role"
 	}
 	if box, speaks := r.Parameters["controllerId"]; speaks && box != p.UserID {
 		return "another box"
@@ -89,13 +89,13 @@ func judgeProblem(a harness.Answer) string {
 	case err != nil:
 		return "no problem document: " + err.Error()
 	case a.Header.Get("Content-Type") != problem.ContentType:
-		return "the problem comes as " + a.Header.Get("Content-Type")
+		return "the problem has the media type " + a.Header.Get("Content-Type")
 	case kind.Code != d.Code || kind.Status != a.Status || d.Status != a.Status || d.Type != d.Code.Type():
 		return "the problem's code, status and type do not belong together"
 	case d.Detail == "" || d.Title == "" || d.RequestID == "" || d.RequestID != a.Header.Get("X-Amzn-Requestid"):
 		return "the problem has no detail, title or request id"
 	case strings.Contains(d.Detail, "Exception") || strings.Contains(d.Detail, "injected"):
-		return "the problem tells of its cause"
+		return "the problem shows its cause"
 	case a.Status == http.StatusUnauthorized && a.Header.Get("WWW-Authenticate") == "":
 		return "a 401 without WWW-Authenticate"
 	}

@@ -47,14 +47,12 @@ func (k *keyServer) does(serve http.HandlerFunc) {
 	k.serve = serve
 }
 
-// times is how many requests it had.
 func (k *keyServer) times() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.asked
 }
 
-// An issuerEntry is an entry of AUTH_ISSUERS.
 type issuerEntry = map[string]any
 
 // keysOf serves the people's public keys of some issuers as a key set.
@@ -118,9 +116,9 @@ func get(t *testing.T, w *harness.World, signer *devissuer.Issuers, user string)
 	return harness.Target{URL: w.Target.URL, Token: signer.Token}.As(t, user, "acme", auth.PlatformOwner).Get(t, "/api/factories")
 }
 
-// comes waits until the service accepts new tokens again. It fetches keys again after a few
+// waitUntilAccepted waits until the service accepts new tokens again. It fetches keys again after a few
 // seconds if it has none, and after a minute if it has some.
-func comes(t *testing.T, w *harness.World, signer *devissuer.Issuers, within time.Duration) {
+func waitUntilAccepted(t *testing.T, w *harness.World, signer *devissuer.Issuers, within time.Duration) {
 	t.Helper()
 	deadline := time.Now().Add(within)
 	for n := 0; ; n++ {
@@ -136,9 +134,9 @@ func comes(t *testing.T, w *harness.World, signer *devissuer.Issuers, within tim
 	}
 }
 
-// TestKeys_ServerInTrouble_RefusesAndRecovers begins without keys. Everyone gets only 401. When
+// TestKeys_ServerFails_CallersAreRefusedUntilItRecovers begins without keys. Everyone gets only 401. When
 // the server works again, the same callers are accepted.
-func TestKeys_ServerInTrouble_RefusesAndRecovers(t *testing.T) {
+func TestKeys_ServerFails_CallersAreRefusedUntilItRecovers(t *testing.T) {
 	for name, serve := range map[string]http.HandlerFunc{
 		"breaks off": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"fails":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
@@ -150,7 +148,7 @@ func TestKeys_ServerInTrouble_RefusesAndRecovers(t *testing.T) {
 		},
 		"sends no keys":  func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>maintenance</html>")) },
 		"sends too much": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(strings.Repeat(" ", 1<<20))) },
-		"sends elsewhere": func(w http.ResponseWriter, r *http.Request) {
+		"redirects": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://keys.example/", http.StatusFound)
 		},
 		"sends no key set": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"keys":null}`)) },
@@ -166,7 +164,7 @@ func TestKeys_ServerInTrouble_RefusesAndRecovers(t *testing.T) {
 				t.Errorf("a 401 without WWW-Authenticate: %v", a.Header)
 			}
 			server.does(keysOf(t, signer))
-			comes(t, w, signer, time.Minute)
+			waitUntilAccepted(t, w, signer, time.Minute)
 			if a := get(t, w, signer, "olga"); a.Status != http.StatusOK {
 				t.Errorf("a caller who was refused before gets %d %s", a.Status, a.Body)
 			}
@@ -174,9 +172,9 @@ func TestKeys_ServerInTrouble_RefusesAndRecovers(t *testing.T) {
 	}
 }
 
-// TestKeys_ServerDownLater_KnownKeysServe: keys that were fetched once are used during an
+// TestKeys_ServerDownLater_KnownKeysAreUsed: keys that were fetched once are used during an
 // outage. A container that starts during the outage has none.
-func TestKeys_ServerDownLater_KnownKeysServe(t *testing.T) {
+func TestKeys_ServerDownLater_KnownKeysAreUsed(t *testing.T) {
 	t.Parallel()
 	signer, server := issuers(t), newKeyServer(t)
 	server.does(keysOf(t, signer))
@@ -189,13 +187,13 @@ func TestKeys_ServerDownLater_KnownKeysServe(t *testing.T) {
 	w.Function(operations.Authorizer).Recycle()
 	get(t, w, signer, "late").Refused(t, problem.Unauthenticated)
 	server.does(keysOf(t, signer))
-	comes(t, w, signer, time.Minute)
+	waitUntilAccepted(t, w, signer, time.Minute)
 }
 
-// TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd: tokens with a new key are accepted once keys
+// TestKeys_Rotated_NewKeysAreAcceptedAndOldOnesRefused: tokens with a new key are accepted once keys
 // are fetched again, and tokens with a removed key are then refused. Many tokens with unknown
 // keys do not cause many fetches.
-func TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd(t *testing.T) {
+func TestKeys_Rotated_NewKeysAreAcceptedAndOldOnesRefused(t *testing.T) {
 	t.Parallel()
 	old, fresh, server := issuers(t), issuers(t), newKeyServer(t)
 	server.does(keysOf(t, old))
@@ -211,7 +209,7 @@ func TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd(t *testing.T) {
 		t.Errorf("unknown keys caused %d requests to the server", n)
 	}
 	if os.Getenv("LONG") == "1" {
-		comes(t, w, fresh, 2*time.Minute)
+		waitUntilAccepted(t, w, fresh, 2*time.Minute)
 	}
 	w.Function(operations.Authorizer).Recycle()
 	get(t, w, fresh, "new").Is(t, http.StatusOK)
@@ -223,9 +221,9 @@ func TestKeys_Rotated_NewKeysAreFoundAndOldOnesEnd(t *testing.T) {
 	get(t, w, old, "older").Refused(t, problem.Unauthenticated)
 }
 
-// TestKeys_AuthorizerKilledWhileItAsks_NextCallIsWell: the gateway answers for a killed
+// TestKeys_AuthorizerKilledDuringAFetch_NextCallSucceeds: the gateway answers for a killed
 // authorizer, and caches nothing.
-func TestKeys_AuthorizerKilledWhileItAsks_NextCallIsWell(t *testing.T) {
+func TestKeys_AuthorizerKilledDuringAFetch_NextCallSucceeds(t *testing.T) {
 	t.Parallel()
 	signer, server := issuers(t), newKeyServer(t)
 	asked := make(chan struct{}, 1)

@@ -15,14 +15,14 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestKilled_InTheMiddleOfAChange_AllOfItIsThereOrNone kills a function's process during its
+// TestKilled_DuringAChange_IsAppliedInFullOrNotAtAll kills a function's process during its
 // transaction, before the store gets it and after the store applied it. The caller gets 502 in
 // both cases. After a retry with the same key, the change exists exactly once.
-func TestKilled_InTheMiddleOfAChange_AllOfItIsThereOrNone(t *testing.T) {
+func TestKilled_DuringAChange_IsAppliedInFullOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	for _, applied := range []bool{false, true} {
 		t.Run(fmt.Sprintf("applied=%t", applied), func(t *testing.T) {
-			w := harness.New(t, patient)
+			w := harness.New(t, noLimiterDeadline)
 			for _, op := range operations.Table {
 				if !samples.Audited(op) || op.Method == http.MethodDelete { // the second DELETE gives 404
 					continue

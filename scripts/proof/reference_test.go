@@ -39,7 +39,6 @@ func onReference(t *testing.T, test func(*dynamolocal.Store)) {
 	test(s)
 }
 
-// empty deletes all tables of a store.
 func empty(t *testing.T, s *dynamolocal.Store) {
 	t.Helper()
 	for _, table := range dynamo.Tables {

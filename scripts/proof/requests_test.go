@@ -169,7 +169,7 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 	return v
 }
 
-// control fills what DDI clients call with: as a rule the caller's own box, and the action that it was told last.
+// control fills what DDI clients call with: mostly the caller's own box, and the action that it was told last.
 func (d *drawer) control(v samples.Values, op operations.Operation, p person) {
 	v["controller"] = v["edgeId"]
 	if p.Has(auth.Edge) && d.IntN(12) > 0 {
@@ -187,7 +187,6 @@ func (d *drawer) control(v samples.Values, op operations.Operation, p person) {
 	}
 }
 
-// operation draws from the table of operations.
 func (d *drawer) operation() operations.Operation {
 	total := 0
 	for _, s := range samples.All {
@@ -216,7 +215,6 @@ func (d *drawer) person(op operations.Operation, all []person) person {
 	return one(d, all)
 }
 
-// request draws a request of a person.
 func (d *drawer) request(op operations.Operation, p person) samples.Call {
 	sample, way := samples.Of(op.ID), samples.Case{}
 	if len(sample.Also) > 0 && d.IntN(10) < 3 {

@@ -26,18 +26,18 @@ import (
 	"wavegate/shared/platform/dynamo/dynamolocal"
 )
 
-// TestRun_UnderFaults_TellsOneStory runs random calls of every operation, by people of several
+// TestRun_UnderFaults_AnswersAndTablesAgree runs random calls of every operation, by people of several
 // organizations with every role. The store has faults and processes are killed. Afterwards the
 // test compares the tables, the audit trail and the answers.
-func TestRun_UnderFaults_TellsOneStory(t *testing.T) {
+func TestRun_UnderFaults_AnswersAndTablesAgree(t *testing.T) {
 	t.Parallel()
 	total := count(t, "PROOF_CALLS", 500, 80_000)
 	o := round{share: 0.015, kinds: append(slices.Clone(fault.Everything), fault.Dead), kills: 60, calls: 1000}
 	play(t, o, total)
 }
 
-// TestRun_OnTheReference_TellsOneStory does this on DynamoDB Local.
-func TestRun_OnTheReference_TellsOneStory(t *testing.T) {
+// TestRun_OnTheReference_AnswersAndTablesAgree does this on DynamoDB Local.
+func TestRun_OnTheReference_AnswersAndTablesAgree(t *testing.T) {
 	onReference(t, func(s *dynamolocal.Store) {
 		total := count(t, "PROOF_CALLS_REFERENCE", 300, 20_000)
 		o := round{share: 0.03, kinds: append(slices.Clone(fault.Everything), fault.Dead), kills: 60, calls: 2000, store: s}
@@ -75,7 +75,6 @@ func play(t *testing.T, o round, total int) {
 	}
 }
 
-// A tally adds up all rounds.
 type tally struct {
 	calls, changes, killed int
 	approvals              int // trials and releases of versions of methods
@@ -228,7 +227,6 @@ func (c *callers) warm(t *testing.T) {
 	}
 }
 
-// atOnce is the number of parallel calls.
 const atOnce = 12
 
 func (c *callers) call(o round) {

@@ -91,7 +91,6 @@ func (f fairUse) Admit(ctx context.Context, caller auth.Principal, class operati
 	return d.Header(), d.Err()
 }
 
-// callerOf says whose limits a call counts against.
 func callerOf(p auth.Principal) ratelimit.Caller {
 	return ratelimit.Caller{User: p.User(), Organization: p.OrganizationID, Box: p.Has(auth.Edge)}
 }

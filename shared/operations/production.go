@@ -169,7 +169,6 @@ var production = []Operation{
 	},
 }
 
-// versions is the path of the versions of a method.
 const versions = "/api/factories/{factoryId}/production-methods/{methodId}/versions"
 
 // controllers are the boxes that run a factory's machines, and everyone who may read its

@@ -30,7 +30,7 @@ func TestTable_GrantsNoScan(t *testing.T) {
 	}
 }
 
-func TestTable_GrantsQueriesOnIndexesThatThereAre(t *testing.T) {
+func TestTable_GrantedIndexes_Exist(t *testing.T) {
 	for _, op := range operations.Table {
 		for _, g := range op.Grants {
 			for _, name := range g.Indexes {
@@ -59,9 +59,9 @@ func TestTable_EveryIndexIsQueriedBySomeOperation(t *testing.T) {
 	}
 }
 
-// TestSource_NoFunctionNamesAScan reads all source that functions are built from. It must not
+// TestSource_OfFunctions_ContainsNoScan reads all source that functions are built from. It must not
 // contain the call, its paginator or PartiQL, which may scan.
-func TestSource_NoFunctionNamesAScan(t *testing.T) {
+func TestSource_OfFunctions_ContainsNoScan(t *testing.T) {
 	files := 0
 	for _, root := range []string{"../../shared", "../../functions"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

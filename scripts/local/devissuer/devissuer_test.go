@@ -50,16 +50,16 @@ func verify(t *testing.T, issuers *devissuer.Issuers, raw string, in time.Durati
 	return token.New(trusted, token.Options{Now: now}).Verify(t.Context(), raw)
 }
 
-func TestToken_IsTakenByTheService(t *testing.T) {
+func TestToken_IsAcceptedByTheService(t *testing.T) {
 	issuers := load(t, t.TempDir())
 	for name, c := range map[string]struct {
 		claims devissuer.Claims
 		issuer string
 	}{
-		"person":            {devissuer.Claims{User: "ada", Organization: "acme", Roles: []string{"organization_admin", "production_engineer"}}, devissuer.People},
-		"owner":             {devissuer.Claims{User: "root@acme", Roles: []string{"platform_owner"}}, devissuer.People},
-		"person of no role": {devissuer.Claims{User: "eve", Organization: "acme"}, devissuer.People},
-		"box":               {devissuer.Claims{User: "box-7", Organization: "acme", Roles: []string{"edge"}}, devissuer.Fleet},
+		"person":                {devissuer.Claims{User: "ada", Organization: "acme", Roles: []string{"organization_admin", "production_engineer"}}, devissuer.People},
+		"owner":                 {devissuer.Claims{User: "root@acme", Roles: []string{"platform_owner"}}, devissuer.People},
+		"person without a role": {devissuer.Claims{User: "eve", Organization: "acme"}, devissuer.People},
+		"box":                   {devissuer.Claims{User: "box-7", Organization: "acme", Roles: []string{"edge"}}, devissuer.Fleet},
 	} {
 		raw, err := issuers.Token(c.claims)
 		if err != nil {
@@ -77,7 +77,7 @@ func TestToken_IsTakenByTheService(t *testing.T) {
 	}
 }
 
-func TestToken_TTL_IsKept(t *testing.T) {
+func TestToken_TTL_SetsTheExpiry(t *testing.T) {
 	issuers := load(t, t.TempDir())
 	for ttl, in := range map[time.Duration]time.Duration{time.Minute: 2 * time.Minute, 0: 2 * time.Hour, -time.Minute: 0} {
 		raw, err := issuers.Token(devissuer.Claims{User: "ada", TTL: ttl})
@@ -91,15 +91,15 @@ func TestToken_TTL_IsKept(t *testing.T) {
 	}
 }
 
-func TestToken_ThatTheServiceWouldNotTake_IsAnError(t *testing.T) {
+func TestToken_ServiceWouldRefuseIt_IsAnError(t *testing.T) {
 	issuers := load(t, t.TempDir())
 	for name, c := range map[string]devissuer.Claims{
 		"no user":                 {Organization: "acme"},
 		"unknown role":            {User: "ada", Roles: []string{"root"}},
 		"the placeholder":         {User: "ada", Roles: []string{"(member)"}},
-		"edge beside another":     {User: "ada", Roles: []string{"edge", "platform_owner"}},
+		"edge with another role":  {User: "ada", Roles: []string{"edge", "platform_owner"}},
 		"organization that is no": {User: "ada", Organization: "a/b"},
-		"box whose id is none":    {User: "box 7", Roles: []string{"edge"}},
+		"box with an invalid id":  {User: "box 7", Roles: []string{"edge"}},
 	} {
 		if raw, err := issuers.Token(c); err == nil || raw != "" {
 			t.Errorf("%s: token %q, error %v", name, raw, err)
@@ -121,7 +121,7 @@ func TestLoad_Again_GivesTheSameKeys(t *testing.T) {
 	}
 }
 
-func TestLoad_Keys_AreTheOwnersOnly(t *testing.T) {
+func TestLoad_KeyFiles_AreReadableOnlyByTheOwner(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "there", "yet")
 	load(t, dir)
 	files := 0
@@ -170,7 +170,7 @@ func TestLoad_ManyProcessesAtOnce_GetTheSameKeys(t *testing.T) {
 	}
 }
 
-func TestLoad_BrokenKeyFile_IsNamedAndKept(t *testing.T) {
+func TestLoad_BrokenKeyFile_IsNamedAndNotChanged(t *testing.T) {
 	dir := t.TempDir()
 	load(t, dir)
 	fleet, err := os.ReadFile(filepath.Join(dir, "fleet.pem"))
@@ -191,7 +191,7 @@ func TestLoad_BrokenKeyFile_IsNamedAndKept(t *testing.T) {
 	}
 }
 
-func TestDir_IsTheRepositorysUnlessTheEnvironmentSaysOtherwise(t *testing.T) {
+func TestDir_WithoutTheEnvironmentVariable_IsInTheRepository(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, "")
 	dir, err := devissuer.Dir()
 	if err != nil {

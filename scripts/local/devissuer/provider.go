@@ -45,7 +45,6 @@ type code struct {
 	ends      time.Time
 }
 
-// A session is a login.
 type session struct {
 	claims Claims
 	ends   time.Time
@@ -189,7 +188,6 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// take uses up a grant.
 func (p *Provider) take(form url.Values) (session, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -99,7 +99,7 @@ func byCode(code string, changes ...string) url.Values {
 
 var olga = url.Values{"user": {"olga"}, "organization": {"wavegate"}, "role": {"platform_owner"}}
 
-func TestProvider_FormThenCodeThenRefresh_GivesTokensThatTheServiceTakes(t *testing.T) {
+func TestProvider_FormThenCodeThenRefresh_GivesValidTokens(t *testing.T) {
 	l := newLogin(t)
 	if res, body := l.do(http.MethodGet, "/authorize?"+request().Encode(), nil); res.StatusCode != http.StatusOK || !strings.Contains(body, `name="user"`) {
 		t.Fatalf("the form: %d %s", res.StatusCode, body)
@@ -136,7 +136,7 @@ func TestProvider_PromptNone_SkipsTheForm(t *testing.T) {
 	}
 }
 
-func TestProvider_ACodeOrRefreshTokenThatWasUsed_IsRefused(t *testing.T) {
+func TestProvider_UsedCodeOrRefreshToken_IsRefused(t *testing.T) {
 	l := newLogin(t)
 	code := l.code(olga).Get("code")
 	_, tokens := l.exchange(byCode(code))
@@ -149,7 +149,7 @@ func TestProvider_ACodeOrRefreshTokenThatWasUsed_IsRefused(t *testing.T) {
 	}
 }
 
-func TestProvider_WrongExchange_IsRefused(t *testing.T) {
+func TestProvider_InvalidExchange_IsRefused(t *testing.T) {
 	l := newLogin(t)
 	for name, change := range map[string][]string{
 		"another verifier":     {"code_verifier", strings.Repeat("x", 43)},
@@ -163,7 +163,7 @@ func TestProvider_WrongExchange_IsRefused(t *testing.T) {
 	}
 }
 
-func TestProvider_RequestThatIsNotRight_GetsNoCode(t *testing.T) {
+func TestProvider_InvalidRequest_GetsNoCode(t *testing.T) {
 	l := newLogin(t)
 	for name, q := range map[string]url.Values{
 		"elsewhere":      request("redirect_uri", "https://elsewhere.example/callback"),
@@ -180,7 +180,7 @@ func TestProvider_RequestThatIsNotRight_GetsNoCode(t *testing.T) {
 	}
 }
 
-func TestProvider_PersonThatCannotBe_IsToldSo(t *testing.T) {
+func TestProvider_InvalidPerson_GetsAnError(t *testing.T) {
 	l := newLogin(t)
 	for name, form := range map[string]url.Values{
 		"no name": {}, "a box": {"user": {"box-1"}, "role": {"edge"}}, "unknown role": {"user": {"olga"}, "role": {"root"}},

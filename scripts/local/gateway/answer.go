@@ -30,7 +30,6 @@ var remapped = []string{
 	"Proxy-Authenticate", "Server", "Te", "Trailer", "Upgrade", "User-Agent", "Www-Authenticate",
 }
 
-// A parsedAnswer is ready to be sent.
 type parsedAnswer struct {
 	status int
 	header http.Header

@@ -94,7 +94,7 @@ func TestAnswer_Malformed_Is502(t *testing.T) {
 		"fraction":           `{"statusCode":200.5,"body":""}`,
 		"body is an object":  `{"statusCode":200,"body":{}}`,
 		"headers are a list": `{"statusCode":200,"headers":[],"body":""}`,
-		"no base64":          `{"statusCode":200,"body":"***","isBase64Encoded":true}`,
+		"not base64":         `{"statusCode":200,"body":"***","isBase64Encoded":true}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -114,7 +114,7 @@ func TestIntegration_LongerThanTheGatewayWaits_Is504(t *testing.T) {
 	w.raw(t, "GET "+somewhere).is(t, "INTEGRATION_TIMEOUT", 504)
 }
 
-func TestIntegration_CallerLeaves_FunctionIsNotToldOf(t *testing.T) {
+func TestIntegration_CallerLeaves_FunctionContinues(t *testing.T) {
 	w := newWorld(t)
 	called, left, result := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	w.function.answer = func(ctx context.Context, _ []byte) ([]byte, error) {
@@ -140,7 +140,7 @@ func TestIntegration_CallerLeaves_FunctionIsNotToldOf(t *testing.T) {
 	<-w.accesses
 }
 
-func TestBody_AtTheBound_PassesAndOverItIsRefused(t *testing.T) {
+func TestBody_AtTheBound_IsAccepted_AboveIt_IsRefused(t *testing.T) {
 	w := newWorld(t)
 	if r := w.send(t, "PUT", "/api/factories/f/machines/m", strings.Repeat("x", MaxBody)); r.status != 200 {
 		t.Errorf("at the bound: %d", r.status)

@@ -42,7 +42,6 @@ type keptAnswer struct {
 	until time.Time
 }
 
-// An authorizerAnswer is what the function returns.
 type authorizerAnswer struct {
 	PrincipalID    string         `json:"principalId"`
 	PolicyDocument policy         `json:"policyDocument"`
@@ -54,18 +53,18 @@ type policy struct {
 }
 
 type statement struct {
-	Effect   string    `json:"Effect"`
-	Action   oneOrMore `json:"Action"`
-	Resource oneOrMore `json:"Resource"`
+	Effect   string       `json:"Effect"`
+	Action   stringOrList `json:"Action"`
+	Resource stringOrList `json:"Resource"`
 }
 
-// oneOrMore is a policy's string or list of strings.
-type oneOrMore []string
+// stringOrList is a policy's string or list of strings.
+type stringOrList []string
 
-func (o *oneOrMore) UnmarshalJSON(b []byte) error {
+func (o *stringOrList) UnmarshalJSON(b []byte) error {
 	var one string
 	if json.Unmarshal(b, &one) == nil {
-		*o = oneOrMore{one}
+		*o = stringOrList{one}
 		return nil
 	}
 	return json.Unmarshal(b, (*[]string)(o))
@@ -97,7 +96,7 @@ func (a *authorizer) authorize(ctx context.Context, token string, e authorizerEv
 	if !answer.PolicyDocument.allows(e.MethodArn) {
 		return nil, accessDenied, nil
 	}
-	values, err := handedOn(answer)
+	values, err := contextStrings(answer)
 	if err != nil {
 		return nil, failure, err
 	}
@@ -155,9 +154,9 @@ func (a *authorizer) forget() {
 	a.kept = nil
 }
 
-// handedOn turns the answer's context into strings, as API Gateway does. Lists and objects are
+// contextStrings turns the answer's context into strings, as API Gateway does. Lists and objects are
 // refused.
-func handedOn(answer authorizerAnswer) (map[string]any, error) {
+func contextStrings(answer authorizerAnswer) (map[string]any, error) {
 	values := map[string]any{}
 	for k, v := range answer.Context {
 		switch v := v.(type) {
@@ -194,7 +193,7 @@ func (p policy) allows(methodArn string) bool {
 
 // matches compares with wildcards: "*" matches any characters, including slashes, and "?" one
 // character.
-func (o oneOrMore) matches(value string) bool {
+func (o stringOrList) matches(value string) bool {
 	// path.Match has the same wildcards, but they stop at slashes, and it also has classes and
 	// escapes.
 	plain := strings.NewReplacer("/", "\x00", "[", "\x01", "\\", "\x02")

@@ -21,7 +21,7 @@ func TestAuthorizer_NoHeader_IsRefusedWithoutACall(t *testing.T) {
 	}
 }
 
-func TestAuthorizer_Allow_IsKeptPerTokenFor300Seconds(t *testing.T) {
+func TestAuthorizer_Allow_IsCachedPerTokenFor300Seconds(t *testing.T) {
 	w := newWorld(t)
 	calls := func(after time.Duration, token string, want int) {
 		t.Helper()
@@ -44,7 +44,7 @@ func TestAuthorizer_Allow_IsKeptPerTokenFor300Seconds(t *testing.T) {
 	}
 }
 
-func TestAuthorizer_Deny_IsKeptToo(t *testing.T) {
+func TestAuthorizer_Deny_IsCached(t *testing.T) {
 	w := newWorld(t)
 	w.authorizer.answer = answers(denyAnswer)
 	for range 3 {
@@ -55,7 +55,7 @@ func TestAuthorizer_Deny_IsKeptToo(t *testing.T) {
 	}
 }
 
-func TestAuthorizer_ErrorUnauthorized_Is401AndNotKept(t *testing.T) {
+func TestAuthorizer_ErrorUnauthorized_Is401AndNotCached(t *testing.T) {
 	w := newWorld(t)
 	w.authorizer.answer = fails(errUnauthorized)
 	w.raw(t, "GET "+somewhere).is(t, "UNAUTHORIZED", 401)
@@ -66,18 +66,18 @@ func TestAuthorizer_ErrorUnauthorized_Is401AndNotKept(t *testing.T) {
 	}
 }
 
-func TestAuthorizer_FailsOrAnswersNonsense_Is500AndNotKept(t *testing.T) {
+func TestAuthorizer_FailureOrMalformedAnswer_Is500AndNotCached(t *testing.T) {
 	allow := `"policyDocument":{"Statement":[{"Action":"execute-api:Invoke","Effect":"Allow","Resource":"*"}]}`
 	for name, answer := range map[string]func(*fake){
-		"another error":    func(f *fake) { f.answer = fails(&runtime.FunctionError{Message: "unauthorized"}) },
-		"a crash":          func(f *fake) { f.answer = fails(runtime.ErrCrashed) },
-		"a timeout":        func(f *fake) { f.answer = fails(runtime.ErrTimeout) },
-		"no JSON":          func(f *fake) { f.answer = answers("no") },
-		"null":             func(f *fake) { f.answer = answers("null") },
-		"no principal":     func(f *fake) { f.answer = answers("{" + allow + "}") },
-		"no policy":        func(f *fake) { f.answer = answers(`{"principalId":"a"}`) },
-		"a list as value":  func(f *fake) { f.answer = answers(`{"principalId":"a","context":{"roles":["x"]},` + allow + "}") },
-		"an object within": func(f *fake) { f.answer = answers(`{"principalId":"a","context":{"who":{}},` + allow + "}") },
+		"another error":   func(f *fake) { f.answer = fails(&runtime.FunctionError{Message: "unauthorized"}) },
+		"a crash":         func(f *fake) { f.answer = fails(runtime.ErrCrashed) },
+		"a timeout":       func(f *fake) { f.answer = fails(runtime.ErrTimeout) },
+		"no JSON":         func(f *fake) { f.answer = answers("no") },
+		"null":            func(f *fake) { f.answer = answers("null") },
+		"no principal":    func(f *fake) { f.answer = answers("{" + allow + "}") },
+		"no policy":       func(f *fake) { f.answer = answers(`{"principalId":"a"}`) },
+		"a list as value": func(f *fake) { f.answer = answers(`{"principalId":"a","context":{"roles":["x"]},` + allow + "}") },
+		"a nested object": func(f *fake) { f.answer = answers(`{"principalId":"a","context":{"who":{}},` + allow + "}") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -94,7 +94,7 @@ func TestAuthorizer_FailsOrAnswersNonsense_Is500AndNotKept(t *testing.T) {
 	}
 }
 
-func TestAuthorizer_Forget_AsksAgain(t *testing.T) {
+func TestAuthorizer_Forget_ClearsTheCache(t *testing.T) {
 	w := newWorld(t)
 	w.raw(t, "GET "+somewhere)
 	w.Forget()
@@ -107,7 +107,7 @@ func TestAuthorizer_Forget_AsksAgain(t *testing.T) {
 func TestPolicy_IsEvaluatedForTheMethod(t *testing.T) {
 	const arn = "arn:aws:execute-api:eu-central-1:000000000000:localgate1/prod/GET/api/factories/[x]"
 	one := func(effect, action, resource string) statement {
-		return statement{effect, oneOrMore{action}, oneOrMore{resource}}
+		return statement{effect, stringOrList{action}, stringOrList{resource}}
 	}
 	const invoke = "execute-api:Invoke"
 	for _, c := range []struct {
@@ -124,9 +124,9 @@ func TestPolicy_IsEvaluatedForTheMethod(t *testing.T) {
 		{"another method", []statement{one("Allow", invoke, strings.Replace(arn, "GET", "PUT", 1))}, false},
 		{"any action", []statement{one("Allow", "execute-api:*", "*")}, true},
 		{"another action", []statement{one("Allow", "execute-api:ManageConnections", "*")}, false},
-		{"a deny beside it", []statement{one("Allow", invoke, "*"), one("Deny", invoke, "*/GET/*")}, false},
+		{"an allow and a deny", []statement{one("Allow", invoke, "*"), one("Deny", invoke, "*/GET/*")}, false},
 		{"a deny of another", []statement{one("Allow", invoke, "*"), one("Deny", invoke, "*/PUT/*")}, true},
-		{"one of several", []statement{{"Allow", oneOrMore{"a:b", invoke}, oneOrMore{"x", "*/api/factories/*"}}}, true},
+		{"one of several", []statement{{"Allow", stringOrList{"a:b", invoke}, stringOrList{"x", "*/api/factories/*"}}}, true},
 		{"an unknown effect", []statement{one("allow", invoke, "*")}, false},
 	} {
 		if got := (policy{c.statements}).allows(arn); got != c.allows {

@@ -182,7 +182,7 @@ func TestEvent_DecodesIntoAWSTypes(t *testing.T) {
 	}
 }
 
-func TestEvent_BodyThatIsNotUTF8_StaysWhole(t *testing.T) {
+func TestEvent_BodyThatIsNotUTF8_IsUnchanged(t *testing.T) {
 	w := newWorld(t)
 	w.send(t, "PUT", "/api/factories/f/machines/m", "\xff\xfe{}")
 	e := w.function.last(t)

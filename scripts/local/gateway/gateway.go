@@ -147,7 +147,6 @@ func sentPath(r *http.Request) string {
 // methodNotAllowed is the Response of an Access for a method that a path does not have.
 const methodNotAllowed = "METHOD_NOT_ALLOWED"
 
-// An exchange is one request and its answer.
 type exchange struct {
 	gateway *Gateway
 	request *http.Request

@@ -41,7 +41,6 @@ func (f *fake) calls() int {
 	return len(f.events)
 }
 
-// last returns the last event as JSON.
 func (f *fake) last(t *testing.T) map[string]any {
 	t.Helper()
 	f.mu.Lock()
@@ -73,7 +72,6 @@ const (
 		`"Effect":"Deny","Resource":"*"}]}}`
 )
 
-// A world is a gateway with fake functions.
 type world struct {
 	*Gateway
 	address    string

@@ -31,14 +31,14 @@ func TestPreflight_OfAllowedOrigins_IsAnsweredWithoutTokenOrFunction(t *testing.
 	}
 }
 
-func TestPreflight_WhereNothingIs_OrNobodyMay_IsRefused(t *testing.T) {
+func TestPreflight_UnknownPathOrNoOrigins_IsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply  reply
 		status int
 	}{
 		"no such resource": {newWorld(t, allowing(app)).raw(t, "OPTIONS /api/no-such", "Origin: "+app), http.StatusNotFound},
 		"no origins":       {newWorld(t).raw(t, "OPTIONS /api/factories", "Origin: "+app), http.StatusMethodNotAllowed},
-		"a page of ours": {newWorld(t, allowing(app), func(o *Options) { o.Docs = &fake{answer: answers(okAnswer)} }).
+		"a page of this service": {newWorld(t, allowing(app), func(o *Options) { o.Docs = &fake{answer: answers(okAnswer)} }).
 			raw(t, "OPTIONS /docs", "Origin: "+app), http.StatusMethodNotAllowed},
 	} {
 		if c.reply.status != c.status || c.reply.header.Get("Access-Control-Allow-Methods") != "" {
@@ -70,8 +70,8 @@ func TestOwnAnswers_MayBeReadByTheOnlyOrigin_OrByAnyOfSeveral(t *testing.T) {
 	}
 }
 
-// TestDocs_AskNoAuthorizer: the pages are public, but only for GET.
-func TestDocs_AskNoAuthorizer(t *testing.T) {
+// TestDocs_NeedNoToken: the pages are public, but only for GET.
+func TestDocs_NeedNoToken(t *testing.T) {
 	docs := &fake{answer: answers(okAnswer)}
 	w := newWorld(t, func(o *Options) { o.Docs = docs })
 	if r := w.raw(t, "GET /openapi.yaml"); r.status != http.StatusOK || docs.calls() != 1 || w.authorizer.calls() != 0 {

@@ -36,7 +36,6 @@ func kind(segment string) int {
 
 func name(segment string) string { return strings.TrimRight(strings.Trim(segment, "{}"), "+") }
 
-// A table finds the route of a request.
 type table []route
 
 // newTable sorts the routes by preference. At the first segment that differs, a static one comes
@@ -100,7 +99,6 @@ func (t table) find(method, path string) (to route, parameters map[string]string
 	return route{}, nil, methods
 }
 
-// takes tells whether the route accepts the method.
 func (r route) takes(method string) bool {
 	return r.operation.Method == method || r.operation.Method == operations.Any
 }

@@ -53,7 +53,7 @@ func TestRoute_OrderOfTheTable_DoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestRoute_AResourceWithoutTheMethod_Is405_AndSaysWhichItHas(t *testing.T) {
+func TestRoute_ResourceWithoutTheMethod_Is405WithAllow(t *testing.T) {
 	w := newWorld(t)
 	shared := newWorld(t, allowing(app))
 	for _, c := range []struct {

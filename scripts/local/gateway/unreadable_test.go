@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-func TestUnreadable_Requests_AreToldByAProblemDocument(t *testing.T) {
+func TestUnreadable_Request_IsAnsweredWithAProblemDocument(t *testing.T) {
 	w := newWorld(t)
 	for request, status := range map[string]int{
 		"GET /api/factories/%zz HTTP/1.1\r\nHost: a\r\n\r\n":                                                    400,
@@ -53,8 +53,8 @@ func TestUnreadable_Requests_AreToldByAProblemDocument(t *testing.T) {
 	}
 }
 
-// TestUnreadable_TextOfAFunction_StaysAsItIs sends an answer that looks like one of net/http.
-func TestUnreadable_TextOfAFunction_StaysAsItIs(t *testing.T) {
+// TestUnreadable_TextOfAFunction_IsUnchanged sends an answer that looks like one of net/http.
+func TestUnreadable_TextOfAFunction_IsUnchanged(t *testing.T) {
 	w := newWorld(t)
 	w.function.answer = answers(`{"statusCode":400,"headers":{"Content-Type":"text/plain; charset=utf-8"},"body":"400 Bad Request"}`)
 	got := w.send(t, "GET", "/api/factories", "", "Connection: close")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAccount_AReservation_IsKeptAndIsABound(t *testing.T) {
+func TestAccount_AReservation_IsGuaranteedAndIsALimit(t *testing.T) {
 	a := NewAccount(5, map[string]int{"copilot": 2, "get-manifest": 1})
 	take := func(function string, want bool) {
 		t.Helper()
@@ -26,7 +26,7 @@ func TestAccount_AReservation_IsKeptAndIsABound(t *testing.T) {
 	take("copilot", true)
 }
 
-func TestAccount_WithoutRoom_RefusesAtOnceAndCallsNothing(t *testing.T) {
+func TestAccount_WithoutFreeExecution_RefusesAtOnceWithoutACall(t *testing.T) {
 	f := New(Spec{Name: "f", Binary: "/does/not/exist"})
 	defer f.Stop()
 	if _, err := NewAccount(0, nil).Caller(f).Invoke(t.Context(), nil); !errors.Is(err, ErrThrottled) {

@@ -24,7 +24,6 @@ func ARN(function string) string {
 
 const apiPrefix = "/2018-06-01/runtime"
 
-// api is the Runtime API of one process.
 func (p *process) api() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+apiPrefix+"/invocation/next", p.next)
@@ -47,7 +46,7 @@ func (p *process) next(w http.ResponseWriter, r *http.Request) {
 		h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(c.deadline.UnixMilli(), 10))
 		h.Set("Lambda-Runtime-Invoked-Function-Arn", ARN(p.function.spec.Name))
 		h.Set("Lambda-Runtime-Trace-Id", NewTrace(time.Now())+";Sampled=0")
-		_, _ = w.Write(c.event) // Stop or gone notices a process that has ended
+		_, _ = w.Write(c.event) // Function.processEnded is called for a process that has ended
 	case <-r.Context().Done():
 	}
 }

@@ -173,14 +173,14 @@ func (f *Function) acquire(ctx context.Context) (*process, error) {
 		}
 		return p, nil
 	case <-ctx.Done():
-		f.forgo(turn)
+		f.stopWaiting(turn)
 		return nil, ctx.Err()
 	}
 }
 
-// forgo stops waiting. A process that was passed to this call in the same moment goes to the
+// stopWaiting stops waiting. A process that was passed to this call in the same moment goes to the
 // next call.
-func (f *Function) forgo(turn chan *process) {
+func (f *Function) stopWaiting(turn chan *process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.waiting = slices.DeleteFunc(f.waiting, func(c chan<- *process) bool { return c == turn })
@@ -189,7 +189,7 @@ func (f *Function) forgo(turn chan *process) {
 		switch {
 		case !open:
 		case p == nil:
-			f.vacate()
+			f.freePlace()
 		default:
 			f.counts.Calls--
 			f.offer(p)
@@ -203,7 +203,7 @@ func (f *Function) start() (*process, error) {
 	p, err := launch(f)
 	if err != nil {
 		f.mu.Lock()
-		f.vacate()
+		f.freePlace()
 		f.mu.Unlock()
 		return nil, fmt.Errorf("%w: %w", ErrCrashed, err)
 	}
@@ -242,17 +242,17 @@ func (f *Function) offer(p *process) {
 	f.idle = append(f.idle, p)
 }
 
-// gone is called when a process has ended for any reason.
-func (f *Function) gone(p *process) {
+// processEnded is called when a process has ended for any reason.
+func (f *Function) processEnded(p *process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.live, p)
 	f.idle = slices.DeleteFunc(f.idle, func(q *process) bool { return q == p })
-	f.vacate()
+	f.freePlace()
 }
 
-// vacate frees a place, or passes it to the call that has waited longest.
-func (f *Function) vacate() {
+// freePlace frees a place, or passes it to the call that has waited longest.
+func (f *Function) freePlace() {
 	if len(f.waiting) > 0 && !f.stopped {
 		f.waiting[0] <- nil
 		f.waiting = f.waiting[1:]

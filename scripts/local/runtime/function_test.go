@@ -17,7 +17,6 @@ import (
 	"time"
 )
 
-// binary is the test function, built once.
 var binary string
 
 func TestMain(m *testing.M) {
@@ -79,7 +78,7 @@ func call(t *testing.T, f *Function, event string) (echo, error) {
 	}
 	var e echo
 	if err := json.Unmarshal(payload, &e); err != nil {
-		t.Fatalf("the answer is no JSON: %v: %s", err, payload)
+		t.Fatalf("the answer is not JSON: %v: %s", err, payload)
 	}
 	return e, nil
 }
@@ -104,7 +103,7 @@ func TestInvoke_FunctionSeesWhatLambdaGives(t *testing.T) {
 		t.Errorf("value %q", e.Value)
 	}
 	if len(e.RequestID) != 36 {
-		t.Errorf("request id %q is no UUID", e.RequestID)
+		t.Errorf("request id %q is not a UUID", e.RequestID)
 	}
 	if want := "arn:aws:lambda:eu-central-1:000000000000:function:under-test"; e.ARN != want {
 		t.Errorf("arn %q, want %q", e.ARN, want)
@@ -180,7 +179,7 @@ func TestInvoke_MoreCallsThanProcesses_WaitTheirTurn(t *testing.T) {
 	}
 }
 
-func TestInvoke_WaitsPastItsContext_LeavesTheQueue(t *testing.T) {
+func TestInvoke_ContextEndsWhileWaiting_LeavesTheQueue(t *testing.T) {
 	f := start(t, func(s *Spec) { s.Processes = 1 })
 	must(t, f, `{}`)
 	busy := make(chan error)
@@ -226,7 +225,7 @@ func TestInvoke_OverItsTimeout_EndsTheProcess(t *testing.T) {
 	}
 	next := must(t, f, `{}`).PID
 	if next == pid {
-		t.Error("the process lives on")
+		t.Error("the process still runs")
 	}
 }
 
@@ -361,7 +360,7 @@ func TestLog_CarriesBothOutputsLineByLine(t *testing.T) {
 	}
 }
 
-func TestStop_CallsUnderWayAndWaiting_AreEnded(t *testing.T) {
+func TestStop_RunningAndWaitingCalls_AreEnded(t *testing.T) {
 	f := start(t, func(s *Spec) { s.Processes = 1 })
 	must(t, f, `{}`)
 	results := make(chan error, 2)

@@ -15,7 +15,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// An invocation is one call in a process.
 type invocation struct {
 	id       string
 	event    []byte
@@ -106,7 +105,7 @@ func launch(f *Function) (*process, error) {
 		out.flush()
 		p.server.Close()
 		close(p.done)
-		f.gone(p)
+		f.processEnded(p)
 		p.abandon(err)
 	}()
 	return p, nil
@@ -221,7 +220,6 @@ func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may have ended already
 }
 
-// lines splits the output of a process into lines.
 type lines struct {
 	emit    func(string)
 	mu      sync.Mutex

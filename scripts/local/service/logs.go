@@ -5,10 +5,8 @@ import (
 	"sync"
 )
 
-// keptLines is how many lines of one function are kept.
 const keptLines = 20_000
 
-// logs keeps the output of functions.
 type logs struct {
 	forward func(function, line string)
 

@@ -105,14 +105,14 @@ func TestStop_LeavesNoProcess(t *testing.T) {
 	}
 }
 
-func TestStart_AFunctionIsNotBuilt_LeavesNothingRunning(t *testing.T) {
+func TestStart_FunctionIsNotBuilt_LeavesNothingRunning(t *testing.T) {
 	s, err := Start(t.Context(), Options{Functions: t.TempDir()})
 	if err == nil || s != nil || !strings.Contains(err.Error(), "is not built") {
 		t.Errorf("%v %v", s, err)
 	}
 }
 
-func TestStart_WithAPrefix_LiesUnderIt(t *testing.T) {
+func TestStart_WithAPrefix_ServesUnderIt(t *testing.T) {
 	s := start(t, func(o *Options) { o.Prefix = "/prod" })
 	if !strings.HasSuffix(s.URL, "/prod") {
 		t.Errorf("at %s", s.URL)
@@ -122,7 +122,7 @@ func TestStart_WithAPrefix_LiesUnderIt(t *testing.T) {
 	}
 }
 
-func TestSeed_MakesTheDemoOnceAndLeavesWhatIsThere(t *testing.T) {
+func TestSeed_Twice_ChangesNothing(t *testing.T) {
 	s := start(t)
 	channel := "/api/ota/release-channels/gateway-x/stable"
 	if err := s.Seed(t.Context()); err != nil {
@@ -146,7 +146,7 @@ func TestSeed_MakesTheDemoOnceAndLeavesWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestEnvironment_OfAFunction_IsItsRowAndNoMore(t *testing.T) {
+func TestEnvironment_OfAFunction_HasOnlyItsRow(t *testing.T) {
 	s := start(t, func(o *Options) {
 		o.Environment = func(function string) []string { return []string{"SETTING=of " + function} }
 	})
@@ -163,7 +163,7 @@ func TestEnvironment_OfAFunction_IsItsRowAndNoMore(t *testing.T) {
 
 // A setting with which a function cannot start gives the gateway's 502 and a line in the
 // function's log.
-func TestStart_AFunctionThatCannotStart_Is502(t *testing.T) {
+func TestStart_FunctionCannotStart_Is502(t *testing.T) {
 	s := start(t, func(o *Options) {
 		o.Environment = func(function string) []string {
 			if function == "get-factory" {

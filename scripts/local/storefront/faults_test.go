@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestEffect_CutAnswer_IsNoAnswerButTheStoreWasAsked(t *testing.T) {
+func TestEffect_CutAnswer_ReachesTheStoreButGivesNoAnswer(t *testing.T) {
 	f := start(t)
 	f.Intercept(func(*Call) Effect { return Effect{CutAnswer: true} })
 	if err := putFactory(t.Context(), f.as(AccessKey("writer")), "munich-1"); err == nil {

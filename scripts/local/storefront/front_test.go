@@ -46,7 +46,6 @@ func start(t *testing.T) *Front {
 	return before(t, s)
 }
 
-// before starts a front for a store.
 func before(t *testing.T, s *dynamolocal.Store) *Front {
 	t.Helper()
 	if err := dynamolocal.CreateTables(t.Context(), s.Client()); err != nil {
@@ -123,7 +122,7 @@ func denied(t *testing.T, err error, action, resource string) {
 }
 
 // The reference checks access keys more strictly than the embedded store.
-func TestFront_WhatARowGrants_ReachesEitherStore(t *testing.T) {
+func TestFront_GrantedCall_ReachesTheStore(t *testing.T) {
 	fronts := map[string]*Front{"embedded": start(t)}
 	if endpoint := os.Getenv(dynamotest.Reference); endpoint != "" {
 		fronts["reference"] = before(t, dynamolocal.External(endpoint))
@@ -142,7 +141,7 @@ func TestFront_WhatARowGrants_ReachesEitherStore(t *testing.T) {
 }
 
 // DynamoDB Local accepts no other characters in a key.
-func TestAccessKey_OfEveryFunction_IsItsOwnAndPlain(t *testing.T) {
+func TestAccessKey_OfEveryFunction_IsUniqueAndAlphanumeric(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range operations.Functions() {
 		key := AccessKey(name)
@@ -153,7 +152,7 @@ func TestAccessKey_OfEveryFunction_IsItsOwnAndPlain(t *testing.T) {
 	}
 }
 
-func TestFront_WhatARowDoesNotGrant_IsRefusedAsByAWS(t *testing.T) {
+func TestFront_CallWithoutAGrant_IsRefusedAsByAWS(t *testing.T) {
 	f := start(t)
 	reader, writer := f.as(AccessKey("reader")), f.as(AccessKey("writer"))
 	denied(t, putFactory(t.Context(), reader, "munich-1"), "PutItem", "wavegate-factories")
@@ -212,7 +211,7 @@ func TestFront_EachPartOfATransaction_NeedsItsRight(t *testing.T) {
 	denied(t, err, "GetItem", "wavegate-audit")
 }
 
-func TestFront_UnknownKey_IsNoOne(t *testing.T) {
+func TestFront_UnknownKey_IsRefused(t *testing.T) {
 	f := start(t)
 	err := putFactory(t.Context(), f.as("LOCALSTRANGER"), "munich-1")
 	if api, ok := errors.AsType[smithy.APIError](err); !ok || api.ErrorCode() != "UnrecognizedClientException" {
@@ -220,7 +219,7 @@ func TestFront_UnknownKey_IsNoOne(t *testing.T) {
 	}
 }
 
-func TestFront_Unused_ListsGrantsThatNothingUsed(t *testing.T) {
+func TestFront_Unused_ListsUnusedGrants(t *testing.T) {
 	f := start(t)
 	all := []Right{
 		{"reader", dynamo.Audit, dynamo.Query, ""},
@@ -301,7 +300,7 @@ func TestBarrier_OtherCalls_Pass(t *testing.T) {
 	}
 }
 
-func TestBarrier_NotAllArrive_WaitOpensItAndSaysSo(t *testing.T) {
+func TestBarrier_NotAllArrive_WaitOpensItAndReturnsAnError(t *testing.T) {
 	f := start(t)
 	b := f.Barrier(2, writesFactories)
 	result := make(chan error, 1)
@@ -365,7 +364,7 @@ func TestIntercept_EachEffect(t *testing.T) {
 	}
 }
 
-func TestIntercept_OfSeveral_TheFirstThatActsCounts(t *testing.T) {
+func TestIntercept_SeveralFunctions_FirstEffectApplies(t *testing.T) {
 	f := start(t)
 	f.Intercept(func(*Call) Effect { return Effect{} })
 	f.Intercept(func(*Call) Effect { return Effect{Answer: Failure(400, "FirstException", "")} })

@@ -40,7 +40,6 @@ var parts = map[string]dynamo.Action{
 	"Get":            dynamo.Get,
 }
 
-// uses lists the rights that a call uses.
 func uses(operation string, raw []byte) ([]Use, error) {
 	var b body
 	if err := json.Unmarshal(raw, &b); err != nil {

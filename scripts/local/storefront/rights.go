@@ -16,7 +16,6 @@ type Right struct {
 	Index    string
 }
 
-// rightsOf lists the rights in a function's grants.
 func rightsOf(function string, grants []operations.Grant) []Right {
 	var all []Right
 	for _, g := range grants {

@@ -18,13 +18,13 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 const usage = `usage: scripts/token --user U [--org O] [--role R]... [--ttl 1h]
 
-  --user U   who calls: a name, or for a box its edge id
+  --user U   the caller: a name, or for a box its edge id
   --org O    the organization that the caller belongs to
-  --role R   %s; may be given more than once, but edge stands alone
-  --ttl T    how long the token is good, for example 90s, 15m or 12h; 1h if not given,
+  --role R   %s; may be given more than once, but edge cannot be combined
+  --ttl T    how long the token is valid, for example 90s, 15m or 12h; the default is 1h,
              24h at most, and for a box 720h
 
-Prints the token and nothing else.
+Prints only the token.
 `
 
 // run returns the exit code: 0, 1 if there are no keys, 2 for wrong arguments.

@@ -36,7 +36,7 @@ func taken(t *testing.T, out string) auth.Principal {
 	return p
 }
 
-func TestToken_PrintsATokenAndNothingElse(t *testing.T) {
+func TestToken_PrintsOnlyAToken(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, t.TempDir())
 	var out, problems bytes.Buffer
 	args := []string{"--user", "ada", "--org", "acme", "--role", "platform_owner", "--role", "production_engineer", "--ttl", "90m"}
@@ -57,7 +57,7 @@ func TestToken_WrongArguments_AreExplainedWithExitCode2(t *testing.T) {
 		"--user":                             "flag needs an argument: -user",
 		"--user ada --role root":             `there is no role "root"`,
 		"--user ada --role edge --role edge": "the role edge cannot be combined",
-		"--user ada --org a/b":               "the organization is no id",
+		"--user ada --org a/b":               "the organization is not an id",
 		"--user ada --ttl 0s":                "--ttl must be more than 0",
 		"--user ada --ttl -5m":               "--ttl must be more than 0",
 		"--user ada --ttl soon":              "invalid value",
@@ -74,14 +74,14 @@ func TestToken_WrongArguments_AreExplainedWithExitCode2(t *testing.T) {
 	}
 }
 
-func TestToken_Help_IsNoFault(t *testing.T) {
+func TestToken_Help_IsExitCode0(t *testing.T) {
 	var out, problems bytes.Buffer
 	if code := run([]string{"--help"}, &out, &problems); code != 0 || out.Len() != 0 || !strings.Contains(problems.String(), "usage:") {
 		t.Errorf("exit code %d, printed %q, explained %q", code, out.String(), problems.String())
 	}
 }
 
-func TestToken_KeysThatCannotBeHad_AreExitCode1(t *testing.T) {
+func TestToken_KeysCannotBeLoaded_IsExitCode1(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, "/dev/null/keys")
 	var out, problems bytes.Buffer
 	if code := run([]string{"--user", "ada"}, &out, &problems); code != 1 || out.Len() != 0 || !strings.Contains(problems.String(), "/dev/null/keys") {

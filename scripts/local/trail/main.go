@@ -24,13 +24,13 @@ import (
 
 const usage = `usage: WAVEGATE_TOKEN=<token> scripts/trail [--url URL] --factory F --method M [HASH]...
 
-  --url U      where the service is: http://127.0.0.1:8080 if not given
+  --url U      the URL of the service; the default is http://127.0.0.1:8080
   --factory F  the factory
   --method M   the id of the production method
   HASH         a trailSha256 that a controller kept; each must be in the chain
 
-The token is that of an organization admin or a platform owner. The exit code is 0 when every link holds and
-every hash is in the chain, and 1 otherwise.
+The token must be of an organization admin or a platform owner. The exit code is 0 if every link holds and every
+hash is in the chain, otherwise 1.
 `
 
 func main() {
@@ -89,7 +89,6 @@ func (s service) links(ctx context.Context, method string) ([]chain.Link, error)
 	}
 }
 
-// events lists all events of a resource.
 func (s service) events(ctx context.Context, kind, id string) ([]audit.Event, error) {
 	base, err := url.Parse(s.url)
 	if err != nil {

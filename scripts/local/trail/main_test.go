@@ -8,7 +8,7 @@ import (
 	chain "wavegate/shared/production/trail"
 )
 
-func TestTell_AFaultOrAHashThatIsMissing_IsCode1(t *testing.T) {
+func TestTell_FaultOrMissingHash_IsCode1(t *testing.T) {
 	good := []chain.Link{{SHA256: "aa"}, {SHA256: "bb"}}
 	for name, c := range map[string]struct {
 		links []chain.Link
@@ -16,11 +16,11 @@ func TestTell_AFaultOrAHashThatIsMissing_IsCode1(t *testing.T) {
 		code  int
 		says  string
 	}{
-		"a chain":             {good, nil, 0, "Links: 2; kept hashes found: 0 of 0"},
-		"with a hash in it":   {good, []string{"aa"}, 0, "found: 1 of 1"},
-		"with another hash":   {good, []string{"aa", "cc"}, 1, "cc is not in the chain"},
-		"with a broken link":  {[]chain.Link{{SHA256: "aa", Fault: "the event before it is missing"}}, nil, 1, "aa: the event before it is missing"},
-		"nothing, and a hash": {nil, []string{"aa"}, 1, "aa is not in the chain"},
+		"a chain":                {good, nil, 0, "Links: 2; kept hashes found: 0 of 0"},
+		"with a fragment":        {good, []string{"aa"}, 0, "found: 1 of 1"},
+		"with another hash":      {good, []string{"aa", "cc"}, 1, "cc is not in the chain"},
+		"with a broken link":     {[]chain.Link{{SHA256: "aa", Fault: "the event before it is missing"}}, nil, 1, "aa: the event before it is missing"},
+		"no version, but a hash": {nil, []string{"aa"}, 1, "aa is not in the chain"},
 	} {
 		var out bytes.Buffer
 		if code := tell(&out, c.links, c.kept); code != c.code || !strings.Contains(out.String(), c.says) {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// patience is how long a store may take, on a busy machine.
-const patience = 30 * time.Second
+// answerTimeout is how long a store may take, on a busy machine.
+const answerTimeout = 30 * time.Second
 
 // A Store is the store that requests are forwarded to.
 type Store struct {
@@ -37,7 +37,7 @@ type Answer struct {
 
 // Ask forwards a request with the given body. It finishes even if the caller leaves, as on AWS.
 func (s *Store) Ask(r *http.Request, body []byte) (Answer, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTimeout)
 	defer cancel()
 	out, err := http.NewRequestWithContext(ctx, r.Method, s.endpoint+r.URL.RequestURI(), bytes.NewReader(body))
 	if err != nil {

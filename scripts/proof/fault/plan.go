@@ -48,8 +48,8 @@ const (
 	streak = 6
 	// These delays are longer than the timeout of the client, and than the limiter's deadline of
 	// a tenth of a second.
-	patience          = 2100 * time.Millisecond
-	patienceOfLimiter = 150 * time.Millisecond
+	beyondClient  = 2100 * time.Millisecond
+	beyondLimiter = 150 * time.Millisecond
 )
 
 // BeforeTheWrite are the faults after which nothing was written.
@@ -145,9 +145,9 @@ func (s *stream) next(kinds []Kind, share float64) Kind {
 func transactional(k Kind) bool { return k == Conflict || k == ThrottledReason || k == InProgress }
 
 func (s *stream) effect(kind Kind, c *storefront.Call) storefront.Effect {
-	wait := patience
+	wait := beyondClient
 	if c.Operation == "UpdateItem" { // of the limiter, which waits only a tenth of a second
-		wait = patienceOfLimiter
+		wait = beyondLimiter
 	}
 	switch kind {
 	case Throttled:

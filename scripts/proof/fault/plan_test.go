@@ -32,7 +32,7 @@ func TestPlan_SameSeed_SameEffects(t *testing.T) {
 	}
 }
 
-func TestPlan_EveryKind_IsMetAndOnlyWhereItCanBe(t *testing.T) {
+func TestPlan_EveryKind_OccursOnlyOnSuitableCalls(t *testing.T) {
 	onTransactions, onReads := New(1, 0.2, Everything), New(1, 0.2, Everything)
 	for range 2000 {
 		onTransactions.Effect(transactionOf(3))
@@ -48,7 +48,7 @@ func TestPlan_EveryKind_IsMetAndOnlyWhereItCanBe(t *testing.T) {
 	}
 }
 
-func TestPlan_SomeFaultsLast_LongerThanEveryRetry(t *testing.T) {
+func TestPlan_SomeFaults_LastLongerThanAllRetries(t *testing.T) {
 	p := New(1, 0.01, []Kind{InternalError})
 	longest, row := 0, 0
 	for range 5000 {
@@ -74,7 +74,7 @@ func TestPlan_DeadEndpoint_IsDeadForEveryone(t *testing.T) {
 	}
 }
 
-func TestPlan_NoShare_MeetsNothing(t *testing.T) {
+func TestPlan_ShareZero_HasNoFaults(t *testing.T) {
 	p := New(1, 0, Everything)
 	for range 1000 {
 		if effect := p.Effect(transactionOf(3)); effect != (storefront.Effect{}) {

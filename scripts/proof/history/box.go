@@ -102,9 +102,9 @@ func (b *boxState) polls(running string) {
 		}
 		return
 	}
-	undecided := s.Stand == "offered" || s.Stand == "working" || s.Stand == "deferred"
+	pending := s.Stand == "offered" || s.Stand == "working" || s.Stand == "deferred"
 	switch {
-	case running == told && (undecided || before != told):
+	case running == told && (pending || before != told):
 		s.Stand, s.Failed = "installed", false
 	case running != told && s.Stand == "installed":
 		s.Stand = "reverted"

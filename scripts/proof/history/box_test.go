@@ -34,12 +34,12 @@ var (
 	ended    = ReportRow{Running: "2.0.0", Offered: "2.0.0", Stand: "installed"}
 )
 
-func TestCheckBox_WhatAnOrderExplains_IsTaken(t *testing.T) {
+func TestCheckBox_LinearizableHistory_Passes(t *testing.T) {
 	for name, spans := range map[string][]span{
-		"a report beside a read": polled(span{4, 9, reported("working", 1), Output{}}, span{5, 6, readRow, reportRow("offered", 0)},
+		"a report during a read": polled(span{4, 9, reported("working", 1), Output{}}, span{5, 6, readRow, reportRow("offered", 0)},
 			span{10, 11, readRow, reportRow("working", 1)}),
 		"a report that came after a retirement": polled(span{4, 9, retire, Output{}}, span{5, 8, reported("failed", 1), refused(problem.NotFound)}),
-		"a report that came before it": polled(span{4, 9, retire, Output{}}, span{5, 8, reported("failed", 1), Output{}},
+		"a report before the poll": polled(span{4, 9, retire, Output{}}, span{5, 8, reported("failed", 1), Output{}},
 			span{10, 11, readRow, Output{}}),
 		"a lost retirement was made": polled(span{4, 1 << 60, retire, Output{Lost: true}}, span{10, 11, readBox, refused(problem.NotFound)}),
 		"a lost retirement was not made": polled(span{4, 1 << 60, retire, Output{Lost: true}},
@@ -49,7 +49,7 @@ func TestCheckBox_WhatAnOrderExplains_IsTaken(t *testing.T) {
 		"a box that moves keeps its reports": polled(span{4, 5, reported("failed", 1), Output{}}, span{6, 7, moveAway, Output{}},
 			span{8, 9, readRow, reportRow("failed", 1)}),
 		"the third failure is the last": polled(span{4, 5, reported("failed", 2), Output{}}, span{6, 7, reported("failed", 3), Output{GiveUp: true}}),
-		"an old failure told again": polled(span{4, 5, reported("failed", 1), Output{}}, span{6, 7, updated, told},
+		"an old failure reported again": polled(span{4, 5, reported("failed", 1), Output{}}, span{6, 7, updated, told},
 			span{8, 9, reported("failed", 1), Output{}}, span{10, 11, readRow, Output{ReportRow: ReportRow{"2.0.0", "2.0.0", "installed", false, 1}}}),
 		"a poll on the old channel, before the move": polled(span{4, 9, moveAway, Output{}}, span{5, 8, updated, told}, span{10, 11, readRow, Output{ReportRow: ended}}),
 	} {
@@ -59,14 +59,14 @@ func TestCheckBox_WhatAnOrderExplains_IsTaken(t *testing.T) {
 	}
 }
 
-func TestCheckBox_WhatNoOrderExplains_IsFound(t *testing.T) {
+func TestCheckBox_OtherHistory_Fails(t *testing.T) {
 	for name, spans := range map[string][]span{
 		"a report is lost":                                 polled(span{4, 5, reported("failed", 1), Output{}}, span{6, 7, readRow, reportRow("offered", 0)}),
 		"a report of an older attempt counts":              polled(span{4, 5, reported("failed", 2), Output{}}, span{6, 7, reported("working", 1), Output{}}, span{8, 9, readRow, reportRow("working", 1)}),
 		"one attempt counts twice":                         polled(span{4, 5, reported("failed", 1), Output{}}, span{6, 7, reported("failed", 1), Output{}}, span{8, 9, readRow, reportRow("failed", 2)}),
 		"a failure disappears while the box works":         polled(span{4, 5, reported("failed", 1), Output{}}, span{6, 7, reported("working", 2), Output{}}, span{8, 9, readRow, reportRow("working", 2)}),
 		"a report about a version that was not offered":    polled(span{4, 5, Input{Action: Report, Version: "3.0.0", Outcome: "working", Attempt: 1}, Output{}}),
-		"a stale report that is not":                       polled(span{4, 5, reported("working", 1), refused(problem.ReportStale)}),
+		"a report refused as stale although it is not":     polled(span{4, 5, reported("working", 1), refused(problem.ReportStale)}),
 		"a retired box still reports":                      polled(span{4, 5, retire, Output{}}, span{6, 7, reported("failed", 1), Output{}}),
 		"a retired box still polls":                        polled(span{4, 5, retire, Output{}}, span{6, 7, updated, told}),
 		"a retired box is still read":                      polled(span{4, 5, retire, Output{}}, span{6, 7, readBox, Output{Box: Box{"stable", 1}}}),

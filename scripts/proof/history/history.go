@@ -50,18 +50,17 @@ func (h *History) Len() int {
 	return len(h.calls)
 }
 
-// undecided is the time after which the search stops.
-const undecided = 30 * time.Second
+const checkTimeout = 30 * time.Second
 
 // Check searches for an order that explains all answers. The error shows a history without one.
 func (h *History) Check() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch porcupine.CheckOperationsTimeout(model.ToModel(), h.calls, undecided) {
+	switch porcupine.CheckOperationsTimeout(model.ToModel(), h.calls, checkTimeout) {
 	case porcupine.Ok:
 		return nil
 	case porcupine.Unknown:
-		return fmt.Errorf("history: no verdict within %s on %d calls:\n%s", undecided, len(h.calls), h.text())
+		return fmt.Errorf("history: no verdict within %s on %d calls:\n%s", checkTimeout, len(h.calls), h.text())
 	}
 	return fmt.Errorf("history: no order of these %d calls explains their answers:\n%s", len(h.calls), h.text())
 }
@@ -105,7 +104,7 @@ func describe(in Input, out Output) string {
 	result := "done"
 	switch {
 	case out.Lost:
-		result = "no telling"
+		result = "unknown"
 	case out.Code != "":
 		result = string(out.Code)
 	case in.Action == ReadChannel:

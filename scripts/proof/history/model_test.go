@@ -8,7 +8,6 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A span is a call with the times of its start and end.
 type span struct {
 	from, to int64
 	in       Input
@@ -52,7 +51,7 @@ var (
 	row     = Input{Action: ReadRow}
 )
 
-func TestCheck_WhatAnOrderExplains_IsTaken(t *testing.T) {
+func TestCheck_LinearizableHistory_Passes(t *testing.T) {
 	for name, spans := range map[string][]span{
 		"nothing":                                   {},
 		"one raise for two callers":                 opening(span{6, 9, raise(10, 0), Output{}}, span{6, 9, raise(10, 0), Output{}}, span{10, 11, readR, read(10, active, 2)}),
@@ -66,7 +65,7 @@ func TestCheck_WhatAnOrderExplains_IsTaken(t *testing.T) {
 		"given up, and nothing made":                opening(span{6, 7, raise(10, 0), refused(problem.Conflict)}, span{8, 9, readR, read(1, active, 1)}),
 		"completed early, the channel stays":        opening(span{6, 7, finish, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, false, 2}, Tag: Tag{2, "r", 2}}}),
 		"completed at 100, the target is it":        opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, raise(50, 0), Output{}}, span{10, 11, Input{Action: Move, Rollout: "r", Percent: 100, Status: completed}, Output{}}, span{12, 13, row, Output{Channel: Channel{"2", "b", 3}, Carried: Carried{"r", "2", 100, false, 4}, Tag: Tag{3, "r", 4}}}),
-		"published anew, ended ones forgotten":      opening(span{6, 7, halt, Output{}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a"}, Output{}}, span{10, 11, row, Output{Channel: Channel{"1", "a", 3}, Tag: Tag{Revision: 3}}}),
+		"published again, ended ones forgotten":     opening(span{6, 7, halt, Output{}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a"}, Output{}}, span{10, 11, row, Output{Channel: Channel{"1", "a", 3}, Tag: Tag{Revision: 3}}}),
 		"published during it, which ends it": opening(span{6, 7, again, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 3}, Tag: Tag{Revision: 3}}},
 			span{10, 11, readR, Output{Rollout: Rollout{Target: "2", Digest: "b", Previous: "1", Percent: 1, Status: halted, Ended: "publication", Revision: 2}}}),
 		"halted and resumed":                    opening(span{6, 7, halt, Output{}}, span{8, 9, resume, Output{}}, span{10, 11, readR, read(1, active, 3)}),
@@ -80,27 +79,27 @@ func TestCheck_WhatAnOrderExplains_IsTaken(t *testing.T) {
 	}
 }
 
-func TestCheck_WhatNoOrderExplains_IsCaught(t *testing.T) {
+func TestCheck_OtherHistory_Fails(t *testing.T) {
 	for name, spans := range map[string][]span{
-		"two raises from one revision":         opening(span{6, 9, raise(10, 1), Output{}}, span{6, 9, raise(10, 1), Output{}}),
-		"a read before the answer of a raise":  opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, readR, read(1, active, 1)}),
-		"a read that goes back":                opening(span{6, 20, raise(10, 0), Output{}}, span{7, 8, readR, read(10, active, 2)}, span{9, 10, readR, read(1, active, 1)}),
-		"two starts on one channel":            {{0, 1, Input{Action: Publish, Version: "2", Digest: "b"}, Output{Created: true}}, {2, 5, restart, Output{ID: "r"}}, {2, 5, restart, Output{ID: "s"}}},
-		"a raise of a halted rollout":          opening(span{6, 7, halt, Output{}}, span{8, 9, raise(10, 0), Output{}}),
-		"a refusal without a reason":           opening(span{6, 7, raise(10, 0), refused(problem.InvalidStateTransition)}),
-		"a precondition that held":             opening(span{6, 7, raise(10, 1), refused(problem.PreconditionFailed)}),
-		"a change with a refusal":              opening(span{6, 7, raise(10, 7), refused(problem.PreconditionFailed)}, span{8, 9, readR, read(10, active, 2)}),
-		"a raise lost from the revision":       opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, readR, read(10, active, 1)}),
-		"two digests of one version":           opening(span{6, 7, Input{Action: Publish, Version: "1", Digest: "b"}, Output{}}),
-		"a channel that was made twice":        {{0, 3, Input{Action: Publish, Version: "1", Digest: "a"}, Output{Created: true}}, {0, 3, Input{Action: Publish, Version: "2", Digest: "a"}, Output{Created: true}}},
-		"a row that lags behind its rollout":   opening(span{6, 7, halt, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, true, 1}, Tag: Tag{2, "r", 1}}}),
-		"a completion that forgets the target": opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, raise(50, 0), Output{}}, span{10, 11, Input{Action: Move, Rollout: "r", Percent: 100, Status: completed}, Output{}}, span{12, 13, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 100, false, 4}, Tag: Tag{2, "r", 4}}}),
-		"an old release brought back":          opening(span{6, 7, Input{Action: Publish, Version: "3", Digest: "c"}, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, true, 1}, Tag: Tag{2, "r", 1}}}),
-		"a publication that leaves it active":  opening(span{6, 7, again, Output{}}, span{8, 9, readR, read(1, active, 1)}),
-		"a publication that reaches some":      opening(span{6, 7, again, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 3}, Carried: Carried{"r", "2", 1, true, 1}, Tag: Tag{3, "r", 1}}}),
-		"resumed after a publication":          opening(span{6, 7, again, Output{}}, span{8, 9, resume, Output{}}),
-		"resumed after a completion":           opening(span{6, 7, finish, Output{}}, span{8, 9, resume, Output{}}),
-		"published on an old tag":              opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a", IfTag: Tag{2, "r", 1}}, Output{}}),
+		"two raises from one revision":           opening(span{6, 9, raise(10, 1), Output{}}, span{6, 9, raise(10, 1), Output{}}),
+		"a read before the answer of a raise":    opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, readR, read(1, active, 1)}),
+		"a read that shows an older state":       opening(span{6, 20, raise(10, 0), Output{}}, span{7, 8, readR, read(10, active, 2)}, span{9, 10, readR, read(1, active, 1)}),
+		"two starts on one channel":              {{0, 1, Input{Action: Publish, Version: "2", Digest: "b"}, Output{Created: true}}, {2, 5, restart, Output{ID: "r"}}, {2, 5, restart, Output{ID: "s"}}},
+		"a raise of a halted rollout":            opening(span{6, 7, halt, Output{}}, span{8, 9, raise(10, 0), Output{}}),
+		"a refusal without a reason":             opening(span{6, 7, raise(10, 0), refused(problem.InvalidStateTransition)}),
+		"a precondition that held":               opening(span{6, 7, raise(10, 1), refused(problem.PreconditionFailed)}),
+		"a change with a refusal":                opening(span{6, 7, raise(10, 7), refused(problem.PreconditionFailed)}, span{8, 9, readR, read(10, active, 2)}),
+		"a raise without a new revision":         opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, readR, read(10, active, 1)}),
+		"two digests of one version":             opening(span{6, 7, Input{Action: Publish, Version: "1", Digest: "b"}, Output{}}),
+		"a channel that was made twice":          {{0, 3, Input{Action: Publish, Version: "1", Digest: "a"}, Output{Created: true}}, {0, 3, Input{Action: Publish, Version: "2", Digest: "a"}, Output{Created: true}}},
+		"a row older than its rollout in a read": opening(span{6, 7, halt, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, true, 1}, Tag: Tag{2, "r", 1}}}),
+		"a completion that forgets the target":   opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, raise(50, 0), Output{}}, span{10, 11, Input{Action: Move, Rollout: "r", Percent: 100, Status: completed}, Output{}}, span{12, 13, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 100, false, 4}, Tag: Tag{2, "r", 4}}}),
+		"an old release restored":                opening(span{6, 7, Input{Action: Publish, Version: "3", Digest: "c"}, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 2}, Carried: Carried{"r", "2", 1, true, 1}, Tag: Tag{2, "r", 1}}}),
+		"a publication that leaves it active":    opening(span{6, 7, again, Output{}}, span{8, 9, readR, read(1, active, 1)}),
+		"a publication that does not reach all":  opening(span{6, 7, again, Output{}}, span{8, 9, row, Output{Channel: Channel{"1", "a", 3}, Carried: Carried{"r", "2", 1, true, 1}, Tag: Tag{3, "r", 1}}}),
+		"resumed after a publication":            opening(span{6, 7, again, Output{}}, span{8, 9, resume, Output{}}),
+		"resumed after a completion":             opening(span{6, 7, finish, Output{}}, span{8, 9, resume, Output{}}),
+		"published on an old tag":                opening(span{6, 7, raise(10, 0), Output{}}, span{8, 9, Input{Action: Publish, Version: "1", Digest: "a", IfTag: Tag{2, "r", 1}}, Output{}}),
 	} {
 		if err := judge(spans...); err == nil {
 			t.Errorf("%s: taken", name)

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A Game is the size of a history.
-type Game struct {
+// A Size is the size of a history.
+type Size struct {
 	Clients int
 	Calls   int // calls of each client
 }
@@ -22,7 +22,7 @@ var (
 // Play runs clients that call the service at the same time, with calls drawn from the seed, and
 // returns the history. In most histories one client first publishes two versions and starts a
 // rollout. In the others there is no channel at the start.
-func Play(seed uint64, g Game, service func(Input) Output) *History {
+func Play(seed uint64, size Size, service func(Input) Output) *History {
 	h := New()
 	t := &table{}
 	opening := &player{history: h, table: t, service: service}
@@ -31,29 +31,28 @@ func Play(seed uint64, g Game, service func(Input) Output) *History {
 		opening.call(Input{Action: Publish, Version: versions[0], Digest: digests[0]})
 		opening.call(Input{Action: Start, Version: versions[1]})
 	}
-	g.play(seed, player{history: h, table: t, service: service, channel: Tag{Revision: 2}}, (*player).draw)
+	size.play(seed, player{history: h, table: t, service: service, channel: Tag{Revision: 2}}, (*player).draw)
 	return h
 }
 
 // PlayBox is Play for calls about one box. In most histories the box is registered first.
-func PlayBox(seed uint64, g Game, service func(Input) Output) *History {
+func PlayBox(seed uint64, size Size, service func(Input) Output) *History {
 	h := New()
 	opening := &player{history: h, service: service}
 	if seed%5 > 0 {
 		opening.call(Input{Action: Register, Channel: "stable"})
 	}
-	g.play(seed, player{history: h, service: service, box: 1}, (*player).drawBox)
+	size.play(seed, player{history: h, service: service, box: 1}, (*player).drawBox)
 	return h
 }
 
-// play runs the calls of all clients.
-func (g Game) play(seed uint64, like player, draw func(*player) Input) {
+func (size Size) play(seed uint64, like player, draw func(*player) Input) {
 	var clients sync.WaitGroup
-	for i := range g.Clients {
+	for i := range size.Clients {
 		clients.Go(func() {
 			p := like
 			p.client, p.random = i+1, rand.New(rand.NewPCG(seed, uint64(i)))
-			for range g.Calls {
+			for range size.Calls {
 				p.call(draw(&p))
 			}
 		})
@@ -87,7 +86,6 @@ func (t *table) knows(id string) bool {
 	return id == "" || slices.Contains(t.rollouts, id)
 }
 
-// A player is one client.
 type player struct {
 	client  int
 	history *History
@@ -122,7 +120,6 @@ func (p *player) call(in Input) {
 	}
 }
 
-// drawBox draws a call about the box.
 func (p *player) drawBox() Input {
 	switch n := p.random.IntN(100); {
 	case n < 15:

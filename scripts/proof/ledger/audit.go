@@ -10,27 +10,27 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// findings collects what is wrong.
 type findings []string
 
 func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
 
-// Audit holds the tables against each other and returns all that is wrong, none for books in order:
+// Audit compares the tables with each other and returns all findings; without faults there are none:
 //
-//   - Every revision of every thing has exactly one event, and every event is of a revision: a
-//     resource's events count from 1 to the revision that is stored, each begins with what the one
-//     before ended with, and the last ended with what is stored.
+//   - Every revision of every resource has exactly one event, and every event has a revision. The
+//     events of a resource count from 1 to the stored revision. Each begins with the end of the
+//     previous one, and the last ends with what is stored.
 //   - A channel's row and its rollouts agree, and at most one rollout of a channel is active.
-//   - A publication ends the rollout that is active on its channel in the same change, and adopted is said of
-//     the rollouts whose target the channel took over.
-//   - What channels and rollouts name was published, with that digest.
-//   - Attributes that are derived from others, for lists and filters, are what they should be.
-//   - What an idempotency record names exists.
-//   - Every box has a report row that places it where its registration does.
-//   - Versions of methods count from 1, what they hold is stored under its hash, what takes effect was approved
-//     by someone else, and the chain of each method's changes holds.
-//   - Of tokens that were given out, nothing is stored but the hash.
-//   - What lies in a factory, its events among it, is of a factory that exists, and of its organization.
+//   - A publication ends the active rollout of its channel in the same change. A rollout is marked
+//     as adopted if the channel adopted its target.
+//   - Channels and rollouts name only published versions, with their digests.
+//   - Attributes that are derived from others, for lists and filters, have the right values.
+//   - The resource in each idempotency record exists.
+//   - Every box has a report row that matches its registration.
+//   - Versions of methods count from 1, and their contents are stored by their hashes. A version that
+//     takes effect was approved by a second person. The chain of each method's changes is complete.
+//   - Of a token that was given out, only its hash is stored.
+//   - Every resource in a factory, and each of its events, has an existing factory and the
+//     organization of that factory.
 func (b Books) Audit() []string {
 	var f findings
 	trail := b.Trail()
@@ -97,7 +97,6 @@ func auditChain(f *findings, r Resource, events []Event) {
 	}
 }
 
-// auditEnd compares the last event with what is stored.
 func (k kind) auditEnd(f *findings, r Resource, events []Event, item Item) {
 	if int64(len(events)) != number(item, "revision") {
 		f.add("%s: %d events, but revision %d is stored", r, len(events), number(item, "revision"))

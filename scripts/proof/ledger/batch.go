@@ -73,7 +73,7 @@ func (x *explainer) batch(c Call, calls []Call) {
 	for _, m := range members {
 		events := x.trail[m.resource()]
 		own := slices.ContainsFunc(events, func(e Event) bool { return e.RequestID == c.RequestID })
-		if !own && !x.wasSo(m, events) {
+		if !own && !x.wasTrue(m, events) {
 			x.add("%s was acknowledged, but neither changed %s nor found it unchanged", c, m.Parameter["edgeId"])
 		}
 	}

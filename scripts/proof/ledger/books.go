@@ -136,7 +136,6 @@ func platform(Item) string        { return "platform" }
 func shard(i Item) string         { return boxStream(text(i, "edgeId")) }
 func insideFactory(i Item) string { return "factory/" + text(i, "factoryId") }
 
-// boxStream is the audit stream of a box.
 func boxStream(id string) string {
 	h := uint32(2166136261) // FNV-1a
 	for _, c := range []byte(id) {

@@ -36,7 +36,6 @@ func (c Call) done() bool { return c.Status >= 200 && c.Status < 300 }
 // unknown tells whether the call may have had an effect: it got no answer, or an answer of 5xx.
 func (c Call) unknown() bool { return c.Status == 0 || c.Status >= 500 }
 
-// removes tells whether the call removes a thing.
 func (c Call) removes() bool { return strings.HasPrefix(c.Operation, "delete-") }
 
 // fields are the members of the call's body; nil if it is not an object.
@@ -48,7 +47,6 @@ func (c Call) fields() Item {
 	return m
 }
 
-// answered is the answer's body.
 func (c Call) answered() Item {
 	var m Item
 	if json.Unmarshal(c.Answer, &m) != nil {
@@ -72,7 +70,6 @@ func (c Call) lost() bool { return c.makes() && c.located() == "" }
 // makes tells whether the call makes something with an id from the service.
 func (c Call) makes() bool { return samples.Of(c.Operation).Makes != "" }
 
-// resource is the resource of the call.
 func (c Call) resource() Resource {
 	if c.makes() {
 		return c.of(c.about().Type, c.located())

@@ -11,19 +11,19 @@ import (
 	"wavegate/scripts/samples"
 )
 
-// Explain holds the answers that callers were given against the audit trail, and returns all that
-// does not fit:
+// Explain compares the answers to callers with the audit trail, and returns all contradictions:
 //
-//   - Every change was asked for by a call of that user, says what the call said, and that call was
-//     not refused.
-//   - Every acknowledged call has its change, or what it asked for was so already while it ran.
-//   - The calls with one idempotency key, repeated or not, made one thing and were told of that one.
-//   - What was read is what some change led to, whole, and nothing older than what was acknowledged
-//     before. What a box was told was on its channel.
-//   - A token that was given out is the one whose hash is kept. A DDI client was answered for its own box, and under the
-//     organization that the box was of.
+//   - For every change there is a call of that user that asked for exactly this change and was not
+//     refused.
+//   - For every acknowledged call there is a change, or what it asked for was already so during the
+//     call.
+//   - All calls with one idempotency key, repeated or not, made one thing, and all answers name it.
+//   - Every read shows a whole state after some change, and no older state than one that was
+//     acknowledged before. Every version that a box was offered was on its channel.
+//   - A token that was given out is the one whose hash is stored. A DDI client was answered for its own
+//     box, and under the organization of the box at that time.
 //
-// A call that ended with a 5xx may have made its change or not, as long as all of it is there or none.
+// A call that ended with a 5xx may have made its change or not, but never a part of it.
 func (b Books) Explain(calls []Call) []string {
 	x := explainer{trail: b.Trail(), asked: map[string]Call{}, made: map[string][]Event{}}
 	for _, c := range calls {
@@ -141,7 +141,7 @@ func (c Call) says(thing Item, but ...string) bool {
 		delete(fields, "policy")
 	}
 	for name, value := range fields {
-		if c.Operation == "update-method-version" && slices.Contains(besideStatus, name) || slices.Contains(but, name) {
+		if c.Operation == "update-method-version" && slices.Contains(notShown, name) || slices.Contains(but, name) {
 			continue
 		}
 		if name == "staged_percent" && fields["status"] == "halted" || name == "overrideReason" || name == "reason" && c.Operation == "update-rollout" {
@@ -170,7 +170,7 @@ func (x *explainer) write(c Call) {
 	case i < 0 && c.Status == http.StatusCreated:
 		x.add("%s was answered as if it had made it, but there is no event", c)
 	case i < 0:
-		if !x.wasSo(c, events) {
+		if !x.wasTrue(c, events) {
 			x.add("%s was acknowledged, but neither made a change nor found what it asked for: %s", c, c.Body)
 		}
 	case !c.token() && (events[i].Before == nil) != (c.Status == http.StatusCreated):
@@ -178,8 +178,8 @@ func (x *explainer) write(c Call) {
 	}
 }
 
-// wasSo tells whether the thing was as the call asks at some moment during the call.
-func (x *explainer) wasSo(c Call, events []Event) bool {
+// wasTrue tells whether the thing was as the call asks at some moment during the call.
+func (x *explainer) wasTrue(c Call, events []Event) bool {
 	for i, e := range events {
 		// A release of a released version changes nothing, even with another first article.
 		if !c.says(e.After, "firstArticle") || !x.began(e).Before(c.Ended) {

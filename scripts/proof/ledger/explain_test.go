@@ -9,8 +9,8 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// TestExplain_FindsWhatIsPlanted changes one answer of an honest run in each case.
-func TestExplain_FindsWhatIsPlanted(t *testing.T) {
+// TestExplain_PlantedFaults_AreFound changes one answer of an honest run in each case.
+func TestExplain_PlantedFaults_AreFound(t *testing.T) {
 	for name, plant := range map[string]func(*testing.T, *run){
 		"an acknowledged change that is lost": func(t *testing.T, r *run) {
 			r.call(t, "put-machine").RequestID = "another"
@@ -21,12 +21,12 @@ func TestExplain_FindsWhatIsPlanted(t *testing.T) {
 		"a change in another's name":     func(t *testing.T, r *run) { r.event(t, "FactoryRegistered")["actor"].(ledger.Item)["userId"] = "eve" },
 		"a change to other values":       func(t *testing.T, r *run) { r.call(t, "put-machine").Body = []byte(`{"name":"Lathe"}`) },
 		"a change of another thing":      func(t *testing.T, r *run) { r.call(t, "put-machine").Parameter["code"] = "m-2" },
-		"nothing made and nothing found so": func(t *testing.T, r *run) {
+		"nothing changed and nothing found unchanged": func(t *testing.T, r *run) {
 			c := *r.call(t, "put-machine")
 			c.RequestID, c.Status, c.Body = "again", 204, []byte(`{"name":"Saw"}`)
 			r.calls = append(r.calls, c)
 		},
-		"a second making of one thing": func(t *testing.T, r *run) {
+		"a second creation of one thing": func(t *testing.T, r *run) {
 			c := *r.call(t, "put-machine")
 			c.RequestID = "again"
 			r.calls = append(r.calls, c)

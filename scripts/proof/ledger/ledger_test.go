@@ -56,13 +56,11 @@ func (r *run) item(t *testing.T, table dynamo.TableID, name string, value any) l
 	return nil
 }
 
-// event returns the trail's item with a name.
 func (r *run) event(t *testing.T, name string) ledger.Item {
 	t.Helper()
 	return r.item(t, dynamo.Audit, "eventName", name)
 }
 
-// remove removes an item from a table.
 func (r *run) remove(t *testing.T, table dynamo.TableID, name string, value any) {
 	t.Helper()
 	gone := fmt.Sprint(r.item(t, table, name, value))
@@ -258,7 +256,7 @@ func (r *run) read(t *testing.T) {
 		Answer: fmt.Appendf(nil, `{"edgeType":"gateway-x","channel":"stable","version":"1.1.0","sha256":%q,"source":"rollout"}`, digest)})
 }
 
-func TestBooks_OfAnHonestRun_AreInOrder(t *testing.T) {
+func TestAudit_HonestRun_HasNoFindings(t *testing.T) {
 	r := honest(t)
 	if found := r.books.Audit(); len(found) > 0 {
 		t.Errorf("found %q", found)
@@ -271,9 +269,9 @@ func TestBooks_OfAnHonestRun_AreInOrder(t *testing.T) {
 	}
 }
 
-// TestAudit_FindsWhatIsPlanted changes the stored state of an honest run in one place in each
+// TestAudit_PlantedFaults_AreFound changes the stored state of an honest run in one place in each
 // case.
-func TestAudit_FindsWhatIsPlanted(t *testing.T) {
+func TestAudit_PlantedFaults_AreFound(t *testing.T) {
 	for name, plant := range map[string]func(*testing.T, *run){
 		"a change without its event":     func(t *testing.T, r *run) { r.remove(t, dynamo.Audit, "eventName", "MachineRegistered") },
 		"a change in between without it": func(t *testing.T, r *run) { r.remove(t, dynamo.Audit, "eventName", "RolloutPromoted") },
@@ -281,19 +279,19 @@ func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 		"an event twice": func(t *testing.T, r *run) {
 			r.books[dynamo.Audit] = append(r.books[dynamo.Audit], r.event(t, "FactoryRegistered"))
 		},
-		"a torn item":                     func(t *testing.T, r *run) { r.item(t, dynamo.Rollouts, "status", "completed")["staged_percent"] = 50.0 },
-		"an event that says other things": func(t *testing.T, r *run) { r.event(t, "MachineRegistered")["after"].(ledger.Item)["name"] = "Lathe" },
-		"an event with another before": func(t *testing.T, r *run) {
+		"a torn item":                func(t *testing.T, r *run) { r.item(t, dynamo.Rollouts, "status", "completed")["staged_percent"] = 50.0 },
+		"an event with other values": func(t *testing.T, r *run) { r.event(t, "MachineRegistered")["after"].(ledger.Item)["name"] = "Lathe" },
+		"an event with a wrong before": func(t *testing.T, r *run) {
 			r.event(t, "RolloutCompleted")["before"].(ledger.Item)["staged_percent"] = 10.0
 		},
-		"times that go back": func(t *testing.T, r *run) { r.event(t, "RolloutCompleted")["eventTime"] = "2020-01-01T00:00:00.000Z" },
-		"a row behind its rollout": func(t *testing.T, r *run) {
+		"times that decrease": func(t *testing.T, r *run) { r.event(t, "RolloutCompleted")["eventTime"] = "2020-01-01T00:00:00.000Z" },
+		"a row older than its rollout": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Channels, "channel", "stable")["wave"].(ledger.Item)["active"] = true
 		},
 		"a row with an unknown rollout": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Channels, "channel", "stable")["wave"].(ledger.Item)["id"] = "x"
 		},
-		"a row that forgot its rollout": func(t *testing.T, r *run) { r.item(t, dynamo.Rollouts, "status", "completed")["status"] = "active" },
+		"a row without its rollout": func(t *testing.T, r *run) { r.item(t, dynamo.Rollouts, "status", "completed")["status"] = "active" },
 		"a publication that left a rollout active": func(t *testing.T, r *run) {
 			r.remove(t, dynamo.Audit, "eventName", "RolloutHalted")
 			halted := r.item(t, dynamo.Rollouts, "status", "halted")
@@ -305,7 +303,7 @@ func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 			r.item(t, dynamo.Rollouts, "status", "halted")["channel"] = "stable"
 		},
 		"an end that no publication made": func(t *testing.T, r *run) { r.event(t, "RolloutHalted")["requestId"] = "another" },
-		"an adoption that is not said": func(t *testing.T, r *run) {
+		"an adoption that is not recorded": func(t *testing.T, r *run) {
 			r.event(t, "RolloutCompleted")["after"].(ledger.Item)["adopted"] = false
 			r.item(t, dynamo.Rollouts, "status", "completed")["adopted"] = false
 		},
@@ -320,24 +318,24 @@ func TestAudit_FindsWhatIsPlanted(t *testing.T) {
 			row["offer"] = ledger.Item{"rolloutId": "x", "version": "1.1.0", "stand": "offered"}
 			row["rolloutId"], row["standing"] = "x", "1.1.0#offered#1#00#box-1"
 		},
-		"a box's event in another shard": func(t *testing.T, r *run) { r.event(t, "EdgeRegistered")["stream"] = "edges/99" },
-		"a target that nobody took over": func(t *testing.T, r *run) { r.remove(t, dynamo.Audit, "eventName", "ReleaseAdopted") },
+		"a box's event in another shard":   func(t *testing.T, r *run) { r.event(t, "EdgeRegistered")["stream"] = "edges/99" },
+		"a target that no channel adopted": func(t *testing.T, r *run) { r.remove(t, dynamo.Audit, "eventName", "ReleaseAdopted") },
 		"bytes that were never published": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Releases, "version", "1.1.0")["sha256"] = strings.Repeat("b", 64)
 		},
-		"a release that is gone": func(t *testing.T, r *run) { r.remove(t, dynamo.Releases, "version", "1.1.0") },
+		"a release that was deleted": func(t *testing.T, r *run) { r.remove(t, dynamo.Releases, "version", "1.1.0") },
 		"a filter's key that lags behind": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Rollouts, "status", "completed")["pairStatus"] = "gateway-x/stable#active"
 		},
-		"an event in another's place":      func(t *testing.T, r *run) { r.event(t, "FactoryRegistered")["position"] = "2020-01-01T00:00:00.000Z#x" },
+		"an event in the wrong stream":     func(t *testing.T, r *run) { r.event(t, "FactoryRegistered")["position"] = "2020-01-01T00:00:00.000Z#x" },
 		"a record of an unknown method":    func(t *testing.T, r *run) { r.books[dynamo.Idempotency][0]["result"] = "gone" },
 		"an event of another organization": func(t *testing.T, r *run) { r.event(t, "MachineRegistered")["organizationId"] = "rival" },
 		"a content that was replaced":      func(t *testing.T, r *run) { r.books[dynamo.MethodContents][0]["bytes"] = "{}" },
-		"a content that is gone":           func(t *testing.T, r *run) { r.books[dynamo.MethodContents] = nil },
+		"a content that was deleted":       func(t *testing.T, r *run) { r.books[dynamo.MethodContents] = nil },
 		"a version that is unknown to its method": func(t *testing.T, r *run) {
 			r.item(t, dynamo.Recipes, "name", "Milling")["latest"].(ledger.Item)["status"] = "in_review"
 		},
-		"a version that is gone": func(t *testing.T, r *run) { r.books[dynamo.MethodVersions] = nil },
+		"a version that was deleted": func(t *testing.T, r *run) { r.books[dynamo.MethodVersions] = nil },
 		"another content takes effect": func(t *testing.T, r *run) {
 			decisions := r.item(t, dynamo.Recipes, "name", "Milling")["effectivity"].([]any)
 			decisions[0].(ledger.Item)["contentSha256"] = digest

@@ -21,8 +21,8 @@ const (
 	versionType = "production-method-version"
 )
 
-// besideStatus are the fields of a move that the version does not show unchanged.
-var besideStatus = []string{"reason", "machines", "effectiveFrom", "orders", "reinstate"}
+// notShown are the fields of a move that the version does not show unchanged.
+var notShown = []string{"reason", "machines", "effectiveFrom", "orders", "reinstate"}
 
 // canonicalHash is the hash of a content's RFC 8785 form, for contents without negative zeros
 // and line separators. It is empty if the content is not JSON.

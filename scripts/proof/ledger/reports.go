@@ -13,9 +13,9 @@ func retired(box Item) bool { return text(box, "organizationId") == "-" }
 
 func pairOf(i Item) string { return text(i, "edgeType") + "/" + text(i, "channel") }
 
-// auditReports checks the report rows. Every registered box has a row with its channel and
-// organization, because both are written together. Every row belongs to a box. An offer from a
-// rollout has the rollout's target. The index finds each row.
+// auditReports checks the report rows. Every box has a row that agrees with its registration,
+// because both are written together. Every row belongs to a box. An offer from a rollout has the
+// rollout's target. The index finds each row.
 func (b Books) auditReports(f *findings) {
 	boxes, rollouts, factories := map[string]Item{}, map[string]Item{}, map[string]string{}
 	for _, box := range b[dynamo.Edges] {

@@ -22,7 +22,7 @@ func TestHas_OneOfTheRolesIsEnough(t *testing.T) {
 		t.Error("an engineer is allowed where only others are")
 	}
 	if p.Has() {
-		t.Error("let in where nobody may")
+		t.Error("allowed where nobody is")
 	}
 }
 
@@ -33,12 +33,12 @@ func TestHas_Member_IsAnyPersonOfAnOrganization(t *testing.T) {
 	}{
 		"person without a role":           {auth.Principal{OrganizationID: "acme"}, true},
 		"person with a role":              {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.OrganizationAdmin}}, true},
-		"person of no organization":       {auth.Principal{}, false},
-		"owner of no organization":        {auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}, false},
+		"person without an organization":  {auth.Principal{}, false},
+		"owner without an organization":   {auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}, false},
 		"box of an organization":          {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.Edge}}, false},
 		"viewer of the fleet":             {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.FleetViewer}}, false},
 		"viewer and engineer":             {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.FleetViewer, auth.ProductionEngineer}}, true},
-		"nobody can carry it as a role":   {auth.Principal{Roles: []auth.Role{auth.Member}}, false},
+		"no token can carry it as a role": {auth.Principal{Roles: []auth.Role{auth.Member}}, false},
 		"a box cannot carry it as a role": {auth.Principal{OrganizationID: "acme", Roles: []auth.Role{auth.Edge, auth.Member}}, false},
 	} {
 		if got := c.p.Has(auth.Member); got != c.want {
@@ -57,9 +57,9 @@ func TestOwnsAndMayRead(t *testing.T) {
 		"own organization":                         {auth.Principal{OrganizationID: "acme"}, "acme", true, true},
 		"another's":                                {auth.Principal{OrganizationID: "acme"}, "rival", false, false},
 		"in another case":                          {auth.Principal{OrganizationID: "acme"}, "ACME", false, false},
-		"no organization meets none":               {auth.Principal{}, "", false, false},
-		"platform owner reads, owns not":           {auth.Principal{Roles: owner}, "acme", false, true},
-		"platform owner of another":                {auth.Principal{OrganizationID: "rival", Roles: owner}, "acme", false, true},
+		"no organization and no organization":      {auth.Principal{}, "", false, false},
+		"platform owner reads, but does not own":   {auth.Principal{Roles: owner}, "acme", false, true},
+		"platform owner of another organization":   {auth.Principal{OrganizationID: "rival", Roles: owner}, "acme", false, true},
 		"platform owner and an empty organization": {auth.Principal{Roles: owner}, "", false, true},
 	} {
 		if got := c.p.Owns(c.organization); got != c.owns {
@@ -81,7 +81,7 @@ func TestExpired_IsJudgedWithTheLeeway(t *testing.T) {
 	}
 }
 
-func TestUser_PartsOfOneNeverFlowIntoTheOther(t *testing.T) {
+func TestUser_DifferentPairs_NeverHaveOneName(t *testing.T) {
 	for _, c := range [][4]string{
 		{"https://a.example", "vic 1", "https://a.example vic", "1"},
 		{"https://a.example vic", "1", "https://a.example%20vic", "1"},
@@ -96,13 +96,13 @@ func TestUser_PartsOfOneNeverFlowIntoTheOther(t *testing.T) {
 
 // Stored limits contain the names of users whose issuer is a URL, so these names must not
 // change.
-func TestUser_OfAnIssuerThatIsAURL_IsIssuerAndID(t *testing.T) {
+func TestUser_IssuerIsAURL_IsIssuerSpaceID(t *testing.T) {
 	if got := auth.User("https://people.example/realms/a", "auth0|5 f%7c"); got != "https://people.example/realms/a auth0|5 f%7c" {
 		t.Errorf("got %q", got)
 	}
 }
 
-func TestUser_OfTwoCallers_Differs(t *testing.T) {
+func TestUser_DifferentCallers_Differ(t *testing.T) {
 	issuer := rapid.StringMatching(`[a %2-5]{0,6}`)
 	subject := rapid.StringMatching(`[a %2-5]{0,6}`)
 	rapid.Check(t, func(t *rapid.T) {
@@ -114,7 +114,7 @@ func TestUser_OfTwoCallers_Differs(t *testing.T) {
 	})
 }
 
-func TestContext_ArrivesAsItWasSent(t *testing.T) {
+func TestContext_FromContext_GivesTheSamePrincipal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := auth.Principal{
 			Issuer:         rapid.StringMatching(`https://[a-z./]{1,8}`).Draw(t, "issuer"),
@@ -124,7 +124,7 @@ func TestContext_ArrivesAsItWasSent(t *testing.T) {
 			Expires:        time.Unix(rapid.Int64Range(0, 253402300799).Draw(t, "exp"), 0),
 			Name:           rapid.StringN(0, 200, -1).Draw(t, "name"),
 		}
-		if rapid.Bool().Draw(t, "tells when they proved who they are") {
+		if rapid.Bool().Draw(t, "with a time of authentication") {
 			p.AuthenticatedAt = time.Unix(rapid.Int64Range(0, 253402300799).Draw(t, "auth_time"), 0)
 		}
 		values := p.Context()
@@ -165,7 +165,7 @@ func TestFromContext_WithoutACaller_IsAnError(t *testing.T) {
 		}
 	}
 	if _, err := auth.FromContext(nil); err == nil {
-		t.Error("no context at all is a caller")
+		t.Error("an empty context gives a caller")
 	}
 }
 
@@ -193,7 +193,7 @@ func TestFromContext_NameAndTimeOfAuthentication(t *testing.T) {
 	}
 }
 
-func TestRoles_HoldNoMember(t *testing.T) {
+func TestRoles_DoNotContainMember(t *testing.T) {
 	for _, r := range auth.Roles {
 		if r == auth.Member {
 			t.Error("a token could carry the placeholder for any person")

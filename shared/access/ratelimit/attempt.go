@@ -148,7 +148,6 @@ func (a *attempt) rejected(it item) verdict {
 	}
 }
 
-// roll plans the roll for an item that was read.
 func (r rules) roll(it item, now time.Time, limit int, only bool) roll {
 	at := r.at(now)
 	w := roll{at: at, now: now, from: it.base, to: max(it.base, at-r.window), seen: it.total, remove: map[slot]int{}, only: only}

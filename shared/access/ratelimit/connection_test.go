@@ -36,8 +36,8 @@ func (h hangingStore) apply(ctx context.Context, _ string, _ write) (item, bool,
 	}
 }
 
-// TestDeadline_StoreHangs runs on the fake clock of testing/synctest.
-func TestDeadline_StoreHangs(t *testing.T) {
+// TestDeadline_StoreHangs_RequestIsUnchecked runs on the fake clock of testing/synctest.
+func TestDeadline_StoreHangs_RequestIsUnchecked(t *testing.T) {
 	for connects, want := range map[bool]time.Duration{false: 100 * time.Millisecond, true: time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			l := New(Config{Limits: small, Table: "-"})
@@ -53,7 +53,6 @@ func TestDeadline_StoreHangs(t *testing.T) {
 	}
 }
 
-// clientOf returns a client of DynamoDB on a transport.
 func clientOf(url string, transport http.RoundTripper) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region: "local", BaseEndpoint: aws.String(url), HTTPClient: &http.Client{Transport: transport},
@@ -66,10 +65,10 @@ func clientOf(url string, transport http.RoundTripper) *dynamodb.Client {
 // counted answers every UpdateItem with an item that holds one request.
 var counted = []byte(`{"Attributes":{"subject":{"S":"s"},"n":{"N":"1"}}}`)
 
-// TestDeadline_ConnectionHasToBeMade_RequestIsCounted covers a container's first call and a call
+// TestDeadline_NewConnection_RequestIsCounted covers a container's first call and a call
 // after a pause in which the store closed its connections. A new connection takes longer than
 // the deadline of a request.
-func TestDeadline_ConnectionHasToBeMade_RequestIsCounted(t *testing.T) {
+func TestDeadline_NewConnection_RequestIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		connections := 0
 		transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -125,7 +124,7 @@ type timeoutError struct{ error }
 
 func (timeoutError) Timeout() bool { return true }
 
-func TestApply_BrokenConnection_IsTriedOnceMore(t *testing.T) {
+func TestApply_BrokenConnection_IsRetriedOnce(t *testing.T) {
 	reset := &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
 	for name, c := range map[string]struct {
 		lost  int
@@ -137,7 +136,7 @@ func TestApply_BrokenConnection_IsTriedOnceMore(t *testing.T) {
 		"reset":                      {1, reset, count{}, 2, true},
 		"closed":                     {1, io.EOF, count{}, 2, true},
 		"a roll":                     {1, io.EOF, roll{}, 2, true},
-		"broken twice":               {2, reset, count{}, 2, false},
+		"connection broken twice":    {2, reset, count{}, 2, false},
 		"no answer in time":          {1, timeoutError{errors.New("late")}, count{}, 1, false},
 		"giving back could undo two": {1, reset, giveBack{}, 1, false},
 		"nothing is broken":          {0, nil, giveBack{}, 1, true},
@@ -150,7 +149,7 @@ func TestApply_BrokenConnection_IsTriedOnceMore(t *testing.T) {
 	}
 }
 
-func TestApply_CallerLeft_IsNotTriedAgain(t *testing.T) {
+func TestApply_CallerLeft_IsNotRetried(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	b := &breakingTransport{lost: 1, cause: io.EOF}

@@ -48,7 +48,6 @@ func newFleet(t *rapid.T, client *dynamodb.Client, limits Limits) *fleet {
 	return f
 }
 
-// ask sends n requests from the containers at once.
 func (f *fleet) ask(n int) []Decision {
 	decisions := make([]Decision, n)
 	var next atomic.Int64
@@ -107,7 +106,6 @@ func (f *fleet) within(d time.Duration) int {
 	return len(f.admitted) - at
 }
 
-// stored reads an item and checks its properties.
 func (f *fleet) stored(key string) item {
 	out, err := f.client.GetItem(context.Background(), &dynamodb.GetItemInput{
 		TableName: aws.String(dynamo.RateCounters.Name()), ConsistentRead: aws.Bool(true),

@@ -90,9 +90,9 @@ func (c counters) apply(ctx context.Context, subject string, w write) (item, boo
 // a broken connection. Usually the connection was closed while the container was frozen. The
 // second try may count a request twice, but never too few.
 func (c counters) send(ctx context.Context, in *dynamodb.UpdateItemInput, again bool) (*dynamodb.UpdateItemOutput, error) {
-	out, err := c.api.UpdateItem(ctx, in, once)
+	out, err := c.api.UpdateItem(ctx, in, noRetry)
 	if again && ctx.Err() == nil && broken(err) {
-		out, err = c.api.UpdateItem(ctx, in, once)
+		out, err = c.api.UpdateItem(ctx, in, noRetry)
 	}
 	return out, err
 }
@@ -122,7 +122,6 @@ func collided(err error) bool {
 	return ok
 }
 
-// errThrottled means that an item takes no more writes at the moment.
 var errThrottled = errors.New("ratelimit: the item is throttled")
 
 // throttled tells whether DynamoDB refused a write because of its item, which takes about 1,000
@@ -142,9 +141,8 @@ func throttled(err error) bool {
 	})
 }
 
-func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
+func noRetry(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
-// attribute is the name of a slot's attribute.
 func (r rules) attribute(s slot) string { return fmt.Sprintf(slotPrefix+"%03x", s%r.ring) }
 
 // slotOf is the slot that an attribute's name means in an item with the given base.

@@ -70,7 +70,7 @@ func TestItem_AtFullActivity_StaysWithin1KB(t *testing.T) {
 	}
 }
 
-func TestSlotNames_ComeBackAsTheirSlots(t *testing.T) {
+func TestSlotNames_DecodeToTheirSlots(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 10_000 {
 		base := slot(random.Int64N(1 << 33))
@@ -98,8 +98,8 @@ func (s *scriptedAPI) UpdateItem(_ context.Context, _ *dynamodb.UpdateItemInput,
 	return &dynamodb.UpdateItemOutput{}, nil
 }
 
-// TestApply_TransactionHoldsTheItem_TriesAgain simulates the error, because only AWS returns it.
-func TestApply_TransactionHoldsTheItem_TriesAgain(t *testing.T) {
+// TestApply_ItemInATransaction_IsRetried simulates the error, because only AWS returns it.
+func TestApply_ItemInATransaction_IsRetried(t *testing.T) {
 	conflict := &types.TransactionConflictException{}
 	s := &scriptedAPI{errs: []error{conflict, conflict}}
 	_, applied, err := counters{api: s, rules: slotLog}.apply(t.Context(), "k", count{})

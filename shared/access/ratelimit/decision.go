@@ -57,7 +57,6 @@ type Decision struct {
 // open.
 const unavailableFor = breakerLongest
 
-// unchecked is the decision when the store does not answer.
 func unchecked(class operations.LimitClass, cause error) Decision {
 	d := Decision{Unchecked: cause}
 	if class == operations.Copilot {

@@ -33,7 +33,6 @@ func (o *counterOverride) inForce(now time.Time) bool {
 	return o != nil && (o.Ends.IsZero() || now.Before(o.Ends))
 }
 
-// limit is the limit in force at an instant.
 func (it item) limit(now time.Time, standard int) int {
 	if it.override.inForce(now) {
 		return it.override.Limit

@@ -227,7 +227,6 @@ func (l *Limiter) ask(ctx context.Context, level []subject, now time.Time) ([]ve
 	return verdicts, errors.Join(errs...)
 }
 
-// admit counts one request at one subject.
 func (l *Limiter) admit(ctx context.Context, key string, now time.Time, limit int) (verdict, error) {
 	if limit <= 0 {
 		return verdict{free: now.Add(l.rules.longest)}, nil

@@ -33,7 +33,6 @@ func (s *testLimiter) ask(t *testing.T, c Caller, class operations.LimitClass) D
 	return s.Admit(t.Context(), c, class)
 }
 
-// used is the stored total of a key.
 func (s *testLimiter) used(key string) int {
 	if item := s.model.items[key]; item != nil {
 		return int(item.n)
@@ -49,7 +48,7 @@ var (
 	orders = []string{userKey(ann.User), organizationKey("acme")}
 )
 
-func TestAdmit_UserOverTheLimit_CostsTheOrganizationNothing(t *testing.T) {
+func TestAdmit_UserOverTheLimit_IsNotCountedForTheOrganization(t *testing.T) {
 	s := newTestLimiter(small)
 	for range 3 {
 		if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Admitted || d.Writes != 2 {
@@ -80,9 +79,9 @@ func TestAdmit_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T) {
 	}
 }
 
-// TestAdmit_PeopleWhoShareALimit_DoNotAllComeBackAtOnce: their Retry-After varies by up to four
+// TestAdmit_UsersOfOneOrganization_GetDifferentRetryAfter: their Retry-After varies by up to four
 // seconds, within the longest wait. A user's own limit names the exact second.
-func TestAdmit_PeopleWhoShareALimit_DoNotAllComeBackAtOnce(t *testing.T) {
+func TestAdmit_UsersOfOneOrganization_GetDifferentRetryAfter(t *testing.T) {
 	s := newTestLimiter(Limits{User: 1000, Organization: 4})
 	for range 4 {
 		s.ask(t, ann, operations.Ordinary)
@@ -109,7 +108,7 @@ func TestAdmit_PeopleWhoShareALimit_DoNotAllComeBackAtOnce(t *testing.T) {
 	}
 }
 
-func TestAdmit_Box_CountsForItselfAlone(t *testing.T) {
+func TestAdmit_Box_CountsOnlyAgainstItsOwnLimit(t *testing.T) {
 	s := newTestLimiter(small)
 	if d := s.ask(t, box, operations.Ordinary); d.Outcome != Admitted || len(d.Policies) != 1 || s.used(orders[1]) != 0 {
 		t.Errorf("got %+v", d)
@@ -157,9 +156,9 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestMemory_StartsWithAFlood: the first rejections come from the store, so that a raised limit
+// TestMemory_StartsAfterThreeRejections: the first rejections come from the store, so that a raised limit
 // takes effect at once. The later ones of a flood cost no writes, for at most 5 s.
-func TestMemory_StartsWithAFlood(t *testing.T) {
+func TestMemory_StartsAfterThreeRejections(t *testing.T) {
 	s := newTestLimiter(small)
 	for range 3 {
 		s.ask(t, ann, operations.Ordinary)
@@ -181,7 +180,7 @@ func TestMemory_StartsWithAFlood(t *testing.T) {
 	}
 }
 
-func TestMemory_EndsWhenAPlaceComesFree(t *testing.T) {
+func TestMemory_EndsWhenAPlaceBecomesFree(t *testing.T) {
 	s := newTestLimiter(small)
 	for range 3 {
 		s.ask(t, ann, operations.Ordinary)
@@ -213,7 +212,7 @@ func TestMemory_ClockJumpsBack_IsForgotten(t *testing.T) {
 // TestClock_IsTheWallClock: a container's monotonic clock stops while it is frozen, and Go
 // compares times by it if both have it.
 func TestClock_IsTheWallClock(t *testing.T) {
-	for name, clock := range map[string]func() time.Time{"given": time.Now, "left out": nil} {
+	for name, clock := range map[string]func() time.Time{"given": time.Now, "missing": nil} {
 		if now := New(Config{Clock: clock}).clock().String(); strings.Contains(now, "m=") {
 			t.Errorf("%s: the limiter goes by %s", name, now)
 		}
@@ -222,7 +221,7 @@ func TestClock_IsTheWallClock(t *testing.T) {
 
 var errDown = errors.New("down")
 
-func TestStoreDown_OrdinaryRequestsPass_CopilotRequestsDoNot(t *testing.T) {
+func TestStoreDown_OrdinaryRequestsAreAdmitted_CopilotRequestsAreNot(t *testing.T) {
 	s := newTestLimiter(small)
 	s.model.fail = func(string, write) error { return errDown }
 	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Admitted || !errors.Is(d.Unchecked, errDown) || d.Err() != nil {
@@ -262,7 +261,7 @@ func TestBreaker_OpensAfterThreeFailuresInARow(t *testing.T) {
 	}
 }
 
-func TestBreaker_CallerWhoLeaves_IsNoFailureOfTheStore(t *testing.T) {
+func TestBreaker_CallerLeft_IsNotAFailureOfTheStore(t *testing.T) {
 	s := newTestLimiter(small)
 	s.model.fail = func(string, write) error { return errDown }
 	gone, cancel := context.WithCancel(t.Context())
@@ -283,15 +282,15 @@ func TestSettings_Defaults(t *testing.T) {
 	}
 }
 
-func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {
+func TestSettings_Contradictory_AreRefused(t *testing.T) {
 	for name, env := range map[string]map[setting.Name]string{
-		"no number":                    {setting.LimitUser: "many"},
-		"nothing":                      {setting.LimitUser: "0"},
-		"more than an item takes":      {setting.LimitOrganization: "30001"},
-		"a user beyond its own people": {setting.LimitUser: "7000"},
-		"copilot beyond the user's":    {setting.LimitCopilotUser: "601", setting.LimitCopilotOrganization: "1000"},
-		"copilot beyond its own":       {setting.LimitCopilotUser: "301"},
-		"a deadline of minutes":        {setting.LimitDeadlineMS: "60000"},
+		"not a number":                          {setting.LimitUser: "many"},
+		"nothing":                               {setting.LimitUser: "0"},
+		"more than an item may hold":            {setting.LimitOrganization: "30001"},
+		"a user limit above the organization's": {setting.LimitUser: "7000"},
+		"copilot limit above the user's":        {setting.LimitCopilotUser: "601", setting.LimitCopilotOrganization: "1000"},
+		"copilot limit above the ordinary one":  {setting.LimitCopilotUser: "301"},
+		"a deadline of minutes":                 {setting.LimitDeadlineMS: "60000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for k, v := range env {

@@ -10,7 +10,6 @@ import (
 	"wavegate/shared/operations"
 )
 
-// slowStore is a store that is one round trip away.
 type slowStore struct {
 	mu sync.Mutex
 	store
@@ -63,10 +62,10 @@ func TestLowUsage_IsForgottenAfterAWhile(t *testing.T) {
 	})
 }
 
-// TestLowUsage_UserRanThroughTheLimitElsewhere_OrganizationGetsItsCountBack checks the one case
+// TestLowUsage_UserUsedUpTheLimitElsewhere_OrganizationGetsItsCountBack checks the one case
 // in which the organization is written in vain: its count is given back, and it is not written
 // again.
-func TestLowUsage_UserRanThroughTheLimitElsewhere_OrganizationGetsItsCountBack(t *testing.T) {
+func TestLowUsage_UserUsedUpTheLimitElsewhere_OrganizationGetsItsCountBack(t *testing.T) {
 	here, there := newTestLimiter(small), newTestLimiter(small)
 	there.model, there.store = here.model, here.model
 	here.ask(t, ann, operations.Ordinary)

@@ -16,8 +16,7 @@ type model struct {
 	rules rules
 	items map[string]*stored
 	// fail, if set, is called before every write.
-	fail func(key string, w write) error
-	// writes counts the calls.
+	fail   func(key string, w write) error
 	writes int
 }
 
@@ -52,7 +51,6 @@ func (m *model) apply(ctx context.Context, key string, w write) (item, bool, err
 	return m.read(s), applied, nil
 }
 
-// holds tells whether the condition of a write holds.
 func (m *model) holds(s *stored, w write) bool {
 	r := m.rules
 	between := func(at slot) bool { return s.b >= int64(at-r.oldest) && s.b <= int64(at) }

@@ -37,7 +37,6 @@ func (target Target) Name() string {
 	return target.ID
 }
 
-// key is the key of the target's count of all calls.
 func (target Target) key() string {
 	if target.Kind == Users {
 		return userKey(target.Name())
@@ -87,7 +86,6 @@ func (r record) exists(now time.Time) bool {
 	return r.Revision > 0 && !r.Removed && (r.ExpiresAt == nil || now.Before(*r.ExpiresAt))
 }
 
-// etag is empty if there is no override.
 func (r record) etag(now time.Time) string {
 	if !r.exists(now) {
 		return ""

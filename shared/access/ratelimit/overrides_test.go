@@ -9,9 +9,9 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestTarget_SpaceInTheIssuer_IsAnotherUser: no real issuer has a space in its name. Such a
+// TestTarget_SpaceInTheIssuer_IsADifferentUser: no real issuer has a space in its name. Such a
 // target must not reach a user of an issuer without one.
-func TestTarget_SpaceInTheIssuer_IsAnotherUser(t *testing.T) {
+func TestTarget_SpaceInTheIssuer_IsADifferentUser(t *testing.T) {
 	victim := Target{Kind: Users, ID: "vic 1", Issuer: "https://people.example"}
 	other := Target{Kind: Users, ID: "1", Issuer: "https://people.example vic"}
 	if victim.key() == other.key() || victim.subject() == other.subject() {
@@ -22,7 +22,7 @@ func TestTarget_SpaceInTheIssuer_IsAnotherUser(t *testing.T) {
 	}
 }
 
-func TestOverride_SetAndRemove_DecideByWhatIsArranged(t *testing.T) {
+func TestOverride_SetAndRemove_ByPresentOverride(t *testing.T) {
 	made := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	at, ends := made.Add(time.Hour), made.Add(2*time.Hour)
 	eric := Target{Kind: Users, ID: "eric", Issuer: "https://people.example"}
@@ -37,17 +37,17 @@ func TestOverride_SetAndRemove_DecideByWhatIsArranged(t *testing.T) {
 		next  record
 		event string
 	}{
-		"nothing was":          {record{}, at, set(spec, 1, at, at), "RateLimitSet"},
-		"the same":             {set(spec, 3, made, made), at, set(spec, 3, made, made), ""},
-		"other spec":           {set(others, 3, made, made), at, set(spec, 4, made, at), "RateLimitSet"},
-		"one that has expired": {set(others, 3, made, made), ends, set(spec, 4, ends, ends), "RateLimitSet"},
-		"one that was removed": {removed, at, set(spec, 3, at, at), "RateLimitSet"},
+		"no override":         {record{}, at, set(spec, 1, at, at), "RateLimitSet"},
+		"the same":            {set(spec, 3, made, made), at, set(spec, 3, made, made), ""},
+		"other spec":          {set(others, 3, made, made), at, set(spec, 4, made, at), "RateLimitSet"},
+		"an expired override": {set(others, 3, made, made), ends, set(spec, 4, ends, ends), "RateLimitSet"},
+		"a removed override":  {removed, at, set(spec, 3, at, at), "RateLimitSet"},
 	} {
 		if next, event := c.was.set(eric, spec, c.at); !reflect.DeepEqual(next, c.next) || event != c.event {
 			t.Errorf("set, %s: got %+v, %q", name, next, event)
 		}
 	}
-	for name, was := range map[string]record{"nothing": {}, "what has expired": set(OverrideSpec{ExpiresAt: &made}, 1, made, made), "what was removed": removed} {
+	for name, was := range map[string]record{"nothing": {}, "an expired override": set(OverrideSpec{ExpiresAt: &made}, 1, made, made), "a removed override": removed} {
 		if _, event, err := was.remove(eric, at); !problem.Has(err, problem.NotFound) || event != "" {
 			t.Errorf("remove, %s: got %q, %v", name, event, err)
 		}

@@ -22,8 +22,8 @@
 //  5. Giving a request back undoes exactly that request.
 //  6. Retry-After is between 1 s and 61 s.
 //  7. If clocks differ by up to ±d, the first property holds for any 60 s − 2d.
-//  8. An item stays within 1 KB. None of these properties depends on clocks that do not jump, on a
-//     limit that does not change, or on how long an item was idle.
+//  8. An item stays within 1 KB. All properties also hold if a clock jumps, if a limit changes while
+//     calls run, and after an item was idle for any time.
 //  9. The newest slot of an item is the slot of the last request that was admitted.
 //
 // The first property is exact by the containers' clocks. If a clock jumps ahead, counts expire early
@@ -82,7 +82,6 @@ var slotLog = rules{
 	longest:  61 * time.Second,
 }
 
-// at is the slot of an instant.
 func (r rules) at(t time.Time) slot { return slot(t.UnixMilli() / r.slot.Milliseconds()) }
 
 // expiry is the instant from which a slot's requests no longer count.

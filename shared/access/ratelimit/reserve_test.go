@@ -37,7 +37,7 @@ func TestReserve_HaltAfterTheLimit_IsAdmittedInTheSameInstant(t *testing.T) {
 	}
 }
 
-func TestReserve_UnderTheLimit_CountsAsAnyCall(t *testing.T) {
+func TestReserve_UnderTheLimit_IsNotUsed(t *testing.T) {
 	s := newTestLimiter(small)
 	d := s.ask(t, ann, operations.Reserved)
 	if d.Outcome != Admitted || d.Writes != 2 || s.used(orders[0]) != 1 || s.used(reserveOf(ann).key) != 0 {
@@ -59,7 +59,7 @@ func TestReserve_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T)
 	}
 }
 
-func TestReserve_OwnOrganizationAtNothing_LimitsCanStillBeTakenBack(t *testing.T) {
+func TestReserve_OwnOrganizationHasLimitZero_OverrideCanStillBeRemoved(t *testing.T) {
 	s := newTestLimiter(small)
 	s.model.override(orders[1], s.now, &counterOverride{Limit: 0})
 	for range 10 { // the container then remembers the rejection
@@ -76,9 +76,9 @@ func TestReserve_OwnOrganizationAtNothing_LimitsCanStillBeTakenBack(t *testing.T
 	}
 }
 
-// TestReserve_UsedUpInAFlood_IsRememberedToo: rejections of a flood cost no more writes than for
+// TestReserve_UsedUpInAFlood_IsRemembered: rejections of a flood cost no more writes than for
 // other calls.
-func TestReserve_UsedUpInAFlood_IsRememberedToo(t *testing.T) {
+func TestReserve_UsedUpInAFlood_IsRemembered(t *testing.T) {
 	s := newTestLimiter(small)
 	for range 3 + Reserve {
 		s.ask(t, ann, operations.Reserved)

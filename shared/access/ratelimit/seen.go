@@ -40,5 +40,4 @@ func LastSeen(ctx context.Context, api Getter, subject string) (time.Time, error
 	return slotLog.start(newest), nil
 }
 
-// start is the instant at which a slot begins.
 func (r rules) start(s slot) time.Time { return time.UnixMilli(int64(s) * r.slot.Milliseconds()).UTC() }

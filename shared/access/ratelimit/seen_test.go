@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
-func TestLastSeen_IsTheLastAdmittedCall_ToHalfASecond(t *testing.T) {
+func TestLastSeen_IsTheLastAdmittedCall_WithinHalfASecond(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		user := "https://fleet.example " + uuid.NewString()
 		if seen, err := LastSeen(t.Context(), client, Subject(user)); err != nil || !seen.IsZero() {

@@ -20,7 +20,6 @@ func (v *violation) Error() string { return fmt.Sprintf("property %d: %s", v.pro
 // seed.
 type pick func(n int) int
 
-// between draws a number from a to b.
 func (p pick) between(a, b int) int { return a + p(b-a+1) }
 
 func (p pick) chance(percent int) bool { return p(100) < percent }

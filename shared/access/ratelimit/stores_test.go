@@ -82,7 +82,6 @@ func writes(it item, now time.Time, limit int, pick pick) []write {
 	return list
 }
 
-// setOverride sets or removes an override in both.
 func setOverride(t *testing.T, db *dynamo.DB, m *model, target Target, now time.Time, pick pick) {
 	t.Helper()
 	var spec OverrideSpec

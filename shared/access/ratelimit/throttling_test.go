@@ -12,9 +12,9 @@ import (
 	"wavegate/shared/operations"
 )
 
-// TestApply_OnlyTheItemsOwnThrottling_IsTheCallersDoing: throttling of the table or the account
+// TestApply_ItemThrottled_IsErrThrottled_TableThrottled_IsAFailure: throttling of the table or the account
 // is not caused by the caller.
-func TestApply_OnlyTheItemsOwnThrottling_IsTheCallersDoing(t *testing.T) {
+func TestApply_ItemThrottled_IsErrThrottled_TableThrottled_IsAFailure(t *testing.T) {
 	because := func(reasons ...string) (list []types.ThrottlingReason) {
 		for _, r := range reasons {
 			list = append(list, types.ThrottlingReason{Reason: aws.String(r)})
@@ -27,7 +27,7 @@ func TestApply_OnlyTheItemsOwnThrottling_IsTheCallersDoing(t *testing.T) {
 	}{
 		"the item, no reason said": {&types.ProvisionedThroughputExceededException{}, true},
 		"the item":                 {&types.ThrottlingException{ThrottlingReasons: because("TableWriteKeyRangeThroughputExceeded")}, true},
-		"the item beside others": {&types.ProvisionedThroughputExceededException{
+		"the item among others": {&types.ProvisionedThroughputExceededException{
 			ThrottlingReasons: because("TableWriteAccountLimitExceeded", "TableWriteKeyRangeThroughputExceeded")}, true},
 		"the table":   {&types.ThrottlingException{ThrottlingReasons: because("TableWriteMaxOnDemandThroughputExceeded")}, false},
 		"the account": {&types.RequestLimitExceeded{}, false},

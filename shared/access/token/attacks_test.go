@@ -61,7 +61,7 @@ func TestVerify_AttackNames_AreUnique(t *testing.T) {
 }
 
 // The refusal is logged, so it must not contain what a stranger wrote into a token.
-func TestVerify_UnknownIssuer_IsNotRepeated(t *testing.T) {
+func TestVerify_UnknownIssuer_IsNotInTheError(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	_, err := verifier(t, w).Verify(t.Context(), w.Person().With("iss", "https://thief.example").Sign())
 	r, ok := errors.AsType[*token.Refusal](err)
@@ -70,7 +70,7 @@ func TestVerify_UnknownIssuer_IsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestVerify_RefusalOfAKnownIssuer_NamesIt(t *testing.T) {
+func TestVerify_KnownIssuer_IsInTheError(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	_, err := verifier(t, w).Verify(t.Context(), w.Box().With("exp", 0).Sign())
 	if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Issuer != tokentest.Fleet {

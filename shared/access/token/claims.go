@@ -46,7 +46,7 @@ func readClaims(m members) (claims, error) {
 	}
 	if _, there := m["token_use"]; there {
 		if c.tokenUse, err = m.text("token_use"); err != nil || c.tokenUse == "" {
-			return claims{}, refuse(BadTokenUse, "token_use is empty or no string")
+			return claims{}, refuse(BadTokenUse, "token_use is empty or not a string")
 		}
 	}
 	if c.audience, err = readAudience(m); err != nil {
@@ -93,7 +93,7 @@ func readDate(m members, name string) (time.Time, error) {
 	}
 	var seconds *float64
 	if json.Unmarshal(value, &seconds) != nil || seconds == nil || *seconds < 0 || *seconds > latest {
-		return time.Time{}, refuse(BadClaims, "%s is no date", name)
+		return time.Time{}, refuse(BadClaims, "%s is not a date", name)
 	}
 	return time.Unix(int64(math.Floor(*seconds)), 0).UTC(), nil
 }
@@ -105,7 +105,7 @@ func (c claims) organization(name string) (string, error) {
 	}
 	s, err := c.all.text(name)
 	if err != nil || s != "" && !value.Name.Accepts(s) {
-		return "", refuse(BadClaims, "the organization is no id")
+		return "", refuse(BadClaims, "the organization is not an id")
 	}
 	return s, nil
 }

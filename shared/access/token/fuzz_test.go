@@ -42,7 +42,7 @@ func FuzzVerify_SignedClaims(f *testing.F) {
 		p, err := v.Verify(t.Context(), w.PeopleES256.SignText(header, claims))
 		if err != nil {
 			if _, ok := errors.AsType[*token.Refusal](err); !ok {
-				t.Fatalf("error %v is no refusal", err)
+				t.Fatalf("error %v is not a refusal", err)
 			}
 			return
 		}

@@ -173,7 +173,6 @@ func parseEd25519(m members) (crypto.PublicKey, error) {
 	return ed25519.PublicKey(x), nil
 }
 
-// bytes reads a member in base64url.
 func (m members) bytes(name string) ([]byte, error) {
 	s, err := m.text(name)
 	if err != nil {

@@ -22,7 +22,7 @@ func trust(t *testing.T, key tokentest.Key, jwks ...map[string]any) token.Class 
 	return p.try(t.Context(), key)
 }
 
-func TestKeySet_FitKey_IsTaken(t *testing.T) {
+func TestKeySet_UsableKey_IsAccepted(t *testing.T) {
 	rsaKey, ec, ed := tokentest.NewRS256("rs", 2048), tokentest.NewES256("es"), tokentest.NewEdDSA("ed")
 	without := func(k tokentest.Key, names ...string) map[string]any {
 		jwk := k.JWK()
@@ -58,7 +58,7 @@ func set(jwk map[string]any, name string, value any) map[string]any {
 }
 
 // An unusable key is skipped, and the usable keys beside it still work.
-func TestKeySet_UnfitKey_IsLeftOut(t *testing.T) {
+func TestKeySet_UnusableKey_IsSkipped(t *testing.T) {
 	ec, ed, rsaKey := tokentest.NewES256("es"), tokentest.NewEdDSA("ed"), tokentest.NewRS256("rs", 2048)
 	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	if err != nil {
@@ -82,34 +82,34 @@ func TestKeySet_UnfitKey_IsLeftOut(t *testing.T) {
 		key tokentest.Key
 		jwk map[string]any
 	}{
-		"for encryption":               {ec, set(ec.JWK(), "use", "enc")},
-		"use is no string":             {ec, set(ec.JWK(), "use", 1)},
-		"key_ops without verify":       {ec, set(ec.JWK(), "key_ops", []string{"sign"})},
-		"key_ops is no list":           {ec, set(ec.JWK(), "key_ops", "verify")},
-		"alg of another kind":          {ec, set(ec.JWK(), "alg", "RS256")},
-		"alg of another hash":          {rsaKey, set(rsaKey.JWK(), "alg", "RS512")},
-		"no kid":                       {ec, set(ec.JWK(), "kid", "")},
-		"oversized kid":                {ec, set(ec.JWK(), "kid", string(make([]byte, 129)))},
-		"no kty":                       {ec, set(ec.JWK(), "kty", "")},
-		"a secret":                     {ec, map[string]any{"kty": "oct", "kid": "es", "k": "c2VjcmV0"}},
-		"a private key":                {ec, set(ec.JWK(), "d", tokentest.Encode(make([]byte, 32)))},
-		"P-384":                        {ec, set(big.JWK(), "kid", "es")},
-		"another curve by name only":   {ec, set(ec.JWK(), "crv", "secp256k1")},
-		"P-256 by name only":           {ec, set(set(set(big.JWK(), "kid", "es"), "crv", "P-256"), "alg", "ES256")},
-		"point not on the curve":       {ec, set(ec.JWK(), "x", ec.JWK()["y"])},
-		"point at nothing":             {ec, set(set(ec.JWK(), "x", tokentest.Encode(make([]byte, 32))), "y", tokentest.Encode(make([]byte, 32)))},
-		"coordinate missing":           {ec, set(ec.JWK(), "y", nil)},
-		"coordinates split elsewhere":  {ec, set(set(ec.JWK(), "x", tokentest.Encode(point[1:32])), "y", tokentest.Encode(point[32:]))},
-		"coordinate no base64url":      {ec, set(ec.JWK(), "y", "==")},
-		"RSA of 1024 bits":             {rsaKey, set(small.JWK(), "kid", "rs")},
-		"RSA of 4097 bits":             {rsaKey, set(rsaKey.JWK(), "n", tokentest.Encode(huge))},
-		"RSA with an even modulus":     {rsaKey, even(rsaKey)},
-		"RSA with the exponent 1":      {rsaKey, set(rsaKey.JWK(), "e", "AQ")},
-		"RSA with the exponent 3":      {rsaKey, set(rsaKey.JWK(), "e", "Aw")},
-		"RSA with an even exponent":    {rsaKey, set(rsaKey.JWK(), "e", "AQAA")},
-		"RSA with an exponent of 2^32": {rsaKey, set(rsaKey.JWK(), "e", "AQAAAAE")},
-		"Ed25519 cut short":            {ed, set(ed.JWK(), "x", tokentest.Encode(make([]byte, 31)))},
-		"X25519":                       {ed, set(ed.JWK(), "crv", "X25519")},
+		"for encryption":                     {ec, set(ec.JWK(), "use", "enc")},
+		"use is not a string":                {ec, set(ec.JWK(), "use", 1)},
+		"key_ops without verify":             {ec, set(ec.JWK(), "key_ops", []string{"sign"})},
+		"key_ops is not a list":              {ec, set(ec.JWK(), "key_ops", "verify")},
+		"alg of another kind":                {ec, set(ec.JWK(), "alg", "RS256")},
+		"alg of another hash":                {rsaKey, set(rsaKey.JWK(), "alg", "RS512")},
+		"no kid":                             {ec, set(ec.JWK(), "kid", "")},
+		"oversized kid":                      {ec, set(ec.JWK(), "kid", string(make([]byte, 129)))},
+		"no kty":                             {ec, set(ec.JWK(), "kty", "")},
+		"a secret":                           {ec, map[string]any{"kty": "oct", "kid": "es", "k": "c2VjcmV0"}},
+		"a private key":                      {ec, set(ec.JWK(), "d", tokentest.Encode(make([]byte, 32)))},
+		"P-384":                              {ec, set(big.JWK(), "kid", "es")},
+		"another curve by name only":         {ec, set(ec.JWK(), "crv", "secp256k1")},
+		"P-256 by name only":                 {ec, set(set(set(big.JWK(), "kid", "es"), "crv", "P-256"), "alg", "ES256")},
+		"point not on the curve":             {ec, set(ec.JWK(), "x", ec.JWK()["y"])},
+		"decimal point without digits":       {ec, set(set(ec.JWK(), "x", tokentest.Encode(make([]byte, 32))), "y", tokentest.Encode(make([]byte, 32)))},
+		"coordinate missing":                 {ec, set(ec.JWK(), "y", nil)},
+		"coordinates split at another place": {ec, set(set(ec.JWK(), "x", tokentest.Encode(point[1:32])), "y", tokentest.Encode(point[32:]))},
+		"coordinate not base64url":           {ec, set(ec.JWK(), "y", "==")},
+		"RSA of 1024 bits":                   {rsaKey, set(small.JWK(), "kid", "rs")},
+		"RSA of 4097 bits":                   {rsaKey, set(rsaKey.JWK(), "n", tokentest.Encode(huge))},
+		"RSA with an even modulus":           {rsaKey, even(rsaKey)},
+		"RSA with the exponent 1":            {rsaKey, set(rsaKey.JWK(), "e", "AQ")},
+		"RSA with the exponent 3":            {rsaKey, set(rsaKey.JWK(), "e", "Aw")},
+		"RSA with an even exponent":          {rsaKey, set(rsaKey.JWK(), "e", "AQAA")},
+		"RSA with an exponent of 2^32":       {rsaKey, set(rsaKey.JWK(), "e", "AQAAAAE")},
+		"Ed25519 cut short":                  {ed, set(ed.JWK(), "x", tokentest.Encode(make([]byte, 31)))},
+		"X25519":                             {ed, set(ed.JWK(), "crv", "X25519")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if class := trust(t, c.key, c.jwk, other.JWK()); class != token.UnknownKey {
@@ -122,7 +122,7 @@ func TestKeySet_UnfitKey_IsLeftOut(t *testing.T) {
 	}
 }
 
-func TestKeySet_OneIDForTwoKeys_IsNeither(t *testing.T) {
+func TestKeySet_OneIDForTwoKeys_SkipsBoth(t *testing.T) {
 	a, b, other := tokentest.NewES256("same"), tokentest.NewEdDSA("same"), tokentest.NewES256("other")
 	for _, k := range []tokentest.Key{a, b} {
 		if class := trust(t, k, a.JWK(), b.JWK(), other.JWK()); class != token.UnknownKey {

@@ -25,8 +25,7 @@ const (
 	retryAfter = time.Minute
 	// retryWithoutKeys is the same while there are no keys and every token is refused.
 	retryWithoutKeys = 5 * time.Second
-	// fetchTimeout bounds one fetch as a whole.
-	fetchTimeout = 2 * time.Second
+	fetchTimeout     = 2 * time.Second
 	// maxKeySet bounds a key set, in bytes.
 	maxKeySet = 256 << 10
 )

@@ -106,7 +106,7 @@ func TestKeys_AreFetchedWithTheFirstToken_AndKept(t *testing.T) {
 	p.mustBe(t, p.key, "", 2)
 }
 
-func TestKeys_TokenThatCanNeverBecomeGood_FetchesNothing(t *testing.T) {
+func TestKeys_TokenThatCanNeverBecomeValid_CausesNoFetch(t *testing.T) {
 	p := newPublisher(t)
 	expired := tokentest.NewWorld(noon.Add(-2 * time.Hour)).Person().By(p.key).Sign()
 	if _, err := p.Verify(t.Context(), expired); err == nil {
@@ -138,7 +138,7 @@ func TestKeys_FloodOfUnknownKeyIDs_FetchesOnceAMinute(t *testing.T) {
 	}
 }
 
-func TestKeys_TakenBack_AreGoodForTenMinutesAtMost(t *testing.T) {
+func TestKeys_Revoked_AreValidForAtMostTenMinutes(t *testing.T) {
 	p := newPublisher(t)
 	p.mustBe(t, p.key, "", 1)
 	p.publish(tokentest.KeySet(tokentest.NewEdDSA("two")))
@@ -146,7 +146,7 @@ func TestKeys_TakenBack_AreGoodForTenMinutesAtMost(t *testing.T) {
 	p.mustBe(t, p.key, token.UnknownKey, 2)
 }
 
-func TestKeys_AllTakenBack_LetNobodyIn(t *testing.T) {
+func TestKeys_AllRevoked_RefusesEveryone(t *testing.T) {
 	p := newPublisher(t)
 	p.mustBe(t, p.key, "", 1)
 	p.publish(`{"keys":[]}`)
@@ -154,7 +154,7 @@ func TestKeys_AllTakenBack_LetNobodyIn(t *testing.T) {
 	p.mustBe(t, p.key, token.UnknownKey, 2)
 }
 
-func TestKeys_Outage_StaleKeysServeForSixHours(t *testing.T) {
+func TestKeys_Outage_StaleKeysAreUsedForSixHours(t *testing.T) {
 	p := newPublisher(t)
 	p.mustBe(t, p.key, "", 1)
 	p.fail()
@@ -192,7 +192,7 @@ func TestKeys_ClockSetBack_AreFetchedAgain(t *testing.T) {
 	p.mustBe(t, p.key, "", 2)
 }
 
-func TestKeys_BadAnswer_IsNoKeySet(t *testing.T) {
+func TestKeys_BadAnswer_IsNotUsed(t *testing.T) {
 	text := func(s string) func(*publisher) http.HandlerFunc {
 		return func(*publisher) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, s) }
@@ -248,7 +248,7 @@ func TestKeys_RedirectToAGoodKeySet_IsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestKeys_IssuerThatDoesNotAnswer_IsGivenUp(t *testing.T) {
+func TestKeys_IssuerDoesNotAnswer_FetchTimesOut(t *testing.T) {
 	for name, begin := range map[string]string{"before the answer": "", "within the answer": `{"keys":[`} {
 		t.Run(name, func(t *testing.T) {
 			p := newPublisher(t)
@@ -263,7 +263,7 @@ func TestKeys_IssuerThatDoesNotAnswer_IsGivenUp(t *testing.T) {
 	}
 }
 
-func TestKeys_IssuerThatDoesNotAnswer_LeavesStaleKeysInUse(t *testing.T) {
+func TestKeys_IssuerDoesNotAnswer_StaleKeysAreUsed(t *testing.T) {
 	p := newPublisher(t)
 	p.mustBe(t, p.key, "", 1)
 	token.SetFetchTimeout(p.Verifier, 30*time.Millisecond)
@@ -300,7 +300,7 @@ func TestKeys_ManyCallersAtOnce_ShareOneFetch(t *testing.T) {
 
 // The caller that began the fetch leaves. The callers that wait for the same fetch still get its
 // keys.
-func TestKeys_CallerThatLeaves_TakesNobodyAlong(t *testing.T) {
+func TestKeys_CallerLeavesDuringAFetch_OthersGetTheKeys(t *testing.T) {
 	p := newPublisher(t)
 	asked, release := make(chan struct{}), make(chan struct{})
 	p.serve(func(w http.ResponseWriter, _ *http.Request) {

@@ -20,7 +20,7 @@ func readObject(data []byte) (members, error) {
 		return nil, err
 	}
 	if strictjson.KindOf(data) != strictjson.Object {
-		return nil, errors.New("is no JSON object")
+		return nil, errors.New("is not a JSON object")
 	}
 	m := members{}
 	for _, one := range strictjson.Members(data) {
@@ -40,7 +40,7 @@ func (m members) text(name string) (string, error) {
 	}
 	var s *string
 	if json.Unmarshal(value, &s) != nil || s == nil {
-		return "", fmt.Errorf("%s is no string", name)
+		return "", fmt.Errorf("%s is not a string", name)
 	}
 	return *s, nil
 }
@@ -57,12 +57,12 @@ func (m members) optionalText(name string) (string, error) {
 func (m members) texts(name string) ([]string, error) {
 	var pointers []*string
 	if json.Unmarshal(m[name], &pointers) != nil || pointers == nil {
-		return nil, fmt.Errorf("%s is no list of strings", name)
+		return nil, fmt.Errorf("%s is not a list of strings", name)
 	}
 	list := make([]string, len(pointers))
 	for i, s := range pointers {
 		if s == nil {
-			return nil, fmt.Errorf("%s is no list of strings", name)
+			return nil, fmt.Errorf("%s is not a list of strings", name)
 		}
 		list[i] = *s
 	}

@@ -48,9 +48,9 @@ func parse(raw string) (parsed, error) {
 	return t, nil
 }
 
-// embedded are the header parameters that carry a key or point to one (RFC 8725 §3.10), and
-// crit, which asks for extensions that this package does not have (RFC 7515 §4.1.11). A token
-// with one of them is refused. Ignoring it would be safe too, but no trusted issuer sends one.
+// embedded are the header parameters that carry a key or point to one (RFC 8725 §3.10). crit is
+// refused too, because it asks for extensions that this package does not have (RFC 7515 §4.1.11).
+// Ignoring these parameters would be safe, but no trusted issuer sends one.
 var embedded = []string{"crit", "jku", "jwk", "x5u", "x5c"}
 
 func readHeader(h members) (algorithm, keyID string, err error) {

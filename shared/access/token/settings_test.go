@@ -40,7 +40,7 @@ func TestParseIssuers_GoodSetting_IsRead(t *testing.T) {
 
 // Each bad setting is refused at start. The message says where the fault is and what it is, so
 // that whoever deploys can fix it without reading code.
-func TestParseIssuers_BadSetting_IsRefusedByName(t *testing.T) {
+func TestParseIssuers_BadSetting_IsRefusedWithItsPlace(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	good := func() map[string]any {
 		return issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner")
@@ -70,56 +70,56 @@ func TestParseIssuers_BadSetting_IsRefusedByName(t *testing.T) {
 		setting string
 		want    string
 	}{
-		"empty":              {"", "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
-		"no list":            {tokentest.JSON(good()), "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
-		"no issuers":         {"[]", "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
-		"behind the list":    {tokentest.JSON([]any{good()}) + "x", "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
-		"issuer is null":     {"[null]", "AUTH_ISSUERS[0]: is no JSON object"},
-		"a member twice":     {`[{"issuer":"https://a.example","issuer":"https://b.example"}]`, "AUTH_ISSUERS[0]: has two members of one name"},
-		"unknown name":       {of(with("jwksURL", "x")), `AUTH_ISSUERS[0]: no setting has the name "jwksURL"`},
-		"no issuer":          {of(with("issuer", nil)), "AUTH_ISSUERS[0].issuer: must be a string"},
-		"issuer no URL":      {of(with("issuer", "people")), "AUTH_ISSUERS[0].issuer: must be an absolute URL of at most 255 characters"},
-		"issuer with space":  {of(with("issuer", "https://a.example/ b")), "AUTH_ISSUERS[0].issuer: must be an absolute URL"},
-		"issuer not https":   {of(with("issuer", "http://a.example")), "AUTH_ISSUERS[0].issuer: must be https, or http to this machine"},
-		"issuer twice":       {tokentest.JSON([]any{good(), good()}), "AUTH_ISSUERS[1].issuer: the same as that of AUTH_ISSUERS[0]"},
-		"no audience":        {of(with("audience", nil)), "AUTH_ISSUERS[0].audience: missing, and so is clientIds"},
-		"audience no list":   {of(with("audience", "wavegate")), "AUTH_ISSUERS[0].audience: must be a list of at least one string, none of them empty"},
-		"audience empty":     {of(with("audience", []string{})), "AUTH_ISSUERS[0].audience: must be a list of at least one string"},
-		"an empty client":    {of(with("clientIds", []string{""})), "AUTH_ISSUERS[0].clientIds: must be a list of at least one string"},
-		"no keys":            {of(with("jwks", nil)), "AUTH_ISSUERS[0].jwksUrl: exactly one of jwksUrl and jwks must be set"},
-		"keys in two places": {of(with("jwksUrl", "https://a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: exactly one of jwksUrl and jwks must be set"},
-		"keys over http":     {of(remote("http://a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: must be https, or http to this machine"},
+		"empty":               {"", "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
+		"not a list":          {tokentest.JSON(good()), "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
+		"no issuers":          {"[]", "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
+		"after the list":      {tokentest.JSON([]any{good()}) + "x", "AUTH_ISSUERS: must be a JSON list of at least one issuer"},
+		"issuer is null":      {"[null]", "AUTH_ISSUERS[0]: is not a JSON object"},
+		"a member twice":      {`[{"issuer":"https://a.example","issuer":"https://b.example"}]`, "AUTH_ISSUERS[0]: has two members of one name"},
+		"unknown name":        {of(with("jwksURL", "x")), `AUTH_ISSUERS[0]: no setting has the name "jwksURL"`},
+		"no issuer":           {of(with("issuer", nil)), "AUTH_ISSUERS[0].issuer: must be a string"},
+		"issuer not a URL":    {of(with("issuer", "people")), "AUTH_ISSUERS[0].issuer: must be an absolute URL of at most 255 characters"},
+		"issuer with space":   {of(with("issuer", "https://a.example/ b")), "AUTH_ISSUERS[0].issuer: must be an absolute URL"},
+		"issuer not https":    {of(with("issuer", "http://a.example")), "AUTH_ISSUERS[0].issuer: must be https, or http to this machine"},
+		"issuer twice":        {tokentest.JSON([]any{good(), good()}), "AUTH_ISSUERS[1].issuer: the same as that of AUTH_ISSUERS[0]"},
+		"no audience":         {of(with("audience", nil)), "AUTH_ISSUERS[0].audience: missing, and so is clientIds"},
+		"audience not a list": {of(with("audience", "wavegate")), "AUTH_ISSUERS[0].audience: must be a list of at least one string, none of them empty"},
+		"audience empty":      {of(with("audience", []string{})), "AUTH_ISSUERS[0].audience: must be a list of at least one string"},
+		"an empty client":     {of(with("clientIds", []string{""})), "AUTH_ISSUERS[0].clientIds: must be a list of at least one string"},
+		"no keys":             {of(with("jwks", nil)), "AUTH_ISSUERS[0].jwksUrl: exactly one of jwksUrl and jwks must be set"},
+		"keys in two places":  {of(with("jwksUrl", "https://a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: exactly one of jwksUrl and jwks must be set"},
+		"keys over http":      {of(remote("http://a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: must be https, or http to this machine"},
 		"keys from a host named like this machine": {of(remote("http://127.0.0.1.a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: must be https"},
 		"keys from a file":                         {of(remote("file:///etc/keys")), "AUTH_ISSUERS[0].jwksUrl: must be an absolute URL"},
 		"keys with a password":                     {of(remote("https://u:p@a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: must have neither user info nor a fragment"},
-		"keys no set":                              {of(with("jwks", []any{})), "AUTH_ISSUERS[0].jwks: must be a JWK Set"},
-		"no key that is fit":                       {of(with("jwks", json.RawMessage(`{"keys":[{"kty":"oct","kid":"k","k":"c2VjcmV0"}]}`))), "AUTH_ISSUERS[0].jwks: contains no usable key"},
+		"keys not a key set":                       {of(with("jwks", []any{})), "AUTH_ISSUERS[0].jwks: must be a JWK Set"},
+		"no usable key":                            {of(with("jwks", json.RawMessage(`{"keys":[{"kty":"oct","kid":"k","k":"c2VjcmV0"}]}`))), "AUTH_ISSUERS[0].jwks: contains no usable key"},
 		"a private key":                            {of(with("jwks", json.RawMessage(private))), "AUTH_ISSUERS[0].jwks: contains no usable key"},
 		"organization claim empty":                 {of(with("organizationClaim", "")), "AUTH_ISSUERS[0].organizationClaim: must be the name of a claim that has no other meaning"},
-		"roles claim with a meaning":               {of(with("rolesClaim", "aud")), "AUTH_ISSUERS[0].rolesClaim: must be the name of a claim that has no other meaning"},
+		"roles claim with a reserved name":         {of(with("rolesClaim", "aud")), "AUTH_ISSUERS[0].rolesClaim: must be the name of a claim that has no other meaning"},
 		"both claims the same":                     {of(with("rolesClaim", "org")), "AUTH_ISSUERS[0].rolesClaim: the same as organizationClaim"},
 		"no grants":                                {of(with("grants", nil)), "AUTH_ISSUERS[0].grants: must be a list of at least one role"},
 		"grants nothing":                           {of(with("grants", []string{})), "AUTH_ISSUERS[0].grants: must be a list of at least one role"},
-		"grants a role that is none":               {of(with("grants", []string{"root"})), `AUTH_ISSUERS[0].grants: there is no role "root"`},
+		"grants an unknown role":                   {of(with("grants", []string{"root"})), `AUTH_ISSUERS[0].grants: there is no role "root"`},
 		"grants the placeholder":                   {of(with("grants", []string{"(member)"})), `AUTH_ISSUERS[0].grants: there is no role "(member)"`},
 		"grants a role twice":                      {of(with("grants", []string{"platform_owner", "platform_owner"})), "AUTH_ISSUERS[0].grants: platform_owner is listed twice"},
 		"grants edge and another":                  {of(with("grants", []string{"edge", "platform_owner"})), "AUTH_ISSUERS[0].grants: an issuer that grants edge may grant nothing else"},
 		"fleet and people share a key":             {tokentest.JSON([]any{good(), fleet(func(m map[string]any) { m["jwks"] = good()["jwks"] })}), "AUTH_ISSUERS[1]: only one of them grants edge, and it has a key in common with AUTH_ISSUERS[0]"},
 		"fleet and people share a host":            {tokentest.JSON([]any{remote("https://a.example/keys"), fleet(func(m map[string]any) { delete(m, "jwks"); m["jwksUrl"] = "https://a.example/keys" })}), "AUTH_ISSUERS[1]: only one of them grants edge, and it has a key in common with AUTH_ISSUERS[0]"},
-		"organizations no list":                    {of(with("organizations", "acme")), "AUTH_ISSUERS[0].organizations: must be a list of at least one string"},
+		"organizations not a list":                 {of(with("organizations", "acme")), "AUTH_ISSUERS[0].organizations: must be a list of at least one string"},
 		"no organizations":                         {of(with("organizations", []string{})), "AUTH_ISSUERS[0].organizations: must be a list of at least one string"},
-		"an organization that is none":             {of(with("organizations", []string{"acme", "a/b"})), badOrganizations},
+		"an invalid organization":                  {of(with("organizations", []string{"acme", "a/b"})), badOrganizations},
 		"a prefix of everything":                   {of(with("organizations", []string{"*"})), badOrganizations},
 		"a prefix in the middle of a word":         {of(with("organizations", []string{"acme*"})), badOrganizations},
-		"a prefix that begins with none":           {of(with("organizations", []string{"-*"})), badOrganizations},
-		"a prefix beside a name":                   {of(with("organizations", []string{"acme-*", "rival"})), badOrganizations},
+		"a prefix without letters":                 {of(with("organizations", []string{"-*"})), badOrganizations},
+		"a prefix and a name":                      {of(with("organizations", []string{"acme-*", "rival"})), badOrganizations},
 		"two prefixes":                             {of(with("organizations", []string{"acme-*", "rival-*"})), badOrganizations},
 		"a star in the middle":                     {of(with("organizations", []string{"a*b-*"})), badOrganizations},
 		"the fleet's organizations":                {of(fleet(func(m map[string]any) { m["organizations"] = []string{"acme"} })), "AUTH_ISSUERS[0].organizations: an issuer that grants edge speaks for boxes, so it must have no organizations"},
-		"the fleet's lifetime is not said":         {of(fleet(func(m map[string]any) { delete(m, "maxLifetimeSeconds") })), "AUTH_ISSUERS[0].maxLifetimeSeconds: an issuer that grants edge must set it"},
-		"a lifetime of nothing":                    {of(with("maxLifetimeSeconds", 0)), badLifetime},
+		"the fleet's lifetime is missing":          {of(fleet(func(m map[string]any) { delete(m, "maxLifetimeSeconds") })), "AUTH_ISSUERS[0].maxLifetimeSeconds: an issuer that grants edge must set it"},
+		"a lifetime of 0":                          {of(with("maxLifetimeSeconds", 0)), badLifetime},
 		"a lifetime of a century":                  {of(with("maxLifetimeSeconds", 3_155_760_000)), badLifetime},
-		"a lifetime in words":                      {of(with("maxLifetimeSeconds", "86400")), badLifetime},
+		"a lifetime as text":                       {of(with("maxLifetimeSeconds", "86400")), badLifetime},
 		"a lifetime with a fraction":               {of(with("maxLifetimeSeconds", 1.5)), badLifetime},
 		"a lifetime of null":                       {of(with("maxLifetimeSeconds", json.RawMessage("null"))), badLifetime},
 	} {
@@ -143,9 +143,9 @@ const (
 	badLifetime      = "AUTH_ISSUERS[0].maxLifetimeSeconds: must be a whole number from 1 to 316224000"
 )
 
-// TestParseIssuers_SeveralIssuersOfPeople_MustNotSpeakForEachOther: each names its own
+// TestParseIssuers_SeveralIssuersOfPeople_MustNotShareOrganizations: each names its own
 // organizations.
-func TestParseIssuers_SeveralIssuersOfPeople_MustNotSpeakForEachOther(t *testing.T) {
+func TestParseIssuers_SeveralIssuersOfPeople_MustNotShareOrganizations(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	const (
 		nameThem = "AUTH_ISSUERS[1].organizations: each of several issuers of people must name its own; so must AUTH_ISSUERS[0]"
@@ -161,9 +161,9 @@ func TestParseIssuers_SeveralIssuersOfPeople_MustNotSpeakForEachOther(t *testing
 		"a name and a prefix":                {[]string{"initech"}, []string{"initech-*"}, [2]string{"platform_owner", "organization_admin"}, ""},
 		"two prefixes":                       {[]string{"acme-*"}, []string{"acme.*"}, [2]string{"production_engineer", "organization_admin"}, ""},
 		"names in another case":              {[]string{"acme"}, []string{"ACME"}, [2]string{"platform_owner", "organization_admin"}, ""},
-		"none names any":                     {nil, nil, [2]string{"platform_owner", "organization_admin"}, nameThem},
-		"the first names none":               {nil, []string{"rival"}, [2]string{"platform_owner", "organization_admin"}, nameThem},
-		"the second names none":              {[]string{"acme"}, nil, [2]string{"platform_owner", "organization_admin"}, nameThem},
+		"no issuer names organizations":      {nil, nil, [2]string{"platform_owner", "organization_admin"}, nameThem},
+		"the first names no organizations":   {nil, []string{"rival"}, [2]string{"platform_owner", "organization_admin"}, nameThem},
+		"the second names no organizations":  {[]string{"acme"}, nil, [2]string{"platform_owner", "organization_admin"}, nameThem},
 		"a name of both":                     {[]string{"acme", "rival"}, []string{"rival"}, [2]string{"platform_owner", "organization_admin"}, overlap},
 		"a name that has the other's prefix": {[]string{"acme-*"}, []string{"acme-munich"}, [2]string{"platform_owner", "organization_admin"}, overlap},
 		"a prefix that has the other's name": {[]string{"acme-munich"}, []string{"acme-*"}, [2]string{"platform_owner", "organization_admin"}, overlap},

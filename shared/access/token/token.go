@@ -25,7 +25,6 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// methods are the allowed algorithms.
 var methods = map[string]jwt.SigningMethod{
 	"RS256": jwt.SigningMethodRS256,
 	"ES256": jwt.SigningMethodES256,
@@ -46,7 +45,6 @@ type Verifier struct {
 	now     func() time.Time
 }
 
-// trusted is an issuer with its keys.
 type trusted struct {
 	Issuer
 	keys keySource
@@ -102,7 +100,6 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (auth.Principal, erro
 	return p, err
 }
 
-// verifyAs makes the checks that depend on the issuer.
 func (v *Verifier) verifyAs(ctx context.Context, issuer trusted, t parsed) (auth.Principal, error) {
 	p, err := issuer.principal(t.claims)
 	if err != nil {

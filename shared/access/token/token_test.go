@@ -16,7 +16,6 @@ import (
 	"wavegate/shared/access/token/tokentest"
 )
 
-// issuer is a setting with inline keys.
 func issuer(name, keySet string, grants ...string) map[string]any {
 	i := map[string]any{
 		"issuer": name, "audience": []string{tokentest.Audience}, "jwks": json.RawMessage(keySet), "grants": grants,
@@ -67,11 +66,11 @@ func TestVerify_GoodToken_GivesThePrincipal(t *testing.T) {
 		})},
 		"roles in a string": {w.Person().With("roles", " production_engineer  organization_admin "),
 			as(func(p *auth.Principal) { p.Roles = []auth.Role{auth.OrganizationAdmin, auth.ProductionEngineer} })},
-		"a role twice":          {w.Person().With("roles", "production_engineer production_engineer"), person},
-		"roles of others":       {w.Person().With("roles", []string{"(member)", "production_engineer", "Platform_Owner", "admin"}), person},
-		"no roles":              {w.Person().With("roles", nil), as(func(p *auth.Principal) { p.Roles = nil })},
-		"no organization":       {w.Person().With("org", nil), as(func(p *auth.Principal) { p.OrganizationID = "" })},
-		"an empty organization": {w.Person().With("org", ""), as(func(p *auth.Principal) { p.OrganizationID = "" })},
+		"a role twice":            {w.Person().With("roles", "production_engineer production_engineer"), person},
+		"roles of other services": {w.Person().With("roles", []string{"(member)", "production_engineer", "Platform_Owner", "admin"}), person},
+		"no roles":                {w.Person().With("roles", nil), as(func(p *auth.Principal) { p.Roles = nil })},
+		"no organization":         {w.Person().With("org", nil), as(func(p *auth.Principal) { p.OrganizationID = "" })},
+		"an empty organization":   {w.Person().With("org", ""), as(func(p *auth.Principal) { p.OrganizationID = "" })},
 		"organization null": {w.Person().With("org", json.RawMessage("null")),
 			as(func(p *auth.Principal) { p.OrganizationID = "" })},
 		"subject of 255 characters": {w.Person().With("sub", strings.Repeat("s", 255)),
@@ -113,7 +112,7 @@ func TestVerify_NamesOfClaims_AreSettings(t *testing.T) {
 	}
 }
 
-func TestVerify_KeyIDOf128Characters_IsTaken(t *testing.T) {
+func TestVerify_KeyIDOf128Characters_IsAccepted(t *testing.T) {
 	key := tokentest.NewES256(strings.Repeat("k", 128))
 	setting := tokentest.JSON([]any{issuer(tokentest.People, tokentest.KeySet(key), "production_engineer")})
 	w := tokentest.NewWorld(noon)
@@ -122,7 +121,7 @@ func TestVerify_KeyIDOf128Characters_IsTaken(t *testing.T) {
 	}
 }
 
-func TestVerify_TokenOfExactly8KiB_IsTaken(t *testing.T) {
+func TestVerify_TokenOfExactly8KiB_IsAccepted(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	v := verifier(t, w)
 	var sizes []int

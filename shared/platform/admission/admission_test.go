@@ -20,10 +20,10 @@ func TestWait_Unlimited_IsAdmitted(t *testing.T) {
 	}
 }
 
-func TestWait_HoldsBackUntilTheWordIsThere(t *testing.T) {
-	refusal, word := errors.New("over the limit"), make(chan struct{})
+func TestWait_WaitsForTheDecision(t *testing.T) {
+	refusal, decision := errors.New("over the limit"), make(chan struct{})
 	a := admission.Ask(func() (http.Header, error) {
-		<-word
+		<-decision
 		return http.Header{"Retry-After": {"7"}}, refusal
 	})
 	heard := make(chan error, 2)
@@ -36,9 +36,9 @@ func TestWait_HoldsBackUntilTheWordIsThere(t *testing.T) {
 	default:
 	}
 	if a.Refused() {
-		t.Error("refused before the word was there")
+		t.Error("refused before the decision")
 	}
-	close(word)
+	close(decision)
 	for range 2 {
 		if err := <-heard; !errors.Is(err, refusal) {
 			t.Errorf("got %v, want the refusal", err)

@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// A forgetful connection is closed by the store once it was idle for a minute. The client finds
+// An idleClosingConn is closed by the store once it was idle for a minute. The client finds
 // out only after its next request, as with a connection that the store closed while the
 // container was frozen.
-type forgetful struct {
+type idleClosingConn struct {
 	net.Conn
 	used atomic.Int64
 	dead chan struct{}
 }
 
-func (c *forgetful) Write(p []byte) (int, error) {
+func (c *idleClosingConn) Write(p []byte) (int, error) {
 	if time.Now().UnixNano()-c.used.Load() > int64(time.Minute) {
 		close(c.dead)
 		return len(p), nil
@@ -32,7 +32,7 @@ func (c *forgetful) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-func (c *forgetful) Read(p []byte) (int, error) {
+func (c *idleClosingConn) Read(p []byte) (int, error) {
 	type result struct {
 		n   int
 		err error
@@ -70,7 +70,7 @@ func TestTransport_StoreHasClosedIdleConnections_NoRequestIsLost(t *testing.T) {
 			connections++
 			here, there := net.Pipe()
 			go serve(there)
-			c := &forgetful{Conn: here, dead: make(chan struct{})}
+			c := &idleClosingConn{Conn: here, dead: make(chan struct{})}
 			c.used.Store(time.Now().UnixNano())
 			return c, nil
 		}

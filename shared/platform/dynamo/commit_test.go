@@ -23,7 +23,6 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// thing is an item of the factories table.
 type thing struct {
 	ID       string `json:"factoryId"`
 	Name     string `json:"name"`
@@ -72,7 +71,7 @@ func TestCommit_WritesAllPartsOrNone(t *testing.T) {
 	})
 }
 
-func TestCommit_FailedConditions_AreNamedAndNoOther(t *testing.T) {
+func TestCommit_FailedConditions_AreNamedWithoutOthers(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
 		err := db.Commit(admission.Unlimited(t.Context()),
 			put("first", thing{id + "-1", "x", 1}, dynamo.AtRevision("factoryId", 1)),
@@ -98,7 +97,7 @@ func TestUpdatePart_ChangesNamedAttributesOnly(t *testing.T) {
 	})
 }
 
-func TestGet_OfNothing_LeavesTheValueAlone(t *testing.T) {
+func TestGet_NoSuchItem_DoesNotChangeTheValue(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
 		v := thing{Name: "before"}
 		found, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &v)
@@ -140,16 +139,16 @@ func TestDecide_ManyAtOnce_EachCountsOnce(t *testing.T) {
 	})
 }
 
-// A faulty client returns errors that no local store returns. When they are used up, it calls
+// A faultyClient returns errors that no local store returns. When they are used up, it calls
 // the real client.
-type faulty struct {
+type faultyClient struct {
 	dynamo.API
 	faults []error
 	calls  int
 	tokens map[string]bool
 }
 
-func (f *faulty) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (f *faultyClient) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	f.calls++
 	f.tokens[aws.ToString(in.ClientRequestToken)] = true
 	if len(f.faults) > 0 {
@@ -169,9 +168,9 @@ func cancelled(codes ...string) error {
 	return fmt.Errorf("operation error DynamoDB: %w", e)
 }
 
-func TestCommit_CollidesWithOthers_IsTriedAgainWithOneToken(t *testing.T) {
+func TestCommit_Collision_IsRetriedWithTheSameToken(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{
+		f := &faultyClient{API: client, tokens: map[string]bool{}, faults: []error{
 			cancelled("TransactionConflict"), cancelled("ThrottlingError"), cancelled("ProvisionedThroughputExceeded")}}
 		db, id := dynamo.Open(f, time.Now), uuid.NewString()
 		err := db.Commit(admission.Unlimited(t.Context()), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
@@ -184,9 +183,9 @@ func TestCommit_CollidesWithOthers_IsTriedAgainWithOneToken(t *testing.T) {
 	})
 }
 
-func TestCommit_KeepsColliding_IsUnavailableAndSaysWhenToTryAgain(t *testing.T) {
+func TestCommit_KeepsColliding_IsUnavailableWithRetryAfter(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		f := &faulty{API: client, tokens: map[string]bool{}}
+		f := &faultyClient{API: client, tokens: map[string]bool{}}
 		for range 100 {
 			f.faults = append(f.faults, cancelled("None", "TransactionConflict"))
 		}
@@ -201,9 +200,9 @@ func TestCommit_KeepsColliding_IsUnavailableAndSaysWhenToTryAgain(t *testing.T) 
 	})
 }
 
-func TestCommit_ConditionFailedBesideACollision_IsARefusal(t *testing.T) {
+func TestCommit_FailedConditionAndCollision_IsARefusal(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{cancelled("TransactionConflict", "ConditionalCheckFailed")}}
+		f := &faultyClient{API: client, tokens: map[string]bool{}, faults: []error{cancelled("TransactionConflict", "ConditionalCheckFailed")}}
 		err := dynamo.Open(f, time.Now).Commit(admission.Unlimited(t.Context()),
 			put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}), put("b", thing{uuid.NewString(), "B", 1}, dynamo.Condition{}))
 		if !dynamo.Refused(err, "b") || f.calls != 1 {
@@ -212,9 +211,9 @@ func TestCommit_ConditionFailedBesideACollision_IsARefusal(t *testing.T) {
 	})
 }
 
-func TestCommit_FaultOfOurs_IsNotCalledUnavailable(t *testing.T) {
+func TestCommit_InvalidRequest_IsAnInternalError(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		f := &faulty{API: client, tokens: map[string]bool{}, faults: []error{cancelled("ValidationError")}}
+		f := &faultyClient{API: client, tokens: map[string]bool{}, faults: []error{cancelled("ValidationError")}}
 		err := dynamo.Open(f, time.Now).Commit(admission.Unlimited(t.Context()), put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}))
 		if err == nil || problem.From(err).Code != problem.Internal {
 			t.Fatalf("got %v", err)
@@ -248,7 +247,7 @@ func TestCommit_ContextWithoutAdmission_IsRefused(t *testing.T) {
 	})
 }
 
-func TestCommit_StoreIsGone_IsUnavailable(t *testing.T) {
+func TestCommit_StoreIsDown_IsUnavailable(t *testing.T) {
 	gone := dynamodb.New(dynamodb.Options{Region: "eu-central-1", BaseEndpoint: aws.String("http://127.0.0.1:1"), RetryMaxAttempts: 1,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "k", SecretAccessKey: "s"}, nil

@@ -16,7 +16,7 @@ import (
 	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
-func TestPut_ConditionDoesNotHold_IsRefusedAndWritesNothing(t *testing.T) {
+func TestPut_ConditionFails_IsRefusedAndWritesNothing(t *testing.T) {
 	each(t, func(t *testing.T, db *dynamo.DB, id string) {
 		ctx := admission.Unlimited(t.Context())
 		if err := db.Put(ctx, dynamo.Factories, thing{id, "A", 1}, dynamo.Absent("factoryId")); err != nil {
@@ -62,7 +62,7 @@ type placed struct {
 	Subject  string `json:"subject,omitempty"`
 }
 
-func TestWalk_ItemMovesThroughAnIndex_IsFoundOnceAndWithWhatTheIndexHolds(t *testing.T) {
+func TestWalk_ItemMovesInTheIndex_IsFoundOnce(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db, ctx := dynamo.Open(client, time.Now), admission.Unlimited(t.Context())
 		shard := uuid.NewString()

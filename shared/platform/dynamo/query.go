@@ -42,9 +42,9 @@ type Page[T any] struct {
 // List reads a window of a selection. Reads are strongly consistent, except in a global index. A
 // page is always full or the last one, because only keys select and no item is dropped.
 //
-// List reads one item more than it returns, to know More without another request. DynamoDB
-// counts the skipped items and does not send them, but it reads and bills them: one read unit
-// for each 4 KB (8 KB in a global index), in sequential requests of at most 1 MB.
+// List reads one item more than it returns, to know More without another request. DynamoDB does not
+// send the skipped items, but it reads and bills them. They cost one read unit for each 4 KB (8 KB
+// in a global index), in sequential requests of at most 1 MB.
 func List[T any](ctx context.Context, db *DB, s Selection, w Window) (Page[T], error) {
 	if w.Behind != "" && s.Most != "" {
 		s.Least, w.Behind = max(s.Least, w.Behind+"\x00"), "" // a range has no third bound
@@ -84,7 +84,6 @@ func List[T any](ctx context.Context, db *DB, s Selection, w Window) (Page[T], e
 	}
 }
 
-// sort is the name of the sort key.
 func (s Selection) sort() string {
 	if s.Index != "" {
 		return TableOf(s.Table).index(s.Index).Sort
@@ -92,7 +91,6 @@ func (s Selection) sort() string {
 	return TableOf(s.Table).Sort
 }
 
-// text is the value of a key attribute.
 func text(v types.AttributeValue) string {
 	s, _ := v.(*types.AttributeValueMemberS)
 	if s == nil {

@@ -43,7 +43,6 @@ func fill(t testing.TB, db *dynamo.DB, keys []string, text string) (partition st
 	return partition
 }
 
-// product assigns a key to one of three products.
 func product(k string) string { return string("xyz"[len(k)%3]) }
 
 func sorts(page dynamo.Page[entry]) []string {
@@ -54,7 +53,7 @@ func sorts(page dynamo.Page[entry]) []string {
 	return list
 }
 
-func TestList_AnyWindowOfAnySelection_IsThePartOfTheSortedKeys(t *testing.T) {
+func TestList_AnyWindow_IsThatPartOfTheSortedKeys(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		dynamotest.Check(t, func(rt *rapid.T) {
@@ -85,7 +84,7 @@ func TestList_AnyWindowOfAnySelection_IsThePartOfTheSortedKeys(t *testing.T) {
 	})
 }
 
-func TestList_WalkedByTheLastSortKey_GivesEveryItemOnceInOrder(t *testing.T) {
+func TestList_PagedByTheLastSortKey_GivesEveryItemOnceInOrder(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		dynamotest.Check(t, func(rt *rapid.T) {
@@ -119,7 +118,7 @@ func TestList_WalkedByTheLastSortKey_GivesEveryItemOnceInOrder(t *testing.T) {
 	})
 }
 
-func TestList_ItemsOfMoreThanOneMegabyte_ComeOnOnePage(t *testing.T) {
+func TestList_ItemsOfMoreThanOneMegabyte_AreOnOnePage(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		var keys []string
@@ -137,13 +136,12 @@ func TestList_ItemsOfMoreThanOneMegabyte_ComeOnOnePage(t *testing.T) {
 	})
 }
 
-// asked records queries.
-type asked struct {
+type recordingClient struct {
 	dynamo.API
 	queries []*dynamodb.QueryInput
 }
 
-func (a *asked) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+func (a *recordingClient) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	copied := *in
 	a.queries = append(a.queries, &copied)
 	return a.API.Query(ctx, in, o...)
@@ -160,7 +158,7 @@ func TestList_ReadsStronglyConsistent_UnlessByAGlobalIndex(t *testing.T) {
 			{dynamo.Selection{Table: dynamo.Recipes, Index: "byProduct", Partition: "none"}, true},
 			{dynamo.Selection{Table: dynamo.Factories, Index: "byOrganization", Partition: "none"}, false},
 		} {
-			a := &asked{API: client}
+			a := &recordingClient{API: client}
 			page, err := dynamo.List[entry](t.Context(), dynamo.Open(a, time.Now), c.s, dynamo.Window{Limit: 10})
 			if err != nil || page.More || len(page.Items) > 0 {
 				t.Errorf("%+v: got %+v, %v", c.s, page, err)
@@ -174,7 +172,7 @@ func TestList_ReadsStronglyConsistent_UnlessByAGlobalIndex(t *testing.T) {
 
 func TestList_FirstPage_IsOneRequestAndAnOffsetIsTwo(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		a := &asked{API: client}
+		a := &recordingClient{API: client}
 		db := dynamo.Open(a, time.Now)
 		s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, []string{"a", "b", "c", "d", "e"}, "")}
 		for skip, want := range []int{1, 2, 2, 2, 2, 2} {
@@ -189,8 +187,8 @@ func TestList_FirstPage_IsOneRequestAndAnOffsetIsTwo(t *testing.T) {
 	})
 }
 
-func TestList_BoundsThatCross_SelectNothingAndAskNothing(t *testing.T) {
-	a := &asked{}
+func TestList_CrossedBounds_GiveNothingWithoutAQuery(t *testing.T) {
+	a := &recordingClient{}
 	page, err := dynamo.List[entry](t.Context(), dynamo.Open(a, time.Now),
 		dynamo.Selection{Table: dynamo.Recipes, Partition: "p", Least: "b", Most: "a"}, dynamo.Window{Limit: 10})
 	if err != nil || len(page.Items) > 0 || page.More || len(a.queries) > 0 {

@@ -139,7 +139,6 @@ func (o *Object) ClearableText(name string, rule *value.Text) *string {
 	return &text
 }
 
-// text applies a rule to a JSON string.
 func (o *Object) text(name string, raw json.RawMessage, rule *value.Text) string {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {

@@ -58,7 +58,7 @@ func TestObject_ListsAreBounded(t *testing.T) {
 	}
 }
 
-func TestOptionalNumber_TakesWhatFloat64Keeps(t *testing.T) {
+func TestOptionalNumber_AcceptsNumbersThatFitFloat64(t *testing.T) {
 	for literal, want := range map[string]string{
 		"0": "0", "-0": "-0", "0.00": "0", "1": "1", "-1.5": "-1.5", "1e3": "1000", "0.1": "0.1", "123456789012345": "1.23456789012345e+14",
 		"1.234567890123450": "1.23456789012345", "1234567890123456": "range", "12345678901234.56": "format", "0.1234567890123456": "format", "1e15": "1e+15",
@@ -92,7 +92,7 @@ func TestObject_NamesAndBooleans(t *testing.T) {
 	}
 }
 
-func TestOptionalBoolean_FalseIsNotLeftOut(t *testing.T) {
+func TestOptionalBoolean_False_IsGiven(t *testing.T) {
 	for text, want := range map[string][2]bool{`{"b":true}`: {true, true}, `{"b":false}`: {false, true}, `{}`: {false, false}} {
 		var b, given bool
 		if faults := read(t, text, func(o *fields.Object) { b, given = o.OptionalBoolean("b") }); len(faults) > 0 || [2]bool{b, given} != want {

@@ -15,7 +15,6 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A limiter answers what the test sets.
 type limiter struct {
 	known, refusal error
 	after          time.Duration // how long a refusal takes
@@ -46,7 +45,7 @@ func limited(t *testing.T, res events.APIGatewayProxyResponse) {
 	}
 }
 
-func TestLimiter_RefusalIsRemembered_TheHandlerDoesNotRun(t *testing.T) {
+func TestLimiter_RefusalIsRemembered_HandlerDoesNotRun(t *testing.T) {
 	b, l := newBench(), &limiter{known: tooMany}
 	b.env.Limiter = l
 	limited(t, b.call(t, event(), func(*lambdahttp.Call) (lambdahttp.Answer, error) {
@@ -58,8 +57,8 @@ func TestLimiter_RefusalIsRemembered_TheHandlerDoesNotRun(t *testing.T) {
 	}
 }
 
-// TestLimiter_Refuses_TheReadsEnd: the handler's reads would take a minute.
-func TestLimiter_Refuses_TheReadsEnd(t *testing.T) {
+// TestLimiter_Refuses_HandlersReadsAreCancelled: the handler's reads would take a minute.
+func TestLimiter_Refuses_HandlersReadsAreCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
 		b.env.Limiter = &limiter{refusal: tooMany, after: 5 * time.Millisecond}
@@ -77,7 +76,7 @@ func TestLimiter_Refuses_TheReadsEnd(t *testing.T) {
 	})
 }
 
-func TestLimiter_Admits_TheContextLastsAsLongAsTheCall(t *testing.T) {
+func TestLimiter_Admits_ContextIsNotCancelled(t *testing.T) {
 	b := newBench()
 	b.env.Limiter = &limiter{}
 	res := b.call(t, event(), func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
@@ -88,8 +87,8 @@ func TestLimiter_Admits_TheContextLastsAsLongAsTheCall(t *testing.T) {
 	}
 }
 
-// TestLimiter_TheReserve_IsForThoseWhoMayCall: forbidden calls must not use up the reserve.
-func TestLimiter_TheReserve_IsForThoseWhoMayCall(t *testing.T) {
+// TestLimiter_ForbiddenCall_DoesNotUseTheReserve: forbidden calls must not use up the reserve.
+func TestLimiter_ForbiddenCall_DoesNotUseTheReserve(t *testing.T) {
 	for role, want := range map[auth.Role]operations.LimitClass{auth.PlatformOwner: operations.Reserved, auth.OrganizationAdmin: operations.Ordinary} {
 		b, l, e := newBench(), &limiter{}, event()
 		b.env.Limiter = l

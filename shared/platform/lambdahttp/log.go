@@ -93,7 +93,6 @@ func (l *line) end(ctx context.Context, status int) {
 	telemetry.Emit(l.s.env.Metrics, l.s.env.Now(), map[string]string{"operation": l.s.op.ID}, metrics...)
 }
 
-// traceID is the call's X-Ray trace id.
 func traceID(ctx context.Context) string {
 	if id, ok := ctx.Value("x-amzn-trace-id").(string); ok {
 		return id

@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-func TestOrigins_OnlyPagesOfAllowedOnes_MayReadAnswers(t *testing.T) {
+func TestOrigins_OnlyPagesOfAllowedOrigins_MayReadAnswers(t *testing.T) {
 	missing := func(*lambdahttp.Call) (lambdahttp.Answer, error) { return lambdahttp.Answer{}, problem.Missing() }
 	for name, c := range map[string]struct {
 		allowed []string
@@ -19,11 +19,11 @@ func TestOrigins_OnlyPagesOfAllowedOnes_MayReadAnswers(t *testing.T) {
 		allows  []string
 		varies  []string
 	}{
-		"an allowed origin":             {[]string{"https://a.example", "https://b.example"}, "https://b.example", answers("x"), []string{"https://b.example"}, []string{"Origin"}},
-		"an allowed origin, a refusal":  {[]string{"https://a.example"}, "https://a.example", missing, []string{"https://a.example"}, []string{"Origin"}},
-		"another origin":                {[]string{"https://a.example"}, "https://evil.example", answers("x"), nil, []string{"Origin"}},
-		"no page":                       {[]string{"https://a.example"}, "", answers("x"), nil, []string{"Origin"}},
-		"any origin, and none is named": {nil, "https://a.example", answers("x"), nil, nil},
+		"an allowed origin":            {[]string{"https://a.example", "https://b.example"}, "https://b.example", answers("x"), []string{"https://b.example"}, []string{"Origin"}},
+		"an allowed origin, a refusal": {[]string{"https://a.example"}, "https://a.example", missing, []string{"https://a.example"}, []string{"Origin"}},
+		"another origin":               {[]string{"https://a.example"}, "https://evil.example", answers("x"), nil, []string{"Origin"}},
+		"no page":                      {[]string{"https://a.example"}, "", answers("x"), nil, []string{"Origin"}},
+		"any origin, without a name":   {nil, "https://a.example", answers("x"), nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, e := newBench(), event()

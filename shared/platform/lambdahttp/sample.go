@@ -33,7 +33,6 @@ func newSampler(env Env, op operations.Operation) *sampler {
 	return &sampler{env: env, op: op, every: env.Settings.Number(setting.LogSamplePolls)}
 }
 
-// choose tells whether to log this success.
 func (s *sampler) choose() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,7 +40,6 @@ func (s *sampler) choose() bool {
 	return s.successes%s.every == 0
 }
 
-// count adds a success to the metrics.
 func (s *sampler) count(ms float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -54,7 +54,7 @@ func sampled(t *testing.T, calls, every int, step time.Duration, handle lambdaht
 	return b
 }
 
-func TestSampled_OneSuccessInSoManyIsLogged_AndTheMetricsCountEach(t *testing.T) {
+func TestSampled_Successes_AreLoggedBySampleAndAllCounted(t *testing.T) {
 	// The first call of a container is always logged, to record the start. That leaves 1,000.
 	b := sampled(t, 1001, 100, time.Millisecond, answers("x"))
 	if n := strings.Count(b.log.String(), "\n"); n != 1+10 {
@@ -69,7 +69,7 @@ func TestSampled_OneSuccessInSoManyIsLogged_AndTheMetricsCountEach(t *testing.T)
 	}
 }
 
-func TestSampled_WhatFailsIsAlwaysLogged(t *testing.T) {
+func TestSampled_Failures_AreAllLogged(t *testing.T) {
 	b := sampled(t, 50, 100, time.Millisecond, func(*lambdahttp.Call) (lambdahttp.Answer, error) {
 		return lambdahttp.Answer{}, errors.New("no")
 	})
@@ -81,7 +81,7 @@ func TestSampled_WhatFailsIsAlwaysLogged(t *testing.T) {
 	}
 }
 
-func TestSampled_ContainerThatIsHardlyCalled_KeepsNoMetricsBack(t *testing.T) {
+func TestSampled_ContainerWithFewCalls_BuffersNoMetrics(t *testing.T) {
 	b := sampled(t, 5, 100, time.Minute, answers("x"))
 	if calls, _, _ := figures(t, b.metrics.String()); calls != 5 {
 		t.Errorf("the metrics count %v of 5 calls", calls)

@@ -16,5 +16,4 @@ func SecurityHeaders() http.Header {
 	}
 }
 
-// secure adds them to an answer.
 func secure(h http.Header) { maps.Copy(h, SecurityHeaders()) }

@@ -32,11 +32,10 @@ func New(op operations.Operation, env Env, handle Handler) Function {
 }
 
 type server struct {
-	op     operations.Operation
-	env    Env
-	handle Handler
-	cold   atomic.Bool
-	// origins are those whose pages may read answers.
+	op      operations.Operation
+	env     Env
+	handle  Handler
+	cold    atomic.Bool
 	origins []string
 	// sampler is set if the operation's successes are logged by sample.
 	sampler *sampler
@@ -68,7 +67,6 @@ func (s *server) invoke(ctx context.Context, event events.APIGatewayProxyRequest
 	return res, err
 }
 
-// unreadable answers an event that is not a valid request.
 func (s *server) unreadable(ctx context.Context, event events.APIGatewayProxyRequest, cause error) (events.APIGatewayProxyResponse, error) {
 	p := problem.Wrap(cause, problem.ValidationFailed, "The request could not be read.")
 	answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -139,20 +137,20 @@ func (s *server) admitted(call *Call) (Answer, http.Header, error) {
 	if class == operations.Reserved && !allowed {
 		class = operations.Ordinary // the reserve is only for callers with the right role
 	}
-	word, ctx, cancel := s.ask(call, class)
+	decision, ctx, cancel := s.ask(call, class)
 	defer cancel()
-	if word.Refused() || s.op.Limit == operations.Copilot {
+	if decision.Refused() || s.op.Limit == operations.Copilot {
 		// A forwarded call cannot be undone, so it waits until the call is admitted.
-		if err := word.Wait(); err != nil {
-			return Answer{}, word.Header(), err
+		if err := decision.Wait(); err != nil {
+			return Answer{}, decision.Header(), err
 		}
 	}
-	call.Request = call.Request.WithContext(word.Context(ctx))
+	call.Request = call.Request.WithContext(decision.Context(ctx))
 	a, err := answer()
-	if refusal := word.Wait(); refusal != nil {
-		return Answer{}, word.Header(), refusal
+	if refusal := decision.Wait(); refusal != nil {
+		return Answer{}, decision.Header(), refusal
 	}
-	return a, word.Header(), err
+	return a, decision.Header(), err
 }
 
 // ask asks the limiter to admit a call. The context ends if the call is refused.

@@ -90,7 +90,7 @@ func TestCall_IsAnsweredWithTheResource(t *testing.T) {
 			t.Errorf("the call is %+v", c)
 		}
 		if got := c.Href("/api/ota/rollouts/r-2"); got != "/prod/api/ota/rollouts/r-2" {
-			t.Errorf("a path handed out is %s", got)
+			t.Errorf("a path in the answer is %s", got)
 		}
 		return lambdahttp.OK(map[string]string{"id": "r-1"}, `"3"`), nil
 	})
@@ -100,7 +100,7 @@ func TestCall_IsAnsweredWithTheResource(t *testing.T) {
 	}
 }
 
-func TestCall_WithTheEntityTagItHas_Is304WithoutABody(t *testing.T) {
+func TestCall_WithTheCurrentEntityTag_Is304WithoutABody(t *testing.T) {
 	e := event()
 	e.MultiValueHeaders["If-None-Match"] = []string{`W/"2", "3"`}
 	res := newBench().call(t, e, answers("x"))
@@ -125,7 +125,7 @@ func TestCall_RoleIsMissing_IsForbiddenAndTheHandlerDoesNotRun(t *testing.T) {
 	}
 }
 
-func TestCall_TokenExpiredMeanwhile_Is401(t *testing.T) {
+func TestCall_TokenExpiredSinceAuthorization_Is401(t *testing.T) {
 	e := event()
 	e.RequestContext.Authorizer["exp"] = "1772366370" // noon, with the leeway
 	res := newBench().call(t, e, answers("x"))
@@ -142,7 +142,7 @@ func TestCall_IdentityInAHeader_IsIgnored(t *testing.T) {
 	refused(t, newBench().call(t, e, answers("x")), http.StatusUnauthorized, problem.Unauthenticated)
 }
 
-func TestCall_InternalFault_SaysNothingOfItsCause(t *testing.T) {
+func TestCall_InternalError_DoesNotShowItsCause(t *testing.T) {
 	faults := map[string]lambdahttp.Handler{
 		"an error": func(*lambdahttp.Call) (lambdahttp.Answer, error) {
 			return lambdahttp.Answer{}, errors.New("table wavegate-secret is gone")
@@ -153,8 +153,8 @@ func TestCall_InternalFault_SaysNothingOfItsCause(t *testing.T) {
 			m["wavegate-secret"] = 1
 			return lambdahttp.Answer{}, nil
 		},
-		"what cannot be coded": answers(map[string]any{"wavegate-secret": func() {}}),
-		"a cause behind a code": func(*lambdahttp.Call) (lambdahttp.Answer, error) {
+		"a value that cannot be encoded": answers(map[string]any{"wavegate-secret": func() {}}),
+		"a code with a cause": func(*lambdahttp.Call) (lambdahttp.Answer, error) {
 			return lambdahttp.Answer{}, problem.Wrap(errors.New("wavegate-secret"), problem.Internal, "The service failed.")
 		},
 	}
@@ -177,7 +177,7 @@ func TestCall_BrokenEvent_IsAProblem(t *testing.T) {
 	refused(t, newBench().call(t, e, answers("x")), http.StatusBadRequest, problem.ValidationFailed)
 }
 
-func TestCall_OddPath_ReachesTheHandlerAsItIs(t *testing.T) {
+func TestCall_UnusualPath_ReachesTheHandlerUnchanged(t *testing.T) {
 	for _, id := range []string{"..", "a%2Fb", "a b", "%zz", "?x=1", "#", "%00"} {
 		e := event()
 		e.Path = "/api/ota/rollouts/" + id
@@ -192,7 +192,7 @@ func TestCall_OddPath_ReachesTheHandlerAsItIs(t *testing.T) {
 	}
 }
 
-func TestCall_ItsLogLine_NamesTheCallAndHoldsNoSecret(t *testing.T) {
+func TestCall_LogLine_NamesTheCallAndHasNoSecret(t *testing.T) {
 	b := newBench()
 	e := event()
 	e.Body = `{"name":"private-body"}`
@@ -220,7 +220,7 @@ func TestCall_ItsLogLine_NamesTheCallAndHoldsNoSecret(t *testing.T) {
 	}
 }
 
-func TestCall_TimeIsNearlyOver_IsTheHandlersDeadline(t *testing.T) {
+func TestCall_HandlersDeadline_IsBeforeTheFunctionsTimeout(t *testing.T) {
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
 	defer cancel()
 	outer, _ := ctx.Deadline()

@@ -40,7 +40,6 @@ const (
 
 var encoding = base64.RawURLEncoding
 
-// seal is the beginning of the SHA-256 of version, query and position.
 func (q Query) seal(version byte, position string) []byte {
 	// JSON keeps the parts apart. The filters are sorted by name. Encoding strings cannot fail.
 	text, _ := json.Marshal([]any{"cursor", version, q.Path, q.Filter.Encode(), position})

@@ -80,7 +80,6 @@ type Query struct {
 	Filter url.Values
 }
 
-// href is the link to another page of the query.
 func (q Query) href(c *lambdahttp.Call, limit int, name, value string) string {
 	values := url.Values{}
 	for k, v := range q.Filter {
@@ -91,7 +90,6 @@ func (q Query) href(c *lambdahttp.Call, limit int, name, value string) string {
 	return c.Href(q.Path) + "?" + values.Encode()
 }
 
-// body is the body of a page.
 type body[T any] struct {
 	Items  []T    `json:"items"`
 	Limit  int    `json:"limit"`

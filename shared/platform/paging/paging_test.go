@@ -26,10 +26,8 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-// kindRule is the rule of the one filter in these tests.
 var kindRule = &value.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
 
-// query reads the query of the lists in these tests.
 func query(c *lambdahttp.Call, path string) paging.Query {
 	q := paging.Query{Path: path, Filter: url.Values{}}
 	if kind, given := c.Query("kind", kindRule); given {
@@ -143,7 +141,7 @@ func cursorOf(t *testing.T, next string) string {
 	return u.Query().Get("cursor")
 }
 
-func TestOffset_WithoutParameters_GivesTheFirstFiftyAndTheAddressOfTheNext(t *testing.T) {
+func TestOffset_WithoutParameters_GivesTheFirstFiftyAndNext(t *testing.T) {
 	p := read(t, get(t, numbers(120), "kind=prime"))
 	if len(p.Items) != 50 || p.Limit != 50 || p.Offset == nil || *p.Offset != 0 {
 		t.Errorf("the page is %+v", p)
@@ -153,7 +151,7 @@ func TestOffset_WithoutParameters_GivesTheFirstFiftyAndTheAddressOfTheNext(t *te
 	}
 }
 
-func TestOffset_Next_StandsInTheBodyAsAPersonCanFollowIt(t *testing.T) {
+func TestOffset_Next_IsNotEscapedAsHTML(t *testing.T) {
 	res := get(t, numbers(3), "limit=1&offset=1")
 	if want := `{"items":[1],"limit":1,"offset":1,"next":"/prod/api/numbers?limit=1&offset=2"}`; res.Body != want {
 		t.Errorf("got %s, want %s", res.Body, want)
@@ -167,7 +165,7 @@ func TestOffset_EmptyList_IsAnEmptyArray(t *testing.T) {
 	}
 }
 
-func TestOffset_ListBeyondTheLargestOffset_GoesOnByCursorToItsEnd(t *testing.T) {
+func TestOffset_BeyondTheLargestOffset_NextUsesACursor(t *testing.T) {
 	const n = 10_333
 	p := read(t, get(t, numbers(n), "kind=prime&limit=100&offset=10000"))
 	if len(p.Items) != 100 || p.Items[0] != 10_000 {
@@ -176,7 +174,7 @@ func TestOffset_ListBeyondTheLargestOffset_GoesOnByCursorToItsEnd(t *testing.T) 
 	want := 10_100
 	for pages := 1; p.Next != ""; pages++ {
 		if pages > 4 {
-			t.Fatal("the walk has no end")
+			t.Fatal("the pages do not end")
 		}
 		cursorOf(t, p.Next)
 		_, rawQuery, _ := strings.Cut(p.Next, "?")
@@ -196,7 +194,7 @@ func TestOffset_ListBeyondTheLargestOffset_GoesOnByCursorToItsEnd(t *testing.T) 
 	}
 }
 
-func TestOffset_AnyPageOfTheList_CanBeAskedForByCursor(t *testing.T) {
+func TestOffset_AnyPage_CanAlsoBeReadByCursor(t *testing.T) {
 	q := paging.Query{Path: "/api/numbers", Filter: url.Values{"kind": {"prime"}}}
 	p := read(t, get(t, numbers(120), "kind=prime&limit=5&cursor="+q.Pack("41")))
 	if len(p.Items) != 5 || p.Items[0] != 42 || p.Limit != 5 {
@@ -326,7 +324,7 @@ func TestCursor_OfAnotherQuery_IsRefused(t *testing.T) {
 	}
 }
 
-func TestCursor_MadeForAPlaceThatCannotBe_IsRefused(t *testing.T) {
+func TestCursor_ForAnImpossiblePosition_IsRefused(t *testing.T) {
 	q := paging.Query{Path: "/api/ticks", Filter: url.Values{}}
 	read(t, get(t, ticks("/api/ticks", 100), "cursor="+q.Pack("42")))
 	for _, position := range []string{"", "forty-two", "42\x00", "\xff"} {
@@ -334,7 +332,7 @@ func TestCursor_MadeForAPlaceThatCannotBe_IsRefused(t *testing.T) {
 	}
 }
 
-func TestCursor_HoldsThePositionAndNothingOfThePath(t *testing.T) {
+func TestCursor_ContainsThePositionButNotThePath(t *testing.T) {
 	q := paging.Query{Path: "/api/factories/munich-1/audit-events", Filter: url.Values{"kind": {"prime"}}}
 	opened, err := base64.RawURLEncoding.DecodeString(q.Pack("42"))
 	if err != nil {
@@ -345,7 +343,7 @@ func TestCursor_HoldsThePositionAndNothingOfThePath(t *testing.T) {
 	}
 }
 
-func TestLists_WalkedByNext_GiveEveryItemOnceInOrder(t *testing.T) {
+func TestLists_PagedByNext_GiveEveryItemOnceInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, limit := rapid.IntRange(0, 300).Draw(t, "items"), rapid.IntRange(1, 100).Draw(t, "limit")
 		for name, list := range map[string]lambdahttp.Handler{"offset": numbers(n), "cursor": ticks("/api/ticks", n)} {

@@ -20,7 +20,6 @@ func Matching(etag string) Preconditions {
 	return Preconditions{match: tags{list: []string{etag}}, hasMatch: true}
 }
 
-// tags is a list of entity tags, or any.
 type tags struct {
 	any  bool
 	list []string

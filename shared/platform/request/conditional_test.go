@@ -40,7 +40,7 @@ func TestIfMatch_AgainstRevision3(t *testing.T) {
 	}
 }
 
-func TestIfMatch_OnWhatDoesNotExist_Fails(t *testing.T) {
+func TestIfMatch_ResourceDoesNotExist_Fails(t *testing.T) {
 	for _, value := range []string{`"1"`, `*`} {
 		in := request.Of(conditional("If-Match", value))
 		if err := in.Preconditions().Check(""); !problem.Has(err, problem.PreconditionFailed) {
@@ -49,7 +49,7 @@ func TestIfMatch_OnWhatDoesNotExist_Fails(t *testing.T) {
 	}
 }
 
-func TestIfNoneMatch_Star_LetsOnlyWhatIsNewBeMade(t *testing.T) {
+func TestIfNoneMatch_Star_AllowsOnlyNewResources(t *testing.T) {
 	in := request.Of(conditional("If-None-Match", "*"))
 	if err := in.Preconditions().Check(""); err != nil {
 		t.Errorf("new: got %v", err)
@@ -59,7 +59,7 @@ func TestIfNoneMatch_Star_LetsOnlyWhatIsNewBeMade(t *testing.T) {
 	}
 }
 
-func TestIfMatch_ThatCannotBeRead_IsAFault(t *testing.T) {
+func TestIfMatch_Malformed_IsAFault(t *testing.T) {
 	for _, value := range []string{`3`, `"3`, `W/3`, `"1" "2"`, `w/"3"`, `,`, `"3";`} {
 		in := request.Of(conditional("If-Match", value))
 		in.Preconditions()

@@ -74,7 +74,7 @@ func FuzzHeaders(f *testing.F) {
 			t.Fatalf("%q: If-Match held for a resource that does not exist", value)
 		}
 		if key := in.IdempotencyKey(); in.Err() == nil && key != value {
-			t.Fatalf("%q was bent to %q", value, key)
+			t.Fatalf("%q was changed to %q", value, key)
 		}
 		request.NotModified(r, `"3"`)
 	})

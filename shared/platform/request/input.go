@@ -131,7 +131,6 @@ func (in *Input) QueryInteger(name string, least, most, fallback int) int {
 	return n
 }
 
-// queryOnce returns a parameter that may be given at most once.
 func (in *Input) queryOnce(name string) (string, bool) {
 	in.known = append(in.known, name)
 	values, given := in.query[name]

@@ -19,7 +19,6 @@ var (
 	stage = &value.Integer{OneOf: []int{1, 10, 50, 100}}
 )
 
-// sent is a request with a JSON body.
 func sent(body string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -43,7 +42,7 @@ func faults(t *testing.T, err error) []string {
 	return list
 }
 
-func TestBody_WhatIsNoObject_IsRefusedWithItsCode(t *testing.T) {
+func TestBody_NotAnObject_IsRefusedWithItsCode(t *testing.T) {
 	cases := map[string]struct {
 		body string
 		code problem.Code
@@ -84,7 +83,7 @@ func TestBody_WhatIsNoObject_IsRefusedWithItsCode(t *testing.T) {
 	}
 }
 
-func TestBody_AtTheLimit_IsTaken(t *testing.T) {
+func TestBody_AtTheLimit_IsAccepted(t *testing.T) {
 	body := `{"name":"a"` + strings.Repeat(" ", request.MaxBody-12) + `}`
 	if len(body) != request.MaxBody {
 		t.Fatalf("the body has %d bytes", len(body))
@@ -145,27 +144,27 @@ func TestOptionalInteger(t *testing.T) {
 		want  int64
 		fault string
 	}{
-		"whole":              {"10", 10, ""},
-		"with a zero behind": {"10.0", 10, ""},
-		"with an exponent":   {"1e1", 10, ""},
-		"upper-case":         {"1E+1", 10, ""},
-		"negative exponent":  {"1000e-2", 10, ""},
-		"small mantissa":     {"0.10e2", 10, ""},
-		"half":               {"10.5", 0, "range"},
-		"almost":             {"10.0000000000000000000000001", 0, "range"},
-		"in quotes":          {`"10"`, 0, "type"},
-		"negative":           {"-1", 0, "range"},
-		"over":               {"101", 0, "range"},
-		"between":            {"11", 0, "range"},
-		"zero":               {"0", 0, "range"},
-		"negative zero":      {"-0", 0, "range"},
-		"beyond a double":    {"1e400", 0, "range"},
-		"beyond memory":      {"1e999999999999999999", 0, "range"},
-		"tiny":               {"1e-999999999", 0, "range"},
-		"null":               {"null", 0, "type"},
-		"boolean":            {"true", 0, "type"},
-		"object":             {`{"value":10}`, 0, "type"},
-		"array":              {"[10]", 0, "type"},
+		"whole":                 {"10", 10, ""},
+		"with a trailing zero":  {"10.0", 10, ""},
+		"with an exponent":      {"1e1", 10, ""},
+		"upper-case":            {"1E+1", 10, ""},
+		"negative exponent":     {"1000e-2", 10, ""},
+		"small mantissa":        {"0.10e2", 10, ""},
+		"half":                  {"10.5", 0, "range"},
+		"almost":                {"10.0000000000000000000000001", 0, "range"},
+		"in quotes":             {`"10"`, 0, "type"},
+		"negative":              {"-1", 0, "range"},
+		"over":                  {"101", 0, "range"},
+		"between":               {"11", 0, "range"},
+		"zero":                  {"0", 0, "range"},
+		"negative zero":         {"-0", 0, "range"},
+		"too large for float64": {"1e400", 0, "range"},
+		"too large for memory":  {"1e999999999999999999", 0, "range"},
+		"tiny":                  {"1e-999999999", 0, "range"},
+		"null":                  {"null", 0, "type"},
+		"boolean":               {"true", 0, "type"},
+		"object":                {`{"value":10}`, 0, "type"},
+		"array":                 {"[10]", 0, "type"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -222,9 +221,9 @@ func TestBody_MediaType(t *testing.T) {
 	}
 }
 
-// TestBody_Compressed_IsRefusedAsWhatItIs: read as text, it would be refused as invalid UTF-8. A
+// TestBody_Compressed_IsRefusedAsCompressed: read as text, it would be refused as invalid UTF-8. A
 // body that is only labelled gzip would even be accepted.
-func TestBody_Compressed_IsRefusedAsWhatItIs(t *testing.T) {
+func TestBody_Compressed_IsRefusedAsCompressed(t *testing.T) {
 	for coding, taken := range map[string]bool{"": true, "identity": true, "gzip": false, "br": false, "identity, gzip": false} {
 		r := sent(`{"name":"a"}`)
 		if coding != "" {
@@ -319,7 +318,7 @@ func TestQuery_Values(t *testing.T) {
 	}
 }
 
-func TestFault_AboutTheWholeBody_HasAnEmptyPointer(t *testing.T) {
+func TestFault_OfTheWholeBody_HasAnEmptyPointer(t *testing.T) {
 	in := request.Of(sent(`{}`))
 	in.Body().Require("staged_percent", "status")
 	b, err := json.Marshal(problem.From(in.Err()).Faults)

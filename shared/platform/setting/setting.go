@@ -127,7 +127,7 @@ func (r *Reader) Text(name Name) string {
 func (r *Reader) Number(name Name) int {
 	rule, ok := Numbers[name]
 	if !ok {
-		panic("setting: " + string(name) + " is no number")
+		panic("setting: " + string(name) + " is not a number")
 	}
 	text := r.Text(name)
 	if text == "" {

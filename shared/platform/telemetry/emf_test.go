@@ -25,7 +25,7 @@ func emitted(t *testing.T, dimensions map[string]string, metrics ...Metric) map[
 	return line
 }
 
-func TestEmit_WithDimensions_CountsForTheStageAndUnderThem(t *testing.T) {
+func TestEmit_WithDimensions_CountsAlsoForTheStage(t *testing.T) {
 	t.Setenv(Stage, "prod")
 	got := emitted(t, map[string]string{"operation": "get-rollout"}, One("Calls"), Metric{Name: "Duration", Value: 1.5, Unit: Milliseconds})
 	want := map[string]any{
@@ -47,14 +47,14 @@ func TestEmit_WithDimensions_CountsForTheStageAndUnderThem(t *testing.T) {
 	}
 }
 
-func TestEmit_OutsideOfAStage_IsLocal(t *testing.T) {
+func TestEmit_WithoutAStage_HasTheStageLocal(t *testing.T) {
 	t.Setenv(Stage, "")
 	if got := emitted(t, nil, One("Calls")); got["stage"] != "local" {
 		t.Errorf("the stage is %v, want local", got["stage"])
 	}
 }
 
-func TestEmit_WhatNoNumberCanSay_IsLeftOut(t *testing.T) {
+func TestEmit_NaNOrInfinity_WritesNothing(t *testing.T) {
 	var out strings.Builder
 	Emit(&out, noon, nil, Metric{Name: "Duration", Value: math.NaN(), Unit: Milliseconds})
 	if out.Len() > 0 {
@@ -62,7 +62,7 @@ func TestEmit_WhatNoNumberCanSay_IsLeftOut(t *testing.T) {
 	}
 }
 
-func TestEmit_SeveralValues_AreFiguresOfTheirOwn(t *testing.T) {
+func TestEmit_SeveralValues_AreSeparateValues(t *testing.T) {
 	got := emitted(t, nil, Metric{Name: "Duration", Values: []float64{1.5, 2}, Unit: Milliseconds})
 	if !reflect.DeepEqual(got["Duration"], []any{1.5, 2.0}) {
 		t.Errorf("emitted %v", got["Duration"])

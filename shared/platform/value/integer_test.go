@@ -7,7 +7,7 @@ import (
 	"wavegate/shared/platform/value"
 )
 
-func TestInteger_TakesAndRefuses(t *testing.T) {
+func TestInteger_AcceptsAndRefuses(t *testing.T) {
 	for _, c := range []struct {
 		rule         value.Integer
 		says         string

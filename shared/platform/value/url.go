@@ -8,9 +8,9 @@ var HTTPSURL = &Text{
 	Says:    "an absolute https URL with a host, without user information and fragment",
 }
 
-// These patterns match a label of a host name (RFC 1123, section 2.1, and underscores, which
-// some storage services use), an IPv6 address without an embedded IPv4 address (RFC 3986,
-// section 3.2.2), in all its shortened forms, and a port number.
+// label is a label of a host name (RFC 1123, section 2.1). It may have underscores, as some storage
+// services use them. ipv6 is an IPv6 address in any of its shortened forms, without an embedded IPv4
+// address (RFC 3986, section 3.2.2). port is a port number.
 const (
 	label = `[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?`
 	h16   = `[0-9A-Fa-f]{1,4}`

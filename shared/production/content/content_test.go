@@ -24,7 +24,6 @@ func sample(t testing.TB, name string) []byte {
 	return text
 }
 
-// parsed parses a content that must have no faults.
 func parsed(t testing.TB, text []byte) content.Content {
 	t.Helper()
 	c, faults := content.Parse(text)
@@ -72,7 +71,7 @@ const one = `{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"attributes":{"er
    {"id":"program","text":"P1","overrides":[{"machine":"m1","text":"P2"}]}],
   "inputs":[{"material":"BAR","quantity":0.1,"unit":"m","lotTracked":true}],"outputs":[{"material":"PART","quantity":1,"unit":"{piece}"}],
   "checks":[{"id":"bore","name":"Bore","min":1,"max":2,"unit":"mm","every":{"quantity":5,"unit":"{piece}"},"standard":"ISO 1","critical":true},
-   {"id":"look","name":"Look","accept":"no scratch"}],
+   {"id":"look","name":"Look","accept":"no room in the scratch table"}],
   "instructions":"Line one.\n\tLine two.","documents":[{"title":"Plan","url":"https://docs.example.com/p","sha256":"@","machines":["m1"]}],"attributes":{"k":""}},
  {"id":"20","name":"Wash","equipment":{"class":"washer"}},{"id":"30","name":"By hand"}]}`
 
@@ -88,7 +87,7 @@ func with(t *testing.T, old, other string) []byte {
 	return []byte(strings.Replace(text, old, other, 1))
 }
 
-func TestParse_OneFault_IsFoundAtItsPlace(t *testing.T) {
+func TestParse_OneFault_HasItsPointer(t *testing.T) {
 	parsed(t, with(t, "", ""))
 	for _, c := range []struct{ old, other, want string }{
 		{`"form":1,`, ``, "/form required"},
@@ -134,7 +133,7 @@ func TestParse_OneFault_IsFoundAtItsPlace(t *testing.T) {
 		{`"outputs":[{`, `"outputs":[{"material":"PART","quantity":1,"unit":"{piece}"},{`, "/steps/0/outputs/1/material duplicate"},
 		{`"name":"Bore","min":1,"max":2,"unit":"mm",`, `"name":"Bore",`, "/steps/0/checks/0 required"},
 		{`"name":"Bore","min":1,"max":2,`, `"name":"Bore","target":1,`, "/steps/0/checks/0 required"},
-		{`"accept":"no scratch"`, `"accept":"no scratch","max":1,"unit":"mm"`, "/steps/0/checks/1 required"},
+		{`"accept":"no room in the scratch table"`, `"accept":"no room in the scratch table","max":1,"unit":"mm"`, "/steps/0/checks/1 required"},
 		{`"standard":"ISO 1"`, `"standard":7`, "/steps/0/checks/0/standard type"},
 		{`Line two`, `Line\u0000two`, "/steps/0/instructions format"},
 		{`https://docs`, `http://docs`, "/steps/0/documents/0/url format"},
@@ -179,7 +178,7 @@ func TestParse_Bounds(t *testing.T) {
 		"4000 characters": {steps(1, func(int) string { return `,"instructions":"` + strings.Repeat("ß", 4000) + `"` }), ""},
 		"4001 characters": {steps(1, func(int) string { return `,"instructions":"` + strings.Repeat("ß", 4001) + `"` }), "/steps/0/instructions length"},
 		"long spelling":   {steps(100, func(int) string { return `,"attributes":{` + longNumbers() + `}` }), "/steps/0/attributes/a0 type"},
-		"no object":       {[]byte(`[]`), " type"},
+		"not an object":   {[]byte(`[]`), " type"},
 		"two values":      {[]byte(`{} {}`), " format"},
 		"nothing":         {nil, " format"},
 	} {
@@ -221,7 +220,7 @@ func TestParse_Faults_AreAllFoundAtOnce(t *testing.T) {
 	}
 }
 
-func TestMissing_SaysWhatKeepsFromProduction(t *testing.T) {
+func TestMissing_ListsWhyAContentIsIncomplete(t *testing.T) {
 	factory := func(machine string) bool { return machine != "m2" }
 	got := []string{}
 	for _, f := range parsed(t, with(t, `"outputs":[{"material":"PART","quantity":1,"unit":"{piece}"}],`, "")).Missing(factory) {

@@ -107,7 +107,6 @@ func (d *differ) values(path, name string, from, to any, critical bool) {
 	d.add(Change{Op: Changed, Path: path, From: from, To: to, Critical: critical})
 }
 
-// lists compares two lists of elements with identifiers.
 func (d *differ) lists(path, field string, from, to any, critical bool) {
 	a, b := byID(from, field), byID(to, field)
 	for _, id := range a.ids {
@@ -134,7 +133,6 @@ func (d *differ) lists(path, field string, from, to any, critical bool) {
 	}
 }
 
-// keyed is a list with identifiers.
 type keyed struct {
 	ids     []string
 	element map[string]map[string]any

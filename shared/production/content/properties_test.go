@@ -15,7 +15,6 @@ import (
 	"wavegate/shared/production/content"
 )
 
-// must parses a content that must have no faults.
 func must(t *rapid.T, text []byte) content.Content {
 	c, faults := content.Parse(text)
 	if len(faults) > 0 {
@@ -59,7 +58,7 @@ func respell(t *rapid.T, v any) string {
 	return string(encoded(v))
 }
 
-func TestHash_SameContentInAnySpelling_IsTheSame(t *testing.T) {
+func TestHash_SameContentInAnySpelling_HasTheSameHash(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		drawn := drawContent(t)
 		a, b := must(t, encoded(drawn)), must(t, []byte(respell(t, drawn)))
@@ -69,7 +68,7 @@ func TestHash_SameContentInAnySpelling_IsTheSame(t *testing.T) {
 	})
 }
 
-func TestHash_AnotherContent_IsAnother(t *testing.T) {
+func TestHash_AnotherContent_HasAnotherHash(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawContent(t), drawContent(t)
 		same := bytes.Equal(encoded(a), encoded(b)) // encoding/json sorts names

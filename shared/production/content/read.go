@@ -87,7 +87,6 @@ func (r *reader) content(o *fields.Object) []step {
 	return steps
 }
 
-// required reads a required object.
 func required(o *fields.Object, name string, read func(*fields.Object)) {
 	if !o.Object(name, read) {
 		o.Missing(name)
@@ -158,7 +157,6 @@ func quantity(o *fields.Object) {
 	}
 }
 
-// unitOf reads a unit and tells whether one was given.
 func unitOf(o *fields.Object) (given bool) {
 	code, given := o.OptionalText("unit", unitRule)
 	if code != "" {

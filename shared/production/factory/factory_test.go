@@ -22,7 +22,7 @@ var (
 	member = auth.Principal{Issuer: "https://people.example", UserID: "max", OrganizationID: "acme"}
 )
 
-func TestPut_NewThenSameThenRenamed(t *testing.T) {
+func TestPut_NewThenSameThenRenamed_GivesThreeResults(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		s := factory.NewStore(dynamo.Open(client, func() time.Time { return now }))

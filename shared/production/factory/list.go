@@ -28,7 +28,7 @@ func (s *Store) List(ctx context.Context, caller auth.Principal, organizationID 
 func ListIn[T any](ctx context.Context, s *Store, caller auth.Principal, factoryID string, of dynamo.Selection, w dynamo.Window) (dynamo.Page[T], error) {
 	list := func(ctx context.Context) (dynamo.Page[T], error) { return dynamo.List[T](ctx, s.db, of, w) }
 	if w.Skip == 0 {
-		return Beside(ctx, s, caller, factoryID, list)
+		return ReadInParallel(ctx, s, caller, factoryID, list)
 	}
 	if _, err := s.Readable(ctx, caller, factoryID); err != nil {
 		return dynamo.Page[T]{}, err
@@ -36,9 +36,9 @@ func ListIn[T any](ctx context.Context, s *Store, caller auth.Principal, factory
 	return list(ctx)
 }
 
-// Beside runs a read in parallel with the read of the factory, so that a list takes one round
+// ReadInParallel runs a read in parallel with the read of the factory, so that a list takes one round
 // trip. It returns the result only if the caller may read the factory, and NOT_FOUND otherwise.
-func Beside[T any](ctx context.Context, s *Store, caller auth.Principal, factoryID string, read func(context.Context) (T, error)) (T, error) {
+func ReadInParallel[T any](ctx context.Context, s *Store, caller auth.Principal, factoryID string, read func(context.Context) (T, error)) (T, error) {
 	var found, none T
 	err := dynamo.Together(ctx,
 		func(ctx context.Context) error { _, err := s.Readable(ctx, caller, factoryID); return err },

@@ -19,7 +19,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-func TestList_GivesTheFactoriesOfOneOrganizationToThoseWhoMayKnow(t *testing.T) {
+func TestList_FactoriesOfAnOrganization_AreShownOnlyToItsReaders(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		factories := factory.NewStore(dynamo.Open(client, time.Now))
 		dynamotest.Check(t, func(t *rapid.T) {

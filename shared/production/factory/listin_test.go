@@ -22,11 +22,11 @@ type thing struct {
 	Code      string `json:"code"`
 }
 
-// TestListIn_AStrangersOffset_IsNotCounted: the items that an offset skips belong to another
+// TestListIn_StrangersOffset_ReadsNothing: the items that an offset skips belong to another
 // organization, and reading them uses capacity of the factory's partition.
-func TestListIn_AStrangersOffset_IsNotCounted(t *testing.T) {
+func TestListIn_StrangersOffset_ReadsNothing(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		q := &dynamotest.Querying{Client: client}
+		q := &dynamotest.QueryCounter{Client: client}
 		db := dynamo.Open(q, time.Now)
 		s, id := factory.NewStore(db), uuid.NewString()
 		ctx := admission.Unlimited(t.Context())

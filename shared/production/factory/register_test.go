@@ -7,7 +7,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-func TestRegister_DecidesByWhatTheFactoryIs(t *testing.T) {
+func TestRegister_ByPresentFactory(t *testing.T) {
 	made := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	at := made.Add(time.Hour)
 	there := Factory{FactoryID: "munich-1", OrganizationID: "acme", Name: "Munich", CreatedAt: made, UpdatedAt: made, Revision: 4}
@@ -23,10 +23,10 @@ func TestRegister_DecidesByWhatTheFactoryIs(t *testing.T) {
 		code  problem.Code
 	}{
 		"new":                  {Factory{}, Registration{"acme", "Munich", ""}, Factory{"munich-1", "acme", "Munich", "", at, at, 1}, "FactoryRegistered", ""},
-		"what is there":        {there, Registration{"acme", "Munich", ""}, there, "", ""},
+		"the same values":      {there, Registration{"acme", "Munich", ""}, there, "", ""},
 		"another name":         {there, Registration{"acme", "Munich, hall 1", ""}, renamed, "FactoryRenamed", ""},
 		"another approval":     {there, Registration{"acme", "Munich", Single}, single, "FactoryMethodApprovalChanged", ""},
-		"approval left out":    {single, Registration{"acme", "Munich", ""}, single, "", ""},
+		"approval missing":     {single, Registration{"acme", "Munich", ""}, single, "", ""},
 		"another organization": {there, Registration{"rival", "Munich", ""}, there, "", problem.Conflict},
 	} {
 		next, event, err := c.was.register("munich-1", c.wish, at)

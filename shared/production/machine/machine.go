@@ -31,7 +31,6 @@ type Registration struct {
 	Classes []string
 }
 
-// maxClasses is how many classes a machine can have.
 const maxClasses = 20
 
 // ClassesOf reads the optional field classes. It returns nil if the field is missing.

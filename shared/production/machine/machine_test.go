@@ -91,7 +91,7 @@ func TestPut_AnotherName_RenamesAndKeepsTheTimeOfCreation(t *testing.T) {
 	})
 }
 
-func TestPut_WhatIsThere_WritesNothing(t *testing.T) {
+func TestPut_SameValues_WritesNothing(t *testing.T) {
 	each(t, func(t *testing.T, machines *machine.Store, trail *audit.Log, factoryID string) {
 		put(t, machines, factoryID, "press-1", "Press")
 		put(t, machines, factoryID, "press-1", "Press")
@@ -102,7 +102,7 @@ func TestPut_WhatIsThere_WritesNothing(t *testing.T) {
 	})
 }
 
-func TestPut_WithAnEntityTagOfThePast_IsRefused(t *testing.T) {
+func TestPut_WithAnOldEntityTag_IsRefused(t *testing.T) {
 	each(t, func(t *testing.T, machines *machine.Store, trail *audit.Log, factoryID string) {
 		put(t, machines, factoryID, "press-1", "Press")
 		put(t, machines, factoryID, "press-1", "Big press")
@@ -113,7 +113,7 @@ func TestPut_WithAnEntityTagOfThePast_IsRefused(t *testing.T) {
 	})
 }
 
-func TestMachines_OfAnotherOrganization_AreAsIfThereWereNone(t *testing.T) {
+func TestMachines_OfAnotherOrganization_AreNotFound(t *testing.T) {
 	each(t, func(t *testing.T, machines *machine.Store, trail *audit.Log, factoryID string) {
 		put(t, machines, factoryID, "press-1", "Press")
 		for _, id := range []string{factoryID, "f-that-is-not"} {
@@ -133,7 +133,7 @@ func TestMachines_OfAnotherOrganization_AreAsIfThereWereNone(t *testing.T) {
 	})
 }
 
-func TestList_WalkedWithAnyLimit_GivesEveryMachineOnceInOrderOfCodes(t *testing.T) {
+func TestList_PagedWithAnyLimit_GivesEveryMachineOnceInOrderOfCodes(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		machines := machine.NewStore(db)
@@ -164,7 +164,7 @@ func TestList_WalkedWithAnyLimit_GivesEveryMachineOnceInOrderOfCodes(t *testing.
 
 // Machines are never removed, so machines can only move towards later pages. A machine that is
 // there from the start is always listed, and each added machine causes at most one repeat.
-func TestList_WalkedWhileMachinesAreAdded_LeavesNoneOut(t *testing.T) {
+func TestList_PagedWhileMachinesAreAdded_SkipsNone(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		machines := machine.NewStore(db)

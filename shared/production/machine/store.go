@@ -32,7 +32,7 @@ func (s *Store) find(ctx context.Context, factoryID, code string) (m Machine, er
 
 // Get returns a machine of a factory that the caller may read, or NOT_FOUND.
 func (s *Store) Get(ctx context.Context, caller auth.Principal, factoryID, code string) (Machine, error) {
-	m, err := factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (Machine, error) {
+	m, err := factory.ReadInParallel(ctx, s.factories, caller, factoryID, func(ctx context.Context) (Machine, error) {
 		return s.find(ctx, factoryID, code)
 	})
 	if err == nil && m.Revision == 0 {

@@ -62,7 +62,6 @@ func (s *Store) read(ctx context.Context, caller auth.Principal, r Ref, other in
 	return st, err
 }
 
-// changedAt is the time of the state's last change.
 func (st state) changedAt() time.Time {
 	if at := st.method.changedAt(); at.After(st.version.UpdatedAt) {
 		return at

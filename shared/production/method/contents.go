@@ -12,7 +12,6 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-// contentItem is a content under its hash.
 type contentItem struct {
 	MethodID string `json:"methodId"`
 	SHA256   string `json:"sha256"`
@@ -40,7 +39,6 @@ func (s *Store) load(ctx context.Context, methodID, hash string) ([]byte, error)
 	return nil, fmt.Errorf("method: the stored bytes of content %s of method %s do not match its hash", hash, methodID)
 }
 
-// parsed loads a content and parses it.
 func (s *Store) parsed(ctx context.Context, v Version) (content.Content, error) {
 	bytes, err := s.load(ctx, v.MethodID, v.ContentSHA256)
 	if err != nil {
@@ -84,7 +82,7 @@ type Comparison struct {
 // Changes lists the changes from the content of one version to that of another, in a factory
 // that the caller may read. It returns NOT_FOUND if one of them does not exist.
 func (s *Store) Changes(ctx context.Context, caller auth.Principal, since, r Ref) ([]content.Change, error) {
-	return factory.Beside(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) ([]content.Change, error) {
+	return factory.ReadInParallel(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) ([]content.Change, error) {
 		var contents [2]content.Content
 		one := func(i int, r Ref) func(context.Context) error {
 			return func(ctx context.Context) error {

@@ -17,7 +17,6 @@ type Decision struct {
 	Equipment Equipment `json:"equipment"`
 }
 
-// covers tells whether the decision is for a machine.
 func (d Decision) covers(machine string) bool {
 	return d.everywhere() || slices.Contains(d.Machines, machine)
 }

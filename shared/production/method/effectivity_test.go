@@ -24,13 +24,13 @@ func TestAt_TheLatestDecisionThatHasBegunHolds(t *testing.T) {
 		at   int
 		want map[string]int64 // version by machine
 	}{
-		"nothing decided":                        {nil, 0, map[string]int64{"a": 0}},
-		"before a release":                       {Effectivity{all(1, 2)}, 1, map[string]int64{"a": 0}},
-		"from a release on":                      {Effectivity{all(1, 2)}, 2, map[string]int64{"a": 1}},
-		"a trial on one machine":                 {Effectivity{all(1, 0), trial(2, 1, "a")}, 1, map[string]int64{"a": 2, "b": 1}},
-		"a release after a trial":                {Effectivity{all(1, 0), trial(2, 1, "a"), all(3, 2)}, 2, map[string]int64{"a": 3, "b": 3}},
-		"a trial decided after a late start":     {Effectivity{all(1, 5), trial(2, 1, "a")}, 6, map[string]int64{"a": 2, "b": 1}},
-		"an earlier start that is decided later": {Effectivity{all(1, 5), all(2, 3)}, 6, map[string]int64{"a": 2}},
+		"nothing decided":                     {nil, 0, map[string]int64{"a": 0}},
+		"before a release":                    {Effectivity{all(1, 2)}, 1, map[string]int64{"a": 0}},
+		"from a release on":                   {Effectivity{all(1, 2)}, 2, map[string]int64{"a": 1}},
+		"a trial on one machine":              {Effectivity{all(1, 0), trial(2, 1, "a")}, 1, map[string]int64{"a": 2, "b": 1}},
+		"a release after a trial":             {Effectivity{all(1, 0), trial(2, 1, "a"), all(3, 2)}, 2, map[string]int64{"a": 3, "b": 3}},
+		"a trial decided after a later start": {Effectivity{all(1, 5), trial(2, 1, "a")}, 6, map[string]int64{"a": 2, "b": 1}},
+		"an earlier start decided later":      {Effectivity{all(1, 5), all(2, 3)}, 6, map[string]int64{"a": 2}},
 	} {
 		for machine, want := range c.want {
 			if got := c.list.versionAt(machine, hour(c.at)); got != want {
@@ -40,7 +40,7 @@ func TestAt_TheLatestDecisionThatHasBegunHolds(t *testing.T) {
 	}
 }
 
-func TestNext_IsTheFirstThatTakesOver(t *testing.T) {
+func TestNext_IsTheNextDecisionThatHolds(t *testing.T) {
 	list := Effectivity{all(1, 0), all(4, 9), all(2, 5), trial(3, 3, "a")}
 	for _, c := range []struct {
 		machine string
@@ -55,7 +55,7 @@ func TestNext_IsTheFirstThatTakesOver(t *testing.T) {
 	}
 }
 
-func TestWithdraw_BringsNothingOlderBack(t *testing.T) {
+func TestWithdraw_RestoresNoSupersededVersion(t *testing.T) {
 	for name, c := range map[string]struct {
 		list     Effectivity
 		withdraw int64
@@ -63,12 +63,12 @@ func TestWithdraw_BringsNothingOlderBack(t *testing.T) {
 		at       int
 		want     map[string]int64
 	}{
-		"the only one":              {Effectivity{all(1, 0)}, 1, nil, 1, map[string]int64{"a": 0}},
-		"what superseded another":   {Effectivity{all(1, 0), all(2, 1)}, 2, nil, 2, map[string]int64{"a": 0}},
-		"a trial":                   {Effectivity{all(1, 0), trial(2, 1, "a")}, 2, nil, 2, map[string]int64{"a": 1, "b": 1}},
-		"under a trial that stays":  {Effectivity{all(1, 0), trial(2, 1, "a")}, 1, nil, 2, map[string]int64{"a": 2, "b": 0}},
-		"before it takes effect":    {Effectivity{all(1, 0), all(2, 5)}, 2, nil, 2, map[string]int64{"a": 1}},
-		"with another in its place": {Effectivity{all(1, 0), all(2, 1), trial(3, 1, "a")}, 2, &Decision{Version: 1, From: hour(2)}, 2, map[string]int64{"a": 3, "b": 1}},
+		"the only decision":                                       {Effectivity{all(1, 0)}, 1, nil, 1, map[string]int64{"a": 0}},
+		"a version that superseded another":                       {Effectivity{all(1, 0), all(2, 1)}, 2, nil, 2, map[string]int64{"a": 0}},
+		"a trial":                                                 {Effectivity{all(1, 0), trial(2, 1, "a")}, 2, nil, 2, map[string]int64{"a": 1, "b": 1}},
+		"during a trial that remains":                             {Effectivity{all(1, 0), trial(2, 1, "a")}, 1, nil, 2, map[string]int64{"a": 2, "b": 0}},
+		"before it takes effect":                                  {Effectivity{all(1, 0), all(2, 5)}, 2, nil, 2, map[string]int64{"a": 1}},
+		"with another version in its place":                       {Effectivity{all(1, 0), all(2, 1), trial(3, 1, "a")}, 2, &Decision{Version: 1, From: hour(2)}, 2, map[string]int64{"a": 3, "b": 1}},
 		"a trial, with a version to reinstate that has no effect": {Effectivity{all(2, 0), trial(3, 1, "a")}, 3, &Decision{Version: 1, From: hour(2)}, 2, map[string]int64{"a": 2, "b": 2}},
 	} {
 		got := c.list.withdraw(c.withdraw, c.instead, hour(c.at))
@@ -80,7 +80,6 @@ func TestWithdraw_BringsNothingOlderBack(t *testing.T) {
 	}
 }
 
-// drawList draws decisions of a few versions on three machines.
 func drawList(t *rapid.T) Effectivity {
 	var list Effectivity
 	for range rapid.IntRange(0, 8).Draw(t, "decisions") {
@@ -93,7 +92,7 @@ func drawList(t *rapid.T) Effectivity {
 	return list
 }
 
-func TestPrune_ChangesNothingFromNowOn(t *testing.T) {
+func TestPrune_DoesNotChangeWhichVersionHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, now := drawList(t), rapid.IntRange(0, 12).Draw(t, "now")
 		kept := list.Prune(hour(now))

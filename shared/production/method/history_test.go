@@ -288,7 +288,6 @@ func (h *history) expected(machine string, t time.Time) int64 {
 	return 0
 }
 
-// check compares the package's answers with the book.
 func (h *history) check() string {
 	e := h.method.Effectivity
 	h.most = max(h.most, len(e))

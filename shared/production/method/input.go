@@ -25,7 +25,6 @@ var (
 	ReinstateRule = &value.Integer{Least: 1, Most: 999_999_999}
 )
 
-// maxTrialMachines is how many machines one move can put on trial.
 const maxTrialMachines = 20
 
 // RefOf reads the path parameters factoryId, methodId and number.

@@ -49,7 +49,6 @@ type Withdrawal struct {
 	Equipment Equipment `json:"equipment"`
 }
 
-// maxWithdrawals is how many withdrawals a method shows.
 const maxWithdrawals = 8
 
 // A Creation is the input for a new method.
@@ -58,12 +57,10 @@ type Creation struct {
 	Name      string `json:"name"`
 }
 
-// create makes the method.
 func (c Creation) create(id, factoryID string, at time.Time) Method {
 	return Method{MethodID: id, FactoryID: factoryID, ProductID: c.ProductID, Name: c.Name, CreatedAt: at, Revision: 1}
 }
 
-// changedAt is the time of the method's last change.
 func (m Method) changedAt() time.Time {
 	if m.UpdatedAt != nil {
 		return *m.UpdatedAt

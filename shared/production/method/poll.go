@@ -11,7 +11,7 @@ import (
 // A Poll is the answer to a machine's controller. It says which version holds, for each method
 // that concerns the machine.
 type Poll struct {
-	Items []MethodState `json:"items"`
+	Items []MachineState `json:"items"`
 	// PollIntervalSeconds is the time until the controller should poll again.
 	PollIntervalSeconds int `json:"pollIntervalSeconds"`
 }
@@ -25,9 +25,9 @@ const (
 	IsReleased Phase = "released"
 )
 
-// A MethodState is the state of a method on a machine at a time. If no version for the machine
+// A MachineState is the state of a method on a machine at a time. If no version for the machine
 // holds, the fields from version to effectiveFrom are missing.
-type MethodState struct {
+type MachineState struct {
 	MethodID      string     `json:"methodId"`
 	Version       int64      `json:"version,omitempty"`
 	WorkMasterID  string     `json:"workMasterId,omitempty"`
@@ -59,8 +59,8 @@ type WithdrawnVersion struct {
 // On returns the state of a method on a machine with some classes at a time, and whether the
 // method concerns the machine. It does if a version that holds, follows or was withdrawn has a
 // step for the machine. href makes the paths of contents.
-func (m Method) On(machine string, classes []string, t time.Time, href func(version int64) string) (MethodState, bool) {
-	s := MethodState{MethodID: m.MethodID, TrailSHA256: m.TrailSHA256, Withdrawn: []WithdrawnVersion{}}
+func (m Method) On(machine string, classes []string, t time.Time, href func(version int64) string) (MachineState, bool) {
+	s := MachineState{MethodID: m.MethodID, TrailSHA256: m.TrailSHA256, Withdrawn: []WithdrawnVersion{}}
 	concerned := false
 	if d, ok := m.Effectivity.At(machine, t); ok && d.Equipment.Concerns(machine, classes) {
 		concerned = true

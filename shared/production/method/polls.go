@@ -73,7 +73,7 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 			return Poll{}, err
 		}
 	}
-	answer := Poll{Items: []MethodState{}, PollIntervalSeconds: int(p.interval / time.Second)}
+	answer := Poll{Items: []MachineState{}, PollIntervalSeconds: int(p.interval / time.Second)}
 	for _, m := range methods {
 		path := func(version int64) string {
 			return href("/api/factories/" + q.FactoryID + "/production-methods/" + m.MethodID + "/versions/" + strconv.FormatInt(version, 10) + "/content")
@@ -117,7 +117,6 @@ func (p *Polls) get(ctx context.Context, table dynamo.TableID, key dynamo.Key, o
 	return p.store.db.GetEventually(ctx, table, key, out)
 }
 
-// machine returns a machine, or NOT_FOUND.
 func (p *Polls) machine(ctx context.Context, q Question, past bool) (m machine.Machine, err error) {
 	found, err := p.get(ctx, dynamo.Machines, dynamo.Key{"factoryId": q.FactoryID, "code": q.Machine}, &m, past)
 	if err == nil && !found {
@@ -147,13 +146,13 @@ func (p *Polls) methods(ctx context.Context, q Question, past bool) ([]Method, e
 // then.
 func (p *Polls) asOf(ctx context.Context, methods []Method, on machine.Machine, at time.Time) ([]Method, machine.Machine, error) {
 	stream := audit.Factory(on.FactoryID)
-	on, existed, err := was(ctx, p.log, stream, machine.ResourceType, on.Code, on, machine.Machine.ChangedAt, at)
+	on, existed, err := stateAt(ctx, p.log, stream, machine.ResourceType, on.Code, on, machine.Machine.ChangedAt, at)
 	if err != nil || !existed {
 		return nil, on, err
 	}
 	var then []Method
 	for _, m := range methods {
-		m, existed, err := was(ctx, p.log, stream, ResourceType, m.MethodID, m, Method.changedAt, at)
+		m, existed, err := stateAt(ctx, p.log, stream, ResourceType, m.MethodID, m, Method.changedAt, at)
 		if err != nil {
 			return nil, on, err
 		}
@@ -164,11 +163,11 @@ func (p *Polls) asOf(ctx context.Context, methods []Method, on machine.Machine, 
 	return then, on, nil
 }
 
-// was returns the state of a resource at a time, and whether it existed. If the resource has not
+// stateAt returns the state of a resource at a time, and whether it existed. If the resource has not
 // changed since, that is its present state. Otherwise it is the Before of the first event after
 // the time. The index of the trail may lag for a moment. If the event found is not the first
 // one, the error is UNAVAILABLE.
-func was[T any](ctx context.Context, log *audit.Log, stream, kind, id string, is T, changedAt func(T) time.Time, at time.Time) (then T, existed bool, err error) {
+func stateAt[T any](ctx context.Context, log *audit.Log, stream, kind, id string, is T, changedAt func(T) time.Time, at time.Time) (then T, existed bool, err error) {
 	if !changedAt(is).After(at) {
 		return is, true, nil
 	}
@@ -190,7 +189,6 @@ func was[T any](ctx context.Context, log *audit.Log, stream, kind, id string, is
 	return then, true, nil
 }
 
-// decode reads the resource in an audit event.
 func decode[T any](shown any) (v T, err error) {
 	text, err := json.Marshal(shown)
 	if err == nil {

@@ -74,7 +74,6 @@ func key(factoryID, methodID string) dynamo.Key {
 	return dynamo.Key{"factoryId": factoryID, "methodId": methodID}
 }
 
-// find returns a method, or NOT_FOUND.
 func (s *Store) find(ctx context.Context, factoryID, methodID string) (m Method, err error) {
 	found, err := s.db.Get(ctx, dynamo.Recipes, key(factoryID, methodID), &m)
 	if err == nil && !found {
@@ -85,7 +84,7 @@ func (s *Store) find(ctx context.Context, factoryID, methodID string) (m Method,
 
 // Get returns a method of a factory that the caller may read, or NOT_FOUND.
 func (s *Store) Get(ctx context.Context, caller auth.Principal, factoryID, methodID string) (Method, error) {
-	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (Method, error) {
+	return factory.ReadInParallel(ctx, s.factories, caller, factoryID, func(ctx context.Context) (Method, error) {
 		return s.find(ctx, factoryID, methodID)
 	})
 }
@@ -106,7 +105,6 @@ func (s *Store) Create(ctx context.Context, caller auth.Principal, from audit.Or
 		})
 }
 
-// versionItem is a version with its sort key.
 type versionItem struct {
 	Version
 	Number string `json:"number"`
@@ -149,7 +147,7 @@ func (s *Store) lookup(ctx context.Context, r Ref) (v Version, err error) {
 
 // Version returns a version in a factory that the caller may read, or NOT_FOUND.
 func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Version, error) {
-	return factory.Beside(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (Version, error) {
+	return factory.ReadInParallel(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (Version, error) {
 		v, err := s.lookup(ctx, r)
 		if err == nil && v.FactoryID != r.FactoryID {
 			return Version{}, problem.Missing()
@@ -169,7 +167,7 @@ func (s *Store) Versions(ctx context.Context, caller auth.Principal, factoryID, 
 		}
 		return dynamo.List[Version](ctx, s.db, of, w)
 	}
-	return factory.Beside(ctx, s.factories, caller, factoryID, func(ctx context.Context) (page dynamo.Page[Version], err error) {
+	return factory.ReadInParallel(ctx, s.factories, caller, factoryID, func(ctx context.Context) (page dynamo.Page[Version], err error) {
 		err = dynamo.Together(ctx,
 			func(ctx context.Context) error { _, err := s.find(ctx, factoryID, methodID); return err },
 			func(ctx context.Context) (err error) { page, err = dynamo.List[Version](ctx, s.db, of, w); return err })

@@ -61,7 +61,7 @@ func TestCreate_ThenGet(t *testing.T) {
 	})
 }
 
-func TestCreate_FactoryOfAnother_IsNotFound(t *testing.T) {
+func TestCreate_FactoryOfAnotherOrganization_IsNotFound(t *testing.T) {
 	eachFactory(t, func(t *testing.T, methods *method.Store, slug string) {
 		for _, caller := range []auth.Principal{rival, owner, {Issuer: "i", UserID: "u"}} {
 			if _, err := methods.Create(admission.Unlimited(t.Context()), caller, origin, slug, draft, idempotency.Claim{}); !problem.Has(err, problem.NotFound) {
@@ -91,11 +91,11 @@ func TestCreate_WithAKey_MakesOneMethod(t *testing.T) {
 	})
 }
 
-// TestVersions_AStrangersOffset_IsNotCounted: the items that an offset skips are read, which
+// TestVersions_StrangersOffset_ReadsNothing: the items that an offset skips are read, which
 // uses capacity of the method's partition.
-func TestVersions_AStrangersOffset_IsNotCounted(t *testing.T) {
+func TestVersions_StrangersOffset_ReadsNothing(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		q := &dynamotest.Querying{Client: client}
+		q := &dynamotest.QueryCounter{Client: client}
 		db := dynamo.Open(q, time.Now)
 		methods, ctx := method.NewStore(db), admission.Unlimited(t.Context())
 		mine, other := uuid.NewString(), uuid.NewString()

@@ -193,7 +193,7 @@ func TestMove_ContentChangedBetweenReadAndSign_IsRefused(t *testing.T) {
 	}
 }
 
-func TestMove_Signatures_SayWhoAnswersForWhich(t *testing.T) {
+func TestMove_Signatures_NameThePersonAndTheMeaning(t *testing.T) {
 	w := reach(t, Trial)
 	w.move(1, w.to(1, Released), other)
 	w.move(1, Move{Status: Withdrawn, Reason: "bores too large", Orders: Finish}, author)

@@ -77,7 +77,7 @@ func faults(t testing.TB, methods, versions []audit.Event) []string {
 	return found
 }
 
-func TestCheck_WhatWasWritten_IsAChain(t *testing.T) {
+func TestCheck_UnchangedEvents_AreAChain(t *testing.T) {
 	methods, versions := chain(t, 5)
 	links, err := trail.Check(listed(t, methods), listed(t, versions))
 	if err != nil || len(links) != 5 {
@@ -90,7 +90,7 @@ func TestCheck_WhatWasWritten_IsAChain(t *testing.T) {
 	}
 }
 
-func TestCheck_RewrittenTrails_AreFound(t *testing.T) {
+func TestCheck_RewrittenTrail_IsFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		rewrite func(methods, versions []audit.Event) ([]audit.Event, []audit.Event)
 		want    string
@@ -124,7 +124,7 @@ func TestCheck_RewrittenTrails_AreFound(t *testing.T) {
 
 // Someone who rewrites an event and all later hashes makes a valid chain, but it does not
 // contain the hashes that controllers kept.
-func TestCheck_ARewrittenChain_HasNotTheHashesThatWereKept(t *testing.T) {
+func TestCheck_RewrittenChain_LacksTheKeptHashes(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		methods, versions := chain(t, 6)
 		kept := map[string]bool{}

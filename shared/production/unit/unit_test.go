@@ -42,7 +42,7 @@ func TestCheck_LengthIsBounded(t *testing.T) {
 	}
 }
 
-func TestCheck_WhatIsOftenWritten_IsAnsweredWithTheCodeThatIsMeant(t *testing.T) {
+func TestCheck_CommonMistake_IsAnsweredWithTheLikelyCode(t *testing.T) {
 	for code, want := range map[string]string{
 		"degC": "Cel", "°C": "Cel", "°F": "[degF]", "RPM": "/min", "rpm": "/min", "µm": "um", "μm": "um", "m²": "m2",
 		"m/s²": "m/s2", "Nm": "N.m", "kWh": "kW.h", "mm/sec": "mm/s", "l/hr": "l/h", "pcs": "{piece}", "ppm": "[ppm]",
@@ -82,7 +82,7 @@ func term(t *rapid.T, depth int) string {
 	return code
 }
 
-func TestValid_TakesWhatTheGrammarForms(t *testing.T) {
+func TestValid_AcceptsEveryCodeOfTheGrammar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		code := rapid.SampledFrom([]string{"", "/"}).Draw(t, "solidus") + term(t, 0)
 		if len(code) <= unit.MaxLength && !unit.Valid(code) {
@@ -100,7 +100,7 @@ func FuzzCheck(f *testing.F) {
 		err := unit.Check(code)
 		if err != nil {
 			if _, better, found := strings.Cut(err.Error(), "perhaps "); found && !unit.Valid(strings.TrimSuffix(better, " is meant")) {
-				t.Errorf("the hint for %q is no code: %v", code, err)
+				t.Errorf("the hint for %q is not a code: %v", code, err)
 			}
 			return
 		}

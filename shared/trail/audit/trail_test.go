@@ -56,7 +56,6 @@ func (w *world) page(t *rapid.T, stream string, f audit.Filter, after string, li
 
 func nothing() {}
 
-// matches tells whether a filter lists the change.
 func (c change) matches(f audit.Filter) bool {
 	return (f.ResourceID == "" || c.resource.Type == f.ResourceType && c.resource.ID == f.ResourceID) &&
 		(f.ActorUserID == "" || c.actor == f.ActorUserID)
@@ -86,7 +85,7 @@ func (w *world) filters(stream string) []audit.Filter {
 
 func (w *world) streams() []string { return []string{audit.Platform, audit.Factory(w.factory), boxes} }
 
-func TestTrail_OfOneClock_EqualsWhatWasDone_ByAnyFilterAndLimit(t *testing.T) {
+func TestTrail_OneClock_EqualsTheChanges_ByAnyFilterAndLimit(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		dynamotest.Check(t, func(t *rapid.T) {
 			w := newWorld(client, 0)
@@ -118,7 +117,7 @@ func TestTrail_OfOneClock_EqualsWhatWasDone_ByAnyFilterAndLimit(t *testing.T) {
 	})
 }
 
-func TestTrail_OfClocksThatDiffer_ChainsPerResource(t *testing.T) {
+func TestTrail_ClocksDiffer_EventsOfAResourceStillChain(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		dynamotest.Check(t, func(t *rapid.T) {
 			w := newWorld(client, 0, 5*time.Second, -5*time.Second)
@@ -145,7 +144,7 @@ func TestTrail_OfClocksThatDiffer_ChainsPerResource(t *testing.T) {
 	})
 }
 
-func TestWalk_WhileContainersWithOtherClocksWrite_RepeatsNothingAndMissesNothingThatWasThere(t *testing.T) {
+func TestPaging_WhileContainersWrite_RepeatsAndSkipsNoEvent(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		dynamotest.Check(t, func(t *rapid.T) {
 			w := newWorld(client, 0, 5*time.Second, -5*time.Second)
@@ -174,7 +173,7 @@ func TestWalk_WhileContainersWithOtherClocksWrite_RepeatsNothingAndMissesNothing
 	})
 }
 
-func TestBox_SpreadsBoxesOverTheShards_ForEver(t *testing.T) {
+func TestBox_Shard_NeverChanges(t *testing.T) {
 	counts := map[string]int{}
 	for i := range 16_000 {
 		counts[audit.Box(fmt.Sprintf("box-%d", i))]++
@@ -245,7 +244,7 @@ func TestFrom_IsIncludedAndToIsNot(t *testing.T) {
 	})
 }
 
-func TestIsPosition_TakesPositionsAndNothingElse(t *testing.T) {
+func TestIsPosition_AcceptsOnlyPositions(t *testing.T) {
 	good := audit.Position(audit.Event{EventTime: time.Unix(0, 0), EventID: "0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a"})
 	if want := "1970-01-01T00:00:00.000Z#0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a"; good != want || !audit.IsPosition(good) {
 		t.Errorf("the position %q is one: %t", good, audit.IsPosition(good))

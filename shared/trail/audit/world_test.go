@@ -100,7 +100,6 @@ func origin(user string) audit.Origin {
 
 func resourceKey(kind, id string) string { return kind + " " + id }
 
-// saw records that a resource changed to a new state.
 func (w *world) saw(stream, name, kind, id, user string, after any) {
 	k := resourceKey(kind, id)
 	w.revisions[k]++
@@ -114,7 +113,6 @@ func (w *world) saw(stream, name, kind, id, user string, after any) {
 // A step is one operation that a container does for a user.
 type step func(t *rapid.T, c container, user string) error
 
-// steps are the operations from which histories are drawn.
 func (w *world) steps() map[string]step {
 	return map[string]step{
 		"publish": w.publish, "start": w.start, "move": w.move,
@@ -122,7 +120,6 @@ func (w *world) steps() map[string]step {
 	}
 }
 
-// putEdge registers a box or moves it to another channel.
 func (w *world) putEdge(t *rapid.T, c container, user string) error {
 	w.names++
 	id, name := w.factory+rapid.SampledFrom([]string{"-1", "-2", "-3", "-4"}).Draw(t, "box"), "EdgeReassigned"
@@ -190,7 +187,6 @@ func (w *world) sawRollout(c container, name, user string) error {
 	return err
 }
 
-// move promotes the rollout or ends it.
 func (w *world) move(t *rapid.T, c container, user string) error {
 	was, ok := w.last[resourceKey(rollout.ResourceType, w.rollout)].(rollout.Rollout)
 	if !ok {
@@ -278,7 +274,6 @@ func (w *world) createMethod(t *rapid.T, c container, user string) error {
 	return err
 }
 
-// run does a random history of n operations.
 func (w *world) run(t *rapid.T, n int) {
 	steps := w.steps()
 	names := []string{"publish", "start", "move", "move", "factory", "machine", "machine", "method", "edge", "edge"}

@@ -165,7 +165,7 @@ func TestPut_Refused_ChangesNothing(t *testing.T) {
 	})
 }
 
-func TestPut_ClockOfAnotherContainerIsBehind_TimesGoOn(t *testing.T) {
+func TestPut_ClockIsBehind_TimesStillIncrease(t *testing.T) {
 	each(t, func(w *world) {
 		if _, err := w.put(1, request.Preconditions{}); err != nil {
 			w.Fatal(err)

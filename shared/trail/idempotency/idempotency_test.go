@@ -28,9 +28,9 @@ func claim(t *testing.T, caller auth.Principal, key string, in input) idempotenc
 	return c
 }
 
-// TestClaim_AtItsAge: a result is kept for a day by the stored time. A record that DynamoDB has
+// TestClaim_ExpiresAfterADay: a result is kept for a day by the stored time. A record that DynamoDB has
 // not yet removed is then ignored, and its key can be used again.
-func TestClaim_AtItsAge(t *testing.T) {
+func TestClaim_ExpiresAfterADay(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		db := dynamo.Open(client, func() time.Time { return now })
@@ -65,7 +65,7 @@ func TestClaim_AtItsAge(t *testing.T) {
 	})
 }
 
-func TestClaim_NoTwoCallersMeet(t *testing.T) {
+func TestClaim_DifferentCallersOperationsOrPaths_ShareNoRecord(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		base := auth.Principal{Issuer: "https://people.example", UserID: uuid.NewString(), OrganizationID: "acme"}
@@ -91,7 +91,7 @@ func TestClaim_NoTwoCallersMeet(t *testing.T) {
 	})
 }
 
-func TestClaim_WithoutAKey_IsNothing(t *testing.T) {
+func TestClaim_WithoutAKey_WritesNothing(t *testing.T) {
 	c := claim(t, auth.Principal{}, "", input{"a"})
 	if parts := c.Parts("x", time.Now()); len(parts) != 0 {
 		t.Errorf("it writes %d parts", len(parts))

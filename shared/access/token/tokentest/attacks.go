@@ -40,7 +40,7 @@ func (w World) Attacks() []Attack {
 		permanent("alg nOnE", token.BadAlgorithm, unsigned(person.WithHeader("alg", "nOnE"))+"."),
 		permanent("alg missing", token.BadHeader, person.WithHeader("alg", nil).Sign()),
 		permanent("alg of another case", token.BadAlgorithm, person.WithHeader("alg", "es256").Sign()),
-		permanent("alg is no string", token.BadHeader, person.WithHeader("alg", []string{"ES256"}).Sign()),
+		permanent("alg is not a string", token.BadHeader, person.WithHeader("alg", []string{"ES256"}).Sign()),
 		permanent("HMAC signed with the public key in PEM", token.BadAlgorithm, w.hmac(person, w.pem())),
 		permanent("HMAC signed with the public key in DER", token.BadAlgorithm, w.hmac(person, w.der())),
 		permanent("HMAC signed with an empty secret", token.BadAlgorithm, w.hmac(person, nil)),
@@ -58,7 +58,7 @@ func (w World) Attacks() []Attack {
 		permanent("kid missing", token.BadHeader, person.WithHeader("kid", nil).Sign()),
 		permanent("kid empty", token.BadHeader, person.WithHeader("kid", "").Sign()),
 		permanent("kid oversized", token.BadHeader, person.WithHeader("kid", strings.Repeat("k", 129)).Sign()),
-		permanent("kid is no string", token.BadHeader, person.WithHeader("kid", map[string]any{"$ne": ""}).Sign()),
+		permanent("kid is not a string", token.BadHeader, person.WithHeader("kid", map[string]any{"$ne": ""}).Sign()),
 		temporary("kid as a path", token.UnknownKey, person.WithHeader("kid", "../../../../dev/null").Sign()),
 		temporary("kid as a query", token.UnknownKey, person.WithHeader("kid", "x' UNION SELECT 'key").Sign()),
 		permanent("crit", token.BadHeader, person.WithHeader("crit", []string{"exp"}).Sign()),
@@ -68,7 +68,7 @@ func (w World) Attacks() []Attack {
 		permanent("x5c", token.BadHeader, person.By(thief).WithHeader("x5c", []string{"MIIB"}).Sign()),
 		permanent("embedded jwk", token.BadHeader, person.By(thief).WithHeader("jwk", thief.JWK()).Sign()),
 		permanent("another kind of token by typ", token.BadHeader, person.WithHeader("typ", "logout+jwt").Sign()),
-		permanent("typ is no string", token.BadHeader, person.WithHeader("typ", 1).Sign()),
+		permanent("typ is not a string", token.BadHeader, person.WithHeader("typ", 1).Sign()),
 
 		// The signature.
 		permanent("signed by a stranger with a known kid", token.BadSignature, person.By(thief).Sign()),
@@ -97,7 +97,7 @@ func (w World) Attacks() []Attack {
 		permanent("padded base64", token.Malformed, parts[0]+"=."+parts[1]+"."+parts[2]),
 		permanent("signature with bits to spare", token.Malformed, withSpareBits(good)),
 		permanent("line break in the signature", token.Malformed, parts[0]+"."+parts[1]+"."+parts[2][:10]+"\n"+parts[2][10:]),
-		permanent("header is no object", token.Malformed, w.PeopleES256.SignText(`["ES256"]`, JSON(person.Claims))),
+		permanent("header is not an object", token.Malformed, w.PeopleES256.SignText(`["ES256"]`, JSON(person.Claims))),
 		permanent("header is null", token.Malformed, w.PeopleES256.SignText(`null`, JSON(person.Claims))),
 		permanent("claims are a nested token", token.Malformed, w.PeopleES256.SignText(JSON(person.Header), good)),
 		permanent("claims are not UTF-8", token.Malformed,
@@ -131,7 +131,7 @@ func (w World) Attacks() []Attack {
 			box.With("aud", nil).With("client_id", Client).With("token_use", "access").Sign()),
 		permanent("ID token", token.BadTokenUse, person.With("token_use", "id").Sign()),
 		permanent("refresh token", token.BadTokenUse, person.With("token_use", "refresh").Sign()),
-		permanent("token_use is no string", token.BadTokenUse, person.With("token_use", []string{"access"}).Sign()),
+		permanent("token_use is not a string", token.BadTokenUse, person.With("token_use", []string{"access"}).Sign()),
 		permanent("expired", token.Expired, person.With("exp", w.Now.Add(-30*time.Second).Unix()).Sign()),
 		permanent("expired long ago", token.Expired, person.With("exp", 0).Sign()),
 		permanent("exp missing", token.BadClaims, person.With("exp", nil).Sign()),
@@ -152,7 +152,7 @@ func (w World) Attacks() []Attack {
 		permanent("sub oversized", token.BadClaims, person.With("sub", strings.Repeat("s", 256)).Sign()),
 		permanent("sub with a line break", token.BadClaims, person.With("sub", "ada\nlevel=INFO").Sign()),
 		permanent("sub with a look-alike letter", token.BadClaims, person.With("sub", "\u0430da").Sign()),
-		permanent("organization that is no id", token.BadClaims, person.With("org", "acme/../rival").Sign()),
+		permanent("invalid organization id", token.BadClaims, person.With("org", "acme/../rival").Sign()),
 		permanent("organizations in a list", token.BadClaims, person.With("org", []string{"acme", "rival"}).Sign()),
 		permanent("roles in an object", token.BadClaims, person.With("roles", map[string]any{"platform_owner": true}).Sign()),
 		permanent("roles in lists of lists", token.BadClaims, person.With("roles", []any{[]string{"platform_owner"}}).Sign()),
@@ -189,7 +189,6 @@ func (w World) Attacks() []Attack {
 	}
 }
 
-// unsigned is a draft without the signature.
 func unsigned(d Draft) string {
 	return Encode([]byte(JSON(d.Header))) + "." + Encode([]byte(JSON(d.Claims)))
 }

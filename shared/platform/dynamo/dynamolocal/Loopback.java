@@ -5,9 +5,9 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 
 /**
- * Starts DynamoDB Local on a free port of the loopback interface, which its own command cannot: that
- * one listens on every interface. Prints "listening <endpoint>" and ends when its standard input does, so
- * that it never outlives what started it.
+ * Starts DynamoDB Local on a free port of the loopback interface. Its own command listens on every
+ * interface. This program prints "listening <endpoint>" and ends when its standard input is closed, so it
+ * never runs longer than the process that started it.
  */
 class Loopback {
 	public static void main(String[] arguments) throws Exception {

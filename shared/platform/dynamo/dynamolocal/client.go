@@ -18,7 +18,7 @@ func Client(endpoint, accessKey string) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region:       Region,
 		BaseEndpoint: aws.String(endpoint),
-		HTTPClient:   &http.Client{Transport: inOnePiece{&http.Transport{MaxIdleConnsPerHost: 64}}},
+		HTTPClient:   &http.Client{Transport: singleWrite{&http.Transport{MaxIdleConnsPerHost: 64}}},
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: accessKey, SecretAccessKey: "local"}, nil
 		}),
@@ -28,12 +28,12 @@ func Client(endpoint, accessKey string) *dynamodb.Client {
 // Client makes a client of this store.
 func (s *Store) Client() *dynamodb.Client { return Client(s.Endpoint, "local") }
 
-// inOnePiece sends a request's body together with its head. The SDK closes a body as soon as the
+// singleWrite sends a request's body together with its head. The SDK closes a body as soon as the
 // answer begins. At that moment net/http may still look for the end of a body of unknown length,
 // and then it breaks the connection. Local stores are fast enough for that.
-type inOnePiece struct{ http.RoundTripper }
+type singleWrite struct{ http.RoundTripper }
 
-func (t inOnePiece) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t singleWrite) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err

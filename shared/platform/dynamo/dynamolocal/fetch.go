@@ -65,7 +65,6 @@ func fetch(ctx context.Context, progress io.Writer) (string, error) {
 	return home, nil
 }
 
-// pack has npm fetch the archive into dir.
 func pack(ctx context.Context, dir string) (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {

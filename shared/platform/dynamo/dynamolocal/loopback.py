@@ -1,5 +1,5 @@
-"""Starts ministack on a free port of the loopback interface. It ends when its standard input does, so
-that it never outlives what started it. Its log names the port.
+"""Starts ministack on a free port of the loopback interface. It ends when its standard input is closed,
+so it never runs longer than the process that started it. Its log names the port.
 """
 
 import os

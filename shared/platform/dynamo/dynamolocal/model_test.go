@@ -37,7 +37,6 @@ type act struct {
 	does  func(row) row  // must not change the row that it gets
 }
 
-// drawAct draws an action on the item with the given sort key.
 func drawAct(t *rapid.T, partition, sort string) act {
 	n := rapid.IntRange(0, 3).Draw(t, "n")
 	product := rapid.SampledFrom([]string{"p", "q"}).Draw(t, "product") + "#" + sort
@@ -117,7 +116,6 @@ func drawAct(t *rapid.T, partition, sort string) act {
 	return a
 }
 
-// rowOf is an item without its key.
 func rowOf(item map[string]types.AttributeValue) row {
 	if item == nil {
 		return nil

@@ -49,7 +49,7 @@ func each(t *testing.T, test func(t *testing.T, s *Store)) {
 	}
 }
 
-func TestCreateTables_MakesEveryTableAsDefined_AndASecondTimeKeepsWhatIsThere(t *testing.T) {
+func TestCreateTables_MakesEveryTable_AndTwiceChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		db := s.Client()
 		if err := CreateTables(t.Context(), db); err != nil {
@@ -111,7 +111,7 @@ func TestReference_WithADataDirectory_KeepsDataBetweenRuns(t *testing.T) {
 		if run == 0 {
 			putFactory(t, s, "munich-1")
 		} else if !has(t, s, "munich-1") {
-			t.Error("the item did not last")
+			t.Error("the item was not kept")
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -140,7 +140,7 @@ func TestMinistack_WithoutPython_SaysHowToGetIt(t *testing.T) {
 func TestUnpack_AnotherArchive_IsNotUsed(t *testing.T) {
 	dir := t.TempDir()
 	archive := filepath.Join(dir, "a.tgz")
-	if err := os.WriteFile(archive, []byte("not what was pinned"), 0o600); err != nil {
+	if err := os.WriteFile(archive, []byte("not the pinned hash"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := unpack(archive, filepath.Join(dir, "out")); err == nil || !strings.Contains(err.Error(), archiveSHA256) {

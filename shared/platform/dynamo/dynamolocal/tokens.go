@@ -38,7 +38,6 @@ func (t *tokens) known(token string, parts []map[action]*write) (bool, error) {
 	return true, nil
 }
 
-// remember records that a transaction was applied.
 func (t *tokens) remember(token string, parts []map[action]*write) {
 	if len(t.seen) >= manyTokens {
 		maps.DeleteFunc(t.seen, func(_ string, a applied) bool { return t.tooOld(a) })

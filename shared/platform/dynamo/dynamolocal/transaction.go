@@ -15,7 +15,6 @@ const (
 	longToken = 36  // characters
 )
 
-// A transaction is the body of a TransactWriteItems.
 type transaction struct {
 	TransactItems      []map[action]*write // one entry each
 	ClientRequestToken string

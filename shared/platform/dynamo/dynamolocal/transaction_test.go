@@ -72,7 +72,6 @@ func transact(t testing.TB, db *dynamodb.Client, parts ...types.TransactWriteIte
 	return err
 }
 
-// codes lists the reasons of a cancelled transaction, part by part.
 func codes(err error) string {
 	var list []string
 	for _, r := range reasonsOf(err) {
@@ -91,7 +90,6 @@ func reasonsOf(err error) []types.CancellationReason {
 	return nil
 }
 
-// code is the name of an error.
 func code(err error) string {
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		return api.ErrorCode()
@@ -132,9 +130,9 @@ func TestTransaction_AllConditionsHold_EveryPartIsWritten(t *testing.T) {
 	})
 }
 
-// TestTransaction_ConditionsFail_EachIsNamedWithItsItem has a failing part of each kind beside
+// TestTransaction_ConditionsFail_EachReasonHasItsItem has a failing part of each kind beside
 // valid parts. Some ask for the item, some do not.
-func TestTransaction_ConditionsFail_EachIsNamedWithItsItem(t *testing.T) {
+func TestTransaction_ConditionsFail_EachReasonHasItsItem(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, db *dynamodb.Client) {
 		id := uuid.NewString()
 		key := func(n int) map[string]types.AttributeValue { return attrs("factoryId", fmt.Sprint(id, "-", n)) }
@@ -179,9 +177,9 @@ func TestTransaction_ConditionsFail_EachIsNamedWithItsItem(t *testing.T) {
 // store is the name of the store in a test of dynamotest.Each.
 func store(t *testing.T) string { return path.Base(t.Name()) }
 
-// TestTransaction_WrongAsAWhole_IsRefusedAndWritesNothing has a valid part beside each invalid
+// TestTransaction_InvalidRequest_IsRefusedAndWritesNothing has a valid part beside each invalid
 // one. The expected answer is that of AWS; see README.md.
-func TestTransaction_WrongAsAWhole_IsRefusedAndWritesNothing(t *testing.T) {
+func TestTransaction_InvalidRequest_IsRefusedAndWritesNothing(t *testing.T) {
 	right := func(id string) types.TransactWriteItem {
 		return types.TransactWriteItem{Put: &types.Put{TableName: factories, Item: attrs("factoryId", id)}}
 	}
@@ -234,13 +232,13 @@ func TestTransaction_WrongAsAWhole_IsRefusedAndWritesNothing(t *testing.T) {
 			bad.Put.ConditionExpression = aws.String("attribute_exists(")
 			return []types.TransactWriteItem{right(id), bad}
 		}, nil},
-		"a value that is not defined": {"ValidationException", func(id string) []types.TransactWriteItem {
+		"an undefined value": {"ValidationException", func(id string) []types.TransactWriteItem {
 			return []types.TransactWriteItem{right(id), update(id, "SET n = :n, m = :m", attrs(":n", 1))}
 		}, nil},
-		"a value that is not used": {"ValidationException", func(id string) []types.TransactWriteItem {
+		"an unused value": {"ValidationException", func(id string) []types.TransactWriteItem {
 			return []types.TransactWriteItem{right(id), update(id, "SET n = :n", attrs(":n", 1, ":m", 2))}
 		}, nil},
-		"a name that is not defined": {"ValidationException", func(id string) []types.TransactWriteItem {
+		"an undefined name": {"ValidationException", func(id string) []types.TransactWriteItem {
 			return []types.TransactWriteItem{right(id), update(id, "SET #n = :n", attrs(":n", 1))}
 		}, nil},
 	} {
@@ -259,9 +257,9 @@ func TestTransaction_WrongAsAWhole_IsRefusedAndWritesNothing(t *testing.T) {
 	}
 }
 
-// TestTransaction_WrongInAPart_IsCancelledForThatPart covers faults that depend on the item or
+// TestTransaction_InvalidPart_IsCancelledForThatPart covers faults that depend on the item or
 // on the table's keys. The expected answer is that of AWS.
-func TestTransaction_WrongInAPart_IsCancelledForThatPart(t *testing.T) {
+func TestTransaction_InvalidPart_IsCancelledForThatPart(t *testing.T) {
 	set := func(id, expression string) types.TransactWriteItem {
 		return types.TransactWriteItem{Update: &types.Update{TableName: factories, Key: attrs("factoryId", id),
 			UpdateExpression: aws.String(expression), ExpressionAttributeValues: attrs(":n", 1)}}
@@ -330,7 +328,7 @@ func TestTransaction_RepeatedWithItsToken_IsAppliedOnce(t *testing.T) {
 	})
 }
 
-func TestTransaction_CancelledWithAToken_IsDecidedAnew(t *testing.T) {
+func TestTransaction_CancelledWithAToken_CanBeRepeated(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, db *dynamodb.Client) {
 		key := attrs("factoryId", uuid.NewString())
 		in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(uuid.NewString()), TransactItems: []types.TransactWriteItem{
@@ -348,9 +346,9 @@ func TestTransaction_CancelledWithAToken_IsDecidedAnew(t *testing.T) {
 	})
 }
 
-// TestTransaction_ManyAtOnce_KeepTheSum moves amounts between items. No amount may be lost or
+// TestTransaction_ManyAtOnce_KeepTheTotal moves amounts between items. No amount may be lost or
 // doubled.
-func TestTransaction_ManyAtOnce_KeepTheSum(t *testing.T) {
+func TestTransaction_ManyAtOnce_KeepTheTotal(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, db *dynamodb.Client) {
 		const items, workers, moves, each = 4, 8, 20, 100
 		id := uuid.NewString()

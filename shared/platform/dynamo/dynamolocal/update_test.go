@@ -16,9 +16,9 @@ import (
 	"wavegate/shared/platform/dynamo/dynamotest"
 )
 
-// TestRemove_TakesAttributesAway runs on every store: REMOVE alone, with other clauses and in a
+// TestRemove_RemovesAttributes runs on every store: REMOVE alone, with other clauses and in a
 // transaction.
-func TestRemove_TakesAttributesAway(t *testing.T) {
+func TestRemove_RemovesAttributes(t *testing.T) {
 	one := map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}
 	for expression, want := range map[string]string{
 		"SET b = :one REMOVE x1, #x":                   "b n subject",
@@ -72,9 +72,9 @@ func attributes(item map[string]types.AttributeValue) string {
 	return strings.Join(slices.Sorted(maps.Keys(item)), " ")
 }
 
-// TestUpdate_LeavesAlone_WhatItDoesNotName checks values that an emulator may change when it
+// TestUpdate_AttributesNotNamed_AreUnchanged checks values that an emulator may change when it
 // rewrites an item.
-func TestUpdate_LeavesAlone_WhatItDoesNotName(t *testing.T) {
+func TestUpdate_AttributesNotNamed_AreUnchanged(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, db *dynamodb.Client) {
 		key := attrs("factoryId", uuid.NewString())
 		put(t, db, factories, attrs("factoryId", text(key["factoryId"]),

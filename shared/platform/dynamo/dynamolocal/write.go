@@ -37,14 +37,12 @@ const (
 
 var actions = []action{put, update, remove, check}
 
-// A change is the result of a write.
 type change struct {
 	table   string
 	key     item
 	was, is item
 }
 
-// write runs a single write.
 func (e *engine) write(ctx context.Context, w write) (change, error) {
 	if err := e.wellFormed(w); err != nil {
 		return change{}, err
@@ -145,7 +143,6 @@ func (e *engine) leavesAnIndex(c change) bool {
 	return slices.ContainsFunc(e.tables[c.table].all(), func(a string) bool { return c.was[a] != nil && c.is[a] == nil })
 }
 
-// keyOf is the key of the item that a write is for.
 func (e *engine) keyOf(w write) (item, error) {
 	if w.action != put {
 		return w.Key, nil // minidyn checks it against the table
@@ -183,7 +180,6 @@ func (e *engine) single(a action) func(context.Context, *write) (*attributesAnsw
 	}
 }
 
-// A batch is the body of a BatchWriteItem.
 type batch struct {
 	RequestItems map[string][]struct{ PutRequest, DeleteRequest *write }
 }

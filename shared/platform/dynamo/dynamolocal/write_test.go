@@ -73,9 +73,9 @@ func TestWrite_ReturnsTheItemAsAsked(t *testing.T) {
 	})
 }
 
-// TestQuery_ByGlobalIndex_ListsWhatIsInIt: items enter the index, leave it and move in it, by
+// TestQuery_ByGlobalIndex_ListsItsItems: items enter the index, leave it and move in it, by
 // every kind of write.
-func TestQuery_ByGlobalIndex_ListsWhatIsInIt(t *testing.T) {
+func TestQuery_ByGlobalIndex_ListsItsItems(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, db *dynamodb.Client) {
 		acme, rival := uuid.NewString(), uuid.NewString()
 		a, b, c := "a-"+acme, "b-"+acme, "c-"+acme
@@ -139,7 +139,7 @@ func TestQuery_Count_HasNoItems(t *testing.T) {
 	})
 }
 
-func TestCalls_WrongAsAWhole_AreRefused(t *testing.T) {
+func TestCalls_InvalidRequest_IsRefused(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, db *dynamodb.Client) {
 		none := aws.String("wavegate-none")
 		key := attrs("factoryId", uuid.NewString())

@@ -80,14 +80,14 @@ func Embedded(t *testing.T) *dynamodb.Client {
 	return embedded.Client()
 }
 
-// Querying is a client that counts its queries.
-type Querying struct {
+// A QueryCounter is a client that counts its queries.
+type QueryCounter struct {
 	*dynamodb.Client
 	Queries atomic.Int64
 }
 
 // Query counts the query and runs it.
-func (q *Querying) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+func (q *QueryCounter) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	q.Queries.Add(1)
 	return q.Client.Query(ctx, in, options...)
 }
