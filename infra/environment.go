@@ -32,6 +32,7 @@ func (s Settings) values() map[setting.Name]*string {
 		setting.LimitCopilotOrganization: number(s.Limits.CopilotOrganization),
 		setting.LogSamplePolls:           number(s.LogSamplePolls),
 		setting.PollIntervalSeconds:      number(s.PollIntervalSeconds),
+		setting.IdlePollIntervalSeconds:  number(s.IdlePollIntervalSeconds),
 		setting.ChannelCacheSeconds:      number(s.ChannelCacheSeconds),
 		setting.FleetIssuers:             jsii.String(strings.Join(s.fleetIssuers, " ")),
 		setting.CopilotURL:               jsii.String(s.Copilot.URL),

@@ -204,3 +204,18 @@ func TestWebACL_IsPutInFrontOfTheStage(t *testing.T) {
 		t.Errorf("the stage is %s", got)
 	}
 }
+
+// TestOutputs_TellTheURLOnce: with a domain, the gateway's own URL is off, and no output names it.
+func TestOutputs_TellTheURLOnce(t *testing.T) {
+	for name, s := range map[string]stage{"dev": dev(), "full": full()} {
+		var urls []string
+		for id, o := range s.Outputs {
+			if strings.HasPrefix(text(o.Value), "https://") && id != "DocsUrl" && id != "DashboardUrl" {
+				urls = append(urls, id)
+			}
+		}
+		if !slices.Equal(urls, []string{"ApiUrl"}) {
+			t.Errorf("%s: the URL is told as %v", name, urls)
+		}
+	}
+}

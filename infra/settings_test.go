@@ -13,7 +13,7 @@ func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {
 	want := Settings{
 		Stage: Dev, Architecture: "arm64", Limits: ratelimit.Defaults(),
 		Throttles: Throttles{Method: Throttle{Rate: 2000, Burst: 2000}, Poll: Throttle{Rate: 1800, Burst: 1000}},
-		Copilot:   Copilot{TimeoutSeconds: 25}, PollIntervalSeconds: 60, ChannelCacheSeconds: 2,
+		Copilot:   Copilot{TimeoutSeconds: 25}, PollIntervalSeconds: 60, IdlePollIntervalSeconds: 300, ChannelCacheSeconds: 2,
 		LogSamplePolls: 100, LogRetentionDays: 14, Functions: "dist",
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -32,12 +32,12 @@ func TestSettings_TheProjectsOwnContext_IsValid(t *testing.T) {
 	}
 	context["stage"] = "prod"
 	_, err := ReadSettings(context)
-	for _, missing := range []string{"account, region: prod names both", "domain: boxes keep the API's URL", "accountConcurrency: prod names"} {
+	for _, missing := range []string{"account, region: prod names both", "domain: boxes keep the API's URL", "accountConcurrency: prod names", "alarmEmail, alarmTopicArn: prod has alarms"} {
 		if err == nil || !strings.Contains(err.Error(), missing) {
 			t.Errorf("prod lacks no %q: %v", missing, err)
 		}
 	}
-	if err == nil || strings.Count(err.Error(), "\n") != 3 {
+	if err == nil || strings.Count(err.Error(), "\n") != 4 {
 		t.Errorf("prod lacks more: %v", err)
 	}
 }
@@ -118,6 +118,11 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`permissionsBoundary: "mine" is no ARN`:         {"permissionsBoundary": "mine"},
 		`tags: "stage" cannot be set`:                   {"tags": `{"stage":"x"}`},
 		`tags: "aws:x" cannot be set`:                   {"tags": map[string]any{"aws:x": "y"}},
+		`alarmEmail, alarmTopicArn: prod has alarms, an`: prodContext("alarmEmail", ""),
+		`alarmEmail, alarmTopicArn: prod has alarms,`:    prodContext("alarms", "false"),
+		`alarmEmail, alarmTopicArn: the stage has no al`: {"alarms": "false", "alarmEmail": "a@example.com"},
+		`alarmEmail, alarmTopicArn: give one`:            prodContext("alarmTopicArn", testTopic),
+		`alarmTopicArn: "ops" is no ARN of an SNS topic`: {"alarms": "true", "alarmTopicArn": "ops"},
 		`pollRate, pollBurst: 2000 and 1000 do not lie`: {"pollRate": "2000"},
 		`pollRate, pollBurst: 1800 and 2000 do not lie`: {"pollBurst": "2000"},
 		`reserveCopilot, reserveManifest, reserveAutho`: {"reserveCopilot": "1"},

@@ -15,8 +15,8 @@ const taskGroup = "tasks"
 
 // taskAlarms watch what the tasks are for. A task runs once a minute, so the alarms on the functions, which
 // ask for several errors in a minute, never go off for one that fails.
-func (s *service) taskAlarms() []alarm {
-	tick := s.lambda(operations.Tick)
+func (w *watch) taskAlarms() []alarm {
+	tick := w.lambda(operations.Tick)
 	return []alarm{
 		{
 			kind: "tick-failing", says: "The active rollouts cannot be counted.",
@@ -24,15 +24,15 @@ func (s *service) taskAlarms() []alarm {
 		},
 		{
 			kind: "progress-old", says: "An active rollout was not counted for three minutes.",
-			metric: s.operation(operations.Tick).metric("ProgressAge", maximum, ""), threshold: 180, minutes: 3, of: 5,
+			metric: w.operation(operations.Tick).metric("ProgressAge", maximum, ""), threshold: 180, minutes: 3, of: 5,
 		},
 		{
 			kind: "guard-stale", says: "The guard has not judged a rollout for five minutes, or does not say so.",
-			metric: s.operation(operations.Tick).metric("VerdictAge", maximum, ""), threshold: 300, minutes: 3, of: 5, missed: true,
+			metric: w.operation(operations.Tick).metric("VerdictAge", maximum, ""), threshold: 300, minutes: 3, of: 5, missed: true,
 		},
 		{
 			kind: "one-organization", says: "A rollout is held since only one organization's boxes speak for a halt.",
-			metric: s.operation(operations.Tick).metric("OneOrganization", maximum, ""), threshold: 1, minutes: 1, of: 1,
+			metric: w.operation(operations.Tick).metric("OneOrganization", maximum, ""), threshold: 1, minutes: 1, of: 1,
 		},
 	}
 }

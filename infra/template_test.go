@@ -69,6 +69,7 @@ type stage struct {
 func prodContext(more ...string) map[string]any {
 	context := map[string]any{
 		"stage": "prod", "account": "111122223333", "region": "eu-central-1", "domain": "none", "accountConcurrency": "1000",
+		"alarmEmail": "ops@example.com",
 	}
 	for i := 0; i < len(more); i += 2 {
 		context[more[i]] = more[i+1]
@@ -97,7 +98,7 @@ const (
 var (
 	dev   = sync.OnceValue(func() stage { return synthesise(nil) })
 	prod  = sync.OnceValue(func() stage { return synthesise(prodContext()) })
-	docs  = sync.OnceValue(func() stage { return synthesise(map[string]any{"docs": "true"}) })
+	docs  = sync.OnceValue(func() stage { return synthesise(map[string]any{"docs": "true", "alarms": "true"}) })
 	local = sync.OnceValue(func() stage { return synthesise(map[string]any{"storeEndpoint": "http://localhost:8000"}) })
 	full  = sync.OnceValue(func() stage { return synthesise(fullContext()) })
 )

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -86,6 +87,9 @@ type Answer struct {
 	// NotModified is the operation's own word on whether the caller has the answer already; nil:
 	// If-None-Match tells.
 	NotModified *bool
+	// Wait is how long the caller is asked to wait before its next call; 0: nothing is said of that. It is
+	// counted as the metric Waits.
+	Wait time.Duration
 	// Serve, where set, writes the whole answer by itself; the fields above are not used.
 	Serve http.HandlerFunc
 }

@@ -111,7 +111,9 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIG
 		p := problem.From(err)
 		line.problem(p)
 		writeProblem(w, p, instance, id)
+		return
 	}
+	line.wait = answer.Wait
 }
 
 // admitted runs the handler beside the limiter. The answer waits for both, and the limiter's refusal
