@@ -76,6 +76,8 @@ type Settings struct {
 	PollIntervalSeconds int
 	// IdlePollIntervalSeconds is how often a box is told to poll while nothing goes on at its channel.
 	IdlePollIntervalSeconds int
+	// WarmWrites is how many writes a second the limiter's table can take at once; 0: as many as a new table.
+	WarmWrites int
 	// ChannelCacheSeconds is how long a function may answer polls from a channel it has read.
 	ChannelCacheSeconds int
 	// LogSamplePolls is the share of polls that are logged: one in so many.
@@ -158,6 +160,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		IdlePollIntervalSeconds: number("idlePollIntervalSeconds", setting.IdlePollIntervalSeconds),
 		ChannelCacheSeconds:     number("channelCacheSeconds", setting.ChannelCacheSeconds),
 		LogSamplePolls:          number("logSamplePolls", setting.LogSamplePolls),
+		WarmWrites:              r.number("warmWrites", 0, 0, 1_000_000),
 		LogRetentionDays:        r.number("logRetentionDays", retention, 1, 3653),
 		Functions:               r.text("functions", "dist"),
 		StoreEndpoint:           r.text("storeEndpoint", ""),
@@ -190,6 +193,9 @@ func (s Settings) check(r *reader) {
 	}
 	if s.Login != nil && s.OwnUserPool() {
 		r.fault("login: the stack's own pool says how people log in; give it with an issuer of people")
+	}
+	if s.WarmWrites != 0 && s.WarmWrites < leastWarm {
+		r.fault("warmWrites: %d is less than a new table takes, %d", s.WarmWrites, leastWarm)
 	}
 	if err := s.Limits.Validate(); err != nil {
 		r.fault("%s", strings.ReplaceAll(err.Error(), "\n", "\n  "))

@@ -133,6 +133,19 @@ func TestTables_AreTheDefinitions(t *testing.T) {
 	}
 }
 
+// TestTables_TheLimiters_IsWarmAsTold: a new table takes 4,000 writes a second, and a fleet that comes at once needs more.
+func TestTables_TheLimiters_IsWarmAsTold(t *testing.T) {
+	for name, want := range map[string]any{"prod": nil, "full": 21000.0} {
+		template := map[string]stage{"prod": prod(), "full": full()}[name]
+		for id, table := range template.of("AWS::DynamoDB::Table") {
+			got := value(table.Properties, "WarmThroughput", "WriteUnitsPerSecond")
+			if counters := id == template.id(t, "AWS::DynamoDB::Table", "table-"+string(dynamo.RateCounters)); counters && got != want || !counters && got != nil {
+				t.Errorf("%s: %s is warm for %v writes", name, id, got)
+			}
+		}
+	}
+}
+
 // keys writes a key schema as the names of its attributes.
 func keys(schema any) string {
 	var names []string

@@ -7,6 +7,9 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
+// leastWarm is how many writes a second a new on-demand table takes.
+const leastWarm = 4000
+
 // addTables makes every table of the definitions. They have no names of their own, so that one that
 // has to be replaced can stand beside its successor; functions learn the names from their
 // environment.
@@ -27,6 +30,9 @@ func (p part) addTables() map[dynamo.TableID]tableRef {
 			PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 				PointInTimeRecoveryEnabled: jsii.Bool(!t.Ephemeral),
 			},
+		}
+		if t.ID == dynamo.RateCounters && p.settings.WarmWrites > 0 {
+			props.WarmThroughput = &awsdynamodb.WarmThroughput{WriteUnitsPerSecond: jsii.Number(p.settings.WarmWrites)}
 		}
 		if p.key != nil {
 			props.Encryption, props.EncryptionKey = awsdynamodb.TableEncryption_CUSTOMER_MANAGED, p.key
