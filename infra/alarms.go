@@ -68,6 +68,7 @@ func (w *watch) addAlarms() []awscloudwatch.Alarm {
 	rules = append(rules, w.functionAlarms()...)
 	rules = append(rules, w.taskAlarms()...)
 	rules = append(rules, w.storeAlarms()...)
+	rules = append(rules, w.eventAlarms()...)
 	var alarms []awscloudwatch.Alarm
 	for _, a := range rules {
 		made := a.make(w.part)

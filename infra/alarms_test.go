@@ -32,7 +32,7 @@ func TestRunbook_HasASectionForEachKindOfAlarmAndNoOthers(t *testing.T) {
 		sections[name] = body
 	}
 	kinds := map[string]bool{}
-	for id, a := range prod().of("AWS::CloudWatch::Alarm") {
+	for id, a := range full().of("AWS::CloudWatch::Alarm") {
 		kind := kindOf(t, a)
 		kinds[kind] = true
 		if name := text(a.Properties["AlarmName"]); !strings.HasPrefix(name, "wavegate-prod-"+kind) {

@@ -18,8 +18,8 @@ type held struct {
 	pool *poolRef
 }
 
-// A tableRef names a table.
-type tableRef struct{ name, arn *string }
+// A tableRef names a table, and its stream if it has one.
+type tableRef struct{ name, arn, stream *string }
 
 // A poolRef names the user pool, the URL that its tokens name as their issuer, and the function that
 // writes those tokens.
@@ -44,6 +44,7 @@ const (
 	parameterPool    = "pool/id"
 	parameterPoolURL = "pool/url"
 	parameterTrigger = "pool/trigger"
+	parameterStream  = "tables/audit/stream"
 )
 
 func parameterTable(id dynamo.TableID) string { return "tables/" + string(id) }
@@ -58,6 +59,9 @@ func (p part) publish(h held) {
 	}
 	for _, t := range dynamo.Tables {
 		write(parameterTable(t.ID), fmt.Sprintf("The name of the table %s", t.ID), h.tables[t.ID].name)
+	}
+	if p.settings.Events.On {
+		write(parameterStream, "The stream of the audit table", h.tables[dynamo.Audit].stream)
 	}
 	if h.pool != nil {
 		write(parameterPool, "The id of the user pool", h.pool.id)

@@ -71,6 +71,7 @@ type Settings struct {
 	Limits      ratelimit.Limits
 	Throttles   Throttles
 	Concurrency Concurrency
+	Events      Events
 	Copilot     Copilot
 	// PollIntervalSeconds is how often a box is told to poll.
 	PollIntervalSeconds int
@@ -167,10 +168,12 @@ func ReadSettings(context map[string]any) (Settings, error) {
 	}
 	s.Issuers, s.fleetIssuers, s.peopleElsewhere = issuers(r)
 	s.Login = readLogin(r)
+	s.Events = readEvents(r)
 	s.check(r)
 	s.checkPlace(r)
 	s.Domain.check(r, s)
 	s.Throttles.check(r, s.Limits)
+	s.Events.check(r, s)
 	s.Concurrency.check(r)
 	s.Copilot.check(r)
 	r.unknown()

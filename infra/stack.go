@@ -61,7 +61,11 @@ func NewStacks(app constructs.Construct, settings Settings, table []operations.O
 	data.publish(held)
 	rest := next(name+"-service", "Wavegate: releases and production methods for factories", "it reads the parameters that the data's stack writes")
 	addService(rest, rest.published(), table)
-	seen := next(name+"-watch", "Wavegate: alarms and dashboard", "it watches what the service's stack makes")
+	if settings.Events.On {
+		told := next(name+"-events", "Wavegate: who is told of changes", "it reads the stream of the data's stack")
+		addEvents(told, told.read(parameterStream))
+	}
+	seen := next(name+"-watch", "Wavegate: alarms and dashboard", "it watches what the stacks before it make")
 	addWatch(seen, seen.publishedNames(), table)
 	return stacks
 }

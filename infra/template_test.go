@@ -84,13 +84,15 @@ func fullContext() map[string]any {
 		"tags", `{"costCenter":"42"}`, "kmsKeyArn", testKey, "permissionsBoundary", testBoundary,
 		"webAclArn", "arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/api/a-1",
 		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example", "docs", "true", "warmWrites", "21000",
+		"events", "true", "eventsChatTopicArn", testTopic, "eventsEndpoint", `{"url":"https://changes.example/hook","connectionArn":"`+testConnection+`"}`,
 		"issuers", "["+fleet+"]", "copilotUrl", "https://assistant.example", "copilotSecret", "wavegate/copilot",
 	)
 }
 
 const (
-	testKey      = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
-	testBoundary = "arn:aws:iam::111122223333:policy/boundary"
+	testKey        = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+	testConnection = "arn:aws:events:eu-central-1:111122223333:connection/changes/1234abcd-12ab-34cd-56ef-1234567890ab"
+	testBoundary   = "arn:aws:iam::111122223333:policy/boundary"
 )
 
 // The stages as they are when nothing is set that needs not be, dev with its contract served, dev for
