@@ -69,6 +69,7 @@ func (w *watch) addAlarms() []awscloudwatch.Alarm {
 	rules = append(rules, w.taskAlarms()...)
 	rules = append(rules, w.storeAlarms()...)
 	rules = append(rules, w.eventAlarms()...)
+	rules = append(rules, w.backupAlarms()...)
 	var alarms []awscloudwatch.Alarm
 	for _, a := range rules {
 		made := a.make(w.part)

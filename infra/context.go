@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -193,4 +194,4 @@ func (r *reader) unknown() {
 }
 
 // keysOf lists a map's keys in order.
-func keysOf(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+func keysOf[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/access/token"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 )
 
@@ -72,7 +73,10 @@ type Settings struct {
 	Throttles   Throttles
 	Concurrency Concurrency
 	Events      Events
-	Copilot     Copilot
+	Backup      Backup
+	// RestoredTables are the names of tables that stand for the stack's own, after a restore; empty: none do.
+	RestoredTables map[dynamo.TableID]string
+	Copilot        Copilot
 	// PollIntervalSeconds is how often a box is told to poll.
 	PollIntervalSeconds int
 	// IdlePollIntervalSeconds is how often a box is told to poll while nothing goes on at its channel.
@@ -168,12 +172,15 @@ func ReadSettings(context map[string]any) (Settings, error) {
 	}
 	s.Issuers, s.fleetIssuers, s.peopleElsewhere = issuers(r)
 	s.Login = readLogin(r)
-	s.Events = readEvents(r)
+	s.Events, s.Backup = readEvents(r), readBackup(r)
+	r.structured("restoredTables", &s.RestoredTables)
 	s.check(r)
 	s.checkPlace(r)
 	s.Domain.check(r, s)
 	s.Throttles.check(r, s.Limits)
 	s.Events.check(r, s)
+	s.Backup.check(r)
+	s.checkRestored(r)
 	s.Concurrency.check(r)
 	s.Copilot.check(r)
 	r.unknown()

@@ -58,12 +58,16 @@ func NewStacks(app constructs.Construct, settings Settings, table []operations.O
 		addService(data, held, table)
 		return stacks
 	}
+	held.restore(settings.RestoredTables)
 	data.publish(held)
 	rest := next(name+"-service", "Wavegate: releases and production methods for factories", "it reads the parameters that the data's stack writes")
 	addService(rest, rest.published(), table)
 	if settings.Events.On {
 		told := next(name+"-events", "Wavegate: who is told of changes", "it reads the stream of the data's stack")
 		addEvents(told, told.read(parameterStream))
+	}
+	if settings.Backup.On {
+		addBackup(next(name+"-backup", "Wavegate: backups of the tables", "it reads the parameters that the data's stack writes"))
 	}
 	seen := next(name+"-watch", "Wavegate: alarms and dashboard", "it watches what the stacks before it make")
 	addWatch(seen, seen.publishedNames(), table)

@@ -21,7 +21,7 @@ func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
 	for name, s := range map[string]stage{"dev": dev(), "prod": prod(), "full": full()} {
 		data, service := s.stacks["wavegate-"+strings.Replace(name, "full", "prod", 1)], s.stacks["wavegate-"+strings.Replace(name, "full", "prod", 1)+"-service"]
 		watch := s.stacks["wavegate-"+strings.Replace(name, "full", "prod", 1)+"-watch"]
-		if want := map[string]int{"dev": 3, "prod": 3, "full": 4}[name]; len(s.stacks) != want || len(data.Resources) == 0 || len(service.Resources) == 0 {
+		if want := map[string]int{"dev": 3, "prod": 3, "full": 5}[name]; len(s.stacks) != want || len(data.Resources) == 0 || len(service.Resources) == 0 {
 			t.Fatalf("%s has the stacks %v", name, sorted(s.stacks))
 		}
 		holdsData := []string{"AWS::DynamoDB::Table", "AWS::Cognito::UserPool", "AWS::Cognito::UserPoolGroup", "AWS::SSM::Parameter"}
@@ -49,6 +49,7 @@ func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
 		parameters := maps.Clone(service.Parameters)
 		maps.Copy(parameters, watch.Parameters)
 		maps.Copy(parameters, s.stacks["wavegate-prod-events"].Parameters)
+		maps.Copy(parameters, s.stacks["wavegate-prod-backup"].Parameters)
 		for id, p := range parameters {
 			if p.Type == "AWS::SSM::Parameter::Value<String>" && strings.HasPrefix(p.Default, "/wavegate/") {
 				read[p.Default] = true

@@ -84,6 +84,7 @@ func fullContext() map[string]any {
 		"tags", `{"costCenter":"42"}`, "kmsKeyArn", testKey, "permissionsBoundary", testBoundary,
 		"webAclArn", "arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/api/a-1",
 		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example", "docs", "true", "warmWrites", "21000",
+		"backupCopyVaultArn", testVault,
 		"events", "true", "eventsChatTopicArn", testTopic, "eventsEndpoint", `{"url":"https://changes.example/hook","connectionArn":"`+testConnection+`"}`,
 		"issuers", "["+fleet+"]", "copilotUrl", "https://assistant.example", "copilotSecret", "wavegate/copilot",
 	)
@@ -91,6 +92,7 @@ func fullContext() map[string]any {
 
 const (
 	testKey        = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+	testVault      = "arn:aws:backup:eu-central-1:444455556666:backup-vault:wavegate"
 	testConnection = "arn:aws:events:eu-central-1:111122223333:connection/changes/1234abcd-12ab-34cd-56ef-1234567890ab"
 	testBoundary   = "arn:aws:iam::111122223333:policy/boundary"
 )
