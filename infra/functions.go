@@ -116,6 +116,8 @@ func (p part) addFunction(spec functionSpec, name *string) awslambda.Function {
 		// Without this the CDK would add to the role what it deems fit.
 		Role: p.role(spec, logs).WithoutPolicyUpdates(nil),
 	}
+	// An old version is what a rollback goes back to.
+	props.CurrentVersionOptions = &awslambda.VersionOptions{RemovalPolicy: p.removal()}
 	if spec.reserved > 0 {
 		props.ReservedConcurrentExecutions = jsii.Number(spec.reserved)
 	}

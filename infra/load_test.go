@@ -105,7 +105,7 @@ func TestAlarms_TellTheTopicOfTheSettings(t *testing.T) {
 	if n := len(template.of("AWS::SNS::Topic")); n > 0 {
 		t.Errorf("there are %d topics beside it", n)
 	}
-	for id, a := range template.of("AWS::CloudWatch::Alarm") {
+	for id, a := range template.stacks["wavegate-prod-watch"].of("AWS::CloudWatch::Alarm") {
 		if got := list(a.Properties["AlarmActions"]); len(got) != 1 || got[0] != testTopic {
 			t.Errorf("%s tells %v", id, got)
 		}

@@ -72,8 +72,10 @@ type Settings struct {
 	Limits      ratelimit.Limits
 	Throttles   Throttles
 	Concurrency Concurrency
-	Events      Events
-	Backup      Backup
+	// Traffic is how a new version of get-manifest and of the authorizer takes over: canary, at-once or direct.
+	Traffic string
+	Events  Events
+	Backup  Backup
 	// RestoredTables are the names of tables that stand for the stack's own, after a restore; empty: none do.
 	RestoredTables map[dynamo.TableID]string
 	Copilot        Copilot
@@ -172,6 +174,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 	}
 	s.Issuers, s.fleetIssuers, s.peopleElsewhere = issuers(r)
 	s.Login = readLogin(r)
+	s.Traffic = r.oneOf("traffic", map[bool]string{true: canary, false: direct}[keep], canary, atOnce, direct)
 	s.Events, s.Backup = readEvents(r), readBackup(r)
 	r.structured("restoredTables", &s.RestoredTables)
 	s.check(r)

@@ -13,7 +13,7 @@ func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {
 	want := Settings{
 		Stage: Dev, Architecture: "arm64", Limits: ratelimit.Defaults(),
 		Throttles: Throttles{Method: Throttle{Rate: 2000, Burst: 2000}, Poll: Throttle{Rate: 1800, Burst: 1000}},
-		Copilot:   Copilot{TimeoutSeconds: 25}, Backup: Backup{Days: 35}, PollIntervalSeconds: 60, IdlePollIntervalSeconds: 300, ChannelCacheSeconds: 2,
+		Copilot:   Copilot{TimeoutSeconds: 25}, Backup: Backup{Days: 35}, Traffic: direct, PollIntervalSeconds: 60, IdlePollIntervalSeconds: 300, ChannelCacheSeconds: 2,
 		LogSamplePolls: 100, LogRetentionDays: 14, Functions: "dist",
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {

@@ -117,6 +117,7 @@ func addService(p part, held held, table []operations.Operation) {
 	s.addOperations()
 	s.addTasks()
 	s.addAuthorizer(s.issuers())
+	s.addLive()
 	s.addAPI()
 	s.addQueries()
 }

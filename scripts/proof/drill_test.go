@@ -80,10 +80,11 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 	})
 	callers := &callers{world: newWorld(), people: people(t, w.Target), begin: time.Now()}
 	callers.warm(t)
-	callers.call(round{seed: seed(t), calls: 150})
+	from := seed(t)
+	callers.call(round{seed: from, calls: 150})
 	then, names := read(t, w.DB, dynamolocal.TableName), recovery.Names{}
 	first := remember(t, w.DB)
-	callers.call(round{seed: seed(t) + 1, calls: 150})
+	callers.call(round{seed: from + 1, calls: 150})
 	now := read(t, w.DB, dynamolocal.TableName)
 	if len(now[dynamo.Audit]) <= len(then[dynamo.Audit]) {
 		t.Fatalf("nothing was changed after the moment: %d events", len(now[dynamo.Audit]))
