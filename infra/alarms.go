@@ -70,6 +70,7 @@ func (w *watch) addAlarms() []awscloudwatch.Alarm {
 	rules = append(rules, w.storeAlarms()...)
 	rules = append(rules, w.eventAlarms()...)
 	rules = append(rules, w.backupAlarms()...)
+	rules = append(rules, w.outsideAlarms()...)
 	var alarms []awscloudwatch.Alarm
 	for _, a := range rules {
 		made := a.make(w.part)

@@ -77,15 +77,15 @@ func TestStack_RoutesAndTheirFunctions_AreTheTableOfOperations(t *testing.T) {
 
 // TestStack_EveryFunctionThatIsWritten_IsDeployed holds the template against the folders of functions,
 // which no row of the table makes: a row that is lost would otherwise take its route out of the stack
-// and out of every test that goes by the table. The stack has all of them once it is asked for the
-// contract, too.
+// and out of every test that goes by the table. The stacks have all of them once they are
+// asked for everything.
 func TestStack_EveryFunctionThatIsWritten_IsDeployed(t *testing.T) {
 	written, err := filepath.Glob(filepath.Join("..", "functions", "*", "main.go"))
 	if err != nil || len(written) == 0 {
 		t.Fatalf("no functions: %v", err)
 	}
 	var deployed []string
-	for id := range docs().of("AWS::Lambda::Function") {
+	for id := range full().of("AWS::Lambda::Function") {
 		deployed = append(deployed, id)
 	}
 	for _, main := range written {

@@ -68,6 +68,8 @@ type Settings struct {
 	AlarmEmail string
 	// AlarmTopicARN is a topic that receives alarms in place of the stack's own. Empty: the stack makes one.
 	AlarmTopicARN string
+	// OutsideSecret is the name or the ARN of the secret with what the check from outside needs. Empty: there is none.
+	OutsideSecret string
 	// Limits are the fair-use limits, in requests a minute.
 	Limits      ratelimit.Limits
 	Throttles   Throttles
@@ -149,6 +151,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		Origins:             r.list("origins"),
 		Alarms:              r.flag("alarms", keep || r.text("alarmEmail", "") != "" || r.text("alarmTopicArn", "") != ""),
 		AlarmEmail:          r.text("alarmEmail", ""),
+		OutsideSecret:       r.text("outsideSecret", ""),
 		AlarmTopicARN:       r.text("alarmTopicArn", ""),
 		Limits: ratelimit.Limits{
 			User:                number("limitUser", setting.LimitUser),
@@ -206,6 +209,9 @@ func (s Settings) check(r *reader) {
 	}
 	if s.Login != nil && s.OwnUserPool() {
 		r.fault("login: the stack's own pool says how people log in; give it with an issuer of people")
+	}
+	if s.OutsideSecret != "" && (!secretName.MatchString(s.OutsideSecret) || s.Domain.Name == "") {
+		r.fault("outsideSecret: give the name or the ARN of a Secrets Manager secret, and a domain, which the check goes by")
 	}
 	if s.WarmWrites != 0 && s.WarmWrites < leastWarm {
 		r.fault("warmWrites: %d is less than a new table takes, %d", s.WarmWrites, leastWarm)

@@ -31,7 +31,7 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dist)
-	for _, name := range append(operations.Functions(), preTokenGeneration) {
+	for _, name := range append(operations.Functions(), preTokenGeneration, outside) {
 		if err := os.Mkdir(filepath.Join(dist, name), 0o755); err != nil {
 			panic(err)
 		}
@@ -84,7 +84,7 @@ func fullContext() map[string]any {
 		"tags", `{"costCenter":"42"}`, "kmsKeyArn", testKey, "permissionsBoundary", testBoundary,
 		"webAclArn", "arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/api/a-1",
 		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example", "docs", "true", "warmWrites", "21000",
-		"backupCopyVaultArn", testVault,
+		"backupCopyVaultArn", testVault, "outsideSecret", "wavegate/outside",
 		"events", "true", "eventsChatTopicArn", testTopic, "eventsEndpoint", `{"url":"https://changes.example/hook","connectionArn":"`+testConnection+`"}`,
 		"issuers", "["+fleet+"]", "copilotUrl", "https://assistant.example", "copilotSecret", "wavegate/copilot",
 	)

@@ -17,6 +17,7 @@ type watch struct {
 // addWatch makes the dashboard and, where the settings want them, the alarms.
 func addWatch(p part, held held, table []operations.Operation) {
 	w := &watch{part: p, rows: table, held: held}
+	w.addOutside()
 	var alarms []awscloudwatch.Alarm
 	if p.settings.Alarms {
 		alarms = w.addAlarms()
