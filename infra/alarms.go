@@ -6,8 +6,6 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 
 	"wavegate/shared/fleet/report"
@@ -24,39 +22,59 @@ type alarm struct {
 	says      string
 	metric    awscloudwatch.IMetric
 	threshold float64 // the alarm goes off at it and above
-	minutes   int     // of which ...
-	of        int     // ... the last so many must be at the threshold
-	missed    bool    // a minute without figures counts as one at the threshold
+	minutes   int     // so many periods of the metric, which are minutes unless it says otherwise, ...
+	of        int     // ... of the last so many must be at the threshold
+	missed    bool    // a time without figures counts as one at the threshold
+	// below is by how many standard deviations the metric must lie below what CloudWatch has learnt to expect, in
+	// place of the threshold; 0: the threshold counts.
+	below float64
 }
 
-// addAlarms makes the alarms and the topic that they tell.
-func (s *service) addAlarms() []awscloudwatch.Alarm {
-	topic := s.addTopic()
+// missing is how an alarm takes a time without figures. No calls, no figures: a quiet service is a healthy one,
+// except where silence itself is bad.
+func (a alarm) missing() awscloudwatch.TreatMissingData {
+	if a.missed {
+		return awscloudwatch.TreatMissingData_BREACHING
+	}
+	return awscloudwatch.TreatMissingData_NOT_BREACHING
+}
+
+// make makes the alarm in a stack.
+func (a alarm) make(p part) awscloudwatch.Alarm {
+	name := a.kind
+	if a.part != "" {
+		name += "-" + a.part
+	}
+	id, full := jsii.String("alarm-"+name), jsii.String(p.name()+"-"+name)
+	description := jsii.String(a.says + " See " + a.kind + " in infra/runbook.md.")
+	if a.below > 0 {
+		return awscloudwatch.NewAnomalyDetectionAlarm(p.stack, id, &awscloudwatch.AnomalyDetectionAlarmProps{
+			AlarmName: full, AlarmDescription: description, Metric: a.metric, StdDevs: &a.below,
+			ComparisonOperator: awscloudwatch.ComparisonOperator_LESS_THAN_LOWER_THRESHOLD,
+			DatapointsToAlarm:  jsii.Number(a.minutes), EvaluationPeriods: jsii.Number(a.of), TreatMissingData: a.missing(),
+		})
+	}
+	return awscloudwatch.NewAlarm(p.stack, id, &awscloudwatch.AlarmProps{
+		AlarmName: full, AlarmDescription: description, Metric: a.metric, Threshold: &a.threshold,
+		ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+		DatapointsToAlarm:  jsii.Number(a.minutes), EvaluationPeriods: jsii.Number(a.of), TreatMissingData: a.missing(),
+	})
+}
+
+// addAlarms makes the alarms and, unless the settings name one, the topic that they tell.
+func (w *watch) addAlarms() []awscloudwatch.Alarm {
+	topic := w.addTopic()
 	action := awscloudwatchactions.NewSnsAction(topic)
-	rules := append(s.apiAlarms(), s.functionAlarms()...)
-	rules = append(rules, s.taskAlarms()...)
-	rules = append(rules, s.storeAlarms()...)
+	rules := append(w.apiAlarms(), w.loadAlarms()...)
+	rules = append(rules, w.functionAlarms()...)
+	rules = append(rules, w.taskAlarms()...)
+	rules = append(rules, w.storeAlarms()...)
+	rules = append(rules, w.eventAlarms()...)
+	rules = append(rules, w.backupAlarms()...)
+	rules = append(rules, w.outsideAlarms()...)
 	var alarms []awscloudwatch.Alarm
 	for _, a := range rules {
-		name := a.kind
-		if a.part != "" {
-			name += "-" + a.part
-		}
-		// No calls, no figures: a quiet service is a healthy one, except where something comes every minute.
-		missing := awscloudwatch.TreatMissingData_NOT_BREACHING
-		if a.missed {
-			missing = awscloudwatch.TreatMissingData_BREACHING
-		}
-		made := awscloudwatch.NewAlarm(s.stack, jsii.String("alarm-"+name), &awscloudwatch.AlarmProps{
-			AlarmName:          jsii.String(s.name() + "-" + name),
-			AlarmDescription:   jsii.String(a.says + " See " + a.kind + " in infra/runbook.md."),
-			Metric:             a.metric,
-			Threshold:          &a.threshold,
-			ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-			DatapointsToAlarm:  jsii.Number(a.minutes),
-			EvaluationPeriods:  jsii.Number(a.of),
-			TreatMissingData:   missing,
-		})
+		made := a.make(w.part)
 		made.AddAlarmAction(action)
 		made.AddOkAction(action)
 		alarms = append(alarms, made)
@@ -64,8 +82,8 @@ func (s *service) addAlarms() []awscloudwatch.Alarm {
 	return alarms
 }
 
-func (s *service) apiAlarms() []alarm {
-	api, own, authorizer := s.gateway(), s.own(), s.lambda(operations.Authorizer)
+func (w *watch) apiAlarms() []alarm {
+	api, own, authorizer := w.gateway(), w.own(), w.lambda(operations.Authorizer)
 	return []alarm{
 		{
 			kind: "api-5xx", says: "More than 1 % of the answers are failures of the service.",
@@ -74,9 +92,8 @@ func (s *service) apiAlarms() []alarm {
 			threshold: 1, minutes: 3, of: 5,
 		},
 		{
-			kind: "authorizer-errors", says: "The authorizer cannot judge one token in twenty.",
-			metric: over("IF(m0 >= 5, 100 * m0 / m1, 0)", "errors, %",
-				authorizer.metric("Errors", sum, ""), authorizer.metric("Invocations", sum, "")),
+			kind: "authorizer-errors", says: "The authorizer cannot judge one token in twenty, for a reason that is not the token's.",
+			metric:    w.notTheTokens(authorizer),
 			threshold: 5, minutes: 3, of: 5,
 		},
 		{
@@ -96,19 +113,19 @@ func (s *service) apiAlarms() []alarm {
 
 // functionAlarms watch the functions in groups: one alarm a function would be several hundred
 // resources by and by.
-func (s *service) functionAlarms() []alarm {
+func (w *watch) functionAlarms() []alarm {
 	var alarms []alarm
-	for _, g := range s.groups() {
+	for _, g := range w.groups() {
 		// The authorizer reports a token that it cannot judge as an error, as API Gateway wants it; its
 		// errors have an alarm of their own, by their share.
 		if dead := g.without(operations.Authorizer); len(dead.functions) > 0 {
 			alarms = append(alarms, alarm{
 				kind: "functions-dead", part: g.name, says: "A function crashes or runs into its timeout.",
-				metric:    over("SUM(METRICS())", "errors", s.each(dead, "Errors", sum)...),
+				metric:    over("SUM(METRICS())", "errors", w.each(dead, "Errors", sum)...),
 				threshold: 3, minutes: 2, of: 5,
 			})
 		}
-		if failures := s.failures(g); len(failures) > 0 {
+		if failures := w.failures(g); len(failures) > 0 {
 			alarms = append(alarms, alarm{
 				kind: "operations-failing", part: g.name, says: "Operations answer with failures of the service.",
 				metric:    over("SUM(METRICS())", "failures", failures...),
@@ -118,19 +135,19 @@ func (s *service) functionAlarms() []alarm {
 		if g.name != copilotGroup && g.name != taskGroup { // these take as long as the assistant, and as a count, do
 			alarms = append(alarms, alarm{
 				kind: "functions-late", part: g.name, says: "A function takes a second or more for one call in twenty.",
-				metric:    over("MAX(METRICS())", "ms", s.each(g, "Duration", p95)...),
+				metric:    over("MAX(METRICS())", "ms", w.each(g, "Duration", p95)...),
 				threshold: 1000, minutes: 3, of: 5,
 			})
 		}
 		alarms = append(alarms,
 			alarm{
 				kind: "functions-throttled", part: g.name, says: "Lambda refuses to run a function: the account's concurrency is used up.",
-				metric:    over("SUM(METRICS())", "throttles", s.each(g, "Throttles", sum)...),
+				metric:    over("SUM(METRICS())", "throttles", w.each(g, "Throttles", sum)...),
 				threshold: 1, minutes: 2, of: 5,
 			},
 			alarm{
 				kind: "functions-slow", part: g.name, says: "A function comes near its timeout.",
-				metric:    over("MAX(METRICS())", "ms", s.each(g, "Duration", p99)...),
+				metric:    over("MAX(METRICS())", "ms", w.each(g, "Duration", p99)...),
 				threshold: 0.8 * g.shortest, minutes: 3, of: 5,
 			},
 		)
@@ -143,31 +160,31 @@ const copilotGroup = "copilot"
 
 // failures are what a group's operations count of their own failures: a function that answers 500 or 503
 // is alive, and among the polls of a fleet its answers are too few for the alarm on the whole API.
-func (s *service) failures(g group) []awscloudwatch.IMetric {
+func (w *watch) failures(g group) []awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
 	for _, f := range g.functions {
-		if slices.ContainsFunc(s.rows, func(op operations.Operation) bool { return op.ID == f }) {
-			metrics = append(metrics, s.operation(f).metric("Failures", sum, ""))
+		if slices.ContainsFunc(w.rows, func(op operations.Operation) bool { return op.ID == f }) {
+			metrics = append(metrics, w.operation(f).metric("Failures", sum, ""))
 		}
 	}
 	return metrics
 }
 
-func (s *service) storeAlarms() []alarm {
+func (w *watch) storeAlarms() []alarm {
 	var alarms []alarm
 	var throttles []awscloudwatch.IMetric
 	for _, t := range dynamo.Tables {
 		throttles = append(throttles,
-			s.table(t.ID).metric("ReadThrottleEvents", sum, ""), s.table(t.ID).metric("WriteThrottleEvents", sum, ""))
+			w.table(t.ID).metric("ReadThrottleEvents", sum, ""), w.table(t.ID).metric("WriteThrottleEvents", sum, ""))
 		for _, i := range t.Indexes {
 			if !i.Local { // a local one is counted with its table
 				throttles = append(throttles,
-					s.index(t.ID, i.Name).metric("ReadThrottleEvents", sum, ""), s.index(t.ID, i.Name).metric("WriteThrottleEvents", sum, ""))
+					w.index(t.ID, i.Name).metric("ReadThrottleEvents", sum, ""), w.index(t.ID, i.Name).metric("WriteThrottleEvents", sum, ""))
 			}
 		}
 		var errors []awscloudwatch.IMetric
-		for _, call := range s.calls(t.ID) {
-			errors = append(errors, s.tableCall(t.ID, call).metric("SystemErrors", sum, ""))
+		for _, call := range w.calls(t.ID) {
+			errors = append(errors, w.tableCall(t.ID, call).metric("SystemErrors", sum, ""))
 		}
 		if len(errors) == 0 {
 			continue // no operation uses it yet
@@ -186,26 +203,4 @@ func (s *service) storeAlarms() []alarm {
 		})
 	}
 	return alarms
-}
-
-// addTopic makes the topic for alarms. Its policy names who may publish, since a policy of one's own
-// replaces the one that lets the account's services in.
-func (s *service) addTopic() awssns.Topic {
-	topic := awssns.NewTopic(s.stack, jsii.String("alarms"), &awssns.TopicProps{
-		DisplayName: jsii.String(s.name()), EnforceSSL: jsii.Bool(true), MasterKey: s.key,
-	})
-	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Sid:        jsii.String("AlarmsOfThisAccount"),
-		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},
-		Actions:    jsii.Strings("sns:Publish"),
-		Resources:  &[]*string{topic.TopicArn()},
-		Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": s.stack.Account()}},
-	}))
-	if s.settings.AlarmEmail != "" {
-		awssns.NewSubscription(s.stack, jsii.String("alarm-email"), &awssns.SubscriptionProps{
-			Topic: topic, Protocol: awssns.SubscriptionProtocol_EMAIL, Endpoint: jsii.String(s.settings.AlarmEmail),
-		})
-	}
-	s.output("AlarmTopic", "Subscribe here to be told of alarms", topic.TopicArn())
-	return topic
 }

@@ -14,6 +14,7 @@ func (s *service) addAPI() {
 	s.addDocs()
 	role, policies := s.addInvoker()
 	s.access = s.addLogs("access-logs", nil)
+	s.addThrottledCount()
 	s.api = awsapigateway.NewSpecRestApi(s.stack, jsii.String("api"), &awsapigateway.SpecRestApiProps{
 		RestApiName:               jsii.String(s.name()),
 		ApiDefinition:             awsapigateway.ApiDefinition_FromInline(s.body(role)),
@@ -25,6 +26,8 @@ func (s *service) addAPI() {
 		CloudWatchRoleRemovalPolicy: awscdk.RemovalPolicy_RETAIN,
 		DeployOptions:               s.stageOptions(),
 	})
+	// The CDK's own output of the URL knows nothing of a domain. ApiUrl is the one to use.
+	s.api.Node().TryRemoveChild(jsii.String("Endpoint"))
 	// A route goes live with its deployment. The right to invoke its function is there before.
 	for _, policy := range policies {
 		s.api.LatestDeployment().Node().AddDependency(policy)
@@ -77,11 +80,13 @@ func accessLog() string {
 	line, err := json.Marshal(map[string]string{
 		"time":           "$context.requestTimeEpoch",
 		"requestId":      "$context.requestId",
+		"extendedId":     "$context.extendedRequestId",
 		"traceId":        "$context.xrayTraceId",
 		"issuer":         "$context.authorizer.issuer",
 		"userId":         "$context.authorizer.userId",
 		"organizationId": "$context.authorizer.organizationId",
 		"sourceIp":       "$context.identity.sourceIp",
+		"tls":            "$context.tlsVersion",
 		"operation":      "$context.httpMethod $context.resourcePath",
 		"path":           "$context.path",
 		"status":         "$context.status",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -98,10 +99,10 @@ func (r *reader) number(key string, fallback, low, high int) int {
 	return n
 }
 
-func (r *reader) flag(key string) bool {
+func (r *reader) flag(key string, fallback bool) bool {
 	v, ok := r.value(key)
 	if !ok {
-		return false
+		return fallback
 	}
 	b, err := strconv.ParseBool(fmt.Sprint(v))
 	if err != nil {
@@ -114,7 +115,7 @@ func (r *reader) flag(key string) bool {
 // misspelt name would otherwise make a stage that loses its data.
 func (r *reader) keep() bool {
 	_, said := r.value(keyKeep)
-	keep := r.flag(keyKeep)
+	keep := r.flag(keyKeep, false)
 	switch stage := Stage(r.stage); {
 	case stage == Prod && said && !keep:
 		r.fault("keep: prod always keeps its data")
@@ -193,4 +194,4 @@ func (r *reader) unknown() {
 }
 
 // keysOf lists a map's keys in order.
-func keysOf(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+func keysOf[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

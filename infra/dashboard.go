@@ -18,27 +18,27 @@ import (
 
 // addDashboard makes one page with four questions. Everything on it is by operation, function or
 // table, or a question to the logs: nothing grows with the fleet.
-func (s *service) addDashboard(alarms []awscloudwatch.Alarm) {
-	dashboard := awscloudwatch.NewDashboard(s.stack, jsii.String("dashboard"), &awscloudwatch.DashboardProps{
-		DashboardName: s.dashboardName(),
+func (w *watch) addDashboard(alarms []awscloudwatch.Alarm) {
+	dashboard := awscloudwatch.NewDashboard(w.stack, jsii.String("dashboard"), &awscloudwatch.DashboardProps{
+		DashboardName: w.dashboardName(),
 	})
 	for _, row := range [][]awscloudwatch.IWidget{
-		{heading("Is it healthy?")}, {alarmStates(alarms)}, s.healthy(),
-		{heading("Is anyone limited?")}, s.limited(),
-		{heading("Are releases moving?")}, s.releases(),
-		{heading("What does it cost?")}, s.cost(),
+		{heading("Is it healthy?")}, alarmStates(alarms), w.healthy(),
+		{heading("Is anyone limited?")}, w.limited(),
+		{heading("Are releases moving?")}, w.releases(),
+		{heading("What does it cost?")}, w.cost(),
 	} {
 		dashboard.AddWidgets(row...)
 	}
-	s.output("DashboardUrl", "The dashboard", awscdk.Fn_Join(jsii.String(""), &[]*string{
-		jsii.String("https://console.aws.amazon.com/cloudwatch/home?region="), s.stack.Region(),
-		jsii.String("#dashboards/dashboard/"), s.dashboardName(),
+	w.output("DashboardUrl", "The dashboard", awscdk.Fn_Join(jsii.String(""), &[]*string{
+		jsii.String("https://console.aws.amazon.com/cloudwatch/home?region="), w.stack.Region(),
+		jsii.String("#dashboards/dashboard/"), w.dashboardName(),
 	}))
 }
 
 // dashboardName names the region, too: an account's dashboards share one set of names.
-func (s *service) dashboardName() *string {
-	return awscdk.Fn_Join(jsii.String("-"), &[]*string{jsii.String(s.name()), s.stack.Region()})
+func (w *watch) dashboardName() *string {
+	return awscdk.Fn_Join(jsii.String("-"), &[]*string{jsii.String(w.name()), w.stack.Region()})
 }
 
 func heading(text string) awscloudwatch.IWidget {
@@ -48,15 +48,19 @@ func heading(text string) awscloudwatch.IWidget {
 	})
 }
 
-func alarmStates(alarms []awscloudwatch.Alarm) awscloudwatch.IWidget {
+// alarmStates shows the alarms, if there are any.
+func alarmStates(alarms []awscloudwatch.Alarm) []awscloudwatch.IWidget {
+	if len(alarms) == 0 {
+		return nil
+	}
 	refs := make([]interfacesawscloudwatch.IAlarmRef, len(alarms))
 	for i, a := range alarms {
 		refs[i] = a
 	}
-	return awscloudwatch.NewAlarmStatusWidget(&awscloudwatch.AlarmStatusWidgetProps{
+	return []awscloudwatch.IWidget{awscloudwatch.NewAlarmStatusWidget(&awscloudwatch.AlarmStatusWidgetProps{
 		Title: jsii.String("Alarms"), Alarms: &refs, Width: jsii.Number(24), Height: jsii.Number(4),
 		SortBy: awscloudwatch.AlarmStatusWidgetSortBy_STATE_UPDATED_TIMESTAMP,
-	})
+	})}
 }
 
 func graph(title string, left, right []awscloudwatch.IMetric) awscloudwatch.IWidget {
@@ -90,17 +94,17 @@ func asWidgetSays(m awscloudwatch.Metric) awscloudwatch.Metric {
 	return m.With(&awscloudwatch.MetricOptions{Statistic: jsii.String("Average"), Period: awscdk.Duration_Minutes(jsii.Number(5))})
 }
 
-func (s *service) healthy() []awscloudwatch.IWidget {
-	api, authorizer, own := s.gateway(), s.lambda(operations.Authorizer), s.own()
+func (w *watch) healthy() []awscloudwatch.IWidget {
+	api, authorizer, own := w.gateway(), w.lambda(operations.Authorizer), w.own()
 	var dead, failing, refused, store []awscloudwatch.IMetric
-	for _, g := range s.groups() {
-		dead = append(dead, s.each(g, "Errors", sum)...)
-		failing = append(failing, s.failures(g)...)
-		refused = append(refused, s.each(g, "Throttles", sum)...)
+	for _, g := range w.groups() {
+		dead = append(dead, w.each(g, "Errors", sum)...)
+		failing = append(failing, w.failures(g)...)
+		refused = append(refused, w.each(g, "Throttles", sum)...)
 	}
 	for _, t := range dynamo.Tables {
-		for _, call := range s.calls(t.ID) {
-			store = append(store, s.tableCall(t.ID, call).metric("SystemErrors", sum, string(t.ID)+" "+call))
+		for _, call := range w.calls(t.ID) {
+			store = append(store, w.tableCall(t.ID, call).metric("SystemErrors", sum, string(t.ID)+" "+call))
 		}
 	}
 	return []awscloudwatch.IWidget{
@@ -122,85 +126,100 @@ func (s *service) healthy() []awscloudwatch.IWidget {
 	}
 }
 
-func (s *service) limited() []awscloudwatch.IWidget {
-	own := s.own()
+func (w *watch) limited() []awscloudwatch.IWidget {
+	own := w.own()
 	return []awscloudwatch.IWidget{
 		graph("Calls over a fair-use limit, and calls let through uncounted",
 			[]awscloudwatch.IMetric{own.metric("Limited", sum, "limited")},
 			[]awscloudwatch.IMetric{own.metric(function.LimiterFailOpen, sum, "uncounted")}),
-		s.accessLogs("Who was limited", "status = 429", "count(*) as calls by organizationId, userId, issuer"),
-		s.accessLogs("Throttled by the gateway itself", "error = 'THROTTLED'", "count(*) as calls by bin(5m)"),
+		graph("Refused with 429, %", []awscloudwatch.IMetric{w.throttled(), w.limitedShare()}, nil),
+		saved("Who was limited, and whom the gateway throttled"),
 	}
 }
 
-// accessLogs asks the access logs who, which metrics must not: a metric a caller would cost with
-// the fleet.
-func (s *service) accessLogs(title, filter, stats string) awscloudwatch.IWidget {
-	return awscloudwatch.NewLogQueryWidget(&awscloudwatch.LogQueryWidgetProps{
-		Title: &title, LogGroupNames: &[]*string{s.access.LogGroupName()},
-		QueryLines: &[]*string{jsii.String("filter " + filter), jsii.String("stats " + stats), jsii.String("limit 20")},
-		View:       awscloudwatch.LogQueryVisualizationType_TABLE,
-		Width:      jsii.Number(8), Height: jsii.Number(6),
+// saved points to the saved queries. A widget that asks the logs would ask them anew every minute that the page is
+// open: in a large fleet's access logs that is some hundred dollars a day.
+func saved(question string) awscloudwatch.IWidget {
+	return awscloudwatch.NewTextWidget(&awscloudwatch.TextWidgetProps{
+		Markdown: jsii.String("**" + question + "**: CloudWatch, Logs Insights, saved queries."), Width: jsii.Number(8), Height: jsii.Number(6),
 	})
 }
 
-func (s *service) releases() []awscloudwatch.IWidget {
+func (w *watch) releases() []awscloudwatch.IWidget {
 	var changes, polls, slow []awscloudwatch.IMetric
-	for _, op := range s.rows {
+	for _, op := range w.rows {
 		switch {
 		case slices.Contains(op.Roles, auth.Edge):
-			polls = append(polls, s.lambda(op.ID).metric("Invocations", sum, op.Summary))
-			slow = append(slow, s.lambda(op.ID).metric("Duration", p95, op.Summary+", p95 ms"))
+			polls = append(polls, w.lambda(op.ID).metric("Invocations", sum, op.Summary))
+			slow = append(slow, w.lambda(op.ID).metric("Duration", p95, op.Summary+", p95 ms"))
 		case op.Method != "GET" && slices.ContainsFunc(op.Grants, func(g operations.Grant) bool {
 			return g.Table == dynamo.Channels || g.Table == dynamo.Rollouts
 		}):
-			changes = append(changes, s.lambda(op.ID).metric("Invocations", sum, op.Summary))
+			changes = append(changes, w.lambda(op.ID).metric("Invocations", sum, op.Summary))
 		}
 	}
 	widgets := []awscloudwatch.IWidget{
 		graph("Releases and rollouts, calls a minute", changes, nil),
-		s.accessLogs("Steps taken", "operation like /release-channels|rollouts/ and operation not like /GET/ and status < 300",
-			"count(*) as steps by operation, path"),
+		saved("Which steps were taken"),
 	}
 	if len(polls) > 0 {
-		widgets = append(widgets, graph("What boxes ask for", polls, slow))
+		widgets = append(widgets, graph("What boxes ask for", polls, slow), graph("Boxes that poll", []awscloudwatch.IMetric{w.polling()}, nil))
 	}
 	return widgets
 }
 
-func (s *service) cost() []awscloudwatch.IWidget {
-	var compute, reads, writes, logs []awscloudwatch.IMetric
-	for _, g := range s.groups() {
+func (w *watch) cost() []awscloudwatch.IWidget {
+	var compute, reads, writes []awscloudwatch.IMetric
+	for _, g := range w.groups() {
 		for _, f := range g.functions {
-			if s.functions[f] == nil {
-				continue // the pool's trigger, which is called at a log-in alone
+			if f != preTokenGeneration { // it is called at a log-in alone
+				compute = append(compute, w.gigabyteSeconds(f))
 			}
-			compute = append(compute, s.gigabyteSeconds(f))
-			logs = append(logs, source{"AWS/Logs", map[string]*string{"LogGroupName": s.logs[f].LogGroupName()}}.metric("IncomingBytes", sum, f))
 		}
 	}
-	logs = append(logs, source{"AWS/Logs", map[string]*string{"LogGroupName": s.access.LogGroupName()}}.metric("IncomingBytes", sum, "access"))
 	for _, t := range dynamo.Tables {
-		reads = append(reads, s.table(t.ID).metric("ConsumedReadCapacityUnits", sum, string(t.ID)))
-		writes = append(writes, s.table(t.ID).metric("ConsumedWriteCapacityUnits", sum, string(t.ID)))
+		reads = append(reads, w.table(t.ID).metric("ConsumedReadCapacityUnits", sum, string(t.ID)))
+		writes = append(writes, w.table(t.ID).metric("ConsumedWriteCapacityUnits", sum, string(t.ID)))
 	}
 	return []awscloudwatch.IWidget{
 		stacked("Functions, GB-seconds", compute),
 		stacked("DynamoDB, read units", reads),
 		stacked("DynamoDB, write units", writes),
-		stacked("Logs, bytes taken in", logs),
-		graph("API calls", []awscloudwatch.IMetric{s.gateway().metric("Count", sum, "calls")}, nil),
+		stacked("Logs, bytes taken in", []awscloudwatch.IMetric{w.logBytes()}),
+		graph("API calls", []awscloudwatch.IMetric{w.gateway().metric("Count", sum, "calls")}, nil),
 	}
+}
+
+// logBytes finds the log groups of the service by the first words of their names, whatever they are.
+func (w *watch) logBytes() awscloudwatch.IMetric {
+	return awscloudwatch.NewSearchExpression(&awscloudwatch.SearchExpressionProps{
+		Expression: jsii.String(fmt.Sprintf(`SEARCH('{AWS/Logs,LogGroupName} MetricName="IncomingBytes" LogGroupName="%s-service"', 'Sum', 60)`, w.name())),
+		Label:      jsii.String(""), Period: awscdk.Duration_Minutes(jsii.Number(1)),
+	})
+}
+
+// memory is a function's, in MB.
+func (w *watch) memory(function string) float64 {
+	rows := slices.Clone(w.rows)
+	for _, task := range operations.Tasks {
+		rows = append(rows, task.Operation)
+	}
+	for _, op := range rows {
+		if op.ID == function {
+			return float64(op.MemoryMB)
+		}
+	}
+	return operations.HelperMemoryMB
 }
 
 // gigabyteSeconds is what Lambda bills a function's calls by. In one graph, no two metrics may have
 // one id.
-func (s *service) gigabyteSeconds(function string) awscloudwatch.IMetric {
+func (w *watch) gigabyteSeconds(function string) awscloudwatch.IMetric {
 	id := "d" + strings.ReplaceAll(function, "-", "_")
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Expression:   jsii.String(fmt.Sprintf("%s / 1000 * %g", id, s.memory[function]/1024)),
+		Expression:   jsii.String(fmt.Sprintf("%s / 1000 * %g", id, w.memory(function)/1024)),
 		Label:        &function,
-		UsingMetrics: &map[string]awscloudwatch.IMetric{id: asWidgetSays(s.lambda(function).metric("Duration", sum, ""))},
+		UsingMetrics: &map[string]awscloudwatch.IMetric{id: asWidgetSays(w.lambda(function).metric("Duration", sum, ""))},
 		Period:       awscdk.Duration_Minutes(jsii.Number(5)), // left out of the text, so that the widget's holds
 	})
 }

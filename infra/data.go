@@ -18,8 +18,8 @@ type held struct {
 	pool *poolRef
 }
 
-// A tableRef names a table.
-type tableRef struct{ name, arn *string }
+// A tableRef names a table, and its stream if it has one.
+type tableRef struct{ name, arn, stream *string }
 
 // A poolRef names the user pool, the URL that its tokens name as their issuer, and the function that
 // writes those tokens.
@@ -44,6 +44,7 @@ const (
 	parameterPool    = "pool/id"
 	parameterPoolURL = "pool/url"
 	parameterTrigger = "pool/trigger"
+	parameterStream  = "tables/audit/stream"
 )
 
 func parameterTable(id dynamo.TableID) string { return "tables/" + string(id) }
@@ -59,6 +60,9 @@ func (p part) publish(h held) {
 	for _, t := range dynamo.Tables {
 		write(parameterTable(t.ID), fmt.Sprintf("The name of the table %s", t.ID), h.tables[t.ID].name)
 	}
+	if p.settings.Events.On {
+		write(parameterStream, "The stream of the audit table", h.tables[dynamo.Audit].stream)
+	}
 	if h.pool != nil {
 		write(parameterPool, "The id of the user pool", h.pool.id)
 		write(parameterPoolURL, "The issuer that the user pool's tokens name", h.pool.url)
@@ -66,23 +70,37 @@ func (p part) publish(h held) {
 	}
 }
 
-// published reads the names that publish writes. CloudFormation reads them at each deploy.
-func (p part) published() held {
-	read := func(name string) *string {
-		// The CDK's own way names it by 70 characters, which a large template repeats some hundred times.
-		return awscdk.NewCfnParameter(p.stack, jsii.String(strings.ReplaceAll(name, "/", "-")), &awscdk.CfnParameterProps{
-			Type: jsii.String("AWS::SSM::Parameter::Value<String>"), Default: jsii.String(p.parameter(name)),
-		}).ValueAsString()
-	}
+// read reads one of the names. CloudFormation reads it at each deploy.
+func (p part) read(name string) *string {
+	// The CDK's own way names it by 70 characters, which a large template repeats some hundred times.
+	return awscdk.NewCfnParameter(p.stack, jsii.String(strings.ReplaceAll(name, "/", "-")), &awscdk.CfnParameterProps{
+		Type: jsii.String("AWS::SSM::Parameter::Value<String>"), Default: jsii.String(p.parameter(name)),
+	}).ValueAsString()
+}
+
+// publishedNames reads what figures are kept under: the names of tables and of the pool's trigger.
+func (p part) publishedNames() held {
 	h := held{tables: map[dynamo.TableID]tableRef{}}
 	for _, t := range dynamo.Tables {
-		name := read(parameterTable(t.ID))
+		h.tables[t.ID] = tableRef{name: p.read(parameterTable(t.ID))}
+	}
+	if p.settings.OwnUserPool() {
+		h.pool = &poolRef{trigger: p.read(parameterTrigger)}
+	}
+	return h
+}
+
+// published reads what the service needs of what publish writes.
+func (p part) published() held {
+	h := held{tables: map[dynamo.TableID]tableRef{}}
+	for _, t := range dynamo.Tables {
+		name := p.read(parameterTable(t.ID))
 		h.tables[t.ID] = tableRef{name: name, arn: p.stack.FormatArn(&awscdk.ArnComponents{
 			Service: jsii.String("dynamodb"), Resource: jsii.String("table"), ResourceName: name,
 		})}
 	}
 	if p.settings.OwnUserPool() {
-		h.pool = &poolRef{id: read(parameterPool), url: read(parameterPoolURL), trigger: read(parameterTrigger)}
+		h.pool = &poolRef{id: p.read(parameterPool), url: p.read(parameterPoolURL)}
 	}
 	return h
 }

@@ -32,6 +32,7 @@ func (s Settings) values() map[setting.Name]*string {
 		setting.LimitCopilotOrganization: number(s.Limits.CopilotOrganization),
 		setting.LogSamplePolls:           number(s.LogSamplePolls),
 		setting.PollIntervalSeconds:      number(s.PollIntervalSeconds),
+		setting.IdlePollIntervalSeconds:  number(s.IdlePollIntervalSeconds),
 		setting.ChannelCacheSeconds:      number(s.ChannelCacheSeconds),
 		setting.FleetIssuers:             jsii.String(strings.Join(s.fleetIssuers, " ")),
 		setting.CopilotURL:               jsii.String(s.Copilot.URL),
@@ -51,10 +52,16 @@ func (s *service) secretOf(op operations.Operation) *string {
 	switch {
 	case op.Limit != operations.Copilot || secret == "":
 		return nil
-	case strings.HasPrefix(secret, "arn:"):
+	}
+	return s.secretARN(secret)
+}
+
+// secretARN is the ARN of a secret by its name or ARN, as a policy names it.
+func (p part) secretARN(secret string) *string {
+	if strings.HasPrefix(secret, "arn:") {
 		return &secret
 	}
-	return s.stack.FormatArn(&awscdk.ArnComponents{
+	return p.stack.FormatArn(&awscdk.ArnComponents{
 		Service: jsii.String("secretsmanager"), Resource: jsii.String("secret"),
 		ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME, ResourceName: jsii.String(secret + "-??????"),
 	})

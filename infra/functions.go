@@ -73,13 +73,13 @@ func (s *service) add(spec functionSpec) awslambda.Function {
 	for _, g := range spec.grants {
 		spec.tables = append(spec.tables, s.held.tables[g.Table])
 	}
-	f, logs := s.addFunction(spec)
-	s.functions[spec.name], s.logs[spec.name], s.memory[spec.name] = f, logs, float64(spec.memoryMB)
+	f := s.addFunction(spec, jsii.String(s.function(spec.name)))
+	s.functions[spec.name] = f
 	return f
 }
 
-// addFunction makes a function with its log group and its role.
-func (p part) addFunction(spec functionSpec) (awslambda.Function, awslogs.LogGroup) {
+// addFunction makes a function with its log group and its role. A nil name lets CloudFormation choose one.
+func (p part) addFunction(spec functionSpec, name *string) awslambda.Function {
 	logs := p.addLogs(spec.name+"-logs", nil)
 	env := map[string]*string{telemetry.Stage: jsii.String(string(p.settings.Stage))}
 	if spec.memoryMB < wholeProcessor {
@@ -99,6 +99,7 @@ func (p part) addFunction(spec functionSpec) (awslambda.Function, awslogs.LogGro
 		lambdaLines = awslambda.SystemLogLevel_WARN
 	}
 	props := &awslambda.FunctionProps{
+		FunctionName: name,
 		Description:  jsii.String(spec.description),
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
 		Architecture: p.architecture(),
@@ -116,13 +117,15 @@ func (p part) addFunction(spec functionSpec) (awslambda.Function, awslogs.LogGro
 		// Without this the CDK would add to the role what it deems fit.
 		Role: p.role(spec, logs).WithoutPolicyUpdates(nil),
 	}
+	// An old version is what a rollback goes back to.
+	props.CurrentVersionOptions = &awslambda.VersionOptions{RemovalPolicy: p.removal()}
 	if spec.reserved > 0 {
 		props.ReservedConcurrentExecutions = jsii.Number(spec.reserved)
 	}
 	f := awslambda.NewFunction(p.stack, jsii.String(spec.name), props)
 	// The role is referred to already; the CDK's explicit dependency says it twice.
 	f.Node().DefaultChild().(awslambda.CfnFunction).AddDeletionOverride(jsii.String("DependsOn"))
-	return f, logs
+	return f
 }
 
 // addLogs makes a log group. A nil name lets CloudFormation choose one.

@@ -39,7 +39,7 @@ func personRoles() []auth.Role {
 // addUserPool makes the pool for people and its groups, named like the roles. The pool's tokens carry
 // what the pre-token-generation function puts into them.
 func (p part) addUserPool() *poolRef {
-	trigger, _ := p.addFunction(helper(preTokenGeneration, "Put organization and roles into access tokens", nil))
+	trigger := p.addFunction(helper(preTokenGeneration, "Put organization and roles into access tokens", nil), nil)
 	pool := awscognito.NewUserPool(p.stack, jsii.String("people"), &awscognito.UserPoolProps{
 		SelfSignUpEnabled: jsii.Bool(false),
 		SignInAliases:     &awscognito.SignInAliases{Email: jsii.Bool(true)},

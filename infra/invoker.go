@@ -34,6 +34,10 @@ func (s *service) addInvoker() (awsiam.Role, []awsiam.ManagedPolicy) {
 		var arns []*string
 		for _, name := range some {
 			arns = append(arns, s.functions[name].FunctionArn())
+			// Until a deploy has moved the route, it calls what it called before.
+			if live, ok := s.live[name]; ok {
+				arns = append(arns, live.FunctionArn())
+			}
 		}
 		policies = append(policies, awsiam.NewManagedPolicy(s.stack, jsii.String(fmt.Sprint("invoker-", len(policies)+1)), &awsiam.ManagedPolicyProps{
 			Roles:      &[]awsiam.IRole{role},

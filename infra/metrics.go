@@ -34,7 +34,10 @@ type source struct {
 func (s source) metric(name, statistic, label string) awscloudwatch.Metric {
 	props := &awscloudwatch.MetricProps{
 		Namespace: &s.namespace, MetricName: &name, Statistic: &statistic,
-		DimensionsMap: &s.dimensions, Period: awscdk.Duration_Minutes(jsii.Number(1)),
+		Period: awscdk.Duration_Minutes(jsii.Number(1)),
+	}
+	if len(s.dimensions) > 0 {
+		props.DimensionsMap = &s.dimensions
 	}
 	if label != "" {
 		props.Label = &label
@@ -44,62 +47,64 @@ func (s source) metric(name, statistic, label string) awscloudwatch.Metric {
 
 // own are the figures that the functions write themselves, for the whole stage; see package
 // telemetry.
-func (s *service) own() source {
-	return source{telemetry.Namespace, map[string]*string{"stage": jsii.String(string(s.settings.Stage))}}
+func (p part) own() source {
+	return source{telemetry.Namespace, map[string]*string{"stage": jsii.String(string(p.settings.Stage))}}
 }
 
-func (s *service) gateway() source {
+func (p part) gateway() source {
 	return source{"AWS/ApiGateway", map[string]*string{
-		"ApiName": jsii.String(s.name()), "Stage": jsii.String(string(s.settings.Stage)),
+		"ApiName": jsii.String(p.name()), "Stage": jsii.String(string(p.settings.Stage)),
 	}}
 }
 
 // functionName is by what name Lambda counts a function; nil: the stage has no such function.
-func (s *service) functionName(function string) *string {
-	switch f := s.functions[function]; {
-	case f != nil:
-		return f.FunctionName()
-	case function == preTokenGeneration && s.held.pool != nil:
-		return s.held.pool.trigger
+func (w *watch) functionName(function string) *string {
+	switch {
+	case function == operations.Docs && !w.settings.Docs:
+		return nil
+	case function != preTokenGeneration:
+		return jsii.String(w.function(function))
+	case w.held.pool != nil:
+		return w.held.pool.trigger
 	}
 	return nil
 }
 
-func (s *service) lambda(function string) source {
-	name := s.functionName(function)
+func (w *watch) lambda(function string) source {
+	name := w.functionName(function)
 	return source{"AWS/Lambda", map[string]*string{"FunctionName": name}}
 }
 
-func (s *service) table(id dynamo.TableID) source {
-	return source{"AWS/DynamoDB", map[string]*string{"TableName": s.held.tables[id].name}}
+func (w *watch) table(id dynamo.TableID) source {
+	return source{"AWS/DynamoDB", map[string]*string{"TableName": w.held.tables[id].name}}
 }
 
-// index is a global index's figures, which are not among its table's.
-func (s *service) index(id dynamo.TableID, name string) source {
-	t := s.table(id)
+// index is a global index's figures, which are not among its table'w.
+func (w *watch) index(id dynamo.TableID, name string) source {
+	t := w.table(id)
 	t.dimensions["GlobalSecondaryIndexName"] = &name
 	return t
 }
 
 // operation are the figures that a function writes of its calls.
-func (s *service) operation(id string) source {
-	own := s.own()
+func (p part) operation(id string) source {
+	own := p.own()
 	own.dimensions["operation"] = &id
 	return own
 }
 
 // tableCall is a table's figures by the kind of call, which is how DynamoDB counts its own errors.
-func (s *service) tableCall(id dynamo.TableID, call string) source {
-	t := s.table(id)
+func (w *watch) tableCall(id dynamo.TableID, call string) source {
+	t := w.table(id)
 	t.dimensions["Operation"] = &call
 	return t
 }
 
 // calls lists the kinds of DynamoDB calls that the operations make on a table. Writes are counted
 // as transactions, beside the single update of a counter.
-func (s *service) calls(id dynamo.TableID) []string {
+func (w *watch) calls(id dynamo.TableID) []string {
 	made := map[string]bool{}
-	for _, op := range s.rows {
+	for _, op := range w.rows {
 		for _, g := range op.Grants {
 			if g.Table != id {
 				continue
@@ -136,7 +141,7 @@ type group struct {
 
 // groups divides the operations by the segment after /api. What answers for identity is one more,
 // and the pages that are served are another.
-func (s *service) groups() []group {
+func (w *watch) groups() []group {
 	var groups []group
 	add := func(name, function string, timeout float64) {
 		portion := 1
@@ -156,7 +161,7 @@ func (s *service) groups() []group {
 		}
 		groups = append(groups, group{name, []string{function}, timeout})
 	}
-	for _, op := range s.rows {
+	for _, op := range w.rows {
 		add(strings.Split(op.Path, "/")[2], op.ID, float64(op.Timeout.Milliseconds()))
 	}
 	for _, task := range operations.Tasks {
@@ -165,7 +170,7 @@ func (s *service) groups() []group {
 	for _, helper := range []struct{ group, name string }{
 		{"identity", operations.Authorizer}, {"identity", preTokenGeneration}, {"docs", operations.Docs},
 	} {
-		if s.functionName(helper.name) != nil {
+		if w.functionName(helper.name) != nil {
 			add(helper.group, helper.name, float64(operations.HelperTimeout.Milliseconds()))
 		}
 	}
@@ -192,10 +197,10 @@ func over(formula, label string, metrics ...awscloudwatch.IMetric) awscloudwatch
 
 // each gives one figure of every function of a group. They have no labels, to keep the template small:
 // CloudWatch shows the functions' names.
-func (s *service) each(g group, name, statistic string) []awscloudwatch.IMetric {
+func (w *watch) each(g group, name, statistic string) []awscloudwatch.IMetric {
 	var metrics []awscloudwatch.IMetric
 	for _, f := range g.functions {
-		metrics = append(metrics, s.lambda(f).metric(name, statistic, ""))
+		metrics = append(metrics, w.lambda(f).metric(name, statistic, ""))
 	}
 	return metrics
 }

@@ -13,6 +13,7 @@ var (
 	regionID  = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]$`)
 	keyARN    = regexp.MustCompile(`^arn:aws[a-z-]*:kms:([a-z0-9-]+):[0-9]{12}:key/([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|mrk-[0-9a-f]{32})$`)
 	aclARN    = regexp.MustCompile(`^arn:aws[a-z-]*:wafv2:([a-z0-9-]+):[0-9]{12}:regional/webacl/[A-Za-z0-9_-]+/[A-Za-z0-9-]+$`)
+	topicARN  = regexp.MustCompile(`^arn:aws[a-z-]*:sns:([a-z0-9-]+):[0-9]{12}:[A-Za-z0-9_-]{1,256}$`)
 	policyARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9+=,.@_/-]+$`)
 )
 

@@ -158,8 +158,9 @@ func TestKey_OfOnesOwn_IsUsedForTablesLogsAndTheTopic(t *testing.T) {
 			for _, s := range value(document, "Statement").([]any) {
 				action := list(value(s, "Action"))[0]
 				if !strings.HasPrefix(action, "kms:") {
-					service, _, _ := strings.Cut(action, ":")
-					reads[service] = true
+					if service, _, _ := strings.Cut(action, ":"); action != "events:InvokeApiDestination" { // nothing is kept there
+						reads[service] = true
+					}
 					continue
 				}
 				if got := list(value(s, "Resource")); !slices.Equal(got, []string{testKey}) {
@@ -169,7 +170,9 @@ func TestKey_OfOnesOwn_IsUsedForTablesLogsAndTheTopic(t *testing.T) {
 				through[service] = true
 			}
 		}
-		maps.DeleteFunc(reads, func(service string, _ bool) bool { return service != "dynamodb" && service != "secretsmanager" })
+		maps.DeleteFunc(reads, func(service string, _ bool) bool {
+			return !slices.Contains([]string{"dynamodb", "secretsmanager", "events", "sqs"}, service)
+		})
 		if !maps.Equal(reads, through) {
 			t.Errorf("%s calls %v, and uses the key through %v", id, sorted(reads), sorted(through))
 		}
@@ -202,5 +205,20 @@ func TestWebACL_IsPutInFrontOfTheStage(t *testing.T) {
 	}
 	if got := stageARN(dev()); !strings.HasPrefix(got, "arn:${AWS::Partition}:apigateway:${AWS::Region}::/restapis/${api") {
 		t.Errorf("the stage is %s", got)
+	}
+}
+
+// TestOutputs_TellTheURLOnce: with a domain, the gateway's own URL is off, and no output names it.
+func TestOutputs_TellTheURLOnce(t *testing.T) {
+	for name, s := range map[string]stage{"dev": dev(), "full": full()} {
+		var urls []string
+		for id, o := range s.Outputs {
+			if strings.HasPrefix(text(o.Value), "https://") && id != "DocsUrl" && id != "DashboardUrl" {
+				urls = append(urls, id)
+			}
+		}
+		if !slices.Equal(urls, []string{"ApiUrl"}) {
+			t.Errorf("%s: the URL is told as %v", name, urls)
+		}
 	}
 }

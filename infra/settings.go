@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/access/token"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 )
 
@@ -61,15 +62,31 @@ type Settings struct {
 	Docs bool
 	// Origins whose pages may call the API from a browser.
 	Origins []string
+	// Alarms tells whether the stage has alarms.
+	Alarms bool
 	// AlarmEmail receives alarms; empty: nobody does until somebody subscribes to the topic.
 	AlarmEmail string
+	// AlarmTopicARN is a topic that receives alarms in place of the stack's own. Empty: the stack makes one.
+	AlarmTopicARN string
+	// OutsideSecret is the name or the ARN of the secret with what the check from outside needs. Empty: there is none.
+	OutsideSecret string
 	// Limits are the fair-use limits, in requests a minute.
 	Limits      ratelimit.Limits
 	Throttles   Throttles
 	Concurrency Concurrency
-	Copilot     Copilot
+	// Traffic is how a new version of get-manifest and of the authorizer takes over: canary, at-once or direct.
+	Traffic string
+	Events  Events
+	Backup  Backup
+	// RestoredTables are the names of tables that stand for the stack's own, after a restore; empty: none do.
+	RestoredTables map[dynamo.TableID]string
+	Copilot        Copilot
 	// PollIntervalSeconds is how often a box is told to poll.
 	PollIntervalSeconds int
+	// IdlePollIntervalSeconds is how often a box is told to poll while nothing goes on at its channel.
+	IdlePollIntervalSeconds int
+	// WarmWrites is how many writes a second the limiter's table can take at once; 0: as many as a new table.
+	WarmWrites int
 	// ChannelCacheSeconds is how long a function may answer polls from a channel it has read.
 	ChannelCacheSeconds int
 	// LogSamplePolls is the share of polls that are logged: one in so many.
@@ -129,10 +146,13 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		PermissionsBoundary: r.text("permissionsBoundary", ""),
 		WebACLARN:           r.text("webAclArn", ""),
 		Architecture:        r.oneOf("architecture", "arm64", "arm64", "x86_64"),
-		RequireMFA:          r.flag("requireMfa"),
-		Docs:                r.flag("docs"),
+		RequireMFA:          r.flag("requireMfa", false),
+		Docs:                r.flag("docs", false),
 		Origins:             r.list("origins"),
+		Alarms:              r.flag("alarms", keep || r.text("alarmEmail", "") != "" || r.text("alarmTopicArn", "") != ""),
 		AlarmEmail:          r.text("alarmEmail", ""),
+		OutsideSecret:       r.text("outsideSecret", ""),
+		AlarmTopicARN:       r.text("alarmTopicArn", ""),
 		Limits: ratelimit.Limits{
 			User:                number("limitUser", setting.LimitUser),
 			Organization:        number("limitOrganization", setting.LimitOrganization),
@@ -146,19 +166,27 @@ func ReadSettings(context map[string]any) (Settings, error) {
 			Secret:         r.text("copilotSecret", ""),
 			TimeoutSeconds: number("copilotTimeoutSeconds", setting.CopilotTimeoutSeconds),
 		},
-		PollIntervalSeconds: number("pollIntervalSeconds", setting.PollIntervalSeconds),
-		ChannelCacheSeconds: number("channelCacheSeconds", setting.ChannelCacheSeconds),
-		LogSamplePolls:      number("logSamplePolls", setting.LogSamplePolls),
-		LogRetentionDays:    r.number("logRetentionDays", retention, 1, 3653),
-		Functions:           r.text("functions", "dist"),
-		StoreEndpoint:       r.text("storeEndpoint", ""),
+		PollIntervalSeconds:     number("pollIntervalSeconds", setting.PollIntervalSeconds),
+		IdlePollIntervalSeconds: number("idlePollIntervalSeconds", setting.IdlePollIntervalSeconds),
+		ChannelCacheSeconds:     number("channelCacheSeconds", setting.ChannelCacheSeconds),
+		LogSamplePolls:          number("logSamplePolls", setting.LogSamplePolls),
+		WarmWrites:              r.number("warmWrites", 0, 0, 1_000_000),
+		LogRetentionDays:        r.number("logRetentionDays", retention, 1, 3653),
+		Functions:               r.text("functions", "dist"),
+		StoreEndpoint:           r.text("storeEndpoint", ""),
 	}
 	s.Issuers, s.fleetIssuers, s.peopleElsewhere = issuers(r)
 	s.Login = readLogin(r)
+	s.Traffic = r.oneOf("traffic", map[bool]string{true: canary, false: direct}[keep], canary, atOnce, direct)
+	s.Events, s.Backup = readEvents(r), readBackup(r)
+	r.structured("restoredTables", &s.RestoredTables)
 	s.check(r)
 	s.checkPlace(r)
 	s.Domain.check(r, s)
 	s.Throttles.check(r, s.Limits)
+	s.Events.check(r, s)
+	s.Backup.check(r)
+	s.checkRestored(r)
 	s.Concurrency.check(r)
 	s.Copilot.check(r)
 	r.unknown()
@@ -173,11 +201,7 @@ func (s Settings) check(r *reader) {
 	if _, ok := retentionDays[s.LogRetentionDays]; !ok {
 		r.fault("logRetentionDays: CloudWatch Logs takes one of %v", slices.Sorted(maps.Keys(retentionDays)))
 	}
-	if s.AlarmEmail != "" {
-		if a, err := mail.ParseAddress(s.AlarmEmail); err != nil || a.Address != s.AlarmEmail {
-			r.fault("alarmEmail: %q is no mail address", s.AlarmEmail)
-		}
-	}
+	s.checkAlarms(r)
 	for _, o := range s.Origins {
 		if !isOrigin(o) {
 			r.fault("origins: %q is no origin as browsers send it: give scheme, host and port alone, in lower case, without the port that goes without saying and without wildcards, over https unless it is localhost", o)
@@ -186,11 +210,35 @@ func (s Settings) check(r *reader) {
 	if s.Login != nil && s.OwnUserPool() {
 		r.fault("login: the stack's own pool says how people log in; give it with an issuer of people")
 	}
+	if s.OutsideSecret != "" && (!secretName.MatchString(s.OutsideSecret) || s.Domain.Name == "") {
+		r.fault("outsideSecret: give the name or the ARN of a Secrets Manager secret, and a domain, which the check goes by")
+	}
+	if s.WarmWrites != 0 && s.WarmWrites < leastWarm {
+		r.fault("warmWrites: %d is less than a new table takes, %d", s.WarmWrites, leastWarm)
+	}
 	if err := s.Limits.Validate(); err != nil {
 		r.fault("%s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
 	if s.StoreEndpoint != "" && (s.Keeps() || !absolute(s.StoreEndpoint, "http")) {
 		r.fault("storeEndpoint: an http URL, and never in a stage that keeps its data")
+	}
+}
+
+// checkAlarms checks who is told of alarms.
+func (s Settings) checkAlarms(r *reader) {
+	if s.AlarmEmail != "" {
+		if a, err := mail.ParseAddress(s.AlarmEmail); err != nil || a.Address != s.AlarmEmail {
+			r.fault("alarmEmail: %q is no mail address", s.AlarmEmail)
+		}
+	}
+	s.checkARN(r, "alarmTopicArn", s.AlarmTopicARN, topicARN, "an SNS topic")
+	switch {
+	case s.AlarmEmail != "" && s.AlarmTopicARN != "":
+		r.fault("alarmEmail, alarmTopicArn: give one; the address can be subscribed to the topic")
+	case s.Stage == Prod && (!s.Alarms || s.AlarmEmail == "" && s.AlarmTopicARN == ""):
+		r.fault("alarmEmail, alarmTopicArn: prod has alarms, and says who is told of them")
+	case !s.Alarms && (s.AlarmEmail != "" || s.AlarmTopicARN != ""):
+		r.fault("alarmEmail, alarmTopicArn: the stage has no alarms; say alarms=true")
 	}
 }
 

@@ -22,39 +22,56 @@ type part struct {
 	tablesKey awsiam.IManagedPolicy
 }
 
-// A service is the stack that answers calls: functions, the API, the pool's client, alarms.
+// A service is the stack that answers calls: functions, the API, the pool's client.
 type service struct {
 	part
 	rows []operations.Operation // the table of operations
 	held held
 
 	functions map[string]awslambda.Function
-	logs      map[string]awslogs.LogGroup
-	memory    map[string]float64 // of a function, in MB
+	live      map[string]awslambda.IFunction // what the gateway calls of a function that is changed by degrees
 	api       awsapigateway.SpecRestApi
 	access    awslogs.LogGroup  // the access logs
 	texts     awscdk.CfnMapping // what many methods of the API answer
 	login     *Login            // how people log in; nil: that is not known
 }
 
-// NewStacks defines the stage as two stacks: one with what holds data, and the service, which can be
-// made anew at any time. They are made and changed one by one, the data first. The names of what the
-// data's stack has reach the service by parameters of the account: an export could not be changed
-// while another stack reads it. A local run under SAM has all in one stack, since SAM reads one.
+// NewStacks defines the stage as stacks, each with a life of its own: what holds data; the service, which can
+// be made anew at any time; and what watches it, which calls do not need. They are made and changed one by one, the
+// data first. The names of what the data's stack has reach the others by parameters of the account: an export
+// could not be changed while another stack reads it. A local run under SAM has data and service in one stack,
+// since SAM reads one.
 func NewStacks(app constructs.Construct, settings Settings, table []operations.Operation) []awscdk.Stack {
 	name := "wavegate-" + string(settings.Stage)
 	// The data's stack has the stage's plain name, which is the one that must never be made anew.
 	data := newPart(app, name, "Wavegate: data and identities", settings)
 	held := addData(data)
+	// Every stack but the first waits for the one before it.
+	stacks := []awscdk.Stack{data.stack}
+	next := func(name, description, why string) part {
+		p := newPart(app, name, description, settings)
+		p.stack.AddStackDependency(stacks[len(stacks)-1], &why)
+		stacks = append(stacks, p.stack)
+		return p
+	}
 	if settings.Local() {
 		addService(data, held, table)
-		return []awscdk.Stack{data.stack}
+		return stacks
 	}
+	held.restore(settings.RestoredTables)
 	data.publish(held)
-	rest := newPart(app, name+"-service", "Wavegate: releases and production methods for factories", settings)
-	rest.stack.AddStackDependency(data.stack, jsii.String("it reads the parameters that the data's stack writes"))
+	rest := next(name+"-service", "Wavegate: releases and production methods for factories", "it reads the parameters that the data's stack writes")
 	addService(rest, rest.published(), table)
-	return []awscdk.Stack{data.stack, rest.stack}
+	if settings.Events.On {
+		told := next(name+"-events", "Wavegate: who is told of changes", "it reads the stream of the data's stack")
+		addEvents(told, told.read(parameterStream))
+	}
+	if settings.Backup.On {
+		addBackup(next(name+"-backup", "Wavegate: backups of the tables", "it reads the parameters that the data's stack writes"))
+	}
+	seen := next(name+"-watch", "Wavegate: alarms and dashboard", "it watches what the stacks before it make")
+	addWatch(seen, seen.publishedNames(), table)
+	return stacks
 }
 
 func newPart(app constructs.Construct, name, description string, settings Settings) part {
@@ -94,16 +111,20 @@ func addService(p part, held held, table []operations.Operation) {
 	s := &service{
 		part: p, rows: table, held: held, login: p.settings.Login,
 		functions: map[string]awslambda.Function{},
-		logs:      map[string]awslogs.LogGroup{},
-		memory:    map[string]float64{},
+		live:      map[string]awslambda.IFunction{},
 	}
 	s.addTablesKey()
 	s.addOperations()
 	s.addTasks()
 	s.addAuthorizer(s.issuers())
+	s.addLive()
 	s.addAPI()
-	s.addDashboard(s.addAlarms())
+	s.addQueries()
 }
+
+// function is the name of a function of the service. It is fixed, so that what watches functions needs no export
+// of theirs.
+func (p part) function(id string) string { return p.name() + "-" + id }
 
 // name is what the stage is called in names that an operator looks for.
 func (p part) name() string { return "wavegate-" + string(p.settings.Stage) }

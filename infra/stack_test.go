@@ -20,7 +20,8 @@ func stages() map[string]stage { return map[string]stage{"dev": dev(), "prod": p
 func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
 	for name, s := range map[string]stage{"dev": dev(), "prod": prod(), "full": full()} {
 		data, service := s.stacks["wavegate-"+strings.Replace(name, "full", "prod", 1)], s.stacks["wavegate-"+strings.Replace(name, "full", "prod", 1)+"-service"]
-		if len(s.stacks) != 2 || len(data.Resources) == 0 || len(service.Resources) == 0 {
+		watch := s.stacks["wavegate-"+strings.Replace(name, "full", "prod", 1)+"-watch"]
+		if want := map[string]int{"dev": 3, "prod": 3, "full": 5}[name]; len(s.stacks) != want || len(data.Resources) == 0 || len(service.Resources) == 0 {
 			t.Fatalf("%s has the stacks %v", name, sorted(s.stacks))
 		}
 		holdsData := []string{"AWS::DynamoDB::Table", "AWS::Cognito::UserPool", "AWS::Cognito::UserPoolGroup", "AWS::SSM::Parameter"}
@@ -29,10 +30,13 @@ func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
 				t.Errorf("%s: %s is in the wrong stack", name, kind)
 			}
 		}
-		for _, kind := range []string{"AWS::ApiGateway::RestApi", "AWS::Cognito::UserPoolClient", "AWS::CloudWatch::Alarm"} {
+		for _, kind := range []string{"AWS::ApiGateway::RestApi", "AWS::Cognito::UserPoolClient", "AWS::Logs::QueryDefinition"} {
 			if len(service.of(kind)) == 0 || len(data.of(kind)) > 0 {
 				t.Errorf("%s: %s is in the wrong stack", name, kind)
 			}
+		}
+		if len(watch.of("AWS::CloudWatch::Dashboard")) != 1 || len(watch.of("AWS::Lambda::Function")) != map[string]int{"full": 1}[name] {
+			t.Errorf("%s is watched by %v", name, sorted(watch.Resources))
 		}
 		if n := len(data.of("AWS::Lambda::Function")); n != 1 {
 			t.Errorf("%s: the data's stack has %d functions, and needs the pool's trigger alone", name, n)
@@ -42,7 +46,11 @@ func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
 			published[p.Properties["Name"].(string)] = true
 		}
 		read := map[string]bool{}
-		for id, p := range service.Parameters {
+		parameters := maps.Clone(service.Parameters)
+		maps.Copy(parameters, watch.Parameters)
+		maps.Copy(parameters, s.stacks["wavegate-prod-events"].Parameters)
+		maps.Copy(parameters, s.stacks["wavegate-prod-backup"].Parameters)
+		for id, p := range parameters {
 			if p.Type == "AWS::SSM::Parameter::Value<String>" && strings.HasPrefix(p.Default, "/wavegate/") {
 				read[p.Default] = true
 			} else if !strings.HasPrefix(p.Default, "/cdk-bootstrap/") {
@@ -123,6 +131,19 @@ func TestTables_AreTheDefinitions(t *testing.T) {
 		}
 		if n := len(template.of("AWS::DynamoDB::Table")); n != len(dynamo.Tables) {
 			t.Errorf("%s has %d tables, the definitions are %d", stage, n, len(dynamo.Tables))
+		}
+	}
+}
+
+// TestTables_TheLimiters_IsWarmAsTold: a new table takes 4,000 writes a second, and a fleet that comes at once needs more.
+func TestTables_TheLimiters_IsWarmAsTold(t *testing.T) {
+	for name, want := range map[string]any{"prod": nil, "full": 21000.0} {
+		template := map[string]stage{"prod": prod(), "full": full()}[name]
+		for id, table := range template.of("AWS::DynamoDB::Table") {
+			got := value(table.Properties, "WarmThroughput", "WriteUnitsPerSecond")
+			if counters := id == template.id(t, "AWS::DynamoDB::Table", "table-"+string(dynamo.RateCounters)); counters && got != want || !counters && got != nil {
+				t.Errorf("%s: %s is warm for %v writes", name, id, got)
+			}
 		}
 	}
 }
@@ -253,7 +274,7 @@ func TestStage_LogsAndTraces(t *testing.T) {
 			if err := json.Unmarshal([]byte(value(p, "AccessLogSetting", "Format").(string)), &line); err != nil {
 				t.Fatal(err)
 			}
-			for _, field := range []string{"requestId", "traceId", "userId", "organizationId", "operation", "latency", "status", "error"} {
+			for _, field := range []string{"requestId", "extendedId", "tls", "traceId", "userId", "organizationId", "operation", "latency", "status", "error"} {
 				if line[field] == "" {
 					t.Errorf("%s: the access log lacks %s", stage, field)
 				}

@@ -7,6 +7,9 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
+// leastWarm is how many writes a second a new on-demand table takes.
+const leastWarm = 4000
+
 // addTables makes every table of the definitions. They have no names of their own, so that one that
 // has to be replaced can stand beside its successor; functions learn the names from their
 // environment.
@@ -28,6 +31,12 @@ func (p part) addTables() map[dynamo.TableID]tableRef {
 				PointInTimeRecoveryEnabled: jsii.Bool(!t.Ephemeral),
 			},
 		}
+		if t.ID == dynamo.RateCounters && p.settings.WarmWrites > 0 {
+			props.WarmThroughput = &awsdynamodb.WarmThroughput{WriteUnitsPerSecond: jsii.Number(p.settings.WarmWrites)}
+		}
+		if t.ID == dynamo.Audit && p.settings.Events.On {
+			props.Stream = awsdynamodb.StreamViewType_NEW_IMAGE
+		}
 		if p.key != nil {
 			props.Encryption, props.EncryptionKey = awsdynamodb.TableEncryption_CUSTOMER_MANAGED, p.key
 		}
@@ -44,7 +53,7 @@ func (p part) addTables() map[dynamo.TableID]tableRef {
 		if t.Ephemeral {
 			excuse(table, "AwsSolutions-DDB3", "What it holds is worthless after a day at most, so there is no point in time worth going back to.")
 		}
-		tables[t.ID] = tableRef{name: table.TableName(), arn: table.TableArn()}
+		tables[t.ID] = tableRef{name: table.TableName(), arn: table.TableArn(), stream: table.TableStreamArn()}
 	}
 	return tables
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
 	"github.com/aws/jsii-runtime-go"
 
@@ -15,8 +17,8 @@ const taskGroup = "tasks"
 
 // taskAlarms watch what the tasks are for. A task runs once a minute, so the alarms on the functions, which
 // ask for several errors in a minute, never go off for one that fails.
-func (s *service) taskAlarms() []alarm {
-	tick := s.lambda(operations.Tick)
+func (w *watch) taskAlarms() []alarm {
+	tick := w.lambda(operations.Tick)
 	return []alarm{
 		{
 			kind: "tick-failing", says: "The active rollouts cannot be counted.",
@@ -24,15 +26,15 @@ func (s *service) taskAlarms() []alarm {
 		},
 		{
 			kind: "progress-old", says: "An active rollout was not counted for three minutes.",
-			metric: s.operation(operations.Tick).metric("ProgressAge", maximum, ""), threshold: 180, minutes: 3, of: 5,
+			metric: w.operation(operations.Tick).metric("ProgressAge", maximum, ""), threshold: 180, minutes: 3, of: 5,
 		},
 		{
 			kind: "guard-stale", says: "The guard has not judged a rollout for five minutes, or does not say so.",
-			metric: s.operation(operations.Tick).metric("VerdictAge", maximum, ""), threshold: 300, minutes: 3, of: 5, missed: true,
+			metric: w.operation(operations.Tick).metric("VerdictAge", maximum, ""), threshold: 300, minutes: 3, of: 5, missed: true,
 		},
 		{
 			kind: "one-organization", says: "A rollout is held since only one organization's boxes speak for a halt.",
-			metric: s.operation(operations.Tick).metric("OneOrganization", maximum, ""), threshold: 1, minutes: 1, of: 1,
+			metric: w.operation(operations.Tick).metric("OneOrganization", maximum, ""), threshold: 1, minutes: 1, of: 1,
 		},
 	}
 }
@@ -45,24 +47,33 @@ func (s *service) addTasks() {
 			name: task.ID, description: task.Summary, memoryMB: task.MemoryMB, timeout: task.Timeout,
 			grants: task.Grants, environment: s.operationEnvironment(task.Operation),
 		})
-		statements := []awsiam.PolicyStatement{allow(texts("lambda:InvokeFunction"), f.FunctionArn())}
-		role := awsiam.NewRole(s.stack, jsii.String(task.ID+"-schedule-role"), &awsiam.RoleProps{
-			Description: jsii.String("What the schedule of " + task.ID + " may do"),
-			AssumedBy:   awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), nil),
-			InlinePolicies: &map[string]awsiam.PolicyDocument{
-				"invoke": awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements}),
-			},
-		})
-		awsscheduler.NewCfnSchedule(s.stack, jsii.String(task.ID+"-schedule"), &awsscheduler.CfnScheduleProps{
-			Description:        jsii.String(task.Summary),
-			ScheduleExpression: jsii.String(fmt.Sprintf("rate(%d minute)", int(task.Every.Minutes()))),
-			FlexibleTimeWindow: &awsscheduler.CfnSchedule_FlexibleTimeWindowProperty{Mode: jsii.String("OFF")},
-			Target: &awsscheduler.CfnSchedule_TargetProperty{
-				Arn: f.FunctionArn(), RoleArn: role.RoleArn(),
-				RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
-					MaximumRetryAttempts: jsii.Number(0), MaximumEventAgeInSeconds: jsii.Number(task.Every.Seconds()),
-				},
-			},
-		})
+		s.addSchedule(task.ID, task.Summary, task.Every, f)
 	}
+}
+
+// addSchedule has a function called again and again. A run that fails is not tried again.
+func (p part) addSchedule(id, summary string, every time.Duration, f awslambda.Function) {
+	statements := []awsiam.PolicyStatement{allow(texts("lambda:InvokeFunction"), f.FunctionArn())}
+	role := awsiam.NewRole(p.stack, jsii.String(id+"-schedule-role"), &awsiam.RoleProps{
+		Description: jsii.String("What the schedule of " + id + " may do"),
+		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), nil),
+		InlinePolicies: &map[string]awsiam.PolicyDocument{
+			"invoke": awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements}),
+		},
+	})
+	unit := "minutes"
+	if every == time.Minute {
+		unit = "minute"
+	}
+	awsscheduler.NewCfnSchedule(p.stack, jsii.String(id+"-schedule"), &awsscheduler.CfnScheduleProps{
+		Description:        &summary,
+		ScheduleExpression: jsii.String(fmt.Sprintf("rate(%d %s)", int(every.Minutes()), unit)),
+		FlexibleTimeWindow: &awsscheduler.CfnSchedule_FlexibleTimeWindowProperty{Mode: jsii.String("OFF")},
+		Target: &awsscheduler.CfnSchedule_TargetProperty{
+			Arn: f.FunctionArn(), RoleArn: role.RoleArn(),
+			RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
+				MaximumRetryAttempts: jsii.Number(0), MaximumEventAgeInSeconds: jsii.Number(every.Seconds()),
+			},
+		},
+	})
 }

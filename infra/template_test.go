@@ -31,7 +31,7 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dist)
-	for _, name := range append(operations.Functions(), preTokenGeneration) {
+	for _, name := range append(operations.Functions(), preTokenGeneration, outside) {
 		if err := os.Mkdir(filepath.Join(dist, name), 0o755); err != nil {
 			panic(err)
 		}
@@ -69,6 +69,7 @@ type stage struct {
 func prodContext(more ...string) map[string]any {
 	context := map[string]any{
 		"stage": "prod", "account": "111122223333", "region": "eu-central-1", "domain": "none", "accountConcurrency": "1000",
+		"alarmEmail": "ops@example.com",
 	}
 	for i := 0; i < len(more); i += 2 {
 		context[more[i]] = more[i+1]
@@ -82,14 +83,18 @@ func fullContext() map[string]any {
 		"domain", "api.wavegate.example", "certificateArn", "arn:aws:acm:eu-central-1:111122223333:certificate/c-1", "hostedZone", "Z0123456789",
 		"tags", `{"costCenter":"42"}`, "kmsKeyArn", testKey, "permissionsBoundary", testBoundary,
 		"webAclArn", "arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/api/a-1",
-		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example", "docs", "true",
+		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example", "docs", "true", "warmWrites", "21000",
+		"backupCopyVaultArn", testVault, "outsideSecret", "wavegate/outside",
+		"events", "true", "eventsChatTopicArn", testTopic, "eventsEndpoint", `{"url":"https://changes.example/hook","connectionArn":"`+testConnection+`"}`,
 		"issuers", "["+fleet+"]", "copilotUrl", "https://assistant.example", "copilotSecret", "wavegate/copilot",
 	)
 }
 
 const (
-	testKey      = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
-	testBoundary = "arn:aws:iam::111122223333:policy/boundary"
+	testKey        = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+	testVault      = "arn:aws:backup:eu-central-1:444455556666:backup-vault:wavegate"
+	testConnection = "arn:aws:events:eu-central-1:111122223333:connection/changes/1234abcd-12ab-34cd-56ef-1234567890ab"
+	testBoundary   = "arn:aws:iam::111122223333:policy/boundary"
 )
 
 // The stages as they are when nothing is set that needs not be, dev with its contract served, dev for
@@ -97,7 +102,7 @@ const (
 var (
 	dev   = sync.OnceValue(func() stage { return synthesise(nil) })
 	prod  = sync.OnceValue(func() stage { return synthesise(prodContext()) })
-	docs  = sync.OnceValue(func() stage { return synthesise(map[string]any{"docs": "true"}) })
+	docs  = sync.OnceValue(func() stage { return synthesise(map[string]any{"docs": "true", "alarms": "true"}) })
 	local = sync.OnceValue(func() stage { return synthesise(map[string]any{"storeEndpoint": "http://localhost:8000"}) })
 	full  = sync.OnceValue(func() stage { return synthesise(fullContext()) })
 )

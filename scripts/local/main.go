@@ -11,7 +11,9 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
+	"wavegate/scripts/local/bus"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/access/token"
 	"wavegate/shared/fleet/guard"
@@ -66,6 +68,9 @@ func run(ctx context.Context, functions string) error {
 	if err := seed(ctx, s); err != nil {
 		return err
 	}
+	if err := events(ctx, s); err != nil {
+		return err
+	}
 	out.open()
 	fmt.Printf("ready %s\n", s.URL)
 	fmt.Printf(hints, s.URL)
@@ -99,6 +104,27 @@ func openStore(ctx context.Context) (*dynamolocal.Store, error) {
 		return dynamolocal.Embedded()
 	}
 	return nil, fmt.Errorf("STORE=%s is unknown; it is embedded (the default) or dynamodb-local", kind)
+}
+
+// events writes what an event bus would carry, if that is asked for.
+func events(ctx context.Context, s *service.Service) error {
+	switch to := os.Getenv("EVENTS"); to {
+	case "":
+		return nil
+	case "-":
+		f, err := bus.Follow(ctx, s.DB, os.Stdout)
+		if err != nil {
+			return err
+		}
+		go func() {
+			if err := f.Run(ctx, 200*time.Millisecond); err != nil {
+				fmt.Fprintln(os.Stderr, "dev: events:", err)
+			}
+		}()
+		return nil
+	default:
+		return fmt.Errorf("EVENTS=%s is unknown; it is -, or left out", to)
+	}
 }
 
 func seed(ctx context.Context, s *service.Service) error {

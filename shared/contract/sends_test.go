@@ -71,6 +71,7 @@ func (w *walk) literal(literal *ast.CompositeLit, in scope) {
 		case "ETag":
 			one.etag = true
 		case "NotModified": // which the contract has wherever it has an ETag
+		case "Wait": // which is counted, and not sent
 		case "Serve":
 			one.free = true
 		case "Header":

@@ -3,6 +3,11 @@
 // calls at list prices.
 //
 //	./scripts/benchmarks/run cost     N=… sets how many calls a profile is taken of (50)
+//
+// With the argument fleet it measures nothing. It computes from the counted units what fleets cost a month, and
+// writes the tables of infra/fleet-size.md:
+//
+//	go run ./scripts/benchmarks/cost fleet -boxes 25000,50000 -interval 60 -idle 300 -days 8
 package main
 
 import (
@@ -22,7 +27,11 @@ import (
 )
 
 func main() {
-	if err := run(context.Background()); err != nil {
+	work := func() error { return run(context.Background()) }
+	if len(os.Args) > 1 && os.Args[1] == "fleet" {
+		work = func() error { return fleetCommand(os.Stdout, os.Args[2:]) }
+	}
+	if err := work(); err != nil {
 		fmt.Fprintln(os.Stderr, "cost:", err)
 		os.Exit(1)
 	}

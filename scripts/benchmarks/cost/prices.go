@@ -15,6 +15,7 @@ const (
 	writeUnits     = 0.7625       // a million on-demand write units
 	logsGB         = 0.63         // a GB that CloudWatch Logs takes in
 	traces         = 5.00         // a million traces that X-Ray records
+	transferGB     = 0.09         // a GB that leaves for the internet
 )
 
 // What no measurement on one machine can give.
@@ -26,7 +27,7 @@ const (
 	fullCPU = 1769.0
 	// accessLog is the size of the gateway's line on a call in bytes, with the variables filled in, and
 	// platformLog that of Lambda's own lines on it (start and report, as JSON).
-	accessLog   = 560.0
+	accessLog   = 610.0
 	platformLog = 760.0
 	// traced is the share of calls that X-Ray's default rule samples beyond the first of each second.
 	traced = 0.05

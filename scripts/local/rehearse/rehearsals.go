@@ -114,7 +114,7 @@ func keep(ctx context.Context, w *workspace) error {
 	if err != nil {
 		return err
 	}
-	for _, stack := range []string{s.data(), s.service()} {
+	for _, stack := range s.stacks() {
 		if states[stack] == "" {
 			return fmt.Errorf("%s is gone, protected as it was", stack)
 		}
@@ -130,10 +130,10 @@ func keep(ctx context.Context, w *workspace) error {
 	return s.end(ctx, tables)
 }
 
-// physical lists the physical ids of both stacks.
+// physical lists the physical ids of all stacks.
 func (v *version) physical(ctx context.Context) (map[string]string, error) {
 	all := map[string]string{}
-	for _, stack := range []string{v.data(), v.service()} {
+	for _, stack := range v.stacks() {
 		resources, err := v.in.cloud.resources(ctx, stack)
 		if err != nil {
 			return nil, err
@@ -145,7 +145,7 @@ func (v *version) physical(ctx context.Context) (map[string]string, error) {
 	return all, nil
 }
 
-// end destroys both stacks and checks which tables are left.
+// end destroys all stacks and checks which tables are left.
 func (v *version) end(ctx context.Context, want []string) error {
 	if err := v.destroy(ctx); err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -88,6 +87,17 @@ func (w *workspace) version(ctx context.Context, root, name, stage string, setti
 func (v *version) data() string    { return "wavegate-" + v.stage }
 func (v *version) service() string { return "wavegate-" + v.stage + "-service" }
 
+// stacks are the names of those that the version has, in the order in which deploy --all takes them.
+func (v *version) stacks() []string {
+	names := []string{v.data()}
+	for _, name := range []string{v.service(), "wavegate-" + v.stage + "-watch"} {
+		if _, err := v.template(name); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // deploy deploys one stack. CloudFormation would read the parameters of Systems Manager that the stack
 // names; the emulator takes their names for their values, so that they are given to it.
 func (v *version) deploy(ctx context.Context, stack string) error {
@@ -113,17 +123,14 @@ func (v *version) deploy(ctx context.Context, stack string) error {
 	return v.complete(ctx, stack, output)
 }
 
-// deployAll deploys the data and then the service, as deploy --all does. A version with a single stack has
-// no second one.
+// deployAll deploys the data first, as deploy --all does. A version from before has fewer stacks.
 func (v *version) deployAll(ctx context.Context) error {
-	if err := v.deploy(ctx, v.data()); err != nil {
-		return err
+	for _, stack := range v.stacks() {
+		if err := v.deploy(ctx, stack); err != nil {
+			return err
+		}
 	}
-	if _, err := v.template(v.service()); errors.Is(err, fs.ErrNotExist) {
-		say("the version has a single stack")
-		return nil
-	}
-	return v.deploy(ctx, v.service())
+	return nil
 }
 
 // A template is the part that is looked at.
@@ -165,7 +172,7 @@ func (v *version) complete(ctx context.Context, stack string, want template) err
 	return errors.Join(faults...)
 }
 
-// destroy destroys both stacks.
+// destroy destroys all stacks.
 func (v *version) destroy(ctx context.Context) error {
 	_, err := v.run(ctx, "destroy", "--all", "--force")
 	return err

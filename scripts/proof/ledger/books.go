@@ -32,13 +32,18 @@ const freezes dynamo.TableID = "freezes"
 
 // Read reads all tables, strongly consistent.
 func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
+	return ReadNamed(ctx, db, dynamolocal.TableName)
+}
+
+// ReadNamed reads tables of other names.
+func ReadNamed(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) string) (Books, error) {
 	books := Books{}
 	for _, table := range dynamo.Tables {
 		if table.ID == dynamo.RateCounters {
 			continue
 		}
 		pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{
-			TableName: aws.String(dynamolocal.TableName(table.ID)), ConsistentRead: aws.Bool(true)})
+			TableName: aws.String(name(table.ID)), ConsistentRead: aws.Bool(true)})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
@@ -58,6 +63,16 @@ func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
 		}
 	}
 	return books, nil
+}
+
+// Latest is the time of the last event; the zero time where there is none.
+func (b Books) Latest() (last time.Time) {
+	for _, item := range b[dynamo.Audit] {
+		if at := moment(item, "eventTime"); at.After(last) {
+			last = at
+		}
+	}
+	return last
 }
 
 func text(item Item, name string) string { s, _ := item[name].(string); return s }

@@ -81,14 +81,14 @@ func read(parts fs.FS, name string) (*yaml.Node, error) {
 	return part.Content[0], nil
 }
 
-// add puts a part's tags, paths and components beside those that are there.
+// add puts a part's tags, paths, webhooks and components beside those that are there.
 func add(document, part *yaml.Node) error {
 	for key, value := range entries(part) {
 		switch key.Value {
 		case "tags":
 			into := child(document, key.Value, yaml.SequenceNode)
 			into.Content = append(into.Content, value.Content...)
-		case "paths":
+		case "paths", "webhooks":
 			if err := union(child(document, key.Value, yaml.MappingNode), value); err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ func add(document, part *yaml.Node) error {
 				}
 			}
 		default:
-			return fmt.Errorf("a part has tags, paths and components; %s belongs in %s", key.Value, root)
+			return fmt.Errorf("a part has tags, paths, webhooks and components; %s belongs in %s", key.Value, root)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -103,6 +104,9 @@ type Answer struct {
 	// NotModified, if set, says whether the caller already has the answer, instead of
 	// If-None-Match.
 	NotModified *bool
+	// Wait is how long the caller is asked to wait before its next call; 0: the answer does not say. It is
+	// counted as the metric Waits.
+	Wait time.Duration
 	// Serve, if set, writes the whole answer; the fields above are then ignored.
 	Serve http.HandlerFunc
 }

@@ -22,7 +22,12 @@ type line struct {
 	caller  *Call
 	code    problem.Code
 	cause   error
+	wait    time.Duration
 }
+
+// Waits is the metric of the seconds that answers ask callers to wait. Its sum over a period, divided by the
+// period, is how many callers there are that come back, whatever each is asked to wait.
+const Waits = "Waits"
 
 func (s *server) begin(event events.APIGatewayProxyRequest) *line {
 	return &line{s: s, start: s.env.Now(), cold: s.cold.Swap(false), request: event.RequestContext.RequestID}
@@ -42,7 +47,7 @@ func (l *line) end(ctx context.Context, status int) {
 	ms := float64(duration.Microseconds()) / 1000
 	sampled := l.s.sampler != nil && l.code == "" && !l.cold
 	if sampled && !l.s.sampler.choose() {
-		l.s.sampler.count(ms)
+		l.s.sampler.count(ms, l.wait)
 		return
 	}
 	attributes := []slog.Attr{
@@ -71,7 +76,7 @@ func (l *line) end(ctx context.Context, status int) {
 	}
 	l.s.env.Log.LogAttrs(ctx, level, "call", attributes...)
 	if sampled {
-		l.s.sampler.count(ms)
+		l.s.sampler.count(ms, l.wait)
 		return
 	}
 
@@ -86,6 +91,9 @@ func (l *line) end(ctx context.Context, status int) {
 		metrics = append(metrics, telemetry.One("Limited"))
 	case status >= http.StatusBadRequest:
 		metrics = append(metrics, telemetry.One("Refusals"))
+	}
+	if l.wait > 0 {
+		metrics = append(metrics, telemetry.Metric{Name: Waits, Value: l.wait.Seconds(), Unit: telemetry.Seconds})
 	}
 	if l.cold {
 		metrics = append(metrics, telemetry.One("ColdStarts"))

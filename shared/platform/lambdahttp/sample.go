@@ -26,6 +26,7 @@ type sampler struct {
 	mu        sync.Mutex
 	successes int
 	durations []float64
+	waits     time.Duration
 	flushed   time.Time
 }
 
@@ -40,16 +41,23 @@ func (s *sampler) choose() bool {
 	return s.successes%s.every == 0
 }
 
-func (s *sampler) count(ms float64) {
+// count adds a success to the metrics.
+func (s *sampler) count(ms float64, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.durations = append(s.durations, ms)
-	now := s.env.Now().Round(0) // the monotonic clock stops while a container is frozen
+	s.waits += wait
+	now := s.env.Now().Round(0) // the monotonic clock stands still while a container is frozen
 	if len(s.durations) < telemetry.MostValues && now.Sub(s.flushed) < flushAfter {
 		return
 	}
-	telemetry.Emit(s.env.Metrics, now, map[string]string{"operation": s.op.ID},
-		telemetry.Metric{Name: "Calls", Value: float64(len(s.durations)), Unit: telemetry.Count},
-		telemetry.Metric{Name: "Duration", Values: s.durations, Unit: telemetry.Milliseconds})
-	s.durations, s.flushed = s.durations[:0], now
+	metrics := []telemetry.Metric{
+		{Name: "Calls", Value: float64(len(s.durations)), Unit: telemetry.Count},
+		{Name: "Duration", Values: s.durations, Unit: telemetry.Milliseconds},
+	}
+	if s.waits > 0 {
+		metrics = append(metrics, telemetry.Metric{Name: Waits, Value: s.waits.Seconds(), Unit: telemetry.Seconds})
+	}
+	telemetry.Emit(s.env.Metrics, now, map[string]string{"operation": s.op.ID}, metrics...)
+	s.durations, s.waits, s.flushed = s.durations[:0], 0, now
 }

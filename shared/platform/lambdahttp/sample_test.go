@@ -94,3 +94,34 @@ func TestSampled_EverySuccess_WhenTheSampleIsOne(t *testing.T) {
 		t.Errorf("%d lines, want 7", n)
 	}
 }
+
+// TestWaits_AreSummedUp_SampledOrNot: the sum over a period, divided by the period, is how many callers come back.
+func TestWaits_AreSummedUp_SampledOrNot(t *testing.T) {
+	for name, every := range map[string]int{"sampled": 100, "each logged": 1} {
+		t.Run(name, func(t *testing.T) {
+			b := sampled(t, 12, every, time.Minute, func(*lambdahttp.Call) (lambdahttp.Answer, error) {
+				return lambdahttp.Answer{Status: 200, Body: "x", Wait: 5 * time.Minute}, nil
+			})
+			sum := 0.0
+			for line := range strings.Lines(b.metrics.String()) {
+				var m struct{ Waits float64 }
+				if err := json.Unmarshal([]byte(line), &m); err != nil {
+					t.Fatal(err)
+				}
+				sum += m.Waits
+			}
+			if sum != 12*300 {
+				t.Errorf("the waits are %v s, want 12 of 300 s", sum)
+			}
+		})
+	}
+}
+
+func TestWaits_OfARefusal_AreNotCounted(t *testing.T) {
+	b := sampled(t, 3, 1, time.Minute, func(*lambdahttp.Call) (lambdahttp.Answer, error) {
+		return lambdahttp.Answer{Wait: time.Minute}, errors.New("no")
+	})
+	if strings.Contains(b.metrics.String(), lambdahttp.Waits) {
+		t.Errorf("counted %s", b.metrics.String())
+	}
+}

@@ -110,7 +110,9 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIG
 		p := problem.From(err)
 		line.problem(p)
 		writeProblem(w, p, instance, id)
+		return
 	}
+	line.wait = answer.Wait
 }
 
 // admitted runs the handler in parallel with the limiter, and waits for both. A refusal by the

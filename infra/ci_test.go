@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// prefixes are what IAM calls the services whose resources have another name in CloudFormation.
+var prefixes = map[string]string{"Cognito": "cognito-idp", "ApiGateway": "apigateway"}
+
+// TestCI_TheExecutionPolicy_CoversEveryKindOfResource, of the largest stage, and nothing of people's accounts.
+func TestCI_TheExecutionPolicy_CoversEveryKindOfResource(t *testing.T) {
+	b, err := os.ReadFile("ci/execution-policy.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var policy map[string]any
+	if err := json.Unmarshal(b, &policy); err != nil {
+		t.Fatal(err)
+	}
+	compact, err := json.Marshal(policy)
+	if err != nil || len(compact) > 6144 {
+		t.Errorf("the policy has %d characters, and IAM takes 6,144: %v", len(compact), err)
+	}
+	var actions []string
+	for _, line := range allowed(policy) {
+		fields := strings.Fields(line)
+		if fields[0] == "Allow" {
+			actions = append(actions, fields[1])
+		}
+		if fields[0] == "Allow" && (fields[1] == "*" || fields[1] == "iam:*") {
+			t.Errorf("it allows %s", line)
+		}
+	}
+	for id, r := range full().Resources {
+		service := strings.Split(r.Type, "::")[1]
+		prefix := prefixes[service]
+		if prefix == "" {
+			prefix = strings.ToLower(service)
+		}
+		if !slices.ContainsFunc(actions, func(action string) bool { return strings.HasPrefix(action, prefix+":") }) {
+			t.Errorf("it covers no %s, such as %s", r.Type, id)
+		}
+	}
+}
+
+// TestCI_Names_OfRolesAndFunctions_AreThoseThatThePolicyKnows: it knows what begins with wavegate-, and CloudFormation
+// begins the names that it makes with the stack's.
+func TestCI_Names_OfRolesAndFunctions_AreThoseThatThePolicyKnows(t *testing.T) {
+	for id, r := range full().Resources {
+		for _, property := range []string{"FunctionName", "AlarmName", "DashboardName", "QueueName", "RoleName", "ApplicationName"} {
+			name, given := r.Properties[property].(string)
+			if match, err := path.Match("wavegate-*", name); given && (err != nil || !match) {
+				t.Errorf("%s is named %s", id, name)
+			}
+		}
+	}
+}

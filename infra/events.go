@@ -1,0 +1,135 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awspipes"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/trail/audit"
+)
+
+// Events say who is told of changes, beside the trail.
+type Events struct {
+	// On makes the event bus.
+	On bool
+	// ChatTopicARN is a topic that a chat reads; it is told when a rollout is halted. Empty: none is.
+	ChatTopicARN string
+	// Endpoint is sent every event over HTTP; nil: none is.
+	Endpoint *Endpoint
+}
+
+// An Endpoint is an HTTP endpoint of somebody else's.
+type Endpoint struct {
+	URL string `json:"url"`
+	// ConnectionARN is a connection of EventBridge, which holds how the endpoint knows the service.
+	ConnectionARN string `json:"connectionArn"`
+}
+
+var connectionARN = regexp.MustCompile(`^arn:aws[a-z-]*:events:([a-z0-9-]+):[0-9]{12}:connection/[A-Za-z0-9._-]+/[a-f0-9-]+$`)
+
+func readEvents(r *reader) Events {
+	e := Events{On: r.flag("events", false), ChatTopicARN: r.text("eventsChatTopicArn", "")}
+	r.structured("eventsEndpoint", &e.Endpoint)
+	return e
+}
+
+func (e Events) check(r *reader, s Settings) {
+	if !e.On && (e.ChatTopicARN != "" || e.Endpoint != nil) {
+		r.fault("eventsChatTopicArn, eventsEndpoint: they go with events=true")
+	}
+	s.checkARN(r, "eventsChatTopicArn", e.ChatTopicARN, topicARN, "an SNS topic")
+	if e.Endpoint == nil {
+		return
+	}
+	if !absolute(e.Endpoint.URL, "https") {
+		r.fault("eventsEndpoint: %q is no https URL of scheme, host and path alone", e.Endpoint.URL)
+	}
+	s.checkARN(r, "eventsEndpoint", e.Endpoint.ConnectionARN, connectionARN, "a connection of EventBridge")
+}
+
+const (
+	// An event that the pipe or a rule cannot deliver is tried again for this long, and so often, before it goes
+	// to the queue of what was not delivered. The table's stream itself keeps events for a day.
+	eventAge     = 4 * 60 * 60
+	eventRetries = 20
+	pipeName     = "audit"
+	queueName    = "undelivered"
+	busName      = "events"
+)
+
+// noticeTemplate is what the pipe makes of a new item of the audit table. It is audit.Notice, which is in the
+// contract.
+var noticeTemplate = func() string {
+	field := func(path ...string) string {
+		return `"<$.dynamodb.NewImage.` + strings.Join(path, ".M.") + `>"`
+	}
+	return `{"eventId":` + field("eventId.S") + `,"eventTime":` + field("eventTime.S") + `,"eventName":` + field("eventName.S") +
+		`,"actor":{"issuer":` + field("actor", "issuer.S") + `,"userId":` + field("actor", "userId.S") + `}` +
+		`,"requestId":` + field("requestId.S") +
+		`,"resource":{"type":` + field("resource", "type.S") + `,"id":` + field("resource", "id.S") + `,"revision":` + field("resource", "revision.N") + `}}`
+}()
+
+// addEvents makes the bus, the pipe that brings the audit table's events to it, and the rules that the settings ask
+// for. It has a stack of its own: who is told of changes is changed apart from what makes them, and a fault there
+// stops no call.
+func addEvents(p part, stream *string) {
+	queue := awssqs.NewQueue(p.stack, jsii.String("undelivered"), &awssqs.QueueProps{
+		QueueName: jsii.String(p.function(queueName)), EnforceSSL: jsii.Bool(true),
+		RetentionPeriod: awscdk.Duration_Days(jsii.Number(14)), EncryptionMasterKey: p.key, RemovalPolicy: p.removal(),
+	})
+	excuse(queue, "AwsSolutions-SQS3", "It is itself the queue of what could not be delivered.")
+	events := awsevents.NewEventBus(p.stack, jsii.String("bus"), &awsevents.EventBusProps{
+		EventBusName: jsii.String(p.function(busName)), Description: jsii.String("Every change, as the contract's audit-event"), KmsKey: p.key,
+	})
+	p.addPipe(events, queue, stream)
+	p.addRules(events, queue)
+	p.output("EventBus", "Rules on this bus are told of every change", events.EventBusArn())
+}
+
+func (p part) addPipe(events awsevents.EventBus, queue awssqs.Queue, stream *string) {
+	statements := []awsiam.PolicyStatement{
+		allow(texts("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"), stream),
+		allow(texts("events:PutEvents"), events.EventBusArn()),
+		allow(texts("sqs:SendMessage"), queue.QueueArn()),
+	}
+	if p.settings.KMSKeyARN != "" {
+		for _, service := range []string{"dynamodb", "events", "sqs"} {
+			statements = append(statements, p.useOfKey(service, "kms:Decrypt", "kms:GenerateDataKey"))
+		}
+	}
+	role := awsiam.NewRole(p.stack, jsii.String("pipe-role"), &awsiam.RoleProps{
+		Description: jsii.String("What the pipe of audit events may do"),
+		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("pipes.amazonaws.com"), nil),
+		InlinePolicies: &map[string]awsiam.PolicyDocument{
+			"pipe": awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements}),
+		},
+	})
+	awspipes.NewCfnPipe(p.stack, jsii.String("pipe"), &awspipes.CfnPipeProps{
+		Name: jsii.String(p.function(pipeName)), RoleArn: role.RoleArn(), Source: stream, Target: events.EventBusArn(),
+		SourceParameters: &awspipes.CfnPipe_PipeSourceParametersProperty{
+			DynamoDbStreamParameters: &awspipes.CfnPipe_PipeSourceDynamoDBStreamParametersProperty{
+				// A pipe that is made anew sends the last day again instead of leaving a gap.
+				StartingPosition: jsii.String("TRIM_HORIZON"), BatchSize: jsii.Number(10),
+				MaximumRetryAttempts: jsii.Number(eventRetries), MaximumRecordAgeInSeconds: jsii.Number(eventAge),
+				OnPartialBatchItemFailure: jsii.String("AUTOMATIC_BISECT"),
+				DeadLetterConfig:          &awspipes.CfnPipe_DeadLetterConfigProperty{Arn: queue.QueueArn()},
+			},
+			FilterCriteria: &awspipes.CfnPipe_FilterCriteriaProperty{
+				Filters: &[]any{&awspipes.CfnPipe_FilterProperty{Pattern: jsii.String(`{"eventName":["INSERT"]}`)}},
+			},
+		},
+		TargetParameters: &awspipes.CfnPipe_PipeTargetParametersProperty{
+			InputTemplate: &noticeTemplate,
+			EventBridgeEventBusParameters: &awspipes.CfnPipe_PipeTargetEventBridgeEventBusParametersProperty{
+				Source: jsii.String(audit.NoticeSource(string(p.settings.Stage))), DetailType: jsii.String("$.dynamodb.NewImage.eventName.S"),
+				Time: jsii.String("$.dynamodb.NewImage.eventTime.S"),
+			},
+		},
+	})
+}

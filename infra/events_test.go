@@ -1,0 +1,186 @@
+package main
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"wavegate/shared/contract"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/trail/audit"
+)
+
+// streamed writes an item as a table's stream has it.
+func streamed(v types.AttributeValue) any {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return map[string]any{"S": v.Value}
+	case *types.AttributeValueMemberN:
+		return map[string]any{"N": v.Value}
+	case *types.AttributeValueMemberL:
+		list := []any{}
+		for _, one := range v.Value {
+			list = append(list, streamed(one))
+		}
+		return map[string]any{"L": list}
+	case *types.AttributeValueMemberM:
+		m := map[string]any{}
+		for name, one := range v.Value {
+			m[name] = streamed(one)
+		}
+		return map[string]any{"M": m}
+	}
+	return map[string]any{"NULL": true}
+}
+
+// rendered fills a pipe's template in from a record of the stream.
+func rendered(t *testing.T, template string, record any) string {
+	t.Helper()
+	return regexp.MustCompile(`<\$\.([^>]*)>`).ReplaceAllStringFunc(template, func(variable string) string {
+		v := record
+		for step := range strings.SplitSeq(variable[3:len(variable)-1], ".") {
+			v = value(v, step)
+		}
+		text, ok := v.(string)
+		if !ok {
+			t.Errorf("%s is %v", variable, v)
+		}
+		return text
+	})
+}
+
+// TestEvents_ThePipeSays_WhatTheContractSays: an event as the write path stores it becomes, by the pipe's template, the
+// notice of package audit, and that is what the contract's webhook describes.
+func TestEvents_ThePipeSays_WhatTheContractSays(t *testing.T) {
+	e := audit.Event{
+		EventID: "0192f0c2-9a10-7d3e-8b60-2f1e0d9c8b7a", EventTime: time.Date(2026, 3, 2, 11, 30, 12, 110e6, time.UTC), EventName: "RolloutHalted",
+		Actor: audit.Actor{Issuer: "https://people.example", UserID: "olga"}, SourceIP: "203.0.113.7", RequestID: "r-1",
+		Resource: audit.Resource{Type: "rollout", ID: "0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a", Revision: 12},
+		Before:   map[string]any{"status": "active"}, After: map[string]any{"status": "halted"},
+	}
+	item, err := dynamo.Encode(audit.Record{Stream: audit.Platform, Position: audit.Position(e), Event: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := value(streamed(&types.AttributeValueMemberM{Value: item}), "M")
+	for _, pipe := range full().of("AWS::Pipes::Pipe") {
+		target := pipe.Properties["TargetParameters"]
+		record := map[string]any{"eventName": "INSERT", "dynamodb": map[string]any{"NewImage": image}}
+		var got, want any
+		if err := json.Unmarshal([]byte(rendered(t, value(target, "InputTemplate").(string), record)), &got); err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(e.Notice())
+		if err == nil {
+			err = json.Unmarshal(b, &want)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, _ := json.Marshal(got); string(g) != string(must(json.Marshal(want))) {
+			t.Errorf("the pipe says %s\nthe package %s", g, b)
+		}
+		document, err := openapi3.NewLoader().LoadFromData(contract.Document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := document.Components.Schemas["Notice"].Value.VisitJSON(got); err != nil {
+			t.Errorf("the contract says otherwise: %v", err)
+		}
+		parameters := value(target, "EventBridgeEventBusParameters")
+		if value(parameters, "Source") != "wavegate.prod" || value(parameters, "DetailType") != "$.dynamodb.NewImage.eventName.S" {
+			t.Errorf("it is sent as %v", parameters)
+		}
+		for _, secret := range []string{"before", "after", "sourceIp"} {
+			if strings.Contains(value(target, "InputTemplate").(string), secret) {
+				t.Errorf("it tells %s", secret)
+			}
+		}
+	}
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// TestEvents_ThePipe_ReadsTheAuditTableAlone_AndGivesUpIntoAQueue: nothing is tried for ever, and nothing is lost unseen.
+func TestEvents_ThePipe_ReadsTheAuditTableAlone_AndGivesUpIntoAQueue(t *testing.T) {
+	template := full()
+	table, queue := template.id(t, "AWS::DynamoDB::Table", "table-audit"), template.id(t, "AWS::SQS::Queue", "undelivered")
+	pipes := template.of("AWS::Pipes::Pipe")
+	if len(pipes) != 1 || value(template.Resources[table].Properties, "StreamSpecification", "StreamViewType") != "NEW_IMAGE" {
+		t.Fatalf("there are %d pipes", len(pipes))
+	}
+	for id, r := range template.of("AWS::DynamoDB::Table") {
+		if id != table && r.Properties["StreamSpecification"] != nil {
+			t.Errorf("%s has a stream that nobody reads", id)
+		}
+	}
+	for _, pipe := range pipes {
+		source := value(pipe.Properties, "SourceParameters", "DynamoDBStreamParameters")
+		if text(pipe.Properties["Source"]) != "${"+table+".StreamArn}" || text(value(source, "DeadLetterConfig", "Arn")) != "${"+queue+".Arn}" {
+			t.Errorf("it reads %v and gives up into %v", pipe.Properties["Source"], value(source, "DeadLetterConfig"))
+		}
+		if value(source, "MaximumRetryAttempts") != 20.0 || value(source, "MaximumRecordAgeInSeconds") != 14400.0 || value(source, "StartingPosition") != "TRIM_HORIZON" {
+			t.Errorf("it tries %v", source)
+		}
+		if got := value(pipe.Properties, "SourceParameters", "FilterCriteria", "Filters", 0, "Pattern"); got != `{"eventName":["INSERT"]}` {
+			t.Errorf("it takes %v", got)
+		}
+	}
+	if r := prod(); len(r.of("AWS::Pipes::Pipe")) > 0 || len(r.of("AWS::Events::EventBus")) > 0 {
+		t.Error("there is a bus, unasked")
+	}
+}
+
+// TestEvents_TheRules_HaveABoundAndAQueue: a chat is told of halted rollouts, and an endpoint of every change.
+func TestEvents_TheRules_HaveABoundAndAQueue(t *testing.T) {
+	template := full()
+	queue := "${" + template.id(t, "AWS::SQS::Queue", "undelivered") + ".Arn}"
+	rules := map[string]resource{}
+	for _, r := range template.of("AWS::Events::Rule") {
+		target := value(r.Properties, "Targets", 0)
+		rules[value(target, "Id").(string)] = r
+		if text(value(target, "DeadLetterConfig", "Arn")) != queue || value(target, "RetryPolicy", "MaximumRetryAttempts") != 20.0 || value(target, "RetryPolicy", "MaximumEventAgeInSeconds") != 14400.0 {
+			t.Errorf("it is tried %v", target)
+		}
+		if got := list(value(r.Properties, "EventPattern", "source")); len(got) != 1 || got[0] != "wavegate.prod" {
+			t.Errorf("it takes events of %v", got)
+		}
+	}
+	chat, endpoint := rules["chat"].Properties, rules["endpoint"].Properties
+	if got := list(value(chat, "EventPattern", "detail-type")); len(got) != 1 || got[0] != "RolloutHalted" || text(value(chat, "Targets", 0, "Arn")) != testTopic {
+		t.Errorf("the chat is told of %v", chat)
+	}
+	message := value(chat, "Targets", 0, "InputTransformer", "InputTemplate").(string)
+	if !json.Valid([]byte(message)) {
+		t.Errorf("the chat's message is no JSON: %s", message)
+	}
+	if value(endpoint, "Targets", 0, "InputPath") != "$.detail" || value(endpoint, "EventPattern", "detail-type") != nil || len(template.of("AWS::Events::ApiDestination")) != 1 {
+		t.Errorf("the endpoint gets %v", endpoint)
+	}
+	for _, kind := range []string{"events-undelivered", "events-failing"} {
+		theAlarm(t, template.template, kind)
+	}
+}
+
+func TestSettings_Events_ThatCannotBe_AreRefused(t *testing.T) {
+	for want, context := range map[string]map[string]any{
+		"they go with events=true":        {"eventsChatTopicArn": testTopic},
+		"is no https URL":                 {"events": "true", "eventsEndpoint": `{"url":"http://x.example","connectionArn":"` + testConnection + `"}`},
+		"is no ARN of a connection":       {"events": "true", "eventsEndpoint": `{"url":"https://x.example","connectionArn":"arn:x"}`},
+		"eventsChatTopicArn: \"chat\" is": {"events": "true", "eventsChatTopicArn": "chat"},
+	} {
+		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

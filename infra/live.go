@@ -1,0 +1,103 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscodedeploy"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces/interfacesawscloudwatch"
+	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/operations"
+)
+
+// How a new version of get-manifest and of the authorizer takes over their traffic: the setting traffic.
+const (
+	// canary gives it 10 % for five minutes, and the rest unless an alarm goes off.
+	canary = "canary"
+	// atOnce gives it everything at once, which is what a rollback wants.
+	atOnce = "at-once"
+	// direct has no versions: the API calls the function itself.
+	direct = "direct"
+)
+
+// alias is what the gateway calls of a function that has versions.
+const alias = "live"
+
+// addLive gives get-manifest and the authorizer versions, an alias and a deployment that moves traffic by degrees.
+// These two carry the traffic that shows a fault within minutes. The others are called too seldom for that.
+func (s *service) addLive() {
+	traffic := s.settings.Traffic
+	if traffic == direct || s.settings.Local() {
+		return
+	}
+	config := awscodedeploy.LambdaDeploymentConfig_CANARY_10PERCENT_5MINUTES()
+	if traffic == atOnce {
+		config = awscodedeploy.LambdaDeploymentConfig_ALL_AT_ONCE()
+	}
+	application := awscodedeploy.NewLambdaApplication(s.stack, jsii.String("application"), &awscodedeploy.LambdaApplicationProps{
+		ApplicationName: jsii.String(s.name()),
+	})
+	for _, id := range []string{manifest, operations.Authorizer} {
+		version := s.functions[id].CurrentVersion()
+		live := awslambda.NewAlias(s.stack, jsii.String(alias+"-"+id), &awslambda.AliasProps{AliasName: jsii.String(alias), Version: version})
+		var alarms []interfacesawscloudwatch.IAlarmRef
+		for _, a := range s.canaryAlarms(id, version) {
+			alarms = append(alarms, a.make(s.part))
+		}
+		group := awscodedeploy.NewLambdaDeploymentGroup(s.stack, jsii.String("deployment-"+id), &awscodedeploy.LambdaDeploymentGroupProps{
+			Application: application, DeploymentGroupName: jsii.String(s.function(id)), Alias: live, DeploymentConfig: config, Alarms: &alarms,
+			AutoRollback: &awscodedeploy.AutoRollbackConfig{
+				DeploymentInAlarm: jsii.Bool(true), FailedDeployment: jsii.Bool(true), StoppedDeployment: jsii.Bool(true),
+			},
+		})
+		excuse(group, "AwsSolutions-IAM4", "AWS's own policy for moving an alias, which changes with the service.",
+			"Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited")
+		s.live[id] = live
+	}
+}
+
+// canaryAlarms watch the version that takes over. Those on Lambda's figures see it alone; those on the functions' own
+// see it among the old one, of whose calls it has a tenth.
+func (s *service) canaryAlarms(function string, version awslambda.Version) []alarm {
+	name := s.function(function)
+	fresh := source{"AWS/Lambda", map[string]*string{
+		"FunctionName": &name, "Resource": jsii.String(name + ":" + alias), "ExecutedVersion": version.Version(),
+	}}
+	if function == operations.Authorizer {
+		all := source{"AWS/Lambda", map[string]*string{"FunctionName": &name}}
+		return []alarm{
+			{
+				kind: "canary", part: "authorizer-errors", says: "The new version of the authorizer cannot judge tokens.",
+				metric: s.notTheTokens(fresh), threshold: 5, minutes: 2, of: 3,
+			},
+			{
+				kind: "canary", part: "authorizer-refusals", says: "The authorizer refuses one token in ten.",
+				metric: over("IF(FILL(m0, 0) >= 20, 100 * m0 / m1, 0)", "refused, %",
+					s.own().metric("TokenRefusals", sum, ""), all.metric("Invocations", sum, "")),
+				threshold: 10, minutes: 2, of: 3,
+			},
+		}
+	}
+	own := s.operation(function)
+	return []alarm{
+		{
+			kind: "canary", part: "manifest-errors", says: "The new version of get-manifest crashes or runs into its timeout.",
+			metric: over("IF(m0 >= 3, 100 * m0 / m1, 0)", "errors, %",
+				fresh.metric("Errors", sum, ""), fresh.metric("Invocations", sum, "")),
+			threshold: 1, minutes: 2, of: 3,
+		},
+		{
+			kind: "canary", part: "manifest-failures", says: "Polls are answered with failures of the service.",
+			metric: over("IF(FILL(m0, 0) >= 3, 100 * m0 / m1, 0)", "failures, %",
+				own.metric("Failures", sum, ""), own.metric("Calls", sum, "")),
+			threshold: 1, minutes: 2, of: 3,
+		},
+	}
+}
+
+// called is what the gateway calls of a function.
+func (s *service) called(function string) awslambda.IFunction {
+	if live, ok := s.live[function]; ok {
+		return live
+	}
+	return s.functions[function]
+}

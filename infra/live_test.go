@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"wavegate/shared/operations"
+)
+
+// TestLive_PollsAndTokens_GoToAnAlias_ThatMovesByDegrees: 10 % for five minutes, and back if an alarm goes off.
+func TestLive_PollsAndTokens_GoToAnAlias_ThatMovesByDegrees(t *testing.T) {
+	template := prod()
+	api := template.api(t)
+	authorizer := value(map[string]any(api), "components", "securitySchemes", "token", "x-amazon-apigateway-authorizer", "authorizerUri")
+	called := map[string]any{operations.Authorizer: authorizer}
+	for _, m := range api.routes() {
+		if m["operationId"] == manifest {
+			called[manifest] = value(m, "x-amazon-apigateway-integration", "uri")
+		}
+	}
+	if n := len(template.of("AWS::Lambda::Alias")); n != len(called) {
+		t.Errorf("there are %d aliases", n)
+	}
+	for name, uri := range called {
+		id := functionOf(uri)
+		live := template.Resources[id]
+		if live.Type != "AWS::Lambda::Alias" || text(live.Properties["FunctionName"]) != "${"+template.id(t, "AWS::Lambda::Function", name)+"}" || live.Properties["Name"] != "live" {
+			t.Fatalf("%s is called as %s, %v", name, id, live)
+		}
+		group := template.Resources[template.id(t, "AWS::CodeDeploy::DeploymentGroup", "deployment-"+name)].Properties
+		if group["DeploymentConfigName"] != "CodeDeployDefault.LambdaCanary10Percent5Minutes" || value(group, "AutoRollbackConfiguration", "Enabled") != true {
+			t.Errorf("%s moves by %v", name, group)
+		}
+		events := strings.Join(list(value(group, "AutoRollbackConfiguration", "Events")), " ")
+		for _, event := range []string{"DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_ALARM", "DEPLOYMENT_STOP_ON_REQUEST"} {
+			if !strings.Contains(events, event) {
+				t.Errorf("%s does not go back on %s", name, event)
+			}
+		}
+		alarms, _ := value(group, "AlarmConfiguration", "Alarms").([]any)
+		if len(alarms) != 2 || value(group, "AlarmConfiguration", "Enabled") != true {
+			t.Errorf("%s is watched by %v", name, alarms)
+		}
+		for _, a := range alarms {
+			alarm := template.Resources[strings.Trim(text(value(a, "Name")), "${}")]
+			if alarm.Type != "AWS::CloudWatch::Alarm" || kindOf(t, alarm) != "canary" || alarm.Properties["DatapointsToAlarm"] != 2.0 || alarm.Properties["EvaluationPeriods"] != 3.0 {
+				t.Errorf("%s is watched by %v", name, alarm)
+			}
+		}
+	}
+}
+
+// TestLive_TheAlarmsOnErrors_SeeTheNewVersionAlone: a tenth of the calls would drown among those of the old one.
+func TestLive_TheAlarmsOnErrors_SeeTheNewVersionAlone(t *testing.T) {
+	template := prod()
+	for _, part := range []string{"manifest-errors", "authorizer-errors"} {
+		alarm := template.Resources[template.id(t, "AWS::CloudWatch::Alarm", "alarm-canary-"+part)]
+		if got := metricsOf(alarm); strings.Count(got, "ExecutedVersion") != 2 {
+			t.Errorf("%s looks at %s", part, got)
+		}
+	}
+}
+
+// TestLive_OldVersions_StayInProd: a rollback goes back to them. A function that is not moved by degrees has none.
+func TestLive_OldVersions_StayInProd(t *testing.T) {
+	versions := prod().of("AWS::Lambda::Version")
+	for id, v := range versions {
+		if v.DeletionPolicy != "Retain" || v.UpdateReplacePolicy != "Retain" {
+			t.Errorf("%s is %s", id, v.DeletionPolicy)
+		}
+	}
+	if len(versions) != 2 {
+		t.Errorf("there are %d versions", len(versions))
+	}
+}
+
+// TestLive_TrafficOfTheSettings: a rollback moves everything at once, and dev has no versions.
+func TestLive_TrafficOfTheSettings(t *testing.T) {
+	if n := len(dev().of("AWS::Lambda::Alias")) + len(dev().of("AWS::CodeDeploy::DeploymentGroup")); n > 0 {
+		t.Errorf("dev has %d aliases and deployments", n)
+	}
+	b, err := json.Marshal(synthesise(prodContext("traffic", "at-once")).of("AWS::CodeDeploy::DeploymentGroup"))
+	if err != nil || strings.Count(string(b), "CodeDeployDefault.LambdaAllAtOnce") != 2 {
+		t.Errorf("at once is %s, %v", b, err)
+	}
+	if _, err := ReadSettings(map[string]any{"traffic": "slowly"}); err == nil {
+		t.Error("any word passes")
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/access/token"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/telemetry"
+)
+
+// gatewayThrottled is the metric of calls that the gateway itself refused with 429. API Gateway counts them among
+// all others of 4xx, so it is taken from the access logs.
+const gatewayThrottled = "GatewayThrottled"
+
+// throttledNamespace holds it. A metric filter cannot add the stage as a dimension.
+func (p part) throttledNamespace() string {
+	return telemetry.Namespace + "/" + string(p.settings.Stage)
+}
+
+// addThrottledCount counts the calls that the gateway refused.
+func (s *service) addThrottledCount() {
+	awslogs.NewMetricFilter(s.stack, jsii.String("gateway-throttled"), &awslogs.MetricFilterProps{
+		LogGroup:        s.access,
+		FilterPattern:   awslogs.FilterPattern_Literal(jsii.String(`{ $.error = "THROTTLED" }`)),
+		MetricNamespace: jsii.String(s.throttledNamespace()), MetricName: jsii.String(gatewayThrottled),
+		MetricValue: jsii.String("1"),
+	})
+}
+
+// throttled is the share of calls that the gateway refused, in percent.
+func (w *watch) throttled() awscloudwatch.IMetric {
+	return w.share("throttled", "refused by the gateway, %", source{w.throttledNamespace(), nil}.metric(gatewayThrottled, sum, ""))
+}
+
+// limitedShare is the share of calls that the fair-use limiter refused, in percent.
+func (w *watch) limitedShare() awscloudwatch.IMetric {
+	return w.share("limited", "refused by the limiter, %", w.own().metric("Limited", sum, ""))
+}
+
+// share is that of some calls among all, in percent. Of fewer than ten a minute it is none.
+func (w *watch) share(id, label string, some awscloudwatch.IMetric) awscloudwatch.IMetric {
+	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+		Expression:   jsii.String("IF(FILL(" + id + ", 0) >= 10, 100 * " + id + " / calls, 0)"),
+		Label:        &label,
+		UsingMetrics: &map[string]awscloudwatch.IMetric{id: some, "calls": w.gateway().metric("Count", sum, "")},
+		Period:       awscdk.Duration_Minutes(jsii.Number(1)),
+	})
+}
+
+// waits are the seconds that boxes were asked to wait, in five minutes.
+func (w *watch) waits() awscloudwatch.Metric {
+	return w.operation(manifest).metric(lambdahttp.Waits, sum, "").With(&awscloudwatch.MetricOptions{
+		Period: awscdk.Duration_Minutes(jsii.Number(5)),
+	})
+}
+
+// polling is how many boxes poll: the seconds that they were asked to wait, by the seconds that passed. It does
+// not jump when the interval changes.
+func (w *watch) polling() awscloudwatch.IMetric {
+	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+		Expression: jsii.String("waits / PERIOD(waits)"), Label: jsii.String("boxes that poll"),
+		UsingMetrics: &map[string]awscloudwatch.IMetric{"waits": w.waits()},
+		Period:       awscdk.Duration_Minutes(jsii.Number(5)),
+	})
+}
+
+// refusals are the authorizer's refusals for one reason.
+func (w *watch) refusals(reason token.Class) awscloudwatch.Metric {
+	s := w.operation(operations.Authorizer)
+	s.dimensions["reason"] = jsii.String(string(reason))
+	return s.metric("TokenRefusals", sum, "")
+}
+
+// notTheTokens is the share of the authorizer's errors that tokens are not to blame for, in percent. API Gateway
+// has the authorizer report a token that may become good as an error, and any stranger can make up a key id.
+func (p part) notTheTokens(authorizer source) awscloudwatch.IMetric {
+	w := &watch{part: p}
+	return over("IF(m0 - FILL(m2, 0) - FILL(m3, 0) >= 5, 100 * (m0 - FILL(m2, 0) - FILL(m3, 0)) / m1, 0)", "errors, %",
+		authorizer.metric("Errors", sum, ""), authorizer.metric("Invocations", sum, ""),
+		w.refusals(token.UnknownKey), w.refusals(token.NotYetValid))
+}
+
+// learnt is by how many standard deviations fewer boxes must poll than CloudWatch expects at that hour of the week.
+const learnt = 3
+
+// loadAlarms watch how much comes, and how much of it is refused.
+func (w *watch) loadAlarms() []alarm {
+	alarms := []alarm{
+		{
+			kind: "gateway-throttled", says: "The gateway refuses more than 1 % of the calls with 429.",
+			metric: w.throttled(), threshold: 1, minutes: 3, of: 5,
+		},
+		{
+			kind: "limited", says: "The fair-use limiter refuses more than 5 % of the calls with 429.",
+			metric: w.limitedShare(), threshold: 5, minutes: 3, of: 5,
+		},
+		{
+			kind: "polls-fewer", says: "Fewer boxes poll than at this hour before.",
+			metric: w.waits(), below: learnt, minutes: 2, of: 3, missed: true,
+		},
+	}
+	if account := w.settings.Concurrency.Account; account > 0 {
+		alarms = append(alarms, alarm{
+			kind: "concurrency", says: "80 % of the account's concurrent executions are in use or reserved.",
+			// What is reserved counts as used: nothing else can have it.
+			metric:    source{"AWS/Lambda", nil}.metric("ClaimedAccountConcurrency", maximum, ""),
+			threshold: 0.8 * float64(account), minutes: 3, of: 5,
+		})
+	}
+	return alarms
+}

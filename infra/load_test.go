@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+const testTopic = "arn:aws:sns:eu-central-1:111122223333:operators"
+
+// theAlarm gives the one alarm of a kind.
+func theAlarm(t *testing.T, template template, kind string) resource {
+	t.Helper()
+	for _, a := range template.of("AWS::CloudWatch::Alarm") {
+		if kindOf(t, a) == kind {
+			return a
+		}
+	}
+	t.Fatalf("there is no alarm %s", kind)
+	return resource{}
+}
+
+// metricsOf writes an alarm's formulas and the names of its metrics as one text.
+func metricsOf(a resource) string {
+	parts := []string{text(a.Properties["Namespace"]), text(a.Properties["MetricName"])}
+	metrics, _ := a.Properties["Metrics"].([]any)
+	for _, m := range metrics {
+		b, _ := json.Marshal(value(m, "MetricStat", "Metric", "Dimensions"))
+		parts = append(parts, text(value(m, "Expression")), text(value(m, "MetricStat", "Metric", "MetricName")), string(b))
+	}
+	return strings.Join(parts, " ")
+}
+
+// TestAlarms_429_ByTheGatewayAndByTheLimiter_AreShares: the gateway counts its own among all others of 4xx, so they
+// are counted in the access logs.
+func TestAlarms_429_ByTheGatewayAndByTheLimiter_AreShares(t *testing.T) {
+	template := prod()
+	for kind, want := range map[string][]string{
+		"gateway-throttled": {"100 * throttled / calls", gatewayThrottled, "Count"},
+		"limited":           {"100 * limited / calls", "Limited", "Count"},
+	} {
+		got := metricsOf(theAlarm(t, template.template, kind))
+		for _, part := range want {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s looks at %s, and not at %s", kind, got, part)
+			}
+		}
+	}
+	filters := template.of("AWS::Logs::MetricFilter")
+	for _, f := range filters {
+		made := value(f.Properties, "MetricTransformations", 0)
+		if f.Properties["FilterPattern"] != `{ $.error = "THROTTLED" }` || value(made, "MetricName") != gatewayThrottled || value(made, "MetricNamespace") != "Wavegate/prod" {
+			t.Errorf("it counts %v", f.Properties)
+		}
+	}
+	if len(filters) != 1 {
+		t.Errorf("there are %d filters", len(filters))
+	}
+}
+
+// TestAlarms_FewerBoxesPoll_WhateverTheirInterval: the alarm looks at the seconds that boxes are asked to wait, whose
+// sum does not change with the interval, and silence is bad.
+func TestAlarms_FewerBoxesPoll_WhateverTheirInterval(t *testing.T) {
+	a := theAlarm(t, prod().template, "polls-fewer")
+	got := metricsOf(a)
+	if !strings.Contains(got, "Waits") || !strings.Contains(got, "ANOMALY_DETECTION_BAND") || strings.Contains(got, "Calls") {
+		t.Errorf("it looks at %s", got)
+	}
+	if a.Properties["ComparisonOperator"] != "LessThanLowerThreshold" || a.Properties["TreatMissingData"] != "breaching" || a.Properties["ThresholdMetricId"] == nil {
+		t.Errorf("it is %v", a.Properties)
+	}
+}
+
+// TestAlarms_Concurrency_At80PercentOfTheAccount: what is reserved for one function is gone for the others.
+func TestAlarms_Concurrency_At80PercentOfTheAccount(t *testing.T) {
+	a := theAlarm(t, prod().template, "concurrency")
+	if a.Properties["Threshold"] != 800.0 || a.Properties["MetricName"] != "ClaimedAccountConcurrency" {
+		t.Errorf("it is %v", a.Properties)
+	}
+	for _, a := range docs().of("AWS::CloudWatch::Alarm") {
+		if kindOf(t, a) == "concurrency" {
+			t.Error("the account's quota is not known, and is watched")
+		}
+	}
+}
+
+// TestAlarms_TheAuthorizersErrors_LeaveOutStrangersKeys: anyone can send a token with a key id that nobody has.
+func TestAlarms_TheAuthorizersErrors_LeaveOutStrangersKeys(t *testing.T) {
+	got := metricsOf(theAlarm(t, prod().template, "authorizer-errors"))
+	for _, part := range []string{"m0 - FILL(m2, 0) - FILL(m3, 0) >= 5", "Errors", "Invocations", "TokenRefusals", `"unknown-key"`, `"not-yet-valid"`} {
+		if !strings.Contains(got, part) {
+			t.Errorf("it looks at %s, and not at %s", got, part)
+		}
+	}
+}
+
+func TestAlarms_OfDev_AreASetting(t *testing.T) {
+	if n := len(dev().of("AWS::CloudWatch::Alarm")) + len(dev().of("AWS::SNS::Topic")); n > 0 {
+		t.Errorf("dev has %d alarms and topics, unasked", n)
+	}
+}
+
+func TestAlarms_TellTheTopicOfTheSettings(t *testing.T) {
+	template := synthesise(prodContext("alarmEmail", "", "alarmTopicArn", testTopic))
+	if n := len(template.of("AWS::SNS::Topic")); n > 0 {
+		t.Errorf("there are %d topics beside it", n)
+	}
+	for id, a := range template.stacks["wavegate-prod-watch"].of("AWS::CloudWatch::Alarm") {
+		if got := list(a.Properties["AlarmActions"]); len(got) != 1 || got[0] != testTopic {
+			t.Errorf("%s tells %v", id, got)
+		}
+	}
+}
+
+// TestDashboard_AsksNoLogs: an open page would ask them again every minute, and each answer is paid for by the bytes
+// that it reads. The questions are saved, and asked by hand.
+func TestDashboard_AsksNoLogs(t *testing.T) {
+	for name, s := range stages() {
+		for _, d := range s.of("AWS::CloudWatch::Dashboard") {
+			if strings.Contains(text(d.Properties["DashboardBody"]), `"type":"log"`) {
+				t.Errorf("%s: the dashboard asks the logs", name)
+			}
+		}
+		saved := s.of("AWS::Logs::QueryDefinition")
+		if len(saved) != len(queries) {
+			t.Errorf("%s: %d queries are saved", name, len(saved))
+		}
+		for id, q := range saved {
+			if got := list(q.Properties["LogGroupNames"]); len(got) != 1 || !strings.HasPrefix(got[0], "${accesslogs") {
+				t.Errorf("%s: %s asks %v", name, id, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+
+	"wavegate/shared/operations"
+)
+
+// A watch is the stack with alarms and dashboard. It knows functions by their fixed names and tables by the
+// parameters of the data's stack, so nothing ties it to the service's stack.
+type watch struct {
+	part
+	rows []operations.Operation // the table of operations
+	held held
+}
+
+// addWatch makes the dashboard and, where the settings want them, the alarms.
+func addWatch(p part, held held, table []operations.Operation) {
+	w := &watch{part: p, rows: table, held: held}
+	w.addOutside()
+	var alarms []awscloudwatch.Alarm
+	if p.settings.Alarms {
+		alarms = w.addAlarms()
+	}
+	w.addDashboard(alarms)
+}

@@ -1,0 +1,22 @@
+// What ./scripts/check lints the example of a deploy by CI with (infra/ci). The tool has modules of its own, so that
+// they do not mix with the service's.
+module wavegate
+
+go 1.26.0
+
+tool github.com/rhysd/actionlint/cmd/actionlint
+
+require (
+	github.com/bmatcuk/doublestar/v4 v4.9.1 // indirect
+	github.com/fatih/color v1.18.0 // indirect
+	github.com/mattn/go-colorable v0.1.14 // indirect
+	github.com/mattn/go-isatty v0.0.20 // indirect
+	github.com/mattn/go-runewidth v0.0.17 // indirect
+	github.com/mattn/go-shellwords v1.0.12 // indirect
+	github.com/rhysd/actionlint v1.7.8 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
+	github.com/robfig/cron/v3 v3.0.1 // indirect
+	go.yaml.in/yaml/v4 v4.0.0-rc.2 // indirect
+	golang.org/x/sync v0.17.0 // indirect
+	golang.org/x/sys v0.36.0 // indirect
+)

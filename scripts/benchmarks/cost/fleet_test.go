@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"wavegate/scripts/local/service"
+)
+
+// TestFleetPage_HasWhatTheCommandPrints: each marker of the page names the command's arguments, and the tables that the
+// command prints stand behind it.
+func TestFleetPage_HasWhatTheCommandPrints(t *testing.T) {
+	root, err := service.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(root, "infra", "fleet-size.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	markers := regexp.MustCompile(`<!-- fleet(.*) -->`).FindAllStringSubmatch(string(page), -1)
+	if len(markers) != 2 {
+		t.Errorf("the page has %d tables of the command", len(markers))
+	}
+	for _, m := range markers {
+		var printed strings.Builder
+		if err := fleetCommand(&printed, strings.Fields(m[1])); err != nil {
+			t.Fatal(err)
+		}
+		for table := range strings.SplitSeq(strings.TrimSpace(printed.String()), "\n\n") {
+			needs := strings.HasPrefix(table, "| boxes")
+			if !strings.Contains(string(page), table) && (m[1] == "" || !needs) {
+				t.Errorf("the page lacks what `cost fleet%s` prints:\n%s", m[1], table)
+			}
+		}
+	}
+}
+
+// TestFleet_AMillionBoxesEverySixtySeconds: the figures by hand. 10^6 × 2,628,000 / 60 polls are 43,800 million.
+func TestFleet_AMillionBoxesEverySixtySeconds(t *testing.T) {
+	f := fleet{Boxes: 1e6, Interval: 60, Idle: 60}
+	poll := limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
+	if got := f.polls(); got < 43.79e9 || got > 43.81e9 {
+		t.Errorf("%v polls a month", got)
+	}
+	want := map[string]float64{"gateway": 43_800 * 3.70, "limiter's writes": 43_800 * 0.7625, "reads of boxes": 43_800 * 0.5 * 0.1525, "traces": 43_800 * 0.05 * 5}
+	for _, c := range f.bill(poll) {
+		if w, ok := want[c.Name]; ok && (c.Dollars < 0.999*w || c.Dollars > 1.001*w) {
+			t.Errorf("%s: %v dollars, want %v", c.Name, c.Dollars, w)
+		}
+		delete(want, c.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("the bill lacks %v", want)
+	}
+	n := f.needs(poll)
+	if n.PollRate < 20_833 || n.GatewayQuota < n.PollRate || n.WarmWrites < 16_667 || n.ThrottleRate <= n.PollRate || n.Burst <= n.PollBurst {
+		t.Errorf("it needs %+v", n)
+	}
+}
+
+// TestFleet_MoreBoxesCostMore_AndLongerIntervalsLess, and what a fleet needs never shrinks as it grows.
+func TestFleet_MoreBoxesCostMore_AndLongerIntervalsLess(t *testing.T) {
+	poll := limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
+	rapid.Check(t, func(t *rapid.T) {
+		f := fleet{
+			Boxes: float64(rapid.IntRange(1, 5_000_000).Draw(t, "boxes")), Interval: float64(rapid.IntRange(1, 600).Draw(t, "interval")),
+			Idle: float64(rapid.IntRange(1, 3600).Draw(t, "idle")), Days: rapid.Float64Range(0, 30).Draw(t, "days"), Releases: 1,
+		}
+		more, slower := f, f
+		more.Boxes *= 2
+		slower.Interval, slower.Idle = 2*f.Interval, 2*f.Idle
+		if more.total(poll) <= f.total(poll) || slower.total(poll) > f.total(poll) || f.tiered() < 0 || f.tiered() > f.total(poll) {
+			t.Errorf("%+v costs %v, twice as many %v, half as often %v", f, f.total(poll), more.total(poll), slower.total(poll))
+		}
+		a, b := f.needs(poll), more.needs(poll)
+		if b.PollRate < a.PollRate || b.Concurrency < a.Concurrency || b.WarmWrites < a.WarmWrites || b.GatewayQuota < a.GatewayQuota {
+			t.Errorf("%+v needs %+v, and twice as many %+v", f, a, b)
+		}
+	})
+}
+
+func TestFleetCommand_ArgumentsThatMakeNoSense_AreRefused(t *testing.T) {
+	for _, args := range []string{"-boxes 0", "-boxes many", "-interval 0", "-idle 0", "-days 31", "-releases -1"} {
+		if err := fleetCommand(&strings.Builder{}, strings.Fields(args)); err == nil {
+			t.Errorf("%s passes", args)
+		}
+	}
+}

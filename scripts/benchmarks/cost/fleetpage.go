@@ -1,0 +1,118 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// pollCall is the line of counted.tsv that nearly all polls are.
+const pollCall = "get-manifest: nothing new, 304"
+
+// fleetCommand writes the tables for the fleets that the arguments describe.
+func fleetCommand(w io.Writer, args []string) error {
+	flags := flag.NewFlagSet("fleet", flag.ContinueOnError)
+	boxes := flags.String("boxes", "1000,10000,100000,1000000", "how many boxes, with commas between several fleets")
+	interval := flags.Float64("interval", 60, "`seconds` between a box's polls while something goes on at its channel")
+	idle := flags.Float64("idle", 300, "`seconds` between its polls otherwise")
+	days := flags.Float64("days", 1, "`days` a month on which something goes on at its channel")
+	releases := flags.Float64("releases", 1, "`releases` a month")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	f := fleet{Interval: *interval, Idle: *idle, Days: *days, Releases: *releases}
+	if f.Interval < 1 || f.Idle < 1 || f.Days < 0 || f.Days > monthDays || f.Releases < 0 {
+		return fmt.Errorf("intervals are a second or more, days 0 to %.1f, and releases 0 or more", monthDays)
+	}
+	var of []float64
+	for _, text := range strings.Split(*boxes, ",") {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || n < 1 || math.IsInf(n, 0) {
+			return fmt.Errorf("%q is no number of boxes", text)
+		}
+		of = append(of, n)
+	}
+	all, err := limits()
+	if err != nil {
+		return err
+	}
+	f.write(w, of, all[pollCall])
+	return nil
+}
+
+// write writes what fleets need and what they cost, one column each.
+func (f fleet) write(w io.Writer, boxes []float64, poll limit) {
+	fleets := make([]fleet, len(boxes))
+	for i, n := range boxes {
+		fleets[i] = f
+		fleets[i].Boxes = n
+	}
+	heading := func(first string, rest string) {
+		fmt.Fprintf(w, "| %s |", first)
+		for _, n := range boxes {
+			fmt.Fprintf(w, " %s |", thousands(n))
+		}
+		fmt.Fprintf(w, "%s\n|---|%s%s\n", rest, strings.Repeat("--:|", len(boxes)), map[bool]string{true: "---|"}[rest != ""])
+	}
+	row := func(name, rest string, of func(fleet) string) {
+		fmt.Fprintf(w, "| %s |", name)
+		for _, one := range fleets {
+			fmt.Fprintf(w, " %s |", of(one))
+		}
+		fmt.Fprintln(w, rest)
+	}
+	number := func(of func(need) int) func(fleet) string {
+		return func(one fleet) string {
+			if n := of(one.needs(poll)); n != 0 {
+				return thousands(float64(n))
+			}
+			return "–"
+		}
+	}
+	heading("boxes", "")
+	row("polls a second, if something goes on at every channel", "", func(one fleet) string { return thousands(one.needs(poll).PerSecond) })
+	row("`pollRate`", "", number(func(n need) int { return n.PollRate }))
+	row("`pollBurst`", "", number(func(n need) int { return n.PollBurst }))
+	row("`throttleRate`", "", number(func(n need) int { return n.ThrottleRate }))
+	row("`throttleBurst`", "", number(func(n need) int { return n.Burst }))
+	row("`warmWrites` (of `rate-counters`)", "", number(func(n need) int { return n.WarmWrites }))
+	row("executions of `get-manifest` at once", "", number(func(n need) int { return n.Executions }))
+	row("quota: API Gateway, requests a second", "", number(func(n need) int { return n.GatewayQuota }))
+	row("quota: Lambda, concurrent executions; `accountConcurrency`", "", number(func(n need) int { return n.Concurrency }))
+	fmt.Fprintln(w)
+
+	heading("USD a month", " Formula; polls and checks in millions |")
+	row("millions of polls", fmt.Sprintf(" boxes × 86,400 × (%g / %g + (%.2f − %g) / %g) / 10^6 |", f.Days, f.Interval, monthDays, f.Days, f.Idle),
+		func(one fleet) string { return thousands(one.polls() / 1e6) })
+	row("millions of checks", fmt.Sprintf(" the same, with %g s at the least |", authorizerCache), func(one fleet) string { return thousands(one.checks() / 1e6) })
+	for i, c := range fleets[0].bill(poll) {
+		row(c.Name, " "+c.Formula+" |", func(one fleet) string { return thousands(one.bill(poll)[i].Dollars) })
+	}
+	row("**sum**", " |", func(one fleet) string { return "**" + thousands(one.total(poll)) + "**" })
+	row("a box", " sum / boxes |", func(one fleet) string { return fmt.Sprintf("%.3f", one.total(poll)/one.Boxes) })
+	row("less by the gateway's volume prices", " see below |", func(one fleet) string { return thousands(one.tiered()) })
+}
+
+// total is the sum of a fleet's bill.
+func (f fleet) total(poll limit) float64 {
+	sum := 0.0
+	for _, c := range f.bill(poll) {
+		sum += c.Dollars
+	}
+	return sum
+}
+
+// thousands writes a number with commas, and with a decimal while it is small.
+func thousands(x float64) string {
+	if x < 9.95 && x != math.Trunc(x) {
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	}
+	digits := strconv.FormatFloat(math.Round(x), 'f', 0, 64)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}

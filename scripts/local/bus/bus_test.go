@@ -1,0 +1,79 @@
+package bus_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/scripts/local/bus"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamolocal"
+	"wavegate/shared/trail/audit"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 110e6, time.UTC)
+
+func event(id, name string, at time.Time, revision int64) audit.Event {
+	return audit.Event{
+		EventID: id, EventName: name, EventTime: at, RequestID: "r-1", SourceIP: "203.0.113.7",
+		Actor:    audit.Actor{Issuer: "https://people.example", UserID: "olga"},
+		Resource: audit.Resource{Type: "rollout", ID: "one", Revision: revision},
+		After:    map[string]any{"artifactUrl": "https://secret.example"},
+	}
+}
+
+// TestFollow_WritesEachNewEventOnce_InTheOrderOfTime, and nothing that was there before.
+func TestFollow_WritesEachNewEventOnce_InTheOrderOfTime(t *testing.T) {
+	store, err := dynamolocal.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	db := store.Client()
+	if err := dynamolocal.CreateTables(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	put := func(e audit.Event) {
+		t.Helper()
+		item, err := dynamo.Encode(audit.Record{Stream: audit.Platform, Position: audit.Position(e), Event: e,
+			StreamResource: "r", StreamActor: "a", StreamResourceActor: "b"})
+		if err == nil {
+			_, err = db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(dynamo.Audit)), Item: item})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(event("e-0", "RolloutStarted", noon.Add(-time.Minute), 1))
+	var out bytes.Buffer
+	f, err := bus.Follow(t.Context(), db, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(event("e-2", "RolloutHalted", noon.Add(time.Second), 3))
+	put(event("e-1", "RolloutPromoted", noon, 2))
+	for range 2 {
+		if err := f.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("it wrote %q, want two lines", lines)
+	}
+	const first = `{"source":"wavegate.local","detail-type":"RolloutPromoted","time":"2026-03-01T12:00:00.11Z","detail":` +
+		`{"eventId":"e-1","eventTime":"2026-03-01T12:00:00.11Z","eventName":"RolloutPromoted","actor":{"issuer":"https://people.example","userId":"olga"},` +
+		`"requestId":"r-1","resource":{"type":"rollout","id":"one","revision":"2"}}}`
+	if lines[0] != first {
+		t.Errorf("it wrote\n%s\nwant\n%s", lines[0], first)
+	}
+	var second bus.Entry
+	if err := json.Unmarshal([]byte(lines[1]), &second); err != nil || second.DetailType != "RolloutHalted" {
+		t.Errorf("then it wrote %s, %v", lines[1], err)
+	}
+}
