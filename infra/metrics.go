@@ -163,7 +163,7 @@ func (s *service) groups() []group {
 		add(taskGroup, task.ID, float64(task.Timeout.Milliseconds()))
 	}
 	for _, helper := range []struct{ group, name string }{
-		{"identity", operations.Authorizer}, {"identity", preTokenGeneration}, {"docs", operations.Docs},
+		{"identity", operations.Authorizer}, {"identity", preTokenGeneration}, {"docs", operations.Docs}, {"console", operations.Console},
 	} {
 		if s.functionName(helper.name) != nil {
 			add(helper.group, helper.name, float64(operations.HelperTimeout.Milliseconds()))

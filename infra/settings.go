@@ -59,6 +59,9 @@ type Settings struct {
 	RequireMFA bool
 	// Docs makes the API serve its contract, and the page that shows it, to anyone.
 	Docs bool
+	// Console is where the operator's page is, the API's base URL; empty: there is no page. Where people log in
+	// elsewhere than at the stack's own pool, it may be just "true".
+	Console string
 	// Origins whose pages may call the API from a browser.
 	Origins []string
 	// AlarmEmail receives alarms; empty: nobody does until somebody subscribes to the topic.
@@ -155,6 +158,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 	}
 	s.Issuers, s.fleetIssuers, s.peopleElsewhere = issuers(r)
 	s.Login = readLogin(r)
+	s.Console = readConsole(r, s)
 	s.check(r)
 	s.checkPlace(r)
 	s.Domain.check(r, s)

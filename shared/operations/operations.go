@@ -77,6 +77,17 @@ const Docs = "docs"
 // DocsPaths are its paths.
 var DocsPaths = []string{"/docs", "/docs/redoc.js", "/openapi.yaml"}
 
+// Console is the function that serves the operator's page. It is no operation: the page is open to anyone
+// and holds no data. It calls the operations with the token of whoever signs in there. A stack has it only
+// if asked.
+const Console = "console"
+
+// ConsolePath is the page's path. The other paths are its files, below a version that changes with them.
+const ConsolePath = "/console"
+
+// ConsolePaths are its paths.
+var ConsolePaths = []string{ConsolePath, "/console/{version}/{file}"}
+
 // LoginPath answers anyone with how people log in: a JSON object of the issuer, its authorizationEndpoint and
 // tokenEndpoint, and the clientId and scope to log in with. The gateway answers by itself.
 const LoginPath = "/console/config.json"
@@ -204,10 +215,10 @@ func TaskOf(id string) Task {
 	panic("operations: no task " + id)
 }
 
-// Functions lists the name of every function of the service: the authorizer, the one that serves the
-// contract, each task's and each operation's.
+// Functions lists the name of every function of the service: the authorizer, those that serve the contract
+// and the operator's page, each task's and each operation's.
 func Functions() []string {
-	names := []string{Authorizer, Docs}
+	names := []string{Authorizer, Docs, Console}
 	for _, task := range Tasks {
 		names = append(names, task.ID)
 	}

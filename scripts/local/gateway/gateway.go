@@ -49,6 +49,8 @@ type Options struct {
 	Origins []string
 	// Docs answers operations.DocsPaths, without a token; nil: there are no such paths.
 	Docs Invoker
+	// Console answers operations.ConsolePaths, without a token; nil: there are no such paths.
+	Console Invoker
 	// Login answers operations.LoginPath, without a token; nil: there is no such path.
 	Login Invoker
 	// IntegrationTimeout replaces the constant of that name; for tests.

@@ -79,8 +79,11 @@ type Service struct {
 	issuers   *devissuer.Issuers
 	functions map[string]*runtime.Function
 	logs      logs
-	stop      []func()
-	once      sync.Once
+	// login tells how people log in, and loginOrigin is where.
+	login       loginAnswer
+	loginOrigin string
+	stop        []func()
+	once        sync.Once
 }
 
 // Start starts everything and returns once calls are answered. On an error nothing is left running.
@@ -102,6 +105,9 @@ func Start(ctx context.Context, o Options) (s *Service, err error) {
 		}
 	}
 	if err = s.startStore(ctx, o); err != nil {
+		return s, err
+	}
+	if err = s.startLogin(); err != nil {
 		return s, err
 	}
 	if err = s.addFunctions(o); err != nil {
@@ -180,6 +186,10 @@ func (s *Service) addFunctions(o Options) error {
 	if err := add(operations.Docs, operations.HelperTimeout, operations.HelperMemoryMB, []string{region}); err != nil {
 		return err
 	}
+	console := []string{region, string(setting.LoginOrigin) + "=" + s.loginOrigin}
+	if err := add(operations.Console, operations.HelperTimeout, operations.HelperMemoryMB, console); err != nil {
+		return err
+	}
 	return add(operations.Authorizer, operations.HelperTimeout, operations.HelperMemoryMB, []string{region, token.Setting + "=" + s.issuers.Setting()})
 }
 
@@ -215,12 +225,9 @@ func (s *Service) listen(o Options) error {
 	if err != nil {
 		return err
 	}
-	login, err := s.startLogin()
-	if err != nil {
-		return err
-	}
 	s.Gateway = gateway.New(gateway.Options{
-		Login:      login,
+		Login:      s.login,
+		Console:    o.Account.Caller(s.functions[operations.Console]),
 		Operations: o.Operations,
 		Functions:  func(id string) gateway.Invoker { return o.Account.Caller(s.functions[id]) },
 		Authorizer: o.Account.Caller(s.functions[operations.Authorizer]),

@@ -52,6 +52,10 @@ const (
 	// stack's schedule comes once a minute. A local run sets less, to see in a minute what takes an hour.
 	GuardIntervalSeconds Name = "GUARD_INTERVAL_SECONDS"
 
+	// LoginOrigin is the origin at which the operator's page exchanges codes and refresh tokens, such as
+	// https://login.example.com; empty: nobody can sign in there.
+	LoginOrigin Name = "LOGIN_ORIGIN"
+
 	// FleetIssuers are the issuers of tokens that grant the role edge, separated by spaces, in the order of
 	// the authorizer's setting. The first is that of boxes that name none.
 	FleetIssuers Name = "FLEET_ISSUERS"
