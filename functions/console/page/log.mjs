@@ -76,7 +76,7 @@ export function Events({ path }) {
 	const next = older.items.length ? older.next : first.value?.next;
 	const more = async () => {
 		try {
-			const page = (await call('GET', next)).value;
+			const page = (await call('GET', next.slice(next.indexOf('/api/')))).value;
 			state.local[`older ${path}`] = { items: [...older.items, ...page.items], next: page.next };
 		} catch (e) {
 			state.local[`older ${path}`] = { ...older, error: e.message };

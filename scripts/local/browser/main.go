@@ -13,6 +13,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -25,11 +26,14 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"wavegate/scripts/local/service"
+	"wavegate/shared/platform/setting"
 )
 
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
+	pictures := flag.String("screenshots", "", "a directory: only take pictures of the operator's page")
+	flag.Parse()
+	err := run(ctx, *pictures)
 	cancel()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "browser:", err)
@@ -37,7 +41,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, pictures string) error {
 	browser, err := findBrowser()
 	if err != nil {
 		return err
@@ -50,7 +54,13 @@ func run(ctx context.Context) error {
 	defer one.Close()
 	defer other.Close()
 	defer stranger.Close()
-	s, err := service.Start(ctx, service.Options{Functions: functions, Prefix: "/prod", Origins: []string{one.URL, other.URL}})
+	s, err := service.Start(ctx, service.Options{
+		Functions: functions, Prefix: "/prod", Origins: []string{one.URL, other.URL},
+		// The guard looks as often as it is told to, and a move shows at the next poll.
+		Environment: func(string) []string {
+			return []string{setting.GuardIntervalSeconds.Assign(1), setting.ChannelCacheSeconds.Assign(0)}
+		},
+	})
 	if err != nil {
 		return err
 	}
@@ -64,6 +74,9 @@ func run(ctx context.Context) error {
 	}
 	ctx, cancel := chromedp.NewExecAllocator(ctx, options...)
 	defer cancel()
+	if pictures != "" {
+		return screenshots(ctx, s, pictures)
+	}
 	faults := []error{callFrom(ctx, s, one.URL, true), callFrom(ctx, s, other.URL, true), callFrom(ctx, s, stranger.URL, false)}
 	for _, width := range widths {
 		faults = append(faults, look(ctx, s.URL, width))

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/chromedp/cdproto/page"
+
+	"wavegate/scripts/local/service"
+)
+
+// A view is one of the page, and a text that shows that it is there.
+type view struct{ name, hash, text string }
+
+// views are those of a scene.
+func (s scene) views() []view {
+	id := filepath.Base(s.failing)
+	return []view{
+		{"now", "#/now", "Other channels"},
+		{"rollout", "#/rollout/" + id, "Which boxes"},
+		{"box", "#/box/" + s.box, "Checked in this browser"},
+		{"log", "#/log", "promoted"},
+		{"rules", "#/rules", "Register boxes"},
+	}
+}
+
+// screenshots plays a fleet of 3,000 boxes in the middle of a failing rollout, and keeps pictures of each view
+// in a directory: light and dark, of a desk and of a phone.
+func screenshots(ctx context.Context, s *service.Service, dir string) error {
+	w := &world{s, ctx}
+	scene, err := w.play(3000)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	return inTab(ctx, func(ctx context.Context) error {
+		t := tab{ctx, s.URL}
+		if err := errors.Join(t.look(1280, "light"), t.signIn("olga")); err != nil {
+			return err
+		}
+		for _, width := range []int64{1280, 390} {
+			for _, scheme := range []string{"light", "dark"} {
+				for _, v := range scene.views() {
+					if err := errors.Join(t.look(width, scheme), t.show(v.hash, v.text)); err != nil {
+						return fmt.Errorf("%s: %w", v.name, err)
+					}
+					picture, err := t.shot(width, 0, page.CaptureScreenshotFormatPng)
+					if err != nil {
+						return err
+					}
+					if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("console-%s-%d-%s.png", v.name, width, scheme)), picture, 0o600); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return nil
+	})
+}
