@@ -7,6 +7,7 @@ import { state, changed } from './state.mjs';
 import { ask, Reason } from './dialog.mjs';
 import { boxes, some, length, moment } from './format.mjs';
 import { channelOf, windowText } from './parts.mjs';
+import { Sentence } from './evidence.mjs';
 
 const stages = [1, 10, 50, 100];
 
@@ -83,6 +84,11 @@ function Hurdles({ h, stage }) {
 		${h.needed && html`<p class="warn"><span aria-hidden="true">▲ </span>${stage} % needs the approval of a second person first.</p>`}`;
 }
 
+function Opposed({ r, guard }) {
+	return html`<div class="warn"><p><span aria-hidden="true">▲ </span>This goes against the guard.${guard.stage === r.staged_percent ? '' : ' It has not judged this stage yet.'}</p>
+		${guard.stage === r.staged_percent && html`<${Sentence} text=${guard.sentence} />`}</div>`;
+}
+
 /** Shows what a raise to the next stage does, asks in proportion, and raises. */
 export function promote(r, progress) {
 	const stage = next(r);
@@ -102,7 +108,7 @@ export function promote(r, progress) {
 				<div><dt>More boxes</dt><dd>${progress ? html`<strong>${boxes(more)}</strong>${plants() > 1 ? ` in ${some(plants(), 'plant')}` : ''}` : 'Not counted yet'}</dd></div>
 				<div><dt>So far</dt><dd>${progress ? `${boxes(sum.installed)} of ${sum.expected} installed, ${bad(sum)} bad` : 'Not counted yet'}</dd></div>
 			</dl>
-			${opposed && html`<p class="warn"><span aria-hidden="true">▲ </span>This goes against the guard. ${progress.guard.stage === r.staged_percent ? progress.guard.sentence : 'It has not judged this stage yet.'}</p>`}
+			${opposed && html`<${Opposed} r=${r} guard=${progress.guard} />`}
 			<${Hurdles} h=${hurdles(r, progress, stage)} stage=${stage} />`,
 		fields: () => html`${override(hurdles(r, progress, stage))}<${Reason} />`,
 		run: (values) => move(r, because(values, { staged_percent: stage }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} is at ${stage} %.`),
@@ -114,7 +120,7 @@ export function complete(r, progress) {
 	ask({
 		title: `Complete ${r.targetVersion} on ${channelOf(r)}?`, action: 'Complete', type: against(r, progress?.guard) ? channelOf(r) : '',
 		body: () => html`<p>${r.targetVersion} becomes the version of the channel. Every box gets it, new ones included.</p>
-			${against(r, progress?.guard) && html`<p class="warn"><span aria-hidden="true">▲ </span>This goes against the guard. ${progress.guard.sentence}</p>`}`,
+			${against(r, progress?.guard) && html`<${Opposed} r=${r} guard=${progress.guard} />`}`,
 		fields: () => html`<${Reason} />`,
 		run: (values) => move(r, because(values, { status: 'completed' }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} is the version of the channel.`),
 	});

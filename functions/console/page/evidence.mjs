@@ -26,6 +26,13 @@ function distances(g) {
 	return [clear, halt];
 }
 
+/** The guard's sentence: the verdict first, and the rest as a list. Its times are UTC; here they are the person's. */
+export function Sentence({ text }) {
+	const local = text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, moment);
+	const [first, ...rest] = local.replace(/\.$/, '').split('; ');
+	return html`<p class="sentence">${first}.</p>${rest.length > 0 && html`<ul class="reasons">${rest.map((r) => html`<li>${r[0].toUpperCase() + r.slice(1)}</li>`)}</ul>`}`;
+}
+
 /** The verdict, its sentence, and the evidence as a strip from clear to halt. */
 export function Evidence({ guard, policy }) {
 	if (!guard) {
@@ -37,7 +44,7 @@ export function Evidence({ guard, policy }) {
 	const d = guard.distance;
 	return html`<section class="panel evidence" aria-labelledby="guard">
 		<h2 id="guard">Guard <${Verdict} guard=${guard} /></h2>
-		<p class="sentence">${guard.sentence}</p>
+		<${Sentence} text=${guard.sentence} />
 		<div class="strip" aria-hidden="true"><svg width="100%" height="34">
 			<rect class="strip-clear" x="0" y="12" width="50%" height="10" /><rect class="strip-halt" x="50%" y="12" width="50%" height="10" />
 			<rect class="strip-end good" x="0" y="6" width="3" height="22" /><rect class="strip-end bad" x="100%" y="6" width="3" height="22" transform="translate(-3 0)" />
@@ -49,7 +56,7 @@ export function Evidence({ guard, policy }) {
 			<div><dt>Silent</dt><dd>${share(guard.treated.silent, guard.treated.boxes)} here, ${share(guard.control.silent, guard.control.boxes)} elsewhere</dd></div>
 			<div><dt>Soaked</dt><dd>${soaked(d)}</dd></div>
 			${d.opensAt && html`<div><dt>Window</dt><dd>opens ${moment(d.opensAt)}</dd></div>`}
-			<div><dt>Acts</dt><dd>${guard.acts ? 'by itself' : 'no, it advises'}</dd></div>
+			<div><dt>By itself</dt><dd>${policy?.mode !== 'act' ? 'it only advises' : policy.promote.auto ? 'halts and promotes' : 'halts'}</dd></div>
 		</dl>
 	</section>`;
 }

@@ -22,14 +22,15 @@ function phrase(e) {
 	case 'ReleaseAdopted': return ['made it the version', `${a.currentVersion} of ${channel}`];
 	case 'FreezeSet': return ['froze', 'all rollouts'];
 	case 'FreezeLifted': return ['lifted', 'the freeze'];
-	case 'RateLimitSet': return ['set the limit', `of ${e.resource.id}`];
-	case 'RateLimitRemoved': return ['took back the limit', `of ${e.resource.id}`];
+	case 'RateLimitSet': return ['set the limit', `of ${e.resource.id.replace(/^(?:.* |[^/]*\/)/, '')}`];
+	case 'RateLimitRemoved': return ['took back the limit', `of ${e.resource.id.replace(/^(?:.* |[^/]*\/)/, '')}`];
 	case 'EdgeRegistered': return ['registered', `${e.resource.id} on ${channel}`];
 	case 'EdgeReassigned': return ['moved', `${e.resource.id} to ${channel}`];
 	case 'EdgeRetired': return ['retired', e.resource.id];
 	}
-	const words = e.eventName.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
-	return [words, e.resource.id];
+	// Others are named by what and how: FactoryRenamed is renamed, factory munich-1.
+	const words = e.eventName.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().split(' ');
+	return [words.at(-1), `${words.slice(0, -1).join(' ')} ${e.resource.id}`];
 }
 
 const kind = { RolloutHalted: 'bad', RolloutPromoted: 'act', RolloutStarted: 'act', RolloutResumed: 'act', ReleasePublished: 'act', FreezeSet: 'hold', RolloutApproved: 'good', RolloutCompleted: 'good', ReleaseAdopted: 'good' };

@@ -75,6 +75,6 @@ export function Now() {
 					<${Command} text="wavegate publish gateway-x/canary 1.1.0 --url URL --sha256 SHA256" /><${Command} text="wavegate start gateway-x/stable 1.1.0" /><//>`} />
 		</section>
 		<section aria-labelledby="quiet"><h2 id="quiet">Other channels</h2>
-			${channels.value === undefined && !channels.error ? html`<${Loading} lines=${2} />` : quiet.length ? html`<ul class="rows">${quiet.map((c) => html`<${Channel} key=${`${c.edgeType}/${c.channel}`} c=${c} />`)}</ul>` : html`<p class="note">No other channel.</p>`}
+			${channels.value === undefined && !channels.error ? html`<${Loading} lines=${2} />` : quiet.length ? html`<ul class="rows tight">${quiet.map((c) => html`<${Channel} key=${`${c.edgeType}/${c.channel}`} c=${c} />`)}</ul>` : html`<p class="note">No other channel.</p>`}
 		</section>`;
 }

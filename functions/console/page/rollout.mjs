@@ -90,11 +90,11 @@ export function Rollout({ id }) {
 			<div class="column">
 				${p ? html`<${Stages} progress=${p} policy=${r.guarding?.policy} />` : p === null ? html`<section class="panel"><h2>Stages</h2><p>The boxes were not counted yet. They are once a minute.</p></section>` : html`<section class="panel"><h2>Stages</h2><${Loading} lines=${6} /></section>`}
 				<section class="panel" aria-labelledby="course"><h2 id="course">Over time</h2><${Shown} of=${history} lines=${4} none=${() => html`<p class="note">Not counted yet.</p>`} then=${(h) => html`<${History} moments=${h.items} />`} /></section>
+				<${Plants} r=${r} />
 			</div>
 			<div class="column">
 				<${Evidence} guard=${p?.guard} policy=${r.guarding?.policy} />
 				<section class="panel" aria-labelledby="reasons"><h2 id="reasons">Bad boxes</h2>${p ? html`<${Reasons} p=${p} />` : html`<p class="note">Not counted yet.</p>`}</section>
-				<${Plants} r=${r} />
 				<section class="panel" aria-labelledby="people"><h2 id="people">Who</h2><${People} r=${r} /></section>
 			</div>
 		</div>

@@ -32,8 +32,10 @@ import (
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	pictures := flag.String("screenshots", "", "a directory: only take pictures of the operator's page")
+	boxes := flag.Int("boxes", 3000, "how many boxes are on those pictures")
+	slow := flag.Bool("slow", false, "whether those pictures show ten minutes, which takes as long")
 	flag.Parse()
-	err := run(ctx, *pictures)
+	err := run(ctx, *pictures, *boxes, *slow)
 	cancel()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "browser:", err)
@@ -41,7 +43,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, pictures string) error {
+func run(ctx context.Context, pictures string, boxes int, slow bool) error {
 	browser, err := findBrowser()
 	if err != nil {
 		return err
@@ -75,7 +77,7 @@ func run(ctx context.Context, pictures string) error {
 	ctx, cancel := chromedp.NewExecAllocator(ctx, options...)
 	defer cancel()
 	if pictures != "" {
-		return screenshots(ctx, s, pictures)
+		return screenshots(ctx, s, pictures, boxes, slow)
 	}
 	faults := []error{callFrom(ctx, s, one.URL, true), callFrom(ctx, s, other.URL, true), callFrom(ctx, s, stranger.URL, false)}
 	for _, width := range widths {

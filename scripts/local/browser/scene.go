@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"time"
+
+	"wavegate/shared/operations"
 )
 
 // A scene is the world in the middle of a rollout that fails.
@@ -102,6 +106,21 @@ func (w *world) spoil(s *scene, boxes []string) error {
 
 func inAnHour() string { return time.Now().Add(time.Hour).UTC().Format(time.RFC3339) }
 
+// promoted waits until the guard has promoted a rollout to its second stage.
+func (w *world) promoted(path string) error {
+	for range 10 {
+		time.Sleep(1100 * time.Millisecond)
+		if err := w.RunTask(w.ctx, operations.Tick); err != nil {
+			return err
+		}
+		a, err := w.as("mia", http.MethodGet, path, nil)
+		if err != nil || bytes.Contains(a.body, []byte(`"staged_percent":10,`)) {
+			return err
+		}
+	}
+	return errors.New("the guard does not promote")
+}
+
 // others plays what else goes on.
 func (w *world) others(n int) error {
 	good := channel{"gateway-y", "stable", "2.3.1"}
@@ -112,13 +131,18 @@ func (w *world) others(n int) error {
 	if err != nil {
 		return err
 	}
-	path, err := w.start("mia", good, "2.4.0", nil)
+	path, err := w.start("mia", good, "2.4.0", map[string]any{"mode": "act", "guard": map[string]any{"decideWithin": "PT2S"},
+		"promote": map[string]any{"soak": map[string]any{"1": "PT2S", "10": "PT12H"}}})
 	if err != nil {
 		return err
 	}
 	for _, stage := range []int{1, 10, 50} {
-		if stage > 1 {
-			if err := w.move("mia", path, map[string]any{"staged_percent": stage}); err != nil {
+		if stage == 10 {
+			if err := w.promoted(path); err != nil {
+				return err
+			}
+		} else if stage > 1 {
+			if err := w.move("mia", path, map[string]any{"staged_percent": stage, "reason": "The night shift wants it before Monday"}); err != nil {
 				return err
 			}
 		}

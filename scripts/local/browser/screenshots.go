@@ -27,11 +27,11 @@ func (s scene) views() []view {
 	}
 }
 
-// screenshots plays a fleet of 3,000 boxes in the middle of a failing rollout, and keeps pictures of each view
+// screenshots plays a fleet in the middle of a failing rollout, and keeps pictures of each view
 // in a directory: light and dark, of a desk and of a phone.
-func screenshots(ctx context.Context, s *service.Service, dir string) error {
-	w := &world{s, ctx}
-	scene, err := w.play(3000)
+func screenshots(ctx context.Context, s *service.Service, dir string, boxes int, slow bool) error {
+	w := &world{s, ctx, slow}
+	scene, err := w.play(boxes)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ type tab struct {
 
 // js runs a script, which may wait for something, and returns its value.
 func js[T any](t tab, script string, values ...any) (T, error) {
-	b, err := json.Marshal(values)
+	b, err := json.Marshal(append([]any{}, values...))
 	if err != nil {
 		var none T
 		return none, err
