@@ -49,7 +49,7 @@ async function move(r, body, ifMatch, done, tries = 1) {
 			if (lost && now && wish(now.value) && now.value.revision > r.revision) return done;
 			if (lost && i < tries) continue;
 			if (lost && !now) throw new Error(`${e.message} It is not known whether the change was made.`);
-			if (lost) throw new Error(`${e.message} The rollout is ${now.value.status} at ${now.value.staged_percent} %. Nothing was changed.`);
+			if (lost) throw new Error(`${e.message} The rollout is ${now.value.status} at ${now.value.staged_percent} %. Nothing was changed.`);
 			throw new Error('The rollout has changed since you opened this. Close this, look again, and repeat.');
 		}
 	}
@@ -62,7 +62,7 @@ export function halt(r) {
 	ask({
 		title: `Halt ${r.targetVersion} on ${channelOf(r)}?`, action: 'Halt now', danger: true, halts: true,
 		body: () => html`<p>No further box gets ${r.targetVersion}. Boxes that run it keep it.</p><p>You can start the rollout again later.</p>`,
-		run: () => move(r, { status: 'halted' }, '', `${channelOf(r)}: ${r.targetVersion} is halted at ${r.staged_percent} %.`, 3),
+		run: () => move(r, { status: 'halted' }, '', `${channelOf(r)}: ${r.targetVersion} is halted at ${r.staged_percent} %.`, 3),
 	});
 }
 
@@ -81,7 +81,7 @@ const override = (h) => (h.freeze || h.closed) && html`<${Reason} name="override
 function Hurdles({ h, stage }) {
 	return html`${h.freeze && html`<p class="warn"><span aria-hidden="true">▲ </span>Rollouts are frozen until ${moment(h.freeze.until)}: <bdi>${h.freeze.reason}</bdi></p>`}
 		${h.closed && html`<p class="warn"><span aria-hidden="true">▲ </span>The window is closed until ${moment(h.closed)}. ${h.policy.promote.windows.map(windowText).join('; ')}.</p>`}
-		${h.needed && html`<p class="warn"><span aria-hidden="true">▲ </span>${stage} % needs the approval of a second person first.</p>`}`;
+		${h.needed && html`<p class="warn"><span aria-hidden="true">▲ </span>${stage} % needs the approval of a second person first.</p>`}`;
 }
 
 function Opposed({ r, guard }) {
@@ -100,18 +100,18 @@ export function promote(r, progress) {
 		return p ? p.factories.length + (p.moreFactories ?? 0) : 0;
 	};
 	ask({
-		title: `Promote ${r.targetVersion} to ${stage} %?`, action: `Promote to ${stage} %`, danger: opposed,
+		title: `Promote ${r.targetVersion} to ${stage} %?`, action: `Promote to ${stage} %`, danger: opposed,
 		type: stage === 100 || opposed ? channelOf(r) : '',
 		body: () => html`<dl class="facts">
 				<div><dt>Channel</dt><dd class="mono">${channelOf(r)}</dd></div>
-				<div><dt>Stage</dt><dd>${r.staged_percent} % → <strong>${stage} %</strong></dd></div>
+				<div><dt>Stage</dt><dd>${r.staged_percent} % → <strong>${stage} %</strong></dd></div>
 				<div><dt>More boxes</dt><dd>${progress ? html`<strong>${boxes(more)}</strong>${plants() > 1 ? ` in ${some(plants(), 'plant')}` : ''}` : 'Not counted yet'}</dd></div>
 				<div><dt>So far</dt><dd>${progress ? `${boxes(sum.installed)} of ${sum.expected} installed, ${bad(sum)} bad` : 'Not counted yet'}</dd></div>
 			</dl>
 			${opposed && html`<${Opposed} r=${r} guard=${progress.guard} />`}
 			<${Hurdles} h=${hurdles(r, progress, stage)} stage=${stage} />`,
 		fields: () => html`${override(hurdles(r, progress, stage))}<${Reason} />`,
-		run: (values) => move(r, because(values, { staged_percent: stage }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} is at ${stage} %.`),
+		run: (values) => move(r, because(values, { staged_percent: stage }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} is at ${stage} %.`),
 	});
 }
 
@@ -129,12 +129,12 @@ export function complete(r, progress) {
 /** Lets a halted rollout go on. */
 export function resume(r, progress) {
 	ask({
-		title: `Start ${r.targetVersion} again?`, action: `Start again at ${r.staged_percent} %`, type: channelOf(r), danger: true,
+		title: `Start ${r.targetVersion} again?`, action: `Start again at ${r.staged_percent} %`, type: channelOf(r), danger: true,
 		body: () => html`<p>The same boxes are told ${r.targetVersion} again: ${progress ? boxes(total(progress).expected) : 'those of its stage'} of ${channelOf(r)}.</p>
 			${r.guarding && html`<p>The guard only advises from then on. It does not halt or promote by itself.</p>`}
 			<${Hurdles} h=${hurdles(r, progress, r.staged_percent)} stage=${0} />`,
 		fields: () => html`${override(hurdles(r, progress, r.staged_percent))}<${Reason} />`,
-		run: (values) => move(r, because(values, { status: 'active' }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} goes on at ${r.staged_percent} %.`),
+		run: (values) => move(r, because(values, { status: 'active' }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} goes on at ${r.staged_percent} %.`),
 	});
 }
 
@@ -159,13 +159,13 @@ export function sendBack(r) {
 /** Approves a stage, as a second person. */
 export function approve(r, stage) {
 	ask({
-		title: `Approve ${stage} % of ${r.targetVersion}?`, action: `Approve ${stage} %`,
-		body: () => html`<p>You let somebody else raise ${channelOf(r)} from ${r.staged_percent} % to ${stage} %. It stays at ${r.staged_percent} % until then.</p>`,
+		title: `Approve ${stage} % of ${r.targetVersion}?`, action: `Approve ${stage} %`,
+		body: () => html`<p>You let somebody else raise ${channelOf(r)} from ${r.staged_percent} % to ${stage} %. It stays at ${r.staged_percent} % until then.</p>`,
 		fields: () => html`<${Reason} />`,
 		run: async (values) => {
 			await call('POST', path(r) + '/approvals', { body: because(values, { stage }), ifMatch: `"${r.revision}"` });
 			moved('/api/ota/');
-			return `${stage} % of ${r.targetVersion} on ${channelOf(r)} is approved.`;
+			return `${stage} % of ${r.targetVersion} on ${channelOf(r)} is approved.`;
 		},
 	});
 }

@@ -86,8 +86,8 @@ export function Box({ id }) {
 			<p>${w.lastSeenAt ? html`Seen <${Ago} at=${w.lastSeenAt} />` : 'When it was last seen is not known'} · ${w.edgeType}/${w.channel}${edge ? html` · <${Said}>${edge.organizationId}<//>${edge.factoryId ? ` · ${edge.factoryId}` : ''}` : ''}</p></div>
 			${edge && mayAct() && html`<div class="act"><div class="buttons"><button type="button" class="button" onClick=${() => move(edge)}>Move…</button></div></div>`}</header>
 		<section class="panel" aria-labelledby="why"><h2 id="why">Why</h2><p class="sentence">${w.sentence}</p>
-			${w.rollout && html`<dl class="facts"><div><dt>Percentile</dt><dd>${w.rollout.percentile}</dd></div><div><dt>Reached at</dt><dd>${w.rollout.reachedAt} %</dd></div>
-				<div><dt>Rollout</dt><dd><a href=${`#/rollout/${w.rollout.id}`}>${w.rollout.targetVersion}</a>, ${w.rollout.status} at ${w.rollout.staged_percent} %</dd></div></dl><${Check} w=${w} />`}</section>
+			${w.rollout && html`<dl class="facts"><div><dt>Percentile</dt><dd>${w.rollout.percentile}</dd></div><div><dt>Reached at</dt><dd>${w.rollout.reachedAt} %</dd></div>
+				<div><dt>Rollout</dt><dd><a href=${`#/rollout/${w.rollout.id}`}>${w.rollout.targetVersion}</a>, ${w.rollout.status} at ${w.rollout.staged_percent} %</dd></div></dl><${Check} w=${w} />`}</section>
 		${w.report && html`<${Report} report=${w.report} />`}
 		<section class="panel" aria-labelledby="changes"><h2 id="changes">Changes</h2><${Events} path=${'/api/audit-events' + query({ resourceType: 'edge', resourceId: id, limit: '20' })} /></section>`} />`;
 }

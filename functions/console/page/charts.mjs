@@ -19,7 +19,7 @@ function Stage({ s, reached, bounds }) {
 	const decided = s.installed + bad(s);
 	const rate = decided ? bad(s) / decided * 100 : 0;
 	return html`<li class=${`stage ${reached ? '' : 'ahead'}`}>
-		<h3>${s.percent} %</h3>
+		<h3>${s.percent} %</h3>
 		${reached ? html`<div class="lanes">
 			<svg class="bar" width="100%" height="20" aria-hidden="true"><rect class="empty-bar" width="100%" height="20" rx="3" />
 				<rect class="installed" width=${part(s.installed)} height="20" /><rect class="on-way" x=${part(s.installed)} width=${part(onWay)} height="20" /></svg>
@@ -37,7 +37,7 @@ export function Stages({ progress, policy }) {
 	const bounds = policy?.guard ?? { acceptable: 0.01, intolerable: 0.05 };
 	return html`<section class="panel" aria-labelledby="stages"><h2 id="stages">Stages</h2>
 		<ol class="stages">${progress.stages.map((s) => html`<${Stage} key=${s.percent} s=${s} reached=${s.percent <= progress.staged_percent} bounds=${bounds} />`)}</ol>
-		<p class="legend"><span class="key installed"></span>installed <span class="key on-way"></span>on the way <span class="key open"></span>not polled yet <span class="key bad"></span>bad, 0 to ${most} %; lines at ${share(bounds.acceptable, 1)} and ${share(bounds.intolerable, 1)}</p>
+		<p class="legend"><span class="key installed"></span>installed <span class="key on-way"></span>on the way <span class="key open"></span>not polled yet <span class="key bad"></span>bad, 0 to ${most} %; lines at ${share(bounds.acceptable, 1)} and ${share(bounds.intolerable, 1)}</p>
 	</section>`;
 }
 
@@ -74,11 +74,11 @@ export function History({ moments }) {
 				<path class="axis" d=${`M0,${height}H1000M0,${laneTop + laneHeight}H1000`} />
 				${moves.map((m) => html`<path class="flag" d=${`M${m.x},0V${laneTop + laneHeight}`} />`)}
 			</svg>
-			${moves.map((m) => html`<span class="flag-name" style=${{ left: `${Math.min(90, m.x / 10)}%` }}>${m.to} %</span>`)}
+			${moves.map((m) => html`<span class="flag-name" style=${{ left: `${Math.min(90, m.x / 10)}%` }}>${m.to} %</span>`)}
 			<span class="scale" aria-hidden="true">${count(top)}</span><span class="scale lane-scale" aria-hidden="true">${count(topBad)} bad</span>
 		</div>
 		<figcaption class="ends"><span>${moment(times[0])}</span><span>${count(installed.at(-1))} installed, ${count(told.at(-1) - installed.at(-1))} on the way, ${count(bads.at(-1))} bad</span><span>${moment(times.at(-1))}</span></figcaption>
 		<${More} id="history" label="Show as a table"><div class="wide" tabindex="0" role="region" aria-label="Counts over time"><table><thead><tr><th scope="col">Time</th><th scope="col">Stage</th><th scope="col">Installed</th><th scope="col">On the way</th><th scope="col">Bad</th><th scope="col">Silent</th></tr></thead>
-			<tbody>${moments.map((m) => html`<tr key=${m.at}><th scope="row">${moment(m.at)}</th><td>${m.staged_percent} %</td><td>${count(m.installed)}</td><td>${count(m.offered + m.working + m.deferred)}</td><td>${count(bad(m))}</td><td>${count(m.silent)}</td></tr>`)}</tbody></table></div><//>
+			<tbody>${moments.map((m) => html`<tr key=${m.at}><th scope="row">${moment(m.at)}</th><td>${m.staged_percent} %</td><td>${count(m.installed)}</td><td>${count(m.offered + m.working + m.deferred)}</td><td>${count(bad(m))}</td><td>${count(m.silent)}</td></tr>`)}</tbody></table></div><//>
 	</figure>`;
 }

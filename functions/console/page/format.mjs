@@ -17,7 +17,7 @@ export const boxes = (n) => some(n, 'box', 'boxes');
 /** A share in percent, with a digit after the point below 10. */
 export function share(part, all) {
 	const p = all ? part / all * 100 : 0;
-	return `${p >= 10 || Number.isInteger(p) ? Math.round(p) : p.toFixed(1)} %`;
+	return `${p >= 10 || Number.isInteger(p) ? Math.round(p) : p.toFixed(1)} %`;
 }
 
 /** How long something takes: 12 s, 3 min, 4 h, 2 days. */

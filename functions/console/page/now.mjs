@@ -19,7 +19,7 @@ function Row({ r, p }) {
 	return html`<li class="row">
 		<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.previousVersion} → <strong>${r.targetVersion}</strong></p></div>
 		<div class="row-state">
-			<p class="chips"><${Chip} kind="wait">At ${r.staged_percent} %<//>${g && html` <${Verdict} guard=${g} />`}</p>
+			<p class="chips"><${Chip} kind="wait">At ${r.staged_percent} %<//>${g && html` <${Verdict} guard=${g} />`}</p>
 			<p>${g ? `Soaked ${soaked(g.distance)}` : `At this stage for ${atStage(r)}`}</p>
 		</div>
 		<div class="row-count">${p ? html`<svg class="bar" width="100%" height="12" aria-hidden="true"><rect class="empty-bar" width="100%" height="12" rx="2" /><rect class="installed" width=${`${sum.expected ? sum.installed / sum.expected * 100 : 0}%`} height="12" /></svg>
@@ -32,14 +32,14 @@ function Row({ r, p }) {
 function Halted({ r }) {
 	return html`<li class="row">
 		<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.previousVersion} → ${r.targetVersion}</p></div>
-		<div class="row-state"><p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//></p><p>${r.endedBy === 'guard' ? 'By the guard, ' : r.endedBy === 'publication' ? 'By a publication, ' : ''}<${Ago} at=${r.endedAt} /></p></div>
+		<div class="row-state"><p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//></p><p>${r.endedBy === 'guard' ? 'By the guard, ' : r.endedBy === 'publication' ? 'By a publication, ' : ''}<${Ago} at=${r.endedAt} /></p></div>
 	</li>`;
 }
 
 function Channel({ c }) {
 	const p = read(at`/api/ota/release-channels/${c.edgeType}/${c.channel}/progress`, 600).value;
 	return html`<li class="row quiet">
-		<div class="row-name"><h3>${c.edgeType}/${c.channel}</h3><p><strong>${c.currentVersion}</strong></p></div>
+		<div class="row-name"><h3>${channelOf(c)}</h3><p><strong>${c.currentVersion}</strong></p></div>
 		<div class="row-state"><p class="chips"><${Chip} kind="quiet">No rollout<//></p></div>
 		<div class="row-count">${p && html`<p>${boxes(p.boxes)}</p>`}</div>
 	</li>`;
@@ -66,7 +66,8 @@ export function Now() {
 	const rows = (active.value?.items ?? []).map((r) => ({ r, p: read(at`/api/ota/rollouts/${r.id}/progress`, 30, true).value }));
 	rows.sort((a, b) => trouble(b.p) - trouble(a.p));
 	const halted = (ended.value?.items ?? []).filter((r) => since(r.endedAt ?? r.updatedAt) < recent && !rows.some((x) => channelOf(x.r) === channelOf(r)));
-	const quiet = (channels.value?.items ?? []).filter((c) => !rows.some((x) => channelOf(x.r) === `${c.edgeType}/${c.channel}`));
+	const shown = [...rows.map((x) => x.r), ...halted].map(channelOf);
+	const quiet = (channels.value?.items ?? []).filter((c) => !shown.includes(channelOf(c)));
 	return html`<h1>Now</h1>
 		<${Facts} freeze=${freeze} counts=${rows.flatMap((x) => x.p ?? [])} />
 		<section aria-labelledby="active"><h2 id="active">Rollouts</h2>
@@ -75,6 +76,6 @@ export function Now() {
 					<${Command} text="wavegate publish gateway-x/canary 1.1.0 --url URL --sha256 SHA256" /><${Command} text="wavegate start gateway-x/stable 1.1.0" /><//>`} />
 		</section>
 		<section aria-labelledby="quiet"><h2 id="quiet">Other channels</h2>
-			${channels.value === undefined && !channels.error ? html`<${Loading} lines=${2} />` : quiet.length ? html`<ul class="rows tight">${quiet.map((c) => html`<${Channel} key=${`${c.edgeType}/${c.channel}`} c=${c} />`)}</ul>` : html`<p class="note">No other channel.</p>`}
+			${channels.value === undefined && !channels.error ? html`<${Loading} lines=${2} />` : quiet.length ? html`<ul class="rows tight">${quiet.map((c) => html`<${Channel} key=${channelOf(c)} c=${c} />`)}</ul>` : html`<p class="note">No other channel.</p>`}
 		</section>`;
 }

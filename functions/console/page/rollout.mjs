@@ -15,11 +15,11 @@ const reasons = {
 };
 
 function Standing({ r }) {
-	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//><span>for ${atStage(r)}</span></p>`;
+	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//><span>for ${atStage(r)}</span></p>`;
 	if (r.status === 'halted') {
-		return html`<p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//><span>${r.endedBy === 'guard' ? 'by the guard, ' : r.endedBy === 'publication' ? 'by a publication, ' : ''}<${Ago} at=${r.endedAt ?? r.updatedAt} /></span></p>`;
+		return html`<p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//><span>${r.endedBy === 'guard' ? 'by the guard, ' : r.endedBy === 'publication' ? 'by a publication, ' : ''}<${Ago} at=${r.endedAt ?? r.updatedAt} /></span></p>`;
 	}
-	return html`<p class="chips"><${Chip} kind="good">Completed at ${r.staged_percent} %<//><span><${Moment} at=${r.completedAt ?? r.updatedAt} /></span></p>`;
+	return html`<p class="chips"><${Chip} kind="good">Completed at ${r.staged_percent} %<//><span><${Moment} at=${r.completedAt ?? r.updatedAt} /></span></p>`;
 }
 
 function Actions({ r, p }) {
@@ -30,8 +30,8 @@ function Actions({ r, p }) {
 	if (r.status === 'active') {
 		return html`<div class="buttons">
 				<button type="button" class="button halt" onClick=${() => halt(r)}>Halt</button>
-				${stage ? html`<button type="button" class="button" onClick=${() => promote(r, p)}>Promote to ${stage} %…</button>` : html`<button type="button" class="button" onClick=${() => complete(r, p)}>Complete…</button>`}
-				${needed && html`<button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button>`}
+				${stage ? html`<button type="button" class="button" onClick=${() => promote(r, p)}>Promote to ${stage} %…</button>` : html`<button type="button" class="button" onClick=${() => complete(r, p)}>Complete…</button>`}
+				${needed && html`<button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button>`}
 			</div>
 			<${More} id="commands" label="As commands"><${Command} text=${`wavegate halt ${name}`} /><${Command} text=${stage ? `wavegate promote ${name}` : `wavegate complete ${name}`} /><${Command} text=${`wavegate watch ${name}`} /><//>`;
 	}
@@ -71,7 +71,7 @@ function People({ r }) {
 	return html`<dl class="facts">
 		${r.startedBy && html`<div><dt>Started</dt><dd><${Said}>${nameOf(r.startedBy)}<//>, <${Moment} at=${r.startedAt} /></dd></div>`}
 		${r.promotedBy && html`<div><dt>Promoted last</dt><dd><${Said}>${nameOf(r.promotedBy)}<//></dd></div>`}
-		${approvals.map((a) => html`<div><dt>Approved ${a.stage} %</dt><dd><${Said}>${nameOf(a.by)}<//>, <${Moment} at=${a.at} /></dd></div>`)}
+		${approvals.map((a) => html`<div><dt>Approved ${a.stage} %</dt><dd><${Said}>${nameOf(a.by)}<//>, <${Moment} at=${a.at} /></dd></div>`)}
 		<div><dt>Release</dt><dd class="mono break">${r.sha256.slice(0, 16)}…</dd></div>
 	</dl>`;
 }

@@ -4,7 +4,7 @@ import { read, moved, again } from './sources.mjs';
 import { at, call } from './api.mjs';
 import { state, changed, mayAct } from './state.mjs';
 import { ask, Reason } from './dialog.mjs';
-import { Moment, Said, count, moment } from './format.mjs';
+import { Moment, Said, count, moment, length, seconds } from './format.mjs';
 import { Chip, Shown, channelOf, windowText, nameOf } from './parts.mjs';
 import { next, approve } from './actions.mjs';
 import { Register } from './register.mjs';
@@ -55,14 +55,14 @@ function Approvals({ list }) {
 	const mine = (r) => [r.startedBy, r.promotedBy, r.guarding.by].some((p) => p?.userId === state.person?.user);
 	return html`<section class="panel" aria-labelledby="approvals"><h2 id="approvals">Approvals</h2>
 		${waiting.length ? html`<ul class="rows inner">${waiting.map(({ r, stage, given }) => html`<li class="row" key=${r.id}>
-			<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.targetVersion} to ${stage} %</p></div>
+			<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.targetVersion} to ${stage} %</p></div>
 			<div class="row-state">${given ? html`<p><${Chip} kind="good">Approved<//> by <${Said}>${nameOf(given.by)}<//></p>` : html`<p><${Chip} kind="wait">Waits for a second person<//></p>${mine(r) && html`<p class="note">You started, promoted or set it up, so somebody else approves.</p>`}`}</div>
-			${!given && mayAct() && html`<div class="row-act"><button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button></div>`}</li>`)}</ul>` : html`<p>No rollout waits for an approval.</p>`}</section>`;
+			${!given && mayAct() && html`<div class="row-act"><button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button></div>`}</li>`)}</ul>` : html`<p>No rollout waits for an approval.</p>`}</section>`;
 }
 
 function Windows({ list }) {
 	const guarded = list.filter((r) => r.guarding);
-	const times = (policy) => Object.entries(policy.promote.soak).map(([stage, d]) => `${stage} %: ${d.replace(/^PT?/, '').replace('T', ' ').toLowerCase()}`).join(', ');
+	const times = (policy) => Object.entries(policy.promote.soak).map(([stage, d]) => `${stage} %: ${length(seconds(d))}`).join(', ');
 	return html`<section class="panel" aria-labelledby="windows"><h2 id="windows">Windows and soaking</h2>
 		${guarded.length ? guarded.map((r) => html`<h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3>
 			<dl class="facts"><div><dt>Windows</dt><dd>${r.guarding.policy.promote.windows?.length ? r.guarding.policy.promote.windows.map((w) => html`<span class="block">${windowText(w)}</span>`) : 'Always open'}</dd></div>

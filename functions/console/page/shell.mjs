@@ -35,7 +35,7 @@ function Light() {
 
 function search(event) {
 	event.preventDefault();
-	const text = new FormData(event.target).get('search').trim();
+	const text = new FormData(event.target).get('search').trim().replace(/^\//, '');
 	if (!text) return;
 	event.target.reset();
 	location.hash = text.includes('/') ? `#/log/release-channel/${encodeURIComponent(text)}` : `#/box/${encodeURIComponent(text)}`;

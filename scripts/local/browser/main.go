@@ -5,6 +5,8 @@
 // from pages of other origins: the two that are allowed read, write and see the headers they need; one
 // that is not sees the gateway's own refusals, and nothing else.
 //
+// And the operator's page, with a fleet in the middle of a failing rollout; see operate.
+//
 //	./scripts/browser      pictures of what it saw are left in .dev/browser
 //
 // Needs Chromium or Chrome, and the page's renderer (./scripts/contract docs).
@@ -83,9 +85,11 @@ func run(ctx context.Context, pictures string, boxes int, slow bool) error {
 	for _, width := range widths {
 		faults = append(faults, look(ctx, s.URL, width))
 	}
-	if err := errors.Join(faults...); err != nil {
+	operated, err := operate(ctx, s, stranger.URL)
+	if err := errors.Join(append(faults, err)...); err != nil {
 		return err
 	}
+	fmt.Printf("ok  	in the browser: %s\n", operated)
 	fmt.Printf("ok  	in the browser: the contract's page at %d and %d px, calls from pages of two origins that may and one that may not\n", widths[0], widths[1])
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 // A scene is the world in the middle of a rollout that fails.
 type scene struct {
 	failing  string // the path of the rollout
+	good     string // that of one that goes well
 	box      string // one that failed
 	waiting  string // one that the rollout has reached and that did not poll yet
 	stable   channel
@@ -45,7 +46,7 @@ func (w *world) play(n int) (s scene, err error) {
 	if err != nil {
 		return s, err
 	}
-	if err := w.others(max(n/15, 20)); err != nil {
+	if s.good, err = w.others(max(n/15, 40)); err != nil {
 		return s, err
 	}
 	if s.failing, err = w.start("otto", s.stable, s.target, policy); err != nil {
@@ -118,32 +119,33 @@ func (w *world) promoted(path string) error {
 			return err
 		}
 	}
-	return errors.New("the guard does not promote")
+	a, err := w.as("mia", http.MethodGet, path+"/progress", nil)
+	return errors.Join(fmt.Errorf("the guard does not promote: %s", a.body), err)
 }
 
 // others plays what else goes on.
-func (w *world) others(n int) error {
+func (w *world) others(n int) (path string, err error) {
 	good := channel{"gateway-y", "stable", "2.3.1"}
 	if err := w.publish("mia", good); err != nil {
-		return err
+		return "", err
 	}
 	boxes, err := w.register(good, "cell-", n)
 	if err != nil {
-		return err
+		return "", err
 	}
-	path, err := w.start("mia", good, "2.4.0", map[string]any{"mode": "act", "guard": map[string]any{"decideWithin": "PT2S"},
+	path, err = w.start("mia", good, "2.4.0", map[string]any{"mode": "act", "guard": map[string]any{"decideWithin": "PT2S"},
 		"promote": map[string]any{"soak": map[string]any{"1": "PT2S", "10": "PT12H"}}})
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, stage := range []int{1, 10, 50} {
 		if stage == 10 {
 			if err := w.promoted(path); err != nil {
-				return err
+				return "", err
 			}
 		} else if stage > 1 {
 			if err := w.move("mia", path, map[string]any{"staged_percent": stage, "reason": "The night shift wants it before Monday"}); err != nil {
-				return err
+				return "", err
 			}
 		}
 		some := reached(good, "2.4.0", boxes, stage)
@@ -151,22 +153,23 @@ func (w *world) others(n int) error {
 			some = some[:len(some)*2/3]
 		}
 		if err := w.install(some, "2.3.1", "2.4.0"); err != nil {
-			return err
+			return "", err
 		}
 	}
 	line := channel{"press-line", "stable", "7.0.2"}
 	if err := w.publish("mia", line); err != nil {
-		return err
+		return "", err
 	}
-	if path, err = w.start("mia", line, "7.1.0", nil); err != nil {
-		return err
+	halted, err := w.start("mia", line, "7.1.0", nil)
+	if err != nil {
+		return "", err
 	}
-	if err := w.move("mia", path, map[string]any{"status": "halted", "reason": "The torque readings are off by ten"}); err != nil {
-		return err
+	if err := w.move("mia", halted, map[string]any{"status": "halted", "reason": "The torque readings are off by ten"}); err != nil {
+		return "", err
 	}
 	if _, err := w.as("otto", http.MethodPut, "/api/rate-limits/users/mes-integration?issuer=https%3A%2F%2Fpeople.wavegate.localhost",
 		map[string]any{"limit": 3000, "reason": "Line controllers of hall 2 poll for orders"}); err != nil {
-		return fmt.Errorf("a limit: %w", err)
+		return "", fmt.Errorf("a limit: %w", err)
 	}
-	return nil
+	return path, nil
 }

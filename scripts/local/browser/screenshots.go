@@ -39,7 +39,7 @@ func screenshots(ctx context.Context, s *service.Service, dir string, boxes int,
 		return err
 	}
 	return inTab(ctx, func(ctx context.Context) error {
-		t := tab{ctx, s.URL}
+		t := newTab(ctx, s.URL)
 		if err := errors.Join(t.look(1280, "light"), t.signIn("olga")); err != nil {
 			return err
 		}

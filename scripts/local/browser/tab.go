@@ -16,13 +16,28 @@ import (
 type tab struct {
 	ctx context.Context
 	url string // the service's
+	// failed is the first fault. What follows it is not tried.
+	failed *error
+}
+
+func newTab(ctx context.Context, url string) tab { return tab{ctx, url, new(error)} }
+
+// fail notes the first fault.
+func (t tab) fail(err error) error {
+	if *t.failed == nil {
+		*t.failed = err
+	}
+	return *t.failed
 }
 
 // js runs a script, which may wait for something, and returns its value.
 func js[T any](t tab, script string, values ...any) (T, error) {
+	var none T
+	if *t.failed != nil {
+		return none, *t.failed
+	}
 	b, err := json.Marshal(append([]any{}, values...))
 	if err != nil {
-		var none T
 		return none, err
 	}
 	v, err := chromedp.Run(t.ctx, chromedp.Evaluate[T](fmt.Sprintf("(async (...given) => { %s })(...%s)", script, b), chromedp.EvalAwaitPromise))
@@ -35,7 +50,7 @@ func js[T any](t tab, script string, values ...any) (T, error) {
 // do runs a script for what it does.
 func (t tab) do(script string, values ...any) error {
 	_, err := js[bool](t, script+"; return true", values...)
-	return err
+	return t.fail(err)
 }
 
 // waitFor bounds how long something may take to show.
@@ -45,25 +60,25 @@ const waitFor = 15 * time.Second
 func (t tab) until(expression string, values ...any) error {
 	for deadline := time.Now().Add(waitFor); ; time.Sleep(20 * time.Millisecond) {
 		ok, err := js[bool](t, "return Boolean("+expression+")", values...)
-		if ok {
-			return nil
+		if ok || *t.failed != nil {
+			return *t.failed
 		}
 		if time.Now().After(deadline) {
 			text, _ := js[string](t, "return document.body.innerText.slice(0, 1500)")
-			return fmt.Errorf("it never came to %s %v; the page says:\n%s: %w", expression, values, text, errors.Join(err, errors.New("too late")))
+			return t.fail(fmt.Errorf("it never came to %s %v; the page says:\n%s: %w", expression, values, text, errors.Join(err, errors.New("too late"))))
 		}
 	}
 }
 
 // says waits until the page shows a text.
 func (t tab) says(text string) error {
-	return t.until("document.body.innerText.includes(given[0])", text)
+	return t.until(`document.body.innerText.replaceAll('\u00a0', ' ').includes(given[0])`, text)
 }
 
 // press clicks the button or link of a name, as a person does.
 func (t tab) press(name string) error {
 	const find = `[...document.querySelectorAll('dialog[open] button, dialog[open] a')].concat(document.querySelector('dialog[open]') ? [] : [...document.querySelectorAll('button, a')])
-		.find((e) => e.textContent.trim().replace(/^[▸▾] /, '') === given[0] && e.checkVisibility())`
+		.find((e) => e.textContent.trim().replaceAll('\u00a0', ' ').replace(/^[▸▾] /, '') === given[0] && e.checkVisibility())`
 	if err := t.until(find, name); err != nil {
 		return err
 	}
