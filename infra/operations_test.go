@@ -85,7 +85,7 @@ func TestStack_EveryFunctionThatIsWritten_IsDeployed(t *testing.T) {
 		t.Fatalf("no functions: %v", err)
 	}
 	var deployed []string
-	for id := range docs().of("AWS::Lambda::Function") {
+	for id := range pages().of("AWS::Lambda::Function") {
 		deployed = append(deployed, id)
 	}
 	for _, main := range written {

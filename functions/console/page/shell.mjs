@@ -84,6 +84,6 @@ export function Welcome() {
 
 export function Shell({ children }) {
 	return html`<a class="skip" href="#main" onClick=${(e) => { e.preventDefault(); document.getElementById('main').focus(); }}>Skip to the content</a>
-		<${Patterns} /><${Header} /><${Trouble} /><${Notice} />
+		<${Patterns} /><${Header} /><section aria-label="Messages"><${Trouble} /><${Notice} /></section>
 		<main id="main" tabindex="-1">${children}</main><${Keys} /><${Dialog} />`;
 }

@@ -22,11 +22,15 @@ const quickFor = 30_000;
 
 const sources = new Map();
 let wanted = new Map();
+let shown = new Map(); // what the drawing before wanted
 let calls = [];
 let movedAt = 0;
 
 /** Begins a drawing: what is read during it is what the page shows. */
-export function begin() { wanted = new Map(); }
+export function begin() {
+	shown = wanted;
+	wanted = new Map();
+}
 
 /**
  * What lies at a path, and every how many seconds it is read again. live sources are read more often after a move.
@@ -57,11 +61,11 @@ export function moved(prefix) {
 }
 
 /** Forgets everything, for the next person. */
-export function forget() { sources.clear(); wanted.clear(); }
+export function forget() { sources.clear(); wanted.clear(); shown.clear(); }
 
-/** When the next source that failed is read again, in seconds; 0: none failed. */
+/** What could not be read, and in how many seconds it is read again; null: nothing failed. */
 export function failing() {
-	const bad = [...wanted.values()].filter((s) => s.error);
+	const bad = [...shown.values()].filter((s) => s.error);
 	if (!bad.length) return null;
 	const next = Math.max(Math.min(...bad.map((s) => s.next)), health.waitUntil);
 	return { error: bad[0].error, seconds: Math.max(0, Math.ceil((next - Date.now()) / 1000)), at: Math.min(...bad.map((s) => s.at)) };
