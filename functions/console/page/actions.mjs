@@ -2,7 +2,7 @@
 // rollout is still what the person saw.
 import { html } from './html.mjs';
 import { call, at, Refusal, Unreachable } from './api.mjs';
-import { read, moved } from './sources.mjs';
+import { read, moved, known } from './sources.mjs';
 import { state, changed } from './state.mjs';
 import { ask, Reason } from './dialog.mjs';
 import { boxes, some, length, moment } from './format.mjs';
@@ -38,6 +38,7 @@ async function move(r, body, ifMatch, done, tries = 1) {
 	for (let i = 1; ; i++) {
 		try {
 			await call('PATCH', path(r), { body, ifMatch });
+			known(r.id, { status: body.status ?? r.status, staged_percent: body.staged_percent ?? r.staged_percent, ...(body.status === 'halted' && { endedAt: new Date().toISOString() }) });
 			moved('/api/ota/');
 			return done;
 		} catch (e) {

@@ -63,9 +63,10 @@ export function Now() {
 	const ended = read('/api/ota/rollouts?status=halted&limit=10', 30, true);
 	const channels = read('/api/ota/release-channels?limit=100', 60);
 	const freeze = read('/api/ota/freeze', 60);
-	const rows = (active.value?.items ?? []).map((r) => ({ r, p: read(at`/api/ota/rollouts/${r.id}/progress`, 30, true).value }));
+	const all = [...new Map([...(ended.value?.items ?? []), ...(active.value?.items ?? [])].map((r) => [r.id, r])).values()];
+	const rows = all.filter((r) => r.status === 'active').map((r) => ({ r, p: read(at`/api/ota/rollouts/${r.id}/progress`, 30, true).value }));
 	rows.sort((a, b) => trouble(b.p) - trouble(a.p));
-	const halted = (ended.value?.items ?? []).filter((r) => since(r.endedAt ?? r.updatedAt) < recent && !rows.some((x) => channelOf(x.r) === channelOf(r)));
+	const halted = all.filter((r) => r.status === 'halted' && since(r.endedAt ?? r.updatedAt) < recent && !rows.some((x) => channelOf(x.r) === channelOf(r)));
 	const shown = [...rows.map((x) => x.r), ...halted].map(channelOf);
 	const quiet = (channels.value?.items ?? []).filter((c) => !shown.includes(channelOf(c)));
 	return html`<h1>Now</h1>

@@ -25,6 +25,7 @@ let wanted = new Map();
 let shown = new Map(); // what the drawing before wanted
 let calls = [];
 let movedAt = 0;
+let probe = 0; // no call before, while the service is away
 
 /** Begins a drawing: what is read during it is what the page shows. */
 export function begin() {
@@ -39,7 +40,7 @@ export function begin() {
 export function read(path, every, live = false) {
 	let s = sources.get(path);
 	if (!s) {
-		s = { path, value: undefined, at: 0, error: null, next: 0, tag: '', busy: false };
+		s = { path, value: undefined, at: 0, error: null, next: 0, tag: '', busy: false, asked: true };
 		sources.set(path, s);
 	}
 	s.every = every * 1000;
@@ -50,7 +51,8 @@ export function read(path, every, live = false) {
 
 /** Has sources read again now: all, or those whose paths begin so. */
 export function again(prefix = '') {
-	for (const s of sources.values()) if (s.path.startsWith(prefix)) s.next = 0;
+	probe = 0;
+	for (const s of sources.values()) if (s.path.startsWith(prefix)) Object.assign(s, { next: 0, asked: true });
 	turn();
 }
 
@@ -58,6 +60,12 @@ export function again(prefix = '') {
 export function moved(prefix) {
 	movedAt = Date.now();
 	again(prefix);
+}
+
+/** Puts what the service has just confirmed of a resource into what is shown, which may not be read anew for a while. */
+export function known(id, change) {
+	const put = (v) => v?.id === id ? { ...v, ...change } : v;
+	for (const s of sources.values()) s.value = s.value?.items ? { ...s.value, items: s.value.items.map(put) } : put(s.value);
 }
 
 /** Forgets everything, for the next person. */
@@ -68,7 +76,8 @@ export function failing() {
 	const bad = [...shown.values()].filter((s) => s.error);
 	if (!bad.length) return null;
 	const next = Math.max(Math.min(...bad.map((s) => s.next)), health.waitUntil);
-	return { error: bad[0].error, seconds: Math.max(0, Math.ceil((next - Date.now()) / 1000)), at: Math.min(...bad.map((s) => s.at)) };
+	const read = bad.map((s) => s.at).filter(Boolean);
+	return { error: bad[0].error, seconds: Math.max(0, Math.ceil((next - Date.now()) / 1000)), at: read.length ? Math.min(...read) : 0 };
 }
 
 /** Reads what is due. */
@@ -76,17 +85,25 @@ export function turn() {
 	if (!state.person) return;
 	const now = Date.now();
 	calls = calls.filter((t) => now - t < 60_000);
-	if (now < health.waitUntil || navigator.onLine === false) return;
+	if (now < health.waitUntil || navigator.onLine === false || !health.reachable && now < probe) return;
 	for (const s of wanted.values()) {
-		if (s.busy || now < s.next || calls.length >= most) continue;
-		if (document.hidden && s.at && now - s.at < hidden) continue;
-		calls.push(now);
+		if (s.busy || now < s.next) continue;
+		if (!s.asked) {
+			if (calls.length >= most || document.hidden && now - s.at < hidden) continue;
+			calls.push(now);
+		}
+		s.asked = false;
 		fetchOne(s);
+		if (!health.reachable) { // one call finds out whether the service is back
+			probe = now + retry;
+			return;
+		}
 	}
 }
 
 async function fetchOne(s) {
 	s.busy = true;
+	const was = health.reachable;
 	try {
 		const answer = await call('GET', s.path, { ifNoneMatch: s.tag });
 		if (answer.status !== 304) {
@@ -102,9 +119,11 @@ async function fetchOne(s) {
 			s.error = e;
 		}
 	}
-	s.busy = false;
+	if (health.reachable && !was) again();
 	const soon = s.live && Date.now() - movedAt < quickFor;
 	s.next = Date.now() + (s.error ? retry : soon ? quick : s.every);
+	s.asked = false;
+	s.busy = false;
 	changed();
 }
 

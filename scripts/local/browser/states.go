@@ -130,7 +130,7 @@ func (o *operator) promotion() error {
 
 // halt halts by two clicks, although the calls of the minute are used up, and a box's next poll proves it.
 func (o *operator) halt() error {
-	if err := errors.Join(o.rollout(), o.limit(0), o.says("You have used up your calls of this minute."), o.says("Stages"), o.well()); err != nil {
+	if err := errors.Join(o.look(1280, "light"), o.reload("olga"), o.rollout(), o.limit(0), o.says("You have used up your calls of this minute."), o.says("Stages"), o.well()); err != nil {
 		return err
 	}
 	if told, err := o.w.poll(o.scene.waiting, o.scene.previous); err != nil || told != o.scene.target {

@@ -128,9 +128,19 @@ func (t tab) signIn(user string, roles ...string) error {
 	if err := chromedp.Do(t.ctx, chromedp.Navigate(t.url+"/console")); err != nil {
 		return err
 	}
-	if err := t.press("Sign in"); err != nil {
+	return errors.Join(t.press("Sign in"), t.login(user, roles...))
+}
+
+// reload loads the page anew, which forgets who was signed in, and so leads to the login.
+func (t tab) reload(user string) error {
+	if err := chromedp.Do(t.ctx, chromedp.Reload()); err != nil {
 		return err
 	}
+	return t.login(user)
+}
+
+// login fills in the form of the login. Without roles they are those that it proposes.
+func (t tab) login(user string, roles ...string) error {
 	if err := t.until("document.querySelector('input[name=user]')"); err != nil {
 		return err
 	}
@@ -139,5 +149,5 @@ func (t tab) signIn(user string, roles ...string) error {
 		document.querySelector('form').requestSubmit()`, user, roles); err != nil {
 		return err
 	}
-	return t.says("Ready to halt")
+	return t.until("document.querySelector('.light')")
 }
