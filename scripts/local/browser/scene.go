@@ -107,10 +107,13 @@ func (w *world) spoil(s *scene, boxes []string) error {
 
 func inAnHour() string { return time.Now().Add(time.Hour).UTC().Format(time.RFC3339) }
 
-// promoted waits until the guard has promoted a rollout to its second stage.
-func (w *world) promoted(path string) error {
+// promoted waits until the guard has promoted a rollout to its second stage. The boxes of the first go on polling.
+func (w *world) promoted(path string, first []string) error {
 	for range 10 {
 		time.Sleep(1100 * time.Millisecond)
+		if err := each(first, func(_ int, box string) error { _, err := w.poll(box, "2.4.0"); return err }); err != nil {
+			return err
+		}
 		if err := w.RunTask(w.ctx, operations.Tick); err != nil {
 			return err
 		}
@@ -140,7 +143,7 @@ func (w *world) others(n int) (path string, err error) {
 	}
 	for _, stage := range []int{1, 10, 50} {
 		if stage == 10 {
-			if err := w.promoted(path); err != nil {
+			if err := w.promoted(path, reached(good, "2.4.0", boxes, 1)); err != nil {
 				return "", err
 			}
 		} else if stage > 1 {

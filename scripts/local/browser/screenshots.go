@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/chromedp/cdproto/page"
+	"slices"
 
 	"wavegate/scripts/local/service"
 )
@@ -49,7 +48,7 @@ func screenshots(ctx context.Context, s *service.Service, dir string, boxes int,
 					if err := errors.Join(t.look(width, scheme), t.show(v.hash, v.text)); err != nil {
 						return fmt.Errorf("%s: %w", v.name, err)
 					}
-					picture, err := t.shot(width, 0, page.CaptureScreenshotFormatPng)
+					picture, err := t.shot(width, 0)
 					if err != nil {
 						return err
 					}
@@ -57,6 +56,23 @@ func screenshots(ctx context.Context, s *service.Service, dir string, boxes int,
 						return err
 					}
 				}
+			}
+		}
+		// Two for the README: what a window shows at first.
+		for _, p := range []struct {
+			view, scheme  string
+			width, height int64
+		}{{"rollout", "light", 1280, 800}, {"now", "dark", 390, 800}} {
+			v := scene.views()[slices.IndexFunc(scene.views(), func(v view) bool { return v.name == p.view })]
+			if err := errors.Join(t.look(p.width, p.scheme), t.show(v.hash, v.text)); err != nil {
+				return err
+			}
+			picture, err := t.shot(p.width, p.height)
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(dir, "readme-"+p.view+".png"), picture, 0o600); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -75,13 +75,14 @@ func (o *operator) calls() error {
 	return err
 }
 
-// answers has the page's calls answered with a status.
+// answers has the page's calls answered with a status. That the computer is online again has the page look at once.
 func (o *operator) answers(status int) error {
-	return o.do(`window.kept ??= window.fetch; window.fetch = (url, init) => String(url).includes('/api/') ? Promise.resolve(new Response(JSON.stringify({title: 'The service is being changed', status: given[0]}), {status: given[0], headers: {'Content-Type': 'application/problem+json'}})) : window.kept(url, init)`, status)
+	return o.do(`window.kept ??= window.fetch; window.fetch = (url, init) => String(url).includes('/api/') ? Promise.resolve(new Response(JSON.stringify({title: 'The service is being changed', status: given[0]}), {status: given[0], headers: {'Content-Type': 'application/problem+json'}})) : window.kept(url, init);
+		window.dispatchEvent(new Event('online'))`, status)
 }
 
 func (o *operator) again() error {
-	return errors.Join(o.do("window.fetch = window.kept"), o.says("Ready to halt"), o.until("!document.querySelector('.trouble')"))
+	return errors.Join(o.do("window.fetch = window.kept; window.dispatchEvent(new Event('online'))"), o.says("Ready to halt"), o.until("!document.querySelector('.trouble')"))
 }
 
 // limit bounds the calls of who is signed in; a negative number ends that.
@@ -111,7 +112,7 @@ func (o *operator) states() error {
 		o.rollout(),
 		o.answers(http.StatusServiceUnavailable), o.says("Not up to date. The service is being changed"), o.says("Not ready to halt"), o.says("Stages"), o.well(), o.again(),
 		offline(true), o.says("Your computer is offline."), o.says("Not ready to halt"), o.says("Stages"), o.well(), offline(false), o.says("Ready to halt"),
-		cut(true), o.says("The service cannot be reached."), o.says("Not ready to halt"), cut(false), o.says("Ready to halt"),
+		cut(true), o.do("window.dispatchEvent(new Event('online'))"), o.says("The service cannot be reached."), o.says("Not ready to halt"), cut(false), o.do("window.dispatchEvent(new Event('online'))"), o.says("Ready to halt"),
 		o.answers(http.StatusForbidden), o.says("Your role may not read all of this."), o.again(),
 	)
 }

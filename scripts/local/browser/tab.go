@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -107,8 +106,8 @@ func (t tab) look(width int64, scheme string) error {
 	return err
 }
 
-// shot takes a picture of the whole page, or of its first pixels.
-func (t tab) shot(width, height int64, format page.CaptureScreenshotFormat) ([]byte, error) {
+// shot takes a picture of the page: of its first pixels or, with a height of 0, of all.
+func (t tab) shot(width, height int64) ([]byte, error) {
 	if height == 0 {
 		h, err := js[int64](t, "return document.documentElement.scrollHeight")
 		if err != nil {
@@ -119,8 +118,7 @@ func (t tab) shot(width, height int64, format page.CaptureScreenshotFormat) ([]b
 	if err := chromedp.Do(t.ctx, chromedp.EmulateViewport(width, height)); err != nil {
 		return nil, err
 	}
-	r, err := chromedp.Call(t.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: format})
-	return r.Data, err
+	return chromedp.Run(t.ctx, chromedp.CaptureScreenshot())
 }
 
 // signIn signs in by the service's own login, as a person does in its form.
