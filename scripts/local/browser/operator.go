@@ -47,7 +47,7 @@ func operate(ctx context.Context, s *service.Service, other string) (summary str
 				return fmt.Errorf("%s: %w", part.name, err)
 			}
 		}
-		return nil
+		return o.textStaysText()
 	})
 	if err != nil {
 		return "", fmt.Errorf("the operator's page: %w", err)
