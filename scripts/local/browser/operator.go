@@ -23,7 +23,7 @@ func operate(ctx context.Context, s *service.Service, other string) (summary str
 		return "", err
 	}
 	w := &world{Service: s, ctx: ctx}
-	scene, err := w.play(300)
+	scene, err := w.play(240)
 	if err != nil {
 		return "", err
 	}

@@ -74,7 +74,11 @@ func (w *world) spoil(s *scene, boxes []string) error {
 	told := boxes[:len(boxes)*4/5]
 	s.waiting = boxes[len(boxes)-1]
 	bad := max(3, len(boxes)*28/1000)
-	parts := slices.Collect(slices.Chunk(told, max(1, len(told)/9+1)))
+	moments := 3
+	if w.slow {
+		moments = 9
+	}
+	parts := slices.Collect(slices.Chunk(told, len(told)/moments+1))
 	seen := 0
 	for i, part := range parts {
 		err := each(part, func(j int, box string) error {

@@ -114,6 +114,19 @@ func (o *operator) states() error {
 		offline(true), o.says("Your computer is offline."), o.says("Not ready to halt"), o.says("Stages"), o.well(), offline(false), o.says("Ready to halt"),
 		cut(true), o.do("window.dispatchEvent(new Event('online'))"), o.says("The service cannot be reached."), o.says("Not ready to halt"), cut(false), o.do("window.dispatchEvent(new Event('online'))"), o.says("Ready to halt"),
 		o.answers(http.StatusForbidden), o.says("Your role may not read all of this."), o.again(),
+		// One call is told that the token has run out. The token is renewed, and nobody notices.
+		o.do(`let once = true, renewed = 0; window.fetch = (url, init) => {
+			if (String(url).endsWith('/token')) window.renewed = ++renewed;
+			if (String(url).includes('/api/') && once) { once = false; return Promise.resolve(new Response(null, {status: 401})); }
+			return window.kept(url, init);
+		}; window.dispatchEvent(new Event('online'))`), o.until("window.renewed === 1"), o.again(),
+		// Nothing answers: the page stands, and says that it waits.
+		o.do("window.fetch = () => new Promise(() => {}); location.hash = '#/box/cell-0002'"), o.until("document.querySelector('.loading')"), o.well(), o.do("window.fetch = window.kept"),
+		// The session is over for good.
+		o.answers(http.StatusUnauthorized), o.says("Your session has ended. Sign in again."), o.well(),
+		o.signIn("vera", "fleet_viewer"), o.rollout(), o.says("You can look. A platform owner can act."), o.says("Not ready to halt"),
+		o.until("![...document.querySelectorAll('button')].some((b) => /^(Halt|Promote|Approve)/.test(b.textContent))"), o.well(),
+		o.press("Sign out"), o.press("Sign in"), o.login("olga"),
 	)
 }
 
