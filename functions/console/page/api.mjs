@@ -1,5 +1,5 @@
 // Calls of the service, with the token of who is signed in.
-import { changed } from './state.mjs';
+import { state, changed } from './state.mjs';
 import { base, token, refresh, over } from './login.mjs';
 
 /** The service said no. problem is its problem document. */
@@ -35,7 +35,7 @@ export async function call(method, path, { body, ifMatch, ifNoneMatch, key } = {
 	const value = /json/.test(type) ? await answer.json().catch(() => null) : null;
 	if (answer.ok || answer.status === 304) return { status: answer.status, value, tag: answer.headers.get('ETag'), headers: answer.headers };
 	const wait = Number(answer.headers.get('Retry-After')) || 0;
-	if (answer.status === 401) over('Your session has ended. Sign in again.');
+	if (answer.status === 401 && state.person) over('Your session has ended. Sign in again.');
 	if (answer.status === 429) health.waitUntil = Math.max(health.waitUntil, Date.now() + (wait || 10) * 1000);
 	throw new Refusal(answer.status, value, wait);
 }

@@ -81,7 +81,7 @@ export function Box({ id }) {
 	if (!id) return html`<h1>Box</h1><${Empty} title="Which box?"><p>Type its id into the search above. The key <kbd>/</kbd> leads there.</p><//>`;
 	const why = read(at`/api/edges/${id}/update/why`, 10);
 	const edge = read(at`/api/edges/${id}`, 30).value;
-	return html`<${Shown} of=${why} lines=${5} none=${() => html`<${Nobody} id=${id} />`} then=${(w) => html`
+	return html`${why.value === undefined && html`<h1><${Said}>${id}<//></h1>`}<${Shown} of=${why} lines=${5} none=${() => html`<${Nobody} id=${id} />`} then=${(w) => html`
 		<header class="title"><div><h1>${w.edgeId}</h1><p class="versions">Runs <strong><${Said}>${w.running ?? 'what it has not said'}<//></strong></p>
 			<p>${w.lastSeenAt ? html`Seen <${Ago} at=${w.lastSeenAt} />` : 'When it was last seen is not known'} · ${w.edgeType}/${w.channel}${edge ? html` · <${Said}>${edge.organizationId}<//>${edge.factoryId ? ` · ${edge.factoryId}` : ''}` : ''}</p></div>
 			${edge && mayAct() && html`<div class="act"><div class="buttons"><button type="button" class="button" onClick=${() => move(edge)}>Move…</button></div></div>`}</header>

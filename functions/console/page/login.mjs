@@ -13,6 +13,7 @@ const hours = 12;
 let config = null;
 let session = null;
 let refreshing = null;
+let ended = 0; // how often a session was over
 
 const text = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 const random = () => text(crypto.getRandomValues(new Uint8Array(32)));
@@ -70,11 +71,13 @@ export async function start() {
 
 async function exchange(grant, began) {
 	const c = await read();
+	const before = ended;
 	const answer = await fetch(c.tokenEndpoint, {
 		method: 'POST', body: new URLSearchParams({ ...grant, client_id: c.clientId }), credentials: 'omit', signal: AbortSignal.timeout(10_000),
 	});
 	if (!answer.ok) throw Object.assign(new Error('refused'), { refused: answer.status < 500 });
 	const t = await answer.json();
+	if (ended !== before) throw Object.assign(new Error('over'), { refused: true }); // meanwhile
 	session = { access: t.access_token, refresh: t.refresh_token ?? session?.refresh, expires: Date.now() + t.expires_in * 1000, began };
 	const claims = read64(t.access_token);
 	state.person = {
@@ -102,12 +105,13 @@ export async function token() {
 /** Gets another access token. It is false where there is none: the session is over, or the login is away. */
 export function refresh() {
 	refreshing ??= (async () => {
+		await null; // what fails at once is noted before it ends
 		try {
 			if (!session?.refresh || Date.now() - session.began > hours * 3600_000) throw Object.assign(new Error('over'), { refused: true });
 			await exchange({ grant_type: 'refresh_token', refresh_token: session.refresh }, session.began);
 			return true;
 		} catch (e) {
-			if (e.refused && (!session || session.expires < Date.now())) over('Your session has ended. Sign in again.');
+			if (e.refused && session && session.expires < Date.now()) over('Your session has ended. Sign in again.');
 			return false;
 		} finally {
 			refreshing = null;
@@ -121,6 +125,7 @@ export const expires = () => session?.expires ?? 0;
 
 /** Forgets the tokens. */
 export function over(why) {
+	ended++;
 	session = null;
 	sessionStorage.removeItem(was);
 	state.person = null;

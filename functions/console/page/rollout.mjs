@@ -83,7 +83,7 @@ export function Rollout({ id }) {
 	const progress = read(at`/api/ota/rollouts/${id}/progress`, 20, true);
 	const history = read(at`/api/ota/rollouts/${id}/progress/history` + '?limit=100', 60);
 	const p = progress.value;
-	return html`<${Shown} of=${rollout} lines=${6} none=${() => html`<h1>Rollout</h1><${Empty} title="There is no such rollout."><p><a href="#/now">See what goes on now</a></p><//>`} then=${(r) => html`
+	return html`${rollout.value === undefined && html`<h1>Rollout</h1>`}<${Shown} of=${rollout} lines=${6} none=${() => html`<h1>Rollout</h1><${Empty} title="There is no such rollout."><p><a href="#/now">See what goes on now</a></p><//>`} then=${(r) => html`
 		<header class="title"><div><h1>${channelOf(r)}</h1><p class="versions">${r.previousVersion} → <strong>${r.targetVersion}</strong></p><${Standing} r=${r} /></div>
 			<div class="act"><${Actions} r=${r} p=${p} /></div></header>
 		<div class="columns">

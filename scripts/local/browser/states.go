@@ -121,7 +121,7 @@ func (o *operator) states() error {
 			return window.kept(url, init);
 		}; window.dispatchEvent(new Event('online'))`), o.until("window.renewed === 1"), o.again(),
 		// Nothing answers: the page stands, and says that it waits.
-		o.do("window.fetch = () => new Promise(() => {}); location.hash = '#/box/cell-0002'"), o.until("document.querySelector('.loading')"), o.well(), o.do("window.fetch = window.kept"),
+		o.do("window.fetch = () => new Promise(() => {}); location.hash = '#/box/cell-0002'"), o.until("document.querySelector('.loading')"), o.well(), o.do("window.fetch = window.kept; location.hash = '#/rules'"),
 		// The session is over for good.
 		o.answers(http.StatusUnauthorized), o.says("Your session has ended. Sign in again."), o.well(),
 		o.signIn("vera", "fleet_viewer"), o.rollout(), o.says("You can look. A platform owner can act."), o.says("Not ready to halt"),
