@@ -123,10 +123,8 @@ func (s *service) methods() map[string][]string {
 			methods[path] = append(m, "OPTIONS")
 		}
 	}
-	if s.settings.Docs {
-		for _, path := range operations.DocsPaths {
-			methods[path] = []string{"GET"}
-		}
+	for path := range s.pages() {
+		methods[path] = []string{http.MethodGet}
 	}
 	if s.login != nil {
 		methods[operations.LoginPath] = []string{"GET"}

@@ -59,7 +59,7 @@ func hasSecurityHeaders(t *testing.T, what, prefix string, header map[string]any
 // a signature of AWS's, and answers 403.
 func TestAnswers_WhatIsNoOperation_IsToldSo(t *testing.T) {
 	const header = "method.response.header."
-	for name, s := range map[string]stage{"dev": dev(), "docs": docs(), "full": full()} {
+	for name, s := range map[string]stage{"dev": dev(), "pages": pages(), "full": full()} {
 		routes := s.api(t).routes()
 		methods := map[string][]string{}
 		for route := range routes {

@@ -7,11 +7,14 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awswafv2"
 	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/operations"
 )
 
 // addAPI makes the REST API from its body, and the stage that serves it.
 func (s *service) addAPI() {
 	s.addDocs()
+	s.addConsole()
 	role, policies := s.addInvoker()
 	s.access = s.addLogs("access-logs", nil)
 	s.addThrottledCount()
@@ -42,6 +45,9 @@ func (s *service) addAPI() {
 	if s.settings.Docs {
 		s.output("DocsUrl", "The contract, to be read by people; openapi.yaml lies beside it",
 			awscdk.Fn_Join(jsii.String(""), &[]*string{s.baseURL(), jsii.String("/docs")}))
+	}
+	if s.settings.Console != "" {
+		s.output("ConsoleUrl", "The operator's page", awscdk.Fn_Join(jsii.String(""), &[]*string{s.baseURL(), jsii.String(operations.ConsolePath)}))
 	}
 	s.output("StageArn", "The API's stage, to put a web ACL in front of it", s.api.DeploymentStage().StageArn())
 }

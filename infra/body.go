@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"time"
 
@@ -100,10 +101,8 @@ func (s *service) body(invoker awsiam.Role) any {
 			Integration: s.invocation(op.ID, invoker, wait),
 		})
 	}
-	if s.settings.Docs {
-		for _, path := range operations.DocsPaths {
-			set(path, "GET", method{Integration: s.invocation(operations.Docs, invoker, operations.HelperTimeout+integrationMargin)})
-		}
+	for path, page := range s.pages() {
+		set(path, http.MethodGet, method{Integration: s.invocation(page.function, invoker, operations.HelperTimeout+integrationMargin)})
 	}
 	for path, methods := range s.mocks() {
 		for name, answer := range methods {

@@ -77,7 +77,7 @@ func TestAlarms_Concurrency_At80PercentOfTheAccount(t *testing.T) {
 	if a.Properties["Threshold"] != 800.0 || a.Properties["MetricName"] != "ClaimedAccountConcurrency" {
 		t.Errorf("it is %v", a.Properties)
 	}
-	for _, a := range docs().of("AWS::CloudWatch::Alarm") {
+	for _, a := range pages().of("AWS::CloudWatch::Alarm") {
 		if kindOf(t, a) == "concurrency" {
 			t.Error("the account's quota is not known, and is watched")
 		}

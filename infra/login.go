@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/jsii-runtime-go"
 
+	"wavegate/shared/operations"
 	"wavegate/shared/platform/lambdahttp"
 )
 
@@ -45,6 +46,9 @@ func (s *service) addLogin(pool poolRef, people awscognito.IUserPool) awscognito
 	var callbacks []string
 	for _, port := range loginPorts {
 		callbacks = append(callbacks, fmt.Sprintf("http://localhost:%d/callback", port))
+	}
+	if s.settings.Console != "" {
+		callbacks = append(callbacks, s.settings.Console+operations.ConsolePath)
 	}
 	client := awscognito.NewUserPoolClient(s.stack, jsii.String("operator"), &awscognito.UserPoolClientProps{
 		UserPool: people,

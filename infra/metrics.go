@@ -168,7 +168,7 @@ func (w *watch) groups() []group {
 		add(taskGroup, task.ID, float64(task.Timeout.Milliseconds()))
 	}
 	for _, helper := range []struct{ group, name string }{
-		{"identity", operations.Authorizer}, {"identity", preTokenGeneration}, {"docs", operations.Docs},
+		{"identity", operations.Authorizer}, {"identity", preTokenGeneration}, {"docs", operations.Docs}, {"console", operations.Console},
 	} {
 		if w.functionName(helper.name) != nil {
 			add(helper.group, helper.name, float64(operations.HelperTimeout.Milliseconds()))

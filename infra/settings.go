@@ -60,6 +60,9 @@ type Settings struct {
 	RequireMFA bool
 	// Docs makes the API serve its contract, and the page that shows it, to anyone.
 	Docs bool
+	// Console is where the operator's page is, the API's base URL; empty: there is no page. Where people log in
+	// elsewhere than at the stack's own pool, it may be just "true".
+	Console string
 	// Origins whose pages may call the API from a browser.
 	Origins []string
 	// Alarms tells whether the stage has alarms.
@@ -180,6 +183,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 	s.Traffic = r.oneOf("traffic", map[bool]string{true: canary, false: direct}[keep], canary, atOnce, direct)
 	s.Events, s.Backup = readEvents(r), readBackup(r)
 	r.structured("restoredTables", &s.RestoredTables)
+	s.Console = readConsole(r, s)
 	s.check(r)
 	s.checkPlace(r)
 	s.Domain.check(r, s)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func throttles(t *testing.T, s stage) map[string]Throttle {
 // TestThrottles_EachMethodHasItsOwn: API Gateway gives every method the whole of the stage's bound. Polls
 // have less than an operator's methods, and what the gateway answers itself has little.
 func TestThrottles_EachMethodHasItsOwn(t *testing.T) {
-	for name, s := range map[string]stage{"dev": dev(), "docs": docs(), "full": full()} {
+	for name, s := range map[string]stage{"dev": dev(), "pages": pages(), "full": full()} {
 		got := throttles(t, s)
 		want := map[string]Throttle{"*": {2000, 2000}}
 		for route, m := range s.api(t).routes() {
@@ -43,6 +44,8 @@ func TestThrottles_EachMethodHasItsOwn(t *testing.T) {
 			switch {
 			case mocked(m):
 				want[route] = mockThrottle
+			case m["security"] == nil && slices.Contains(operations.ConsolePaths, path):
+				want[route] = consoleThrottle
 			case m["security"] == nil:
 				want[route] = docsThrottle
 			case m["operationId"] == manifest, m["operationId"] == ddiBase:
@@ -66,7 +69,7 @@ func TestConcurrency_WhereTheAccountHasIt_IsDivided(t *testing.T) {
 	want := map[string]any{"copilot": 50.0, manifest: 300.0, operations.Authorizer: 100.0}
 	template := prod()
 	for _, name := range append(operations.Functions(), preTokenGeneration) {
-		if name == operations.Docs {
+		if name == operations.Docs || name == operations.Console {
 			continue
 		}
 		f := template.Resources[template.id(t, "AWS::Lambda::Function", name)]

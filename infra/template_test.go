@@ -83,7 +83,7 @@ func fullContext() map[string]any {
 		"domain", "api.wavegate.example", "certificateArn", "arn:aws:acm:eu-central-1:111122223333:certificate/c-1", "hostedZone", "Z0123456789",
 		"tags", `{"costCenter":"42"}`, "kmsKeyArn", testKey, "permissionsBoundary", testBoundary,
 		"webAclArn", "arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/api/a-1",
-		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example", "docs", "true", "warmWrites", "21000",
+		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example", "docs", "true", "console", "true", "warmWrites", "21000",
 		"backupCopyVaultArn", testVault, "outsideSecret", "wavegate/outside",
 		"events", "true", "eventsChatTopicArn", testTopic, "eventsEndpoint", `{"url":"https://changes.example/hook","connectionArn":"`+testConnection+`"}`,
 		"issuers", "["+fleet+"]", "copilotUrl", "https://assistant.example", "copilotSecret", "wavegate/copilot",
@@ -91,18 +91,22 @@ func fullContext() map[string]any {
 }
 
 const (
+	// consoleURL is where a stage without a domain has its operator's page.
+	consoleURL     = "https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/dev"
 	testKey        = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 	testVault      = "arn:aws:backup:eu-central-1:444455556666:backup-vault:wavegate"
 	testConnection = "arn:aws:events:eu-central-1:111122223333:connection/changes/1234abcd-12ab-34cd-56ef-1234567890ab"
 	testBoundary   = "arn:aws:iam::111122223333:policy/boundary"
 )
 
-// The stages as they are when nothing is set that needs not be, dev with its contract served, dev for
+// The stages as they are when nothing is set that needs not be, dev with its pages served, dev for
 // SAM, and prod with everything that can be set. Each is synthesised once, which takes its time.
 var (
 	dev   = sync.OnceValue(func() stage { return synthesise(nil) })
 	prod  = sync.OnceValue(func() stage { return synthesise(prodContext()) })
-	docs  = sync.OnceValue(func() stage { return synthesise(map[string]any{"docs": "true", "alarms": "true"}) })
+	pages = sync.OnceValue(func() stage {
+		return synthesise(map[string]any{"docs": "true", "console": consoleURL, "alarms": "true"})
+	})
 	local = sync.OnceValue(func() stage { return synthesise(map[string]any{"storeEndpoint": "http://localhost:8000"}) })
 	full  = sync.OnceValue(func() stage { return synthesise(fullContext()) })
 )

@@ -1,11 +1,12 @@
 package main
 
 import (
+	"net/http"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 
 	"wavegate/shared/access/ratelimit"
-	"wavegate/shared/operations"
 )
 
 // Throttles are the gateway's own bounds, over all callers together. API Gateway applies a stage's
@@ -36,6 +37,9 @@ var (
 	// docsThrottle bounds each page of the contract. It bounds what a stranger can make the stack pay
 	// for, and how many concurrent executions those calls take from the fleet.
 	docsThrottle = Throttle{Rate: 2, Burst: 6}
+	// consoleThrottle bounds the operator's page and, together, its files. A browser that has them asks for the
+	// page alone; one that has not asks for some twenty files at once.
+	consoleThrottle = Throttle{Rate: 2, Burst: 40}
 )
 
 func readThrottles(r *reader) Throttles {
@@ -75,10 +79,8 @@ func (s *service) methodThrottles() *map[string]*awsapigateway.MethodDeploymentO
 			add(path, method, mockThrottle)
 		}
 	}
-	if s.settings.Docs {
-		for _, path := range operations.DocsPaths {
-			add(path, "GET", docsThrottle)
-		}
+	for path, page := range s.pages() {
+		add(path, http.MethodGet, page.throttle)
 	}
 	return &methods
 }

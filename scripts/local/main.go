@@ -85,6 +85,7 @@ const hints = `
   curl -H "Authorization: Bearer $token" %[1]s/api/factories/munich-1
   ./scripts/wavegate login %[1]s --as ann && ./scripts/wavegate status
 
+The operator's page is at %[1]s/console; sign in as olga.
 The contract is at %[1]s/openapi.yaml and, to be read by people, at %[1]s/docs
 `
 

@@ -79,6 +79,17 @@ const Docs = "docs"
 // DocsPaths are its paths.
 var DocsPaths = []string{"/docs", "/docs/redoc.js", "/openapi.yaml"}
 
+// Console is the function that serves the operator's page. It is no operation: the page is open to anyone
+// and holds no data. It calls the operations with the token of whoever signs in there. A stack has it only
+// if asked.
+const Console = "console"
+
+// ConsolePath is the page's path. The other paths are its files, below a version that changes with them.
+const ConsolePath = "/console"
+
+// ConsolePaths are its paths.
+var ConsolePaths = []string{ConsolePath, "/console/{version}/{file}"}
+
 // LoginPath tells anyone how people log in. It is a JSON object with issuer,
 // authorizationEndpoint, tokenEndpoint, clientId and scope. The gateway answers it without a
 // function.
@@ -207,10 +218,10 @@ func TaskOf(id string) Task {
 	panic("operations: no task " + id)
 }
 
-// Functions lists the names of all functions: the authorizer, Docs, the tasks and the
+// Functions lists the names of all functions: the authorizer, Docs, Console, the tasks and the
 // operations.
 func Functions() []string {
-	names := []string{Authorizer, Docs}
+	names := []string{Authorizer, Docs, Console}
 	for _, task := range Tasks {
 		names = append(names, task.ID)
 	}

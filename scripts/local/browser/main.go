@@ -5,6 +5,8 @@
 // from pages of other origins: the two that are allowed read, write and see the headers they need; one
 // that is not sees the gateway's own refusals, and nothing else.
 //
+// And the operator's page, with a fleet in the middle of a failing rollout; see operate.
+//
 //	./scripts/browser      pictures of what it saw are left in .dev/browser
 //
 // Needs Chromium or Chrome, and the page's renderer (./scripts/contract docs).
@@ -13,6 +15,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -25,11 +28,16 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"wavegate/scripts/local/service"
+	"wavegate/shared/platform/setting"
 )
 
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
+	pictures := flag.String("screenshots", "", "a directory: only take pictures of the operator's page")
+	boxes := flag.Int("boxes", 3000, "how many boxes are on those pictures")
+	slow := flag.Bool("slow", false, "whether those pictures show ten minutes, which takes as long")
+	flag.Parse()
+	err := run(ctx, *pictures, *boxes, *slow)
 	cancel()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "browser:", err)
@@ -37,7 +45,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, pictures string, boxes int, slow bool) error {
 	browser, err := findBrowser()
 	if err != nil {
 		return err
@@ -50,7 +58,13 @@ func run(ctx context.Context) error {
 	defer one.Close()
 	defer other.Close()
 	defer stranger.Close()
-	s, err := service.Start(ctx, service.Options{Functions: functions, Prefix: "/prod", Origins: []string{one.URL, other.URL}})
+	s, err := service.Start(ctx, service.Options{
+		Functions: functions, Prefix: "/prod", Origins: []string{one.URL, other.URL},
+		// The guard looks as often as it is told to, and a move shows at the next poll.
+		Environment: func(string) []string {
+			return []string{setting.GuardIntervalSeconds.Assign(1), setting.ChannelCacheSeconds.Assign(0)}
+		},
+	})
 	if err != nil {
 		return err
 	}
@@ -64,13 +78,18 @@ func run(ctx context.Context) error {
 	}
 	ctx, cancel := chromedp.NewExecAllocator(ctx, options...)
 	defer cancel()
+	if pictures != "" {
+		return screenshots(ctx, s, pictures, boxes, slow)
+	}
 	faults := []error{callFrom(ctx, s, one.URL, true), callFrom(ctx, s, other.URL, true), callFrom(ctx, s, stranger.URL, false)}
 	for _, width := range widths {
 		faults = append(faults, look(ctx, s.URL, width))
 	}
-	if err := errors.Join(faults...); err != nil {
+	operated, err := operate(ctx, s, stranger.URL)
+	if err := errors.Join(append(faults, err)...); err != nil {
 		return err
 	}
+	fmt.Printf("ok  	in the browser: %s\n", operated)
 	fmt.Printf("ok  	in the browser: the contract's page at %d and %d px, calls from pages of two origins that may and one that may not\n", widths[0], widths[1])
 	return nil
 }

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -70,4 +72,37 @@ func (w *watcher) faults() []error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.found)
+}
+
+// complaints notes what a page's own code does wrong: exceptions, what it writes to the console, and what its
+// policy keeps it from. Answers of the service are not among them.
+func complaints(ctx context.Context) (*watcher, error) {
+	w := &watcher{}
+	err := chromedp.Listen(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			w.note("%s %s", e.ExceptionDetails.Text, said(e.ExceptionDetails.Exception))
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+				w.note("the console says: %s", said(e.Args...))
+			}
+		case *log.EventEntryAdded:
+			if e.Entry.Source != log.EntrySourceNetwork {
+				w.note("the browser says: %s: %s", e.Entry.Level, e.Entry.Text)
+			}
+		}
+	})
+	return w, err
+}
+
+// frames lists the addresses of the frames that a page holds.
+func frames(ctx context.Context) (addresses []string, err error) {
+	r, err := chromedp.Call(ctx, page.GetFrameTree, cdp.Empty{})
+	if err != nil {
+		return nil, err
+	}
+	for _, child := range r.FrameTree.ChildFrames {
+		addresses = append(addresses, child.Frame.URL)
+	}
+	return addresses, nil
 }

@@ -50,6 +50,8 @@ type Options struct {
 	Origins []string
 	// Docs, if set, answers operations.DocsPaths, without a token.
 	Docs Invoker
+	// Console answers operations.ConsolePaths, without a token. Without it there are no such paths.
+	Console Invoker
 	// Login, if set, answers operations.LoginPath, without a token.
 	Login Invoker
 	// IntegrationTimeout replaces the constant of that name; for tests.

@@ -54,6 +54,11 @@ func newTable(o Options) table {
 			add(operations.Operation{ID: operations.Docs, Method: http.MethodGet, Path: path}, o.Docs, true)
 		}
 	}
+	if o.Console != nil {
+		for _, path := range operations.ConsolePaths {
+			add(operations.Operation{ID: operations.Console, Method: http.MethodGet, Path: path}, o.Console, true)
+		}
+	}
 	if o.Login != nil {
 		add(operations.Operation{ID: "login", Method: http.MethodGet, Path: operations.LoginPath}, o.Login, true)
 	}

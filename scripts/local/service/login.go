@@ -13,14 +13,14 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-// startLogin serves the local issuer's login on a free loopback port. It returns the answer for
-// operations.LoginPath.
-func (s *Service) startLogin() (loginAnswer, error) {
+// startLogin serves the local issuer's login on a free loopback port.
+func (s *Service) startLogin() error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	provider := s.issuers.Provider("http://" + listener.Addr().String())
+	s.loginOrigin = "http://" + listener.Addr().String()
+	provider := s.issuers.Provider(s.loginOrigin)
 	server := &http.Server{Handler: provider.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})
 	go func() {
@@ -30,7 +30,8 @@ func (s *Service) startLogin() (loginAnswer, error) {
 		}
 	}()
 	s.onStop(func() { server.Close(); <-served })
-	return json.Marshal(provider.Login())
+	s.login, err = json.Marshal(provider.Login())
+	return err
 }
 
 // A loginAnswer is the answer at operations.LoginPath. In the stack the gateway gives it itself.

@@ -82,8 +82,11 @@ type Service struct {
 	issuers   *devissuer.Issuers
 	functions map[string]*runtime.Function
 	logs      logs
-	stop      []func()
-	once      sync.Once
+	// login tells how people log in, and loginOrigin is where.
+	login       loginAnswer
+	loginOrigin string
+	stop        []func()
+	once        sync.Once
 }
 
 // Start starts everything and returns when the service answers calls. After an error nothing is
@@ -106,6 +109,9 @@ func Start(ctx context.Context, o Options) (s *Service, err error) {
 		}
 	}
 	if err = s.startStore(ctx, o); err != nil {
+		return s, err
+	}
+	if err = s.startLogin(); err != nil {
 		return s, err
 	}
 	if err = s.addFunctions(o); err != nil {
@@ -184,6 +190,10 @@ func (s *Service) addFunctions(o Options) error {
 	if err := add(operations.Docs, operations.HelperTimeout, operations.HelperMemoryMB, []string{region}); err != nil {
 		return err
 	}
+	console := []string{region, string(setting.LoginOrigin) + "=" + s.loginOrigin}
+	if err := add(operations.Console, operations.HelperTimeout, operations.HelperMemoryMB, console); err != nil {
+		return err
+	}
 	env := append(s.environment(authorizer), token.Setting+"="+s.issuers.Setting())
 	return add(authorizer.ID, operations.HelperTimeout, operations.HelperMemoryMB, env)
 }
@@ -220,12 +230,9 @@ func (s *Service) listen(o Options) error {
 	if err != nil {
 		return err
 	}
-	login, err := s.startLogin()
-	if err != nil {
-		return err
-	}
 	s.Gateway = gateway.New(gateway.Options{
-		Login:      login,
+		Login:      s.login,
+		Console:    o.Account.Caller(s.functions[operations.Console]),
 		Operations: o.Operations,
 		Functions:  func(id string) gateway.Invoker { return o.Account.Caller(s.functions[id]) },
 		Authorizer: o.Account.Caller(s.functions[operations.Authorizer]),

@@ -56,6 +56,10 @@ const (
 	// show in a minute what takes an hour.
 	GuardIntervalSeconds Name = "GUARD_INTERVAL_SECONDS"
 
+	// LoginOrigin is the origin at which the operator's page exchanges codes and refresh tokens, such
+	// as https://login.example.com. If it is empty, nobody can sign in there.
+	LoginOrigin Name = "LOGIN_ORIGIN"
+
 	// FleetIssuers are the issuers that grant the role edge, separated by spaces, in the order
 	// of the authorizer's setting. A box whose registration names no issuer has the first one.
 	FleetIssuers Name = "FLEET_ISSUERS"

@@ -1,0 +1,47 @@
+// Command console serves the operator's page to anyone. It is no operation: it asks for no token, reads no
+// table and sees no data of the service. The page calls the operations by itself, with the token of whoever
+// signs in there. The local service always runs it; a stack has it when it is asked to (the setting console).
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
+	"github.com/klauspost/compress/gzhttp"
+
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/setting"
+)
+
+func main() {
+	r := setting.NewReader(setting.LoginOrigin)
+	login := r.Text(setting.LoginOrigin)
+	if err := r.Err(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	lambda.Start(serve(login))
+}
+
+// serve answers the gateway's events with the page and its files. login is the origin that the page may call
+// beside its own.
+func serve(login string) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+	adapter := httpadapter.New(gzhttp.GzipHandler(pages(login)))
+	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		// Under a stage's URL the path has the stage's prefix. The route has not.
+		route := operations.ConsolePath
+		if file := event.PathParameters["file"]; file != "" {
+			route = path.Join(route, event.PathParameters["version"], file)
+		} else if strings.HasSuffix(event.Path, "/") {
+			route += "/"
+		}
+		event.Path = route
+		return adapter.ProxyWithContext(ctx, event)
+	}
+}

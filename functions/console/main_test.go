@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"wavegate/shared/operations"
+)
+
+const login = "https://login.example.com"
+
+// ask sends the sample event, asking for a path below the stage, which the gateway has taken apart.
+func ask(t *testing.T, path string, headers map[string]string) (events.APIGatewayProxyResponse, string) {
+	t.Helper()
+	sample, err := os.ReadFile("../../events/console.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var event events.APIGatewayProxyRequest
+	if err := json.Unmarshal(sample, &event); err != nil {
+		t.Fatal(err)
+	}
+	event.Path = "/prod" + path
+	if parts := strings.Split(path, "/"); len(parts) == 4 {
+		event.Resource = operations.ConsolePaths[1]
+		event.PathParameters = map[string]string{"version": parts[2], "file": parts[3]}
+	}
+	delete(event.MultiValueHeaders, "Accept-Encoding")
+	for name, value := range headers {
+		event.MultiValueHeaders[name] = []string{value}
+	}
+	answer, err := serve(login)(context.Background(), event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !answer.IsBase64Encoded {
+		return answer, answer.Body
+	}
+	body, err := base64.StdEncoding.DecodeString(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(body)
+}
+
+func header(a events.APIGatewayProxyResponse, name string) string {
+	return http.Header(a.MultiValueHeaders).Get(name)
+}
+
+// addresses are what the page refers to.
+func addresses(t *testing.T) []string {
+	t.Helper()
+	_, page := ask(t, operations.ConsolePath, nil)
+	var all []string
+	for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+// TestPage_NamesEveryFileAndNothingElse: what it refers to is relative, so that it works below a stage, and a module
+// that it did not name would be asked for late.
+func TestPage_NamesEveryFileAndNothingElse(t *testing.T) {
+	var names []string
+	for _, address := range addresses(t) {
+		answer, _ := ask(t, "/"+address, nil)
+		if answer.StatusCode != http.StatusOK || !strings.HasPrefix(address, "console/") {
+			t.Errorf("%s: %d", address, answer.StatusCode)
+		}
+		names = append(names, address[strings.LastIndex(address, "/")+1:])
+	}
+	for name, text := range read().files {
+		if !slices.Contains(names, name) {
+			t.Errorf("the page does not name %s", name)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^import .* from '([^']*)'`).FindAllSubmatch(text, -1) {
+			if file := strings.TrimPrefix(string(m[1]), "./"); read().files[file] == nil {
+				t.Errorf("%s imports %s", name, m[1])
+			}
+		}
+	}
+}
+
+// TestPage_TakesLittle: all that a browser loads, compressed as it is sent.
+func TestPage_TakesLittle(t *testing.T) {
+	const most = 60 << 10
+	total := 0
+	for _, address := range append(addresses(t), "console") {
+		answer, body := ask(t, "/"+address, map[string]string{"Accept-Encoding": "gzip"})
+		if size := len(body); header(answer, "Content-Encoding") != "gzip" && size > 2<<10 {
+			t.Errorf("%s: %d bytes that are not compressed", address, size)
+		}
+		total += len(body)
+	}
+	t.Logf("%d bytes", total)
+	if total > most {
+		t.Errorf("the page takes %d bytes, and may take %d", total, most)
+	}
+}
+
+// TestPolicy_LetsThePageCallItsServiceAndTheLoginAlone: and nothing in it may be turned from text into a script.
+func TestPolicy_LetsThePageCallItsServiceAndTheLoginAlone(t *testing.T) {
+	answer, _ := ask(t, operations.ConsolePath, nil)
+	got := strings.Split(header(answer, "Content-Security-Policy"), "; ")
+	want := []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self' " + login,
+		"base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the policy is %q", got)
+	}
+	if got := policy(""); !strings.Contains(got, "connect-src 'self';") {
+		t.Errorf("without a login it is %q", got)
+	}
+}
+
+// TestFiles_AreKeptForGood_AndThePageIsAskedAbout: a file's address changes with its bytes.
+func TestFiles_AreKeptForGood_AndThePageIsAskedAbout(t *testing.T) {
+	page, _ := ask(t, operations.ConsolePath, nil)
+	if header(page, "Cache-Control") != "no-cache" {
+		t.Errorf("the page: %v", page.MultiValueHeaders)
+	}
+	again, body := ask(t, operations.ConsolePath, map[string]string{"If-None-Match": header(page, "ETag")})
+	if again.StatusCode != http.StatusNotModified || body != "" {
+		t.Errorf("asked again: %d, %d bytes", again.StatusCode, len(body))
+	}
+	for _, address := range addresses(t) {
+		if file, _ := ask(t, "/"+address, nil); !strings.Contains(header(file, "Cache-Control"), "immutable") {
+			t.Errorf("%s: %v", address, file.MultiValueHeaders)
+		}
+	}
+	for _, address := range []string{"/console/another/main.mjs", "/console/" + read().version + "/preact.LICENSE", "/console/" + read().version + "/index.html"} {
+		if file, _ := ask(t, address, nil); file.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %d", address, file.StatusCode)
+		}
+	}
+}
+
+func TestPage_WithASlashAtItsEnd_IsSentToThePage(t *testing.T) {
+	answer, _ := ask(t, "/console/", nil)
+	if answer.StatusCode != http.StatusPermanentRedirect || header(answer, "Location") != "../console" {
+		t.Errorf("got %d %v", answer.StatusCode, answer.MultiValueHeaders)
+	}
+}
+
+func TestEveryAnswer_IsOverHTTPSAndInNoFrame(t *testing.T) {
+	for _, path := range []string{"/console", "/console/", "/console/x/y"} {
+		answer, _ := ask(t, path, nil)
+		if header(answer, "Strict-Transport-Security") == "" || header(answer, "X-Content-Type-Options") != "nosniff" || header(answer, "X-Frame-Options") != "DENY" {
+			t.Errorf("%s: %d %v", path, answer.StatusCode, answer.MultiValueHeaders)
+		}
+	}
+}
+
+func TestCompressed_ItIsTheSame(t *testing.T) {
+	for _, address := range addresses(t) {
+		_, want := ask(t, "/"+address, nil)
+		answer, body := ask(t, "/"+address, map[string]string{"Accept-Encoding": "gzip"})
+		if header(answer, "Content-Encoding") == "gzip" {
+			r, err := gzip.NewReader(bytes.NewReader([]byte(body)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body = string(b)
+		}
+		if body != want {
+			t.Errorf("%s: compressed it is something else", address)
+		}
+	}
+}

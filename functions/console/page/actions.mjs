@@ -1,0 +1,175 @@
+// What a person does with a rollout. A halt stops whatever is there. Everything else is done only if the
+// rollout is still what the person saw.
+import { html } from './html.mjs';
+import { call, at, Refusal, Unreachable } from './api.mjs';
+import { read, moved, known } from './sources.mjs';
+import { state, changed } from './state.mjs';
+import { ask, Reason } from './dialog.mjs';
+import { boxes, some, length, moment } from './format.mjs';
+import { channelOf, windowText } from './parts.mjs';
+import { Sentence } from './evidence.mjs';
+
+const stages = [1, 10, 50, 100];
+
+/** The stage after the present one; undefined at the last. */
+export const next = (r) => stages.find((s) => s > r.staged_percent);
+
+/** The boxes that the stages after the present one add, up to a stage. */
+export const added = (r, progress, stage) => progress?.stages.filter((s) => s.percent > r.staged_percent && s.percent <= stage).reduce((n, s) => n + s.expected, 0);
+
+/** The sum of the stages that are reached. */
+export function total(progress) {
+	const sum = { expected: 0, notYetPolled: 0, offered: 0, working: 0, deferred: 0, installed: 0, failed: 0, reverted: 0 };
+	for (const s of progress?.stages ?? []) if (s.percent <= progress.staged_percent) for (const k of Object.keys(sum)) sum[k] += s[k];
+	return sum;
+}
+
+export const bad = (s) => s.failed + s.reverted;
+
+/** Tells whether the guard finds that the rollout should not be raised now, or has not judged its stage yet. */
+export const against = (r, guard) => Boolean(guard) && (guard.stage !== r.staged_percent || guard.verdict === 'halt' || guard.verdict === 'hold' && guard.reason !== 'PEOPLE_PROMOTE');
+
+const path = (r) => at`/api/ota/rollouts/${r.id}`;
+
+// move changes a rollout and tells what became of it. A call without an answer may have arrived, so the rollout is
+// read back before anything is said.
+async function move(r, body, ifMatch, done, tries = 1) {
+	const wish = (now) => (!body.status || now.status === body.status) && (!body.staged_percent || now.staged_percent === body.staged_percent);
+	for (let i = 1; ; i++) {
+		try {
+			await call('PATCH', path(r), { body, ifMatch });
+			known(r.id, { status: body.status ?? r.status, staged_percent: body.staged_percent ?? r.staged_percent, ...(body.status === 'halted' && { endedAt: new Date().toISOString() }) });
+			moved('/api/ota/');
+			return done;
+		} catch (e) {
+			if (e instanceof Refusal && e.status === 403 && e.code === 'FORBIDDEN') { state.local.forbidden = true; changed(); }
+			if (e instanceof Refusal && e.status < 500 && e.status !== 412) { moved('/api/ota/'); throw e; }
+			const lost = e instanceof Unreachable || e.status >= 500;
+			const now = await call('GET', path(r)).catch(() => null);
+			moved('/api/ota/');
+			if (lost && now && wish(now.value) && now.value.revision > r.revision) return done;
+			if (lost && i < tries) continue;
+			if (lost && !now) throw new Error(`${e.message} It is not known whether the change was made.`);
+			if (lost) throw new Error(`${e.message} The rollout is ${now.value.status} at ${now.value.staged_percent} %. Nothing was changed.`);
+			throw new Error('The rollout has changed since you opened this. Close this, look again, and repeat.');
+		}
+	}
+}
+
+const because = (values, body) => ({ ...body, ...(values.reason && { reason: values.reason }), ...(values.override && { overrideReason: values.override }) });
+
+/** Asks once and halts. */
+export function halt(r) {
+	ask({
+		title: `Halt ${r.targetVersion} on ${channelOf(r)}?`, action: 'Halt now', danger: true, halts: true,
+		body: () => html`<p>No further box gets ${r.targetVersion}. Boxes that run it keep it.</p><p>You can start the rollout again later.</p>`,
+		run: () => move(r, { status: 'halted' }, '', `${channelOf(r)}: ${r.targetVersion} is halted at ${r.staged_percent} %.`, 3),
+	});
+}
+
+// hurdles are what a raise has to pass: they are read while the question is open.
+function hurdles(r, progress, stage) {
+	const freeze = read('/api/ota/freeze', 30).value;
+	const guard = progress?.guard;
+	const policy = r.guarding?.policy;
+	const closed = policy?.promote.windows?.length && guard?.distance.opensAt ? guard.distance.opensAt : null;
+	const needed = policy?.approvals.before?.includes(stage) && !r.guarding.approvals?.some((a) => a.stage === stage);
+	return { freeze, closed, needed, guard, policy };
+}
+
+const override = (h) => (h.freeze || h.closed) && html`<${Reason} name="override" label="Reason to pass over it, for the log" />`;
+
+function Hurdles({ h, stage }) {
+	return html`${h.freeze && html`<p class="warn"><span aria-hidden="true">▲ </span>Rollouts are frozen until ${moment(h.freeze.until)}: <bdi>${h.freeze.reason}</bdi></p>`}
+		${h.closed && html`<p class="warn"><span aria-hidden="true">▲ </span>The window is closed until ${moment(h.closed)}. ${h.policy.promote.windows.map(windowText).join('; ')}.</p>`}
+		${h.needed && html`<p class="warn"><span aria-hidden="true">▲ </span>${stage} % needs the approval of a second person first.</p>`}`;
+}
+
+function Opposed({ r, guard }) {
+	return html`<div class="warn"><p><span aria-hidden="true">▲ </span>This goes against the guard.${guard.stage === r.staged_percent ? '' : ' It has not judged this stage yet.'}</p>
+		${guard.stage === r.staged_percent && html`<${Sentence} text=${guard.sentence} />`}</div>`;
+}
+
+/** Shows what a raise to the next stage does, asks in proportion, and raises. */
+export function promote(r, progress) {
+	const stage = next(r);
+	const opposed = against(r, progress?.guard);
+	const sum = total(progress);
+	const more = added(r, progress, stage);
+	const plants = () => {
+		const p = read(path(r) + '/progress?by=factory', 60).value;
+		return p ? p.factories.length + (p.moreFactories ?? 0) : 0;
+	};
+	ask({
+		title: `Promote ${r.targetVersion} to ${stage} %?`, action: `Promote to ${stage} %`, danger: opposed,
+		type: stage === 100 || opposed ? channelOf(r) : '',
+		body: () => html`<dl class="facts">
+				<div><dt>Channel</dt><dd class="mono">${channelOf(r)}</dd></div>
+				<div><dt>Stage</dt><dd>${r.staged_percent} % → <strong>${stage} %</strong></dd></div>
+				<div><dt>More boxes</dt><dd>${progress ? html`<strong>${boxes(more)}</strong>${plants() > 1 ? ` in ${some(plants(), 'plant')}` : ''}` : 'Not counted yet'}</dd></div>
+				<div><dt>So far</dt><dd>${progress ? `${boxes(sum.installed)} of ${sum.expected} installed, ${bad(sum)} bad` : 'Not counted yet'}</dd></div>
+			</dl>
+			${opposed && html`<${Opposed} r=${r} guard=${progress.guard} />`}
+			<${Hurdles} h=${hurdles(r, progress, stage)} stage=${stage} />`,
+		fields: () => html`${override(hurdles(r, progress, stage))}<${Reason} />`,
+		run: (values) => move(r, because(values, { staged_percent: stage }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} is at ${stage} %.`),
+	});
+}
+
+/** Ends a rollout that went well. */
+export function complete(r, progress) {
+	ask({
+		title: `Complete ${r.targetVersion} on ${channelOf(r)}?`, action: 'Complete', type: against(r, progress?.guard) ? channelOf(r) : '',
+		body: () => html`<p>${r.targetVersion} becomes the version of the channel. Every box gets it, new ones included.</p>
+			${against(r, progress?.guard) && html`<${Opposed} r=${r} guard=${progress.guard} />`}`,
+		fields: () => html`<${Reason} />`,
+		run: (values) => move(r, because(values, { status: 'completed' }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} is the version of the channel.`),
+	});
+}
+
+/** Lets a halted rollout go on. */
+export function resume(r, progress) {
+	ask({
+		title: `Start ${r.targetVersion} again?`, action: `Start again at ${r.staged_percent} %`, type: channelOf(r), danger: true,
+		body: () => html`<p>The same boxes are told ${r.targetVersion} again: ${progress ? boxes(total(progress).expected) : 'those of its stage'} of ${channelOf(r)}.</p>
+			${r.guarding && html`<p>The guard only advises from then on. It does not halt or promote by itself.</p>`}
+			<${Hurdles} h=${hurdles(r, progress, r.staged_percent)} stage=${0} />`,
+		fields: () => html`${override(hurdles(r, progress, r.staged_percent))}<${Reason} />`,
+		run: (values) => move(r, because(values, { status: 'active' }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} goes on at ${r.staged_percent} %.`),
+	});
+}
+
+/** Sends every box of the channel back to the version that is published there. */
+export function sendBack(r) {
+	const channel = at`/api/ota/release-channels/${r.edgeType}/${r.channel}`;
+	ask({
+		title: `Send boxes back to ${r.previousVersion}?`, action: `Publish ${r.previousVersion}`, type: channelOf(r), danger: true,
+		body: () => html`<p>This publishes ${r.previousVersion} on ${channelOf(r)} again. Every box of the channel gets it, also those that run ${r.targetVersion}. The rollout cannot be started again then.</p>`,
+		fields: () => html`${override({ freeze: read('/api/ota/freeze', 30).value })}`,
+		run: async (values) => {
+			const now = await call('GET', channel);
+			const { currentVersion, artifactUrl, sha256 } = now.value;
+			if (currentVersion !== r.previousVersion) throw new Error(`The channel has ${currentVersion} now. Look again.`);
+			await call('PUT', channel, { body: because(values, { currentVersion, artifactUrl, sha256 }), ifMatch: now.tag });
+			moved('/api/ota/');
+			return `${channelOf(r)}: every box is sent back to ${currentVersion}.`;
+		},
+	});
+}
+
+/** Approves a stage, as a second person. */
+export function approve(r, stage) {
+	ask({
+		title: `Approve ${stage} % of ${r.targetVersion}?`, action: `Approve ${stage} %`,
+		body: () => html`<p>You let somebody else raise ${channelOf(r)} from ${r.staged_percent} % to ${stage} %. It stays at ${r.staged_percent} % until then.</p>`,
+		fields: () => html`<${Reason} />`,
+		run: async (values) => {
+			await call('POST', path(r) + '/approvals', { body: because(values, { stage }), ifMatch: `"${r.revision}"` });
+			moved('/api/ota/');
+			return `${stage} % of ${r.targetVersion} on ${channelOf(r)} is approved.`;
+		},
+	});
+}
+
+/** How long a rollout has been at its stage. */
+export const atStage = (r) => length((Date.now() - new Date(r.stageSince ?? r.updatedAt).getTime()) / 1000);

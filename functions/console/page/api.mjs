@@ -1,0 +1,83 @@
+// Calls of the service, with the token of who is signed in.
+import { state, changed } from './state.mjs';
+import { base, token, refresh, over } from './login.mjs';
+
+/** The service said no. problem is its problem document. */
+export class Refusal extends Error {
+	constructor(status, problem, wait) {
+		super(problem?.detail || problem?.title || `The service answered ${status}.`);
+		Object.assign(this, { status, code: problem?.code ?? '', problem, wait });
+	}
+}
+
+/** No answer came. Whether the call arrived is not known. */
+export class Unreachable extends Error {
+	constructor(late) { super(late ? 'The service did not answer in time.' : 'The service cannot be reached.'); }
+}
+
+/** How the connection is. */
+export const health = {
+	answered: 0, // when the last answer came
+	roundTrip: 0, // how long it took, in ms
+	reachable: true,
+	left: /** @type {number | null} */ (null), // calls that the limits leave
+	limit: /** @type {number | null} */ (null),
+	waitUntil: 0, // no background call before
+};
+
+const patience = 10_000;
+
+/** Sends a call. Answers with what was said and with its entity tag; 304 has no value. */
+export async function call(method, path, { body, ifMatch, ifNoneMatch, key } = {}) {
+	let answer = await send(method, path, { body, ifMatch, ifNoneMatch, key });
+	if (answer.status === 401 && await refresh()) answer = await send(method, path, { body, ifMatch, ifNoneMatch, key });
+	const type = answer.headers.get('Content-Type') ?? '';
+	const value = /json/.test(type) ? await answer.json().catch(() => null) : null;
+	if (answer.ok || answer.status === 304) return { status: answer.status, value, tag: answer.headers.get('ETag'), headers: answer.headers };
+	const wait = Number(answer.headers.get('Retry-After')) || 0;
+	if (answer.status === 401 && state.person) over('Your session has ended. Sign in again.');
+	if (answer.status === 429) health.waitUntil = Math.max(health.waitUntil, Date.now() + (wait || 10) * 1000);
+	throw new Refusal(answer.status, value, wait);
+}
+
+async function send(method, path, { body, ifMatch, ifNoneMatch, key }) {
+	const headers = { Authorization: `Bearer ${await token()}` };
+	if (body) headers['Content-Type'] = 'application/json';
+	if (ifMatch) headers['If-Match'] = ifMatch;
+	if (ifNoneMatch) headers['If-None-Match'] = ifNoneMatch;
+	if (key) headers['Idempotency-Key'] = key;
+	const began = Date.now();
+	try {
+		const answer = await fetch(base + path, {
+			method, headers, body: body && JSON.stringify(body), credentials: 'omit', cache: 'no-store', signal: AbortSignal.timeout(patience),
+		});
+		Object.assign(health, { answered: Date.now(), roundTrip: Date.now() - began, reachable: answer.status < 500 });
+		note(answer.headers);
+		return answer;
+	} catch (e) {
+		health.reachable = false;
+		throw new Unreachable(e.name === 'TimeoutError');
+	} finally {
+		changed();
+	}
+}
+
+// note takes what is left of the limits, such as "user";r=412;t=9, "org";r=5871;t=2. The least counts.
+function note(headers) {
+	const numbers = (name, of) => [...(headers.get(name) ?? '').matchAll(new RegExp(`"(?:user|org)"[^,]*;${of}=(\\d+)`, 'g'))].map((m) => Number(m[1]));
+	const left = numbers('RateLimit', 'r');
+	if (left.length) health.left = Math.min(...left);
+	const limits = numbers('RateLimit-Policy', 'q');
+	if (limits.length) health.limit = limits[0];
+}
+
+/** A path of the service, with each part escaped. */
+export function at(strings, ...parts) {
+	return strings.reduce((path, s, i) => path + encodeURIComponent(parts[i - 1]) + s);
+}
+
+/** A query of what is given. */
+export function query(values) {
+	const q = new URLSearchParams(Object.entries(values).filter(([, v]) => v));
+	return q.size ? `?${q}` : '';
+}

@@ -1,0 +1,80 @@
+// The question that comes before an action. One is open at a time. The browser's own dialog keeps the focus
+// inside and gives it back.
+import { html, Component, createRef } from './html.mjs';
+import { state, changed, tell } from './state.mjs';
+
+/**
+ * Opens a question.
+ * @param {object} question
+ * @param {string} question.title
+ * @param {() => any} question.body what will happen
+ * @param {string} question.action the label of the button that does it
+ * @param {boolean} [question.danger]
+ * @param {string} [question.type] what the person has to type first
+ * @param {() => any} [question.fields] further fields
+ * @param {(values: Record<string, string>) => Promise<string>} question.run does it and returns the outcome
+ */
+export function ask(question) {
+	state.dialog = { ...question, busy: false, error: '' };
+	state.notice = null;
+	changed();
+}
+
+/** Does what the open question asks, as its button does. */
+export function confirm() { document.querySelector('dialog form')?.requestSubmit(); }
+
+async function submit(event, d) {
+	event.preventDefault();
+	if (d.busy) return;
+	const values = Object.fromEntries([...new FormData(event.target)].map(([k, v]) => [k, String(v).trim()]));
+	if (d.type && values.typed !== d.type) {
+		d.error = `Type ${d.type} to confirm.`;
+		document.getElementById('typed')?.focus();
+		return changed();
+	}
+	Object.assign(d, { busy: true, error: '' });
+	changed();
+	try {
+		const outcome = await d.run(values);
+		if (state.dialog === d) state.dialog = null;
+		tell(outcome);
+	} catch (e) {
+		Object.assign(d, { busy: false, error: e.message });
+		changed();
+	}
+}
+
+function close(d) {
+	if (state.dialog !== d) return;
+	state.dialog = null;
+	changed();
+}
+
+class Modal extends Component {
+	element = createRef();
+	componentDidMount() { this.element.current.showModal(); }
+	componentWillUnmount() { this.element.current.close(); } // gives the focus back
+	render({ d }) {
+		return html`<dialog ref=${this.element} aria-labelledby="question" onClose=${() => close(d)}>
+			<form onSubmit=${(e) => submit(e, d)} novalidate>
+				<h2 id="question">${d.title}</h2>
+				<div class="what">${d.body()}</div>
+				${d.fields?.()}
+				${d.type && html`<label class="field">Type <strong class="mono">${d.type}</strong> to confirm
+					<input id="typed" name="typed" autocomplete="off" autocapitalize="off" spellcheck=${false} aria-describedby="wrong" /></label>`}
+				<p id="wrong" class="wrong" role="alert">${d.error}</p>
+				<div class="buttons">
+					<button type="button" class="button" onClick=${() => close(d)}>Cancel</button>
+					<button class=${`button ${d.danger ? 'halt' : 'main'}`} autofocus=${!d.type && !d.fields} aria-disabled=${d.busy}>${d.busy ? 'Working…' : d.action}</button>
+				</div>
+			</form>
+		</dialog>`;
+	}
+}
+
+export function Dialog() { return state.dialog && html`<${Modal} key=${state.dialog.title} d=${state.dialog} />`; }
+
+/** A line of text that is kept in the audit trail. */
+export function Reason({ label = 'Reason, for the log (optional)', name = 'reason', focus = false }) {
+	return html`<label class="field">${label} <input name=${name} maxlength="256" autocomplete="off" autofocus=${focus} /></label>`;
+}

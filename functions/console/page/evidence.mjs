@@ -1,0 +1,62 @@
+// The guard's verdict, as a sentence and as a distance to clear and to halt.
+import { html } from './html.mjs';
+import { count, share, moment } from './format.mjs';
+import { Chip, soaked } from './parts.mjs';
+
+const verdicts = { halt: ['bad', 'Halt'], promote: ['act', 'Promote'], complete: ['act', 'Complete'], hold: ['hold', 'Hold'] };
+
+/** The verdict in a word. */
+export function Verdict({ guard }) {
+	const [kind, word] = verdicts[guard.verdict] ?? ['quiet', guard.verdict];
+	return html`<${Chip} kind=${kind}>${word}<//>`;
+}
+
+// place is where the evidence stands: 0 clears the stage and 1 halts the rollout.
+function place(g) {
+	const within = (x) => Math.min(1, Math.max(0, x));
+	if (g.halting.likelihood > 0) return 0.5 + within(g.halting.likelihood / g.halting.limit) / 2;
+	if (g.clearing.likelihood < 0) return 0.5 - within(g.clearing.likelihood / g.clearing.limit) / 2;
+	return 0.5;
+}
+
+function distances(g) {
+	const d = g.distance;
+	const clear = g.verdict === 'promote' || g.verdict === 'complete' || d.moreGood === 0 ? 'Clear' : d.moreGood > 0 ? `${count(d.moreGood)} more good clear it` : 'Cannot clear yet';
+	const halt = d.fewerBad > 0 ? 'Over the line' : d.moreBad > 0 ? `${count(d.moreBad)} more bad halt it` : 'Cannot halt yet';
+	return [clear, halt];
+}
+
+/** The guard's sentence: the verdict first, and the rest as a list. Its times are UTC; here they are the person's. */
+export function Sentence({ text }) {
+	const local = text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, moment);
+	const [first, ...rest] = local.replace(/\.$/, '').split('; ');
+	return html`<p class="sentence">${first}.</p>${rest.length > 0 && html`<ul class="reasons">${rest.map((r) => html`<li>${r[0].toUpperCase() + r.slice(1)}</li>`)}</ul>`}`;
+}
+
+/** The verdict, its sentence, and the evidence as a strip from clear to halt. */
+export function Evidence({ guard, policy }) {
+	if (!guard) {
+		return html`<section class="panel evidence" aria-labelledby="guard"><h2 id="guard">Guard</h2>
+			<p>${policy ? 'The guard has not judged this rollout yet. It looks once a minute.' : 'No guard judges this rollout. People halt and promote it.'}</p></section>`;
+	}
+	const [clear, halt] = distances(guard);
+	const x = Math.round(place(guard) * 1000) / 10;
+	const d = guard.distance;
+	return html`<section class="panel evidence" aria-labelledby="guard">
+		<h2 id="guard">Guard <${Verdict} guard=${guard} /></h2>
+		<${Sentence} text=${guard.sentence} />
+		<div class="strip" aria-hidden="true"><svg width="100%" height="34">
+			<rect class="strip-clear" x="0" y="12" width="50%" height="10" /><rect class="strip-halt" x="50%" y="12" width="50%" height="10" />
+			<rect class="strip-end good" x="0" y="6" width="3" height="22" /><rect class="strip-end bad" x="100%" y="6" width="3" height="22" transform="translate(-3 0)" />
+			<svg x=${`${x}%`} overflow="visible"><path class="strip-mark" d="M0 -1 L8 7 V24 H-8 V7 Z" transform="translate(${x > 97 ? -9 : x < 3 ? 9 : 0} 5)" /></svg>
+		</svg></div>
+		<div class="ends"><span><strong>Clear</strong> ${clear}</span><span><strong>Halt</strong> ${halt}</span></div>
+		<dl class="facts">
+			<div><dt>Bad</dt><dd>${count(guard.halting.bad)} of ${count(guard.halting.boxes)} told</dd></div>
+			<div><dt>Silent</dt><dd>${share(guard.treated.silent, guard.treated.boxes)} here, ${share(guard.control.silent, guard.control.boxes)} elsewhere</dd></div>
+			<div><dt>Soaked</dt><dd>${soaked(d)}</dd></div>
+			${d.opensAt && html`<div><dt>Window</dt><dd>opens ${moment(d.opensAt)}</dd></div>`}
+			<div><dt>By itself</dt><dd>${policy?.mode !== 'act' ? 'it only advises' : policy.promote.auto ? 'halts and promotes' : 'halts'}</dd></div>
+		</dl>
+	</section>`;
+}

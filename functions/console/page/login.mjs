@@ -1,0 +1,137 @@
+// Signing in by the authorization code flow with PKCE (RFC 7636). The tokens are in this module's memory and
+// nowhere else: a page that is loaded again signs in again. While the person is away at the login, only the
+// verifier is kept, for this tab, and it is removed when they are back.
+import { state, changed } from './state.mjs';
+
+/** The path before /api and /console. */
+export const base = location.pathname.replace(/\/console\/?$/, '');
+
+const kept = 'wavegate.login';
+const was = 'wavegate.signed-in';
+const hours = 12;
+
+let config = null;
+let session = null;
+let refreshing = null;
+let ended = 0; // how often a session was over
+
+const text = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+const random = () => text(crypto.getRandomValues(new Uint8Array(32)));
+
+async function read() {
+	if (config) return config;
+	const answer = await fetch(`${base}/console/config.json`, { signal: AbortSignal.timeout(10_000) });
+	if (!answer.ok) throw new Error('This service does not say how people sign in.');
+	config = await answer.json();
+	return config;
+}
+
+/** Sends the person to the login. */
+export async function signIn() {
+	try {
+		const c = await read();
+		const mine = { verifier: random(), state: random(), hash: location.hash };
+		sessionStorage.setItem(kept, JSON.stringify(mine));
+		const sum = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(mine.verifier));
+		const to = new URL(c.authorizationEndpoint);
+		for (const [name, value] of Object.entries({
+			response_type: 'code', client_id: c.clientId, scope: c.scope, redirect_uri: location.origin + base + '/console',
+			state: mine.state, code_challenge: text(new Uint8Array(sum)), code_challenge_method: 'S256',
+		})) to.searchParams.set(name, value);
+		location.assign(to);
+	} catch (e) {
+		over(e.message || 'The login cannot be reached.');
+	}
+}
+
+/** Signs in who comes back from the login. Who had signed in before in this tab is sent there at once. */
+export async function start() {
+	const answer = new URLSearchParams(location.search);
+	const mine = JSON.parse(sessionStorage.getItem(kept) ?? 'null');
+	sessionStorage.removeItem(kept);
+	if (!answer.has('state')) {
+		if (sessionStorage.getItem(was)) return signIn();
+		return over('');
+	}
+	history.replaceState(null, '', location.pathname + (mine?.hash ?? ''));
+	try {
+		const c = await read();
+		if (mine?.state !== answer.get('state') || answer.get('iss') && answer.get('iss') !== c.issuer) {
+			return over('That was not the answer to this sign-in. Sign in again.');
+		}
+		if (!answer.get('code')) return over(`The login refused: ${answer.get('error_description') ?? answer.get('error')}.`);
+		await exchange({ grant_type: 'authorization_code', code: answer.get('code'), code_verifier: mine.verifier, redirect_uri: location.origin + base + '/console' }, Date.now());
+		sessionStorage.setItem(was, 'yes');
+	} catch {
+		return over('The sign-in could not be completed. Sign in again.');
+	}
+	state.starting = false;
+	changed();
+}
+
+async function exchange(grant, began) {
+	const c = await read();
+	const before = ended;
+	const answer = await fetch(c.tokenEndpoint, {
+		method: 'POST', body: new URLSearchParams({ ...grant, client_id: c.clientId }), credentials: 'omit', signal: AbortSignal.timeout(10_000),
+	});
+	if (!answer.ok) throw Object.assign(new Error('refused'), { refused: answer.status < 500 });
+	const t = await answer.json();
+	if (ended !== before) throw Object.assign(new Error('over'), { refused: true }); // meanwhile
+	session = { access: t.access_token, refresh: t.refresh_token ?? session?.refresh, expires: Date.now() + t.expires_in * 1000, began };
+	const claims = read64(t.access_token);
+	state.person = {
+		user: claims.name ?? claims.username ?? claims.sub ?? '', organization: claims.org ?? '',
+		roles: claims.roles ?? claims['cognito:groups'] ?? null,
+	};
+}
+
+// read64 reads the claims for display alone. The service is the one that verifies them.
+function read64(token) {
+	try {
+		const bytes = Uint8Array.from(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0));
+		return JSON.parse(new TextDecoder().decode(bytes));
+	} catch {
+		return {};
+	}
+}
+
+/** The access token; one that ends soon is refreshed first. */
+export async function token() {
+	if (session && session.expires - Date.now() < 5 * 60_000 && session.refresh) await refresh();
+	return session?.access ?? '';
+}
+
+/** Gets another access token. It is false where there is none: the session is over, or the login is away. */
+export function refresh() {
+	refreshing ??= (async () => {
+		await null; // what fails at once is noted before it ends
+		try {
+			if (!session?.refresh || Date.now() - session.began > hours * 3600_000) throw Object.assign(new Error('over'), { refused: true });
+			await exchange({ grant_type: 'refresh_token', refresh_token: session.refresh }, session.began);
+			return true;
+		} catch (e) {
+			if (e.refused && session && session.expires < Date.now()) over('Your session has ended. Sign in again.');
+			return false;
+		} finally {
+			refreshing = null;
+		}
+	})();
+	return refreshing;
+}
+
+/** Until when the token is good, in milliseconds of the clock; 0: there is none. */
+export const expires = () => session?.expires ?? 0;
+
+/** Forgets the tokens. */
+export function over(why) {
+	ended++;
+	session = null;
+	sessionStorage.removeItem(was);
+	state.person = null;
+	state.ended = why;
+	state.starting = false;
+	state.dialog = null;
+	state.local = {};
+	changed();
+}

@@ -1,0 +1,72 @@
+// Small parts that several views show.
+import { html } from './html.mjs';
+import { state, changed, tell } from './state.mjs';
+import { Ago, length } from './format.mjs';
+
+/** How a rollout or a verdict stands: a shape and a word, and a colour for those who see it. */
+export function Chip({ kind, children }) {
+	const shape = { good: '●', act: '▲', hold: '❚❚', bad: '■', quiet: '○', wait: '◆' }[kind] ?? '○';
+	return html`<span class=${`chip ${kind}`}><span class="shape" aria-hidden="true">${shape}</span>${children}</span>`;
+}
+
+/** The name of a rollout's channel. */
+export const channelOf = (r) => `${r.edgeType}/${r.channel}`;
+
+/** Who did something. The guard is told from a person of that name. */
+export const nameOf = (who) => who?.issuer === 'urn:wavegate:guard' ? 'Guard' : who?.userId ?? '';
+
+/** What stands where there is nothing yet. */
+export function Loading({ lines = 3 }) {
+	return html`<div class="loading" role="status"><span class="unseen">Loading</span>${Array.from({ length: lines }, () => html`<span class="line" aria-hidden="true"></span>`)}</div>`;
+}
+
+/** What stands where there is nothing, and what to do about it. */
+export function Empty({ title, children }) {
+	return html`<div class="empty"><p class="lead">${title}</p>${children}</div>`;
+}
+
+/** What is shown of a source: its value, the wait for it, or why it is not there. */
+export function Shown({ of, lines, none, then }) {
+	if (of.value === undefined) {
+		return of.error ? html`<p class="note bad-text"><span aria-hidden="true">▲ </span>${of.error.message}</p>` : html`<${Loading} lines=${lines} />`;
+	}
+	return of.value === null && none ? none() : then(of.value);
+}
+
+/** How old what is shown is. */
+export function Age({ of, prefix = 'Updated' }) {
+	return of.at ? html`<span class="age">${prefix} <${Ago} at=${of.at} /></span>` : null;
+}
+
+/** Offers an action as a command for the terminal. */
+export function Command({ text }) {
+	const copy = async () => {
+		try {
+			await navigator.clipboard.writeText(text);
+			tell('The command is copied.');
+		} catch {
+			tell('The browser does not let this page copy. Select the command instead.', true);
+		}
+	};
+	return html`<div class="command"><code>${text}</code><button type="button" class="button small" onClick=${copy}>Copy<span class="unseen"> the command ${text}</span></button></div>`;
+}
+
+/** A part of a view that can be opened. It stays open while the view is drawn anew. */
+export function More({ id, label, children }) {
+	const open = Boolean(state.local[id]);
+	const toggle = () => { state.local[id] = !open; changed(); };
+	return html`<div class="more"><button type="button" class="link" aria-expanded=${open} onClick=${toggle}><span aria-hidden="true">${open ? '▾' : '▸'} </span>${label}</button>${open && html`<div>${children}</div>`}</div>`;
+}
+
+/** A window of a policy: mon to thu, 22:00–04:00 Europe/Berlin. */
+export function windowText(w) {
+	const all = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+	const names = { mon: 'Mon', tue: 'Tue', wed: 'Wed', thu: 'Thu', fri: 'Fri', sat: 'Sat', sun: 'Sun' };
+	const days = all.filter((d) => w.days.includes(d));
+	const row = days.length > 2 && all.indexOf(days.at(-1)) - all.indexOf(days[0]) === days.length - 1;
+	const when = days.length === 7 ? 'Every day' : row ? `${names[days[0]]} to ${names[days.at(-1)]}` : days.map((d) => names[d]).join(', ');
+	return `${when}, ${w.from} to ${w.to}, ${w.timeZone}`;
+}
+
+/** How long something soaked, of how long: 4 of 24 h. */
+export const soaked = (d) => `${length(Math.min(d.soakedSeconds, d.soakSeconds))} of ${length(d.soakSeconds)}`;

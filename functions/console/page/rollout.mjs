@@ -1,0 +1,110 @@
+// One rollout: who has what, how far the evidence is, how it went, and what to do.
+import { html } from './html.mjs';
+import { read } from './sources.mjs';
+import { at } from './api.mjs';
+import { mayAct } from './state.mjs';
+import { count, Moment, Ago, Said } from './format.mjs';
+import { Chip, Empty, Shown, Loading, Age, Command, channelOf, nameOf, More } from './parts.mjs';
+import { Evidence } from './evidence.mjs';
+import { Stages, History } from './charts.mjs';
+import { next, halt, promote, complete, resume, sendBack, approve, total, bad, atStage } from './actions.mjs';
+
+const reasons = {
+	download: 'Download', checksum: 'Checksum', signature: 'Signature', space: 'No space', power: 'Power', incompatible: 'Incompatible',
+	install: 'Install', boot: 'Boot', health: 'Health', other: 'Other',
+};
+
+function Standing({ r }) {
+	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//><span>for ${atStage(r)}</span></p>`;
+	if (r.status === 'halted') {
+		return html`<p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//><span>${r.endedBy === 'guard' ? 'by the guard, ' : r.endedBy === 'publication' ? 'by a publication, ' : ''}<${Ago} at=${r.endedAt ?? r.updatedAt} /></span></p>`;
+	}
+	return html`<p class="chips"><${Chip} kind="good">Completed at ${r.staged_percent} %<//><span><${Moment} at=${r.completedAt ?? r.updatedAt} /></span></p>`;
+}
+
+function Actions({ r, p }) {
+	if (!mayAct()) return html`<p class="note">You can look. A platform owner can act.</p>`;
+	const name = channelOf(r);
+	const stage = next(r);
+	const needed = stage && r.guarding?.policy.approvals.before?.includes(stage) && !r.guarding.approvals?.some((a) => a.stage === stage);
+	if (r.status === 'active') {
+		return html`<div class="buttons">
+				<button type="button" class="button halt" onClick=${() => halt(r)}>Halt</button>
+				${stage ? html`<button type="button" class="button" onClick=${() => promote(r, p)}>Promote to ${stage} %…</button>` : html`<button type="button" class="button" onClick=${() => complete(r, p)}>Complete…</button>`}
+				${needed && html`<button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button>`}
+			</div>
+			<${More} id="commands" label="As commands"><${Command} text=${`wavegate halt ${name}`} /><${Command} text=${stage ? `wavegate promote ${name}` : `wavegate complete ${name}`} /><${Command} text=${`wavegate watch ${name}`} /><//>`;
+	}
+	if (r.status === 'halted' && !r.completedAt && r.endedBy !== 'publication') {
+		return html`<div class="buttons"><button type="button" class="button" onClick=${() => resume(r, p)}>Start again…</button>
+			<button type="button" class="button" onClick=${() => sendBack(r)}>Send back to ${r.previousVersion}…</button></div>`;
+	}
+	return null;
+}
+
+function Reasons({ p, list }) {
+	const sum = total(p);
+	const rows = [...Object.entries(p.failures).map(([code, n]) => [reasons[code] ?? code, n]), ...(sum.reverted ? [['Reverted', sum.reverted]] : [])].sort((a, b) => b[1] - a[1]);
+	if (!rows.length) return html`<p class="note">No box failed or reverted.</p>`;
+	return html`<ul class="bars">${rows.map(([name, n]) => html`<li key=${name}><span>${name}</span><svg width="100%" height="10" aria-hidden="true"><rect class="bad" width=${`${n / rows[0][1] * 100}%`} height="10" rx="1" /></svg><strong>${count(n)}</strong></li>`)}</ul>
+		${list}`;
+}
+
+function Boxes({ r, stand }) {
+	const s = read(at`/api/ota/rollouts/${r.id}/edges` + `?stand=${stand}&limit=20`, 30);
+	return html`<${Shown} of=${s} lines=${2} then=${(page) => page.items.length ? html`<div class="wide" tabindex="0" role="region" aria-label=${`Boxes that ${stand}`}><table>
+		<caption>Boxes that ${stand}${page.next ? ', the first 20' : ''}</caption>
+		<thead><tr><th scope="col">Box</th><th scope="col">Plant</th><th scope="col">Why</th><th scope="col">It said</th><th scope="col">Since</th></tr></thead>
+		<tbody>${page.items.map((b) => html`<tr key=${b.edgeId}><th scope="row"><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a></th><td>${b.factoryId ?? '–'}</td><td>${reasons[b.code] ?? b.code ?? '–'}</td><td><${Said}>${b.detail ?? '–'}<//></td><td><${Ago} at=${b.since} /></td></tr>`)}</tbody></table></div>` : null} />`;
+}
+
+function Plants({ r }) {
+	const s = read(at`/api/ota/rollouts/${r.id}/progress` + '?by=factory', 60);
+	return html`<section class="panel" aria-labelledby="plants"><h2 id="plants">By plant</h2>
+		<${Shown} of=${s} lines=${2} none=${() => html`<p class="note">Not counted yet.</p>`} then=${(p) => p.factories.length ? html`<table class="plain"><thead><tr><th scope="col">Plant</th><th scope="col">Installed</th><th scope="col">Bad</th></tr></thead>
+			<tbody>${p.factories.slice(0, 10).map((f) => html`<tr><th scope="row">${f.factoryId ?? 'No plant named'}</th><td>${count(f.installed)} of ${count(f.expected)}</td><td class=${bad(f) ? 'bad-text' : ''}>${count(bad(f))}</td></tr>`)}</tbody></table>
+			${p.factories.length > 10 && html`<p class="note">And ${count(p.factories.length - 10 + (p.moreFactories ?? 0))} more.</p>`}` : html`<p class="note">No box yet.</p>`} /></section>`;
+}
+
+function People({ r }) {
+	const approvals = r.guarding?.approvals ?? [];
+	return html`<dl class="facts">
+		${r.startedBy && html`<div><dt>Started</dt><dd><${Said}>${nameOf(r.startedBy)}<//>, <${Moment} at=${r.startedAt} /></dd></div>`}
+		${r.promotedBy && html`<div><dt>Promoted last</dt><dd><${Said}>${nameOf(r.promotedBy)}<//></dd></div>`}
+		${approvals.map((a) => html`<div><dt>Approved ${a.stage} %</dt><dd><${Said}>${nameOf(a.by)}<//>, <${Moment} at=${a.at} /></dd></div>`)}
+		<div><dt>Release</dt><dd class="mono break">${r.sha256.slice(0, 16)}…</dd></div>
+	</dl>`;
+}
+
+/** The rollout of an id. Without one, the rollout that needs a look most is chosen by the list of active ones. */
+export function Rollout({ id }) {
+	if (!id) return html`<${Choice} />`;
+	const rollout = read(at`/api/ota/rollouts/${id}`, 10, true);
+	const progress = read(at`/api/ota/rollouts/${id}/progress`, 20, true);
+	const history = read(at`/api/ota/rollouts/${id}/progress/history` + '?limit=100', 60);
+	const p = progress.value;
+	return html`${rollout.value === undefined && html`<h1>Rollout</h1>`}<${Shown} of=${rollout} lines=${6} none=${() => html`<h1>Rollout</h1><${Empty} title="There is no such rollout."><p><a href="#/now">See what goes on now</a></p><//>`} then=${(r) => html`
+		<header class="title"><div><h1>${channelOf(r)}</h1><p class="versions">${r.previousVersion} → <strong>${r.targetVersion}</strong></p><${Standing} r=${r} /></div>
+			<div class="act"><${Actions} r=${r} p=${p} /></div></header>
+		<div class="columns">
+			<div class="column">
+				${p ? html`<${Stages} progress=${p} policy=${r.guarding?.policy} />` : p === null ? html`<section class="panel"><h2>Stages</h2><p>The boxes were not counted yet. They are once a minute.</p></section>` : html`<section class="panel"><h2>Stages</h2><${Loading} lines=${6} /></section>`}
+				<section class="panel" aria-labelledby="course"><h2 id="course">Over time</h2><${Shown} of=${history} lines=${4} none=${() => html`<p class="note">Not counted yet.</p>`} then=${(h) => html`<${History} moments=${h.items} />`} /></section>
+				<${Plants} r=${r} />
+			</div>
+			<div class="column">
+				<${Evidence} guard=${p?.guard} policy=${r.guarding?.policy} />
+				<section class="panel" aria-labelledby="reasons"><h2 id="reasons">Bad boxes</h2>${p ? html`<${Reasons} p=${p} />` : html`<p class="note">Not counted yet.</p>`}</section>
+				<section class="panel" aria-labelledby="people"><h2 id="people">Who</h2><${People} r=${r} /></section>
+			</div>
+		</div>
+		${p && bad(total(p)) > 0 && html`<section class="panel" aria-labelledby="which"><h2 id="which">Which boxes</h2>${total(p).failed > 0 && html`<${Boxes} r=${r} stand="failed" />`}${total(p).reverted > 0 && html`<${Boxes} r=${r} stand="reverted" />`}</section>`}
+		<p><${Age} of=${p ? { at: p.asOf } : progress} prefix="Counted" /> <a href=${`#/log/rollout/${r.id}`}>Log of this rollout</a></p>`} />`;
+}
+
+function Choice() {
+	const list = read('/api/ota/rollouts?limit=20', 10);
+	return html`<h1>Rollouts</h1><${Shown} of=${list} lines=${5} then=${(page) => page.items.length ? html`<ul class="rows">${page.items.map((r) => html`<li class="row" key=${r.id}>
+		<div class="row-name"><h2><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h2><p>${r.previousVersion} → <strong>${r.targetVersion}</strong></p></div><div class="row-state"><${Standing} r=${r} /></div></li>`)}</ul>`
+		: html`<${Empty} title="There was no rollout yet."><p>Start one:</p><${Command} text="wavegate start gateway-x/stable 1.1.0" /><//>`} />`;
+}

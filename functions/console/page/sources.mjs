@@ -1,0 +1,141 @@
+// What views read, kept fresh. A view says with read what it shows; while it is on the page, that is read
+// again and again, with the entity tag of the last answer. What was read stays when the service is away.
+import { state, changed } from './state.mjs';
+import { call, health, Refusal } from './api.mjs';
+
+/** The most calls that the page makes by itself in a minute. What a person does is not counted. */
+export const most = 30;
+
+const retry = 8_000; // after a failure
+const hidden = 60_000; // while nobody looks
+const quick = 2_000; // for half a minute after a move
+const quickFor = 30_000;
+
+/**
+ * @typedef {object} Source
+ * @property {string} path
+ * @property {any} value what was read last; undefined: nothing yet; null: there is nothing at the path
+ * @property {number} at when that was
+ * @property {Error | null} error of the last try
+ * @property {number} next when it is read again
+ */
+
+const sources = new Map();
+let wanted = new Map();
+let shown = new Map(); // what the drawing before wanted
+let calls = [];
+let movedAt = 0;
+let probe = 0; // no call before, while the service is away
+
+/** Begins a drawing: what is read during it is what the page shows. */
+export function begin() {
+	shown = wanted;
+	wanted = new Map();
+}
+
+/**
+ * What lies at a path, and every how many seconds it is read again. live sources are read more often after a move.
+ * @returns {Source}
+ */
+export function read(path, every, live = false) {
+	let s = sources.get(path);
+	if (!s) {
+		s = { path, value: undefined, at: 0, error: null, next: 0, tag: '', busy: false, asked: true };
+		sources.set(path, s);
+	}
+	s.every = every * 1000;
+	s.live = live;
+	wanted.set(path, s);
+	return s;
+}
+
+/** Has sources read again now: all, or those whose paths begin so. */
+export function again(prefix = '') {
+	probe = 0;
+	for (const s of sources.values()) if (s.path.startsWith(prefix)) Object.assign(s, { next: 0, asked: true });
+	turn();
+}
+
+/** After a move, live sources are read often for a while. */
+export function moved(prefix) {
+	movedAt = Date.now();
+	again(prefix);
+}
+
+/** Puts what the service has just confirmed of a resource into what is shown, which may not be read anew for a while. */
+export function known(id, change) {
+	const put = (v) => v?.id === id ? { ...v, ...change } : v;
+	for (const s of sources.values()) s.value = s.value?.items ? { ...s.value, items: s.value.items.map(put) } : put(s.value);
+}
+
+/** Forgets everything, for the next person. */
+export function forget() { sources.clear(); wanted.clear(); shown.clear(); }
+
+/** What could not be read, and in how many seconds it is read again; null: nothing failed. */
+export function failing() {
+	const bad = [...shown.values()].filter((s) => s.error);
+	if (!bad.length) return null;
+	const next = Math.max(Math.min(...bad.map((s) => s.next)), health.waitUntil);
+	const read = bad.map((s) => s.at).filter(Boolean);
+	return { error: bad[0].error, seconds: Math.max(0, Math.ceil((next - Date.now()) / 1000)), at: read.length ? Math.min(...read) : 0 };
+}
+
+/** Reads what is due. */
+export function turn() {
+	if (!state.person) return;
+	const now = Date.now();
+	calls = calls.filter((t) => now - t < 60_000);
+	if (now < health.waitUntil || navigator.onLine === false || !health.reachable && now < probe) return;
+	for (const s of wanted.values()) {
+		if (s.busy || now < s.next) continue;
+		if (!s.asked) {
+			if (calls.length >= most || document.hidden && now - s.at < hidden) continue;
+			calls.push(now);
+		}
+		s.asked = false;
+		fetchOne(s);
+		if (!health.reachable) { // one call finds out whether the service is back
+			probe = now + retry;
+			return;
+		}
+	}
+}
+
+async function fetchOne(s) {
+	s.busy = true;
+	const was = health.reachable;
+	try {
+		const answer = await call('GET', s.path, { ifNoneMatch: s.tag });
+		if (answer.status !== 304) {
+			s.value = answer.value;
+			s.tag = answer.tag ?? '';
+		}
+		s.at = Date.now();
+		s.error = null;
+	} catch (e) {
+		if (e instanceof Refusal && e.status === 404) {
+			Object.assign(s, { value: null, tag: '', at: Date.now(), error: null });
+		} else {
+			s.error = e;
+		}
+	}
+	if (health.reachable && !was) again();
+	const soon = s.live && Date.now() - movedAt < quickFor;
+	s.next = Date.now() + (s.error ? retry : soon ? quick : s.every);
+	s.asked = false;
+	s.busy = false;
+	changed();
+}
+
+/** Starts reading. Counts down what is shown in seconds, too. */
+export function run() {
+	setInterval(() => { turn(); changed(); }, 1000);
+	for (const event of ['online', 'offline', 'visibilitychange', 'focus']) {
+		window.addEventListener(event, () => {
+			if (event === 'offline') health.reachable = false;
+			if (event === 'online') again();
+			turn();
+			changed();
+		});
+	}
+}

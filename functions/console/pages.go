@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/lambdahttp"
+)
+
+//go:embed page
+var sources embed.FS
+
+// mediaTypes are those of the files that a browser asks for. The licences of the vendored modules are not served.
+var mediaTypes = map[string]string{
+	".mjs": "text/javascript; charset=utf-8",
+	".css": "text/css; charset=utf-8",
+	".svg": "image/svg+xml",
+}
+
+// A site is the page and its files by name. The version is made of all of their bytes.
+type site struct {
+	page    []byte
+	files   map[string][]byte
+	version string
+}
+
+// read takes the site from the embedded sources. Modules name each other relatively, so the page alone has
+// to know the version.
+func read() site {
+	s := site{files: map[string][]byte{}}
+	sum := sha256.New()
+	err := fs.WalkDir(sources, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(sources, name)
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
+		switch {
+		case path.Base(name) == "index.html":
+			s.page = text
+		case mediaTypes[path.Ext(name)] != "":
+			s.files[path.Base(name)] = text
+		}
+		return err
+	})
+	if err != nil {
+		panic(err) // the files are in the program
+	}
+	s.version = fmt.Sprintf("%x", sum.Sum(nil)[:8])
+	s.page = bytes.ReplaceAll(s.page, []byte("{version}"), []byte(s.version))
+	return s
+}
+
+// policy lets the page load its own files and call its own service and the login, and nothing else. No
+// script can turn text into markup.
+func policy(login string) string {
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+		strings.TrimSpace("connect-src 'self' "+login) + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+		"require-trusted-types-for 'script'; trusted-types 'none'"
+}
+
+// pages answers operations.ConsolePaths.
+func pages(login string) http.Handler {
+	s := read()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+operations.ConsolePath, func(w http.ResponseWriter, r *http.Request) {
+		write(w, r, "text/html; charset=utf-8", "no-cache", s.page)
+	})
+	mux.HandleFunc("GET "+operations.ConsolePath+"/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "../console")
+		w.WriteHeader(http.StatusPermanentRedirect)
+	})
+	mux.HandleFunc("GET "+operations.ConsolePath+"/{version}/{file}", func(w http.ResponseWriter, r *http.Request) {
+		name := r.PathValue("file")
+		text, ok := s.files[name]
+		if !ok || r.PathValue("version") != s.version {
+			http.Error(w, "There is no such file in this version of the page. Load the page again.", http.StatusNotFound)
+			return
+		}
+		write(w, r, mediaTypes[path.Ext(name)], "public, max-age=31536000, immutable", text)
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		maps.Copy(h, lambdahttp.SecurityHeaders())
+		h.Set("Content-Security-Policy", policy(login))
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// write answers with a body, or with 304 to a caller who has it.
+func write(w http.ResponseWriter, r *http.Request, mediaType, keep string, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Cache-Control", keep)
+	// Weak, since the same tag stands for the compressed bytes and the others.
+	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sha256.Sum256(body)))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}

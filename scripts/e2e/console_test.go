@@ -1,0 +1,45 @@
+package e2e
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/problem"
+)
+
+// TestConsole_AnyoneMayLoadThePage: below a stage, too, and its files lie beside it. The page may call its own
+// service and the login that the service names.
+func TestConsole_AnyoneMayLoadThePage(t *testing.T) {
+	target := harness.New(t, harness.WithPrefix("/prod")).Target
+	page := visitPage(t, target, http.MethodGet, operations.ConsolePath)
+	config := visitPage(t, target, http.MethodGet, operations.LoginPath)
+	endpoint := regexp.MustCompile(`"tokenEndpoint":"(https?://[^/"]+)`).FindSubmatch(config.Body)
+	if page.Status != http.StatusOK || endpoint == nil {
+		t.Fatalf("%d, and the login is %s", page.Status, config.Body)
+	}
+	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "connect-src 'self' "+string(endpoint[1])+";") {
+		t.Errorf("the policy is %q, and codes are exchanged at %s", policy, endpoint[1])
+	}
+	files := regexp.MustCompile(`"(console/[^"]*)"`).FindAllSubmatch(page.Body, -1)
+	if len(files) < 10 {
+		t.Errorf("the page names %d files", len(files))
+	}
+	for _, file := range files {
+		if a := visitPage(t, target, http.MethodGet, "/"+string(file[1])); a.Status != http.StatusOK {
+			t.Errorf("%s: %d", file[1], a.Status)
+		}
+	}
+}
+
+// TestConsole_NothingBesideIt_IsOpen: what is neither an operation nor a page is as unknown as before.
+func TestConsole_NothingBesideIt_IsOpen(t *testing.T) {
+	target := harness.New(t).Target
+	for _, other := range []string{"/console/main.mjs", "/console/a/b/c", "/Console", "/api/console"} {
+		visitPage(t, target, http.MethodGet, other).Refused(t, problem.NotFound)
+	}
+	visitPage(t, target, http.MethodPost, operations.ConsolePath).Refused(t, problem.MethodNotAllowed)
+}
