@@ -213,7 +213,7 @@ func TestOutputs_TellTheURLOnce(t *testing.T) {
 	for name, s := range map[string]stage{"dev": dev(), "full": full()} {
 		var urls []string
 		for id, o := range s.Outputs {
-			if strings.HasPrefix(text(o.Value), "https://") && id != "DocsUrl" && id != "DashboardUrl" {
+			if strings.HasPrefix(text(o.Value), "https://") && !slices.Contains([]string{"DocsUrl", "ConsoleUrl", "DashboardUrl"}, id) {
 				urls = append(urls, id)
 			}
 		}
