@@ -128,7 +128,7 @@ func waitUntilAccepted(t *testing.T, w *harness.World, signer *devissuer.Issuers
 		}
 		a.Refused(t, problem.Unauthenticated)
 		if time.Now().After(deadline) {
-			t.Fatalf("after %s tokens are refused still", within)
+			t.Fatalf("after %s tokens are still refused", within)
 		}
 		time.Sleep(200 * time.Millisecond)
 	}

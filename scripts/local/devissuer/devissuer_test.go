@@ -72,7 +72,7 @@ func TestToken_IsAcceptedByTheService(t *testing.T) {
 			continue
 		}
 		if p.Issuer != c.issuer || p.UserID != c.claims.User || p.OrganizationID != c.claims.Organization || len(p.Roles) != len(c.claims.Roles) {
-			t.Errorf("%s: taken as %+v", name, p)
+			t.Errorf("%s: accepted as %+v", name, p)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func TestProvider_FormThenCodeThenRefresh_GivesValidTokens(t *testing.T) {
 		}
 		p, err := verify(t, l.issuers, tokens["access_token"].(string), 59*time.Minute)
 		if err != nil || p.UserID != "olga" || p.OrganizationID != "wavegate" || len(p.Roles) != 1 || p.Issuer != devissuer.People {
-			t.Errorf("taken as %+v, %v", p, err)
+			t.Errorf("accepted as %+v, %v", p, err)
 		}
 		status, tokens = l.exchange(url.Values{"grant_type": {"refresh_token"}, "client_id": {devissuer.ClientID},
 			"refresh_token": {tokens["refresh_token"].(string)}})
@@ -132,7 +132,7 @@ func TestProvider_PromptNone_SkipsTheForm(t *testing.T) {
 	}
 	status, tokens := l.exchange(byCode(to.Query().Get("code")))
 	if p, err := verify(t, l.issuers, tokens["access_token"].(string), 0); status != http.StatusOK || err != nil || p.UserID != "vera" {
-		t.Errorf("taken as %+v, %v", p, err)
+		t.Errorf("accepted as %+v, %v", p, err)
 	}
 }
 

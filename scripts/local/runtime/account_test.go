@@ -10,7 +10,7 @@ func TestAccount_AReservation_IsGuaranteedAndIsALimit(t *testing.T) {
 	take := func(function string, want bool) {
 		t.Helper()
 		if got := a.take(function, 1); got != want {
-			t.Errorf("%s is let in: %v, want %v", function, got, want)
+			t.Errorf("%s is admitted: %v, want %v", function, got, want)
 		}
 	}
 	take("copilot", true)

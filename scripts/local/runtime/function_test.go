@@ -377,6 +377,6 @@ func TestStop_RunningAndWaitingCalls_AreEnded(t *testing.T) {
 		}
 	}
 	if _, err := call(t, f, `{}`); !errors.Is(err, ErrStopped) {
-		t.Errorf("a call after the end: %v", err)
+		t.Errorf("a call after Stop: %v", err)
 	}
 }

@@ -115,7 +115,7 @@ func TestBuild_ByDefault_IsForLambdaOnARM(t *testing.T) {
 		t.Errorf("it needs %v, which Lambda's image may lack", libraries)
 	}
 	if f.Section(".symtab") != nil {
-		t.Error("it carries symbols")
+		t.Error("it has symbols")
 	}
 }
 

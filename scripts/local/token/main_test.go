@@ -46,7 +46,7 @@ func TestToken_PrintsOnlyAToken(t *testing.T) {
 	p := taken(t, out.String())
 	left := time.Until(p.Expires)
 	if p.UserID != "ada" || p.OrganizationID != "acme" || !p.Has(auth.PlatformOwner) || !p.Has(auth.ProductionEngineer) || left < 80*time.Minute || left > 90*time.Minute {
-		t.Errorf("taken as %+v", p)
+		t.Errorf("accepted as %+v", p)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestScript_WorksFromAnyDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := taken(t, string(out)); p.UserID != "ada" {
-		t.Errorf("taken as %+v", p)
+		t.Errorf("accepted as %+v", p)
 	}
 	err = exec.CommandContext(t.Context(), script).Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 2 {

@@ -104,7 +104,7 @@ func TestAdmit_UsersOfOneOrganization_GetDifferentRetryAfter(t *testing.T) {
 		}
 	}
 	if len(own) != 1 {
-		t.Errorf("one's own limit asks for %v", own)
+		t.Errorf("the user's own limit has the Retry-After %v", own)
 	}
 }
 
@@ -214,7 +214,7 @@ func TestMemory_ClockJumpsBack_IsForgotten(t *testing.T) {
 func TestClock_IsTheWallClock(t *testing.T) {
 	for name, clock := range map[string]func() time.Time{"given": time.Now, "missing": nil} {
 		if now := New(Config{Clock: clock}).clock().String(); strings.Contains(now, "m=") {
-			t.Errorf("%s: the limiter goes by %s", name, now)
+			t.Errorf("%s: the limiter uses %s", name, now)
 		}
 	}
 }
@@ -256,7 +256,7 @@ func TestBreaker_OpensAfterThreeFailuresInARow(t *testing.T) {
 	s.model.fail = nil
 	for range 3 {
 		if d := s.ask(t, bob, operations.Ordinary); d.Unchecked != nil {
-			t.Errorf("the store is well, got %+v", d)
+			t.Errorf("the store works, got %+v", d)
 		}
 	}
 }
@@ -298,7 +298,7 @@ func TestSettings_Contradictory_AreRefused(t *testing.T) {
 			}
 			r := setting.NewReader(setting.Limits...)
 			if s := ReadSettings(r); r.Err() == nil {
-				t.Errorf("taken as %+v", s)
+				t.Errorf("accepted as %+v", s)
 			}
 		})
 	}

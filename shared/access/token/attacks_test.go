@@ -44,7 +44,7 @@ func TestVerify_Attack_IsRefused(t *testing.T) {
 				t.Errorf("class %s, want %s (%v)", r.Class, attack.Class, err)
 			}
 			if r.MayBecomeGood() != attack.MayBecomeGood {
-				t.Errorf("may become good: %v, want %v", r.MayBecomeGood(), attack.MayBecomeGood)
+				t.Errorf("MayBecomeGood: %v, want %v", r.MayBecomeGood(), attack.MayBecomeGood)
 			}
 		})
 	}

@@ -113,7 +113,7 @@ func TestKeySet_UnusableKey_IsSkipped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if class := trust(t, c.key, c.jwk, other.JWK()); class != token.UnknownKey {
-				t.Errorf("the unfit key: %q", class)
+				t.Errorf("the unusable key: %q", class)
 			}
 			if class := trust(t, other, c.jwk, other.JWK()); class != "" {
 				t.Errorf("the usable key beside it: refused as %s", class)

@@ -51,7 +51,7 @@ func newPublisher(t *testing.T) *publisher {
 		Now: func() time.Time { p.mu.Lock(); defer p.mu.Unlock(); return p.now },
 		KeysFailed: func(_ context.Context, issuer string, err error) {
 			if issuer != tokentest.People || err == nil {
-				t.Errorf("told of issuer %q, error %v", issuer, err)
+				t.Errorf("KeysFailed got the issuer %q, error %v", issuer, err)
 			}
 			p.failures.Add(1)
 		},
@@ -169,7 +169,7 @@ func TestKeys_Outage_StaleKeysAreUsedForSixHours(t *testing.T) {
 	p.wait(time.Minute)
 	p.mustBe(t, p.key, token.KeysUnavailable, 5)
 	if p.failures.Load() != 4 {
-		t.Errorf("told of %d failures, want 4", p.failures.Load())
+		t.Errorf("KeysFailed was called %d times, want 4", p.failures.Load())
 	}
 }
 
@@ -227,7 +227,7 @@ func TestKeys_BadAnswer_IsNotUsed(t *testing.T) {
 			p.serve(answer(p))
 			p.mustBe(t, p.key, token.KeysUnavailable, 1)
 			if p.failures.Load() != 1 {
-				t.Errorf("told of %d failures, want 1", p.failures.Load())
+				t.Errorf("KeysFailed was called %d times, want 1", p.failures.Load())
 			}
 		})
 	}

@@ -138,7 +138,7 @@ func TestVerify_TokenOfExactly8KiB_IsAccepted(t *testing.T) {
 		sizes = append(sizes, len(raw))
 	}
 	if sizes[0] > 8192 || sizes[len(sizes)-1] <= 8192 {
-		t.Fatalf("sizes %d to %d do not straddle the bound", sizes[0], sizes[len(sizes)-1])
+		t.Fatalf("sizes %d to %d do not include the limit", sizes[0], sizes[len(sizes)-1])
 	}
 }
 

@@ -103,7 +103,7 @@ func TestWalk_ItemMovesInTheIndex_IsFoundOnce(t *testing.T) {
 		}
 		last := want[9]
 		if got := walk(dynamo.Key{"edgeId": last.ID, "shard": last.Shard, "standing": last.Standing}); !slices.Equal(got, want[10:]) {
-			t.Errorf("behind the tenth: %v", got)
+			t.Errorf("after the tenth: %v", got)
 		}
 		stop := errors.New("enough")
 		if err := dynamo.Walk(ctx, db, of, nil, 0, func(placed) error { return stop }); !errors.Is(err, stop) {

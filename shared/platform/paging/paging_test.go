@@ -184,7 +184,7 @@ func TestOffset_BeyondTheLargestOffset_NextUsesACursor(t *testing.T) {
 		}
 		for _, item := range p.Items {
 			if item != want {
-				t.Fatalf("%d comes where %d is due", item, want)
+				t.Fatalf("got item %d, want %d", item, want)
 			}
 			want++
 		}
@@ -215,7 +215,7 @@ func refused(t *testing.T, res events.APIGatewayProxyResponse, code problem.Code
 		Errors []struct{ Parameter, Code, Detail string }
 	}
 	if err := json.Unmarshal([]byte(res.Body), &d); err != nil {
-		t.Fatalf("no problem document: %s", res.Body)
+		t.Fatalf("not a problem document: %s", res.Body)
 	}
 	var named []string
 	for _, e := range d.Errors {

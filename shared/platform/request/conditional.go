@@ -117,10 +117,10 @@ func Revision(n int64) string {
 func (p Preconditions) Check(etag string) error {
 	exists := etag != ""
 	if p.hasMatch && (!exists || !p.match.has(etag)) {
-		return problem.New(problem.PreconditionFailed, "If-Match names another version of the resource; read it again.")
+		return problem.New(problem.PreconditionFailed, "The resource does not have the entity tag in If-Match; read it again.")
 	}
 	if p.hasNoneMatch && exists && p.noneMatch.hasWeakly(etag) {
-		return problem.New(problem.PreconditionFailed, "If-None-Match excludes the present version of the resource.")
+		return problem.New(problem.PreconditionFailed, "If-None-Match excludes the present state of the resource.")
 	}
 	return nil
 }

@@ -38,11 +38,11 @@ func FuzzBody(f *testing.F) {
 			return
 		}
 		if !utf8.Valid(body) {
-			t.Fatal("invalid UTF-8 was taken")
+			t.Fatal("invalid UTF-8 was accepted")
 		}
 		var std map[string]any
 		if err := json.Unmarshal(body, &std); err != nil {
-			t.Fatalf("taken, but encoding/json says %v", err)
+			t.Fatalf("accepted, but encoding/json says %v", err)
 		}
 		want := map[string]any{}
 		if hasName {

@@ -206,7 +206,7 @@ func TestBody_MediaType(t *testing.T) {
 		in := request.Of(r)
 		in.Body().Text("name", title)
 		if got := in.Err() == nil; got != taken {
-			t.Errorf("%q: taken %v, want %v (%v)", value, got, taken, in.Err())
+			t.Errorf("%q: accepted %v, want %v (%v)", value, got, taken, in.Err())
 		}
 		if !taken && !problem.Has(in.Err(), problem.UnsupportedMediaType) {
 			t.Errorf("%q: got %v", value, in.Err())

@@ -38,7 +38,7 @@ const (
 	// always logged.
 	LogSamplePolls Name = "LOG_SAMPLE_POLLS"
 	// PollIntervalSeconds is the time between a box's polls while its channel has an active
-	// rollout.
+	// rollout, and for a few minutes after any change of the channel.
 	PollIntervalSeconds Name = "POLL_INTERVAL_SECONDS"
 	// IdlePollIntervalSeconds is the time between a box's polls otherwise.
 	IdlePollIntervalSeconds Name = "IDLE_POLL_INTERVAL_SECONDS"

@@ -26,7 +26,7 @@ func TestInteger_AcceptsAndRefuses(t *testing.T) {
 		}
 		for _, n := range c.refuse {
 			if c.rule.Accepts(n) {
-				t.Errorf("%s: %d was taken", c.says, n)
+				t.Errorf("%s: %d was accepted", c.says, n)
 			}
 		}
 	}

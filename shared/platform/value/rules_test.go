@@ -43,7 +43,7 @@ func TestRules_AcceptAndRefuse(t *testing.T) {
 		}
 		for _, text := range c.refuse {
 			if c.rule.Accepts(text) {
-				t.Errorf("%s: %.70q was taken", name, text)
+				t.Errorf("%s: %.70q was accepted", name, text)
 			}
 		}
 	}

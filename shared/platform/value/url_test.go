@@ -56,7 +56,7 @@ func TestHTTPSURL(t *testing.T) {
 		" https://a.example/x":                           false,
 	} {
 		if _, code, _ := value.HTTPSURL.Apply(url); (code == "") != taken {
-			t.Errorf("%.60q: code %q, want taken %v", url, code, taken)
+			t.Errorf("%.60q: code %q, want accepted %v", url, code, taken)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func FuzzDuration(f *testing.F) {
 		}
 		d, err := time.ParseDuration(strings.ToLower(strings.TrimPrefix(text, "PT")))
 		if err != nil || d < 0 {
-			t.Errorf("%q is taken: %v, %v", text, d, err)
+			t.Errorf("%q is accepted: %v, %v", text, d, err)
 		}
 	})
 }

@@ -197,7 +197,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, faults := content.Parse(text)
 		if told := problem.Invalid(faults).Document("/", "r").Errors; len(told) > 100 {
-			t.Errorf("%d faults are told", len(told))
+			t.Errorf("%d faults are reported", len(told))
 		}
 		if len(faults) > 0 {
 			return

@@ -54,7 +54,7 @@ func TestListIn_StrangersOffset_ReadsNothing(t *testing.T) {
 		}
 		for skip := range 3 {
 			if page, err := list(member, id, skip); err != nil || len(page.Items) != 1 || page.Items[0].Code != fmt.Sprint(skip) || page.More != (skip < 2) {
-				t.Errorf("a member behind %d: %+v, %v", skip, page, err)
+				t.Errorf("a member after %d: %+v, %v", skip, page, err)
 			}
 		}
 	})

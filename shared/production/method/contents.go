@@ -57,7 +57,7 @@ func (s *Store) parsed(ctx context.Context, v Version) (content.Content, error) 
 func (s *Store) Content(ctx context.Context, caller auth.Principal, r Ref) (v Version, bytes []byte, err error) {
 	if caller.Has(auth.Edge) {
 		err = dynamo.Together(ctx,
-			func(ctx context.Context) error { return s.mayPoll(ctx, caller, r.FactoryID) },
+			func(ctx context.Context) error { return s.checkAccess(ctx, caller, r.FactoryID) },
 			func(ctx context.Context) (err error) { v, err = s.lookup(ctx, r); return err })
 		if err == nil && (v.FactoryID != r.FactoryID || v.Status != Trial && v.Status != Released) {
 			err = problem.Missing()

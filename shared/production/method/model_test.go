@@ -121,7 +121,7 @@ func TestHistories_PlantedBugs_AreAllCaught(t *testing.T) {
 			plant(&r)
 			fault, _ := play(r, histories)
 			if fault == "" {
-				t.Error("no history noticed")
+				t.Error("no history detected it")
 			}
 			t.Log(fault)
 		})

@@ -62,7 +62,7 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 	var on machine.Machine
 	var methods []Method
 	err := dynamo.Together(ctx,
-		func(ctx context.Context) error { return p.store.mayPoll(ctx, caller, q.FactoryID) },
+		func(ctx context.Context) error { return p.store.checkAccess(ctx, caller, q.FactoryID) },
 		func(ctx context.Context) (err error) { on, err = p.machine(ctx, q, past); return err },
 		func(ctx context.Context) (err error) { methods, err = p.methods(ctx, q, past); return err })
 	if err != nil {
@@ -85,9 +85,9 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 	return answer, nil
 }
 
-// mayPoll returns NOT_FOUND unless the caller may poll in a factory. The caller must be a person
-// who may read the factory, or a box of the same organization in that factory.
-func (s *Store) mayPoll(ctx context.Context, caller auth.Principal, factoryID string) error {
+// checkAccess returns NOT_FOUND unless the caller may read what controllers read in a factory. The
+// caller must be a person who may read the factory, or a box of the same organization in it.
+func (s *Store) checkAccess(ctx context.Context, caller auth.Principal, factoryID string) error {
 	if !caller.Has(auth.Edge) {
 		_, err := s.factories.Readable(ctx, caller, factoryID)
 		return err

@@ -213,7 +213,7 @@ func TestMove_Signatures_NameThePersonAndTheMeaning(t *testing.T) {
 	w = reach(t, InReview)
 	w.move(1, w.to(1, Draft), other)
 	if s := w.versions[1].Signatures; len(s) != 0 {
-		t.Errorf("a return kept %v", s)
+		t.Errorf("a return to draft kept %v", s)
 	}
 	if got := w.versions[1].Authors; len(got) != 1 {
 		t.Errorf("who returned became an author: %v", got)

@@ -37,7 +37,7 @@ func TestCheck_LengthIsBounded(t *testing.T) {
 	}
 	for _, code := range []string{"", longest + "m"} {
 		if unit.Valid(code) {
-			t.Errorf("%q is taken", code)
+			t.Errorf("%q is accepted", code)
 		}
 	}
 }
@@ -105,13 +105,13 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		if strings.ContainsFunc(code, func(c rune) bool { return c < '!' || c > '~' }) {
-			t.Errorf("%q is taken", code)
+			t.Errorf("%q is accepted", code)
 		}
 		if strings.Count(code, "(") != strings.Count(code, ")") && !slices.Contains([]byte(code), '{') && !slices.Contains([]byte(code), '[') {
-			t.Errorf("%q is taken with unbalanced parentheses", code)
+			t.Errorf("%q is accepted with unbalanced parentheses", code)
 		}
 		if !unit.Valid(code+"{x}") && len(code)+3 <= unit.MaxLength && !strings.HasSuffix(code, "}") {
-			t.Errorf("%q is taken, but not with an annotation", code)
+			t.Errorf("%q is accepted, but not with an annotation", code)
 		}
 	})
 }

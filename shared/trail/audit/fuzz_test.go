@@ -36,7 +36,7 @@ func FuzzFilter(f *testing.F) {
 			return
 		}
 		if !filter.From.IsZero() && !filter.To.IsZero() && filter.From.After(filter.To) {
-			t.Fatalf("took a time from %s to %s", filter.From, filter.To)
+			t.Fatalf("accepted a time from %s to %s", filter.From, filter.To)
 		}
 		again, err := read(filter.Values().Encode())
 		if err != nil || !again.From.Equal(filter.From) || !again.To.Equal(filter.To) {

@@ -161,7 +161,7 @@ func TestPaging_WhileContainersWrite_RepeatsAndSkipsNoEvent(t *testing.T) {
 			})
 			for i := 1; i < len(seen); i++ {
 				if audit.Position(seen[i]) >= audit.Position(seen[i-1]) {
-					t.Fatalf("event %d, %s, comes behind %s", i, audit.Position(seen[i]), audit.Position(seen[i-1]))
+					t.Fatalf("event %d, %s, comes after %s", i, audit.Position(seen[i]), audit.Position(seen[i-1]))
 				}
 			}
 			for _, e := range there {
@@ -247,11 +247,11 @@ func TestFrom_IsIncludedAndToIsNot(t *testing.T) {
 func TestIsPosition_AcceptsOnlyPositions(t *testing.T) {
 	good := audit.Position(audit.Event{EventTime: time.Unix(0, 0), EventID: "0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a"})
 	if want := "1970-01-01T00:00:00.000Z#0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a"; good != want || !audit.IsPosition(good) {
-		t.Errorf("the position %q is one: %t", good, audit.IsPosition(good))
+		t.Errorf("%q is a position: %t", good, audit.IsPosition(good))
 	}
 	for _, bad := range []string{"", "~", good + "\n", good[1:], strings.ToUpper(good), strings.Replace(good, "#", "/", 1)} {
 		if audit.IsPosition(bad) {
-			t.Errorf("%q is taken for a position", bad)
+			t.Errorf("%q is accepted as a position", bad)
 		}
 	}
 }
