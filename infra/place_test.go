@@ -170,7 +170,9 @@ func TestKey_OfOnesOwn_IsUsedForTablesLogsAndTheTopic(t *testing.T) {
 				through[service] = true
 			}
 		}
-		maps.DeleteFunc(reads, func(service string, _ bool) bool { return !slices.Contains([]string{"dynamodb", "secretsmanager", "events", "sqs"}, service) })
+		maps.DeleteFunc(reads, func(service string, _ bool) bool {
+			return !slices.Contains([]string{"dynamodb", "secretsmanager", "events", "sqs"}, service)
+		})
 		if !maps.Equal(reads, through) {
 			t.Errorf("%s calls %v, and uses the key through %v", id, sorted(reads), sorted(through))
 		}
