@@ -69,8 +69,8 @@ func (w *watch) polling() awscloudwatch.IMetric {
 }
 
 // refusals are the authorizer's refusals for one reason.
-func (w *watch) refusals(reason token.Class) awscloudwatch.Metric {
-	s := w.operation(operations.Authorizer)
+func (p part) refusals(reason token.Class) awscloudwatch.Metric {
+	s := p.operation(operations.Authorizer)
 	s.dimensions["reason"] = jsii.String(string(reason))
 	return s.metric("TokenRefusals", sum, "")
 }
@@ -78,10 +78,9 @@ func (w *watch) refusals(reason token.Class) awscloudwatch.Metric {
 // notTheTokens is the share of the authorizer's errors that tokens are not to blame for, in percent. API Gateway
 // has the authorizer report a token that may become good as an error, and any stranger can make up a key id.
 func (p part) notTheTokens(authorizer source) awscloudwatch.IMetric {
-	w := &watch{part: p}
 	return over("IF(m0 - FILL(m2, 0) - FILL(m3, 0) >= 5, 100 * (m0 - FILL(m2, 0) - FILL(m3, 0)) / m1, 0)", "errors, %",
 		authorizer.metric("Errors", sum, ""), authorizer.metric("Invocations", sum, ""),
-		w.refusals(token.UnknownKey), w.refusals(token.NotYetValid))
+		p.refusals(token.UnknownKey), p.refusals(token.NotYetValid))
 }
 
 // learnt is by how many standard deviations fewer boxes must poll than CloudWatch expects at that hour of the week.

@@ -4,10 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 // table is a template of one table with global indexes, each written as name:key.
@@ -55,17 +54,12 @@ func TestRefused_OneIndexADeploy(t *testing.T) {
 
 // TestCheck_AsksForEachStackOfTheAssembly_WhereItLies: a stack that is not deployed yet may have everything.
 func TestCheck_AsksForEachStackOfTheAssembly_WhereItLies(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	dir := fstest.MapFS{
+		"manifest.json": {Data: []byte(`{"artifacts":{
+			"wavegate-prod":{"type":"aws:cloudformation:stack","environment":"aws://111122223333/eu-central-1","properties":{"templateFile":"data.json"}},
+			"wavegate-prod.assets":{"type":"cdk:asset-manifest"}}}`)},
+		"data.json": {Data: []byte(tableJSON("id", "a:x", "b:y"))},
 	}
-	write("manifest.json", `{"artifacts":{
-		"wavegate-prod":{"type":"aws:cloudformation:stack","environment":"aws://111122223333/eu-central-1","properties":{"templateFile":"data.json"}},
-		"wavegate-prod.assets":{"type":"cdk:asset-manifest"}}}`)
-	write("data.json", tableJSON("id", "a:x", "b:y"))
 	for name, c := range map[string]struct {
 		deployed string
 		says     string

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestArtifacts_ThatWereChanged_AreNotDeployed: every stage runs the bytes that were built, or none.
+func TestArtifacts_ThatWereChanged_AreNotDeployed(t *testing.T) {
+	release := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(release, name)), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(release, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("commit", "c0ffee\n")
+	write("functions/get-edge/bootstrap", "another program")
+	write("SHA256SUMS", fmt.Sprintf("%x  ./functions/get-edge/bootstrap\n", sha256.Sum256([]byte("the program"))))
+	out, err := exec.CommandContext(t.Context(), "../scripts/cdk", "deploy", "--artifacts", release, "--context", "stage=dev").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "is not what ./scripts/build release made") {
+		t.Errorf("it says %s, %v", out, err)
+	}
+}
