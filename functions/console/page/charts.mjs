@@ -37,7 +37,7 @@ export function Stages({ progress, policy }) {
 	const bounds = policy?.guard ?? { acceptable: 0.01, intolerable: 0.05 };
 	return html`<section class="panel" aria-labelledby="stages"><h2 id="stages">Stages</h2>
 		<ol class="stages">${progress.stages.map((s) => html`<${Stage} key=${s.percent} s=${s} reached=${s.percent <= progress.staged_percent} bounds=${bounds} />`)}</ol>
-		<p class="legend"><span class="key installed"></span>installed <span class="key on-way"></span>on the way <span class="key open"></span>not polled yet <span class="key bad"></span>bad, 0 to ${most} %; lines at ${share(bounds.acceptable, 1)} and ${share(bounds.intolerable, 1)}</p>
+		<p class="legend"><span><span class="key installed"></span>installed</span> <span><span class="key on-way"></span>on the way</span> <span><span class="key open"></span>not polled yet</span> <span><span class="key bad"></span>bad, 0 to ${most} %; lines at ${share(bounds.acceptable, 1)} and ${share(bounds.intolerable, 1)}</span></p>
 	</section>`;
 }
 

@@ -1,6 +1,6 @@
 // The question that comes before an action. One is open at a time. The browser's own dialog keeps the focus
 // inside and gives it back.
-import { html, Component, createRef } from './html.mjs';
+import { html, fields, Component, createRef } from './html.mjs';
 import { state, changed, tell } from './state.mjs';
 
 /**
@@ -10,6 +10,7 @@ import { state, changed, tell } from './state.mjs';
  * @param {() => any} question.body what will happen
  * @param {string} question.action the label of the button that does it
  * @param {boolean} [question.danger]
+ * @param {boolean} [question.halts] whether the key that asks to halt confirms it
  * @param {string} [question.type] what the person has to type first
  * @param {() => any} [question.fields] further fields
  * @param {(values: Record<string, string>) => Promise<string>} question.run does it and returns the outcome
@@ -21,12 +22,12 @@ export function ask(question) {
 }
 
 /** Does what the open question asks, as its button does. */
-export function confirm() { document.querySelector('dialog form')?.requestSubmit(); }
+export function confirm() { /** @type {HTMLFormElement | null} */ (document.querySelector('dialog form'))?.requestSubmit(); }
 
 async function submit(event, d) {
 	event.preventDefault();
 	if (d.busy) return;
-	const values = Object.fromEntries([...new FormData(event.target)].map(([k, v]) => [k, String(v).trim()]));
+	const values = fields(event.target);
 	if (d.type && values.typed !== d.type) {
 		d.error = `Type ${d.type} to confirm.`;
 		document.getElementById('typed')?.focus();

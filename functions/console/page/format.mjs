@@ -23,10 +23,10 @@ export function share(part, all) {
 /** How long something takes: 12 s, 3 min, 4 h, 2 days. */
 export function length(seconds) {
 	const s = Math.max(0, Math.round(seconds));
-	if (s < 90) return `${s} s`;
-	if (s < 5400) return `${Math.round(s / 60)} min`;
-	if (s < 129600) return `${Math.round(s / 3600)} h`;
-	return `${Math.round(s / 86400)} days`;
+	if (s < 90) return `${s} s`;
+	if (s < 5400) return `${Math.round(s / 60)} min`;
+	if (s < 129600) return `${Math.round(s / 3600)} h`;
+	return `${Math.round(s / 86400)} days`;
 }
 
 /** An ISO 8601 duration of days to seconds, such as P1DT12H, in seconds. */

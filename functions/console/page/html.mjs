@@ -3,4 +3,7 @@ import { h, render, Component, createRef } from './preact.mjs';
 import htm from './htm.mjs';
 
 export const html = htm.bind(h);
+/** What a form holds, without white space around it. @returns {Record<string, string>} */
+export const fields = (form) => Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]));
+
 export { render, Component, createRef };

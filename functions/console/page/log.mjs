@@ -1,5 +1,5 @@
 // The audit trail as a timeline: who changed what, when and why, and what was before and after.
-import { html } from './html.mjs';
+import { html, fields } from './html.mjs';
 import { read } from './sources.mjs';
 import { call, query } from './api.mjs';
 import { state, changed } from './state.mjs';
@@ -103,8 +103,8 @@ export function Log({ type = '', id = '', from = '' }) {
 	const path = '/api/audit-events' + query({ ...resource, ...who, from: from && new Date(from).toISOString(), limit: '50' });
 	const narrow = (event) => {
 		event.preventDefault();
-		const f = Object.fromEntries(new FormData(event.target));
-		location.hash = ['#/log', f.type, f.id.trim(), f.from].map((x, i) => i ? encodeURIComponent(x) : x).join('/').replace(/\/+$/, '');
+		const f = fields(event.target);
+		location.hash = ['#/log', f.type, f.id, f.from].map((x, i) => i ? encodeURIComponent(x) : x).join('/').replace(/\/+$/, '');
 	};
 	const ready = type !== 'person' || me;
 	return html`<h1>Log</h1>

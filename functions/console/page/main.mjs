@@ -74,4 +74,4 @@ window.addEventListener('hashchange', () => route(false));
 window.addEventListener('keydown', key);
 route(true);
 run();
-start();
+start().then(() => route(true)); // the sign-in leads back to where the person was

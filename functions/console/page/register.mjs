@@ -1,5 +1,5 @@
 // Registers boxes from lines of text, thirty in a call.
-import { html } from './html.mjs';
+import { html, fields } from './html.mjs';
 import { call } from './api.mjs';
 import { again } from './sources.mjs';
 import { state, changed } from './state.mjs';
@@ -29,8 +29,7 @@ export function parse(text) {
 
 async function register(event) {
 	event.preventDefault();
-	const text = new FormData(event.target).get('lines');
-	const { edges, faults } = parse(text);
+	const { edges, faults } = parse(fields(event.target).lines);
 	const said = state.local.register = { faults, done: 0, of: edges.length, busy: !faults.length && edges.length > 0, text: '' };
 	if (!edges.length && !faults.length) faults.push('Give at least one line.');
 	changed();

@@ -1,5 +1,5 @@
 // What holds for rollouts: the freeze, windows, approvals that are waited for, limits, and new boxes.
-import { html } from './html.mjs';
+import { html, fields } from './html.mjs';
 import { read, moved, again } from './sources.mjs';
 import { at, call } from './api.mjs';
 import { state, changed, mayAct } from './state.mjs';
@@ -79,9 +79,9 @@ function Limits() {
 	const arranged = asked && read(holderPath(asked.kind, asked.id), 60);
 	const look = (event) => {
 		event.preventDefault();
-		const f = Object.fromEntries(new FormData(event.target));
-		if (!f.id.trim()) return;
-		state.local.holder = { kind: f.kind, id: f.id.trim() };
+		const f = fields(event.target);
+		if (!f.id) return;
+		state.local.holder = { kind: f.kind, id: f.id };
 		changed();
 	};
 	return html`<section class="panel" aria-labelledby="limits"><h2 id="limits">Limits</h2>

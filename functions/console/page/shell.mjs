@@ -1,5 +1,5 @@
 // What every view stands in: the header with the views, the search, and whether a halt would go through.
-import { html } from './html.mjs';
+import { html, fields } from './html.mjs';
 import { state, changed } from './state.mjs';
 import { health } from './api.mjs';
 import { failing, most } from './sources.mjs';
@@ -35,7 +35,7 @@ function Light() {
 
 function search(event) {
 	event.preventDefault();
-	const text = new FormData(event.target).get('search').trim().replace(/^\//, '');
+	const text = fields(event.target).search.replace(/^\//, '');
 	if (!text) return;
 	event.target.reset();
 	location.hash = text.includes('/') ? `#/log/release-channel/${encodeURIComponent(text)}` : `#/box/${encodeURIComponent(text)}`;

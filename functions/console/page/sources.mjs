@@ -119,11 +119,10 @@ async function fetchOne(s) {
 			s.error = e;
 		}
 	}
-	if (health.reachable && !was) again();
 	const soon = s.live && Date.now() - movedAt < quickFor;
-	s.next = Date.now() + (s.error ? retry : soon ? quick : s.every);
-	s.asked = false;
+	if (!s.asked) s.next = Date.now() + (s.error ? retry : soon ? quick : s.every); // otherwise it was asked for meanwhile
 	s.busy = false;
+	if (health.reachable && !was) again();
 	changed();
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"wavegate/scripts/local/service"
 )
@@ -27,7 +26,7 @@ func (s scene) views() []view {
 }
 
 // screenshots plays a fleet in the middle of a failing rollout, and keeps pictures of each view
-// in a directory: light and dark, of a desk and of a phone.
+// in a directory: light and dark, of a desk and of a phone. Two more show what a window shows at first, for the README.
 func screenshots(ctx context.Context, s *service.Service, dir string, boxes int, slow bool) error {
 	w := &world{s, ctx, slow}
 	scene, err := w.play(boxes)
@@ -42,39 +41,31 @@ func screenshots(ctx context.Context, s *service.Service, dir string, boxes int,
 		if err := errors.Join(t.look(1280, "light"), t.signIn("olga")); err != nil {
 			return err
 		}
-		for _, width := range []int64{1280, 390} {
-			for _, scheme := range []string{"light", "dark"} {
-				for _, v := range scene.views() {
-					if err := errors.Join(t.look(width, scheme), t.show(v.hash, v.text)); err != nil {
-						return fmt.Errorf("%s: %w", v.name, err)
-					}
-					picture, err := t.shot(width, 0)
-					if err != nil {
-						return err
-					}
-					if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("console-%s-%d-%s.png", v.name, width, scheme)), picture, 0o600); err != nil {
+		for _, v := range scene.views() {
+			for _, width := range []int64{1280, 390} {
+				for _, scheme := range []string{"light", "dark"} {
+					name := fmt.Sprintf("console-%s-%d-%s.png", v.name, width, scheme)
+					if err := t.picture(v, width, 0, scheme, filepath.Join(dir, name)); err != nil {
 						return err
 					}
 				}
 			}
 		}
-		// Two for the README: what a window shows at first.
-		for _, p := range []struct {
-			view, scheme  string
-			width, height int64
-		}{{"rollout", "light", 1280, 800}, {"now", "dark", 390, 800}} {
-			v := scene.views()[slices.IndexFunc(scene.views(), func(v view) bool { return v.name == p.view })]
-			if err := errors.Join(t.look(p.width, p.scheme), t.show(v.hash, v.text)); err != nil {
-				return err
-			}
-			picture, err := t.shot(p.width, p.height)
-			if err != nil {
-				return err
-			}
-			if err := os.WriteFile(filepath.Join(dir, "readme-"+p.view+".png"), picture, 0o600); err != nil {
-				return err
-			}
-		}
-		return nil
+		now, rollout := scene.views()[0], scene.views()[1]
+		return errors.Join(
+			t.picture(rollout, 1280, 800, "light", filepath.Join(dir, "readme-rollout.png")),
+			t.picture(now, 390, 800, "dark", filepath.Join(dir, "readme-now.png")))
 	})
+}
+
+// picture keeps a picture of a view.
+func (t tab) picture(v view, width, height int64, scheme, file string) error {
+	if err := errors.Join(t.look(width, scheme), t.show(v.hash, v.text)); err != nil {
+		return fmt.Errorf("%s: %w", v.name, err)
+	}
+	png, err := t.shot(width, height)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, png, 0o600)
 }

@@ -1,0 +1,5 @@
+// What the page uses of preact, for the check of types.
+export const h: (...given: any[]) => any;
+export const render: (what: any, into: Element | null) => void;
+export const createRef: () => { current: any };
+export class Component { }
