@@ -79,10 +79,11 @@ function hurdles(r, progress, stage) {
 
 const override = (h) => (h.freeze || h.closed) && html`<${Reason} name="override" label="Reason to pass over it, for the log" />`;
 
-function Hurdles({ h, stage }) {
+// Hurdles shows what a move has to pass. What the guard's sentence has told already is left out.
+function Hurdles({ h, stage, told = false }) {
 	return html`${h.freeze && html`<p class="warn"><span aria-hidden="true">▲ </span>Rollouts are frozen until ${moment(h.freeze.until)}: <bdi>${h.freeze.reason}</bdi></p>`}
-		${h.closed && html`<p class="warn"><span aria-hidden="true">▲ </span>The window is closed until ${moment(h.closed)}. ${h.policy.promote.windows.map(windowText).join('; ')}.</p>`}
-		${h.needed && html`<p class="warn"><span aria-hidden="true">▲ </span>${stage} % needs the approval of a second person first.</p>`}`;
+		${h.closed && !told && html`<p class="warn"><span aria-hidden="true">▲ </span>The window is closed until ${moment(h.closed)}. ${h.policy.promote.windows.map(windowText).join('; ')}.</p>`}
+		${h.needed && !told && html`<p class="warn"><span aria-hidden="true">▲ </span>${stage} % needs the approval of a second person first.</p>`}`;
 }
 
 function Opposed({ r, guard }) {
@@ -110,7 +111,7 @@ export function promote(r, progress) {
 				<div><dt>So far</dt><dd>${progress ? `${boxes(sum.installed)} of ${sum.expected} installed, ${bad(sum)} bad` : 'Not counted yet'}</dd></div>
 			</dl>
 			${opposed && html`<${Opposed} r=${r} guard=${progress.guard} />`}
-			<${Hurdles} h=${hurdles(r, progress, stage)} stage=${stage} />`,
+			<${Hurdles} h=${hurdles(r, progress, stage)} stage=${stage} told=${opposed && progress.guard.stage === r.staged_percent} />`,
 		fields: () => html`${override(hurdles(r, progress, stage))}<${Reason} />`,
 		run: (values) => move(r, because(values, { staged_percent: stage }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} is at ${stage} %.`),
 	});

@@ -61,7 +61,7 @@ class Modal extends Component {
 				<h2 id="question">${d.title}</h2>
 				<div class="what">${d.body()}</div>
 				${d.fields?.()}
-				${d.type && html`<label class="field">Type <strong class="mono">${d.type}</strong> to confirm
+				${d.type && html`<label class="field"><span>Type <strong class="mono">${d.type}</strong> to confirm</span>
 					<input id="typed" name="typed" autocomplete="off" autocapitalize="off" spellcheck=${false} aria-describedby="wrong" /></label>`}
 				<p id="wrong" class="wrong" role="alert">${d.error}</p>
 				<div class="buttons">

@@ -39,7 +39,7 @@ function Halted({ r }) {
 function Channel({ c }) {
 	const p = read(at`/api/ota/release-channels/${c.edgeType}/${c.channel}/progress`, 600).value;
 	return html`<li class="row quiet">
-		<div class="row-name"><h3>${channelOf(c)}</h3><p><strong>${c.currentVersion}</strong></p></div>
+		<div class="row-name"><h3><a href=${`#/log/release-channel/${encodeURIComponent(channelOf(c))}`}>${channelOf(c)}<span class="unseen">, its log</span></a></h3><p><strong>${c.currentVersion}</strong></p></div>
 		<div class="row-state"><p class="chips"><${Chip} kind="quiet">No rollout<//></p></div>
 		<div class="row-count">${p && html`<p>${boxes(p.boxes)}</p>`}</div>
 	</li>`;

@@ -53,9 +53,21 @@ func screenshots(ctx context.Context, s *service.Service, dir string, boxes int,
 		}
 		now, rollout := scene.views()[0], scene.views()[1]
 		return errors.Join(
+			t.question(rollout, "Promote to 50 %…", 1280, "light", filepath.Join(dir, "console-promote-1280-light.png")),
+			t.question(rollout, "Promote to 50 %…", 390, "dark", filepath.Join(dir, "console-promote-390-dark.png")),
+			t.question(rollout, "Halt", 1280, "dark", filepath.Join(dir, "console-halt-1280-dark.png")),
 			t.picture(rollout, 1280, 800, "light", filepath.Join(dir, "readme-rollout.png")),
 			t.picture(now, 390, 800, "dark", filepath.Join(dir, "readme-now.png")))
 	})
+}
+
+// question keeps a picture of the question that a button opens.
+func (t tab) question(v view, button string, width int64, scheme, file string) error {
+	if err := errors.Join(t.look(width, scheme), t.show(v.hash, v.text), t.press(button), t.until("document.querySelector('dialog[open]')")); err != nil {
+		return err
+	}
+	png, err := t.shot(width, 900)
+	return errors.Join(err, os.WriteFile(file, png, 0o600), t.press("Cancel"))
 }
 
 // picture keeps a picture of a view.

@@ -134,7 +134,7 @@ func (o *operator) states() error {
 // in between is told.
 func (o *operator) promotion() error {
 	return errors.Join(
-		o.rollout(), o.press("Promote to 50 %…"), o.says("This goes against the guard."), o.says("needs the approval of a second person"), o.well(),
+		o.rollout(), o.press("Promote to 50 %…"), o.says("This goes against the guard."), o.says("Stage 50 is not approved"), o.well(),
 		o.press("Promote to 50 %"), o.says("Type gateway-x/stable to confirm."),
 		o.do("document.getElementById('typed').value = 'gateway-x/stable'"), o.press("Promote to 50 %"), o.says("second person"), o.until("document.querySelector('.wrong').textContent"),
 		o.press("Cancel"), o.until("!document.querySelector('dialog')"),
