@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/scripts/recovery"
+	"wavegate/scripts/tools/recovery"
 	"wavegate/shared/platform/dynamo"
 )
 

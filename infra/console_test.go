@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/scripts/operator/login"
+	"wavegate/scripts/tools/operator/login"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/setting"
 )

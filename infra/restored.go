@@ -3,7 +3,7 @@ package main
 import (
 	"regexp"
 
-	"wavegate/scripts/recovery"
+	"wavegate/scripts/tools/recovery"
 	"wavegate/shared/platform/dynamo"
 )
 

@@ -16,7 +16,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/proof/ledger"
-	"wavegate/scripts/recovery"
+	"wavegate/scripts/tools/recovery"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/dynamo/dynamolocal"
 )
