@@ -5,8 +5,8 @@ import (
 	"wavegate/shared/operations"
 )
 
-// List prices in US dollars for eu-central-1 without any free tier or discount, from the public pages
-// aws.amazon.com/{lambda,api-gateway,dynamodb,cloudwatch,xray}/pricing, as of November 2026.
+// List prices in US dollars for eu-central-1 without any free tier or discount. They were not compared with
+// the public pages, aws.amazon.com/{lambda,api-gateway,dynamodb,cloudwatch,xray}/pricing, for this release.
 const (
 	lambdaRequests = 0.20         // a million invocations
 	lambdaGBSecond = 0.0000133334 // arm64
