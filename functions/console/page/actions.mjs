@@ -5,7 +5,7 @@ import { call, at, Refusal, Unreachable } from './api.mjs';
 import { read, moved, known } from './sources.mjs';
 import { state, changed } from './state.mjs';
 import { ask, Reason } from './dialog.mjs';
-import { boxes, some, length, moment } from './format.mjs';
+import { boxes, count, some, length, moment } from './format.mjs';
 import { channelOf, windowText } from './parts.mjs';
 import { Sentence } from './evidence.mjs';
 
@@ -77,7 +77,7 @@ function hurdles(r, progress, stage) {
 	return { freeze, closed, needed, guard, policy };
 }
 
-const override = (h) => (h.freeze || h.closed) && html`<${Reason} name="override" label="Reason to pass over it, for the log" />`;
+const override = (h) => (h.freeze || h.closed) && html`<${Reason} name="override" label=${`Why, although ${h.freeze ? 'rollouts are frozen' : 'the window is closed'}`} />`;
 
 // Hurdles shows what a move has to pass. What the guard's sentence has told already is left out.
 function Hurdles({ h, stage, told = false }) {
@@ -108,7 +108,7 @@ export function promote(r, progress) {
 				<div><dt>Channel</dt><dd class="mono">${channelOf(r)}</dd></div>
 				<div><dt>Stage</dt><dd>${r.staged_percent} % → <strong>${stage} %</strong></dd></div>
 				<div><dt>More boxes</dt><dd>${progress ? html`<strong>${boxes(more)}</strong>${plants() > 1 ? ` in ${some(plants(), 'plant')}` : ''}` : 'Not counted yet'}</dd></div>
-				<div><dt>So far</dt><dd>${progress ? `${boxes(sum.installed)} of ${sum.expected} installed, ${bad(sum)} bad` : 'Not counted yet'}</dd></div>
+				<div><dt>So far</dt><dd>${progress ? `${count(sum.installed)} of ${count(sum.expected)} installed, ${count(bad(sum))} bad` : 'Not counted yet'}</dd></div>
 			</dl>
 			${opposed && html`<${Opposed} r=${r} guard=${progress.guard} />`}
 			<${Hurdles} h=${hurdles(r, progress, stage)} stage=${stage} told=${opposed && progress.guard.stage === r.staged_percent} />`,

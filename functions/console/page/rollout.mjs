@@ -42,12 +42,17 @@ function Actions({ r, p }) {
 	return null;
 }
 
-function Reasons({ p, list }) {
+// Silent names some of the boxes that were not heard of.
+function Silent({ s }) {
+	return html`<p>${s.boxes ? `Silent: about ${count(s.boxes)} of ${count(s.of)}` : `None of ${count(s.of)} is silent`}${s.edgeIds?.length > 0 && html`, ${s.edgeIds.slice(0, 5).map((id, i) => html`${i > 0 && ', '}<a href=${`#/box/${encodeURIComponent(id)}`}>${id}</a>`)}${s.edgeIds.length > 5 || s.boxes > s.edgeIds.length ? ' …' : ''}`}</p>`;
+}
+
+function Reasons({ p }) {
 	const sum = total(p);
-	const rows = [...Object.entries(p.failures).map(([code, n]) => [reasons[code] ?? code, n]), ...(sum.reverted ? [['Reverted', sum.reverted]] : [])].sort((a, b) => b[1] - a[1]);
-	if (!rows.length) return html`<p class="note">No box failed or reverted.</p>`;
+	const rows = [...Object.entries(p.failures).map(([code, n]) => [reasons[code] ?? code, n]), ...(sum.reverted ? [['Fell back', sum.reverted]] : [])].sort((a, b) => b[1] - a[1]);
+	if (!rows.length) return html`<p>No box failed or fell back.</p><${Silent} s=${p.silent} />`;
 	return html`<ul class="bars">${rows.map(([name, n]) => html`<li key=${name}><span>${name}</span><svg width="100%" height="10" aria-hidden="true"><rect class="bad" width=${`${n / rows[0][1] * 100}%`} height="10" rx="1" /></svg><strong>${count(n)}</strong></li>`)}</ul>
-		${list}`;
+		<${Silent} s=${p.silent} />`;
 }
 
 function Boxes({ r, stand }) {

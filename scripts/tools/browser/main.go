@@ -110,7 +110,7 @@ func findBrowser() (string, error) {
 }
 
 // patience bounds what is done in one tab, the browser's start included.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // inTab does something in a tab of its own.
 func inTab(ctx context.Context, do func(context.Context) error) error {

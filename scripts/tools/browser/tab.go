@@ -53,7 +53,7 @@ func (t tab) do(script string, values ...any) error {
 }
 
 // waitFor bounds how long something may take to show.
-const waitFor = 15 * time.Second
+const waitFor = 30 * time.Second
 
 // until waits until an expression holds. The page's policy forbids what chromedp would wait by.
 func (t tab) until(expression string, values ...any) error {
