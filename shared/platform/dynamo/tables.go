@@ -100,8 +100,8 @@ var Tables = []Table{
 		{Name: "byEdgeTypeAndStatus", Partition: "edgeTypeStatus", Sort: "id"},
 		{Name: "byChannelNameAndStatus", Partition: "channelStatus", Sort: "id"},
 		{Name: "byChannelAndStatus", Partition: "pairStatus", Sort: "id"}}},
-	// The production methods of a factory, by creation. The local index sorts them by product
-	// first, and is as fresh as the table.
+	// The production methods of a factory, by creation. The table's name is older than that term.
+	// The local index sorts them by product first, and is as fresh as the table.
 	{ID: Recipes, Partition: "factoryId", Sort: "methodId",
 		Indexes: []Index{
 			{Name: "byProduct", Local: true, Partition: "factoryId", Sort: "productMethod"},
