@@ -3,6 +3,7 @@ package ddi_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,20 +28,28 @@ import (
 // A counted client counts the read units of small items, and the writes.
 type counted struct {
 	dynamo.API
+	mu     sync.Mutex // calls are made at the same time
 	units  float64
 	writes int
 }
 
+func (c *counted) count(units float64, writes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.units, c.writes = c.units+units, c.writes+writes
+}
+
 func (c *counted) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	c.units += 0.5
+	units := 0.5
 	if *in.ConsistentRead {
-		c.units += 0.5
+		units = 1
 	}
+	c.count(units, 0)
 	return c.API.GetItem(ctx, in, o...)
 }
 
 func (c *counted) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	c.writes++
+	c.count(0, 1)
 	return c.API.PutItem(ctx, in, o...)
 }
 
