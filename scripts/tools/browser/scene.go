@@ -140,7 +140,7 @@ func (w *world) others(n int) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	path, err = w.start("mia", good, "2.4.0", map[string]any{"mode": "act", "guard": map[string]any{"decideWithin": "PT2S"},
+	path, err = w.start("mia", good, "2.4.0", map[string]any{"mode": "act", "guard": map[string]any{"silentAfter": "PT5S", "decideWithin": "PT2S"},
 		"promote": map[string]any{"soak": map[string]any{"1": "PT2S", "10": "PT12H"}}})
 	if err != nil {
 		return "", err
