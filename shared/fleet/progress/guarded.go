@@ -151,6 +151,9 @@ func (g *Guarded) compare(since time.Time, r rollout.Rollout, treated, untreated
 				silent = 1
 			}
 			of.Boxes, of.Silent = of.Boxes+1, of.Silent+silent
+			if part == nil {
+				continue // not told by organization
+			}
 			o := g.by[box.OrganizationID]
 			in := part(&o)
 			in.Boxes, in.Silent = in.Boxes+1, in.Silent+silent
@@ -159,8 +162,7 @@ func (g *Guarded) compare(since time.Time, r rollout.Rollout, treated, untreated
 	}
 	// A box whose offer has changed since the count belongs to neither group.
 	group(&s.Treated, treated, isTreated, func(o *guard.Organization) *guard.Group { return &o.Treated })
-	group(&s.Present, treated, func(b Sighting) bool { return isTreated(b) && b.Offer.Stage == r.StagedPercent },
-		func(*guard.Organization) *guard.Group { return &guard.Group{} })
+	group(&s.Present, treated, func(b Sighting) bool { return isTreated(b) && b.Offer.Stage == r.StagedPercent }, nil)
 	group(&s.Control, untreated, func(b Sighting) bool { return b.Offer.RolloutID != r.ID },
 		func(o *guard.Organization) *guard.Group { return &o.Control })
 	var list []guard.Organization
