@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/scripts/tools/recovery"
+	"wavegate/infra/recovery"
 	"wavegate/shared/platform/dynamo"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/scripts/tools/operator/login"
+	"wavegate/scripts/operator/login"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/setting"
 )

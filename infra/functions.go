@@ -84,7 +84,7 @@ func (p part) addFunction(spec functionSpec, name *string) awslambda.Function {
 	env := map[string]*string{telemetry.Stage: jsii.String(string(p.settings.Stage))}
 	if spec.memoryMB < wholeProcessor {
 		// Lambda shows two processors to a function that has the time of less than one. Go's scheduler and
-		// collector then work for both; scripts/benchmarks/results/gomaxprocs.md says what that costs.
+		// collector then work for both; scripts/lab/benchmarks/results/gomaxprocs.md says what that costs.
 		env["GOMAXPROCS"] = jsii.String("1")
 	}
 	maps.Copy(env, spec.environment)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/scripts/tools/operator/login"
+	"wavegate/scripts/operator/login"
 	"wavegate/shared/operations"
 )
 

@@ -3,7 +3,7 @@ package main
 import (
 	"regexp"
 
-	"wavegate/scripts/tools/recovery"
+	"wavegate/infra/recovery"
 	"wavegate/shared/platform/dynamo"
 )
 

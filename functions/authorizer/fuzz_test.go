@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"wavegate/shared/access/token/tokentest"
+	"wavegate/shared/testing/tokentest"
 )
 
 // For any event without a valid token, the answer is Deny or Unauthorized, and nothing panics.

@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/access/token"
-	"wavegate/shared/access/token/tokentest"
+	"wavegate/shared/testing/tokentest"
 )
 
 // A store knows some tokens.

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/shared/contract/conform"
+	"wavegate/shared/testing/conform"
 )
 
 // A watch holds every exchange of the run against the contract.

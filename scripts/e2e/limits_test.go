@@ -17,8 +17,8 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 const me = "/api/rate-limits/me"

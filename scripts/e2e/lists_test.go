@@ -17,8 +17,8 @@ import (
 	"wavegate/scripts/samples"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 // A list is one of the service's lists, as its sample calls it, with a page of items and more.

@@ -15,8 +15,8 @@ import (
 	"wavegate/scripts/samples"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 // race has n callers do the same at once, and counts their answers by status. Each process of the

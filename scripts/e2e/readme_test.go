@@ -54,7 +54,7 @@ func TestFairUse_Session_IsAsPrinted(t *testing.T) {
 
 // TestCommand_Session_IsAsPrinted does so with the operator's command.
 func TestCommand_Session_IsAsPrinted(t *testing.T) {
-	typeSession(t, newReader(t), "scripts/tools/operator/README.md", "A session")
+	typeSession(t, newReader(t), "scripts/operator/README.md", "A session")
 }
 
 // TestDDI_Session_IsAsPrinted does so with what a DDI client does.

@@ -1,3 +1,5 @@
+//go:build full
+
 package e2e
 
 import (
@@ -21,11 +23,9 @@ import (
 	"time"
 
 	"wavegate/scripts/e2e/harness"
-	"wavegate/scripts/local/service"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/platform/setting"
 )
 
 // A depot makes images for SWUpdate and serves them over HTTPS.
@@ -181,43 +181,6 @@ func (b *daemon) says(text string) bool {
 	return bytes.Contains(log, []byte(text))
 }
 
-// quick has boxes poll every second.
-func quick(o *service.Options) {
-	o.Environment = func(string) []string {
-		return []string{setting.PollIntervalSeconds.Assign(1), setting.IdlePollIntervalSeconds.Assign(1), setting.ChannelCacheSeconds.Assign(0)}
-	}
-}
-
-// eventually waits until a condition holds, for two minutes at most.
-func eventually(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(200 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it never happened: %s", what)
-		}
-	}
-}
-
-// enrol registers a box and returns a token for it.
-func enrol(t *testing.T, owner *harness.Caller, id string) string {
-	t.Helper()
-	owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
-	token, _ := owner.Put(t, "/api/edges/"+id+"/token", "").Is(t, http.StatusOK).Object(t)["token"].(string)
-	return token
-}
-
-// why is what the service knows of a box.
-func why(t *testing.T, owner *harness.Caller, id string) progress.Why {
-	t.Helper()
-	var known progress.Why
-	owner.Get(t, "/api/edges/"+id+"/update/why").Is(t, http.StatusOK).Into(t, &known)
-	return known
-}
-
-func at(known progress.Why, version string, stand report.Stand) bool {
-	return known.Report != nil && known.Report.Version == version && known.Report.Stand == stand
-}
-
 func TestSWUpdate_GoodImage_IsInstalledOnceTheBoxHasRebooted(t *testing.T) {
 	d := newDepot(t)
 	if d == nil {
@@ -346,5 +309,15 @@ func TestSWUpdate_Rollout_ReachesTheBoxesOfEachStage(t *testing.T) {
 		var p progress.Progress
 		owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Into(t, &p)
 		t.Logf("at %d percent: %+v", stage, p.Stages)
+	}
+}
+
+// in runs a program in a directory.
+func in(t *testing.T, dir, name string, arguments ...string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), name, arguments...)
+	c.Dir = dir
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%s %q: %v\n%s", name, arguments, err, out)
 	}
 }

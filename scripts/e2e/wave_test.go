@@ -17,7 +17,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamolocal"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 // arrives is how long what is done to a channel may take to reach every poll; the setting's default.

@@ -17,9 +17,9 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/shared/access/token"
 	"wavegate/shared/fleet/guard"
-	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 func main() {

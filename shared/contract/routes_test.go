@@ -14,9 +14,9 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/contract"
-	"wavegate/shared/contract/conform"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/conform"
 )
 
 var loadDocument = sync.OnceValues(func() (*openapi3.T, error) { return conform.Load(contract.Document) })

@@ -24,7 +24,7 @@ import (
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamolocal"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 // A Target is a place that serves the API, and the means to call it as anyone.

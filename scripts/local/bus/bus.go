@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamolocal"
+	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/trail/audit"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"wavegate/scripts/local/bus"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamolocal"
+	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/trail/audit"
 )
 

@@ -15,7 +15,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"wavegate/shared/platform/dynamo/dynamolocal"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 // references are the stores, with the variables that dynamotest reads.

@@ -26,8 +26,8 @@ import (
 	"wavegate/shared/access/token"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamolocal"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 // Options configure a Service. Only Functions is required.

@@ -19,8 +19,8 @@ import (
 
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamolocal"
-	"wavegate/shared/platform/dynamo/dynamotest"
+	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/dynamotest"
 )
 
 // grants are those of two functions: a reader that may only query an index, and a writer.

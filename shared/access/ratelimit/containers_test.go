@@ -16,7 +16,7 @@ import (
 
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamotest"
+	"wavegate/shared/testing/dynamotest"
 )
 
 // A fleet is many containers that call a real store at the same time. Each has its own Limiter

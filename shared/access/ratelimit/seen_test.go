@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/operations"
-	"wavegate/shared/platform/dynamo/dynamotest"
+	"wavegate/shared/testing/dynamotest"
 )
 
 func TestLastSeen_IsTheLastAdmittedCall_WithinHalfASecond(t *testing.T) {

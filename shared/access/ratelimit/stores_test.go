@@ -11,7 +11,7 @@ import (
 
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamotest"
+	"wavegate/shared/testing/dynamotest"
 )
 
 // TestStores_AnswerLikeTheModel sends the same writes to a store and to the model, and compares

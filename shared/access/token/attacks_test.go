@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/token"
-	"wavegate/shared/access/token/tokentest"
+	"wavegate/shared/testing/tokentest"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -3,7 +3,7 @@ package token_test
 import (
 	"testing"
 
-	"wavegate/shared/access/token/tokentest"
+	"wavegate/shared/testing/tokentest"
 )
 
 // BenchmarkVerify measures the cost of one token, by algorithm, with the keys in memory.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"wavegate/shared/access/token"
-	"wavegate/shared/access/token/tokentest"
+	"wavegate/shared/testing/tokentest"
 )
 
 // For any input, the verifier must return a refusal with a class, and must not panic. No fuzzer

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/token"
-	"wavegate/shared/access/token/tokentest"
+	"wavegate/shared/testing/tokentest"
 )
 
 // A publisher is an issuer's key server, with a clock and a verifier that trusts it.

@@ -8,7 +8,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
-	"wavegate/shared/access/token/tokentest"
+	"wavegate/shared/testing/tokentest"
 )
 
 func TestParseIssuers_GoodSetting_IsRead(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/token"
-	"wavegate/shared/access/token/tokentest"
+	"wavegate/shared/testing/tokentest"
 )
 
 func issuer(name, keySet string, grants ...string) map[string]any {

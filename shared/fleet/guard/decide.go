@@ -32,7 +32,7 @@
 // and with a usual bound one lucky look at a large outage clears a bad release in ten. In such an outage the
 // rule holds.
 //
-// The simulation and its figures are in scripts/benchmarks/guard and scripts/benchmarks/results/guard.md.
+// The simulation and its figures are in scripts/lab/benchmarks/guard and scripts/lab/benchmarks/results/guard.md.
 package guard
 
 import (

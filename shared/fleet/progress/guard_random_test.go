@@ -13,8 +13,8 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/rollout"
-	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 )
 

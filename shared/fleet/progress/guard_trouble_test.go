@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamotest"
+	"wavegate/shared/testing/dynamotest"
 )
 
 // unreadable is what cannot be read beside a count.

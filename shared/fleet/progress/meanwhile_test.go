@@ -14,8 +14,8 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/request"
+	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 )
 

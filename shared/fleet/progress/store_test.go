@@ -13,8 +13,8 @@ import (
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
-	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/dynamotest"
 )
 
 func TestRollout_CountedAtMostOnceInTenSeconds_WhoeverAsks(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"wavegate/shared/fleet/progress"
-	"wavegate/shared/platform/dynamo/dynamotest"
+	"wavegate/shared/testing/dynamotest"
 )
 
 func TestTick_CountsEveryActiveRollout_AndDoublesDoNoHarm(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/dynamotest"
 )
 
 type thing struct {

@@ -15,7 +15,7 @@ import (
 
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamotest"
+	"wavegate/shared/testing/dynamotest"
 )
 
 // entry is an item of the recipes table, which has a sort key and a local index.

@@ -13,9 +13,9 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
+	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 )
 

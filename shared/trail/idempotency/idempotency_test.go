@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/dynamo/dynamotest"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/idempotency"
 )
 

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+
+	"wavegate/shared/operations"
+)
+
+// A fleet is what boxes do in a month.
+type fleet struct {
+	Boxes float64
+	// Interval is how often a box polls while something goes on at its channel, and Idle otherwise, in seconds.
+	Interval, Idle float64
+	// Days is on how many days of the month something goes on at a box's channel, and Releases how many releases
+	// come.
+	Days, Releases float64
+}
+
+const (
+	monthDays = 365.0 / 12
+	day       = 86_400.0
+	// authorizerCache is how long the gateway uses an answer of the authorizer again, in seconds, and keeps a box
+	// that polls less often from ever being known.
+	authorizerCache = 300.0
+	// pollCPU and authorizerCPU are milliseconds of processor time, and logged bytes: scripts/lab/benchmarks/results/cost.md.
+	pollCPU, pollLogged             = 1.3, 10.0
+	authorizerCPU, authorizerLogged = 0.63, 300.0
+	authorizerMemory                = operations.HelperMemoryMB
+	// answerBytes is what an answer to a poll takes on the wire, most of it headers: an estimate.
+	answerBytes = 700.0
+	// fixed is what a stage costs that nobody calls, and the metrics of operations that people use: an estimate.
+	fixed = 60.0
+	// countUnits and countShare are a line through what a count of a channel's boxes was seen to read:
+	// scripts/lab/benchmarks/results/census.md. A count is made each minute of an active rollout.
+	countUnits, countShare = 1000.0, 1.0 / 60
+	// reportReads and reportWrites are what a box's report row takes for a release, by the same page.
+	reportReads, reportWrites = 2.0, 6.0
+)
+
+// Shares of the gateway's first price that calls beyond so many millions a month cost, as us-east-1 has them. They
+// are taken off in a line of their own, since regions differ.
+var tiers = []struct{ Millions, Share float64 }{{333, 1}, {667, 2.80 / 3.50}, {19_000, 2.38 / 3.50}, {1e12, 1.51 / 3.50}}
+
+// A cost is one line of a fleet's bill, in dollars a month.
+type cost struct {
+	Name, Formula string
+	Dollars       float64
+}
+
+// polls is how many polls a fleet makes in a month.
+func (f fleet) polls() float64 {
+	return f.Boxes * day * (f.Days/f.Interval + (monthDays-f.Days)/f.Idle)
+}
+
+// checks is how often the authorizer looks at a token. It is asked at each poll that comes later than the gateway's
+// cache lasts.
+func (f fleet) checks() float64 {
+	return f.Boxes * day * (f.Days/max(f.Interval, authorizerCache) + (monthDays-f.Days)/max(f.Idle, authorizerCache))
+}
+
+// bill is what a fleet costs, by what a poll takes of the store.
+func (f fleet) bill(poll limit) []cost {
+	millions, checks := f.polls()/1e6, f.checks()/1e6
+	op := operations.Get("get-manifest")
+	duration := float64(poll.Rounds)*roundTripMS + pollCPU*fullCPU/float64(op.MemoryMB)
+	compute := lambdaRequests + duration/1000*float64(op.MemoryMB)/1024*lambdaGBSecond*1e6
+	check := authorizerCPU*fullCPU/authorizerMemory/1000*authorizerMemory/1024*lambdaGBSecond*1e6 + lambdaRequests +
+		(authorizerLogged+platformLog)/1e9*logsGB*1e6
+	counts := f.Days * 24 * 60 * (countUnits + f.Boxes*countShare)
+	return []cost{
+		{"gateway", fmt.Sprintf("polls × %.2f", gatewayCalls), millions * gatewayCalls},
+		{"get-manifest", fmt.Sprintf("polls × %.2f", compute), millions * compute},
+		{"limiter's writes", fmt.Sprintf("polls × %g write units × %.4f", poll.Write, writeUnits), millions * poll.Write * writeUnits},
+		{"reads of boxes", fmt.Sprintf("polls × %g read units × %.4f", poll.Read, readUnits), millions * poll.Read * readUnits},
+		{"access logs", fmt.Sprintf("polls × %.0f bytes × %.2f a GB", accessLog+pollLogged, logsGB), millions * (accessLog + pollLogged) / 1e9 * logsGB * 1e6},
+		{"traces", fmt.Sprintf("polls × %g %% × %.2f", traced*100, traces), millions * traced * traces},
+		{"authorizer", fmt.Sprintf("checks × %.2f", check), checks * check},
+		{"traffic", fmt.Sprintf("polls × %.0f bytes × %.2f a GB", answerBytes, transferGB), millions * answerBytes / 1e9 * transferGB * 1e6},
+		{"reports", fmt.Sprintf("boxes × releases × (%g write units × %.4f + %g read units × %.4f)", reportWrites, writeUnits, reportReads, readUnits),
+			f.Boxes * f.Releases / 1e6 * (reportWrites*writeUnits + reportReads*readUnits)},
+		{"counts of rollouts", fmt.Sprintf("days × 1,440 × (%.0f + boxes / 60) read units × %.4f", countUnits, readUnits), counts / 1e6 * readUnits},
+		{"what does not grow", "alarms, dashboard, metrics", fixed},
+	}
+}
+
+// tiered is what the gateway's volume prices take off.
+func (f fleet) tiered() float64 {
+	left, off := f.polls()/1e6, 0.0
+	for _, t := range tiers {
+		some := min(left, t.Millions)
+		off += some * gatewayCalls * (1 - t.Share)
+		left -= some
+	}
+	return off
+}
+
+// A need is what a fleet's account and settings must allow.
+type need struct {
+	PerSecond               float64 // polls, while something goes on at every box's channel
+	PollRate, PollBurst     int
+	ThrottleRate, Burst     int
+	GatewayQuota            int // requests a second of the account
+	Executions, Concurrency int // of get-manifest at its mean, and the account's quota
+	WarmWrites              int // of rate-counters, a second
+}
+
+const (
+	// spare is how much more than the mean rate is allowed for: boxes that come back together.
+	spare = 1.25
+	// The defaults of settings and of the quotas.
+	pollRate, pollBurst, throttleRate, throttleBurst = 1800, 1000, 2000, 2000
+	gatewayQuota, concurrencyQuota                   = 10_000, 1_000
+	// warmed is how many writes a second a new on-demand table takes at once.
+	warmed = 4_000
+	// manifestShare is the share of the account's executions that get-manifest has at the most.
+	manifestShare = 0.3
+)
+
+// needs is what a fleet needs of settings and quotas.
+func (f fleet) needs(poll limit) need {
+	n := need{PerSecond: f.Boxes / min(f.Interval, f.Idle)}
+	up := func(x float64, step int) int { return (int(x)/step + 1) * step }
+	n.PollRate, n.PollBurst = max(pollRate, up(n.PerSecond*spare, 100)), max(pollBurst, up(n.PerSecond/4, 100))
+	n.ThrottleRate, n.Burst = max(throttleRate, n.PollRate+200), max(throttleBurst, n.PollBurst+200)
+	n.GatewayQuota = gatewayQuota
+	if wanted := float64(n.PollRate) * spare; wanted > gatewayQuota {
+		n.GatewayQuota = up(wanted, 1000)
+	}
+	op := operations.Get("get-manifest")
+	duration := float64(poll.Rounds)*roundTripMS + pollCPU*fullCPU/float64(op.MemoryMB)
+	n.Executions = int(n.PerSecond*duration/1000) + 1
+	n.Concurrency = concurrencyQuota
+	// A store that is three times as slow must not use up the share.
+	if wanted := float64(n.Executions) * 3 / manifestShare; wanted > concurrencyQuota {
+		n.Concurrency = up(wanted, 500)
+	}
+	if writes := n.PerSecond * spare * poll.Write; writes > warmed {
+		n.WarmWrites = up(writes, 1000)
+	}
+	return n
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"wavegate/scripts/lab/benchmarks/meter"
+	"wavegate/shared/operations"
+)
+
+// List prices in US dollars for eu-central-1 without any free tier or discount. They were not compared with
+// the public pages, aws.amazon.com/{lambda,api-gateway,dynamodb,cloudwatch,xray}/pricing, for this release.
+const (
+	lambdaRequests = 0.20         // a million invocations
+	lambdaGBSecond = 0.0000133334 // arm64
+	gatewayCalls   = 3.70         // a million calls of a REST API, without its cache
+	readUnits      = 0.1525       // a million on-demand read units
+	writeUnits     = 0.7625       // a million on-demand write units
+	logsGB         = 0.63         // a GB that CloudWatch Logs takes in
+	traces         = 5.00         // a million traces that X-Ray records
+	transferGB     = 0.09         // a GB that leaves for the internet
+)
+
+// What no measurement on one machine can give.
+const (
+	// roundTripMS is how long DynamoDB takes to answer within its region, as a rule, and a transaction.
+	roundTripMS   = 4.0
+	transactionMS = 10.0
+	// fullCPU is the memory in MB at which a function has one whole processor; it has less with less.
+	fullCPU = 1769.0
+	// accessLog is the size of the gateway's line on a call in bytes, with the variables filled in, and
+	// platformLog that of Lambda's own lines on it (start and report, as JSON).
+	accessLog   = 610.0
+	platformLog = 760.0
+	// traced is the share of calls that X-Ray's default rule samples beyond the first of each second.
+	traced = 0.05
+)
+
+// A bill is what a million calls cost, by what is paid for.
+type bill struct {
+	DurationMS                                   float64
+	Gateway, Requests, Compute, Read, Write, Log float64
+}
+
+// Total is the sum in dollars.
+func (b bill) Total() float64 { return b.Gateway + b.Requests + b.Compute + b.Read + b.Write + b.Log }
+
+// price gives the bill of a call that took u of DynamoDB and p of a process. Its duration is a model:
+// what DynamoDB takes to answer, and the CPU time at the share of a processor that its memory buys.
+func price(op operations.Operation, u meter.Usage, p profile, writes bool) bill {
+	wait := float64(u.Rounds) * roundTripMS
+	if writes {
+		wait += transactionMS - roundTripMS
+	}
+	b := bill{DurationMS: wait + p.CPU*fullCPU/float64(op.MemoryMB)}
+	b.Gateway = gatewayCalls
+	b.Requests = lambdaRequests
+	b.Compute = b.DurationMS / 1000 * float64(op.MemoryMB) / 1024 * lambdaGBSecond * 1e6
+	b.Read = u.Read * readUnits
+	b.Write = u.Write * writeUnits
+	logged := p.Logged + accessLog
+	if !op.Sampled { // Lambda's own lines on a poll are switched off
+		logged += platformLog
+	}
+	b.Log = logged/1e9*logsGB*1e6 + traced*traces
+	return b
+}

@@ -1,0 +1,66 @@
+//go:build full
+
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"wavegate/scripts/local/service"
+	"wavegate/shared/operations"
+)
+
+// mostZipped is the most bytes that a function's zip may have: what is loaded at a cold start.
+const mostZipped = 4_000_000
+
+// TestFunctions_AreSmallAsDeployed zips the largest binary of those that are deployed. All are made
+// of the same packages but for their own, so the others' zips are smaller.
+func TestFunctions_AreSmallAsDeployed(t *testing.T) {
+	root, err := service.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), filepath.Join(root, "scripts", "build"))
+	build.Env = append(os.Environ(), "ARCH=arm64", "OUT="+filepath.Join(root, "dist"))
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var largest string
+	var size int64
+	for _, f := range operations.Functions() {
+		path := filepath.Join(root, "dist", f, "bootstrap")
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() > size {
+			largest, size = path, info.Size()
+		}
+	}
+	b, err := os.ReadFile(largest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.DefaultCompression) })
+	f, err := z.Create("bootstrap")
+	if err == nil {
+		_, err = f.Write(b)
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Len() > mostZipped {
+		t.Errorf("%s has %d bytes, zipped %d; it may have %d", largest, size, out.Len(), mostZipped)
+	}
+}

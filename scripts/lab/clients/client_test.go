@@ -1,0 +1,146 @@
+package clients
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/access/auth"
+)
+
+// TestContract_AGeneratedClient_DoesTheREADMEsSession shows that others can program against the
+// contract: common generators make clients of it, which do the README's first session and go on when a
+// later service answers with a problem code and a manifest source that the contract does not list.
+func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
+	t.Run("Go", func(t *testing.T) {
+		tools := absolute(t, "..", "tools", "oapi-codegen.mod")
+		dir := copied(t, "client")
+		built := command(t, "go", "tool", "-modfile="+tools, "-n", "oapi-codegen")
+		in(t, dir, strings.TrimSpace(built), "-config", "generate.yaml", theContract(t))
+		in(t, dir, "go", "build", "-o", "client", ".")
+		doSession(t, dir, filepath.Join(dir, "client"))
+	})
+	t.Run("Python", func(t *testing.T) {
+		bin := filepath.Join(absolute(t, "..", "..", "..", ".dev", "openapi-python-client"), "bin")
+		if !there(t, filepath.Join(bin, "openapi-python-client")) {
+			return
+		}
+		dir := copied(t, "client-python")
+		in(t, dir, filepath.Join(bin, "openapi-python-client"), "generate", "--path", theContract(t), "--config", "generate.yaml", "--meta", "none", "--output-path", "wavegate_client")
+		doSession(t, dir, filepath.Join(bin, "python"), filepath.Join(dir, "session.py"))
+	})
+	t.Run("TypeScript", func(t *testing.T) {
+		modules := absolute(t, "..", "..", "node_modules")
+		if !there(t, filepath.Join(modules, ".bin", "openapi-typescript")) {
+			return
+		}
+		dir := copied(t, "client-typescript")
+		if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+		in(t, dir, filepath.Join(modules, ".bin", "openapi-typescript"), theContract(t), "-o", "contract.d.ts")
+		in(t, dir, filepath.Join(modules, ".bin", "tsc"), "-p", ".")
+		doSession(t, dir, "node", filepath.Join(dir, "session.js"))
+	})
+}
+
+// there tells whether a generator is there. CI must have it.
+func there(t *testing.T, file string) bool {
+	t.Helper()
+	_, err := os.Stat(file)
+	if err != nil && os.Getenv("CI") == "true" {
+		t.Fatalf("%v; ./scripts/contract clients fetches it", err)
+	}
+	if err != nil {
+		t.Logf("left out: there is no %s; ./scripts/contract clients fetches it", file)
+	}
+	return err == nil
+}
+
+// doSession runs a client on a service of its own, and on one that knows more than this contract.
+func doSession(t *testing.T, dir, program string, arguments ...string) {
+	t.Helper()
+	w := harness.New(t)
+	if err := w.Seed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	later := httptest.NewServer(http.HandlerFunc(fromTomorrow))
+	defer later.Close()
+	token := func(c *harness.Caller) string { return strings.TrimPrefix(c.Bearer, "Bearer ") }
+	session := exec.CommandContext(t.Context(), program, append(arguments, w.Target.URL, later.URL)...)
+	session.Dir = dir
+	session.Env = append(os.Environ(),
+		"OWNER="+token(w.As(t, "olga", "wavegate", auth.PlatformOwner)),
+		"ENGINEER="+token(w.Engineer(t, "acme")),
+		"BOX_0027="+token(w.Box(t, "box-0027")),
+		"BOX_0001="+token(w.Box(t, "box-0001")),
+	)
+	if out, err := session.CombinedOutput(); err != nil || string(out) != "done\n" {
+		t.Fatalf("the generated client: %v: %s", err, out)
+	}
+}
+
+// fromTomorrow answers as a later service may: a poll with another source, all else with another problem.
+func fromTomorrow(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, "/update/manifest") {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("ETag", `"x"`)
+		_, _ = fmt.Fprintf(w, `{"edgeId":"box-0027","edgeType":"gateway-x","channel":"stable","version":"1.1.0",`+
+			`"artifactUrl":"https://artifacts.example.com/1.1.0","sha256":"%s","source":"from-tomorrow","pollIntervalSeconds":60}`, strings.Repeat("0b", 32))
+		return
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(http.StatusNotFound)
+	_, _ = fmt.Fprint(w, `{"type":"urn:wavegate:problem:from-tomorrow","title":"New","status":404,"detail":"New.","code":"FROM_TOMORROW","requestId":"1"}`)
+}
+
+func absolute(t *testing.T, parts ...string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func theContract(t *testing.T) string {
+	t.Helper()
+	return absolute(t, "..", "..", "..", "shared", "contract", "openapi.yaml")
+}
+
+// copied is a copy of a client's folder, which the generator may write to.
+func copied(t *testing.T, client string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", client))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// command runs a program and returns what it prints.
+func command(t *testing.T, name string, arguments ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), name, arguments...).Output()
+	if err != nil {
+		t.Fatalf("%s %q: %v", name, arguments, err)
+	}
+	return string(out)
+}
+
+// in runs a program in a directory, outside of this module.
+func in(t *testing.T, dir, name string, arguments ...string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), name, arguments...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%s %q: %v\n%s", name, arguments, err, out)
+	}
+}

@@ -1,0 +1,148 @@
+// Command contractfuzz starts a service and checks it against the contract. schemathesis makes the requests
+// from the contract: valid and invalid ones, as callers of every role, and sequences that follow its links.
+// scripts/contract installs schemathesis and runs this command. The Go fuzz targets of the parsers are another
+// matter: see scripts/fuzz-parsers.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"wavegate/scripts/local/service"
+	"wavegate/shared/access/auth"
+)
+
+const usage = `usage: scripts/contract fuzz [--examples N] [--seed S] [--role R]
+
+  --examples N   how many requests are made up for each operation, role and mode: 3 if not given; from
+                 20 on, every boundary of every value is tried as every role
+  --seed S       the seed of what is made up: 1 if not given; the same seed makes up the same
+  --role R       one of %s only
+
+A long run is ./scripts/contract fuzz --examples 200 --seed $RANDOM.
+`
+
+// A caller is one role that requests are made as. The two that may change something have every boundary
+// of every value tried in short runs, too; the others in long ones.
+type caller struct {
+	name, user string
+	roles      []auth.Role
+	coverage   bool
+}
+
+var callers = []caller{
+	{"platform_owner", "olga", []auth.Role{auth.PlatformOwner}, true},
+	{"production_engineer", "eric", []auth.Role{auth.ProductionEngineer}, true},
+	{"organization_admin", "anna", []auth.Role{auth.OrganizationAdmin}, false},
+	{"edge", "box-0017", []auth.Role{auth.Edge}, false},
+	{"member", "mia", nil, false},
+}
+
+// long is from how many examples on a run is a long one.
+const long = 20
+
+// phases are what schemathesis tries. The modes are run apart: together, schemathesis 4.32 lets values of
+// the second into requests that it takes for valid.
+func (c caller) phases(mode string, examples int) string {
+	phases := "fuzzing"
+	if c.coverage || examples >= long {
+		phases = "coverage,fuzzing"
+	}
+	if mode == "positive" {
+		phases = "examples," + phases + ",stateful"
+	}
+	return phases
+}
+
+func main() {
+	examples := flag.Int("examples", 3, "")
+	seed := flag.Int("seed", 1, "")
+	role := flag.String("role", "", "")
+	flag.Usage = func() {
+		var names []string
+		for _, c := range callers {
+			names = append(names, c.name)
+		}
+		fmt.Fprintf(os.Stderr, usage, strings.Join(names, ", "))
+	}
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	chosen := slices.DeleteFunc(slices.Clone(callers), func(c caller) bool { return *role != "" && c.name != *role })
+	if len(chosen) == 0 || flag.NArg() > 0 || *examples < 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(ctx, chosen, *examples, *seed); err != nil {
+		fmt.Fprintln(os.Stderr, "contract fuzz:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, chosen []caller, examples, seed int) error {
+	t, err := startTarget(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.stop()
+	var failed []error
+	for _, c := range chosen {
+		for _, mode := range []string{"positive", "negative"} {
+			if err := t.fuzz(ctx, c, mode, examples, seed); err != nil {
+				failed = append(failed, fmt.Errorf("as %s, %s: %w", c.name, mode, err))
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+	}
+	return errors.Join(append(failed, t.faults())...)
+}
+
+// fuzz runs schemathesis once and prints what it came to; all that it said, if it found anything.
+func (t *target) fuzz(ctx context.Context, c caller, mode string, examples, seed int) error {
+	bearer, err := t.service.Bearer(c.user, "acme", c.roles...)
+	if err != nil {
+		return err
+	}
+	root, err := service.Root()
+	if err != nil {
+		return err
+	}
+	arguments := []string{
+		"--config-file", filepath.Join(root, "scripts/lab/contractfuzz/schemathesis.toml"),
+		"run", filepath.Join(root, "shared/contract/openapi.yaml"), "--url", t.service.URL, "--header", "Authorization: " + bearer,
+		"--mode", mode, "--phases", c.phases(mode, examples), "--checks", "all",
+		"--max-examples", strconv.Itoa(examples), "--seed", strconv.Itoa(seed),
+		"--generation-database", "none", "--warnings", "off", "--no-color", "--suppress-health-check", "all"}
+	if mode == "negative" {
+		// Its one parameter is a header that may hold any text, so no request of it is wrong.
+		arguments = append(arguments, "--exclude-operation-id", "get-freeze")
+	}
+	cmd := exec.CommandContext(ctx, os.Getenv("SCHEMATHESIS"), arguments...)
+	cmd.Dir = t.scratch // where it keeps notes of its own
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		fmt.Printf("%s\n", out)
+		return err
+	}
+	fmt.Printf("as %s, %s data: %s\n", c.name, mode, closing(string(out)))
+	return nil
+}
+
+// closing is the last part of what schemathesis says: how many requests it made up, and the seed.
+func closing(out string) string {
+	_, end, _ := strings.Cut(out, "Test cases:")
+	end = strings.ReplaceAll(strings.Trim(end, "= \n"), "=", "")
+	return strings.Join(strings.Fields(end), " ")
+}

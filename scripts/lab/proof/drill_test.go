@@ -1,0 +1,163 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"wavegate/infra/recovery"
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/lab/proof/ledger"
+	"wavegate/scripts/local/service"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamolocal"
+)
+
+// A past is what point-in-time recovery has: what each table held at a moment. DynamoDB Local has no recovery, so
+// a drill remembers the moment when it comes.
+type past struct {
+	db     *dynamodb.Client
+	moment time.Time
+	tables map[string][]map[string]types.AttributeValue
+}
+
+func remember(t *testing.T, db *dynamodb.Client) *past {
+	t.Helper()
+	h := &past{db: db, moment: time.Now(), tables: map[string][]map[string]types.AttributeValue{}}
+	for _, table := range dynamo.Tables {
+		name := dynamolocal.TableName(table.ID)
+		pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{TableName: &name, ConsistentRead: aws.Bool(true)})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.tables[name] = append(h.tables[name], page.Items...)
+		}
+	}
+	return h
+}
+
+// Restore makes the new table, and writes into it what the old one held then.
+func (h *past) Restore(ctx context.Context, t recovery.Table, at time.Time) error {
+	if !at.Equal(h.moment) {
+		return fmt.Errorf("there is no history of %s", at)
+	}
+	if _, err := h.db.CreateTable(ctx, t.CreateInput(t.To)); err != nil || t.Empty {
+		return err
+	}
+	for _, item := range h.tables[t.From] {
+		if _, err := h.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &t.To, Item: item}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestDrill_RestoredTables_TellTheStoryOfTheirMoment fills a stage, goes on with it, brings its tables back to a moment
+// before, and compares them with the audit trail.
+func TestDrill_RestoredTables_TellTheStoryOfTheirMoment(t *testing.T) {
+	t.Parallel()
+	drill(t, nil)
+}
+
+func TestDrill_OnTheReference(t *testing.T) {
+	onReference(t, func(s *dynamolocal.Store) { drill(t, s) })
+}
+
+func drill(t *testing.T, store *dynamolocal.Store) {
+	w := harness.New(t, func(s *service.Options) {
+		s.Store = store
+		s.Environment = func(string) []string { return round{}.limits() }
+	})
+	callers := &callers{world: newWorld(), people: people(t, w.Target), begin: time.Now()}
+	callers.warm(t)
+	from := seed(t)
+	callers.call(round{seed: from, calls: 150})
+	then, names := read(t, w.DB, dynamolocal.TableName), recovery.Names{}
+	first := remember(t, w.DB)
+	callers.call(round{seed: from + 1, calls: 150})
+	now := read(t, w.DB, dynamolocal.TableName)
+	if len(now[dynamo.Audit]) <= len(then[dynamo.Audit]) {
+		t.Fatalf("nothing was changed after the moment: %d events", len(now[dynamo.Audit]))
+	}
+
+	for _, table := range dynamo.Tables {
+		names[table.ID] = dynamolocal.TableName(table.ID)
+	}
+	plan, err := recovery.Plan("drill", names, first.moment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if store != nil { // which later tests go on with
+		t.Cleanup(func() {
+			for _, table := range plan {
+				_, _ = w.DB.DeleteTable(context.WithoutCancel(t.Context()), &dynamodb.DeleteTableInput{TableName: &table.To})
+			}
+		})
+	}
+	if err := recovery.Restore(t.Context(), first, plan, first.moment); err != nil {
+		t.Fatal(err)
+	}
+	restored := recovery.Restored(plan)
+	books := read(t, w.DB, func(id dynamo.TableID) string { return restored[id] })
+	for _, wrong := range books.Audit() {
+		t.Errorf("the restored tables: %s", wrong)
+	}
+	for _, id := range slices.Sorted(maps.Keys(then)) {
+		want := then[id]
+		if id == dynamo.Idempotency {
+			want = nil // begun anew
+		}
+		if !sameItems(books[id], want) {
+			t.Errorf("%s has %d items, and other ones than the %d of the moment", id, len(books[id]), len(want))
+		}
+	}
+	t.Logf("%s: %d tables restored to %s: %d audit events of %d, the last of %s; tables and audit trail tell one story",
+		w.Store.Kind, len(plan), first.moment.UTC().Format(time.RFC3339), len(books[dynamo.Audit]), len(now[dynamo.Audit]), books.Latest().Format(time.RFC3339Nano))
+
+	// A table of another moment is found out: the trail of then beside a table of now.
+	torn := maps.Clone(books)
+	for _, id := range []dynamo.TableID{dynamo.Channels, dynamo.Factories, dynamo.Edges, dynamo.Rollouts} {
+		if sameItems(now[id], then[id]) {
+			continue
+		}
+		torn[id] = now[id]
+		wrong := torn.Audit()
+		if len(wrong) == 0 {
+			t.Errorf("%s of a later moment is not found out", id)
+		}
+		t.Logf("%s of a later moment than the rest: %d findings", id, len(wrong))
+		torn[id] = books[id]
+	}
+}
+
+func read(t *testing.T, db *dynamodb.Client, name func(dynamo.TableID) string) ledger.Books {
+	t.Helper()
+	books, err := ledger.ReadNamed(t.Context(), db, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return books
+}
+
+// sameItems tells whether two lists hold the same, in any order.
+func sameItems(a, b []ledger.Item) bool {
+	text := func(items []ledger.Item) []string {
+		var all []string
+		for _, item := range items {
+			all = append(all, fmt.Sprint(item)) // maps are printed by key
+		}
+		slices.Sort(all)
+		return all
+	}
+	return reflect.DeepEqual(text(a), text(b))
+}

@@ -1,0 +1,111 @@
+package proof
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/lab/proof/ledger"
+	"wavegate/scripts/local/storefront"
+	"wavegate/scripts/samples"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/problem"
+)
+
+// TestKilled_DuringAChange_IsAppliedInFullOrNotAtAll kills a function's process during its
+// transaction, before the store gets it and after the store applied it. The caller gets 502 in
+// both cases. After a retry with the same key, the change exists exactly once.
+func TestKilled_DuringAChange_IsAppliedInFullOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	for _, applied := range []bool{false, true} {
+		t.Run(fmt.Sprintf("applied=%t", applied), func(t *testing.T) {
+			w := harness.New(t, noLimiterDeadline)
+			for _, op := range operations.Table {
+				if !samples.Audited(op) || op.Method == http.MethodDelete { // the second DELETE gives 404
+					continue
+				}
+				operation := op.ID
+				change := w.Session(t, samples.Fresh(harness.Name)).Call(t, operation)
+				caller := w.By(t, change)
+				before := w.State(t)
+				a := killed(t, w, operation, applied, func() (harness.Answer, error) {
+					return caller.Try(change.Method, change.Path, change.Body, "Idempotency-Key", operation)
+				})
+				a.Refused(t, problem.BadGateway)
+				if after := w.State(t); (after != before) != applied {
+					t.Errorf("%s: before %s\nafter %s", operation, before, after)
+				}
+				again := caller.Do(t, change.Method, change.Path, change.Body, "Idempotency-Key", operation)
+				if again.Status/100 != 2 {
+					t.Errorf("%s: tried again: %d %s", operation, again.Status, again.Body)
+				}
+				once := w.State(t)
+				caller.Do(t, change.Method, change.Path, change.Body, "Idempotency-Key", operation)
+				if twice := w.State(t); (twice != once) != renews(op) || applied && once == before {
+					t.Errorf("%s: once %s\ntwice %s", operation, once, twice)
+				}
+				books, err := ledger.Read(t.Context(), w.DB)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, wrong := range books.Audit() {
+					t.Errorf("%s: %s", operation, wrong)
+				}
+			}
+		})
+	}
+}
+
+// renews tells whether each call of an operation makes something new, whatever is there: a token is
+// shown only once.
+func renews(op operations.Operation) bool {
+	return op.Method == http.MethodPut && strings.HasSuffix(op.Path, "token")
+}
+
+// killed makes a call and kills the function's processes while its transaction is held, either
+// before it reaches the store or before the answer returns.
+func killed(t *testing.T, w *harness.World, operation string, applied bool, call func() (harness.Answer, error)) harness.Answer {
+	t.Helper()
+	held := make(chan struct{})
+	never := make(chan struct{})
+	var once sync.Once
+	before := w.State(t)
+	remove := w.Front.Intercept(func(c *storefront.Call) storefront.Effect {
+		var effect storefront.Effect
+		if c.Operation == "TransactWriteItems" && c.Function == operation {
+			once.Do(func() {
+				close(held)
+				if effect.Hold = never; applied {
+					effect = storefront.Effect{HoldAnswer: never}
+				}
+			})
+		}
+		return effect
+	})
+	defer remove()
+	answer := make(chan harness.Answer)
+	go func() {
+		defer close(answer)
+		if a, err := call(); err == nil {
+			answer <- a
+		}
+	}()
+	<-held
+	for deadline := time.Now().Add(time.Minute); applied && w.State(t) == before; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the change was never applied")
+		}
+	}
+	for _, pid := range w.Function(operation).PIDs() {
+		kill(pid)
+	}
+	a, ok := <-answer
+	if !ok {
+		t.Fatalf("%s: the caller had no answer", operation)
+	}
+	return a
+}

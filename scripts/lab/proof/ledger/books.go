@@ -1,0 +1,181 @@
+// Package ledger audits the tables after a run: whether the resources, the audit trail and the
+// answers to callers agree.
+//
+// It reads tables as plain items and knows their attributes by name. It shares no code with the
+// packages that wrote them.
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamolocal"
+)
+
+// An Item is an item of a table, with the value types of encoding/json.
+type Item = map[string]any
+
+// Books are all items of all tables, except the limiter's counters. The freeze is stored among
+// the rollouts, but is listed under freezes.
+type Books map[dynamo.TableID][]Item
+
+const freezes dynamo.TableID = "freezes"
+
+// Read reads all tables, strongly consistent.
+func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
+	return ReadNamed(ctx, db, dynamolocal.TableName)
+}
+
+// ReadNamed reads tables of other names.
+func ReadNamed(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) string) (Books, error) {
+	books := Books{}
+	for _, table := range dynamo.Tables {
+		if table.ID == dynamo.RateCounters {
+			continue
+		}
+		pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{
+			TableName: aws.String(name(table.ID)), ConsistentRead: aws.Bool(true)})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return nil, fmt.Errorf("ledger: read %s: %w", table.ID, err)
+			}
+			for _, stored := range page.Items {
+				var item Item
+				if err := attributevalue.UnmarshalMap(stored, &item); err != nil {
+					return nil, fmt.Errorf("ledger: read %s: %w", table.ID, err)
+				}
+				if table.ID == dynamo.Rollouts && text(item, "id") == "freeze" {
+					books[freezes] = append(books[freezes], item)
+					continue
+				}
+				books[table.ID] = append(books[table.ID], item)
+			}
+		}
+	}
+	return books, nil
+}
+
+// Latest is the time of the last event; the zero time where there is none.
+func (b Books) Latest() (last time.Time) {
+	for _, item := range b[dynamo.Audit] {
+		if at := moment(item, "eventTime"); at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+func text(item Item, name string) string { s, _ := item[name].(string); return s }
+
+// plain is an attribute in the form of a resource id: a text or a whole number.
+func plain(item Item, name string) string {
+	if f, ok := item[name].(float64); ok {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return text(item, name)
+}
+
+func number(item Item, name string) int64 { f, _ := item[name].(float64); return int64(f) }
+
+// moment is an attribute's time, or the zero time if it is missing.
+func moment(item Item, name string) time.Time {
+	at, _ := time.Parse(time.RFC3339, text(item, name))
+	return at
+}
+
+func object(item Item, name string) Item { m, _ := item[name].(Item); return m }
+
+// A Resource is a resource in the audit trail.
+type Resource struct {
+	Stream string // in the audit trail
+	Type   string
+	ID     string
+}
+
+func (r Resource) String() string { return fmt.Sprintf("%s %s in %s", r.Type, r.ID, r.Stream) }
+
+// An Event is an event of the audit trail.
+type Event struct {
+	Resource
+	ID, Name      string
+	Time          time.Time
+	RequestID     string
+	Issuer, User  string
+	Organization  string
+	Revision      int64
+	Before, After Item // nil if missing
+	stored        Item
+}
+
+// Trail is the audit trail: every resource's events in the order of their revisions.
+func (b Books) Trail() map[Resource][]Event {
+	trail := map[Resource][]Event{}
+	for _, item := range b[dynamo.Audit] {
+		what, actor := object(item, "resource"), object(item, "actor")
+		e := Event{
+			Resource: Resource{text(item, "stream"), text(what, "type"), text(what, "id")},
+			ID:       text(item, "eventId"), Name: text(item, "eventName"), Time: moment(item, "eventTime"),
+			RequestID: text(item, "requestId"), Issuer: text(actor, "issuer"), User: text(actor, "userId"),
+			Organization: text(item, "organizationId"), Revision: number(what, "revision"),
+			Before: object(item, "before"), After: object(item, "after"), stored: item,
+		}
+		trail[e.Resource] = append(trail[e.Resource], e)
+	}
+	for _, events := range trail {
+		slices.SortFunc(events, func(x, y Event) int { return cmp.Compare(x.Revision, y.Revision) })
+	}
+	return trail
+}
+
+// A kind says how the resources of one table appear in the trail.
+type kind struct {
+	table  dynamo.TableID
+	name   string
+	stream func(Item) string
+	id     func(Item) string
+	// hidden are the attributes that callers do not see.
+	hidden []string
+}
+
+func platform(Item) string        { return "platform" }
+func shard(i Item) string         { return boxStream(text(i, "edgeId")) }
+func insideFactory(i Item) string { return "factory/" + text(i, "factoryId") }
+
+func boxStream(id string) string {
+	h := uint32(2166136261) // FNV-1a
+	for _, c := range []byte(id) {
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return fmt.Sprintf("edges/%d", h%16)
+}
+
+func by(name string) func(Item) string {
+	return func(i Item) string { return text(i, name) }
+}
+
+var kinds = []kind{
+	{dynamo.Channels, "release-channel", platform,
+		func(i Item) string { return text(i, "edgeType") + "/" + text(i, "channel") },
+		[]string{"wave", "earlier", "past", "list", "listKey"}},
+	{dynamo.Rollouts, "rollout", platform, by("id"),
+		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
+	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},
+	{dynamo.Factories, "factory", platform, by("factoryId"), nil},
+	{dynamo.Edges, "edge", shard, by("edgeId"), []string{"pair"}},
+	{dynamo.Gateways, "gateway", platform, by("organizationId"), nil},
+	{dynamo.RateOverrides, "rate-limit", platform, by("subject"), []string{"subject", "removed"}},
+	{dynamo.Recipes, "production-method", insideFactory, by("methodId"), []string{"productMethod", "factoryStatus"}},
+	{dynamo.MethodVersions, versionType, insideFactory,
+		func(i Item) string { return text(i, "methodId") + ":" + plain(i, "version") }, []string{"number"}},
+	{dynamo.Machines, "machine", insideFactory, by("code"), nil},
+}

@@ -1,0 +1,293 @@
+//go:build full
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/operations"
+)
+
+// acting is a policy that shows in seconds what takes hours. The guard looks at most once a second. Boxes are silent
+// after so long, and a stage soaks so long; where all of them poll in turn, a turn takes its time.
+func acting(silentAfter string) string {
+	return `{"mode":"act","guard":{"silentAfter":"` + silentAfter + `","decideWithin":"PT4S"},"promote":{"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
+}
+
+// TestGuard_LeadsAFleetBySight has the guard lead rollouts over a fleet of 3,000 simulated boxes, two of whose
+// organizations are acme and, with every tenth box, initech. What becomes of each rollout is told by the audit trail.
+func TestGuard_LeadsAFleetBySight(t *testing.T) {
+	f := newPlayed(t, nil, 3000)
+	f.guarded(t)
+	for _, run := range []struct {
+		name        string
+		silentAfter string
+		play        func(*lead, *testing.T)
+	}{
+		{"failing", "PT2M", (*lead).fails},
+		{"plants are dark", "PT12S", (*lead).dark},
+		{"one organization fails", "PT2M", (*lead).oneOrganization},
+		{"an operator halts while the guard promotes", "PT30S", (*lead).contested},
+		{"good", "PT1M", (*lead).good},
+		{"bricking", "PT12S", (*lead).bricks}, // the last one: what it bricks never comes back
+	} {
+		t.Run(run.name, func(t *testing.T) {
+			l := f.start(t, run.silentAfter)
+			run.play(l, t)
+			l.timeline(t)
+		})
+	}
+}
+
+// guarded readies the fleet: every tenth box belongs to another organization, and all of them run 1.0.0.
+func (f *played) guarded(t *testing.T) {
+	t.Helper()
+	for i := 0; i < len(f.boxes); i += 10 {
+		owner := f.As(t, fmt.Sprintf("mover-%d", i/1000), "wavegate", "platform_owner")
+		owner.Put(t, "/api/edges/"+f.boxes[i].id, `{"edgeType":"gateway-x","channel":"stable","organizationId":"initech"}`).Is(t, http.StatusNoContent)
+	}
+	for _, b := range f.boxes {
+		b.chances = &chances{}
+	}
+	f.everyonePolls(t, 2)
+}
+
+// A lead is a guarded rollout of a version of its own, over the boxes that are alive.
+type lead struct {
+	*played
+	id, version string
+	began       time.Time
+	told        int // boxes that it was offered to, at the most
+}
+
+func (f *played) start(t *testing.T, silentAfter string) *lead {
+	t.Helper()
+	l := &lead{played: f, version: fmt.Sprintf("2.%d.0", f.runs), began: time.Now()}
+	f.runs++
+	owner := f.Owner(t)
+	owner.Put(t, "/api/ota/release-channels/gateway-x/canary", publication(l.version, fmt.Sprint(f.runs))).Is(t, http.StatusNoContent)
+	location := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"`+l.version+`","policy":`+acting(silentAfter)+`}`).
+		Is(t, http.StatusCreated).Header.Get("Location")
+	l.id = strings.TrimPrefix(location, "/api/ota/rollouts/")
+	return l
+}
+
+func (l *lead) path() string { return "/api/ota/rollouts/" + l.id }
+
+func (l *lead) fate(c chances) {
+	for _, b := range l.boxes {
+		b.chances = &c
+	}
+}
+
+// poll has the boxes poll that the rollout reaches, and 600 of the others, but for those that are off.
+func (l *lead) poll(t *testing.T, times int, off func(int) bool) {
+	t.Helper()
+	percent, others := l.rollout(t).StagedPercent, 0
+	all := l.boxes
+	defer func() { l.boxes = all }()
+	l.boxes = nil
+	for i, b := range all {
+		reached := cohort.Of("gateway-x", l.version, b.id).In(percent)
+		if !reached {
+			others++
+		}
+		if off != nil && off(i) || !reached && others > 600 {
+			continue
+		}
+		l.boxes = append(l.boxes, b)
+	}
+	l.everyonePolls(t, times)
+}
+
+// look has the tick come, a second after the one before.
+func (l *lead) look(t *testing.T) {
+	t.Helper()
+	time.Sleep(time.Second)
+	if err := l.RunTask(t.Context(), operations.Tick); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *lead) rollout(t *testing.T) (r rollout.Rollout) {
+	t.Helper()
+	l.Owner(t).Get(t, l.path()).Into(t, &r)
+	return r
+}
+
+func (l *lead) progress(t *testing.T) (p progress.Progress) {
+	t.Helper()
+	l.Owner(t).Get(t, l.path()+"/progress").Into(t, &p)
+	l.told = max(l.told, progress.Total(p.Stages).Expected)
+	return p
+}
+
+// until has boxes poll and the guard look until something is so.
+func (l *lead) until(t *testing.T, off func(int) bool, so func(rollout.Rollout, guard.Verdict) bool) (rollout.Rollout, guard.Verdict) {
+	t.Helper()
+	said := ""
+	for deadline := time.Now().Add(8 * time.Minute); ; {
+		l.poll(t, 1, off)
+		l.look(t)
+		r, p := l.rollout(t), l.progress(t)
+		if p.Guard == nil {
+			t.Fatal("the guard says nothing")
+		}
+		if said != p.Guard.Sentence {
+			said = p.Guard.Sentence
+			t.Logf("%5.1f s  %s", time.Since(l.began).Seconds(), said)
+		}
+		if so(r, p.Guard.Verdict) {
+			return r, p.Guard.Verdict
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the rollout is %s at %d: %s", r.Status, r.StagedPercent, p.Guard.Sentence)
+		}
+	}
+}
+
+// gotIt is how many boxes were told the release.
+func (l *lead) gotIt() int {
+	n := 0
+	for _, s := range l.seen.truth {
+		if s.rollout == l.id {
+			n++
+		}
+	}
+	return n
+}
+
+func ended(r rollout.Rollout, _ guard.Verdict) bool { return r.Status != rollout.Active }
+
+// haltedByItself checks that the guard halted the rollout at a stage of 1 or 10 percent, and that no more boxes got it.
+func (l *lead) haltedByItself(t *testing.T, r rollout.Rollout, why guard.Reason) {
+	t.Helper()
+	share := 0
+	for _, b := range l.boxes {
+		if cohort.Of("gateway-x", l.version, b.id).In(r.StagedPercent) {
+			share++
+		}
+	}
+	v := l.progress(t).Guard
+	if r.Status != rollout.Halted || r.EndedBy != rollout.ByGuard || r.StagedPercent > 10 || l.gotIt() > share || !slices.Contains(v.Reasons, why) {
+		t.Errorf("the rollout is %s by %q at %d, %d boxes got it of %d: %s", r.Status, r.EndedBy, r.StagedPercent, l.gotIt(), share, v.Sentence)
+	}
+}
+
+func (l *lead) bricks(t *testing.T) {
+	l.fate(chances{brick: 0.5})
+	r, _ := l.until(t, nil, ended)
+	l.haltedByItself(t, r, guard.TooManySilent)
+}
+
+func (l *lead) fails(t *testing.T) {
+	l.fate(chances{fail: 0.4})
+	r, _ := l.until(t, nil, ended)
+	l.haltedByItself(t, r, guard.TooManyBad)
+}
+
+// dark switches three of ten plants off once their boxes were told of the release.
+func (l *lead) dark(t *testing.T) {
+	l.fate(chances{})
+	l.poll(t, 1, nil)
+	off := func(i int) bool { return i/10%10 < 3 }
+	silentSince := time.Now()
+	held := func(r rollout.Rollout, v guard.Verdict) bool {
+		if r.Status != rollout.Active || r.StagedPercent != 1 {
+			t.Fatalf("the rollout is %s at %d: %s", r.Status, r.StagedPercent, v.Sentence)
+		}
+		return time.Since(silentSince) > 20*time.Second
+	}
+	if _, v := l.until(t, off, held); v.Action != guard.Hold || v.Treated.Silent == 0 || v.Control.Silent == 0 {
+		t.Errorf("the verdict is %+v", v)
+	}
+	l.Owner(t).Patch(t, l.path(), `{"status":"halted","reason":"the run is over"}`).Is(t, http.StatusNoContent)
+	for _, b := range l.boxes { // the plants come back
+		b.etag = ""
+	}
+}
+
+// oneOrganization has the release fail on every box of initech, and on no other.
+func (l *lead) oneOrganization(t *testing.T) {
+	for i, b := range l.boxes {
+		b.chances = &chances{}
+		if i%10 == 0 {
+			b.chances.fail = 1
+		}
+	}
+	l.Owner(t).Patch(t, l.path(), `{"staged_percent":10,"reason":"more boxes to judge by"}`).Is(t, http.StatusNoContent)
+	r, v := l.until(t, nil, func(_ rollout.Rollout, v guard.Verdict) bool { return v.Reason == guard.OneOrganization })
+	if r.Status != rollout.Active || v.Organization != "initech" {
+		t.Errorf("the rollout is %s: %s", r.Status, v.Sentence)
+	}
+	if !slices.ContainsFunc(l.Logs(operations.Tick), func(line string) bool { return strings.Contains(line, `"OneOrganization":1`) }) {
+		t.Error("the alarm's metric was not written")
+	}
+	l.Owner(t).Patch(t, l.path(), `{"status":"halted","reason":"the run is over"}`).Is(t, http.StatusNoContent)
+}
+
+// contested has an operator halt at the moment at which the guard promotes.
+func (l *lead) contested(t *testing.T) {
+	l.fate(chances{})
+	l.poll(t, 2, nil)
+	l.until(t, nil, func(r rollout.Rollout, v guard.Verdict) bool { return r.StagedPercent == 10 })
+	l.poll(t, 2, nil)
+	time.Sleep(time.Until(since(t, l).Add(31 * time.Second))) // soaked and decided: the next tick promotes
+	l.poll(t, 1, nil)
+	ticked := make(chan error)
+	go func() { ticked <- l.RunTask(t.Context(), operations.Tick) }()
+	l.Owner(t).Patch(t, l.path(), `{"status":"halted","reason":"something smells"}`).Is(t, http.StatusNoContent)
+	if err := <-ticked; err != nil {
+		t.Fatal(err)
+	}
+	l.look(t)
+	if r := l.rollout(t); r.Status != rollout.Halted || r.EndedBy != "" || r.StagedPercent > 50 {
+		t.Errorf("the rollout is %s at %d, ended by %q", r.Status, r.StagedPercent, r.EndedBy)
+	}
+}
+
+// since is when the rollout got to its stage.
+func since(t *testing.T, l *lead) time.Time {
+	t.Helper()
+	at := l.rollout(t).StageSince
+	if at == nil {
+		t.Fatal("the rollout does not say since when it is at its stage")
+	}
+	return *at
+}
+
+func (l *lead) good(t *testing.T) {
+	l.fate(chances{fail: 0.002})
+	r, v := l.until(t, nil, ended)
+	if r.Status != rollout.Completed || r.StagedPercent != 100 || !r.Adopted || r.EndedBy != rollout.ByGuard {
+		t.Errorf("the rollout is %s at %d: %s", r.Status, r.StagedPercent, v.Sentence)
+	}
+}
+
+// timeline tells how the rollout went, by the audit trail.
+func (l *lead) timeline(t *testing.T) {
+	t.Helper()
+	var page struct {
+		Items []struct {
+			EventTime time.Time
+			EventName string
+			Actor     struct{ UserID string }
+			After     rollout.Rollout
+			Cause     struct{ Sentence string }
+		}
+	}
+	l.Owner(t).Get(t, "/api/audit-events?resourceType=rollout&resourceId="+l.id).Into(t, &page)
+	for _, e := range slices.Backward(page.Items) {
+		t.Logf("%5.1f s  %-6s %-16s at %3d percent  %s", e.EventTime.Sub(l.began).Seconds(), e.Actor.UserID, e.EventName, e.After.StagedPercent, e.Cause.Sentence)
+	}
+	t.Logf("%d boxes got it", l.gotIt())
+}

@@ -1,0 +1,202 @@
+//go:build full
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/devissuer"
+	"wavegate/scripts/local/service"
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/setting"
+	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/testing/dynamotest"
+)
+
+// TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth takes 2,000 boxes through a rollout, some of which fail, die,
+// fall back or are put off. After each stage it compares every number of the service's progress with what the
+// boxes know of themselves.
+func TestProgress_OfAWholeRollout_IsTheFleetsOwnTruth(t *testing.T) {
+	t.Run("embedded", func(t *testing.T) { compareRollout(t, nil) })
+	if os.Getenv(dynamotest.Reference) == "" {
+		t.Logf("left out: %s is not set; ./scripts/test starts DynamoDB Local and sets it", dynamotest.Reference)
+		return
+	}
+	t.Run("reference", func(t *testing.T) {
+		store, err := dynamolocal.Reference(t.Context(), dynamolocal.ReferenceOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { store.Close() })
+		compareRollout(t, store)
+	})
+}
+
+// A played is a fleet whose boxes poll when the test has them poll.
+type played struct {
+	*harness.World
+	boxes []*box
+	seen  *tally
+	asks  *watch
+	runs  int // rollouts that were started
+}
+
+func compareRollout(t *testing.T, store *dynamolocal.Store) {
+	f := newPlayed(t, store, 2000)
+	f.everyonePolls(t, 2) // is told 1.0.0, and says that it runs it
+	owner := f.Owner(t)
+	id := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).
+		Is(t, http.StatusCreated).Header.Get("Location")
+	var dead int
+	for _, percent := range cohort.Stages {
+		if percent > 1 {
+			owner.Patch(t, id, fmt.Sprintf(`{"staged_percent":%d}`, percent)).Is(t, http.StatusNoContent)
+		}
+		for poll := range 3 { // is told, says that it runs it, and may have fallen back
+			if poll == 0 {
+				f.everyonePolls(t, 1)
+			} else {
+				f.reachedPoll(t, percent) // nothing is new for the others
+			}
+			if poll == 1 && percent != 50 {
+				continue // 50 percent is compared in the middle of things, too
+			}
+			f.compare(t, percent)
+		}
+	}
+	for _, b := range f.boxes {
+		if b.dead {
+			dead++
+		}
+	}
+	truth := f.seen.counts(strings.TrimPrefix(id, "/api/ota/rollouts/"))
+	for _, s := range []report.Stand{report.Offered, report.Deferred, report.Installed, report.Failed, report.Reverted} {
+		if truth[s] == 0 {
+			t.Errorf("no box stands at %s: %v", s, truth)
+		}
+	}
+	if truth[report.Offered] != dead {
+		t.Errorf("%d boxes died, and %d stayed where they were offered the version", dead, truth[report.Offered])
+	}
+	t.Logf("2000 boxes ended at %v", truth)
+}
+
+func newPlayed(t *testing.T, store *dynamolocal.Store, boxes int) *played {
+	t.Helper()
+	issuers, err := devissuer.Load(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &played{World: harness.New(t, func(o *service.Options) {
+		o.Issuers, o.Store = issuers, store
+		o.Environment = func(string) []string {
+			return []string{setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)}
+		}
+	})}
+	owner := f.Owner(t)
+	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", publication("1.0.0", "a")).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/ota/release-channels/gateway-x/canary", publication("1.1.0", "b")).Is(t, http.StatusCreated)
+	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plan{
+		boxes: boxes, edgeType: "gateway-x", channel: "stable", organization: "acme", prefix: "box-", url: f.Target.URL,
+		chances: chances{fail: 0.02, brick: 0.01, revert: 0.01, deferred: 0.05},
+	}
+	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxConnsPerHost: 16, MaxIdleConnsPerHost: 16}}
+	if f.boxes, err = register(t.Context(), p, client, issuers, newScreen(out)); err != nil {
+		t.Fatal(err)
+	}
+	f.seen, f.asks = newTally(f.boxes), newWatch(p, client, issuers)
+	for _, b := range f.boxes {
+		b.seen = f.seen
+	}
+	return f
+}
+
+// reachedPoll has the boxes poll that the rollout of 1.1.0 reaches.
+func (f *played) reachedPoll(t *testing.T, percent int) {
+	t.Helper()
+	all := f.boxes
+	defer func() { f.boxes = all }()
+	f.boxes = slices.DeleteFunc(slices.Clone(all), func(b *box) bool { return !cohort.Of("gateway-x", "1.1.0", b.id).In(percent) })
+	f.everyonePolls(t, 1)
+}
+
+// everyonePolls has every box poll that is alive, until each was given a receipt: a poll whose report could not
+// be recorded in time says so by having none, and the box tries again.
+func (f *played) everyonePolls(t *testing.T, times int) {
+	t.Helper()
+	for range times {
+		waiting := f.boxes
+		for try := 0; len(waiting) > 0 && try < 20; try++ {
+			queue := make(chan *box)
+			var polls sync.WaitGroup
+			for range 16 {
+				polls.Go(func() {
+					for b := range queue {
+						b.poll(t.Context())
+					}
+				})
+			}
+			for _, b := range waiting {
+				if !b.dead {
+					queue <- b
+				}
+			}
+			close(queue)
+			polls.Wait()
+			waiting = slices.DeleteFunc(slices.Clone(waiting), func(b *box) bool { return b.dead || b.etag != "" })
+		}
+	}
+	if now := f.seen.picture(); now.failures > 0 || now.limited > 0 {
+		t.Fatalf("%d polls failed, %d were limited: %s", now.failures, now.limited, now.failure)
+	}
+}
+
+// compare compares the service's progress, counted from now on, with what the boxes know.
+func (f *played) compare(t *testing.T, percent int) {
+	t.Helper()
+	began := time.Now()
+	var got progress.Progress
+	for !got.AsOf.After(began) {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("at %d percent: the last count is of %v", percent, got.AsOf)
+		}
+		time.Sleep(time.Second)
+		var err error
+		if got, err = f.asks.ask(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []progress.Stage{{Percent: 1}, {Percent: 10}, {Percent: 50}, {Percent: 100}}
+	for _, b := range f.boxes {
+		stage := &want[slices.Index(cohort.Stages, cohort.FirstStage("gateway-x", "1.1.0", b.id))]
+		stage.Expected++
+		s := f.seen.truth[b.id]
+		switch {
+		case s.rollout == got.RolloutID:
+			*map[report.Stand]*int{
+				report.Offered: &stage.Offered, report.Deferred: &stage.Deferred, report.Installed: &stage.Installed,
+				report.Failed: &stage.Failed, report.Reverted: &stage.Reverted,
+			}[s.stand]++
+		case stage.Percent <= percent:
+			stage.NotYetPolled++
+		}
+	}
+	if got.StagedPercent != percent || !slices.Equal(got.Stages, want) {
+		t.Errorf("at %d percent\nthe service says %+v\nthe boxes know   %+v", percent, got.Stages, want)
+	}
+}

@@ -1,0 +1,35 @@
+//go:build full
+
+package service
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestBuild_Command_SameBytes_WhateverTheDirectoryAndCommit builds the operator's command for
+// another system, from two directories.
+func TestBuild_Command_SameBytes_WhateverTheDirectoryAndCommit(t *testing.T) {
+	root, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all [2][]byte
+	for i, from := range []string{root, copyOf(t, root)} {
+		out := t.TempDir()
+		cmd := exec.Command(filepath.Join(from, "scripts", "build"), "cli")
+		cmd.Env = append(os.Environ(), "OUT="+out, "TOOLCHAIN=local", "PLATFORMS=windows-arm64")
+		if text, err := cmd.CombinedOutput(); err != nil || len(text) > 0 {
+			t.Fatalf("%v: the build says %q", err, text)
+		}
+		if all[i], err = os.ReadFile(filepath.Join(out, "cli", "windows-arm64", "wavegate.exe")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.HasPrefix(all[0], []byte("MZ")) || !bytes.Equal(all[0], all[1]) {
+		t.Errorf("%d and %d bytes, not the same program for Windows", len(all[0]), len(all[1]))
+	}
+}

@@ -1,0 +1,99 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"wavegate/scripts/operator/api"
+	"wavegate/scripts/operator/login"
+)
+
+// What the command exits with.
+const (
+	Done        = 0   // done, or already so
+	Refused     = 1   // the service refused, or something on this machine is in the way
+	Misused     = 2   // the command cannot be understood, or was not confirmed
+	Otherwise   = 3   // what was watched or awaited ended in another way
+	SignIn      = 4   // nobody is signed in, or the person may not do this
+	Unknown     = 5   // the service cannot be reached, or what became of the call is not known
+	Interrupted = 130 // by a signal
+)
+
+// A failure is an error with what the command exits with.
+type failure struct {
+	code int
+	err  error
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+func fail(code int, format string, args ...any) error {
+	return &failure{code, fmt.Errorf(format, args...)}
+}
+
+// codeOf is what an error of a command means for the exit code.
+func codeOf(err error) int {
+	if err == nil {
+		return Done
+	}
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.code
+	}
+	if errors.Is(err, context.Canceled) {
+		return Interrupted
+	}
+	if errors.Is(err, login.ErrSignIn) {
+		return SignIn
+	}
+	if r, ok := errors.AsType[*api.Refusal](err); ok && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
+		return SignIn
+	}
+	if lost(err) {
+		return Unknown
+	}
+	_, unreachable := errors.AsType[*url.Error](err)
+	_, unknown := errors.AsType[*api.Unknown](err)
+	if unreachable || unknown || errors.Is(err, context.DeadlineExceeded) {
+		return Unknown
+	}
+	return Refused
+}
+
+// lost tells whether a call was refused for what may have come of its own first try, whose answer was lost.
+func lost(err error) bool {
+	r, ok := errors.AsType[*api.Refusal](err)
+	return ok && r.Repeated && r.Status == http.StatusPreconditionFailed
+}
+
+// hint says what to type after an error; empty where the error says enough.
+func hint(err error) string {
+	if lost(err) {
+		return "the answer to the first try was lost, and it may have been carried out; look again"
+	}
+	r, ok := errors.AsType[*api.Refusal](err)
+	if !ok {
+		return ""
+	}
+	switch r.Code {
+	case "FROZEN", "WINDOW_CLOSED":
+		return "with --override REASON it is done all the same"
+	case "APPROVAL_REQUIRED":
+		return "a second person approves it with wavegate approve CHANNEL"
+	}
+	return ""
+}
+
+// document is the service's own answer behind an error; nil: there is none.
+func document(err error) []byte {
+	if u, ok := errors.AsType[*api.Unknown](err); ok {
+		return u.Document
+	}
+	if r, ok := errors.AsType[*api.Refusal](err); ok {
+		return r.Document
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package command_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/operator/command"
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/setting"
+)
+
+// acting is a policy that shows in seconds what takes hours.
+const acting = `{"mode":"act","guard":{"silentAfter":"PT2M","decideWithin":"PT4S"},"promote":{"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
+
+// newGuardedDesk starts a service whose guard looks every second.
+func newGuardedDesk(t *testing.T) *desk {
+	t.Helper()
+	return newDesk(t, settings(setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)))
+}
+
+// startsGuarded starts a rollout of 1.1.0 on stable that the guard judges, over boxes that it reaches at 1 percent.
+func (d *desk) startsGuarded(policy string, boxes int) (ids []string) {
+	d.Helper()
+	d.publishes()
+	for i := 0; len(ids) < boxes; i++ {
+		if id := fmt.Sprintf("box-%04d", i); cohort.Of("gateway-x", "1.1.0", id).In(1) {
+			ids = append(ids, id)
+		}
+	}
+	if boxes > 0 {
+		d.does("register", d.file("boxes.csv", csvOf(ids)), "--yes").is(command.Done)
+	}
+	d.does("start", "gateway-x/stable", "1.1.0", "--policy", d.file("policy.json", policy), "--yes").is(command.Done)
+	return ids
+}
+
+// guardLooks has the guard look, a second after it did so before.
+func (d *desk) guardLooks() {
+	d.Helper()
+	time.Sleep(time.Second)
+	if err := d.RunTask(d.Context(), operations.Tick); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// as is another person at the same service.
+func (d *desk) as(user string) *desk {
+	d.Helper()
+	other := *d
+	other.dir = d.TempDir()
+	other.does("login", d.Target.URL, "--as", user).is(command.Done)
+	return &other
+}
+
+// TestSession_TheGuardHalts types what an operator types while the guard halts a bad release.
+func TestSession_TheGuardHalts(t *testing.T) {
+	d := newGuardedDesk(t)
+	boxes := d.startsGuarded(acting, 5)
+	waited, waiting := d.watches(nil, "wait", "gateway-x/stable", "--until", "ended", "--every", "200ms")
+	lines, watching := d.watches(nil, "watch", "gateway-x/stable", "--every", "200ms")
+	view, drawing := d.watches(func(e *command.Environment) {
+		keys, _ := io.Pipe() // nobody presses one
+		e.In, e.Draws = keys, true
+		e.Raw = func() (func(), error) { return func() {}, nil }
+	}, "watch", "gateway-x/stable", "--every", "200ms", "--no-color")
+	d.guardLooks()
+	lines.shows(t, "Guard: Hold: ")
+	view.shows(t, "guard     Hold: ")
+	d.breaks(boxes[0])
+	d.guardLooks()
+	lines.shows(t, "1 failed")
+	d.stands("active", 1)
+	for _, box := range boxes[1:] {
+		d.breaks(box)
+	}
+	d.guardLooks()
+	ends(t, waiting, command.Otherwise)
+	ends(t, watching, command.Otherwise)
+	ends(t, drawing, command.Otherwise)
+	waited.shows(t, "was halted by the guard, at 1 %")
+	lines.shows(t, "Guard: Halt: 5 of 5 boxes with the release are bad")
+	view.shows(t, "guard     Halt: 5 of 5 boxes with the release are bad")
+	t.Logf("watch printed\n%s", lines)
+	frames := strings.Split(view.String(), "A\x1b[J")
+	t.Logf("watch drew last\n%s", frames[len(frames)-1])
+
+	d.does("halt", "gateway-x/stable").is(command.Done).says("no rollout is active")
+	d.does("why", boxes[0], "--verify").is(command.Done).says("It failed at 1.1.0", "Computed here, too: percentile 0, reached at 1 %")
+	d.does("log", "gateway-x/stable").is(command.Done).says("guard  RolloutHalted", "Halt: 5 of 5 boxes with the release are bad")
+	if r := d.does("log", "--actor", "guard").is(command.Done).says("RolloutHalted"); strings.Contains(r.out, "olga") {
+		t.Errorf("it lists %s", r.out)
+	}
+	documents := json.NewDecoder(strings.NewReader(d.does("log", "gateway-x/stable", "--json").is(command.Done).out))
+	actors := map[string]int{}
+	for {
+		var page struct {
+			Items []struct{ Actor struct{ UserID string } }
+		}
+		if err := documents.Decode(&page); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page.Items {
+			actors[e.Actor.UserID]++
+		}
+	}
+	if actors["guard"] != 1 || actors["olga"] != 2 {
+		t.Errorf("the log is of %v", actors)
+	}
+
+	d.does("resume", "gateway-x/stable", "--yes").is(command.Misused).warns("The guard halted it", "--confirm gateway-x/stable")
+	d.does("resume", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done)
+	if mode := d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Object(t)["mode"]; mode != "advise" {
+		t.Errorf("the guard's mode is %v", mode)
+	}
+}
+
+func TestStart_PolicyThatIsWrong_IsRefused(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	start := func(policy string) result {
+		return d.does("start", "gateway-x/stable", "1.1.0", "--yes", "--policy", policy)
+	}
+	start(d.dir + "/nowhere.json").is(command.Misused)
+	start(d.file("text.json", "mode: act")).is(command.Misused).warns("holds no JSON")
+	start(d.file("wrong.json", `{"mode":"drive","approvals":{"before":[5]}}`)).is(command.Refused).warns("/policy/mode", "/policy/approvals/before/0")
+	d.does("start", "gateway-x/stable", "1.1.0", "--yes", "--reason", "the tests are green").is(command.Done)
+	d.does("log").is(command.Done).says("the tests are green")
+}
+
+func TestPromote_AgainstTheGuard_AsksForTheName(t *testing.T) {
+	d := newGuardedDesk(t)
+	d.startsGuarded(`{"mode":"advise"}`, 1)
+	d.guardLooks()
+	d.does("status", "gateway-x/stable").is(command.Done).says("guard     Hold: ")
+	d.does("promote", "gateway-x/stable", "--yes").is(command.Misused).warns("Guard: Hold: ", "--confirm gateway-x/stable")
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done).says("is at 10 %")
+	d.does("complete", "gateway-x/stable", "--yes").is(command.Done) // it reaches nobody else
+}
+
+func TestComplete_AgainstTheGuard_AsksForTheName(t *testing.T) {
+	d := newGuardedDesk(t)
+	d.startsGuarded(`{"mode":"advise"}`, 1)
+	for range 3 {
+		d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done)
+	}
+	d.guardLooks()
+	d.does("complete", "gateway-x/stable", "--yes").is(command.Misused).warns("Guard: Hold: ", "--confirm gateway-x/stable")
+	d.does("complete", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done)
+}
+
+func TestApprove_OnlyASecondPersonCan(t *testing.T) {
+	d := newDesk(t)
+	d.startsGuarded(`{"approvals":{"before":[10]}}`, 0)
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Refused).warns("APPROVAL_REQUIRED", "wavegate approve")
+	d.does("approve", "gateway-x/stable", "--yes").is(command.SignIn).warns("SELF_APPROVAL")
+	anna := d.as("anna")
+	anna.does("approve", "gateway-x/stable").is(command.Misused).warns("approve 10 % of 1.1.0", "--yes")
+	anna.does("approve", "gateway-x/stable", "--yes", "--reason", "looked at the first boxes").is(command.Done).says("10 % is approved")
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done).says("is at 10 %")
+	anna.does("approve", "gateway-x/stable", "--yes").is(command.Refused).warns("INVALID_STATE_TRANSITION")
+	d.does("log", "--actor", "anna").is(command.Done).says("looked at the first boxes")
+}
+
+func TestFreeze_HoldsEverythingButHalts_UntilItIsLifted(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	d.does("unfreeze", "--confirm", "unfreeze").is(command.Done).says("no freeze is on")
+	d.does("freeze", "--for", "1h").is(command.Misused)
+	d.does("freeze", "--for", "1h", "--reason", "holidays").is(command.Misused).warns("Freeze all channels until", "--yes")
+	d.does("freeze", "--for", "9000h", "--reason", "holidays", "--yes").is(command.Refused).warns("/until")
+	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(command.Done).says("frozen until")
+	version := []string{"publish", "gateway-x/canary", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c"), "--confirm", "gateway-x/canary"}
+	held := map[string][]string{
+		"promote": {"promote", "gateway-x/stable", "--yes"},
+		"publish": version,
+		"start":   {"start", "gateway-x/canary", "1.0.0", "--confirm", "gateway-x/canary"},
+	}
+	for name, args := range held {
+		r := d.does(args...).is(command.Refused).warns("FROZEN", "holidays", "--override")
+		if d.does(append(args, "--override", name+" cannot wait")...).is(command.Done); r.out != "" {
+			t.Errorf("%s says %s", name, r.out)
+		}
+	}
+	d.does("halt", "gateway-x/stable").is(command.Done).says("at 10 %")
+	d.does("resume", "gateway-x/stable", "--yes").is(command.Refused).warns("FROZEN")
+	d.does("unfreeze", "--yes").is(command.Misused).warns("--confirm unfreeze")
+	d.does("unfreeze", "--confirm", "unfreeze").is(command.Done).says("the freeze has ended")
+	d.does("resume", "gateway-x/stable", "--yes").is(command.Done)
+	d.does("log").is(command.Done).says("holidays", "promote cannot wait", "publish cannot wait", "start cannot wait")
+}
+
+func TestPromote_ClosedWindow_IsPassedWithAReason(t *testing.T) {
+	d := newDesk(t)
+	day := strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Weekday().String()[:3])
+	d.startsGuarded(`{"promote":{"windows":[{"days":["`+day+`"],"from":"00:00","to":"01:00","timeZone":"UTC"}]}}`, 0)
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Refused).warns("WINDOW_CLOSED", "--override")
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable", "--override", "it fixes an outage").is(command.Done)
+	d.does("log").is(command.Done).says("it fixes an outage")
+}
+
+func TestApprove_AnswerThatIsLost_IsUnknown_AndToRepeatItIsSafe(t *testing.T) {
+	d := newDesk(t)
+	d.startsGuarded(`{"approvals":{"before":[10]}}`, 0)
+	anna := d.as("anna")
+	anna.seen = losesOne(http.MethodPost)
+	anna.does("approve", "gateway-x/stable", "--yes").is(command.Unknown)
+	anna.does("approve", "gateway-x/stable", "--yes").is(command.Done)
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done)
+}
+
+// TestPublish_AnswerThatIsLost_IsUnknown: the second try is refused for what the first one did.
+func TestPublish_AnswerThatIsLost_IsUnknown(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	d.seen = losesOne(http.MethodPut)
+	d.does("publish", "gateway-x/stable", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c"), "--confirm", "gateway-x/stable").
+		is(command.Unknown).warns("PRECONDITION_FAILED", "the answer to the first try was lost")
+	d.does("status", "gateway-x/stable").is(command.Done).says("1.2.0")
+}

@@ -1,0 +1,156 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+)
+
+func (a *app) halt() *cobra.Command {
+	var why reasons
+	var all bool
+	cmd := &cobra.Command{
+		Use: "halt CHANNEL | --all", Short: "Halt a rollout at once",
+		Long: "Halts the rollout that is active on a channel, or with --all every active rollout. It asks nothing, halts whatever is\n" +
+			"there, and is admitted where your limit is used up. Where no rollout is active, it is done.",
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeChannel,
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			if all == (len(args) == 1) {
+				return fail(Misused, "give a channel, or --all")
+			}
+			body := why.with(map[string]any{"status": "halted"})
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			if all {
+				return a.haltAll(ctx, c, body)
+			}
+			name, err := channelArg(args)
+			if err != nil {
+				return err
+			}
+			return a.haltOne(ctx, c, name, body)
+		}),
+	}
+	why.flags(cmd, false)
+	cmd.Flags().BoolVar(&all, "all", false, "halt every active rollout")
+	return cmd
+}
+
+func (a *app) haltOne(ctx context.Context, c *api.Client, name string, body map[string]any) error {
+	quick := *c
+	quick.Patience = 0
+	channel, answer, err := api.Get[api.Channel](ctx, &quick, api.ChannelPath(name), nil)
+	if _, unknown := errors.AsType[*api.Unknown](err); unknown {
+		if seen, ok := a.recall(c).Active[name]; ok {
+			return a.haltUnseen(ctx, c, name, body, seen)
+		}
+		channel, answer, err = api.Get[api.Channel](ctx, c, api.ChannelPath(name), nil)
+	}
+	if err != nil {
+		return err
+	}
+	a.saw(c, channel)
+	r := channel.ActiveRollout
+	if r == nil {
+		if a.say("no rollout is active on %s", name); a.json {
+			a.show(answer.Body)
+		}
+		return nil
+	}
+	if err := a.move(ctx, c, api.Rollout{ID: r.ID}, body, ""); err != nil {
+		return err
+	}
+	a.say("halted %s on %s at %d %%", r.TargetVersion, name, r.StagedPercent)
+	return a.shown(ctx, c, api.RolloutPath(r.ID))
+}
+
+// haltUnseen halts where the channel cannot be read, as after 429: a halt is admitted then, and a read is not.
+// It goes by the rollout that was last seen active there. If that has not changed since, it was the active one,
+// and it is halted. Otherwise it is halted all the same, and another rollout may be active.
+func (a *app) haltUnseen(ctx context.Context, c *api.Client, name string, body map[string]any, seen api.ActiveRollout) error {
+	_, err := c.Do(ctx, api.Request{Method: http.MethodPatch, Path: api.RolloutPath(seen.ID), Body: body, IfMatch: tagOf(api.Rollout{Revision: seen.Revision})})
+	if err == nil {
+		a.say("halted %s on %s at %d %%", seen.TargetVersion, name, seen.StagedPercent)
+		return nil
+	}
+	if r, refused := errors.AsType[*api.Refusal](err); !refused || r.Status != http.StatusPreconditionFailed {
+		return err
+	}
+	if err := a.move(ctx, c, api.Rollout{ID: seen.ID}, body, ""); err != nil {
+		return err
+	}
+	a.note("halted the rollout of %s that was last seen on %s; reading whether another one is active", seen.TargetVersion, name)
+	channel, _, err := api.Get[api.Channel](ctx, c, api.ChannelPath(name), nil)
+	switch {
+	case err != nil:
+		return fail(Unknown, "the rollout of %s is halted; whether another one is active on %s is not known: %w", seen.TargetVersion, name, err)
+	case channel.ActiveRollout == nil:
+		a.say("no rollout is active on %s", name)
+		return nil
+	}
+	return a.move(ctx, c, api.Rollout{ID: channel.ActiveRollout.ID}, body, "")
+}
+
+// haltAll halts side by side. A list of rollouts lags by a moment, as does one of channels, so both are read.
+func (a *app) haltAll(ctx context.Context, c *api.Client, body map[string]any) error {
+	found := map[string]string{} // channel by id
+	err := c.Pages(ctx, "/api/ota/rollouts", url.Values{"status": {"active"}, "limit": {"100"}}, func(page api.Answer) (bool, error) {
+		var list struct{ Items []api.Rollout }
+		err := page.Into(&list)
+		for _, r := range list.Items {
+			found[r.ID] = r.EdgeType + "/" + r.Channel
+		}
+		return true, err
+	})
+	if err != nil {
+		return err
+	}
+	err = c.Pages(ctx, "/api/ota/release-channels", url.Values{"limit": {"100"}}, func(page api.Answer) (bool, error) {
+		var list struct{ Items []api.Channel }
+		err := page.Into(&list)
+		for _, one := range list.Items {
+			if one.ActiveRollout != nil {
+				found[one.ActiveRollout.ID] = one.ID()
+			}
+		}
+		return true, err
+	})
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		a.say("no rollout is active")
+	}
+	var mu sync.Mutex
+	var failed []error
+	var side sync.WaitGroup
+	places := make(chan struct{}, 8)
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		side.Go(func() {
+			places <- struct{}{}
+			err := a.move(ctx, c, api.Rollout{ID: id}, body, "")
+			<-places
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				a.say("halted the rollout on %s", found[id])
+				err = a.shown(ctx, c, api.RolloutPath(id))
+			}
+			if err != nil {
+				failed = append(failed, err)
+			}
+		})
+	}
+	side.Wait()
+	return errors.Join(failed...)
+}

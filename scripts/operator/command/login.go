@@ -1,0 +1,173 @@
+package command
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+	"wavegate/scripts/operator/login"
+)
+
+func (a *app) login() *cobra.Command {
+	var o login.Options
+	var noBrowser bool
+	cmd := &cobra.Command{
+		Use: "login URL", Short: "Sign in to a service",
+		Long: "Signs in with the browser. The session lasts 12 hours at most.\n\n" +
+			"Pipelines need no login: they set WAVEGATE_TOKEN to an access token, and WAVEGATE_URL to the service.",
+		Example: "  wavegate login https://api.example.com\n  wavegate login http://127.0.0.1:8080 --as olga",
+		Args:    cobra.ExactArgs(1),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			service, err := login.Service(args[0])
+			if err != nil {
+				return fail(Misused, "%w", err)
+			}
+			config, err := login.Discover(ctx, a.HTTP, service)
+			if err != nil {
+				return err
+			}
+			session, err := a.signIn(ctx, config, o, noBrowser)
+			if err != nil {
+				return err
+			}
+			name := a.profile
+			if name == "" {
+				name = hostOf(service)
+			}
+			if err := a.Files.Begin(name, login.Profile{URL: service}, session); err != nil {
+				return err
+			}
+			who, _ := claims(session.Access)
+			a.say("signed in to %s as %s until %s", service, who.Subject, clock(session.Ends()))
+			return nil
+		}),
+	}
+	cmd.Flags().StringVar(&o.As, "as", "", "who to be, where the local service asks nobody (development only)")
+	cmd.Flags().StringArrayVar(&o.Roles, "role", []string{"platform_owner"}, "the role to have with --as; may be given again")
+	cmd.Flags().StringVar(&o.Organization, "org", "wavegate", "the organization to belong to with --as")
+	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "print the address to open, and take the one that the browser ends at")
+	return cmd
+}
+
+func (a *app) signIn(ctx context.Context, c login.Config, o login.Options, noBrowser bool) (login.Session, error) {
+	switch {
+	case o.As != "":
+		return login.SignIn(ctx, a.HTTP, c, login.Redirect(login.Ports[0]), o, login.AsNamed(a.HTTP))
+	case noBrowser:
+		return login.SignIn(ctx, a.HTTP, c, login.Redirect(login.Ports[0]), o, func(_ context.Context, address string) (string, error) {
+			fmt.Fprintf(a.Err, "Open this address and sign in:\n\n  %s\n\nThe browser ends at a page that it cannot show. Paste the address of that page here: ", address)
+			return a.line(), nil
+		})
+	}
+	receiver, err := login.Receive()
+	if err != nil {
+		return login.Session{}, err
+	}
+	defer func() { _ = receiver.Close() }() // the login has closed it, as a rule
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	return login.SignIn(ctx, a.HTTP, c, receiver.Redirect, o, receiver.Browse(func(address string) error {
+		fmt.Fprintf(a.Err, "Sign in with the browser. If none opens, open this address:\n\n  %s\n\n", address)
+		_ = a.Open(ctx, address) // the address is printed
+		return nil
+	}))
+}
+
+func (a *app) logout() *cobra.Command {
+	return &cobra.Command{
+		Use: "logout", Short: "Forget the session", Args: cobra.NoArgs,
+		RunE: a.run(func(context.Context, []string) error {
+			name, _, err := a.Files.Profile(a.profile)
+			if errors.Is(err, login.ErrSignIn) {
+				return nil // there is nothing to forget
+			}
+			if err != nil {
+				return err
+			}
+			return a.Files.End(name)
+		}),
+	}
+}
+
+func (a *app) whoami() *cobra.Command {
+	return &cobra.Command{
+		Use: "whoami", Short: "Show who is signed in, where, and what is left of their limits", Args: cobra.NoArgs,
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			me, answer, err := api.Get[struct {
+				UserID         string `json:"userId"`
+				OrganizationID string `json:"organizationId"`
+				Limits         []struct {
+					Policy           string `json:"policy"`
+					Limit, Remaining int
+				} `json:"limits"`
+			}](ctx, c, "/api/rate-limits/me", nil)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				a.show(answer.Body)
+				return nil
+			}
+			rows := []string{cells("service", c.URL), cells("user", me.UserID), cells("organization", me.OrganizationID)}
+			if token, err := c.Token(ctx, false); err == nil {
+				if who, ok := claims(token); ok {
+					rows = append(rows, cells("roles", strings.Join(who.Roles, ", ")), cells("token until", clock(time.Unix(who.Expires, 0))))
+				}
+			}
+			for _, l := range me.Limits {
+				rows = append(rows, cells("limit "+l.Policy, fmt.Sprintf("%d of %d calls left", l.Remaining, l.Limit)))
+			}
+			return a.table(rows...)
+		}),
+	}
+}
+
+// A token is what the command reads of an access token, for display alone: the service judges it.
+type token struct {
+	Subject string   `json:"sub"`
+	Roles   []string `json:"roles"`
+	Expires int64    `json:"exp"`
+}
+
+func claims(raw string) (t token, ok bool) {
+	parts := strings.Split(raw, ".")
+	if len(parts) != 3 {
+		return t, false
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return t, false
+	}
+	err = json.Unmarshal(text, &t)
+	return t, err == nil
+}
+
+// hostOf names a profile that was given no name.
+func hostOf(service string) string {
+	u, err := url.Parse(service)
+	if err != nil || u.Host == "" {
+		return "default"
+	}
+	return u.Host
+}
+
+// clock is a time of today as people read it, and the date with any other.
+func clock(at time.Time) string {
+	at = at.Local()
+	if time.Now().Local().YearDay() == at.YearDay() {
+		return at.Format("15:04")
+	}
+	return at.Format("2006-01-02 15:04")
+}

@@ -1,0 +1,174 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/login"
+)
+
+// browser is a person at a browser, who fills in the issuer's form and follows where it leads.
+func (d *desk) browser(user string) func(context.Context, string) error {
+	return func(_ context.Context, address string) error {
+		go func() {
+			res, err := http.DefaultClient.PostForm(address, url.Values{"user": {user}, "organization": {"wavegate"}, "role": {"platform_owner"}})
+			if err != nil {
+				d.Errorf("the browser: %v", err)
+				return
+			}
+			_ = res.Body.Close()
+			if res.StatusCode != http.StatusOK || !strings.Contains(res.Request.URL.String(), "/callback?") {
+				d.Errorf("the browser ended at %s with %d", res.Request.URL, res.StatusCode)
+			}
+		}()
+		return nil
+	}
+}
+
+func TestLogin_ByTheBrowser(t *testing.T) {
+	d := newDesk(t)
+	d.does("logout").is(command.Done)
+	d.does("whoami").is(command.SignIn)
+	var out, problems bytes.Buffer
+	e := d.environment(&out, &problems)
+	e.Open = d.browser("ada")
+	if code := command.Run(t.Context(), []string{"login", d.Target.URL}, e); code != command.Done {
+		t.Fatalf("exited with %d: %s", code, problems.String())
+	}
+	if !strings.Contains(problems.String(), "/authorize?") || !strings.Contains(out.String(), "signed in to "+d.Target.URL+" as ada") {
+		t.Errorf("it says %s%s", out.String(), problems.String())
+	}
+	d.does("whoami").is(command.Done).says("ada", "platform_owner", "calls left")
+}
+
+func TestLogin_WithoutABrowser_TakesTheAddressThatItEndsAt(t *testing.T) {
+	d := newDesk(t)
+	var problems, out bytes.Buffer
+	e := d.environment(&out, &problems)
+	ended := func() string {
+		// The person opens the printed address elsewhere, and copies the one that the browser cannot show.
+		_, rest, _ := strings.Cut(problems.String(), "sign in:\n\n  ")
+		address, _, _ := strings.Cut(rest, "\n")
+		client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		res, err := client.PostForm(address, url.Values{"user": {"ada"}, "role": {"platform_owner"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		return res.Header.Get("Location") + "\n"
+	}
+	e.In = readerFunc(func(b []byte) (int, error) { return copy(b, ended()), nil })
+	if code := command.Run(t.Context(), []string{"login", d.Target.URL, "--no-browser"}, e); code != command.Done {
+		t.Fatalf("exited with %d: %s", code, problems.String())
+	}
+	d.does("whoami").is(command.Done).says("ada")
+	e.In = strings.NewReader("http://localhost:47813/callback?code=stolen&state=another\n")
+	if code := command.Run(t.Context(), []string{"login", d.Target.URL, "--no-browser"}, e); code != command.Refused {
+		t.Errorf("the answer to another login: exited with %d", code)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+func TestLogin_Files_AreTheOwnersOnly_AndHoldNoKeys(t *testing.T) {
+	d := newDesk(t)
+	err := filepath.WalkDir(d.dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if info.Mode().Perm() != 0o600 || strings.Contains(string(text), "PRIVATE") {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// changes changes the session that is kept.
+func (d *desk) changes(how func(*login.Session)) {
+	d.Helper()
+	path := filepath.Join(d.dir, "sessions.json")
+	all := map[string]login.Session{}
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		d.Fatal(err)
+	}
+	for name, s := range all {
+		how(&s)
+		all[name] = s
+	}
+	if text, err = json.Marshal(all); err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		d.Fatal(err)
+	}
+}
+
+func TestSession_IsRenewed_UntilItEnds(t *testing.T) {
+	d := newDesk(t)
+	first := ""
+	d.changes(func(s *login.Session) { first, s.Expires = s.Access, time.Now() })
+	d.does("whoami").is(command.Done)
+	d.changes(func(s *login.Session) {
+		if s.Access == first {
+			t.Error("the token was not renewed")
+		}
+		s.Access = "not.a.token" // which the service refuses although it has not expired
+	})
+	d.does("whoami").is(command.Done)
+	d.changes(func(s *login.Session) { s.Began = time.Now().Add(-login.Lasts) })
+	d.does("whoami").is(command.SignIn).warns("wavegate login")
+	d.does("login", d.Target.URL, "--as", "olga").is(command.Done)
+	d.changes(func(s *login.Session) { s.Expires, s.Refresh = time.Now(), "spent" })
+	d.does("whoami").is(command.SignIn)
+}
+
+func TestLogin_WhatIsNotRight_IsRefused(t *testing.T) {
+	d := newDesk(t)
+	d.does("login", d.Target.URL, "--as", "box-1", "--role", "edge").is(command.Refused).warns("access_denied")
+	d.does("login", d.Target.URL, "--as", "olga", "--role", "root").is(command.Refused).warns("there is no role")
+	d.does("login", d.Target.URL+"/elsewhere").is(command.Refused).warns("does not say how to log in")
+	d.does("login", "http://192.0.2.1").is(command.Misused).warns("https")
+	d.does("whoami").is(command.Done).says("olga") // the session before is kept
+}
+
+func TestProfiles_TwoServices(t *testing.T) {
+	d := newDesk(t)
+	d.does("login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer", "--profile", "reader").is(command.Done)
+	d.does("whoami").is(command.Done).says("vera")
+	d.does("whoami", "--profile", strings.TrimPrefix(d.Target.URL, "http://")).is(command.Done).says("olga")
+	d.does("whoami", "--profile", "none").is(command.SignIn)
+}
+
+func TestToken_OfAPipeline_NeedsNoLogin(t *testing.T) {
+	d := newDesk(t)
+	token := strings.TrimPrefix(d.Owner(t).Bearer, "Bearer ")
+	d.dir = t.TempDir()
+	d.env = map[string]string{"WAVEGATE_TOKEN": token, "WAVEGATE_URL": d.Target.URL}
+	d.does("whoami").is(command.Done).says("olga")
+	d.env = map[string]string{"WAVEGATE_TOKEN": token}
+	d.does("whoami").is(command.SignIn)
+}

@@ -1,0 +1,95 @@
+package command_test
+
+import (
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/operator/command"
+)
+
+func TestWhy_SaysIt_AndComputesItHere(t *testing.T) {
+	d := newDesk(t, settings("CHANNEL_CACHE_SECONDS=0"))
+	d.starts(30)
+	d.fails()
+	d.does("why", "box-0027", "--verify").is(command.Done).says("Told 1.1.0: its percentile is 7", "It failed at 1.1.0", "boot, no heartbeat within 90 s",
+		"last seen", "Computed here, too: percentile 7, reached at 10 %")
+	d.does("why", "box-0001", "--verify").is(command.Done).says("it is reached at 100", "Computed here, too: percentile 80, reached at 100 %")
+	d.does("why", "box-9999").is(command.Refused)
+}
+
+func TestBoxes_ByStand_ByPrefix_AndCut(t *testing.T) {
+	d := newDesk(t, settings("CHANNEL_CACHE_SECONDS=0"))
+	d.starts(30)
+	d.fails()
+	if r := d.does("boxes", "gateway-x/stable", "--stand", "failed").is(command.Done).says("box-0027", "boot"); strings.Contains(r.out, "box-0001") {
+		t.Errorf("it lists more: %s", r.out)
+	}
+	if r := d.does("boxes", "gateway-x/stable", "--prefix", "box-002").is(command.Done); strings.Count(r.out, "box-") != 10 {
+		t.Errorf("it lists %s", r.out)
+	}
+	if r := d.does("boxes", "gateway-x/stable", "--limit", "7").is(command.Done).warns("there are more"); strings.Count(r.out, "box-") != 7 {
+		t.Errorf("it lists %s", r.out)
+	}
+	d.does("boxes", "gateway-x/stable", "--stand", "asleep").is(command.Refused).warns("VALIDATION_FAILED")
+}
+
+func TestLog_OfAll_OfABox_OfAPerson(t *testing.T) {
+	d := newDesk(t)
+	d.starts(3)
+	d.As(t, "anna", "wavegate", "platform_owner").Put(t, "/api/factories/lyon-1", `{"organizationId":"rival","name":"Lyon"}`).Is(t, http.StatusCreated)
+	d.does("log", "--since", "1h").is(command.Done).says("anna  FactoryRegistered", "olga  RolloutStarted 1 %")
+	if r := d.does("log", "--actor", "anna").is(command.Done).says("lyon-1"); strings.Contains(r.out, "olga") {
+		t.Errorf("it lists %s", r.out)
+	}
+	d.does("log", "box-0002").is(command.Done).says("EdgeRegistered stable")
+	d.does("log", "--limit", "2").is(command.Done).warns("there are more")
+}
+
+func TestLimit_SetShownAndEnded(t *testing.T) {
+	d := newDesk(t)
+	d.does("limit", "get", "eric").is(command.Done).says("the defaults apply")
+	d.does("limit", "set", "eric").is(command.Misused)
+	d.does("limit", "set", "eric", "--calls", "1200", "--for", "24h", "--reason", "data migration").is(command.Done)
+	d.does("limit", "get", "eric").is(command.Done).says("1200", "data migration", "until")
+	d.does("limit", "end", "eric").is(command.Done)
+	d.does("limit", "end", "eric").is(command.Done)
+	d.does("limit", "get", "eric").is(command.Done).says("the defaults apply")
+}
+
+func TestRetire_ABox(t *testing.T) {
+	d := newDesk(t)
+	d.does("register", d.file("boxes.csv", csv(2)), "--yes").is(command.Done)
+	d.does("retire", "box-0001").is(command.Misused).warns("Retire box-0001 of acme, which follows gateway-x/stable?")
+	d.does("retire", "box-0001", "--yes").is(command.Done).says("is retired")
+	d.does("retire", "box-0001", "--yes").is(command.Refused)
+}
+
+func TestCompletion_OffersTheChannels_AndRemembersThemForAMinute(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	d.does("__complete", "watch", "gateway-x/s").is(command.Done).says("gateway-x/stable")
+	d.seen = func(*http.Request) error { return http.ErrServerClosed }
+	d.does("__complete", "halt", "").is(command.Done).says("gateway-x/canary\ngateway-x/stable")
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		d.does("completion", shell).is(command.Done).says("wavegate")
+	}
+}
+
+// TestImports_NoFunctionHasWhatTheCommandNeeds: what is deployed does not grow by it.
+func TestImports_NoFunctionHasWhatTheCommandNeeds(t *testing.T) {
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./functions/...")
+	list.Dir = "../../.."
+	out, err := list.Output()
+	if err != nil || !strings.Contains(string(out), "wavegate/functions/update-rollout") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, name := range strings.Fields(string(out)) {
+		for _, other := range []string{"github.com/spf13/", "golang.org/x/oauth2", "golang.org/x/term", "wavegate/scripts/"} {
+			if strings.HasPrefix(name, other) {
+				t.Errorf("a function imports %s", name)
+			}
+		}
+	}
+}

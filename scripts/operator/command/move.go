@@ -1,0 +1,262 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+)
+
+// reasons are the options of what is kept in the audit trail.
+type reasons struct{ reason, override string }
+
+func (r *reasons) flags(cmd *cobra.Command, overrides bool) {
+	cmd.Flags().StringVar(&r.reason, "reason", "", "why, for the audit trail")
+	if overrides {
+		cmd.Flags().StringVar(&r.override, "override", "", "why it is done during a freeze or outside the windows, for the audit trail")
+	}
+}
+
+// with adds what was given to a body.
+func (r reasons) with(body map[string]any) map[string]any {
+	if r.reason != "" {
+		body["reason"] = r.reason
+	}
+	if r.override != "" {
+		body["overrideReason"] = r.override
+	}
+	return body
+}
+
+// move changes a rollout. With an entity tag it is changed only if it is still the one that was seen. A call
+// whose answer was lost is sent again; where the first one was made, the second is refused, so the rollout is
+// read back.
+func (a *app) move(ctx context.Context, c *api.Client, was api.Rollout, body map[string]any, tag string) error {
+	_, err := c.Do(ctx, api.Request{Method: http.MethodPatch, Path: api.RolloutPath(was.ID), Body: body, IfMatch: tag})
+	r, refused := errors.AsType[*api.Refusal](err)
+	if !refused || r.Status != http.StatusPreconditionFailed {
+		return err
+	}
+	now, _, read := api.Get[api.Rollout](ctx, c, api.RolloutPath(was.ID), nil)
+	if read != nil {
+		return err
+	}
+	made := (body["staged_percent"] == nil || now.StagedPercent == body["staged_percent"]) && (body["status"] == nil || now.Status == body["status"])
+	if r.Repeated && made && now.Revision == was.Revision+1 {
+		return nil
+	}
+	return fail(Refused, "the rollout has changed since you saw it: it is at %d %% and %s. Look again, and repeat", now.StagedPercent, now.Status)
+}
+
+func tagOf(r api.Rollout) string { return strconv.Quote(strconv.FormatInt(r.Revision, 10)) }
+
+func (a *app) promote() *cobra.Command {
+	var why reasons
+	cmd := &cobra.Command{
+		Use: "promote CHANNEL", Short: "Raise a rollout to its next stage",
+		Long: "Raises the rollout that is active on a channel to its next stage, if nobody changed it since it was shown to you.\n" +
+			"The last stage, and a raise against the guard, ask for the channel's name.",
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			name, c, v, err := a.onActive(ctx, args)
+			if err != nil {
+				return err
+			}
+			next := api.Next(v.rollout.StagedPercent)
+			if next == 0 {
+				return fail(Refused, "the rollout is at 100 %%; complete it: wavegate complete %s", name)
+			}
+			question, ask := plan(name, v, next, places(ctx, c, v.rollout.ID)), a.ask
+			if against := v.against(); next == 100 || against {
+				ask = func(q string) error { return a.askName(name, q) }
+			}
+			if err := ask(question); err != nil {
+				return err
+			}
+			if err := a.move(ctx, c, v.rollout, why.with(map[string]any{"staged_percent": next}), tagOf(v.rollout)); err != nil {
+				return err
+			}
+			a.say("%s is at %d %%", name, next)
+			return a.shown(ctx, c, api.RolloutPath(v.rollout.ID))
+		}),
+	}
+	why.flags(cmd, true)
+	return cmd
+}
+
+// onChannel is the channel that the first argument names, and a client of who is signed in.
+func (a *app) onChannel(args []string) (name string, c *api.Client, err error) {
+	if name, err = channelArg(args); err != nil {
+		return "", nil, err
+	}
+	c, err = a.client()
+	return name, c, err
+}
+
+// onActive reads the channel that is named and the rollout that is active on it.
+func (a *app) onActive(ctx context.Context, args []string) (name string, c *api.Client, v view, err error) {
+	if name, c, err = a.onChannel(args); err != nil {
+		return name, nil, v, err
+	}
+	channel, err := a.active(ctx, c, name)
+	if err != nil {
+		return name, nil, v, err
+	}
+	v, err = look(ctx, c, channel.ActiveRollout.ID, "")
+	if err == nil && v.rollout.Status != "active" {
+		err = fail(Refused, "the rollout of %s was %s a moment ago", name, v.rollout.Status)
+	}
+	return name, c, v, err
+}
+
+// places counts the factories that have boxes of a rollout; 0 where that cannot be told now, which is no reason
+// to hold up a raise.
+func places(ctx context.Context, c *api.Client, id string) int {
+	p, _, err := api.Get[struct {
+		Factories     []json.RawMessage `json:"factories"`
+		MoreFactories int               `json:"moreFactories"`
+	}](ctx, c, api.RolloutPath(id)+"/progress", url.Values{"by": {"factory"}})
+	if err != nil {
+		return 0
+	}
+	return len(p.Factories) + p.MoreFactories
+}
+
+// plan says what a raise does, for who is asked to confirm it.
+func plan(name string, v view, next, places int) string {
+	text := fmt.Sprintf("%s: raise %s from %d to %d %%", name, v.rollout.TargetVersion, v.rollout.StagedPercent, next)
+	if v.document == nil {
+		return text + "? Its boxes were not counted yet."
+	}
+	s := v.total()
+	text += fmt.Sprintf(", %d more boxes? Now: %d of %d installed, %d failed, %d reverted, %d silent", v.more(next),
+		s.Installed, s.Expected, s.Failed, s.Reverted, v.progress.Silent.Boxes)
+	if places > 1 {
+		text += fmt.Sprintf(", in %d places", places)
+	}
+	return text + "." + v.guardSays()
+}
+
+// guardSays is the guard's verdict as a sentence to append; empty where no guard judges the rollout.
+func (v view) guardSays() string {
+	if g := v.progress.Guard; g != nil && g.Sentence != "" {
+		return " Guard: " + printable(g.Sentence)
+	}
+	return ""
+}
+
+// against tells whether the guard finds that the rollout should not be raised now, or has not judged its stage
+// yet. That it leaves the raise to people is nothing against it.
+func (v view) against() bool {
+	g := v.progress.Guard
+	return g != nil && (g.Stage != v.rollout.StagedPercent || g.Verdict == "halt" || g.Verdict == "hold" && g.Reason != "PEOPLE_PROMOTE")
+}
+
+func (a *app) approve() *cobra.Command {
+	var why reasons
+	cmd := &cobra.Command{
+		Use: "approve CHANNEL", Short: "Approve the next stage of a rollout that somebody else steers",
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			name, c, v, err := a.onActive(ctx, args)
+			if err != nil {
+				return err
+			}
+			next := api.Next(v.rollout.StagedPercent)
+			if next == 0 {
+				return fail(Refused, "the rollout is at 100 %%; there is no stage to approve")
+			}
+			if err := a.ask(fmt.Sprintf("%s: approve %d %% of %s, %d more boxes?", name, next, v.rollout.TargetVersion, v.more(next))); err != nil {
+				return err
+			}
+			_, err = c.Do(ctx, api.Request{Method: http.MethodPost, Path: api.RolloutPath(v.rollout.ID) + "/approvals",
+				Body: why.with(map[string]any{"stage": next}), IfMatch: tagOf(v.rollout)})
+			if err == nil {
+				a.say("%d %% is approved", next)
+				err = a.shown(ctx, c, api.RolloutPath(v.rollout.ID))
+			}
+			return err
+		}),
+	}
+	why.flags(cmd, false)
+	return cmd
+}
+
+func (a *app) complete() *cobra.Command {
+	var why reasons
+	cmd := &cobra.Command{
+		Use: "complete CHANNEL", Short: "End a rollout that went well",
+		Long: "Ends the rollout that is active on a channel. At 100 % its version becomes the channel's, and against the guard that\n" +
+			"asks for the channel's name. Before, it ends where it is.",
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			name, c, v, err := a.onActive(ctx, args)
+			if err != nil {
+				return err
+			}
+			question, ask := fmt.Sprintf("%s: make %s the version of the channel?%s", name, v.rollout.TargetVersion, v.guardSays()), a.ask
+			switch {
+			case v.rollout.StagedPercent < 100:
+				question = fmt.Sprintf("%s: end the rollout of %s at %d %%? Nobody else gets it then.", name, v.rollout.TargetVersion, v.rollout.StagedPercent)
+			case v.against():
+				ask = func(q string) error { return a.askName(name, q) }
+			}
+			if err := ask(question); err != nil {
+				return err
+			}
+			if err := a.move(ctx, c, v.rollout, why.with(map[string]any{"status": "completed"}), tagOf(v.rollout)); err != nil {
+				return err
+			}
+			a.say("the rollout of %s on %s is completed", v.rollout.TargetVersion, name)
+			return a.shown(ctx, c, api.RolloutPath(v.rollout.ID))
+		}),
+	}
+	why.flags(cmd, false)
+	return cmd
+}
+
+func (a *app) resume() *cobra.Command {
+	var why reasons
+	cmd := &cobra.Command{
+		Use: "resume CHANNEL", Short: "Let a halted rollout go on at the stage where it was",
+		Long: "Lets a halted rollout go on at the stage where it was. The guard only advises from then on.\n" +
+			"If it halted the rollout, this asks for the channel's name.",
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			name, c, err := a.onChannel(args)
+			if err != nil {
+				return err
+			}
+			r, err := a.latest(ctx, c, name)
+			switch {
+			case err != nil:
+				return err
+			case r.Status == "active":
+				a.say("the rollout of %s on %s is active", r.TargetVersion, name)
+				return a.shown(ctx, c, api.RolloutPath(r.ID))
+			}
+			question, ask := fmt.Sprintf("%s: let the rollout of %s go on at %d %%?", name, r.TargetVersion, r.StagedPercent), a.ask
+			if r.EndedBy == byGuard {
+				question += " The guard halted it, and only advises from then on."
+				ask = func(q string) error { return a.askName(name, q) }
+			}
+			if err := ask(question); err != nil {
+				return err
+			}
+			if err := a.move(ctx, c, r, why.with(map[string]any{"status": "active"}), tagOf(r)); err != nil {
+				return err
+			}
+			a.say("the rollout of %s on %s is active at %d %%", r.TargetVersion, name, r.StagedPercent)
+			return a.shown(ctx, c, api.RolloutPath(r.ID))
+		}),
+	}
+	why.flags(cmd, true)
+	return cmd
+}

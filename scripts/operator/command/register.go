@@ -1,0 +1,251 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+)
+
+// atOnce is how many boxes a call takes.
+const atOnce = 30
+
+// patience is how long a file waits for allowance.
+const patience = 5 * time.Minute
+
+func (a *app) register() *cobra.Command {
+	return &cobra.Command{
+		Use: "register FILE.csv", Short: "Register the boxes of a file, of any length",
+		Long: "Registers the boxes of a file, or moves them. The first line of the file names its columns: edgeId, edgeType, channel,\n" +
+			"organizationId, and where wanted factoryId and issuer. Bad lines are named before anything is sent. Where it was\n" +
+			"interrupted, the same command goes on. Boxes that are registered so already stay as they are.",
+		Example: "  wavegate register boxes.csv",
+		Args:    cobra.ExactArgs(1),
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			c.Patience = max(c.Patience, patience)
+			channels := map[string]int{}
+			f, err := readBoxes(args[0], func(b boxLine) error {
+				channels[b.fields["edgeType"]+"/"+b.fields["channel"]]++
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if len(f.bad) > 0 {
+				return a.badLines(f.bad, "nothing was sent")
+			}
+			if f.boxes == 0 {
+				return fail(Misused, "%s holds no box", args[0])
+			}
+			s := a.sending(c, f)
+			if s.Line > 0 {
+				a.note("wavegate: going on behind line %d of %s", s.Line, args[0])
+			} else if err := a.ask(fmt.Sprintf("Register %d boxes: %s?", f.boxes, reached(channels))); err != nil {
+				return err
+			}
+			return s.send(ctx, args[0])
+		}),
+	}
+}
+
+// reached names the channels that the boxes of a file are to follow.
+func reached(channels map[string]int) string {
+	var list []string
+	for i, name := range byCount(channels) {
+		if i == 5 {
+			list = append(list, fmt.Sprintf("and %d more channels", len(channels)-i))
+			break
+		}
+		list = append(list, fmt.Sprintf("%d on %s", channels[name], name))
+	}
+	return strings.Join(list, ", ")
+}
+
+// badLines names the lines that are at fault, so many at most.
+func (a *app) badLines(bad []string, then string) error {
+	const most = 100
+	for _, line := range bad[:min(len(bad), most)] {
+		fmt.Fprintln(a.Err, printable(line))
+	}
+	if len(bad) > most {
+		fmt.Fprintf(a.Err, "and %d more\n", len(bad)-most)
+	}
+	return fail(Refused, "%d lines are at fault; %s", len(bad), then)
+}
+
+// A sending is how far a file was sent. It is kept between runs until the file is done.
+type sending struct {
+	Line  int      `json:"line"` // the last that was acknowledged
+	Boxes int      `json:"boxes"`
+	Tally tally    `json:"tally"`
+	Bad   []string `json:"bad"`
+
+	app    *app
+	client *api.Client
+	file   boxFile
+	kept   string
+}
+
+// A tally is the service's answer to a batch.
+type tally struct {
+	Registered int `json:"registered"`
+	Reassigned int `json:"reassigned"`
+	Unchanged  int `json:"unchanged"`
+}
+
+// sending recalls how far a file with these bytes was sent to the service.
+func (a *app) sending(c *api.Client, f boxFile) *sending {
+	s := &sending{app: a, client: c, file: f}
+	s.kept = filepath.Join(a.Cache, "register-"+f.hash[:32]+"-"+url.QueryEscape(c.URL)+".json")
+	if text, err := os.ReadFile(s.kept); err == nil && json.Unmarshal(text, s) != nil {
+		s.Line, s.Boxes, s.Tally, s.Bad = 0, 0, tally{}, nil // it begins anew, which changes nothing twice
+	}
+	return s
+}
+
+func (s *sending) keep() {
+	text, err := json.Marshal(s)
+	if err == nil && os.MkdirAll(filepath.Dir(s.kept), 0o700) == nil {
+		_ = os.WriteFile(s.kept, text, 0o600) // without it, the file is sent from its start again
+	}
+}
+
+func (s *sending) send(ctx context.Context, name string) error {
+	var batch []boxLine
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		if err := s.one(ctx, batch); err != nil {
+			return err
+		}
+		s.Line, s.Boxes = batch[len(batch)-1].line, s.Boxes+len(batch)
+		batch = batch[:0]
+		s.keep()
+		s.draw()
+		return nil
+	}
+	again, err := readBoxes(name, func(b boxLine) error {
+		if b.line <= s.Line {
+			return nil
+		}
+		if batch = append(batch, b); len(batch) < atOnce {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
+	}
+	if err == nil && again.hash != s.file.hash {
+		err = fail(Refused, "%s changed while it was sent; run the command again", name)
+	}
+	s.app.drawn("")
+	if err != nil {
+		s.app.note("wavegate: %d of %d boxes were sent; run the command again to go on", s.Boxes, s.file.boxes)
+		return err
+	}
+	_ = os.Remove(s.kept) // it would begin at the end
+	if s.app.json {
+		text, err := json.Marshal(s.Tally)
+		if err != nil {
+			return err
+		}
+		s.app.show(text)
+	}
+	s.app.say("%d boxes registered, %d moved or changed, %d as they were", s.Tally.Registered, s.Tally.Reassigned, s.Tally.Unchanged)
+	if len(s.Bad) > 0 {
+		return s.app.badLines(s.Bad, "all others were sent")
+	}
+	return nil
+}
+
+// one sends a batch. Boxes that the service finds at fault are left out and noted, and the others sent again.
+func (s *sending) one(ctx context.Context, batch []boxLine) error {
+	batch = slices.Clone(batch)
+	for len(batch) > 0 {
+		list := make([]map[string]string, len(batch))
+		for i, b := range batch {
+			list[i] = b.fields
+		}
+		answer, err := s.client.Do(ctx, api.Request{Method: http.MethodPost, Path: "/api/edges", Body: map[string]any{"edges": list}, Key: uuid.NewString()})
+		if err == nil {
+			var t tally
+			err = answer.Into(&t)
+			s.Tally.Registered += t.Registered
+			s.Tally.Reassigned += t.Reassigned
+			s.Tally.Unchanged += t.Unchanged
+			return err
+		}
+		refused, ok := errors.AsType[*api.Refusal](err)
+		if !ok {
+			return err
+		}
+		bad := map[int]bool{}
+		for _, f := range refused.Errors {
+			if i, field, ok := place(f.Pointer); ok && i < len(batch) {
+				bad[i] = true
+				s.Bad = append(s.Bad, fmt.Sprintf("line %d: %s %s", batch[i].line, field, f.Detail))
+			}
+		}
+		if len(bad) == 0 {
+			return err // it is not about single boxes
+		}
+		var rest []boxLine
+		for i, b := range batch {
+			if !bad[i] {
+				rest = append(rest, b)
+			}
+		}
+		batch = rest
+	}
+	return nil
+}
+
+// place reads a pointer such as /edges/3/channel.
+func place(pointer string) (i int, field string, ok bool) {
+	parts := strings.Split(strings.TrimPrefix(pointer, "/edges/"), "/")
+	i, err := strconv.Atoi(parts[0])
+	if err != nil || i < 0 || len(parts) != 2 {
+		return 0, "", false
+	}
+	return i, parts[1], true
+}
+
+// draw shows how far it is: a bar that is redrawn, or without a terminal a line for each tenth.
+func (s *sending) draw() {
+	const width = 30
+	n := s.Boxes * width / s.file.boxes
+	bar := fmt.Sprintf("[%s%s] %d of %d boxes, %d at fault", strings.Repeat("#", n), strings.Repeat(".", width-n), s.Boxes, s.file.boxes, len(s.Bad))
+	switch {
+	case s.app.quiet:
+	case s.app.Asks && !s.app.plain:
+		s.app.drawn(bar)
+	case s.Boxes*10/s.file.boxes != max(0, s.Boxes-atOnce)*10/s.file.boxes:
+		fmt.Fprintf(s.app.Err, "%d of %d boxes\n", s.Boxes, s.file.boxes)
+	}
+}
+
+// drawn replaces the line that is drawn, where there is a terminal.
+func (a *app) drawn(text string) {
+	if a.Asks && !a.plain && !a.quiet {
+		fmt.Fprintf(a.Err, "\r\x1b[K%s", text)
+	}
+}

@@ -1,0 +1,117 @@
+package command_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/operator/command"
+)
+
+// calls counts the batches that are sent.
+func (d *desk) counts(batches *int) {
+	d.seen = func(r *http.Request) error {
+		if r.Method == http.MethodPost && r.URL.Path == "/api/edges" {
+			*batches++
+		}
+		return nil
+	}
+}
+
+func TestRegister_AFile_InBatches_AndAgain(t *testing.T) {
+	d := newDesk(t)
+	file, batches := d.file("boxes.csv", csv(100)), 0
+	d.counts(&batches)
+	d.does("register", file).is(command.Misused).warns("Register 100 boxes: 100 on gateway-x/stable?", "--yes")
+	d.does("register", file, "--yes").is(command.Done).says("100 boxes registered, 0 moved or changed, 0 as they were").warns("100 of 100 boxes")
+	if batches != 4 {
+		t.Errorf("%d calls, want 4", batches)
+	}
+	d.does("register", file, "--yes").is(command.Done).says("0 boxes registered, 0 moved or changed, 100 as they were")
+	moved := strings.Replace(csv(100), "box-0007,gateway-x,stable", "box-0007,gateway-x,canary", 1)
+	r := d.does("register", d.file("moved.csv", moved), "--yes", "--json").is(command.Done)
+	var tally struct{ Registered, Reassigned, Unchanged int }
+	if err := json.Unmarshal([]byte(r.out), &tally); err != nil || tally.Reassigned != 1 || tally.Unchanged != 99 {
+		t.Errorf("it prints %s", r.out)
+	}
+	d.does("boxes", "gateway-x/canary").is(command.Done).says("box-0007")
+}
+
+func TestRegister_BadLines_AreNamed_AndNothingIsSent(t *testing.T) {
+	d := newDesk(t)
+	batches := 0
+	d.counts(&batches)
+	file := d.file("boxes.csv", "channel,edgeId,edgeType,organizationId,factoryId\n"+
+		"stable,box-1,gateway-x,acme,\n"+
+		"stable,box 2,gateway-x,acme,Munich\n"+
+		"stable,box-1,gateway-x,acme,\n"+
+		"stable,box-4,gateway-x\n"+
+		"stable,\"box-5\"x,gateway-x,acme,\n"+
+		"stable,box-6,gateway-x,acme,munich-1\n")
+	d.does("register", file, "--yes").is(command.Refused).warns("line 3: edgeId must be 1 to 64", "line 3: factoryId must be",
+		"line 4: edgeId box-1 stands in line 2 already", "line 5: organizationId", "line 6: ", "5 lines are at fault; nothing was sent")
+	for name, text := range map[string]string{"no columns": "box-1,gateway-x\n", "a column too many": "edgeId,edgeType,channel,organizationId,colour\n",
+		"nothing": "", "no boxes": "edgeId,edgeType,channel,organizationId\n"} {
+		if r := d.does("register", d.file("other.csv", text), "--yes"); r.code != command.Misused {
+			t.Errorf("%s: exited with %d: %s", name, r.code, r.err)
+		}
+	}
+	d.does("register", filepath.Join(d.dir, "none.csv"), "--yes").is(command.Misused)
+	if batches > 0 {
+		t.Errorf("%d calls were made", batches)
+	}
+}
+
+func TestRegister_BoxesThatTheServiceRefuses_AreNamed_AndTheOthersAreSent(t *testing.T) {
+	d := newDesk(t)
+	d.Owner(t).Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`).Is(t, http.StatusCreated)
+	var b strings.Builder
+	b.WriteString("edgeId,edgeType,channel,organizationId,factoryId\n")
+	for i := range 40 {
+		factory := "munich-1"
+		if i == 3 || i == 35 {
+			factory = "nowhere"
+		}
+		fmt.Fprintf(&b, "box-%d,gateway-x,stable,acme,%s\n", i, factory)
+	}
+	d.does("register", d.file("boxes.csv", b.String()), "--yes").is(command.Refused).
+		says("38 boxes registered").warns("line 5: factoryId must be a factory of organization acme", "line 37: factoryId", "2 lines are at fault; all others were sent")
+}
+
+func TestRegister_Interrupted_GoesOn(t *testing.T) {
+	d := newDesk(t)
+	file, batches := d.file("boxes.csv", csv(200)), 0
+	ctx, cancel := context.WithCancel(t.Context())
+	d.seen = func(r *http.Request) error {
+		if r.Method != http.MethodPost {
+			return nil
+		}
+		if batches++; batches == 3 {
+			cancel()
+		}
+		return nil
+	}
+	d.runs(ctx, "register", file, "--yes").is(command.Interrupted).warns("60 of 200 boxes were sent")
+	batches = 0
+	d.counts(&batches)
+	d.does("register", file).is(command.Done).warns("going on behind line 61").says("boxes registered")
+	if batches != 5 { // 140 boxes
+		t.Errorf("%d calls to go on, want 5", batches)
+	}
+	left, err := filepath.Glob(filepath.Join(d.dir, "cache", "register-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("what is left: %v, %v", left, err)
+	}
+	if page := d.Owner(t).Get(t, "/api/edges?organizationId=acme&limit=100&offset=100").Object(t); len(page["items"].([]any)) != 100 || page["next"] != nil {
+		t.Error("not all 200 boxes are registered")
+	}
+	if err := os.WriteFile(file, []byte(csv(1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.does("register", file).is(command.Misused).warns("Register 1 boxes") // another file begins anew
+}

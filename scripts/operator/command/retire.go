@@ -1,0 +1,39 @@
+package command
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+)
+
+func (a *app) retire() *cobra.Command {
+	return &cobra.Command{
+		Use: "retire BOX", Short: "Take the registration of a box back", Args: cobra.ExactArgs(1),
+		Long: "Takes the registration of a box back: it is out of every list and count, and its polls are refused.",
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			b, answer, err := api.Get[struct {
+				EdgeType       string `json:"edgeType"`
+				Channel        string `json:"channel"`
+				OrganizationID string `json:"organizationId"`
+			}](ctx, c, api.EdgePath(args[0]), nil)
+			if err != nil {
+				return err
+			}
+			if err := a.ask("Retire " + args[0] + " of " + b.OrganizationID + ", which follows " + b.EdgeType + "/" + b.Channel + "?"); err != nil {
+				return err
+			}
+			_, err = c.Do(ctx, api.Request{Method: http.MethodDelete, Path: api.EdgePath(args[0]), IfMatch: answer.Header.Get("ETag")})
+			if err == nil {
+				a.say("%s is retired", args[0])
+			}
+			return err
+		}),
+	}
+}

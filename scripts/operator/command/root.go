@@ -1,0 +1,171 @@
+// Package command is what people type: one file a command.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+	"wavegate/scripts/operator/login"
+)
+
+// An Environment is what the command runs in.
+type Environment struct {
+	Terminal
+	Getenv func(string) string
+	// Files keep the profiles and sessions. Cache is a directory for what can be lost.
+	Files login.Files
+	Cache string
+	HTTP  *http.Client
+	// Open shows an address in the person's browser.
+	Open func(ctx context.Context, address string) error
+	// Patience bounds how long a call waits for the service in all.
+	Patience time.Duration
+}
+
+// Process is the environment of this process.
+func Process() Environment {
+	dir, cache := os.Getenv("WAVEGATE_CONFIG_DIR"), ""
+	if dir == "" {
+		if home, err := os.UserConfigDir(); err == nil {
+			dir = filepath.Join(home, "wavegate")
+		}
+	}
+	if home, err := os.UserCacheDir(); err == nil {
+		cache = filepath.Join(home, "wavegate")
+	}
+	if d := os.Getenv("WAVEGATE_CONFIG_DIR"); d != "" {
+		cache = filepath.Join(d, "cache")
+	}
+	return Environment{
+		Terminal: standard(), Getenv: os.Getenv, Files: login.Files{Dir: dir}, Cache: cache,
+		HTTP: &http.Client{Timeout: 35 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		Open: browse, Patience: 15 * time.Second,
+	}
+}
+
+// An app is one run of the command.
+type app struct {
+	Environment
+	profile string
+	json    bool
+	yes     bool
+	confirm string
+	plain   bool
+	noColor bool
+	quiet   bool
+	// ran tells that the arguments were understood.
+	ran bool
+}
+
+// Run runs the command and returns what to exit with.
+func Run(ctx context.Context, args []string, e Environment) int {
+	a := &app{Environment: e}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(e.In)
+	root.SetOut(e.Out)
+	root.SetErr(e.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return Done
+	}
+	code := codeOf(err)
+	if !a.ran {
+		code = Misused
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		code = Interrupted
+	}
+	if doc := document(err); a.json && doc != nil {
+		fmt.Fprintf(e.Err, "%s\n", doc)
+		return code
+	}
+	fmt.Fprintf(e.Err, "wavegate: %s\n", printable(err.Error()))
+	switch {
+	case code == SignIn && errors.Is(err, login.ErrSignIn) && e.Getenv("WAVEGATE_TOKEN") != "":
+		fmt.Fprintln(e.Err, "wavegate: WAVEGATE_TOKEN is not taken any more")
+	case !a.ran:
+		fmt.Fprintln(e.Err, "wavegate: see wavegate help")
+	case hint(err) != "":
+		fmt.Fprintln(e.Err, "wavegate: "+hint(err))
+	}
+	return code
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use: "wavegate", Short: "Bring releases to boxes, and see how they get on",
+		Long: "Bring releases to boxes, and see how they get on. A CHANNEL is an edge type and a channel, such as gateway-x/stable.\n\n" +
+			"It exits with 0 when done or already so, 1 when refused, 2 when misused or not confirmed, 3 when a rollout ended\n" +
+			"otherwise, 4 when you have to sign in or may not do this, 5 when the outcome is unknown, 130 when interrupted.",
+		SilenceErrors: true, SilenceUsage: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	f := root.PersistentFlags()
+	f.StringVar(&a.profile, "profile", "", "the service to use, by the name given at login; the last one if left out")
+	f.BoolVar(&a.json, "json", false, "print the service's own documents")
+	f.BoolVarP(&a.yes, "yes", "y", false, "answer yes where one is asked yes or no")
+	f.StringVar(&a.confirm, "confirm", "", "the `name` that one is asked to type")
+	f.BoolVar(&a.plain, "plain", false, "print lines, and never redraw")
+	f.BoolVar(&a.noColor, "no-color", a.Getenv("NO_COLOR") != "", "use no colour")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing about what was done")
+	root.AddCommand(a.login(), a.logout(), a.whoami(),
+		a.status(), a.watch(), a.wait(), a.why(), a.boxes(), a.log(),
+		a.publish(), a.start(), a.promote(), a.approve(), a.complete(), a.halt(), a.resume(), a.freeze(), a.unfreeze(),
+		a.limit(), a.register(), a.retire())
+	return root
+}
+
+// run makes a command's function: what fails in it was understood.
+func (a *app) run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		a.ran = true
+		return do(cmd.Context(), args)
+	}
+}
+
+// client calls the service of the profile. WAVEGATE_TOKEN and WAVEGATE_URL come before it.
+func (a *app) client() (*api.Client, error) {
+	c := &api.Client{HTTP: a.HTTP, Patience: a.Patience}
+	address, token := a.Getenv("WAVEGATE_URL"), a.Getenv("WAVEGATE_TOKEN")
+	if address == "" || token == "" {
+		name, profile, err := a.Files.Profile(a.profile)
+		if err != nil {
+			return nil, err
+		}
+		if address != "" {
+			return nil, fail(Misused, "WAVEGATE_URL goes with WAVEGATE_TOKEN; the session is another service's")
+		}
+		address = profile.URL
+		c.Token = a.Files.Tokens(a.HTTP, name)
+	}
+	if token != "" {
+		c.Token = func(_ context.Context, renew bool) (string, error) {
+			if renew {
+				return "", login.ErrSignIn
+			}
+			return token, nil
+		}
+	}
+	var err error
+	if c.URL, err = login.Service(address); err != nil {
+		return nil, fail(Misused, "%w", err)
+	}
+	return c, nil
+}
+
+// channelArg takes the first argument for the name of a channel.
+func channelArg(args []string) (string, error) {
+	if _, _, ok := api.ChannelName(args[0]); !ok {
+		return "", fail(Misused, "%q is no channel; give edge type and channel, such as gateway-x/stable", args[0])
+	}
+	return args[0], nil
+}

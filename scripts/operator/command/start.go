@@ -1,0 +1,77 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+)
+
+func (a *app) start() *cobra.Command {
+	var why reasons
+	var policy string
+	cmd := &cobra.Command{
+		Use: "start CHANNEL VERSION", Short: "Start a staged rollout of a published version, at 1 %",
+		Long: "Starts a staged rollout on a channel, of a version that was published on any channel of the edge type. With a policy, the\n" +
+			"guard watches it, and halts and promotes it where the policy says so.",
+		Args: cobra.ExactArgs(2), ValidArgsFunction: a.completeChannel,
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			name, err := channelArg(args)
+			if err != nil {
+				return err
+			}
+			edgeType, channelName, _ := api.ChannelName(name)
+			body := map[string]any{"edgeType": edgeType, "channel": channelName, "targetVersion": args[1]}
+			if policy != "" {
+				text, err := os.ReadFile(policy)
+				if err != nil {
+					return fail(Misused, "%w", err)
+				}
+				if !json.Valid(text) {
+					return fail(Misused, "%s holds no JSON", policy)
+				}
+				body["policy"] = json.RawMessage(text)
+			}
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			channel, _, err := api.Get[api.Channel](ctx, c, api.ChannelPath(name), nil)
+			if err != nil {
+				return err
+			}
+			counted, _, err := api.Get[api.ChannelProgress](ctx, c, api.ChannelPath(name)+"/progress", nil)
+			if err != nil {
+				return err
+			}
+			question := fmt.Sprintf("%s: start a rollout of %s in place of %s, to about 1 %% of %d boxes?", name, args[1], channel.CurrentVersion, counted.Boxes)
+			if earlier(args[1], channel.CurrentVersion) {
+				err = a.askName(name, question+" It is an earlier version.")
+			} else {
+				err = a.ask(question)
+			}
+			if err != nil {
+				return err
+			}
+			answer, err := c.Do(ctx, api.Request{Method: http.MethodPost, Path: "/api/ota/rollouts", Body: why.with(body), Key: uuid.NewString()})
+			if err != nil {
+				return err
+			}
+			id := path.Base(answer.Header.Get("Location"))
+			channel.ActiveRollout = &api.ActiveRollout{ID: id, TargetVersion: args[1], StagedPercent: api.Stages[0], Revision: 1}
+			a.saw(c, channel)
+			a.say("%s is at 1 %% on %s; follow it: wavegate watch %s", args[1], name, name)
+			return a.shown(ctx, c, api.RolloutPath(id))
+		}),
+	}
+	cmd.Flags().StringVar(&policy, "policy", "", "a `file` with the rollout's policy, in JSON")
+	why.flags(cmd, true)
+	return cmd
+}

@@ -1,0 +1,183 @@
+package command_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"wavegate/scripts/operator/command"
+)
+
+func TestSteer_FromPublicationToAdoption(t *testing.T) {
+	d := newDesk(t)
+	d.starts(20)
+	d.does("status").is(command.Done).says("gateway-x/canary", "gateway-x/stable", "1.1.0", "1 %")
+	d.does("status", "gateway-x/stable").is(command.Done).says("1.0.0 → 1.1.0", "not polled", "next      10 %")
+	d.does("promote", "gateway-x/stable", "--yes", "--reason", "canary is fine").is(command.Done).says("is at 10 %")
+	d.does("promote", "gateway-x/stable", "--yes").is(command.Done).says("is at 50 %")
+	d.does("complete", "gateway-x/stable").is(command.Misused).warns("end the rollout of 1.1.0 at 50 %", "--yes")
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done).says("is at 100 %")
+	d.does("promote", "gateway-x/stable", "--yes").is(command.Refused).warns("complete it")
+	d.does("complete", "gateway-x/stable", "--yes").is(command.Done).says("is completed")
+	d.does("status", "gateway-x/stable").is(command.Done).says("1.1.0  no rollout is active")
+	d.does("log", "gateway-x/stable").is(command.Done).says("RolloutPromoted 1 → 10 %", "canary is fine", "ReleaseAdopted 1.0.0 → 1.1.0", "RolloutCompleted")
+}
+
+func TestConfirm_WhatReachesFar_AsksForTheName(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	version := []string{"publish", "gateway-x/stable", "0.9.0", "--url", "https://artifacts.example/0.9.0", "--sha256", digest("9")}
+	for name, flags := range map[string][]string{"nothing": nil, "yes": {"--yes"}, "another name": {"--confirm", "gateway-x/canary"}} {
+		if r := d.does(append(version, flags...)...); r.code != command.Misused || !strings.Contains(r.err, "gateway-x/stable") {
+			t.Errorf("%s: exited with %d: %s", name, r.code, r.err)
+		}
+	}
+	d.does(append(version, "--yes")...).is(command.Misused).warns("in place of 1.0.0 to all 0 boxes", "earlier version", "--confirm gateway-x/stable")
+	d.does("start", "gateway-x/canary", "1.0.0", "--yes").is(command.Misused).warns("earlier version")
+	d.does("start", "gateway-x/stable", "1.1.0", "--yes").is(command.Done)
+	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
+	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
+	d.does("promote", "gateway-x/stable", "--yes").is(command.Misused).warns("from 50 to 100 %")
+	d.stands("active", 50)
+	d.does(append(version, "--confirm", "gateway-x/stable")...).is(command.Done)
+	d.stands("halted", 50)
+}
+
+func TestConfirm_APersonIsAsked_AndOnlyTheirYesIsOne(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	d.asks = true
+	for answer, code := range map[string]int{"": command.Misused, "n\n": command.Misused, "yes please\n": command.Misused} {
+		d.typed = strings.NewReader(answer)
+		d.does("start", "gateway-x/stable", "1.1.0").is(code).warns("[y/N]")
+	}
+	d.typed = strings.NewReader("y\n")
+	d.does("start", "gateway-x/stable", "1.1.0").is(command.Done)
+	d.typed = strings.NewReader("gateway-x/canary\n")
+	d.does("publish", "gateway-x/stable", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c")).is(command.Misused).warns("It ends the rollout of 1.1.0")
+	d.typed = strings.NewReader("gateway-x/stable\n")
+	d.does("publish", "gateway-x/stable", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c")).is(command.Done)
+}
+
+// meanwhile does something while a person reads a question, and then answers it.
+type meanwhile struct {
+	do     func()
+	answer *strings.Reader
+}
+
+func (m *meanwhile) Read(b []byte) (int, error) {
+	if m.do != nil {
+		m.do()
+		m.do = nil
+	}
+	return m.answer.Read(b)
+}
+
+func TestPromote_RolloutThatChangedWhileOneWasAsked_IsRefused(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	d.asks = true
+	d.typed = &meanwhile{func() {
+		other := *d
+		other.asks = false
+		other.does("promote", "gateway-x/stable", "--yes").is(command.Done)
+	}, strings.NewReader("y\n")}
+	d.does("promote", "gateway-x/stable").is(command.Refused).warns("from 1 to 10 %", "has changed since you saw it: it is at 10 %")
+	d.stands("active", 10)
+}
+
+func TestPromote_AnswerThatIsLost_IsReadBack(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	d.seen = losesOne(http.MethodPatch)
+	d.does("promote", "gateway-x/stable", "--yes").is(command.Done).says("is at 10 %")
+	d.stands("active", 10)
+	if events := d.Events(t, "rollout", d.rollout()); len(events) != 2 {
+		t.Errorf("%d events", len(events))
+	}
+}
+
+// losesOne has the answer to the first call with a method get lost: the call is made, and its answer does not
+// come back.
+func losesOne(method string) func(*http.Request) error {
+	lost := false
+	return func(r *http.Request) error {
+		if r.Method != method || lost {
+			return nil
+		}
+		lost = true
+		body, err := r.GetBody()
+		if err != nil {
+			return err
+		}
+		again := r.Clone(r.Context())
+		again.Body = body
+		res, err := http.DefaultTransport.RoundTrip(again)
+		if err != nil {
+			return err
+		}
+		_ = res.Body.Close()
+		return iotest.ErrTimeout
+	}
+}
+
+// rollout is the id of the rollout on stable.
+func (d *desk) rollout() string {
+	d.Helper()
+	list := d.Owner(d.T).Get(d.T, "/api/ota/rollouts?edgeType=gateway-x&channel=stable").Object(d.T)["items"].([]any)
+	return list[0].(map[string]any)["id"].(string)
+}
+
+func TestResume_AHaltedRollout_GoesOnWhereItWas(t *testing.T) {
+	d := newDesk(t)
+	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(command.Done)
+	d.does("resume", "gateway-x/stable", "--yes").is(command.Refused).warns("never a rollout")
+	d.starts(0)
+	d.does("halt", "gateway-x/stable").is(command.Done).says("halted 1.1.0 on gateway-x/stable at 1 %")
+	d.does("resume", "gateway-x/stable").is(command.Misused)
+	d.does("resume", "gateway-x/stable", "--yes", "--reason", "it was the network").is(command.Done).says("active at 1 %")
+	d.does("resume", "gateway-x/stable").is(command.Done).says("is active")
+	d.stands("active", 1)
+}
+
+func TestJSON_PrintsTheServicesDocuments(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	for _, args := range [][]string{{"status"}, {"status", "gateway-x/stable"}, {"whoami"}, {"log"}, {"boxes", "gateway-x/stable"},
+		{"promote", "gateway-x/stable", "--yes"}, {"halt", "gateway-x/stable"}, {"halt", "gateway-x/stable"}} {
+		r := d.does(append(args, "--json")...).is(command.Done)
+		if r.err != "" || !json.Valid([]byte(strings.TrimSpace(r.out))) {
+			t.Errorf("wavegate %q prints\n%s%s", args, r.out, r.err)
+		}
+	}
+	r := d.does("start", "gateway-x/stable", "9.9.9", "--yes", "--json").is(command.Refused)
+	var problem struct{ Code string }
+	if err := json.Unmarshal([]byte(r.err), &problem); err != nil || problem.Code != "RELEASE_NOT_PUBLISHED" || r.out != "" {
+		t.Errorf("a refusal prints %q and %q", r.out, r.err)
+	}
+}
+
+func TestExit_EachCode(t *testing.T) {
+	d := newDesk(t)
+	d.does("status").is(command.Done)
+	d.does("status", "gateway-x/nowhere").is(command.Refused).warns("NOT_FOUND")
+	for _, args := range [][]string{{"steer"}, {"status", "--faster"}, {"status", "gateway-x"}, {"halt"}, {"halt", "a/b", "--all"}, {"promote"},
+		{"wait", "a/b", "--until", "soon"}, {"publish", "a/b", "1"}, {"login", "http://elsewhere.example"}, {"boxes", "a/b", "--stand", "failed", "--prefix", "b"}} {
+		if r := d.does(args...); r.code != command.Misused {
+			t.Errorf("wavegate %q exited with %d: %s", args, r.code, r.err)
+		}
+	}
+	viewer := *d
+	viewer.dir = t.TempDir()
+	viewer.does("status").is(command.SignIn).warns("wavegate login")
+	viewer.does("login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer").is(command.Done)
+	d.starts(0)
+	viewer.does("halt", "gateway-x/stable").is(command.SignIn).warns("FORBIDDEN")
+	viewer.env = map[string]string{"WAVEGATE_TOKEN": "x.y.z", "WAVEGATE_URL": d.Target.URL}
+	viewer.does("status").is(command.SignIn).warns("WAVEGATE_TOKEN")
+	d.seen = func(*http.Request) error { return errors.New("the network is down") }
+	d.does("status").is(command.Unknown).warns("the network is down")
+}

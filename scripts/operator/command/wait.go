@@ -1,0 +1,67 @@
+package command
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+)
+
+func (a *app) wait() *cobra.Command {
+	var until string
+	var every, timeout time.Duration
+	cmd := &cobra.Command{
+		Use: "wait CHANNEL --until STAGE|ended", Short: "Wait until a rollout is at a stage, or has ended",
+		Long: "Waits until the rollout of a channel is at a stage (1, 10, 50 or 100), or has ended. It exits with 3 if the rollout ended\n" +
+			"before the stage or was not completed, and with 5 when the time is over.",
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			name, err := channelArg(args)
+			if err != nil {
+				return err
+			}
+			stage, err := strconv.Atoi(until)
+			if until != "ended" && (err != nil || !slices.Contains(api.Stages, stage)) {
+				return fail(Misused, "--until %q is unknown; it is 1, 10, 50, 100 or ended", until)
+			}
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			if timeout > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, timeout)
+				defer cancel()
+			}
+			r, err := a.latest(ctx, c, name)
+			for ; err == nil; r, _, err = api.Get[api.Rollout](ctx, c, api.RolloutPath(r.ID), nil) {
+				switch {
+				case until != "ended" && r.StagedPercent >= stage && (r.Status == "active" || r.Adopted):
+					a.say("%s is at %d %%", name, r.StagedPercent)
+					return a.shown(ctx, c, api.RolloutPath(r.ID))
+				case r.Status != "active":
+					if err := a.shown(ctx, c, api.RolloutPath(r.ID)); err != nil {
+						return err
+					}
+					return ended(r)
+				}
+				select {
+				case <-ctx.Done():
+				case <-time.After(every):
+				}
+			}
+			if ctx.Err() == context.DeadlineExceeded {
+				return fail(Unknown, "the time is over; the rollout is at %d %% and %s", r.StagedPercent, r.Status)
+			}
+			return err
+		}),
+	}
+	cmd.Flags().StringVar(&until, "until", "ended", "1, 10, 50, 100 or ended")
+	cmd.Flags().DurationVar(&every, "every", 5*time.Second, "how often to look")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait; for ever if left out")
+	return cmd
+}

@@ -1,0 +1,218 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wavegate/scripts/operator/command"
+)
+
+// A screen is what was printed so far. It can be read while it is written.
+type screen struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (s *screen) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.Write(b)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.String()
+}
+
+// shows waits until the screen shows a text.
+func (s *screen) shows(t *testing.T, text string) {
+	t.Helper()
+	for range 500 {
+		if strings.Contains(s.String(), text) {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("the screen never shows %q:\n%s", text, s)
+}
+
+// watches runs a command beside the test.
+func (d *desk) watches(change func(*command.Environment), args ...string) (*screen, chan int) {
+	s, code := &screen{}, make(chan int, 1)
+	e := d.environment(s, s)
+	if change != nil {
+		change(&e)
+	}
+	go func() { code <- command.Run(d.Context(), args, e) }()
+	return s, code
+}
+
+func ends(t *testing.T, code chan int, want int) {
+	t.Helper()
+	select {
+	case got := <-code:
+		if got != want {
+			t.Errorf("exited with %d, want %d", got, want)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it does not end")
+	}
+}
+
+// fails raises the rollout to the first tenth, and has a box of it report that 1.1.0 does not boot. It goes past
+// the command, which would have the boxes counted before: a count is kept for 10 seconds.
+func (d *desk) fails() {
+	d.Helper()
+	d.Owner(d.T).Patch(d.T, "/api/ota/rollouts/"+d.rollout(), `{"staged_percent":10}`).Is(d.T, http.StatusNoContent)
+	d.breaks("box-0027")
+	d.Owner(d.T).Get(d.T, "/api/ota/rollouts/"+d.rollout()+"/progress?fresh=true").Is(d.T, http.StatusOK)
+}
+
+// breaks has a box poll, and report that 1.1.0 does not boot.
+func (d *desk) breaks(id string) {
+	d.Helper()
+	box := d.Box(d.T, id)
+	// A poll whose report could not be written in time has no entity tag, and is to be repeated.
+	for range 20 {
+		if box.Get(d.T, "/api/edges/"+id+"/update/manifest?installed=1.0.0").Is(d.T, http.StatusOK).Header.Get("ETag") != "" {
+			break
+		}
+	}
+	box.Put(d.T, "/api/edges/"+id+"/update/report", `{"version":"1.1.0","attempt":1,"outcome":"failed","code":"boot","detail":"no heartbeat\u0020within 90 s"}`).Is(d.T, http.StatusOK)
+}
+
+func TestWatch_Lines_OneForEachChange_UntilTheHalt(t *testing.T) {
+	d := newDesk(t, settings("CHANNEL_CACHE_SECONDS=0"))
+	d.starts(30)
+	d.fails()
+	lines, code := d.watches(nil, "watch", "gateway-x/stable", "--every", "50ms")
+	lines.shows(t, "1 failed")
+	d.does("halt", "gateway-x/stable").is(command.Done)
+	ends(t, code, command.Otherwise)
+	lines.shows(t, "was halted, at 10 %")
+	if n := strings.Count(lines.String(), "at 10 %, active"); n != 1 || strings.Contains(lines.String(), "\x1b") {
+		t.Errorf("%d lines of one state:\n%q", n, lines)
+	}
+}
+
+func TestWatch_Redrawn_HaltsByTwoKeys(t *testing.T) {
+	d := newDesk(t, settings("CHANNEL_CACHE_SECONDS=0"))
+	d.starts(30)
+	d.fails()
+	keys, press := io.Pipe()
+	restored := make(chan struct{})
+	view, code := d.watches(func(e *command.Environment) {
+		e.In, e.Draws = keys, true
+		e.Raw = func() (func(), error) { return func() { close(restored) }, nil }
+	}, "watch", "gateway-x/stable", "--every", "50ms")
+	view.shows(t, "ready to halt: olga until")
+	view.shows(t, "bad       1: boot 1")
+	for _, key := range []string{"H", "x", "H"} { // another key between them begins anew
+		if _, err := press.Write([]byte(key)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	d.stands("active", 10)
+	if _, err := press.Write([]byte("H")); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, code, command.Otherwise)
+	<-restored
+	d.stands("halted", 10)
+	if !strings.Contains(view.String(), "A\x1b[J") || !strings.Contains(view.String(), "press H again to halt") {
+		t.Errorf("it was drawn as %q", view)
+	}
+}
+
+func TestWatch_KeyQ_Leaves(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	view, code := d.watches(func(e *command.Environment) {
+		e.In, e.Draws = strings.NewReader("q"), true
+		e.Raw = func() (func(), error) { return func() {}, nil }
+	}, "watch", "gateway-x/stable")
+	ends(t, code, command.Done)
+	view.shows(t, "q quit")
+	d.stands("active", 1)
+}
+
+func TestWatch_NetworkThatFails_IsTold_AndTheViewStays(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	var mu sync.Mutex
+	down := false
+	d.seen = func(*http.Request) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if down {
+			return io.ErrUnexpectedEOF
+		}
+		return nil
+	}
+	lines, code := d.watches(func(e *command.Environment) { e.Patience = 0 }, "watch", "gateway-x/stable", "--every", "50ms")
+	lines.shows(t, "at 1 %, active")
+	mu.Lock()
+	down = true
+	mu.Unlock()
+	lines.shows(t, "not up to date since")
+	mu.Lock()
+	down = false
+	mu.Unlock()
+	d.does("halt", "gateway-x/stable").is(command.Done)
+	ends(t, code, command.Otherwise)
+}
+
+func TestWatch_CompletedRollout_IsDone_AndJSONIsTheProgress(t *testing.T) {
+	d := newDesk(t)
+	d.starts(10)
+	d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/progress?fresh=true").Is(t, http.StatusOK)
+	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
+	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
+	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done)
+	d.does("complete", "gateway-x/stable", "--yes").is(command.Done)
+	r := d.does("watch", "gateway-x/stable", "--json").is(command.Done)
+	var progress struct{ RolloutID string }
+	if err := json.Unmarshal([]byte(r.out), &progress); err != nil || progress.RolloutID != d.rollout() {
+		t.Errorf("it prints %s, %v", r.out, err)
+	}
+}
+
+func TestWatch_Interrupted(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	d.seen = func(r *http.Request) error {
+		if strings.HasSuffix(r.URL.Path, "/progress") {
+			cancel()
+		}
+		return nil
+	}
+	d.runs(ctx, "watch", "gateway-x/stable").is(command.Interrupted)
+}
+
+func TestWait_ForAStage_ForTheEnd_AndNoLonger(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	d.does("wait", "gateway-x/stable", "--until", "1").is(command.Done).says("is at 1 %")
+	d.does("wait", "gateway-x/stable", "--until", "10", "--every", "10ms", "--timeout", "50ms").is(command.Unknown).warns("the time is over")
+	_, code := d.watches(nil, "wait", "gateway-x/stable", "--until", "10", "--every", "20ms")
+	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
+	ends(t, code, command.Done)
+	_, code = d.watches(nil, "wait", "gateway-x/stable", "--until", "ended", "--every", "20ms")
+	d.does("halt", "gateway-x/stable").is(command.Done)
+	ends(t, code, command.Otherwise)
+	d.does("wait", "gateway-x/stable", "--until", "10").is(command.Otherwise).warns("was halted, at 10 %")
+	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1.0.0", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(command.Done)
+	d.does("start", "gateway-x/stable", "1.1.0", "--yes").is(command.Done)
+	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1.0.0", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(command.Done)
+	d.does("wait", "gateway-x/stable").is(command.Otherwise).warns("was halted by a publication")
+}

@@ -1,0 +1,111 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+	"wavegate/shared/fleet/cohort"
+)
+
+// A reasoned is why a box is told what it is told.
+type reasoned struct {
+	EdgeID   string `json:"edgeId"`
+	EdgeType string `json:"edgeType"`
+	Sentence string `json:"sentence"`
+	Running  string `json:"running"`
+	Rollout  *struct {
+		TargetVersion string `json:"targetVersion"`
+		Percentile    int    `json:"percentile"`
+		ReachedAt     int    `json:"reachedAt"`
+	} `json:"rollout"`
+	Report *struct {
+		Version  string    `json:"version"`
+		Stand    string    `json:"stand"`
+		Since    time.Time `json:"since"`
+		Attempts int       `json:"attempts"`
+		Code     string    `json:"code"`
+		Detail   string    `json:"detail"`
+	} `json:"report"`
+	LastSeenAt *time.Time `json:"lastSeenAt"`
+}
+
+func (a *app) why() *cobra.Command {
+	var verify bool
+	cmd := &cobra.Command{
+		Use: "why BOX", Short: "Say why a box is told what it is told", Args: cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			w, answer, err := api.Get[reasoned](ctx, c, api.EdgePath(args[0])+"/update/why", nil)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				a.show(answer.Body)
+			} else {
+				a.tell(w)
+			}
+			if verify {
+				return a.verify(w)
+			}
+			return nil
+		}),
+	}
+	cmd.Flags().BoolVar(&verify, "verify", false, "compute here, too, at which stage the rollout reaches the box")
+	return cmd
+}
+
+func (a *app) tell(w reasoned) {
+	a.say("%s: %s", w.EdgeID, w.Sentence)
+	if r := w.Report; r != nil {
+		text := fmt.Sprintf("It %s %s since %s", stands[r.Stand], r.Version, clock(r.Since))
+		if r.Attempts > 1 {
+			text += fmt.Sprintf(", after %d attempts", r.Attempts)
+		}
+		if r.Code != "" {
+			text += ": " + r.Code
+		}
+		if r.Detail != "" {
+			text += ", " + r.Detail
+		}
+		a.say("%s", printable(text))
+	}
+	if w.Running != "" {
+		a.say("It runs %s, as it last said.", printable(w.Running))
+	}
+	if w.LastSeenAt != nil {
+		a.say("It was last seen %s ago.", time.Since(*w.LastSeenAt).Round(time.Second))
+	}
+}
+
+// stands say what a box did with an offer.
+var stands = map[string]string{
+	"offered": "was offered", "working": "works on", "deferred": "put off", "installed": "runs", "failed": "failed at", "reverted": "went back from",
+}
+
+// verify computes the box's place in the rollout's order and compares it with what the service says.
+func (a *app) verify(w reasoned) error {
+	if w.Rollout == nil {
+		a.say("There is no rollout to compute a place in.")
+		return nil
+	}
+	bucket, reached := cohort.Of(w.EdgeType, w.Rollout.TargetVersion, w.EdgeID), 0
+	for _, s := range api.Stages {
+		if bucket.In(s) {
+			reached = s
+			break
+		}
+	}
+	if bucket.Percentile() != w.Rollout.Percentile || reached != w.Rollout.ReachedAt {
+		return fail(Refused, "the service says percentile %d and stage %d; computed here they are %d and %d",
+			w.Rollout.Percentile, w.Rollout.ReachedAt, bucket.Percentile(), reached)
+	}
+	a.say("Computed here, too: percentile %d, reached at %d %%.", bucket.Percentile(), reached)
+	return nil
+}

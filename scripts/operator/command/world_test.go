@@ -1,0 +1,206 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/service"
+	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/login"
+	"wavegate/shared/testing/conform"
+)
+
+// A desk is a person at a terminal, and a service.
+type desk struct {
+	*testing.T
+	*harness.World
+	dir string
+	env map[string]string
+	// asks is that a person can be asked; typed is what they answer.
+	asks  bool
+	typed io.Reader
+	// seen looks at every call before it is made, and may end it.
+	seen func(*http.Request) error
+}
+
+// newDesk starts a service, at which olga is signed in.
+func newDesk(t *testing.T, change ...func(*service.Options)) *desk {
+	t.Helper()
+	d := &desk{T: t, World: harness.New(t, change...), dir: t.TempDir(), env: map[string]string{}, typed: strings.NewReader("")}
+	d.does("login", d.Target.URL, "--as", "olga").is(command.Done)
+	return d
+}
+
+// settings gives the functions settings.
+func settings(list ...string) func(*service.Options) {
+	return func(o *service.Options) { o.Environment = func(string) []string { return list } }
+}
+
+// A result is what a run of the command left.
+type result struct {
+	*testing.T
+	args     []string
+	code     int
+	out, err string
+}
+
+// does runs the command.
+func (d *desk) does(args ...string) result {
+	d.Helper()
+	return d.runs(d.Context(), args...)
+}
+
+func (d *desk) runs(ctx context.Context, args ...string) result {
+	d.Helper()
+	var out, problems bytes.Buffer
+	code := command.Run(ctx, args, d.environment(&out, &problems))
+	return result{d.T, args, code, out.String(), problems.String()}
+}
+
+func (d *desk) environment(out, problems io.Writer) command.Environment {
+	return command.Environment{
+		Terminal: command.Terminal{In: d.typed, Out: out, Err: problems, Asks: d.asks},
+		Getenv:   func(name string) string { return d.env[name] },
+		Files:    login.Files{Dir: d.dir}, Cache: filepath.Join(d.dir, "cache"),
+		HTTP: &http.Client{Transport: checked{d}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		Open: func(context.Context, string) error { return nil }, Patience: 3 * time.Second,
+	}
+}
+
+// is fails unless the run exited with the code.
+func (r result) is(code int) result {
+	r.Helper()
+	if r.code != code {
+		r.Fatalf("wavegate %q exited with %d, want %d\n%s%s", r.args, r.code, code, r.out, r.err)
+	}
+	return r
+}
+
+// says fails unless the run printed the texts.
+func (r result) says(texts ...string) result {
+	r.Helper()
+	for _, text := range texts {
+		if !strings.Contains(r.out, text) {
+			r.Errorf("wavegate %q does not say %q:\n%s", r.args, text, r.out)
+		}
+	}
+	return r
+}
+
+// warns fails unless the run told the texts on the side.
+func (r result) warns(texts ...string) result {
+	r.Helper()
+	for _, text := range texts {
+		if !strings.Contains(r.err, text) {
+			r.Errorf("wavegate %q does not warn of %q:\n%s", r.args, text, r.err)
+		}
+	}
+	return r
+}
+
+// checked compares every exchange of the command with the service's contract.
+type checked struct{ *desk }
+
+var (
+	checkerOnce sync.Once
+	checker     *conform.Checker
+	errChecker  error
+)
+
+func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
+	if c.seen != nil {
+		if err := c.seen(r); err != nil {
+			return nil, err
+		}
+	}
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || !strings.HasPrefix(r.URL.Path, "/api/") {
+		return res, err
+	}
+	text, err := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	res.Body = io.NopCloser(bytes.NewReader(text))
+	if checkerOnce.Do(func() { checker, errChecker = conform.New() }); errChecker != nil {
+		return nil, errChecker
+	}
+	if err := checker.Check(conform.Exchange{
+		Method: r.Method, Target: r.URL.RequestURI(), Header: r.Header, Body: body,
+		Status: res.StatusCode, Answer: res.Header, AnswerBody: text,
+	}); err != nil {
+		c.Errorf("the command or the service does not keep the contract: %v", err)
+	}
+	return res, nil
+}
+
+// digest is a SHA-256 digest.
+func digest(c string) string { return strings.Repeat(c, 64) }
+
+// publishes publishes 1.0.0 on stable and 1.1.0 on canary.
+func (d *desk) publishes() {
+	d.Helper()
+	for channel, version := range map[string]string{"gateway-x/stable": "1.0.0", "gateway-x/canary": "1.1.0"} {
+		d.does("publish", channel, version, "--url", "https://artifacts.example/"+version, "--sha256", digest(version[2:3]), "--confirm", channel).is(command.Done)
+	}
+}
+
+// starts starts a rollout of 1.1.0 on stable, with some boxes on the channel.
+func (d *desk) starts(boxes int) {
+	d.Helper()
+	d.publishes()
+	if boxes > 0 {
+		d.does("register", d.file("boxes.csv", csv(boxes)), "--yes").is(command.Done)
+	}
+	d.does("start", "gateway-x/stable", "1.1.0", "--yes").is(command.Done)
+}
+
+// csv is a file of boxes.
+func csv(n int) string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("box-%04d", i+1)
+	}
+	return csvOf(ids)
+}
+
+func csvOf(ids []string) string {
+	return "edgeId,edgeType,channel,organizationId\n" + strings.Join(ids, ",gateway-x,stable,acme\n") + ",gateway-x,stable,acme\n"
+}
+
+func (d *desk) file(name, text string) string {
+	d.Helper()
+	path := filepath.Join(d.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		d.Fatal(err)
+	}
+	return path
+}
+
+// status is the present status and stage of the rollout on stable.
+func (d *desk) stands(status string, percent float64) {
+	d.Helper()
+	list := d.Owner(d.T).Get(d.T, "/api/ota/rollouts?edgeType=gateway-x&channel=stable").Object(d.T)["items"].([]any)
+	if r := list[0].(map[string]any); r["status"] != status || r["staged_percent"] != percent {
+		d.Errorf("the rollout is %v at %v %%, want %s at %v %%", r["status"], r["staged_percent"], status, percent)
+	}
+}

@@ -1,0 +1,20 @@
+// Command wavegate is the operator's command: it signs in to a service, watches and steers rollouts, and looks
+// after boxes and limits. Run wavegate help for its commands, and scripts/operator/README.md for a session.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"wavegate/scripts/operator/command"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	return command.Run(ctx, os.Args[1:], command.Process())
+}
