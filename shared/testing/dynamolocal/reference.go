@@ -100,3 +100,8 @@ func findJava(ctx context.Context) (string, error) {
 	}
 	return java, nil
 }
+
+// A MissingError names a program that the reference needs, and how to install it.
+type MissingError struct{ What, How string }
+
+func (e *MissingError) Error() string { return fmt.Sprintf("%s. %s", e.What, e.How) }

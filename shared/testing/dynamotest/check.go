@@ -4,24 +4,19 @@ import (
 	"flag"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
 // These are the numbers of random cases in Check. Each case makes dozens of requests to a store,
-// so there are fewer than rapid's default of 100, except in a long run. ministack is several
-// times slower and serves one request at a time. It is only the second reference, so a few cases
-// are enough.
+// so there are fewer than rapid's default of 100, except in a long run.
 const (
-	cases          = 15
-	casesMinistack = 4
-	casesLong      = 100
+	cases     = 15
+	casesLong = 100
 )
 
-// Check is rapid.Check for a property that uses a store. It runs 15 cases, or 4 on ministack, or
-// 100 if LONG is set, or as many as -rapid.checks says. Tests that use it must not run in
+// Check is rapid.Check for a property that uses a store. It runs 15 cases, or 100 if LONG is set, or as many as -rapid.checks says. Tests that use it must not run in
 // parallel.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
@@ -32,9 +27,6 @@ func Check(t *testing.T, property func(*rapid.T)) {
 		return
 	}
 	n := cases
-	if strings.HasSuffix(t.Name(), "/"+ministack) {
-		n = casesMinistack
-	}
 	if os.Getenv("LONG") != "" {
 		n = casesLong
 	}

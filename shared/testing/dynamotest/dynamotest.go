@@ -1,10 +1,9 @@
-// Package dynamotest runs a test on all stores: always on the embedded one, and on the
-// references, Amazon's DynamoDB Local and ministack, if they are running.
+// Package dynamotest runs a test on all stores: always on the embedded one, and on the reference,
+// Amazon's DynamoDB Local, if it is running.
 package dynamotest
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -16,21 +15,11 @@ import (
 	"wavegate/shared/testing/dynamolocal"
 )
 
-// These environment variables hold the endpoints of running references, DynamoDB Local and
-// ministack. Command wavegate/scripts/local/reference sets them. If one is not set, no test runs
-// on that store.
-const (
-	Reference = "WAVEGATE_REFERENCE_STORE"
-	Ministack = "WAVEGATE_MINISTACK_STORE"
-)
+// Reference is the environment variable with the endpoint of a running DynamoDB Local. Command
+// wavegate/scripts/local/reference sets it.
+const Reference = "WAVEGATE_REFERENCE_STORE"
 
-// references lists the external stores, by the names of their subtests.
-var references = []struct{ name, variable string }{{"reference", Reference}, {ministack, Ministack}}
-
-// ministack is the name of its subtests.
-const ministack = "ministack"
-
-// start names the tables for this process and creates them in the references, once per test
+// start names the tables for this process and creates them in the reference, once per test
 // binary.
 var start = sync.OnceValue(func() error {
 	for _, t := range dynamo.Tables {
@@ -38,28 +27,22 @@ var start = sync.OnceValue(func() error {
 			return err
 		}
 	}
-	for _, r := range references {
-		if endpoint := os.Getenv(r.variable); endpoint != "" {
-			if err := dynamolocal.CreateTables(context.Background(), dynamolocal.External(endpoint).Client()); err != nil {
-				return fmt.Errorf("%s: %w", r.name, err)
-			}
-		}
+	if endpoint := os.Getenv(Reference); endpoint != "" {
+		return dynamolocal.CreateTables(context.Background(), dynamolocal.External(endpoint).Client())
 	}
 	return nil
 })
 
 // Each runs the test as a subtest on each store. Each test has a new embedded store. The
-// references are shared by the tests of all packages, so tests must use unique keys.
+// reference is shared by the tests of all packages, so tests must use unique keys.
 func Each(t *testing.T, test func(t *testing.T, client *dynamodb.Client)) {
 	t.Helper()
 	if err := start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("embedded", func(t *testing.T) { test(t, Embedded(t)) })
-	for _, r := range references {
-		if endpoint := os.Getenv(r.variable); endpoint != "" {
-			t.Run(r.name, func(t *testing.T) { test(t, dynamolocal.External(endpoint).Client()) })
-		}
+	if endpoint := os.Getenv(Reference); endpoint != "" {
+		t.Run("reference", func(t *testing.T) { test(t, dynamolocal.External(endpoint).Client()) })
 	}
 }
 

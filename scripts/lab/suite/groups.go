@@ -1,0 +1,169 @@
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+// A mode is how much of the suite runs.
+type mode string
+
+const (
+	daily mode = ""     // what a change has to pass
+	rest  mode = "rest" // what full adds to it
+	full  mode = "full" // both
+	long  mode = "long" // full, with the counts of a release
+)
+
+// A group is a part of the suite that runs, is timed and fails as a whole.
+type group struct {
+	name  string
+	mode  mode // daily or rest
+	says  string
+	needs []program // without them it is left out
+	// steps are the commands, one after the other. A "go test" prints its results as JSON, which the suite
+	// reads: it counts tests, and shows the output of those that fail.
+	steps [][]string
+	env   []string
+}
+
+// A program is one that a group needs, and how to get it.
+type program struct {
+	names []string // any of them
+	how   string
+}
+
+var (
+	node       = program{[]string{"node"}, "apt-get install nodejs, brew install node"}
+	npm        = program{[]string{"npm"}, "apt-get install npm, brew install node"}
+	python     = program{[]string{"python3"}, "apt-get install python3-venv"}
+	compiler   = program{[]string{"cc", "gcc", "clang"}, "apt-get install gcc"}
+	jdk        = program{[]string{"javac"}, "apt-get install openjdk-17-jdk-headless"}
+	chromium   = program{[]string{"chromium", "chromium-browser", "google-chrome"}, "apt-get install chromium, brew install chromium"}
+	swupdate   = program{[]string{"swupdate"}, "apt-get install swupdate cpio openssl"}
+	docker     = program{[]string{"docker"}, "apt-get install docker.io"}
+	samCommand = program{[]string{"sam"}, "pip install aws-sam-cli"}
+)
+
+// proof is the package of the proofs; see its README.
+const proof = "./scripts/lab/proof"
+
+// groups lists the suite. Two groups run at a time, in this order; the longest come first.
+func groups(p packages, m mode) []group {
+	all := []group{
+		{
+			name: "end to end", says: "the whole service by its real functions: every operation, role, refusal, race and README session",
+			steps: [][]string{goTest("-count=1", "-parallel=8", "-timeout=15m", "./scripts/e2e")},
+		},
+		{
+			name: "sources", says: "gofmt, go vet, the linters, shellcheck",
+			steps: [][]string{{"./scripts/check"}},
+		},
+		{
+			name: "packages", says: "every package that runs no server and no other program; what did not change is not run again",
+			steps: [][]string{goTest(p.pure...)},
+		},
+		{
+			name: "isolation", says: "every operation by everyone who may not call it; 150 random histories are linearizable",
+			env:   []string{"PROOF_HISTORIES=100", "PROOF_HISTORIES_BOXES=50"},
+			steps: [][]string{goTest("-count=1", "-run=^(TestIsolation|TestHistories_OfOneChannel|TestHistories_OfOneBox)_", proof)},
+		},
+		{
+			name: "stacks", says: "the stacks' templates and what cdk-nag says of them; one synthesis of dev and of prod",
+			needs: []program{node, npm},
+			steps: [][]string{goTest("-count=1", "./infra"), {"./scripts/synth", "stages"}},
+		},
+		{
+			name: "processes", says: "the local service, the command and the other tools, as processes",
+			steps: [][]string{goTest(append([]string{"-count=1"}, p.processes...)...)},
+		},
+		{
+			name: "races", says: "the race detector on the packages that start goroutines",
+			needs: []program{compiler},
+			steps: [][]string{goTest(append([]string{"-race"}, p.goroutines...)...), goTest("-race", "./shared/access/ratelimit", "-rapid.checks=5")},
+		},
+		{
+			name: "contract", says: "the contract's lint, and whether it would break a caller",
+			needs: []program{npm},
+			steps: [][]string{{"./scripts/contract", "check"}},
+		},
+
+		{
+			name: "fleets", mode: rest, says: "fleets of thousands of boxes over HTTP, each number and verdict compared with the boxes' own; sizes and reproducible builds",
+			steps: p.tagged("./scripts/local/fleet", "./scripts/local/service", "./scripts/lab/benchmarks/cost"),
+		},
+		{
+			name: "race detector", mode: rest, says: "the race detector on all packages",
+			needs: []program{compiler},
+			steps: [][]string{goTest(append([]string{"-race"}, p.pure...)...)},
+		},
+		{
+			name: "faults", mode: rest, says: "calls under faults, killed processes, failing key servers, restored tables",
+			steps: [][]string{goTest("-count=1", "-parallel=8", "-timeout=30m", "-skip=^(TestIsolation|TestHistories_OfOneChannel|TestHistories_OfOneBox)_", proof)},
+		},
+		{
+			name: "references", mode: rest, says: "the tests of the store on Amazon's DynamoDB Local",
+			needs: []program{jdk, npm},
+			steps: [][]string{
+				{"go", "build", "-o", ".dev/reference", "./scripts/local/reference"},
+				append([]string{".dev/reference"}, goTest(append([]string{"-count=1", "-timeout=30m", "-run=/^reference$"}, p.stores...)...)...),
+				append([]string{".dev/reference"}, goTest("-count=1", "-timeout=30m", "-run=Reference", proof)...),
+			},
+		},
+		{
+			name: "clients", mode: rest, says: "clients that are generated from the contract, in Go, Python and TypeScript",
+			needs: []program{npm, python},
+			steps: [][]string{{"./scripts/contract", "clients"}, goTest("-count=1", "./scripts/lab/clients")},
+		},
+		{
+			name: "boxes", mode: rest, says: "boxes with SWUpdate",
+			needs: []program{swupdate},
+			steps: p.tagged("./scripts/e2e"),
+		},
+		{
+			name: "browser", mode: rest, says: "the operator's page and the contract's in a real browser",
+			needs: []program{chromium, npm},
+			steps: [][]string{{"./scripts/lab/browser/run"}},
+		},
+		{
+			name: "sam", mode: rest, says: "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting",
+			needs: []program{docker, samCommand, jdk, npm},
+			steps: [][]string{{"./scripts/lab/sam/run", "test"}, {"./scripts/synth", "settings"}},
+		},
+		{
+			name: "fuzz", mode: rest, says: "each parser of outside input for 10 s; calls made from the contract",
+			needs: []program{python},
+			steps: [][]string{{"./scripts/lab/fuzz/run", "10s"}, {"./scripts/contract", "fuzz"}},
+		},
+		{
+			name: "properties", mode: rest, says: "every property of the rules with 1,000 random cases",
+			steps: p.properties(1000),
+		},
+	}
+	return slices.DeleteFunc(all, func(g group) bool { return m == daily && g.mode == rest || m == rest && g.mode == daily })
+}
+
+// goTest is a call of go test that the suite can read.
+func goTest(arguments ...string) []string {
+	return append([]string{"go", "test", "-json"}, arguments...)
+}
+
+// usage is what -h prints.
+func usage() string {
+	var b strings.Builder
+	b.WriteString("Checks the sources and runs the tests.\n\n" +
+		"  ./scripts/test         what a change has to pass\n" +
+		"  ./scripts/test full    all of it\n" +
+		"  ./scripts/test rest    only what full adds\n" +
+		"  ./scripts/test long    all of it, with the counts of a release; takes hours\n" +
+		"  ./scripts/test GROUP…  only the groups of these names\n")
+	for _, m := range []mode{daily, rest} {
+		b.WriteString(map[mode]string{daily: "\n./scripts/test runs:\n", rest: "\nfull adds:\n"}[m])
+		for _, g := range groups(packages{}, m) {
+			b.WriteString("  " + g.name + strings.Repeat(" ", max(1, 15-len(g.name))) + g.says + "\n")
+		}
+	}
+	b.WriteString("\nA group that needs a program which the machine lacks is left out, with a line that says so. With\n" +
+		"CI=true that is a failure. The output of each group is kept in .dev/test.\n")
+	return b.String()
+}
