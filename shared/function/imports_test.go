@@ -1,12 +1,10 @@
-package main
+package function
 
 import (
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
-
-	"wavegate/scripts/local/service"
 )
 
 // slow are packages that a function must not import. What they do when a process starts was measured to take longer
@@ -19,12 +17,7 @@ var slow = []string{
 }
 
 func TestFunctions_ImportNoPackageThatStartsSlowly(t *testing.T) {
-	root, err := service.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := exec.CommandContext(t.Context(), "go", "list", "-tags", "lambda.norpc", "-deps", "./functions/...")
-	list.Dir = root
+	list := exec.CommandContext(t.Context(), "go", "list", "-tags", "lambda.norpc", "-deps", "wavegate/functions/...")
 	out, err := list.Output()
 	if err != nil {
 		t.Fatal(err)
