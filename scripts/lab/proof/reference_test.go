@@ -22,12 +22,12 @@ var reference = sync.OnceValues(func() (*dynamolocal.Store, error) {
 // used is set once a test has used it.
 var used bool
 
-// onReference runs a test on DynamoDB Local if ./scripts/test found that this machine can run
+// onReference runs a test on DynamoDB Local if ./scripts/test full found that this machine can run
 // it.
 func onReference(t *testing.T, test func(*dynamolocal.Store)) {
 	t.Helper()
 	if os.Getenv(dynamotest.Reference) == "" {
-		t.Logf("skipped: %s is not set; ./scripts/test starts DynamoDB Local and sets it", dynamotest.Reference)
+		t.Logf("left out: %s is not set; ./scripts/test full starts DynamoDB Local and sets it", dynamotest.Reference)
 		return
 	}
 	used = true
