@@ -119,7 +119,9 @@ func (s *show) line(log io.Writer, line string) {
 	var e event
 	if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &e) != nil || e.Action == "" {
 		_, _ = io.WriteString(log, line)
-		s.plain = append(s.plain[max(0, len(s.plain)-mostLines):], line)
+		if !strings.HasPrefix(line, "go: downloading ") {
+			s.plain = append(s.plain[max(0, len(s.plain)+1-mostLines):], line)
+		}
 		return
 	}
 	_, _ = io.WriteString(log, e.Output)

@@ -134,8 +134,14 @@ func Create(ctx context.Context, db *dynamo.DB, from audit.Origin, claim idempot
 			return nil
 		}
 		set := &Set{db: db, from: from}
-		if err := decide(set, id); err != nil {
-			return err
+		if refusal := decide(set, id); refusal != nil {
+			// The same call, sent twice at once, may have succeeded since the claim was read. Then it is its result
+			// that this one meets.
+			if first, repeated, err := claim.First(ctx, db); err == nil && repeated {
+				id = first
+				return nil
+			}
+			return refusal
 		}
 		set.With(claim.Parts(id, set.After(time.Time{}))...)
 		err = db.Commit(ctx, set.parts...)

@@ -246,6 +246,36 @@ func TestCreate_ClaimUsedBefore_GivesTheFirstId(t *testing.T) {
 	})
 }
 
+// TestCreate_RepeatedWhileTheFirstCallIsOnItsWay_GivesItsResult: the second call reads the claim before the first one
+// commits, and its decision after that. What it would be refused for is its own first call.
+func TestCreate_RepeatedWhileTheFirstCallIsOnItsWay_GivesItsResult(t *testing.T) {
+	each(t, func(w *world) {
+		claim, err := idempotency.Of(auth.Principal{UserID: "olga"}, "make", "/", w.id, "a")
+		if err != nil {
+			w.Fatal(err)
+		}
+		create := func(meanwhile func()) (string, error) {
+			return change.Create(admission.Unlimited(w.Context()), w.db, from, claim, func(set *change.Set, _ string) error {
+				meanwhile()
+				if w.stored().Count > 0 {
+					return problem.New(problem.Conflict, "There is one already.")
+				}
+				change.Record(set, counters, counter{}, counter{w.id, 1, 1, set.After(time.Time{})}, "CounterMade")
+				return nil
+			})
+		}
+		var first string
+		again, err := create(func() {
+			if first, err = create(func() {}); err != nil {
+				w.Fatal(err)
+			}
+		})
+		if err != nil || again != first {
+			w.Errorf("got %s, %v; want %s", again, err, first)
+		}
+	})
+}
+
 func TestCreate_Refused_MakesNothing(t *testing.T) {
 	refusal := errors.New("no")
 	each(t, func(w *world) {
