@@ -8,8 +8,8 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/trail/audit"
 )
 
@@ -18,7 +18,7 @@ func main() { function.Run("approve-rollout-stage", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", value.UUID)
+		id := c.Path("id", input.UUID)
 		body := c.Body()
 		stage := body.Integer("stage", guard.StageRule)
 		reason, _ := body.OptionalText("reason", audit.ReasonRule)

@@ -14,10 +14,10 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/telemetry"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("get-ddi-base", wire) }
@@ -26,7 +26,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		call := ddi.Call{
-			Tenant: c.Path("tenant", value.Name), ControllerID: c.Path("controllerId", value.Name),
+			Tenant: c.Path("tenant", input.Name), ControllerID: c.Path("controllerId", input.Name),
 			Caller: c.Caller, Subject: ratelimit.Subject(c.Caller.User()),
 		}
 		if err := c.Err(); err != nil {

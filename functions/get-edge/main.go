@@ -4,9 +4,8 @@ package main
 import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("get-edge", wire) }
@@ -14,11 +13,11 @@ func main() { function.Run("get-edge", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	edges := edge.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", value.Name)
+		id := c.Path("edgeId", input.Name)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		e, err := edges.Get(c.Context(), id)
-		return lambdahttp.OK(e, request.Revision(e.Revision)), err
+		return lambdahttp.OK(e, input.Revision(e.Revision)), err
 	}
 }

@@ -4,8 +4,8 @@ package main
 import (
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
 )
 
 func main() { function.Run("get-freeze", wire) }
@@ -17,6 +17,6 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 			return lambdahttp.Answer{}, err
 		}
 		f, err := freezes.Get(c.Context())
-		return lambdahttp.OK(f, request.Revision(f.Revision)), err
+		return lambdahttp.OK(f, input.Revision(f.Revision)), err
 	}
 }

@@ -14,7 +14,7 @@ func main() { function.Run("get-machine-methods", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	polls := method.NewPolls(env.DB, env.Settings)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		question := method.QuestionOf(c.Input)
+		question := method.QuestionOf(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

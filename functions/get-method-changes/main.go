@@ -13,8 +13,8 @@ func main() { function.Run("get-method-changes", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	methods := method.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		ref := method.RefOf(c.Input)
-		since := method.SinceOf(c.Input, ref)
+		ref := method.RefOf(c.Reader)
+		since := method.SinceOf(c.Reader, ref)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

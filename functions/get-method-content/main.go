@@ -15,7 +15,7 @@ func main() { function.Run("get-method-content", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	methods := method.NewStore(env.DB).ForBoxes(env.Settings)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		ref := method.RefOf(c.Input)
+		ref := method.RefOf(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -5,8 +5,8 @@ package main
 import (
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
 )
 
 func main() { function.Run("get-rate-limit", wire) }
@@ -14,11 +14,11 @@ func main() { function.Run("get-rate-limit", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	overrides := ratelimit.NewOverrideStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		target := ratelimit.ReadTarget(c.Input, c.Caller.Issuer)
+		target := ratelimit.ReadTarget(c.Reader, c.Caller.Issuer)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		a, err := overrides.Get(c.Context(), target)
-		return lambdahttp.OK(a, request.Revision(a.Revision)), err
+		return lambdahttp.OK(a, input.Revision(a.Revision)), err
 	}
 }

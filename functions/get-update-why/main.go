@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("get-update-why", wire) }
@@ -22,7 +22,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", value.Name)
+		id := c.Path("edgeId", input.Name)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -14,8 +14,8 @@ func main() { function.Run("list-audit-events", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	trail := audit.NewLog(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		filter := audit.FilterOf(c.Input, audit.Boxes)
-		cursor := paging.ByCursor(c.Input)
+		filter := audit.FilterOf(c.Reader, audit.Boxes)
+		cursor := paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

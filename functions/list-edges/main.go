@@ -14,8 +14,8 @@ func main() { function.Run("list-edges", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	edges := edge.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		filter := edge.FilterOf(c.Input)
-		place := paging.ByOffset(c.Input)
+		filter := edge.FilterOf(c.Reader)
+		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

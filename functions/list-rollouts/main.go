@@ -15,8 +15,8 @@ func main() { function.Run("list-rollouts", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		filter := rollout.FilterOf(c.Input)
-		place := paging.ByOffset(c.Input)
+		filter := rollout.FilterOf(c.Reader)
+		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -7,8 +7,8 @@ import (
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/trail/audit"
 )
 
@@ -19,11 +19,11 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
 		p := release.Publication{
-			EdgeType:       c.Path("edgeType", value.Name),
-			Channel:        c.Path("channel", value.Name),
+			EdgeType:       c.Path("edgeType", input.Name),
+			Channel:        c.Path("channel", input.Name),
 			CurrentVersion: body.Text("currentVersion", release.VersionRule),
-			ArtifactURL:    body.Text("artifactUrl", value.HTTPSURL),
-			SHA256:         body.Text("sha256", value.SHA256),
+			ArtifactURL:    body.Text("artifactUrl", input.HTTPSURL),
+			SHA256:         body.Text("sha256", input.SHA256),
 		}
 		p.SizeBytes, _ = body.OptionalInteger("sizeBytes", release.SizeRule)
 		p.SHA1, _ = body.OptionalText("sha1", release.SHA1Rule)

@@ -9,8 +9,8 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("put-ddi-config-data", wire) }
@@ -18,7 +18,7 @@ func main() { function.Run("put-ddi-config-data", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		call := ddi.Call{Tenant: c.Path("tenant", value.Name), ControllerID: c.Path("controllerId", value.Name), Caller: c.Caller}
+		call := ddi.Call{Tenant: c.Path("tenant", input.Name), ControllerID: c.Path("controllerId", input.Name), Caller: c.Caller}
 		installed := ddi.InstalledOf(c.Body())
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -8,8 +8,8 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
@@ -19,7 +19,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	edges, factories := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)), factory.NewStore(env.DB)
 	issuers := edge.ReadIssuers(env.Settings)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", value.Name)
+		id := c.Path("edgeId", input.Name)
 		assignment := edge.ReadAssignment(c.Body(), issuers)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

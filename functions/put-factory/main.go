@@ -4,8 +4,8 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
@@ -14,10 +14,10 @@ func main() { function.Run("put-factory", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	factories := factory.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("factoryId", value.Slug)
+		id := c.Path("factoryId", input.Slug)
 		body := c.Body()
-		organization := body.Text("organizationId", value.Name)
-		name := body.Text("name", value.DisplayName)
+		organization := body.Text("organizationId", input.Name)
+		name := body.Text("name", input.DisplayName)
 		approval, _ := body.OptionalText("methodApproval", factory.ApprovalRule)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

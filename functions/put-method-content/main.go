@@ -15,7 +15,7 @@ func main() { function.Run("put-method-content", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	methods := method.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		version := method.RefOf(c.Input)
+		version := method.RefOf(c.Reader)
 		saved := content.Read(c.Body())
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

@@ -13,7 +13,7 @@ func main() { function.Run("put-rate-limit", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	overrides := ratelimit.NewOverrideStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		target := ratelimit.ReadTarget(c.Input, c.Caller.Issuer)
+		target := ratelimit.ReadTarget(c.Reader, c.Caller.Issuer)
 		spec := ratelimit.ReadOverrideSpec(c.Body())
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

@@ -8,8 +8,8 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("put-rollout-policy", wire) }
@@ -18,7 +18,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	interval := guard.Interval(env.Settings)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", value.UUID)
+		id := c.Path("id", input.UUID)
 		policy := guard.Read(c.Body(), interval)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

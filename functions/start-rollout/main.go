@@ -7,9 +7,8 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/fields"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -22,11 +21,11 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
 		plan := rollout.Plan{
-			EdgeType:      body.Text("edgeType", value.Name),
-			Channel:       body.Text("channel", value.Name),
+			EdgeType:      body.Text("edgeType", input.Name),
+			Channel:       body.Text("channel", input.Name),
 			TargetVersion: body.Text("targetVersion", release.VersionRule),
 		}
-		body.Object("policy", func(o *fields.Object) { plan.Policy = new(guard.Read(o, interval)) })
+		body.Object("policy", func(o *input.Object) { plan.Policy = new(guard.Read(o, interval)) })
 		grounds := audit.GroundsOf(body)
 		key := c.IdempotencyKey()
 		if err := c.Err(); err != nil {

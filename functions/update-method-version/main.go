@@ -16,7 +16,7 @@ func main() { function.Run("update-method-version", wire) }
 func wire(env lambdahttp.Env) lambdahttp.Handler {
 	methods := method.NewStore(env.DB)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		version := method.RefOf(c.Input)
+		version := method.RefOf(c.Reader)
 		move := method.MoveOf(c.Body())
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

@@ -21,7 +21,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -158,7 +158,7 @@ func newFleet(t tester, client *dynamodb.Client, shards report.Shards) *fleet {
 func (f *fleet) publish(t tester, channel, version string) {
 	t.Helper()
 	_, err := f.publications.Publish(f.ctx, audit.Origin{}, release.Publication{EdgeType: f.edgeType, Channel: channel, CurrentVersion: version,
-		ArtifactURL: "https://a.example/" + version, SHA256: version}, request.Preconditions{})
+		ArtifactURL: "https://a.example/" + version, SHA256: version}, input.Preconditions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func (f *fleet) publish(t tester, channel, version string) {
 func (f *fleet) register(t tester, id, channel, factory string) {
 	t.Helper()
 	a := edge.Assignment{EdgeType: f.edgeType, Channel: channel, OrganizationID: "acme", FactoryID: &factory}
-	if _, err := f.registry.Put(f.ctx, audit.Origin{}, id, a, request.Preconditions{}); err != nil {
+	if _, err := f.registry.Put(f.ctx, audit.Origin{}, id, a, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -189,7 +189,7 @@ func (f *fleet) start(t tester, percent int) string {
 
 func (f *fleet) move(t tester, id string, m rollout.Move) {
 	t.Helper()
-	if _, err := f.rollouts.Move(f.ctx, audit.Origin{}, id, m, request.Preconditions{}); err != nil {
+	if _, err := f.rollouts.Move(f.ctx, audit.Origin{}, id, m, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -13,14 +13,14 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
 )
 
 // A Call is one request of an authenticated caller.
 type Call struct {
-	*request.Input
+	*input.Reader
 	Request   *http.Request
 	Caller    auth.Principal
 	RequestID string
@@ -39,7 +39,7 @@ func newCall(r *http.Request, event events.APIGatewayProxyRequest) (*Call, error
 		r.SetPathValue(name, value)
 	}
 	c := &Call{
-		Request: r, Input: request.Of(r),
+		Request: r, Reader: input.Of(r),
 		RequestID: event.RequestContext.RequestID, SourceIP: event.RequestContext.Identity.SourceIP,
 		path: asked(event), host: host(r, event),
 	}
@@ -148,7 +148,7 @@ func (a Answer) write(w http.ResponseWriter, r *http.Request) error {
 	}
 	if a.ETag != "" {
 		h.Set("ETag", a.ETag)
-		if a.NotModified != nil && *a.NotModified || a.NotModified == nil && request.NotModified(r, a.ETag) {
+		if a.NotModified != nil && *a.NotModified || a.NotModified == nil && input.NotModified(r, a.ETag) {
 			w.WriteHeader(http.StatusNotModified)
 			return nil
 		}

@@ -12,9 +12,9 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/value"
 )
 
 // FuzzEvent checks any event. The function must answer it without an internal error, refuse it
@@ -85,13 +85,13 @@ func FuzzEvent(f *testing.F) {
 
 // readAll reads everything that a request can contain.
 func readAll(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-	id := c.Path("id", &value.Text{})
-	c.Query("q", &value.Text{})
+	id := c.Path("id", &input.Text{})
+	c.Query("q", &input.Text{})
 	c.QueryInteger("limit", 1, 100, 50)
 	c.Preconditions()
 	c.IdempotencyKey()
 	if c.Request.Method != http.MethodGet {
-		c.Body().OptionalText("name", &value.Text{})
+		c.Body().OptionalText("name", &input.Text{})
 	}
 	if err := c.Err(); err != nil {
 		return lambdahttp.Answer{}, err

@@ -19,10 +19,9 @@ import (
 	"strings"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
 )
 
 // These bounds limit what a caller may ask for, in items.
@@ -35,12 +34,12 @@ const (
 )
 
 // offsetRule is the form of a whole number. Its size is checked later.
-var offsetRule = &value.Text{
+var offsetRule = &input.Text{
 	Pattern: `0|[1-9][0-9]*`,
 	Says:    "a whole number from 0 to " + strconv.Itoa(MaxOffset),
 }
 
-func limitOf(in *request.Input) int {
+func limitOf(in *input.Reader) int {
 	return in.QueryInteger("limit", 1, MaxLimit, DefaultLimit)
 }
 
@@ -52,7 +51,7 @@ type Place struct {
 
 // ByOffset reads limit (1 to 100, default 50) and either offset (0 to 10,000, default 0) or
 // cursor. A larger offset gives the problem OFFSET_TOO_LARGE.
-func ByOffset(in *request.Input) Place {
+func ByOffset(in *input.Reader) Place {
 	cursor := ByCursor(in)
 	p := Place{window: dynamo.Window{Limit: cursor.Limit}, cursor: cursor}
 	raw, given := in.Query("offset", offsetRule)

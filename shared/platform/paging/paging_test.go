@@ -19,14 +19,14 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
-	"wavegate/shared/platform/value"
 )
 
-var kindRule = &value.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
+var kindRule = &input.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
 
 func query(c *lambdahttp.Call, path string) paging.Query {
 	q := paging.Query{Path: path, Filter: url.Values{}}
@@ -39,7 +39,7 @@ func query(c *lambdahttp.Call, path string) paging.Query {
 // numbers is a list of the numbers below n, with offset or cursor.
 func numbers(n int) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		q, place := query(c, "/api/numbers"), paging.ByOffset(c.Input)
+		q, place := query(c, "/api/numbers"), paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
@@ -62,7 +62,7 @@ func numbers(n int) lambdahttp.Handler {
 // ticks is a time series of the numbers from n-1 down to 0, with cursor.
 func ticks(path string, n int) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		q, cursor := query(c, path), paging.ByCursor(c.Input)
+		q, cursor := query(c, path), paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
