@@ -12,9 +12,9 @@ import (
 
 func main() { function.Run("create-production-method", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		factoryID := c.Path("factoryId", input.Slug)
 		body := c.Body()
 		draft := method.Creation{

@@ -13,9 +13,9 @@ import (
 
 func main() { function.Run("delete-edge-token", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings))
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId", input.Name)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

@@ -22,9 +22,9 @@ import (
 
 func main() { function.Run("get-ddi-base", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		call := ddi.Call{
 			Tenant: c.Path("tenant", input.Name), ControllerID: c.Path("controllerId", input.Name),
 			Caller: c.Caller, Subject: ratelimit.Subject(c.Caller.User()),

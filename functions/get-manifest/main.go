@@ -23,9 +23,9 @@ import (
 
 func main() { function.Run("get-manifest", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	polls := edge.NewPolls(env.DB, edge.ReadSettings(env.Settings), env.Now)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId", input.Name)
 		installed, _ := c.Query("installed", edge.InstalledRule)
 		if err := c.Err(); err != nil {

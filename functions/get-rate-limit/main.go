@@ -11,9 +11,9 @@ import (
 
 func main() { function.Run("get-rate-limit", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	overrides := ratelimit.NewOverrideStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		target := ratelimit.ReadTarget(c.Reader, c.Caller.Issuer)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

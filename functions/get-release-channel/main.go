@@ -10,9 +10,9 @@ import (
 
 func main() { function.Run("get-release-channel", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	channels := release.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		edgeType := c.Path("edgeType", input.Name)
 		name := c.Path("channel", input.Name)
 		if err := c.Err(); err != nil {

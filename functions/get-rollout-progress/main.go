@@ -18,12 +18,12 @@ func main() { function.Run("get-rollout-progress", wire) }
 
 var byRule = &input.Text{Pattern: `factory`, Says: "factory"}
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	store := progress.NewStore(env.DB, progress.ReadSettings(env.Settings),
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("id", input.UUID)
 		_, byFactory := c.Query("by", byRule)
 		fresh, _ := c.Query("fresh", progress.FreshRule)

@@ -10,9 +10,9 @@ import (
 
 func main() { function.Run("get-rollout", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("id", input.UUID)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -16,12 +16,12 @@ import (
 
 func main() { function.Run("get-update-why", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	store := progress.NewStore(env.DB, progress.Settings{Shards: report.ReadShards(env.Settings)},
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId", input.Name)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -11,9 +11,9 @@ import (
 
 func main() { function.Run("list-audit-events", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	trail := audit.NewLog(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		filter := audit.FilterOf(c.Reader, audit.Boxes)
 		cursor := paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {

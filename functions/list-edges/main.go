@@ -11,9 +11,9 @@ import (
 
 func main() { function.Run("list-edges", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		filter := edge.FilterOf(c.Reader)
 		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {

@@ -16,9 +16,9 @@ import (
 
 func main() { function.Run("list-factories", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	factories := factory.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: "/api/factories"}
 		organization, named := c.Query("organizationId", input.Name)
 		place := paging.ByOffset(c.Reader)

@@ -16,9 +16,9 @@ import (
 
 func main() { function.Run("list-factory-audit-events", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	factories, trail := factory.NewStore(env.DB), audit.NewLog(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		factoryID := c.Path("factoryId", input.Slug)
 		filter := audit.FilterOf(c.Reader)
 		cursor := paging.ByCursor(c.Reader)

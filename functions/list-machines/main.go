@@ -12,9 +12,9 @@ import (
 
 func main() { function.Run("list-machines", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	machines := machine.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		factoryID := c.Path("factoryId", input.Slug)
 		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {

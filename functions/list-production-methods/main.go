@@ -16,9 +16,9 @@ import (
 
 func main() { function.Run("list-production-methods", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		factoryID := c.Path("factoryId", input.Slug)
 		productID, byProduct := c.Query("productId", input.UUID)
 		status, byStatus := c.Query("status", method.StatusRule)

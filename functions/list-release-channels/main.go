@@ -15,9 +15,9 @@ import (
 
 func main() { function.Run("list-release-channels", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	channels := release.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		edgeType, filtered := c.Query("edgeType", input.Name)
 		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {

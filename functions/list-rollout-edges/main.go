@@ -14,9 +14,9 @@ import (
 
 func main() { function.Run("list-rollout-edges", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	store := progress.NewStore(env.DB, progress.Settings{Shards: report.ReadShards(env.Settings)}, nil)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("id", input.UUID)
 		stand := report.Stand(c.RequiredQuery("stand", report.StandRule))
 		cursor := paging.ByCursor(c.Reader)

@@ -11,9 +11,9 @@ import (
 
 func main() { function.Run("list-rollout-history", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	store := progress.NewStore(env.DB, progress.Settings{}, nil)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("id", input.UUID)
 		cursor := paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {

@@ -12,9 +12,9 @@ import (
 
 func main() { function.Run("list-rollouts", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		filter := rollout.FilterOf(c.Reader)
 		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {

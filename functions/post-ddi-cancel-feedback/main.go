@@ -13,9 +13,9 @@ import (
 
 func main() { function.Run("post-ddi-cancel-feedback", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		call := ddi.Call{Tenant: c.Path("tenant", input.Name), ControllerID: c.Path("controllerId", input.Name), Caller: c.Caller}
 		action := ddi.Action(c.Path("actionId", ddi.ActionRule))
 		status := ddi.StatusOf(c.BodyWith(ddi.Quoted))

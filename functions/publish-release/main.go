@@ -14,9 +14,9 @@ import (
 
 func main() { function.Run("publish-release", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	publications := publication.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
 		p := release.Publication{
 			EdgeType:       c.Path("edgeType", input.Name),

@@ -15,10 +15,10 @@ import (
 
 func main() { function.Run("put-edge", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	edges, factories := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)), factory.NewStore(env.DB)
 	issuers := edge.ReadIssuers(env.Settings)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId", input.Name)
 		assignment := edge.ReadAssignment(c.Body(), issuers)
 		when := c.Preconditions()

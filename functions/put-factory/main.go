@@ -11,9 +11,9 @@ import (
 
 func main() { function.Run("put-factory", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	factories := factory.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("factoryId", input.Slug)
 		body := c.Body()
 		organization := body.Text("organizationId", input.Name)

@@ -14,9 +14,9 @@ import (
 
 func main() { function.Run("put-gateway-token", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	gateways := edge.NewGateways(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("organizationId", input.Name)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

@@ -11,9 +11,9 @@ import (
 
 func main() { function.Run("put-machine", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	machines := machine.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		factoryID := c.Path("factoryId", input.Slug)
 		code := c.Path("code", input.Name)
 		body := c.Body()

@@ -14,10 +14,10 @@ import (
 
 func main() { function.Run("put-rollout-policy", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	interval := guard.Interval(env.Settings)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("id", input.UUID)
 		policy := guard.Read(c.Body(), interval)
 		when := c.Preconditions()

@@ -23,9 +23,9 @@ type advice struct {
 	Retry             *bool `json:"retry,omitempty"`
 }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	reports := edge.NewReports(env.DB, report.ReadShards(env.Settings), edge.ReadIssuers(env.Settings))
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId", input.Name)
 		outcome := read(c.Body())
 		if err := c.Err(); err != nil {

@@ -15,10 +15,10 @@ import (
 
 func main() { function.Run("start-rollout", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	interval := guard.Interval(env.Settings)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
 		plan := rollout.Plan{
 			EdgeType:      body.Text("edgeType", input.Name),

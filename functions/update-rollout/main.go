@@ -14,9 +14,9 @@ import (
 
 func main() { function.Run("update-rollout", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("id", input.UUID)
 		body := c.Body()
 		percent, raises := body.OptionalInteger("staged_percent", rollout.StageRule)

@@ -14,6 +14,7 @@ import (
 // The packages whose types and functions the tests know by name.
 const (
 	module            = "wavegate/"
+	functionPackage   = module + "shared/function"
 	guardPackage      = module + "shared/fleet/guard"
 	contentPackage    = module + "shared/production/content"
 	lambdahttpPackage = module + "shared/platform/lambdahttp"

@@ -191,7 +191,7 @@ func (s scope) hand(known map[types.Object]term, of *types.Info, to *ast.FuncTyp
 // handsOnInput tells whether a function is given something that inputs are read from.
 func handsOnInput(f *types.Func) bool {
 	for v := range f.Signature().Params().Variables() {
-		if handsOn(v.Type()) || isNamed(v.Type(), lambdahttpPackage, "Call") {
+		if handsOn(v.Type()) || isNamed(v.Type(), lambdahttpPackage, "Call") || isNamed(v.Type(), functionPackage, "Call") {
 			return true
 		}
 	}

@@ -101,12 +101,3 @@ func KindOf(p auth.Principal) Kind {
 	}
 	return ""
 }
-
-// For is the caller as a box. A gateway's call counts as a call of the box in its path, so that every box has a fair-use
-// limit of its own. The gateway's organization stays part of the caller, so that two organizations never share a limit.
-func For(p auth.Principal, edgeID string) auth.Principal {
-	if KindOf(p) == Gateway && input.Name.Accepts(edgeID) {
-		p.UserID = edgeID
-	}
-	return p
-}

@@ -183,7 +183,7 @@ func TestCalls_ByOthers_AreNotFound(t *testing.T) {
 			"another issuer":                   func(c *ddi.Call) { c.Caller.Issuer = "https://people.example" },
 			"an organization in another token": func(c *ddi.Call) { c.Caller.OrganizationID = "rival" },
 			"another organization's gateway": func(c *ddi.Call) {
-				c.Caller = boxtoken.For(gateway.Principal("rival"), c.ControllerID)
+				c.Caller = edge.CallerFor(gateway.Principal("rival"), c.ControllerID)
 			},
 		} {
 			c := f.call()

@@ -18,7 +18,6 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
-	"wavegate/shared/operations"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -198,7 +197,7 @@ func (f *fleet) move(t tester, id string, m rollout.Move) {
 func (f *fleet) poll(t tester, id, installed string) {
 	t.Helper()
 	user := fleetIssuer + " " + id
-	f.limiter.Admit(f.ctx, ratelimit.Caller{User: user, Box: true}, operations.Ordinary)
+	f.limiter.Admit(f.ctx, ratelimit.Caller{User: user, Box: true}, ratelimit.Ordinary)
 	for try := 1; ; try++ {
 		reply, err := f.polls.Answer(f.ctx, edge.Poll{EdgeID: id, Installed: installed, Caller: user, Subject: ratelimit.Subject(user)})
 		if err == nil && reply.Unrecorded == nil {

@@ -82,7 +82,7 @@ func badCursor() error {
 }
 
 // Series answers with a page of a time series. position returns an item's position in it.
-func Series[T any](c *lambdahttp.Call, q Query, limit int, page dynamo.Page[T], position func(T) string) lambdahttp.Answer {
+func Series[T any](c linker, q Query, limit int, page dynamo.Page[T], position func(T) string) lambdahttp.Answer {
 	b := body[T]{Items: page.Items, Limit: limit}
 	if page.More {
 		last := page.Items[len(page.Items)-1]

@@ -79,7 +79,10 @@ type Query struct {
 	Filter url.Values
 }
 
-func (q Query) href(c *lambdahttp.Call, limit int, name, value string) string {
+// A linker makes paths that the caller can follow; lambdahttp.Call is one.
+type linker interface{ Href(path string) string }
+
+func (q Query) href(c linker, limit int, name, value string) string {
 	values := url.Values{}
 	for k, v := range q.Filter {
 		values[k] = v
@@ -109,7 +112,7 @@ func (b body[T]) answer() lambdahttp.Answer {
 
 // List answers with a page of a list that takes offset or cursor. read returns one window of the
 // list. Up to the largest offset next uses an offset, and after that a cursor.
-func List[T any](c *lambdahttp.Call, q Query, p Place, read func(dynamo.Window) (dynamo.Page[T], error)) (lambdahttp.Answer, error) {
+func List[T any](c linker, q Query, p Place, read func(dynamo.Window) (dynamo.Page[T], error)) (lambdahttp.Answer, error) {
 	behind, err := p.cursor.Position(q, isSortKey)
 	if err != nil {
 		return lambdahttp.Answer{}, err

@@ -16,8 +16,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"pgregory.net/rapid"
 
-	"wavegate/shared/access/auth"
-	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
@@ -96,13 +94,12 @@ func get(t interface{ Fatalf(string, ...any) }, list lambdahttp.Handler, rawQuer
 	if err != nil {
 		t.Fatalf("the test's own query: %v", err)
 	}
-	caller := auth.Principal{Issuer: "https://people.example", UserID: "olga", Roles: []auth.Role{auth.PlatformOwner}, Expires: now.Add(time.Hour)}
 	env := lambdahttp.Env{Now: func() time.Time { return now }, Settings: setting.NewReader(setting.CORSOrigins), Log: slog.New(slog.DiscardHandler), Metrics: io.Discard}
 	event := events.APIGatewayProxyRequest{
 		Path: "/api/list", HTTPMethod: http.MethodGet, MultiValueQueryStringParameters: values,
-		RequestContext: events.APIGatewayProxyRequestContext{RequestID: "req-1", Path: "/prod/api/list", Authorizer: caller.Context()},
+		RequestContext: events.APIGatewayProxyRequestContext{RequestID: "req-1", Path: "/prod/api/list"},
 	}
-	res, err := lambdahttp.New(operations.Operation{ID: "list", Roles: caller.Roles}, env, list)(context.Background(), event)
+	res, err := lambdahttp.New(lambdahttp.Operation{ID: "list"}, env, list)(context.Background(), event)
 	if err != nil {
 		t.Fatalf("the function failed: %v", err)
 	}

@@ -1,4 +1,4 @@
-package lambdahttp_test
+package function_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/function"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
@@ -39,7 +40,7 @@ func FuzzEvent(f *testing.F) {
 	} {
 		seeds = append(seeds, strings.Replace(string(whole), change[0], change[1], 1))
 	}
-	samples, err := filepath.Glob("../../../events/*.json")
+	samples, err := filepath.Glob("../../events/*.json")
 	if err != nil || len(samples) == 0 {
 		f.Fatalf("there are no sample events: %v", err)
 	}
@@ -60,10 +61,10 @@ func FuzzEvent(f *testing.F) {
 		}
 		b := newBench()
 		var seen *auth.Principal
-		res, err := lambdahttp.New(operations.Get("get-rollout"), b.env, func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		res, err := b.run(t, "get-rollout", e, func(c *function.Call) (lambdahttp.Answer, error) {
 			seen = &c.Caller
 			return readAll(c)
-		})(t.Context(), e)
+		})
 		if err != nil || res.StatusCode == http.StatusInternalServerError {
 			t.Fatalf("answered %d, %v: %s", res.StatusCode, err, b.log.String())
 		}
@@ -84,7 +85,7 @@ func FuzzEvent(f *testing.F) {
 }
 
 // readAll reads everything that a request can contain.
-func readAll(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+func readAll(c *function.Call) (lambdahttp.Answer, error) {
 	id := c.Path("id", &input.Text{})
 	c.Query("q", &input.Text{})
 	c.QueryInteger("limit", 1, 100, 50)
