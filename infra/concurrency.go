@@ -1,6 +1,9 @@
 package main
 
-import "wavegate/shared/operations"
+import (
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/operations"
+)
 
 // Concurrency says how the account's concurrent executions are divided. What Lambda reserves for a
 // function is kept for it, and is also the most that it can have.
@@ -47,7 +50,7 @@ func (c Concurrency) of(function string, op operations.Operation) int {
 		return c.Authorizer
 	case function == manifest:
 		return c.Manifest
-	case op.Limit == operations.Copilot:
+	case op.Limit == ratelimit.Copilot:
 		return c.Copilot
 	}
 	return 0

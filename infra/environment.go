@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/setting"
 )
@@ -50,7 +51,7 @@ func (s Settings) values() map[setting.Name]*string {
 func (s *service) secretOf(op operations.Operation) *string {
 	secret := s.settings.Copilot.Secret
 	switch {
-	case op.Limit != operations.Copilot || secret == "":
+	case op.Limit != ratelimit.Copilot || secret == "":
 		return nil
 	}
 	return s.secretARN(secret)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 )
@@ -302,7 +303,7 @@ func TestCopilotSecret_IsReadAtRunTime(t *testing.T) {
 		function := template.Resources[template.id(t, "AWS::Lambda::Function", op.ID)]
 		env := value(function.Properties, "Environment", "Variables")
 		want := any(nil)
-		if op.Limit == operations.Copilot {
+		if op.Limit == ratelimit.Copilot {
 			want = "wavegate/copilot"
 		}
 		if got := value(env, "COPILOT_SECRET_ID"); got != want || value(env, "COPILOT_SECRET") != nil {

@@ -8,17 +8,17 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/trail/audit"
 )
 
 func main() { function.Run("approve-rollout-stage", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", value.UUID)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", input.UUID)
 		body := c.Body()
 		stage := body.Integer("stage", guard.StageRule)
 		reason, _ := body.OptionalText("reason", audit.ReasonRule)

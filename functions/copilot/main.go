@@ -9,9 +9,9 @@ import (
 
 func main() { function.Run("copilot", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	assistant := copilot.New(copilot.ReadSettings(env.Settings), copilot.NewSecrets(), env.Now)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		serve, err := assistant.Forward(c.Request, c.Request.PathValue("proxy"), c.Caller, c.RequestID)
 		return lambdahttp.Answer{Serve: serve}, err
 	}

@@ -4,22 +4,22 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/production/method"
 	"wavegate/shared/trail/idempotency"
 )
 
 func main() { function.Run("create-production-method", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", value.Slug)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		factoryID := c.Path("factoryId", input.Slug)
 		body := c.Body()
 		draft := method.Creation{
-			ProductID: body.Text("productId", value.UUID),
-			Name:      body.Text("name", value.DisplayName),
+			ProductID: body.Text("productId", input.UUID),
+			Name:      body.Text("name", input.DisplayName),
 		}
 		key := c.IdempotencyKey()
 		if err := c.Err(); err != nil {

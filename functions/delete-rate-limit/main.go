@@ -12,10 +12,10 @@ import (
 
 func main() { function.Run("delete-rate-limit", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	overrides := ratelimit.NewOverrideStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		target := ratelimit.ReadTarget(c.Input, c.Caller.Issuer)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		target := ratelimit.ReadTarget(c.Reader, c.Caller.Issuer)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -6,16 +6,16 @@ import (
 
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("get-channel-progress", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	store := progress.NewStore(env.DB, progress.ReadSettings(env.Settings), nil)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		edgeType, channel := c.Path("edgeType", value.Name), c.Path("channel", value.Name)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		edgeType, channel := c.Path("edgeType", input.Name), c.Path("channel", input.Name)
 		fresh, _ := c.Query("fresh", progress.FreshRule)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -14,19 +14,19 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/telemetry"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("get-ddi-base", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		call := ddi.Call{
-			Tenant: c.Path("tenant", value.Name), ControllerID: c.Path("controllerId", value.Name),
+			Tenant: c.Path("tenant", input.Name), ControllerID: c.Path("controllerId", input.Name),
 			Caller: c.Caller, Subject: ratelimit.Subject(c.Caller.User()),
 		}
 		if err := c.Err(); err != nil {

@@ -4,21 +4,20 @@ package main
 import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("get-edge", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", value.Name)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("edgeId", input.Name)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		e, err := edges.Get(c.Context(), id)
-		return lambdahttp.OK(e, request.Revision(e.Revision)), err
+		return lambdahttp.OK(e, input.Revision(e.Revision)), err
 	}
 }

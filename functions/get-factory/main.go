@@ -4,22 +4,21 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
 func main() { function.Run("get-factory", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	factories := factory.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("factoryId", value.Slug)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("factoryId", input.Slug)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		f, err := factories.Readable(c.Context(), c.Caller, id)
-		return lambdahttp.OK(f, request.Revision(f.Revision)), err
+		return lambdahttp.OK(f, input.Revision(f.Revision)), err
 	}
 }

@@ -4,19 +4,19 @@ package main
 import (
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
 )
 
 func main() { function.Run("get-freeze", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	freezes := freeze.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		f, err := freezes.Get(c.Context())
-		return lambdahttp.OK(f, request.Revision(f.Revision)), err
+		return lambdahttp.OK(f, input.Revision(f.Revision)), err
 	}
 }

@@ -11,10 +11,10 @@ import (
 
 func main() { function.Run("get-machine-methods", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	polls := method.NewPolls(env.DB, env.Settings)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		question := method.QuestionOf(c.Input)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		question := method.QuestionOf(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

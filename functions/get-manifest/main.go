@@ -15,18 +15,18 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/telemetry"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("get-manifest", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	polls := edge.NewPolls(env.DB, edge.ReadSettings(env.Settings), env.Now)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", value.Name)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("edgeId", input.Name)
 		installed, _ := c.Query("installed", edge.InstalledRule)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

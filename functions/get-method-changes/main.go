@@ -10,11 +10,11 @@ import (
 
 func main() { function.Run("get-method-changes", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		ref := method.RefOf(c.Input)
-		since := method.SinceOf(c.Input, ref)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		ref := method.RefOf(c.Reader)
+		since := method.SinceOf(c.Reader, ref)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -12,10 +12,10 @@ import (
 
 func main() { function.Run("get-method-content", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB).ForBoxes(env.Settings)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		ref := method.RefOf(c.Input)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		ref := method.RefOf(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -4,21 +4,21 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/production/method"
 )
 
 func main() { function.Run("get-method-version", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		ref := method.RefOf(c.Input)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		ref := method.RefOf(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		v, err := methods.Version(c.Context(), c.Caller, ref)
-		return lambdahttp.OK(v, request.Revision(v.Revision)), err
+		return lambdahttp.OK(v, input.Revision(v.Revision)), err
 	}
 }

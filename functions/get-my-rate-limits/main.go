@@ -21,9 +21,9 @@ type limits struct {
 	Limits         []ratelimit.LimitUsage `json:"limits"`
 }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	settings := ratelimit.ReadSettings(env.Settings)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -4,23 +4,22 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/production/method"
 )
 
 func main() { function.Run("get-production-method", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", value.Slug)
-		id := c.Path("methodId", value.UUID)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		factoryID := c.Path("factoryId", input.Slug)
+		id := c.Path("methodId", input.UUID)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		m, err := methods.Get(c.Context(), c.Caller, factoryID, id)
-		return lambdahttp.OK(m, request.Revision(m.Revision)), err
+		return lambdahttp.OK(m, input.Revision(m.Revision)), err
 	}
 }

@@ -5,20 +5,20 @@ package main
 import (
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
 )
 
 func main() { function.Run("get-rate-limit", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	overrides := ratelimit.NewOverrideStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		target := ratelimit.ReadTarget(c.Input, c.Caller.Issuer)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		target := ratelimit.ReadTarget(c.Reader, c.Caller.Issuer)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		a, err := overrides.Get(c.Context(), target)
-		return lambdahttp.OK(a, request.Revision(a.Revision)), err
+		return lambdahttp.OK(a, input.Revision(a.Revision)), err
 	}
 }

@@ -4,17 +4,17 @@ package main
 import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("get-release-channel", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	channels := release.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		edgeType := c.Path("edgeType", value.Name)
-		name := c.Path("channel", value.Name)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		edgeType := c.Path("edgeType", input.Name)
+		name := c.Path("channel", input.Name)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -5,18 +5,17 @@ package main
 import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("get-rollout-policy", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", value.UUID)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", input.UUID)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
@@ -27,6 +26,6 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		return lambdahttp.OK(r.Guarding.Policy, request.Revision(r.Revision)), nil
+		return lambdahttp.OK(r.Guarding.Policy, input.Revision(r.Revision)), nil
 	}
 }

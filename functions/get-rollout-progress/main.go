@@ -10,21 +10,21 @@ import (
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("get-rollout-progress", wire) }
 
-var byRule = &value.Text{Pattern: `factory`, Says: "factory"}
+var byRule = &input.Text{Pattern: `factory`, Says: "factory"}
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	store := progress.NewStore(env.DB, progress.ReadSettings(env.Settings),
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", value.UUID)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", input.UUID)
 		_, byFactory := c.Query("by", byRule)
 		fresh, _ := c.Query("fresh", progress.FreshRule)
 		if err := c.Err(); err != nil {

@@ -4,21 +4,20 @@ package main
 import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("get-rollout", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", value.UUID)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", input.UUID)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		r, err := rollouts.Get(c.Context(), id)
-		return lambdahttp.OK(r, request.Revision(r.Revision)), err
+		return lambdahttp.OK(r, input.Revision(r.Revision)), err
 	}
 }

@@ -10,19 +10,19 @@ import (
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("get-update-why", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	store := progress.NewStore(env.DB, progress.Settings{Shards: report.ReadShards(env.Settings)},
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", value.Name)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("edgeId", input.Name)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -11,11 +11,11 @@ import (
 
 func main() { function.Run("list-audit-events", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	trail := audit.NewLog(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		filter := audit.FilterOf(c.Input, audit.Boxes)
-		cursor := paging.ByCursor(c.Input)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		filter := audit.FilterOf(c.Reader, audit.Boxes)
+		cursor := paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -11,11 +11,11 @@ import (
 
 func main() { function.Run("list-edges", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		filter := edge.FilterOf(c.Input)
-		place := paging.ByOffset(c.Input)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		filter := edge.FilterOf(c.Reader)
+		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -8,20 +8,20 @@ import (
 
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
 func main() { function.Run("list-factories", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	factories := factory.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: "/api/factories"}
-		organization, named := c.Query("organizationId", value.Name)
-		place := paging.ByOffset(c.Input)
+		organization, named := c.Query("organizationId", input.Name)
+		place := paging.ByOffset(c.Reader)
 		switch {
 		case named:
 			query.Filter = url.Values{"organizationId": {organization}}

@@ -7,21 +7,21 @@ import (
 
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/trail/audit"
 )
 
 func main() { function.Run("list-factory-audit-events", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	factories, trail := factory.NewStore(env.DB), audit.NewLog(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", value.Slug)
-		filter := audit.FilterOf(c.Input)
-		cursor := paging.ByCursor(c.Input)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		factoryID := c.Path("factoryId", input.Slug)
+		filter := audit.FilterOf(c.Reader)
+		cursor := paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

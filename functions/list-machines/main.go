@@ -4,19 +4,19 @@ package main
 import (
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/production/machine"
 )
 
 func main() { function.Run("list-machines", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	machines := machine.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", value.Slug)
-		place := paging.ByOffset(c.Input)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		factoryID := c.Path("factoryId", input.Slug)
+		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

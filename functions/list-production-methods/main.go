@@ -8,24 +8,24 @@ import (
 
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/production/method"
 )
 
 func main() { function.Run("list-production-methods", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", value.Slug)
-		productID, byProduct := c.Query("productId", value.UUID)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		factoryID := c.Path("factoryId", input.Slug)
+		productID, byProduct := c.Query("productId", input.UUID)
 		status, byStatus := c.Query("status", method.StatusRule)
 		if byProduct && byStatus {
 			c.Fault("status", "exclusive", "must not be given together with productId")
 		}
-		place := paging.ByOffset(c.Input)
+		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

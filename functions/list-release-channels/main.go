@@ -8,18 +8,18 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("list-release-channels", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	channels := release.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		edgeType, filtered := c.Query("edgeType", value.Name)
-		place := paging.ByOffset(c.Input)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		edgeType, filtered := c.Query("edgeType", input.Name)
+		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -7,19 +7,19 @@ import (
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("list-rollout-edges", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	store := progress.NewStore(env.DB, progress.Settings{Shards: report.ReadShards(env.Settings)}, nil)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", value.UUID)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", input.UUID)
 		stand := report.Stand(c.RequiredQuery("stand", report.StandRule))
-		cursor := paging.ByCursor(c.Input)
+		cursor := paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -12,11 +12,11 @@ import (
 
 func main() { function.Run("list-rollouts", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		filter := rollout.FilterOf(c.Input)
-		place := paging.ByOffset(c.Input)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		filter := rollout.FilterOf(c.Reader)
+		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -7,23 +7,23 @@ import (
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/trail/audit"
 )
 
 func main() { function.Run("publish-release", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	publications := publication.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
 		p := release.Publication{
-			EdgeType:       c.Path("edgeType", value.Name),
-			Channel:        c.Path("channel", value.Name),
+			EdgeType:       c.Path("edgeType", input.Name),
+			Channel:        c.Path("channel", input.Name),
 			CurrentVersion: body.Text("currentVersion", release.VersionRule),
-			ArtifactURL:    body.Text("artifactUrl", value.HTTPSURL),
-			SHA256:         body.Text("sha256", value.SHA256),
+			ArtifactURL:    body.Text("artifactUrl", input.HTTPSURL),
+			SHA256:         body.Text("sha256", input.SHA256),
 		}
 		p.SizeBytes, _ = body.OptionalInteger("sizeBytes", release.SizeRule)
 		p.SHA1, _ = body.OptionalText("sha1", release.SHA1Rule)

@@ -9,16 +9,16 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("put-ddi-config-data", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		call := ddi.Call{Tenant: c.Path("tenant", value.Name), ControllerID: c.Path("controllerId", value.Name), Caller: c.Caller}
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		call := ddi.Call{Tenant: c.Path("tenant", input.Name), ControllerID: c.Path("controllerId", input.Name), Caller: c.Caller}
 		installed := ddi.InstalledOf(c.Body())
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -9,16 +9,16 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("put-edge-token", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings))
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", value.Name)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("edgeId", input.Name)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

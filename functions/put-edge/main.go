@@ -8,18 +8,18 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
 func main() { function.Run("put-edge", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	edges, factories := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)), factory.NewStore(env.DB)
 	issuers := edge.ReadIssuers(env.Settings)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", value.Name)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("edgeId", input.Name)
 		assignment := edge.ReadAssignment(c.Body(), issuers)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

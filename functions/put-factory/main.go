@@ -4,20 +4,20 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/production/factory"
 )
 
 func main() { function.Run("put-factory", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	factories := factory.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("factoryId", value.Slug)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("factoryId", input.Slug)
 		body := c.Body()
-		organization := body.Text("organizationId", value.Name)
-		name := body.Text("name", value.DisplayName)
+		organization := body.Text("organizationId", input.Name)
+		name := body.Text("name", input.DisplayName)
 		approval, _ := body.OptionalText("methodApproval", factory.ApprovalRule)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

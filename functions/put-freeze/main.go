@@ -10,9 +10,9 @@ import (
 
 func main() { function.Run("put-freeze", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	freezes := freeze.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		wish := freeze.WishOf(c.Body())
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

@@ -4,20 +4,20 @@ package main
 
 import (
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/production/machine"
 )
 
 func main() { function.Run("put-machine", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	machines := machine.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", value.Slug)
-		code := c.Path("code", value.Name)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		factoryID := c.Path("factoryId", input.Slug)
+		code := c.Path("code", input.Name)
 		body := c.Body()
-		r := machine.Registration{Name: body.Text("name", value.DisplayName), Classes: machine.ClassesOf(body)}
+		r := machine.Registration{Name: body.Text("name", input.DisplayName), Classes: machine.ClassesOf(body)}
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -10,10 +10,10 @@ import (
 
 func main() { function.Run("put-rate-limit", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	overrides := ratelimit.NewOverrideStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		target := ratelimit.ReadTarget(c.Input, c.Caller.Issuer)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		target := ratelimit.ReadTarget(c.Reader, c.Caller.Issuer)
 		spec := ratelimit.ReadOverrideSpec(c.Body())
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

@@ -8,17 +8,17 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("put-rollout-policy", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	interval := guard.Interval(env.Settings)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", value.UUID)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", input.UUID)
 		policy := guard.Read(c.Body(), interval)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

@@ -10,10 +10,9 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/fields"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/value"
 )
 
 func main() { function.Run("put-update-report", wire) }
@@ -24,10 +23,10 @@ type advice struct {
 	Retry             *bool `json:"retry,omitempty"`
 }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	reports := edge.NewReports(env.DB, report.ReadShards(env.Settings), edge.ReadIssuers(env.Settings))
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", value.Name)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("edgeId", input.Name)
 		outcome := read(c.Body())
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
@@ -47,7 +46,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 }
 
 // read reads an outcome from a request's body.
-func read(body *fields.Object) report.Outcome {
+func read(body *input.Object) report.Outcome {
 	o := report.Outcome{
 		Version: body.Text("version", release.VersionRule),
 		Attempt: int(body.Integer("attempt", report.AttemptRule)),
@@ -55,7 +54,7 @@ func read(body *fields.Object) report.Outcome {
 	}
 	code, coded := body.OptionalText("code", report.CodeRule)
 	o.Detail, _ = body.OptionalText("detail", report.DetailRule)
-	until, ends := body.OptionalText("until", value.Time)
+	until, ends := body.OptionalText("until", input.Time)
 	if coded && o.Stand != report.Failed {
 		body.Fault("code", "exclusive", "goes with the outcome failed")
 	}
@@ -66,7 +65,7 @@ func read(body *fields.Object) report.Outcome {
 		o.Code = report.CodeOther
 	}
 	if ends {
-		at := value.ParseTime(until).Truncate(time.Millisecond)
+		at := input.ParseTime(until).Truncate(time.Millisecond)
 		o.Until = &at
 	}
 	return o

@@ -16,10 +16,10 @@ import (
 
 func main() { function.Run("register-edges", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	edges, factories := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)), factory.NewStore(env.DB)
 	issuers := edge.ReadIssuers(env.Settings)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		batch := edge.ReadBatch(c.Body(), issuers)
 		key := c.IdempotencyKey()
 		if err := c.Err(); err != nil {

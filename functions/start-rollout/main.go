@@ -7,26 +7,25 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/fields"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
 
 func main() { function.Run("start-rollout", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	interval := guard.Interval(env.Settings)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	return func(c *function.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
 		plan := rollout.Plan{
-			EdgeType:      body.Text("edgeType", value.Name),
-			Channel:       body.Text("channel", value.Name),
+			EdgeType:      body.Text("edgeType", input.Name),
+			Channel:       body.Text("channel", input.Name),
 			TargetVersion: body.Text("targetVersion", release.VersionRule),
 		}
-		body.Object("policy", func(o *fields.Object) { plan.Policy = new(guard.Read(o, interval)) })
+		body.Object("policy", func(o *input.Object) { plan.Policy = new(guard.Read(o, interval)) })
 		grounds := audit.GroundsOf(body)
 		key := c.IdempotencyKey()
 		if err := c.Err(); err != nil {

@@ -13,10 +13,10 @@ import (
 
 func main() { function.Run("update-method-version", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		version := method.RefOf(c.Input)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		version := method.RefOf(c.Reader)
 		move := method.MoveOf(c.Body())
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

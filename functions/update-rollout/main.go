@@ -7,17 +7,17 @@ import (
 
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/trail/audit"
 )
 
 func main() { function.Run("update-rollout", wire) }
 
-func wire(env lambdahttp.Env) lambdahttp.Handler {
+func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", value.UUID)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("id", input.UUID)
 		body := c.Body()
 		percent, raises := body.OptionalInteger("staged_percent", rollout.StageRule)
 		status, sets := body.OptionalText("status", rollout.StatusRule)

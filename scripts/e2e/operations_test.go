@@ -10,6 +10,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
 )
@@ -26,7 +27,7 @@ func TestOperations_EachCalledOnce(t *testing.T) {
 					call := target.Session(t, samples.Fresh(own)).Call(t, op.ID)
 					answer := target.Make(t, call)
 					switch {
-					case op.Limit == operations.Copilot: // no target here has an assistant to ask
+					case op.Limit == ratelimit.Copilot: // no target here has an assistant to ask
 						answer.Refused(t, problem.Unavailable)
 					case samples.Lists(op.ID):
 						if items, _ := answer.Is(t, http.StatusOK).Object(t)["items"].([]any); len(items) == 0 {

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 )
 
 // The headers' patterns speak of a value as HTTP carries it: without spaces around it.
@@ -19,20 +19,20 @@ var (
 )
 
 func TestHeaders_EntityTags_AgreeWithTheCode(t *testing.T) {
-	agree(t, "EntityTags", quoted, "If-Match", func(in *request.Input) { in.Preconditions() })
+	agree(t, "EntityTags", quoted, "If-Match", func(in *input.Reader) { in.Preconditions() })
 }
 
 func TestHeaders_IdempotencyKey_AgreesWithTheCode(t *testing.T) {
-	agree(t, "IdempotencyKey", key, "Idempotency-Key", func(in *request.Input) { in.IdempotencyKey() })
+	agree(t, "IdempotencyKey", key, "Idempotency-Key", func(in *input.Reader) { in.IdempotencyKey() })
 }
 
-func agree(t *testing.T, schema string, values *rapid.Generator[string], header string, read func(*request.Input)) {
+func agree(t *testing.T, schema string, values *rapid.Generator[string], header string, read func(*input.Reader)) {
 	allowed := regexp.MustCompile(document(t).Components.Schemas[schema].Value.Pattern)
 	rapid.Check(t, func(r *rapid.T) {
 		value := strings.Trim(values.Draw(r, "value"), " \t")
 		got := httptest.NewRequest(http.MethodPut, "/", nil)
 		got.Header.Set(header, value)
-		in := request.Of(got)
+		in := input.Of(got)
 		read(in)
 		if taken := in.Err() == nil; taken != allowed.MatchString(value) {
 			r.Fatalf("%q: the code takes it: %v; the contract: %v", value, taken, !taken)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // TestInputs_OfContractAndCode_AreTheSame compares every value that an operation reads from path, query,
@@ -149,7 +149,7 @@ func sorted(choices [][]string) string {
 }
 
 // ruleDifferences compares the schema of a value with the rule that the code reads it by.
-func ruleDifferences(s *openapi3.Schema, in input, open bool) []string {
+func ruleDifferences(s *openapi3.Schema, in taken, open bool) []string {
 	switch {
 	case in.in == "header":
 		return nil // what headers may hold is compared below
@@ -179,7 +179,7 @@ func ruleDifferences(s *openapi3.Schema, in input, open bool) []string {
 		return []string{"is not a string or null in the contract"}
 	case !in.clearable && !s.Type.Is(openapi3.TypeString):
 		return []string{"is no string in the contract"}
-	case in.check == "value.isTime":
+	case in.check == "input.isTime":
 		if s.Format != "date-time" || s.Pattern != "" || s.MaxLength != nil || s.Enum != nil {
 			return []string{"is not the format date-time alone"}
 		}
@@ -197,7 +197,7 @@ func listDifferences(s *openapi3.Schema, rule rule) []string {
 	return patternDifferences(s.Items.Value, rule.text)
 }
 
-func numberDifferences(s *openapi3.Schema, rule *value.Integer, fallback *int64) []string {
+func numberDifferences(s *openapi3.Schema, rule *input.Integer, fallback *int64) []string {
 	var want openapi3.Schema
 	says := rule.Says()
 	if rule.OneOf == nil {
@@ -218,7 +218,7 @@ func numberDifferences(s *openapi3.Schema, rule *value.Integer, fallback *int64)
 
 // patternDifferences compares a rule that is a pattern and bounds of length, and nothing more, with the
 // same in the contract; a choice of words may be an enum.
-func patternDifferences(s *openapi3.Schema, rule *value.Text) []string {
+func patternDifferences(s *openapi3.Schema, rule *input.Text) []string {
 	var differences []string
 	got, want := s.Pattern, ""
 	if rule.Pattern != "" {
@@ -266,7 +266,7 @@ func same[T comparable](a, b *T) bool {
 
 // textDifferences compares a rule that trims, or leaves the last word to a function, with a pattern that
 // says the same: they agree on every text that is tried.
-func textDifferences(s *openapi3.Schema, rule *value.Text) []string {
+func textDifferences(s *openapi3.Schema, rule *input.Text) []string {
 	if rule.Pattern != "" {
 		return []string{"has a rule with both a pattern and a check, which is new to this test; say here how to compare it"}
 	}
@@ -283,7 +283,7 @@ func textDifferences(s *openapi3.Schema, rule *value.Text) []string {
 // tried holds what came of the patterns that were compared with their rules, which many operations share.
 var tried = map[string][]string{}
 
-func disagreements(pattern string, rule *value.Text) []string {
+func disagreements(pattern string, rule *input.Text) []string {
 	allowed, err := regexp.Compile(pattern)
 	if err != nil {
 		return []string{err.Error()}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // odd are characters that rules of texts tell from others: white space of every kind and its neighbours,
@@ -18,7 +18,7 @@ var odd = []rune{
 
 // likely yields texts on which a rule and a pattern are likely to differ: every odd character at every
 // place of a short text, and some of them at the bounds of length.
-func likely(rule *value.Text) iter.Seq[string] {
+func likely(rule *input.Text) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, length := range []int{0, 1, 2, 3} {
 			for text := range around(length, odd) {
@@ -74,7 +74,7 @@ func TestLikely_FindsWhatAPatternForgets(t *testing.T) {
 		visible = `[^\x00-\x20\x7f-\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}` + unseen + `]`
 		any     = `[^\x00-\x1f\x7f-\x9f\x{2028}\x{2029}` + unseen + `]`
 	)
-	rule := value.DisplayName
+	rule := input.DisplayName
 	if found := disagreements(`^`+space+visible+`(`+any+`{0,198}`+visible+`)?`+space+`$`, rule); found != nil {
 		t.Errorf("the right pattern: %v", found)
 	}

@@ -6,9 +6,8 @@ import (
 	"testing"
 
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/paging"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/strictjson"
 )
 
 // TestLimits_InTheProse_AreTheCodes: numbers that no schema can carry.
@@ -16,11 +15,11 @@ func TestLimits_InTheProse_AreTheCodes(t *testing.T) {
 	doc := document(t)
 	prose := strings.Join(strings.Fields(doc.Info.Description+doc.Tags.Get("Problems").Description), " ")
 	for says, holds := range map[string]bool{
-		"of 16 KiB at most":                   request.MaxBody == 16<<10,
-		"The body is over 16 KiB, or":         request.MaxBody == 16<<10,
+		"of 16 KiB at most":                   input.MaxBody == 16<<10,
+		"The body is over 16 KiB, or":         input.MaxBody == 16<<10,
 		"The offset is over 10,000.":          paging.MaxOffset == 10_000,
 		"raised along 1, 10, 50, 100 percent": reflect.DeepEqual(cohort.Stages, []int{1, 10, 50, 100}),
-		"nests deeper than 16 levels":         strictjson.MaxDepth == 16,
+		"nests deeper than 16 levels":         input.MaxDepth == 16,
 	} {
 		if !strings.Contains(prose, says) || !holds {
 			t.Errorf("the prose says %q: %v; it is so in the code: %v", says, strings.Contains(prose, says), holds)

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/paging"
-	"wavegate/shared/platform/value"
 )
 
-// read records what a function of package request or fields reads.
+// read records what a function of package input reads.
 func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 	w.reached[call] = true
 	arguments := make([]term, len(call.Args))
@@ -32,7 +32,7 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		return n
 	}
 	text := func(where string, required bool) {
-		one := input{in: where, name: name(0), required: required}
+		one := taken{in: where, name: name(0), required: required}
 		var err error
 		if one.rule, one.fallback, err = w.ruleOf(arguments[1]); err != nil {
 			w.fault("%s(%q): %w", method, one.name, err)
@@ -46,12 +46,12 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		text("query", false)
 	case "QueryInteger":
 		fallback := bound(3)
-		w.found.inputs = append(w.found.inputs, input{in: "query", name: name(0),
-			rule: rule{number: &value.Integer{Least: bound(1), Most: bound(2)}}, fallback: &fallback})
+		w.found.inputs = append(w.found.inputs, taken{in: "query", name: name(0),
+			rule: rule{number: &input.Integer{Least: bound(1), Most: bound(2)}}, fallback: &fallback})
 	case "IdempotencyKey":
-		w.found.inputs = append(w.found.inputs, input{in: "header", name: "Idempotency-Key"})
+		w.found.inputs = append(w.found.inputs, taken{in: "header", name: "Idempotency-Key"})
 	case "Preconditions":
-		w.found.inputs = append(w.found.inputs, input{in: "header", name: "If-Match"}, input{in: "header", name: "If-None-Match"})
+		w.found.inputs = append(w.found.inputs, taken{in: "header", name: "If-Match"}, taken{in: "header", name: "If-None-Match"})
 	case "Body", "BodyWith":
 		w.found.body = true
 	case "RequiredQuery":
@@ -64,7 +64,7 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		text("body", false)
 		w.found.inputs[len(w.found.inputs)-1].clearable = true
 	case "OptionalInteger", "Integer":
-		one := input{in: "body", name: name(0), required: method == "Integer"}
+		one := taken{in: "body", name: name(0), required: method == "Integer"}
 		var err error
 		if one.rule, err = w.numberRule(arguments[1]); err != nil {
 			w.fault("%s(%q): %w", method, one.name, err)
@@ -77,7 +77,7 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		}
 		w.found.choices = append(w.found.choices, names)
 	case "Texts":
-		one := input{in: "body", name: name(0)}
+		one := taken{in: "body", name: name(0)}
 		var err error
 		if one.rule, err = w.textRule(arguments[3]); err != nil {
 			w.fault("%s(%q): %w", method, one.name, err)
@@ -85,11 +85,11 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		one.list, one.least, one.most = true, bound(1), bound(2)
 		w.found.inputs = append(w.found.inputs, one)
 	case "Strings":
-		w.found.inputs = append(w.found.inputs, input{in: "body", name: name(0), rule: rule{strings: true}})
+		w.found.inputs = append(w.found.inputs, taken{in: "body", name: name(0), rule: rule{strings: true}})
 	case "Open":
 		w.found.open = append(w.found.open, strings.TrimSuffix(w.inside, "."))
 	case "Object", "RequiredObject":
-		w.found.inputs = append(w.found.inputs, input{in: "body", name: name(0), required: method == "RequiredObject", rule: rule{object: true}})
+		w.found.inputs = append(w.found.inputs, taken{in: "body", name: name(0), required: method == "RequiredObject", rule: rule{object: true}})
 		inside, ok := call.Args[1].(*ast.FuncLit)
 		if !ok {
 			w.fault("%s(%q): the function is not written out", method, name(0))
@@ -100,7 +100,7 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		w.block(inside.Body, in)
 		w.inside, w.followed[inside] = was, true
 	case "Objects":
-		w.found.inputs = append(w.found.inputs, input{in: "body", name: name(0), rule: rule{object: true, list: true, least: bound(1), most: bound(2)}})
+		w.found.inputs = append(w.found.inputs, taken{in: "body", name: name(0), rule: rule{object: true, list: true, least: bound(1), most: bound(2)}})
 		inside, ok := call.Args[3].(*ast.FuncLit)
 		if !ok {
 			w.fault("%s(%q): the function is not written out", method, name(0))
@@ -130,7 +130,7 @@ func TestReads_EveryReadOfTheCode_IsReached(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, p := range s.packages {
-		if path == requestPackage || path == fieldsPackage || path == contentPackage || path == guardPackage || path == sample {
+		if path == inputPackage || path == contentPackage || path == guardPackage || path == sample {
 			continue
 		}
 		for _, file := range p.Syntax {
@@ -151,7 +151,7 @@ func TestReads_EveryReadOfTheCode_IsReached(t *testing.T) {
 // ruleOf is the rule that a text is read by. An offset is a number that is read as a text.
 func (w *walk) ruleOf(e term) (rule, *int64, error) {
 	if o := e.object(); o != nil && o.Pkg().Path() == pagingPackage && o.Name() == "offsetRule" {
-		return rule{number: &value.Integer{Most: paging.MaxOffset}}, new(int64(0)), nil
+		return rule{number: &input.Integer{Most: paging.MaxOffset}}, new(int64(0)), nil
 	}
 	r, err := w.textRule(e)
 	return r, nil, err

@@ -5,7 +5,7 @@ import (
 	"go/ast"
 	"go/types"
 
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // A rule is what the code says of a value that it reads: one of a text, of a number, or of the texts of a
@@ -15,22 +15,22 @@ type rule struct {
 	list        bool
 	least, most int64 // elements of a list
 	object      bool
-	text        *value.Text
-	check       string // the function that text.Check is, such as value.Printable
-	number      *value.Integer
+	text        *input.Text
+	check       string // the function that text.Check is, such as input.Printable
+	number      *input.Integer
 }
 
 // checks are the functions that a rule of a text may leave the last word to.
 var checks = map[string]func(string) bool{
-	"value.Printable": value.Printable,
-	"value.Visible":   value.Visible,
-	"value.isTime":    value.Time.Check,
+	"input.Printable": input.Printable,
+	"input.Visible":   input.Visible,
+	"input.isTime":    input.Time.Check,
 }
 
-// textRule reads a *value.Text from the source.
+// textRule reads a *input.Text from the source.
 func (s *source) textRule(e term) (rule, error) {
 	fields, err := s.fields(e, "Text")
-	r := rule{text: &value.Text{}}
+	r := rule{text: &input.Text{}}
 	for name, field := range fields {
 		var ok bool
 		switch name {
@@ -54,16 +54,16 @@ func (s *source) textRule(e term) (rule, error) {
 			r.text.Check, ok = checks[r.check]
 		}
 		if !ok {
-			return rule{}, fmt.Errorf("%s: %s of a value.Text is new to this test, or no constant", e, name)
+			return rule{}, fmt.Errorf("%s: %s of a input.Text is new to this test, or no constant", e, name)
 		}
 	}
 	return r, err
 }
 
-// numberRule reads a *value.Integer from the source.
+// numberRule reads a *input.Integer from the source.
 func (s *source) numberRule(e term) (rule, error) {
 	fields, err := s.fields(e, "Integer")
-	r := rule{number: &value.Integer{}}
+	r := rule{number: &input.Integer{}}
 	for name, field := range fields {
 		var ok bool
 		switch name {
@@ -75,7 +75,7 @@ func (s *source) numberRule(e term) (rule, error) {
 			r.number.OneOf, ok = s.list(field)
 		}
 		if !ok {
-			return rule{}, fmt.Errorf("%s: %s of a value.Integer is new to this test, or no constant", e, name)
+			return rule{}, fmt.Errorf("%s: %s of a input.Integer is new to this test, or no constant", e, name)
 		}
 	}
 	return r, err
@@ -84,7 +84,7 @@ func (s *source) numberRule(e term) (rule, error) {
 // fields are the fields of a rule's literal, by their names.
 func (s *source) fields(e term, of string) (map[string]term, error) {
 	literal, info := s.composite(e)
-	if literal == nil || !isNamed(info.TypeOf(literal), valuePackage, of) {
+	if literal == nil || !isNamed(info.TypeOf(literal), inputPackage, of) {
 		return nil, fmt.Errorf("%s is neither a literal of value.%s nor a variable of a package that begins as one", e, of)
 	}
 	fields := map[string]term{}

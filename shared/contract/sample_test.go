@@ -143,9 +143,9 @@ func TestWalk_WhatCannotBeReadFromTheSource_Fails(t *testing.T) {
 		"aNameMadeAtRunTime":    "Query(c.RequestID): the name is no constant",
 		"aBoundMadeAtRunTime":   "the bound is no constant",
 		"aRuleMadeAtRunTime":    "madeRule() is neither a literal",
-		"aPatternMadeAtRunTime": "Pattern of a value.Text is new to this test, or no constant",
-		"aCheckThatIsNotKnown":  "Check of a value.Text is new to this test",
-		"aNumberMadeAtRunTime":  "Most of a value.Integer is new to this test, or no constant",
+		"aPatternMadeAtRunTime": "Pattern of a input.Text is new to this test, or no constant",
+		"aCheckThatIsNotKnown":  "Check of a input.Text is new to this test",
+		"aNumberMadeAtRunTime":  "Most of a input.Integer is new to this test, or no constant",
 		"aStatusMadeAtRunTime":  "the status is no constant",
 		"anAnswerThatIsChanged": "a.Status is changed after the answer was made",
 		"bytesOfUnknownMaking":  "b: what it was made of is not found",
@@ -157,7 +157,7 @@ func TestWalk_WhatCannotBeReadFromTheSource_Fails(t *testing.T) {
 	}
 }
 
-// TestWalk_AMethodThatIsNew_Fails: a new method of package request, or a new kind of answer, has to be
+// TestWalk_AMethodThatIsNew_Fails: a new method of package input, or a new kind of answer, has to be
 // described to the tests before an operation can use it.
 func TestWalk_AMethodThatIsNew_Fails(t *testing.T) {
 	w := &walk{source: code(t)}

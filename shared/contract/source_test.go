@@ -14,14 +14,13 @@ import (
 // The packages whose types and functions the tests know by name.
 const (
 	module            = "wavegate/"
+	functionPackage   = module + "shared/function"
 	guardPackage      = module + "shared/fleet/guard"
 	contentPackage    = module + "shared/production/content"
-	fieldsPackage     = module + "shared/platform/fields"
 	lambdahttpPackage = module + "shared/platform/lambdahttp"
 	pagingPackage     = module + "shared/platform/paging"
 	problemPackage    = module + "shared/platform/problem"
-	requestPackage    = module + "shared/platform/request"
-	valuePackage      = module + "shared/platform/value"
+	inputPackage      = module + "shared/platform/input"
 )
 
 // A source is the parsed and type-checked code of functions and shared.
@@ -29,7 +28,7 @@ type source struct {
 	packages  map[string]*packages.Package
 	functions map[*types.Func]function
 	variables map[types.Object]term  // what a variable of a package begins as
-	reached   map[*ast.CallExpr]bool // the calls of package request that an operation was followed to
+	reached   map[*ast.CallExpr]bool // the calls of package input that an operation was followed to
 }
 
 // A function is the declaration of a function or method, with the types of its package.

@@ -12,7 +12,7 @@ import (
 
 // An operation is what the source of an operation says that it reads and answers.
 type operation struct {
-	inputs  []input
+	inputs  []taken
 	body    bool       // it reads a body
 	content bool       // which is the content of a method
 	policy  *string    // where in it a policy of the guard is; nil: nowhere
@@ -21,8 +21,8 @@ type operation struct {
 	answers []answer
 }
 
-// An input is a value that an operation reads.
-type input struct {
+// A taken is a value that an operation reads.
+type taken struct {
 	in        string // path, query, header or body
 	name      string
 	required  bool
@@ -161,7 +161,8 @@ func (w *walk) call(call *ast.CallExpr, in scope) {
 		if callee.Name() == "Read" {
 			w.found.policy = new(w.inside) // has a test of its own
 		}
-	case at == requestPackage, at == fieldsPackage:
+	case at == inputPackage && (callee.Signature().Recv() == nil || !handsOn(callee.Signature().Recv().Type())):
+	case at == inputPackage:
 		w.read(callee.Name(), call, in)
 	case (at == lambdahttpPackage || at == pagingPackage) && answers(callee):
 		w.answer(callee, call, in)
@@ -190,7 +191,7 @@ func (s scope) hand(known map[types.Object]term, of *types.Info, to *ast.FuncTyp
 // handsOnInput tells whether a function is given something that inputs are read from.
 func handsOnInput(f *types.Func) bool {
 	for v := range f.Signature().Params().Variables() {
-		if handsOn(v.Type()) || isNamed(v.Type(), lambdahttpPackage, "Call") {
+		if handsOn(v.Type()) || isNamed(v.Type(), lambdahttpPackage, "Call") || isNamed(v.Type(), functionPackage, "Call") {
 			return true
 		}
 	}
@@ -199,7 +200,7 @@ func handsOnInput(f *types.Func) bool {
 
 // handsOn tells whether inputs are read from a value of the type.
 func handsOn(t types.Type) bool {
-	return isNamed(t, requestPackage, "Input") || isNamed(t, fieldsPackage, "Object")
+	return isNamed(t, inputPackage, "Reader") || isNamed(t, inputPackage, "Object")
 }
 
 // answers tells whether a function makes an answer.

@@ -24,7 +24,7 @@ import (
 
 // Run is the main function of an operation. It makes the clients, calls wire, and serves calls
 // until the process ends. It does not return.
-func Run(id string, wire func(lambdahttp.Env) lambdahttp.Handler) {
+func Run(id string, wire func(lambdahttp.Env) Handler) {
 	op, client := operations.Get(id), dynamo.NewClient()
 	env := lambdahttp.Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
@@ -35,8 +35,7 @@ func Run(id string, wire func(lambdahttp.Env) lambdahttp.Handler) {
 	limiter := ratelimit.New(ratelimit.Config{
 		Store: client, Limits: settings.Limits, Deadline: settings.Deadline, Clock: env.Now,
 	})
-	env.Limiter = fairUse{id, env, limiter}
-	function := lambdahttp.New(op, env, handler)
+	function := lambdahttp.New(lambdahttp.Operation{ID: op.ID, MaxBody: op.MaxBody, Sampled: op.Sampled}, env, New(op, fairUse{id, env, limiter}, env.Now, handler))
 	env.Start()
 	// Open the limiter's connection while the function starts.
 	go limiter.Warm(context.Background())
@@ -71,7 +70,7 @@ type fairUse struct {
 }
 
 // Recall refuses a call if the container remembers that it would be refused.
-func (f fairUse) Recall(caller auth.Principal, class operations.LimitClass) (http.Header, error) {
+func (f fairUse) Recall(caller auth.Principal, class ratelimit.Class) (http.Header, error) {
 	d, refused := f.limiter.Recall(callerOf(caller), class)
 	if !refused {
 		return nil, nil
@@ -80,7 +79,7 @@ func (f fairUse) Recall(caller auth.Principal, class operations.LimitClass) (htt
 }
 
 // Admit counts a call.
-func (f fairUse) Admit(ctx context.Context, caller auth.Principal, class operations.LimitClass) (http.Header, error) {
+func (f fairUse) Admit(ctx context.Context, caller auth.Principal, class ratelimit.Class) (http.Header, error) {
 	d := f.limiter.Admit(ctx, callerOf(caller), class)
 	if d.Unchecked != nil {
 		f.env.Log.LogAttrs(ctx, slog.LevelWarn, "the call was not counted", slog.String("cause", d.Unchecked.Error()))

@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/setting"
 )
 
@@ -9,7 +10,7 @@ var copilot = []Operation{
 	{
 		ID: "copilot", Summary: "Ask the assistant",
 		Method: Any, Path: "/api/copilot/{proxy+}",
-		Roles: readers, Limit: Copilot, Timeout: copilotTimeout, MemoryMB: memory,
+		Roles: readers, Limit: ratelimit.Copilot, Timeout: copilotTimeout, MemoryMB: memory,
 		Settings: []setting.Name{setting.CopilotURL, setting.CopilotSecretID, setting.CopilotSecret, setting.CopilotTimeoutSeconds},
 	},
 }

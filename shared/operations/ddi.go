@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 )
@@ -19,7 +20,7 @@ var ddi = []Operation{
 	{
 		ID: "get-ddi-base", Summary: "Poll as a DDI client",
 		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}",
-		Roles: boxes, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: boxes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Sampled:  true,
 		Settings: append([]setting.Name{setting.LogSamplePolls}, pollSettings...),
 		Grants: []Grant{
@@ -33,7 +34,7 @@ var ddi = []Operation{
 	{
 		ID: "get-ddi-deployment", Summary: "Read what to install as a DDI client",
 		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}/deploymentBase/{actionId}",
-		Roles: boxes, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: boxes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Settings: pollSettings,
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
@@ -46,7 +47,7 @@ var ddi = []Operation{
 	{
 		ID: "get-ddi-cancel-action", Summary: "Read what to give up as a DDI client",
 		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}/cancelAction/{actionId}",
-		Roles: boxes, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: boxes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Settings: pollSettings,
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
@@ -60,25 +61,25 @@ var ddi = []Operation{
 	{
 		ID: "put-edge-token", Summary: "Give a box a token of its own",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}/token",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Settings: []setting.Name{setting.ReportShards}, Grants: registration,
 	},
 	{
 		ID: "delete-edge-token", Summary: "Take a box's own token back",
 		Method: http.MethodDelete, Path: "/api/edges/{edgeId}/token",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Settings: []setting.Name{setting.ReportShards}, Grants: registration,
 	},
 	{
 		ID: "put-gateway-token", Summary: "Give an organization's gateway a token",
 		Method: http.MethodPut, Path: "/api/organizations/{organizationId}/gateway-token",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: gateways,
 	},
 	{
 		ID: "delete-gateway-token", Summary: "Take the token of an organization's gateway back",
 		Method: http.MethodDelete, Path: "/api/organizations/{organizationId}/gateway-token",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: gateways,
 	},
 }
@@ -105,7 +106,7 @@ func reported(id, summary, method, place string) Operation {
 	return Operation{
 		ID: id, Summary: summary,
 		Method: method, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}" + place,
-		Roles: boxes, Limit: Ordinary, Timeout: timeout, MemoryMB: memory, MaxBody: feedbackBody,
+		Roles: boxes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory, MaxBody: feedbackBody,
 		Settings: pollSettings,
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 )
@@ -13,7 +14,7 @@ var fleet = []Operation{
 	{
 		ID: "publish-release", Summary: "Publish a version to a release channel",
 		Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get, dynamo.Put),
 			may(dynamo.Releases, dynamo.Get, dynamo.Put),
@@ -24,13 +25,13 @@ var fleet = []Operation{
 	{
 		ID: "get-release-channel", Summary: "Read a release channel",
 		Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.Channels, dynamo.Get)},
 	},
 	{
 		ID: "start-rollout", Summary: "Start a staged rollout",
 		Method: http.MethodPost, Path: "/api/ota/rollouts",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get, dynamo.Put),
 			may(dynamo.Releases, dynamo.Get),
@@ -43,7 +44,7 @@ var fleet = []Operation{
 	{
 		ID: "update-rollout", Summary: "Promote, halt, resume or complete a rollout",
 		Method: http.MethodPatch, Path: "/api/ota/rollouts/{id}",
-		Roles: owners, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
 			may(dynamo.Channels, dynamo.Get, dynamo.Put, dynamo.Update),
@@ -54,26 +55,26 @@ var fleet = []Operation{
 	{
 		ID: "get-rollout", Summary: "Read a rollout",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get)},
 	},
 	{
 		ID: "list-release-channels", Summary: "List release channels",
 		Method: http.MethodGet, Path: "/api/ota/release-channels",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{list(dynamo.Channels, "all")},
 	},
 	{
 		ID: "list-rollouts", Summary: "List rollouts, newest first",
 		Method: http.MethodGet, Path: "/api/ota/rollouts",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{listByIndex(dynamo.Rollouts, "all", "byEdgeType", "byChannelName", "byChannel",
 			"byStatus", "byEdgeTypeAndStatus", "byChannelNameAndStatus", "byChannelAndStatus")},
 	},
 	{
 		ID: "put-edge", Summary: "Register a box or move it to another channel",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Settings: []setting.Name{setting.FleetIssuers, setting.ReportShards},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
@@ -85,7 +86,7 @@ var fleet = []Operation{
 	{
 		ID: "register-edges", Summary: "Register up to 30 boxes, or move them",
 		Method: http.MethodPost, Path: "/api/edges",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory, MaxBody: 64 << 10,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory, MaxBody: 64 << 10,
 		Settings: []setting.Name{setting.FleetIssuers, setting.ReportShards},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
@@ -98,7 +99,7 @@ var fleet = []Operation{
 	{
 		ID: "delete-edge", Summary: "Retire a box",
 		Method: http.MethodDelete, Path: "/api/edges/{edgeId}",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
@@ -109,19 +110,19 @@ var fleet = []Operation{
 	{
 		ID: "get-edge", Summary: "Read a box",
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.Edges, dynamo.Get)},
 	},
 	{
 		ID: "list-edges", Summary: "List the boxes of a release channel or of an organization",
 		Method: http.MethodGet, Path: "/api/edges",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{listByIndex(dynamo.Edges, "byChannel", "byOrganization")},
 	},
 	{
 		ID: "get-manifest", Summary: "Poll for the release that a box is to run",
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/manifest",
-		Roles: []auth.Role{auth.Edge, auth.PlatformOwner}, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: []auth.Role{auth.Edge, auth.PlatformOwner}, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Sampled: true,
 		Settings: []setting.Name{setting.LogSamplePolls, setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds,
 			setting.ChannelCacheSeconds, setting.ReportShards, setting.FleetIssuers},

@@ -3,6 +3,7 @@ package operations
 import (
 	"net/http"
 
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 )
@@ -12,38 +13,38 @@ var guarding = []Operation{
 	{
 		ID: "put-rollout-policy", Summary: "Have the guard judge a rollout by a policy",
 		Method: http.MethodPut, Path: "/api/ota/rollouts/{id}/policy",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Settings: []setting.Name{setting.GuardIntervalSeconds},
 		Grants:   guards(),
 	},
 	{
 		ID: "get-rollout-policy", Summary: "Read the policy of a rollout",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/policy",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get)},
 	},
 	{
 		ID: "approve-rollout-stage", Summary: "Approve a stage of a rollout",
 		Method: http.MethodPost, Path: "/api/ota/rollouts/{id}/approvals",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: guards(),
 	},
 	{
 		ID: "put-freeze", Summary: "Freeze all rollouts for a while",
 		Method: http.MethodPut, Path: "/api/ota/freeze",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get, dynamo.Put), may(dynamo.Audit, dynamo.Put)},
 	},
 	{
 		ID: "get-freeze", Summary: "Read the freeze",
 		Method: http.MethodGet, Path: "/api/ota/freeze",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get)},
 	},
 	{
 		ID: "delete-freeze", Summary: "Lift the freeze",
 		Method: http.MethodDelete, Path: "/api/ota/freeze",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get, dynamo.Put), may(dynamo.Audit, dynamo.Put)},
 	},
 }

@@ -8,23 +8,9 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
-)
-
-// A LimitClass says which fair-use limits a call counts against.
-type LimitClass string
-
-const (
-	// Ordinary calls count against the user's limit and, unless the caller is a box, against the
-	// organization's.
-	Ordinary LimitClass = "ordinary"
-	// Copilot calls count against the ordinary limits and against the copilot's own limits.
-	Copilot LimitClass = "copilot"
-	// Reserved calls count like ordinary ones. If those limits refuse them, they can still be
-	// admitted from the caller's reserve. Halting a rollout, withdrawing a method or removing an
-	// override must not have to wait.
-	Reserved LimitClass = "reserved"
 )
 
 // A Grant is the permission for some actions on one table.
@@ -47,7 +33,8 @@ type Operation struct {
 	// Roles are the roles that may call; any one is enough. auth.Member means any person of an
 	// organization.
 	Roles []auth.Role
-	Limit LimitClass
+	// Limit is the class that a call counts as.
+	Limit ratelimit.Class
 	// Grants are the tables that the function reads and writes.
 	Grants []Grant
 	// Settings are the settings that the function reads.
@@ -63,6 +50,9 @@ type Operation struct {
 	// setting.LogSamplePolls.
 	Sampled bool
 }
+
+// Controller is the path parameter that names the box which a gateway calls for.
+const Controller = "controllerId"
 
 // Any is the method of an operation that accepts every method.
 const Any = "ANY"

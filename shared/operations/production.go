@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 )
@@ -13,7 +14,7 @@ var production = []Operation{
 	{
 		ID: "put-factory", Summary: "Register a factory",
 		Method: http.MethodPut, Path: "/api/factories/{factoryId}",
-		Roles: owners, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
@@ -22,19 +23,19 @@ var production = []Operation{
 	{
 		ID: "get-factory", Summary: "Read a factory",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}",
-		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{may(dynamo.Factories, dynamo.Get)},
 	},
 	{
 		ID: "list-factories", Summary: "List the factories of an organization",
 		Method: http.MethodGet, Path: "/api/factories",
-		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{listByIndex(dynamo.Factories, "byOrganization")},
 	},
 	{
 		ID: "put-machine", Summary: "Register a machine",
 		Method: http.MethodPut, Path: "/api/factories/{factoryId}/machines/{code}",
-		Roles: engineers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: engineers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Machines, dynamo.Get, dynamo.Put),
@@ -44,7 +45,7 @@ var production = []Operation{
 	{
 		ID: "get-machine", Summary: "Read a machine",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}",
-		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Machines, dynamo.Get),
@@ -53,7 +54,7 @@ var production = []Operation{
 	{
 		ID: "list-machines", Summary: "List the machines of a factory",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines",
-		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			list(dynamo.Machines),
@@ -62,7 +63,7 @@ var production = []Operation{
 	{
 		ID: "create-production-method", Summary: "Create a production method",
 		Method: http.MethodPost, Path: "/api/factories/{factoryId}/production-methods",
-		Roles: engineers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: engineers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Recipes, dynamo.Put),
@@ -73,7 +74,7 @@ var production = []Operation{
 	{
 		ID: "get-production-method", Summary: "Read a production method",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/production-methods/{methodId}",
-		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Recipes, dynamo.Get),
@@ -82,7 +83,7 @@ var production = []Operation{
 	{
 		ID: "list-production-methods", Summary: "List the production methods of a factory",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/production-methods",
-		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			list(dynamo.Recipes, "byProduct", "byStatus"),
@@ -91,7 +92,7 @@ var production = []Operation{
 	{
 		ID: "put-method-content", Summary: "Save the content of a version",
 		Method: http.MethodPut, Path: versions + "/{number}/content",
-		Roles: engineers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory, MaxBody: 64 << 10,
+		Roles: engineers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory, MaxBody: 64 << 10,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Recipes, dynamo.Get, dynamo.Put),
@@ -103,7 +104,7 @@ var production = []Operation{
 	{
 		ID: "get-method-content", Summary: "Read the content of a version",
 		Method: http.MethodGet, Path: versions + "/{number}/content",
-		Roles: controllers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: controllers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Settings: []setting.Name{setting.FleetIssuers},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
@@ -115,7 +116,7 @@ var production = []Operation{
 	{
 		ID: "get-method-version", Summary: "Read a version",
 		Method: http.MethodGet, Path: versions + "/{number}",
-		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.MethodVersions, dynamo.Get),
@@ -124,7 +125,7 @@ var production = []Operation{
 	{
 		ID: "list-method-versions", Summary: "List the versions of a method, newest first",
 		Method: http.MethodGet, Path: versions,
-		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Recipes, dynamo.Get),
@@ -134,7 +135,7 @@ var production = []Operation{
 	{
 		ID: "update-method-version", Summary: "Submit, approve, release or withdraw a version",
 		Method: http.MethodPatch, Path: versions + "/{number}",
-		Roles: engineers, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
+		Roles: engineers, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Machines, dynamo.Get),
@@ -147,7 +148,7 @@ var production = []Operation{
 	{
 		ID: "get-method-changes", Summary: "Compare the contents of two versions",
 		Method: http.MethodGet, Path: versions + "/{number}/changes",
-		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.MethodVersions, dynamo.Get),
@@ -157,7 +158,7 @@ var production = []Operation{
 	{
 		ID: "get-machine-methods", Summary: "Poll for the versions that hold on a machine",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}/methods",
-		Roles: controllers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory, Sampled: true,
+		Roles: controllers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory, Sampled: true,
 		Settings: []setting.Name{setting.PollIntervalSeconds, setting.LogSamplePolls, setting.FleetIssuers},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 )
@@ -18,7 +19,7 @@ var progress = []Operation{
 	{
 		ID: "put-update-report", Summary: "Report how a box gets on with its update",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}/update/report",
-		Roles: []auth.Role{auth.Edge}, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: []auth.Role{auth.Edge}, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
@@ -28,7 +29,7 @@ var progress = []Operation{
 	{
 		ID: "get-update-why", Summary: "Ask why a box is told what it is told",
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/why",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Channels, dynamo.Get),
@@ -42,13 +43,13 @@ var progress = []Operation{
 	{
 		ID: "get-rollout-progress", Summary: "See how far a rollout is",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress",
-		Roles: viewers, Limit: Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,
 		Grants: census(), Settings: progressSettings,
 	},
 	{
 		ID: "list-rollout-history", Summary: "List how a rollout went, minute by minute, newest first",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress/history",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Rollouts, dynamo.Get),
 			list(dynamo.Progress),
@@ -57,7 +58,7 @@ var progress = []Operation{
 	{
 		ID: "list-rollout-edges", Summary: "List the boxes of a rollout by how they got on",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/edges",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Rollouts, dynamo.Get),
 			{Table: dynamo.Reports, Actions: []dynamo.Action{dynamo.Query, dynamo.Get}, Indexes: []string{"byStanding"}, OnlyIndexes: true},
@@ -67,7 +68,7 @@ var progress = []Operation{
 	{
 		ID: "get-channel-progress", Summary: "See which boxes of a release channel run what",
 		Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}/progress",
-		Roles: viewers, Limit: Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get),
 			listByIndex(dynamo.Reports, "byStanding"),

@@ -3,6 +3,7 @@ package operations
 import (
 	"net/http"
 
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -11,13 +12,13 @@ var trail = []Operation{
 	{
 		ID: "list-audit-events", Summary: "List the changes on the platform, newest first",
 		Method: http.MethodGet, Path: "/api/audit-events",
-		Roles: viewers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{list(dynamo.Audit, "byResource", "byActor", "byResourceAndActor")},
 	},
 	{
 		ID: "list-factory-audit-events", Summary: "List the changes in a factory, newest first",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/audit-events",
-		Roles: auditors, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: auditors, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			list(dynamo.Audit, "byResource", "byActor", "byResourceAndActor"),

@@ -14,8 +14,8 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/trail/idempotency"
 )
@@ -69,7 +69,7 @@ func rollOut(t *testing.T, db *dynamo.DB, edgeType, channel, target string) {
 	ctx := admission.Unlimited(t.Context())
 	for where, version := range map[string]string{channel: "1.0.0", "lab": target} {
 		_, err := publication.NewStore(db).Publish(ctx, from, release.Publication{EdgeType: edgeType, Channel: where, CurrentVersion: version,
-			SHA256: version, ArtifactURL: "https://artifacts.example/" + version}, request.Preconditions{})
+			SHA256: version, ArtifactURL: "https://artifacts.example/" + version}, input.Preconditions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func rollOut(t *testing.T, db *dynamo.DB, edgeType, channel, target string) {
 		t.Fatal(err)
 	}
 	for _, percent := range cohort.Stages[1:] {
-		if _, err := rollouts.Move(ctx, from, id, rollout.Move{StagedPercent: &percent}, request.Preconditions{}); err != nil {
+		if _, err := rollouts.Move(ctx, from, id, rollout.Move{StagedPercent: &percent}, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -98,7 +98,7 @@ type box struct {
 
 func (s *box) answer(ctx context.Context, in history.Input) (out history.Output, err error) {
 	ctx = admission.Unlimited(ctx)
-	when := preconditions(request.Revision(in.IfMatch))
+	when := preconditions(input.Revision(in.IfMatch))
 	switch in.Action {
 	case history.Register:
 		a := edge.Assignment{EdgeType: s.edgeType, Channel: in.Channel, OrganizationID: "acme"}

@@ -24,8 +24,8 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
@@ -241,7 +241,7 @@ func toCaller(answer func(context.Context, history.Input) (history.Output, error
 var from = audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "olga"}, RequestID: "histories"}
 
 func (s *direct) answer(ctx context.Context, in history.Input) (out history.Output, err error) {
-	when := preconditions(request.Revision(in.IfMatch))
+	when := preconditions(input.Revision(in.IfMatch))
 	switch in.Action {
 	case history.Publish:
 		when := preconditions(etagOf(in.IfTag))
@@ -314,10 +314,10 @@ func etagOf(t history.Tag) string {
 	return fmt.Sprintf(`"%d-%s-%d"`, t.Revision, t.Rollout, t.Moves)
 }
 
-func preconditions(etag string) request.Preconditions {
+func preconditions(etag string) input.Preconditions {
 	r := httptest.NewRequest(http.MethodPatch, "/", nil)
 	if etag != "" {
 		r.Header.Set("If-Match", etag)
 	}
-	return request.Of(r).Preconditions()
+	return input.Of(r).Preconditions()
 }

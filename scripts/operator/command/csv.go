@@ -11,19 +11,19 @@ import (
 	"slices"
 	"strings"
 
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // A column is one of a file of boxes, with the rule of its values.
 type column struct {
 	name     string
-	rule     *value.Text
+	rule     *input.Text
 	optional bool
 }
 
 var columns = []column{
-	{"edgeId", value.Name, false}, {"edgeType", value.Name, false}, {"channel", value.Name, false},
-	{"organizationId", value.Name, false}, {"factoryId", value.Slug, true}, {"issuer", value.ID, true},
+	{"edgeId", input.Name, false}, {"edgeType", input.Name, false}, {"channel", input.Name, false},
+	{"organizationId", input.Name, false}, {"factoryId", input.Slug, true}, {"issuer", input.ID, true},
 }
 
 // A boxLine is a box of a file.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // A Kind is what a token speaks for. The token's text begins with it, so that scanners for leaked secrets can find the
@@ -58,7 +58,7 @@ func Parse(text string) (Token, bool) {
 		return Token{}, false
 	}
 	kind, subject := Kind(parts[0]), parts[1]
-	if kind != Box && kind != Gateway || !value.Name.Accepts(subject) {
+	if kind != Box && kind != Gateway || !input.Name.Accepts(subject) {
 		return Token{}, false
 	}
 	secret, err := base64.RawURLEncoding.Strict().DecodeString(parts[2])
@@ -100,13 +100,4 @@ func KindOf(p auth.Principal) Kind {
 		return Gateway
 	}
 	return ""
-}
-
-// For is the caller as a box. A gateway's call counts as a call of the box in its path, so that every box has a fair-use
-// limit of its own. The gateway's organization stays part of the caller, so that two organizations never share a limit.
-func For(p auth.Principal, edgeID string) auth.Principal {
-	if KindOf(p) == Gateway && value.Name.Accepts(edgeID) {
-		p.UserID = edgeID
-	}
-	return p
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 )
 
@@ -44,26 +43,6 @@ func TestParse_OtherTexts_AreNoTokens(t *testing.T) {
 		if got, ok := boxtoken.Parse(other); ok {
 			t.Errorf("%s: read %+v", name, got)
 		}
-	}
-}
-
-func TestPrincipal_OfAGateway_IsTheBoxThatTheCallNames(t *testing.T) {
-	_, own := boxtoken.New(boxtoken.Box, "box-1")
-	_, gateway := boxtoken.New(boxtoken.Gateway, "acme")
-	_, rival := boxtoken.New(boxtoken.Gateway, "rival")
-	box, acme := boxtoken.For(own.Principal("acme"), "box-2"), boxtoken.For(gateway.Principal("acme"), "box-2")
-	if box.UserID != "box-1" || acme.UserID != "box-2" || !box.Has(auth.Edge) || box.Has(auth.Member) || acme.Has(auth.Member) {
-		t.Errorf("the callers are %+v and %+v", box, acme)
-	}
-	if boxtoken.For(gateway.Principal("acme"), "../1").UserID != "acme" {
-		t.Error("a gateway called as what is no box")
-	}
-	if other := boxtoken.For(rival.Principal("rival"), "box-2"); other.User() == acme.User() {
-		t.Error("two organizations share a caller")
-	}
-	jwt := auth.Principal{Issuer: "https://fleet.example", UserID: "box-1"}
-	if boxtoken.KindOf(box) != boxtoken.Box || boxtoken.KindOf(acme) != boxtoken.Gateway || boxtoken.KindOf(jwt) != "" {
-		t.Error("the kinds are wrong")
 	}
 }
 

@@ -17,8 +17,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"wavegate/shared/operations"
 )
 
 // hangingStore answers after a minute. It may have to make a connection first.
@@ -44,7 +42,7 @@ func TestDeadline_StoreHangs_RequestIsUnchecked(t *testing.T) {
 			l.store = hangingStore{connects}
 			for _, want := range []time.Duration{want, want, want, 0} { // the breaker opens after three
 				start := time.Now()
-				d := l.Admit(t.Context(), ann, operations.Ordinary)
+				d := l.Admit(t.Context(), ann, Ordinary)
 				if got := time.Since(start); got != want || d.Outcome != Admitted || d.Unchecked == nil {
 					t.Errorf("answered after %v, want %v: %+v", got, want, d)
 				}
@@ -81,7 +79,7 @@ func TestDeadline_NewConnection_RequestIsCounted(t *testing.T) {
 		}}
 		l := New(Config{Store: clientOf("http://store.example", transport), Table: "-", Limits: small})
 		for range 2 {
-			if d := l.Admit(t.Context(), box, operations.Ordinary); d.Unchecked != nil {
+			if d := l.Admit(t.Context(), box, Ordinary); d.Unchecked != nil {
 				t.Errorf("a request that needed a connection was not counted: %v", d.Unchecked)
 			}
 			transport.CloseIdleConnections()

@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamotest"
 )
@@ -55,7 +54,7 @@ func (f *fleet) ask(n int) []Decision {
 	for _, l := range f.containers {
 		group.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				decisions[i] = l.Admit(context.Background(), f.caller, operations.Ordinary)
+				decisions[i] = l.Admit(context.Background(), f.caller, Ordinary)
 			}
 		})
 	}

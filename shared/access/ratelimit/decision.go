@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
 )
 
@@ -57,9 +56,9 @@ type Decision struct {
 // open.
 const unavailableFor = breakerLongest
 
-func unchecked(class operations.LimitClass, cause error) Decision {
+func unchecked(class Class, cause error) Decision {
 	d := Decision{Unchecked: cause}
-	if class == operations.Copilot {
+	if class == Copilot {
 		d.Outcome, d.RetryAfter = Unavailable, unavailableFor
 	}
 	return d

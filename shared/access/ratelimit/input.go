@@ -3,30 +3,28 @@ package ratelimit
 import (
 	"time"
 
-	"wavegate/shared/platform/fields"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // These rules check the values of an override.
 var (
 	// KindRule checks the kind of a target.
-	KindRule = &value.Text{Pattern: string(Users) + "|" + string(Organizations), Says: "users or organizations"}
+	KindRule = &input.Text{Pattern: string(Users) + "|" + string(Organizations), Says: "users or organizations"}
 	// TargetRule checks the name of a user (the sub of a token) or of an organization. Only the
 	// issuers know which names exist, so an override can be set before the first call.
-	TargetRule = &value.Text{Pattern: `[ -~]{1,255}`, Says: "1 to 255 printable ASCII characters"}
+	TargetRule = &input.Text{Pattern: `[ -~]{1,255}`, Says: "1 to 255 printable ASCII characters"}
 	// IssuerRule leaves room for issuer and user in one resource id of the audit trail if the
 	// issuer is a URL. No other issuer has users.
-	IssuerRule = &value.Text{Pattern: `[ -~]{1,240}`, Says: "1 to 240 printable ASCII characters"}
+	IssuerRule = &input.Text{Pattern: `[ -~]{1,240}`, Says: "1 to 240 printable ASCII characters"}
 	// LimitRule checks a limit; 0 allows no request.
-	LimitRule = &value.Integer{Least: 0, Most: Highest}
+	LimitRule = &input.Integer{Least: 0, Most: Highest}
 	// ReasonRule checks the reason for an override.
-	ReasonRule = &value.Text{Min: 1, Max: 500, Trim: true, Check: value.Visible, Says: "1 to 500 characters without control characters and invisible characters"}
+	ReasonRule = &input.Text{Min: 1, Max: 500, Trim: true, Check: input.Visible, Says: "1 to 500 characters without control characters and invisible characters"}
 )
 
 // ReadTarget reads the path parameters kind and id and, for a user, the query parameter issuer.
 // The default issuer is that of the caller's own token.
-func ReadTarget(in *request.Input, callersIssuer string) Target {
+func ReadTarget(in *input.Reader, callersIssuer string) Target {
 	target := Target{Kind: Kind(in.Path("kind", KindRule)), ID: in.Path("id", TargetRule)}
 	if target.Kind == Users {
 		target.Issuer = callersIssuer
@@ -39,7 +37,7 @@ func ReadTarget(in *request.Input, callersIssuer string) Target {
 
 // ReadOverrideSpec reads limit and copilotLimit, of which at least one must be given, expiresAt
 // and reason.
-func ReadOverrideSpec(body *fields.Object) OverrideSpec {
+func ReadOverrideSpec(body *input.Object) OverrideSpec {
 	var spec OverrideSpec
 	limit := func(name string) *int {
 		n, given := body.OptionalInteger(name, LimitRule)
@@ -52,8 +50,8 @@ func ReadOverrideSpec(body *fields.Object) OverrideSpec {
 	if spec.Limit == nil && spec.CopilotLimit == nil {
 		body.Require("limit", "copilotLimit")
 	}
-	if text, given := body.OptionalText("expiresAt", value.Time); given {
-		at := value.ParseTime(text)
+	if text, given := body.OptionalText("expiresAt", input.Time); given {
+		at := input.ParseTime(text)
 		if at.Year() > 9999 {
 			// A time zone can move a time into a year of five digits, which RFC 3339 cannot
 			// express.

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 )
@@ -101,10 +100,10 @@ type subject struct {
 // subjects lists what a request counts against, in the order of the writes. The user's own
 // counts come first, so that a rejected user costs the organization no write. See lowUsage for
 // when both are written in parallel.
-func (l *Limiter) subjects(c Caller, class operations.LimitClass) [][]subject {
+func (l *Limiter) subjects(c Caller, class Class) [][]subject {
 	user := []subject{{key: userKey(c.User), policy: "user", limit: l.limits.User}}
 	organization := []subject{{key: organizationKey(c.Organization), policy: "org", limit: l.limits.Organization, shared: true}}
-	if class == operations.Copilot {
+	if class == Copilot {
 		user = append(user, subject{key: copilotKey(userKey(c.User)), policy: "copilot-user", limit: l.limits.CopilotUser})
 		organization = append(organization, subject{key: copilotKey(organizationKey(c.Organization)), policy: "copilot-org", limit: l.limits.CopilotOrganization, shared: true})
 	}
@@ -119,10 +118,10 @@ var errOpen = errors.New("ratelimit: the store failed repeatedly; no calls are m
 
 // Recall rejects a request without a write if the container remembers that it would be rejected.
 // It never admits: false means that Admit must decide.
-func (l *Limiter) Recall(caller Caller, class operations.LimitClass) (Decision, bool) {
+func (l *Limiter) Recall(caller Caller, class Class) (Decision, bool) {
 	now := l.clock()
 	d, rejected := l.remembered(l.subjects(caller, class), now)
-	if rejected && class == operations.Reserved {
+	if rejected && class == Reserved {
 		return d, l.recallReserve(caller, &d, now)
 	}
 	return d, rejected
@@ -130,7 +129,7 @@ func (l *Limiter) Recall(caller Caller, class operations.LimitClass) (Decision, 
 
 // Admit decides on one request and counts it if it is admitted. It answers within the deadline
 // even if the store does not; see Decision.
-func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.LimitClass) Decision {
+func (l *Limiter) Admit(ctx context.Context, caller Caller, class Class) Decision {
 	if d, rejected := l.Recall(caller, class); rejected {
 		return d
 	}
@@ -150,7 +149,7 @@ func (l *Limiter) Admit(ctx context.Context, caller Caller, class operations.Lim
 		counted, err = l.count(bounded, levels, &d, now)
 		rejected = d.Outcome == Rejected
 	}
-	if err == nil && rejected && class == operations.Reserved {
+	if err == nil && rejected && class == Reserved {
 		err = l.askReserve(bounded, caller, &d, now)
 	}
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
 )
@@ -28,7 +27,7 @@ func newTestLimiter(limits Limits) *testLimiter {
 	return s
 }
 
-func (s *testLimiter) ask(t *testing.T, c Caller, class operations.LimitClass) Decision {
+func (s *testLimiter) ask(t *testing.T, c Caller, class Class) Decision {
 	t.Helper()
 	return s.Admit(t.Context(), c, class)
 }
@@ -51,12 +50,12 @@ var (
 func TestAdmit_UserOverTheLimit_IsNotCountedForTheOrganization(t *testing.T) {
 	s := newTestLimiter(small)
 	for range 3 {
-		if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Admitted || d.Writes != 2 {
+		if d := s.ask(t, ann, Ordinary); d.Outcome != Admitted || d.Writes != 2 {
 			t.Fatalf("got %+v", d)
 		}
 	}
 	writes := s.model.writes
-	d := s.ask(t, ann, operations.Ordinary)
+	d := s.ask(t, ann, Ordinary)
 	if d.Outcome != Rejected || d.Writes != 1 || s.model.writes != writes+1 {
 		t.Errorf("rejected with %+v", d)
 	}
@@ -68,9 +67,9 @@ func TestAdmit_UserOverTheLimit_IsNotCountedForTheOrganization(t *testing.T) {
 func TestAdmit_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T) {
 	s := newTestLimiter(small)
 	for _, c := range []Caller{ann, ann, ann, bob} {
-		s.ask(t, c, operations.Ordinary)
+		s.ask(t, c, Ordinary)
 	}
-	d := s.ask(t, bob, operations.Ordinary)
+	d := s.ask(t, bob, Ordinary)
 	if d.Outcome != Rejected || s.used(userKey(bob.User)) != 1 {
 		t.Errorf("%+v; bob has used %d, want 1", d, s.used(userKey(bob.User)))
 	}
@@ -84,12 +83,12 @@ func TestAdmit_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T) {
 func TestAdmit_UsersOfOneOrganization_GetDifferentRetryAfter(t *testing.T) {
 	s := newTestLimiter(Limits{User: 1000, Organization: 4})
 	for range 4 {
-		s.ask(t, ann, operations.Ordinary)
+		s.ask(t, ann, Ordinary)
 	}
 	s.now = s.now.Add(20 * time.Second)
 	waits := map[time.Duration]int{}
 	for range 400 {
-		waits[s.ask(t, bob, operations.Ordinary).RetryAfter]++
+		waits[s.ask(t, bob, Ordinary).RetryAfter]++
 	}
 	least, most := slices.Min(slices.Collect(maps.Keys(waits))), slices.Max(slices.Collect(maps.Keys(waits)))
 	if len(waits) != 4 || most-least != 3*time.Second {
@@ -99,7 +98,7 @@ func TestAdmit_UsersOfOneOrganization_GetDifferentRetryAfter(t *testing.T) {
 	s = newTestLimiter(Limits{User: 4, Organization: 1000})
 	own := map[time.Duration]bool{}
 	for n := range 100 {
-		if d := s.ask(t, ann, operations.Ordinary); n >= 4 {
+		if d := s.ask(t, ann, Ordinary); n >= 4 {
 			own[d.RetryAfter] = true
 		}
 	}
@@ -110,7 +109,7 @@ func TestAdmit_UsersOfOneOrganization_GetDifferentRetryAfter(t *testing.T) {
 
 func TestAdmit_Box_CountsOnlyAgainstItsOwnLimit(t *testing.T) {
 	s := newTestLimiter(small)
-	if d := s.ask(t, box, operations.Ordinary); d.Outcome != Admitted || len(d.Policies) != 1 || s.used(orders[1]) != 0 {
+	if d := s.ask(t, box, Ordinary); d.Outcome != Admitted || len(d.Policies) != 1 || s.used(orders[1]) != 0 {
 		t.Errorf("got %+v", d)
 	}
 }
@@ -118,11 +117,11 @@ func TestAdmit_Box_CountsOnlyAgainstItsOwnLimit(t *testing.T) {
 func TestAdmit_Copilot_CountsAsBothAndNamesEveryExceededPolicy(t *testing.T) {
 	s := newTestLimiter(Limits{User: 2, Organization: 9, CopilotUser: 2, CopilotOrganization: 9})
 	for range 2 {
-		if d := s.ask(t, ann, operations.Copilot); d.Outcome != Admitted || d.Writes != 4 {
+		if d := s.ask(t, ann, Copilot); d.Outcome != Admitted || d.Writes != 4 {
 			t.Fatalf("got %+v", d)
 		}
 	}
-	d := s.ask(t, ann, operations.Copilot)
+	d := s.ask(t, ann, Copilot)
 	if p := problem.From(d.Err()); strings.Join(p.Policies, " ") != "user copilot-user" {
 		t.Errorf("the problem names %q", p.Policies)
 	}
@@ -134,7 +133,7 @@ func TestAdmit_Copilot_CountsAsBothAndNamesEveryExceededPolicy(t *testing.T) {
 func TestAdmit_CopilotOverTheLimit_IsNotCountedAsOrdinary(t *testing.T) {
 	s := newTestLimiter(small)
 	for range 5 {
-		s.ask(t, ann, operations.Copilot)
+		s.ask(t, ann, Copilot)
 	}
 	if got := s.used(userKey(ann.User)); got != 2 {
 		t.Errorf("%d ordinary calls are counted, want the 2 that were admitted", got)
@@ -143,7 +142,7 @@ func TestAdmit_CopilotOverTheLimit_IsNotCountedAsOrdinary(t *testing.T) {
 
 func TestHeader(t *testing.T) {
 	s := newTestLimiter(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
-	d := s.ask(t, ann, operations.Ordinary)
+	d := s.ask(t, ann, Ordinary)
 	h := d.Header()
 	if got, want := h["RateLimit-Policy"], `"user";q=600;w=60, "org";q=6000;w=60`; len(got) != 1 || got[0] != want {
 		t.Errorf("RateLimit-Policy is %q, want %q", got, want)
@@ -161,12 +160,12 @@ func TestHeader(t *testing.T) {
 func TestMemory_StartsAfterThreeRejections(t *testing.T) {
 	s := newTestLimiter(small)
 	for range 3 {
-		s.ask(t, ann, operations.Ordinary)
+		s.ask(t, ann, Ordinary)
 	}
 	writes := s.model.writes
 	for range 100 {
 		s.now = s.now.Add(10 * time.Millisecond)
-		if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Rejected {
+		if d := s.ask(t, ann, Ordinary); d.Outcome != Rejected {
 			t.Fatalf("got %+v", d)
 		}
 	}
@@ -175,7 +174,7 @@ func TestMemory_StartsAfterThreeRejections(t *testing.T) {
 	}
 	s.model.override(userKey(ann.User), s.now, &counterOverride{Limit: 50})
 	s.now = s.now.Add(recallTime)
-	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Admitted {
+	if d := s.ask(t, ann, Ordinary); d.Outcome != Admitted {
 		t.Errorf("after 5 s: got %+v", d)
 	}
 }
@@ -183,15 +182,15 @@ func TestMemory_StartsAfterThreeRejections(t *testing.T) {
 func TestMemory_EndsWhenAPlaceBecomesFree(t *testing.T) {
 	s := newTestLimiter(small)
 	for range 3 {
-		s.ask(t, ann, operations.Ordinary)
+		s.ask(t, ann, Ordinary)
 	}
 	s.now = s.now.Add(58 * time.Second)
 	var d Decision
 	for range 10 {
-		d = s.ask(t, ann, operations.Ordinary)
+		d = s.ask(t, ann, Ordinary)
 	}
 	s.now = s.now.Add(d.RetryAfter)
-	if again := s.ask(t, ann, operations.Ordinary); again.Outcome != Admitted {
+	if again := s.ask(t, ann, Ordinary); again.Outcome != Admitted {
 		t.Errorf("rejected after waiting %v: %+v", d.RetryAfter, again)
 	}
 }
@@ -199,11 +198,11 @@ func TestMemory_EndsWhenAPlaceBecomesFree(t *testing.T) {
 func TestMemory_ClockJumpsBack_IsForgotten(t *testing.T) {
 	s := newTestLimiter(small)
 	for range 10 {
-		s.ask(t, ann, operations.Ordinary)
+		s.ask(t, ann, Ordinary)
 	}
 	s.now = s.now.Add(-time.Hour)
 	writes := s.model.writes
-	s.ask(t, ann, operations.Ordinary)
+	s.ask(t, ann, Ordinary)
 	if s.model.writes == writes {
 		t.Error("the store was not asked")
 	}
@@ -224,10 +223,10 @@ var errDown = errors.New("down")
 func TestStoreDown_OrdinaryRequestsAreAdmitted_CopilotRequestsAreNot(t *testing.T) {
 	s := newTestLimiter(small)
 	s.model.fail = func(string, write) error { return errDown }
-	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Admitted || !errors.Is(d.Unchecked, errDown) || d.Err() != nil {
+	if d := s.ask(t, ann, Ordinary); d.Outcome != Admitted || !errors.Is(d.Unchecked, errDown) || d.Err() != nil {
 		t.Errorf("ordinary: %+v", d)
 	}
-	d := s.ask(t, ann, operations.Copilot)
+	d := s.ask(t, ann, Copilot)
 	if p := problem.From(d.Err()); d.Outcome != Unavailable || p.Code != problem.Unavailable || p.RetryAfter != 5*time.Second {
 		t.Errorf("copilot: %+v, %v", d, d.Err())
 	}
@@ -240,7 +239,7 @@ func TestBreaker_OpensAfterThreeFailuresInARow(t *testing.T) {
 	s.model.fail = func(string, write) error { return errDown }
 	ask := func() (asked bool) {
 		writes := s.model.writes
-		s.ask(t, ann, operations.Ordinary)
+		s.ask(t, ann, Ordinary)
 		return s.model.writes > writes
 	}
 	for i, want := range []bool{true, true, true, false, false} {
@@ -255,7 +254,7 @@ func TestBreaker_OpensAfterThreeFailuresInARow(t *testing.T) {
 	s.now = s.now.Add(breakerLongest)
 	s.model.fail = nil
 	for range 3 {
-		if d := s.ask(t, bob, operations.Ordinary); d.Unchecked != nil {
+		if d := s.ask(t, bob, Ordinary); d.Unchecked != nil {
 			t.Errorf("the store works, got %+v", d)
 		}
 	}
@@ -267,7 +266,7 @@ func TestBreaker_CallerLeft_IsNotAFailureOfTheStore(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 5 {
-		s.Admit(gone, ann, operations.Ordinary)
+		s.Admit(gone, ann, Ordinary)
 	}
 	if s.breaker.open(s.now) {
 		t.Error("the breaker is open")

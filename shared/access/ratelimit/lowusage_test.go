@@ -6,8 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"wavegate/shared/operations"
 )
 
 type slowStore struct {
@@ -35,7 +33,7 @@ func TestLowUsage_UserFarFromTheLimit_IsCountedInParallelWithTheOrganization(t *
 			2, 2, // more than half of the limit is used
 		} {
 			began := time.Now()
-			if d := l.Admit(t.Context(), ann, operations.Ordinary); d.Outcome != Admitted || d.Writes != 2 {
+			if d := l.Admit(t.Context(), ann, Ordinary); d.Outcome != Admitted || d.Writes != 2 {
 				t.Fatalf("request %d: %+v", i, d)
 			}
 			if got := int(time.Since(began) / trip); got != want {
@@ -51,7 +49,7 @@ func TestLowUsage_IsForgottenAfterAWhile(t *testing.T) {
 		l.store = &slowStore{store: newModel(slotLog)}
 		for i, want := range []int{2, 1, 2} {
 			began := time.Now()
-			l.Admit(t.Context(), ann, operations.Ordinary)
+			l.Admit(t.Context(), ann, Ordinary)
 			if got := int(time.Since(began) / trip); got != want {
 				t.Errorf("request %d took %d round trips, want %d", i, got, want)
 			}
@@ -68,20 +66,20 @@ func TestLowUsage_IsForgottenAfterAWhile(t *testing.T) {
 func TestLowUsage_UserUsedUpTheLimitElsewhere_OrganizationGetsItsCountBack(t *testing.T) {
 	here, there := newTestLimiter(small), newTestLimiter(small)
 	there.model, there.store = here.model, here.model
-	here.ask(t, ann, operations.Ordinary)
-	there.ask(t, ann, operations.Ordinary)
-	there.ask(t, ann, operations.Ordinary)
-	if d := here.ask(t, ann, operations.Ordinary); d.Outcome != Rejected || here.used(orders[0]) != 3 || here.used(orders[1]) != 3 {
+	here.ask(t, ann, Ordinary)
+	there.ask(t, ann, Ordinary)
+	there.ask(t, ann, Ordinary)
+	if d := here.ask(t, ann, Ordinary); d.Outcome != Rejected || here.used(orders[0]) != 3 || here.used(orders[1]) != 3 {
 		t.Errorf("%+v; used are %d and %d, want 3 and 3", d, here.used(orders[0]), here.used(orders[1]))
 	}
-	if d := here.ask(t, ann, operations.Ordinary); d.Outcome != Rejected || d.Writes != 1 {
+	if d := here.ask(t, ann, Ordinary); d.Outcome != Rejected || d.Writes != 1 {
 		t.Errorf("the next is %+v, want one write, the user's", d)
 	}
 }
 
 func TestLowUsage_ClockJumpsBack_IsForgotten(t *testing.T) {
 	s := newTestLimiter(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
-	s.ask(t, ann, operations.Ordinary)
+	s.ask(t, ann, Ordinary)
 	if !s.lowUsage.has(orders[0], s.now) {
 		t.Fatal("the user does not have low usage")
 	}

@@ -6,8 +6,8 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 )
@@ -90,7 +90,7 @@ func (r record) etag(now time.Time) string {
 	if !r.exists(now) {
 		return ""
 	}
-	return request.Revision(r.Revision)
+	return input.Revision(r.Revision)
 }
 
 // set decides the result of a new spec: the next record, and the event to write. The event is
@@ -164,7 +164,7 @@ func (s *OverrideStore) Get(ctx context.Context, target Target) (Override, error
 
 // Put sets the override of a target, in place of any previous one. Created tells whether there
 // was none. It returns VALIDATION_FAILED for an expiry in the past, and PRECONDITION_FAILED.
-func (s *OverrideStore) Put(ctx context.Context, from audit.Origin, target Target, spec OverrideSpec, when request.Preconditions) (created bool, err error) {
+func (s *OverrideStore) Put(ctx context.Context, from audit.Origin, target Target, spec OverrideSpec, when input.Preconditions) (created bool, err error) {
 	if now := s.db.Now(); spec.ExpiresAt != nil && !now.Before(*spec.ExpiresAt) {
 		return false, problem.Invalid([]problem.Fault{{Pointer: "/expiresAt", Code: "range", Detail: "must be in the future"}})
 	}
@@ -176,7 +176,7 @@ func (s *OverrideStore) Put(ctx context.Context, from audit.Origin, target Targe
 
 // Delete removes an override, so that the defaults apply again. It returns NOT_FOUND if there is
 // none, and PRECONDITION_FAILED.
-func (s *OverrideStore) Delete(ctx context.Context, from audit.Origin, target Target, when request.Preconditions) error {
+func (s *OverrideStore) Delete(ctx context.Context, from audit.Origin, target Target, when input.Preconditions) error {
 	_, err := change.Put(ctx, s.db, from, kind, overrideKey(target), when, func(was record, at time.Time) (record, string, error) {
 		return was.remove(target, at)
 	})

@@ -6,7 +6,7 @@ import (
 )
 
 // Reserve is how many requests a user may make in any 60 s beyond their limits. It applies only
-// to operations that may use the reserve: see operations.Reserved. It is the same for everyone,
+// to operations that may use the reserve: see Reserved. It is the same for everyone,
 // so no override can stop a user from halting a rollout, not even an override of 0.
 const Reserve = 60
 

@@ -7,39 +7,38 @@ import (
 
 	"pgregory.net/rapid"
 
-	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
 )
 
 func TestReserve_HaltAfterTheLimit_IsAdmittedInTheSameInstant(t *testing.T) {
 	s := newTestLimiter(Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300})
 	for range 600 {
-		s.ask(t, ann, operations.Ordinary)
+		s.ask(t, ann, Ordinary)
 	}
-	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Rejected {
+	if d := s.ask(t, ann, Ordinary); d.Outcome != Rejected {
 		t.Fatalf("the limit is not reached: %+v", d)
 	}
 	for i := range Reserve {
-		if d := s.ask(t, ann, operations.Reserved); d.Outcome != Admitted || d.Err() != nil {
+		if d := s.ask(t, ann, Reserved); d.Outcome != Admitted || d.Err() != nil {
 			t.Fatalf("halt %d: %+v", i, d)
 		}
 	}
-	d := s.ask(t, ann, operations.Reserved)
+	d := s.ask(t, ann, Reserved)
 	if p := problem.From(d.Err()); d.Outcome != Rejected || strings.Join(p.Policies, " ") != "user reserve" {
 		t.Errorf("beyond the reserve: %+v, %v", d, d.Err())
 	}
-	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Rejected {
+	if d := s.ask(t, ann, Ordinary); d.Outcome != Rejected {
 		t.Errorf("a call outside the reserve's operations was admitted from it: %+v", d)
 	}
 	s.now = s.now.Add(d.RetryAfter)
-	if d := s.ask(t, ann, operations.Reserved); d.Outcome != Admitted {
+	if d := s.ask(t, ann, Reserved); d.Outcome != Admitted {
 		t.Errorf("after the wait: %+v", d)
 	}
 }
 
 func TestReserve_UnderTheLimit_IsNotUsed(t *testing.T) {
 	s := newTestLimiter(small)
-	d := s.ask(t, ann, operations.Reserved)
+	d := s.ask(t, ann, Reserved)
 	if d.Outcome != Admitted || d.Writes != 2 || s.used(orders[0]) != 1 || s.used(reserveOf(ann).key) != 0 {
 		t.Errorf("got %+v; used are %d and %d", d, s.used(orders[0]), s.used(reserveOf(ann).key))
 	}
@@ -48,9 +47,9 @@ func TestReserve_UnderTheLimit_IsNotUsed(t *testing.T) {
 func TestReserve_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T) {
 	s := newTestLimiter(small)
 	for _, c := range []Caller{ann, ann, ann, bob} {
-		s.ask(t, c, operations.Ordinary)
+		s.ask(t, c, Ordinary)
 	}
-	d := s.ask(t, bob, operations.Reserved)
+	d := s.ask(t, bob, Reserved)
 	if d.Outcome != Admitted || s.used(userKey(bob.User)) != 1 || s.used(reserveOf(bob).key) != 1 {
 		t.Errorf("%+v; bob has used %d and %d of the reserve, want 1 and 1", d, s.used(userKey(bob.User)), s.used(reserveOf(bob).key))
 	}
@@ -63,7 +62,7 @@ func TestReserve_OwnOrganizationHasLimitZero_OverrideCanStillBeRemoved(t *testin
 	s := newTestLimiter(small)
 	s.model.override(orders[1], s.now, &counterOverride{Limit: 0})
 	for range 10 { // the container then remembers the rejection
-		d := s.ask(t, ann, operations.Ordinary)
+		d := s.ask(t, ann, Ordinary)
 		if d.Outcome != Rejected {
 			t.Fatalf("got %+v", d)
 		}
@@ -71,7 +70,7 @@ func TestReserve_OwnOrganizationHasLimitZero_OverrideCanStillBeRemoved(t *testin
 			t.Errorf("a place is promised: %s", says)
 		}
 	}
-	if d := s.ask(t, ann, operations.Reserved); d.Outcome != Admitted {
+	if d := s.ask(t, ann, Reserved); d.Outcome != Admitted {
 		t.Errorf("got %+v", d)
 	}
 }
@@ -81,14 +80,14 @@ func TestReserve_OwnOrganizationHasLimitZero_OverrideCanStillBeRemoved(t *testin
 func TestReserve_UsedUpInAFlood_IsRemembered(t *testing.T) {
 	s := newTestLimiter(small)
 	for range 3 + Reserve {
-		s.ask(t, ann, operations.Reserved)
+		s.ask(t, ann, Reserved)
 	}
 	for range recallRun {
-		s.ask(t, ann, operations.Reserved)
+		s.ask(t, ann, Reserved)
 	}
 	writes := s.model.writes
 	for range 100 {
-		if d, known := s.Recall(ann, operations.Reserved); !known || d.Outcome != Rejected {
+		if d, known := s.Recall(ann, Reserved); !known || d.Outcome != Rejected {
 			t.Fatalf("got %+v, %v", d, known)
 		}
 	}
@@ -123,11 +122,11 @@ func TestReserve_Properties(t *testing.T) {
 		}
 		for range 40 {
 			now = now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 499, 3000, 20_000, 60_000}).Draw(t, "gap")) * time.Millisecond)
-			class := rapid.SampledFrom([]operations.LimitClass{operations.Ordinary, operations.Reserved, operations.Reserved}).Draw(t, "class")
+			class := rapid.SampledFrom([]Class{Ordinary, Reserved, Reserved}).Draw(t, "class")
 			for range rapid.IntRange(1, 50).Draw(t, "burst") {
 				d := containers[rapid.IntRange(0, len(containers)-1).Draw(t, "container")].Admit(t.Context(), ann, class)
 				if d.Outcome != Admitted {
-					if class == operations.Reserved && within(Window+slotLog.slot, all) < Reserve {
+					if class == Reserved && within(Window+slotLog.slot, all) < Reserve {
 						t.Fatalf("refused although the reserve has a place")
 					}
 					if d.RetryAfter < time.Second || d.RetryAfter > 61*time.Second {
@@ -136,7 +135,7 @@ func TestReserve_Properties(t *testing.T) {
 					continue
 				}
 				all = append(all, now)
-				if class == operations.Ordinary {
+				if class == Ordinary {
 					ordinary = append(ordinary, now)
 				}
 				if within(Window, all) > limit+Reserve || within(Window, ordinary) > limit {

@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"wavegate/shared/operations"
 	"wavegate/shared/testing/dynamotest"
 )
 
@@ -21,7 +20,7 @@ func TestLastSeen_IsTheLastAdmittedCall_WithinHalfASecond(t *testing.T) {
 		limiter := New(Config{Store: client, Limits: Limits{User: 3}, Clock: func() time.Time { return now }, Deadline: 10 * time.Second})
 		call := func(want Outcome) {
 			t.Helper()
-			if d := limiter.Admit(t.Context(), Caller{User: user, Box: true}, operations.Ordinary); d.Outcome != want {
+			if d := limiter.Admit(t.Context(), Caller{User: user, Box: true}, Ordinary); d.Outcome != want {
 				t.Fatalf("got %+v", d)
 			}
 		}

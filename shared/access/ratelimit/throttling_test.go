@@ -8,8 +8,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"wavegate/shared/operations"
 )
 
 // TestApply_ItemThrottled_IsErrThrottled_TableThrottled_IsAFailure: throttling of the table or the account
@@ -77,7 +75,7 @@ func TestThrottling_OneCallerManyContainers_StaysUnderTheLimit(t *testing.T) {
 		for i, l := range containers {
 			for range 3 {
 				calls++
-				d := l.Admit(t.Context(), Caller{User: "greedy"}, operations.Ordinary)
+				d := l.Admit(t.Context(), Caller{User: "greedy"}, Ordinary)
 				if d.Unchecked != nil {
 					unchecked++
 				}
@@ -88,7 +86,7 @@ func TestThrottling_OneCallerManyContainers_StaysUnderTheLimit(t *testing.T) {
 			if i%100 != 0 || now.UnixMilli()%2000 != 0 {
 				continue
 			}
-			if d := l.Admit(t.Context(), Caller{User: "honest"}, operations.Ordinary); d.Outcome != Admitted || d.Unchecked != nil {
+			if d := l.Admit(t.Context(), Caller{User: "honest"}, Ordinary); d.Outcome != Admitted || d.Unchecked != nil {
 				touched++
 			}
 		}
@@ -117,17 +115,17 @@ func TestThrottling_RejectsTheCallerForASecond(t *testing.T) {
 		}
 		return nil
 	}
-	d := s.ask(t, ann, operations.Ordinary)
+	d := s.ask(t, ann, Ordinary)
 	if d.Outcome != Rejected || d.Unchecked != nil || d.RetryAfter < time.Second || s.used(orders[1]) != 0 {
 		t.Fatalf("got %+v; the organization has used %d", d, s.used(orders[1]))
 	}
 	writes := s.model.writes
-	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Rejected || s.model.writes != writes {
+	if d := s.ask(t, ann, Ordinary); d.Outcome != Rejected || s.model.writes != writes {
 		t.Errorf("within the second: %+v after %d writes", d, s.model.writes-writes)
 	}
 	s.model.fail = nil
 	s.now = s.now.Add(d.RetryAfter)
-	if d := s.ask(t, ann, operations.Ordinary); d.Outcome != Admitted || d.Unchecked != nil {
+	if d := s.ask(t, ann, Ordinary); d.Outcome != Admitted || d.Unchecked != nil {
 		t.Errorf("after the wait: %+v", d)
 	}
 }

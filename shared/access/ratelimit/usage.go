@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 )
@@ -34,9 +33,9 @@ type Getter interface {
 // ReadUsage reads the usage of a caller's limits without counting anything. A box has no copilot
 // limits. It returns UNAVAILABLE if the store does not answer.
 func ReadUsage(ctx context.Context, api Getter, limits Limits, now time.Time, caller Caller) ([]LimitUsage, error) {
-	class := operations.Copilot
+	class := Copilot
 	if caller.Box {
-		class = operations.Ordinary
+		class = Ordinary
 	}
 	var subjects []subject
 	for _, level := range New(Config{Limits: limits}).subjects(caller, class) {

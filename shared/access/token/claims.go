@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // claims are the claims of a token. They are well formed, but not yet verified.
@@ -104,7 +104,7 @@ func (c claims) organization(name string) (string, error) {
 		return "", nil
 	}
 	s, err := c.all.text(name)
-	if err != nil || s != "" && !value.Name.Accepts(s) {
+	if err != nil || s != "" && !input.Name.Accepts(s) {
 		return "", refuse(BadClaims, "the organization is not an id")
 	}
 	return s, nil
@@ -138,7 +138,7 @@ func (c claims) name() string {
 	if err != nil {
 		return ""
 	}
-	shown, fault, _ := value.DisplayName.Apply(text)
+	shown, fault, _ := input.DisplayName.Apply(text)
 	if fault != "" {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"wavegate/shared/platform/strictjson"
+	"wavegate/shared/platform/input"
 )
 
 // members are the members of a JSON object, by their exact names. Two members with one name are
@@ -16,14 +16,14 @@ type members map[string]json.RawMessage
 
 // readObject reads exactly one JSON object.
 func readObject(data []byte) (members, error) {
-	if err := strictjson.Check(data); err != nil {
+	if err := input.CheckJSON(data); err != nil {
 		return nil, err
 	}
-	if strictjson.KindOf(data) != strictjson.Object {
+	if input.KindOf(data) != input.ObjectKind {
 		return nil, errors.New("is not a JSON object")
 	}
 	m := members{}
-	for _, one := range strictjson.Members(data) {
+	for _, one := range input.Members(data) {
 		if _, twice := m[one.Name]; twice {
 			return nil, errors.New("has two members of one name")
 		}

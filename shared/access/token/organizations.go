@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // Organizations are the ones that an issuer of people may name in tokens: exact names, or all
@@ -22,10 +22,10 @@ const wildcard = "*"
 func parseOrganizations(list []string) (o Organizations, ok bool) {
 	if len(list) == 1 && strings.HasSuffix(list[0], wildcard) {
 		o.prefix = strings.TrimSuffix(list[0], wildcard)
-		return o, value.Name.Accepts(o.prefix) && strings.ContainsAny(o.prefix[len(o.prefix)-1:], "-._")
+		return o, input.Name.Accepts(o.prefix) && strings.ContainsAny(o.prefix[len(o.prefix)-1:], "-._")
 	}
 	o.names = list
-	return o, !slices.ContainsFunc(list, func(name string) bool { return !value.Name.Accepts(name) })
+	return o, !slices.ContainsFunc(list, func(name string) bool { return !input.Name.Accepts(name) })
 }
 
 // include tells whether the issuer may name an organization. Names are case-sensitive.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/platform/strictjson"
+	"wavegate/shared/platform/input"
 )
 
 // Setting is the environment variable that holds the issuers.
@@ -302,8 +302,8 @@ func (r *reader) lifetime() time.Duration {
 	}
 	raw := r.m["maxLifetimeSeconds"]
 	seconds, ok := int64(0), false
-	if strictjson.KindOf(raw) == strictjson.Number {
-		seconds, ok = strictjson.Integer(string(raw))
+	if input.KindOf(raw) == input.NumberKind {
+		seconds, ok = input.ParseInteger(string(raw))
 	}
 	if !ok || seconds < 1 || seconds > maxLifetime {
 		r.fault("maxLifetimeSeconds", "must be a whole number from 1 to %d", maxLifetime)

@@ -22,7 +22,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 var methods = map[string]jwt.SigningMethod{
@@ -158,7 +158,7 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 		if !slices.Contains(roles, auth.Edge) {
 			return auth.Principal{}, refuse(BadRole, "the issuer grants edge, but the token does not have that role")
 		}
-		if !value.Name.Accepts(c.subject) {
+		if !input.Name.Accepts(c.subject) {
 			return auth.Principal{}, refuse(BadClaims, "sub is not an edge id")
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 )
@@ -72,7 +72,7 @@ func each(t *testing.T, test func(f *fleet)) {
 		f.boxes = ddi.NewBoxes(f.db, edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1, Issuers: issuer}, time.Now)
 		f.publish("1.0.0", release.Details{SizeBytes: 10, SHA1: strings.Repeat("1", 40)})
 		if _, err := edge.NewRegistry(f.db, 1).Put(f.ctx(), audit.Origin{}, f.box,
-			edge.Assignment{EdgeType: f.edgeType, Channel: "stable", OrganizationID: "acme"}, request.Preconditions{}); err != nil {
+			edge.Assignment{EdgeType: f.edgeType, Channel: "stable", OrganizationID: "acme"}, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		test(f)
@@ -84,7 +84,7 @@ func (f *fleet) ctx() context.Context { return admission.Unlimited(f.Context()) 
 func (f *fleet) publish(version string, d release.Details) {
 	f.Helper()
 	if _, err := publication.NewStore(f.db).Publish(f.ctx(), audit.Origin{}, release.Publication{EdgeType: f.edgeType, Channel: "stable",
-		CurrentVersion: version, ArtifactURL: "https://a.example/" + version + ".swu", SHA256: strings.Repeat("a", 64), Details: d}, request.Preconditions{}); err != nil {
+		CurrentVersion: version, ArtifactURL: "https://a.example/" + version + ".swu", SHA256: strings.Repeat("a", 64), Details: d}, input.Preconditions{}); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -183,7 +183,7 @@ func TestCalls_ByOthers_AreNotFound(t *testing.T) {
 			"another issuer":                   func(c *ddi.Call) { c.Caller.Issuer = "https://people.example" },
 			"an organization in another token": func(c *ddi.Call) { c.Caller.OrganizationID = "rival" },
 			"another organization's gateway": func(c *ddi.Call) {
-				c.Caller = boxtoken.For(gateway.Principal("rival"), c.ControllerID)
+				c.Caller = edge.CallerFor(gateway.Principal("rival"), c.ControllerID)
 			},
 		} {
 			c := f.call()
@@ -202,7 +202,7 @@ func TestCalls_ByOthers_AreNotFound(t *testing.T) {
 func TestTokens_TakenBack_AreGoodForNoCall(t *testing.T) {
 	each(t, func(f *fleet) {
 		registry, tokens := edge.NewRegistry(f.db, 1), edge.NewTokens(f.db)
-		text, err := registry.IssueToken(f.ctx(), audit.Origin{}, f.box, request.Preconditions{})
+		text, err := registry.IssueToken(f.ctx(), audit.Origin{}, f.box, input.Preconditions{})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestTokens_TakenBack_AreGoodForNoCall(t *testing.T) {
 		if _, err := f.boxes.Poll(f.ctx(), c); err != nil {
 			f.Fatal(err)
 		}
-		if err := registry.RevokeToken(f.ctx(), audit.Origin{}, f.box, request.Preconditions{}); err != nil {
+		if err := registry.RevokeToken(f.ctx(), audit.Origin{}, f.box, input.Preconditions{}); err != nil {
 			f.Fatal(err)
 		}
 		if _, err := f.boxes.Poll(f.ctx(), c); !problem.Has(err, problem.Unauthenticated) {
@@ -225,7 +225,7 @@ func TestTokens_TakenBack_AreGoodForNoCall(t *testing.T) {
 		if _, known, err := tokens.Verify(f.ctx(), token); err != nil || known {
 			f.Errorf("it is still known: %v, %v", known, err)
 		}
-		if err := registry.RevokeToken(f.ctx(), audit.Origin{}, f.box, request.Preconditions{}); !problem.Has(err, problem.NotFound) {
+		if err := registry.RevokeToken(f.ctx(), audit.Origin{}, f.box, input.Preconditions{}); !problem.Has(err, problem.NotFound) {
 			f.Errorf("taken back twice: %v", err)
 		}
 	})

@@ -9,19 +9,18 @@ import (
 
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/platform/fields"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // Rules of what clients say of an action. They follow hawkBit, which refuses everything else, too.
 var (
-	ExecutionRule = &value.Text{
+	ExecutionRule = &input.Text{
 		Pattern: `closed|proceeding|canceled|scheduled|rejected|resumed|download|downloaded`,
 		Says:    "closed, proceeding, canceled, scheduled, rejected, resumed, download or downloaded",
 	}
-	FinishedRule = &value.Text{Pattern: `success|failure|none`, Says: "success, failure or none"}
+	FinishedRule = &input.Text{Pattern: `success|failure|none`, Says: "success, failure or none"}
 	// ActionRule is that of an action's number in a path. Clients keep it in 32 bits.
-	ActionRule = &value.Text{Pattern: `[1-9][0-9]{0,9}`, Says: "the number of an action"}
+	ActionRule = &input.Text{Pattern: `[1-9][0-9]{0,9}`, Says: "the number of an action"}
 )
 
 // Action reads an action's number; 0 where it is too large to be one.
@@ -55,14 +54,14 @@ func Quoted(body []byte) []byte {
 
 // StatusOf reads a client's feedback. Other fields are ignored: the number of the action is in the path, and the time is
 // wrong on a box without a clock.
-func StatusOf(body *fields.Object) Status {
+func StatusOf(body *input.Object) Status {
 	var s Status
 	body.Open()
-	body.RequiredObject("status", func(status *fields.Object) {
+	body.RequiredObject("status", func(status *input.Object) {
 		status.Open()
 		s.Execution = status.Text("execution", ExecutionRule)
 		s.Details = status.Strings("details")
-		status.RequiredObject("result", func(result *fields.Object) {
+		status.RequiredObject("result", func(result *input.Object) {
 			result.Open()
 			s.Finished = result.Text("finished", FinishedRule)
 		})
@@ -156,10 +155,10 @@ func (s Status) code() report.Code {
 const Attribute = "installed"
 
 // InstalledOf reads the version that a client says the box runs from its attributes; empty: it does not say.
-func InstalledOf(body *fields.Object) string {
+func InstalledOf(body *input.Object) string {
 	var installed string
 	body.Open()
-	body.RequiredObject("data", func(data *fields.Object) {
+	body.RequiredObject("data", func(data *input.Object) {
 		data.Open()
 		installed, _ = data.OptionalText(Attribute, edge.InstalledRule)
 	})

@@ -8,14 +8,13 @@ import (
 	"pgregory.net/rapid"
 
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/platform/fields"
-	"wavegate/shared/platform/strictjson"
+	"wavegate/shared/platform/input"
 )
 
 // read reads a body as an operation does.
 func read(body string) (Status, int) {
-	var faults fields.Faults
-	object := fields.Of([]byte(body), &faults)
+	var faults input.Faults
+	object := input.ObjectOf([]byte(body), &faults)
 	s := StatusOf(object)
 	object.Unread(&faults)
 	return s, len(faults.List())
@@ -85,10 +84,10 @@ func TestStatus_WithoutWhatMatters_IsRefused(t *testing.T) {
 // received is what an operation makes of a body that it was sent; false: it refuses it.
 func received(body string) (Status, bool) {
 	text := []byte(body)
-	if strictjson.Check(text) != nil {
+	if input.CheckJSON(text) != nil {
 		text = Quoted(text)
 	}
-	if strictjson.Check(text) != nil {
+	if input.CheckJSON(text) != nil {
 		return Status{}, false
 	}
 	s, faults := read(string(text))
@@ -125,7 +124,7 @@ func TestStatus_WhateverWords_KeepTheFailure(t *testing.T) {
 		words := strings.Join(pieces.Draw(t, "words"), "")
 		body := pasted(words)
 		s, ok := received(body)
-		if ok && s.Deployment(7).Progress != report.Broken || !ok && strictjson.Check([]byte(body)) != nil {
+		if ok && s.Deployment(7).Progress != report.Broken || !ok && input.CheckJSON([]byte(body)) != nil {
 			t.Fatalf("%q: %v, %+v", words, ok, s)
 		}
 	})
@@ -143,7 +142,7 @@ func TestStatus_NoJSONBeforeTheDetails_IsRefused(t *testing.T) {
 func FuzzStatus(f *testing.F) {
 	f.Add(`{"status":{"execution":"closed","result":{"finished":"failure"},"details":["\u202e","a\nb",7]}}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		if strictjson.Check([]byte(body)) != nil || strictjson.KindOf([]byte(body)) != strictjson.Object {
+		if input.CheckJSON([]byte(body)) != nil || input.KindOf([]byte(body)) != input.ObjectKind {
 			return
 		}
 		s, _ := read(body)

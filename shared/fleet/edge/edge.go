@@ -7,15 +7,15 @@ import (
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/value"
 )
 
 // InstalledRule is that of the version that a box says it has installed. It is compared for equality
 // only, so a box may report whatever it was built with and is not kept from its update by an odd name.
 // Empty is the same as not said.
-var InstalledRule = &value.Text{
-	Max: 128, Check: value.Printable,
+var InstalledRule = &input.Text{
+	Max: 128, Check: input.Printable,
 	Says: "at most 128 characters without control characters",
 }
 

@@ -19,8 +19,8 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
@@ -54,7 +54,7 @@ func (w *world) publish(t tester, channel, version string) {
 	_, err := w.publications.Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{
 		EdgeType: "gateway-x", Channel: channel, CurrentVersion: version,
 		ArtifactURL: "https://a.example/" + version, SHA256: strings.Repeat("0", 64),
-	}, request.Preconditions{})
+	}, input.Preconditions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func (w *world) publish(t tester, channel, version string) {
 
 // move makes a move of a rollout and tells whether it was taken.
 func (w *world) move(t *rapid.T, id string, m rollout.Move) bool {
-	_, err := w.rollouts.Move(admission.Unlimited(t.Context()), audit.Origin{}, id, m, request.Preconditions{})
+	_, err := w.rollouts.Move(admission.Unlimited(t.Context()), audit.Origin{}, id, m, input.Preconditions{})
 	if err != nil && !problem.Has(err, problem.InvalidStateTransition) {
 		t.Fatal(err)
 	}

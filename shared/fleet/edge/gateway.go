@@ -6,8 +6,8 @@ import (
 
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 )
@@ -40,7 +40,7 @@ var gatewayKind = change.Kind[Gateway]{
 		if g.TokenSHA256 == "" {
 			return ""
 		}
-		return request.Revision(g.Revision)
+		return input.Revision(g.Revision)
 	},
 }
 
@@ -67,7 +67,7 @@ func gatewayKey(organizationID string) dynamo.Key {
 
 // IssueToken gives an organization's gateway a new token, in place of the one before, and returns its text, which is
 // kept nowhere. It returns PRECONDITION_FAILED, and CONFLICT when the gateway keeps changing.
-func (s *Gateways) IssueToken(ctx context.Context, from audit.Origin, organizationID string, when request.Preconditions) (text string, err error) {
+func (s *Gateways) IssueToken(ctx context.Context, from audit.Origin, organizationID string, when input.Preconditions) (text string, err error) {
 	text, token := boxtoken.New(boxtoken.Gateway, organizationID)
 	_, err = change.Put(ctx, s.db, from, gatewayKind, gatewayKey(organizationID), when, func(was Gateway, at time.Time) (Gateway, string, error) {
 		return was.issueToken(organizationID, token.SHA256, at)
@@ -77,7 +77,7 @@ func (s *Gateways) IssueToken(ctx context.Context, from audit.Origin, organizati
 
 // RevokeToken takes the token of an organization's gateway back. It returns NOT_FOUND where there is none,
 // PRECONDITION_FAILED, and CONFLICT when the gateway keeps changing.
-func (s *Gateways) RevokeToken(ctx context.Context, from audit.Origin, organizationID string, when request.Preconditions) error {
+func (s *Gateways) RevokeToken(ctx context.Context, from audit.Origin, organizationID string, when input.Preconditions) error {
 	_, err := change.Put(ctx, s.db, from, gatewayKind, gatewayKey(organizationID), when, func(was Gateway, at time.Time) (Gateway, string, error) {
 		return was.revokeToken(at)
 	})

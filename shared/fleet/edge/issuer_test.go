@@ -13,8 +13,8 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 )
@@ -52,7 +52,7 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		db, edgeType := dynamo.Open(client, time.Now), "gateway-"+uuid.NewString()[:8]
 		ctx := admission.Unlimited(t.Context())
 		what := release.Publication{EdgeType: edgeType, Channel: "stable", CurrentVersion: "1.0.0", ArtifactURL: "https://x.example/1", SHA256: "a"}
-		if _, err := publication.NewStore(db).Publish(ctx, audit.Origin{}, what, request.Preconditions{}); err != nil {
+		if _, err := publication.NewStore(db).Publish(ctx, audit.Origin{}, what, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		polls := edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, Shards: 1, Issuers: fleetA + " " + fleetB}, time.Now)
@@ -62,7 +62,7 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		put := func(issuer *string) {
 			t.Helper()
 			a := edge.Assignment{EdgeType: edgeType, Channel: "stable", OrganizationID: "acme", Issuer: issuer}
-			if _, err := boxes.Put(ctx, audit.Origin{}, id, a, request.Preconditions{}); err != nil {
+			if _, err := boxes.Put(ctx, audit.Origin{}, id, a, input.Preconditions{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -6,8 +6,7 @@ import (
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // A Filter says which boxes are listed: those that follow a release channel, or those of an
@@ -19,13 +18,13 @@ type Filter struct {
 }
 
 // FilterOf reads the query parameters edgeType with channel, or organizationId, and idPrefix.
-func FilterOf(in *request.Input) Filter {
+func FilterOf(in *input.Reader) Filter {
 	var f Filter
 	var byType, byChannel, byOrganization bool
-	f.EdgeType, byType = in.Query("edgeType", value.Name)
-	f.Channel, byChannel = in.Query("channel", value.Name)
-	f.OrganizationID, byOrganization = in.Query("organizationId", value.Name)
-	f.IDPrefix, _ = in.Query("idPrefix", value.Name) // what a name begins with is a name
+	f.EdgeType, byType = in.Query("edgeType", input.Name)
+	f.Channel, byChannel = in.Query("channel", input.Name)
+	f.OrganizationID, byOrganization = in.Query("organizationId", input.Name)
+	f.IDPrefix, _ = in.Query("idPrefix", input.Name) // what a name begins with is a name
 	switch {
 	case byOrganization && (byType || byChannel):
 		in.Fault("organizationId", "exclusive", "must not stand beside edgeType and channel")

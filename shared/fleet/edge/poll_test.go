@@ -21,8 +21,8 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
@@ -90,7 +90,7 @@ func polled(t *testing.T, test func(t *testing.T, p *place)) {
 		db := dynamo.Open(p.meter, time.Now)
 		p.box = edge.Assignment{EdgeType: "gateway-x", Channel: "c-" + uuid.NewString(), OrganizationID: "acme"}
 		_, err := publication.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: p.box.Channel,
-			CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: "0"}, request.Preconditions{})
+			CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: "0"}, input.Preconditions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func polled(t *testing.T, test func(t *testing.T, p *place)) {
 
 func (p *place) register(t *testing.T) {
 	t.Helper()
-	if _, err := p.registry.Put(admission.Unlimited(t.Context()), audit.Origin{}, p.id, p.box, request.Preconditions{}); err != nil {
+	if _, err := p.registry.Put(admission.Unlimited(t.Context()), audit.Origin{}, p.id, p.box, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -280,13 +280,13 @@ func TestRetire_TheBoxIsGoneFromPollsAndCounts_AndCanComeBack(t *testing.T) {
 		if n := counted(); n != 1 {
 			t.Fatalf("%d boxes are counted", n)
 		}
-		if err := p.registry.Retire(ctx, audit.Origin{}, p.id, request.Preconditions{}); err != nil {
+		if err := p.registry.Retire(ctx, audit.Origin{}, p.id, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := p.polls.Answer(ctx, edge.Poll{EdgeID: p.id}); !problem.Has(err, problem.NotFound) || counted() != 0 {
 			t.Errorf("a retired box is answered with %v, and %d boxes are counted", err, counted())
 		}
-		if err := p.registry.Retire(ctx, audit.Origin{}, p.id, request.Preconditions{}); !problem.Has(err, problem.NotFound) {
+		if err := p.registry.Retire(ctx, audit.Origin{}, p.id, input.Preconditions{}); !problem.Has(err, problem.NotFound) {
 			t.Errorf("retired twice: %v", err)
 		}
 		p.register(t)
@@ -307,7 +307,7 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 		publish := func(channel, version, url string) {
 			t.Helper()
 			if _, err := publication.NewStore(db).Publish(ctx, audit.Origin{}, release.Publication{EdgeType: edgeType, Channel: channel,
-				CurrentVersion: version, ArtifactURL: url, SHA256: "digest of " + version}, request.Preconditions{}); err != nil {
+				CurrentVersion: version, ArtifactURL: url, SHA256: "digest of " + version}, input.Preconditions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -317,11 +317,11 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 		started, err := rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: edgeType, Channel: "stable", TargetVersion: "2.0.0"}, idempotency.Claim{})
 		for _, percent := range []int{10, 50, 100} {
 			if err == nil {
-				_, err = rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{StagedPercent: &percent}, request.Preconditions{})
+				_, err = rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{StagedPercent: &percent}, input.Preconditions{})
 			}
 		}
 		if err == nil {
-			_, err = edge.NewRegistry(db, 1).Put(ctx, audit.Origin{}, id, edge.Assignment{EdgeType: edgeType, Channel: "stable", OrganizationID: "acme"}, request.Preconditions{})
+			_, err = edge.NewRegistry(db, 1).Put(ctx, audit.Origin{}, id, edge.Assignment{EdgeType: edgeType, Channel: "stable", OrganizationID: "acme"}, input.Preconditions{})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -343,7 +343,7 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 			}
 		}
 		told(edge.FromRollout)
-		if _, err := rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{Status: rollout.Halted}, request.Preconditions{}); err != nil {
+		if _, err := rollouts.Move(ctx, audit.Origin{}, started, rollout.Move{Status: rollout.Halted}, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		told(edge.FromInstalled)

@@ -1,19 +1,18 @@
 package edge
 
 import (
-	"wavegate/shared/platform/fields"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // ReadAssignment reads what a body says of a box. An issuer that the service does not trust for boxes is a
 // fault.
-func ReadAssignment(body *fields.Object, issuers Issuers) Assignment {
+func ReadAssignment(body *input.Object, issuers Issuers) Assignment {
 	a := Assignment{
-		EdgeType:       body.Text("edgeType", value.Name),
-		Channel:        body.Text("channel", value.Name),
-		OrganizationID: body.Text("organizationId", value.Name),
-		FactoryID:      body.ClearableText("factoryId", value.Slug),
-		Issuer:         body.ClearableText("issuer", value.ID),
+		EdgeType:       body.Text("edgeType", input.Name),
+		Channel:        body.Text("channel", input.Name),
+		OrganizationID: body.Text("organizationId", input.Name),
+		FactoryID:      body.ClearableText("factoryId", input.Slug),
+		Issuer:         body.ClearableText("issuer", input.ID),
 	}
 	if a.Issuer != nil && *a.Issuer != "" && !issuers.Include(*a.Issuer) {
 		body.Fault("issuer", "unknown", "must be an issuer whose tokens the service takes for boxes")
@@ -31,11 +30,11 @@ type Member struct {
 const MostAtOnce = 30
 
 // ReadBatch reads the boxes of a batch from the list "edges". A box that is named twice is a fault.
-func ReadBatch(body *fields.Object, issuers Issuers) []Member {
+func ReadBatch(body *input.Object, issuers Issuers) []Member {
 	var batch []Member
 	seen := map[string]bool{}
-	given := body.Objects("edges", 1, MostAtOnce, func(o *fields.Object) {
-		m := Member{EdgeID: o.Text("edgeId", value.Name), Assignment: ReadAssignment(o, issuers)}
+	given := body.Objects("edges", 1, MostAtOnce, func(o *input.Object) {
+		m := Member{EdgeID: o.Text("edgeId", input.Name), Assignment: ReadAssignment(o, issuers)}
 		if m.EdgeID != "" && seen[m.EdgeID] {
 			o.Fault("edgeId", "duplicate", "must not be given twice")
 		}

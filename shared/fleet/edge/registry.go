@@ -6,7 +6,7 @@ import (
 
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 )
@@ -25,7 +25,7 @@ func NewRegistry(db *dynamo.DB, shards report.Shards) *Registry {
 // Put registers a box or assigns it anew, and tells whether it is new. It returns PRECONDITION_FAILED, what
 // the reads beside return, and CONFLICT when the box keeps changing. The channel need not exist yet: boxes
 // may be registered before the first release is published to them.
-func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assignment, when request.Preconditions,
+func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assignment, when input.Preconditions,
 	beside ...func(context.Context) error) (created bool, err error) {
 	return r.change(ctx, from, id, when, func(was Edge, at time.Time) (Edge, string, error) {
 		next, event := was.assign(id, a, at)
@@ -36,14 +36,14 @@ func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assi
 // Retire takes a box's registration back. It is then out of every list and every count, and a poll of it
 // is NOT_FOUND, as it is here for a box that does not exist. It returns PRECONDITION_FAILED, and CONFLICT
 // when the box keeps changing.
-func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, when request.Preconditions) error {
+func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, when input.Preconditions) error {
 	_, err := r.change(ctx, from, id, when, func(was Edge, at time.Time) (Edge, string, error) { return was.retire(at) })
 	return err
 }
 
 // change changes a box and, in the same transaction, its report row, so that a census counts the box
 // where it belongs.
-func (r *Registry) change(ctx context.Context, from audit.Origin, id string, when request.Preconditions,
+func (r *Registry) change(ctx context.Context, from audit.Origin, id string, when input.Preconditions,
 	rule change.Rule[Edge], beside ...func(context.Context) error) (created bool, err error) {
 	var row report.Row
 	return change.Put(ctx, r.db, from, r.along(&row), key(id), when, rule, append(beside, func(ctx context.Context) (err error) {

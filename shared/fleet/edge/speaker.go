@@ -8,8 +8,19 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 )
+
+// CallerFor is the caller as a box. A gateway's call counts as a call of the box in its path, so that every box has a
+// fair-use limit of its own. The gateway's organization stays part of the caller, so that two organizations never share
+// a limit.
+func CallerFor(caller auth.Principal, edgeID string) auth.Principal {
+	if boxtoken.KindOf(caller) == boxtoken.Gateway && input.Name.Accepts(edgeID) {
+		caller.UserID = edgeID
+	}
+	return caller
+}
 
 // Speakers tell whether a caller speaks for a box by hawkBit's DDI: with an access token of the box's issuer, with the
 // box's own token, or with the gateway token of its organization.

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 )
@@ -51,7 +51,7 @@ var kind = change.Kind[Edge]{
 		if e.retired() {
 			return ""
 		}
-		return request.Revision(e.Revision)
+		return input.Revision(e.Revision)
 	},
 }
 

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
 )
 
@@ -40,7 +40,7 @@ func (e Edge) revokeToken(at time.Time) (next Edge, event string, err error) {
 
 // IssueToken gives a box a new token, in place of the one before, and returns its text, which is kept nowhere. It
 // returns NOT_FOUND, PRECONDITION_FAILED, and CONFLICT when the box keeps changing.
-func (r *Registry) IssueToken(ctx context.Context, from audit.Origin, id string, when request.Preconditions) (text string, err error) {
+func (r *Registry) IssueToken(ctx context.Context, from audit.Origin, id string, when input.Preconditions) (text string, err error) {
 	text, token := boxtoken.New(boxtoken.Box, id)
 	_, err = r.change(ctx, from, id, when, func(was Edge, at time.Time) (Edge, string, error) {
 		return was.issueToken(token.SHA256, at)
@@ -50,7 +50,7 @@ func (r *Registry) IssueToken(ctx context.Context, from audit.Origin, id string,
 
 // RevokeToken takes a box's token back. It returns NOT_FOUND, also where the box has none, PRECONDITION_FAILED, and
 // CONFLICT when the box keeps changing.
-func (r *Registry) RevokeToken(ctx context.Context, from audit.Origin, id string, when request.Preconditions) error {
+func (r *Registry) RevokeToken(ctx context.Context, from audit.Origin, id string, when input.Preconditions) error {
 	_, err := r.change(ctx, from, id, when, func(was Edge, at time.Time) (Edge, string, error) { return was.revokeToken(at) })
 	return err
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 )
@@ -41,7 +41,7 @@ var kind = change.Kind[record]{
 		if !r.holds(now) {
 			return ""
 		}
-		return request.Revision(r.Revision)
+		return input.Revision(r.Revision)
 	},
 }
 
@@ -68,14 +68,14 @@ func (s *Store) Get(ctx context.Context) (Freeze, error) {
 
 // Set sets the freeze in place of any before, and tells whether there was none. It returns VALIDATION_FAILED
 // for an end that is past or too far off, and PRECONDITION_FAILED.
-func (s *Store) Set(ctx context.Context, from audit.Origin, w Wish, when request.Preconditions) (created bool, err error) {
+func (s *Store) Set(ctx context.Context, from audit.Origin, w Wish, when input.Preconditions) (created bool, err error) {
 	return change.Put(ctx, s.db, from, kind, key, when, func(was record, at time.Time) (record, string, error) {
 		return was.set(w, at)
 	})
 }
 
 // Lift takes the freeze back. It returns NOT_FOUND where there is none, and PRECONDITION_FAILED.
-func (s *Store) Lift(ctx context.Context, from audit.Origin, when request.Preconditions) error {
+func (s *Store) Lift(ctx context.Context, from audit.Origin, when input.Preconditions) error {
 	_, err := change.Put(ctx, s.db, from, kind, key, when, func(was record, at time.Time) (record, string, error) {
 		return was.lift(at)
 	})

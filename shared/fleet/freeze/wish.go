@@ -3,8 +3,7 @@ package freeze
 import (
 	"time"
 
-	"wavegate/shared/platform/fields"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/trail/audit"
 )
 
@@ -15,10 +14,10 @@ type Wish struct {
 }
 
 // WishOf reads reason and until.
-func WishOf(body *fields.Object) Wish {
+func WishOf(body *input.Object) Wish {
 	w := Wish{Reason: body.Text("reason", audit.ReasonRule)}
-	if text := body.Text("until", value.Time); text != "" {
-		w.Until = value.ParseTime(text).Truncate(time.Millisecond)
+	if text := body.Text("until", input.Time); text != "" {
+		w.Until = input.ParseTime(text).Truncate(time.Millisecond)
 	}
 	return w
 }

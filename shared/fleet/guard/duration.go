@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // A Duration is a length of time as policies write it, in ISO 8601 and whole seconds. A day is 24 hours. It is kept as
@@ -37,8 +37,8 @@ func parseDuration(text string) (time.Duration, bool) {
 }
 
 // durationRule is that of a duration of at least some length.
-func durationRule(shortest time.Duration) *value.Text {
-	return &value.Text{
+func durationRule(shortest time.Duration) *input.Text {
+	return &input.Text{
 		Pattern: durationPattern, Max: 40,
 		Says: fmt.Sprintf("a duration from %s to %s, in days, hours, minutes and seconds such as PT2H or P1DT12H (ISO 8601)", Lasting(shortest), Lasting(Longest)),
 		Check: func(text string) bool {

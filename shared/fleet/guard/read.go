@@ -4,11 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"wavegate/shared/platform/fields"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
-	"wavegate/shared/platform/strictjson"
-	"wavegate/shared/platform/value"
 )
 
 // Bounds of what a policy may say.
@@ -24,8 +22,8 @@ const (
 
 // Rules of the texts in a policy.
 var (
-	modeRule       = &value.Text{Pattern: `advise|act`, Says: "advise or act"}
-	smallFleetRule = &value.Text{Pattern: `allDecided|people`, Says: "allDecided or people"}
+	modeRule       = &input.Text{Pattern: `advise|act`, Says: "advise or act"}
+	smallFleetRule = &input.Text{Pattern: `allDecided|people`, Says: "allDecided or people"}
 	soakRule       = durationRule(0)
 )
 
@@ -35,18 +33,18 @@ func Interval(r *setting.Reader) time.Duration {
 }
 
 // StageRule accepts the stages that a rollout can be raised to.
-var StageRule = &value.Integer{OneOf: []int{10, 50, 100}}
+var StageRule = &input.Integer{OneOf: []int{10, 50, 100}}
 
 // Parse reads a policy, or returns all its faults. interval is the time between two looks of the guard.
 func Parse(text []byte, interval time.Duration) (Policy, []problem.Fault) {
-	if err := strictjson.Check(text); err != nil {
+	if err := input.CheckJSON(text); err != nil {
 		return Policy{}, []problem.Fault{{Code: "format", Detail: "The text " + err.Error() + "."}}
 	}
-	if kind := strictjson.KindOf(text); kind != strictjson.Object {
+	if kind := input.KindOf(text); kind != input.ObjectKind {
 		return Policy{}, []problem.Fault{{Code: "type", Detail: "must be an object, not " + string(kind)}}
 	}
-	var faults fields.Faults
-	o := fields.Of(text, &faults)
+	var faults input.Faults
+	o := input.ObjectOf(text, &faults)
 	p := Read(o, interval)
 	o.Unread(&faults)
 	return p, faults.List()
@@ -54,18 +52,18 @@ func Parse(text []byte, interval time.Duration) (Policy, []problem.Fault) {
 
 // Read reads a policy from an object. Missing fields have the values of Default. Use the policy only if the object has no
 // fault. interval is the time between two looks of the guard; no duration of a policy may be shorter.
-func Read(o *fields.Object, interval time.Duration) Policy {
+func Read(o *input.Object, interval time.Duration) Policy {
 	p := Default()
 	if mode, given := o.OptionalText("mode", modeRule); given {
 		p.Mode = Mode(mode)
 	}
-	o.Object("guard", func(bounds *fields.Object) { p.Guard.read(bounds, durationRule(interval)) })
+	o.Object("guard", func(bounds *input.Object) { p.Guard.read(bounds, durationRule(interval)) })
 	o.Object("promote", p.Promote.read)
 	o.Object("approvals", p.Approvals.read)
 	return p
 }
 
-func (b *Bounds) read(o *fields.Object, wait *value.Text) {
+func (b *Bounds) read(o *input.Object, wait *input.Text) {
 	acceptable, intolerable := share(o, "acceptable", &b.Acceptable), share(o, "intolerable", &b.Intolerable)
 	if acceptable && intolerable && (b.Intolerable < 2*b.Acceptable || b.Intolerable-b.Acceptable < leastDifference-rounding) {
 		// The closer they are, the more boxes it takes to tell them apart.
@@ -79,7 +77,7 @@ func (b *Bounds) read(o *fields.Object, wait *value.Text) {
 }
 
 // share reads a share of boxes, and tells whether it is valid. A percentage is out of range.
-func share(o *fields.Object, name string, to *float64) bool {
+func share(o *input.Object, name string, to *float64) bool {
 	n, given, ok := o.OptionalNumber(name)
 	if !given || !ok {
 		return !given
@@ -92,27 +90,27 @@ func share(o *fields.Object, name string, to *float64) bool {
 	return true
 }
 
-func duration(o *fields.Object, name string, rule *value.Text, to *Duration) {
+func duration(o *input.Object, name string, rule *input.Text, to *Duration) {
 	text, given := o.OptionalText(name, rule)
 	if d, ok := parseDuration(text); given && ok {
 		*to = Lasting(d)
 	}
 }
 
-func (p *Promotion) read(o *fields.Object) {
+func (p *Promotion) read(o *input.Object) {
 	if auto, given := o.OptionalBoolean("auto"); given {
 		p.Auto = auto
 	}
-	o.Object("soak", func(soak *fields.Object) {
+	o.Object("soak", func(soak *input.Object) {
 		duration(soak, "1", soakRule, &p.Soak.At1)
 		duration(soak, "10", soakRule, &p.Soak.At10)
 		duration(soak, "50", soakRule, &p.Soak.At50)
 		duration(soak, "100", soakRule, &p.Soak.At100)
 	})
-	o.Objects("windows", 0, mostWindows, func(w *fields.Object) { p.Windows = append(p.Windows, readWindow(w)) })
+	o.Objects("windows", 0, mostWindows, func(w *input.Object) { p.Windows = append(p.Windows, readWindow(w)) })
 }
 
-func readWindow(o *fields.Object) Window {
+func readWindow(o *input.Object) Window {
 	var w Window
 	days, given := o.Texts("days", 1, len(Days), dayRule)
 	if !given {
@@ -126,7 +124,7 @@ func readWindow(o *fields.Object) Window {
 	return w
 }
 
-func (a *Approvals) read(o *fields.Object) {
+func (a *Approvals) read(o *input.Object) {
 	stages, _ := o.Integers("before", 0, len(StageRule.OneOf), StageRule)
 	for _, stage := range stages {
 		a.Before = append(a.Before, int(stage))

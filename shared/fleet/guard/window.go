@@ -6,7 +6,7 @@ import (
 	"time"
 	_ "time/tzdata" // zones are known wherever the service runs
 
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // A Window is when a rollout may be promoted, by the clocks on the wall in a time zone. It begins on each of
@@ -26,10 +26,10 @@ var Days = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} // as time.
 
 // Rules of what a window is made of.
 var (
-	dayRule  = &value.Text{Pattern: strings.Join(Days, "|"), Says: "mon, tue, wed, thu, fri, sat or sun"}
-	fromRule = &value.Text{Pattern: `([01][0-9]|2[0-3]):[0-5][0-9]`, Says: "a time of day from 00:00 to 23:59"}
-	toRule   = &value.Text{Pattern: `([01][0-9]|2[0-3]):[0-5][0-9]|24:00`, Says: "a time of day from 00:00 to 24:00"}
-	zoneRule = &value.Text{Min: 1, Max: 64, Check: isZone, Says: "a name of the IANA time zone database such as Europe/Berlin or UTC"}
+	dayRule  = &input.Text{Pattern: strings.Join(Days, "|"), Says: "mon, tue, wed, thu, fri, sat or sun"}
+	fromRule = &input.Text{Pattern: `([01][0-9]|2[0-3]):[0-5][0-9]`, Says: "a time of day from 00:00 to 23:59"}
+	toRule   = &input.Text{Pattern: `([01][0-9]|2[0-3]):[0-5][0-9]|24:00`, Says: "a time of day from 00:00 to 24:00"}
+	zoneRule = &input.Text{Min: 1, Max: 64, Check: isZone, Says: "a name of the IANA time zone database such as Europe/Berlin or UTC"}
 )
 
 func isZone(name string) bool {

@@ -7,8 +7,8 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
 )
 
@@ -43,7 +43,7 @@ func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted 
 	if j.Action != guard.Halt && s.db.Now().Sub(c.Last.AsOf) > guard.Oldest {
 		return false, nil // it could not be counted now
 	}
-	_, err = s.rollouts.Move(ctx, from.For(audit.Grounds{Cause: Cause{j, c.Last.AsOf}}), c.ID, m, request.Matching(request.Revision(j.Revision)))
+	_, err = s.rollouts.Move(ctx, from.For(audit.Grounds{Cause: Cause{j, c.Last.AsOf}}), c.ID, m, input.Matching(input.Revision(j.Revision)))
 	for _, code := range []problem.Code{problem.PreconditionFailed, problem.Frozen, problem.WindowClosed, problem.ApprovalRequired, problem.InvalidStateTransition} {
 		if problem.Has(err, code) {
 			return false, nil

@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 )
@@ -65,7 +65,7 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 					f.register(t, box, "canary", "")
 					truth[box] = "away"
 				case "retires":
-					if err := f.registry.Retire(f.ctx, audit.Origin{}, box, request.Preconditions{}); err != nil {
+					if err := f.registry.Retire(f.ctx, audit.Origin{}, box, input.Preconditions{}); err != nil {
 						t.Fatal(err)
 					}
 					truth[box] = "away"

@@ -18,10 +18,9 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
-	"wavegate/shared/operations"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -158,7 +157,7 @@ func newFleet(t tester, client *dynamodb.Client, shards report.Shards) *fleet {
 func (f *fleet) publish(t tester, channel, version string) {
 	t.Helper()
 	_, err := f.publications.Publish(f.ctx, audit.Origin{}, release.Publication{EdgeType: f.edgeType, Channel: channel, CurrentVersion: version,
-		ArtifactURL: "https://a.example/" + version, SHA256: version}, request.Preconditions{})
+		ArtifactURL: "https://a.example/" + version, SHA256: version}, input.Preconditions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +166,7 @@ func (f *fleet) publish(t tester, channel, version string) {
 func (f *fleet) register(t tester, id, channel, factory string) {
 	t.Helper()
 	a := edge.Assignment{EdgeType: f.edgeType, Channel: channel, OrganizationID: "acme", FactoryID: &factory}
-	if _, err := f.registry.Put(f.ctx, audit.Origin{}, id, a, request.Preconditions{}); err != nil {
+	if _, err := f.registry.Put(f.ctx, audit.Origin{}, id, a, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -189,7 +188,7 @@ func (f *fleet) start(t tester, percent int) string {
 
 func (f *fleet) move(t tester, id string, m rollout.Move) {
 	t.Helper()
-	if _, err := f.rollouts.Move(f.ctx, audit.Origin{}, id, m, request.Preconditions{}); err != nil {
+	if _, err := f.rollouts.Move(f.ctx, audit.Origin{}, id, m, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -198,7 +197,7 @@ func (f *fleet) move(t tester, id string, m rollout.Move) {
 func (f *fleet) poll(t tester, id, installed string) {
 	t.Helper()
 	user := fleetIssuer + " " + id
-	f.limiter.Admit(f.ctx, ratelimit.Caller{User: user, Box: true}, operations.Ordinary)
+	f.limiter.Admit(f.ctx, ratelimit.Caller{User: user, Box: true}, ratelimit.Ordinary)
 	for try := 1; ; try++ {
 		reply, err := f.polls.Answer(f.ctx, edge.Poll{EdgeID: id, Installed: installed, Caller: user, Subject: ratelimit.Subject(user)})
 		if err == nil && reply.Unrecorded == nil {

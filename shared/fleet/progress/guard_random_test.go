@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/rollout"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 )
@@ -46,13 +46,13 @@ func TestGuard_UnderRandomReportsClocksAndLostTicks(t *testing.T) {
 				}
 			case 4:
 				status := rapid.SampledFrom([]rollout.Status{rollout.Halted, rollout.Active}).Draw(rt, "status")
-				_, err := g.rollouts.Move(g.ctx, audit.Origin{}, g.id, rollout.Move{Status: status}, request.Preconditions{})
+				_, err := g.rollouts.Move(g.ctx, audit.Origin{}, g.id, rollout.Move{Status: status}, input.Preconditions{})
 				byPerson = byPerson || err == nil && status == rollout.Halted
 			case 5:
-				_ = g.rollouts.Approve(g.ctx, audit.Origin{Actor: audit.Actor{UserID: "otto"}}, g.id, 50, request.Preconditions{}) // may be too late
+				_ = g.rollouts.Approve(g.ctx, audit.Origin{Actor: audit.Actor{UserID: "otto"}}, g.id, 50, input.Preconditions{}) // may be too late
 			case 6:
 				w := freeze.Wish{Reason: "holidays", Until: g.now.Add(time.Duration(rapid.IntRange(1, 10).Draw(rt, "minutes")) * time.Minute)}
-				if _, err := freeze.NewStore(g.db).Set(g.ctx, audit.Origin{}, w, request.Preconditions{}); err != nil {
+				if _, err := freeze.NewStore(g.db).Set(g.ctx, audit.Origin{}, w, input.Preconditions{}); err != nil {
 					rt.Fatal(err)
 				}
 				continue

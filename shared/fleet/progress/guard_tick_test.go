@@ -17,7 +17,7 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/rollout"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
@@ -48,7 +48,7 @@ func newGuardedFleet(t *testing.T, client *dynamodb.Client, p guard.Policy, boxe
 	for i := range boxes {
 		id := fmt.Sprintf("%s-%03d", f.edgeType, i)
 		a := edge.Assignment{EdgeType: f.edgeType, Channel: f.channel, OrganizationID: organizations[i%len(organizations)]}
-		if _, err := f.registry.Put(f.ctx, audit.Origin{}, id, a, request.Preconditions{}); err != nil {
+		if _, err := f.registry.Put(f.ctx, audit.Origin{}, id, a, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		g.boxes = append(g.boxes, id)
@@ -214,7 +214,7 @@ func TestGuard_Advising_OnlySaysSo(t *testing.T) {
 	}
 	// What it would do, it does once it is told to act.
 	p.Mode = guard.Act
-	if err := g.rollouts.Guard(g.ctx, audit.Origin{}, g.id, p, request.Preconditions{}); err != nil {
+	if err := g.rollouts.Guard(g.ctx, audit.Origin{}, g.id, p, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 	if g.tick(time.Second); g.rollout().Status != rollout.Active {
@@ -342,7 +342,7 @@ func TestGuard_Freeze_HoldsItUp_AndNotItsHalts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := c.fleet(t)
-			if _, err := freeze.NewStore(g.db).Set(g.ctx, audit.Origin{}, freeze.Wish{Reason: "holidays", Until: g.now.Add(time.Hour)}, request.Preconditions{}); err != nil {
+			if _, err := freeze.NewStore(g.db).Set(g.ctx, audit.Origin{}, freeze.Wish{Reason: "holidays", Until: g.now.Add(time.Hour)}, input.Preconditions{}); err != nil {
 				t.Fatal(err)
 			}
 			for range 4 {

@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 )
@@ -130,7 +130,7 @@ func (m *movers) make(next move) error {
 	case "comes back":
 		return m.assign(next.box, m.channel)
 	case "retires":
-		return m.registry.Retire(m.ctx, audit.Origin{}, next.box, request.Preconditions{})
+		return m.registry.Retire(m.ctx, audit.Origin{}, next.box, input.Preconditions{})
 	}
 	if e.Channel != m.channel {
 		return nil // it is told of another channel
@@ -153,7 +153,7 @@ func (m *movers) make(next move) error {
 }
 
 func (m *movers) assign(box, channel string) error {
-	_, err := m.registry.Put(m.ctx, audit.Origin{}, box, edge.Assignment{EdgeType: m.edgeType, Channel: channel, OrganizationID: "acme"}, request.Preconditions{})
+	_, err := m.registry.Put(m.ctx, audit.Origin{}, box, edge.Assignment{EdgeType: m.edgeType, Channel: channel, OrganizationID: "acme"}, input.Preconditions{})
 	return err
 }
 

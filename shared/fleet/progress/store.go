@@ -13,9 +13,9 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
-	"wavegate/shared/platform/value"
 )
 
 // A Progress is how far a rollout is.
@@ -106,7 +106,7 @@ const (
 )
 
 // FreshRule is the rule of the parameter fresh.
-var FreshRule = &value.Text{Pattern: `true|false`, Says: "true or false"}
+var FreshRule = &input.Text{Pattern: `true|false`, Says: "true or false"}
 
 func (s Settings) ageOf(fresh bool) time.Duration {
 	if fresh {

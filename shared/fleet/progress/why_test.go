@@ -12,8 +12,8 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 )
@@ -93,7 +93,7 @@ func TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease(t *testing.T) {
 		t.Errorf("the release is not named: %s", known.Sentence)
 	}
 	if _, err := f.publications.Publish(f.ctx, audit.Origin{}, release.Publication{EdgeType: f.edgeType, Channel: f.channel, CurrentVersion: "1.0.0",
-		ArtifactURL: "https://a.example/1.0.0", SHA256: "1.0.0", Details: release.Details{SizeBytes: 1, SHA1: "s"}}, request.Preconditions{}); err != nil {
+		ArtifactURL: "https://a.example/1.0.0", SHA256: "1.0.0", Details: release.Details{SizeBytes: 1, SHA1: "s"}}, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 	why(progress.RuleChannel, "1.0.0", edge.FromChannel)

@@ -6,15 +6,15 @@ import (
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 )
 
 // describe publishes 1.1.0 with details.
 func (f *fleet) describe(t *testing.T, channel string, d release.Details) error {
 	t.Helper()
 	_, err := f.publications.Publish(admission.Unlimited(t.Context()), from("describe"), release.Publication{EdgeType: f.edgeType, Channel: channel,
-		CurrentVersion: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("a", 64), Details: d}, request.Preconditions{})
+		CurrentVersion: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("a", 64), Details: d}, input.Preconditions{})
 	return err
 }
 

@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 )
@@ -30,7 +30,7 @@ func NewStore(db *dynamo.DB) *Store {
 // Publish puts a version on a channel and tells whether the channel is new. It returns
 // RELEASE_IMMUTABLE for a version that was published with another digest, FROZEN, PRECONDITION_FAILED, and
 // CONFLICT when the channel keeps changing.
-func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Publication, when request.Preconditions) (created bool, err error) {
+func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Publication, when input.Preconditions) (created bool, err error) {
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var row release.Row
 		var known release.Release

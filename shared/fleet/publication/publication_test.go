@@ -17,8 +17,8 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
@@ -81,7 +81,7 @@ func (f *fleet) try(t *testing.T, channel, version, ifMatch string) error {
 		r.Header.Set("If-Match", ifMatch)
 	}
 	_, err := f.publications.Publish(admission.Unlimited(t.Context()), from("publish"), release.Publication{EdgeType: f.edgeType, Channel: channel,
-		CurrentVersion: version, ArtifactURL: "https://a.example/" + version, SHA256: strings.Repeat("a", 64)}, request.Of(r).Preconditions())
+		CurrentVersion: version, ArtifactURL: "https://a.example/" + version, SHA256: strings.Repeat("a", 64)}, input.Of(r).Preconditions())
 	return err
 }
 
@@ -94,7 +94,7 @@ func (f *fleet) publish(t *testing.T, channel, version, ifMatch string) {
 
 func (f *fleet) move(t *testing.T, m rollout.Move) {
 	t.Helper()
-	if _, err := f.rollouts.Move(admission.Unlimited(t.Context()), from("move"), f.id, m, request.Preconditions{}); err != nil {
+	if _, err := f.rollouts.Move(admission.Unlimited(t.Context()), from("move"), f.id, m, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -207,7 +207,7 @@ func TestPublish_WhatIsThereAndNothingToForget_WritesNothing(t *testing.T) {
 func TestPublish_OtherBytesForAVersion_IsRefusedAndEndsNothing(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		_, err := f.publications.Publish(admission.Unlimited(t.Context()), from("publish"), release.Publication{EdgeType: f.edgeType, Channel: "stable",
-			CurrentVersion: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("b", 64)}, request.Preconditions{})
+			CurrentVersion: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("b", 64)}, input.Preconditions{})
 		if row := f.row(t); !problem.Has(err, problem.ReleaseImmutable) || row.Rollout == nil || !row.Rollout.Active {
 			t.Errorf("%v, the row is %+v", err, row)
 		}
@@ -220,7 +220,7 @@ func TestPublish_AtTheURLThatTheRowHolds_BringsItBack(t *testing.T) {
 		at := func(channel, url string) {
 			t.Helper()
 			p := release.Publication{EdgeType: f.edgeType, Channel: channel, CurrentVersion: "1.0.0", ArtifactURL: url, SHA256: strings.Repeat("a", 64)}
-			if _, err := f.publications.Publish(admission.Unlimited(t.Context()), from("publish"), p, request.Preconditions{}); err != nil {
+			if _, err := f.publications.Publish(admission.Unlimited(t.Context()), from("publish"), p, input.Preconditions{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -4,16 +4,16 @@ import (
 	"strings"
 
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // Rules of what a publication may say of its bytes beside their SHA-256.
 var (
 	// SizeRule is that of a size in bytes; the largest is 1 TiB.
-	SizeRule = &value.Integer{Least: 1, Most: 1 << 40}
+	SizeRule = &input.Integer{Least: 1, Most: 1 << 40}
 	// SHA1Rule and MD5Rule take a digest in either case; it is kept in lower case.
-	SHA1Rule = &value.Text{Pattern: `[0-9A-Fa-f]{40}`, Lower: true, Says: "40 hexadecimal digits"}
-	MD5Rule  = &value.Text{Pattern: `[0-9A-Fa-f]{32}`, Lower: true, Says: "32 hexadecimal digits"}
+	SHA1Rule = &input.Text{Pattern: `[0-9A-Fa-f]{40}`, Lower: true, Says: "40 hexadecimal digits"}
+	MD5Rule  = &input.Text{Pattern: `[0-9A-Fa-f]{32}`, Lower: true, Says: "32 hexadecimal digits"}
 )
 
 // Details are what is known of an artifact's bytes beside their SHA-256. All of it is optional. A client of hawkBit's

@@ -16,7 +16,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 )
@@ -36,7 +36,7 @@ func TestList_OfAllAndOfOneEdgeType_GivesEveryChannelOnceInOrder(t *testing.T) {
 				made[release.Pair(edgeType, channel)] = true
 				_, err := publications.Publish(admission.Unlimited(context.Background()), audit.Origin{}, release.Publication{
 					EdgeType: edgeType, Channel: channel, CurrentVersion: "1.0.0",
-					ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, request.Preconditions{})
+					ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, input.Preconditions{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,14 +8,14 @@ package release
 import (
 	"time"
 
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/value"
 )
 
 // Rules of what a publication holds.
 var (
 	// VersionRule takes any scheme of versions: they are compared for equality only.
-	VersionRule = &value.Text{
+	VersionRule = &input.Text{
 		Pattern: `[A-Za-z0-9][A-Za-z0-9._+-]{0,63}`,
 		Says:    "1 to 64 letters, digits, dots, underscores, plus signs or hyphens, the first a letter or digit",
 	}

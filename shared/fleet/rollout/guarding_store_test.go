@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
@@ -41,18 +41,18 @@ func TestGuard_PolicyAndApprovals_ChangeTheRowsCopyTogetherWithTheRollout(t *tes
 		}
 		agree(1)
 		p = policy(10, 50)
-		if err := f.rollouts.Guard(ctx, as("ida"), id, p, request.Preconditions{}); err != nil {
+		if err := f.rollouts.Guard(ctx, as("ida"), id, p, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		agree(2)
-		if err := f.rollouts.Approve(ctx, as("ida"), id, 10, request.Preconditions{}); !problem.Has(err, problem.SelfApproval) {
+		if err := f.rollouts.Approve(ctx, as("ida"), id, 10, input.Preconditions{}); !problem.Has(err, problem.SelfApproval) {
 			t.Fatalf("who changed the policy approves: %v", err)
 		}
 		if _, err := f.try(t, id, rollout.Move{StagedPercent: new(10)}); !problem.Has(err, problem.ApprovalRequired) {
 			t.Fatalf("not approved: %v", err)
 		}
 		for range 2 { // the second time changes nothing
-			if err := f.rollouts.Approve(ctx, as("emil"), id, 10, request.Preconditions{}); err != nil {
+			if err := f.rollouts.Approve(ctx, as("emil"), id, 10, input.Preconditions{}); err != nil {
 				t.Fatal(err)
 			}
 			agree(3)
@@ -60,7 +60,7 @@ func TestGuard_PolicyAndApprovals_ChangeTheRowsCopyTogetherWithTheRollout(t *tes
 		f.move(t, id, 10, "")
 		agree(4)
 		f.move(t, id, 0, rollout.Halted)
-		if err := f.rollouts.Guard(ctx, as("ida"), id, policy(10, 50, 100), request.Preconditions{}); err != nil {
+		if err := f.rollouts.Guard(ctx, as("ida"), id, policy(10, 50, 100), input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		agree(6)
@@ -76,12 +76,12 @@ func TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted(t *testing.T) {
 		ctx := admission.Unlimited(t.Context())
 		freezes := freeze.NewStore(f.db)
 		id := f.start(t, "1.1.0")
-		if created, err := freezes.Set(ctx, origin, freeze.Wish{Reason: "holidays", Until: time.Now().Add(time.Hour)}, request.Preconditions{}); err != nil || !created {
+		if created, err := freezes.Set(ctx, origin, freeze.Wish{Reason: "holidays", Until: time.Now().Add(time.Hour)}, input.Preconditions{}); err != nil || !created {
 			t.Fatalf("created %v, %v", created, err)
 		}
 		publish := func(from audit.Origin) error {
 			_, err := f.publications.Publish(ctx, from, release.Publication{EdgeType: f.edgeType, Channel: "canary", CurrentVersion: "1.2.0",
-				ArtifactURL: "https://a.example/1.2.0", SHA256: strings.Repeat("c", 64)}, request.Preconditions{})
+				ArtifactURL: "https://a.example/1.2.0", SHA256: strings.Repeat("c", 64)}, input.Preconditions{})
 			return err
 		}
 		start := func(from audit.Origin) error {
@@ -90,7 +90,7 @@ func TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted(t *testing.T) {
 		}
 		move := func(m rollout.Move) func(audit.Origin) error {
 			return func(from audit.Origin) error {
-				_, err := f.rollouts.Move(ctx, from, id, m, request.Preconditions{})
+				_, err := f.rollouts.Move(ctx, from, id, m, input.Preconditions{})
 				return err
 			}
 		}
@@ -109,7 +109,7 @@ func TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted(t *testing.T) {
 		if _, err := f.try(t, id, rollout.Move{Status: rollout.Active}); !problem.Has(err, problem.Frozen) {
 			t.Errorf("resume: %v", err)
 		}
-		if err := freezes.Lift(ctx, origin, request.Preconditions{}); err != nil {
+		if err := freezes.Lift(ctx, origin, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		f.move(t, id, 0, rollout.Active)

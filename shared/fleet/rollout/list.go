@@ -6,8 +6,7 @@ import (
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // rolloutItem is a rollout with the keys that lists go by; others are the rollout's own.
@@ -43,10 +42,10 @@ type Filter struct {
 }
 
 // FilterOf reads the query parameters edgeType, channel and status.
-func FilterOf(in *request.Input) Filter {
+func FilterOf(in *input.Reader) Filter {
 	var f Filter
-	f.EdgeType, _ = in.Query("edgeType", value.Name)
-	f.Channel, _ = in.Query("channel", value.Name)
+	f.EdgeType, _ = in.Query("edgeType", input.Name)
+	f.Channel, _ = in.Query("channel", input.Name)
 	status, _ := in.Query("status", StatusRule)
 	f.Status = Status(status)
 	return f

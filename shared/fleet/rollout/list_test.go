@@ -17,7 +17,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
@@ -94,7 +94,7 @@ func publish(t *testing.T, publications *publication.Store, edgeType, channel st
 	t.Helper()
 	_, err := publications.Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{
 		EdgeType: edgeType, Channel: channel, CurrentVersion: "1.0.0",
-		ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, request.Preconditions{})
+		ArtifactURL: "https://artifacts.example/a", SHA256: strings.Repeat("a", 64)}, input.Preconditions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func begin(t *rapid.T, rollouts *rollout.Store, edgeType, channel string) string
 }
 
 func end(t *rapid.T, rollouts *rollout.Store, id string, status rollout.Status) {
-	if _, err := rollouts.Move(admission.Unlimited(context.Background()), audit.Origin{}, id, rollout.Move{Status: status}, request.Preconditions{}); err != nil {
+	if _, err := rollouts.Move(admission.Unlimited(context.Background()), audit.Origin{}, id, rollout.Move{Status: status}, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -7,14 +7,14 @@ import (
 
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 )
 
 // try makes a move that may be refused.
 func (f *fleet) try(t *testing.T, id string, m rollout.Move) (rollout.Rollout, error) {
 	t.Helper()
-	return f.rollouts.Move(admission.Unlimited(t.Context()), origin, id, m, request.Preconditions{})
+	return f.rollouts.Move(admission.Unlimited(t.Context()), origin, id, m, input.Preconditions{})
 }
 
 func (f *fleet) get(t *testing.T, id string) rollout.Rollout {

@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/value"
 	"wavegate/shared/trail/audit"
 )
 
@@ -29,10 +29,10 @@ const (
 var Statuses = []Status{Active, Halted, Completed}
 
 // StatusRule is that of a status that is asked for.
-var StatusRule = &value.Text{Pattern: `active|halted|completed`, Says: "active, halted or completed"}
+var StatusRule = &input.Text{Pattern: `active|halted|completed`, Says: "active, halted or completed"}
 
 // StageRule is what a caller may raise a rollout to.
-var StageRule = &value.Integer{OneOf: cohort.Stages}
+var StageRule = &input.Integer{OneOf: cohort.Stages}
 
 // everyone is the last stage.
 const everyone = 100

@@ -9,8 +9,8 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 	"wavegate/shared/trail/idempotency"
@@ -91,14 +91,14 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 // PRECONDITION_FAILED, INVALID_STATE_TRANSITION, FROZEN, APPROVAL_REQUIRED, WINDOW_CLOSED, and CONFLICT if the rollout
 // keeps changing. It also returns CONFLICT if the channel's row carries another revision of the rollout. That happens if
 // one of the two tables was restored to an earlier time. A halt then makes them agree.
-func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, when request.Preconditions) (now Rollout, err error) {
+func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, when input.Preconditions) (now Rollout, err error) {
 	again := false // an earlier decision could not be written
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		was, frozen, err := s.before(ctx, id, m)
 		if err != nil {
 			return err
 		}
-		if err := when.Check(request.Revision(was.Revision)); err != nil {
+		if err := when.Check(input.Revision(was.Revision)); err != nil {
 			return err
 		}
 		next, event, err := was.After(m, Moment{By: PersonOf(from.Actor), At: set.After(was.UpdatedAt), Freeze: frozen, Grounds: from.Grounds})
@@ -150,7 +150,7 @@ func disagreement(err error) error {
 
 // Guard gives a rollout another policy. It returns NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION,
 // WINDOW_CLOSED and CONFLICT.
-func (s *Store) Guard(ctx context.Context, from audit.Origin, id string, p guard.Policy, when request.Preconditions) error {
+func (s *Store) Guard(ctx context.Context, from audit.Origin, id string, p guard.Policy, when input.Preconditions) error {
 	return s.change(ctx, from, id, when, func(was Rollout, at time.Time) (Rollout, string, error) {
 		return was.Guarded(p, PersonOf(from.Actor), at)
 	})
@@ -158,7 +158,7 @@ func (s *Store) Guard(ctx context.Context, from audit.Origin, id string, p guard
 
 // Approve approves a stage of a rollout. It returns NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION,
 // SELF_APPROVAL and CONFLICT.
-func (s *Store) Approve(ctx context.Context, from audit.Origin, id string, stage int, when request.Preconditions) error {
+func (s *Store) Approve(ctx context.Context, from audit.Origin, id string, stage int, when input.Preconditions) error {
 	return s.change(ctx, from, id, when, func(was Rollout, at time.Time) (Rollout, string, error) {
 		return was.Approve(stage, PersonOf(from.Actor), at)
 	})
@@ -166,13 +166,13 @@ func (s *Store) Approve(ctx context.Context, from audit.Origin, id string, stage
 
 // change changes a rollout by a rule that moves no box. The channel's row is written, too: its copy of the rollout has
 // the revision.
-func (s *Store) change(ctx context.Context, from audit.Origin, id string, when request.Preconditions, rule change.Rule[Rollout]) error {
+func (s *Store) change(ctx context.Context, from audit.Origin, id string, when input.Preconditions, rule change.Rule[Rollout]) error {
 	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
 		was, err := s.Get(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := when.Check(request.Revision(was.Revision)); err != nil {
+		if err := when.Check(input.Revision(was.Revision)); err != nil {
 			return err
 		}
 		next, event, err := rule(was, set.After(was.UpdatedAt))

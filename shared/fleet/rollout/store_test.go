@@ -15,8 +15,8 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
@@ -59,7 +59,7 @@ func (f *fleet) publish(t *testing.T, channel, version, digest string) {
 func (f *fleet) publishAt(t *testing.T, channel, version, digest, url string) {
 	t.Helper()
 	_, err := f.publications.Publish(admission.Unlimited(t.Context()), origin, release.Publication{EdgeType: f.edgeType, Channel: channel, CurrentVersion: version,
-		ArtifactURL: url, SHA256: strings.Repeat(digest, 64)}, request.Preconditions{})
+		ArtifactURL: url, SHA256: strings.Repeat(digest, 64)}, input.Preconditions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func (f *fleet) move(t *testing.T, id string, percent int, status rollout.Status
 	if percent != 0 {
 		m.StagedPercent = &percent
 	}
-	if _, err := f.rollouts.Move(admission.Unlimited(t.Context()), origin, id, m, request.Preconditions{}); err != nil {
+	if _, err := f.rollouts.Move(admission.Unlimited(t.Context()), origin, id, m, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 }

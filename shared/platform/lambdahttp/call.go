@@ -5,50 +5,43 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"wavegate/shared/access/auth"
-	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/trail/audit"
 )
 
-// A Call is one request of an authenticated caller.
+// A Call is one request.
 type Call struct {
-	*request.Input
+	*input.Reader
 	Request   *http.Request
-	Caller    auth.Principal
 	RequestID string
 	SourceIP  string
-	path      string // as the caller asked, with any prefix before /api
-	host      string // with the scheme before it
+	// Authorizer is what the authorizer says of the caller. It comes from the event: a header can be sent by
+	// anyone.
+	Authorizer map[string]any
+	// Header is sent with the answer, whatever it is.
+	Header http.Header
+	// Attributes are added to the call's log line.
+	Attributes []slog.Attr
+	path       string // as the caller asked, with any prefix before /api
+	host       string // with the scheme before it
 }
 
-// controller is the path's parameter that names the box which a gateway calls for.
-const controller = "controllerId"
-
-// newCall reads the call's identity from the event. The identity is taken from nowhere else: a
-// header can be sent by anyone.
-func newCall(r *http.Request, event events.APIGatewayProxyRequest) (*Call, error) {
+func newCall(r *http.Request, event events.APIGatewayProxyRequest) *Call {
 	for name, value := range event.PathParameters {
 		r.SetPathValue(name, value)
 	}
-	c := &Call{
-		Request: r, Input: request.Of(r),
+	return &Call{
+		Request: r, Reader: input.Of(r), Header: http.Header{}, Authorizer: event.RequestContext.Authorizer,
 		RequestID: event.RequestContext.RequestID, SourceIP: event.RequestContext.Identity.SourceIP,
 		path: asked(event), host: host(r, event),
 	}
-	caller, err := auth.FromContext(event.RequestContext.Authorizer)
-	if err != nil {
-		return c, err
-	}
-	c.Caller = boxtoken.For(caller, event.PathParameters[controller])
-	return c, nil
 }
 
 // asked is the path that the caller asked for. On the default stage URL it begins with the
@@ -62,14 +55,6 @@ func asked(event events.APIGatewayProxyRequest) string {
 
 // Context ends shortly before the function's timeout.
 func (c *Call) Context() context.Context { return c.Request.Context() }
-
-// Origin is the call's part of an audit event.
-func (c *Call) Origin() audit.Origin {
-	return audit.Origin{
-		Actor:    audit.Actor{Issuer: c.Caller.Issuer, UserID: c.Caller.UserID, Roles: c.Caller.Roles},
-		SourceIP: c.SourceIP, RequestID: c.RequestID,
-	}
-}
 
 // Href turns a path of the service, which begins with /api, into one that the caller can follow.
 // It adds the prefix of the caller's own path, such as a stage.
@@ -148,7 +133,7 @@ func (a Answer) write(w http.ResponseWriter, r *http.Request) error {
 	}
 	if a.ETag != "" {
 		h.Set("ETag", a.ETag)
-		if a.NotModified != nil && *a.NotModified || a.NotModified == nil && request.NotModified(r, a.ETag) {
+		if a.NotModified != nil && *a.NotModified || a.NotModified == nil && input.NotModified(r, a.ETag) {
 			w.WriteHeader(http.StatusNotModified)
 			return nil
 		}

@@ -19,7 +19,7 @@ type line struct {
 	start   time.Time
 	cold    bool
 	request string
-	caller  *Call
+	call    *Call
 	code    problem.Code
 	cause   error
 	wait    time.Duration
@@ -32,8 +32,6 @@ const Waits = "Waits"
 func (s *server) begin(event events.APIGatewayProxyRequest) *line {
 	return &line{s: s, start: s.env.Now(), cold: s.cold.Swap(false), request: event.RequestContext.RequestID}
 }
-
-func (l *line) call(c *Call) { l.caller = c }
 
 func (l *line) problem(p *problem.Error) { l.code, l.cause = p.Code, p }
 
@@ -58,11 +56,8 @@ func (l *line) end(ctx context.Context, status int) {
 		slog.String("gatewayRequestId", l.request),
 		slog.String("traceId", traceID(ctx)),
 	}
-	if l.caller != nil {
-		attributes = append(attributes,
-			slog.String("issuer", l.caller.Caller.Issuer),
-			slog.String("userId", l.caller.Caller.UserID),
-			slog.String("organizationId", l.caller.Caller.OrganizationID))
+	if l.call != nil {
+		attributes = append(attributes, l.call.Attributes...)
 	}
 	level := slog.LevelInfo
 	if l.code != "" {

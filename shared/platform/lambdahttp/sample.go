@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"wavegate/shared/operations"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/platform/telemetry"
 )
@@ -20,7 +19,7 @@ const flushAfter = 10 * time.Second
 // call its last line is old.
 type sampler struct {
 	env   Env
-	op    operations.Operation
+	op    Operation
 	every int
 
 	mu        sync.Mutex
@@ -30,7 +29,7 @@ type sampler struct {
 	flushed   time.Time
 }
 
-func newSampler(env Env, op operations.Operation) *sampler {
+func newSampler(env Env, op Operation) *sampler {
 	return &sampler{env: env, op: op, every: env.Settings.Number(setting.LogSamplePolls)}
 }
 

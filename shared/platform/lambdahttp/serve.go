@@ -3,6 +3,7 @@ package lambdahttp
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"sync/atomic"
@@ -11,8 +12,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
-	"wavegate/shared/operations"
-	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
 )
@@ -22,7 +21,7 @@ import (
 const margin = 500 * time.Millisecond
 
 // New makes the function of an operation.
-func New(op operations.Operation, env Env, handle Handler) Function {
+func New(op Operation, env Env, handle Handler) Function {
 	s := &server{op: op, env: env, handle: handle, origins: Origins(env.Settings.Text(setting.CORSOrigins))}
 	s.cold.Store(true)
 	if op.Sampled {
@@ -32,7 +31,7 @@ func New(op operations.Operation, env Env, handle Handler) Function {
 }
 
 type server struct {
-	op      operations.Operation
+	op      Operation
 	env     Env
 	handle  Handler
 	cold    atomic.Bool
@@ -81,28 +80,19 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIG
 	instance, id := asked(event), event.RequestContext.RequestID
 	secure(w.Header())
 	share(w, r, s.origins)
-	call, err := newCall(r, event)
+	call := newCall(r, event)
+	line.call = call
 	if s.op.MaxBody > 0 {
 		call.BoundBody(s.op.MaxBody)
 	}
 	var answer Answer
-	var header http.Header
-	switch {
-	case err != nil:
-		err = problem.Wrap(err, problem.Unauthenticated, "The request carries no access token that is valid here.")
-	case call.Caller.Expired(s.env.Now()):
-		// The gateway may cache the authorizer's answer for longer than the token is valid.
-		line.call(call)
-		err = problem.New(problem.Unauthenticated, "The access token has expired.")
-	default:
-		line.call(call)
-		answer, header, err = s.admitted(call)
-	}
-	for name, values := range header {
-		w.Header()[name] = values
-	}
+	err := Recovered(func() (err error) {
+		answer, err = s.handle(call)
+		return err
+	})
+	maps.Copy(w.Header(), call.Header)
 	if err == nil && answer.Serve != nil {
-		err = guard(func() error { answer.Serve(w, r); return nil })
+		err = Recovered(func() error { answer.Serve(w, r); return nil })
 	} else if err == nil {
 		err = answer.write(w, r)
 	}
@@ -115,82 +105,12 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIG
 	line.wait = answer.Wait
 }
 
-// admitted runs the handler in parallel with the limiter, and waits for both. A refusal by the
-// limiter always wins. It ends the handler's reads, and the handler has written nothing, because
-// its writes wait for the limiter too. If the container remembers the refusal, the handler does
-// not run. The role is checked in parallel with the limiter too, so that forbidden calls count.
-func (s *server) admitted(call *Call) (Answer, http.Header, error) {
-	allowed := call.Caller.Has(s.op.Roles...)
-	answer := func() (a Answer, err error) {
-		err = guard(func() error {
-			if !allowed {
-				return forbidden(s.op)
-			}
-			a, err = s.handle(call)
-			return err
-		})
-		return a, err
-	}
-	if s.env.Limiter == nil {
-		a, err := answer()
-		return a, nil, err
-	}
-	class := s.op.Limit
-	if class == operations.Reserved && !allowed {
-		class = operations.Ordinary // the reserve is only for callers with the right role
-	}
-	decision, ctx, cancel := s.ask(call, class)
-	defer cancel()
-	if decision.Refused() || s.op.Limit == operations.Copilot {
-		// A forwarded call cannot be undone, so it waits until the call is admitted.
-		if err := decision.Wait(); err != nil {
-			return Answer{}, decision.Header(), err
-		}
-	}
-	call.Request = call.Request.WithContext(decision.Context(ctx))
-	a, err := answer()
-	if refusal := decision.Wait(); refusal != nil {
-		return Answer{}, decision.Header(), refusal
-	}
-	return a, decision.Header(), err
-}
-
-// ask asks the limiter to admit a call. The context ends if the call is refused.
-func (s *server) ask(call *Call, class operations.LimitClass) (*admission.Admission, context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(call.Context())
-	end := func() { cancel(nil) }
-	var known http.Header
-	err := guard(func() (err error) {
-		known, err = s.env.Limiter.Recall(call.Caller, class)
-		return err
-	})
-	if err != nil {
-		return admission.Refuse(known, err), ctx, end
-	}
-	outer := call.Context()
-	return admission.Ask(func() (header http.Header, err error) {
-		err = guard(func() error {
-			header, err = s.env.Limiter.Admit(outer, call.Caller, class)
-			return err
-		})
-		if err != nil {
-			cancel(err)
-		}
-		return header, err
-	}), ctx, end
-}
-
-// guard turns a panic into an error, so that the process goes on and the caller gets an answer.
-func guard(run func() error) (err error) {
+// Recovered turns a panic into an error, so that the process goes on and the caller gets an answer.
+func Recovered(run func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("lambdahttp: panic: %v\n%s", v, debug.Stack())
 		}
 	}()
 	return run()
-}
-
-// forbidden does not say which roles are allowed.
-func forbidden(op operations.Operation) error {
-	return problem.New(problem.Forbidden, "Your roles do not allow the operation %s.", op.ID)
 }

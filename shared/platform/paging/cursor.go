@@ -6,10 +6,9 @@ import (
 	"encoding/json"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
 )
 
 // A Cursor is the place in a list at which a page starts, as the caller sent it.
@@ -21,9 +20,9 @@ type Cursor struct {
 
 // ByCursor reads limit (1 to 100, default 50) and cursor. The cursor is decoded later, when the
 // rest of the query is known to be valid.
-func ByCursor(in *request.Input) Cursor {
+func ByCursor(in *input.Reader) Cursor {
 	c := Cursor{Limit: limitOf(in)}
-	c.text, c.given = in.Query("cursor", &value.Text{})
+	c.text, c.given = in.Query("cursor", &input.Text{})
 	return c
 }
 
@@ -83,7 +82,7 @@ func badCursor() error {
 }
 
 // Series answers with a page of a time series. position returns an item's position in it.
-func Series[T any](c *lambdahttp.Call, q Query, limit int, page dynamo.Page[T], position func(T) string) lambdahttp.Answer {
+func Series[T any](c linker, q Query, limit int, page dynamo.Page[T], position func(T) string) lambdahttp.Answer {
 	b := body[T]{Items: page.Items, Limit: limit}
 	if page.More {
 		last := page.Items[len(page.Items)-1]

@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"testing"
 
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 )
 
 // FuzzCursor checks that any text is either invalid, or exactly the cursor of its position in
@@ -24,7 +24,7 @@ func FuzzCursor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.URL.RawQuery = url.Values{"cursor": {text}}.Encode()
-		in := request.Of(r)
+		in := input.Of(r)
 		cursor := paging.ByCursor(in)
 		if in.Err() != nil {
 			return

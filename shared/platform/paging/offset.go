@@ -19,10 +19,9 @@ import (
 	"strings"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
 )
 
 // These bounds limit what a caller may ask for, in items.
@@ -35,12 +34,12 @@ const (
 )
 
 // offsetRule is the form of a whole number. Its size is checked later.
-var offsetRule = &value.Text{
+var offsetRule = &input.Text{
 	Pattern: `0|[1-9][0-9]*`,
 	Says:    "a whole number from 0 to " + strconv.Itoa(MaxOffset),
 }
 
-func limitOf(in *request.Input) int {
+func limitOf(in *input.Reader) int {
 	return in.QueryInteger("limit", 1, MaxLimit, DefaultLimit)
 }
 
@@ -52,7 +51,7 @@ type Place struct {
 
 // ByOffset reads limit (1 to 100, default 50) and either offset (0 to 10,000, default 0) or
 // cursor. A larger offset gives the problem OFFSET_TOO_LARGE.
-func ByOffset(in *request.Input) Place {
+func ByOffset(in *input.Reader) Place {
 	cursor := ByCursor(in)
 	p := Place{window: dynamo.Window{Limit: cursor.Limit}, cursor: cursor}
 	raw, given := in.Query("offset", offsetRule)
@@ -80,7 +79,10 @@ type Query struct {
 	Filter url.Values
 }
 
-func (q Query) href(c *lambdahttp.Call, limit int, name, value string) string {
+// A linker makes paths that the caller can follow; lambdahttp.Call is one.
+type linker interface{ Href(path string) string }
+
+func (q Query) href(c linker, limit int, name, value string) string {
 	values := url.Values{}
 	for k, v := range q.Filter {
 		values[k] = v
@@ -110,7 +112,7 @@ func (b body[T]) answer() lambdahttp.Answer {
 
 // List answers with a page of a list that takes offset or cursor. read returns one window of the
 // list. Up to the largest offset next uses an offset, and after that a cursor.
-func List[T any](c *lambdahttp.Call, q Query, p Place, read func(dynamo.Window) (dynamo.Page[T], error)) (lambdahttp.Answer, error) {
+func List[T any](c linker, q Query, p Place, read func(dynamo.Window) (dynamo.Page[T], error)) (lambdahttp.Answer, error) {
 	behind, err := p.cursor.Position(q, isSortKey)
 	if err != nil {
 		return lambdahttp.Answer{}, err

@@ -16,17 +16,15 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"pgregory.net/rapid"
 
-	"wavegate/shared/access/auth"
-	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
-	"wavegate/shared/platform/value"
 )
 
-var kindRule = &value.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
+var kindRule = &input.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
 
 func query(c *lambdahttp.Call, path string) paging.Query {
 	q := paging.Query{Path: path, Filter: url.Values{}}
@@ -39,7 +37,7 @@ func query(c *lambdahttp.Call, path string) paging.Query {
 // numbers is a list of the numbers below n, with offset or cursor.
 func numbers(n int) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		q, place := query(c, "/api/numbers"), paging.ByOffset(c.Input)
+		q, place := query(c, "/api/numbers"), paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
@@ -62,7 +60,7 @@ func numbers(n int) lambdahttp.Handler {
 // ticks is a time series of the numbers from n-1 down to 0, with cursor.
 func ticks(path string, n int) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		q, cursor := query(c, path), paging.ByCursor(c.Input)
+		q, cursor := query(c, path), paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
@@ -96,13 +94,12 @@ func get(t interface{ Fatalf(string, ...any) }, list lambdahttp.Handler, rawQuer
 	if err != nil {
 		t.Fatalf("the test's own query: %v", err)
 	}
-	caller := auth.Principal{Issuer: "https://people.example", UserID: "olga", Roles: []auth.Role{auth.PlatformOwner}, Expires: now.Add(time.Hour)}
 	env := lambdahttp.Env{Now: func() time.Time { return now }, Settings: setting.NewReader(setting.CORSOrigins), Log: slog.New(slog.DiscardHandler), Metrics: io.Discard}
 	event := events.APIGatewayProxyRequest{
 		Path: "/api/list", HTTPMethod: http.MethodGet, MultiValueQueryStringParameters: values,
-		RequestContext: events.APIGatewayProxyRequestContext{RequestID: "req-1", Path: "/prod/api/list", Authorizer: caller.Context()},
+		RequestContext: events.APIGatewayProxyRequestContext{RequestID: "req-1", Path: "/prod/api/list"},
 	}
-	res, err := lambdahttp.New(operations.Operation{ID: "list", Roles: caller.Roles}, env, list)(context.Background(), event)
+	res, err := lambdahttp.New(lambdahttp.Operation{ID: "list"}, env, list)(context.Background(), event)
 	if err != nil {
 		t.Fatalf("the function failed: %v", err)
 	}

@@ -10,9 +10,8 @@ import (
 	"slices"
 
 	"wavegate/shared/platform/canonical"
-	"wavegate/shared/platform/fields"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/strictjson"
 )
 
 // MaxBytes bounds the text of a content, as sent and in canonical form.
@@ -34,21 +33,21 @@ type step struct {
 
 // Parse reads a content, or returns all its faults.
 func Parse(text []byte) (Content, []problem.Fault) {
-	if err := strictjson.Check(text); err != nil {
+	if err := input.CheckJSON(text); err != nil {
 		return Content{}, []problem.Fault{{Code: "format", Detail: "The text " + err.Error() + "."}}
 	}
-	if kind := strictjson.KindOf(text); kind != strictjson.Object {
+	if kind := input.KindOf(text); kind != input.ObjectKind {
 		return Content{}, []problem.Fault{{Code: "type", Detail: "must be an object, not " + string(kind)}}
 	}
-	var faults fields.Faults
-	o := fields.Of(text, &faults)
+	var faults input.Faults
+	o := input.ObjectOf(text, &faults)
 	c := Read(o)
 	o.Unread(&faults)
 	return c, faults.List()
 }
 
 // Read reads a content from an object. The result is only valid if the object has no faults.
-func Read(o *fields.Object) Content {
+func Read(o *input.Object) Content {
 	r := reader{}
 	c := Content{steps: r.content(o)}
 	bytes, err := canonical.JSON(o.Source())

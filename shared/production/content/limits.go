@@ -3,8 +3,7 @@ package content
 import (
 	"slices"
 
-	"wavegate/shared/platform/fields"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // limits are the numbers of a parameter or a check. They are absolute; no tolerance is added.
@@ -19,7 +18,7 @@ type number struct {
 }
 
 // limitsOf reads target, min and max, and their unit.
-func limitsOf(o *fields.Object) limits {
+func limitsOf(o *input.Object) limits {
 	var l limits
 	read := func(name string) number {
 		n, given, ok := o.OptionalNumber(name)
@@ -52,8 +51,8 @@ func (l limits) contain(n float64) bool {
 }
 
 // parameter reads a parameter: numbers with a unit, or a text, and overrides for some machines.
-func parameter(o *fields.Object, ids distinct, machines []string) {
-	ids.check(o, "id", o.Text("id", value.Name))
+func parameter(o *input.Object, ids distinct, machines []string) {
+	ids.check(o, "id", o.Text("id", input.Name))
 	o.OptionalText("name", nameRule)
 	l := limitsOf(o)
 	_, isText := o.OptionalText("text", nameRule)
@@ -62,12 +61,12 @@ func parameter(o *fields.Object, ids distinct, machines []string) {
 	}
 	o.Boolean("critical")
 	seen := distinct{}
-	o.Objects("overrides", 1, maxMachines, func(v *fields.Object) { override(v, l, isText, seen, machines) })
+	o.Objects("overrides", 1, maxMachines, func(v *input.Object) { override(v, l, isText, seen, machines) })
 }
 
 // override reads the values of a parameter for one machine.
-func override(o *fields.Object, l limits, isText bool, seen distinct, machines []string) {
-	machine := o.Text("machine", value.Name)
+func override(o *input.Object, l limits, isText bool, seen distinct, machines []string) {
+	machine := o.Text("machine", input.Name)
 	seen.check(o, "machine", machine)
 	if notInStep(machine, machines) {
 		o.Fault("machine", "reference", foreignSays)
@@ -97,8 +96,8 @@ func notInStep(machine string, machines []string) bool {
 const foreignSays = "must be one of the step's machines"
 
 // check reads a check: limits with a unit, or acceptance criteria in words.
-func check(o *fields.Object, ids distinct) {
-	ids.check(o, "id", o.Text("id", value.Name))
+func check(o *input.Object, ids distinct) {
+	ids.check(o, "id", o.Text("id", input.Name))
 	o.Text("name", nameRule)
 	l := limitsOf(o)
 	_, inWords := o.OptionalText("accept", nameRule)

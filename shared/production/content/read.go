@@ -6,8 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"wavegate/shared/platform/fields"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/production/unit"
 )
 
@@ -27,17 +26,17 @@ const (
 // These rules check the texts in a content. They change nothing, because the hash is of what the
 // caller wrote.
 var (
-	nameRule = &value.Text{Min: 1, Max: 200, Check: isLine, Says: lineSays(200)}
+	nameRule = &input.Text{Min: 1, Max: 200, Check: isLine, Says: lineSays(200)}
 	// wordRule is the rule of short texts: material references and standards.
-	wordRule         = &value.Text{Min: 1, Max: 64, Check: isLine, Says: lineSays(64)}
-	attributeRule    = &value.Text{Max: 200, Check: isLine, Says: "at most 200 printable characters, without white space at either end"}
-	instructionsRule = &value.Text{Max: 4000, Check: isText, Says: "at most 4000 characters, with no control characters but line breaks and tabs"}
-	formRule         = &value.Integer{Least: 1, Most: 1}
-	unitRule         = &value.Text{Min: 1, Max: unit.MaxLength, Says: "a UCUM code"}
+	wordRule         = &input.Text{Min: 1, Max: 64, Check: isLine, Says: lineSays(64)}
+	attributeRule    = &input.Text{Max: 200, Check: isLine, Says: "at most 200 printable characters, without white space at either end"}
+	instructionsRule = &input.Text{Max: 4000, Check: isText, Says: "at most 4000 characters, with no control characters but line breaks and tabs"}
+	formRule         = &input.Integer{Least: 1, Most: 1}
+	unitRule         = &input.Text{Min: 1, Max: unit.MaxLength, Says: "a UCUM code"}
 	// digestRule accepts lower case only, because a content keeps what was sent.
-	digestRule = &value.Text{Pattern: `[0-9a-f]{64}`, Says: "64 hexadecimal digits in lower case"}
+	digestRule = &input.Text{Pattern: `[0-9a-f]{64}`, Says: "64 hexadecimal digits in lower case"}
 	// durationRule accepts hours, minutes and seconds of ISO 8601, at least one of them.
-	durationRule = &value.Text{
+	durationRule = &input.Text{
 		Pattern: `PT(` + hours + `(` + minutes + `)?(` + seconds + `)?|` + minutes + `(` + seconds + `)?|` + seconds + `)`,
 		Says:    "a duration of hours, minutes and seconds such as PT1H30M or PT12.5S (ISO 8601)",
 	}
@@ -56,7 +55,7 @@ func lineSays(most int) string {
 // isLine tells whether a text is one line. It also refuses two line separators that are not
 // control characters in Unicode. JSON libraries write them differently, so hashes would differ.
 func isLine(text string) bool {
-	return value.Printable(text) && strings.TrimSpace(text) == text && !strings.ContainsAny(text, "\u2028\u2029")
+	return input.Printable(text) && strings.TrimSpace(text) == text && !strings.ContainsAny(text, "\u2028\u2029")
 }
 
 func isText(text string) bool {
@@ -73,21 +72,21 @@ type reader struct {
 	full      bool     // there are too many of them
 }
 
-func (r *reader) content(o *fields.Object) []step {
+func (r *reader) content(o *input.Object) []step {
 	if _, given := o.OptionalInteger("form", formRule); !given {
 		o.Missing("form")
 	}
 	required(o, "basis", quantity)
 	ids := distinct{}
 	var steps []step
-	if !o.Objects("steps", 0, maxSteps, func(s *fields.Object) { steps = append(steps, r.step(s, ids)) }) {
+	if !o.Objects("steps", 0, maxSteps, func(s *input.Object) { steps = append(steps, r.step(s, ids)) }) {
 		o.Missing("steps")
 	}
 	attributes(o)
 	return steps
 }
 
-func required(o *fields.Object, name string, read func(*fields.Object)) {
+func required(o *input.Object, name string, read func(*input.Object)) {
 	if !o.Object(name, read) {
 		o.Missing(name)
 	}
@@ -97,38 +96,38 @@ func required(o *fields.Object, name string, read func(*fields.Object)) {
 type distinct map[string]bool
 
 // check adds a fault for a value that occurred before. An empty value already has its own fault.
-func (d distinct) check(o *fields.Object, name, text string) {
+func (d distinct) check(o *input.Object, name, text string) {
 	if text != "" && d[text] {
 		o.Fault(name, "duplicate", "must be different from all others in the list")
 	}
 	d[text] = true
 }
 
-func (r *reader) step(o *fields.Object, ids distinct) step {
-	ids.check(o, "id", o.Text("id", value.Name))
+func (r *reader) step(o *input.Object, ids distinct) step {
+	ids.check(o, "id", o.Text("id", input.Name))
 	o.Text("name", nameRule)
 	var s step
-	o.Object("equipment", func(e *fields.Object) { s.class, s.machines = r.equip(e) })
+	o.Object("equipment", func(e *input.Object) { s.class, s.machines = r.equip(e) })
 	o.OptionalText("setup", durationRule)
-	s.run = o.Object("run", func(run *fields.Object) {
+	s.run = o.Object("run", func(run *input.Object) {
 		run.Text("time", durationRule)
 		required(run, "per", quantity)
 	})
 	parameters, inputs, outputs, checks, documents := distinct{}, distinct{}, distinct{}, distinct{}, distinct{}
-	o.Objects("parameters", 0, maxParameters, func(p *fields.Object) { parameter(p, parameters, s.machines) })
-	o.Objects("inputs", 0, maxInputs, func(m *fields.Object) { material(m, inputs) })
-	o.Objects("outputs", 0, maxOutputs, func(m *fields.Object) { s.outputs = true; material(m, outputs) })
-	o.Objects("checks", 0, maxChecks, func(c *fields.Object) { check(c, checks) })
+	o.Objects("parameters", 0, maxParameters, func(p *input.Object) { parameter(p, parameters, s.machines) })
+	o.Objects("inputs", 0, maxInputs, func(m *input.Object) { material(m, inputs) })
+	o.Objects("outputs", 0, maxOutputs, func(m *input.Object) { s.outputs = true; material(m, outputs) })
+	o.Objects("checks", 0, maxChecks, func(c *input.Object) { check(c, checks) })
 	o.OptionalText("instructions", instructionsRule)
-	o.Objects("documents", 0, maxDocuments, func(d *fields.Object) { document(d, documents, s.machines) })
+	o.Objects("documents", 0, maxDocuments, func(d *input.Object) { document(d, documents, s.machines) })
 	attributes(o)
 	return s
 }
 
 // equip reads the equipment of a step: one class, or some machines.
-func (r *reader) equip(o *fields.Object) (class string, machines []string) {
-	class, hasClass := o.OptionalText("class", value.Name)
-	machines, hasMachines := o.Texts("machines", 1, maxMachines, value.Name)
+func (r *reader) equip(o *input.Object) (class string, machines []string) {
+	class, hasClass := o.OptionalText("class", input.Name)
+	machines, hasMachines := o.Texts("machines", 1, maxMachines, input.Name)
 	if hasClass == hasMachines {
 		o.Fault("", "required", "must have either class or machines")
 	}
@@ -145,7 +144,7 @@ func (r *reader) equip(o *fields.Object) (class string, machines []string) {
 }
 
 // quantity reads an amount, which must be more than 0, and its unit.
-func quantity(o *fields.Object) {
+func quantity(o *input.Object) {
 	n, given, ok := o.OptionalNumber("quantity")
 	if !given {
 		o.Missing("quantity")
@@ -157,7 +156,7 @@ func quantity(o *fields.Object) {
 	}
 }
 
-func unitOf(o *fields.Object) (given bool) {
+func unitOf(o *input.Object) (given bool) {
 	code, given := o.OptionalText("unit", unitRule)
 	if code != "" {
 		if err := unit.Check(code); err != nil {
@@ -167,17 +166,17 @@ func unitOf(o *fields.Object) (given bool) {
 	return given
 }
 
-func material(o *fields.Object, seen distinct) {
+func material(o *input.Object, seen distinct) {
 	seen.check(o, "material", o.Text("material", wordRule))
 	quantity(o)
 	o.Boolean("lotTracked")
 }
 
-func document(o *fields.Object, titles distinct, machines []string) {
+func document(o *input.Object, titles distinct, machines []string) {
 	titles.check(o, "title", o.Text("title", nameRule))
-	o.Text("url", value.HTTPSURL)
+	o.Text("url", input.HTTPSURL)
 	o.Text("sha256", digestRule)
-	only, _ := o.Texts("machines", 1, maxMachines, value.Name)
+	only, _ := o.Texts("machines", 1, maxMachines, input.Name)
 	for i, machine := range only {
 		if notInStep(machine, machines) {
 			o.FaultIn("machines", i, "reference", foreignSays)
@@ -186,15 +185,15 @@ func document(o *fields.Object, titles distinct, machines []string) {
 }
 
 // attributes reads texts that the service does not interpret.
-func attributes(o *fields.Object) {
-	o.Object("attributes", func(a *fields.Object) {
+func attributes(o *input.Object) {
+	o.Object("attributes", func(a *input.Object) {
 		names := a.Names()
 		if len(names) > maxAttributes {
 			a.Fault("", "length", "must have at most "+strconv.Itoa(maxAttributes)+" names")
 		}
 		for _, name := range names {
-			if !value.Name.Accepts(name) {
-				a.Fault(name, "format", "must have a name of "+value.Name.Says)
+			if !input.Name.Accepts(name) {
+				a.Fault(name, "format", "must have a name of "+input.Name.Says)
 			}
 			a.OptionalText(name, attributeRule)
 		}

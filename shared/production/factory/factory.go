@@ -5,8 +5,8 @@ package factory
 import (
 	"time"
 
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/value"
 )
 
 // A Factory belongs to one organization, which never changes.
@@ -38,7 +38,7 @@ const (
 )
 
 // ApprovalRule is the rule of an Approval.
-var ApprovalRule = &value.Text{Pattern: string(FourEyes) + "|" + string(Single), Says: "four-eyes or single"}
+var ApprovalRule = &input.Text{Pattern: string(FourEyes) + "|" + string(Single), Says: "four-eyes or single"}
 
 // register decides the result of a registration: the factory's next state and the name of the
 // event. The event is empty if nothing changes. Another organization than the factory's is

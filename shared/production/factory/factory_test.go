@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
@@ -28,7 +28,7 @@ func TestPut_NewThenSameThenRenamed_GivesThreeResults(t *testing.T) {
 		s := factory.NewStore(dynamo.Open(client, func() time.Time { return now }))
 		slug := uuid.NewString()
 		put := func(organization, name string) (bool, error) {
-			return s.Put(admission.Unlimited(t.Context()), origin, slug, factory.Registration{OrganizationID: organization, Name: name}, request.Preconditions{})
+			return s.Put(admission.Unlimited(t.Context()), origin, slug, factory.Registration{OrganizationID: organization, Name: name}, input.Preconditions{})
 		}
 		is := func(name string, revision int64, updated time.Time) {
 			t.Helper()
@@ -66,7 +66,7 @@ func TestReadableAndOwned(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		s := factory.NewStore(dynamo.Open(client, time.Now))
 		slug := uuid.NewString()
-		if _, err := s.Put(admission.Unlimited(t.Context()), origin, slug, factory.Registration{OrganizationID: "acme", Name: "One"}, request.Preconditions{}); err != nil {
+		if _, err := s.Put(admission.Unlimited(t.Context()), origin, slug, factory.Registration{OrganizationID: "acme", Name: "One"}, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		cases := []struct {

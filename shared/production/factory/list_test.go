@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
@@ -28,7 +28,7 @@ func TestList_FactoriesOfAnOrganization_AreShownOnlyToItsReaders(t *testing.T) {
 			want := map[string][]string{}
 			for range rapid.IntRange(0, 12).Draw(t, "factories") {
 				id, organization := uuid.NewString(), rapid.SampledFrom(organizations).Draw(t, "organization")
-				if _, err := factories.Put(admission.Unlimited(context.Background()), audit.Origin{}, id, factory.Registration{OrganizationID: organization, Name: "Munich"}, request.Preconditions{}); err != nil {
+				if _, err := factories.Put(admission.Unlimited(context.Background()), audit.Origin{}, id, factory.Registration{OrganizationID: organization, Name: "Munich"}, input.Preconditions{}); err != nil {
 					t.Fatal(err)
 				}
 				want[organization] = append(want[organization], id)

@@ -11,8 +11,8 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/testing/dynamotest"
 )
@@ -30,7 +30,7 @@ func TestListIn_StrangersOffset_ReadsNothing(t *testing.T) {
 		db := dynamo.Open(q, time.Now)
 		s, id := factory.NewStore(db), uuid.NewString()
 		ctx := admission.Unlimited(t.Context())
-		if _, err := s.Put(ctx, origin, id, factory.Registration{OrganizationID: "acme", Name: "One"}, request.Preconditions{}); err != nil {
+		if _, err := s.Put(ctx, origin, id, factory.Registration{OrganizationID: "acme", Name: "One"}, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 3 {

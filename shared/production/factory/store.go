@@ -7,8 +7,8 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 )
@@ -106,7 +106,7 @@ func (s *Store) OfAll(ctx context.Context, list string, named []Named) (refusal,
 
 // Put registers a factory or renames it, and tells whether it is new. It returns CONFLICT if the
 // factory has another organization, and PRECONDITION_FAILED.
-func (s *Store) Put(ctx context.Context, from audit.Origin, id string, r Registration, when request.Preconditions) (created bool, err error) {
+func (s *Store) Put(ctx context.Context, from audit.Origin, id string, r Registration, when input.Preconditions) (created bool, err error) {
 	return change.Put(ctx, s.db, from, kind, key(id), when, func(was Factory, at time.Time) (Factory, string, error) {
 		return was.register(id, r, at)
 	})

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"wavegate/shared/platform/fields"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // A Machine is known in its factory by its code.
@@ -34,8 +33,8 @@ type Registration struct {
 const maxClasses = 20
 
 // ClassesOf reads the optional field classes. It returns nil if the field is missing.
-func ClassesOf(body *fields.Object) []string {
-	classes, given := body.Texts("classes", 0, maxClasses, value.Name)
+func ClassesOf(body *input.Object) []string {
+	classes, given := body.Texts("classes", 0, maxClasses, input.Name)
 	if given && classes == nil {
 		classes = []string{}
 	}

@@ -14,8 +14,8 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/testing/dynamotest"
@@ -39,7 +39,7 @@ func each(t *testing.T, test func(t *testing.T, machines *machine.Store, trail *
 func newFactory(t testing.TB, db *dynamo.DB) string {
 	t.Helper()
 	id := "f-" + uuid.NewString()
-	if _, err := factory.NewStore(db).Put(admission.Unlimited(context.Background()), audit.Origin{}, id, factory.Registration{OrganizationID: "acme", Name: "Munich"}, request.Preconditions{}); err != nil {
+	if _, err := factory.NewStore(db).Put(admission.Unlimited(context.Background()), audit.Origin{}, id, factory.Registration{OrganizationID: "acme", Name: "Munich"}, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 	return id
@@ -47,7 +47,7 @@ func newFactory(t testing.TB, db *dynamo.DB) string {
 
 func put(t *testing.T, machines *machine.Store, factoryID, code, name string) (created bool) {
 	t.Helper()
-	created, err := machines.Put(admission.Unlimited(t.Context()), insider, audit.Origin{}, factoryID, code, machine.Registration{Name: name}, request.Preconditions{})
+	created, err := machines.Put(admission.Unlimited(t.Context()), insider, audit.Origin{}, factoryID, code, machine.Registration{Name: name}, input.Preconditions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,10 +55,10 @@ func put(t *testing.T, machines *machine.Store, factoryID, code, name string) (c
 }
 
 // ifMatch is the precondition that the resource has the entity tag.
-func ifMatch(etag string) request.Preconditions {
+func ifMatch(etag string) input.Preconditions {
 	r := httptest.NewRequest("PUT", "/", nil)
 	r.Header.Set("If-Match", etag)
-	return request.Of(r).Preconditions()
+	return input.Of(r).Preconditions()
 }
 
 func TestPut_NewMachine_IsCreatedAndReadBack(t *testing.T) {
@@ -119,7 +119,7 @@ func TestMachines_OfAnotherOrganization_AreNotFound(t *testing.T) {
 		for _, id := range []string{factoryID, "f-that-is-not"} {
 			_, getErr := machines.Get(t.Context(), outsider, id, "press-1")
 			_, listErr := machines.List(t.Context(), outsider, id, dynamo.Window{Limit: 10})
-			_, putErr := machines.Put(admission.Unlimited(t.Context()), outsider, audit.Origin{}, id, "press-1", machine.Registration{Name: "Mine"}, request.Preconditions{})
+			_, putErr := machines.Put(admission.Unlimited(t.Context()), outsider, audit.Origin{}, id, "press-1", machine.Registration{Name: "Mine"}, input.Preconditions{})
 			for _, err := range []error{getErr, listErr, putErr} {
 				if err == nil || err.Error() != problem.Missing().Error() {
 					t.Errorf("%s: got %v", id, err)
@@ -127,7 +127,7 @@ func TestMachines_OfAnotherOrganization_AreNotFound(t *testing.T) {
 			}
 		}
 		// The platform owner can read everything, but cannot register a machine.
-		if _, err := machines.Put(admission.Unlimited(t.Context()), owner, audit.Origin{}, factoryID, "press-1", machine.Registration{Name: "Mine"}, request.Preconditions{}); !problem.Has(err, problem.NotFound) {
+		if _, err := machines.Put(admission.Unlimited(t.Context()), owner, audit.Origin{}, factoryID, "press-1", machine.Registration{Name: "Mine"}, input.Preconditions{}); !problem.Has(err, problem.NotFound) {
 			t.Errorf("the platform owner's put: %v", err)
 		}
 	})

@@ -6,8 +6,8 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
@@ -53,7 +53,7 @@ func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID strin
 // Put registers or changes a machine in a factory of the caller's organization, and tells
 // whether it is new. It returns NOT_FOUND for any other factory, PRECONDITION_FAILED, and
 // CONFLICT if the machine keeps changing.
-func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID, code string, r Registration, when request.Preconditions) (created bool, err error) {
+func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID, code string, r Registration, when input.Preconditions) (created bool, err error) {
 	var owner factory.Factory
 	return change.Put(ctx, s.db, from, kind(&owner), key(factoryID, code), when,
 		func(was Machine, at time.Time) (Machine, string, error) {

@@ -8,8 +8,8 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/trail"
@@ -72,7 +72,7 @@ func (st state) changedAt() time.Time {
 // Save saves a content as a version, and tells whether the version is new. The preconditions
 // apply to the content's hash. It returns the errors of Method.Save, NOT_FOUND for a method
 // outside the caller's organization, PRECONDITION_FAILED and CONFLICT.
-func (s *Store) Save(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, c content.Content, when request.Preconditions) (created bool, err error) {
+func (s *Store) Save(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, c content.Content, when input.Preconditions) (created bool, err error) {
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		st, err := s.read(ctx, caller, r, 0)
 		if err != nil {
@@ -94,7 +94,7 @@ func (s *Store) Save(ctx context.Context, caller auth.Principal, from audit.Orig
 // Move moves a version. It returns the errors of Method.Move, METHOD_INCOMPLETE if the content
 // is incomplete for production, NOT_FOUND for a version outside the caller's organization,
 // PRECONDITION_FAILED and CONFLICT.
-func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, move Move, when request.Preconditions) error {
+func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, move Move, when input.Preconditions) error {
 	return change.Make(ctx, s.db, from, func(set *change.Set) error {
 		st, err := s.read(ctx, caller, r, move.Reinstate)
 		if err != nil {
@@ -103,7 +103,7 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 		if st.version.Revision == 0 {
 			return problem.Missing()
 		}
-		if err := when.Check(request.Revision(st.version.Revision)); err != nil {
+		if err := when.Check(input.Revision(st.version.Revision)); err != nil {
 			return err
 		}
 		o, err := st.method.Move(st.version, st.other, move, SignerOf(caller), st.owner.MethodApproval, set.After(st.changedAt()))

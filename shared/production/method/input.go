@@ -4,32 +4,30 @@ import (
 	"strconv"
 	"time"
 
-	"wavegate/shared/platform/fields"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // These rules check what callers send.
 var (
 	// NumberRule is the rule of a version's number in a path or query.
-	NumberRule = &value.Text{Pattern: `[1-9][0-9]{0,8}`, Says: "the number of a version, from 1 to 999999999"}
+	NumberRule = &input.Text{Pattern: `[1-9][0-9]{0,8}`, Says: "the number of a version, from 1 to 999999999"}
 	// StatusRule is the rule of a version's status.
-	StatusRule = &value.Text{Pattern: `draft|in_review|trial|released|withdrawn`, Says: "draft, in_review, trial, released or withdrawn"}
+	StatusRule = &input.Text{Pattern: `draft|in_review|trial|released|withdrawn`, Says: "draft, in_review, trial, released or withdrawn"}
 	// ReasonRule is the rule of a signature's reason.
-	ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Printable, Says: "1 to 256 characters without control characters"}
+	ReasonRule = &input.Text{Min: 1, Max: 256, Trim: true, Check: input.Printable, Says: "1 to 256 characters without control characters"}
 	// OrdersRule is the rule of Orders.
-	OrdersRule = &value.Text{Pattern: `finish|stop`, Says: "finish or stop"}
+	OrdersRule = &input.Text{Pattern: `finish|stop`, Says: "finish or stop"}
 	// ReferenceRule is the rule of a first article's reference.
-	ReferenceRule = &value.Text{Min: 1, Max: 200, Trim: true, Check: value.Visible, Says: "1 to 200 characters without control characters"}
+	ReferenceRule = &input.Text{Min: 1, Max: 200, Trim: true, Check: input.Visible, Says: "1 to 200 characters without control characters"}
 	// ReinstateRule is the rule of a version's number in a body.
-	ReinstateRule = &value.Integer{Least: 1, Most: 999_999_999}
+	ReinstateRule = &input.Integer{Least: 1, Most: 999_999_999}
 )
 
 const maxTrialMachines = 20
 
 // RefOf reads the path parameters factoryId, methodId and number.
-func RefOf(in *request.Input) Ref {
-	return Ref{FactoryID: in.Path("factoryId", value.Slug), MethodID: in.Path("methodId", value.UUID), Version: numberOf(in.Path("number", NumberRule))}
+func RefOf(in *input.Reader) Ref {
+	return Ref{FactoryID: in.Path("factoryId", input.Slug), MethodID: in.Path("methodId", input.UUID), Version: numberOf(in.Path("number", NumberRule))}
 }
 
 // numberOf parses a number that NumberRule accepted.
@@ -43,7 +41,7 @@ func numberOf(text string) int64 {
 
 // SinceOf reads the query parameter since, the number of a version. The default is the version
 // before r.
-func SinceOf(in *request.Input, r Ref) Ref {
+func SinceOf(in *input.Reader, r Ref) Ref {
 	since := r
 	since.Version--
 	if text, given := in.Query("since", NumberRule); given {
@@ -54,19 +52,19 @@ func SinceOf(in *request.Input, r Ref) Ref {
 
 // MoveOf reads a move. It is a fault if a field does not belong to the move, and if a trial
 // names no machines.
-func MoveOf(body *fields.Object) Move {
+func MoveOf(body *input.Object) Move {
 	status := Status(body.Text("status", StatusRule))
 	m := Move{Status: status, Reason: body.Text("reason", ReasonRule)}
-	m.ContentSHA256, _ = body.OptionalText("contentSha256", value.SHA256)
-	from, hasFrom := body.OptionalText("effectiveFrom", value.Time)
+	m.ContentSHA256, _ = body.OptionalText("contentSha256", input.SHA256)
+	from, hasFrom := body.OptionalText("effectiveFrom", input.Time)
 	if m.EffectiveFrom = timeOf(from); hasFrom && from != "" && (m.EffectiveFrom.IsZero() || m.EffectiveFrom.After(latestTime)) {
 		body.Fault("effectiveFrom", "range", "must be now or later, and before the year 10000")
 	}
-	machines, hasMachines := body.Texts("machines", 1, maxTrialMachines, value.Name)
+	machines, hasMachines := body.Texts("machines", 1, maxTrialMachines, input.Name)
 	m.Machines = machines
-	hasArticle := body.Object("firstArticle", func(o *fields.Object) {
+	hasArticle := body.Object("firstArticle", func(o *input.Object) {
 		m.FirstArticle = &FirstArticle{Reference: o.Text("reference", ReferenceRule)}
-		m.FirstArticle.SHA256, _ = o.OptionalText("sha256", value.SHA256)
+		m.FirstArticle.SHA256, _ = o.OptionalText("sha256", input.SHA256)
 	})
 	orders, hasOrders := body.OptionalText("orders", OrdersRule)
 	m.Orders = Orders(orders)
@@ -94,10 +92,10 @@ func MoveOf(body *fields.Object) Move {
 // latestTime is the last time that JSON can show, in milliseconds, as times are stored.
 var latestTime = time.Date(9999, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
 
-// timeOf parses a time that value.Time accepted, and rounds it up to milliseconds, as times are
+// timeOf parses a time that input.Time accepted, and rounds it up to milliseconds, as times are
 // stored.
 func timeOf(text string) time.Time {
-	t := value.ParseTime(text)
+	t := input.ParseTime(text)
 	if cut := t.Truncate(time.Millisecond); cut.Before(t) {
 		return cut.Add(time.Millisecond)
 	}
@@ -106,16 +104,16 @@ func timeOf(text string) time.Time {
 
 // QuestionOf reads what a poll asks about: the path parameters factoryId and code, and the query
 // parameters methodId or productId, and at.
-func QuestionOf(in *request.Input) Question {
-	q := Question{FactoryID: in.Path("factoryId", value.Slug), Machine: in.Path("code", value.Name)}
-	methodID, hasMethod := in.Query("methodId", value.UUID)
-	productID, hasProduct := in.Query("productId", value.UUID)
+func QuestionOf(in *input.Reader) Question {
+	q := Question{FactoryID: in.Path("factoryId", input.Slug), Machine: in.Path("code", input.Name)}
+	methodID, hasMethod := in.Query("methodId", input.UUID)
+	productID, hasProduct := in.Query("productId", input.UUID)
 	if hasMethod == hasProduct {
 		in.Fault("methodId", "required", "must be given, or productId, but not both")
 	}
 	q.MethodID, q.ProductID = methodID, productID
-	if at, given := in.Query("at", value.Time); given {
-		q.At = new(value.ParseTime(at))
+	if at, given := in.Query("at", input.Time); given {
+		q.At = new(input.ParseTime(at))
 	}
 	return q
 }

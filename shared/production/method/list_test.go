@@ -13,8 +13,8 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
@@ -30,7 +30,7 @@ func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOt
 		products := []string{uuid.NewString(), uuid.NewString()}
 		dynamotest.Check(t, func(t *rapid.T) {
 			factoryID := "f-" + uuid.NewString()
-			if _, err := factory.NewStore(db).Put(admission.Unlimited(context.Background()), audit.Origin{}, factoryID, factory.Registration{OrganizationID: "acme", Name: "Munich"}, request.Preconditions{}); err != nil {
+			if _, err := factory.NewStore(db).Put(admission.Unlimited(context.Background()), audit.Origin{}, factoryID, factory.Registration{OrganizationID: "acme", Name: "Munich"}, input.Preconditions{}); err != nil {
 				t.Fatal(err)
 			}
 			wanted := rapid.SampledFrom(append([]string{""}, products...)).Draw(t, "by product")

@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/method"
 	"wavegate/shared/testing/dynamotest"
@@ -32,7 +32,7 @@ func eachFactory(t *testing.T, test func(t *testing.T, methods *method.Store, sl
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
 		slug := uuid.NewString()
-		created, err := factory.NewStore(db).Put(admission.Unlimited(t.Context()), origin, slug, factory.Registration{OrganizationID: "acme", Name: "A factory"}, request.Preconditions{})
+		created, err := factory.NewStore(db).Put(admission.Unlimited(t.Context()), origin, slug, factory.Registration{OrganizationID: "acme", Name: "A factory"}, input.Preconditions{})
 		if err != nil || !created {
 			t.Fatalf("got %v, %v", created, err)
 		}
@@ -100,7 +100,7 @@ func TestVersions_StrangersOffset_ReadsNothing(t *testing.T) {
 		methods, ctx := method.NewStore(db), admission.Unlimited(t.Context())
 		mine, other := uuid.NewString(), uuid.NewString()
 		for slug, organization := range map[string]string{mine: "acme", other: "rival"} {
-			if _, err := factory.NewStore(db).Put(ctx, origin, slug, factory.Registration{OrganizationID: organization, Name: "A factory"}, request.Preconditions{}); err != nil {
+			if _, err := factory.NewStore(db).Put(ctx, origin, slug, factory.Registration{OrganizationID: organization, Name: "A factory"}, input.Preconditions{}); err != nil {
 				t.Fatal(err)
 			}
 		}

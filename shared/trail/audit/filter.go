@@ -5,8 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // A Filter says which events of a stream to list. An empty field matches any event.
@@ -24,28 +23,28 @@ type Filter struct {
 
 // WordRule is the rule of resource types. A type that matches nothing is valid, and the list is
 // empty.
-var WordRule = &value.Text{Pattern: `[a-z][a-z-]{0,63}`, Says: "a type of resource such as rollout or release-channel"}
+var WordRule = &input.Text{Pattern: `[a-z][a-z-]{0,63}`, Says: "a type of resource such as rollout or release-channel"}
 
 // FilterOf reads the query parameters from, to, resourceType, resourceId, actorIssuer and
 // actorUserId. The types in alone need no resourceId.
-func FilterOf(in *request.Input, alone ...string) Filter {
+func FilterOf(in *input.Reader, alone ...string) Filter {
 	f := Filter{From: timeOf(in, "from"), To: timeOf(in, "to")}
 	if !f.From.IsZero() && !f.To.IsZero() && f.From.After(f.To) {
 		in.Fault("from", "range", "must not be after to")
 	}
 	f.ResourceType, f.ResourceID = pairOf(in, "resourceType", WordRule, "resourceId", alone...)
-	f.ActorIssuer, f.ActorUserID = pairOf(in, "actorIssuer", value.ID, "actorUserId")
+	f.ActorIssuer, f.ActorUserID = pairOf(in, "actorIssuer", input.ID, "actorUserId")
 	return f
 }
 
 // timeOf reads a time and rounds it up to milliseconds. A time outside the years 1 to 9999
 // becomes the nearest time inside, because no event is outside.
-func timeOf(in *request.Input, name string) time.Time {
-	raw, _ := in.Query(name, value.Time)
+func timeOf(in *input.Reader, name string) time.Time {
+	raw, _ := in.Query(name, input.Time)
 	if raw == "" {
 		return time.Time{}
 	}
-	t := value.ParseTime(raw)
+	t := input.ParseTime(raw)
 	if cut := t.Truncate(time.Millisecond); cut.Before(t) {
 		t = cut.Add(time.Millisecond)
 	}
@@ -66,9 +65,9 @@ var (
 
 // pairOf reads two parameters that are only valid together. Values of the first that are listed
 // in alone need no second one.
-func pairOf(in *request.Input, first string, rule *value.Text, second string, alone ...string) (a, b string) {
+func pairOf(in *input.Reader, first string, rule *input.Text, second string, alone ...string) (a, b string) {
 	a, hasA := in.Query(first, rule)
-	b, hasB := in.Query(second, value.ID)
+	b, hasB := in.Query(second, input.ID)
 	switch {
 	case hasA && !hasB && !slices.Contains(alone, a):
 		in.Fault(second, "required", "is required together with "+first)

@@ -5,8 +5,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/trail/audit"
 )
 
@@ -24,7 +24,7 @@ func FuzzFilter(f *testing.F) {
 		read := func(query string) (audit.Filter, error) {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.URL.RawQuery = query
-			in := request.Of(r)
+			in := input.Of(r)
 			filter := audit.FilterOf(in)
 			return filter, in.Err()
 		}

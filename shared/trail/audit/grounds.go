@@ -1,8 +1,7 @@
 package audit
 
 import (
-	"wavegate/shared/platform/fields"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 // Grounds say why a change was made, if the caller said so.
@@ -15,10 +14,10 @@ type Grounds struct {
 }
 
 // ReasonRule is the rule of a reason. Readers of the audit trail see it.
-var ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Printable, Says: "1 to 256 characters without control characters"}
+var ReasonRule = &input.Text{Min: 1, Max: 256, Trim: true, Check: input.Printable, Says: "1 to 256 characters without control characters"}
 
 // GroundsOf reads the optional fields reason and overrideReason.
-func GroundsOf(body *fields.Object) Grounds {
+func GroundsOf(body *input.Object) Grounds {
 	var g Grounds
 	g.Reason, _ = body.OptionalText("reason", ReasonRule)
 	g.OverrideReason, _ = body.OptionalText("overrideReason", ReasonRule)

@@ -19,7 +19,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
@@ -124,7 +124,7 @@ func (w *world) putEdge(t *rapid.T, c container, user string) error {
 	w.names++
 	id, name := w.factory+rapid.SampledFrom([]string{"-1", "-2", "-3", "-4"}).Draw(t, "box"), "EdgeReassigned"
 	created, err := c.registry.Put(admission.Unlimited(context.Background()), origin(user), id,
-		edge.Assignment{EdgeType: w.edgeType, Channel: fmt.Sprintf("c%d", w.names), OrganizationID: organization}, request.Preconditions{})
+		edge.Assignment{EdgeType: w.edgeType, Channel: fmt.Sprintf("c%d", w.names), OrganizationID: organization}, input.Preconditions{})
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (w *world) publish(_ *rapid.T, c container, user string) error {
 	w.versions++
 	p := release.Publication{EdgeType: w.edgeType, Channel: "stable", CurrentVersion: fmt.Sprintf("1.0.%d", w.versions),
 		ArtifactURL: "https://artifacts.example/a", SHA256: fmt.Sprintf("%064x", w.versions)}
-	if _, err := c.publications.Publish(admission.Unlimited(context.Background()), origin(user), p, request.Preconditions{}); err != nil {
+	if _, err := c.publications.Publish(admission.Unlimited(context.Background()), origin(user), p, input.Preconditions{}); err != nil {
 		return err
 	}
 	if err := w.sawChannel(c, "ReleasePublished", user); err != nil {
@@ -206,7 +206,7 @@ func (w *world) move(t *rapid.T, c container, user string) error {
 	if m.Status == was.Status {
 		return nil // setting it again changes nothing and writes no event
 	}
-	if _, err := c.rollouts.Move(admission.Unlimited(context.Background()), origin(user), w.rollout, m, request.Preconditions{}); err != nil {
+	if _, err := c.rollouts.Move(admission.Unlimited(context.Background()), origin(user), w.rollout, m, input.Preconditions{}); err != nil {
 		return err
 	}
 	if was.Status == rollout.Active && m.Status == rollout.Completed && was.StagedPercent == 100 {
@@ -224,7 +224,7 @@ func (w *world) caller(user string) auth.Principal {
 func (w *world) renameFactory(_ *rapid.T, c container, user string) error {
 	w.names++
 	name := "FactoryRenamed"
-	created, err := c.factories.Put(admission.Unlimited(context.Background()), origin(user), w.factory, factory.Registration{OrganizationID: organization, Name: fmt.Sprintf("Munich %d", w.names)}, request.Preconditions{})
+	created, err := c.factories.Put(admission.Unlimited(context.Background()), origin(user), w.factory, factory.Registration{OrganizationID: organization, Name: fmt.Sprintf("Munich %d", w.names)}, input.Preconditions{})
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (w *world) putMachine(t *rapid.T, c container, user string) error {
 	}
 	w.names++
 	code, name := rapid.SampledFrom([]string{"press-1", "press-2", "mill"}).Draw(t, "code"), "MachineRenamed"
-	created, err := c.machines.Put(admission.Unlimited(context.Background()), w.caller(user), origin(user), w.factory, code, machine.Registration{Name: fmt.Sprintf("Press %d", w.names)}, request.Preconditions{})
+	created, err := c.machines.Put(admission.Unlimited(context.Background()), w.caller(user), origin(user), w.factory, code, machine.Registration{Name: fmt.Sprintf("Press %d", w.names)}, input.Preconditions{})
 	if err != nil {
 		return err
 	}

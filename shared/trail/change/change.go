@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )
@@ -65,7 +65,7 @@ type Rule[T any] func(was T, at time.Time) (next T, event string, err error)
 // beside run in parallel with the read of the resource, and an error from one of them stops the
 // change. Put returns PRECONDITION_FAILED, the errors of the rule and of the reads, and CONFLICT
 // if the resource keeps changing.
-func Put[T any](ctx context.Context, db *dynamo.DB, from audit.Origin, k Kind[T], key dynamo.Key, when request.Preconditions,
+func Put[T any](ctx context.Context, db *dynamo.DB, from audit.Origin, k Kind[T], key dynamo.Key, when input.Preconditions,
 	rule Rule[T], beside ...func(context.Context) error) (created bool, err error) {
 	err = Make(ctx, db, from, func(set *Set) error {
 		var was T
@@ -95,7 +95,7 @@ func (k Kind[T]) tag(v T, now time.Time) string {
 	if k.ETag != nil {
 		return k.ETag(v, now)
 	}
-	return request.Revision(k.State(v).Revision)
+	return input.Revision(k.State(v).Revision)
 }
 
 // Make changes several resources in one transaction. The function reads, decides and records the

@@ -15,8 +15,8 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
@@ -71,7 +71,7 @@ func each(t *testing.T, test func(w *world)) {
 
 func (w *world) key() dynamo.Key { return dynamo.Key{"factoryId": w.id} }
 
-func (w *world) put(n int, when request.Preconditions, beside ...func(context.Context) error) (bool, error) {
+func (w *world) put(n int, when input.Preconditions, beside ...func(context.Context) error) (bool, error) {
 	return change.Put(admission.Unlimited(w.Context()), w.db, from, counters, w.key(), when, add(w.id, n), beside...)
 }
 
@@ -92,20 +92,20 @@ func (w *world) events() []audit.Event {
 	return page.Items
 }
 
-func match(etag string) request.Preconditions {
+func match(etag string) input.Preconditions {
 	r, _ := http.NewRequest(http.MethodPut, "/", nil)
 	r.Header.Set("If-Match", etag)
-	return request.Of(r).Preconditions()
+	return input.Of(r).Preconditions()
 }
 
 func TestPut_ChangeAndEvent_AreWrittenTogether(t *testing.T) {
 	each(t, func(w *world) {
-		created, err := w.put(3, request.Preconditions{})
+		created, err := w.put(3, input.Preconditions{})
 		if err != nil || !created {
 			w.Fatalf("got %v, %v", created, err)
 		}
 		w.now = w.now.Add(time.Minute)
-		if created, err = w.put(4, request.Preconditions{}); err != nil || created {
+		if created, err = w.put(4, input.Preconditions{}); err != nil || created {
 			w.Fatalf("got %v, %v", created, err)
 		}
 		if got, want := w.stored(), (counter{w.id, 7, 2, w.now}); got != want {
@@ -130,7 +130,7 @@ func TestPut_ChangeAndEvent_AreWrittenTogether(t *testing.T) {
 
 func TestPut_NothingChanges_NothingIsWritten(t *testing.T) {
 	each(t, func(w *world) {
-		if created, err := w.put(0, request.Preconditions{}); err != nil || !created {
+		if created, err := w.put(0, input.Preconditions{}); err != nil || !created {
 			w.Fatalf("got %v, %v", created, err)
 		}
 		if got := w.stored(); got != (counter{}) || len(w.events()) != 0 {
@@ -142,17 +142,17 @@ func TestPut_NothingChanges_NothingIsWritten(t *testing.T) {
 func TestPut_Refused_ChangesNothing(t *testing.T) {
 	refusal := problem.New(problem.NotFound, "Not yours.")
 	each(t, func(w *world) {
-		if _, err := w.put(3, request.Preconditions{}); err != nil {
+		if _, err := w.put(3, input.Preconditions{}); err != nil {
 			w.Fatal(err)
 		}
 		for name, refused := range map[string]struct {
 			try  func() (bool, error)
 			code problem.Code
 		}{
-			"by the rule":       {func() (bool, error) { return w.put(98, request.Preconditions{}) }, problem.Conflict},
+			"by the rule":       {func() (bool, error) { return w.put(98, input.Preconditions{}) }, problem.Conflict},
 			"by a precondition": {func() (bool, error) { return w.put(1, match(`"2"`)) }, problem.PreconditionFailed},
 			"by a read beside it": {func() (bool, error) {
-				return w.put(1, request.Preconditions{}, func(context.Context) error { return refusal })
+				return w.put(1, input.Preconditions{}, func(context.Context) error { return refusal })
 			}, problem.NotFound},
 		} {
 			if _, err := refused.try(); !problem.Has(err, refused.code) {
@@ -167,12 +167,12 @@ func TestPut_Refused_ChangesNothing(t *testing.T) {
 
 func TestPut_ClockIsBehind_TimesStillIncrease(t *testing.T) {
 	each(t, func(w *world) {
-		if _, err := w.put(1, request.Preconditions{}); err != nil {
+		if _, err := w.put(1, input.Preconditions{}); err != nil {
 			w.Fatal(err)
 		}
 		first := w.now
 		w.now = w.now.Add(-time.Hour)
-		if _, err := w.put(1, request.Preconditions{}); err != nil {
+		if _, err := w.put(1, input.Preconditions{}); err != nil {
 			w.Fatal(err)
 		}
 		if got := w.stored().UpdatedAt; !got.Equal(first.Add(time.Millisecond)) {
@@ -187,7 +187,7 @@ func TestPut_ManyAtOnce_EachSuccessCountsOnceAndHasOneEvent(t *testing.T) {
 		var group sync.WaitGroup
 		for range 30 {
 			group.Go(func() {
-				if _, err := w.put(1, request.Preconditions{}); err == nil {
+				if _, err := w.put(1, input.Preconditions{}); err == nil {
 					done.Add(1)
 				} else if !problem.Has(err, problem.Conflict) {
 					w.Errorf("got %v", err)

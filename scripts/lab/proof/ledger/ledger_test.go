@@ -16,7 +16,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/request"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
@@ -96,7 +96,7 @@ func honest(t *testing.T) *run {
 	r := &run{}
 	db := dynamo.Open(client, time.Now)
 	who := auth.Principal{Issuer: issuer, UserID: "olga", OrganizationID: "acme", Roles: []auth.Role{auth.PlatformOwner}}
-	var none request.Preconditions
+	var none input.Preconditions
 	user := "olga" // the caller
 
 	// made records a call that do makes. do returns the status and the last part of the

@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/fields"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
 )
 
 type (
@@ -49,13 +47,13 @@ const (
 const most = 90
 
 var (
-	codeRule   = &value.Text{Pattern: `[a-z]{1,` + `8}`, Says: "1 to 8 letters"}
-	choiceRule = &value.Text{Pattern: string(small) + "|" + string(large), Says: "small or large"}
-	eitherRule = &value.Text{Pattern: `[a-z]+|[0-9]+`, Says: "letters or digits"}
-	shortRule  = &value.Text{Min: 1, Max: 20, Says: "1 to 20 characters"}
-	noteRule   = &value.Text{Min: 1, Max: 40, Trim: true, Check: value.Printable, Says: "1 to 40 characters"}
-	partsRule  = &value.Integer{OneOf: parts}
-	sizeRule   = &value.Integer{Least: -1, Most: most}
+	codeRule   = &input.Text{Pattern: `[a-z]{1,` + `8}`, Says: "1 to 8 letters"}
+	choiceRule = &input.Text{Pattern: string(small) + "|" + string(large), Says: "small or large"}
+	eitherRule = &input.Text{Pattern: `[a-z]+|[0-9]+`, Says: "letters or digits"}
+	shortRule  = &input.Text{Min: 1, Max: 20, Says: "1 to 20 characters"}
+	noteRule   = &input.Text{Min: 1, Max: 40, Trim: true, Check: input.Printable, Says: "1 to 40 characters"}
+	partsRule  = &input.Integer{OneOf: parts}
+	sizeRule   = &input.Integer{Least: -1, Most: most}
 )
 
 var parts = []int{1, 2, 4}
@@ -63,7 +61,7 @@ var parts = []int{1, 2, 4}
 func read(lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		c.Path("id", codeRule)
-		return lambdahttp.OK(box{}, request.Revision(1)), c.Err()
+		return lambdahttp.OK(box{}, input.Revision(1)), c.Err()
 	}
 }
 
@@ -84,22 +82,22 @@ func encoded() (json.RawMessage, string) {
 
 func list(lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		place := paging.ByOffset(c.Input)
-		timeOf(c.Input, "from")
+		place := paging.ByOffset(c.Reader)
+		timeOf(c.Reader, "from")
 		return paging.List(c, paging.Query{}, place, func(dynamo.Window) (dynamo.Page[part], error) {
 			return dynamo.Page[part]{}, c.Err()
 		})
 	}
 }
 
-func timeOf(in *request.Input, name string) {
-	text, _ := in.Query(name, value.Time)
-	value.ParseTime(text)
+func timeOf(in *input.Reader, name string) {
+	text, _ := in.Query(name, input.Time)
+	input.ParseTime(text)
 }
 
 func series(lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-		cursor := paging.ByCursor(c.Input)
+		cursor := paging.ByCursor(c.Reader)
 		return paging.Series(c, paging.Query{}, cursor.Limit, dynamo.Page[part]{}, func(part) string { return "" }), c.Err()
 	}
 }
@@ -107,7 +105,7 @@ func series(lambdahttp.Env) lambdahttp.Handler {
 func put(lambdahttp.Env) lambdahttp.Handler {
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
-		number := func(name string, rule *value.Integer) { body.OptionalInteger(name, rule) }
+		number := func(name string, rule *input.Integer) { body.OptionalInteger(name, rule) }
 		number("parts", partsRule)
 		number("size", sizeRule)
 		body.Text("choice", choiceRule)
@@ -115,7 +113,7 @@ func put(lambdahttp.Env) lambdahttp.Handler {
 		body.OptionalText("note", noteRule)
 		body.OptionalText("short", shortRule)
 		body.Texts("tags", 1, 5, codeRule)
-		body.Object("origin", func(o *fields.Object) { o.Text("place", codeRule) })
+		body.Object("origin", func(o *input.Object) { o.Text("place", codeRule) })
 		body.Require("parts", "size")
 		c.Preconditions()
 		return lambdahttp.Stored(true), c.Err()
@@ -143,16 +141,16 @@ func aBoundMadeAtRunTime(c *lambdahttp.Call) { c.QueryInteger("n", 1, len(parts)
 
 func aRuleMadeAtRunTime(c *lambdahttp.Call) { c.Query("q", madeRule()) }
 
-func madeRule() *value.Text { return &value.Text{} }
+func madeRule() *input.Text { return &input.Text{} }
 
-func aPatternMadeAtRunTime(c *lambdahttp.Call) { c.Query("q", &value.Text{Pattern: c.RequestID}) }
+func aPatternMadeAtRunTime(c *lambdahttp.Call) { c.Query("q", &input.Text{Pattern: c.RequestID}) }
 
 func aCheckThatIsNotKnown(c *lambdahttp.Call) {
-	c.Query("q", &value.Text{Check: func(s string) bool { return s != "" }})
+	c.Query("q", &input.Text{Check: func(s string) bool { return s != "" }})
 }
 
 func aNumberMadeAtRunTime(c *lambdahttp.Call) {
-	c.Body().OptionalInteger("n", &value.Integer{Most: int64(len(parts))})
+	c.Body().OptionalInteger("n", &input.Integer{Most: int64(len(parts))})
 }
 
 func aStatusMadeAtRunTime(c *lambdahttp.Call) lambdahttp.Answer { return lambdahttp.Empty(len(parts)) }

@@ -1,4 +1,4 @@
-package fields_test
+package input_test
 
 import (
 	"fmt"
@@ -6,21 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/platform/fields"
-	"wavegate/shared/platform/strictjson"
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
-var word = &value.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
-
 // read reads a text with the given function and lists its faults, as "pointer code".
-func read(t *testing.T, text string, ask func(*fields.Object)) []string {
+func read(t *testing.T, text string, ask func(*input.Object)) []string {
 	t.Helper()
-	if err := strictjson.Check([]byte(text)); err != nil {
+	if err := input.CheckJSON([]byte(text)); err != nil {
 		t.Fatalf("%s %v", text, err)
 	}
-	var faults fields.Faults
-	o := fields.Of([]byte(text), &faults)
+	var faults input.Faults
+	o := input.ObjectOf([]byte(text), &faults)
 	ask(o)
 	o.Unread(&faults)
 	var list []string
@@ -32,11 +28,11 @@ func read(t *testing.T, text string, ask func(*fields.Object)) []string {
 
 func TestObject_NestedFaults_HaveTheirPointers(t *testing.T) {
 	text := `{"id":7,"steps":[{"name":"a"},{"name":"B!","more":1},3,{"a/b~c":[],"name":"x","name":"y"}],"tags":["a","b","a","B",1],"extra":null}`
-	got := read(t, text, func(o *fields.Object) {
+	got := read(t, text, func(o *input.Object) {
 		o.Text("id", word)
-		o.Objects("steps", 0, 9, func(step *fields.Object) {
+		o.Objects("steps", 0, 9, func(step *input.Object) {
 			step.Text("name", word)
-			step.Object("inner", func(*fields.Object) {})
+			step.Object("inner", func(*input.Object) {})
 		})
 		o.Texts("tags", 1, 9, word)
 		o.Text("missing", word)
@@ -51,7 +47,7 @@ func TestObject_NestedFaults_HaveTheirPointers(t *testing.T) {
 
 func TestObject_ListsAreBounded(t *testing.T) {
 	for text, want := range map[string]string{`{"l":[]}`: "/l length", `{"l":["a"]}`: "", `{"l":["a","b"]}`: "", `{"l":["a","b","c","C"]}`: "/l length", `{"l":{}}`: "/l type"} {
-		got := strings.Join(read(t, text, func(o *fields.Object) { o.Texts("l", 1, 2, word) }), ",")
+		got := strings.Join(read(t, text, func(o *input.Object) { o.Texts("l", 1, 2, word) }), ",")
 		if got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
@@ -66,7 +62,7 @@ func TestOptionalNumber_AcceptsNumbersThatFitFloat64(t *testing.T) {
 		`"1"`: "type", "null": "type", "true": "type",
 	} {
 		var got string
-		faults := read(t, `{"n":`+literal+`}`, func(o *fields.Object) {
+		faults := read(t, `{"n":`+literal+`}`, func(o *input.Object) {
 			n, _, _ := o.OptionalNumber("n")
 			got = fmt.Sprint(n)
 		})
@@ -82,9 +78,9 @@ func TestOptionalNumber_AcceptsNumbersThatFitFloat64(t *testing.T) {
 func TestObject_NamesAndBooleans(t *testing.T) {
 	var names []string
 	var yes, no, absent bool
-	faults := read(t, `{"yes":true,"no":false,"inner":{"b":"x","a":"y","b":"z"},"odd":1}`, func(o *fields.Object) {
+	faults := read(t, `{"yes":true,"no":false,"inner":{"b":"x","a":"y","b":"z"},"odd":1}`, func(o *input.Object) {
 		yes, no, absent = o.Boolean("yes"), o.Boolean("no"), o.Boolean("absent")
-		o.Object("inner", func(inner *fields.Object) { names = inner.Names() })
+		o.Object("inner", func(inner *input.Object) { names = inner.Names() })
 		o.Boolean("odd")
 	})
 	if !yes || no || absent || !slices.Equal(names, []string{"b", "a"}) || !slices.Equal(faults, []string{"/inner/b duplicate", "/odd type"}) {
@@ -95,7 +91,7 @@ func TestObject_NamesAndBooleans(t *testing.T) {
 func TestOptionalBoolean_False_IsGiven(t *testing.T) {
 	for text, want := range map[string][2]bool{`{"b":true}`: {true, true}, `{"b":false}`: {false, true}, `{}`: {false, false}} {
 		var b, given bool
-		if faults := read(t, text, func(o *fields.Object) { b, given = o.OptionalBoolean("b") }); len(faults) > 0 || [2]bool{b, given} != want {
+		if faults := read(t, text, func(o *input.Object) { b, given = o.OptionalBoolean("b") }); len(faults) > 0 || [2]bool{b, given} != want {
 			t.Errorf("%s: %v, given: %v, faults %q", text, b, given, faults)
 		}
 	}
@@ -114,8 +110,8 @@ func TestIntegers_AreDifferentAndFollowTheirRule(t *testing.T) {
 		`{"n":10}`:                {nil, []string{"/n type"}},
 	} {
 		var got []int64
-		faults := read(t, text, func(o *fields.Object) {
-			got, _ = o.Integers("n", 0, 3, &value.Integer{OneOf: []int{10, 50, 100}})
+		faults := read(t, text, func(o *input.Object) {
+			got, _ = o.Integers("n", 0, 3, &input.Integer{OneOf: []int{10, 50, 100}})
 		})
 		if !slices.Equal(got, want.numbers) || !slices.Equal(faults, want.faults) {
 			t.Errorf("%s: %v, faults %q; want %v, %q", text, got, faults, want.numbers, want.faults)

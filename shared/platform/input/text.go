@@ -1,6 +1,4 @@
-// Package value has the rules of values that callers send: identifiers, display names, times and
-// digests. Rules that only one package needs are in that package.
-package value
+package input
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package lambdahttp_test
+package function_test
 
 import (
 	"encoding/json"
@@ -11,10 +11,11 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/function"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/value"
 )
 
 // FuzzEvent checks any event. The function must answer it without an internal error, refuse it
@@ -39,7 +40,7 @@ func FuzzEvent(f *testing.F) {
 	} {
 		seeds = append(seeds, strings.Replace(string(whole), change[0], change[1], 1))
 	}
-	samples, err := filepath.Glob("../../../events/*.json")
+	samples, err := filepath.Glob("../../events/*.json")
 	if err != nil || len(samples) == 0 {
 		f.Fatalf("there are no sample events: %v", err)
 	}
@@ -60,10 +61,10 @@ func FuzzEvent(f *testing.F) {
 		}
 		b := newBench()
 		var seen *auth.Principal
-		res, err := lambdahttp.New(operations.Get("get-rollout"), b.env, func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		res, err := b.run(t, "get-rollout", e, func(c *function.Call) (lambdahttp.Answer, error) {
 			seen = &c.Caller
 			return readAll(c)
-		})(t.Context(), e)
+		})
 		if err != nil || res.StatusCode == http.StatusInternalServerError {
 			t.Fatalf("answered %d, %v: %s", res.StatusCode, err, b.log.String())
 		}
@@ -84,14 +85,14 @@ func FuzzEvent(f *testing.F) {
 }
 
 // readAll reads everything that a request can contain.
-func readAll(c *lambdahttp.Call) (lambdahttp.Answer, error) {
-	id := c.Path("id", &value.Text{})
-	c.Query("q", &value.Text{})
+func readAll(c *function.Call) (lambdahttp.Answer, error) {
+	id := c.Path("id", &input.Text{})
+	c.Query("q", &input.Text{})
 	c.QueryInteger("limit", 1, 100, 50)
 	c.Preconditions()
 	c.IdempotencyKey()
 	if c.Request.Method != http.MethodGet {
-		c.Body().OptionalText("name", &value.Text{})
+		c.Body().OptionalText("name", &input.Text{})
 	}
 	if err := c.Err(); err != nil {
 		return lambdahttp.Answer{}, err

@@ -1,4 +1,4 @@
-package value
+package input
 
 // HTTPSURL is the rule of an absolute https URL that a box can fetch without credentials. The
 // pattern alone decides, following RFC 3986, so that the published contract can contain it.

@@ -1,6 +1,14 @@
-// Package request reads a request: path, query and header parameters and a strict JSON body. It
-// collects all faults and reports them together, so that a caller can fix a request in one step.
-package request
+// Package input reads what callers send: path, query and header parameters and a strict JSON body.
+// It collects all faults and reports them together, so that a caller can fix a request in one step.
+// A fault in a body has the JSON pointer of its place (RFC 6901).
+//
+// Text, Integer and the rules made of them say which values are valid. Rules that only one package
+// needs are in that package.
+//
+// JSON is read more strictly than by encoding/json, also for tokens and key sets. Invalid UTF-8, half
+// of a surrogate pair, a second value after the first, and very deep nesting are refused and not
+// repaired. Names keep their case, and a duplicate name is reported twice.
+package input
 
 import (
 	"errors"
@@ -12,21 +20,18 @@ import (
 	"strconv"
 	"strings"
 
-	"wavegate/shared/platform/fields"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/strictjson"
-	"wavegate/shared/platform/value"
 )
 
 // MaxBody is the largest body in bytes, unless the operation's row sets another bound.
 const MaxBody = 16 << 10
 
-// An Input is a request that is being read. Read every value, then call Err. The values may only
+// A Reader reads a request. Read every value, then call Err. The values may only
 // be used if Err returns nil.
-type Input struct {
+type Reader struct {
 	r      *http.Request
-	faults fields.Faults
-	body   *fields.Object
+	faults Faults
+	body   *Object
 	fatal  *problem.Error // a body that cannot be read
 	query  url.Values
 	known  []string
@@ -34,8 +39,8 @@ type Input struct {
 }
 
 // Of starts reading a request.
-func Of(r *http.Request) *Input {
-	in := &Input{r: r, most: MaxBody}
+func Of(r *http.Request) *Reader {
+	in := &Reader{r: r, most: MaxBody}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		in.parameter("query", "format", "must be a percent-encoded query string")
@@ -45,15 +50,15 @@ func Of(r *http.Request) *Input {
 }
 
 // BoundBody sets the largest body, in bytes, instead of MaxBody.
-func (in *Input) BoundBody(most int) { in.most = int64(most) }
+func (in *Reader) BoundBody(most int) { in.most = int64(most) }
 
-func (in *Input) parameter(name, code, detail string) {
+func (in *Reader) parameter(name, code, detail string) {
 	in.faults.Add(problem.Fault{Parameter: name, Code: code, Detail: detail})
 }
 
 // Err reports all faults at once: faults of the values that were read, and every query parameter
 // and body field that was not read.
-func (in *Input) Err() error {
+func (in *Reader) Err() error {
 	all := in.faults.Copy()
 	unknown := make([]string, 0, len(in.query))
 	for name := range in.query {
@@ -80,7 +85,7 @@ func (in *Input) Err() error {
 }
 
 // Path returns a path parameter.
-func (in *Input) Path(name string, rule *value.Text) string {
+func (in *Reader) Path(name string, rule *Text) string {
 	raw := in.r.PathValue(name)
 	// API Gateway passes path parameters on as the caller encoded them.
 	value, err := url.PathUnescape(raw)
@@ -91,7 +96,7 @@ func (in *Input) Path(name string, rule *value.Text) string {
 	return in.apply(name, value, rule)
 }
 
-func (in *Input) apply(parameter, raw string, rule *value.Text) string {
+func (in *Reader) apply(parameter, raw string, rule *Text) string {
 	kept, code, detail := rule.Apply(raw)
 	if code != "" {
 		in.parameter(parameter, code, detail)
@@ -100,7 +105,7 @@ func (in *Input) apply(parameter, raw string, rule *value.Text) string {
 }
 
 // Query returns an optional query parameter, which may be given once.
-func (in *Input) Query(name string, rule *value.Text) (value string, given bool) {
+func (in *Reader) Query(name string, rule *Text) (value string, given bool) {
 	raw, given := in.queryOnce(name)
 	if !given {
 		return "", false
@@ -109,7 +114,7 @@ func (in *Input) Query(name string, rule *value.Text) (value string, given bool)
 }
 
 // RequiredQuery returns a query parameter that must be given, once.
-func (in *Input) RequiredQuery(name string, rule *value.Text) string {
+func (in *Reader) RequiredQuery(name string, rule *Text) string {
 	value, given := in.Query(name, rule)
 	if !given {
 		in.parameter(name, "required", "is required")
@@ -118,7 +123,7 @@ func (in *Input) RequiredQuery(name string, rule *value.Text) string {
 }
 
 // QueryInteger returns an optional whole number between least and most, or the default fallback.
-func (in *Input) QueryInteger(name string, least, most, fallback int) int {
+func (in *Reader) QueryInteger(name string, least, most, fallback int) int {
 	raw, given := in.queryOnce(name)
 	if !given {
 		return fallback
@@ -131,7 +136,7 @@ func (in *Input) QueryInteger(name string, least, most, fallback int) int {
 	return n
 }
 
-func (in *Input) queryOnce(name string) (string, bool) {
+func (in *Reader) queryOnce(name string) (string, bool) {
 	in.known = append(in.known, name)
 	values, given := in.query[name]
 	if len(values) > 1 {
@@ -145,11 +150,11 @@ func (in *Input) queryOnce(name string) (string, bool) {
 }
 
 // Fault adds a fault of a parameter that no rule of a single value can find.
-func (in *Input) Fault(parameter, code, detail string) { in.parameter(parameter, code, detail) }
+func (in *Reader) Fault(parameter, code, detail string) { in.parameter(parameter, code, detail) }
 
 // Refuse makes p the request's problem instead of VALIDATION_FAILED. The other faults are still
 // reported in it. A body that cannot be read stays the problem.
-func (in *Input) Refuse(p *problem.Error) {
+func (in *Reader) Refuse(p *problem.Error) {
 	if in.fatal == nil {
 		in.fatal = p
 	}
@@ -157,7 +162,7 @@ func (in *Input) Refuse(p *problem.Error) {
 
 // IdempotencyKey returns the caller's Idempotency-Key, 1 to 255 printable ASCII characters
 // (draft-ietf-httpapi-idempotency-key-header), or an empty string.
-func (in *Input) IdempotencyKey() string {
+func (in *Reader) IdempotencyKey() string {
 	const name = "Idempotency-Key"
 	values := in.r.Header.Values(name)
 	switch {
@@ -177,24 +182,24 @@ func (in *Input) IdempotencyKey() string {
 // Body returns the JSON object of the request. Its faults are added to those in Err. If the body
 // cannot be read, Body returns an object without fields, whose faults are ignored, and Err says
 // what is wrong.
-func (in *Input) Body() *fields.Object {
+func (in *Reader) Body() *Object {
 	return in.BodyWith(func([]byte) []byte { return nil })
 }
 
 // BodyWith is Body for what programs of others send, which nobody here can correct. A body that is no JSON is read as
 // repair makes it, if that is JSON.
-func (in *Input) BodyWith(repair func([]byte) []byte) *fields.Object {
+func (in *Reader) BodyWith(repair func([]byte) []byte) *Object {
 	text, fatal := in.read(repair)
 	if fatal != nil {
 		in.fatal = fatal
-		return fields.Of(nil, &fields.Faults{})
+		return ObjectOf(nil, &Faults{})
 	}
-	in.body = fields.Of(text, &in.faults)
+	in.body = ObjectOf(text, &in.faults)
 	return in.body
 }
 
 // read returns the text of a body that is a JSON object.
-func (in *Input) read(repair func([]byte) []byte) ([]byte, *problem.Error) {
+func (in *Reader) read(repair func([]byte) []byte) ([]byte, *problem.Error) {
 	if fatal := in.mediaType(); fatal != nil {
 		return nil, fatal
 	}
@@ -205,14 +210,14 @@ func (in *Input) read(repair func([]byte) []byte) ([]byte, *problem.Error) {
 	if err != nil {
 		return nil, problem.Wrap(err, problem.InvalidJSON, "The body could not be read.")
 	}
-	if err := strictjson.Check(text); errors.Is(err, strictjson.ErrEmpty) {
+	if err := CheckJSON(text); errors.Is(err, ErrEmpty) {
 		return nil, problem.New(problem.InvalidJSON, "The body is empty; a JSON object is expected.")
 	} else if err != nil {
-		if text = repair(text); strictjson.Check(text) != nil {
+		if text = repair(text); CheckJSON(text) != nil {
 			return nil, problem.New(problem.InvalidJSON, "The body %s.", err)
 		}
 	}
-	if kind := strictjson.KindOf(text); kind != strictjson.Object {
+	if kind := KindOf(text); kind != ObjectKind {
 		fatal := problem.New(problem.ValidationFailed, "The body must be a JSON object, not %s.", kind)
 		fatal.Faults = []problem.Fault{{Pointer: "", Code: "type", Detail: "must be an object, not " + string(kind)}}
 		return nil, fatal
@@ -222,7 +227,7 @@ func (in *Input) read(repair func([]byte) []byte) ([]byte, *problem.Error) {
 
 // mediaType accepts application/json, with charset utf-8 or none (RFC 8259 §11), without
 // compression.
-func (in *Input) mediaType() *problem.Error {
+func (in *Reader) mediaType() *problem.Error {
 	for _, coding := range in.r.Header.Values("Content-Encoding") {
 		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
 			return problem.New(problem.UnsupportedMediaType, "The body must not be compressed: leave Content-Encoding out.")

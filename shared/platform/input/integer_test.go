@@ -1,20 +1,20 @@
-package value_test
+package input_test
 
 import (
 	"math"
 	"testing"
 
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 func TestInteger_AcceptsAndRefuses(t *testing.T) {
 	for _, c := range []struct {
-		rule         value.Integer
+		rule         input.Integer
 		says         string
 		take, refuse []int64
 	}{
-		{value.Integer{Least: 1, Most: 100}, "a whole number from 1 to 100", []int64{1, 50, 100}, []int64{math.MinInt64, -1, 0, 101, math.MaxInt64}},
-		{value.Integer{OneOf: []int{1, 10, 50}}, "one of 1, 10, 50", []int64{1, 10, 50}, []int64{math.MinInt64, 0, 2, 49, 51, math.MaxInt64}},
+		{input.Integer{Least: 1, Most: 100}, "a whole number from 1 to 100", []int64{1, 50, 100}, []int64{math.MinInt64, -1, 0, 101, math.MaxInt64}},
+		{input.Integer{OneOf: []int{1, 10, 50}}, "one of 1, 10, 50", []int64{1, 10, 50}, []int64{math.MinInt64, 0, 2, 49, 51, math.MaxInt64}},
 	} {
 		if got := c.rule.Says(); got != c.says {
 			t.Errorf("the rule says %q, want %q", got, c.says)

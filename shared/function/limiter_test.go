@@ -1,4 +1,4 @@
-package lambdahttp_test
+package function_test
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"wavegate/shared/access/auth"
-	"wavegate/shared/operations"
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 )
@@ -18,18 +19,18 @@ import (
 type limiter struct {
 	known, refusal error
 	after          time.Duration // how long a refusal takes
-	class          operations.LimitClass
+	class          ratelimit.Class
 	asked          int
 }
 
 var policy = http.Header{"Ratelimit-Policy": {`"user";q=600;w=60`}}
 
-func (l *limiter) Recall(_ auth.Principal, class operations.LimitClass) (http.Header, error) {
+func (l *limiter) Recall(_ auth.Principal, class ratelimit.Class) (http.Header, error) {
 	l.class = class
 	return policy, l.known
 }
 
-func (l *limiter) Admit(context.Context, auth.Principal, operations.LimitClass) (http.Header, error) {
+func (l *limiter) Admit(context.Context, auth.Principal, ratelimit.Class) (http.Header, error) {
 	l.asked++
 	time.Sleep(l.after)
 	return policy, l.refusal
@@ -47,8 +48,8 @@ func limited(t *testing.T, res events.APIGatewayProxyResponse) {
 
 func TestLimiter_RefusalIsRemembered_HandlerDoesNotRun(t *testing.T) {
 	b, l := newBench(), &limiter{known: tooMany}
-	b.env.Limiter = l
-	limited(t, b.call(t, event(), func(*lambdahttp.Call) (lambdahttp.Answer, error) {
+	b.limiter = l
+	limited(t, b.call(t, event(), func(*function.Call) (lambdahttp.Answer, error) {
 		t.Error("the handler ran")
 		return lambdahttp.Answer{}, nil
 	}))
@@ -61,9 +62,9 @@ func TestLimiter_RefusalIsRemembered_HandlerDoesNotRun(t *testing.T) {
 func TestLimiter_Refuses_HandlersReadsAreCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
-		b.env.Limiter = &limiter{refusal: tooMany, after: 5 * time.Millisecond}
+		b.limiter = &limiter{refusal: tooMany, after: 5 * time.Millisecond}
 		began := time.Now()
-		limited(t, b.call(t, event(), func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+		limited(t, b.call(t, event(), func(c *function.Call) (lambdahttp.Answer, error) {
 			select {
 			case <-c.Context().Done():
 			case <-time.After(time.Minute):
@@ -78,8 +79,8 @@ func TestLimiter_Refuses_HandlersReadsAreCancelled(t *testing.T) {
 
 func TestLimiter_Admits_ContextIsNotCancelled(t *testing.T) {
 	b := newBench()
-	b.env.Limiter = &limiter{}
-	res := b.call(t, event(), func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	b.limiter = &limiter{}
+	res := b.call(t, event(), func(c *function.Call) (lambdahttp.Answer, error) {
 		return lambdahttp.OK("x", ""), c.Context().Err()
 	})
 	if res.StatusCode != http.StatusOK {
@@ -89,12 +90,12 @@ func TestLimiter_Admits_ContextIsNotCancelled(t *testing.T) {
 
 // TestLimiter_ForbiddenCall_DoesNotUseTheReserve: forbidden calls must not use up the reserve.
 func TestLimiter_ForbiddenCall_DoesNotUseTheReserve(t *testing.T) {
-	for role, want := range map[auth.Role]operations.LimitClass{auth.PlatformOwner: operations.Reserved, auth.OrganizationAdmin: operations.Ordinary} {
+	for role, want := range map[auth.Role]ratelimit.Class{auth.PlatformOwner: ratelimit.Reserved, auth.OrganizationAdmin: ratelimit.Ordinary} {
 		b, l, e := newBench(), &limiter{}, event()
-		b.env.Limiter = l
+		b.limiter = l
 		e.RequestContext.Authorizer["roles"] = string(role)
-		if _, err := lambdahttp.New(operations.Get("update-rollout"), b.env, answers("x"))(t.Context(), e); err != nil || l.class != want {
-			t.Errorf("a call of a %s counts as %s, want %s; %v", role, l.class, want, err)
+		if b.callOf(t, "update-rollout", e, answers("x")); l.class != want {
+			t.Errorf("a call of a %s counts as %s, want %s", role, l.class, want)
 		}
 	}
 }

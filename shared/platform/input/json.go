@@ -1,8 +1,4 @@
-// Package strictjson reads JSON from untrusted callers: request bodies, tokens and key sets. It
-// refuses what encoding/json accepts or silently repairs: invalid UTF-8, half of a surrogate
-// pair, a second value after the first, and very deep nesting. Names keep their case, and a
-// duplicate name is reported twice.
-package strictjson
+package input
 
 import (
 	"bytes"
@@ -18,7 +14,7 @@ import (
 // MaxDepth is the deepest nesting of objects and arrays.
 const MaxDepth = 16
 
-// These are the reasons why Check refuses a text. Each continues a sentence such as "The body
+// These are the reasons why CheckJSON refuses a text. Each continues a sentence such as "The body
 // …".
 var (
 	ErrEmpty     = errors.New("is empty")
@@ -28,8 +24,8 @@ var (
 	ErrSurrogate = errors.New(`holds a \u escape that is half of a surrogate pair`)
 )
 
-// Check tells whether a text is one JSON value that can be read without loss.
-func Check(text []byte) error {
+// CheckJSON tells whether a text is one JSON value that can be read without loss.
+func CheckJSON(text []byte) error {
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
 		return ErrEmpty
@@ -51,7 +47,7 @@ type Member struct {
 	Value json.RawMessage
 }
 
-// Members lists the members of an object that Check accepted, in order. It lists none for any
+// Members lists the members of an object that CheckJSON accepted, in order. It lists none for any
 // other value.
 func Members(object []byte) []Member {
 	d := json.NewDecoder(bytes.NewReader(object))
@@ -74,7 +70,7 @@ func Members(object []byte) []Member {
 	return members
 }
 
-// Elements lists the elements of an array that Check accepted. It lists none for any other
+// Elements lists the elements of an array that CheckJSON accepted. It lists none for any other
 // value.
 func Elements(array []byte) []json.RawMessage {
 	var elements []json.RawMessage
@@ -89,29 +85,29 @@ type Kind string
 
 // Kinds.
 const (
-	Object  Kind = "an object"
-	Array   Kind = "an array"
-	String  Kind = "a string"
-	Number  Kind = "a number"
-	Boolean Kind = "a boolean"
-	Null    Kind = "null"
+	ObjectKind  Kind = "an object"
+	ArrayKind   Kind = "an array"
+	StringKind  Kind = "a string"
+	NumberKind  Kind = "a number"
+	BooleanKind Kind = "a boolean"
+	NullKind    Kind = "null"
 )
 
-// KindOf is the type of a value that Check accepted.
+// KindOf is the type of a value that CheckJSON accepted.
 func KindOf(value []byte) Kind {
 	switch bytes.TrimSpace(value)[0] {
 	case '{':
-		return Object
+		return ObjectKind
 	case '[':
-		return Array
+		return ArrayKind
 	case '"':
-		return String
+		return StringKind
 	case 't', 'f':
-		return Boolean
+		return BooleanKind
 	case 'n':
-		return Null
+		return NullKind
 	}
-	return Number
+	return NumberKind
 }
 
 // depth is the deepest nesting of brackets outside of strings, also for invalid JSON.
@@ -173,10 +169,10 @@ func escapeAt(text []byte, i int) rune {
 	return rune(n)
 }
 
-// Integer reads a JSON number that is a whole number in any spelling: 10, 10.0 and 1e1 are the
+// ParseInteger reads a JSON number that is a whole number in any spelling: 10, 10.0 and 1e1 are the
 // same. It never rounds, so 10.0000000000000000001 is not 10. It refuses numbers of more than 18
 // digits.
-func Integer(literal string) (int64, bool) {
+func ParseInteger(literal string) (int64, bool) {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(literal), "e")
 	negative := strings.HasPrefix(mantissa, "-")
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(mantissa, "-"), ".")

@@ -1,4 +1,4 @@
-package request_test
+package input_test
 
 import (
 	"encoding/json"
@@ -8,15 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
 )
 
 var (
-	word  = &value.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
-	title = &value.Text{Min: 1, Max: 200, Trim: true, Check: value.Printable, Says: "1 to 200 characters without control characters"}
-	stage = &value.Integer{OneOf: []int{1, 10, 50, 100}}
+	word  = &input.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case letters"}
+	title = &input.Text{Min: 1, Max: 200, Trim: true, Check: input.Printable, Says: "1 to 200 characters without control characters"}
+	stage = &input.Integer{OneOf: []int{1, 10, 50, 100}}
 )
 
 func sent(body string) *http.Request {
@@ -66,11 +65,11 @@ func TestBody_NotAnObject_IsRefusedWithItsCode(t *testing.T) {
 		"17 levels deep":            {strings.Repeat(`{"a":`, 17) + "1" + strings.Repeat("}", 17), problem.InvalidJSON},
 		"5,000 brackets":            {strings.Repeat("[", 5000), problem.InvalidJSON},
 		"17 KiB":                    {`{"name":"` + strings.Repeat("a", 17<<10) + `"}`, problem.BodyTooLarge},
-		"one byte too large":        {`{"name":"` + strings.Repeat("a", request.MaxBody-10) + `"}`, problem.BodyTooLarge},
+		"one byte too large":        {`{"name":"` + strings.Repeat("a", input.MaxBody-10) + `"}`, problem.BodyTooLarge},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := request.Of(sent(c.body))
+			in := input.Of(sent(c.body))
 			in.Body().Text("name", title)
 			err := in.Err()
 			if !problem.Has(err, c.code) {
@@ -84,18 +83,18 @@ func TestBody_NotAnObject_IsRefusedWithItsCode(t *testing.T) {
 }
 
 func TestBody_AtTheLimit_IsAccepted(t *testing.T) {
-	body := `{"name":"a"` + strings.Repeat(" ", request.MaxBody-12) + `}`
-	if len(body) != request.MaxBody {
+	body := `{"name":"a"` + strings.Repeat(" ", input.MaxBody-12) + `}`
+	if len(body) != input.MaxBody {
 		t.Fatalf("the body has %d bytes", len(body))
 	}
-	in := request.Of(sent(body))
+	in := input.Of(sent(body))
 	if got := in.Body().Text("name", title); got != "a" || in.Err() != nil {
 		t.Fatalf("got %q, %v", got, in.Err())
 	}
 }
 
 func TestBody_EscapedSurrogatePair_IsOneCharacter(t *testing.T) {
-	in := request.Of(sent(`{"name":"\ud83d\ude00 \\ud800"}`))
+	in := input.Of(sent(`{"name":"\ud83d\ude00 \\ud800"}`))
 	if got := in.Body().Text("name", title); got != `😀 \ud800` || in.Err() != nil {
 		t.Fatalf("got %q, %v", got, in.Err())
 	}
@@ -107,12 +106,12 @@ func TestErr_ManyFaults_AreReportedTogether(t *testing.T) {
 	r.SetPathValue("slug", "UPPER")
 	r.Header.Add("Idempotency-Key", "one")
 	r.Header.Add("Idempotency-Key", "two")
-	in := request.Of(r)
+	in := input.Of(r)
 	in.Path("slug", word)
 	in.IdempotencyKey()
 	body := in.Body()
 	body.Text("name", title)
-	body.Text("productId", value.UUID)
+	body.Text("productId", input.UUID)
 	want := []string{
 		"slug format", "Idempotency-Key duplicate", "body:/name required", "body:/productId type",
 		"limit unknown", "verbose unknown",
@@ -129,7 +128,7 @@ func TestErr_ManyFaults_AreReportedTogether(t *testing.T) {
 func TestErr_BrokenBodyAndBadPath_AreReportedTogether(t *testing.T) {
 	r := sent(`{`)
 	r.SetPathValue("slug", "UPPER")
-	in := request.Of(r)
+	in := input.Of(r)
 	in.Path("slug", word)
 	in.Body()
 	err := in.Err()
@@ -168,7 +167,7 @@ func TestOptionalInteger(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := request.Of(sent(`{"staged_percent":` + c.value + `}`))
+			in := input.Of(sent(`{"staged_percent":` + c.value + `}`))
 			got, given := in.Body().OptionalInteger("staged_percent", stage)
 			err := in.Err()
 			if !given {
@@ -203,7 +202,7 @@ func TestBody_MediaType(t *testing.T) {
 	} {
 		r := sent(`{"name":"a"}`)
 		r.Header.Set("Content-Type", value)
-		in := request.Of(r)
+		in := input.Of(r)
 		in.Body().Text("name", title)
 		if got := in.Err() == nil; got != taken {
 			t.Errorf("%q: accepted %v, want %v (%v)", value, got, taken, in.Err())
@@ -214,7 +213,7 @@ func TestBody_MediaType(t *testing.T) {
 	}
 	r := sent(`{"name":"a"}`)
 	r.Header.Del("Content-Type")
-	in := request.Of(r)
+	in := input.Of(r)
 	in.Body()
 	if !problem.Has(in.Err(), problem.UnsupportedMediaType) {
 		t.Errorf("none: got %v", in.Err())
@@ -229,7 +228,7 @@ func TestBody_Compressed_IsRefusedAsCompressed(t *testing.T) {
 		if coding != "" {
 			r.Header.Set("Content-Encoding", coding)
 		}
-		in := request.Of(r)
+		in := input.Of(r)
 		in.Body().Text("name", title)
 		if got := in.Err() == nil; got != taken || !taken && !problem.Has(in.Err(), problem.UnsupportedMediaType) {
 			t.Errorf("%q: %v", coding, in.Err())
@@ -238,7 +237,7 @@ func TestBody_Compressed_IsRefusedAsCompressed(t *testing.T) {
 }
 
 func TestPath_Parameters(t *testing.T) {
-	name := &value.Text{Pattern: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`, Says: "a name"}
+	name := &input.Text{Pattern: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`, Says: "a name"}
 	for raw, want := range map[string]string{
 		"gateway-x":              "gateway-x",
 		"gateway%2Dx":            "gateway-x",
@@ -264,7 +263,7 @@ func TestPath_Parameters(t *testing.T) {
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.SetPathValue("name", raw)
-		in := request.Of(r)
+		in := input.Of(r)
 		got := in.Path("name", name)
 		if err := in.Err(); (err == nil) != (want != "") || got != want && want != "" {
 			t.Errorf("%q: got %q, %v", raw, got, err)
@@ -285,7 +284,7 @@ func TestIdempotencyKey_Values(t *testing.T) {
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		r.Header["Idempotency-Key"] = []string{key}
-		in := request.Of(r)
+		in := input.Of(r)
 		got := in.IdempotencyKey()
 		if err := in.Err(); (err == nil) != taken || taken && got != key {
 			t.Errorf("%q: got %q, %v", key, got, err)
@@ -295,7 +294,7 @@ func TestIdempotencyKey_Values(t *testing.T) {
 
 func TestQuery_Values(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/?limit=7&word=abc&twice=a&twice=b&big=101&half=1.5&plus=%2B7&empty=", nil)
-	in := request.Of(r)
+	in := input.Of(r)
 	if got := in.QueryInteger("limit", 1, 100, 50); got != 7 {
 		t.Errorf("limit: got %d", got)
 	}
@@ -319,7 +318,7 @@ func TestQuery_Values(t *testing.T) {
 }
 
 func TestFault_OfTheWholeBody_HasAnEmptyPointer(t *testing.T) {
-	in := request.Of(sent(`{}`))
+	in := input.Of(sent(`{}`))
 	in.Body().Require("staged_percent", "status")
 	b, err := json.Marshal(problem.From(in.Err()).Faults)
 	if err != nil || string(b) != `[{"pointer":"","code":"required","detail":"must have at least one of staged_percent, status"}]` {

@@ -1,4 +1,4 @@
-package request_test
+package input_test
 
 import (
 	"encoding/json"
@@ -9,9 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
-	"wavegate/shared/platform/value"
 )
 
 // FuzzBody checks any body. Reading it must not panic. A refusal has a reason. An accepted value
@@ -25,10 +24,10 @@ func FuzzBody(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		in := request.Of(sent(string(body)))
+		in := input.Of(sent(string(body)))
 		b := in.Body()
-		name, hasName := b.OptionalText("name", &value.Text{})
-		percent, hasPercent := b.OptionalInteger("staged_percent", &value.Integer{Least: math.MinInt64, Most: math.MaxInt64})
+		name, hasName := b.OptionalText("name", &input.Text{})
+		percent, hasPercent := b.OptionalInteger("staged_percent", &input.Integer{Least: math.MinInt64, Most: math.MaxInt64})
 		err := in.Err()
 		if err != nil {
 			p := problem.From(err)
@@ -68,7 +67,7 @@ func FuzzHeaders(f *testing.F) {
 		for _, name := range []string{"If-Match", "If-None-Match", "Idempotency-Key"} {
 			r.Header[name] = []string{value}
 		}
-		in := request.Of(r)
+		in := input.Of(r)
 		when := in.Preconditions()
 		if in.Err() == nil && when.Check("") == nil {
 			t.Fatalf("%q: If-Match held for a resource that does not exist", value)
@@ -76,7 +75,7 @@ func FuzzHeaders(f *testing.F) {
 		if key := in.IdempotencyKey(); in.Err() == nil && key != value {
 			t.Fatalf("%q was changed to %q", value, key)
 		}
-		request.NotModified(r, `"3"`)
+		input.NotModified(r, `"3"`)
 	})
 }
 
@@ -90,7 +89,7 @@ func FuzzPathAndQuery(f *testing.F) {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.URL.RawQuery = query
 		r.SetPathValue("name", segment)
-		in := request.Of(r)
+		in := input.Of(r)
 		name := in.Path("name", word)
 		limit := in.QueryInteger("limit", 1, 100, 50)
 		if in.Err() != nil {

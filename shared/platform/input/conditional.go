@@ -1,4 +1,4 @@
-package request
+package input
 
 import (
 	"net/http"
@@ -27,14 +27,14 @@ type tags struct {
 
 // Preconditions reads the request's conditions. It accepts lists and *. A malformed list is a
 // fault.
-func (in *Input) Preconditions() Preconditions {
+func (in *Reader) Preconditions() Preconditions {
 	var p Preconditions
 	p.match, p.hasMatch = in.tags("If-Match")
 	p.noneMatch, p.hasNoneMatch = in.tags("If-None-Match")
 	return p
 }
 
-func (in *Input) tags(header string) (tags, bool) {
+func (in *Reader) tags(header string) (tags, bool) {
 	values := in.r.Header.Values(header)
 	if len(values) == 0 {
 		return tags{}, false

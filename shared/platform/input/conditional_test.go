@@ -1,12 +1,12 @@
-package request_test
+package input_test
 
 import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/request"
 )
 
 func conditional(header, value string) *http.Request {
@@ -32,7 +32,7 @@ func TestIfMatch_AgainstRevision3(t *testing.T) {
 		`W/"1", W/"2"`:    false,
 		`"3 with spaces"`: false,
 	} {
-		in := request.Of(conditional("If-Match", value))
+		in := input.Of(conditional("If-Match", value))
 		err := in.Preconditions().Check(`"3"`)
 		if got := err == nil && in.Err() == nil; got != holds {
 			t.Errorf("%q: holds %v, want %v", value, got, holds)
@@ -42,7 +42,7 @@ func TestIfMatch_AgainstRevision3(t *testing.T) {
 
 func TestIfMatch_ResourceDoesNotExist_Fails(t *testing.T) {
 	for _, value := range []string{`"1"`, `*`} {
-		in := request.Of(conditional("If-Match", value))
+		in := input.Of(conditional("If-Match", value))
 		if err := in.Preconditions().Check(""); !problem.Has(err, problem.PreconditionFailed) {
 			t.Errorf("%q: got %v", value, err)
 		}
@@ -50,7 +50,7 @@ func TestIfMatch_ResourceDoesNotExist_Fails(t *testing.T) {
 }
 
 func TestIfNoneMatch_Star_AllowsOnlyNewResources(t *testing.T) {
-	in := request.Of(conditional("If-None-Match", "*"))
+	in := input.Of(conditional("If-None-Match", "*"))
 	if err := in.Preconditions().Check(""); err != nil {
 		t.Errorf("new: got %v", err)
 	}
@@ -61,7 +61,7 @@ func TestIfNoneMatch_Star_AllowsOnlyNewResources(t *testing.T) {
 
 func TestIfMatch_Malformed_IsAFault(t *testing.T) {
 	for _, value := range []string{`3`, `"3`, `W/3`, `"1" "2"`, `w/"3"`, `,`, `"3";`} {
-		in := request.Of(conditional("If-Match", value))
+		in := input.Of(conditional("If-Match", value))
 		in.Preconditions()
 		if !problem.Has(in.Err(), problem.ValidationFailed) {
 			t.Errorf("%q: got %v", value, in.Err())
@@ -81,11 +81,11 @@ func TestNotModified(t *testing.T) {
 		`"3" "4"`:          false,
 		`"` + "\x00" + `"`: false,
 	} {
-		if got := request.NotModified(conditional("If-None-Match", value), `"3"`); got != want {
+		if got := input.NotModified(conditional("If-None-Match", value), `"3"`); got != want {
 			t.Errorf("%q: got %v", value, got)
 		}
 	}
-	if request.NotModified(conditional("If-None-Match", "*"), "") {
+	if input.NotModified(conditional("If-None-Match", "*"), "") {
 		t.Error("an answer without an entity tag matched")
 	}
 }

@@ -1,7 +1,4 @@
-// Package fields reads the fields of JSON objects from untrusted callers, including nested
-// objects and lists. Field names must match exactly. It collects every fault with the JSON
-// pointer of its place (RFC 6901), so that a caller can correct a document in one step.
-package fields
+package input
 
 import (
 	"encoding/json"
@@ -11,8 +8,6 @@ import (
 	"strings"
 
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/strictjson"
-	"wavegate/shared/platform/value"
 )
 
 // Faults collects the faults of one document, in the order in which they are found. Their number
@@ -35,13 +30,13 @@ type Object struct {
 	faults  *Faults
 	source  []byte
 	pointer string
-	members []strictjson.Member
+	members []Member
 	asked   []string
 }
 
-// Of starts reading an object that strictjson.Check accepted. Its faults are added to faults.
-func Of(text []byte, faults *Faults) *Object {
-	return &Object{faults: faults, source: text, members: strictjson.Members(text)}
+// Of starts reading an object that CheckJSON accepted. Its faults are added to faults.
+func ObjectOf(text []byte, faults *Faults) *Object {
+	return &Object{faults: faults, source: text, members: Members(text)}
 }
 
 // Source is the text that Of was given.
@@ -82,13 +77,13 @@ func (o *Object) at(name string) string {
 
 // find returns a field, optionally only if it has one of the given kinds. A field that occurs
 // twice is found once.
-func (o *Object) find(name string, kinds ...strictjson.Kind) (raw json.RawMessage, given, usable bool) {
+func (o *Object) find(name string, kinds ...Kind) (raw json.RawMessage, given, usable bool) {
 	o.asked = append(o.asked, name)
 	for _, m := range o.members {
 		if m.Name != name {
 			continue
 		}
-		if kind := strictjson.KindOf(m.Value); !slices.Contains(kinds, kind) {
+		if kind := KindOf(m.Value); !slices.Contains(kinds, kind) {
 			o.Fault(name, "type", "must be "+string(kinds[0])+", not "+string(kind))
 			return nil, true, false
 		}
@@ -106,7 +101,7 @@ func (o *Object) Require(names ...string) {
 }
 
 // Text returns a required string.
-func (o *Object) Text(name string, rule *value.Text) string {
+func (o *Object) Text(name string, rule *Text) string {
 	text, given := o.OptionalText(name, rule)
 	if !given {
 		o.Missing(name)
@@ -115,8 +110,8 @@ func (o *Object) Text(name string, rule *value.Text) string {
 }
 
 // OptionalText returns an optional string. null is refused.
-func (o *Object) OptionalText(name string, rule *value.Text) (text string, given bool) {
-	raw, given, usable := o.find(name, strictjson.String)
+func (o *Object) OptionalText(name string, rule *Text) (text string, given bool) {
+	raw, given, usable := o.find(name, StringKind)
 	if !usable {
 		return "", given
 	}
@@ -125,9 +120,9 @@ func (o *Object) OptionalText(name string, rule *value.Text) (text string, given
 
 // ClearableText returns an optional string: nil if it is missing, and an empty string for null,
 // which clears the value.
-func (o *Object) ClearableText(name string, rule *value.Text) *string {
+func (o *Object) ClearableText(name string, rule *Text) *string {
 	for _, m := range o.members {
-		if m.Name == name && strictjson.KindOf(m.Value) == strictjson.Null {
+		if m.Name == name && KindOf(m.Value) == NullKind {
 			o.asked = append(o.asked, name)
 			return new(string)
 		}
@@ -139,7 +134,7 @@ func (o *Object) ClearableText(name string, rule *value.Text) *string {
 	return &text
 }
 
-func (o *Object) text(name string, raw json.RawMessage, rule *value.Text) string {
+func (o *Object) text(name string, raw json.RawMessage, rule *Text) string {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
 		o.Fault(name, "type", "must be a string")
@@ -154,12 +149,12 @@ func (o *Object) text(name string, raw json.RawMessage, rule *value.Text) string
 
 // OptionalInteger returns an optional whole number in any spelling: 10, 10.0 and 1e1 are the
 // same.
-func (o *Object) OptionalInteger(name string, rule *value.Integer) (n int64, given bool) {
-	raw, given, usable := o.find(name, strictjson.Number)
+func (o *Object) OptionalInteger(name string, rule *Integer) (n int64, given bool) {
+	raw, given, usable := o.find(name, NumberKind)
 	if !usable {
 		return 0, given
 	}
-	n, ok := strictjson.Integer(string(raw))
+	n, ok := ParseInteger(string(raw))
 	if !ok || !rule.Accepts(n) {
 		o.Fault(name, "range", "must be "+rule.Says())
 	}
@@ -167,7 +162,7 @@ func (o *Object) OptionalInteger(name string, rule *value.Integer) (n int64, giv
 }
 
 // Integer is OptionalInteger for a required number.
-func (o *Object) Integer(name string, rule *value.Integer) int64 {
+func (o *Object) Integer(name string, rule *Integer) int64 {
 	n, given := o.OptionalInteger(name, rule)
 	if !given {
 		o.Missing(name)
@@ -186,12 +181,12 @@ const (
 // OptionalNumber returns an optional number of at most 15 significant digits: 0, or from 1e-15
 // to 1e15, positive or negative. ok tells whether it was given and is valid.
 func (o *Object) OptionalNumber(name string) (n float64, given, ok bool) {
-	raw, given, usable := o.find(name, strictjson.Number)
+	raw, given, usable := o.find(name, NumberKind)
 	if !usable {
 		return 0, given, false
 	}
 	n, err := strconv.ParseFloat(string(raw), 64)
-	digits := strictjson.Significant(string(raw))
+	digits := Significant(string(raw))
 	size := max(n, -n)
 	if err != nil || size > Largest || digits > 0 && size < Smallest {
 		o.Fault(name, "range", "must be 0, or from 1e-15 to 1e15 or from -1e15 to -1e-15")
@@ -212,7 +207,7 @@ func (o *Object) Boolean(name string) bool {
 
 // OptionalBoolean returns an optional boolean.
 func (o *Object) OptionalBoolean(name string) (b, given bool) {
-	raw, given, usable := o.find(name, strictjson.Boolean)
+	raw, given, usable := o.find(name, BooleanKind)
 	return usable && raw[0] == 't', given
 }
 
@@ -234,7 +229,7 @@ func (o *Object) RequiredObject(name string, read func(*Object)) {
 // Object reads an object that may be left out, and tells whether it was given. The fields that
 // read does not ask for are faults.
 func (o *Object) Object(name string, read func(*Object)) (given bool) {
-	raw, given, usable := o.find(name, strictjson.Object)
+	raw, given, usable := o.find(name, ObjectKind)
 	if usable {
 		o.inner(o.at(name), raw, read)
 	}
@@ -242,19 +237,19 @@ func (o *Object) Object(name string, read func(*Object)) (given bool) {
 }
 
 func (o *Object) inner(pointer string, raw json.RawMessage, read func(*Object)) {
-	inside := &Object{faults: o.faults, pointer: pointer, members: strictjson.Members(raw)}
+	inside := &Object{faults: o.faults, pointer: pointer, members: Members(raw)}
 	read(inside)
 	inside.Unread(o.faults)
 }
 
 // Texts returns an optional list of least to most different strings. A faulty element becomes an
 // empty string.
-func (o *Object) Texts(name string, least, most int, rule *value.Text) (texts []string, given bool) {
+func (o *Object) Texts(name string, least, most int, rule *Text) (texts []string, given bool) {
 	elements, given := o.list(name, least, most)
 	list := &Object{faults: o.faults, pointer: o.at(name)}
 	for i, raw := range elements {
 		text := ""
-		if kind := strictjson.KindOf(raw); kind != strictjson.String {
+		if kind := KindOf(raw); kind != StringKind {
 			o.FaultIn(name, i, "type", "must be a string, not "+string(kind))
 		} else if text = list.text(strconv.Itoa(i), raw, rule); text != "" && slices.Contains(texts, text) {
 			o.FaultIn(name, i, "duplicate", "must not be given twice")
@@ -266,12 +261,12 @@ func (o *Object) Texts(name string, least, most int, rule *value.Text) (texts []
 
 // Strings returns the strings of a list and leaves out whatever else is in it. The list may be left out.
 func (o *Object) Strings(name string) []string {
-	raw, _, usable := o.find(name, strictjson.Array)
+	raw, _, usable := o.find(name, ArrayKind)
 	if !usable {
 		return nil
 	}
 	var texts []string
-	for _, element := range strictjson.Elements(raw) {
+	for _, element := range Elements(raw) {
 		var text string
 		if json.Unmarshal(element, &text) == nil {
 			texts = append(texts, text)
@@ -282,14 +277,14 @@ func (o *Object) Strings(name string) []string {
 
 // Integers returns a list of least to most different whole numbers; it may be left out. Faulty elements are
 // left out of what is returned.
-func (o *Object) Integers(name string, least, most int, rule *value.Integer) (numbers []int64, given bool) {
+func (o *Object) Integers(name string, least, most int, rule *Integer) (numbers []int64, given bool) {
 	elements, given := o.list(name, least, most)
 	for i, raw := range elements {
-		if kind := strictjson.KindOf(raw); kind != strictjson.Number {
+		if kind := KindOf(raw); kind != NumberKind {
 			o.FaultIn(name, i, "type", "must be a number, not "+string(kind))
 			continue
 		}
-		n, ok := strictjson.Integer(string(raw))
+		n, ok := ParseInteger(string(raw))
 		switch {
 		case !ok || !rule.Accepts(n):
 			o.FaultIn(name, i, "range", "must be "+rule.Says())
@@ -307,7 +302,7 @@ func (o *Object) Integers(name string, least, most int, rule *value.Integer) (nu
 func (o *Object) Objects(name string, least, most int, read func(*Object)) (given bool) {
 	elements, given := o.list(name, least, most)
 	for i, raw := range elements {
-		if kind := strictjson.KindOf(raw); kind != strictjson.Object {
+		if kind := KindOf(raw); kind != ObjectKind {
 			o.FaultIn(name, i, "type", "must be an object, not "+string(kind))
 			continue
 		}
@@ -318,11 +313,11 @@ func (o *Object) Objects(name string, least, most int, read func(*Object)) (give
 
 // list returns the elements of a list that is not too long.
 func (o *Object) list(name string, least, most int) (elements []json.RawMessage, given bool) {
-	raw, given, usable := o.find(name, strictjson.Array)
+	raw, given, usable := o.find(name, ArrayKind)
 	if !usable {
 		return nil, given
 	}
-	elements = strictjson.Elements(raw)
+	elements = Elements(raw)
 	if n := len(elements); n < least || n > most {
 		o.Fault(name, "length", fmt.Sprintf("must have %d to %d elements, not %d", least, most, n))
 	}

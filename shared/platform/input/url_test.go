@@ -1,10 +1,10 @@
-package value_test
+package input_test
 
 import (
 	"strings"
 	"testing"
 
-	"wavegate/shared/platform/value"
+	"wavegate/shared/platform/input"
 )
 
 func TestHTTPSURL(t *testing.T) {
@@ -55,7 +55,7 @@ func TestHTTPSURL(t *testing.T) {
 		"javascript:alert(1)":                            false,
 		" https://a.example/x":                           false,
 	} {
-		if _, code, _ := value.HTTPSURL.Apply(url); (code == "") != taken {
+		if _, code, _ := input.HTTPSURL.Apply(url); (code == "") != taken {
 			t.Errorf("%.60q: code %q, want accepted %v", url, code, taken)
 		}
 	}

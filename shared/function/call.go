@@ -1,0 +1,147 @@
+package function
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
+)
+
+// A Call is one request of an authenticated caller.
+type Call struct {
+	*lambdahttp.Call
+	Caller auth.Principal
+}
+
+// Origin is the call's part of an audit event.
+func (c *Call) Origin() audit.Origin {
+	return audit.Origin{
+		Actor:    audit.Actor{Issuer: c.Caller.Issuer, UserID: c.Caller.UserID, Roles: c.Caller.Roles},
+		SourceIP: c.SourceIP, RequestID: c.RequestID,
+	}
+}
+
+// A Handler answers one operation with an Answer, or with an error that package problem turns into a document.
+// It runs in parallel with the limiter. It may read at once, and its context ends if the call is refused. Its
+// writes through package change wait until the call is admitted.
+type Handler func(*Call) (lambdahttp.Answer, error)
+
+// A Limiter enforces the caller's fair-use limits. The returned headers are sent with every answer to the call.
+type Limiter interface {
+	// Recall returns an error if this container remembers that the call would be refused. It makes no network
+	// call. Without an error, the decision is still open.
+	Recall(caller auth.Principal, class ratelimit.Class) (http.Header, error)
+	// Admit counts a call, and returns an error if the call is not admitted.
+	Admit(ctx context.Context, caller auth.Principal, class ratelimit.Class) (http.Header, error)
+}
+
+// New makes the handler of an operation's calls: it finds out who calls, asks the limiter, checks the role and
+// lets handle answer. Without a limiter no call can change anything.
+func New(op operations.Operation, limiter Limiter, now func() time.Time, handle Handler) lambdahttp.Handler {
+	a := admitter{op, limiter, handle}
+	return func(technical *lambdahttp.Call) (lambdahttp.Answer, error) {
+		caller, err := auth.FromContext(technical.Authorizer)
+		if err != nil {
+			return lambdahttp.Answer{}, problem.Wrap(err, problem.Unauthenticated, "The request carries no access token that is valid here.")
+		}
+		call := &Call{technical, edge.CallerFor(caller, technical.Request.PathValue(operations.Controller))}
+		call.Attributes = []slog.Attr{
+			slog.String("issuer", call.Caller.Issuer),
+			slog.String("userId", call.Caller.UserID),
+			slog.String("organizationId", call.Caller.OrganizationID),
+		}
+		if call.Caller.Expired(now()) {
+			// The gateway may cache the authorizer's answer for longer than the token is valid.
+			return lambdahttp.Answer{}, problem.New(problem.Unauthenticated, "The access token has expired.")
+		}
+		return a.answer(call)
+	}
+}
+
+// An admitter answers the calls that the limiter and the operation's roles admit.
+type admitter struct {
+	op      operations.Operation
+	limiter Limiter
+	handle  Handler
+}
+
+// answer runs the handler in parallel with the limiter, and waits for both. A refusal by the limiter always wins.
+// It ends the handler's reads, and the handler has written nothing, because its writes wait for the limiter too.
+// If the container remembers the refusal, the handler does not run. The role is checked in parallel with the
+// limiter too, so that forbidden calls count.
+func (a admitter) answer(call *Call) (lambdahttp.Answer, error) {
+	allowed := call.Caller.Has(a.op.Roles...)
+	answer := func() (answer lambdahttp.Answer, err error) {
+		err = lambdahttp.Recovered(func() error {
+			if !allowed {
+				return forbidden(a.op)
+			}
+			answer, err = a.handle(call)
+			return err
+		})
+		return answer, err
+	}
+	if a.limiter == nil {
+		return answer()
+	}
+	class := a.op.Limit
+	if class == ratelimit.Reserved && !allowed {
+		class = ratelimit.Ordinary // the reserve is only for callers with the right role
+	}
+	decision, ctx, cancel := a.ask(call, class)
+	defer cancel()
+	if decision.Refused() || a.op.Limit == ratelimit.Copilot {
+		// A forwarded call cannot be undone, so it waits until the call is admitted.
+		if err := decision.Wait(); err != nil {
+			call.Header = decision.Header()
+			return lambdahttp.Answer{}, err
+		}
+	}
+	call.Request = call.Request.WithContext(decision.Context(ctx))
+	got, err := answer()
+	refusal := decision.Wait()
+	call.Header = decision.Header()
+	if refusal != nil {
+		return lambdahttp.Answer{}, refusal
+	}
+	return got, err
+}
+
+// ask asks the limiter to admit a call. The context ends if the call is refused.
+func (a admitter) ask(call *Call, class ratelimit.Class) (*admission.Admission, context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(call.Context())
+	end := func() { cancel(nil) }
+	var known http.Header
+	err := lambdahttp.Recovered(func() (err error) {
+		known, err = a.limiter.Recall(call.Caller, class)
+		return err
+	})
+	if err != nil {
+		return admission.Refuse(known, err), ctx, end
+	}
+	outer := call.Context()
+	return admission.Ask(func() (header http.Header, err error) {
+		err = lambdahttp.Recovered(func() error {
+			header, err = a.limiter.Admit(outer, call.Caller, class)
+			return err
+		})
+		if err != nil {
+			cancel(err)
+		}
+		return header, err
+	}), ctx, end
+}
+
+// forbidden does not say which roles are allowed.
+func forbidden(op operations.Operation) error {
+	return problem.New(problem.Forbidden, "Your roles do not allow the operation %s.", op.ID)
+}
