@@ -104,11 +104,11 @@ func groups(p packages, m mode) []group {
 		{
 			name: "references", mode: rest, says: "the tests of the store on Amazon's DynamoDB Local",
 			needs: []program{jdk, npm},
-			steps: [][]string{
-				{"go", "build", "-o", ".dev/reference", "./scripts/local/reference"},
+			steps: append(p.tagged("./shared/testing/dynamolocal"),
+				[]string{"go", "build", "-o", ".dev/reference", "./scripts/local/reference"},
 				append([]string{".dev/reference"}, goTest(append([]string{"-count=1", "-timeout=30m", "-run=/^reference$"}, p.stores...)...)...),
 				append([]string{".dev/reference"}, goTest("-count=1", "-timeout=30m", "-run=Reference", proof)...),
-			},
+			),
 		},
 		{
 			name: "clients", mode: rest, says: "clients that are generated from the contract, in Go, Python and TypeScript",

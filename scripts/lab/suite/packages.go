@@ -19,7 +19,7 @@ type packages struct {
 	pure []string
 	// processes are the others, but for those that have a group of their own.
 	processes []string
-	// goroutines are the pure packages that start goroutines themselves.
+	// goroutines are the pure packages that start goroutines themselves, but for the tools of maintainers and for the limiter.
 	goroutines []string
 	// stores are the packages that test what they store.
 	stores []string
@@ -70,7 +70,7 @@ func list() (p packages, err error) {
 		if slices.Contains(imports, "pgregory.net/rapid") && !slices.Contains(imports, "wavegate/shared/testing/dynamotest") {
 			p.rapid = append(p.rapid, one.ImportPath)
 		}
-		if one.ImportPath == limiter {
+		if one.ImportPath == limiter || strings.HasPrefix(one.ImportPath, "wavegate/scripts/lab/") {
 			continue
 		}
 		for _, file := range one.GoFiles {

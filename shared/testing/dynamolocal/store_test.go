@@ -87,31 +87,6 @@ func TestCreateTables_MakesEveryTable_AndTwiceChangesNothing(t *testing.T) {
 	})
 }
 
-func TestReference_WithADataDirectory_KeepsDataBetweenRuns(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "made", "if", "absent")
-	for run := range 2 {
-		s, err := Reference(t.Context(), ReferenceOptions{DataDir: dir})
-		if missing, ok := errors.AsType[*MissingError](err); ok {
-			t.Logf("the reference is left out: %v", missing)
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := CreateTables(t.Context(), s.Client()); err != nil {
-			t.Fatal(err)
-		}
-		if run == 0 {
-			putFactory(t, s, "munich-1")
-		} else if !has(t, s, "munich-1") {
-			t.Error("the item was not kept")
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 func TestReference_WithoutJava_SaysHowToGetIt(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := Reference(t.Context(), ReferenceOptions{})

@@ -1,0 +1,29 @@
+//go:build full
+
+package dynamolocal
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+func TestReference_WithADataDirectory_KeepsDataBetweenRuns(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made", "if", "absent")
+	for run := range 2 {
+		s, err := Reference(t.Context(), ReferenceOptions{DataDir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CreateTables(t.Context(), s.Client()); err != nil {
+			t.Fatal(err)
+		}
+		if run == 0 {
+			putFactory(t, s, "munich-1")
+		} else if !has(t, s, "munich-1") {
+			t.Error("the item was not kept")
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
