@@ -16,8 +16,8 @@ func (s *service) addDocs() {
 	}
 }
 
-// guardDocs refuses to deploy the page without what renders it.
-func guardDocs(settings Settings) error {
+// checkDocs refuses to deploy the page without what renders it.
+func checkDocs(settings Settings) error {
 	renderer := filepath.Join(settings.Functions, operations.Docs, "redoc.js")
 	if _, err := os.Stat(renderer); settings.Docs && err != nil {
 		return fmt.Errorf("docs: there is no %s; ./scripts/contract docs puts it there", renderer)

@@ -57,10 +57,10 @@ func TestDocs_AskedFor_OpenTheirPathsAndNothingElse(t *testing.T) {
 func TestDocs_WithoutTheRenderer_AreNotDeployed(t *testing.T) {
 	functions := t.TempDir()
 	settings := Settings{Functions: functions, Docs: true}
-	if err := guardDocs(settings); err == nil || !strings.Contains(err.Error(), "./scripts/contract docs") {
+	if err := checkDocs(settings); err == nil || !strings.Contains(err.Error(), "./scripts/contract docs") {
 		t.Errorf("got %v", err)
 	}
-	if err := guardDocs(Settings{Functions: functions}); err != nil {
+	if err := checkDocs(Settings{Functions: functions}); err != nil {
 		t.Errorf("nobody asked for docs: %v", err)
 	}
 	if err := os.Mkdir(filepath.Join(functions, operations.Docs), 0o755); err != nil {
@@ -69,7 +69,7 @@ func TestDocs_WithoutTheRenderer_AreNotDeployed(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(functions, operations.Docs, "redoc.js"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := guardDocs(settings); err != nil {
+	if err := checkDocs(settings); err != nil {
 		t.Error(err)
 	}
 }

@@ -22,14 +22,14 @@ func main() {
 	if err != nil {
 		fail(err)
 	}
-	if err := errors.Join(guardPrograms(settings), guardDocs(settings)); err != nil {
+	if err := errors.Join(checkPrograms(settings), checkDocs(settings)); err != nil {
 		fail(err)
 	}
 	NewStacks(app, settings, operations.Table)
 	awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(nil), nil)
 	assembly := app.Synth(nil)
 	for _, stack := range *assembly.Stacks() {
-		if err := guard(*stack.TemplateFullPath(), settings); err != nil {
+		if err := checkTemplate(*stack.TemplateFullPath(), settings); err != nil {
 			fail(err)
 		}
 	}

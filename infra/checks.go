@@ -22,9 +22,9 @@ const maxTemplate = 1_000_000
 // stateful are the types of resources that hold what a deploy cannot make again.
 var stateful = []string{"AWS::DynamoDB::Table", "AWS::Cognito::UserPool", "AWS::Logs::LogGroup"}
 
-// guard refuses a synthesised template that must not be deployed, whatever code made it: one that
+// checkTemplate refuses a synthesised template that must not be deployed, whatever code made it: one that
 // would lose data of a stage that keeps it, or that grew too large. All faults are reported.
-func guard(path string, settings Settings) error {
+func checkTemplate(path string, settings Settings) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -58,9 +58,9 @@ func guard(path string, settings Settings) error {
 	return nil
 }
 
-// guardPrograms refuses functions that were built for another processor than they will run on: the
+// checkPrograms refuses functions that were built for another processor than they will run on: the
 // build and the setting are told apart by nothing else, and the mistake would show at the first call.
-func guardPrograms(settings Settings) error {
+func checkPrograms(settings Settings) error {
 	want := map[string]elf.Machine{"arm64": elf.EM_AARCH64, "x86_64": elf.EM_X86_64}[settings.Architecture]
 	programs, err := filepath.Glob(filepath.Join(settings.Functions, "*", "bootstrap"))
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-func TestGuard_AProdTemplateWithPoliciesOfDev_IsRefused(t *testing.T) {
+func TestCheck_AProdTemplateWithPoliciesOfDev_IsRefused(t *testing.T) {
 	settings, err := ReadSettings(prodContext())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := guard(write(t, prod().template), settings); err != nil {
+	if err := checkTemplate(write(t, prod().template), settings); err != nil {
 		t.Errorf("prod as it is: %v", err)
 	}
-	err = guard(write(t, dev().template), settings)
+	err = checkTemplate(write(t, dev().template), settings)
 	for _, table := range dynamo.Tables {
 		if err == nil || !strings.Contains(err.Error(), dev().id(t, "AWS::DynamoDB::Table", "table-"+string(table.ID))) {
 			t.Errorf("a prod stack that loses %s passes: %v", table.ID, err)
@@ -27,28 +27,28 @@ func TestGuard_AProdTemplateWithPoliciesOfDev_IsRefused(t *testing.T) {
 	}
 }
 
-func TestGuard_TooManyResources_AreRefused(t *testing.T) {
+func TestCheck_TooManyResources_AreRefused(t *testing.T) {
 	full := template{Resources: map[string]resource{}}
 	for n := range maxResources {
 		full.Resources[fmt.Sprint("R", n)] = resource{Type: "AWS::CloudWatch::Alarm"}
 	}
-	if err := guard(write(t, full), Settings{Stage: Dev}); err == nil {
+	if err := checkTemplate(write(t, full), Settings{Stage: Dev}); err == nil {
 		t.Errorf("%d resources pass", maxResources)
 	}
 	delete(full.Resources, "R0")
-	if err := guard(write(t, full), Settings{Stage: Dev}); err != nil {
+	if err := checkTemplate(write(t, full), Settings{Stage: Dev}); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestGuard_ATemplateTooLarge_IsRefused(t *testing.T) {
+func TestCheck_ATemplateTooLarge_IsRefused(t *testing.T) {
 	large := template{Resources: map[string]resource{"R": {Type: strings.Repeat("T", maxTemplate)}}}
-	if err := guard(write(t, large), Settings{Stage: Dev}); err == nil {
+	if err := checkTemplate(write(t, large), Settings{Stage: Dev}); err == nil {
 		t.Error("a template of a megabyte passes")
 	}
 }
 
-func TestGuard_FunctionsForAnotherProcessor_AreRefused(t *testing.T) {
+func TestCheck_FunctionsForAnotherProcessor_AreRefused(t *testing.T) {
 	settings := Settings{Architecture: "arm64", Functions: t.TempDir()}
 	header := func(machine byte) []byte { // the least that is an ELF file
 		b := make([]byte, 64)
@@ -68,7 +68,7 @@ func TestGuard_FunctionsForAnotherProcessor_AreRefused(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(settings.Functions, f.name, "bootstrap"), header(f.machine), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := guardPrograms(settings); (err != nil) != f.refused || err != nil && !strings.Contains(err.Error(), f.name) {
+		if err := checkPrograms(settings); (err != nil) != f.refused || err != nil && !strings.Contains(err.Error(), f.name) {
 			t.Errorf("with %s: %v", f.name, err)
 		}
 	}
