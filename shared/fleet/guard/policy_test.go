@@ -110,7 +110,7 @@ func TestSoakAt_IsAtLeastAsLongAsBoxesMayTake_AndUntilTheyCanBeSilent(t *testing
 	for silentAfter, at10 := range map[guard.Duration]time.Duration{"PT30M": time.Hour, "PT90M": 90 * time.Minute} {
 		p := guard.Default()
 		p.Promote.Soak.At10, p.Guard.SilentAfter = "PT0S", silentAfter
-		want := map[int]time.Duration{1: 2 * time.Hour, 10: at10, 50: 24 * time.Hour, 100: 24 * time.Hour}
+		want := map[int]time.Duration{1: 24 * time.Hour, 10: at10, 50: 24 * time.Hour, 100: 24 * time.Hour}
 		for _, stage := range cohort.Stages {
 			if got := p.SoakAt(stage); got != want[stage] {
 				t.Errorf("silent after %s: stage %d soaks for %s, want %s", silentAfter, stage, got, want[stage])
@@ -119,13 +119,13 @@ func TestSoakAt_IsAtLeastAsLongAsBoxesMayTake_AndUntilTheyCanBeSilent(t *testing
 	}
 }
 
-// TestParse_SharesThatASampleCanTellApart: of a policy without faults, a sample of 1,000 boxes clears a stage, in which
-// none is bad or silent, of failures and of silence; and a small stage has so few boxes that the sample holds them all.
+// TestParse_SharesThatASampleCanTellApart: of a policy without faults, a stage that is too small for the test has so few
+// boxes that the sample holds them all.
 func TestParse_SharesThatASampleCanTellApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		share := func(label string) float64 { return float64(rapid.IntRange(1, 500).Draw(t, label)) / 1000 }
 		acceptable, intolerable := share("acceptable"), share("intolerable")
-		p, faults := guard.Parse(fmt.Appendf(nil, `{"guard":{"acceptable":%g,"intolerable":%g}}`, acceptable, intolerable), time.Minute)
+		_, faults := guard.Parse(fmt.Appendf(nil, `{"guard":{"acceptable":%g,"intolerable":%g}}`, acceptable, intolerable), time.Minute)
 		if wrong := intolerable < 2*acceptable || intolerable < acceptable+0.0059; wrong != (len(faults) > 0) {
 			t.Fatalf("%g and %g: faults %v", acceptable, intolerable, faults)
 		}
@@ -134,9 +134,6 @@ func TestParse_SharesThatASampleCanTellApart(t *testing.T) {
 		}
 		if n := guard.NewWald(acceptable, intolerable).Needs(); n > 500 {
 			t.Fatalf("%g and %g: a stage needs %d boxes", acceptable, intolerable, n)
-		}
-		if !p.Guard.Compare(guard.Group{Boxes: 1000}).Clears(guard.Group{Boxes: 500}) {
-			t.Fatalf("%g and %g: a stage without a silent box is not cleared of silence", acceptable, intolerable)
 		}
 	})
 }

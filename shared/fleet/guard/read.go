@@ -102,7 +102,7 @@ func share(o *fields.Object, name string, to *float64) bool {
 
 func duration(o *fields.Object, name string, rule *value.Text, to *Duration) {
 	text, given := o.OptionalText(name, rule)
-	if d, ok := parseDuration(text); given && ok {
+	if d, ok := ParseDuration(text); given && ok {
 		*to = Lasting(d)
 	}
 }
