@@ -1,0 +1,105 @@
+// Command guard plays whole fleets on the pure rules of rollouts: what a box is told, what the service knows of it, the
+// count of the boxes, the guard's verdict and what it does. Only the clock, the plants and the boxes are simulated.
+//
+//	go run ./scripts/benchmarks/guard -world scripts/benchmarks/guard/worlds/good.json -seeds 20
+//
+// prints one line of JSON a seed. Without -world it plays all worlds of the folder worlds and prints a table, with 20
+// seeds of each if -seeds does not say otherwise. -results names a folder of such lines, one file per world; worlds that
+// have a file there are not played again. README.md tells what a world file says.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+)
+
+func main() {
+	file := flag.String("world", "", "the file of a world")
+	seeds := flag.Int("seeds", 20, "how many fleets to play")
+	first := flag.Int("first", 1, "the first seed")
+	results := flag.String("results", "", "a folder of results that are there already")
+	flag.Bool("report", false, "print the table of all worlds, as without -world")
+	flag.Parse()
+	debug.SetGCPercent(400) // a fleet is many small rows that stay
+	out := bufio.NewWriter(os.Stdout)
+	var err error
+	if *file == "" {
+		err = writeReport(out, *seeds, *results)
+	} else {
+		err = playFile(out, *file, *first, *seeds)
+	}
+	if err = errors.Join(err, out.Flush()); err != nil {
+		fmt.Fprintln(os.Stderr, "guard:", err)
+		os.Exit(1)
+	}
+}
+
+// read reads the file of a world.
+func read(file string) (world, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return world{}, err
+	}
+	w, faults := parse(text)
+	var lines []string
+	for _, f := range faults {
+		lines = append(lines, "\n  "+faultText(f))
+	}
+	if len(lines) > 0 {
+		return world{}, fmt.Errorf("%s has faults:%s", file, strings.Join(lines, ""))
+	}
+	return w, nil
+}
+
+func playFile(out *bufio.Writer, file string, first, seeds int) error {
+	w, err := read(file)
+	if err != nil {
+		return err
+	}
+	return each(w, first, seeds, func(r result) error { return writeLine(out, r) })
+}
+
+func writeLine(out *bufio.Writer, r result) error {
+	if err := json.NewEncoder(out).Encode(r); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// each plays a world with so many seeds, side by side, and hands over the results in the order of the seeds.
+func each(w world, first, seeds int, take func(result) error) error {
+	results := make([]chan result, seeds)
+	for i := range results {
+		results[i] = make(chan result, 1)
+	}
+	var next sync.Mutex
+	at := 0
+	for range min(runtime.GOMAXPROCS(0), seeds) {
+		go func() {
+			for {
+				next.Lock()
+				i := at
+				at++
+				next.Unlock()
+				if i >= seeds {
+					return
+				}
+				results[i] <- run(w, first+i)
+			}
+		}()
+	}
+	for _, c := range results {
+		if err := take(<-c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
