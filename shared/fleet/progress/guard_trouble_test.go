@@ -107,7 +107,7 @@ func TestGuard_BoxesThatDiedBeforeAResumption_AreNotForgotten(t *testing.T) {
 	dead, others := 0, slices.DeleteFunc(slices.Clone(g.boxes), func(id string) bool { return g.updated[id] })
 	g.poll("1.0.0", others...)
 	g.poll("2.0.0", slices.DeleteFunc(g.reached(), func(id string) bool {
-		if dead == 6 || cohort.FirstStage(g.edgeType, "2.0.0", id) != 50 {
+		if dead == 9 || cohort.FirstStage(g.edgeType, "2.0.0", id) != 50 {
 			return false
 		}
 		dead++
