@@ -81,14 +81,14 @@ func isDuration(text string) bool {
 
 // parse reads a world, or returns all its faults.
 func parse(text []byte) (world, []problem.Fault) {
-	if err := strictjson.Check(text); err != nil {
+	if err := input.CheckJSON(text); err != nil {
 		return world{}, []problem.Fault{{Code: "format", Detail: "The text " + err.Error() + "."}}
 	}
-	if strictjson.KindOf(text) != strictjson.Object {
+	if input.KindOf(text) != input.ObjectKind {
 		return world{}, []problem.Fault{{Code: "type", Detail: "must be an object"}}
 	}
-	var faults fields.Faults
-	o := fields.Of(text, &faults)
+	var faults input.Faults
+	o := input.ObjectOf(text, &faults)
 	w := world{
 		Boxes: int(o.Integer("boxes", boxesRule)), Plants: whole(o, "plants", boxesRule, 200), Organizations: whole(o, "organizations", boxesRule, 1),
 		Days: whole(o, "days", daysRule, 8), Start: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC),
@@ -105,14 +105,14 @@ func parse(text []byte) (world, []problem.Fault) {
 	}
 	w.ActivePoll, w.IdlePoll = time.Duration(active)*time.Second, time.Duration(idle)*time.Second
 	w.InstallLeast, w.InstallMost = time.Duration(least)*time.Minute, time.Duration(most)*time.Minute
-	o.Objects("dark", 0, 100, func(d *fields.Object) { w.Dark = append(w.Dark, readDark(d)) })
-	o.Objects("release", 0, 30, func(e *fields.Object) { w.Release = append(w.Release, readEffect(e)) })
-	o.Object("policy", func(p *fields.Object) { w.Policy = guard.Read(p, time.Minute) })
+	o.Objects("dark", 0, 100, func(d *input.Object) { w.Dark = append(w.Dark, readDark(d)) })
+	o.Objects("release", 0, 30, func(e *input.Object) { w.Release = append(w.Release, readEffect(e)) })
+	o.Object("policy", func(p *input.Object) { w.Policy = guard.Read(p, time.Minute) })
 	o.Unread(&faults)
 	return w, faults.List()
 }
 
-func whole(o *fields.Object, name string, rule *input.Integer, missing int) int {
+func whole(o *input.Object, name string, rule *input.Integer, missing int) int {
 	if n, given := o.OptionalInteger(name, rule); given {
 		return int(n)
 	}
@@ -120,7 +120,7 @@ func whole(o *fields.Object, name string, rule *input.Integer, missing int) int 
 }
 
 // pair reads a list of two numbers.
-func pair(o *fields.Object, name string, rule *input.Integer, first, second int64) (int64, int64) {
+func pair(o *input.Object, name string, rule *input.Integer, first, second int64) (int64, int64) {
 	if numbers, given := o.Integers(name, 2, 2, rule); given && len(numbers) == 2 {
 		return numbers[0], numbers[1]
 	}
@@ -130,7 +130,7 @@ func pair(o *fields.Object, name string, rule *input.Integer, first, second int6
 // required stands for a share that may not be missing.
 const required = -1
 
-func share(o *fields.Object, name string, missing float64) float64 {
+func share(o *input.Object, name string, missing float64) float64 {
 	n, given, ok := o.OptionalNumber(name)
 	if !given && missing == required {
 		o.Missing(name)
@@ -144,7 +144,7 @@ func share(o *fields.Object, name string, missing float64) float64 {
 	return n
 }
 
-func readDark(o *fields.Object) dark {
+func readDark(o *input.Object) dark {
 	d := dark{Plants: share(o, "plants", required), From: clock(o.Text("from", clockRule)), To: clock(o.Text("to", clockRule))}
 	if d.To == d.From {
 		o.Fault("to", "range", "must be another time of day than from")
@@ -167,7 +167,7 @@ func clock(text string) time.Duration {
 	return (10*digit(0)+digit(1))*time.Hour + (10*digit(3)+digit(4))*time.Minute
 }
 
-func readEffect(o *fields.Object) effect {
+func readEffect(o *input.Object) effect {
 	e := effect{Share: share(o, "share", required), Does: o.Text("does", doesRule), Clustered: share(o, "clustered", 0)}
 	length := func(name string, of ...string) time.Duration {
 		text, given := o.OptionalText(name, durationRule)
