@@ -5,10 +5,8 @@ package main
 import (
 	"net/http"
 
-	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/trail/audit"
 )
@@ -18,10 +16,10 @@ func main() { function.Run("approve-rollout-stage", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", input.UUID)
+		id := c.Path("id")
 		body := c.Body()
-		stage := body.Integer("stage", guard.StageRule)
-		reason, _ := body.OptionalText("reason", audit.ReasonRule)
+		stage := body.Integer("stage")
+		reason, _ := body.OptionalText("reason")
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -4,7 +4,6 @@ package main
 
 import (
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/method"
 	"wavegate/shared/trail/idempotency"
@@ -15,11 +14,11 @@ func main() { function.Run("create-production-method", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", input.Slug)
+		factoryID := c.Path("factoryId")
 		body := c.Body()
 		draft := method.Creation{
-			ProductID: body.Text("productId", input.UUID),
-			Name:      body.Text("name", input.DisplayName),
+			ProductID: body.Text("productId"),
+			Name:      body.Text("name"),
 		}
 		key := c.IdempotencyKey()
 		if err := c.Err(); err != nil {

@@ -8,7 +8,6 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
@@ -17,7 +16,7 @@ func main() { function.Run("delete-edge", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings))
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", input.Name)
+		id := c.Path("edgeId")
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -7,7 +7,6 @@ import (
 
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
@@ -16,7 +15,7 @@ func main() { function.Run("delete-gateway-token", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	gateways := edge.NewGateways(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("organizationId", input.Name)
+		id := c.Path("organizationId")
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -6,7 +6,6 @@ import (
 
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
@@ -15,8 +14,8 @@ func main() { function.Run("get-channel-progress", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	store := progress.NewStore(env.DB, progress.ReadSettings(env.Settings), nil)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		edgeType, channel := c.Path("edgeType", input.Name), c.Path("channel", input.Name)
-		fresh, _ := c.Query("fresh", progress.FreshRule)
+		edgeType, channel := c.Path("edgeType"), c.Path("channel")
+		fresh, _ := c.Query("fresh")
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -14,7 +14,6 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/telemetry"
@@ -26,7 +25,7 @@ func wire(env lambdahttp.Env) function.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		call := ddi.Call{
-			Tenant: c.Path("tenant", input.Name), ControllerID: c.Path("controllerId", input.Name),
+			Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"),
 			Caller: c.Caller, Subject: ratelimit.Subject(c.Caller.User()),
 		}
 		if err := c.Err(); err != nil {

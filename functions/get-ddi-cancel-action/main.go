@@ -7,7 +7,6 @@ import (
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
@@ -16,8 +15,8 @@ func main() { function.Run("get-ddi-cancel-action", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		call := ddi.Call{Tenant: c.Path("tenant", input.Name), ControllerID: c.Path("controllerId", input.Name), Caller: c.Caller}
-		action := ddi.Action(c.Path("actionId", ddi.ActionRule))
+		call := ddi.Call{Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"), Caller: c.Caller}
+		action := ddi.Action(c.Path("actionId"))
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

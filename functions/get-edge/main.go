@@ -13,7 +13,7 @@ func main() { function.Run("get-edge", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	edges := edge.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", input.Name)
+		id := c.Path("edgeId")
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

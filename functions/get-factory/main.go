@@ -14,7 +14,7 @@ func main() { function.Run("get-factory", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	factories := factory.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("factoryId", input.Slug)
+		id := c.Path("factoryId")
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -13,8 +13,8 @@ func main() { function.Run("get-machine", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	machines := machine.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", input.Slug)
-		code := c.Path("code", input.Name)
+		factoryID := c.Path("factoryId")
+		code := c.Path("code")
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -15,7 +15,6 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/telemetry"
@@ -26,8 +25,8 @@ func main() { function.Run("get-manifest", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	polls := edge.NewPolls(env.DB, edge.ReadSettings(env.Settings), env.Now)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", input.Name)
-		installed, _ := c.Query("installed", edge.InstalledRule)
+		id := c.Path("edgeId")
+		installed, _ := c.Query("installed")
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

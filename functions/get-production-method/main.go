@@ -14,8 +14,8 @@ func main() { function.Run("get-production-method", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", input.Slug)
-		id := c.Path("methodId", input.UUID)
+		factoryID := c.Path("factoryId")
+		id := c.Path("methodId")
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

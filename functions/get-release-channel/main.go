@@ -4,7 +4,6 @@ package main
 import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
@@ -13,8 +12,8 @@ func main() { function.Run("get-release-channel", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	channels := release.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		edgeType := c.Path("edgeType", input.Name)
-		name := c.Path("channel", input.Name)
+		edgeType := c.Path("edgeType")
+		name := c.Path("channel")
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -15,7 +15,7 @@ func main() { function.Run("get-rollout-policy", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", input.UUID)
+		id := c.Path("id")
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

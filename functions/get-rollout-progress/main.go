@@ -10,13 +10,10 @@ import (
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
 func main() { function.Run("get-rollout-progress", wire) }
-
-var byRule = &input.Text{Pattern: `factory`, Says: "factory"}
 
 func wire(env lambdahttp.Env) function.Handler {
 	store := progress.NewStore(env.DB, progress.ReadSettings(env.Settings),
@@ -24,9 +21,9 @@ func wire(env lambdahttp.Env) function.Handler {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", input.UUID)
-		_, byFactory := c.Query("by", byRule)
-		fresh, _ := c.Query("fresh", progress.FreshRule)
+		id := c.Path("id")
+		_, byFactory := c.Query("by")
+		fresh, _ := c.Query("fresh")
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

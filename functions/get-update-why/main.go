@@ -10,7 +10,6 @@ import (
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
@@ -22,7 +21,7 @@ func wire(env lambdahttp.Env) function.Handler {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", input.Name)
+		id := c.Path("edgeId")
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

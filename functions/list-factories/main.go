@@ -8,7 +8,6 @@ import (
 
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/production/factory"
@@ -20,7 +19,7 @@ func wire(env lambdahttp.Env) function.Handler {
 	factories := factory.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: "/api/factories"}
-		organization, named := c.Query("organizationId", input.Name)
+		organization, named := c.Query("organizationId")
 		place := paging.ByOffset(c.Reader)
 		switch {
 		case named:

@@ -7,7 +7,6 @@ import (
 
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/production/factory"
@@ -19,7 +18,7 @@ func main() { function.Run("list-factory-audit-events", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	factories, trail := factory.NewStore(env.DB), audit.NewLog(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", input.Slug)
+		factoryID := c.Path("factoryId")
 		filter := audit.FilterOf(c.Reader)
 		cursor := paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {

@@ -4,7 +4,6 @@ package main
 import (
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/production/machine"
@@ -15,7 +14,7 @@ func main() { function.Run("list-machines", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	machines := machine.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", input.Slug)
+		factoryID := c.Path("factoryId")
 		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -4,7 +4,6 @@ package main
 import (
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/production/method"
@@ -15,8 +14,8 @@ func main() { function.Run("list-method-versions", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", input.Slug)
-		methodID := c.Path("methodId", input.UUID)
+		factoryID := c.Path("factoryId")
+		methodID := c.Path("methodId")
 		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

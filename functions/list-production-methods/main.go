@@ -8,7 +8,6 @@ import (
 
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 	"wavegate/shared/production/method"
@@ -19,9 +18,9 @@ func main() { function.Run("list-production-methods", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	methods := method.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", input.Slug)
-		productID, byProduct := c.Query("productId", input.UUID)
-		status, byStatus := c.Query("status", method.StatusRule)
+		factoryID := c.Path("factoryId")
+		productID, byProduct := c.Query("productId")
+		status, byStatus := c.Query("status")
 		if byProduct && byStatus {
 			c.Fault("status", "exclusive", "must not be given together with productId")
 		}

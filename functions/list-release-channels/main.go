@@ -8,7 +8,6 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
@@ -18,7 +17,7 @@ func main() { function.Run("list-release-channels", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	channels := release.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		edgeType, filtered := c.Query("edgeType", input.Name)
+		edgeType, filtered := c.Query("edgeType")
 		place := paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

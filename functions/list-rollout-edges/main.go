@@ -7,7 +7,6 @@ import (
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
@@ -17,8 +16,9 @@ func main() { function.Run("list-rollout-edges", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	store := progress.NewStore(env.DB, progress.Settings{Shards: report.ReadShards(env.Settings)}, nil)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", input.UUID)
-		stand := report.Stand(c.RequiredQuery("stand", report.StandRule))
+		id := c.Path("id")
+		given, _ := c.Query("stand")
+		stand := report.Stand(given)
 		cursor := paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

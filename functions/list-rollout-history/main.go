@@ -4,7 +4,6 @@ package main
 import (
 	"wavegate/shared/fleet/progress"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
 )
@@ -14,7 +13,7 @@ func main() { function.Run("list-rollout-history", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	store := progress.NewStore(env.DB, progress.Settings{}, nil)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", input.UUID)
+		id := c.Path("id")
 		cursor := paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

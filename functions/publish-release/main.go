@@ -7,7 +7,6 @@ import (
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/trail/audit"
 )
@@ -19,15 +18,15 @@ func wire(env lambdahttp.Env) function.Handler {
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
 		p := release.Publication{
-			EdgeType:       c.Path("edgeType", input.Name),
-			Channel:        c.Path("channel", input.Name),
-			CurrentVersion: body.Text("currentVersion", release.VersionRule),
-			ArtifactURL:    body.Text("artifactUrl", input.HTTPSURL),
-			SHA256:         body.Text("sha256", input.SHA256),
+			EdgeType:       c.Path("edgeType"),
+			Channel:        c.Path("channel"),
+			CurrentVersion: body.Text("currentVersion"),
+			ArtifactURL:    body.Text("artifactUrl"),
+			SHA256:         body.Text("sha256"),
 		}
-		p.SizeBytes, _ = body.OptionalInteger("sizeBytes", release.SizeRule)
-		p.SHA1, _ = body.OptionalText("sha1", release.SHA1Rule)
-		p.MD5, _ = body.OptionalText("md5", release.MD5Rule)
+		p.SizeBytes, _ = body.OptionalInteger("sizeBytes")
+		p.SHA1, _ = body.OptionalText("sha1")
+		p.MD5, _ = body.OptionalText("md5")
 		grounds := audit.GroundsOf(body)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

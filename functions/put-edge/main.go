@@ -8,7 +8,6 @@ import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/factory"
 )
@@ -19,7 +18,7 @@ func wire(env lambdahttp.Env) function.Handler {
 	edges, factories := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)), factory.NewStore(env.DB)
 	issuers := edge.ReadIssuers(env.Settings)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", input.Name)
+		id := c.Path("edgeId")
 		assignment := edge.ReadAssignment(c.Body(), issuers)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

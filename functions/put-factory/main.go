@@ -4,7 +4,6 @@ package main
 
 import (
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/factory"
 )
@@ -14,11 +13,11 @@ func main() { function.Run("put-factory", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	factories := factory.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("factoryId", input.Slug)
+		id := c.Path("factoryId")
 		body := c.Body()
-		organization := body.Text("organizationId", input.Name)
-		name := body.Text("name", input.DisplayName)
-		approval, _ := body.OptionalText("methodApproval", factory.ApprovalRule)
+		organization := body.Text("organizationId")
+		name := body.Text("name")
+		approval, _ := body.OptionalText("methodApproval")
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

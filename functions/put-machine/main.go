@@ -4,7 +4,6 @@ package main
 
 import (
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/machine"
 )
@@ -14,10 +13,10 @@ func main() { function.Run("put-machine", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	machines := machine.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		factoryID := c.Path("factoryId", input.Slug)
-		code := c.Path("code", input.Name)
+		factoryID := c.Path("factoryId")
+		code := c.Path("code")
 		body := c.Body()
-		r := machine.Registration{Name: body.Text("name", input.DisplayName), Classes: machine.ClassesOf(body)}
+		r := machine.Registration{Name: body.Text("name"), Classes: machine.ClassesOf(body)}
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

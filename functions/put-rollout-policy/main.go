@@ -8,7 +8,6 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 )
 
@@ -18,7 +17,7 @@ func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	interval := guard.Interval(env.Settings)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", input.UUID)
+		id := c.Path("id")
 		policy := guard.Read(c.Body(), interval)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

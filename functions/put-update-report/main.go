@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/edge"
-	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
 )
@@ -26,8 +24,8 @@ type advice struct {
 func wire(env lambdahttp.Env) function.Handler {
 	reports := edge.NewReports(env.DB, report.ReadShards(env.Settings), edge.ReadIssuers(env.Settings))
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("edgeId", input.Name)
-		outcome := read(c.Body())
+		id := c.Path("edgeId")
+		outcome := edge.OutcomeOf(c.Body())
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
@@ -43,30 +41,4 @@ func wire(env lambdahttp.Env) function.Handler {
 		}
 		return lambdahttp.Answer{Status: http.StatusOK, Body: body}, err
 	}
-}
-
-// read reads an outcome from a request's body.
-func read(body *input.Object) report.Outcome {
-	o := report.Outcome{
-		Version: body.Text("version", release.VersionRule),
-		Attempt: int(body.Integer("attempt", report.AttemptRule)),
-		Stand:   report.Stand(body.Text("outcome", report.OutcomeRule)),
-	}
-	code, coded := body.OptionalText("code", report.CodeRule)
-	o.Detail, _ = body.OptionalText("detail", report.DetailRule)
-	until, ends := body.OptionalText("until", input.Time)
-	if coded && o.Stand != report.Failed {
-		body.Fault("code", "exclusive", "goes with the outcome failed")
-	}
-	if ends && o.Stand != report.Deferred {
-		body.Fault("until", "exclusive", "goes with the outcome deferred")
-	}
-	if o.Code = report.Code(code); o.Stand == report.Failed && !coded {
-		o.Code = report.CodeOther
-	}
-	if ends {
-		at := input.ParseTime(until).Truncate(time.Millisecond)
-		o.Until = &at
-	}
-	return o
 }

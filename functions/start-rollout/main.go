@@ -4,7 +4,6 @@ package main
 
 import (
 	"wavegate/shared/fleet/guard"
-	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/input"
@@ -21,9 +20,9 @@ func wire(env lambdahttp.Env) function.Handler {
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		body := c.Body()
 		plan := rollout.Plan{
-			EdgeType:      body.Text("edgeType", input.Name),
-			Channel:       body.Text("channel", input.Name),
-			TargetVersion: body.Text("targetVersion", release.VersionRule),
+			EdgeType:      body.Text("edgeType"),
+			Channel:       body.Text("channel"),
+			TargetVersion: body.Text("targetVersion"),
 		}
 		body.Object("policy", func(o *input.Object) { plan.Policy = new(guard.Read(o, interval)) })
 		grounds := audit.GroundsOf(body)

@@ -7,7 +7,6 @@ import (
 
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
-	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/trail/audit"
 )
@@ -17,15 +16,13 @@ func main() { function.Run("update-rollout", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	rollouts := rollout.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		id := c.Path("id", input.UUID)
+		id := c.Path("id")
 		body := c.Body()
-		percent, raises := body.OptionalInteger("staged_percent", rollout.StageRule)
-		status, sets := body.OptionalText("status", rollout.StatusRule)
+		percent, raises := body.OptionalInteger("staged_percent")
+		status, _ := body.OptionalText("status")
 		grounds := audit.GroundsOf(body)
-		switch {
-		case !raises && !sets:
-			body.Require("staged_percent", "status")
-		case raises && rollout.Status(status) == rollout.Active:
+		body.RequireAny()
+		if raises && rollout.Status(status) == rollout.Active {
 			body.Fault("status", "exclusive", "active must not stand beside staged_percent")
 		}
 		when := c.Preconditions()

@@ -11,10 +11,10 @@ import (
 )
 
 // TestMain fails a whole run in which a right of some function was never used: least privilege is
-// what the functions need, and no more. It also fails a run, whole or not, in which an exchange
-// departed from the contract.
+// what the functions need, and no more. It also fails a whole run in which an answer was not seen that
+// an operation declares, and any run in which an exchange departed from the contract.
 func TestMain(m *testing.M) {
-	contract, err := watchContract()
+	contract, err := harness.WatchContract()
 	if err != nil {
 		fmt.Println("FAIL:", err)
 		os.Exit(1)
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		}
 		code = 1
 	}
-	if !contract.report(whole && code == 0) {
+	if kept := contract.Kept(); !kept || whole && code == 0 && !contract.Complete() {
 		code = 1
 	}
 	os.Exit(code)

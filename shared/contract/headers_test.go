@@ -32,7 +32,7 @@ func agree(t *testing.T, schema string, values *rapid.Generator[string], header 
 		value := strings.Trim(values.Draw(r, "value"), " \t")
 		got := httptest.NewRequest(http.MethodPut, "/", nil)
 		got.Header.Set(header, value)
-		in := input.Of(got)
+		in := input.Of(got, input.Takes{Conditions: true, IdempotencyKey: true})
 		read(in)
 		if taken := in.Err() == nil; taken != allowed.MatchString(value) {
 			r.Fatalf("%q: the code takes it: %v; the contract: %v", value, taken, !taken)

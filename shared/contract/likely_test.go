@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -75,7 +76,7 @@ func TestLikely_FindsWhatAPatternForgets(t *testing.T) {
 		any     = `[^\x00-\x1f\x7f-\x9f\x{2028}\x{2029}` + unseen + `]`
 	)
 	rule := input.DisplayName
-	if found := disagreements(`^`+space+visible+`(`+any+`{0,198}`+visible+`)?`+space+`$`, rule); found != nil {
+	if found := disagreements(`^`+space+visible+`(`+any+`{0,198}`+visible+`)?`+space+`$`, 0, math.MaxInt, rule); found != nil {
 		t.Errorf("the right pattern: %v", found)
 	}
 	for name, pattern := range map[string]string{
@@ -92,7 +93,7 @@ func TestLikely_FindsWhatAPatternForgets(t *testing.T) {
 		"no emoji":             `^` + space + visible + `([^\x00-\x1f\x7f-\x9f\x{10000}-\x{10ffff}]{0,198}` + visible + `)?` + space + `$`,
 		"anything":             ``,
 	} {
-		if disagreements(pattern, rule) == nil {
+		if disagreements(pattern, 0, math.MaxInt, rule) == nil {
 			t.Errorf("%s: nothing was found", name)
 		}
 	}

@@ -1,9 +1,6 @@
 package contract_test
 
 import (
-	"go/ast"
-	"go/token"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,46 +110,3 @@ func TestProblems_Examples_AreWhatTheServiceWouldSay(t *testing.T) {
 		t.Errorf("there are %d examples of problems only", count)
 	}
 }
-
-// TestFaults_CodesOfContractAndCode_AreTheSame reads the codes of faults from the sources: they are
-// the literals that the calls and values below are given.
-func TestFaults_CodesOfContractAndCode_AreTheSame(t *testing.T) {
-	inCode := map[string]bool{}
-	add := func(e ast.Expr) {
-		if literal, ok := e.(*ast.BasicLit); ok && literal.Kind == token.STRING {
-			if code, err := strconv.Unquote(literal.Value); err == nil && faultCode.MatchString(code) {
-				inCode[code] = true
-			}
-		}
-	}
-	code(t).eachNode(func(n ast.Node) {
-		switch n := n.(type) {
-		case *ast.CallExpr:
-			if f, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) == 3 && slices.Contains([]string{"parameter", "fault", "Fault"}, f.Sel.Name) {
-				add(n.Args[1])
-			}
-		case *ast.KeyValueExpr:
-			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Code" {
-				add(n.Value)
-			}
-		case *ast.ReturnStmt: // of Text.Apply
-			if len(n.Results) == 3 {
-				add(n.Results[1])
-			}
-		}
-	})
-	var want []string
-	for _, code := range document(t).Components.Schemas["Fault"].Value.Properties["code"].Value.Enum {
-		want = append(want, code.(string))
-		if !inCode[code.(string)] {
-			t.Errorf("the contract has the fault %q, the code does not", code)
-		}
-	}
-	for code := range inCode {
-		if !slices.Contains(want, code) {
-			t.Errorf("the code has the fault %q, the contract does not", code)
-		}
-	}
-}
-
-var faultCode = regexp.MustCompile(`^[a-z]+$`)

@@ -52,36 +52,6 @@ func inContract(t *testing.T) map[string]*openapi3.Operation {
 	return all
 }
 
-// Both are the two sides of an operation: what the contract says of it, and what its source does.
-type both struct {
-	item     *openapi3.PathItem
-	contract *openapi3.Operation
-	code     operation
-}
-
-// bothSides lists the operations of the table that are in the contract, by the contract's ids.
-func bothSides(t *testing.T) map[string]both {
-	t.Helper()
-	inCode, err := code(t).operations()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]both{}
-	for _, row := range operations.Table {
-		op, there := inCode[row.ID]
-		if !there {
-			t.Errorf("functions/%s has no function wire", row.ID)
-		}
-		path := document(t).Paths.Value(pathOf(row))
-		for id, method := range methodsOf(row) {
-			if path != nil && path.GetOperation(method) != nil {
-				all[id] = both{path, path.GetOperation(method), op}
-			}
-		}
-	}
-	return all
-}
-
 // pathOf is a row's path in the contract: OpenAPI has no way to write the rest of a path.
 func pathOf(op operations.Operation) string { return strings.Replace(op.Path, "+}", "}", 1) }
 

@@ -35,7 +35,7 @@ func Run(id string, wire func(lambdahttp.Env) Handler) {
 	limiter := ratelimit.New(ratelimit.Config{
 		Store: client, Limits: settings.Limits, Deadline: settings.Deadline, Clock: env.Now,
 	})
-	function := lambdahttp.New(lambdahttp.Operation{ID: op.ID, MaxBody: op.MaxBody, Sampled: op.Sampled}, env, New(op, fairUse{id, env, limiter}, env.Now, handler))
+	function := lambdahttp.New(lambdahttp.Operation{ID: op.ID, Takes: op.Takes, Sampled: op.Sampled}, env, New(op, fairUse{id, env, limiter}, env.Now, handler))
 	env.Start()
 	// Open the limiter's connection while the function starts.
 	go limiter.Warm(context.Background())

@@ -84,18 +84,23 @@ func FuzzEvent(f *testing.F) {
 	})
 }
 
-// readAll reads everything that a request can contain.
+// everything is all that a request can contain.
+var everything = input.Takes{
+	Path:       input.Fields{{Name: "id", Is: &input.Text{}}},
+	Query:      input.Fields{{Name: "q", Is: &input.Text{}}, {Name: "limit", Is: &input.Integer{Least: 1, Most: 100}, Default: 50}},
+	Body:       &input.Shape{Fields: input.Fields{{Name: "name", Is: &input.Text{}}}},
+	Conditions: true, IdempotencyKey: true,
+}
+
+// readAll reads it.
 func readAll(c *function.Call) (lambdahttp.Answer, error) {
-	id := c.Path("id", &input.Text{})
-	c.Query("q", &input.Text{})
-	c.QueryInteger("limit", 1, 100, 50)
 	c.Preconditions()
 	c.IdempotencyKey()
 	if c.Request.Method != http.MethodGet {
-		c.Body().OptionalText("name", &input.Text{})
+		c.Body()
 	}
 	if err := c.Err(); err != nil {
 		return lambdahttp.Answer{}, err
 	}
-	return lambdahttp.OK(map[string]string{"id": id, "href": c.Href("/api/x")}, `"1"`), nil
+	return lambdahttp.OK(map[string]string{"id": c.Path("id"), "href": c.Href("/api/x")}, `"1"`), nil
 }

@@ -5,14 +5,18 @@ import (
 
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
 )
 
 // The operations on fair-use limits.
-var access = []Operation{
+var accessRows = []Operation{
 	{
 		ID: "put-rate-limit", Summary: "Set the fair-use limits of one user or organization",
 		Method: http.MethodPut, Path: "/api/rate-limits/{kind}/{id}",
 		Roles: owners, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: ratelimit.TargetPath, Query: ratelimit.TargetQuery, Body: ratelimit.OverrideBody, Conditions: true},
+		Gives: stored, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.RateOverrides, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
@@ -22,12 +26,16 @@ var access = []Operation{
 		ID: "get-rate-limit", Summary: "Read the fair-use limits that were set for one user or organization",
 		Method: http.MethodGet, Path: "/api/rate-limits/{kind}/{id}",
 		Roles: owners, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: ratelimit.TargetPath, Query: ratelimit.TargetQuery},
+		Gives: read, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{may(dynamo.RateOverrides, dynamo.Get)},
 	},
 	{
 		ID: "delete-rate-limit", Summary: "Return one user or organization to the default limits",
 		Method: http.MethodDelete, Path: "/api/rate-limits/{kind}/{id}",
 		Roles: owners, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: ratelimit.TargetPath, Query: ratelimit.TargetQuery, Conditions: true},
+		Gives: changed, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.RateOverrides, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
@@ -37,6 +45,7 @@ var access = []Operation{
 		ID: "get-my-rate-limits", Summary: "Read one's own limits and what is left of them",
 		Method: http.MethodGet, Path: "/api/rate-limits/me",
 		Roles: anyone, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Gives:  shown,
 		Grants: []Grant{may(dynamo.RateCounters, dynamo.Get)},
 	},
 }

@@ -5,7 +5,10 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
 )
 
@@ -16,11 +19,13 @@ const feedbackBody = 256 << 10
 var boxes = []auth.Role{auth.Edge}
 
 // The operations of hawkBit's DDI, and on the tokens that its clients carry.
-var ddi = []Operation{
+var ddiRows = []Operation{
 	{
 		ID: "get-ddi-base", Summary: "Poll as a DDI client",
 		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}",
 		Roles: boxes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: controllerPath},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Sampled:  true,
 		Settings: append([]setting.Name{setting.LogSamplePolls}, pollSettings...),
 		Grants: []Grant{
@@ -35,6 +40,8 @@ var ddi = []Operation{
 		ID: "get-ddi-deployment", Summary: "Read what to install as a DDI client",
 		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}/deploymentBase/{actionId}",
 		Roles: boxes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: actionPath},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Settings: pollSettings,
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
@@ -48,6 +55,8 @@ var ddi = []Operation{
 		ID: "get-ddi-cancel-action", Summary: "Read what to give up as a DDI client",
 		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}/cancelAction/{actionId}",
 		Roles: boxes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: actionPath},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Settings: pollSettings,
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
@@ -55,31 +64,39 @@ var ddi = []Operation{
 			may(dynamo.Reports, dynamo.Get),
 		},
 	},
-	reported("post-ddi-deployment-feedback", "Report on an installation as a DDI client", http.MethodPost, "/deploymentBase/{actionId}/feedback"),
-	reported("post-ddi-cancel-feedback", "Report on a cancellation as a DDI client", http.MethodPost, "/cancelAction/{actionId}/feedback"),
-	reported("put-ddi-config-data", "Say what a box runs as a DDI client", http.MethodPut, "/configData"),
+	reported("post-ddi-deployment-feedback", "Report on an installation as a DDI client", http.MethodPost, "/deploymentBase/{actionId}/feedback", actionPath, ddi.FeedbackBody),
+	reported("post-ddi-cancel-feedback", "Report on a cancellation as a DDI client", http.MethodPost, "/cancelAction/{actionId}/feedback", actionPath, ddi.FeedbackBody),
+	reported("put-ddi-config-data", "Say what a box runs as a DDI client", http.MethodPut, "/configData", controllerPath, ddi.ConfigBody),
 	{
 		ID: "put-edge-token", Summary: "Give a box a token of its own",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}/token",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: edgePath, Conditions: true},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Settings: []setting.Name{setting.ReportShards}, Grants: registration,
 	},
 	{
 		ID: "delete-edge-token", Summary: "Take a box's own token back",
 		Method: http.MethodDelete, Path: "/api/edges/{edgeId}/token",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: edgePath, Conditions: true},
+		Gives: changed, Refuses: []problem.Code{problem.NotFound},
 		Settings: []setting.Name{setting.ReportShards}, Grants: registration,
 	},
 	{
 		ID: "put-gateway-token", Summary: "Give an organization's gateway a token",
 		Method: http.MethodPut, Path: "/api/organizations/{organizationId}/gateway-token",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: organizationPath, Conditions: true},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: gateways,
 	},
 	{
 		ID: "delete-gateway-token", Summary: "Take the token of an organization's gateway back",
 		Method: http.MethodDelete, Path: "/api/organizations/{organizationId}/gateway-token",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: organizationPath, Conditions: true},
+		Gives: changed, Refuses: []problem.Code{problem.NotFound},
 		Grants: gateways,
 	},
 }
@@ -102,11 +119,13 @@ var gateways = []Grant{
 }
 
 // reported is an operation by which a DDI client says something.
-func reported(id, summary, method, place string) Operation {
+func reported(id, summary, method, place string, path input.Fields, body *input.Shape) Operation {
 	return Operation{
 		ID: id, Summary: summary,
 		Method: method, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}" + place,
-		Roles: boxes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory, MaxBody: feedbackBody,
+		Roles: boxes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: path, Body: body, MaxBody: feedbackBody},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Settings: pollSettings,
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),

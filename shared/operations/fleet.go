@@ -2,19 +2,28 @@ package operations
 
 import (
 	"net/http"
+	"slices"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
 )
 
 // The operations on release channels, rollouts and boxes.
-var fleet = []Operation{
+var fleetRows = []Operation{
 	{
 		ID: "publish-release", Summary: "Publish a version to a release channel",
 		Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: channelPath, Body: release.PublicationBody, Conditions: true},
+		Gives: stored, Refuses: []problem.Code{problem.Frozen, problem.NotFound, problem.ReleaseImmutable},
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get, dynamo.Put),
 			may(dynamo.Releases, dynamo.Get, dynamo.Put),
@@ -26,12 +35,16 @@ var fleet = []Operation{
 		ID: "get-release-channel", Summary: "Read a release channel",
 		Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: channelPath},
+		Gives: read, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{may(dynamo.Channels, dynamo.Get)},
 	},
 	{
 		ID: "start-rollout", Summary: "Start a staged rollout",
 		Method: http.MethodPost, Path: "/api/ota/rollouts",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Body: rollout.PlanBody, IdempotencyKey: true},
+		Gives: created, Refuses: []problem.Code{problem.Frozen, problem.NotFound, problem.ReleaseNotPublished, problem.RolloutActive},
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get, dynamo.Put),
 			may(dynamo.Releases, dynamo.Get),
@@ -45,6 +58,8 @@ var fleet = []Operation{
 		ID: "update-rollout", Summary: "Promote, halt, resume or complete a rollout",
 		Method: http.MethodPatch, Path: "/api/ota/rollouts/{id}",
 		Roles: owners, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: rolloutPath, Body: rollout.MoveBody, Conditions: true},
+		Gives: changed, Refuses: []problem.Code{problem.ApprovalRequired, problem.Frozen, problem.InvalidStateTransition, problem.NotFound, problem.WindowClosed},
 		Grants: []Grant{
 			may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
 			may(dynamo.Channels, dynamo.Get, dynamo.Put, dynamo.Update),
@@ -56,18 +71,24 @@ var fleet = []Operation{
 		ID: "get-rollout", Summary: "Read a rollout",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: rolloutPath},
+		Gives: read, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{may(dynamo.Rollouts, dynamo.Get)},
 	},
 	{
 		ID: "list-release-channels", Summary: "List release channels",
 		Method: http.MethodGet, Path: "/api/ota/release-channels",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes:  input.Takes{Query: slices.Concat(input.Fields{{Name: "edgeType", Is: input.Name}}, paging.OffsetQuery)},
+		Gives:  shown,
 		Grants: []Grant{list(dynamo.Channels, "all")},
 	},
 	{
 		ID: "list-rollouts", Summary: "List rollouts, newest first",
 		Method: http.MethodGet, Path: "/api/ota/rollouts",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Query: slices.Concat(rollout.FilterQuery, paging.OffsetQuery)},
+		Gives: shown,
 		Grants: []Grant{listByIndex(dynamo.Rollouts, "all", "byEdgeType", "byChannelName", "byChannel",
 			"byStatus", "byEdgeTypeAndStatus", "byChannelNameAndStatus", "byChannelAndStatus")},
 	},
@@ -75,6 +96,8 @@ var fleet = []Operation{
 		ID: "put-edge", Summary: "Register a box or move it to another channel",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: edgePath, Body: edge.AssignmentBody, Conditions: true},
+		Gives: stored, Refuses: []problem.Code{problem.FactoryNotInOrganization, problem.NotFound},
 		Settings: []setting.Name{setting.FleetIssuers, setting.ReportShards},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
@@ -86,7 +109,9 @@ var fleet = []Operation{
 	{
 		ID: "register-edges", Summary: "Register up to 30 boxes, or move them",
 		Method: http.MethodPost, Path: "/api/edges",
-		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory, MaxBody: 64 << 10,
+		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Body: edge.BatchBody, IdempotencyKey: true, MaxBody: 64 << 10},
+		Gives: shown, Refuses: []problem.Code{problem.FactoryNotInOrganization},
 		Settings: []setting.Name{setting.FleetIssuers, setting.ReportShards},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
@@ -100,6 +125,8 @@ var fleet = []Operation{
 		ID: "delete-edge", Summary: "Retire a box",
 		Method: http.MethodDelete, Path: "/api/edges/{edgeId}",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: edgePath, Conditions: true},
+		Gives: changed, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
@@ -111,18 +138,24 @@ var fleet = []Operation{
 		ID: "get-edge", Summary: "Read a box",
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: edgePath},
+		Gives: read, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{may(dynamo.Edges, dynamo.Get)},
 	},
 	{
 		ID: "list-edges", Summary: "List the boxes of a release channel or of an organization",
 		Method: http.MethodGet, Path: "/api/edges",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes:  input.Takes{Query: slices.Concat(edge.FilterQuery, paging.OffsetQuery)},
+		Gives:  shown,
 		Grants: []Grant{listByIndex(dynamo.Edges, "byChannel", "byOrganization")},
 	},
 	{
 		ID: "get-manifest", Summary: "Poll for the release that a box is to run",
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/manifest",
 		Roles: []auth.Role{auth.Edge, auth.PlatformOwner}, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: edgePath, Query: input.Fields{{Name: "installed", Is: edge.InstalledRule}}},
+		Gives: read, Refuses: []problem.Code{problem.NotFound},
 		Sampled: true,
 		Settings: []setting.Name{setting.LogSamplePolls, setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds,
 			setting.ChannelCacheSeconds, setting.ReportShards, setting.FleetIssuers},

@@ -10,6 +10,8 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
 )
 
@@ -35,6 +37,12 @@ type Operation struct {
 	Roles []auth.Role
 	// Limit is the class that a call counts as.
 	Limit ratelimit.Class
+	// Takes is what the operation takes: every parameter and every field of its body, with its rule.
+	Takes input.Takes
+	// Gives are the statuses of its successes.
+	Gives []int
+	// Refuses are the codes of its own refusals; see Problems for all.
+	Refuses []problem.Code
 	// Grants are the tables that the function reads and writes.
 	Grants []Grant
 	// Settings are the settings that the function reads.
@@ -44,7 +52,7 @@ type Operation struct {
 	Timeout time.Duration
 	// MemoryMB is the function's memory, which also decides its share of a CPU.
 	MemoryMB int
-	// MaxBody bounds the body, in bytes; 0 means request.MaxBody.
+	// MaxBody bounds the body, in bytes; 0 means input.MaxBody.
 	MaxBody int
 	// Sampled operations have so many calls that only a sample of their successes is logged; see
 	// setting.LogSamplePolls.
@@ -125,7 +133,7 @@ func listByIndex(table dynamo.TableID, indexes ...string) Grant {
 }
 
 // Table lists every operation.
-var Table = limited(slices.Concat(fleet, guarding, ddi, progress, production, access, trail, copilot))
+var Table = limited(slices.Concat(fleetRows, guardRows, ddiRows, progressRows, productionRows, accessRows, trailRows, copilotRows))
 
 // limited adds to every row what the fair-use limiter needs, because it counts every call, and
 // the setting of the origins that may read answers.

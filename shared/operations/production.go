@@ -2,19 +2,29 @@ package operations
 
 import (
 	"net/http"
+	"slices"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/production/content"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/production/method"
 )
 
 // The operations on factories, machines and production methods.
-var production = []Operation{
+var productionRows = []Operation{
 	{
 		ID: "put-factory", Summary: "Register a factory",
 		Method: http.MethodPut, Path: "/api/factories/{factoryId}",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: factoryPath, Body: factory.Body, Conditions: true},
+		Gives: stored, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
@@ -24,18 +34,24 @@ var production = []Operation{
 		ID: "get-factory", Summary: "Read a factory",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}",
 		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: factoryPath},
+		Gives: read, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{may(dynamo.Factories, dynamo.Get)},
 	},
 	{
 		ID: "list-factories", Summary: "List the factories of an organization",
 		Method: http.MethodGet, Path: "/api/factories",
 		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes:  input.Takes{Query: slices.Concat(input.Fields{{Name: "organizationId", Is: input.Name}}, paging.OffsetQuery)},
+		Gives:  shown,
 		Grants: []Grant{listByIndex(dynamo.Factories, "byOrganization")},
 	},
 	{
 		ID: "put-machine", Summary: "Register a machine",
 		Method: http.MethodPut, Path: "/api/factories/{factoryId}/machines/{code}",
 		Roles: engineers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: machinePath, Body: machine.Body, Conditions: true},
+		Gives: stored, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Machines, dynamo.Get, dynamo.Put),
@@ -46,6 +62,8 @@ var production = []Operation{
 		ID: "get-machine", Summary: "Read a machine",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}",
 		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: machinePath},
+		Gives: read, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Machines, dynamo.Get),
@@ -55,6 +73,8 @@ var production = []Operation{
 		ID: "list-machines", Summary: "List the machines of a factory",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines",
 		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: factoryPath, Query: paging.OffsetQuery},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			list(dynamo.Machines),
@@ -64,6 +84,8 @@ var production = []Operation{
 		ID: "create-production-method", Summary: "Create a production method",
 		Method: http.MethodPost, Path: "/api/factories/{factoryId}/production-methods",
 		Roles: engineers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: factoryPath, Body: method.CreationBody, IdempotencyKey: true},
+		Gives: created, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Recipes, dynamo.Put),
@@ -75,6 +97,8 @@ var production = []Operation{
 		ID: "get-production-method", Summary: "Read a production method",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/production-methods/{methodId}",
 		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: methodPath},
+		Gives: read, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Recipes, dynamo.Get),
@@ -84,6 +108,8 @@ var production = []Operation{
 		ID: "list-production-methods", Summary: "List the production methods of a factory",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/production-methods",
 		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: factoryPath, Query: slices.Concat(input.Fields{{Name: "productId", Is: input.UUID}, {Name: "status", Is: method.StatusRule}}, paging.OffsetQuery)},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			list(dynamo.Recipes, "byProduct", "byStatus"),
@@ -92,7 +118,9 @@ var production = []Operation{
 	{
 		ID: "put-method-content", Summary: "Save the content of a version",
 		Method: http.MethodPut, Path: versions + "/{number}/content",
-		Roles: engineers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory, MaxBody: 64 << 10,
+		Roles: engineers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: method.RefPath, Body: content.Body, Conditions: true, MaxBody: 64 << 10},
+		Gives: stored, Refuses: []problem.Code{problem.NotFound, problem.VersionFrozen, problem.VersionOpen},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Recipes, dynamo.Get, dynamo.Put),
@@ -105,6 +133,8 @@ var production = []Operation{
 		ID: "get-method-content", Summary: "Read the content of a version",
 		Method: http.MethodGet, Path: versions + "/{number}/content",
 		Roles: controllers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: method.RefPath},
+		Gives: read, Refuses: []problem.Code{problem.NotFound},
 		Settings: []setting.Name{setting.FleetIssuers},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
@@ -117,6 +147,8 @@ var production = []Operation{
 		ID: "get-method-version", Summary: "Read a version",
 		Method: http.MethodGet, Path: versions + "/{number}",
 		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: method.RefPath},
+		Gives: read, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.MethodVersions, dynamo.Get),
@@ -126,6 +158,8 @@ var production = []Operation{
 		ID: "list-method-versions", Summary: "List the versions of a method, newest first",
 		Method: http.MethodGet, Path: versions,
 		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: methodPath, Query: paging.OffsetQuery},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Recipes, dynamo.Get),
@@ -136,6 +170,8 @@ var production = []Operation{
 		ID: "update-method-version", Summary: "Submit, approve, release or withdraw a version",
 		Method: http.MethodPatch, Path: versions + "/{number}",
 		Roles: engineers, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: method.RefPath, Body: method.MoveBody, Conditions: true},
+		Gives: changed, Refuses: []problem.Code{problem.ContentChanged, problem.EffectivityFull, problem.FourEyes, problem.InvalidStateTransition, problem.MethodIncomplete, problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Machines, dynamo.Get),
@@ -149,6 +185,8 @@ var production = []Operation{
 		ID: "get-method-changes", Summary: "Compare the contents of two versions",
 		Method: http.MethodGet, Path: versions + "/{number}/changes",
 		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: method.RefPath, Query: method.SinceQuery},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.MethodVersions, dynamo.Get),
@@ -159,6 +197,8 @@ var production = []Operation{
 		ID: "get-machine-methods", Summary: "Poll for the versions that hold on a machine",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}/methods",
 		Roles: controllers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory, Sampled: true,
+		Takes: input.Takes{Path: machinePath, Query: method.QuestionQuery},
+		Gives: read, Refuses: []problem.Code{problem.NotFound},
 		Settings: []setting.Name{setting.PollIntervalSeconds, setting.LogSamplePolls, setting.FleetIssuers},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),

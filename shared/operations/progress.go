@@ -2,11 +2,18 @@ package operations
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
 )
 
@@ -15,11 +22,13 @@ import (
 const countTimeout = 28 * time.Second
 
 // The operations on reports of boxes and on the counts of them.
-var progress = []Operation{
+var progressRows = []Operation{
 	{
 		ID: "put-update-report", Summary: "Report how a box gets on with its update",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}/update/report",
 		Roles: []auth.Role{auth.Edge}, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: edgePath, Body: edge.OutcomeBody},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound, problem.ReportStale},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
@@ -30,6 +39,8 @@ var progress = []Operation{
 		ID: "get-update-why", Summary: "Ask why a box is told what it is told",
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/why",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: edgePath},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Channels, dynamo.Get),
@@ -44,12 +55,16 @@ var progress = []Operation{
 		ID: "get-rollout-progress", Summary: "See how far a rollout is",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,
+		Takes: input.Takes{Path: rolloutPath, Query: progress.RolloutQuery},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: census(), Settings: progressSettings,
 	},
 	{
 		ID: "list-rollout-history", Summary: "List how a rollout went, minute by minute, newest first",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress/history",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: rolloutPath, Query: paging.CursorQuery},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Rollouts, dynamo.Get),
 			list(dynamo.Progress),
@@ -59,6 +74,8 @@ var progress = []Operation{
 		ID: "list-rollout-edges", Summary: "List the boxes of a rollout by how they got on",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/edges",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: rolloutPath, Query: slices.Concat(input.Fields{{Name: "stand", Is: report.StandRule, Required: true}}, paging.CursorQuery)},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Rollouts, dynamo.Get),
 			{Table: dynamo.Reports, Actions: []dynamo.Action{dynamo.Query, dynamo.Get}, Indexes: []string{"byStanding"}, OnlyIndexes: true},
@@ -69,6 +86,8 @@ var progress = []Operation{
 		ID: "get-channel-progress", Summary: "See which boxes of a release channel run what",
 		Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}/progress",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,
+		Takes: input.Takes{Path: channelPath, Query: progress.ChannelQuery},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get),
 			listByIndex(dynamo.Reports, "byStanding"),

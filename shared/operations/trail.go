@@ -2,23 +2,32 @@ package operations
 
 import (
 	"net/http"
+	"slices"
 
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
 )
 
 // The operations on the audit trail.
-var trail = []Operation{
+var trailRows = []Operation{
 	{
 		ID: "list-audit-events", Summary: "List the changes on the platform, newest first",
 		Method: http.MethodGet, Path: "/api/audit-events",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes:  input.Takes{Query: slices.Concat(audit.FilterQuery, paging.CursorQuery)},
+		Gives:  shown,
 		Grants: []Grant{list(dynamo.Audit, "byResource", "byActor", "byResourceAndActor")},
 	},
 	{
 		ID: "list-factory-audit-events", Summary: "List the changes in a factory, newest first",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/audit-events",
 		Roles: auditors, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: factoryPath, Query: slices.Concat(audit.FilterQuery, paging.CursorQuery)},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			list(dynamo.Audit, "byResource", "byActor", "byResourceAndActor"),

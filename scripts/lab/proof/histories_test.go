@@ -319,5 +319,5 @@ func preconditions(etag string) input.Preconditions {
 	if etag != "" {
 		r.Header.Set("If-Match", etag)
 	}
-	return input.Of(r).Preconditions()
+	return input.Of(r, input.Takes{Conditions: true}).Preconditions()
 }

@@ -52,18 +52,28 @@ func Quoted(body []byte) []byte {
 	return slices.Concat(before, []byte(`"details":[`), text, []byte(`]}}`))
 }
 
-// StatusOf reads a client's feedback. Other fields are ignored: the number of the action is in the path, and the time is
-// wrong on a box without a clock.
+// FeedbackBody is what a client says of an action. Other fields are ignored: the number of the action is in the path, and
+// the time is wrong on a box without a clock.
+var FeedbackBody = open("status", open("execution", ExecutionRule,
+	input.Field{Name: "details", Is: &input.List{}},
+	input.Field{Name: "result", Is: open("finished", FinishedRule), Required: true}))
+
+// ConfigBody is what a client says of the box.
+var ConfigBody = open("data", &input.Shape{Open: true, Fields: input.Fields{{Name: Attribute, Is: edge.InstalledRule}}})
+
+// open is an object with a field that it has to have, and any others.
+func open(name string, rule input.Rule, more ...input.Field) *input.Shape {
+	return &input.Shape{Open: true, Fields: append(input.Fields{{Name: name, Is: rule, Required: true}}, more...)}
+}
+
+// StatusOf reads a client's feedback.
 func StatusOf(body *input.Object) Status {
 	var s Status
-	body.Open()
-	body.RequiredObject("status", func(status *input.Object) {
-		status.Open()
-		s.Execution = status.Text("execution", ExecutionRule)
+	body.Object("status", func(status *input.Object) {
+		s.Execution = status.Text("execution")
 		s.Details = status.Strings("details")
-		status.RequiredObject("result", func(result *input.Object) {
-			result.Open()
-			s.Finished = result.Text("finished", FinishedRule)
+		status.Object("result", func(result *input.Object) {
+			s.Finished = result.Text("finished")
 		})
 	})
 	return s
@@ -157,10 +167,8 @@ const Attribute = "installed"
 // InstalledOf reads the version that a client says the box runs from its attributes; empty: it does not say.
 func InstalledOf(body *input.Object) string {
 	var installed string
-	body.Open()
-	body.RequiredObject("data", func(data *input.Object) {
-		data.Open()
-		installed, _ = data.OptionalText(Attribute, edge.InstalledRule)
+	body.Object("data", func(data *input.Object) {
+		installed, _ = data.OptionalText(Attribute)
 	})
 	return report.Shown(installed)
 }

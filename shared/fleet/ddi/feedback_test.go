@@ -14,7 +14,7 @@ import (
 // read reads a body as an operation does.
 func read(body string) (Status, int) {
 	var faults input.Faults
-	object := input.ObjectOf([]byte(body), &faults)
+	object := input.ObjectOf([]byte(body), FeedbackBody, &faults)
 	s := StatusOf(object)
 	object.Unread(&faults)
 	return s, len(faults.List())

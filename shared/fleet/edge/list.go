@@ -17,14 +17,22 @@ type Filter struct {
 	IDPrefix          string // what the ids begin with; empty: anything
 }
 
+// FilterQuery are the parameters of a Filter.
+var FilterQuery = input.Fields{
+	{Name: "edgeType", Is: input.Name},
+	{Name: "channel", Is: input.Name},
+	{Name: "organizationId", Is: input.Name},
+	{Name: "idPrefix", Is: input.Name}, // what a name begins with is a name
+}
+
 // FilterOf reads the query parameters edgeType with channel, or organizationId, and idPrefix.
 func FilterOf(in *input.Reader) Filter {
 	var f Filter
 	var byType, byChannel, byOrganization bool
-	f.EdgeType, byType = in.Query("edgeType", input.Name)
-	f.Channel, byChannel = in.Query("channel", input.Name)
-	f.OrganizationID, byOrganization = in.Query("organizationId", input.Name)
-	f.IDPrefix, _ = in.Query("idPrefix", input.Name) // what a name begins with is a name
+	f.EdgeType, byType = in.Query("edgeType")
+	f.Channel, byChannel = in.Query("channel")
+	f.OrganizationID, byOrganization = in.Query("organizationId")
+	f.IDPrefix, _ = in.Query("idPrefix")
 	switch {
 	case byOrganization && (byType || byChannel):
 		in.Fault("organizationId", "exclusive", "must not stand beside edgeType and channel")

@@ -4,15 +4,33 @@ import (
 	"wavegate/shared/platform/input"
 )
 
+// assignment are the fields of an Assignment.
+var assignment = input.Fields{
+	{Name: "edgeType", Is: input.Name, Required: true},
+	{Name: "channel", Is: input.Name, Required: true},
+	{Name: "organizationId", Is: input.Name, Required: true},
+	{Name: "factoryId", Is: input.Slug, Clearable: true},
+	{Name: "issuer", Is: input.ID, Clearable: true},
+}
+
+// AssignmentBody is what is said of a box.
+var AssignmentBody = &input.Shape{Fields: assignment}
+
+// BatchBody is what is said of many boxes.
+var BatchBody = &input.Shape{Fields: input.Fields{{Name: "edges", Required: true, Is: &input.List{
+	Least: 1, Most: MostAtOnce,
+	Of: &input.Shape{Fields: append(input.Fields{{Name: "edgeId", Is: input.Name, Required: true}}, assignment...)},
+}}}}
+
 // ReadAssignment reads what a body says of a box. An issuer that the service does not trust for boxes is a
 // fault.
 func ReadAssignment(body *input.Object, issuers Issuers) Assignment {
 	a := Assignment{
-		EdgeType:       body.Text("edgeType", input.Name),
-		Channel:        body.Text("channel", input.Name),
-		OrganizationID: body.Text("organizationId", input.Name),
-		FactoryID:      body.ClearableText("factoryId", input.Slug),
-		Issuer:         body.ClearableText("issuer", input.ID),
+		EdgeType:       body.Text("edgeType"),
+		Channel:        body.Text("channel"),
+		OrganizationID: body.Text("organizationId"),
+		FactoryID:      body.ClearableText("factoryId"),
+		Issuer:         body.ClearableText("issuer"),
 	}
 	if a.Issuer != nil && *a.Issuer != "" && !issuers.Include(*a.Issuer) {
 		body.Fault("issuer", "unknown", "must be an issuer whose tokens the service takes for boxes")
@@ -33,16 +51,13 @@ const MostAtOnce = 30
 func ReadBatch(body *input.Object, issuers Issuers) []Member {
 	var batch []Member
 	seen := map[string]bool{}
-	given := body.Objects("edges", 1, MostAtOnce, func(o *input.Object) {
-		m := Member{EdgeID: o.Text("edgeId", input.Name), Assignment: ReadAssignment(o, issuers)}
+	body.Objects("edges", func(o *input.Object) {
+		m := Member{EdgeID: o.Text("edgeId"), Assignment: ReadAssignment(o, issuers)}
 		if m.EdgeID != "" && seen[m.EdgeID] {
 			o.Fault("edgeId", "duplicate", "must not be given twice")
 		}
 		seen[m.EdgeID] = true
 		batch = append(batch, m)
 	})
-	if !given {
-		body.Missing("edges")
-	}
 	return batch
 }

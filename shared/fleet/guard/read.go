@@ -28,6 +28,35 @@ var (
 	soakRule       = durationRule(0)
 )
 
+// Body is a policy, or the fields of it that are to differ from Default. The interval of the guard narrows silentAfter and
+// decideWithin.
+var Body = &input.Shape{Fields: input.Fields{
+	{Name: "mode", Is: modeRule},
+	{Name: "guard", Is: &input.Shape{Fields: input.Fields{
+		{Name: "acceptable", Is: input.Number{}},
+		{Name: "intolerable", Is: input.Number{}},
+		{Name: "silentAfter", Is: soakRule},
+		{Name: "decideWithin", Is: soakRule},
+		{Name: "taken", Is: input.Number{}},
+		{Name: "smallFleet", Is: smallFleetRule},
+	}}},
+	{Name: "promote", Is: &input.Shape{Fields: input.Fields{
+		{Name: "auto", Is: input.Boolean{}},
+		{Name: "soak", Is: &input.Shape{Fields: input.Fields{
+			{Name: "1", Is: soakRule}, {Name: "10", Is: soakRule}, {Name: "50", Is: soakRule}, {Name: "100", Is: soakRule},
+		}}},
+		{Name: "windows", Is: &input.List{Most: mostWindows, Of: &input.Shape{Fields: input.Fields{
+			{Name: "days", Is: &input.List{Of: dayRule, Least: 1, Most: len(Days)}},
+			{Name: "from", Is: fromRule, Required: true},
+			{Name: "to", Is: toRule, Required: true},
+			{Name: "timeZone", Is: zoneRule, Required: true},
+		}}}},
+	}}},
+	{Name: "approvals", Is: &input.Shape{Fields: input.Fields{
+		{Name: "before", Is: &input.List{Of: StageRule, Most: len(StageRule.OneOf)}},
+	}}},
+}}
+
 // Interval reads how often the guard looks.
 func Interval(r *setting.Reader) time.Duration {
 	return time.Duration(r.Number(setting.GuardIntervalSeconds)) * time.Second
@@ -45,7 +74,7 @@ func Parse(text []byte, interval time.Duration) (Policy, []problem.Fault) {
 		return Policy{}, []problem.Fault{{Code: "type", Detail: "must be an object, not " + string(kind)}}
 	}
 	var faults input.Faults
-	o := input.ObjectOf(text, &faults)
+	o := input.ObjectOf(text, Body, &faults)
 	p := Read(o, interval)
 	o.Unread(&faults)
 	return p, faults.List()
@@ -55,7 +84,7 @@ func Parse(text []byte, interval time.Duration) (Policy, []problem.Fault) {
 // fault. interval is the time between two looks of the guard; no duration of a policy may be shorter.
 func Read(o *input.Object, interval time.Duration) Policy {
 	p := Default()
-	if mode, given := o.OptionalText("mode", modeRule); given {
+	if mode, given := o.OptionalText("mode"); given {
 		p.Mode = Mode(mode)
 	}
 	o.Object("guard", func(bounds *input.Object) { p.Guard.read(bounds, durationRule(interval)) })
@@ -79,7 +108,7 @@ func (b *Bounds) read(o *input.Object, wait *input.Text) {
 			b.Taken = n
 		}
 	}
-	if small, given := o.OptionalText("smallFleet", smallFleetRule); given {
+	if small, given := o.OptionalText("smallFleet"); given {
 		b.SmallFleet = SmallFleet(small)
 	}
 }
@@ -99,7 +128,7 @@ func share(o *input.Object, name string, to *float64) bool {
 }
 
 func duration(o *input.Object, name string, rule *input.Text, to *Duration) {
-	text, given := o.OptionalText(name, rule)
+	text, given := o.TextBy(name, rule)
 	if d, ok := ParseDuration(text); given && ok {
 		*to = Lasting(d)
 	}
@@ -115,17 +144,17 @@ func (p *Promotion) read(o *input.Object) {
 		duration(soak, "50", soakRule, &p.Soak.At50)
 		duration(soak, "100", soakRule, &p.Soak.At100)
 	})
-	o.Objects("windows", 0, mostWindows, func(w *input.Object) { p.Windows = append(p.Windows, readWindow(w)) })
+	o.Objects("windows", func(w *input.Object) { p.Windows = append(p.Windows, readWindow(w)) })
 }
 
 func readWindow(o *input.Object) Window {
 	var w Window
-	days, given := o.Texts("days", 1, len(Days), dayRule)
+	days, given := o.Texts("days")
 	if !given {
 		days = slices.Clone(Days)
 	}
 	w.Days = days
-	w.From, w.To, w.TimeZone = o.Text("from", fromRule), o.Text("to", toRule), o.Text("timeZone", zoneRule)
+	w.From, w.To, w.TimeZone = o.Text("from"), o.Text("to"), o.Text("timeZone")
 	if w.From != "" && w.From == w.To {
 		o.Fault("to", "range", "must be another time of day than from; the whole day is 00:00 to 24:00")
 	}
@@ -133,7 +162,7 @@ func readWindow(o *input.Object) Window {
 }
 
 func (a *Approvals) read(o *input.Object) {
-	stages, _ := o.Integers("before", 0, len(StageRule.OneOf), StageRule)
+	stages, _ := o.Integers("before")
 	for _, stage := range stages {
 		a.Before = append(a.Before, int(stage))
 	}

@@ -105,8 +105,11 @@ const (
 	countAge = 90 * time.Second
 )
 
-// FreshRule is the rule of the parameter fresh.
-var FreshRule = &input.Text{Pattern: `true|false`, Says: "true or false"}
+// These are the parameters of a count: of a channel's, and of a rollout's, which can be told by factory.
+var (
+	ChannelQuery = input.Fields{{Name: "fresh", Is: &input.Text{Pattern: `true|false`, Says: "true or false"}}}
+	RolloutQuery = append(input.Fields{{Name: "by", Is: &input.Text{Pattern: `factory`, Says: "factory"}}}, ChannelQuery...)
+)
 
 func (s Settings) ageOf(fresh bool) time.Duration {
 	if fresh {

@@ -81,7 +81,7 @@ func (f *fleet) try(t *testing.T, channel, version, ifMatch string) error {
 		r.Header.Set("If-Match", ifMatch)
 	}
 	_, err := f.publications.Publish(admission.Unlimited(t.Context()), from("publish"), release.Publication{EdgeType: f.edgeType, Channel: channel,
-		CurrentVersion: version, ArtifactURL: "https://a.example/" + version, SHA256: strings.Repeat("a", 64)}, input.Of(r).Preconditions())
+		CurrentVersion: version, ArtifactURL: "https://a.example/" + version, SHA256: strings.Repeat("a", 64)}, input.Of(r, input.Takes{Conditions: true}).Preconditions())
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
 )
 
 // Rules of what a publication holds.
@@ -20,6 +21,17 @@ var (
 		Says:    "1 to 64 letters, digits, dots, underscores, plus signs or hyphens, the first a letter or digit",
 	}
 )
+
+// PublicationBody is what is said of a publication.
+var PublicationBody = &input.Shape{Fields: input.Fields{
+	{Name: "currentVersion", Is: VersionRule, Required: true},
+	{Name: "artifactUrl", Is: input.HTTPSURL, Required: true},
+	{Name: "sha256", Is: input.SHA256, Required: true},
+	{Name: "sizeBytes", Is: SizeRule},
+	{Name: "sha1", Is: SHA1Rule},
+	{Name: "md5", Is: MD5Rule},
+	audit.ReasonField, audit.OverrideReasonField,
+}}
 
 // A Channel is what is published on a pair.
 type Channel struct {

@@ -32,7 +32,7 @@ func TestIfMatch_AgainstRevision3(t *testing.T) {
 		`W/"1", W/"2"`:    false,
 		`"3 with spaces"`: false,
 	} {
-		in := input.Of(conditional("If-Match", value))
+		in := input.Of(conditional("If-Match", value), input.Takes{Conditions: true})
 		err := in.Preconditions().Check(`"3"`)
 		if got := err == nil && in.Err() == nil; got != holds {
 			t.Errorf("%q: holds %v, want %v", value, got, holds)
@@ -42,7 +42,7 @@ func TestIfMatch_AgainstRevision3(t *testing.T) {
 
 func TestIfMatch_ResourceDoesNotExist_Fails(t *testing.T) {
 	for _, value := range []string{`"1"`, `*`} {
-		in := input.Of(conditional("If-Match", value))
+		in := input.Of(conditional("If-Match", value), input.Takes{Conditions: true})
 		if err := in.Preconditions().Check(""); !problem.Has(err, problem.PreconditionFailed) {
 			t.Errorf("%q: got %v", value, err)
 		}
@@ -50,7 +50,7 @@ func TestIfMatch_ResourceDoesNotExist_Fails(t *testing.T) {
 }
 
 func TestIfNoneMatch_Star_AllowsOnlyNewResources(t *testing.T) {
-	in := input.Of(conditional("If-None-Match", "*"))
+	in := input.Of(conditional("If-None-Match", "*"), input.Takes{Conditions: true})
 	if err := in.Preconditions().Check(""); err != nil {
 		t.Errorf("new: got %v", err)
 	}
@@ -61,7 +61,7 @@ func TestIfNoneMatch_Star_AllowsOnlyNewResources(t *testing.T) {
 
 func TestIfMatch_Malformed_IsAFault(t *testing.T) {
 	for _, value := range []string{`3`, `"3`, `W/3`, `"1" "2"`, `w/"3"`, `,`, `"3";`} {
-		in := input.Of(conditional("If-Match", value))
+		in := input.Of(conditional("If-Match", value), input.Takes{Conditions: true})
 		in.Preconditions()
 		if !problem.Has(in.Err(), problem.ValidationFailed) {
 			t.Errorf("%q: got %v", value, in.Err())

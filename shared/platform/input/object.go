@@ -24,35 +24,77 @@ func (f *Faults) List() []problem.Fault { return f.list }
 // Copy returns a copy, to which other faults can be added.
 func (f *Faults) Copy() Faults { return Faults{slices.Clone(f.list)} }
 
-// An Object is a JSON object that is being read. Read every field, then call Unread. Objects
-// inside it are read on their own.
+// An Object is a JSON object that is being read by its shape. Ask for its fields, then call Unread. Objects inside it
+// are read on their own. A declared field that nobody asks for is checked all the same, after the others.
 type Object struct {
+	shape   *Shape
 	faults  *Faults
 	source  []byte
 	pointer string
 	members []Member
 	asked   []string
+	anyOf   bool // AnyOf was checked
 }
 
-// Of starts reading an object that CheckJSON accepted. Its faults are added to faults.
-func ObjectOf(text []byte, faults *Faults) *Object {
-	return &Object{faults: faults, source: text, members: Members(text)}
+// ObjectOf starts reading an object that CheckJSON accepted. Its faults are added to faults.
+func ObjectOf(text []byte, shape *Shape, faults *Faults) *Object {
+	return &Object{shape: shape, faults: faults, source: text, members: Members(text)}
 }
 
-// Source is the text that Of was given.
+// Source is the text that ObjectOf was given.
 func (o *Object) Source() []byte { return o.source }
 
-// Unread adds to faults the fields that were not read and those that occur twice.
+// Unread adds to faults the fields that the shape does not have and those that occur twice.
 func (o *Object) Unread(faults *Faults) {
+	o.rest()
 	seen := map[string]bool{}
 	for _, m := range o.members {
+		_, declared := o.shape.Fields.find(m.Name)
 		switch {
 		case seen[m.Name]:
 			faults.Add(problem.Fault{Pointer: o.at(m.Name), Code: "duplicate", Detail: "must be given once"})
-		case !slices.Contains(o.asked, m.Name):
+		case !declared && !o.shape.Open && o.shape.Names == nil:
 			faults.Add(problem.Fault{Pointer: o.at(m.Name), Code: "unknown", Detail: "is not a field of this operation"})
 		}
 		seen[m.Name] = true
+	}
+}
+
+// rest reads what nobody asked for.
+func (o *Object) rest() {
+	for _, field := range o.shape.Fields {
+		if slices.Contains(o.asked, field.Name) {
+			continue
+		}
+		switch rule := field.Is.(type) {
+		case *Text:
+			o.OptionalText(field.Name)
+		case *Integer:
+			o.OptionalInteger(field.Name)
+		case Number:
+			o.OptionalNumber(field.Name)
+		case Boolean:
+			o.OptionalBoolean(field.Name)
+		case *Shape:
+			o.Object(field.Name, func(*Object) {})
+		case *List:
+			switch rule.Of.(type) {
+			case *Text:
+				o.Texts(field.Name)
+			case *Integer:
+				o.Integers(field.Name)
+			case *Shape:
+				o.Objects(field.Name, func(*Object) {})
+			default:
+				o.Strings(field.Name)
+			}
+		}
+	}
+	if len(o.shape.AnyOf) > 0 && !o.anyOf {
+		o.RequireAny()
+	}
+	if o.shape.Names != nil {
+		o.names()
 	}
 }
 
@@ -75,59 +117,74 @@ func (o *Object) at(name string) string {
 	return o.pointer + "/" + escaper.Replace(name)
 }
 
-// find returns a field, optionally only if it has one of the given kinds. A field that occurs
-// twice is found once.
-func (o *Object) find(name string, kinds ...Kind) (raw json.RawMessage, given, usable bool) {
-	o.asked = append(o.asked, name)
+// find returns a field, only if it has the given kind. A field that occurs twice is found once. A required field that is
+// missing is a fault.
+func (o *Object) find(field Field, kind Kind) (raw json.RawMessage, given, usable bool) {
+	o.asked = append(o.asked, field.Name)
 	for _, m := range o.members {
-		if m.Name != name {
+		if m.Name != field.Name {
 			continue
 		}
-		if kind := KindOf(m.Value); !slices.Contains(kinds, kind) {
-			o.Fault(name, "type", "must be "+string(kinds[0])+", not "+string(kind))
+		if got := KindOf(m.Value); got != kind {
+			o.Fault(field.Name, "type", "must be "+string(kind)+", not "+string(got))
 			return nil, true, false
 		}
 		return m.Value, true, true
 	}
+	if field.Required {
+		o.Missing(field.Name)
+	}
 	return nil, false, false
 }
 
-// Missing adds the fault that a required field is missing.
+// Missing adds the fault that a field is missing, which what else was given requires.
 func (o *Object) Missing(name string) { o.Fault(name, "required", "is required") }
 
-// Require adds the fault that at least one of some fields is required.
-func (o *Object) Require(names ...string) {
-	o.Fault("", "required", "must have at least one of "+strings.Join(names, ", "))
+// RequireAny adds a fault if none of the shape's AnyOf is given.
+func (o *Object) RequireAny() {
+	o.anyOf = true
+	for _, m := range o.members {
+		if slices.Contains(o.shape.AnyOf, m.Name) {
+			return
+		}
+	}
+	o.Fault("", "required", "must have at least one of "+strings.Join(o.shape.AnyOf, ", "))
 }
 
-// Text returns a required string.
-func (o *Object) Text(name string, rule *Text) string {
-	text, given := o.OptionalText(name, rule)
-	if !given {
-		o.Missing(name)
-	}
+// Text returns a text, which is empty if it is missing.
+func (o *Object) Text(name string) string {
+	text, _ := o.OptionalText(name)
 	return text
 }
 
-// OptionalText returns an optional string. null is refused.
-func (o *Object) OptionalText(name string, rule *Text) (text string, given bool) {
-	raw, given, usable := o.find(name, StringKind)
+// OptionalText returns a text, and reports whether it is given.
+func (o *Object) OptionalText(name string) (text string, given bool) {
+	rule, _ := ruleOf[*Text](o.shape.Fields, name)
+	return o.TextBy(name, rule)
+}
+
+// TextBy is OptionalText by another rule than the declared one: by one that a setting makes narrower, or by a wider one if the
+// caller of TextBy says better what is wrong.
+func (o *Object) TextBy(name string, rule *Text) (text string, given bool) {
+	_, field := ruleOf[*Text](o.shape.Fields, name)
+	if field.Clearable && o.isNull(name) {
+		o.asked = append(o.asked, name)
+		return "", true
+	}
+	raw, given, usable := o.find(field, StringKind)
 	if !usable {
 		return "", given
 	}
 	return o.text(name, raw, rule), true
 }
 
-// ClearableText returns an optional string: nil if it is missing, and an empty string for null,
-// which clears the value.
-func (o *Object) ClearableText(name string, rule *Text) *string {
-	for _, m := range o.members {
-		if m.Name == name && KindOf(m.Value) == NullKind {
-			o.asked = append(o.asked, name)
-			return new(string)
-		}
-	}
-	text, given := o.OptionalText(name, rule)
+func (o *Object) isNull(name string) bool {
+	return slices.ContainsFunc(o.members, func(m Member) bool { return m.Name == name && KindOf(m.Value) == NullKind })
+}
+
+// ClearableText returns a text that null takes away: nil if it is missing, and an empty text for null.
+func (o *Object) ClearableText(name string) *string {
+	text, given := o.OptionalText(name)
 	if !given {
 		return nil
 	}
@@ -147,10 +204,10 @@ func (o *Object) text(name string, raw json.RawMessage, rule *Text) string {
 	return kept
 }
 
-// OptionalInteger returns an optional whole number in any spelling: 10, 10.0 and 1e1 are the
-// same.
-func (o *Object) OptionalInteger(name string, rule *Integer) (n int64, given bool) {
-	raw, given, usable := o.find(name, NumberKind)
+// OptionalInteger returns a whole number in any spelling: 10, 10.0 and 1e1 are the same.
+func (o *Object) OptionalInteger(name string) (n int64, given bool) {
+	rule, field := ruleOf[*Integer](o.shape.Fields, name)
+	raw, given, usable := o.find(field, NumberKind)
 	if !usable {
 		return 0, given
 	}
@@ -161,12 +218,9 @@ func (o *Object) OptionalInteger(name string, rule *Integer) (n int64, given boo
 	return n, true
 }
 
-// Integer is OptionalInteger for a required number.
-func (o *Object) Integer(name string, rule *Integer) int64 {
-	n, given := o.OptionalInteger(name, rule)
-	if !given {
-		o.Missing(name)
-	}
+// Integer is OptionalInteger for a number that is required, or 0 if it is missing.
+func (o *Object) Integer(name string) int64 {
+	n, _ := o.OptionalInteger(name)
 	return n
 }
 
@@ -178,10 +232,10 @@ const (
 	Digits = 15
 )
 
-// OptionalNumber returns an optional number of at most 15 significant digits: 0, or from 1e-15
-// to 1e15, positive or negative. ok tells whether it was given and is valid.
+// OptionalNumber returns a number. ok reports whether it is given and valid.
 func (o *Object) OptionalNumber(name string) (n float64, given, ok bool) {
-	raw, given, usable := o.find(name, NumberKind)
+	_, field := ruleOf[Number](o.shape.Fields, name)
+	raw, given, usable := o.find(field, NumberKind)
 	if !usable {
 		return 0, given, false
 	}
@@ -199,59 +253,65 @@ func (o *Object) OptionalNumber(name string) (n float64, given, ok bool) {
 	return n, true, true
 }
 
-// Boolean returns an optional boolean; the default is false.
+// Boolean returns a boolean; the default is false.
 func (o *Object) Boolean(name string) bool {
 	b, _ := o.OptionalBoolean(name)
 	return b
 }
 
-// OptionalBoolean returns an optional boolean.
+// OptionalBoolean returns a boolean, and reports whether it is given.
 func (o *Object) OptionalBoolean(name string) (b, given bool) {
-	raw, given, usable := o.find(name, BooleanKind)
+	_, field := ruleOf[Boolean](o.shape.Fields, name)
+	raw, given, usable := o.find(field, BooleanKind)
 	return usable && raw[0] == 't', given
 }
 
-// Open takes whatever further fields the object has. It is for what programs of others send, which nobody here can
-// correct.
-func (o *Object) Open() {
-	for _, m := range o.members {
-		o.asked = append(o.asked, m.Name)
-	}
-}
-
-// RequiredObject is Object for an object that has to be given.
-func (o *Object) RequiredObject(name string, read func(*Object)) {
-	if !o.Object(name, read) {
-		o.Missing(name)
-	}
-}
-
-// Object reads an object that may be left out, and tells whether it was given. The fields that
-// read does not ask for are faults.
+// Object reads an object, and reports whether it is given.
 func (o *Object) Object(name string, read func(*Object)) (given bool) {
-	raw, given, usable := o.find(name, ObjectKind)
+	shape, field := ruleOf[*Shape](o.shape.Fields, name)
+	raw, given, usable := o.find(field, ObjectKind)
 	if usable {
-		o.inner(o.at(name), raw, read)
+		o.inner(o.at(name), shape, raw, read)
 	}
 	return given
 }
 
-func (o *Object) inner(pointer string, raw json.RawMessage, read func(*Object)) {
-	inside := &Object{faults: o.faults, pointer: pointer, members: Members(raw)}
+func (o *Object) inner(pointer string, shape *Shape, raw json.RawMessage, read func(*Object)) {
+	inside := &Object{shape: shape, faults: o.faults, pointer: pointer, members: Members(raw)}
 	read(inside)
 	inside.Unread(o.faults)
 }
 
-// Texts returns an optional list of least to most different strings. A faulty element becomes an
-// empty string.
-func (o *Object) Texts(name string, least, most int, rule *Text) (texts []string, given bool) {
-	elements, given := o.list(name, least, most)
+// names checks an object that has texts under any names.
+func (o *Object) names() {
+	var names []string
+	for _, m := range o.members {
+		if !slices.Contains(names, m.Name) {
+			names = append(names, m.Name)
+		}
+	}
+	if len(names) > o.shape.Most {
+		o.Fault("", "length", fmt.Sprintf("must have at most %d names", o.shape.Most))
+	}
+	for _, name := range names {
+		if !o.shape.Names.Accepts(name) {
+			o.Fault(name, "format", "must have a name of "+o.shape.Names.Says)
+		}
+		if raw, _, usable := o.find(Field{Name: name}, StringKind); usable {
+			o.text(name, raw, o.shape.Texts)
+		}
+	}
+}
+
+// Texts returns a list of different texts, and reports whether it is given. A faulty element becomes an empty text.
+func (o *Object) Texts(name string) (texts []string, given bool) {
+	rule, elements, given := o.list(name)
 	list := &Object{faults: o.faults, pointer: o.at(name)}
 	for i, raw := range elements {
 		text := ""
 		if kind := KindOf(raw); kind != StringKind {
 			o.FaultIn(name, i, "type", "must be a string, not "+string(kind))
-		} else if text = list.text(strconv.Itoa(i), raw, rule); text != "" && slices.Contains(texts, text) {
+		} else if text = list.text(strconv.Itoa(i), raw, rule.Of.(*Text)); text != "" && slices.Contains(texts, text) {
 			o.FaultIn(name, i, "duplicate", "must not be given twice")
 		}
 		texts = append(texts, text)
@@ -259,9 +319,10 @@ func (o *Object) Texts(name string, least, most int, rule *Text) (texts []string
 	return texts, given
 }
 
-// Strings returns the strings of a list and leaves out whatever else is in it. The list may be left out.
+// Strings returns the texts of a list of anything.
 func (o *Object) Strings(name string) []string {
-	raw, _, usable := o.find(name, ArrayKind)
+	_, field := ruleOf[*List](o.shape.Fields, name)
+	raw, _, usable := o.find(field, ArrayKind)
 	if !usable {
 		return nil
 	}
@@ -275,20 +336,20 @@ func (o *Object) Strings(name string) []string {
 	return texts
 }
 
-// Integers returns a list of least to most different whole numbers; it may be left out. Faulty elements are
-// left out of what is returned.
-func (o *Object) Integers(name string, least, most int, rule *Integer) (numbers []int64, given bool) {
-	elements, given := o.list(name, least, most)
+// Integers returns a list of whole numbers, and reports whether it is given. Faulty elements are left out.
+func (o *Object) Integers(name string) (numbers []int64, given bool) {
+	list, elements, given := o.list(name)
 	for i, raw := range elements {
 		if kind := KindOf(raw); kind != NumberKind {
 			o.FaultIn(name, i, "type", "must be a number, not "+string(kind))
 			continue
 		}
+		rule := list.Of.(*Integer)
 		n, ok := ParseInteger(string(raw))
 		switch {
 		case !ok || !rule.Accepts(n):
 			o.FaultIn(name, i, "range", "must be "+rule.Says())
-		case slices.Contains(numbers, n):
+		case !list.Repeats && slices.Contains(numbers, n):
 			o.FaultIn(name, i, "duplicate", "must not be given twice")
 		default:
 			numbers = append(numbers, n)
@@ -297,41 +358,29 @@ func (o *Object) Integers(name string, least, most int, rule *Integer) (numbers 
 	return numbers, given
 }
 
-// Objects reads an optional list of least to most objects. Fields that read does not use are
-// faults.
-func (o *Object) Objects(name string, least, most int, read func(*Object)) (given bool) {
-	elements, given := o.list(name, least, most)
+// Objects reads a list of objects, and reports whether it is given.
+func (o *Object) Objects(name string, read func(*Object)) (given bool) {
+	list, elements, given := o.list(name)
 	for i, raw := range elements {
 		if kind := KindOf(raw); kind != ObjectKind {
 			o.FaultIn(name, i, "type", "must be an object, not "+string(kind))
 			continue
 		}
-		o.inner(o.at(name)+"/"+strconv.Itoa(i), raw, read)
+		o.inner(o.at(name)+"/"+strconv.Itoa(i), list.Of.(*Shape), raw, read)
 	}
 	return given
 }
 
 // list returns the elements of a list that is not too long.
-func (o *Object) list(name string, least, most int) (elements []json.RawMessage, given bool) {
-	raw, given, usable := o.find(name, ArrayKind)
+func (o *Object) list(name string) (rule *List, elements []json.RawMessage, given bool) {
+	rule, field := ruleOf[*List](o.shape.Fields, name)
+	raw, given, usable := o.find(field, ArrayKind)
 	if !usable {
-		return nil, given
+		return rule, nil, given
 	}
 	elements = Elements(raw)
-	if n := len(elements); n < least || n > most {
-		o.Fault(name, "length", fmt.Sprintf("must have %d to %d elements, not %d", least, most, n))
+	if n := len(elements); n < rule.Least || n > rule.Most {
+		o.Fault(name, "length", fmt.Sprintf("must have %d to %d elements, not %d", rule.Least, rule.Most, n))
 	}
-	return elements[:min(len(elements), most)], true
-}
-
-// Names lists the names of the object's fields, in order and once each. They count as read.
-func (o *Object) Names() []string {
-	var names []string
-	for _, m := range o.members {
-		if !slices.Contains(names, m.Name) {
-			names = append(names, m.Name)
-		}
-	}
-	o.asked = append(o.asked, names...)
-	return names
+	return rule, elements[:min(len(elements), rule.Most)], true
 }

@@ -11,6 +11,7 @@
 package input
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"mime"
@@ -26,21 +27,22 @@ import (
 // MaxBody is the largest body in bytes, unless the operation's row sets another bound.
 const MaxBody = 16 << 10
 
-// A Reader reads a request. Read every value, then call Err. The values may only
-// be used if Err returns nil.
+// A Reader reads a request by what its operation takes. Ask for every value, then call Err. The values may only be used if
+// Err returns nil. What is declared and not asked for is checked all the same, after the others.
 type Reader struct {
-	r      *http.Request
-	faults Faults
-	body   *Object
-	fatal  *problem.Error // a body that cannot be read
-	query  url.Values
-	known  []string
-	most   int64 // the largest body, in bytes
+	r       *http.Request
+	takes   Takes
+	faults  Faults
+	body    *Object
+	fatal   *problem.Error // a body that cannot be read
+	query   url.Values
+	asked   []string
+	foreign []string // declared parameters that this request does not have
 }
 
 // Of starts reading a request.
-func Of(r *http.Request) *Reader {
-	in := &Reader{r: r, most: MaxBody}
+func Of(r *http.Request, takes Takes) *Reader {
+	in := &Reader{r: r, takes: takes}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		in.parameter("query", "format", "must be a percent-encoded query string")
@@ -49,20 +51,18 @@ func Of(r *http.Request) *Reader {
 	return in
 }
 
-// BoundBody sets the largest body, in bytes, instead of MaxBody.
-func (in *Reader) BoundBody(most int) { in.most = int64(most) }
-
 func (in *Reader) parameter(name, code, detail string) {
 	in.faults.Add(problem.Fault{Parameter: name, Code: code, Detail: detail})
 }
 
-// Err reports all faults at once: faults of the values that were read, and every query parameter
-// and body field that was not read.
+// Err reports all faults at once: faults of the values, and every query parameter and body field that the operation does
+// not take.
 func (in *Reader) Err() error {
+	in.rest()
 	all := in.faults.Copy()
 	unknown := make([]string, 0, len(in.query))
 	for name := range in.query {
-		if !slices.Contains(in.known, name) {
+		if _, declared := in.takes.Query.find(name); !declared || slices.Contains(in.foreign, name) {
 			unknown = append(unknown, name)
 		}
 	}
@@ -84,8 +84,32 @@ func (in *Reader) Err() error {
 	return problem.Invalid(faults)
 }
 
+// rest reads what nobody asked for.
+func (in *Reader) rest() {
+	for _, field := range in.takes.Path {
+		if !slices.Contains(in.asked, field.Name) {
+			in.Path(field.Name)
+		}
+	}
+	for _, field := range in.takes.Query {
+		if slices.Contains(in.asked, field.Name) {
+			continue
+		}
+		if _, number := field.Is.(*Integer); number {
+			in.QueryInteger(field.Name)
+		} else {
+			in.Query(field.Name)
+		}
+	}
+	if in.body != nil {
+		in.body.rest()
+	}
+}
+
 // Path returns a path parameter.
-func (in *Reader) Path(name string, rule *Text) string {
+func (in *Reader) Path(name string) string {
+	rule, _ := ruleOf[*Text](in.takes.Path, name)
+	in.asked = append(in.asked, name)
 	raw := in.r.PathValue(name)
 	// API Gateway passes path parameters on as the caller encoded them.
 	value, err := url.PathUnescape(raw)
@@ -104,40 +128,45 @@ func (in *Reader) apply(parameter, raw string, rule *Text) string {
 	return kept
 }
 
-// Query returns an optional query parameter, which may be given once.
-func (in *Reader) Query(name string, rule *Text) (value string, given bool) {
-	raw, given := in.queryOnce(name)
+// Query returns a query parameter, which may be given once, and reports whether it is given.
+func (in *Reader) Query(name string) (value string, given bool) {
+	rule, field := ruleOf[*Text](in.takes.Query, name)
+	raw, given := in.QueryText(name)
+	if !given && field.Required {
+		in.parameter(name, "required", "is required")
+	}
 	if !given {
 		return "", false
 	}
 	return in.apply(name, raw, rule), true
 }
 
-// RequiredQuery returns a query parameter that must be given, once.
-func (in *Reader) RequiredQuery(name string, rule *Text) string {
-	value, given := in.Query(name, rule)
-	if !given {
-		in.parameter(name, "required", "is required")
-	}
-	return value
+// Exclude makes a declared query parameter unknown, because of another one.
+func (in *Reader) Exclude(name string) {
+	in.asked, in.foreign = append(in.asked, name), append(in.foreign, name)
 }
 
-// QueryInteger returns an optional whole number between least and most, or the default fallback.
-func (in *Reader) QueryInteger(name string, least, most, fallback int) int {
-	raw, given := in.queryOnce(name)
+// QueryInteger returns a whole number, or its default.
+func (in *Reader) QueryInteger(name string) int {
+	rule, field := ruleOf[*Integer](in.takes.Query, name)
+	raw, given := in.QueryText(name)
 	if !given {
-		return fallback
+		return field.Default
 	}
 	n, err := strconv.Atoi(raw)
-	if err != nil || n < least || n > most || raw != strconv.Itoa(n) {
-		in.parameter(name, "range", "must be a whole number from "+strconv.Itoa(least)+" to "+strconv.Itoa(most))
-		return fallback
+	if err != nil || !rule.Accepts(int64(n)) || raw != strconv.Itoa(n) {
+		in.parameter(name, "range", "must be "+rule.Says())
+		return field.Default
 	}
 	return n
 }
 
-func (in *Reader) queryOnce(name string) (string, bool) {
-	in.known = append(in.known, name)
+// QueryText returns a query parameter as it was sent, by no rule.
+func (in *Reader) QueryText(name string) (string, bool) {
+	if _, declared := in.takes.Query.find(name); !declared {
+		panic("input: the operation declares no such " + name)
+	}
+	in.asked = append(in.asked, name)
 	values, given := in.query[name]
 	if len(values) > 1 {
 		in.parameter(name, "duplicate", "must be given once")
@@ -164,6 +193,9 @@ func (in *Reader) Refuse(p *problem.Error) {
 // (draft-ietf-httpapi-idempotency-key-header), or an empty string.
 func (in *Reader) IdempotencyKey() string {
 	const name = "Idempotency-Key"
+	if !in.takes.IdempotencyKey {
+		panic("input: the operation declares no such " + name)
+	}
 	values := in.r.Header.Values(name)
 	switch {
 	case len(values) == 0:
@@ -189,12 +221,15 @@ func (in *Reader) Body() *Object {
 // BodyWith is Body for what programs of others send, which nobody here can correct. A body that is no JSON is read as
 // repair makes it, if that is JSON.
 func (in *Reader) BodyWith(repair func([]byte) []byte) *Object {
+	if in.takes.Body == nil {
+		panic("input: the operation declares no body")
+	}
 	text, fatal := in.read(repair)
 	if fatal != nil {
 		in.fatal = fatal
-		return ObjectOf(nil, &Faults{})
+		return ObjectOf(nil, in.takes.Body, &Faults{})
 	}
-	in.body = ObjectOf(text, &in.faults)
+	in.body = ObjectOf(text, in.takes.Body, &in.faults)
 	return in.body
 }
 
@@ -203,9 +238,10 @@ func (in *Reader) read(repair func([]byte) []byte) ([]byte, *problem.Error) {
 	if fatal := in.mediaType(); fatal != nil {
 		return nil, fatal
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(nil, in.r.Body, in.most))
+	most := int64(cmp.Or(in.takes.MaxBody, MaxBody))
+	text, err := io.ReadAll(http.MaxBytesReader(nil, in.r.Body, most))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return nil, problem.New(problem.BodyTooLarge, "The body is larger than %d bytes.", in.most)
+		return nil, problem.New(problem.BodyTooLarge, "The body is larger than %d bytes.", most)
 	}
 	if err != nil {
 		return nil, problem.Wrap(err, problem.InvalidJSON, "The body could not be read.")

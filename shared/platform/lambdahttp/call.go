@@ -33,12 +33,12 @@ type Call struct {
 	host       string // with the scheme before it
 }
 
-func newCall(r *http.Request, event events.APIGatewayProxyRequest) *Call {
+func newCall(r *http.Request, event events.APIGatewayProxyRequest, takes input.Takes) *Call {
 	for name, value := range event.PathParameters {
 		r.SetPathValue(name, value)
 	}
 	return &Call{
-		Request: r, Reader: input.Of(r), Header: http.Header{}, Authorizer: event.RequestContext.Authorizer,
+		Request: r, Reader: input.Of(r, takes), Header: http.Header{}, Authorizer: event.RequestContext.Authorizer,
 		RequestID: event.RequestContext.RequestID, SourceIP: event.RequestContext.Identity.SourceIP,
 		path: asked(event), host: host(r, event),
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/setting"
 )
 
@@ -42,9 +43,8 @@ type Handler func(*Call) (Answer, error)
 
 // An Operation is what the package has to know of an operation.
 type Operation struct {
-	ID string
-	// MaxBody bounds the body, in bytes; 0 means input.MaxBody.
-	MaxBody int
+	ID    string
+	Takes input.Takes
 	// Sampled operations have so many calls that only a sample of their successes is logged; see
 	// setting.LogSamplePolls.
 	Sampled bool

@@ -80,11 +80,8 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, event events.APIG
 	instance, id := asked(event), event.RequestContext.RequestID
 	secure(w.Header())
 	share(w, r, s.origins)
-	call := newCall(r, event)
+	call := newCall(r, event, s.op.Takes)
 	line.call = call
-	if s.op.MaxBody > 0 {
-		call.BoundBody(s.op.MaxBody)
-	}
 	var answer Answer
 	err := Recovered(func() (err error) {
 		answer, err = s.handle(call)

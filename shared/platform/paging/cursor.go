@@ -21,8 +21,8 @@ type Cursor struct {
 // ByCursor reads limit (1 to 100, default 50) and cursor. The cursor is decoded later, when the
 // rest of the query is known to be valid.
 func ByCursor(in *input.Reader) Cursor {
-	c := Cursor{Limit: limitOf(in)}
-	c.text, c.given = in.Query("cursor", &input.Text{})
+	c := Cursor{Limit: in.QueryInteger("limit")}
+	c.text, c.given = in.Query("cursor")
 	return c
 }
 

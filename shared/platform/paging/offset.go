@@ -39,9 +39,14 @@ var offsetRule = &input.Text{
 	Says:    "a whole number from 0 to " + strconv.Itoa(MaxOffset),
 }
 
-func limitOf(in *input.Reader) int {
-	return in.QueryInteger("limit", 1, MaxLimit, DefaultLimit)
-}
+// These are the parameters of lists: of those that take offset or cursor, and of time series.
+var (
+	OffsetQuery = input.Fields{limitField, {Name: "offset", Is: &input.Integer{Most: MaxOffset}}, cursorField}
+	CursorQuery = input.Fields{limitField, cursorField}
+
+	limitField  = input.Field{Name: "limit", Is: &input.Integer{Least: 1, Most: MaxLimit}, Default: DefaultLimit}
+	cursorField = input.Field{Name: "cursor", Is: &input.Text{}}
+)
 
 // A Place is the start of a page: an offset, or the cursor from the previous page.
 type Place struct {
@@ -54,7 +59,13 @@ type Place struct {
 func ByOffset(in *input.Reader) Place {
 	cursor := ByCursor(in)
 	p := Place{window: dynamo.Window{Limit: cursor.Limit}, cursor: cursor}
-	raw, given := in.Query("offset", offsetRule)
+	raw, given := in.QueryText("offset")
+	if given {
+		if _, code, detail := offsetRule.Apply(raw); code != "" {
+			in.Fault("offset", code, detail)
+			raw = ""
+		}
+	}
 	if given && cursor.given {
 		in.Fault("cursor", "exclusive", "must not be given together with offset")
 	}

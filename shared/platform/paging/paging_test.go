@@ -28,15 +28,21 @@ var kindRule = &input.Text{Pattern: `[a-z]{1,8}`, Says: "1 to 8 lower-case lette
 
 func query(c *lambdahttp.Call, path string) paging.Query {
 	q := paging.Query{Path: path, Filter: url.Values{}}
-	if kind, given := c.Query("kind", kindRule); given {
+	if kind, given := c.Query("kind"); given {
 		q.Filter.Set("kind", kind)
 	}
 	return q
 }
 
+// An operation lists.
+type operation struct {
+	takes  input.Fields
+	handle lambdahttp.Handler
+}
+
 // numbers is a list of the numbers below n, with offset or cursor.
-func numbers(n int) lambdahttp.Handler {
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+func numbers(n int) operation {
+	return operation{paging.OffsetQuery, func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		q, place := query(c, "/api/numbers"), paging.ByOffset(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
@@ -54,12 +60,12 @@ func numbers(n int) lambdahttp.Handler {
 			page.More = first+w.Limit < n
 			return page, nil
 		})
-	}
+	}}
 }
 
 // ticks is a time series of the numbers from n-1 down to 0, with cursor.
-func ticks(path string, n int) lambdahttp.Handler {
-	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+func ticks(path string, n int) operation {
+	return operation{paging.CursorQuery, func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		q, cursor := query(c, path), paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
@@ -82,13 +88,13 @@ func ticks(path string, n int) lambdahttp.Handler {
 		}
 		page.More = next+1 > cursor.Limit
 		return paging.Series(c, q, cursor.Limit, page, strconv.Itoa), nil
-	}
+	}}
 }
 
 func isNumber(s string) bool { _, err := strconv.Atoi(s); return err == nil }
 
 // get calls a list with a query string, with a stage's prefix in its path.
-func get(t interface{ Fatalf(string, ...any) }, list lambdahttp.Handler, rawQuery string) events.APIGatewayProxyResponse {
+func get(t interface{ Fatalf(string, ...any) }, of operation, rawQuery string) events.APIGatewayProxyResponse {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	values, err := url.ParseQuery(rawQuery)
 	if err != nil {
@@ -99,7 +105,7 @@ func get(t interface{ Fatalf(string, ...any) }, list lambdahttp.Handler, rawQuer
 		Path: "/api/list", HTTPMethod: http.MethodGet, MultiValueQueryStringParameters: values,
 		RequestContext: events.APIGatewayProxyRequestContext{RequestID: "req-1", Path: "/prod/api/list"},
 	}
-	res, err := lambdahttp.New(lambdahttp.Operation{ID: "list"}, env, list)(context.Background(), event)
+	res, err := lambdahttp.New(lambdahttp.Operation{ID: "list", Takes: input.Takes{Query: append(input.Fields{{Name: "kind", Is: kindRule}}, of.takes...)}}, env, of.handle)(context.Background(), event)
 	if err != nil {
 		t.Fatalf("the function failed: %v", err)
 	}
@@ -307,7 +313,7 @@ func TestCursor_OfAnotherQuery_IsRefused(t *testing.T) {
 	cursor := cursorOf(t, read(t, get(t, list, "limit=7&kind=prime")).Next)
 	read(t, get(t, list, "limit=9&kind=prime&cursor="+cursor)) // the limit may change on the way
 	for name, other := range map[string]struct {
-		list  lambdahttp.Handler
+		list  operation
 		query string
 	}{
 		"another factory": {ticks("/api/factories/munich-2/audit-events", 100), "kind=prime"},
@@ -343,7 +349,7 @@ func TestCursor_ContainsThePositionButNotThePath(t *testing.T) {
 func TestLists_PagedByNext_GiveEveryItemOnceInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, limit := rapid.IntRange(0, 300).Draw(t, "items"), rapid.IntRange(1, 100).Draw(t, "limit")
-		for name, list := range map[string]lambdahttp.Handler{"offset": numbers(n), "cursor": ticks("/api/ticks", n)} {
+		for name, list := range map[string]operation{"offset": numbers(n), "cursor": ticks("/api/ticks", n)} {
 			rawQuery, seen, pages := "limit="+strconv.Itoa(limit), 0, 0
 			for more := true; more; pages++ {
 				p := read(t, get(t, list, rawQuery))

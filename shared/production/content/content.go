@@ -40,7 +40,7 @@ func Parse(text []byte) (Content, []problem.Fault) {
 		return Content{}, []problem.Fault{{Code: "type", Detail: "must be an object, not " + string(kind)}}
 	}
 	var faults input.Faults
-	o := input.ObjectOf(text, &faults)
+	o := input.ObjectOf(text, Body, &faults)
 	c := Read(o)
 	o.Unread(&faults)
 	return c, faults.List()

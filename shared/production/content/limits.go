@@ -52,27 +52,27 @@ func (l limits) contain(n float64) bool {
 
 // parameter reads a parameter: numbers with a unit, or a text, and overrides for some machines.
 func parameter(o *input.Object, ids distinct, machines []string) {
-	ids.check(o, "id", o.Text("id", input.Name))
-	o.OptionalText("name", nameRule)
+	ids.check(o, "id", o.Text("id"))
+	o.OptionalText("name")
 	l := limitsOf(o)
-	_, isText := o.OptionalText("text", nameRule)
+	_, isText := o.OptionalText("text")
 	if isText == l.given() {
 		o.Fault("", "required", "must have either text, or one of target, min and max")
 	}
 	o.Boolean("critical")
 	seen := distinct{}
-	o.Objects("overrides", 1, maxMachines, func(v *input.Object) { override(v, l, isText, seen, machines) })
+	o.Objects("overrides", func(v *input.Object) { override(v, l, isText, seen, machines) })
 }
 
 // override reads the values of a parameter for one machine.
 func override(o *input.Object, l limits, isText bool, seen distinct, machines []string) {
-	machine := o.Text("machine", input.Name)
+	machine := o.Text("machine")
 	seen.check(o, "machine", machine)
 	if notInStep(machine, machines) {
 		o.Fault("machine", "reference", foreignSays)
 	}
 	target, hasTarget, ok := o.OptionalNumber("target")
-	_, hasText := o.OptionalText("text", nameRule)
+	_, hasText := o.OptionalText("text")
 	switch {
 	case isText && hasTarget:
 		o.Fault("target", "exclusive", "belongs to a parameter of numbers")
@@ -97,10 +97,10 @@ const foreignSays = "must be one of the step's machines"
 
 // check reads a check: limits with a unit, or acceptance criteria in words.
 func check(o *input.Object, ids distinct) {
-	ids.check(o, "id", o.Text("id", input.Name))
-	o.Text("name", nameRule)
+	ids.check(o, "id", o.Text("id"))
+	o.Text("name")
 	l := limitsOf(o)
-	_, inWords := o.OptionalText("accept", nameRule)
+	_, inWords := o.OptionalText("accept")
 	switch {
 	case inWords == l.given():
 		o.Fault("", "required", "must have either accept, or min or max")
@@ -108,6 +108,6 @@ func check(o *input.Object, ids distinct) {
 		o.Fault("", "required", "must have min or max together with target")
 	}
 	o.Object("every", quantity)
-	o.OptionalText("standard", wordRule)
+	o.OptionalText("standard")
 	o.Boolean("critical")
 }

@@ -32,7 +32,8 @@ var (
 	attributeRule    = &input.Text{Max: 200, Check: isLine, Says: "at most 200 printable characters, without white space at either end"}
 	instructionsRule = &input.Text{Max: 4000, Check: isText, Says: "at most 4000 characters, with no control characters but line breaks and tabs"}
 	formRule         = &input.Integer{Least: 1, Most: 1}
-	unitRule         = &input.Text{Min: 1, Max: unit.MaxLength, Says: "a UCUM code"}
+	unitRule         = &input.Text{Pattern: `[!-~]{1,40}`, Says: "a UCUM code"}
+	unitText         = &input.Text{Min: 1, Max: unit.MaxLength} // package unit says what is wrong with it
 	// digestRule accepts lower case only, because a content keeps what was sent.
 	digestRule = &input.Text{Pattern: `[0-9a-f]{64}`, Says: "64 hexadecimal digits in lower case"}
 	// durationRule accepts hours, minutes and seconds of ISO 8601, at least one of them.
@@ -73,23 +74,12 @@ type reader struct {
 }
 
 func (r *reader) content(o *input.Object) []step {
-	if _, given := o.OptionalInteger("form", formRule); !given {
-		o.Missing("form")
-	}
-	required(o, "basis", quantity)
+	o.Integer("form")
+	o.Object("basis", quantity)
 	ids := distinct{}
 	var steps []step
-	if !o.Objects("steps", 0, maxSteps, func(s *input.Object) { steps = append(steps, r.step(s, ids)) }) {
-		o.Missing("steps")
-	}
-	attributes(o)
+	o.Objects("steps", func(s *input.Object) { steps = append(steps, r.step(s, ids)) })
 	return steps
-}
-
-func required(o *input.Object, name string, read func(*input.Object)) {
-	if !o.Object(name, read) {
-		o.Missing(name)
-	}
 }
 
 // distinct holds the previous values of a list in which each value may occur once.
@@ -104,30 +94,29 @@ func (d distinct) check(o *input.Object, name, text string) {
 }
 
 func (r *reader) step(o *input.Object, ids distinct) step {
-	ids.check(o, "id", o.Text("id", input.Name))
-	o.Text("name", nameRule)
+	ids.check(o, "id", o.Text("id"))
+	o.Text("name")
 	var s step
 	o.Object("equipment", func(e *input.Object) { s.class, s.machines = r.equip(e) })
-	o.OptionalText("setup", durationRule)
+	o.OptionalText("setup")
 	s.run = o.Object("run", func(run *input.Object) {
-		run.Text("time", durationRule)
-		required(run, "per", quantity)
+		run.Text("time")
+		run.Object("per", quantity)
 	})
 	parameters, inputs, outputs, checks, documents := distinct{}, distinct{}, distinct{}, distinct{}, distinct{}
-	o.Objects("parameters", 0, maxParameters, func(p *input.Object) { parameter(p, parameters, s.machines) })
-	o.Objects("inputs", 0, maxInputs, func(m *input.Object) { material(m, inputs) })
-	o.Objects("outputs", 0, maxOutputs, func(m *input.Object) { s.outputs = true; material(m, outputs) })
-	o.Objects("checks", 0, maxChecks, func(c *input.Object) { check(c, checks) })
-	o.OptionalText("instructions", instructionsRule)
-	o.Objects("documents", 0, maxDocuments, func(d *input.Object) { document(d, documents, s.machines) })
-	attributes(o)
+	o.Objects("parameters", func(p *input.Object) { parameter(p, parameters, s.machines) })
+	o.Objects("inputs", func(m *input.Object) { material(m, inputs) })
+	o.Objects("outputs", func(m *input.Object) { s.outputs = true; material(m, outputs) })
+	o.Objects("checks", func(c *input.Object) { check(c, checks) })
+	o.OptionalText("instructions")
+	o.Objects("documents", func(d *input.Object) { document(d, documents, s.machines) })
 	return s
 }
 
 // equip reads the equipment of a step: one class, or some machines.
 func (r *reader) equip(o *input.Object) (class string, machines []string) {
-	class, hasClass := o.OptionalText("class", input.Name)
-	machines, hasMachines := o.Texts("machines", 1, maxMachines, input.Name)
+	class, hasClass := o.OptionalText("class")
+	machines, hasMachines := o.Texts("machines")
 	if hasClass == hasMachines {
 		o.Fault("", "required", "must have either class or machines")
 	}
@@ -146,18 +135,14 @@ func (r *reader) equip(o *input.Object) (class string, machines []string) {
 // quantity reads an amount, which must be more than 0, and its unit.
 func quantity(o *input.Object) {
 	n, given, ok := o.OptionalNumber("quantity")
-	if !given {
-		o.Missing("quantity")
-	} else if ok && n <= 0 {
+	if given && ok && n <= 0 {
 		o.Fault("quantity", "range", "must be more than 0")
 	}
-	if !unitOf(o) {
-		o.Missing("unit")
-	}
+	unitOf(o)
 }
 
 func unitOf(o *input.Object) (given bool) {
-	code, given := o.OptionalText("unit", unitRule)
+	code, given := o.TextBy("unit", unitText)
 	if code != "" {
 		if err := unit.Check(code); err != nil {
 			o.Fault("unit", "format", "must be "+err.Error())
@@ -167,35 +152,19 @@ func unitOf(o *input.Object) (given bool) {
 }
 
 func material(o *input.Object, seen distinct) {
-	seen.check(o, "material", o.Text("material", wordRule))
+	seen.check(o, "material", o.Text("material"))
 	quantity(o)
 	o.Boolean("lotTracked")
 }
 
 func document(o *input.Object, titles distinct, machines []string) {
-	titles.check(o, "title", o.Text("title", nameRule))
-	o.Text("url", input.HTTPSURL)
-	o.Text("sha256", digestRule)
-	only, _ := o.Texts("machines", 1, maxMachines, input.Name)
+	titles.check(o, "title", o.Text("title"))
+	o.Text("url")
+	o.Text("sha256")
+	only, _ := o.Texts("machines")
 	for i, machine := range only {
 		if notInStep(machine, machines) {
 			o.FaultIn("machines", i, "reference", foreignSays)
 		}
 	}
-}
-
-// attributes reads texts that the service does not interpret.
-func attributes(o *input.Object) {
-	o.Object("attributes", func(a *input.Object) {
-		names := a.Names()
-		if len(names) > maxAttributes {
-			a.Fault("", "length", "must have at most "+strconv.Itoa(maxAttributes)+" names")
-		}
-		for _, name := range names {
-			if !input.Name.Accepts(name) {
-				a.Fault(name, "format", "must have a name of "+input.Name.Says)
-			}
-			a.OptionalText(name, attributeRule)
-		}
-	})
 }

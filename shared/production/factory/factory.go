@@ -40,6 +40,13 @@ const (
 // ApprovalRule is the rule of an Approval.
 var ApprovalRule = &input.Text{Pattern: string(FourEyes) + "|" + string(Single), Says: "four-eyes or single"}
 
+// Body is what is said of a factory.
+var Body = &input.Shape{Fields: input.Fields{
+	{Name: "organizationId", Is: input.Name, Required: true},
+	{Name: "name", Is: input.DisplayName, Required: true},
+	{Name: "methodApproval", Is: ApprovalRule},
+}}
+
 // register decides the result of a registration: the factory's next state and the name of the
 // event. The event is empty if nothing changes. Another organization than the factory's is
 // CONFLICT.

@@ -32,9 +32,15 @@ type Registration struct {
 
 const maxClasses = 20
 
+// Body is what is said of a machine.
+var Body = &input.Shape{Fields: input.Fields{
+	{Name: "name", Is: input.DisplayName, Required: true},
+	{Name: "classes", Is: &input.List{Of: input.Name, Most: maxClasses}},
+}}
+
 // ClassesOf reads the optional field classes. It returns nil if the field is missing.
 func ClassesOf(body *input.Object) []string {
-	classes, given := body.Texts("classes", 0, maxClasses, input.Name)
+	classes, given := body.Texts("classes")
 	if given && classes == nil {
 		classes = []string{}
 	}

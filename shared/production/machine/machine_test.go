@@ -58,7 +58,7 @@ func put(t *testing.T, machines *machine.Store, factoryID, code, name string) (c
 func ifMatch(etag string) input.Preconditions {
 	r := httptest.NewRequest("PUT", "/", nil)
 	r.Header.Set("If-Match", etag)
-	return input.Of(r).Preconditions()
+	return input.Of(r, input.Takes{Conditions: true}).Preconditions()
 }
 
 func TestPut_NewMachine_IsCreatedAndReadBack(t *testing.T) {

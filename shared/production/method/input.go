@@ -25,9 +25,36 @@ var (
 
 const maxTrialMachines = 20
 
+// These are the parameters of a version.
+var (
+	RefPath    = input.Fields{{Name: "factoryId", Is: input.Slug}, {Name: "methodId", Is: input.UUID}, {Name: "number", Is: NumberRule}}
+	SinceQuery = input.Fields{{Name: "since", Is: NumberRule}}
+)
+
+// CreationBody is what is said of a new method.
+var CreationBody = &input.Shape{Fields: input.Fields{
+	{Name: "productId", Is: input.UUID, Required: true},
+	{Name: "name", Is: input.DisplayName, Required: true},
+}}
+
+// MoveBody is a move.
+var MoveBody = &input.Shape{Fields: input.Fields{
+	{Name: "status", Is: StatusRule, Required: true},
+	{Name: "reason", Is: ReasonRule, Required: true},
+	{Name: "contentSha256", Is: input.SHA256},
+	{Name: "effectiveFrom", Is: input.Time},
+	{Name: "machines", Is: &input.List{Of: input.Name, Least: 1, Most: maxTrialMachines}},
+	{Name: "firstArticle", Is: &input.Shape{Fields: input.Fields{
+		{Name: "reference", Is: ReferenceRule, Required: true},
+		{Name: "sha256", Is: input.SHA256},
+	}}},
+	{Name: "orders", Is: OrdersRule},
+	{Name: "reinstate", Is: ReinstateRule},
+}}
+
 // RefOf reads the path parameters factoryId, methodId and number.
 func RefOf(in *input.Reader) Ref {
-	return Ref{FactoryID: in.Path("factoryId", input.Slug), MethodID: in.Path("methodId", input.UUID), Version: numberOf(in.Path("number", NumberRule))}
+	return Ref{FactoryID: in.Path("factoryId"), MethodID: in.Path("methodId"), Version: numberOf(in.Path("number"))}
 }
 
 // numberOf parses a number that NumberRule accepted.
@@ -44,7 +71,7 @@ func numberOf(text string) int64 {
 func SinceOf(in *input.Reader, r Ref) Ref {
 	since := r
 	since.Version--
-	if text, given := in.Query("since", NumberRule); given {
+	if text, given := in.Query("since"); given {
 		since.Version = numberOf(text)
 	}
 	return since
@@ -53,22 +80,22 @@ func SinceOf(in *input.Reader, r Ref) Ref {
 // MoveOf reads a move. It is a fault if a field does not belong to the move, and if a trial
 // names no machines.
 func MoveOf(body *input.Object) Move {
-	status := Status(body.Text("status", StatusRule))
-	m := Move{Status: status, Reason: body.Text("reason", ReasonRule)}
-	m.ContentSHA256, _ = body.OptionalText("contentSha256", input.SHA256)
-	from, hasFrom := body.OptionalText("effectiveFrom", input.Time)
+	status := Status(body.Text("status"))
+	m := Move{Status: status, Reason: body.Text("reason")}
+	m.ContentSHA256, _ = body.OptionalText("contentSha256")
+	from, hasFrom := body.OptionalText("effectiveFrom")
 	if m.EffectiveFrom = timeOf(from); hasFrom && from != "" && (m.EffectiveFrom.IsZero() || m.EffectiveFrom.After(latestTime)) {
 		body.Fault("effectiveFrom", "range", "must be now or later, and before the year 10000")
 	}
-	machines, hasMachines := body.Texts("machines", 1, maxTrialMachines, input.Name)
+	machines, hasMachines := body.Texts("machines")
 	m.Machines = machines
 	hasArticle := body.Object("firstArticle", func(o *input.Object) {
-		m.FirstArticle = &FirstArticle{Reference: o.Text("reference", ReferenceRule)}
-		m.FirstArticle.SHA256, _ = o.OptionalText("sha256", input.SHA256)
+		m.FirstArticle = &FirstArticle{Reference: o.Text("reference")}
+		m.FirstArticle.SHA256, _ = o.OptionalText("sha256")
 	})
-	orders, hasOrders := body.OptionalText("orders", OrdersRule)
+	orders, hasOrders := body.OptionalText("orders")
 	m.Orders = Orders(orders)
-	reinstate, hasReinstate := body.OptionalInteger("reinstate", ReinstateRule)
+	reinstate, hasReinstate := body.OptionalInteger("reinstate")
 	m.Reinstate = reinstate
 	belongs := func(name string, given bool, to ...Status) {
 		for _, one := range to {
@@ -102,17 +129,27 @@ func timeOf(text string) time.Time {
 	return t
 }
 
+// These are the parameters of a Question.
+var (
+	QuestionPath  = input.Fields{{Name: "factoryId", Is: input.Slug}, {Name: "code", Is: input.Name}}
+	QuestionQuery = input.Fields{
+		{Name: "methodId", Is: input.UUID},
+		{Name: "productId", Is: input.UUID},
+		{Name: "at", Is: input.Time},
+	}
+)
+
 // QuestionOf reads what a poll asks about: the path parameters factoryId and code, and the query
 // parameters methodId or productId, and at.
 func QuestionOf(in *input.Reader) Question {
-	q := Question{FactoryID: in.Path("factoryId", input.Slug), Machine: in.Path("code", input.Name)}
-	methodID, hasMethod := in.Query("methodId", input.UUID)
-	productID, hasProduct := in.Query("productId", input.UUID)
+	q := Question{FactoryID: in.Path("factoryId"), Machine: in.Path("code")}
+	methodID, hasMethod := in.Query("methodId")
+	productID, hasProduct := in.Query("productId")
 	if hasMethod == hasProduct {
 		in.Fault("methodId", "required", "must be given, or productId, but not both")
 	}
 	q.MethodID, q.ProductID = methodID, productID
-	if at, given := in.Query("at", input.Time); given {
+	if at, given := in.Query("at"); given {
 		q.At = new(input.ParseTime(at))
 	}
 	return q

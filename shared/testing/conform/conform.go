@@ -26,8 +26,8 @@ type Checker struct {
 	doc *openapi3.T
 
 	mu     sync.Mutex
-	seen   map[string]map[int]int // operation → status → exchanges
-	shapes map[string]int         // shape → exchanges
+	seen   map[string]map[Answer]int // operation → answer → exchanges
+	shapes map[string]int            // shape → exchanges
 }
 
 // New reads the contract and makes a checker of it.
@@ -37,7 +37,7 @@ func New() (*Checker, error) {
 		return nil, err
 	}
 	closeAnswers(doc)
-	return &Checker{doc: doc, seen: map[string]map[int]int{}, shapes: map[string]int{}}, nil
+	return &Checker{doc: doc, seen: map[string]map[Answer]int{}, shapes: map[string]int{}}, nil
 }
 
 // Load reads a document and checks that it is valid OpenAPI, its examples included. Callers of the service
@@ -200,37 +200,11 @@ func (c *Checker) count(operation string, x Exchange) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.seen[operation] == nil {
-		c.seen[operation] = map[int]int{}
+		c.seen[operation] = map[Answer]int{}
 	}
-	c.seen[operation][x.Status]++
+	c.seen[operation][answerOf(x)]++
 	c.shapes[shape]++
 	return c.shapes[shape] <= perShape
-}
-
-// Coverage tells how many exchanges of how many operations were checked, how many different answers
-// (operation and status) they had, and which operations never succeeded.
-func (c *Checker) Coverage() (exchanges, operations, answers int, unseen []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, statuses := range c.seen {
-		for _, n := range statuses {
-			exchanges += n
-		}
-		answers += len(statuses)
-	}
-	for _, item := range c.doc.Paths.Map() {
-		for _, op := range item.Operations() {
-			succeeded := false
-			for status := range c.seen[op.OperationID] {
-				succeeded = succeeded || status < 300
-			}
-			if !succeeded {
-				unseen = append(unseen, op.OperationID)
-			}
-		}
-	}
-	slices.Sort(unseen)
-	return exchanges, len(c.seen), answers, unseen
 }
 
 // route finds the operation that a path belongs to, and the decoded values of its parameters.

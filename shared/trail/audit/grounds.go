@@ -16,10 +16,16 @@ type Grounds struct {
 // ReasonRule is the rule of a reason. Readers of the audit trail see it.
 var ReasonRule = &input.Text{Min: 1, Max: 256, Trim: true, Check: input.Printable, Says: "1 to 256 characters without control characters"}
 
+// These are the fields of Grounds in a body.
+var (
+	ReasonField         = input.Field{Name: "reason", Is: ReasonRule}
+	OverrideReasonField = input.Field{Name: "overrideReason", Is: ReasonRule}
+)
+
 // GroundsOf reads the optional fields reason and overrideReason.
 func GroundsOf(body *input.Object) Grounds {
 	var g Grounds
-	g.Reason, _ = body.OptionalText("reason", ReasonRule)
-	g.OverrideReason, _ = body.OptionalText("overrideReason", ReasonRule)
+	g.Reason, _ = body.OptionalText("reason")
+	g.OverrideReason, _ = body.OptionalText("overrideReason")
 	return g
 }

@@ -95,7 +95,7 @@ func (w *world) events() []audit.Event {
 func match(etag string) input.Preconditions {
 	r, _ := http.NewRequest(http.MethodPut, "/", nil)
 	r.Header.Set("If-Match", etag)
-	return input.Of(r).Preconditions()
+	return input.Of(r, input.Takes{Conditions: true}).Preconditions()
 }
 
 func TestPut_ChangeAndEvent_AreWrittenTogether(t *testing.T) {

@@ -8,16 +8,20 @@ import (
 	"testing"
 
 	"wavegate/scripts/lab/benchmarks/calls"
+	"wavegate/scripts/lab/benchmarks/meter"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/testing/dynamolocal"
 )
 
-var update = flag.Bool("update", false, "write counted.tsv anew from what is counted")
+var (
+	update = flag.Bool("update", false, "write what is counted to counted.tsv")
+	only   = flag.String("only", "", "count the calls of this operation alone")
+)
 
 // TestCalls_TakeNoMoreThanTheTableSays counts what each call asks of DynamoDB. More than before is a
 // regression, or a decision that shows in the table. Less is written down, too, so that it stays:
 //
-//	go test ./scripts/lab/benchmarks/cost -run Calls -update
+//	go test ./scripts/lab/benchmarks/cost -run Calls -update [-only <operation>]
 func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
 	functions, err := service.Build(t.Context(), os.Stderr)
 	if err != nil {
@@ -39,6 +43,13 @@ func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
 	}
 	lines := []string{heading}
 	for _, row := range calls.Rows() {
+		if *only != "" && row.Operation != *only {
+			if l, ok := all[row.Name()]; ok {
+				lines = append(lines, line(row.Name(), meter.Usage{Requests: l.Requests, Rounds: l.Rounds, Read: l.Read, Write: l.Write}))
+			}
+			delete(all, row.Name())
+			continue
+		}
 		var within *limit
 		if l, ok := all[row.Name()]; ok && !*update {
 			within = &l

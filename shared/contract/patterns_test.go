@@ -1,0 +1,110 @@
+package contract_test
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"wavegate/shared/platform/input"
+)
+
+// patternDifferences compares a rule that is a pattern and bounds of length, and nothing more, with the
+// same in the contract; a choice of words may be an enum.
+func patternDifferences(s *openapi3.Schema, rule *input.Text) []string {
+	var differences []string
+	got, want := s.Pattern, ""
+	if rule.Pattern != "" {
+		want = anchored(rule.Pattern)
+	}
+	if s.Enum != nil {
+		got, want = strings.Join(words(s.Enum), "|"), rule.Pattern
+	}
+	if got != want || s.Enum != nil && s.Pattern != "" {
+		differences = append(differences, fmt.Sprintf("has the pattern %s in the contract, %s in the code", got, want))
+	}
+	var longest *uint64
+	if rule.Max > 0 {
+		longest = new(uint64(rule.Max))
+	}
+	if s.MinLength != uint64(rule.Min) || !same(s.MaxLength, longest) {
+		differences = append(differences, fmt.Sprintf("has other lengths in the contract than %d to %d in the code", rule.Min, rule.Max))
+	}
+	return differences
+}
+
+func words(enum []any) []string {
+	all := make([]string, len(enum))
+	for i, one := range enum {
+		all[i] = regexp.QuoteMeta(fmt.Sprint(one))
+	}
+	return all
+}
+
+// anchored is the pattern of a whole value, which the contract has to say and the code means. Of
+// alternatives, ^ and $ would else hold the first and the last alone.
+func anchored(pattern string) string {
+	plain, whole := "^"+pattern+"$", "^(?:"+pattern+")$"
+	if a, err := syntax.Parse(plain, syntax.Perl); err == nil {
+		if b, err := syntax.Parse(whole, syntax.Perl); err == nil && a.Equal(b) {
+			return plain
+		}
+	}
+	return "^(" + pattern + ")$"
+}
+
+func same[T comparable](a, b *T) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+// textDifferences compares a rule of texts with the schema. A Check beside a pattern says more than a schema can.
+func textDifferences(s *openapi3.Schema, rule *input.Text) []string {
+	switch {
+	case rule == input.Time:
+		if s.Format != "date-time" || s.Pattern != "" || s.MaxLength != nil || s.Enum != nil {
+			return []string{"is not the format date-time alone"}
+		}
+		return nil
+	case rule.Pattern != "" || !rule.Trim && s.Pattern == "":
+		return patternDifferences(s, rule)
+	}
+	return tries(s, rule)
+}
+
+// tries compares a rule that trims, or leaves the last word to a function, with a pattern that says the same: they
+// agree on every text that is tried.
+func tries(s *openapi3.Schema, rule *input.Text) []string {
+	if s.Enum != nil {
+		return []string{"says in the contract by words what is taken"}
+	}
+	longest := uint64(math.MaxInt)
+	if s.MaxLength != nil {
+		longest = *s.MaxLength
+	}
+	key := fmt.Sprint(s.Pattern, s.MinLength, longest, rule.Min, rule.Max, rule.Trim, rule.Says)
+	if _, done := tried[key]; !done {
+		tried[key] = disagreements(s.Pattern, s.MinLength, longest, rule)
+	}
+	return tried[key]
+}
+
+// tried holds what came of the patterns that were compared with their rules, which many operations share.
+var tried = map[string][]string{}
+
+func disagreements(pattern string, least, most uint64, rule *input.Text) []string {
+	allowed, err := regexp.Compile(pattern)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for text := range likely(rule) {
+		n := uint64(utf8.RuneCountInString(text))
+		if inContract, inCode := n >= least && n <= most && allowed.MatchString(text), rule.Accepts(text); inContract != inCode {
+			return []string{fmt.Sprintf("takes %.40q (%d bytes): %v in the contract, %v in the code, which says %s", text, len(text), inContract, inCode, rule.Says)}
+		}
+	}
+	return nil
+}
