@@ -62,7 +62,7 @@ var ErrOutdated = errors.New("report: the box was registered anew meanwhile")
 // registration is the one that the event was decided on. A row that changes meanwhile is decided on anew,
 // three times at most.
 func (s *Store) Observe(ctx context.Context, g Registration, e Event) (row Row, err error) {
-	err = dynamo.Decide(func() error {
+	err = dynamo.Decide(ctx, func() error {
 		was, err := s.Get(ctx, g.EdgeID)
 		if err != nil {
 			return err
