@@ -65,7 +65,7 @@ func (b *box) play(event string, attempt int) {
 			return
 		}
 		e = poll("1.0.0")
-		if b.last == "installed" {
+		if b.last == "installed" || b.last == "failed" {
 			b.last = "reverted"
 		}
 	case "works":
@@ -80,7 +80,7 @@ func (b *box) play(event string, attempt int) {
 		}
 	case "fails":
 		e = outcome(report.Failed, report.CodeBoot)
-		if b.told {
+		if b.told && b.last != "reverted" { // which tells more
 			b.last = "failed"
 		}
 	}

@@ -107,7 +107,8 @@ func (s Statement) change(next *Row, was Row) {
 	if next.Offer == nil {
 		return
 	}
-	next.Offer.judge(was.Running, s.Running, next.Told)
+	// A DDI box is told nothing that its row does not know.
+	next.Offer.judge(was.Running, s.Running, false)
 	if next.Offer.Stand == Installed && next.Cancel == next.Offer.Action {
 		next.Cancel = 0
 	}

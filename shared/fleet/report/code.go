@@ -17,9 +17,12 @@ const (
 	CodeBoot         Code = "boot"
 	CodeHealth       Code = "health"
 	CodeOther        Code = "other"
+	// CodeReverted is never reported: the box ran the version and then another one that it was not told, and has not
+	// said why.
+	CodeReverted Code = "reverted"
 )
 
-// Codes lists all of them.
+// Codes lists all that a box may report.
 var Codes = []Code{CodeDownload, CodeChecksum, CodeSignature, CodeSpace, CodePower, CodeIncompatible, CodeInstall, CodeBoot, CodeHealth, CodeOther}
 
 // surroundings are the codes of what is about a box and its plant, and not about the release.

@@ -95,7 +95,7 @@ func (p Poll) change(next *Row, was Row) {
 		next.Running = p.Running
 	}
 	if next.Offer != nil {
-		next.Offer.judge(was.Running, next.Running, p.Told)
+		next.Offer.judge(was.Running, next.Running, next.Running == p.Told && was.Told != p.Told)
 	}
 	if !p.offers(*next) {
 		return
@@ -106,18 +106,29 @@ func (p Poll) change(next *Row, was Row) {
 	}
 }
 
-// judge moves an offer by what the box ran before and runs now.
-func (o *Offer) judge(before, running, told string) {
+// judge moves an offer by what the box ran before and runs now. follows is set if the box runs what it is told from now
+// on, and was not told before as far as the row knows: then it may follow an answer whose row could not be written.
+//
+// What went wrong after the box ran the version stays known as the offer's code, also when the box runs it again.
+func (o *Offer) judge(before, running string, follows bool) {
 	undecided := !o.Stand.Decided()
 	switch {
 	case running == o.Version && (undecided || before != running):
 		// A box that failed while it ran the version, for example its health check, stays failed until it
 		// has run something else between.
-		o.Stand, o.Code, o.Detail, o.Until = Installed, "", "", nil
-	case running != o.Version && o.Stand == Installed && (running != told || running == o.From):
-		// Not so where the box runs what it is told now and did not run before: it follows a telling whose
-		// row could not be written.
-		o.Stand = Reverted
+		if o.Stand == Failed {
+			o.Code = "" // before the version ever ran
+		}
+		o.Stand, o.Detail, o.Until = Installed, "", nil
+	case running == o.Version || before != o.Version:
+		// Nothing new. A box that follows what it is told now is not judged by what it runs after that.
+	case o.Stand == Failed:
+		o.Stand = Reverted // it failed while it ran the version
+	case o.Stand == Installed && (!follows || running == o.From):
+		o.Stand, o.From = Reverted, running
+		if o.Code == "" {
+			o.Code = CodeReverted
+		}
 	}
 }
 
@@ -127,9 +138,15 @@ func (o *Offer) judge(before, running, told string) {
 // from then on. Otherwise being told what it runs is no offer, and neither is being told again what was
 // offered. So an offer outlives the halt of its rollout: boxes in flight are told the version that they
 // run, and what becomes of them still belongs to the rollout.
+//
+// A box that ran what it was offered and then followed another telling is offered the same version anew.
 func (p Poll) offers(row Row) bool {
+	o := row.Offer
+	if o != nil && o.Stand == Installed && row.Running != o.Version && p.Told == o.Version {
+		return true
+	}
 	if p.RolloutID != "" {
-		return row.Offer == nil || !sameOffer(*row.Offer, Offer{RolloutID: p.RolloutID, Version: p.Told})
+		return o == nil || !sameOffer(*o, Offer{RolloutID: p.RolloutID, Version: p.Told})
 	}
 	return p.Told != "" && p.Told != row.Running && !row.Accepts(p.Told)
 }
@@ -148,9 +165,7 @@ func (o Outcome) change(next *Row, _ Row) {
 		return // sent again, and a later attempt went well
 	case o.Stand == Failed:
 		offer.FailedAttempt = o.Attempt
-		if !offer.Bad() || o.Code.BlamesRelease() {
-			offer.Stand, offer.Code, offer.Detail, offer.Until = Failed, o.Code, o.Detail, nil
-		}
+		offer.fail(next.Running, o)
 	case offer.Stand.Decided():
 		return
 	case o.Stand == Deferred:
@@ -159,4 +174,15 @@ func (o Outcome) change(next *Row, _ Row) {
 		offer.Stand, offer.Detail, offer.Until = Working, o.Detail, nil
 	}
 	offer.Attempts = o.Attempt
+}
+
+// fail takes a failure. A box that fell back may say why; it stays known as one that fell back.
+func (o *Offer) fail(running string, by Outcome) {
+	switch {
+	case o.Code.BlamesRelease() && !by.Code.BlamesRelease():
+		return
+	case o.Stand != Reverted || running == o.Version:
+		o.Stand = Failed
+	}
+	o.Code, o.Detail, o.Until = by.Code, by.Detail, nil
 }

@@ -81,7 +81,7 @@ var table = map[report.Stand][]string{
 	report.Deferred:  {"deferred", "installed", "deferred", "deferred", "deferred", "installed", "r2 offered", "r2 installed", "- offered", "deferred", "working", "deferred", "failed", "failed", "failed", "deferred"},
 	report.Installed: {"reverted", "installed", "reverted", "installed", "reverted", "installed", "r2 offered", "r2 installed", "- offered", "reverted", "installed", "installed", "failed", "failed", "installed", "installed"},
 	report.Failed:    {"failed", "installed", "failed", "failed", "failed", "installed", "r2 offered", "r2 installed", "- offered", "failed", "failed", "failed", "failed", "failed", "failed", "failed"},
-	report.Reverted:  {"reverted", "installed", "reverted", "reverted", "reverted", "installed", "r2 offered", "r2 installed", "- offered", "reverted", "reverted", "reverted", "failed", "reverted", "failed", "reverted"},
+	report.Reverted:  {"reverted", "installed", "reverted", "reverted", "reverted", "installed", "r2 offered", "r2 installed", "- offered", "reverted", "reverted", "reverted", "reverted", "reverted", "reverted", "reverted"},
 }
 
 func TestNext_EveryStandAndEvent(t *testing.T) {
@@ -157,8 +157,35 @@ func TestNext_HealthCheckFailsAfterTheStart_StaysFailedUntilAnotherTry(t *testin
 	}
 	row, _ = report.Next(row, pollsOld)
 	row, _ = report.Next(row, pollsNew)
-	if row.Offer.Stand != report.Installed || row.Offer.Code != "" {
+	if row.Offer.Stand != report.Installed || row.Offer.Code != report.CodeHealth {
 		t.Fatalf("after it fell back and came again: %+v", row.Offer)
+	}
+}
+
+func TestNext_FallsBackTwice_IsKnownEachTime(t *testing.T) {
+	row := offered(report.Installed)
+	row.Offer.From = "0.9.0"
+	for range 2 {
+		row, _ = report.Next(row, pollsOld)
+		if row.Offer.Stand != report.Reverted || row.Offer.Code != report.CodeReverted {
+			t.Fatalf("fell back: %+v", row.Offer)
+		}
+		row, _ = report.Next(row, pollsNew)
+		if row.Offer.Stand != report.Installed || row.Offer.Code != report.CodeReverted {
+			t.Fatalf("runs it again: %+v", row.Offer)
+		}
+	}
+	// Told the version that it fell back to, it runs it at once.
+	if row, _ = report.Next(row, haltedOld); row.Offer.Stand != report.Reverted {
+		t.Errorf("fell back as it was told: %+v", row.Offer)
+	}
+}
+
+func TestNext_FellBackAndSaysWhy_IsStillOneThatFellBack(t *testing.T) {
+	row, _ := report.Next(offered(report.Installed), pollsOld)
+	row, _ = report.Next(row, breaks)
+	if o := row.Offer; o.Stand != report.Reverted || o.Code != report.CodeInstall {
+		t.Errorf("got %+v", o)
 	}
 }
 
@@ -250,7 +277,18 @@ func checkEvidence(t *rapid.T, was, next report.Row, e report.Event) {
 	if next.Offer.Stand == report.Installed && next.Offer.Version != next.Running && next.Running != next.Told {
 		t.Fatalf("installed is %s, and %s runs", next.Offer.Version, next.Running)
 	}
-	if (next.Offer.Stand == report.Failed) != (next.Offer.Code != "") {
-		t.Fatalf("stand %s with the code %q", next.Offer.Stand, next.Offer.Code)
+	switch next.Offer.Stand {
+	case report.Failed, report.Reverted:
+		if next.Offer.Code == "" {
+			t.Fatalf("%s without a code", next.Offer.Stand)
+		}
+	case report.Installed:
+		if sameOffer && was.Offer.Stand == report.Reverted && next.Offer.Code != was.Offer.Code {
+			t.Fatalf("it fell back by %q, runs the version again and has the code %q", was.Offer.Code, next.Offer.Code)
+		}
+	default:
+		if next.Offer.Code != "" {
+			t.Fatalf("stand %s with the code %q", next.Offer.Stand, next.Offer.Code)
+		}
 	}
 }

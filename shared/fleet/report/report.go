@@ -74,7 +74,7 @@ type Offer struct {
 	// RolloutID is empty where the channel's own version was offered.
 	RolloutID string `json:"rolloutId,omitempty"`
 	Version   string `json:"version"`
-	// From is what the box ran before; empty: it had not said.
+	// From is what the box ran before, or fell back to; empty: it had not said.
 	From string `json:"from,omitempty"`
 	// Stage is the first stage, in percent, at which the rollout reaches the box; 0 without a rollout. It
 	// follows from the box's name, so a box that was switched off during its stage still counts there.
@@ -82,10 +82,11 @@ type Offer struct {
 	Since time.Time `json:"since"` // of the stand
 	Stand Stand     `json:"stand"`
 	// Attempts is the highest attempt that the box spoke of, and FailedAttempt the highest that failed.
-	Attempts      int    `json:"attempts,omitempty"`
-	FailedAttempt int    `json:"failedAttempt,omitempty"`
-	Code          Code   `json:"code,omitempty"`
-	Detail        string `json:"detail,omitempty"`
+	Attempts      int `json:"attempts,omitempty"`
+	FailedAttempt int `json:"failedAttempt,omitempty"`
+	// Code is why the box failed or fell back. It stays while a box that fell back runs the version again.
+	Code   Code   `json:"code,omitempty"`
+	Detail string `json:"detail,omitempty"`
 	// Until is the end of a deferral, where the box named one.
 	Until *time.Time `json:"until,omitempty"`
 
