@@ -80,7 +80,8 @@ func (b *box) play(event string, attempt int) {
 		}
 	case "fails":
 		e = outcome(report.Failed, report.CodeBoot)
-		if b.told && b.last != "reverted" { // which tells more
+		// That it fell back tells more, and a box that runs the version did not fail to boot it.
+		if b.told && b.last != "reverted" && b.last != "installed" {
 			b.last = "failed"
 		}
 	}

@@ -27,12 +27,14 @@ type Poll struct {
 // An Outcome is what a box reports about the version that it was offered.
 type Outcome struct {
 	Version string
-	Attempt int   // 1 for the first attempt at the version
-	Stand   Stand // Working, Deferred or Failed
-	Code    Code
-	Detail  string
-	Until   *time.Time
-	At      time.Time
+	// RolloutID is the rollout that the box made the attempt for; empty: it did not say.
+	RolloutID string
+	Attempt   int   // 1 for the first attempt at the version in that rollout
+	Stand     Stand // Working, Deferred or Failed
+	Code      Code
+	Detail    string
+	Until     *time.Time
+	At        time.Time
 }
 
 func (p Poll) when() time.Time    { return p.At }
@@ -151,18 +153,26 @@ func (p Poll) offers(row Row) bool {
 	return p.Told != "" && p.Told != row.Running && !row.Accepts(p.Told)
 }
 
+// About reports whether an outcome is about what the box was offered last.
+func (o Outcome) About(r Row) bool {
+	return r.Accepts(o.Version) && (o.RolloutID == "" || o.RolloutID == r.Offer.RolloutID)
+}
+
 // change takes an outcome where it is newer than what is known.
+//
+// While a box runs the version, only its health can fail. Another failure is of an earlier attempt, or of an earlier
+// rollout: that a box no longer runs the version is said by its next poll.
 //
 // A failed or reverted box stays so until a poll says that it runs the version: what is known against a
 // release must not vanish while the box tries again.
 func (o Outcome) change(next *Row, _ Row) {
 	offer := next.Offer
-	if !next.Accepts(o.Version) || o.Attempt < offer.Attempts {
+	if !o.About(*next) || o.Attempt < offer.Attempts {
 		return
 	}
 	switch {
-	case o.Stand == Failed && offer.Stand == Installed && o.Attempt == offer.FailedAttempt:
-		return // sent again, and a later attempt went well
+	case offer.Stand == Installed && (o.Code != CodeHealth || o.Attempt == offer.FailedAttempt):
+		return // late: a later attempt went well
 	case o.Stand == Failed:
 		offer.FailedAttempt = o.Attempt
 		offer.fail(next.Running, o)

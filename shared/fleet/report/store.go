@@ -35,8 +35,7 @@ type item struct {
 
 func key(edgeID string) dynamo.Key { return dynamo.Key{"edgeId": edgeID} }
 
-// Get returns a box's row, strongly consistent; its Revision is 0 where there is none. A read that lags
-// would not do: a box whose poll changes nothing in an old row is given a receipt for it.
+// Get returns a box's row, strongly consistent; its Revision is 0 if there is none.
 func (s *Store) Get(ctx context.Context, edgeID string) (row Row, err error) {
 	_, err = s.db.Get(ctx, dynamo.Reports, key(edgeID), &row)
 	return row, err
