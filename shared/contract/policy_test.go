@@ -26,15 +26,19 @@ func TestPolicy_OfContractAndCode_AreTheSame(t *testing.T) {
 		`{"modes":"act"}`:                 {false, false},
 		`{"guard":{"acceptable":0.001}}`:  {true, true},
 		`{"guard":{"acceptable":0.0009}}`: {false, false},
-		`{"guard":{"acceptable":0.25,"intolerable":0.5}}`:                                             {true, true},
-		`{"guard":{"intolerable":0.51}}`:                                                              {false, false},
-		`{"guard":{"acceptable":0.05}}`:                                                               {false, true}, // too near to what is intolerable
-		`{"guard":{"silentAfter":"PT1M","decideWithin":"P30D"}}`:                                      {true, true},
-		`{"guard":{"silentAfter":"PT59S"}}`:                                                           {false, true}, // too short
-		`{"guard":{"silentAfter":"10m"}}`:                                                             {false, false},
-		`{"guard":{"smallFleet":"people"}}`:                                                           {true, true},
-		`{"guard":{"smallFleet":"nobody"}}`:                                                           {false, false},
-		`{"guard":{"more":1}}`:                                                                        {false, false},
+		`{"guard":{"acceptable":0.25,"intolerable":0.5}}`:        {true, true},
+		`{"guard":{"intolerable":0.51}}`:                         {false, false},
+		`{"guard":{"acceptable":0.05}}`:                          {false, true}, // too near to what is intolerable
+		`{"guard":{"silentAfter":"PT1M","decideWithin":"P30D"}}`: {true, true},
+		`{"guard":{"silentAfter":"PT59S"}}`:                      {false, true}, // too short
+		`{"guard":{"silentAfter":"10m"}}`:                        {false, false},
+		`{"guard":{"smallFleet":"people"}}`:                      {true, true},
+		`{"guard":{"smallFleet":"nobody"}}`:                      {false, false},
+		`{"guard":{"taken":0.01}}`:                               {true, true},
+		`{"guard":{"taken":1}}`:                                  {true, true},
+		`{"guard":{"taken":80}}`:                                 {false, false},
+		`{"guard":{"taken":0}}`:                                  {false, false},
+		`{"guard":{"more":1}}`:                                   {false, false},
 		`{"promote":{"auto":false,"soak":{"1":"PT0S","10":"PT1H","50":"P1D","100":"P1DT1H"}}}`:        {true, true},
 		`{"promote":{"soak":{"2":"PT1H"}}}`:                                                           {false, false},
 		`{"promote":{"auto":"yes"}}`:                                                                  {false, false},

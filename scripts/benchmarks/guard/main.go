@@ -1,125 +1,105 @@
-// Command guard simulates how often rules that watch a rollout are wrong: the guard's, and the fixed thresholds of
-// AWS IoT Jobs and hawkBit. A rule is wrong if it halts a good release or promotes a bad one. Every trial has a
-// seed of its own, so the tables are the same on every machine.
+// Command guard plays whole fleets on the pure rules of rollouts: what a box is told, what the service knows of it, the
+// count of the boxes, the guard's verdict and what it does. Only the clock, the plants and the boxes are simulated.
 //
-// With 100,000 trials a row it takes about ten minutes on two processors. To try it:
+//	go run ./scripts/benchmarks/guard -world scripts/benchmarks/guard/worlds/good.json -seeds 20
 //
-//	go run ./scripts/benchmarks/guard -trials 1000
+// prints one line of JSON a seed. Without -world it plays all worlds of the folder worlds and prints a table, with 20
+// seeds of each if -seeds does not say otherwise. -results names a folder of such lines, one file per world; worlds that
+// have a file there are not played again. README.md tells what a world file says.
 package main
 
 import (
 	"bufio"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
-	"hash/fnv"
-	"io"
-	"math/rand/v2"
 	"os"
 	"runtime"
+	"runtime/debug"
+	"strings"
 	"sync"
-
-	"wavegate/shared/fleet/guard"
 )
 
 func main() {
-	trials := flag.Int("trials", 100_000, "trials of each row")
+	file := flag.String("world", "", "the file of a world")
+	seeds := flag.Int("seeds", 20, "how many fleets to play")
+	first := flag.Int("first", 1, "the first seed")
+	results := flag.String("results", "", "a folder of results that are there already")
+	flag.Bool("report", false, "print the table of all worlds, as without -world")
 	flag.Parse()
+	debug.SetGCPercent(400) // a fleet is many small rows that stay
 	out := bufio.NewWriter(os.Stdout)
-	fmt.Fprintf(out, introText, *trials, 100*guard.Alpha, 100*guard.Beta)
-	writeFailures(out, *trials)
-	writeSilence(out, *trials)
-	if err := out.Flush(); err != nil {
+	var err error
+	if *file == "" {
+		err = writeReport(out, *seeds, *results)
+	} else {
+		err = playFile(out, *file, *first, *seeds)
+	}
+	if err = errors.Join(err, out.Flush()); err != nil {
 		fmt.Fprintln(os.Stderr, "guard:", err)
 		os.Exit(1)
 	}
 }
 
-// An outcome is what a rule did with a release.
-type outcome int
-
-const (
-	held outcome = iota
-	halted
-	promoted
-)
-
-// A result is the outcome of a trial, and when it was decided: at a minute, or after a number of boxes.
-type result struct {
-	outcome outcome
-	at      int
-}
-
-// A tally counts the outcomes of the trials of a row.
-type tally struct {
-	of      [3]int
-	haltsAt map[int]int
-}
-
-func (t *tally) add(r result) {
-	t.of[r.outcome]++
-	if r.outcome == halted {
-		t.haltsAt[r.at]++
+// read reads the file of a world.
+func read(file string) (world, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return world{}, err
 	}
+	w, faults := parse(text)
+	var lines []string
+	for _, f := range faults {
+		lines = append(lines, "\n  "+faultText(f))
+	}
+	if len(lines) > 0 {
+		return world{}, fmt.Errorf("%s has faults:%s", file, strings.Join(lines, ""))
+	}
+	return w, nil
 }
 
-// run makes the trials of a row. All rules see the same trials. The seed of a row is the hash of its name.
-func run(name string, trials, rules int, trial func(*rand.Rand) []result) []tally {
-	hash := fnv.New64a()
-	_, _ = io.WriteString(hash, name)
-	seed := hash.Sum64()
-	tallies := make([]tally, rules)
-	for i := range tallies {
-		tallies[i].haltsAt = map[int]int{}
+func playFile(out *bufio.Writer, file string, first, seeds int) error {
+	w, err := read(file)
+	if err != nil {
+		return err
 	}
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < trials; i += workers {
-				results := trial(rand.New(rand.NewPCG(seed, uint64(i))))
-				mu.Lock()
-				for rule, r := range results {
-					tallies[rule].add(r)
+	return each(w, first, seeds, func(r result) error { return writeLine(out, r) })
+}
+
+func writeLine(out *bufio.Writer, r result) error {
+	if err := json.NewEncoder(out).Encode(r); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// each plays a world with so many seeds, side by side, and hands over the results in the order of the seeds.
+func each(w world, first, seeds int, take func(result) error) error {
+	results := make([]chan result, seeds)
+	for i := range results {
+		results[i] = make(chan result, 1)
+	}
+	var next sync.Mutex
+	at := 0
+	for range min(runtime.GOMAXPROCS(0), seeds) {
+		go func() {
+			for {
+				next.Lock()
+				i := at
+				at++
+				next.Unlock()
+				if i >= seeds {
+					return
 				}
-				mu.Unlock()
+				results[i] <- run(w, first+i)
 			}
-		})
+		}()
 	}
-	wg.Wait()
-	return tallies
-}
-
-// cell writes the percentages of trials that were halted and promoted, and when the median halt was.
-func (t *tally) cell() string {
-	trials := t.of[held] + t.of[halted] + t.of[promoted]
-	text := percent(t.of[halted], trials) + " / " + percent(t.of[promoted], trials)
-	seen := 0
-	for at := 0; seen < t.of[halted]; at++ {
-		if seen += t.haltsAt[at]; 2*seen >= t.of[halted] {
-			return fmt.Sprintf("%s @%d", text, at)
+	for _, c := range results {
+		if err := take(<-c); err != nil {
+			return err
 		}
 	}
-	return text
-}
-
-// percent writes a share, with more digits where it is small or nearly all.
-func percent(n, of int) string {
-	share := 100 * float64(n) / float64(of)
-	switch {
-	case n == 0 || n == of:
-		return fmt.Sprint(share)
-	case min(share, 100-share) < 0.1:
-		return fmt.Sprintf("%.3f", share)
-	}
-	return fmt.Sprintf("%.2f", share)
-}
-
-// writeRow writes a line of a table. lead has its first cells, with bars between them.
-func writeRow(w io.Writer, lead string, tallies []tally) {
-	fmt.Fprintf(w, "| %s |", lead)
-	for _, t := range tallies {
-		fmt.Fprintf(w, " %s |", t.cell())
-	}
-	fmt.Fprintln(w)
+	return nil
 }

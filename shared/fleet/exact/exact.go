@@ -54,6 +54,17 @@ func atMost(k, n int, p float64) float64 {
 	})
 }
 
+// AtLeast is the chance of hits or more in n draws with the chance p each, 0 < p < 1.
+func AtLeast(hits, n int, p float64) float64 {
+	switch {
+	case hits <= 0:
+		return 1
+	case hits > n:
+		return 0
+	}
+	return atMost(n-hits, n, 1-p)
+}
+
 func binomial(k, n int, p float64) float64 {
 	return math.Exp(choose(n, k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
 }

@@ -1,60 +1,69 @@
 // Package guard decides on evidence whether a staged rollout goes on: it halts a bad release and promotes a
 // good one. The rule is pure. It knows neither a store nor a clock, and it never asks for more than a count
-// of boxes and two samples of when boxes were last seen.
+// of boxes and samples of when boxes were last seen.
+//
+// # Groups
+//
+// A box is compared in the stage that the hash of its name gives it. It belongs to the stage's group if it was seen since
+// that stage began, and to the control if the release never reached its stage. Nothing that happens to a box later takes
+// it out of its group: whether it was told the release, failed, or was put off. So only the hash decided which boxes have
+// the release, and whatever plants do, they do it to both groups alike. Both groups poll at the same interval.
+//
+// Every stage that the release reached is judged until the rollout ends, by its own start. A resumption keeps the
+// starts. Another rollout of the same version on the channel inherits them: what failed once does not start unknown.
 //
 // # Failures
 //
-// The evidence is looked at every minute. A fixed threshold, looked at so often, halts good releases by
-// chance. Wald's sequential test does not: however often it is looked at, it halts a release of acceptable
-// quality at most Alpha/(1-Beta) of the time, as long as boxes fail independently of each other. Where all
-// failures are in a twentieth of the plants, the simulation finds 1.4 percent.
+// The evidence is looked at every minute. A fixed threshold, looked at so often, halts good releases by chance. Wald's
+// sequential test does not, as long as boxes fail independently of each other. Each stage is tested, and all boxes
+// together. Boxes that are undecided count as good, so the order of reports cannot halt a good release.
 //
-// Boxes report success before failure. So halts look at all boxes that were told the release, and count
-// those that are undecided as good. What has been reported is then never more than what is true, and the
-// order of reports cannot halt a good release. Clearing looks at the decided boxes of the present stage and
-// counts overdue ones as bad, and no stage is cleared before its first boxes could be overdue.
+// A box that failed may try again: its failure is bad once it is DecideWithin old. What goes wrong after a box ran the
+// release is bad at once, until the box has run it for a soak.
+//
+// When a soak ends, a stage that could still be good or bad must not wait for ever. From Needs boxes on, counted with the
+// stages before it, the stage halts if it looks more like an intolerable release than like an acceptable one and
+// chance does not explain its bad boxes. Otherwise it goes on. A smaller stage holds if it has more bad boxes than chance
+// explains.
 //
 // # Silence
 //
-// A bricked box reports nothing. Which boxes a stage reaches is a matter of a hash, so the boxes that it does
-// not reach are a control group: whatever silences plants silences both groups alike.
+// A bricked box reports nothing. Once every SilentAfter, each stage is compared with the boxes that the release did not
+// reach. It takes Fisher's exact test, at a level that falls with each look, and Wald's test against the share of the
+// control. In between, nothing is tested: each look is another chance to be wrong.
 //
-// Wald's limits do not hold here. Each look takes a new sample of a state that comes and goes, as plants are
-// switched off and on, and every look is another chance to be wrong. Simulated with plants that go dark
-// together, the test against the control's upper bound alone halts far more good releases than Alpha. So a
-// halt also takes Fisher's exact test of the two groups, at a level that falls with each look; see Level. The
-// levels of all looks sum up to Alpha, so the bound holds whatever plants do: given which boxes are silent,
-// only the hash decided which of them have the release.
+// At 100 percent there is nobody left to compare with. The last controls tell whether more boxes are away than chance
+// explains. Then the rollout is held, and people are paged.
 //
-// At 100 percent there is nothing to compare with. The last control tells when a stage is clear, and halts
-// nothing: the first night would. For clearing, a stage is tested against the least share of silent boxes
-// that the control allows for, by a bound that is wrong in a quarter of a percent: it is looked at each minute,
-// and with a usual bound one lucky look at a large outage clears a bad release in ten. In such an outage the
-// rule holds.
+// # Clearing
 //
-// The simulation and its figures are in scripts/benchmarks/guard and scripts/benchmarks/results/guard.md.
+// A box clears its stage by living on: it was seen running the release at least a soak after it installed it. Of all boxes
+// of the stage, the share Taken must do so, or all but one. So boxes that cannot fetch the release, have no room for it,
+// were put off or never polled keep the rollout where it is. They never halt it.
+//
+// Simulated fleets and what became of them are in scripts/benchmarks/guard and scripts/benchmarks/results/guard.md.
 package guard
 
 import (
 	"slices"
 	"time"
+
+	"wavegate/shared/fleet/exact"
 )
 
-// Oldest is how old a count may be to promote by, and to judge silence by.
+// Oldest is how old a count may be to promote by.
 const Oldest = 2 * time.Minute
 
 // Decide judges a rollout at a moment.
 //
 // Nothing that people set holds up a halt: no window, freeze, approval or soak. Failures halt by an old count,
-// too, since a failure does not age. A rollout is promoted or completed if its stage is clear of failures and
-// silence and soaked, by a new count; and promoted only inside a window, unfrozen and approved.
+// too, since a failure does not age. A rollout is promoted or completed if its stage has soaked and is clear, by a new
+// count; and promoted only inside a window, unfrozen and approved.
 func Decide(p Policy, e Evidence, at time.Time) Verdict {
-	d := decision{
-		policy: p, evidence: e, at: at, stage: e.present(), test: p.Guard.test(),
-		level: Level(e.look()), comparison: p.Guard.Compare(e.Silence.Control),
-	}
+	d := decision{policy: p, evidence: e, at: at, stage: e.present(), test: p.Guard.test()}
 	d.told, d.bad, d.undecided = e.totals()
-	v := Verdict{Stage: e.Stage, Next: e.next(), Treated: e.Silence.Treated, Control: e.Silence.Control}
+	d.seen = d.looks()
+	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Taken: e.Taken}
 	v.Action, v.Reasons, v.Organization = d.judge()
 	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
 	d.measure(&v)
@@ -67,18 +76,17 @@ type decision struct {
 	policy               Policy
 	evidence             Evidence
 	at                   time.Time
-	stage                Boxes   // the present one
-	told, bad, undecided int     // of all stages
-	test                 Wald    // of failures
-	level                float64 // of this look at silence
-	comparison           Comparison
+	stage                Boxes  // the present one
+	told, bad, undecided int    // of all stages
+	test                 Wald   // of failures
+	seen                 []Look // the last look at each stage
 }
 
 func (d decision) judge() (action Action, reasons []Reason, organization string) {
 	if !d.evidence.Active {
 		return Hold, []Reason{NotActive}, ""
 	}
-	halts := d.halts(Organization{})
+	halts := d.halts()
 	if len(halts) > 0 {
 		if organization = d.alone(); organization == "" {
 			return Halt, halts, ""
@@ -94,68 +102,118 @@ func (d decision) judge() (action Action, reasons []Reason, organization string)
 	return Promote, []Reason{Clear}, ""
 }
 
-// halts lists the reasons to halt, without the boxes of one organization.
-func (d decision) halts(without Organization) []Reason {
+// halts lists the reasons to halt.
+func (d decision) halts() []Reason {
 	var reasons []Reason
-	if d.test.Halts(d.bad-without.Bad, d.told-without.Told) {
+	if _, halts := d.failures(Organization{}); halts {
 		reasons = append(reasons, TooManyBad)
 	}
-	if d.silenceHalts(without) {
+	if slices.ContainsFunc(d.seen, func(l Look) bool { return l.Halts }) {
 		reasons = append(reasons, TooManySilent)
 	}
 	return reasons
 }
 
-// silenceHalts tells whether boxes are silent because of the release. It takes a new count, and a control that
-// is as new.
-func (d decision) silenceHalts(without Organization) bool {
-	s, comparison := d.evidence.Silence, d.comparison
-	if s.Kept || !d.counted() {
-		return false
+// counts are the tests of failures, without the boxes of one organization: of all told boxes, of each stage, and at the
+// end of a soak of the present stage with as many of those before it as the test needs.
+func (d decision) counts(without Organization) []Count {
+	count := func(percent int, p Part, last bool) Count {
+		return Count{Percent: percent, Boxes: p.Told, Bad: p.Bad, Likelihood: d.test.Likelihood(p.Bad, p.Told), Limit: HaltAt, last: last}
 	}
-	if without.ID != "" {
-		comparison = d.policy.Guard.Compare(s.Control.minus(without.Control))
+	list := []Count{count(0, d.sum(without), false)}
+	for i, b := range d.evidence.Stages {
+		if p := d.part(i, without); p.Told > 0 {
+			list = append(list, count(b.Percent, p, false))
+		}
 	}
-	return comparison.Halts(s.Treated.minus(without.Treated), d.level)
+	if p := d.pooled(without); d.soakOver() && p.Told >= d.test.Needs() {
+		list = append(list, count(d.evidence.Stage, p, true))
+	}
+	return list
 }
 
-// alone returns the organization whose boxes alone cause the halt, or an empty id. The other organizations' boxes must
-// show that the release is good, or still have time to do so. If they had their time and do not show it, the rollout
-// halts: a release that fails on nearly all boxes must not wait for one box that is switched off.
+// failures is the test of failures that halts, or else is closest to it.
+func (d decision) failures(without Organization) (closest Count, halts bool) {
+	for i, c := range d.counts(without) {
+		h := d.countHalts(c)
+		if i == 0 || h && !halts || h == halts && c.Likelihood > closest.Likelihood {
+			closest, halts = c, h
+		}
+	}
+	return closest, halts
+}
+
+// countHalts reports whether a count of bad boxes halts.
+func (d decision) countHalts(c Count) bool {
+	return d.test.Halts(c.Bad, c.Boxes) || c.last && d.policy.Guard.lastHalts(c.Bad, c.Boxes)
+}
+
+// part is what was told at a stage, and what of it is bad, without the boxes of one organization.
+func (d decision) part(i int, without Organization) Part {
+	b := d.evidence.Stages[i]
+	p := Part{Told: b.told(), Bad: b.Bad}
+	if i < len(without.Parts) {
+		p.Told, p.Bad = p.Told-without.Parts[i].Told, p.Bad-without.Parts[i].Bad
+	}
+	return p
+}
+
+// sum is that of all stages.
+func (d decision) sum(without Organization) (sum Part) {
+	for i := range d.evidence.Stages {
+		p := d.part(i, without)
+		sum.Told, sum.Bad = sum.Told+p.Told, sum.Bad+p.Bad
+	}
+	return sum
+}
+
+// pooled is the present stage, and as many of those before it as the test needs.
+func (d decision) pooled(without Organization) (sum Part) {
+	for i := d.evidence.at(); i >= 0 && sum.Told < d.test.Needs(); i-- {
+		p := d.part(i, without)
+		sum.Told, sum.Bad = sum.Told+p.Told, sum.Bad+p.Bad
+	}
+	return sum
+}
+
+// small reports whether the stage has too few boxes for the test, together with those before it.
+func (d decision) small() bool { return d.pooled(Organization{}).Told < d.test.Needs() }
+
+// alone returns the organization without whose boxes there would be no halt, or an empty id. The halt waits for the other
+// organizations' boxes if there are enough of them, and not for longer than a box may take to decide.
 func (d decision) alone() string {
+	if d.at.Sub(d.evidence.Since) >= d.policy.Guard.DecideWithin.Length() {
+		return ""
+	}
 	for _, o := range d.evidence.Organizations {
-		if o.Told < d.told && len(d.halts(o)) == 0 && d.othersMayDoWell(o) {
+		if _, halts := d.failures(o); d.others(o) && !halts && !slices.ContainsFunc(d.seen, func(l Look) bool { return l.Halts && l.Only != o.ID }) {
 			return o.ID
 		}
 	}
 	return ""
 }
 
-// othersMayDoWell tells whether boxes of the other organizations have time left to decide, or clear the release. They
-// clear it of failures and, if that can be judged, of silence.
-func (d decision) othersMayDoWell(than Organization) bool {
-	decided, waiting := 0, 0
-	for _, o := range d.evidence.Organizations {
-		if o.ID != than.ID {
-			decided, waiting = decided+o.Decided, waiting+o.Waiting
-		}
-	}
-	if waiting > 0 {
-		return true
-	}
-	if !d.test.Clears(d.bad-than.Bad, decided) {
-		return false
-	}
-	s := d.evidence.Silence
-	return s.Kept || !d.counted() || s.Treated.Boxes == 0 ||
-		d.policy.Guard.Compare(s.Control.minus(than.Control)).Clears(s.Treated.minus(than.Treated))
+// How many boxes of others it takes to wait for them: a number, or a share of the told boxes.
+const (
+	othersEnough = 20
+	othersShare  = 0.1
+)
+
+// others reports whether the boxes of the other organizations are enough to wait for.
+func (d decision) others(than Organization) bool {
+	others := d.told - than.told()
+	return others >= othersEnough || others > 0 && float64(others) >= othersShare*float64(d.told)
 }
 
-// counted tells whether there is a new count of the present stage.
+// counted reports whether there is a new count of the present stage.
 func (d decision) counted() bool {
 	e := d.evidence
 	return !e.AsOf.IsZero() && e.CountedAt == e.Stage && d.at.Sub(e.AsOf).Abs() <= Oldest
 }
+
+func (d decision) soaked() time.Duration { return max(d.at.Sub(d.evidence.Since), 0) }
+
+func (d decision) soakOver() bool { return d.soaked() >= d.policy.SoakAt(d.evidence.Stage) }
 
 // holds lists what keeps the rollout from going on.
 func (d decision) holds(organization string) []Reason {
@@ -166,12 +224,16 @@ func (d decision) holds(organization string) []Reason {
 		}
 	}
 	e, promote := d.evidence, d.policy.Promote
-	add(!d.counted(), NotCounted)
+	add(!d.counted() || d.soakOver() && e.Taken == nil, NotCounted)
 	add(organization != "", OneOrganization)
-	add(d.small() && !d.allInstalled(), EvidenceTooSmall)
-	add(!d.small() && !d.test.Clears(d.clearing()), Undecided)
-	add(!d.heardOf(), Silent)
-	add(d.soaked() < d.policy.SoakAt(e.Stage), Soaking)
+	add(d.tooSmall(), EvidenceTooSmall)
+	if t := e.Taken; t != nil && d.soakOver() {
+		add(t.Good < t.Needed && t.Good+t.Young >= t.Needed, Undecided)
+		add(t.Good < t.Needed && t.Good+t.Young < t.Needed, TooFewTaken)
+		_, _, unexplained := d.away()
+		add(unexplained, Silent)
+	}
+	add(!d.soakOver(), Soaking)
 	add(!promote.Auto, PeoplePromote)
 	if next := e.next(); next != 0 {
 		add(!promote.Windows.Open(d.at), WindowClosed)
@@ -181,61 +243,56 @@ func (d decision) holds(organization string) []Reason {
 	return reasons
 }
 
-// clearing is what clears the stage: its bad and overdue boxes, and those together with the good ones.
-func (d decision) clearing() (bad, n int) {
-	bad = d.stage.bad() + d.stage.Overdue
-	return bad, bad + d.stage.Installed
+// tooSmall reports whether a small stage is not clear: it is left to people, there are no boxes at all, or more of its
+// boxes are bad than chance explains, by itself or with the stages before it.
+func (d decision) tooSmall() bool {
+	switch {
+	case d.fleet() == 0:
+		return true
+	case !d.small():
+		return false
+	case d.policy.Guard.SmallFleet == People:
+		return true
+	}
+	return d.soakOver() && d.badUnexplained()
 }
 
-// small tells whether the stage has too few boxes for the test.
-func (d decision) small() bool { return d.stage.Expected < d.test.Needs() }
+func (d decision) badUnexplained() bool {
+	all, acceptable := d.pooled(Organization{}), d.policy.Guard.Acceptable
+	return exact.AtLeast(d.stage.Bad, d.stage.told(), acceptable) <= badByChance || exact.AtLeast(all.Bad, all.Told, acceptable) <= badByChance
+}
 
-// allInstalled tells whether each box of a small stage runs the release. A stage without boxes is clear if the channel
-// has boxes. Otherwise a small fleet would stay at its first stage.
-func (d decision) allInstalled() bool {
-	fleet := 0
+// fleet is how many boxes the channel has.
+func (d decision) fleet() int {
+	boxes := 0
 	for _, b := range d.evidence.Stages {
-		fleet += b.Expected
+		boxes += b.Expected
 	}
-	return d.policy.Guard.SmallFleet == AllDecided && fleet > 0 && d.stage.Installed == d.stage.Expected
+	return boxes
 }
-
-// heardOf tells whether boxes with the release still poll. In a small stage, each of them must.
-func (d decision) heardOf() bool {
-	s := d.evidence.Silence
-	if d.small() {
-		return s.Treated.Silent == 0 && s.Present.Boxes >= d.stage.Installed
-	}
-	return d.comparison.Clears(s.Treated)
-}
-
-func (d decision) soaked() time.Duration { return max(d.at.Sub(d.evidence.Since), 0) }
 
 // measure finds the numbers of a verdict.
 func (d decision) measure(v *Verdict) {
-	bad, n := d.clearing()
-	v.Halting = Count{d.told, d.bad, d.test.Likelihood(d.bad, d.told), HaltAt}
-	v.Clearing = Count{n, bad, d.test.Likelihood(bad, n), ClearAt}
+	c, _ := d.failures(Organization{})
+	v.Halting, v.Treated, v.Control = c, d.stage.Treated, d.control(max(d.evidence.at(), 0))
+	l := d.telling()
+	if l.Number > 0 {
+		v.Treated, v.Control = l.Treated, l.Control
+	}
+	if treated, control, unexplained := d.away(); unexplained {
+		v.Treated, v.Control = treated, control
+	}
 	v.Distance = Distance{
-		// More bad boxes than were told the release are told it first.
-		MoreBad:     least(func(more int) bool { return d.test.Halts(d.bad+more, max(d.told, d.bad+more)) }),
-		Undecided:   d.undecided,
-		FewerBad:    least(func(fewer int) bool { return !d.test.Halts(d.bad-fewer, d.told) }),
-		MoreGood:    least(func(more int) bool { return d.test.Clears(bad, n+more) }),
-		MoreSilent:  none,
-		FewerSilent: d.comparison.fewerClear(v.Treated),
-		Soaked:      int64(d.soaked() / time.Second),
-		Soak:        int64(d.policy.SoakAt(v.Stage) / time.Second),
+		MoreBad: d.moreBad(), FewerBad: d.fewerBad(), Undecided: d.undecided,
+		MoreGood: none, MoreSilent: none,
+		Soaked: int64(d.soaked() / time.Second),
+		Soak:   int64(d.policy.SoakAt(v.Stage) / time.Second),
 	}
-	if !d.evidence.Silence.Kept && d.counted() {
-		v.Distance.MoreSilent = d.comparison.moreHalt(v.Treated, d.level)
+	if t := v.Taken; t != nil {
+		v.Distance.MoreGood, v.Distance.Spare = max(t.Needed-t.Good, 0), max(t.Good-t.Needed, 0)
 	}
-	if d.test.Clears(bad, n) {
-		v.Distance.Spare = least(func(more int) bool { return !d.test.Clears(bad+more+1, n+more+1) })
-	}
-	if d.small() {
-		v.Distance.MoreGood, v.Distance.Spare = d.stage.Expected-d.stage.Installed, 0
-		v.Distance.FewerSilent = v.Treated.Silent
+	if l.Number > 0 && d.evidence.next() != 0 {
+		v.Distance.MoreSilent = d.moreSilent(l)
 	}
 	if slices.Contains(v.Reasons, WindowClosed) {
 		if at, ok := d.policy.Promote.Windows.Opens(d.at); ok {
@@ -243,3 +300,57 @@ func (d decision) measure(v *Verdict) {
 		}
 	}
 }
+
+// moreBad is how many more bad boxes of the present stage halt the rollout. More bad boxes than were told the release are
+// told it first.
+func (d decision) moreBad() int {
+	more := boundless
+	for _, c := range d.counts(Organization{}) {
+		if c.Percent != 0 && c.Percent != d.evidence.Stage {
+			continue
+		}
+		more = min(more, least(func(n int) bool {
+			of := c
+			of.Boxes, of.Bad = max(c.Boxes, c.Bad+n), c.Bad+n
+			return d.countHalts(of)
+		}))
+	}
+	return more
+}
+
+// fewerBad is how many fewer bad boxes do not halt by any test that does.
+func (d decision) fewerBad() int {
+	fewer := 0
+	for _, c := range d.counts(Organization{}) {
+		fewer = max(fewer, least(func(n int) bool {
+			of := c
+			of.Bad = c.Bad - n
+			return !d.countHalts(of)
+		}))
+	}
+	return fewer
+}
+
+// telling is the look that a verdict shows: the one that halts, and otherwise that of the present stage.
+func (d decision) telling() Look {
+	if i := slices.IndexFunc(d.seen, func(l Look) bool { return l.Halts }); i >= 0 {
+		return d.seen[i]
+	}
+	return lookOf(d.seen, d.evidence.Stage)
+}
+
+// moreSilent is how many more silent boxes would have halted at a look; none if not even all would.
+func (d decision) moreSilent(l Look) int {
+	rest := l.Treated.Boxes - l.Treated.Silent
+	more := least(func(more int) bool {
+		more = min(more, rest+1)
+		return more > rest || d.policy.Guard.tellsApart(Group{Boxes: l.Treated.Boxes, Silent: l.Treated.Silent + more}, l.Control, Level(l.Number))
+	})
+	if more > rest {
+		return none
+	}
+	return more
+}
+
+// none stands for a number of boxes that does not exist.
+const none = -1

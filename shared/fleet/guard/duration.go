@@ -22,8 +22,8 @@ const durationPattern = `P(?:([0-9]{1,4})D)?(?:T(?:([0-9]{1,5})H)?(?:([0-9]{1,6}
 
 var durationForm = regexp.MustCompile(`\A` + durationPattern + `\z`)
 
-// parseDuration reads a duration in ISO 8601.
-func parseDuration(text string) (time.Duration, bool) {
+// ParseDuration reads a duration in ISO 8601, and reports whether it is one.
+func ParseDuration(text string) (time.Duration, bool) {
 	parts := durationForm.FindStringSubmatch(text)
 	if parts == nil || strings.HasSuffix(text, "P") || strings.HasSuffix(text, "T") {
 		return 0, false
@@ -42,7 +42,7 @@ func durationRule(shortest time.Duration) *value.Text {
 		Pattern: durationPattern, Max: 40,
 		Says: fmt.Sprintf("a duration from %s to %s, in days, hours, minutes and seconds such as PT2H or P1DT12H (ISO 8601)", Lasting(shortest), Lasting(Longest)),
 		Check: func(text string) bool {
-			d, ok := parseDuration(text)
+			d, ok := ParseDuration(text)
 			return ok && d >= shortest && d <= Longest
 		},
 	}
@@ -50,7 +50,7 @@ func durationRule(shortest time.Duration) *value.Text {
 
 // Length is how long it is.
 func (d Duration) Length() time.Duration {
-	length, _ := parseDuration(string(d))
+	length, _ := ParseDuration(string(d))
 	return length
 }
 

@@ -1,11 +1,16 @@
 package guard
 
-import "time"
+import (
+	"math"
+	"slices"
+	"time"
+)
 
-// Boxes are the boxes that a stage is the first to reach, by their stand with the release. Blaming and Overdue are
-// counted only for the guard; the others are those of a census.
+// Boxes are the boxes that a stage is the first to reach. Which ones these are is a matter of a hash.
 type Boxes struct {
 	Percent int // of the stage
+	// Start is when the release first reached the stage on its channel, be it by an earlier rollout; zero: never.
+	Start time.Time
 	// Expected is the sum of all others once the rollout reaches the stage.
 	Expected     int
 	NotYetPolled int
@@ -15,57 +20,108 @@ type Boxes struct {
 	Installed    int
 	Failed       int
 	Reverted     int
-	// Blaming are the failed boxes whose code is about the release.
-	Blaming int
-	// Overdue are the ones that are offered or working for longer than the policy's DecideWithin.
-	Overdue int
+	// Bad are the boxes that speak against the release now.
+	Bad int
+	// Treated are boxes of the stage, and Control are boxes that the release never reached, both as they were seen
+	// since Start. They are empty if nobody looked.
+	Treated, Control Group
 }
 
 func (b Boxes) told() int {
 	return b.Offered + b.Working + b.Deferred + b.Installed + b.Failed + b.Reverted
 }
 
-// bad counts the boxes that are evidence against the release. Other failed boxes have a fault of their plant, such as
-// no space. They are no evidence.
-func (b Boxes) bad() int { return b.Blaming + b.Reverted }
-
 // undecided boxes may still turn out bad.
 func (b Boxes) undecided() int { return b.Offered + b.Working }
 
-// A Group is boxes of which it is known when they were last seen, and how many of them are silent.
+// A Group is boxes of a random sample that were seen since a stage began. Silent ones were not seen for the policy's
+// SilentAfter, Away ones not for half of a soak.
 type Group struct {
 	Boxes  int `json:"boxes"`
 	Silent int `json:"silent"`
+	Away   int `json:"away,omitempty"`
 }
 
-func (g Group) minus(h Group) Group { return Group{g.Boxes - h.Boxes, g.Silent - h.Silent} }
-
-// Silence compares boxes that have the release with boxes that do not. A box is silent if it was not seen
-// for the policy's SilentAfter.
-//
-// Both groups are random samples of boxes that were seen at or after the start of the present stage. That is
-// what makes them comparable: which boxes a stage reaches is a matter of a hash, so a plant that is switched
-// off silences both alike. A box that was not seen since then belongs to neither, whatever its stage.
-type Silence struct {
-	// Treated are boxes that were told the release, at whatever stage, and neither failed nor reverted.
-	Treated Group
-	// Present are those of the treated that the present stage was the first to reach.
-	Present Group
-	// Control are boxes that the rollout does not reach yet.
-	Control Group
-	// Kept is set where the control is the last one that was taken at an earlier stage: at 100 percent
-	// there are no boxes to compare with.
-	Kept bool
+func (g Group) minus(h Group) Group {
+	return Group{g.Boxes - h.Boxes, g.Silent - h.Silent, g.Away - h.Away}
 }
 
-// An Organization is what the boxes of one organization contribute, at all stages.
+// Plus is the sum of two groups.
+func (g Group) Plus(h Group) Group {
+	return Group{g.Boxes + h.Boxes, g.Silent + h.Silent, g.Away + h.Away}
+}
+
+// A Cause is why a box has not lived on with the release for a soak.
+type Cause string
+
+// Causes. The first three are of the box and its plant.
+const (
+	Download     Cause = "download"     // it cannot fetch the release
+	Space        Cause = "space"        // it has no room for it
+	Power        Cause = "power"        // it has not the power for it
+	Bad          Cause = "bad"          // it failed with it or fell back
+	Deferred     Cause = "deferred"     // a person put it off
+	NotInstalled Cause = "notInstalled" // it was told, and has not installed it within DecideWithin
+	NotPolled    Cause = "notPolled"    // it was not told, since it has not polled
+	Vanished     Cause = "vanished"     // it installed the release and was not seen a soak later
+)
+
+// Taken is how a stage's boxes, or a random sample of them, took the release.
+type Taken struct {
+	// Boxes is the number of the sample, and All whether it holds all boxes of the stage.
+	Boxes int  `json:"boxes"`
+	All   bool `json:"all"`
+	// Good boxes were seen running the release at least a soak after they installed it. Young ones can still become good
+	// in time.
+	Good  int `json:"good"`
+	Young int `json:"young"`
+	// Needed is how many must be good.
+	Needed int `json:"needed"`
+	// Causes are the reasons of the others.
+	Causes map[Cause]int `json:"causes,omitempty"`
+}
+
+// largest is the most frequent cause.
+func (t Taken) largest() (cause Cause, boxes int) {
+	for c, n := range t.Causes {
+		if n > boxes || n == boxes && c < cause {
+			cause, boxes = c, n
+		}
+	}
+	return cause, boxes
+}
+
+// A Look is the guard's last look at the silence of a stage.
+type Look struct {
+	Percent int       `json:"percent"`
+	Number  int       `json:"number"` // of the stage's looks, from 1
+	At      time.Time `json:"at"`
+	Treated Group     `json:"treated"`
+	Control Group     `json:"control"`
+	// Halts is set if the treated are silent because of the release.
+	Halts bool `json:"halts,omitempty"`
+	// Only is the organization without which it would not halt.
+	Only string `json:"only,omitempty"`
+}
+
+// A Part is what the boxes of one organization contribute to a stage.
+type Part struct {
+	Told, Bad        int
+	Treated, Control Group
+}
+
+// An Organization is what its boxes contribute to each stage, in the order of the stages.
 type Organization struct {
-	ID string
-	// Told are the boxes that were told the release, Decided those of them that are installed, failed or reverted,
-	// Waiting those that are offered or working and not overdue, and Bad those that speak against the release.
-	Told, Decided, Waiting, Bad int
-	Treated                     Group
-	Control                     Group
+	ID    string
+	Parts []Part
+}
+
+func (o Organization) told() int {
+	told := 0
+	for _, p := range o.Parts {
+		told += p.Told
+	}
+	return told
 }
 
 // A Freeze keeps every rollout where it is until a time.
@@ -81,23 +137,30 @@ type Evidence struct {
 	Stage int
 	Since time.Time
 	// AsOf is when the boxes were counted; zero: never. CountedAt was the rollout's stage then.
-	AsOf      time.Time
-	CountedAt int
-	// Interval is how often the guard looks.
-	Interval      time.Duration
+	AsOf          time.Time
+	CountedAt     int
 	Stages        []Boxes // all of them, in order
 	Organizations []Organization
-	Silence       Silence
-	Approved      []int   // the stages that were approved
-	Freeze        *Freeze // or nil
+	// Looks are the last looks of the stages. New is set if those that are due are taken now.
+	Looks []Look
+	New   bool
+	// Taken is how the present stage's boxes took the release; nil if that was not looked up.
+	Taken *Taken
+	// Kept are the last control groups of the stages that had one, for the last stage: there, nobody is left.
+	Kept     []Group
+	Approved []int   // the stages that were approved
+	Freeze   *Freeze // or nil
+}
+
+// at is the place of the present stage; -1 if there is no such stage.
+func (e Evidence) at() int {
+	return slices.IndexFunc(e.Stages, func(b Boxes) bool { return b.Percent == e.Stage })
 }
 
 // present is the boxes of the present stage.
 func (e Evidence) present() Boxes {
-	for _, b := range e.Stages {
-		if b.Percent == e.Stage {
-			return b
-		}
+	if i := e.at(); i >= 0 {
+		return e.Stages[i]
 	}
 	return Boxes{Percent: e.Stage}
 }
@@ -116,14 +179,23 @@ func (e Evidence) next() int {
 func (e Evidence) totals() (told, bad, undecided int) {
 	for _, b := range e.Stages {
 		told += b.told()
-		bad += b.bad()
+		bad += b.Bad
 		undecided += b.undecided()
 	}
 	return told, bad, undecided
 }
 
-// look is which look at the present stage this one is at most, from 1.
-func (e Evidence) look() int {
-	every := max(e.Interval, time.Second)
-	return 1 + int(max(e.AsOf.Sub(e.Since), 0)/every)
+// Small reports whether the present stage has too few boxes for the test of failures, together with those before it.
+func (e Evidence) Small(p Policy) bool {
+	return decision{policy: p, evidence: e, test: p.Guard.test()}.small()
+}
+
+// Needed is how many of a sample must be good: the share that the policy asks for, or all boxes of the stage but one.
+func (b Bounds) Needed(t Taken) int {
+	const rounding = 1e-9
+	needed := int(math.Ceil(b.taken()*float64(t.Boxes) - rounding))
+	if t.All {
+		needed = min(needed, max(t.Boxes-1, 0))
+	}
+	return needed
 }

@@ -3,7 +3,6 @@ package guard_test
 import (
 	"reflect"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -18,7 +17,7 @@ func TestWald_DecidesByTheFiguresOfItsDesign(t *testing.T) {
 	if n := test.Needs(); n != 73 {
 		t.Errorf("%d good boxes clear, want 73", n)
 	}
-	for n, want := range map[int]int{20: 4, 103: 6, 1000: 28, 10000: 253} {
+	for n, want := range map[int]int{20: 5, 100: 7, 1000: 30, 10000: 255} {
 		bad := 0
 		for !test.Halts(bad, n) {
 			bad++
@@ -29,13 +28,44 @@ func TestWald_DecidesByTheFiguresOfItsDesign(t *testing.T) {
 	}
 }
 
-func TestLevel_OfAllLooksComesToAThirdOfAlpha(t *testing.T) {
+func TestLevel_OfAllLooksComesToASixthOfAlpha(t *testing.T) {
 	sum := 0.0
 	for look := range 100_000 {
 		sum += guard.Level(look + 1)
 	}
-	if sum > guard.Alpha/3 || sum < 0.999*guard.Alpha/3 {
-		t.Errorf("the levels of a stage sum up to %g, want a third of %g", sum, guard.Alpha)
+	if sum > guard.Alpha/6 || sum < 0.999*guard.Alpha/6 {
+		t.Errorf("the levels of a stage sum up to %g, want a sixth of %g", sum, guard.Alpha)
+	}
+}
+
+func TestBounds_ALookIsDueOnceEachSilentAfter(t *testing.T) {
+	b, start := guard.Default().Guard, now
+	look := guard.Look{}
+	var at []time.Duration
+	for minute := range 120 {
+		if age := time.Duration(minute) * time.Minute; b.Due(start, look, start.Add(age)) {
+			look = guard.Look{Number: look.Number + 1, At: start.Add(age)}
+			at = append(at, age)
+		}
+	}
+	if want := []time.Duration{30 * time.Minute, 60 * time.Minute, 90 * time.Minute}; !slices.Equal(at, want) {
+		t.Errorf("looks at %v, want %v", at, want)
+	}
+	if b.Due(time.Time{}, guard.Look{}, now) {
+		t.Error("a stage that was never reached is looked at")
+	}
+}
+
+func TestBounds_Needed(t *testing.T) {
+	b := guard.Default().Guard
+	for boxes, want := range map[int]int{0: 0, 1: 0, 2: 1, 4: 3, 5: 4, 10: 8, 1000: 800} {
+		if got := b.Needed(guard.Taken{Boxes: boxes, All: true}); got != want {
+			t.Errorf("%d of %d boxes are needed, want %d", got, boxes, want)
+		}
+	}
+	b.Taken = 1
+	if got := b.Needed(guard.Taken{Boxes: 1000}); got != 1000 {
+		t.Errorf("%d of a sample are needed, want all", got)
 	}
 }
 
@@ -58,7 +88,7 @@ func draw(t *rapid.T) drawing {
 		p.Approvals.Before = []int{10, 50, 100}
 	}
 	e := guard.Evidence{
-		Active: n(20, "active") > 0, Stage: rapid.SampledFrom([]int{1, 10, 50, 100}).Draw(t, "stage"), Interval: time.Minute,
+		Active: n(20, "active") > 0, Stage: rapid.SampledFrom([]int{1, 10, 50, 100}).Draw(t, "stage"), New: n(3, "new looks") > 0,
 		Since: now.Add(-time.Duration(n(48, "hours at the stage")) * time.Hour), AsOf: now.Add(-time.Duration(n(130, "age")) * time.Second),
 	}
 	e.CountedAt = e.Stage
@@ -69,23 +99,32 @@ func draw(t *rapid.T) drawing {
 	for _, percent := range []int{1, 10, 50, 100} {
 		b := guard.Boxes{Percent: percent}
 		if percent <= e.Stage {
+			b.Start = now.Add(-time.Duration(n(72, "hours since the start")) * time.Hour)
 			b.NotYetPolled, b.Offered, b.Working, b.Deferred = n(size/20, "not yet polled"), n(size/5, "offered"), n(size/20, "working"), n(size/20, "deferred")
 			b.Installed, b.Failed, b.Reverted = n(size, "installed"), n(size/20, "failed"), n(size/50, "reverted")
-			b.Blaming, b.Overdue = n(b.Failed, "blaming"), n(min(b.Offered+b.Working, size/50), "overdue")
+			b.Bad = b.Reverted + n(b.Failed, "bad")
+			b.Treated, b.Control = group(t, "treated"), group(t, "control")
 		} else {
 			b.NotYetPolled = size
 		}
 		b.Expected = b.NotYetPolled + b.Offered + b.Working + b.Deferred + b.Installed + b.Failed + b.Reverted
 		e.Stages = append(e.Stages, b)
 	}
-	group := func(of int, label string) guard.Group {
-		g := guard.Group{Boxes: n(of, label)}
-		g.Silent = n(g.Boxes/rapid.SampledFrom([]int{1, 3, 20, 1000}).Draw(t, "part of "+label), "silent of "+label)
-		return g
+	if n(5, "taken is known") > 0 {
+		taken := guard.Taken{Boxes: min(at(&e).Expected, 1000), All: at(&e).Expected <= 1000}
+		taken.Good = n(taken.Boxes, "good")
+		taken.Young, taken.Needed = n(taken.Boxes-taken.Good, "young"), p.Guard.Needed(taken)
+		e.Taken = &taken
 	}
-	e.Silence = guard.Silence{Treated: group(1000, "treated"), Control: group(1000, "control"), Kept: e.Stage == 100}
-	e.Silence.Present.Boxes = n(e.Silence.Treated.Boxes, "treated of the present stage")
 	return drawing{p, e}
+}
+
+func group(t *rapid.T, label string) guard.Group {
+	g := guard.Group{Boxes: rapid.IntRange(0, 1000).Draw(t, label)}
+	part := rapid.SampledFrom([]int{1, 3, 20, 1000}).Draw(t, "part of "+label)
+	g.Silent = rapid.IntRange(0, g.Boxes/part).Draw(t, "silent of "+label)
+	g.Away = rapid.IntRange(0, g.Silent).Draw(t, "away of "+label)
+	return g
 }
 
 func (d drawing) decide() guard.Verdict { return guard.Decide(d.policy, d.evidence, now) }
@@ -97,94 +136,49 @@ func (d drawing) changed(change func(*guard.Evidence)) drawing {
 	return d
 }
 
-// moreBad makes more boxes bad: those that are offered or installed, at any stage, and then new ones.
-func (d drawing) moreBad(n int) drawing {
+// moreBad makes told boxes of the present stage bad, as many as there are and so many at most.
+func (d drawing) moreBad(n int) (drawing, int) {
+	made := 0
 	return d.changed(func(e *guard.Evidence) {
-		for i := range e.Stages {
-			for _, from := range []*int{&e.Stages[i].Deferred, &e.Stages[i].Offered, &e.Stages[i].Working, &e.Stages[i].Installed, &e.Stages[i].Failed} {
-				least := 0
-				if from == &e.Stages[i].Failed {
-					least = e.Stages[i].Blaming
-				}
-				moved := min(n, *from-least)
-				*from -= moved
-				e.Stages[i].Reverted += moved
-				n -= moved
-			}
-			e.Stages[i].Overdue = min(e.Stages[i].Overdue, e.Stages[i].Offered+e.Stages[i].Working)
+		b := at(e)
+		for _, from := range []*int{&b.Offered, &b.Working, &b.Deferred, &b.Installed} {
+			moved := min(n-made, *from)
+			*from -= moved
+			made += moved
 		}
-		at(e).Reverted += n
-		at(e).Expected += n
-	})
+		b.Reverted, b.Bad = b.Reverted+made, b.Bad+made
+	}), made
 }
 
 func halts(v guard.Verdict, r guard.Reason) bool {
 	return v.Action == guard.Halt && slices.Contains(v.Reasons, r)
 }
 
-func TestDecide_TheNumbersOfTheSentenceAreThoseOfTheRule(t *testing.T) {
+func TestDecide_FewerBadBoxesThanTheSentenceNamesDoNotHalt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
-		d.evidence.Active = true
 		v := d.decide()
-		if halts(v, guard.TooManyBad) {
-			better := func(n int) bool { return guard.NewWald(0.01, 0.05).Halts(v.Halting.Bad-n, v.Halting.Boxes) }
-			if n := v.Distance.FewerBad; better(n) || !better(n-1) {
-				t.Fatalf("%d fewer bad boxes do not turn it: %s", n, v.Sentence)
-			}
+		if halts(v, guard.TooManyBad) || !d.evidence.Active {
 			return
 		}
-		if n := v.Distance.MoreBad; !halts(d.moreBad(n).decide(), guard.TooManyBad) || halts(d.moreBad(n-1).decide(), guard.TooManyBad) {
-			t.Fatalf("%d more bad boxes do not turn it: %s", n, v.Sentence)
+		if more, _ := d.moreBad(v.Distance.MoreBad - 1); halts(more.decide(), guard.TooManyBad) {
+			t.Fatalf("%d more bad boxes halt it: %s", v.Distance.MoreBad-1, v.Sentence)
 		}
-		silent := func(n int) guard.Verdict {
-			return d.changed(func(e *guard.Evidence) { e.Silence.Treated.Silent += n }).decide()
+		if v.Halting.Percent != d.evidence.Stage {
+			return
 		}
-		switch n := v.Distance.MoreSilent; {
-		case n == 0:
-			if !halts(v, guard.TooManySilent) {
-				t.Fatalf("no more silent boxes are needed: %s", v.Sentence)
-			}
-		case n > 0:
-			if !halts(silent(n), guard.TooManySilent) || halts(silent(n-1), guard.TooManySilent) {
-				t.Fatalf("%d more silent boxes do not turn it: %s", n, v.Sentence)
-			}
-		default:
-			if halts(silent(v.Treated.Boxes-v.Treated.Silent), guard.TooManySilent) {
-				t.Fatalf("all silent halts it: %s", v.Sentence)
-			}
-		}
-		if slices.Contains(v.Reasons, guard.Silent) && v.Distance.FewerSilent > 0 {
-			n := v.Distance.FewerSilent
-			if slices.Contains(silent(-n).Reasons, guard.Silent) != (d.evidence.Silence.Present.Boxes < at(&d.evidence).Installed && at(&d.evidence).Expected < 73) ||
-				!slices.Contains(silent(1-n).Reasons, guard.Silent) {
-				t.Fatalf("%d fewer silent boxes do not turn it: %s", n, v.Sentence)
-			}
-		}
-		if slices.Contains(v.Reasons, guard.Undecided) {
-			good := func(n int) bool {
-				return slices.Contains(d.changed(func(e *guard.Evidence) { at(e).Installed += n; at(e).Expected += n }).decide().Reasons, guard.Undecided)
-			}
-			if n := v.Distance.MoreGood; good(n) || !good(n-1) {
-				t.Fatalf("%d more good boxes do not turn it: %s", n, v.Sentence)
-			}
-		}
-		if v.Reason == guard.Clear && v.Clearing.Boxes >= 73 {
-			overdue := func(n int) guard.Action {
-				return d.changed(func(e *guard.Evidence) { at(e).Offered += n; at(e).Overdue += n; at(e).Expected += n }).decide().Action
-			}
-			if n := v.Distance.Spare; overdue(n) != v.Action || overdue(n+1) != guard.Hold {
-				t.Fatalf("%d more bad boxes are not what it bears: %s", n, v.Sentence)
-			}
+		if more, made := d.moreBad(v.Distance.MoreBad + 300); made >= v.Distance.MoreBad+300 && !halts(more.decide(), guard.TooManyBad) {
+			t.Fatalf("%d more bad boxes do not halt it: %s", made, v.Sentence)
 		}
 	})
 }
 
+var rank = map[guard.Action]int{guard.Halt: 0, guard.Hold: 1, guard.Promote: 2, guard.Complete: 2}
+
 func TestDecide_MoreBadBoxesNeverMakeItBetter(t *testing.T) {
-	rank := map[guard.Action]int{guard.Halt: 0, guard.Hold: 1, guard.Promote: 2, guard.Complete: 2}
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
-		worse := d.moreBad(rapid.IntRange(1, 300).Draw(t, "more bad"))
+		worse, _ := d.moreBad(rapid.IntRange(1, 300).Draw(t, "more bad"))
 		if before, after := d.decide(), worse.decide(); rank[after.Action] > rank[before.Action] {
 			t.Fatalf("%s\nwith more bad boxes: %s", before.Sentence, after.Sentence)
 		}
@@ -192,14 +186,34 @@ func TestDecide_MoreBadBoxesNeverMakeItBetter(t *testing.T) {
 }
 
 func TestDecide_MoreSilentBoxesNeverMakeItBetter(t *testing.T) {
-	rank := map[guard.Action]int{guard.Halt: 0, guard.Hold: 1, guard.Promote: 2, guard.Complete: 2}
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		worse := d.changed(func(e *guard.Evidence) {
-			e.Silence.Treated.Silent = rapid.IntRange(e.Silence.Treated.Silent, e.Silence.Treated.Boxes).Draw(t, "silent")
+			for i := range e.Stages {
+				g := &e.Stages[i].Treated
+				g.Silent = rapid.IntRange(g.Silent, g.Boxes).Draw(t, "silent")
+				g.Away = rapid.IntRange(g.Away, g.Silent).Draw(t, "away")
+			}
 		})
 		if before, after := d.decide(), worse.decide(); rank[after.Action] > rank[before.Action] {
 			t.Fatalf("%s\nwith more silent boxes: %s", before.Sentence, after.Sentence)
+		}
+	})
+}
+
+func TestDecide_FewerBoxesThatTookItNeverMakeItBetter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t)
+		if d.evidence.Taken == nil {
+			return
+		}
+		worse := d.changed(func(e *guard.Evidence) {
+			taken := *e.Taken
+			taken.Good = rapid.IntRange(0, taken.Good).Draw(t, "good")
+			e.Taken = &taken
+		})
+		if before, after := d.decide(), worse.decide(); rank[after.Action] > rank[before.Action] || after.Action == guard.Halt && before.Action != guard.Halt {
+			t.Fatalf("%s\nwith fewer good boxes: %s", before.Sentence, after.Sentence)
 		}
 	})
 }
@@ -209,11 +223,10 @@ func TestDecide_NothingThatPeopleSetHoldsUpAHalt(t *testing.T) {
 		d := draw(t)
 		d.evidence.Active = true
 		if rapid.Bool().Draw(t, "bad") {
-			d = d.moreBad(rapid.IntRange(1, 300).Draw(t, "more bad"))
+			d, _ = d.moreBad(rapid.IntRange(1, 300).Draw(t, "more bad"))
 		}
 		free := d.decide()
-		longest := guard.Lasting(guard.Longest)
-		d.policy.Promote = guard.Promotion{Soak: guard.Soak{At1: longest, At10: longest, At50: longest, At100: longest}, Windows: window("00:00", "00:01", "UTC")}
+		d.policy.Promote.Auto, d.policy.Promote.Windows = false, window("00:00", "00:01", "UTC")
 		d.policy.Approvals.Before = []int{10, 50, 100}
 		d.evidence.Freeze = &guard.Freeze{Until: now.Add(time.Hour)}
 		bound := d.decide()
@@ -231,44 +244,59 @@ func TestDecide_OldOrMissingCountsNeverLetItGoOn(t *testing.T) {
 		d := draw(t).changed(func(e *guard.Evidence) {
 			e.AsOf = rapid.SampledFrom([]time.Time{{}, now.Add(-121 * time.Second), now.Add(121 * time.Second), now.Add(-24 * time.Hour)}).Draw(t, "as of")
 		})
-		if v := d.decide(); v.Action == guard.Promote || v.Action == guard.Complete || halts(v, guard.TooManySilent) {
+		if v := d.decide(); v.Action == guard.Promote || v.Action == guard.Complete || halts(v, guard.TooManySilent) || len(v.Looks) > 0 {
 			t.Fatal(v.Sentence)
 		}
 	})
 }
 
-func TestDecide_NoOrganizationAloneHalts(t *testing.T) {
+// TestDecide_BetweenTwoLooksSilenceChangesNothing: looking more often is no further chance to err.
+func TestDecide_BetweenTwoLooksSilenceChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
-		d.evidence.Active = true
-		d.evidence.Silence = guard.Silence{} // which leans by itself
-		d = d.moreBad(rapid.IntRange(0, 300).Draw(t, "more bad"))
-		total := d.decide()
-		told, bad := total.Halting.Boxes, total.Halting.Bad
-		// The bad boxes are dealt to two organizations.
-		first := guard.Organization{ID: "first", Bad: rapid.IntRange(0, bad).Draw(t, "bad of the first")}
-		first.Told = rapid.IntRange(first.Bad, told-(bad-first.Bad)).Draw(t, "told of the first")
-		second := guard.Organization{ID: "second", Told: told - first.Told, Bad: bad - first.Bad}
-		first.Decided, second.Decided = first.Told, second.Told
-		d.evidence.Organizations = []guard.Organization{first, second}
-		v, test := d.decide(), guard.NewWald(0.01, 0.05)
-		if v.Action == guard.Halt {
-			for _, o := range d.evidence.Organizations {
-				if o.Told < told && !test.Halts(bad-o.Bad, told-o.Told) && test.Clears(bad-o.Bad, told-o.Told) {
-					t.Fatalf("without %s there is no halt, and the others do well: %s", o.ID, v.Sentence)
-				}
+		v := d.decide()
+		again := d.changed(func(e *guard.Evidence) {
+			e.Looks, e.AsOf = v.Looks, e.AsOf.Add(time.Minute)
+			for i := range e.Stages {
+				e.Stages[i].Treated = group(t, "treated again")
 			}
+			e.New = false
+		}).decide()
+		if !reflect.DeepEqual(again.Looks, v.Looks) && d.evidence.New {
+			t.Fatalf("%+v\nbecame %+v", v.Looks, again.Looks)
 		}
-		if (v.Action == guard.Halt || v.Reason == guard.OneOrganization || slices.Contains(v.Reasons, guard.OneOrganization)) != (total.Action == guard.Halt) {
-			t.Fatalf("all boxes: %s\nby organization: %s", total.Sentence, v.Sentence)
-		}
-		if v.Action == guard.Promote && total.Action == guard.Halt {
-			t.Fatalf("goes on: %s", v.Sentence)
+		if halts(again, guard.TooManySilent) && !slices.ContainsFunc(v.Looks, func(l guard.Look) bool { return l.Halts }) {
+			t.Fatalf("halts between two looks: %s", again.Sentence)
 		}
 	})
 }
 
-func TestDecide_ActsOnlyWhereThePolicySaysSo(t *testing.T) {
+func TestDecide_OneOrganizationHoldsUpAHaltForAWhileAtMost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t)
+		d.evidence.Active = true
+		d, _ = d.moreBad(rapid.IntRange(0, 300).Draw(t, "more bad"))
+		total := d.decide()
+		first, second := guard.Organization{ID: "first"}, guard.Organization{ID: "second"}
+		for _, b := range d.evidence.Stages {
+			told := b.Offered + b.Working + b.Deferred + b.Installed + b.Failed + b.Reverted
+			p := guard.Part{Bad: rapid.IntRange(0, b.Bad).Draw(t, "bad of the first")}
+			p.Told = rapid.IntRange(p.Bad, told-(b.Bad-p.Bad)).Draw(t, "told of the first")
+			first.Parts, second.Parts = append(first.Parts, p), append(second.Parts, guard.Part{Told: told - p.Told, Bad: b.Bad - p.Bad, Treated: b.Treated, Control: b.Control})
+		}
+		d.evidence.Organizations = []guard.Organization{first, second}
+		v := d.decide()
+		held := slices.Contains(v.Reasons, guard.OneOrganization)
+		if (v.Action == guard.Halt || held) != (total.Action == guard.Halt) {
+			t.Fatalf("all boxes: %s\nby organization: %s", total.Sentence, v.Sentence)
+		}
+		if held && now.Sub(d.evidence.Since) >= d.policy.Guard.DecideWithin.Length() {
+			t.Fatalf("held for too long: %s", v.Sentence)
+		}
+	})
+}
+
+func TestDecide_ActsOnlyIfThePolicySaysSo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		if v := d.decide(); v.Acts != (d.policy.Mode == guard.Act && v.Action != guard.Hold) || v.Sentence == "" || v.Reason != v.Reasons[0] {
@@ -281,7 +309,7 @@ func TestDecide_ActsOnlyWhereThePolicySaysSo(t *testing.T) {
 func TestDecide_PromotesToTheNextStage(t *testing.T) {
 	for stage, next := range map[int]int{1: 10, 10: 50, 50: 100} {
 		if v := guard.Decide(acting(), healthy(stage), now); v.Action != guard.Promote || v.Next != next {
-			t.Errorf("at %s: %s to %d", strconv.Itoa(stage), v.Action, v.Next)
+			t.Errorf("at %d: %s to %d: %s", stage, v.Action, v.Next, v.Sentence)
 		}
 	}
 }

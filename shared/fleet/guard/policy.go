@@ -44,8 +44,11 @@ type Bounds struct {
 	SilentAfter Duration `json:"silentAfter"`
 	// DecideWithin is how long a box may take to install the release. After that it speaks against
 	// clearing the stage. A stage soaks at least so long: slow failures come last.
-	DecideWithin Duration   `json:"decideWithin"`
-	SmallFleet   SmallFleet `json:"smallFleet"`
+	DecideWithin Duration `json:"decideWithin"`
+	// Taken is the share of a stage's boxes that must run the release and have lived on with it, before the
+	// rollout goes on. All boxes of the stage count, also those that are switched off for good.
+	Taken      float64    `json:"taken"`
+	SmallFleet SmallFleet `json:"smallFleet"`
 }
 
 // Promotion says when the guard promotes.
@@ -68,17 +71,22 @@ type Approvals struct {
 	Before []int `json:"before,omitempty"`
 }
 
-// Default is the policy that an empty object stands for.
+// defaultTaken is the share that a policy has which does not name one.
+const defaultTaken = 0.8
+
+// Default is the policy that an empty object stands for: the guard halts, and people promote. With a soak of a day, each
+// stage has seen the night of every plant. Where plants are off at weekends, a soak of P7D at stage 10 also sees a
+// weekend; the default does not.
 func Default() Policy {
 	day := Lasting(24 * time.Hour)
 	return Policy{
-		Mode: Advise,
+		Mode: Act,
 		Guard: Bounds{
 			Acceptable: 0.01, Intolerable: 0.05,
 			SilentAfter: Lasting(30 * time.Minute), DecideWithin: Lasting(time.Hour),
-			SmallFleet: AllDecided,
+			Taken: defaultTaken, SmallFleet: AllDecided,
 		},
-		Promote: Promotion{Auto: true, Soak: Soak{At1: Lasting(2 * time.Hour), At10: day, At50: day, At100: day}},
+		Promote: Promotion{Soak: Soak{At1: day, At10: day, At50: day, At100: day}},
 	}
 }
 
@@ -86,6 +94,14 @@ func Default() Policy {
 func (p Policy) SoakAt(percent int) time.Duration {
 	of := map[int]Duration{1: p.Promote.Soak.At1, 10: p.Promote.Soak.At10, 50: p.Promote.Soak.At50, 100: p.Promote.Soak.At100}
 	return max(of[percent].Length(), p.Guard.DecideWithin.Length(), p.Guard.SilentAfter.Length())
+}
+
+// taken is the share of boxes that a stage needs. A policy that is older than the field has the default.
+func (b Bounds) taken() float64 {
+	if b.Taken == 0 {
+		return defaultTaken
+	}
+	return b.Taken
 }
 
 // test is the test of a share of bad boxes.

@@ -26,14 +26,14 @@ func TestParse_AnEmptyObjectIsTheDefault(t *testing.T) {
 
 func TestParse_ReadsEveryField(t *testing.T) {
 	const text = `{"mode":"act",
-		"guard":{"acceptable":0.02,"intolerable":0.1,"silentAfter":"PT45M","decideWithin":"P1DT12H","smallFleet":"people"},
+		"guard":{"acceptable":0.02,"intolerable":0.1,"silentAfter":"PT45M","decideWithin":"P1DT12H","taken":0.95,"smallFleet":"people"},
 		"promote":{"auto":false,"soak":{"1":"PT0S","10":"PT90S","50":"P7D","100":"P30D"},
 			"windows":[{"days":["mon","fri"],"from":"22:00","to":"04:30","timeZone":"Europe/Berlin"},{"from":"00:00","to":"24:00","timeZone":"UTC"}]},
 		"approvals":{"before":[100,10]}}`
 	want := guard.Policy{
 		Mode: guard.Act,
 		Guard: guard.Bounds{Acceptable: 0.02, Intolerable: 0.1, SilentAfter: guard.Lasting(45 * time.Minute),
-			DecideWithin: guard.Lasting(36 * time.Hour), SmallFleet: guard.People},
+			DecideWithin: guard.Lasting(36 * time.Hour), Taken: 0.95, SmallFleet: guard.People},
 		Promote: guard.Promotion{
 			Soak: guard.Soak{At1: "PT0S", At10: guard.Lasting(90 * time.Second), At50: guard.Lasting(7 * 24 * time.Hour), At100: guard.Lasting(30 * 24 * time.Hour)},
 			Windows: guard.Windows{
@@ -57,11 +57,11 @@ func TestParse_TellsEveryFaultWithItsPlace(t *testing.T) {
 		`[]`:  {" type"},
 		`{`:   {" format"},
 		`nul`: {" format"},
-		`{"mode":"on","guard":{"acceptable":1,"intolerable":"5","silentAfter":"10m","decideWithin":"PT59S","smallFleet":"all","more":1},
+		`{"mode":"on","guard":{"acceptable":1,"intolerable":"5","silentAfter":"10m","decideWithin":"PT59S","taken":80,"smallFleet":"all","more":1},
 		  "promote":{"auto":"yes","soak":{"1":"P31D","2":"PT1H","10":"P","50":"PT","100":""},
 		    "windows":[{"days":["mon","monday","mon"],"from":"24:00","to":"24:01","timeZone":"Berlin"},{"from":"10:00","to":"10:00","timeZone":"Local"},{"days":[]},7]},
 		  "approvals":{"before":["10",50,50.0]},"extra":null}`: {
-			"/mode format", "/guard/acceptable range", "/guard/intolerable type", "/guard/silentAfter format", "/guard/decideWithin format",
+			"/mode format", "/guard/acceptable range", "/guard/intolerable type", "/guard/silentAfter format", "/guard/decideWithin format", "/guard/taken range",
 			"/guard/smallFleet format", "/guard/more unknown", "/promote/auto type", "/promote/soak/1 format", "/promote/soak/10 format",
 			"/promote/soak/50 format", "/promote/soak/100 format", "/promote/soak/2 unknown", "/promote/windows/0/days/1 format", "/promote/windows/0/days/2 duplicate",
 			"/promote/windows/0/from format", "/promote/windows/0/to format", "/promote/windows/0/timeZone format", "/promote/windows/1/timeZone format",
@@ -110,7 +110,7 @@ func TestSoakAt_IsAtLeastAsLongAsBoxesMayTake_AndUntilTheyCanBeSilent(t *testing
 	for silentAfter, at10 := range map[guard.Duration]time.Duration{"PT30M": time.Hour, "PT90M": 90 * time.Minute} {
 		p := guard.Default()
 		p.Promote.Soak.At10, p.Guard.SilentAfter = "PT0S", silentAfter
-		want := map[int]time.Duration{1: 2 * time.Hour, 10: at10, 50: 24 * time.Hour, 100: 24 * time.Hour}
+		want := map[int]time.Duration{1: 24 * time.Hour, 10: at10, 50: 24 * time.Hour, 100: 24 * time.Hour}
 		for _, stage := range cohort.Stages {
 			if got := p.SoakAt(stage); got != want[stage] {
 				t.Errorf("silent after %s: stage %d soaks for %s, want %s", silentAfter, stage, got, want[stage])
@@ -119,13 +119,13 @@ func TestSoakAt_IsAtLeastAsLongAsBoxesMayTake_AndUntilTheyCanBeSilent(t *testing
 	}
 }
 
-// TestParse_SharesThatASampleCanTellApart: of a policy without faults, a sample of 1,000 boxes clears a stage, in which
-// none is bad or silent, of failures and of silence; and a small stage has so few boxes that the sample holds them all.
+// TestParse_SharesThatASampleCanTellApart: of a policy without faults, a stage that is too small for the test has so few
+// boxes that the sample holds them all.
 func TestParse_SharesThatASampleCanTellApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		share := func(label string) float64 { return float64(rapid.IntRange(1, 500).Draw(t, label)) / 1000 }
 		acceptable, intolerable := share("acceptable"), share("intolerable")
-		p, faults := guard.Parse(fmt.Appendf(nil, `{"guard":{"acceptable":%g,"intolerable":%g}}`, acceptable, intolerable), time.Minute)
+		_, faults := guard.Parse(fmt.Appendf(nil, `{"guard":{"acceptable":%g,"intolerable":%g}}`, acceptable, intolerable), time.Minute)
 		if wrong := intolerable < 2*acceptable || intolerable < acceptable+0.0059; wrong != (len(faults) > 0) {
 			t.Fatalf("%g and %g: faults %v", acceptable, intolerable, faults)
 		}
@@ -134,9 +134,6 @@ func TestParse_SharesThatASampleCanTellApart(t *testing.T) {
 		}
 		if n := guard.NewWald(acceptable, intolerable).Needs(); n > 500 {
 			t.Fatalf("%g and %g: a stage needs %d boxes", acceptable, intolerable, n)
-		}
-		if !p.Guard.Compare(guard.Group{Boxes: 1000}).Clears(guard.Group{Boxes: 500}) {
-			t.Fatalf("%g and %g: a stage without a silent box is not cleared of silence", acceptable, intolerable)
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 // Bounds of what a policy may say.
 const (
 	leastShare, mostShare = 0.001, 0.5
+	leastTaken            = 0.01
 	// With a smaller difference, a stage needs more than 500 boxes to clear, even if none is bad or silent. The sample
 	// for silence has 1,000 boxes. It must hold all boxes of a small stage and of the stages before it.
 	leastDifference = 0.006
@@ -73,6 +74,13 @@ func (b *Bounds) read(o *fields.Object, wait *value.Text) {
 	}
 	duration(o, "silentAfter", wait, &b.SilentAfter)
 	duration(o, "decideWithin", wait, &b.DecideWithin)
+	if n, given, ok := o.OptionalNumber("taken"); given && ok {
+		if n < leastTaken || n > 1 {
+			o.Fault("taken", "range", "must be a share from 0.01 to 1; eighty percent is 0.8")
+		} else {
+			b.Taken = n
+		}
+	}
 	if small, given := o.OptionalText("smallFleet", smallFleetRule); given {
 		b.SmallFleet = SmallFleet(small)
 	}
@@ -94,7 +102,7 @@ func share(o *fields.Object, name string, to *float64) bool {
 
 func duration(o *fields.Object, name string, rule *value.Text, to *Duration) {
 	text, given := o.OptionalText(name, rule)
-	if d, ok := parseDuration(text); given && ok {
+	if d, ok := ParseDuration(text); given && ok {
 		*to = Lasting(d)
 	}
 }

@@ -30,16 +30,38 @@ func (d decision) haltSentence(v Verdict) string {
 	var parts []string
 	for _, r := range v.Reasons {
 		if r == TooManyBad {
-			parts = append(parts, fmt.Sprintf("%d of %s with the release are bad, %d more than may be", v.Halting.Bad, boxes(v.Halting.Boxes), v.Distance.FewerBad))
+			parts = append(parts, fmt.Sprintf("%d of %s %s are bad, %d more than may be", v.Halting.Bad, boxes(v.Halting.Boxes), with(v.Halting.Percent), v.Distance.FewerBad))
 			continue
 		}
-		parts = append(parts, d.groups(v)+", which chance does not explain")
+		parts = append(parts, d.telling().sentence()+", which chance does not explain")
 	}
 	return strings.Join(parts, "; ")
 }
 
+// with names the boxes that a test of failures counts.
+func with(percent int) string {
+	if percent == 0 {
+		return "with the release"
+	}
+	return fmt.Sprintf("of stage %d with the release", percent)
+}
+
+func (l Look) sentence() string {
+	return fmt.Sprintf("%d of %s of stage %d are silent, and %d of %s that the release did not reach",
+		l.Treated.Silent, boxes(l.Treated.Boxes), l.Percent, l.Control.Silent, boxes(l.Control.Boxes))
+}
+
 func (d decision) clearSentence(v Verdict) string {
-	return fmt.Sprintf("stage %d is clear with %d of %s bad, and would be with %d more; %s", v.Stage, v.Clearing.Bad, boxes(v.Clearing.Boxes), v.Distance.Spare, soakedOf(v))
+	return fmt.Sprintf("stage %d is clear: %s, %d more than needed; %s", v.Stage, v.Taken.sentence(), v.Distance.Spare, soakedOf(v))
+}
+
+// sentence tells how many boxes lived on with the release.
+func (t Taken) sentence() string {
+	of := boxes(t.Boxes)
+	if !t.All {
+		of += " in a sample"
+	}
+	return fmt.Sprintf("%d of %s have run the release for a soak", t.Good, of)
 }
 
 func (d decision) holdSentence(r Reason, v Verdict) string {
@@ -51,9 +73,11 @@ func (d decision) holdSentence(r Reason, v Verdict) string {
 	case OneOrganization:
 		return fmt.Sprintf("without the boxes of organization %s there would be no halt", v.Organization)
 	case EvidenceTooSmall:
-		return d.tooSmall(v)
+		return d.smallSentence(v)
 	case Undecided:
-		return fmt.Sprintf("%d more good %s stage %d", v.Distance.MoreGood, clearing(v.Distance.MoreGood), v.Stage)
+		return fmt.Sprintf("%s, %d more are needed and %d may still come", v.Taken.sentence(), v.Distance.MoreGood, v.Taken.Young)
+	case TooFewTaken:
+		return d.tooFew(v)
 	case Silent:
 		return d.silent(v)
 	case Soaking:
@@ -78,45 +102,52 @@ func (d decision) notCounted() string {
 		return "the boxes were not counted yet"
 	case e.CountedAt != e.Stage:
 		return fmt.Sprintf("the last count is of stage %d", e.CountedAt)
+	case d.counted():
+		return "how the boxes took the release was not looked up yet"
 	}
 	return "the last count is from " + e.AsOf.UTC().Format(time.RFC3339)
 }
 
-func (d decision) tooSmall(v Verdict) string {
-	text := fmt.Sprintf("stage %d has %s, fewer than the %d of the test", v.Stage, boxes(d.stage.Expected), d.test.Needs())
+func (d decision) smallSentence(v Verdict) string {
+	all := d.pooled(Organization{})
+	text := fmt.Sprintf("stage %d has %s with those before it, fewer than the %d of the test", v.Stage, boxes(all.Told), d.test.Needs())
 	switch {
+	case d.fleet() == 0:
+		return "the channel has no boxes"
 	case d.policy.Guard.SmallFleet == People:
 		return text + ", and the policy leaves it to people"
-	case d.stage.Expected == 0:
-		return "the channel has no boxes"
-	case d.stage.bad() > 0:
-		return fmt.Sprintf("%s, and %d of them bad", text, d.stage.bad())
 	}
-	return fmt.Sprintf("%s: %d more good %s it", text, v.Distance.MoreGood, clearing(v.Distance.MoreGood))
+	return fmt.Sprintf("%s, and %d of them bad is more than chance explains", text, all.Bad)
+}
+
+// causes in words.
+var causes = map[Cause]string{
+	Download:     "could not download it (download)",
+	Space:        "have no space for it (space)",
+	Power:        "lack the power for it (power)",
+	Bad:          "failed with it or fell back",
+	Deferred:     "were put off by a person (deferred)",
+	NotInstalled: "were told and never installed it",
+	NotPolled:    "have not polled since the stage began, and never were told",
+	Vanished:     "installed it and have not been seen a soak later",
+}
+
+func (d decision) tooFew(v Verdict) string {
+	cause, n := v.Taken.largest()
+	return fmt.Sprintf("%s, and %d are needed: most of the others, %d, %s; to go on without such boxes, retire them or lower taken in the policy",
+		v.Taken.sentence(), v.Taken.Needed, n, causes[cause])
 }
 
 func (d decision) silent(v Verdict) string {
-	text := d.groups(v)
-	unseen := d.stage.Installed - d.evidence.Silence.Present.Boxes
-	switch {
-	case d.small() && unseen > 0:
-		return fmt.Sprintf("%s, and %s of stage %d not seen since the stage began", text, boxes(unseen), v.Stage)
-	case v.Distance.FewerSilent == none:
-		return text + ", too few to tell"
+	text := fmt.Sprintf("%d of %s with the release were not seen for half a soak", v.Treated.Away, boxes(v.Treated.Boxes))
+	if v.Control.Boxes == 0 {
+		return text + ", with none to compare with"
 	}
-	return fmt.Sprintf("%s; %d fewer clear stage %d", text, v.Distance.FewerSilent, v.Stage)
-}
-
-// groups compares how many boxes are silent.
-func (d decision) groups(v Verdict) string {
-	text := fmt.Sprintf("%d of %s with the release are silent, ", v.Treated.Silent, boxes(v.Treated.Boxes))
-	switch {
-	case v.Control.Boxes == 0:
-		return text + "with none to compare with"
-	case d.evidence.Silence.Kept:
-		return text + fmt.Sprintf("and %d of %s without it were at the last stage", v.Control.Silent, boxes(v.Control.Boxes))
+	where := "that it did not reach"
+	if v.Next == 0 {
+		where = "without it before"
 	}
-	return text + fmt.Sprintf("and %d of %s without it", v.Control.Silent, boxes(v.Control.Boxes))
+	return fmt.Sprintf("%s, and %d of %s %s", text, v.Control.Away, boxes(v.Control.Boxes), where)
 }
 
 func (d decision) haltDistance(v Verdict) string {
@@ -149,12 +180,4 @@ func noun(n int) string {
 		return "box"
 	}
 	return "boxes"
-}
-
-// clearing says that so many boxes clear something.
-func clearing(n int) string {
-	if n == 1 {
-		return "box clears"
-	}
-	return "boxes clear"
 }

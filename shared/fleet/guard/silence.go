@@ -1,8 +1,7 @@
 package guard
 
 import (
-	"sort"
-	"sync"
+	"time"
 
 	"wavegate/shared/fleet/exact"
 )
@@ -14,48 +13,22 @@ const (
 	coarseness = 2.5
 )
 
-// How often the bounds of the control's share are wrong. A stage is tested each minute until it is clear, so the bound
-// for clearing must be wrong less often than Beta.
-const (
-	upperTail = 0.025
-	lowerTail = Beta / 20
-)
-
 // compared is how many stages have boxes to compare with: all but the last.
 const compared = 3
 
 // Level is the significance level of a look: the greatest chance of the difference between the two groups at which the
-// guard halts. The levels of a stage's looks are Alpha/3 times 1/(1·2), 1/(2·3), 1/(3·4) and so on. So those of all looks
-// of a rollout sum up to Alpha at most.
+// guard halts. The levels of a stage's looks are Alpha/6 times 1/(1·2), 1/(2·3), 1/(3·4) and so on. So those of all looks
+// of a rollout sum up to half of Alpha at most.
 func Level(look int) float64 {
 	n := float64(look)
-	return Alpha / compared / (n * (n + 1))
+	return Alpha / (2 * compared) / (n * (n + 1))
 }
 
-// A Comparison compares groups of boxes that have the release with a control group.
-type Comparison struct {
-	control Group
-	// many and few test the share of silent boxes against the upper and the lower bound of the control's share. They
-	// are made when they are first needed.
-	many, few func() Wald
-}
-
-// Compare prepares a comparison. Without a control, it uses the share that the policy accepts.
-func (b Bounds) Compare(control Group) Comparison {
-	difference := b.Intolerable - b.Acceptable
-	return Comparison{
-		control: control,
-		many: sync.OnceValue(func() Wald {
-			most := max(b.Acceptable, exact.Upper(control.Silent, control.Boxes, upperTail))
-			if most >= coarse {
-				return apart(most, coarseness*difference)
-			}
-			return apart(most, difference)
-		}),
-		few: sync.OnceValue(func() Wald {
-			return apart(max(b.Acceptable, exact.Lower(control.Silent, control.Boxes, lowerTail)), difference)
-		}),
-	}
+// Due reports whether a stage is to be looked at: silentAfter has passed since the stage's start, and since the last
+// look. Between two looks the guard keeps to the last one, so that counting more often does not make it err more often.
+func (b Bounds) Due(start time.Time, last Look, at time.Time) bool {
+	wait := b.SilentAfter.Length()
+	return !start.IsZero() && at.Sub(start) >= wait && (last.Number == 0 || at.Sub(last.At) >= wait)
 }
 
 // apart is the test of a share and one that is so much larger, both below 1.
@@ -64,37 +37,112 @@ func apart(share, difference float64) Wald {
 	return NewWald(min(share, nearlyAll-0.001), min(share+difference, nearlyAll))
 }
 
-// Halts tells whether the treated are silent because of the release: too many of them are silent, and the chance of such
-// a difference is at most the level. It is false without a control.
-func (c Comparison) Halts(treated Group, level float64) bool {
-	return c.control.Boxes > 0 && c.many().Halts(treated.Silent, treated.Boxes) &&
-		exact.Fisher(treated.Silent, treated.Boxes, c.control.Silent, c.control.Boxes) <= level
-}
-
-// Clears tells whether the share of silent boxes among the treated is acceptable.
-func (c Comparison) Clears(treated Group) bool { return c.few().Clears(treated.Silent, treated.Boxes) }
-
-// moreHalt is how many more silent ones among the treated halt; none if not even all would.
-func (c Comparison) moreHalt(treated Group, level float64) int {
-	rest := treated.Boxes - treated.Silent
-	return orNone(sort.Search(rest+1, func(more int) bool {
-		return c.Halts(Group{treated.Boxes, treated.Silent + more}, level)
-	}), rest)
-}
-
-// fewerClear is how many fewer clear the stage; none if not even 0 silent ones would.
-func (c Comparison) fewerClear(treated Group) int {
-	return orNone(sort.Search(treated.Silent+1, func(fewer int) bool {
-		return c.Clears(Group{treated.Boxes, treated.Silent - fewer})
-	}), treated.Silent)
-}
-
-// none stands for a number of boxes that does not exist.
-const none = -1
-
-func orNone(n, most int) int {
-	if n > most {
-		return none
+// tellsApart reports whether boxes are silent because of the release: too many of the treated are, and the chance of such
+// a difference to the control is at most the level. It is false without a control.
+func (b Bounds) tellsApart(treated, control Group, level float64) bool {
+	if control.Boxes == 0 || treated.Silent == 0 {
+		return false
 	}
-	return n
+	share, difference := float64(control.Silent)/float64(control.Boxes), b.Intolerable-b.Acceptable
+	if share >= coarse {
+		difference *= coarseness
+	}
+	return apart(max(b.Acceptable, share), difference).Likelihood(treated.Silent, treated.Boxes) >= silentAt &&
+		exact.Fisher(treated.Silent, treated.Boxes, control.Silent, control.Boxes) <= level
+}
+
+// lookOf is the last look at a stage; its number is 0 if there was none.
+func lookOf(looks []Look, percent int) Look {
+	for _, l := range looks {
+		if l.Percent == percent {
+			return l
+		}
+	}
+	return Look{Percent: percent}
+}
+
+// looks takes the looks that are due and keeps the others.
+func (d decision) looks() []Look {
+	var list []Look
+	for i, b := range d.evidence.Stages {
+		l := lookOf(d.evidence.Looks, b.Percent)
+		if d.counted() && d.evidence.New && b.Control.Boxes > 0 && d.policy.Guard.Due(b.Start, l, d.evidence.AsOf) {
+			l = d.look(i, l.Number+1)
+		}
+		if l.Number > 0 {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// look looks at a stage.
+func (d decision) look(i, number int) Look {
+	b, level := d.evidence.Stages[i], Level(number)
+	l := Look{Percent: b.Percent, Number: number, At: d.evidence.AsOf, Treated: b.Treated, Control: b.Control}
+	l.Halts = d.policy.Guard.tellsApart(b.Treated, b.Control, level)
+	if !l.Halts {
+		return l
+	}
+	for _, o := range d.evidence.Organizations {
+		if p := o.Parts[i]; d.others(o) && !d.policy.Guard.tellsApart(b.Treated.minus(p.Treated), b.Control.minus(p.Control), level) {
+			l.Only = o.ID
+			break
+		}
+	}
+	return l
+}
+
+// Chances above which chance is taken to explain what is seen in a stage that is too small for the tests, or has no boxes
+// to compare with.
+const (
+	badByChance  = 0.05
+	awayByChance = 0.01
+)
+
+// away are the boxes that were not seen for half of a soak, and those to compare them with, if there are more of them
+// than chance explains. A small stage is judged by itself and with the stages before it.
+func (d decision) away() (treated, control Group, unexplained bool) {
+	e := d.evidence
+	at := e.at()
+	if at < 0 || !d.small() && e.next() != 0 {
+		return Group{}, Group{}, false
+	}
+	var all, kept Group
+	for i := at; i >= 0; i-- {
+		treated, control = e.Stages[i].Treated, d.control(i)
+		all = all.Plus(treated)
+		if control.Boxes > kept.Boxes {
+			kept = control
+		}
+		if d.policy.Guard.unexplained(treated, control) {
+			return treated, control, true
+		}
+	}
+	return all, kept, d.policy.Guard.unexplained(all, kept)
+}
+
+// control is what a stage's boxes are compared with: boxes that were never reached, or the last ones that were not.
+func (d decision) control(i int) Group {
+	for ; i >= 0; i-- {
+		if c := d.evidence.Stages[i].Control; c.Boxes > 0 {
+			return c
+		}
+		if l := lookOf(d.evidence.Looks, d.evidence.Stages[i].Percent); l.Control.Boxes > 0 {
+			return l.Control
+		}
+	}
+	return Group{}
+}
+
+// unexplained reports whether chance does not explain how many of the treated are away. Without a control, it takes the
+// share that is acceptable.
+func (b Bounds) unexplained(treated, control Group) bool {
+	if treated.Away == 0 {
+		return false
+	}
+	if control.Boxes == 0 {
+		return exact.AtLeast(treated.Away, treated.Boxes, b.Acceptable) <= awayByChance
+	}
+	return exact.Fisher(treated.Away, treated.Boxes, control.Away, control.Boxes) <= awayByChance
 }

@@ -27,8 +27,9 @@ const (
 	NotActive        Reason = "NOT_ACTIVE"         // the rollout ended
 	NotCounted       Reason = "NOT_COUNTED"        // the count is old or of another stage, or there is none
 	OneOrganization  Reason = "ONE_ORGANIZATION"   // without one organization's boxes there would be no halt
-	EvidenceTooSmall Reason = "EVIDENCE_TOO_SMALL" // the stage has too few boxes for the test
-	Undecided        Reason = "UNDECIDED"          // the test has not cleared the stage
+	EvidenceTooSmall Reason = "EVIDENCE_TOO_SMALL" // the stage has too few boxes for the test, and is not clear
+	Undecided        Reason = "UNDECIDED"          // too few boxes have lived on with the release yet
+	TooFewTaken      Reason = "TOO_FEW_TAKEN"      // too few boxes have taken the release, and too few still may
 	Silent           Reason = "SILENT"             // boxes may be silent because of the release
 	Soaking          Reason = "SOAKING"
 	PeoplePromote    Reason = "PEOPLE_PROMOTE" // the policy leaves promoting to people
@@ -53,21 +54,28 @@ type Verdict struct {
 	Stage int  `json:"stage"`          // the present one, in percent
 	Next  int  `json:"next,omitempty"` // the stage after it; 0 at the last
 	// Organization is the one without whose boxes there would be no halt.
-	Organization string   `json:"organization,omitempty"`
-	Halting      Count    `json:"halting"`
-	Clearing     Count    `json:"clearing"`
-	Treated      Group    `json:"treated"`
-	Control      Group    `json:"control"`
-	Distance     Distance `json:"distance"`
+	Organization string `json:"organization,omitempty"`
+	// Halting is the test of failures that is closest to a halt.
+	Halting Count `json:"halting"`
+	// Taken is how the stage's boxes took the release; missing until the stage has soaked.
+	Taken *Taken `json:"taken,omitempty"`
+	// Treated and Control are the groups that the verdict's part about silence rests on.
+	Treated Group `json:"treated"`
+	Control Group `json:"control"`
+	// Looks are the last looks at the silence of each stage.
+	Looks    []Look   `json:"looks,omitempty"`
+	Distance Distance `json:"distance"`
 }
 
-// A Count is the input of a test of failures. Halting counts all boxes that were told the release. Clearing counts the
-// decided and the overdue boxes of the stage, and overdue boxes as bad.
+// A Count is the input of a test of failures: the boxes of a stage that were told the release, or of all stages.
 type Count struct {
+	Percent    int     `json:"percent,omitempty"` // of the stage; 0: all boxes
 	Boxes      int     `json:"boxes"`
 	Bad        int     `json:"bad"`
 	Likelihood float64 `json:"likelihood"`
-	Limit      float64 `json:"limit"` // that the likelihood has to reach
+	Limit      float64 `json:"limit"` // that the likelihood has to reach while the stage soaks
+
+	last bool // the test at the end of the soak
 }
 
 // A Distance is how far away another verdict is. The rule itself finds the numbers: with that many boxes the verdict
@@ -78,14 +86,12 @@ type Distance struct {
 	Undecided int `json:"undecided"`
 	// FewerBad is how many fewer bad boxes do not halt; 0 where the test of failures does not halt.
 	FewerBad int `json:"fewerBad"`
-	// MoreGood is how many more good boxes clear the stage.
+	// MoreGood is how many more boxes of Taken must live on; -1 while that is not counted. Spare is how many of them are
+	// more than needed.
 	MoreGood int `json:"moreGood"`
-	// Spare is how many more bad boxes the stage can have and stay clear; 0 if it is not clear.
-	Spare int `json:"spare"`
-	// MoreSilent is how many more silent boxes among the treated halt the rollout. FewerSilent is how many fewer clear
-	// the stage.
-	MoreSilent  int `json:"moreSilent"`
-	FewerSilent int `json:"fewerSilent"`
+	Spare    int `json:"spare"`
+	// MoreSilent is how many more silent boxes among the treated would have halted the rollout at the last look.
+	MoreSilent int `json:"moreSilent"`
 	// Soaked is how long the rollout has been at its stage, in seconds. Soak is the least time that it stays there.
 	Soaked int64 `json:"soakedSeconds"`
 	Soak   int64 `json:"soakSeconds"`

@@ -3,14 +3,24 @@ package guard
 import (
 	"math"
 	"sort"
+
+	"wavegate/shared/fleet/exact"
 )
 
 // The error rates of a whole rollout.
 const (
-	// Alpha is how often a release of acceptable quality is halted, at most.
+	// Alpha is how often a release of acceptable quality is halted for its failures, and how often for its silence, at
+	// most.
 	Alpha = 0.01
-	// Beta is how often an intolerable release is cleared, at most.
+	// Beta is how often Wald's test passes a release of intolerable quality, at most.
 	Beta = 0.05
+)
+
+// Of Alpha, one half is for Wald's tests of failures: of each stage and of all told boxes. The other half is for the
+// four tests at the end of the soaks.
+const (
+	waldLevel = Alpha / 10
+	lastLevel = Alpha / 8
 )
 
 // A Wald is Wald's sequential probability ratio test of whether a share of boxes is acceptable or
@@ -27,23 +37,30 @@ func NewWald(acceptable, intolerable float64) Wald {
 	}
 }
 
-// Wald's limits for Alpha and Beta.
+// Limits of Wald's test.
 var (
-	HaltAt  = math.Log((1 - Beta) / Alpha)
-	ClearAt = math.Log(Beta / (1 - Alpha))
+	// HaltAt halts by failures.
+	HaltAt = math.Log((1 - Beta) / waldLevel)
+	// silentAt halts by silence, beside Fisher's test.
+	silentAt = math.Log((1 - Beta) / Alpha)
+	// clearAt tells how many boxes the test needs.
+	clearAt = math.Log(Beta / (1 - Alpha))
 )
 
 // Likelihood is the logarithm of how much more likely bad boxes among n are if the share is intolerable.
 func (w Wald) Likelihood(bad, n int) float64 { return float64(bad)*w.hit + float64(n-bad)*w.miss }
 
-// Halts tells whether the boxes speak for the intolerable share.
+// Halts reports whether the boxes speak for the intolerable share, at any look.
 func (w Wald) Halts(bad, n int) bool { return w.Likelihood(bad, n) >= HaltAt }
 
-// Clears tells whether the boxes speak for the acceptable share.
-func (w Wald) Clears(bad, n int) bool { return w.Likelihood(bad, n) <= ClearAt }
+// Needs is how many boxes clear a release of failures if none is bad. With fewer there is no test.
+func (w Wald) Needs() int { return least(func(n int) bool { return w.Likelihood(0, n) <= clearAt }) }
 
-// Needs is how many boxes clear if none is bad.
-func (w Wald) Needs() int { return least(func(n int) bool { return w.Clears(0, n) }) }
+// lastHalts reports whether boxes speak for the intolerable share at the end of a soak, when there is no further look to
+// wait for.
+func (b Bounds) lastHalts(bad, n int) bool {
+	return b.test().Likelihood(bad, n) > 0 && exact.AtLeast(bad, n, b.Acceptable) <= lastLevel
+}
 
 // boundless is more than any number of boxes. A search that returns it has found nothing.
 const boundless = 1 << 40

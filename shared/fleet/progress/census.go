@@ -55,7 +55,7 @@ type Census struct {
 func NewCensus(of rollout.Rollout, at time.Time) *Census {
 	c := &Census{of: of, Codes: map[report.Code]int{}, Factories: map[string]Counts{}}
 	if of.Guarding != nil {
-		c.Guarded = newGuarded(of.Guarding.Policy, at)
+		c.Guarded = newGuarded(of, at)
 	}
 	for _, percent := range cohort.Stages {
 		c.Stages = append(c.Stages, Stage{Percent: percent})
@@ -76,7 +76,7 @@ func (c *Census) Add(e report.Entry) {
 	reached := told || percent <= c.of.StagedPercent
 	c.Stages[i].add(e, told, reached)
 	if c.Guarded != nil {
-		c.Guarded.add(e, i, told, reached)
+		c.Guarded.add(e, i, told)
 	}
 	if !reached {
 		return

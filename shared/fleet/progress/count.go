@@ -10,9 +10,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
 )
 
 // atOnce is how many requests a count makes side by side.
@@ -52,12 +54,22 @@ func (s *Store) census(ctx context.Context, r rollout.Rollout, at time.Time) (*C
 	return sum, nil
 }
 
-// count counts a rollout, looks up when a sample of its boxes was last seen, has the guard judge it, and adds to its
-// history. last is the count before, or nil.
+// count counts a rollout, has the guard judge it if it has a policy, and adds to its history. last is the count before, or
+// nil.
 func (s *Store) count(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, error) {
-	p, c, treated, err := s.look(ctx, r)
+	return s.countAndJudge(ctx, r, last, false)
+}
+
+// countByTick is count for a tick. Only in a tick does the guard look at silence, so that callers who ask for new counts
+// do not make it err more often.
+func (s *Store) countByTick(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, error) {
+	return s.countAndJudge(ctx, r, last, true)
+}
+
+func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Progress, looks bool) (Progress, error) {
+	p, c, err := s.look(ctx, r)
 	if err == nil && c.Guarded != nil {
-		p.Guard, err = s.judge(ctx, r, p, c.Guarded, treated, last)
+		p.Guard, err = s.judge(ctx, c, last, looks)
 	}
 	if err != nil {
 		return Progress{}, err
@@ -65,9 +77,36 @@ func (s *Store) count(ctx context.Context, r rollout.Rollout, last *Progress) (P
 	return p, s.remember(ctx, p)
 }
 
+// judge has the guard judge a count.
+func (s *Store) judge(ctx context.Context, c *Census, last *Progress, looks bool) (*Judgement, error) {
+	var before *Judgement
+	if last != nil {
+		before = last.Guard
+	}
+	question := Ask(c, before, looks)
+	var sightings []Sighting
+	var freeze *guard.Freeze
+	err := dynamo.Together(ctx,
+		func(ctx context.Context) (err error) {
+			sightings, err = s.sightings(ctx, c.of.ID, question.Boxes())
+			return err
+		},
+		func(ctx context.Context) error {
+			// A freeze that cannot be read must not keep the guard from halting. A raise reads it again.
+			if frozen, err := s.freezes.Holding(ctx); err == nil && frozen != nil {
+				freeze = &guard.Freeze{Until: frozen.Until, Reason: frozen.Reason}
+			}
+			return ctx.Err()
+		})
+	if err != nil {
+		return nil, err
+	}
+	return question.Judge(sightings, freeze), nil
+}
+
 // countFactories counts a rollout by factory.
 func (s *Store) countFactories(ctx context.Context, r rollout.Rollout, _ *Progress) (Progress, error) {
-	p, c, _, err := s.look(ctx, r)
+	p, c, err := s.look(ctx, r)
 	if err != nil {
 		return Progress{}, err
 	}
@@ -76,20 +115,20 @@ func (s *Store) countFactories(ctx context.Context, r rollout.Rollout, _ *Progre
 }
 
 // look counts a rollout and looks when a sample of its boxes was last seen.
-func (s *Store) look(ctx context.Context, r rollout.Rollout) (Progress, *Census, []Sighting, error) {
+func (s *Store) look(ctx context.Context, r rollout.Rollout) (Progress, *Census, error) {
 	now := s.db.Now()
 	c, err := s.census(ctx, r, now)
 	if err != nil {
-		return Progress{}, nil, nil, err
+		return Progress{}, nil, err
 	}
 	sightings, err := s.sightings(ctx, r.ID, c.Awaited.Chosen())
 	if err != nil {
-		return Progress{}, nil, nil, err
+		return Progress{}, nil, err
 	}
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
 		Silent: Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.PollInterval)),
-	}, c, sightings, nil
+	}, c, nil
 }
 
 // forSightings is the time that a count has to look up when boxes were last seen.

@@ -1,7 +1,6 @@
 package progress
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -9,83 +8,81 @@ import (
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
-	"wavegate/shared/platform/dynamo"
 )
 
 // Guarded is what a census counts only for the guard.
 type Guarded struct {
-	// Unreached is a random sample of the boxes that the rollout does not reach yet.
+	// Stages are random samples of the boxes of each stage that the target has reached, told or not. Unreached is one of
+	// the boxes that it has never reached. Which boxes these are is a matter of a hash alone.
+	Stages    []Sample
 	Unreached Sample
 
-	policy  guard.Policy
-	at      time.Time
-	blaming [4]int // failed boxes whose code is about the release, by stage
-	overdue [4]int // boxes that take longer than the policy allows, by stage
-	by      map[string]guard.Organization
+	policy       guard.Policy
+	at           time.Time
+	decideWithin time.Duration
+	soaks        []time.Duration // of the stages
+	starts       []time.Time     // of the stages; zero: never reached
+	bad          []int           // boxes that speak against the release, by stage
+	by           map[string][]guard.Part
 }
 
-func newGuarded(p guard.Policy, at time.Time) *Guarded {
-	return &Guarded{policy: p, at: at, by: map[string]guard.Organization{}}
+func newGuarded(r rollout.Rollout, at time.Time) *Guarded {
+	n := len(cohort.Stages)
+	g := &Guarded{
+		Stages: make([]Sample, n), policy: r.Guarding.Policy, at: at, starts: make([]time.Time, n), bad: make([]int, n),
+		decideWithin: r.Guarding.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), by: map[string][]guard.Part{},
+	}
+	for i, percent := range cohort.Stages {
+		g.soaks[i] = g.policy.SoakAt(percent)
+		if start, ok := r.Reached(percent); ok {
+			g.starts[i] = start
+		}
+	}
+	return g
 }
 
 // add counts a box of a stage.
-func (g *Guarded) add(e report.Entry, stage int, told, reached bool) {
-	switch {
-	case !reached:
+func (g *Guarded) add(e report.Entry, stage int, told bool) {
+	if g.starts[stage].IsZero() {
 		g.Unreached.Add(e)
+	} else {
+		g.Stages[stage].Add(e)
+	}
+	if !told {
 		return
-	case !told:
-		return
 	}
-	bad := (report.Offer{Stand: e.Stand, Code: e.Code}).Bad()
-	if bad && e.Stand == report.Failed {
-		g.blaming[stage]++
+	p := g.part(e.OrganizationID, stage)
+	p.Told++
+	if e.Bad(g.at, g.decideWithin, g.soaks[stage]) {
+		g.bad[stage]++
+		p.Bad++
 	}
-	undecided := !e.Stand.Decided() && e.Stand != report.Deferred
-	o := g.by[e.OrganizationID]
-	switch {
-	case undecided && g.at.Sub(e.Since) > g.policy.Guard.DecideWithin.Length():
-		g.overdue[stage]++
-	case undecided:
-		o.Waiting++
+}
+
+// part is what an organization contributes to a stage.
+func (g *Guarded) part(organization string, stage int) *guard.Part {
+	parts, ok := g.by[organization]
+	if !ok {
+		parts = make([]guard.Part, len(cohort.Stages))
+		g.by[organization] = parts
 	}
-	o.Told++
-	if e.Stand.Decided() {
-		o.Decided++
-	}
-	if bad {
-		o.Bad++
-	}
-	g.by[e.OrganizationID] = o
+	return &parts[stage]
 }
 
 // merge adds what was counted of other boxes.
 func (g *Guarded) merge(other *Guarded) {
 	g.Unreached.Merge(other.Unreached)
-	for i := range g.blaming {
-		g.blaming[i] += other.blaming[i]
-		g.overdue[i] += other.overdue[i]
+	for i := range g.Stages {
+		g.Stages[i].Merge(other.Stages[i])
+		g.bad[i] += other.bad[i]
 	}
-	for id, o := range other.by {
-		sum := g.by[id]
-		sum.Told += o.Told
-		sum.Decided += o.Decided
-		sum.Waiting += o.Waiting
-		sum.Bad += o.Bad
-		g.by[id] = sum
+	for id, parts := range other.by {
+		for i, p := range parts {
+			sum := g.part(id, i)
+			sum.Told += p.Told
+			sum.Bad += p.Bad
+		}
 	}
-}
-
-// boxes are the counts of the stages as the guard takes them.
-func (g *Guarded) boxes(stages []Stage) []guard.Boxes {
-	var list []guard.Boxes
-	for i, s := range stages {
-		list = append(list, guard.Boxes{
-			Percent: s.Percent, Expected: s.Expected, NotYetPolled: s.NotYetPolled, Offered: s.Offered, Working: s.Working, Deferred: s.Deferred,
-			Installed: s.Installed, Failed: s.Failed, Reverted: s.Reverted, Blaming: g.blaming[i], Overdue: g.overdue[i],
-		})
-	}
-	return list
 }
 
 // A Judgement is the guard's verdict on a count.
@@ -97,36 +94,120 @@ type Judgement struct {
 	PolicyRevision int64 `json:"policyRevision"`
 }
 
-// judge has the guard judge a count. treated is the sample of boxes with the release.
-func (s *Store) judge(ctx context.Context, r rollout.Rollout, p Progress, g *Guarded, treated []Sighting, last *Progress) (*Judgement, error) {
-	e := guard.Evidence{
-		Active: r.Status == rollout.Active, Stage: r.StagedPercent, Since: since(r), AsOf: p.AsOf, CountedAt: p.StagedPercent,
-		Interval: s.settings.GuardInterval, Stages: g.boxes(p.Stages), Approved: r.Approved(),
+// A Question is what the guard needs to know of boxes before it judges a count: when those of some samples were last
+// seen.
+type Question struct {
+	rollout rollout.Rollout
+	census  *Census
+	looks   []guard.Look // the last ones
+	// groups is set if all groups are wanted, and due if they are for new looks at silence.
+	groups, due bool
+	soaked      bool
+}
+
+// Ask is what to look up for a census. last is the judgement before, or nil. looks is set if the guard may look at
+// silence now; see guard.Bounds.Due. Most of the time there is nothing to look up.
+func Ask(c *Census, last *Judgement, looks bool) Question {
+	g := c.Guarded
+	q := Question{rollout: c.of, census: c}
+	if last != nil {
+		q.looks = last.Looks
 	}
-	var untreated []Sighting
-	err := dynamo.Together(ctx,
-		func(ctx context.Context) (err error) {
-			untreated, err = s.sightings(ctx, r.ID, g.Unreached.Chosen())
-			return err
-		},
-		func(ctx context.Context) error {
-			// A freeze that cannot be read must not keep the guard from halting. A raise reads it again.
-			if frozen, err := s.freezes.Holding(ctx); err == nil && frozen != nil {
-				e.Freeze = &guard.Freeze{Until: frozen.Until, Reason: frozen.Reason}
-			}
-			return ctx.Err()
-		})
-	if err != nil {
-		return nil, err
+	for i, start := range g.starts {
+		q.due = q.due || looks && g.Unreached.Boxes > 0 && g.policy.Guard.Due(start, q.lookAt(i), g.at)
 	}
-	e.Silence, e.Organizations = g.compare(e.Since, r, treated, untreated)
-	if r.StagedPercent == cohort.Stages[len(cohort.Stages)-1] {
-		e.Silence.Kept, e.Silence.Control = true, guard.Group{}
-		if last != nil && last.Guard != nil {
-			e.Silence.Control = last.Guard.Control
+	q.soaked = g.at.Sub(since(c.of)) >= g.policy.SoakAt(c.of.StagedPercent)
+	q.groups = q.due || q.soaked && q.evidence().Small(g.policy)
+	return q
+}
+
+func (q Question) lookAt(stage int) guard.Look {
+	for _, l := range q.looks {
+		if l.Percent == cohort.Stages[stage] {
+			return l
 		}
 	}
-	return &Judgement{Verdict: guard.Decide(r.Guarding.Policy, e, p.AsOf), Revision: r.Revision, PolicyRevision: r.Guarding.Revision}, nil
+	return guard.Look{}
+}
+
+// Boxes lists the boxes to look up.
+func (q Question) Boxes() []report.Entry {
+	var list []report.Entry
+	for i := range q.census.Guarded.Stages {
+		if q.wants(i) {
+			list = append(list, q.census.Guarded.Stages[i].Chosen()...)
+		}
+	}
+	if q.groups {
+		list = append(list, q.census.Guarded.Unreached.Chosen()...)
+	}
+	return list
+}
+
+// wants reports whether boxes of a stage are looked up.
+func (q Question) wants(stage int) bool {
+	return q.groups || q.soaked && cohort.Stages[stage] == q.rollout.StagedPercent
+}
+
+// Judge has the guard judge the count. The sightings are those of Boxes, in the same order.
+func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
+	g, r := q.census.Guarded, q.rollout
+	e := q.evidence()
+	e.Freeze, e.New = freeze, q.due
+	for i := range g.Stages {
+		if !q.wants(i) {
+			continue
+		}
+		boxes := g.Stages[i].Chosen()
+		of := sightings[:len(boxes)]
+		sightings = sightings[len(boxes):]
+		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Part) *guard.Group { return &p.Treated })
+		if q.soaked && cohort.Stages[i] == r.StagedPercent {
+			e.Taken = g.taken(r, i, of)
+		}
+	}
+	if q.groups {
+		unreached := g.Unreached.Chosen()
+		for i := range g.Stages {
+			if !g.starts[i].IsZero() {
+				e.Stages[i].Control = g.group(unreached, sightings, i, q.half(), func(p *guard.Part) *guard.Group { return &p.Control })
+			}
+		}
+	}
+	for id, parts := range g.by {
+		e.Organizations = append(e.Organizations, guard.Organization{ID: id, Parts: parts})
+	}
+	slices.SortFunc(e.Organizations, func(a, b guard.Organization) int { return weight(b) - weight(a) })
+	return &Judgement{Verdict: guard.Decide(g.policy, e, g.at), Revision: r.Revision, PolicyRevision: r.Guarding.Revision}
+}
+
+// weight is how much an organization speaks for a halt.
+func weight(o guard.Organization) (n int) {
+	for _, p := range o.Parts {
+		n += p.Bad + p.Treated.Silent
+	}
+	return n
+}
+
+// evidence is what the census says.
+func (q Question) evidence() guard.Evidence {
+	r, g := q.rollout, q.census.Guarded
+	e := guard.Evidence{
+		Active: r.Status == rollout.Active, Stage: r.StagedPercent, Since: since(r), AsOf: g.at, CountedAt: r.StagedPercent,
+		Looks: q.looks, Approved: r.Approved(),
+	}
+	for i, s := range q.census.Stages {
+		e.Stages = append(e.Stages, guard.Boxes{
+			Percent: s.Percent, Start: g.starts[i], Expected: s.Expected, NotYetPolled: s.NotYetPolled, Offered: s.Offered, Working: s.Working,
+			Deferred: s.Deferred, Installed: s.Installed, Failed: s.Failed, Reverted: s.Reverted, Bad: g.bad[i],
+		})
+	}
+	return e
+}
+
+// half is half of the present soak.
+func (q Question) half() time.Duration {
+	return q.census.Guarded.policy.SoakAt(q.rollout.StagedPercent) / 2
 }
 
 // since is when the rollout reached its stage. For older rollouts it is their last change.
@@ -137,39 +218,69 @@ func since(r rollout.Rollout) time.Time {
 	return r.UpdatedAt
 }
 
-// compare makes the two groups, as a whole and by organization.
-func (g *Guarded) compare(since time.Time, r rollout.Rollout, treated, untreated []Sighting) (guard.Silence, []guard.Organization) {
-	var s guard.Silence
-	isTreated := func(b Sighting) bool { return b.Offer.RolloutID == r.ID && b.Offer.Awaited() }
-	group := func(of *guard.Group, boxes []Sighting, belongs func(Sighting) bool, part func(*guard.Organization) *guard.Group) {
-		for _, box := range boxes {
-			if box.LastSeen.Before(since) || !belongs(box) {
-				continue
-			}
-			silent := 0
-			if g.at.Sub(box.LastSeen) >= g.policy.Guard.SilentAfter.Length() {
-				silent = 1
-			}
-			of.Boxes, of.Silent = of.Boxes+1, of.Silent+silent
-			if part == nil {
-				continue // not told by organization
-			}
-			o := g.by[box.OrganizationID]
-			in := part(&o)
-			in.Boxes, in.Silent = in.Boxes+1, in.Silent+silent
-			g.by[box.OrganizationID] = o
+// group makes a group for the comparison of a stage, as a whole and by organization: the boxes that were seen since the
+// stage began, whatever happened to them since.
+func (g *Guarded) group(boxes []report.Entry, sightings []Sighting, stage int, half time.Duration, part func(*guard.Part) *guard.Group) (sum guard.Group) {
+	silentAfter := g.policy.Guard.SilentAfter.Length()
+	for i, box := range sightings {
+		if box.LastSeen.Before(g.starts[stage]) {
+			continue
+		}
+		one := guard.Group{Boxes: 1}
+		if g.at.Sub(box.LastSeen) >= silentAfter {
+			one.Silent = 1
+		}
+		if g.at.Sub(box.LastSeen) >= half {
+			one.Away = 1
+		}
+		sum = sum.Plus(one)
+		in := part(g.part(boxes[i].OrganizationID, stage))
+		*in = in.Plus(one)
+	}
+	return sum
+}
+
+// taken is how a sample of a stage's boxes took the release.
+func (g *Guarded) taken(r rollout.Rollout, stage int, boxes []Sighting) *guard.Taken {
+	t := guard.Taken{Boxes: len(boxes), All: len(boxes) == g.Stages[stage].Boxes, Causes: map[guard.Cause]int{}}
+	t.Needed = g.policy.Guard.Needed(t)
+	soak := g.soaks[stage]
+	for _, box := range boxes {
+		cause, young := g.cause(r, box, soak)
+		switch {
+		case young:
+			t.Young++
+		case cause == "":
+			t.Good++
+		default:
+			t.Causes[cause]++
 		}
 	}
-	// A box whose offer has changed since the count belongs to neither group.
-	group(&s.Treated, treated, isTreated, func(o *guard.Organization) *guard.Group { return &o.Treated })
-	group(&s.Present, treated, func(b Sighting) bool { return isTreated(b) && b.Offer.Stage == r.StagedPercent }, nil)
-	group(&s.Control, untreated, func(b Sighting) bool { return b.Offer.RolloutID != r.ID },
-		func(o *guard.Organization) *guard.Group { return &o.Control })
-	var list []guard.Organization
-	for id, o := range g.by {
-		o.ID = id
-		list = append(list, o)
+	return &t
+}
+
+// cause is why a box has not lived on with the release; empty if it has. young is set if it still may in time.
+func (g *Guarded) cause(r rollout.Rollout, box Sighting, soak time.Duration) (cause guard.Cause, young bool) {
+	o := box.Offer
+	recent := g.at.Sub(o.Since) < g.decideWithin
+	if o.RolloutID != r.ID {
+		return guard.NotPolled, false
 	}
-	slices.SortFunc(list, func(a, b guard.Organization) int { return b.Bad + b.Treated.Silent - a.Bad - a.Treated.Silent })
-	return s, list
+	switch o.Stand {
+	case report.Installed:
+		if o.LivedOn(box.LastSeen, soak) {
+			return "", false
+		}
+		return guard.Vanished, g.at.Sub(o.Since) < soak+g.policy.Guard.SilentAfter.Length()
+	case report.Deferred:
+		return guard.Deferred, false
+	case report.Reverted:
+		return guard.Bad, false
+	case report.Failed:
+		if o.Code.BlamesRelease() {
+			return guard.Bad, recent
+		}
+		return guard.Cause(o.Code), recent
+	}
+	return guard.NotInstalled, recent
 }

@@ -7,7 +7,7 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// SampleSize is the most boxes whose last poll a tick looks up.
+// SampleSize is the most boxes of one group whose last poll a tick looks up.
 const SampleSize = 1000
 
 // A Sample is a number of boxes and, where they are more than SampleSize, a random choice of them: those
@@ -16,13 +16,17 @@ const SampleSize = 1000
 type Sample struct {
 	Boxes  int
 	chosen []report.Entry
+	most   string // the greatest hash of a full choice
 }
 
 // Add adds a box.
 func (s *Sample) Add(e report.Entry) {
 	s.Boxes++
+	if s.most != "" && e.Hash > s.most {
+		return
+	}
 	s.chosen = append(s.chosen, e)
-	if len(s.chosen) >= 2*SampleSize {
+	if n := len(s.chosen); n >= 2*SampleSize || n == SampleSize && s.most == "" {
 		s.cut()
 	}
 }
@@ -44,5 +48,8 @@ func (s *Sample) cut() {
 	slices.SortFunc(s.chosen, func(a, b report.Entry) int {
 		return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.EdgeID, b.EdgeID))
 	})
-	s.chosen = s.chosen[:min(len(s.chosen), SampleSize)]
+	if len(s.chosen) >= SampleSize {
+		s.chosen = s.chosen[:SampleSize]
+		s.most = s.chosen[SampleSize-1].Hash
+	}
 }

@@ -53,7 +53,7 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 			faults = append(faults, fmt.Errorf("progress: out of time before rollout %s", c.ID))
 			break
 		}
-		p, err := s.ofRollout(counting, c.ID, partLatest, s.count, s.settings.recent())
+		p, err := s.ofRollout(counting, c.ID, partLatest, s.countByTick, s.settings.recent())
 		if errors.Is(err, errCounting) {
 			continue // by a tick that came twice, or for a caller
 		}

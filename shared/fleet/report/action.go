@@ -187,7 +187,7 @@ func (r *Row) fail(f Feedback, was Row) {
 		o.ErrorCode, o.ErrorDetail = "", ""
 	}
 	outcome := Outcome{Version: o.Version, Attempt: max(o.Attempts, o.FailedAttempt+1), Stand: Failed, Code: f.Code, Detail: f.Detail, At: f.At}
-	outcome.change(r, was)
+	outcome.take(r) // the number of the action tells that it is the present attempt
 	if r.Written == o.Version || r.Running != "" {
 		r.Written = "" // what was on disk beside the running version is so no longer
 	}

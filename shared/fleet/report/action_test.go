@@ -118,7 +118,7 @@ func TestAction_ErrorNamedBeforeTheFailure_IsItsReason(t *testing.T) {
 		t.Errorf("it went well: %+v", done.Offer)
 	}
 	row = after(row, reports(Broken))
-	if o := row.Offer; o.Stand != Failed || o.Code != CodeSpace || o.Detail != "no space left" || o.Bad() {
+	if o := row.Offer; o.Stand != Failed || o.Code != CodeSpace || o.Detail != "no space left" {
 		t.Errorf("it failed: %+v", o)
 	}
 	row = after(row, reports(Broken))

@@ -1,6 +1,9 @@
 package report
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // A Code says why an attempt failed.
 type Code string
@@ -32,7 +35,25 @@ var surroundings = []Code{CodeDownload, CodeSpace, CodePower}
 // full disk and a power cut do not.
 func (c Code) BlamesRelease() bool { return c != "" && !slices.Contains(surroundings, c) }
 
-// Bad tells whether the offer's outcome speaks against the release.
-func (o Offer) Bad() bool {
-	return o.Stand == Reverted || o.Stand == Failed && o.Code.BlamesRelease()
+// Bad reports whether a box speaks against a release at a time. A box whose installation failed does so once the failure
+// is as old as a box may take to install, so that it can try again. One on which something went wrong after it ran the
+// release does so at once, and until it has run the release for a soak. Failures whose code is about the box's
+// surroundings never do.
+func (e Entry) Bad(at time.Time, decideWithin, soak time.Duration) bool {
+	if !e.Code.BlamesRelease() {
+		return false
+	}
+	age := at.Sub(e.Since)
+	switch e.Stand {
+	case Installed:
+		return age < soak
+	case Failed:
+		return e.Running == e.Version || age >= decideWithin
+	}
+	return true // it fell back, or did so before this offer of the version
+}
+
+// LivedOn reports whether a box was seen running the offered version at least a soak after it installed it.
+func (o Offer) LivedOn(lastSeen time.Time, soak time.Duration) bool {
+	return o.Stand == Installed && !lastSeen.Before(o.Since.Add(soak))
 }

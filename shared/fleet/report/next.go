@@ -102,10 +102,18 @@ func (p Poll) change(next *Row, was Row) {
 	if !p.offers(*next) {
 		return
 	}
-	next.Offer = &Offer{RolloutID: p.RolloutID, Version: p.Told, Stage: p.Stage, From: next.Running, Stand: Offered}
+	next.Offer = &Offer{RolloutID: p.RolloutID, Version: p.Told, Stage: p.Stage, From: next.Running, Stand: Offered, Code: next.afterRun(p.Told)}
 	if next.Running == p.Told {
 		next.Offer.Stand, next.Offer.From = Installed, ""
 	}
+}
+
+// afterRun is what is known to have gone wrong after the box ran a version. Another offer of the version inherits it.
+func (r Row) afterRun(version string) Code {
+	if o := r.Offer; o != nil && o.Version == version && (o.Stand != Failed || r.Running == version) {
+		return o.Code
+	}
+	return ""
 }
 
 // judge moves an offer by what the box ran before and runs now. follows is set if the box runs what it is told from now
@@ -158,21 +166,25 @@ func (o Outcome) About(r Row) bool {
 	return r.Accepts(o.Version) && (o.RolloutID == "" || o.RolloutID == r.Offer.RolloutID)
 }
 
-// change takes an outcome where it is newer than what is known.
-//
-// While a box runs the version, only its health can fail. Another failure is of an earlier attempt, or of an earlier
-// rollout: that a box no longer runs the version is said by its next poll.
+// change takes an outcome if it is newer than what is known.
 //
 // A failed or reverted box stays so until a poll says that it runs the version: what is known against a
-// release must not vanish while the box tries again.
-func (o Outcome) change(next *Row, _ Row) {
+// release must not vanish while the box tries again. A box that runs the version has failed only if its health check
+// says so. Any other failure is of an attempt before, reported late: were the box to fall back, its poll would say so.
+func (o Outcome) change(next *Row, was Row) {
+	if next.Accepts(o.Version) && o.Stand == Failed && next.Offer.Stand == Installed && (o.Code != CodeHealth || o.Attempt == next.Offer.FailedAttempt) {
+		return
+	}
+	o.take(next)
+}
+
+// take takes an outcome that is about the present attempt, or a later one than those that are known.
+func (o Outcome) take(next *Row) {
 	offer := next.Offer
 	if !o.About(*next) || o.Attempt < offer.Attempts {
 		return
 	}
 	switch {
-	case offer.Stand == Installed && (o.Code != CodeHealth || o.Attempt == offer.FailedAttempt):
-		return // late: a later attempt went well
 	case o.Stand == Failed:
 		offer.FailedAttempt = o.Attempt
 		offer.fail(next.Running, o)
@@ -189,7 +201,7 @@ func (o Outcome) change(next *Row, _ Row) {
 // fail takes a failure. A box that fell back may say why; it stays known as one that fell back.
 func (o *Offer) fail(running string, by Outcome) {
 	switch {
-	case o.Code.BlamesRelease() && !by.Code.BlamesRelease():
+	case o.Stand.Decided() && o.Code.BlamesRelease() && !by.Code.BlamesRelease():
 		return
 	case o.Stand != Reverted || running == o.Version:
 		o.Stand = Failed

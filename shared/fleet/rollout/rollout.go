@@ -53,6 +53,9 @@ type Rollout struct {
 	// StageSince is when the rollout reached its stage, or was last resumed there. It is missing in rollouts
 	// that are older than this field.
 	StageSince *time.Time `json:"stageSince,omitempty"`
+	// StageStarts are when the target first reached each stage on the channel, by this rollout or an earlier one. They
+	// are in the order of the stages. Rollouts that are older than this field have none.
+	StageStarts []StageStart `json:"stageStarts,omitempty"`
 	// StartedBy is who started the rollout, and PromotedBy who promoted it last.
 	StartedBy  *Person `json:"startedBy,omitempty"`
 	PromotedBy *Person `json:"promotedBy,omitempty"`
@@ -67,6 +70,49 @@ type Rollout struct {
 	// Adopted tells whether the target became the channel's version.
 	Adopted  bool  `json:"adopted"`
 	Revision int64 `json:"revision"` // from 1
+}
+
+// A StageStart is when a version first reached a stage.
+type StageStart struct {
+	Percent int       `json:"percent"`
+	At      time.Time `json:"at"`
+}
+
+// Reached is when the target first reached a stage on the channel, and whether it did.
+func (r Rollout) Reached(percent int) (at time.Time, ok bool) {
+	for _, s := range r.StageStarts {
+		if s.Percent == percent {
+			return s.At, true
+		}
+	}
+	if percent > r.StagedPercent {
+		return time.Time{}, false
+	}
+	if percent == r.StagedPercent && r.StageSince != nil {
+		return *r.StageSince, true
+	}
+	return r.StartedAt, true
+}
+
+// reaches is the rollout with the start of its present stage, unless the target reached that stage before.
+func (r Rollout) reaches(at time.Time) Rollout {
+	if !slices.ContainsFunc(r.StageStarts, func(s StageStart) bool { return s.Percent == r.StagedPercent }) {
+		r.StageStarts = append(slices.Clone(r.StageStarts), StageStart{r.StagedPercent, at})
+	}
+	return r
+}
+
+// Follows is the rollout with the stage starts of an earlier one of the same version on its channel. What speaks against
+// the version is known by them.
+func (r Rollout) Follows(earlier Rollout) Rollout {
+	starts := slices.Clone(earlier.StageStarts)
+	for _, s := range r.StageStarts {
+		if !slices.ContainsFunc(starts, func(e StageStart) bool { return e.Percent == s.Percent }) {
+			starts = append(starts, s)
+		}
+	}
+	r.StageStarts = starts
+	return r
 }
 
 // An End is what ended a rollout, other than a person's halt or completion.
@@ -120,7 +166,7 @@ func Start(id string, on release.Channel, target release.Release, p *guard.Polic
 	if p != nil {
 		r.Guarding = &Guarding{Policy: *p, Revision: r.Revision, By: by}
 	}
-	return r
+	return r.reaches(at)
 }
 
 // A Move is what a caller asks of a rollout: to raise it, to set its status, or both. At least one of the
@@ -184,7 +230,7 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 	}
 	next = next.changed(r, now.At)
 	if raises {
-		next = next.promotedBy(now.By)
+		next = next.promotedBy(now.By).reaches(now.At)
 	}
 	if raises || resumes {
 		next.StageSince = &now.At

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"time"
+
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
+)
+
+// happen plays an event of a box that lives.
+func (p *play) happen(e event, b *box) {
+	switch e.kind {
+	case polls:
+		p.poll(e.box, b)
+	case installed:
+		p.installed(e.box, b)
+	case retries:
+		b.busy = false
+		p.schedule(e.box, polls, b.nextPoll(p.now, p.world.ActivePoll))
+	case dies:
+		if e.installs == b.installs {
+			b.dies = p.now
+		}
+	case failsLate:
+		if e.installs == b.installs {
+			p.failLate(e, b)
+		}
+	case fallsBack:
+		if e.installs == b.installs {
+			b.runsTarget, b.fellBack, b.stays = false, true, p.world.Release[e.effect].Every == 0
+			p.schedule(e.box, polls, b.nextPoll(p.now, p.world.ActivePoll))
+		}
+	}
+}
+
+// put puts an event to the box's row.
+func (p *play) put(b *box, e report.Event) {
+	row, changed := report.Next(b.row, e)
+	if changed {
+		b.row, b.entry, p.changed = row, row.Entry(), true
+		if row.Offer != nil && row.Offer.Stand == report.Failed {
+			p.wake[(p.now+p.world.Policy.Guard.DecideWithin.Length()).Truncate(time.Minute)+time.Minute] = true
+		}
+	}
+}
+
+// poll is a poll whose answer may differ from the last one. The box begins what it is told.
+func (p *play) poll(i int32, b *box) {
+	runs := oldVersion
+	if b.runsTarget {
+		runs = target
+	}
+	r, _ := edge.Resolve(b.edge, runs, p.channel)
+	e := report.Poll{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, At: p.at(p.now)}
+	if r.Source == edge.FromRollout {
+		e.RolloutID, e.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, b.edge.EdgeID)
+	}
+	p.put(b, e)
+	if r.Version != target {
+		return
+	}
+	b.told = true
+	if b.runsTarget || b.busy || b.stays || b.neverInstalls || p.putOff(i, b) {
+		return
+	}
+	b.busy = true
+	p.schedule(i, installed, p.now+p.installation())
+}
+
+func (p *play) installation() time.Duration {
+	return p.world.InstallLeast + time.Duration(p.random.Int64N(int64(p.world.InstallMost-p.world.InstallLeast)+1))
+}
+
+// putOff has a person put the box off, once.
+func (p *play) putOff(i int32, b *box) bool {
+	for j, e := range p.world.Release {
+		if e.Does != defers || !b.has(j) || b.wasPutOff {
+			continue
+		}
+		b.busy, b.wasPutOff = true, true
+		o := report.Outcome{Version: target, Attempt: b.attempt + 1, Stand: report.Deferred, At: p.at(p.now)}
+		if e.For > 0 {
+			until := o.At.Add(e.For)
+			o.Until = &until
+			p.schedule(i, retries, p.now+e.For)
+		}
+		p.put(b, o)
+		return true
+	}
+	return false
+}
+
+// installed ends an installation. If the plant is off, the box begins again when it is switched on.
+func (p *play) installed(i int32, b *box) {
+	if x, dark := b.dark.at(p.now); dark {
+		p.schedule(i, installed, x.to+p.installation())
+		return
+	}
+	b.attempt++
+	for j, e := range p.world.Release {
+		if e.Does == fails && b.has(j) && e.After == 0 && !e.PowerUp && (e.Attempts == 0 || b.attempt <= e.Attempts) {
+			p.failed(i, b, e.Code)
+			return
+		}
+	}
+	b.busy, b.failing, b.runsTarget = false, false, true
+	b.installs++
+	for j, e := range p.world.Release {
+		if b.has(j) {
+			p.doom(i, b, int8(j), e)
+		}
+	}
+	if b.dies > p.now {
+		p.schedule(i, polls, b.nextPoll(p.now, p.world.ActivePoll))
+	}
+}
+
+// failed reports a failed attempt. The box tries again as the answer says.
+func (p *play) failed(i int32, b *box, code report.Code) {
+	b.busy, b.failing = true, true
+	o := report.Outcome{Version: target, Attempt: b.attempt, Stand: report.Failed, Code: code, At: p.at(p.now)}
+	p.put(b, o)
+	b.called = p.now
+	if answer := report.Reply(b.row, o); !answer.GiveUp {
+		p.schedule(i, retries, p.now+answer.RetryAfter)
+	}
+}
+
+// doom schedules what the release does to a box that now runs it.
+func (p *play) doom(i int32, b *box, number int8, e effect) {
+	kinds := map[string]kind{fails: failsLate, bricks: dies, reverts: fallsBack}
+	k, ok := kinds[e.Does]
+	if !ok || e.Does == fails && (e.After == 0 && !e.PowerUp || e.Attempts > 0 && b.attempt > e.Attempts) {
+		return
+	}
+	wait := e.After
+	if e.Until > e.After {
+		wait += time.Duration(p.random.Int64N(int64(e.Until-e.After) + 1))
+	}
+	if e.Does == reverts && e.Every > 0 && (b.installs > 1 || e.After == 0) {
+		wait = e.Every
+	}
+	at := p.now + wait
+	if e.PowerUp {
+		if at, ok = b.dark.nextPowerUp(p.now); !ok {
+			return
+		}
+	}
+	if k == dies && at <= p.now {
+		b.dies = p.now
+		return
+	}
+	ev := event{at: at, box: i, kind: k, effect: number, installs: b.installs}
+	p.push(ev)
+}
+
+// failLate is a failure of a box that runs the release. If its health check fails it goes on running it; otherwise it
+// falls back and tries again.
+func (p *play) failLate(ev event, b *box) {
+	if lit := b.dark.lit(p.now); lit != p.now {
+		ev.at = lit
+		p.push(ev)
+		return
+	}
+	i, e := ev.box, p.world.Release[ev.effect]
+	if e.Code == report.CodeHealth {
+		b.failing = true
+		b.called = p.now
+		p.put(b, report.Outcome{Version: target, Attempt: b.attempt, Stand: report.Failed, Code: e.Code, At: p.at(p.now)})
+		return
+	}
+	b.runsTarget, b.fellBack = false, true
+	p.failed(i, b, e.Code)
+	p.schedule(i, polls, b.nextPoll(p.now, p.world.ActivePoll))
+}

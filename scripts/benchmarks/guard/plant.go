@@ -1,0 +1,84 @@
+package main
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// A span is a time in which a plant is switched off, from its beginning up to its end. Times of a simulation count from the
+// start of the rollout.
+type span struct{ from, to time.Duration }
+
+// spans are in order and do not touch.
+type spans []span
+
+// at is the span that holds a time; false: the plant is on.
+func (s spans) at(t time.Duration) (span, bool) {
+	i, _ := slices.BinarySearchFunc(s, t, func(x span, t time.Duration) int {
+		if x.to <= t {
+			return -1
+		}
+		return 1
+	})
+	if i < len(s) && s[i].from <= t {
+		return s[i], true
+	}
+	return span{}, false
+}
+
+// lit is the first time at or after t at which the plant is on.
+func (s spans) lit(t time.Duration) time.Duration {
+	if x, dark := s.at(t); dark {
+		return x.to
+	}
+	return t
+}
+
+// nextPowerUp is when the plant is switched on next, after a time; false: it is not switched any more.
+func (s spans) nextPowerUp(t time.Duration) (time.Duration, bool) {
+	for _, x := range s {
+		if x.to > t {
+			return x.to, true
+		}
+	}
+	return 0, false
+}
+
+// darkness is when each plant is off. Each entry of the world chooses its plants by chance.
+func (w world) darkness(r *rand.Rand) []spans {
+	const before, after = 3, 4 // days around the world's own
+	plants := make([]spans, w.Plants)
+	midnight := w.Start.Truncate(24 * time.Hour)
+	for _, d := range w.Dark {
+		for _, plant := range r.Perm(w.Plants)[:chosen(d.Plants, w.Plants)] {
+			for day := -before; day < w.Days+after; day++ {
+				begin := midnight.AddDate(0, 0, day)
+				if d.Days[begin.Weekday()] {
+					plants[plant] = append(plants[plant], span{begin.Add(d.From).Sub(w.Start), begin.Add(d.To).Sub(w.Start)})
+				}
+			}
+		}
+	}
+	for i := range plants {
+		plants[i] = plants[i].joined()
+	}
+	return plants
+}
+
+// chosen is a share of a number, rounded.
+func chosen(share float64, of int) int { return min(int(share*float64(of)+0.5), of) }
+
+// joined is the spans in order, with those that overlap or touch as one.
+func (s spans) joined() spans {
+	slices.SortFunc(s, func(a, b span) int { return int(a.from - b.from) })
+	var list spans
+	for _, x := range s {
+		if n := len(list); n > 0 && x.from <= list[n-1].to {
+			list[n-1].to = max(list[n-1].to, x.to)
+			continue
+		}
+		list = append(list, x)
+	}
+	return list
+}

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+)
+
+// afterwards is how long a world plays on after its rollout ended.
+const afterwards = 48 * time.Hour
+
+// A result is what became of a rollout.
+type result struct {
+	Seed    int    `json:"seed"`
+	Outcome string `json:"outcome"` // completed, halted or held
+	Stage   int    `json:"stage"`
+	Minutes int    `json:"minutes"` // since the start
+	Told    int    `json:"told"`
+	Hurt    int    `json:"hurt"` // boxes bricked, failed or fallen back at the end
+	Reason  string `json:"reason"`
+}
+
+// A play is one fleet and its rollout.
+type play struct {
+	world   world
+	random  *rand.Rand
+	boxes   []box
+	byID    map[string]int32
+	order   []int32 // boxes by the hash of their entries: samples are cut from them
+	channel release.Row
+	rollout rollout.Rollout
+	last    *progress.Judgement
+	events  events
+	now     time.Duration
+	changed bool // some row has, since the last count
+	wake    map[time.Duration]bool
+}
+
+// run plays a world with a seed.
+func run(w world, seed int) result {
+	p := newPlay(w, seed)
+	end := time.Duration(w.Days) * 24 * time.Hour
+	for minute := time.Duration(0); minute <= end; minute += time.Minute {
+		p.until(minute)
+		if p.ticks(minute) {
+			p.tick()
+		}
+		if p.rollout.Status != rollout.Active {
+			break
+		}
+	}
+	res := p.result(seed)
+	p.until(p.now + afterwards)
+	for i := range p.boxes {
+		if p.boxes[i].told {
+			res.Told++
+		}
+		if p.boxes[i].hurt() {
+			res.Hurt++
+		}
+	}
+	return res
+}
+
+func newPlay(w world, seed int) *play {
+	p := &play{world: w, random: rand.New(rand.NewPCG(uint64(seed), 1)), byID: make(map[string]int32, w.Boxes), wake: map[time.Duration]bool{}}
+	p.channel = release.Row{Channel: release.Channel{EdgeType: edgeType, Channel: channel, CurrentVersion: oldVersion, Revision: 1, UpdatedAt: w.Start.AddDate(0, -1, 0)}}
+	p.place(seed)
+	slices.SortFunc(p.order, func(a, b int32) int {
+		return cmp.Compare(p.boxes[a].entry.Hash, p.boxes[b].entry.Hash)
+	})
+	policy := w.Policy
+	r := rollout.Start("simulated", p.channel.Channel, release.Release{EdgeType: edgeType, Version: target}, &policy, rollout.Person{UserID: "starter"}, w.Start)
+	p.rollout, p.channel = r, p.channel.Begin(r.Carried())
+	for i := range p.boxes {
+		p.schedule(int32(i), polls, p.boxes[i].nextPoll(0, w.ActivePoll))
+	}
+	return p
+}
+
+// place makes the boxes. Each is in a plant by chance, and each plant belongs to an organization.
+func (p *play) place(seed int) {
+	w, dark := p.world, p.world.darkness(p.random)
+	clusters := make([]map[int]bool, len(w.Release))
+	for i, e := range w.Release {
+		if e.Clustered > 0 {
+			clusters[i] = map[int]bool{}
+			for _, plant := range p.random.Perm(w.Plants)[:max(1, chosen(e.Clustered, w.Plants))] {
+				clusters[i][plant] = true
+			}
+		}
+	}
+	p.boxes = make([]box, w.Boxes)
+	for i := range p.boxes {
+		b, id, plant := &p.boxes[i], fmt.Sprintf("box-%d-%05d", seed, i), p.random.IntN(w.Plants)
+		b.edge = edge.Edge{EdgeID: id, EdgeType: edgeType, Channel: channel, OrganizationID: fmt.Sprintf("organization-%d", plant%w.Organizations), Revision: 1}
+		b.dark, b.dies, b.called = dark[plant], never, -never
+		b.first = time.Duration(p.random.Int64N(int64(w.IdlePoll)))
+		if p.random.Float64() < w.Dead {
+			b.dies = -7*24*time.Hour - b.first
+		}
+		b.neverInstalls = p.random.Float64() < w.NeverInstalls
+		for j, e := range w.Release {
+			share := e.Share
+			if clusters[j] != nil {
+				share = 0
+				if clusters[j][plant] {
+					share = min(1, e.Share*float64(w.Plants)/float64(len(clusters[j])))
+				}
+			}
+			if p.random.Float64() < share {
+				b.effects |= 1 << j
+			}
+		}
+		b.row = report.Row{}.Registered(report.Registration{EdgeID: id, EdgeType: edgeType, Channel: channel, OrganizationID: b.edge.OrganizationID, At: p.at(-afterwards)})
+		b.row, _ = report.Next(b.row, report.Poll{Told: oldVersion, Running: oldVersion, Subject: id, At: p.at(-afterwards)})
+		b.entry = b.row.Entry()
+		p.byID[id], p.order = int32(i), append(p.order, int32(i))
+	}
+}
+
+// at is a time of the simulation on the calendar.
+func (p *play) at(t time.Duration) time.Time { return p.world.Start.Add(t) }
+
+// How often the boxes are counted while no row changes and nothing else is due: usually, and around the end of a soak.
+const (
+	quiet = 30 * time.Minute
+	close = 5 * time.Minute
+	long  = 2 * time.Hour
+)
+
+// ticks reports whether a tick at a minute could find something new: a row that changed, a look at silence that is due,
+// a failure that becomes bad, or what time alone brings. A tick in each other minute would find what the last one found.
+func (p *play) ticks(minute time.Duration) bool {
+	if p.changed || minute%quiet == 0 || p.wake[minute] {
+		return true
+	}
+	policy := p.world.Policy
+	if over := p.at(minute).Sub(*p.rollout.StageSince) - policy.SoakAt(p.rollout.StagedPercent); over >= 0 && over < long && minute%close == 0 {
+		return true
+	}
+	if p.last == nil || p.rollout.StagedPercent == 100 {
+		return false
+	}
+	for _, s := range p.rollout.StageStarts {
+		i := slices.IndexFunc(p.last.Looks, func(l guard.Look) bool { return l.Percent == s.Percent })
+		look := guard.Look{}
+		if i >= 0 {
+			look = p.last.Looks[i]
+		}
+		if policy.Guard.Due(s.At, look, p.at(minute)) {
+			return true
+		}
+	}
+	return false
+}
+
+// tick counts the boxes, has the guard judge the count, and moves the rollout by its verdict.
+func (p *play) tick() {
+	p.changed = false
+	c := progress.NewCensus(p.rollout, p.at(p.now))
+	for _, i := range p.order {
+		c.Add(p.boxes[i].entry)
+	}
+	q := progress.Ask(c, p.last, true)
+	boxes := q.Boxes()
+	sightings := make([]progress.Sighting, len(boxes))
+	for i, e := range boxes {
+		b := &p.boxes[p.byID[e.EdgeID]]
+		s := progress.Sighting{EdgeID: e.EdgeID, OrganizationID: e.OrganizationID, LastSeen: p.at(b.lastSeen(p.now, p.world.ActivePoll))}
+		if o := b.row.Offer; o != nil && o.RolloutID == p.rollout.ID {
+			s.Offer = *o
+		}
+		sightings[i] = s
+	}
+	p.last = q.Judge(sightings, nil)
+	if p.last.Acts {
+		p.act()
+	}
+}
+
+// act moves the rollout, as progress.Store does.
+func (p *play) act() {
+	var m rollout.Move
+	switch p.last.Action {
+	case guard.Halt:
+		m.Status = rollout.Halted
+	case guard.Complete:
+		m.Status = rollout.Completed
+	default:
+		m.StagedPercent = &p.last.Next
+	}
+	next, event, err := p.rollout.After(m, rollout.Moment{By: rollout.Guard, At: p.at(p.now)})
+	if err != nil || event == "" {
+		return
+	}
+	was := p.rollout.StagedPercent
+	p.rollout = next
+	if next.Adopted {
+		p.channel = p.channel.Adopt(next.Carried(), release.Release{EdgeType: edgeType, Version: target}, p.at(p.now))
+	} else {
+		carried := next.Carried()
+		p.channel.Rollout = &carried
+	}
+	for i := range p.boxes {
+		b := &p.boxes[i]
+		if stage := cohort.FirstStage(edgeType, target, b.edge.EdgeID); m.Status != "" && b.told || stage > was && stage <= next.StagedPercent {
+			p.schedule(int32(i), polls, b.nextPoll(p.now, p.world.ActivePoll))
+		}
+	}
+}
+
+func (p *play) result(seed int) result {
+	r := result{Seed: seed, Outcome: "held", Stage: p.rollout.StagedPercent, Minutes: int(p.now / time.Minute)}
+	if p.rollout.Status != rollout.Active {
+		r.Outcome = string(p.rollout.Status)
+	}
+	if p.last != nil {
+		r.Reason = string(p.last.Reason) + ": " + p.last.Sentence
+	}
+	return r
+}
+
+// A kind of event.
+type kind uint8
+
+const (
+	polls     kind = iota
+	installed      // an installation ends
+	retries        // after a failure or a deferral
+	dies
+	failsLate
+	fallsBack
+)
+
+// An event is something that happens to a box.
+type event struct {
+	at     time.Duration
+	box    int32
+	kind   kind
+	effect int8 // of the world's release, for the last two kinds
+	// installs is the box's number of installations that the event belongs to.
+	installs int
+}
+
+type events []event
+
+func (e events) Len() int { return len(e) }
+func (e events) Less(i, j int) bool {
+	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].box < e[j].box
+}
+func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)   { *e = append(*e, x.(event)) } //nolint:forcetypeassert // only events are pushed
+func (e *events) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return last
+}
+
+func (p *play) schedule(box int32, k kind, at time.Duration) {
+	if at != never {
+		p.push(event{at: at, box: box, kind: k, installs: p.boxes[box].installs})
+	}
+}
+
+func (p *play) push(e event) { heap.Push(&p.events, e) }
+
+// until plays all events up to a time.
+func (p *play) until(t time.Duration) {
+	for len(p.events) > 0 && p.events[0].at <= t {
+		e := heap.Pop(&p.events).(event) //nolint:forcetypeassert // only events are pushed
+		p.now = e.at
+		if b := &p.boxes[e.box]; e.at < b.dies {
+			p.happen(e, b)
+		}
+	}
+	p.now = t
+}

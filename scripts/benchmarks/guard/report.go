@@ -1,0 +1,7 @@
+package main
+
+import (
+	"bufio"
+)
+
+func writeReport(out *bufio.Writer, seeds int, results string) error { return nil }
