@@ -153,13 +153,17 @@ func (p *play) ticks(minute time.Duration) bool {
 	if p.last == nil || p.rollout.StagedPercent == 100 {
 		return false
 	}
-	for _, s := range p.rollout.StageStarts {
-		i := slices.IndexFunc(p.last.Looks, func(l guard.Look) bool { return l.Percent == s.Percent })
+	for _, percent := range cohort.Stages {
+		start, reached := p.rollout.Reached(percent)
+		if !reached {
+			continue
+		}
+		i := slices.IndexFunc(p.last.Looks, func(l guard.Look) bool { return l.Percent == percent })
 		look := guard.Look{}
 		if i >= 0 {
 			look = p.last.Looks[i]
 		}
-		if policy.Guard.Due(s.At, look, p.at(minute)) {
+		if policy.Guard.Due(start, look, p.at(minute)) {
 			return true
 		}
 	}

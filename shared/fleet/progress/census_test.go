@@ -65,7 +65,7 @@ func (b *box) play(event string, attempt int) {
 			return
 		}
 		e = poll("1.0.0")
-		if b.last == "installed" || b.last == "failed" {
+		if b.last == "installed" {
 			b.last = "reverted"
 		}
 	case "works":
@@ -80,8 +80,7 @@ func (b *box) play(event string, attempt int) {
 		}
 	case "fails":
 		e = outcome(report.Failed, report.CodeBoot)
-		// That it fell back tells more, and a box that runs the version did not fail to boot it.
-		if b.told && b.last != "reverted" && b.last != "installed" {
+		if b.told && b.last != "reverted" && b.last != "installed" { // a box that runs it was late with its report
 			b.last = "failed"
 		}
 	}

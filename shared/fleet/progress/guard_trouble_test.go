@@ -39,10 +39,9 @@ func TestGuard_WhatCannotBeRead_PromotesNothing(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			g := newGuardedFleet(t, dynamotest.Embedded(t), quick(), 40, "acme", "initech")
 			g.raise(10)
-			g.poll("1.0.0", g.reached()...)
-			g.poll("2.0.0", g.reached()...)
+			g.update()
 			g.now = g.now.Add(3 * time.Minute)
-			g.poll("2.0.0", g.reached()...)
+			g.update()
 			trouble(g)
 			_, _ = g.progress.Tick(g.ctx, progress.GuardOrigin("the tick")) // that says that the freeze cannot be read
 			if r := g.rollout(); r.Status != rollout.Active || r.StagedPercent != 10 {
@@ -92,26 +91,35 @@ func TestGuard_CountsThatAreOvertaken_AreKept(t *testing.T) {
 	}
 }
 
-// TestGuard_SmallStage_TakesItsOwnBoxes has one box of the present stage die before the rollout is resumed, after which it
-// is not seen. Boxes of earlier stages do not stand in for it.
-func TestGuard_SmallStage_TakesItsOwnBoxes(t *testing.T) {
-	g := newGuardedFleet(t, dynamotest.Embedded(t), quick(), 60, "acme", "initech")
+// TestGuard_BoxesThatDiedBeforeAResumption_AreNotForgotten has boxes of the present stage die before the rollout is halted
+// and resumed. They are compared from the stage's start on, so the resumption does not hide them.
+func TestGuard_BoxesThatDiedBeforeAResumption_AreNotForgotten(t *testing.T) {
+	p := quick()
+	p.Guard.Taken = 0.5
+	g := newGuardedFleet(t, dynamotest.Embedded(t), p, 60, "acme", "initech")
 	g.raise(50)
-	g.poll("1.0.0", g.reached()...)
-	g.poll("2.0.0", g.reached()...)
+	g.now = g.now.Add(time.Second)
+	g.update()
 	g.fleet.move(t, g.id, rollout.Move{Status: rollout.Halted})
 	g.now = g.now.Add(time.Second)
 	g.fleet.move(t, g.id, rollout.Move{Status: rollout.Active})
 	g.now = g.now.Add(3 * time.Minute)
-	dead := slices.IndexFunc(g.reached(), func(id string) bool { return cohort.FirstStage(g.edgeType, "2.0.0", id) == 50 })
-	g.poll("2.0.0", slices.Delete(g.reached(), dead, dead+1)...)
+	dead, others := 0, slices.DeleteFunc(slices.Clone(g.boxes), func(id string) bool { return g.updated[id] })
+	g.poll("1.0.0", others...)
+	g.poll("2.0.0", slices.DeleteFunc(g.reached(), func(id string) bool {
+		if dead == 6 || cohort.FirstStage(g.edgeType, "2.0.0", id) != 50 {
+			return false
+		}
+		dead++
+		return true
+	})...)
 	g.tick(time.Second)
 	if v := g.verdict(); v.Action != guard.Hold || !slices.Equal(v.Reasons, []guard.Reason{guard.Silent}) {
-		t.Errorf("without it: %s", v.Sentence)
+		t.Errorf("without them: %s", v.Sentence)
 	}
 	g.poll("2.0.0", g.reached()...)
 	g.tick(time.Minute)
 	if v := g.verdict(); v.Action != guard.Promote {
-		t.Errorf("with it: %s", v.Sentence)
+		t.Errorf("with them: %s", v.Sentence)
 	}
 }

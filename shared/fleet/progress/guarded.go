@@ -205,9 +205,10 @@ func (q Question) evidence() guard.Evidence {
 	return e
 }
 
-// half is half of the present soak.
+// half is half of the present soak, or as long as it takes to be silent.
 func (q Question) half() time.Duration {
-	return q.census.Guarded.policy.SoakAt(q.rollout.StagedPercent) / 2
+	p := q.census.Guarded.policy
+	return max(p.SoakAt(q.rollout.StagedPercent)/2, p.Guard.SilentAfter.Length())
 }
 
 // since is when the rollout reached its stage. For older rollouts it is their last change.

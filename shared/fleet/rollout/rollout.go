@@ -53,9 +53,9 @@ type Rollout struct {
 	// StageSince is when the rollout reached its stage, or was last resumed there. It is missing in rollouts
 	// that are older than this field.
 	StageSince *time.Time `json:"stageSince,omitempty"`
-	// StageStarts are when the target first reached each stage on the channel, by this rollout or an earlier one. They
-	// are in the order of the stages. Rollouts that are older than this field have none.
-	StageStarts []StageStart `json:"stageStarts,omitempty"`
+	// StageStarts are when the target first reached each stage on the channel, by this rollout or an earlier one. It is
+	// missing in rollouts that are older than this field.
+	StageStarts *StageStarts `json:"stageStarts,omitempty"`
 	// StartedBy is who started the rollout, and PromotedBy who promoted it last.
 	StartedBy  *Person `json:"startedBy,omitempty"`
 	PromotedBy *Person `json:"promotedBy,omitempty"`
@@ -72,17 +72,24 @@ type Rollout struct {
 	Revision int64 `json:"revision"` // from 1
 }
 
-// A StageStart is when a version first reached a stage.
-type StageStart struct {
-	Percent int       `json:"percent"`
-	At      time.Time `json:"at"`
+// StageStarts are when a version first reached each stage; nil: never.
+type StageStarts struct {
+	At1   *time.Time `json:"1,omitempty"`
+	At10  *time.Time `json:"10,omitempty"`
+	At50  *time.Time `json:"50,omitempty"`
+	At100 *time.Time `json:"100,omitempty"`
+}
+
+// of is the place of a stage.
+func (s *StageStarts) of(percent int) **time.Time {
+	return map[int]**time.Time{1: &s.At1, 10: &s.At10, 50: &s.At50, everyone: &s.At100}[percent]
 }
 
 // Reached is when the target first reached a stage on the channel, and whether it did.
 func (r Rollout) Reached(percent int) (at time.Time, ok bool) {
-	for _, s := range r.StageStarts {
-		if s.Percent == percent {
-			return s.At, true
+	if r.StageStarts != nil {
+		if start := *r.StageStarts.of(percent); start != nil {
+			return *start, true
 		}
 	}
 	if percent > r.StagedPercent {
@@ -96,22 +103,29 @@ func (r Rollout) Reached(percent int) (at time.Time, ok bool) {
 
 // reaches is the rollout with the start of its present stage, unless the target reached that stage before.
 func (r Rollout) reaches(at time.Time) Rollout {
-	if !slices.ContainsFunc(r.StageStarts, func(s StageStart) bool { return s.Percent == r.StagedPercent }) {
-		r.StageStarts = append(slices.Clone(r.StageStarts), StageStart{r.StagedPercent, at})
+	var starts StageStarts
+	if r.StageStarts != nil {
+		starts = *r.StageStarts
 	}
+	if start := starts.of(r.StagedPercent); *start == nil {
+		*start = &at
+	}
+	r.StageStarts = &starts
 	return r
 }
 
 // Follows is the rollout with the stage starts of an earlier one of the same version on its channel. What speaks against
 // the version is known by them.
 func (r Rollout) Follows(earlier Rollout) Rollout {
-	starts := slices.Clone(earlier.StageStarts)
-	for _, s := range r.StageStarts {
-		if !slices.ContainsFunc(starts, func(e StageStart) bool { return e.Percent == s.Percent }) {
-			starts = append(starts, s)
+	starts := StageStarts{}
+	for _, percent := range cohort.Stages {
+		for _, of := range []Rollout{r, earlier} {
+			if at, ok := of.Reached(percent); ok {
+				*starts.of(percent) = &at
+			}
 		}
 	}
-	r.StageStarts = starts
+	r.StageStarts = &starts
 	return r
 }
 
@@ -231,6 +245,10 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 	next = next.changed(r, now.At)
 	if raises {
 		next = next.promotedBy(now.By).reaches(now.At)
+	}
+	if resumes {
+		first, _ := r.Reached(r.StagedPercent)
+		next = next.reaches(first)
 	}
 	if raises || resumes {
 		next.StageSince = &now.At

@@ -21,6 +21,9 @@ var (
 	olga = rollout.Person{Issuer: "https://login.example", UserID: "olga"}
 )
 
+// starts are those of a target that only reached the first stage.
+var starts = rollout.StageStarts{At1: &start}
+
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // at is a rollout in a state, as a start and moves could have led to it.
@@ -30,7 +33,7 @@ func at(percent int, status rollout.Status) rollout.Rollout {
 		release.Release{EdgeType: "gateway-x", Version: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("a", 64)},
 		nil, otto, start)
 	r.StagedPercent, r.Status, r.Revision = percent, status, 5
-	r.StageSince, r.StartedBy = &start, &otto
+	r.StageSince, r.StartedBy, r.StageStarts = &start, &otto, &starts
 	if status != rollout.Active {
 		r.EndedAt = &start
 	}
@@ -56,7 +59,10 @@ func TestStart_ReachesTheFirstStageAtOnce(t *testing.T) {
 	target := release.Release{EdgeType: "gateway-x", Version: "1.1.0", ArtifactURL: "https://a.example/1", SHA256: "ab"}
 	r := rollout.Start("id", on, target, nil, otto, start)
 	want := rollout.Rollout{ID: "id", EdgeType: "gateway-x", Channel: "stable", TargetVersion: "1.1.0", ArtifactURL: "https://a.example/1",
-		SHA256: "ab", PreviousVersion: "1.0.0", StagedPercent: 1, Status: rollout.Active, StartedAt: start, UpdatedAt: start, StageSince: r.StageSince, StartedBy: r.StartedBy, Revision: 1}
+		SHA256: "ab", PreviousVersion: "1.0.0", StagedPercent: 1, Status: rollout.Active, StartedAt: start, UpdatedAt: start, StageSince: r.StageSince, StageStarts: r.StageStarts, StartedBy: r.StartedBy, Revision: 1}
+	if reached, ok := r.Reached(1); !ok || !reached.Equal(start) {
+		t.Errorf("reached the first stage at %v, %t", reached, ok)
+	}
 	if r != want || !r.StageSince.Equal(start) || *r.StartedBy != otto {
 		t.Fatalf("got  %+v\nwant %+v", r, want)
 	}
@@ -137,8 +143,38 @@ func checkMove(t *testing.T, state string, was, want rollout.Rollout, raise int,
 		t.Errorf("%s: promoted by %v", name, by)
 	}
 	want.EndedAt, want.CompletedAt, want.StageSince, want.PromotedBy = got.EndedAt, got.CompletedAt, got.StageSince, got.PromotedBy
+	checkStarts(t, name, was, got)
+	want.StageStarts = got.StageStarts
 	if got != want || (event != "") != differs {
 		t.Errorf("%s: got %+v, %q\nwant %+v, changed %v", name, got, event, want, differs)
+	}
+}
+
+// checkStarts checks that a move keeps the stage starts, and adds one if it reaches a stage for the first time.
+func checkStarts(t *testing.T, name string, was, got rollout.Rollout) {
+	t.Helper()
+	for _, percent := range cohort.Stages {
+		before, known := was.Reached(percent)
+		if at, reached := got.Reached(percent); reached != (percent <= got.StagedPercent) || known && !at.Equal(before) || !known && reached && !at.Equal(start.Add(time.Hour)) {
+			t.Errorf("%s: reached %d at %v, %t; before that at %v", name, percent, at, reached, before)
+		}
+	}
+}
+
+func TestFollows_InheritsWhatAnEarlierRolloutOfTheVersionReached(t *testing.T) {
+	earlier := at(1, rollout.Active)
+	ten := 10
+	earlier, _, err := earlier.After(rollout.Move{StagedPercent: &ten}, rollout.Moment{By: olga, At: start.Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := at(1, rollout.Active)
+	later.StageStarts = nil
+	r := later.Follows(earlier)
+	for percent, want := range map[int]time.Time{1: start, 10: start.Add(time.Hour), 50: {}, 100: {}} {
+		if got, reached := r.Reached(percent); !got.Equal(want) || reached == want.IsZero() {
+			t.Errorf("reached %d at %v, %t; want %v", percent, got, reached, want)
+		}
 	}
 }
 
