@@ -11,6 +11,7 @@ import (
 // OutcomeBody is what a box reports.
 var OutcomeBody = &input.Shape{Fields: input.Fields{
 	{Name: "version", Is: release.VersionRule, Required: true},
+	{Name: "rolloutId", Is: input.UUID},
 	{Name: "attempt", Is: report.AttemptRule, Required: true},
 	{Name: "outcome", Is: report.OutcomeRule, Required: true},
 	{Name: "code", Is: report.CodeRule},
@@ -25,6 +26,7 @@ func OutcomeOf(body *input.Object) report.Outcome {
 		Attempt: int(body.Integer("attempt")),
 		Stand:   report.Stand(body.Text("outcome")),
 	}
+	o.RolloutID, _ = body.OptionalText("rolloutId")
 	code, coded := body.OptionalText("code")
 	o.Detail, _ = body.OptionalText("detail")
 	until, ends := body.OptionalText("until")

@@ -32,6 +32,8 @@ type Progress struct {
 	MoreFactories int       `json:"moreFactories,omitempty"`
 	// Guard is what the guard finds right, where the rollout has a policy.
 	Guard *Judgement `json:"guard,omitempty"`
+
+	unreadable Unreadable // boxes that were left out of the count
 }
 
 // Factory is the boxes of one factory that the rollout reaches; those of no factory have no id.
@@ -46,7 +48,7 @@ type Channel struct {
 	Channel  string    `json:"channel"`
 	AsOf     time.Time `json:"asOf"`
 	Boxes    int       `json:"boxes"`
-	Unknown  int       `json:"unknown"` // of them, those that never said what they run
+	Unknown  int       `json:"unknown"` // of them, those that never said what they run, or whose row cannot be read
 	Versions []Version `json:"versions"`
 	// OtherVersions is how many boxes run a version that is left out.
 	OtherVersions int `json:"otherVersions"`
@@ -118,16 +120,31 @@ func (s Settings) ageOf(fresh bool) time.Duration {
 	return countAge
 }
 
-// Rollout returns how far a rollout is by the last count. It counts anew if the last count is old, or if fresh is set
-// and the last count is ten seconds old. If the rollout's channel carries another rollout by now, the last count stays as
-// it is. It returns NOT_FOUND, and UNAVAILABLE while the first count is being made.
+// Rollout returns how far a rollout is by the last count. It counts again if the last count is old, or if fresh is set
+// and the last count is ten seconds old. Such a count is kept beside those of the ticks: the guard shows its verdict on it,
+// and neither acts by it nor takes it for one of its looks. If the rollout's channel carries another rollout by now, the
+// last count stays as it is. It returns NOT_FOUND, and UNAVAILABLE while the first count is being made.
 //
 // By factory it counts when it is asked. Factories with the most failed and reverted boxes come first.
 func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (Progress, error) {
 	if byFactory {
 		return s.ofRollout(ctx, id, partFactories, s.countFactories, s.settings.ageOf(fresh))
 	}
-	return s.ofRollout(ctx, id, partLatest, s.count, s.settings.ageOf(fresh))
+	ticked, err := readHead[Progress](ctx, s, id, partLatest)
+	if err != nil {
+		return Progress{}, err
+	}
+	last, age := ticked.Answer, s.settings.ageOf(fresh)
+	if last != nil && s.db.Now().Sub(last.AsOf) < age {
+		return *last, nil
+	}
+	p, err := s.ofRollout(ctx, id, partFresh, func(ctx context.Context, r rollout.Rollout, _ *Progress) (Progress, error) {
+		return s.count(ctx, r, last)
+	}, age)
+	if last != nil && (err == nil && p.AsOf.Before(last.AsOf) || errors.Is(err, errCounting) || problem.Has(err, problem.NotFound)) {
+		return *last, nil
+	}
+	return p, err
 }
 
 // Channel returns which boxes of a channel run what. It is counted when it is asked for. It returns
@@ -169,7 +186,8 @@ func (s *Store) ofRollout(ctx context.Context, id, part string, count counter, a
 
 // Parts of a subject in the table, beside its hours.
 const (
-	partLatest    = "latest"
+	partLatest    = "latest" // by a tick
+	partFresh     = "fresh"  // for a caller
 	partFactories = "factories"
 )
 

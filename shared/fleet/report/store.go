@@ -35,8 +35,7 @@ type item struct {
 
 func key(edgeID string) dynamo.Key { return dynamo.Key{"edgeId": edgeID} }
 
-// Get returns a box's row, strongly consistent; its Revision is 0 where there is none. A read that lags
-// would not do: a box whose poll changes nothing in an old row is given a receipt for it.
+// Get returns a box's row, strongly consistent; its Revision is 0 if there is none.
 func (s *Store) Get(ctx context.Context, edgeID string) (row Row, err error) {
 	_, err = s.db.Get(ctx, dynamo.Reports, key(edgeID), &row)
 	return row, err
@@ -62,7 +61,7 @@ var ErrOutdated = errors.New("report: the box was registered anew meanwhile")
 // registration is the one that the event was decided on. A row that changes meanwhile is decided on anew,
 // three times at most.
 func (s *Store) Observe(ctx context.Context, g Registration, e Event) (row Row, err error) {
-	err = dynamo.Decide(func() error {
+	err = dynamo.Decide(ctx, func() error {
 		was, err := s.Get(ctx, g.EdgeID)
 		if err != nil {
 			return err
@@ -101,6 +100,7 @@ func (s *Store) item(r Row) item {
 
 // indexed is what the index holds of a row.
 type indexed struct {
+	EdgeID         string    `json:"edgeId"`
 	Standing       string    `json:"standing"`
 	Running        string    `json:"running"`
 	RolloutID      string    `json:"rolloutId"`
@@ -121,16 +121,19 @@ func (x indexed) entry() (Entry, error) {
 func (s *Store) Shards() int { return int(s.shards) }
 
 // Each hands over the boxes of one part of a release channel, in no order that matters. It goes by an
-// index that lags behind the rows, as a rule by less than a second.
-func (s *Store) Each(ctx context.Context, pair string, shard int, each func(Entry)) error {
+// index that lags behind the rows, as a rule by less than a second. Boxes that cannot be read are given to
+// the function unreadable, and do not keep the others from being read.
+func (s *Store) Each(ctx context.Context, pair string, shard int, each func(Entry), unreadable func(error)) error {
 	of := dynamo.Selection{Table: dynamo.Reports, Index: index, Partition: s.shards.At(pair, shard)}
-	return dynamo.Walk(ctx, s.db, of, nil, 0, func(x indexed) error {
+	return dynamo.WalkReadable(ctx, s.db, of, func(x indexed) error {
 		e, err := x.entry()
-		if err == nil {
-			each(e)
+		if err != nil {
+			unreadable(fmt.Errorf("report: box %s: %w", x.EdgeID, err))
+			return nil
 		}
-		return err
-	})
+		each(e)
+		return nil
+	}, func(id string, err error) { unreadable(fmt.Errorf("report: box %s: %w", id, err)) })
 }
 
 // A Search is the boxes that have come to a stand with what a rollout offered.
