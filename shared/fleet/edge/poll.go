@@ -136,7 +136,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (Edge, Resolution, Manif
 	if err != nil {
 		return Edge{}, Resolution{}, Manifest{}, err
 	}
-	if poll.Issuer != "" && !p.settings.Issuers.SpeaksFor(e, poll.Issuer) {
+	if poll.Issuer != "" && !p.settings.Issuers.Speak(e.Issuer, poll.Issuer) {
 		return Edge{}, Resolution{}, Manifest{}, problem.Missing()
 	}
 	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel, poll.Installed)
