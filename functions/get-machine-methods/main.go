@@ -4,6 +4,7 @@
 package main
 
 import (
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/method"
@@ -12,7 +13,7 @@ import (
 func main() { function.Run("get-machine-methods", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	polls := method.NewPolls(env.DB, env.Settings)
+	polls := method.NewPolls(env.DB, env.Settings, edge.ReadIssuers(env.Settings).Speak)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		question := method.QuestionOf(c.Reader)
 		if err := c.Err(); err != nil {

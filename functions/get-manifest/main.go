@@ -30,8 +30,8 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		if !c.Caller.Has(auth.PlatformOwner) && c.Caller.UserID != id {
-			return lambdahttp.Answer{}, problem.Missing() // a box may not know of others
+		if err := edge.Named(c.Caller, id, auth.PlatformOwner); err != nil {
+			return lambdahttp.Answer{}, err
 		}
 		poll := edge.Poll{EdgeID: id, Installed: installed, Caller: c.Caller.User(), Tag: strings.Join(c.Request.Header.Values("If-None-Match"), ", ")}
 		if !c.Caller.Has(auth.PlatformOwner) { // who may look at every box

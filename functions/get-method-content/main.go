@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/production/method"
@@ -13,7 +14,7 @@ import (
 func main() { function.Run("get-method-content", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	methods := method.NewStore(env.DB).ForBoxes(env.Settings)
+	methods := method.NewStore(env.DB).ForBoxes(edge.ReadIssuers(env.Settings).Speak)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		ref := method.RefOf(c.Reader)
 		if err := c.Err(); err != nil {

@@ -10,7 +10,6 @@ import (
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
-	"wavegate/shared/platform/problem"
 )
 
 func main() { function.Run("put-update-report", wire) }
@@ -29,8 +28,8 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		if c.Caller.UserID != id {
-			return lambdahttp.Answer{}, problem.Missing() // a box may not know of others
+		if err := edge.Named(c.Caller, id); err != nil {
+			return lambdahttp.Answer{}, err
 		}
 		outcome.At = env.DB.Now()
 		answer, err := reports.Take(c.Context(), id, c.Caller.Issuer, outcome)

@@ -59,8 +59,8 @@ func (b *Boxes) at() time.Time { return b.now().UTC().Truncate(time.Millisecond)
 // box reads the box of a call, and returns NOT_FOUND or UNAUTHENTICATED unless the caller speaks for it. The functions in
 // beside run at the same time as the read of the box.
 func (b *Boxes) box(ctx context.Context, c Call, beside ...func(context.Context) error) (e edge.Edge, err error) {
-	if c.Caller.UserID != c.ControllerID {
-		return edge.Edge{}, problem.Missing() // a box may not know of others
+	if err := edge.Named(c.Caller, c.ControllerID); err != nil {
+		return edge.Edge{}, err
 	}
 	err = dynamo.Together(ctx, append(beside, func(ctx context.Context) (err error) {
 		e, err = b.edges.Polled(ctx, c.ControllerID)

@@ -20,15 +20,6 @@ func (i Issuers) Include(issuer string) bool {
 	return slices.Contains(strings.Fields(string(i)), issuer)
 }
 
-// SpeaksFor tells whether an issuer's tokens speak for a box.
-func (i Issuers) SpeaksFor(e Edge, issuer string) bool {
-	if e.Issuer != "" {
-		return e.Issuer == issuer
-	}
-	first, _, _ := strings.Cut(string(i), " ")
-	return first != "" && first == issuer
-}
-
 // issuer is the one that an assignment gives a box: what is not said stays.
 func (a Assignment) issuer(was Edge) string {
 	if a.Issuer != nil {

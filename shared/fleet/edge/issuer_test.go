@@ -24,7 +24,7 @@ const (
 	fleetB = "https://b.example"
 )
 
-func TestSpeaksFor_OnlyTheBoxsOwnIssuer(t *testing.T) {
+func TestSpeak_OnlyTheBoxsOwnIssuer(t *testing.T) {
 	for name, c := range map[string]struct {
 		issuers edge.Issuers
 		named   string // by the box
@@ -40,7 +40,7 @@ func TestSpeaksFor_OnlyTheBoxsOwnIssuer(t *testing.T) {
 		"a beginning of the name":                     {fleetA, "", "https://a", false},
 		"nobody is set":                               {"", "", "", false},
 	} {
-		if got := c.issuers.SpeaksFor(edge.Edge{EdgeID: "box-1", Issuer: c.named}, c.caller); got != c.want {
+		if got := c.issuers.Speak(c.named, c.caller); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

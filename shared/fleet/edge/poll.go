@@ -148,7 +148,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (report.Row, Resolution,
 		return report.Row{}, Resolution{}, Manifest{}, err
 	}
 	e := edgeOf(known)
-	if poll.Issuer != "" && !p.settings.Issuers.SpeaksFor(e, poll.Issuer) {
+	if poll.Issuer != "" && !p.settings.Issuers.Speak(e.Issuer, poll.Issuer) {
 		return report.Row{}, Resolution{}, Manifest{}, problem.Missing()
 	}
 	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel, poll.Installed)

@@ -29,7 +29,7 @@ func (r *Reports) Take(ctx context.Context, id, issuer string, o report.Outcome)
 	if err != nil {
 		return report.Answer{}, err
 	}
-	if !r.issuers.SpeaksFor(e, issuer) {
+	if !r.issuers.Speak(e.Issuer, issuer) {
 		return report.Answer{}, problem.Missing()
 	}
 	row, err := r.reports.Observe(ctx, e.Registration(), o)

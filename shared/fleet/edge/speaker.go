@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"crypto/subtle"
+	"strings"
 	"time"
 
 	"wavegate/shared/access/auth"
@@ -12,6 +13,12 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
+// Who speaks for a box:
+//
+//   - the box itself, with an access token of its issuer (Issuers.Speak) or with the token that it was given (Speakers)
+//   - the gateway of its organization, which names the box in the path (CallerFor, Speakers)
+//   - nobody else. People with some roles may look at what a box is told; see Named.
+
 // CallerFor is the caller as a box. A gateway's call counts as a call of the box in its path, so that every box has a
 // fair-use limit of its own. The gateway's organization stays part of the caller, so that two organizations never share
 // a limit.
@@ -20,6 +27,25 @@ func CallerFor(caller auth.Principal, edgeID string) auth.Principal {
 		caller.UserID = edgeID
 	}
 	return caller
+}
+
+// Named returns NOT_FOUND unless the caller is the box that a call names, or has one of the roles that may look at every
+// box. A box may not know of others. Whether the caller speaks for the box is known when its registration is read.
+func Named(caller auth.Principal, edgeID string, look ...auth.Role) error {
+	if caller.UserID != edgeID && !caller.Has(look...) {
+		return problem.Missing()
+	}
+	return nil
+}
+
+// Speak reports whether an issuer's tokens speak for a box, whose registration names the issuer own. If own is empty, it is
+// the first of the issuers.
+func (i Issuers) Speak(own, issuer string) bool {
+	if own != "" {
+		return own == issuer
+	}
+	first, _, _ := strings.Cut(string(i), " ")
+	return first != "" && first == issuer
 }
 
 // Speakers tell whether a caller speaks for a box by hawkBit's DDI: with an access token of the box's issuer, with the
@@ -44,7 +70,7 @@ func NewSpeakers(db *dynamo.DB, s Settings, now func() time.Time) *Speakers {
 // caller's token was taken back or replaced since it was verified. Nothing tells a box of another organization from
 // one that does not exist.
 func (s *Speakers) Check(ctx context.Context, caller auth.Principal, e Edge, tenant string) error {
-	if caller.UserID != e.EdgeID || e.OrganizationID != tenant || caller.OrganizationID != "" && caller.OrganizationID != tenant {
+	if Named(caller, e.EdgeID) != nil || e.OrganizationID != tenant || caller.OrganizationID != "" && caller.OrganizationID != tenant {
 		return problem.Missing()
 	}
 	switch boxtoken.KindOf(caller) {
@@ -57,7 +83,7 @@ func (s *Speakers) Check(ctx context.Context, caller auth.Principal, e Edge, ten
 		}
 		return valid(caller.Credential, sha256)
 	}
-	if !s.issuers.SpeaksFor(e, caller.Issuer) {
+	if !s.issuers.Speak(e.Issuer, caller.Issuer) {
 		return problem.Missing()
 	}
 	return nil

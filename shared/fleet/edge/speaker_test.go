@@ -27,3 +27,22 @@ func TestPrincipal_OfAGateway_IsTheBoxThatTheCallNames(t *testing.T) {
 		t.Error("the kinds are wrong")
 	}
 }
+
+func TestNamed_ABoxKnowsOfNoOther_AndSomeRolesMayLook(t *testing.T) {
+	box := auth.Principal{UserID: "box-1", Roles: []auth.Role{auth.Edge}}
+	owner := auth.Principal{UserID: "olga", Roles: []auth.Role{auth.PlatformOwner}}
+	for name, c := range map[string]struct {
+		caller auth.Principal
+		look   []auth.Role
+		may    bool
+	}{
+		"the box":            {box, nil, true},
+		"another box":        {auth.Principal{UserID: "box-2", Roles: box.Roles}, []auth.Role{auth.PlatformOwner}, false},
+		"a person":           {owner, nil, false},
+		"a person who looks": {owner, []auth.Role{auth.PlatformOwner}, true},
+	} {
+		if got := edge.Named(c.caller, "box-1", c.look...) == nil; got != c.may {
+			t.Errorf("%s: %v, want %v", name, got, c.may)
+		}
+	}
+}

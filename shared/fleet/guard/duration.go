@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"wavegate/shared/platform/input"
@@ -20,11 +21,12 @@ const Longest = 30 * 24 * time.Hour
 // durationPattern takes days, hours, minutes and seconds, at least one of them, as whole numbers.
 const durationPattern = `P(?:([0-9]{1,4})D)?(?:T(?:([0-9]{1,5})H)?(?:([0-9]{1,6})M)?(?:([0-9]{1,8})S)?)?`
 
-var durationForm = regexp.MustCompile(`\A` + durationPattern + `\z`)
+// durationForm is compiled at its first use, to keep every function's start-up short.
+var durationForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A` + durationPattern + `\z`) })
 
 // ParseDuration reads a duration in ISO 8601, and reports whether it is one.
 func ParseDuration(text string) (time.Duration, bool) {
-	parts := durationForm.FindStringSubmatch(text)
+	parts := durationForm().FindStringSubmatch(text)
 	if parts == nil || strings.HasSuffix(text, "P") || strings.HasSuffix(text, "T") {
 		return 0, false
 	}

@@ -1,7 +1,6 @@
 package method
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,9 +29,9 @@ type Polls struct {
 }
 
 // NewPolls makes a Polls.
-func NewPolls(db *dynamo.DB, settings *setting.Reader) *Polls {
+func NewPolls(db *dynamo.DB, settings *setting.Reader, speaks Speaks) *Polls {
 	return &Polls{
-		store: NewStore(db).ForBoxes(settings), log: audit.NewLog(db),
+		store: NewStore(db).ForBoxes(speaks), log: audit.NewLog(db),
 		interval: time.Duration(settings.Number(setting.PollIntervalSeconds)) * time.Second,
 	}
 }
@@ -102,7 +101,7 @@ func (s *Store) checkAccess(ctx context.Context, caller auth.Principal, factoryI
 	if err != nil {
 		return err
 	}
-	if !found || box.FactoryID != factoryID || cmp.Or(box.Issuer, s.fleet) != caller.Issuer {
+	if !found || box.FactoryID != factoryID || !s.speaks(box.Issuer, caller.Issuer) {
 		return problem.Missing()
 	}
 	return nil

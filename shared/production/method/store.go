@@ -3,13 +3,11 @@ package method
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/setting"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
@@ -27,16 +25,19 @@ const (
 type Store struct {
 	db        *dynamo.DB
 	factories *factory.Store
-	fleet     string // the issuer of boxes whose registration names none
+	speaks    Speaks
 }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db: db, factories: factory.NewStore(db)} }
 
-// ForBoxes makes the store answer boxes too. A box whose registration names no issuer has the
-// first issuer of boxes in the settings; see package edge.
-func (s *Store) ForBoxes(settings *setting.Reader) *Store {
-	s.fleet, _, _ = strings.Cut(settings.Text(setting.FleetIssuers), " ")
+// Speaks reports whether an issuer's tokens speak for a box, whose registration names the issuer own; see
+// edge.Issuers.Speak.
+type Speaks func(own, issuer string) bool
+
+// ForBoxes makes the store answer boxes too.
+func (s *Store) ForBoxes(speaks Speaks) *Store {
+	s.speaks = speaks
 	return s
 }
 
