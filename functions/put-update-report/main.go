@@ -53,6 +53,7 @@ func read(body *fields.Object) report.Outcome {
 		Attempt: int(body.Integer("attempt", report.AttemptRule)),
 		Stand:   report.Stand(body.Text("outcome", report.OutcomeRule)),
 	}
+	o.RolloutID, _ = body.OptionalText("rolloutId", value.UUID)
 	code, coded := body.OptionalText("code", report.CodeRule)
 	o.Detail, _ = body.OptionalText("detail", report.DetailRule)
 	until, ends := body.OptionalText("until", value.Time)

@@ -17,7 +17,7 @@ type ReportRow struct {
 	Running  string
 	Offered  string // the version
 	Stand    string
-	Failed   bool // the row names a failure
+	Failed   bool // the row says why it failed or fell back
 	Attempts int
 }
 
@@ -29,7 +29,6 @@ type boxState struct {
 	Box        Box
 	Registered bool // if false, Box.Revision is the revision of the retirement
 	ReportRow  ReportRow
-	Failed     int // the last attempt that failed
 }
 
 func (b boxState) refusals(in Input) []problem.Code {
@@ -59,7 +58,7 @@ func (b boxState) shows(in Input, out Output) bool {
 		return out.Told == Targets[b.Box.Channel]
 	case Report:
 		after, _ := b.apply(in)
-		return out.GiveUp == (in.Outcome == "failed" && after.ReportRow.Attempts >= MostAttempts)
+		return out.GiveUp == (in.Outcome == "failed" && max(in.Attempt, after.ReportRow.Attempts) >= MostAttempts)
 	case ReadBox:
 		return out.Box == b.Box
 	case ReadReportRow:
@@ -96,7 +95,7 @@ func (b *boxState) polls(running string) {
 	before := s.Running
 	s.Running = running
 	if s.Offered != told {
-		*s, b.Failed = ReportRow{Running: running, Offered: told, Stand: "offered"}, 0
+		*s = ReportRow{Running: running, Offered: told, Stand: "offered"}
 		if running == told {
 			s.Stand = "installed"
 		}
@@ -105,26 +104,30 @@ func (b *boxState) polls(running string) {
 	pending := s.Stand == "offered" || s.Stand == "working" || s.Stand == "deferred"
 	switch {
 	case running == told && (pending || before != told):
-		s.Stand, s.Failed = "installed", false
-	case running != told && s.Stand == "installed":
-		s.Stand = "reverted"
+		// That it fell back before stays known.
+		s.Stand, s.Failed = "installed", s.Failed && s.Stand != "failed"
+	case running != told && before == told && (s.Stand == "installed" || s.Stand == "failed"):
+		s.Stand, s.Failed = "reverted", true
 	}
 }
 
 // reports applies a report. A report about an earlier attempt than the last known one changes
-// nothing. A final result stays, except that a failure always counts. A failure that came before
-// a success does not count again when it is repeated.
+// nothing, nor does any report about a start while the box runs the version. Otherwise a final result
+// stays, except that a failure counts.
 func (b *boxState) reports(in Input) {
 	s := &b.ReportRow
 	if in.Attempt < s.Attempts {
 		return
 	}
 	switch {
-	case in.Outcome == "failed" && s.Stand == "installed" && in.Attempt == b.Failed:
+	case s.Stand == "installed":
 		return
 	case in.Outcome == "failed":
-		s.Stand, s.Failed, b.Failed = "failed", true, in.Attempt
-	case s.Stand == "installed" || s.Stand == "failed" || s.Stand == "reverted":
+		s.Failed = true
+		if s.Stand != "reverted" {
+			s.Stand = "failed"
+		}
+	case s.Stand == "failed" || s.Stand == "reverted":
 		return
 	default:
 		s.Stand = in.Outcome

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -54,11 +55,14 @@ func ReadNamed(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableI
 				if err := attributevalue.UnmarshalMap(stored, &item); err != nil {
 					return nil, fmt.Errorf("ledger: read %s: %w", table.ID, err)
 				}
-				if table.ID == dynamo.Rollouts && text(item, "id") == "freeze" {
+				switch id := text(item, "id"); {
+				case table.ID == dynamo.Rollouts && id == "freeze":
 					books[freezes] = append(books[freezes], item)
-					continue
+				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
+					// It says that a halt is being tried, and is no resource.
+				default:
+					books[table.ID] = append(books[table.ID], item)
 				}
-				books[table.ID] = append(books[table.ID], item)
 			}
 		}
 	}

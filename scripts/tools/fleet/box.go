@@ -29,7 +29,7 @@ type box struct {
 	seen     *tally
 
 	token     string
-	etag      string        // of the last answer: the receipt for what it was told and said
+	etag      string        // of the last answer; empty if what it said was not recorded
 	asked     time.Duration // the interval that the service asked for
 	installed string
 	before    string // what it had before that
@@ -89,7 +89,7 @@ func (b *box) poll(ctx context.Context) time.Duration {
 		if o.failed = json.Unmarshal(got.body, &m); o.failed != nil {
 			break
 		}
-		if m.Version != b.told.Version {
+		if m.Version != b.told.Version || m.RolloutID != b.told.RolloutID {
 			b.attempt, b.idle = 0, time.Time{}
 		}
 		b.told, b.etag, b.asked = m, got.header.Get("ETag"), time.Duration(max(m.PollIntervalSeconds, 1))*time.Second
@@ -107,7 +107,7 @@ func (b *box) poll(ctx context.Context) time.Duration {
 	if wait, told := retryAfter(got.status, got.header); told {
 		return wait + rand.N(time.Second)
 	}
-	if o.failed == nil && b.etag != "" { // without a receipt, the service may not know yet what it said
+	if o.failed == nil && b.etag != "" { // otherwise the service may not know yet what it said
 		b.update(ctx)
 	}
 	return b.pause()
@@ -145,6 +145,9 @@ func (b *box) update(ctx context.Context) {
 
 // report reports an attempt and does what the answer says.
 func (b *box) report(ctx context.Context, body map[string]any) {
+	if b.told.RolloutID != "" {
+		body["rolloutId"] = b.told.RolloutID
+	}
 	text, err := json.Marshal(body)
 	var got answer
 	if err == nil {

@@ -104,10 +104,16 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	return e, "EdgeRetired", nil
 }
 
+// edgeOf is a box as its report row says: all that a poll needs of it.
+func edgeOf(row report.Row) Edge {
+	return Edge{EdgeID: row.EdgeID, EdgeType: row.EdgeType, Channel: row.Channel, FactoryID: row.FactoryID,
+		OrganizationID: row.OrganizationID, Issuer: row.Issuer, UpdatedAt: row.EdgeAt}
+}
+
 // Registration is what the box's report row says of it.
 func (e Edge) Registration() report.Registration {
 	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID,
-		OrganizationID: e.OrganizationID, At: e.UpdatedAt}
+		OrganizationID: e.OrganizationID, Issuer: e.Issuer, At: e.UpdatedAt}
 	if e.retired() {
 		g.OrganizationID, g.Retired = "", true
 	}

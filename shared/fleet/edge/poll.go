@@ -33,8 +33,7 @@ type Manifest struct {
 }
 
 // Encode gives the manifest's bytes and their entity tag. The tag is strong: the same bytes for the same
-// caller have the same tag, on every container, and other bytes another. It is a receipt, so another
-// caller's tag for the same bytes is none of theirs.
+// caller have the same tag, on every container. Other bytes have another one, and so has another caller.
 func (m Manifest) Encode(caller string) (body json.RawMessage, etag string, err error) {
 	if body, err = json.Marshal(m); err != nil {
 		return nil, "", fmt.Errorf("edge: encode a manifest: %w", err)
@@ -59,22 +58,24 @@ type Poll struct {
 // A Reply is what a poll is answered with.
 type Reply struct {
 	Manifest Manifest
-	// ETag is the receipt: what this answer tells and what the poll told are in the box's report row. It is
-	// empty where that could not be written, so that the next poll tries again.
+	// ETag is the tag of the manifest. It is empty if what this answer tells and what the poll told could not be
+	// written into the box's report row.
 	ETag        string
 	NotModified bool
 	// Unrecorded is why the report could not be written.
 	Unrecorded error
 }
 
-// Polls answers polls. In the common case a poll reads half a unit and nothing else: the box, eventually
-// consistent. The row of its channel comes from Channels. A poll that finds no row there, one in 2 s a
-// channel and container, reads it after the box, since it is the box that names the channel. Where a
-// rollout gives the version, the same holds of the version's release, which says where the bytes are.
+// Polls answers polls. In the common case a poll reads half a unit and nothing else: the box's report row,
+// eventually consistent. It says what the registration says, too. The row of its channel comes from
+// Channels. A poll that finds no row there, one in 2 s a channel and container, reads it after the box,
+// since it is the box that names the channel. Where a rollout gives the version, the same holds of the
+// version's release, which says where the bytes are.
 //
-// The poll is the report. A box sends the tag of its last answer. While that is the tag of this answer,
-// nothing is new and nothing is read or written about it. Otherwise the box is told something new or runs
-// something new: its report row is read, and written if it changes, before the answer.
+// The poll is the report. If the row says what the poll says and what the answer tells, nothing is new.
+// Otherwise the row is read strongly consistent, and written if it changes, before the answer. Whether
+// something is new is never decided by the tag that the box sends: a box whose state falls back sends an
+// old tag together with what it ran then.
 //
 // What the cheap read means: a box that was moved to another channel follows it from its next poll on,
 // if that comes about a second or more after the move was answered; a poll that comes sooner may still
@@ -106,53 +107,64 @@ const recordTime = 200 * time.Millisecond
 // Answer answers a poll. It returns NOT_FOUND for a box that is not registered, for one that the poll's
 // issuer does not speak for, and for a channel that nothing is published on. A report that cannot be written never fails a poll.
 func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
-	e, r, m, err := p.resolve(ctx, poll)
+	row, r, m, err := p.resolve(ctx, poll)
 	if err != nil {
 		return Reply{}, err
 	}
+	event := p.event(row.EdgeType, r, poll)
+	_, news := report.Next(row, event)
+	news = news && poll.Subject != ""
 	_, etag, err := m.Encode(poll.Caller)
 	if err != nil {
 		return Reply{}, err
 	}
-	if etag == poll.Tag {
-		return Reply{Manifest: m, ETag: etag, NotModified: true}, nil
-	}
-	if poll.Subject == "" {
-		return Reply{Manifest: m, ETag: etag}, nil
+	if !news {
+		return Reply{Manifest: m, ETag: etag, NotModified: etag == poll.Tag}, nil
 	}
 	if err := admission.Wait(ctx); err != nil {
 		return Reply{}, err
 	}
 	reply := Reply{Manifest: m, ETag: etag}
-	if reply.Unrecorded = p.record(ctx, e, r, poll); reply.Unrecorded != nil {
+	if reply.Unrecorded = p.record(ctx, row, event); reply.Unrecorded != nil {
 		reply.ETag = ""
 	}
 	return reply, nil
 }
 
-// resolve finds what a box is told.
-func (p *Polls) resolve(ctx context.Context, poll Poll) (Edge, Resolution, Manifest, error) {
-	e, err := p.edges.Polled(ctx, poll.EdgeID)
-	if err != nil {
-		return Edge{}, Resolution{}, Manifest{}, err
+// box finds a box by its report row. A row that was made a moment ago may not be found.
+func (p *Polls) box(ctx context.Context, id string) (report.Row, error) {
+	row, err := p.reports.Glance(ctx, id)
+	if err != nil || row.Revision > 0 && !row.Retired {
+		return row, err
 	}
+	e, err := p.edges.Get(ctx, id)
+	return report.Row{}.Registered(e.Registration()), err
+}
+
+// resolve finds what a box is told.
+func (p *Polls) resolve(ctx context.Context, poll Poll) (report.Row, Resolution, Manifest, error) {
+	known, err := p.box(ctx, poll.EdgeID)
+	if err != nil {
+		return report.Row{}, Resolution{}, Manifest{}, err
+	}
+	e := edgeOf(known)
 	if poll.Issuer != "" && !p.settings.Issuers.SpeaksFor(e, poll.Issuer) {
-		return Edge{}, Resolution{}, Manifest{}, problem.Missing()
+		return report.Row{}, Resolution{}, Manifest{}, problem.Missing()
 	}
 	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel, poll.Installed)
 	if err != nil {
-		return Edge{}, Resolution{}, Manifest{}, err
+		return report.Row{}, Resolution{}, Manifest{}, err
 	}
 	r, ok := Resolve(e, poll.Installed, row)
 	if !ok {
-		return Edge{}, Resolution{}, Manifest{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
+		return report.Row{}, Resolution{}, Manifest{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
 	}
 	if r.Source != FromChannel {
 		if r.Target, err = p.channels.Target(ctx, e.EdgeType, r.Target); err != nil {
-			return Edge{}, Resolution{}, Manifest{}, err
+			return report.Row{}, Resolution{}, Manifest{}, err
 		}
 	}
-	return e, r, Manifest{
+	return known, r, Manifest{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
 		Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		Source: r.Source, RolloutID: r.RolloutID, Installed: poll.Installed,
@@ -160,14 +172,19 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (Edge, Resolution, Manif
 	}, nil
 }
 
-// record writes what a poll says and what it is told into the box's report row, if that changes.
-func (p *Polls) record(ctx context.Context, e Edge, r Resolution, poll Poll) error {
-	ctx, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
+// event is what a poll and its answer say.
+func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Poll {
 	event := report.Poll{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, At: p.now().UTC().Truncate(time.Millisecond)}
 	if r.Source == FromRollout {
-		event.RolloutID, event.Stage = r.RolloutID, cohort.FirstStage(e.EdgeType, r.Version, e.EdgeID)
+		event.RolloutID, event.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, poll.EdgeID)
 	}
-	_, err := p.reports.Observe(ctx, e.Registration(), event)
+	return event
+}
+
+// record writes an event into the box's report row, if that changes it.
+func (p *Polls) record(ctx context.Context, known report.Row, event report.Poll) error {
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	_, err := p.reports.Observe(ctx, edgeOf(known).Registration(), event)
 	return err
 }

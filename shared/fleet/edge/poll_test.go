@@ -76,6 +76,7 @@ func (m *meter) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...fun
 // A place is a box on a channel, and polls over a meter.
 type place struct {
 	*meter
+	db       *dynamo.DB
 	polls    *edge.Polls
 	registry *edge.Registry
 	reports  *report.Store
@@ -87,7 +88,8 @@ type place struct {
 func polled(t *testing.T, test func(t *testing.T, p *place)) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		p := &place{meter: &meter{API: client, calls: map[string]int{}}, id: "box-" + uuid.NewString()}
-		db := dynamo.Open(p.meter, time.Now)
+		p.db = dynamo.Open(p.meter, time.Now)
+		db := p.db
 		p.box = edge.Assignment{EdgeType: "gateway-x", Channel: "c-" + uuid.NewString(), OrganizationID: "acme"}
 		_, err := publication.NewStore(db).Publish(admission.Unlimited(t.Context()), audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: p.box.Channel,
 			CurrentVersion: "1.0.0", ArtifactURL: "https://a.example/1", SHA256: "0"}, request.Preconditions{})
@@ -97,10 +99,37 @@ func polled(t *testing.T, test func(t *testing.T, p *place)) {
 		p.registry, p.reports = edge.NewRegistry(db, 1), report.NewStore(db, 1)
 		p.register(t)
 		clear(p.calls)
-		settings := edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1} // no poll of the test finds the channel old
-		p.polls = edge.NewPolls(db, settings, time.Now)
+		p.forget()
 		test(t, p)
 	})
+}
+
+// forget has the next poll read the channel. No other poll of a test finds the channel old.
+func (p *place) forget() {
+	p.polls = edge.NewPolls(p.db, edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
+}
+
+// rollOut has a rollout offer a version to all boxes of the channel.
+func (p *place) rollOut(t *testing.T, version string) (rollouts *rollout.Store, id string) {
+	t.Helper()
+	ctx := admission.Unlimited(t.Context())
+	_, err := publication.NewStore(p.db).Publish(ctx, audit.Origin{}, release.Publication{EdgeType: "gateway-x", Channel: "lab-" + p.box.Channel,
+		CurrentVersion: version, ArtifactURL: "https://a.example/" + version, SHA256: version}, request.Preconditions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rollouts = rollout.NewStore(p.db)
+	id, err = rollouts.Start(ctx, audit.Origin{}, rollout.Plan{EdgeType: "gateway-x", Channel: p.box.Channel, TargetVersion: version}, idempotency.Claim{})
+	for _, percent := range []int{10, 50, 100} {
+		if err == nil {
+			_, err = rollouts.Move(ctx, audit.Origin{}, id, rollout.Move{StagedPercent: &percent}, request.Preconditions{})
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.forget()
+	return rollouts, id
 }
 
 func (p *place) register(t *testing.T) {
@@ -138,7 +167,7 @@ func TestPoll_NothingNew_ReadsTheBoxAtHalfThePriceAndNothingElse(t *testing.T) {
 				t.Fatalf("got %+v", reply)
 			}
 		}
-		if want := map[string]int{dynamo.Edges.Name() + " eventually": 100}; !maps.Equal(p.calls, want) {
+		if want := map[string]int{dynamo.Reports.Name() + " eventually": 100}; !maps.Equal(p.calls, want) {
 			t.Errorf("100 polls made the calls %v, want %v", p.calls, want)
 		}
 	})
@@ -152,7 +181,7 @@ func TestPoll_SomethingNew_IsRecordedInOneReadAndOneWrite(t *testing.T) {
 		}
 		clear(p.calls)
 		runs := p.ask(t, "1.0.0", told.ETag)
-		want := map[string]int{dynamo.Edges.Name() + " eventually": 1, dynamo.Reports.Name() + " strongly": 1, dynamo.Reports.Name() + " puts": 1}
+		want := map[string]int{dynamo.Reports.Name() + " eventually": 1, dynamo.Reports.Name() + " strongly": 1, dynamo.Reports.Name() + " puts": 1}
 		if !maps.Equal(p.calls, want) || runs.ETag == "" || runs.ETag == told.ETag {
 			t.Errorf("%+v by the calls %v, want %v", runs, p.calls, want)
 		}
@@ -165,6 +194,52 @@ func TestPoll_SomethingNew_IsRecordedInOneReadAndOneWrite(t *testing.T) {
 			t.Errorf("a poll that changed nothing wrote %d rows", n)
 		}
 	})
+}
+
+// A snapshot is all that a box keeps: what it runs, and the tag of its last answer.
+type snapshot struct{ running, tag string }
+
+// poll is a poll of a box that keeps the tag in its snapshot.
+func (p *place) poll(t *testing.T, box snapshot) (snapshot, edge.Reply) {
+	t.Helper()
+	reply := p.ask(t, box.running, box.tag)
+	box.tag = reply.ETag
+	return box, reply
+}
+
+// TestPoll_WholeStateFallsBack_IsSeen has the box keep the tag with the system that falls back, which is wrong.
+func TestPoll_WholeStateFallsBack_IsSeen(t *testing.T) {
+	for name, ended := range map[string]bool{"while the rollout is active": false, "after it was halted": true} {
+		t.Run(name, func(t *testing.T) {
+			polled(t, func(t *testing.T, p *place) {
+				before, _ := p.poll(t, snapshot{running: "1.0.0"})
+				rollouts, id := p.rollOut(t, "2.0.0")
+				told, reply := p.poll(t, before)
+				if reply.Manifest.Version != "2.0.0" {
+					t.Fatalf("told %+v", reply.Manifest)
+				}
+				after, _ := p.poll(t, snapshot{"2.0.0", told.tag})
+				if after, reply = p.poll(t, after); !reply.NotModified {
+					t.Fatalf("it runs what it is told: %+v", reply)
+				}
+				back := told
+				if ended {
+					if _, err := rollouts.Move(admission.Unlimited(t.Context()), audit.Origin{}, id, rollout.Move{Status: rollout.Halted}, request.Preconditions{}); err != nil {
+						t.Fatal(err)
+					}
+					p.forget()
+					back = before
+				}
+				_, reply = p.poll(t, back)
+				if row := p.row(t); reply.NotModified || row.Running != "1.0.0" || row.Offer.Stand != report.Reverted {
+					t.Errorf("it fell back: %+v; the row is %+v", reply, row.Offer)
+				}
+				if _, reply = p.poll(t, back); !reply.NotModified {
+					t.Errorf("the next poll says nothing new: %+v", reply)
+				}
+			})
+		})
+	}
 }
 
 func TestPoll_ReportCannotBeWritten_IsAnsweredWithoutAReceiptAndMadeUpFor(t *testing.T) {
@@ -225,7 +300,7 @@ func TestPoll_NotAdmitted_IsNoReport(t *testing.T) {
 // channel.
 func TestPoll_ReadFromAReplicaThatLags_DoesNotPlaceTheBox(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
-		old, err := p.API.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamo.Edges.Name()),
+		old, err := p.API.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamo.Reports.Name()),
 			Key: map[string]types.AttributeValue{"edgeId": &types.AttributeValueMemberS{Value: p.id}}})
 		if err != nil {
 			t.Fatal(err)

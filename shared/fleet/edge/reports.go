@@ -23,7 +23,7 @@ func NewReports(db *dynamo.DB, shards report.Shards, issuers Issuers) *Reports {
 }
 
 // Take takes an outcome and returns what the box is to do then. It returns NOT_FOUND for a box that is not
-// registered and for one that the issuer of the caller's token does not speak for, and REPORT_STALE when the outcome is about another version than the box was offered.
+// registered and for one that the issuer of the caller's token does not speak for, and REPORT_STALE when the outcome is about another version or rollout than the box was offered.
 func (r *Reports) Take(ctx context.Context, id, issuer string, o report.Outcome) (report.Answer, error) {
 	e, err := r.edges.Polled(ctx, id)
 	if err != nil {
@@ -39,8 +39,8 @@ func (r *Reports) Take(ctx context.Context, id, issuer string, o report.Outcome)
 	if err != nil {
 		return report.Answer{}, err
 	}
-	if !row.Accepts(o.Version) {
-		return report.Answer{}, problem.New(problem.ReportStale, "The box was not offered version %s last; poll, and report about what it is offered then.", o.Version)
+	if !o.About(row) {
+		return report.Answer{}, problem.New(problem.ReportStale, "The box was not offered version %s last, or by another rollout; poll, and report about what it is offered then.", o.Version)
 	}
 	return report.Reply(row, o), nil
 }

@@ -23,27 +23,28 @@ type Cause struct {
 	AsOf time.Time `json:"asOf"` // when the boxes were counted
 }
 
-// act moves a rollout by the guard's verdict, if the policy lets the guard act. If the rollout has changed since it was
-// judged, nothing is moved, and the next tick judges it. Freezes, windows and approvals refuse the guard's moves as they
-// refuse those of people.
+// act moves a rollout by the guard's verdict, if the policy lets the guard act. It promotes and completes only the
+// revision that was judged; otherwise the next tick judges the new one. It halts if the rollout has the policy that was
+// judged, whatever else has changed. Freezes, windows and approvals refuse the guard's moves as they refuse those of people.
 func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted bool, err error) {
-	if c.Last == nil || c.Last.Guard == nil || !c.Last.Guard.Acts || c.Last.Guard.Revision != c.Revision {
+	if c.Last == nil || c.Last.Guard == nil || !c.Last.Guard.Acts {
 		return false, nil
 	}
 	j := *c.Last.Guard
 	var m rollout.Move
+	when := request.Matching(request.Revision(j.Revision))
 	switch j.Action {
 	case guard.Halt:
-		m.Status = rollout.Halted
+		m.Status, m.Judged, when = rollout.Halted, j.PolicyRevision, request.Preconditions{}
 	case guard.Complete:
 		m.Status = rollout.Completed
 	default: // to hold is no act
 		m.StagedPercent = &j.Next
 	}
-	if j.Action != guard.Halt && s.db.Now().Sub(c.Last.AsOf) > guard.Oldest {
-		return false, nil // it could not be counted now
+	if j.Action != guard.Halt && (j.Revision != c.Revision || s.db.Now().Sub(c.Last.AsOf) > guard.Oldest) {
+		return false, nil // it has changed, or could not be counted now
 	}
-	_, err = s.rollouts.Move(ctx, from.For(audit.Grounds{Cause: Cause{j, c.Last.AsOf}}), c.ID, m, request.Matching(request.Revision(j.Revision)))
+	_, err = s.rollouts.Move(ctx, from.For(audit.Grounds{Cause: Cause{j, c.Last.AsOf}}), c.ID, m, when)
 	for _, code := range []problem.Code{problem.PreconditionFailed, problem.Frozen, problem.WindowClosed, problem.ApprovalRequired, problem.InvalidStateTransition} {
 		if problem.Has(err, code) {
 			return false, nil

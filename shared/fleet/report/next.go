@@ -27,12 +27,14 @@ type Poll struct {
 // An Outcome is what a box reports about the version that it was offered.
 type Outcome struct {
 	Version string
-	Attempt int   // 1 for the first attempt at the version
-	Stand   Stand // Working, Deferred or Failed
-	Code    Code
-	Detail  string
-	Until   *time.Time
-	At      time.Time
+	// RolloutID is the rollout that the box made the attempt for; empty: it did not say.
+	RolloutID string
+	Attempt   int   // 1 for the first attempt at the version in that rollout
+	Stand     Stand // Working, Deferred or Failed
+	Code      Code
+	Detail    string
+	Until     *time.Time
+	At        time.Time
 }
 
 func (p Poll) when() time.Time    { return p.At }
@@ -159,6 +161,11 @@ func (p Poll) offers(row Row) bool {
 	return p.Told != "" && p.Told != row.Running && !row.Accepts(p.Told)
 }
 
+// About reports whether an outcome is about what the box was offered last.
+func (o Outcome) About(r Row) bool {
+	return r.Accepts(o.Version) && (o.RolloutID == "" || o.RolloutID == r.Offer.RolloutID)
+}
+
 // change takes an outcome if it is newer than what is known.
 //
 // A failed or reverted box stays so until a poll says that it runs the version: what is known against a
@@ -174,7 +181,7 @@ func (o Outcome) change(next *Row, was Row) {
 // take takes an outcome that is about the present attempt, or a later one than those that are known.
 func (o Outcome) take(next *Row) {
 	offer := next.Offer
-	if !next.Accepts(o.Version) || o.Attempt < offer.Attempts {
+	if !o.About(*next) || o.Attempt < offer.Attempts {
 		return
 	}
 	switch {

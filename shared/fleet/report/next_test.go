@@ -46,6 +46,7 @@ var (
 	defers    = report.Outcome{Version: "2.0.0", Attempt: 2, Stand: report.Deferred, At: later}
 	breaks    = report.Outcome{Version: "2.0.0", Attempt: 2, Stand: report.Failed, Code: report.CodeInstall, At: later}
 	cannotGet = report.Outcome{Version: "2.0.0", Attempt: 2, Stand: report.Failed, Code: report.CodeDownload, At: later}
+	unhealthy = report.Outcome{Version: "2.0.0", Attempt: 2, Stand: report.Failed, Code: report.CodeHealth, At: later}
 	late      = report.Outcome{Version: "2.0.0", Attempt: 0, Stand: report.Failed, Code: report.CodeInstall, At: later}
 	ofAnother = report.Outcome{Version: "1.0.0", Attempt: 2, Stand: report.Failed, Code: report.CodeInstall, At: later}
 )
@@ -70,18 +71,19 @@ var columns = []struct {
 	{"reports deferred", defers},
 	{"reports failed", breaks},
 	{"reports failed, by its plant", cannotGet},
+	{"reports bad health", unhealthy},
 	{"reports an older attempt", late},
 	{"reports about another version", ofAnother},
 }
 
 var table = map[report.Stand][]string{
-	//                old         new         third       silent      halted old   halted new   other      has it          published    adopted     working      deferred     failed    plant     late        another
-	report.Offered:   {"offered", "installed", "offered", "offered", "offered", "installed", "r2 offered", "r2 installed", "- offered", "offered", "working", "deferred", "failed", "failed", "failed", "offered"},
-	report.Working:   {"working", "installed", "working", "working", "working", "installed", "r2 offered", "r2 installed", "- offered", "working", "working", "deferred", "failed", "failed", "failed", "working"},
-	report.Deferred:  {"deferred", "installed", "deferred", "deferred", "deferred", "installed", "r2 offered", "r2 installed", "- offered", "deferred", "working", "deferred", "failed", "failed", "failed", "deferred"},
-	report.Installed: {"reverted", "installed", "reverted", "installed", "reverted", "installed", "r2 offered", "r2 installed", "- offered", "reverted", "installed", "installed", "installed", "installed", "installed", "installed"},
-	report.Failed:    {"failed", "installed", "failed", "failed", "failed", "installed", "r2 offered", "r2 installed", "- offered", "failed", "failed", "failed", "failed", "failed", "failed", "failed"},
-	report.Reverted:  {"reverted", "installed", "reverted", "reverted", "reverted", "installed", "r2 offered", "r2 installed", "- offered", "reverted", "reverted", "reverted", "reverted", "reverted", "reverted", "reverted"},
+	//                old         new         third       silent      halted old   halted new   other      has it          published    adopted     working      deferred     failed    plant     health    late        another
+	report.Offered:   {"offered", "installed", "offered", "offered", "offered", "installed", "r2 offered", "r2 installed", "- offered", "offered", "working", "deferred", "failed", "failed", "failed", "failed", "offered"},
+	report.Working:   {"working", "installed", "working", "working", "working", "installed", "r2 offered", "r2 installed", "- offered", "working", "working", "deferred", "failed", "failed", "failed", "failed", "working"},
+	report.Deferred:  {"deferred", "installed", "deferred", "deferred", "deferred", "installed", "r2 offered", "r2 installed", "- offered", "deferred", "working", "deferred", "failed", "failed", "failed", "failed", "deferred"},
+	report.Installed: {"reverted", "installed", "reverted", "installed", "reverted", "installed", "r2 offered", "r2 installed", "- offered", "reverted", "installed", "installed", "installed", "installed", "failed", "installed", "installed"},
+	report.Failed:    {"failed", "installed", "failed", "failed", "failed", "installed", "r2 offered", "r2 installed", "- offered", "failed", "failed", "failed", "failed", "failed", "failed", "failed", "failed"},
+	report.Reverted:  {"reverted", "installed", "reverted", "reverted", "reverted", "installed", "r2 offered", "r2 installed", "- offered", "reverted", "reverted", "reverted", "reverted", "reverted", "reverted", "reverted", "reverted"},
 }
 
 func TestNext_EveryStandAndEvent(t *testing.T) {
@@ -265,6 +267,47 @@ func TestNext_RepeatedAttempt_DoesNotCountTwice(t *testing.T) {
 	again, changed := report.Next(worked, breaks)
 	if changed || again.Offer.Stand != report.Installed {
 		t.Errorf("the report of a failure, sent again after the success, made %+v", again.Offer)
+	}
+}
+
+// TestNext_LateReport_DoesNotMarkABoxThatRunsTheVersion: an attempt failed, nobody heard of it, a later one went well, and
+// then the report arrives.
+func TestNext_LateReport_DoesNotMarkABoxThatRunsTheVersion(t *testing.T) {
+	again := report.Poll{Told: "2.0.0", RolloutID: "r2", Stage: 10, Running: "2.0.0", Subject: "s", At: later}
+	for name, c := range map[string]struct {
+		before []report.Event
+		late   report.Outcome
+	}{
+		"the first attempt":                   {[]report.Event{pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeBoot}},
+		"a later attempt":                     {[]report.Event{pollsNew}, report.Outcome{Attempt: 3, Code: report.CodeInstall}},
+		"an attempt before one that is known": {[]report.Event{works, pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeHealth}},
+		"of an ended rollout":                 {[]report.Event{restarted, again}, report.Outcome{Attempt: 3, Code: report.CodeBoot}},
+		"of an ended rollout that it names":   {[]report.Event{restarted, again}, report.Outcome{RolloutID: "r", Attempt: 1, Code: report.CodeHealth}},
+	} {
+		row := offered(report.Offered)
+		for _, e := range c.before {
+			row, _ = report.Next(row, e)
+		}
+		c.late.Version, c.late.Stand, c.late.At = "2.0.0", report.Failed, later
+		if next, changed := report.Next(row, c.late); changed || next.Offer.Stand != report.Installed {
+			t.Errorf("%s: %+v", name, next.Offer)
+		}
+	}
+}
+
+func TestNext_AnotherRolloutOfTheVersion_CountsAttemptsAnew(t *testing.T) {
+	row, _ := report.Next(offered(report.Offered), report.Outcome{Version: "2.0.0", RolloutID: "r", Attempt: 3, Stand: report.Failed, Code: report.CodeBoot, At: later})
+	row, _ = report.Next(row, restarted)
+	if of := (report.Outcome{Version: "2.0.0", RolloutID: "r"}); of.About(row) {
+		t.Error("a report that names the ended rollout is about the new one")
+	}
+	first := report.Outcome{Version: "2.0.0", RolloutID: "r2", Attempt: 1, Stand: report.Failed, Code: report.CodeBoot, At: later}
+	row, _ = report.Next(row, first)
+	if o := row.Offer; o.RolloutID != "r2" || o.Attempts != 1 || o.Stand != report.Failed {
+		t.Errorf("got %+v", o)
+	}
+	if report.Reply(row, first).GiveUp {
+		t.Error("the first attempt of the new rollout is the last one")
 	}
 }
 

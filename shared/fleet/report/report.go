@@ -1,8 +1,8 @@
 // Package report is about what boxes run: what each box was told, what it says it runs, and how it got
 // on with the version that it was offered. The rules here are pure; store.go keeps a row per box.
 //
-// Two things report. A poll says which version the box runs, and its entity tag is the receipt for what
-// it was told before. And a box may say by itself that it works on an update, puts it off, or failed.
+// Two things report. A poll says which version the box runs. And a box may say by itself that it works on an
+// update, puts it off, or failed.
 package report
 
 import "time"
@@ -44,7 +44,9 @@ type Row struct {
 	FactoryID string `json:"factoryId,omitempty"`
 	// OrganizationID is whom the box belongs to.
 	OrganizationID string `json:"organizationId,omitempty"`
-	// EdgeAt is when the box's registration last changed. The five fields above are of that time. They
+	// Issuer is that of the box's tokens; see edge.Edge.
+	Issuer string `json:"issuer,omitempty"`
+	// EdgeAt is when the box's registration last changed. The six fields above are of that time. They
 	// are written in the same transaction as the registration, and by nothing else.
 	EdgeAt time.Time `json:"edgeAt"`
 	// Retired is set when the registration was taken back. The row stays, so that a poll which still read
@@ -105,7 +107,7 @@ func (r Row) Accepts(version string) bool { return r.Offer != nil && r.Offer.Ver
 
 // A Registration is what a row says of its box's registration.
 type Registration struct {
-	EdgeID, EdgeType, Channel, FactoryID, OrganizationID string
+	EdgeID, EdgeType, Channel, FactoryID, OrganizationID, Issuer string
 
 	At      time.Time // when it last changed
 	Retired bool
@@ -116,7 +118,8 @@ type Registration struct {
 // told and reported stays while it stays of one edge type.
 func (r Row) Registered(g Registration) Row {
 	next := Row{
-		EdgeID: g.EdgeID, EdgeType: g.EdgeType, Channel: g.Channel, FactoryID: g.FactoryID, OrganizationID: g.OrganizationID, EdgeAt: g.At, Retired: g.Retired,
+		EdgeID: g.EdgeID, EdgeType: g.EdgeType, Channel: g.Channel, FactoryID: g.FactoryID, OrganizationID: g.OrganizationID, Issuer: g.Issuer,
+		EdgeAt: g.At, Retired: g.Retired,
 		Revision: r.Revision + 1,
 	}
 	if r.EdgeType == g.EdgeType && !g.Retired {

@@ -35,8 +35,7 @@ type item struct {
 
 func key(edgeID string) dynamo.Key { return dynamo.Key{"edgeId": edgeID} }
 
-// Get returns a box's row, strongly consistent; its Revision is 0 where there is none. A read that lags
-// would not do: a box whose poll changes nothing in an old row is given a receipt for it.
+// Get returns a box's row, strongly consistent; its Revision is 0 if there is none.
 func (s *Store) Get(ctx context.Context, edgeID string) (row Row, err error) {
 	_, err = s.db.Get(ctx, dynamo.Reports, key(edgeID), &row)
 	return row, err
@@ -62,7 +61,7 @@ var ErrOutdated = errors.New("report: the box was registered anew meanwhile")
 // registration is the one that the event was decided on. A row that changes meanwhile is decided on anew,
 // three times at most.
 func (s *Store) Observe(ctx context.Context, g Registration, e Event) (row Row, err error) {
-	err = dynamo.Decide(func() error {
+	err = dynamo.Decide(ctx, func() error {
 		was, err := s.Get(ctx, g.EdgeID)
 		if err != nil {
 			return err

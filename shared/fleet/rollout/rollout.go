@@ -188,6 +188,8 @@ func Start(id string, on release.Channel, target release.Release, p *guard.Polic
 type Move struct {
 	StagedPercent *int   // one of cohort.Stages
 	Status        Status // or empty
+	// Judged is set for a halt by the guard: the revision of the policy that it judged the rollout by.
+	Judged int64
 }
 
 // advances tells whether a freeze can refuse the move. That is so for a raise and a resumption.
@@ -207,10 +209,15 @@ type Moment struct {
 // event is empty if nothing changes. A move that the status does not allow is INVALID_STATE_TRANSITION. Other moves
 // may be FROZEN, APPROVAL_REQUIRED or WINDOW_CLOSED. A refused move changes nothing, not even in part.
 //
-// A halt is never refused. A raise together with a completion is made first, and both are made or neither. A halted
+// A person's halt is never refused. A raise together with a completion is made first, and both are made or neither. A halted
 // rollout can become active again at its stage, unless it was ever completed. The store checks whether the channel
 // still carries the rollout.
+//
+// A halt by the guard is PRECONDITION_FAILED if the rollout is not active under the policy that was judged.
 func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err error) {
+	if m.Judged != 0 && (r.Status != Active || r.Guarding == nil || r.Guarding.Revision != m.Judged) {
+		return r, "", problem.New(problem.PreconditionFailed, "The rollout has ended or has another policy since it was judged.")
+	}
 	next = r
 	if m.StagedPercent != nil && m.Status != Halted {
 		if next.StagedPercent, err = r.raised(*m.StagedPercent); err != nil {

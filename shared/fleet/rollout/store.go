@@ -107,11 +107,27 @@ const mostEarlier = 20
 // PRECONDITION_FAILED, INVALID_STATE_TRANSITION, FROZEN, APPROVAL_REQUIRED, WINDOW_CLOSED, and CONFLICT if the rollout
 // keeps changing. It also returns CONFLICT if the channel's row carries another revision of the rollout. That happens if
 // one of the two tables was restored to an earlier time. A halt then makes them agree.
+//
+// A halt never loses against other changes of the rollout: it is decided again until the call's time is over, and the
+// others wait meanwhile.
 func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, when request.Preconditions) (now Rollout, err error) {
-	again := false // an earlier decision could not be written
+	if m.Status == Halted {
+		return s.halt(ctx, from, id, m, when)
+	}
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
-		was, frozen, err := s.before(ctx, id, m)
-		if err != nil {
+		var was Rollout
+		var frozen *freeze.Freeze
+		reads := []func(context.Context) error{func(ctx context.Context) (err error) {
+			was, err = s.Get(ctx, id)
+			return err
+		}, func(ctx context.Context) error { return s.notHalting(ctx, id) }}
+		if m.advances() {
+			reads = append(reads, func(ctx context.Context) (err error) {
+				frozen, err = s.freezes.Holding(ctx)
+				return err
+			})
+		}
+		if err := dynamo.Together(ctx, reads...); err != nil {
 			return err
 		}
 		if err := when.Check(request.Revision(was.Revision)); err != nil {
@@ -119,16 +135,9 @@ func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, 
 		}
 		next, event, err := was.After(m, Moment{By: PersonOf(from.Actor), At: set.After(was.UpdatedAt), Freeze: frozen, Grounds: from.Grounds})
 		now = next
-		switch {
-		case err != nil:
+		if err != nil || event == "" {
 			return err
-		case m.Status == Halted && (again || was.Status != Active):
-			now, err = s.halt(ctx, set, was, next, event)
-			return err
-		case event == "":
-			return nil
 		}
-		again = true
 		if err := s.follow(ctx, set, was, next); err != nil {
 			return err
 		}
@@ -138,26 +147,10 @@ func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, 
 	return now, disagreement(err)
 }
 
-// before reads what a move depends on. A halt does not read the freeze, so that it passes even if the freeze cannot
-// be read.
-func (s *Store) before(ctx context.Context, id string, m Move) (was Rollout, frozen *freeze.Freeze, err error) {
-	reads := []func(context.Context) error{func(ctx context.Context) (err error) {
-		was, err = s.Get(ctx, id)
-		return err
-	}}
-	if m.advances() {
-		reads = append(reads, func(ctx context.Context) (err error) {
-			frozen, err = s.freezes.Holding(ctx)
-			return err
-		})
-	}
-	return was, frozen, dynamo.Together(ctx, reads...)
-}
-
 // disagreement explains the one conflict that a repetition does not solve. The rollout and its channel's row are always
 // written together, so a race cannot cause it.
 func disagreement(err error) error {
-	if !dynamo.Refused(err, release.ResourceType) || dynamo.Refused(err, ResourceType) {
+	if !dynamo.Refused(err, release.ResourceType) || dynamo.Refused(err, ResourceType) || dynamo.Collided(err) {
 		return err
 	}
 	return problem.Wrap(err, problem.Conflict,
@@ -184,7 +177,10 @@ func (s *Store) Approve(ctx context.Context, from audit.Origin, id string, stage
 // the revision.
 func (s *Store) change(ctx context.Context, from audit.Origin, id string, when request.Preconditions, rule change.Rule[Rollout]) error {
 	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
-		was, err := s.Get(ctx, id)
+		var was Rollout
+		err := dynamo.Together(ctx,
+			func(ctx context.Context) (err error) { was, err = s.Get(ctx, id); return err },
+			func(ctx context.Context) error { return s.notHalting(ctx, id) })
 		if err != nil {
 			return err
 		}
@@ -240,26 +236,6 @@ func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) 
 		return outlived()
 	}
 	return nil
-}
-
-// halt halts a rollout, whatever revision of it the channel's row carries, and makes the row agree. If the two
-// disagreed, it is a change even if the rollout was halted before: the row may have offered the target.
-func (s *Store) halt(ctx context.Context, set *change.Set, was, next Rollout, event string) (Rollout, error) {
-	row, err := s.releases.Row(ctx, was.EdgeType, was.Channel)
-	if err != nil {
-		return next, err
-	}
-	if c := row.Rollout; c != nil && c.ID == was.ID && (event != "" || *c != was.Carried()) {
-		if event == "" {
-			next, event = was.changed(was, set.After(was.UpdatedAt)), "RolloutHalted"
-		}
-		next = next.beyond(c.Revision)
-		set.With(release.Carry(was.EdgeType, was.Channel, *c, next.Carried()))
-	}
-	if event != "" {
-		change.Record(set, Kind, was, next, event)
-	}
-	return next, nil
 }
 
 // Kind describes rollouts to the write path.

@@ -195,13 +195,13 @@ func TestMove_TouchesTheSameFewItems(t *testing.T) {
 		}
 		var id string
 		step("start", 3, 3, func() { id = f.start(t, "1.1.0") })
-		step("promote", 2, 3, func() { f.move(t, id, 10, "") })
-		step("promote", 2, 3, func() { f.move(t, id, 50, "") })
-		step("promote and complete", 4, 4, func() { f.move(t, id, 100, rollout.Completed) })
+		step("promote", 3, 3, func() { f.move(t, id, 10, "") })
+		step("promote", 3, 3, func() { f.move(t, id, 50, "") })
+		step("promote and complete", 5, 4, func() { f.move(t, id, 100, rollout.Completed) })
 		f.publish(t, "canary", "1.2.0", "d")
 		step("start", 3, 3, func() { id = f.start(t, "1.2.0") })
 		step("halt", 1, 3, func() { f.move(t, id, 0, rollout.Halted) })
-		step("resume", 3, 3, func() { f.move(t, id, 0, rollout.Active) })
+		step("resume", 4, 3, func() { f.move(t, id, 0, rollout.Active) })
 		step("publish during a rollout", 4, 4, func() { f.publish(t, "stable", "1.0.0", "a") })
 		step("publish", 3, 2, func() { f.publish(t, "stable", "1.1.0", "b") })
 	})

@@ -104,7 +104,12 @@ func (c Condition) values(more map[string]any) (map[string]types.AttributeValue,
 }
 
 // A Refusal lists the parts of a transaction whose conditions failed. Nothing was written.
-type Refusal struct{ Parts []string }
+type Refusal struct {
+	Parts []string
+	// Collided is set if another transaction was writing items of this one at that moment. The
+	// conditions of those items were not checked.
+	Collided bool
+}
 
 func (r *Refusal) Error() string { return fmt.Sprintf("dynamo: conditions failed: %v", r.Parts) }
 
@@ -113,6 +118,16 @@ func Refused(err error, part string) bool {
 	r, ok := errors.AsType[*Refusal](err)
 	return ok && slices.Contains(r.Parts, part)
 }
+
+// Collided reports whether a refused transaction has parts whose conditions were not checked, because
+// another transaction was writing their items.
+func Collided(err error) bool {
+	r, ok := errors.AsType[*Refusal](err)
+	return ok && r.Collided
+}
+
+// errCollision is that another transaction was writing the same items. Nothing was written.
+var errCollision = errors.New("dynamo: collided with another transaction")
 
 // These limit how often a transaction is tried when it collides with others, and the pauses
 // between. The pauses are random, so that the same transactions do not collide again.
@@ -129,74 +144,137 @@ const (
 // All tries have the same ClientRequestToken. So a retry after a lost answer finds the commit,
 // and does not mistake it for a failed condition.
 func (db *DB) Commit(ctx context.Context, parts ...Part) error {
-	in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(uuid.NewString())}
-	for _, p := range parts {
-		if p.err != nil {
-			return p.err
-		}
-		in.TransactItems = append(in.TransactItems, p.item)
-	}
-	if err := admission.Wait(ctx); err != nil {
+	in, err := transaction(parts)
+	if err != nil {
 		return err
 	}
 	pause := pauseFirst
 	for attempt := 1; ; attempt++ {
-		_, err := db.api.TransactWriteItems(ctx, in)
-		if err == nil {
-			return nil
-		}
-		canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
-		if !ok {
-			return unavailable(ctx, true, fmt.Errorf("dynamo: commit: %w", err))
-		}
-		refusal := &Refusal{}
-		passing := false
-		for i, reason := range canceled.CancellationReasons {
-			switch aws.ToString(reason.Code) {
-			case "", "None":
-			case "ConditionalCheckFailed":
-				if i < len(parts) {
-					refusal.Parts = append(refusal.Parts, parts[i].name)
-				}
-			case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
-				passing = true
-			default:
-				return fmt.Errorf("dynamo: commit: part %d: %s: %w", i, aws.ToString(reason.Code), err)
-			}
-		}
-		if len(refusal.Parts) > 0 {
-			return refusal
-		}
-		if !passing {
-			return fmt.Errorf("dynamo: commit was cancelled without a reason: %w", err)
+		err := db.try(ctx, in, parts)
+		if !errors.Is(err, errCollision) {
+			return err
 		}
 		if attempt == commitAttempts {
 			return problem.Wrap(err, problem.Unavailable, "The change kept colliding with others and was not made; try again after the given time.").
 				After(time.Second)
 		}
-		select {
-		case <-ctx.Done():
+		if !wait(ctx, pause) {
 			return unavailable(ctx, true, err)
-		case <-time.After(rand.N(pause) + time.Millisecond):
 		}
 		pause = min(2*pause, pauseMost)
 	}
 }
 
-// decisions is how often a change is decided in total if the state keeps changing.
-const decisions = 3
+// CommitOnce is Commit with one try. A transaction that collides with others is not sent again. It
+// is for Insist, which then decides again.
+func (db *DB) CommitOnce(ctx context.Context, parts ...Part) error {
+	in, err := transaction(parts)
+	if err != nil {
+		return err
+	}
+	return db.try(ctx, in, parts)
+}
+
+func transaction(parts []Part) (*dynamodb.TransactWriteItemsInput, error) {
+	in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(uuid.NewString())}
+	for _, p := range parts {
+		if p.err != nil {
+			return nil, p.err
+		}
+		in.TransactItems = append(in.TransactItems, p.item)
+	}
+	return in, nil
+}
+
+// try sends a transaction once. It returns a *Refusal, or errCollision if only collisions were in the
+// way.
+func (db *DB) try(ctx context.Context, in *dynamodb.TransactWriteItemsInput, parts []Part) error {
+	if err := admission.Wait(ctx); err != nil {
+		return err
+	}
+	_, err := db.api.TransactWriteItems(ctx, in)
+	if err == nil {
+		return nil
+	}
+	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok {
+		return unavailable(ctx, true, fmt.Errorf("dynamo: commit: %w", err))
+	}
+	refusal := &Refusal{}
+	for i, reason := range canceled.CancellationReasons {
+		switch aws.ToString(reason.Code) {
+		case "", "None":
+		case "ConditionalCheckFailed":
+			if i < len(parts) {
+				refusal.Parts = append(refusal.Parts, parts[i].name)
+			}
+		case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
+			refusal.Collided = true
+		default:
+			return fmt.Errorf("dynamo: commit: part %d: %s: %w", i, aws.ToString(reason.Code), err)
+		}
+	}
+	switch {
+	case len(refusal.Parts) > 0:
+		return refusal
+	case refusal.Collided:
+		return errCollision
+	}
+	return fmt.Errorf("dynamo: commit was cancelled without a reason: %w", err)
+}
+
+// decisions is how often a change is decided in total if the state keeps changing. stepBack is the
+// longest pause after the first time; later ones are longer. The pauses leave room for a change
+// that insists.
+const (
+	decisions = 3
+	stepBack  = 40 * time.Millisecond
+)
 
 // Decide runs a function that reads, decides and commits. It runs the function again if the
 // state changed in the meantime: three times at most, then it returns CONFLICT. The function
 // returns the error of Commit, or its own.
-func Decide(once func() error) error {
+func Decide(ctx context.Context, once func() error) error {
+	pause := stepBack
 	for attempt := 1; ; attempt++ {
 		err := once()
 		if _, refused := errors.AsType[*Refusal](err); !refused {
 			return err
 		}
-		if attempt == decisions {
+		if attempt == decisions || !wait(ctx, pause) {
 			return problem.Wrap(err, problem.Conflict, "The resource kept changing while the request was decided; read it and try again.")
 		}
+		pause *= 4
+	}
+}
+
+// insistPause is the longest pause of a change that insists.
+const insistPause = 4 * time.Millisecond
+
+// Insist is Decide for a change that must not lose a race, such as a halt. It runs the function again
+// until the context ends, which is a TIMEOUT. The function returns the error of CommitOnce, or its
+// own. Insist pauses only after a collision, and for a shorter time than Decide and Commit do. So it
+// is likely to be next.
+func Insist(ctx context.Context, once func() error) error {
+	for {
+		err := once()
+		_, refused := errors.AsType[*Refusal](err)
+		collided := errors.Is(err, errCollision)
+		if !refused && !collided {
+			return err
+		}
+		if ctx.Err() != nil || collided && !wait(ctx, insistPause) {
+			return problem.Wrap(errors.New(err.Error()), problem.Timeout, "The resource kept changing until the time was over. Nothing was changed; try again.")
+		}
+	}
+}
+
+// wait pauses for a random time up to a longest one. It reports whether the context still lasts.
+func wait(ctx context.Context, most time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(rand.N(most) + time.Millisecond):
+		return true
 	}
 }

@@ -115,7 +115,7 @@ func TestDecide_ManyAtOnce_EachCountsOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 40 {
 			wg.Go(func() {
-				err := dynamo.Decide(func() error {
+				err := dynamo.Decide(t.Context(), func() error {
 					var v thing
 					if _, err := db.Get(t.Context(), dynamo.Factories, dynamo.Key{"factoryId": id}, &v); err != nil {
 						return err
@@ -279,5 +279,50 @@ func TestTables_NamesAreGivenByTheEnvironment(t *testing.T) {
 	}
 	if dynamo.TableOf(dynamo.Audit).Partition != "stream" {
 		t.Fatal("the definition belongs to another table than audit")
+	}
+}
+
+func TestCommit_FailedConditionAndCollision_SaysThatOtherConditionsAreOpen(t *testing.T) {
+	f := &faultyClient{API: dynamotest.Embedded(t), tokens: map[string]bool{}, faults: []error{
+		cancelled("TransactionConflict", "ConditionalCheckFailed"), cancelled("None", "ConditionalCheckFailed")}}
+	for _, want := range []bool{true, false} {
+		err := dynamo.Open(f, time.Now).Commit(admission.Unlimited(t.Context()),
+			put("a", thing{uuid.NewString(), "A", 1}, dynamo.Condition{}), put("b", thing{uuid.NewString(), "B", 1}, dynamo.Condition{}))
+		if !dynamo.Refused(err, "b") || dynamo.Refused(err, "a") || dynamo.Collided(err) != want {
+			t.Errorf("got %v, collided %v, want %v", err, dynamo.Collided(err), want)
+		}
+	}
+}
+
+// TestInsist_LosesMoreRacesThanDecideTakes_IsMade has more collisions and failed conditions than Commit and Decide take.
+func TestInsist_LosesMoreRacesThanDecideTakes_IsMade(t *testing.T) {
+	f := &faultyClient{API: dynamotest.Embedded(t), tokens: map[string]bool{}}
+	for range 20 {
+		f.faults = append(f.faults, cancelled("TransactionConflict"), cancelled("ConditionalCheckFailed"))
+	}
+	db, id, decided := dynamo.Open(f, time.Now), uuid.NewString(), 0
+	err := dynamo.Insist(t.Context(), func() error {
+		decided++
+		return db.CommitOnce(admission.Unlimited(t.Context()), put("a", thing{id, "A", 1}, dynamo.Absent("factoryId")))
+	})
+	if err != nil || decided != 41 || len(f.tokens) != 41 || get(t, db, id).Name != "A" {
+		t.Fatalf("got %v after %d decisions with %d tokens; stored %v", err, decided, len(f.tokens), get(t, db, id))
+	}
+}
+
+func TestInsist_AnotherError_IsReturnedAtOnce(t *testing.T) {
+	refusal, decided := problem.New(problem.PreconditionFailed, "No."), 0
+	err := dynamo.Insist(t.Context(), func() error { decided++; return refusal })
+	if !errors.Is(err, refusal) || decided != 1 {
+		t.Errorf("got %v after %d decisions", err, decided)
+	}
+}
+
+func TestInsist_TimeIsOver_SaysThatNothingWasChanged(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	err := dynamo.Insist(ctx, func() error { return &dynamo.Refusal{Parts: []string{"a"}} })
+	if !problem.Has(err, problem.Timeout) || !strings.Contains(problem.From(err).Detail, "Nothing was changed") || dynamo.Refused(err, "a") {
+		t.Errorf("got %v", err)
 	}
 }

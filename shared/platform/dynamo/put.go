@@ -13,8 +13,9 @@ import (
 )
 
 // Put writes one item without a transaction, at half the price. It is for what the service
-// observes, which has no audit event. It returns a *Refusal of "item" if the condition failed,
-// and UNAVAILABLE if the store failed. In that case the item may have been written.
+// observes, which has no audit event. It returns a *Refusal of "item" if the condition failed or a
+// transaction was writing the item, and UNAVAILABLE if the store failed. In that case the item may
+// have been written.
 //
 // Like Commit, it waits until the call is admitted.
 func (db *DB) Put(ctx context.Context, table TableID, item any, when Condition) error {
@@ -34,8 +35,10 @@ func (db *DB) Put(ctx context.Context, table TableID, item any, when Condition) 
 		ConditionExpression:      optional(when.Expr),
 		ExpressionAttributeNames: names(when.Expr), ExpressionAttributeValues: values,
 	})
-	if _, refused := errors.AsType[*types.ConditionalCheckFailedException](err); refused {
-		return &Refusal{Parts: []string{"item"}}
+	_, failed := errors.AsType[*types.ConditionalCheckFailedException](err)
+	_, collided := errors.AsType[*types.TransactionConflictException](err)
+	if failed || collided {
+		return &Refusal{Parts: []string{"item"}, Collided: collided}
 	}
 	if err != nil {
 		return unavailable(ctx, true, fmt.Errorf("dynamo: put into %s: %w", table, err))

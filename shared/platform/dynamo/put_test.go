@@ -1,6 +1,7 @@
 package dynamo_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
 	"wavegate/shared/platform/admission"
@@ -110,4 +112,19 @@ func TestWalk_ItemMovesInTheIndex_IsFoundOnce(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// A lockedStore refuses to put an item, as DynamoDB does while a transaction writes it.
+type lockedStore struct{ dynamo.API }
+
+func (lockedStore) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	return nil, fmt.Errorf("operation error DynamoDB: %w", &types.TransactionConflictException{})
+}
+
+func TestPut_ATransactionWritesTheItem_IsRefused(t *testing.T) {
+	db := dynamo.Open(lockedStore{dynamotest.Embedded(t)}, time.Now)
+	err := db.Put(admission.Unlimited(t.Context()), dynamo.Factories, thing{uuid.NewString(), "A", 1}, dynamo.Condition{})
+	if !dynamo.Refused(err, "item") || !dynamo.Collided(err) {
+		t.Errorf("got %v", err)
+	}
 }

@@ -3,8 +3,9 @@
 // A change has two steps. First a pure rule decides on it, from what was read and a given time.
 // Then one transaction writes the change and its audit events, on the condition that what was
 // read has not changed. If it has changed, the rule decides again on the new state, up to three
-// times, and after that the answer is CONFLICT. So no change is without its event, no event is
-// without its change, and no change depends on an outdated state.
+// times, and after that the answer is CONFLICT; see Insist for the changes that do not give up. So no
+// change is without its event, no event is without its change, and no change depends on an outdated
+// state.
 package change
 
 import (
@@ -102,13 +103,22 @@ func (k Kind[T]) tag(v T, now time.Time) string {
 // changes. If the write fails because something has changed in the meantime, the function is
 // called again. If it records nothing, nothing is written.
 func Make(ctx context.Context, db *dynamo.DB, from audit.Origin, decide func(*Set) error) error {
-	return dynamo.Decide(func() error {
-		set := &Set{db: db, from: from}
-		if err := decide(set); err != nil || len(set.parts) == 0 {
-			return err
-		}
-		return db.Commit(ctx, set.parts...)
-	})
+	return dynamo.Decide(ctx, func() error { return once(ctx, db, from, decide, db.Commit) })
+}
+
+// Insist is Make for a change that must not lose a race. The function is called again until the
+// context ends, and it waits for less time than others do.
+func Insist(ctx context.Context, db *dynamo.DB, from audit.Origin, decide func(*Set) error) error {
+	return dynamo.Insist(ctx, func() error { return once(ctx, db, from, decide, db.CommitOnce) })
+}
+
+// once decides once and commits what the decision records.
+func once(ctx context.Context, db *dynamo.DB, from audit.Origin, decide func(*Set) error, commit func(context.Context, ...dynamo.Part) error) error {
+	set := &Set{db: db, from: from}
+	if err := decide(set); err != nil || len(set.parts) == 0 {
+		return err
+	}
+	return commit(ctx, set.parts...)
 }
 
 // Create makes a resource with a new id, a UUID of version 7, and returns the id. If the claim
@@ -119,7 +129,7 @@ func Create(ctx context.Context, db *dynamo.DB, from audit.Origin, claim idempot
 	decide func(set *Set, id string) error, reads ...func(context.Context) error) (id string, err error) {
 	// All tries use one id, so that a later try finds what an earlier one wrote.
 	id = uuid.Must(uuid.NewV7()).String()
-	err = dynamo.Decide(func() error {
+	err = dynamo.Decide(ctx, func() error {
 		var first string
 		var repeated bool
 		err := dynamo.Together(ctx, append(reads[:len(reads):len(reads)], func(ctx context.Context) (err error) {

@@ -1,0 +1,115 @@
+package rollout
+
+import (
+	"context"
+	"time"
+
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
+)
+
+// An intent is the note that somebody tries to halt a rollout. While it holds, other writers of the rollout wait or give
+// up, so that the halt is written even beside many of them. It is an item of its own in the table of rollouts, in none of
+// the indexes: a write of the rollout itself would collide with theirs.
+type intent struct {
+	ID    string    `json:"id"`
+	Until time.Time `json:"until"`
+}
+
+// intentTime is how long an intent holds if its writer dies. Otherwise it ends with the halt.
+const intentTime = time.Second
+
+func intentID(id string) string { return "halt#" + id }
+
+// intend notes that a halt is tried until a time, or no longer.
+func (s *Store) intend(ctx context.Context, id string, until time.Time) error {
+	return s.db.Put(ctx, dynamo.Rollouts, intent{intentID(id), until}, dynamo.Condition{})
+}
+
+// notHalting returns a *dynamo.Refusal while somebody tries to halt the rollout. It is to be read before the rollout is
+// written by anything but a halt.
+func (s *Store) notHalting(ctx context.Context, id string) error {
+	var i intent
+	if _, err := s.db.Get(ctx, dynamo.Rollouts, dynamo.Key{"id": intentID(id)}, &i); err != nil {
+		return err
+	}
+	if s.db.Now().Before(i.Until) {
+		return &dynamo.Refusal{Parts: []string{ResourceType}}
+	}
+	return nil
+}
+
+// halt halts a rollout. It does not read the freeze, so that it passes even if the freeze cannot be read. If the rollout
+// was not active, or an earlier decision could not be written, it reads the channel's row, too: the two may disagree.
+func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, when request.Preconditions) (now Rollout, err error) {
+	var was Rollout
+	var row release.Row
+	readRow := func(ctx context.Context) (err error) {
+		row, err = s.releases.Row(ctx, was.EdgeType, was.Channel)
+		return err
+	}
+	again := false
+	var until time.Time // of the intent
+	err = change.Insist(ctx, s.db, from, func(set *change.Set) error {
+		var read Rollout
+		reads := []func(context.Context) error{func(ctx context.Context) (err error) {
+			read, err = s.Get(ctx, id)
+			return err
+		}}
+		if again {
+			if now := s.db.Now(); !until.After(now.Add(intentTime / 2)) {
+				until = now.Add(intentTime)
+				if err := s.intend(ctx, id, until); err != nil {
+					return err
+				}
+			}
+			reads = append(reads, readRow) // of the channel that the first decision found
+		}
+		if err := dynamo.Together(ctx, reads...); err != nil {
+			return err
+		}
+		was = read
+		if err := when.Check(request.Revision(was.Revision)); err != nil {
+			return err
+		}
+		next, event, err := was.After(m, Moment{By: PersonOf(from.Actor), At: set.After(was.UpdatedAt), Grounds: from.Grounds})
+		switch {
+		case err != nil:
+			return err
+		case again:
+			now = healed(set, was, next, event, row)
+			return nil
+		case was.Status != Active:
+			err := readRow(ctx)
+			now = healed(set, was, next, event, row)
+			return err
+		}
+		again, now = true, next
+		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried()))
+		change.Record(set, Kind, was, next, event)
+		return nil
+	})
+	if !until.IsZero() {
+		_ = s.intend(ctx, id, time.Time{}) // it ends by itself, too
+	}
+	return now, err
+}
+
+// healed records a halt, whatever revision of the rollout the channel's row carries, and makes the row agree. If the two
+// disagreed, it is a change even if the rollout was halted before: the row may have offered the target.
+func healed(set *change.Set, was, next Rollout, event string, row release.Row) Rollout {
+	if c := row.Rollout; c != nil && c.ID == was.ID && (event != "" || *c != was.Carried()) {
+		if event == "" {
+			next, event = was.changed(was, set.After(was.UpdatedAt)), "RolloutHalted"
+		}
+		next = next.beyond(c.Revision)
+		set.With(release.Carry(was.EdgeType, was.Channel, *c, next.Carried()))
+	}
+	if event != "" {
+		change.Record(set, Kind, was, next, event)
+	}
+	return next
+}

@@ -1,0 +1,291 @@
+package rollout_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/publication"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/dynamo/dynamotest"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/request"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
+)
+
+// haltRounds is how many rollouts are halted beside writers: 300 in a long run.
+func haltRounds() int {
+	if os.Getenv("LONG") != "" {
+		return 300
+	}
+	return 12
+}
+
+// callTime is less than what a call to update-rollout may take.
+const callTime = 4 * time.Second
+
+// A slowStore takes a few milliseconds for a transaction, and cancels those that come meanwhile, as DynamoDB does if
+// they write the same items. The embedded store writes one after the other.
+type slowStore struct {
+	dynamo.API
+	busy     atomic.Bool
+	collided atomic.Int64
+}
+
+func (s *slowStore) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if !s.busy.CompareAndSwap(false, true) {
+		s.collided.Add(1)
+		e := &types.TransactionCanceledException{}
+		for range in.TransactItems {
+			e.CancellationReasons = append(e.CancellationReasons, types.CancellationReason{Code: aws.String("TransactionConflict")})
+		}
+		return nil, e
+	}
+	defer s.busy.Store(false)
+	time.Sleep(2*time.Millisecond + rand.N(4*time.Millisecond))
+	return s.API.TransactWriteItems(ctx, in, o...)
+}
+
+// storesUnderLoad are the embedded store as it is, and as DynamoDB would be.
+func storesUnderLoad(t *testing.T, test func(t *testing.T, api dynamo.API)) {
+	t.Run("one after the other", func(t *testing.T) { test(t, dynamotest.Embedded(t)) })
+	t.Run("colliding", func(t *testing.T) {
+		s := &slowStore{API: dynamotest.Embedded(t)}
+		test(t, s)
+		if s.collided.Load() == 0 {
+			t.Error("no transaction collided")
+		}
+	})
+}
+
+// startGuarded starts a guarded rollout on a channel of its own.
+func startGuarded(t *testing.T, api dynamo.API) (*fleet, string) {
+	t.Helper()
+	db := dynamo.Open(api, time.Now)
+	f := &fleet{db: db, releases: release.NewStore(db), publications: publication.NewStore(db), rollouts: rollout.NewStore(db), edgeType: "t-" + uuid.NewString()}
+	f.publish(t, "stable", "1.0.0", "a")
+	f.publish(t, "canary", "1.1.0", "b")
+	p := policy(10, 50, 100)
+	id, err := f.rollouts.Start(admission.Unlimited(t.Context()), as("otto"),
+		rollout.Plan{EdgeType: f.edgeType, Channel: "stable", TargetVersion: "1.1.0", Policy: &p}, idempotency.Claim{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, id
+}
+
+// A write is one of the changes that people make to a rollout.
+type write func(ctx context.Context, f *fleet, id string) error
+
+func approve(ctx context.Context, f *fleet, id string) error {
+	return f.rollouts.Approve(ctx, as(uuid.NewString()), id, []int{10, 50, 100}[rand.N(3)], request.Preconditions{})
+}
+
+func promote(ctx context.Context, f *fleet, id string) error {
+	_, err := f.rollouts.Move(ctx, as("petra"), id, rollout.Move{StagedPercent: new([]int{10, 50, 100}[rand.N(3)])}, request.Preconditions{})
+	return err
+}
+
+func resume(ctx context.Context, f *fleet, id string) error {
+	_, err := f.rollouts.Move(ctx, as("rosa"), id, rollout.Move{Status: rollout.Active}, request.Preconditions{})
+	return err
+}
+
+func changePolicy(ctx context.Context, f *fleet, id string) error {
+	p := policy(10, 50, 100)
+	p.Guard.Acceptable = float64(1+rand.N(10)) / 1000
+	return f.rollouts.Guard(ctx, as("paul"), id, p, request.Preconditions{})
+}
+
+// beside runs a function while writers change a rollout as fast as they can, and returns how many changes were made.
+func beside(t *testing.T, f *fleet, id string, writers []write, run func()) int64 {
+	t.Helper()
+	ctx, cancel := context.WithCancel(admission.Unlimited(t.Context()))
+	var made atomic.Int64
+	var group sync.WaitGroup
+	for _, w := range writers {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				if err := w(ctx, f, id); err == nil {
+					made.Add(1)
+				} else if ctx.Err() == nil && problem.From(err).Code == problem.Internal {
+					t.Errorf("a writer got %v", err)
+				}
+			}
+		})
+	}
+	time.Sleep(10*time.Millisecond + rand.N(20*time.Millisecond))
+	run()
+	cancel()
+	group.Wait()
+	return made.Load()
+}
+
+// halted reports whether the audit trail has a halt of the rollout by a person, or by the guard.
+func halted(t *testing.T, f *fleet, id, by string) bool {
+	t.Helper()
+	page, err := audit.NewLog(f.db).List(t.Context(), audit.Platform, audit.Filter{}, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(page.Items, func(e audit.Event) bool {
+		return e.EventName == "RolloutHalted" && e.Resource.ID == id && e.Actor.UserID == by
+	})
+}
+
+func TestMove_HaltBesideEightWriters_IsNeverRefused(t *testing.T) {
+	person, byGuard := as("hanna"), origin
+	byGuard.Actor = audit.Actor{Issuer: rollout.Guard.Issuer, UserID: rollout.Guard.UserID}
+	for _, c := range []struct {
+		who     string
+		from    audit.Origin
+		judged  int64
+		writers []write
+	}{
+		{"a person", person, 0, []write{changePolicy, changePolicy, approve, approve, promote, promote, resume, resume}},
+		// A change of the policy may keep the guard from halting, and so may a resumption, which changes it, too.
+		{"the guard", byGuard, 1, []write{approve, approve, approve, approve, approve, approve, promote, promote}},
+	} {
+		t.Run(c.who, func(t *testing.T) {
+			storesUnderLoad(t, func(t *testing.T, api dynamo.API) {
+				var refused int
+				var made int64
+				var longest time.Duration
+				for range haltRounds() {
+					f, id := startGuarded(t, api)
+					made += beside(t, f, id, c.writers, func() {
+						ctx, cancel := context.WithTimeout(admission.Unlimited(t.Context()), callTime)
+						defer cancel()
+						began := time.Now()
+						if _, err := f.rollouts.Move(ctx, c.from, id, rollout.Move{Status: rollout.Halted, Judged: c.judged}, request.Preconditions{}); err != nil {
+							t.Errorf("the halt was refused: %v", err)
+							refused++
+						}
+						longest = max(longest, time.Since(began))
+					})
+					if !halted(t, f, id, c.from.Actor.UserID) {
+						t.Error("the halt was acknowledged and is not in the audit trail")
+					}
+				}
+				t.Logf("%d of %d halts refused beside %d writers, who made %d changes; the longest halt took %s",
+					refused, haltRounds(), len(c.writers), made, longest.Round(time.Millisecond))
+				if made == 0 {
+					t.Error("the writers changed nothing")
+				}
+			})
+		})
+	}
+}
+
+// A holdingStore holds the next transaction back until it is let go.
+type holdingStore struct {
+	dynamo.API
+	hold    atomic.Bool
+	arrived chan struct{}
+	letGo   chan struct{}
+}
+
+func (s *holdingStore) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if s.hold.CompareAndSwap(true, false) {
+		close(s.arrived)
+		<-s.letGo
+	}
+	return s.API.TransactWriteItems(ctx, in, o...)
+}
+
+func TestMove_InFlightWhenTheHaltIsAcknowledged_NeverTakesEffect(t *testing.T) {
+	for name, m := range map[string]rollout.Move{
+		"a promotion":               {StagedPercent: new(10)},
+		"a promotion by the guard":  {StagedPercent: new(10)},
+		"a promotion to completion": {StagedPercent: new(10), Status: rollout.Completed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &holdingStore{API: dynamotest.Embedded(t), arrived: make(chan struct{}), letGo: make(chan struct{})}
+			f, id := startGuarded(t, s)
+			ctx := admission.Unlimited(t.Context())
+			if err := f.rollouts.Approve(ctx, as("anna"), id, 10, request.Preconditions{}); err != nil {
+				t.Fatal(err)
+			}
+			when := request.Preconditions{}
+			if name == "a promotion by the guard" {
+				when = request.Matching(request.Revision(f.get(t, id).Revision))
+			}
+			s.hold.Store(true)
+			refused := make(chan error)
+			go func() {
+				_, err := f.rollouts.Move(ctx, as("petra"), id, m, when)
+				refused <- err
+			}()
+			<-s.arrived
+			f.move(t, id, 0, rollout.Halted)
+			close(s.letGo)
+			if err := <-refused; !problem.Has(err, problem.InvalidStateTransition) && !problem.Has(err, problem.PreconditionFailed) {
+				t.Errorf("got %v", err)
+			}
+			if r := f.get(t, id); r.Status != rollout.Halted || r.StagedPercent != 1 || r.CompletedAt != nil {
+				t.Errorf("after the halt the rollout is %s at %d percent", r.Status, r.StagedPercent)
+			}
+			f.carries(t, id)
+		})
+	}
+}
+
+func TestMove_GuardHaltsByAPolicyThatWasReplaced_IsRefused(t *testing.T) {
+	f, id := startGuarded(t, dynamotest.Embedded(t))
+	ctx := admission.Unlimited(t.Context())
+	byGuard := rollout.Move{Status: rollout.Halted, Judged: 1}
+	advise := policy(10, 50, 100)
+	advise.Mode = guard.Advise
+	if err := f.rollouts.Guard(ctx, as("paul"), id, advise, request.Preconditions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.try(t, id, byGuard); !problem.Has(err, problem.PreconditionFailed) || f.get(t, id).Status != rollout.Active {
+		t.Errorf("after somebody chose to be advised: %v, %s", err, f.get(t, id).Status)
+	}
+	f.move(t, id, 0, rollout.Completed)
+	if _, err := f.try(t, id, rollout.Move{Status: rollout.Halted, Judged: 2}); !problem.Has(err, problem.PreconditionFailed) || f.get(t, id).Status != rollout.Completed {
+		t.Errorf("after somebody completed it: %v, %s", err, f.get(t, id).Status)
+	}
+}
+
+func TestMove_HaltWithAnOldEntityTag_IsRefused(t *testing.T) {
+	f, id := startGuarded(t, dynamotest.Embedded(t))
+	if err := f.rollouts.Approve(admission.Unlimited(t.Context()), as("anna"), id, 10, request.Preconditions{}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.rollouts.Move(admission.Unlimited(t.Context()), as("hanna"), id, rollout.Move{Status: rollout.Halted}, request.Matching(`"1"`))
+	if !problem.Has(err, problem.PreconditionFailed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMove_HaltThatCannotBeWrittenInTime_SaysSo(t *testing.T) {
+	s := &slowStore{API: dynamotest.Embedded(t)}
+	f, id := startGuarded(t, s)
+	s.busy.Store(true)
+	ctx, cancel := context.WithTimeout(admission.Unlimited(t.Context()), 50*time.Millisecond)
+	defer cancel()
+	_, err := f.rollouts.Move(ctx, as("hanna"), id, rollout.Move{Status: rollout.Halted}, request.Preconditions{})
+	if !problem.Has(err, problem.Timeout) || errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if s.collided.Load() < 2 {
+		t.Errorf("the halt was tried %d times", s.collided.Load())
+	}
+}
