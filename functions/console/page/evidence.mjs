@@ -15,13 +15,13 @@ export function Verdict({ guard }) {
 function place(g) {
 	const within = (x) => Math.min(1, Math.max(0, x));
 	if (g.halting.likelihood > 0) return 0.5 + within(g.halting.likelihood / g.halting.limit) / 2;
-	if (g.clearing.likelihood < 0) return 0.5 - within(g.clearing.likelihood / g.clearing.limit) / 2;
+	if (g.taken) return 0.5 - within(g.taken.good / Math.max(1, g.taken.needed)) / 2;
 	return 0.5;
 }
 
 function distances(g) {
 	const d = g.distance;
-	const clear = g.verdict === 'promote' || g.verdict === 'complete' || d.moreGood === 0 ? 'Clear' : d.moreGood > 0 ? `${count(d.moreGood)} more good clear it` : 'Cannot clear yet';
+	const clear = g.verdict === 'promote' || g.verdict === 'complete' || d.moreGood === 0 ? 'Clear' : d.moreGood > 0 ? `${count(d.moreGood)} more good clear it` : 'Soaking';
 	const halt = d.fewerBad > 0 ? 'Over the line' : d.moreBad > 0 ? `${count(d.moreBad)} more bad halt it` : 'Cannot halt yet';
 	return [clear, halt];
 }
@@ -53,6 +53,7 @@ export function Evidence({ guard, policy }) {
 		<div class="ends"><span><strong>Clear</strong> ${clear}</span><span><strong>Halt</strong> ${halt}</span></div>
 		<dl class="facts">
 			<div><dt>Bad</dt><dd>${count(guard.halting.bad)} of ${count(guard.halting.boxes)} told</dd></div>
+			${guard.taken && html`<div><dt>Took it</dt><dd>${count(guard.taken.good)} of ${count(guard.taken.boxes)}, ${count(guard.taken.needed)} needed</dd></div>`}
 			<div><dt>Silent</dt><dd>${share(guard.treated.silent, guard.treated.boxes)} here, ${share(guard.control.silent, guard.control.boxes)} elsewhere</dd></div>
 			<div><dt>Soaked</dt><dd>${soaked(d)}</dd></div>
 			${d.opensAt && html`<div><dt>Window</dt><dd>opens ${moment(d.opensAt)}</dd></div>`}
