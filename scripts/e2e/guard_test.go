@@ -106,9 +106,9 @@ func TestGuard_Freeze_EndsInTheFutureAndWithinThirtyDays(t *testing.T) {
 	owner.Get(t, "/api/ota/freeze").Refused(t, problem.NotFound)
 }
 
-// quickly is a policy by which one box decides, seconds after it polled.
-const quickly = `{"mode":"act","guard":{"acceptable":0.001,"intolerable":0.5,"silentAfter":"PT2S","decideWithin":"PT2S"},` +
-	`"promote":{"soak":{"1":"PT0S","10":"PT0S","50":"PT0S","100":"PT0S"}}}`
+// quickly is a policy by which two boxes decide, seconds after they polled.
+const quickly = `{"guard":{"acceptable":0.001,"intolerable":0.5,"silentAfter":"PT2S","decideWithin":"PT2S"},` +
+	`"promote":{"auto":true,"soak":{"1":"PT0S","10":"PT0S","50":"PT0S","100":"PT0S"}}}`
 
 // lookEachSecond lets policies name seconds. Polls read their channel's row each time.
 func lookEachSecond(o *service.Options) {
@@ -117,7 +117,7 @@ func lookEachSecond(o *service.Options) {
 	}
 }
 
-// TestGuard_Tick_HaltsABadRelease_AndCompletesAGoodOne by what one box reports.
+// TestGuard_Tick_HaltsABadRelease_AndCompletesAGoodOne by what two boxes report.
 func TestGuard_Tick_HaltsABadRelease_AndCompletesAGoodOne(t *testing.T) {
 	for name, c := range map[string]struct {
 		bad    bool
@@ -127,19 +127,26 @@ func TestGuard_Tick_HaltsABadRelease_AndCompletesAGoodOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := harness.New(t, lookEachSecond)
 			owner := w.Owner(t)
-			box, _ := boxesOf("1.1.0", 1)
+			boxes := []string{"box-1", "box-2"}
 			rollout := guardedRollout(t, w, quickly)
-			owner.Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+			for _, box := range boxes {
+				owner.Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+			}
 			poll := func(installed string) {
 				t.Helper()
-				w.Box(t, box).Get(t, manifestPath(box)+"?installed="+installed).Is(t, http.StatusOK)
+				for _, box := range boxes {
+					w.Box(t, box).Get(t, manifestPath(box)+"?installed="+installed).Is(t, http.StatusOK)
+				}
 			}
 			for _, percent := range []string{"10", "50", "100"} {
 				owner.Patch(t, rollout, `{"staged_percent":`+percent+`}`).Is(t, http.StatusNoContent)
 			}
 			poll("1.0.0")
 			if c.bad {
-				w.Box(t, box).Put(t, "/api/edges/"+box+"/update/report", `{"version":"1.1.0","attempt":1,"outcome":"failed","code":"boot"}`).Is(t, http.StatusOK)
+				for _, box := range boxes {
+					w.Box(t, box).Put(t, "/api/edges/"+box+"/update/report", `{"version":"1.1.0","attempt":1,"outcome":"failed","code":"boot"}`).Is(t, http.StatusOK)
+				}
+				time.Sleep(3 * time.Second) // they could try again
 			} else {
 				poll("1.1.0")
 				time.Sleep(3 * time.Second) // it soaks

@@ -48,7 +48,7 @@ var fleetRows = []Operation{
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get, dynamo.Put),
 			may(dynamo.Releases, dynamo.Get),
-			may(dynamo.Rollouts, dynamo.Get, dynamo.Put),
+			{Table: dynamo.Rollouts, Actions: []dynamo.Action{dynamo.Get, dynamo.Put, dynamo.Query}, Indexes: []string{"byChannel"}, OnlyIndexes: true},
 			may(dynamo.Idempotency, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
 		},

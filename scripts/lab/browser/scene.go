@@ -30,8 +30,7 @@ var failures = []struct{ code, detail string }{
 
 // policy is that of the rollout that fails.
 var policy = map[string]any{
-	"mode":      "act",
-	"promote":   map[string]any{"windows": []map[string]any{{"days": []string{"mon", "tue", "wed", "thu", "fri"}, "from": "06:00", "to": "22:00", "timeZone": "Europe/Berlin"}}},
+	"promote":   map[string]any{"auto": true, "windows": []map[string]any{{"days": []string{"mon", "tue", "wed", "thu", "fri"}, "from": "06:00", "to": "22:00", "timeZone": "Europe/Berlin"}}},
 	"approvals": map[string]any{"before": []int{50, 100}},
 }
 
@@ -140,8 +139,8 @@ func (w *world) others(n int) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	path, err = w.start("mia", good, "2.4.0", map[string]any{"mode": "act", "guard": map[string]any{"silentAfter": "PT5S", "decideWithin": "PT2S"},
-		"promote": map[string]any{"soak": map[string]any{"1": "PT2S", "10": "PT12H"}}})
+	path, err = w.start("mia", good, "2.4.0", map[string]any{"guard": map[string]any{"silentAfter": "PT5S", "decideWithin": "PT2S"},
+		"promote": map[string]any{"auto": true, "soak": map[string]any{"1": "PT2S", "10": "PT12H"}}})
 	if err != nil {
 		return "", err
 	}

@@ -18,9 +18,10 @@ import (
 )
 
 // acting is a policy that shows in seconds what takes hours. The guard looks at most once a second. Boxes are silent
-// after so long, and a stage soaks so long; where all of them poll in turn, a turn takes its time.
-func acting(silentAfter string) string {
-	return `{"mode":"act","guard":{"silentAfter":"` + silentAfter + `","decideWithin":"PT4S"},"promote":{"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
+// after so long, and a stage soaks so long; where all of them poll in turn, a turn takes its time. A failure is bad after
+// decideWithin.
+func acting(silentAfter, decideWithin string) string {
+	return `{"guard":{"silentAfter":"` + silentAfter + `","decideWithin":"` + decideWithin + `"},"promote":{"auto":true,"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
 }
 
 // TestGuard_LeadsAFleetBySight has the guard lead rollouts over a fleet of 3,000 simulated boxes, two of whose
@@ -29,19 +30,19 @@ func TestGuard_LeadsAFleetBySight(t *testing.T) {
 	f := newPlayed(t, nil, 3000)
 	f.guarded(t)
 	for _, run := range []struct {
-		name        string
-		silentAfter string
-		play        func(*lead, *testing.T)
+		name                      string
+		silentAfter, decideWithin string
+		play                      func(*lead, *testing.T)
 	}{
-		{"failing", "PT2M", (*lead).fails},
-		{"plants are dark", "PT12S", (*lead).dark},
-		{"one organization fails", "PT2M", (*lead).oneOrganization},
-		{"an operator halts while the guard promotes", "PT30S", (*lead).contested},
-		{"good", "PT1M", (*lead).good},
-		{"bricking", "PT12S", (*lead).bricks}, // the last one: what it bricks never comes back
+		{"failing", "PT2M", "PT4S", (*lead).fails},
+		{"plants are dark", "PT12S", "PT4S", (*lead).dark},
+		{"one organization's boxes fall back", "PT2M", "PT5M", (*lead).oneOrganization},
+		{"an operator halts while the guard promotes", "PT30S", "PT4S", (*lead).contested},
+		{"good", "PT90S", "PT4S", (*lead).good},
+		{"bricking", "PT12S", "PT4S", (*lead).bricks}, // the last one: what it bricks never comes back
 	} {
 		t.Run(run.name, func(t *testing.T) {
-			l := f.start(t, run.silentAfter)
+			l := f.start(t, acting(run.silentAfter, run.decideWithin))
 			run.play(l, t)
 			l.timeline(t)
 		})
@@ -69,13 +70,13 @@ type lead struct {
 	told        int // boxes that it was offered to, at the most
 }
 
-func (f *played) start(t *testing.T, silentAfter string) *lead {
+func (f *played) start(t *testing.T, policy string) *lead {
 	t.Helper()
 	l := &lead{played: f, version: fmt.Sprintf("2.%d.0", f.runs), began: time.Now()}
 	f.runs++
 	owner := f.Owner(t)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/canary", publication(l.version, fmt.Sprint(f.runs))).Is(t, http.StatusNoContent)
-	location := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"`+l.version+`","policy":`+acting(silentAfter)+`}`).
+	location := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"`+l.version+`","policy":`+policy+`}`).
 		Is(t, http.StatusCreated).Header.Get("Location")
 	l.id = strings.TrimPrefix(location, "/api/ota/rollouts/")
 	return l
@@ -135,7 +136,7 @@ func (l *lead) progress(t *testing.T) (p progress.Progress) {
 func (l *lead) until(t *testing.T, off func(int) bool, so func(rollout.Rollout, guard.Verdict) bool) (rollout.Rollout, guard.Verdict) {
 	t.Helper()
 	said := ""
-	for deadline := time.Now().Add(8 * time.Minute); ; {
+	for deadline := time.Now().Add(12 * time.Minute); ; {
 		l.poll(t, 1, off)
 		l.look(t)
 		r, p := l.rollout(t), l.progress(t)
@@ -205,7 +206,7 @@ func (l *lead) dark(t *testing.T) {
 		if r.Status != rollout.Active || r.StagedPercent != 1 {
 			t.Fatalf("the rollout is %s at %d: %s", r.Status, r.StagedPercent, v.Sentence)
 		}
-		return time.Since(silentSince) > 20*time.Second
+		return time.Since(silentSince) > 20*time.Second && v.Treated.Silent > 0
 	}
 	if _, v := l.until(t, off, held); v.Action != guard.Hold || v.Treated.Silent == 0 || v.Control.Silent == 0 {
 		t.Errorf("the verdict is %+v", v)
@@ -216,12 +217,12 @@ func (l *lead) dark(t *testing.T) {
 	}
 }
 
-// oneOrganization has the release fail on every box of initech, and on no other.
+// oneOrganization has every box of initech fall back, and no other.
 func (l *lead) oneOrganization(t *testing.T) {
 	for i, b := range l.boxes {
 		b.chances = &chances{}
 		if i%10 == 0 {
-			b.chances.fail = 1
+			b.chances.revert = 1
 		}
 	}
 	l.Owner(t).Patch(t, l.path(), `{"staged_percent":10,"reason":"more boxes to judge by"}`).Is(t, http.StatusNoContent)
@@ -241,7 +242,7 @@ func (l *lead) contested(t *testing.T) {
 	l.poll(t, 2, nil)
 	l.until(t, nil, func(r rollout.Rollout, v guard.Verdict) bool { return r.StagedPercent == 10 })
 	l.poll(t, 2, nil)
-	time.Sleep(time.Until(since(t, l).Add(31 * time.Second))) // soaked and decided: the next tick promotes
+	time.Sleep(time.Until(since(t, l).Add(45 * time.Second))) // soaked and lived on: the next tick promotes
 	l.poll(t, 1, nil)
 	ticked := make(chan error)
 	go func() { ticked <- l.RunTask(t.Context(), operations.Tick) }()

@@ -16,7 +16,7 @@ import (
 )
 
 // acting is a policy that shows in seconds what takes hours.
-const acting = `{"mode":"act","guard":{"silentAfter":"PT2M","decideWithin":"PT4S"},"promote":{"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
+const acting = `{"guard":{"silentAfter":"PT2M","decideWithin":"PT4S"},"promote":{"auto":true,"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
 
 // newGuardedDesk starts a service whose guard looks every second.
 func newGuardedDesk(t *testing.T) *desk {
@@ -79,6 +79,7 @@ func TestSession_TheGuardHalts(t *testing.T) {
 	for _, box := range boxes[1:] {
 		d.breaks(box)
 	}
+	time.Sleep(4 * time.Second) // a box may try again for so long
 	d.guardLooks()
 	ends(t, waiting, command.Otherwise)
 	ends(t, watching, command.Otherwise)

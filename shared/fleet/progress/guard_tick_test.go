@@ -250,6 +250,29 @@ func TestGuard_ACallersCount_DoesNotKeepItFromActing(t *testing.T) {
 	}
 }
 
+// TestGuard_CallersWhoCountAllTheTime_NeitherLookNorKeepItFromLooking: a look at silence is one of a tick.
+func TestGuard_CallersWhoCountAllTheTime_NeitherLookNorKeepItFromLooking(t *testing.T) {
+	g := newGuardedFleet(t, dynamotest.Embedded(t), quick(), 100, "acme")
+	g.raise(50)
+	g.now = g.now.Add(time.Second)
+	g.poll("1.0.0", g.boxes...)
+	g.update()
+	g.now = g.now.Add(3 * time.Minute)
+	g.count(t, g.id)
+	if looks := g.verdict().Looks; len(looks) > 0 {
+		t.Errorf("a caller's count looks: %+v", looks)
+	}
+	g.tick(time.Second)
+	if looks := g.verdict().Looks; len(looks) != 3 || looks[2].Number != 1 {
+		t.Errorf("the tick's looks are %+v", looks)
+	}
+	g.count(t, g.id)
+	g.tick(time.Second)
+	if looks := g.verdict().Looks; len(looks) != 3 || looks[2].Number != 1 {
+		t.Errorf("it looks again at once: %+v", looks)
+	}
+}
+
 func TestGuard_RolloutThatChangedSinceItWasJudged_IsLeftAlone(t *testing.T) {
 	g := failing(t, dynamotest.Embedded(t), quick())
 	g.count(t, g.id)

@@ -114,17 +114,20 @@ func Ask(c *Census, last *Judgement, looks bool) Question {
 		q.looks = last.Looks
 	}
 	for i, start := range g.starts {
-		q.due = q.due || looks && g.Unreached.Boxes > 0 && g.policy.Guard.Due(start, q.lookAt(i), g.at)
+		q.due = q.due || looks && g.Unreached.Boxes > 0 && g.policy.Guard.Due(start, lastLook(last, cohort.Stages[i]), g.at)
 	}
 	q.soaked = g.at.Sub(since(c.of)) >= g.policy.SoakAt(c.of.StagedPercent)
 	q.groups = q.due || q.soaked && q.evidence().Small(g.policy)
 	return q
 }
 
-func (q Question) lookAt(stage int) guard.Look {
-	for _, l := range q.looks {
-		if l.Percent == cohort.Stages[stage] {
-			return l
+// lastLook is the last look at a stage; empty if there was none.
+func lastLook(last *Judgement, percent int) guard.Look {
+	if last != nil {
+		for _, l := range last.Looks {
+			if l.Percent == percent {
+				return l
+			}
 		}
 	}
 	return guard.Look{}

@@ -81,7 +81,11 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 			faults = append(faults, fmt.Errorf("progress: out of time before rollout %s", c.ID))
 			break
 		}
-		p, err := s.ofRollout(counting, c.ID, partLatest, s.countByTick, s.settings.recent())
+		age, every := s.settings.recent(), s.settings.fresh()
+		if c.lookIsDue(s.db.Now()) {
+			age, every = 0, 0 // callers who count all the time do not keep the guard from looking
+		}
+		p, err := s.ofRollout(counting, c.ID, partLatest, s.countByTick, age, every)
 		if errors.Is(err, errCounting) {
 			continue // by a tick that came twice
 		}

@@ -150,3 +150,29 @@ func TestStart_ATargetThatEndedBefore_BeginsWithAdvice(t *testing.T) {
 		}
 	})
 }
+
+// TestStart_OfAVersionThatWasHaltedBefore_InheritsItsStageStarts, also if a version was published in between.
+func TestStart_OfAVersionThatWasHaltedBefore_InheritsItsStageStarts(t *testing.T) {
+	eachFleet(t, func(t *testing.T, f *fleet) {
+		first := f.start(t, "1.1.0")
+		f.move(t, first, 10, "")
+		f.move(t, first, 0, rollout.Halted)
+		f.publish(t, "canary", "1.2.0", "c")
+		f.publish(t, "stable", "1.2.0", "c")
+		was, again := f.get(t, first), f.get(t, f.start(t, "1.1.0"))
+		for _, percent := range []int{1, 10} {
+			want, _ := was.Reached(percent)
+			if got, reached := again.Reached(percent); !reached || !got.Equal(want) {
+				t.Errorf("reached %d at %v, %t; the first rollout did at %v", percent, got, reached, want)
+			}
+		}
+		if _, reached := again.Reached(50); reached || again.StagedPercent != 1 {
+			t.Errorf("it starts at %d and has reached 50: %t", again.StagedPercent, reached)
+		}
+		f.move(t, again.ID, 0, rollout.Halted)
+		f.publish(t, "canary", "1.3.0", "d")
+		if other := f.get(t, f.start(t, "1.3.0")); !other.StageStarts.At1.Equal(other.StartedAt) || other.StageStarts.At10 != nil {
+			t.Errorf("another version inherits %+v", other.StageStarts)
+		}
+	})
+}

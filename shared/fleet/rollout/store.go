@@ -52,11 +52,13 @@ func (s *Store) Get(ctx context.Context, id string) (Rollout, error) {
 // never published, ROLLOUT_ACTIVE while another is active on the channel, FROZEN, IDEMPOTENCY_KEY_REUSED, and
 // CONFLICT when the channel keeps changing or can remember no more targets of rollouts that ended.
 //
-// If boxes may have the target from such a rollout, the guard only advises at first, as after a resumption.
+// If boxes may have the target from such a rollout, the guard only advises at first, as after a resumption. What an earlier
+// rollout of the version showed on the channel still counts: the rollout inherits the starts of its stages.
 func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idempotency.Claim) (id string, err error) {
 	var row release.Row
 	var target release.Release
 	var frozen *freeze.Freeze
+	var earlier []Rollout
 	return change.Create(ctx, s.db, from, claim,
 		func(set *change.Set, id string) error {
 			if err := p.check(row, target); err != nil {
@@ -68,6 +70,12 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 			r := Start(id, row.Channel, target, p.Policy, PersonOf(from.Actor), set.After(row.UpdatedAt))
 			if slices.ContainsFunc(row.Remembered(), func(t release.Target) bool { return t.Version == target.Version }) {
 				r = r.advised()
+			}
+			for _, e := range earlier {
+				if e.TargetVersion == r.TargetVersion {
+					r = r.Follows(e) // which inherited those of the rollouts before it
+					break
+				}
 			}
 			change.Record(set, Kind, Rollout{}, r, "RolloutStarted")
 			set.With(release.Replace(row, row.Begin(r.Carried())))
@@ -84,8 +92,16 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 		func(ctx context.Context) (err error) {
 			frozen, err = s.freezes.Holding(ctx)
 			return err
+		},
+		func(ctx context.Context) error {
+			page, err := s.List(ctx, Filter{EdgeType: p.EdgeType, Channel: p.Channel}, dynamo.Window{Limit: mostEarlier})
+			earlier = page.Items
+			return err
 		})
 }
+
+// mostEarlier is how many of a channel's last rollouts a start looks through for one of the same version.
+const mostEarlier = 20
 
 // Move promotes, halts, resumes or completes a rollout and returns it as it then is. It returns NOT_FOUND,
 // PRECONDITION_FAILED, INVALID_STATE_TRANSITION, FROZEN, APPROVAL_REQUIRED, WINDOW_CLOSED, and CONFLICT if the rollout

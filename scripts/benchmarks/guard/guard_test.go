@@ -1,0 +1,145 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func mustParse(t *testing.T, text string) world {
+	t.Helper()
+	w, faults := parse([]byte(text))
+	if len(faults) > 0 {
+		t.Fatalf("faults: %v", faults)
+	}
+	return w
+}
+
+func TestParse_TheFileOfTheReadme(t *testing.T) {
+	w := mustParse(t, `{"boxes": 12000, "plants": 200, "organizations": 20, "days": 8, "start": "2026-03-02T08:00:00Z",
+		"dead": 0.01, "neverInstalls": 0.01, "pollSeconds": [60, 300], "installMinutes": [2, 10],
+		"dark": [{"plants": 0.3, "from": "22:00", "to": "06:00", "days": ["mon","tue","wed","thu","fri","sat","sun"]}],
+		"release": [{"share": 0.05, "does": "fail", "code": "boot", "after": "PT0S"},
+			{"share": 0.2, "does": "brick", "after": "PT1H45M", "until": "PT2H"}, {"share": 1, "does": "brick", "after": "powerUp"},
+			{"share": 1, "does": "revert", "every": "PT8H"}, {"share": 0.3, "does": "defer", "for": "PT12H"},
+			{"share": 0.3, "does": "fail", "code": "download", "clustered": 0.05}],
+		"policy": {"promote": {"auto": true}}}`)
+	d := w.Dark[0]
+	if d.From != 22*time.Hour || d.To != 30*time.Hour || !d.Days[0] || len(w.Release) != 6 || !w.Release[2].PowerUp || w.Release[3].Every != 8*time.Hour ||
+		!w.Policy.Promote.Auto || w.Policy.Guard.Taken != 0.8 || w.ActivePoll != time.Minute || w.InstallMost != 10*time.Minute {
+		t.Errorf("read %+v", w)
+	}
+}
+
+func TestParse_NamesEveryFault(t *testing.T) {
+	_, faults := parse([]byte(`{"plants": 0, "dead": 2, "pollSeconds": [60], "installMinutes": [10, 2], "start": "monday", "more": 1,
+		"dark": [{"from": "22:00", "to": "22:00"}, {"plants": 0.1, "from": "25:00", "to": "06:00", "days": ["monday"]}],
+		"release": [{"does": "explode"}, {"share": 1, "does": "brick", "code": "boot", "every": "PT1H", "after": "soon"}, {"share": 1, "does": "brick", "after": "PT2H", "until": "PT1H"}],
+		"policy": {"modes": "act"}}`))
+	var got []string
+	for _, f := range faults {
+		got = append(got, f.Pointer+" "+f.Code)
+	}
+	for _, want := range []string{"/boxes required", "/plants range", "/dead range", "/pollSeconds length", "/installMinutes/1 range", "/start format", "/more unknown",
+		"/dark/0/plants required", "/dark/0/to range", "/dark/1/from format", "/dark/1/days/0 format", "/release/0/share required", "/release/0/does format",
+		"/release/1/code unknown", "/release/1/every unknown", "/release/1/after format", "/release/2/until range", "/policy/modes unknown"} {
+		if !strings.Contains(strings.Join(got, "\n"), want) {
+			t.Errorf("%s is not among %q", want, got)
+		}
+	}
+}
+
+func TestWorlds_AllFilesAreWithoutFaults(t *testing.T) {
+	files, err := filepath.Glob("worlds/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		if _, err := read(file); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	files, _ := filepath.Glob("worlds/*.json")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		w, faults := parse(text)
+		if len(faults) == 0 && (w.Boxes < 1 || w.Plants < 1 || w.Days < 1 || w.Organizations < 1 || w.ActivePoll <= 0 || w.IdlePoll <= 0) {
+			t.Fatalf("read %+v", w)
+		}
+	})
+}
+
+func TestSpans_AcrossMidnightAndJoined(t *testing.T) {
+	w := mustParse(t, `{"boxes": 1, "plants": 1, "days": 3, "start": "2026-03-06T08:00:00Z",
+		"dark": [{"plants": 1, "from": "22:00", "to": "06:00"}, {"plants": 1, "from": "00:00", "to": "24:00", "days": ["sat", "sun"]}]}`)
+	dark := newPlay(w, 1).boxes[0].dark
+	friday := 14 * time.Hour // 22:00 on Friday
+	for at, off := range map[time.Duration]bool{0: false, friday - 1: false, friday: true, friday + 10*time.Hour: true, 70*time.Hour - 1: true, 70 * time.Hour: false} {
+		if _, is := dark.at(at); is != off {
+			t.Errorf("after %s it is off: %t", at, is)
+		}
+	}
+	if on, ok := dark.nextPowerUp(0); !ok || on != 70*time.Hour {
+		t.Errorf("it is switched on after %s, want Monday at six", on)
+	}
+}
+
+func TestBox_PollsOnlyWhileItsPlantIsOn(t *testing.T) {
+	b := box{first: 30 * time.Second, dies: 10 * time.Hour, called: -never, dark: spans{{time.Hour, 2 * time.Hour}}}
+	for at, want := range map[time.Duration][2]time.Duration{
+		time.Minute:                {30 * time.Second, 90 * time.Second},
+		time.Hour + time.Minute:    {time.Hour - 30*time.Second, 2*time.Hour + 30*time.Second},
+		3*time.Hour + time.Second:  {3*time.Hour - 30*time.Second, 3*time.Hour + 30*time.Second},
+		11 * time.Hour:             {10*time.Hour - 30*time.Second, never},
+		2*time.Hour + time.Second:  {time.Hour - 30*time.Second, 2*time.Hour + 30*time.Second},
+		-10 * time.Second:          {-30 * time.Second, 30 * time.Second},
+		2*time.Hour + time.Minute:  {2*time.Hour + 30*time.Second, 2*time.Hour + 90*time.Second},
+		10*time.Hour - time.Second: {10*time.Hour - 30*time.Second, never},
+	} {
+		if seen, next := b.lastSeen(at, time.Minute), b.nextPoll(at, time.Minute); seen != want[0] || next != want[1] {
+			t.Errorf("at %s it was seen at %s and polls at %s, want %v", at, seen, next, want)
+		}
+	}
+}
+
+// TestRun_EndsAsItShould plays one fleet of small worlds, of each kind of end.
+func TestRun_EndsAsItShould(t *testing.T) {
+	const auto = `"policy": {"promote": {"auto": true}}}`
+	for name, c := range map[string]struct {
+		world, outcome, reason string
+		stage                  int
+	}{
+		"good":                        {`{"boxes": 500, ` + auto, "completed", "CLEAR", 100},
+		"nobody promotes":             {`{"boxes": 500, "days": 2}`, "held", "PEOPLE_PROMOTE", 1},
+		"all fail":                    {`{"boxes": 2000, "release": [{"share": 1, "does": "fail", "code": "boot"}], ` + auto, "halted", "TOO_MANY_BAD", 1},
+		"all brick":                   {`{"boxes": 2000, "release": [{"share": 1, "does": "brick", "after": "PT3H"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
+		"all brick at a power-up":     {`{"boxes": 2000, "dark": [{"plants": 0.5, "from": "22:00", "to": "06:00"}], "release": [{"share": 1, "does": "brick", "after": "powerUp"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
+		"all fall back":               {`{"boxes": 2000, "release": [{"share": 1, "does": "revert", "every": "PT8H"}], ` + auto, "halted", "TOO_MANY_BAD", 1},
+		"half have no space":          {`{"boxes": 2000, "days": 3, "release": [{"share": 0.5, "does": "fail", "code": "space"}], ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"half are put off":            {`{"boxes": 2000, "days": 3, "release": [{"share": 0.5, "does": "defer"}], ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"half never polled":           {`{"boxes": 2000, "days": 3, "dead": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"half never install":          {`{"boxes": 2000, "days": 3, "neverInstalls": 0.5, ` + auto, "held", "TOO_FEW_TAKEN", 1},
+		"works at the second attempt": {`{"boxes": 500, "release": [{"share": 0.3, "does": "fail", "code": "boot", "attempts": 1}], ` + auto, "completed", "CLEAR", 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := run(mustParse(t, c.world), 1)
+			if r.Outcome != c.outcome || r.Stage != c.stage || !strings.HasPrefix(r.Reason, c.reason) {
+				t.Errorf("%+v", r)
+			}
+			if again := run(mustParse(t, c.world), 1); again != r {
+				t.Errorf("the same seed gives %+v and %+v", r, again)
+			}
+		})
+	}
+}
