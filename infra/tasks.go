@@ -33,6 +33,10 @@ func (w *watch) taskAlarms() []alarm {
 			metric: w.operation(operations.Tick).metric("VerdictAge", maximum, ""), threshold: 300, minutes: 3, of: 5, missed: true,
 		},
 		{
+			kind: "unreadable", says: "A rollout, its policy or a box cannot be read, and is left out of the counts.",
+			metric: w.operation(operations.Tick).metric("Unreadable", maximum, ""), threshold: 1, minutes: 3, of: 5,
+		},
+		{
 			kind: "one-organization", says: "A rollout is held since only one organization's boxes speak for a halt.",
 			metric: w.operation(operations.Tick).metric("OneOrganization", maximum, ""), threshold: 1, minutes: 1, of: 1,
 		},

@@ -32,7 +32,7 @@ func TestTasks_AreWatched(t *testing.T) {
 		seen[kindOf(t, a)] = true
 		missed[kindOf(t, a)] = a.Properties["TreatMissingData"] == "breaching"
 	}
-	for _, kind := range []string{"tick-failing", "progress-old", "guard-stale", "one-organization"} {
+	for _, kind := range []string{"tick-failing", "progress-old", "guard-stale", "unreadable", "one-organization"} {
 		if !seen[kind] {
 			t.Errorf("there is no alarm %s", kind)
 		}

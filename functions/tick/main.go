@@ -31,25 +31,31 @@ func wire(env lambdahttp.Env) function.Task {
 		}
 		tally, err := store.Tick(ctx, progress.GuardOrigin(run))
 		env.Log.InfoContext(ctx, "ticked", "active", tally.Active, "counted", tally.Counted, "oldest", tally.Oldest.String(),
-			"verdicts", tally.Verdicts, "acted", tally.Acted)
-		telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": operations.Tick}, metrics(tally, err == nil)...)
+			"verdicts", tally.Verdicts, "acted", tally.Acted, "unreadable", tally.Unreadable.Items)
+		for _, cause := range tally.Unreadable.Causes {
+			env.Log.ErrorContext(ctx, "left out what cannot be read", "cause", cause.Error())
+		}
+		telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": operations.Tick}, metrics(tally)...)
 		return err
 	}
 }
 
-// metrics are what a tick tells. The ages are told only by one that went well, and alarms take their absence for bad.
-func metrics(t progress.Tally, well bool) []telemetry.Metric {
+// metrics are what a tick tells. The ages are told only if the rollouts could be listed, and an alarm takes their absence
+// for bad. A rollout whose count or verdict failed grows older.
+func metrics(t progress.Tally) []telemetry.Metric {
 	list := []telemetry.Metric{
 		// Rollouts that are held since only one organization's boxes speak for a halt, and those that the guard moved.
 		{Name: "OneOrganization", Value: float64(t.OneOrganization), Unit: telemetry.Count},
 		{Name: "GuardActed", Value: float64(t.Acted), Unit: telemetry.Count},
+		// Rollouts and boxes that cannot be read.
+		{Name: "Unreadable", Value: float64(t.Unreadable.Items), Unit: telemetry.Count},
 	}
 	for action, name := range map[guard.Action]string{
 		guard.Halt: "VerdictsHalt", guard.Hold: "VerdictsHold", guard.Promote: "VerdictsPromote", guard.Complete: "VerdictsComplete",
 	} {
 		list = append(list, telemetry.Metric{Name: name, Value: float64(t.Verdicts[action]), Unit: telemetry.Count})
 	}
-	if well {
+	if t.Listed {
 		// How old the oldest count of an active rollout is, and the oldest verdict on one that has a policy; 0 without.
 		list = append(list, telemetry.Metric{Name: "ProgressAge", Value: t.Oldest.Seconds(), Unit: telemetry.Seconds},
 			telemetry.Metric{Name: "VerdictAge", Value: t.OldestVerdict.Seconds(), Unit: telemetry.Seconds})

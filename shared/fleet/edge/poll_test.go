@@ -346,7 +346,7 @@ func TestRetire_TheBoxIsGoneFromPollsAndCounts_AndCanComeBack(t *testing.T) {
 		ctx := admission.Unlimited(t.Context())
 		pair := "gateway-x/" + p.box.Channel
 		counted := func() (n int) {
-			if err := p.reports.Each(ctx, pair, 0, func(report.Entry) { n++ }); err != nil {
+			if err := p.reports.Each(ctx, pair, 0, func(report.Entry) { n++ }, func(err error) { t.Error(err) }); err != nil {
 				t.Fatal(err)
 			}
 			return n

@@ -48,7 +48,8 @@ type Census struct {
 	// Guarded is what only the guard needs; nil if the rollout has no policy.
 	Guarded *Guarded
 
-	of rollout.Rollout
+	of         rollout.Rollout
+	unreadable Unreadable // boxes that are left out
 }
 
 // NewCensus makes an empty one, of a rollout's boxes at a time.

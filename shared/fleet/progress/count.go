@@ -20,16 +20,23 @@ import (
 // atOnce is how many requests a count makes side by side.
 const atOnce = 16
 
-// each hands the boxes of a channel to one accumulator per shard, and returns them when all were read.
-func each[A any](ctx context.Context, s *Store, pair string, make func() A, add func(A, report.Entry)) ([]A, error) {
+// each hands the boxes of a channel to one accumulator per shard, and returns them when all were read. Boxes that cannot
+// be read are left out and named.
+func each[A any](ctx context.Context, s *Store, pair string, make func() A, add func(A, report.Entry)) ([]A, Unreadable, error) {
 	parts := []A{}
+	var left Unreadable
 	var mu sync.Mutex
+	unreadable := func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		left.add(err)
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for shard := range s.reports.Shards() {
 		group.Go(func() error {
 			part := make()
-			if err := s.reports.Each(ctx, pair, shard, func(e report.Entry) { add(part, e) }); err != nil {
+			if err := s.reports.Each(ctx, pair, shard, func(e report.Entry) { add(part, e) }, unreadable); err != nil {
 				return err
 			}
 			mu.Lock()
@@ -38,16 +45,18 @@ func each[A any](ctx context.Context, s *Store, pair string, make func() A, add 
 			return nil
 		})
 	}
-	return parts, group.Wait()
+	err := group.Wait()
+	return parts, left, err
 }
 
 // census counts the boxes of a rollout's channel as of a time.
 func (s *Store) census(ctx context.Context, r rollout.Rollout, at time.Time) (*Census, error) {
-	parts, err := each(ctx, s, release.Pair(r.EdgeType, r.Channel), func() *Census { return NewCensus(r, at) }, (*Census).Add)
+	parts, left, err := each(ctx, s, release.Pair(r.EdgeType, r.Channel), func() *Census { return NewCensus(r, at) }, (*Census).Add)
 	if err != nil {
 		return nil, err
 	}
 	sum := NewCensus(r, at)
+	sum.unreadable = left
 	for _, part := range parts {
 		sum.Merge(part)
 	}
@@ -127,7 +136,8 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout) (Progress, *Census,
 	}
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
-		Silent: Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.PollInterval)),
+		Silent:     Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.PollInterval)),
+		unreadable: c.unreadable,
 	}, c, nil
 }
 
@@ -191,12 +201,12 @@ func troubled(by map[string]Counts) (list []Factory, more int) {
 
 func (s *Store) countChannel(ctx context.Context, edgeType, channel string) (Channel, error) {
 	c := Channel{EdgeType: edgeType, Channel: channel, AsOf: s.db.Now()}
-	parts, err := each(ctx, s, release.Pair(edgeType, channel), func() *Versions { return &Versions{} }, (*Versions).Add)
+	parts, left, err := each(ctx, s, release.Pair(edgeType, channel), func() *Versions { return &Versions{} }, (*Versions).Add)
 	var sum Versions
 	for _, part := range parts {
 		sum.Merge(*part)
 	}
-	c.Boxes, c.Unknown = sum.Boxes(), sum.Unknown()
+	c.Boxes, c.Unknown = sum.Boxes()+left.Items, sum.Unknown()+left.Items
 	c.Versions, c.OtherVersions = sum.List()
 	return c, err
 }

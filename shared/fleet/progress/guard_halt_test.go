@@ -47,7 +47,7 @@ func TestGuard_RolloutChangesWhileItIsHalted_IsHaltedUnlessThePolicyChanged(t *t
 				changed = true
 				return c.change(g)
 			}
-			g.tick(time.Minute)
+			g.tick(3 * time.Minute) // longer than a box may take to decide
 			if r := g.rollout(); !changed || r.Status != c.want {
 				t.Errorf("changed %v; the rollout is %s: %s", changed, r.Status, g.verdict().Sentence)
 			}

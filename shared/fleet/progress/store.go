@@ -32,6 +32,8 @@ type Progress struct {
 	MoreFactories int       `json:"moreFactories,omitempty"`
 	// Guard is what the guard finds right, where the rollout has a policy.
 	Guard *Judgement `json:"guard,omitempty"`
+
+	unreadable Unreadable // boxes that were left out of the count
 }
 
 // Factory is the boxes of one factory that the rollout reaches; those of no factory have no id.
@@ -46,7 +48,7 @@ type Channel struct {
 	Channel  string    `json:"channel"`
 	AsOf     time.Time `json:"asOf"`
 	Boxes    int       `json:"boxes"`
-	Unknown  int       `json:"unknown"` // of them, those that never said what they run
+	Unknown  int       `json:"unknown"` // of them, those that never said what they run, or whose row cannot be read
 	Versions []Version `json:"versions"`
 	// OtherVersions is how many boxes run a version that is left out.
 	OtherVersions int `json:"otherVersions"`
@@ -115,16 +117,31 @@ func (s Settings) ageOf(fresh bool) time.Duration {
 	return countAge
 }
 
-// Rollout returns how far a rollout is by the last count. It counts anew if the last count is old, or if fresh is set
-// and the last count is ten seconds old. If the rollout's channel carries another rollout by now, the last count stays as
-// it is. It returns NOT_FOUND, and UNAVAILABLE while the first count is being made.
+// Rollout returns how far a rollout is by the last count. It counts again if the last count is old, or if fresh is set
+// and the last count is ten seconds old. Such a count is kept beside those of the ticks: the guard shows its verdict on it,
+// and neither acts by it nor takes it for one of its looks. If the rollout's channel carries another rollout by now, the
+// last count stays as it is. It returns NOT_FOUND, and UNAVAILABLE while the first count is being made.
 //
 // By factory it counts when it is asked. Factories with the most failed and reverted boxes come first.
 func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (Progress, error) {
 	if byFactory {
-		return s.ofRollout(ctx, id, partFactories, s.countFactories, s.settings.ageOf(fresh), s.settings.fresh())
+		return s.ofRollout(ctx, id, partFactories, s.countFactories, s.settings.ageOf(fresh))
 	}
-	return s.ofRollout(ctx, id, partLatest, s.count, s.settings.ageOf(fresh), s.settings.fresh())
+	ticked, err := readHead[Progress](ctx, s, id, partLatest)
+	if err != nil {
+		return Progress{}, err
+	}
+	last, age := ticked.Answer, s.settings.ageOf(fresh)
+	if last != nil && s.db.Now().Sub(last.AsOf) < age {
+		return *last, nil
+	}
+	p, err := s.ofRollout(ctx, id, partFresh, func(ctx context.Context, r rollout.Rollout, _ *Progress) (Progress, error) {
+		return s.count(ctx, r, last)
+	}, age)
+	if last != nil && (err == nil && p.AsOf.Before(last.AsOf) || errors.Is(err, errCounting) || problem.Has(err, problem.NotFound)) {
+		return *last, nil
+	}
+	return p, err
 }
 
 // Channel returns which boxes of a channel run what. It is counted when it is asked for. It returns
@@ -134,7 +151,7 @@ func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh boo
 		return Channel{}, err
 	}
 	pair := release.Pair(edgeType, channel)
-	return counted(ctx, s, "channel#"+pair, partLatest, s.settings.ageOf(fresh), s.settings.fresh(), func(ctx context.Context, _ *Channel) (Channel, error) {
+	return counted(ctx, s, "channel#"+pair, partLatest, s.settings.ageOf(fresh), func(ctx context.Context, _ *Channel) (Channel, error) {
 		return s.countChannel(ctx, edgeType, channel)
 	})
 }
@@ -142,7 +159,7 @@ func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh boo
 // A counter counts a rollout anew, given what was counted last.
 type counter func(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, error)
 
-func (s *Store) ofRollout(ctx context.Context, id, part string, count counter, age, every time.Duration) (Progress, error) {
+func (s *Store) ofRollout(ctx context.Context, id, part string, count counter, age time.Duration) (Progress, error) {
 	r, err := s.rollouts.Get(ctx, id)
 	if err != nil {
 		return Progress{}, err
@@ -152,7 +169,7 @@ func (s *Store) ofRollout(ctx context.Context, id, part string, count counter, a
 		return Progress{}, err
 	}
 	if row.Rollout != nil && row.Rollout.ID == id {
-		return counted(ctx, s, id, part, age, every, func(ctx context.Context, last *Progress) (Progress, error) { return count(ctx, r, last) })
+		return counted(ctx, s, id, part, age, func(ctx context.Context, last *Progress) (Progress, error) { return count(ctx, r, last) })
 	}
 	h, err := readHead[Progress](ctx, s, id, part)
 	if err == nil && h.Answer == nil {
@@ -166,7 +183,8 @@ func (s *Store) ofRollout(ctx context.Context, id, part string, count counter, a
 
 // Parts of a subject in the table, beside its hours.
 const (
-	partLatest    = "latest"
+	partLatest    = "latest" // by a tick
+	partFresh     = "fresh"  // for a caller
 	partFactories = "factories"
 )
 
@@ -186,9 +204,9 @@ func readHead[T any](ctx context.Context, s *Store, subject, part string) (head[
 	return h, err
 }
 
-// counted returns the last answer if it is not older than age, and otherwise a new one. A count begins at least every after
-// the one before. In between, callers get the last answer.
-func counted[T any](ctx context.Context, s *Store, subject, part string, age, every time.Duration, count func(ctx context.Context, last *T) (T, error)) (T, error) {
+// counted returns the last answer if it is not older than age, and otherwise a new one. A count begins at most once in
+// ten seconds, whoever asks. In between, callers get the last answer.
+func counted[T any](ctx context.Context, s *Store, subject, part string, age time.Duration, count func(ctx context.Context, last *T) (T, error)) (T, error) {
 	var none T
 	h, err := readHead[T](ctx, s, subject, part)
 	if err != nil {
@@ -201,10 +219,10 @@ func counted[T any](ctx context.Context, s *Store, subject, part string, age, ev
 	claimed := h
 	claimed.Begun = now
 	claimed.Revision++
-	if now.Sub(h.Begun) >= every {
+	if now.Sub(h.Begun) >= s.settings.fresh() {
 		err = s.db.Put(ctx, dynamo.Progress, claimed, dynamo.AtRevision("subject", h.Revision))
 	}
-	if now.Sub(h.Begun) < every || dynamo.Refused(err, "item") {
+	if now.Sub(h.Begun) < s.settings.fresh() || dynamo.Refused(err, "item") {
 		if h.Answer == nil {
 			return none, problem.Wrap(errCounting, problem.Unavailable, "The boxes are being counted for the first time; try again after the given time.").After(2 * time.Second)
 		}

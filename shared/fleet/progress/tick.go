@@ -24,8 +24,35 @@ type Tally struct {
 	// Verdicts are how many such rollouts have each verdict, and Acted how many of them the guard moved now.
 	Verdicts map[guard.Action]int
 	Acted    int
+	// Listed is set if the active rollouts could be listed. Otherwise nothing is known of them.
+	Listed bool
+	// Unreadable are the rollouts, and the boxes of those that were counted, that could not be read. They kept nothing
+	// else from being counted, judged and moved.
+	Unreadable Unreadable
 	// OneOrganization is how many are held since only one organization's boxes speak for a halt.
 	OneOrganization int
+}
+
+// Unreadable is items that cannot be read.
+type Unreadable struct {
+	Items  int
+	Causes []error // the first ones
+}
+
+// mostCauses bounds the causes that are kept.
+const mostCauses = 10
+
+func (u *Unreadable) add(cause error) {
+	u.Items++
+	if len(u.Causes) < mostCauses {
+		u.Causes = append(u.Causes, cause)
+	}
+}
+
+// merge adds what could not be read elsewhere.
+func (u *Unreadable) merge(other Unreadable) {
+	u.Items += other.Items
+	u.Causes = append(u.Causes, other.Causes[:min(len(other.Causes), mostCauses-len(u.Causes))]...)
 }
 
 // forMoves is the part of a tick's time that is kept for the guard's moves.
@@ -35,16 +62,17 @@ const forMoves = 15 * time.Second
 // moves those with a policy. The origin is the guard's, for the audit trail.
 //
 // A tick may be lost, come twice or die at any point. The next one then counts. A recent count is not made again, and a
-// move is made only on the revision of the rollout that was judged. The error joins all that went wrong; a fault of one
-// rollout does not stop the others.
+// move is made only on the revision of the rollout that was judged; see act for halts. The error joins all that went wrong,
+// except what could not be read. A fault of one rollout does not stop the others.
 func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
-	active, faults, err := s.candidates(ctx)
+	active, unreadable, err := s.candidates(ctx)
 	if err != nil {
 		return Tally{}, fmt.Errorf("progress: list active rollouts: %w", err)
 	}
-	tally := Tally{Active: len(active), Verdicts: map[guard.Action]int{}}
+	tally := Tally{Active: len(active) + unreadable.Items, Verdicts: map[guard.Action]int{}, Listed: true, Unreadable: unreadable}
+	var faults []error
 	latest := map[string]*Progress{}
 	counting, cancelCounting := context.WithTimeout(ctx, Deadline-forMoves)
 	defer cancelCounting()
@@ -53,13 +81,9 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 			faults = append(faults, fmt.Errorf("progress: out of time before rollout %s", c.ID))
 			break
 		}
-		age, every := s.settings.recent(), s.settings.fresh()
-		if c.lookIsDue(s.db.Now()) {
-			age, every = 0, 0 // callers who count all the time do not keep the guard from looking
-		}
-		p, err := s.ofRollout(counting, c.ID, partLatest, s.countByTick, age, every)
+		p, err := s.ofRollout(counting, c.ID, partLatest, s.countByTick, s.settings.recent())
 		if errors.Is(err, errCounting) {
-			continue // by a tick that came twice, or for a caller
+			continue // by a tick that came twice
 		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("progress: rollout %s: %w", c.ID, err))
@@ -67,8 +91,8 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 		}
 		latest[c.ID] = &p
 		tally.Counted++
+		tally.Unreadable.merge(p.unreadable)
 	}
-	// A count that a caller asked for is acted on, too. Otherwise frequent callers would keep the guard from acting.
 	for _, c := range active {
 		c.Last = cmp.Or(latest[c.ID], c.Last)
 		acted, err := s.act(ctx, from, c)
@@ -80,18 +104,18 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 	return tally, errors.Join(faults...)
 }
 
-// candidates lists the active rollouts. The faults are those of rollouts that could not be read.
-func (s *Store) candidates(ctx context.Context) (active []Candidate, faults []error, err error) {
-	err = s.rollouts.EachActive(ctx, func(r rollout.Rollout) error {
+// candidates lists the active rollouts, and those that cannot be read.
+func (s *Store) candidates(ctx context.Context) (active []Candidate, left Unreadable, err error) {
+	unreadable := func(id string, err error) { left.add(fmt.Errorf("progress: rollout %s: %w", id, err)) }
+	err = s.rollouts.EachActive(ctx, func(r rollout.Rollout) {
 		h, err := readHead[Progress](ctx, s, r.ID, partLatest)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("progress: rollout %s: %w", r.ID, err))
-			return nil
+			unreadable(r.ID, err)
+			return
 		}
 		active = append(active, Candidate{r, h.Begun, h.Answer})
-		return nil
-	})
-	return active, faults, err
+	}, unreadable)
+	return active, left, err
 }
 
 // add adds the result for one rollout.

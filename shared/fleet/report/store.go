@@ -100,6 +100,7 @@ func (s *Store) item(r Row) item {
 
 // indexed is what the index holds of a row.
 type indexed struct {
+	EdgeID         string    `json:"edgeId"`
 	Standing       string    `json:"standing"`
 	Running        string    `json:"running"`
 	RolloutID      string    `json:"rolloutId"`
@@ -120,16 +121,19 @@ func (x indexed) entry() (Entry, error) {
 func (s *Store) Shards() int { return int(s.shards) }
 
 // Each hands over the boxes of one part of a release channel, in no order that matters. It goes by an
-// index that lags behind the rows, as a rule by less than a second.
-func (s *Store) Each(ctx context.Context, pair string, shard int, each func(Entry)) error {
+// index that lags behind the rows, as a rule by less than a second. Boxes that cannot be read are given to
+// the function unreadable, and do not keep the others from being read.
+func (s *Store) Each(ctx context.Context, pair string, shard int, each func(Entry), unreadable func(error)) error {
 	of := dynamo.Selection{Table: dynamo.Reports, Index: index, Partition: s.shards.At(pair, shard)}
-	return dynamo.Walk(ctx, s.db, of, nil, 0, func(x indexed) error {
+	return dynamo.WalkReadable(ctx, s.db, of, func(x indexed) error {
 		e, err := x.entry()
-		if err == nil {
-			each(e)
+		if err != nil {
+			unreadable(fmt.Errorf("report: box %s: %w", x.EdgeID, err))
+			return nil
 		}
-		return err
-	})
+		each(e)
+		return nil
+	}, func(id string, err error) { unreadable(fmt.Errorf("report: box %s: %w", id, err)) })
 }
 
 // A Search is the boxes that have come to a stand with what a rollout offered.

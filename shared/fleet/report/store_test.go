@@ -64,7 +64,7 @@ func (w *world) entries(t *rapid.T, pair string) map[string]report.Entry {
 				t.Fatalf("%s is counted twice", e.EdgeID)
 			}
 			got[e.EdgeID] = e
-		})
+		}, func(err error) { t.Fatal(err) })
 		if err != nil {
 			t.Fatal(err)
 		}

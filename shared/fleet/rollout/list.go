@@ -92,15 +92,22 @@ func (s *Store) List(ctx context.Context, f Filter, w dynamo.Window) (dynamo.Pag
 	return dynamo.List[Rollout](ctx, s.db, f.selection(), w)
 }
 
-// EachActive calls a function with every active rollout, in any order, until the function returns an error. It reads a
-// global index and then each rollout as it is.
-func (s *Store) EachActive(ctx context.Context, each func(Rollout) error) error {
-	of := Filter{Status: Active}.selection()
-	return dynamo.Walk(ctx, s.db, of, nil, 0, func(listed Rollout) error {
-		r, err := s.Get(ctx, listed.ID)
-		if err != nil || r.Status != Active {
+// EachActive calls a function with every active rollout, in any order. It reads a global index and then each rollout as
+// it is. Rollouts that cannot be read are given to the function unreadable, and do not keep the others from being read.
+func (s *Store) EachActive(ctx context.Context, each func(Rollout), unreadable func(id string, err error)) error {
+	type listed struct {
+		ID string `json:"id"`
+	}
+	return dynamo.WalkReadable(ctx, s.db, Filter{Status: Active}.selection(), func(l listed) error {
+		r, err := s.Get(ctx, l.ID)
+		switch {
+		case ctx.Err() != nil:
 			return err
+		case err != nil:
+			unreadable(l.ID, err)
+		case r.Status == Active:
+			each(r)
 		}
-		return each(r)
-	})
+		return nil
+	}, unreadable)
 }

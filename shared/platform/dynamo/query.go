@@ -156,6 +156,29 @@ func (db *DB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (ended b
 // starts after the item with the key after, if that is set. atOnce is the number of items in one
 // request; 0 means 1 MB. With a global index, items have only the attributes in the index.
 func Walk[T any](ctx context.Context, db *DB, s Selection, after Key, atOnce int, each func(T) error) error {
+	return walk(ctx, db, s, after, atOnce, func(item map[string]types.AttributeValue) error {
+		var v T
+		if err := Decode(item, &v); err != nil {
+			return err
+		}
+		return each(v)
+	})
+}
+
+// WalkReadable is Walk over all items, except that an item that cannot be decoded does not end it. The
+// function unreadable gets the item's key in the table and the cause.
+func WalkReadable[T any](ctx context.Context, db *DB, s Selection, each func(T) error, unreadable func(key string, err error)) error {
+	return walk(ctx, db, s, nil, 0, func(item map[string]types.AttributeValue) error {
+		var v T
+		if err := Decode(item, &v); err != nil {
+			unreadable(text(item[TableOf(s.Table).Partition]), err)
+			return nil
+		}
+		return each(v)
+	})
+}
+
+func walk(ctx context.Context, db *DB, s Selection, after Key, atOnce int, each func(map[string]types.AttributeValue) error) error {
 	in := s.input("")
 	if atOnce > 0 {
 		in.Limit = aws.Int32(int32(atOnce))
@@ -169,11 +192,7 @@ func Walk[T any](ctx context.Context, db *DB, s Selection, after Key, atOnce int
 			return unavailable(ctx, false, fmt.Errorf("dynamo: query %s: %w", s.Table, err))
 		}
 		for _, item := range out.Items {
-			var v T
-			if err := Decode(item, &v); err != nil {
-				return err
-			}
-			if err := each(v); err != nil {
+			if err := each(item); err != nil {
 				return err
 			}
 		}
