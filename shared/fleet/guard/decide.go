@@ -33,7 +33,8 @@
 // control. In between, nothing is tested: each look is another chance to be wrong.
 //
 // At 100 percent there is nobody left to compare with. The last controls tell whether more boxes are away than chance
-// explains. Then the rollout is held, and people are paged.
+// explains. Then the rollout is held, and people are paged. For one more soak after the completion the guard goes on
+// looking, and pages people if the release goes bad. A publication that sends boxes back is theirs.
 //
 // # Clearing
 //
@@ -66,6 +67,7 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Taken: e.Taken}
 	v.Action, v.Reasons, v.Organization = d.judge()
 	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
+	v.Pages = v.Next == 0 && (v.Action == Halt || slices.Contains(v.Reasons, TooManyBad) || slices.Contains(v.Reasons, Silent))
 	d.measure(&v)
 	v.Sentence = d.sentence(v)
 	return v
@@ -84,7 +86,7 @@ type decision struct {
 
 func (d decision) judge() (action Action, reasons []Reason, organization string) {
 	if !d.evidence.Active {
-		return Hold, []Reason{NotActive}, ""
+		return Hold, d.afterwards(), ""
 	}
 	halts := d.halts()
 	if len(halts) > 0 {
@@ -100,6 +102,24 @@ func (d decision) judge() (action Action, reasons []Reason, organization string)
 		return Complete, []Reason{Clear}, ""
 	}
 	return Promote, []Reason{Clear}, ""
+}
+
+// afterwards lists why a completed release seems to go bad. Without that, or for a rollout that ended otherwise, the only
+// reason to hold is that it is not active.
+func (d decision) afterwards() []Reason {
+	var reasons []Reason
+	if d.evidence.Completed && d.counted() {
+		if _, bad := d.failures(Organization{}); bad {
+			reasons = append(reasons, TooManyBad)
+		}
+		if _, _, unexplained := d.away(); unexplained {
+			reasons = append(reasons, Silent)
+		}
+	}
+	if len(reasons) == 0 {
+		return []Reason{NotActive}
+	}
+	return reasons
 }
 
 // halts lists the reasons to halt.

@@ -133,6 +133,9 @@ type Freeze struct {
 // Evidence is all that a verdict rests on beside the policy.
 type Evidence struct {
 	Active bool // the rollout is
+	// Completed is set once the rollout was completed and everybody has the release. Nothing can be halted then, and the
+	// guard still looks whether the release goes bad.
+	Completed bool
 	// Stage is the rollout's present stage in percent, and Since when it got there, or was last resumed.
 	Stage int
 	Since time.Time
