@@ -148,9 +148,7 @@ type Evidence struct {
 	Looks []Look
 	New   bool
 	// Taken is how the present stage's boxes took the release; nil if that was not looked up.
-	Taken *Taken
-	// Kept are the last control groups of the stages that had one, for the last stage: there, nobody is left.
-	Kept     []Group
+	Taken    *Taken
 	Approved []int   // the stages that were approved
 	Freeze   *Freeze // or nil
 }
