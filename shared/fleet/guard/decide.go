@@ -60,7 +60,7 @@ const Oldest = 2 * time.Minute
 // count; and promoted only inside a window, unfrozen and approved.
 func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d := decision{policy: p, evidence: e, at: at, stage: e.present(), test: p.Guard.test()}
-	d.told, d.bad, d.undecided = e.totals()
+	d.told, d.undecided = e.totals()
 	d.seen = d.looks()
 	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Taken: e.Taken}
 	v.Action, v.Reasons, v.Organization = d.judge()
@@ -73,13 +73,13 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 
 // A decision is the work on one verdict.
 type decision struct {
-	policy               Policy
-	evidence             Evidence
-	at                   time.Time
-	stage                Boxes  // the present one
-	told, bad, undecided int    // of all stages
-	test                 Wald   // of failures
-	seen                 []Look // the last look at each stage
+	policy          Policy
+	evidence        Evidence
+	at              time.Time
+	stage           Boxes  // the present one
+	told, undecided int    // of all stages
+	test            Wald   // of failures
+	seen            []Look // the last look at each stage
 }
 
 func (d decision) judge() (action Action, reasons []Reason, organization string) {

@@ -176,14 +176,13 @@ func (e Evidence) next() int {
 	return 0
 }
 
-// totals are how many boxes of all stages were told the release, and how many of them are bad or undecided.
-func (e Evidence) totals() (told, bad, undecided int) {
+// totals are how many boxes of all stages were told the release, and how many of them are undecided.
+func (e Evidence) totals() (told, undecided int) {
 	for _, b := range e.Stages {
 		told += b.told()
-		bad += b.Bad
 		undecided += b.undecided()
 	}
-	return told, bad, undecided
+	return told, undecided
 }
 
 // Small reports whether the present stage has too few boxes for the test of failures, together with those before it.
