@@ -222,7 +222,7 @@ func (d decision) fleet() int {
 // measure finds the numbers of a verdict.
 func (d decision) measure(v *Verdict) {
 	c, _ := d.failures(Organization{})
-	v.Halting, v.Treated, v.Control = c, d.stage.Treated, d.control(max(d.evidence.at(), 0))
+	v.Halting, v.Treated, v.Control = c, d.stage.Treated, d.control(d.evidence.at())
 	l := d.telling()
 	if l.Number > 0 {
 		v.Treated, v.Control = l.Treated, l.Control

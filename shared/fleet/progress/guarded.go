@@ -196,7 +196,7 @@ func weight(o guard.Organization) (n int) {
 func (q Question) evidence() guard.Evidence {
 	r, g := q.rollout, q.census.Guarded
 	e := guard.Evidence{
-		Active: r.Status == rollout.Active, Completed: r.Adopted, Stage: r.StagedPercent, Since: since(r), AsOf: g.at, CountedAt: r.StagedPercent,
+		Active: r.Status == rollout.Active, Completed: watched(r, g.at), Stage: r.StagedPercent, Since: since(r), AsOf: g.at, CountedAt: r.StagedPercent,
 		Looks: q.looks, Approved: r.Approved(),
 	}
 	for i, s := range q.census.Stages {
