@@ -37,6 +37,10 @@ func (w *watch) taskAlarms() []alarm {
 			metric: w.operation(operations.Tick).metric("Unreadable", maximum, ""), threshold: 1, minutes: 3, of: 5,
 		},
 		{
+			kind: "gone-bad", says: "A release that everybody has or is told seems to go bad.",
+			metric: w.operation(operations.Tick).metric("GoneBad", maximum, ""), threshold: 1, minutes: 1, of: 1,
+		},
+		{
 			kind: "one-organization", says: "A rollout is held since only one organization's boxes speak for a halt.",
 			metric: w.operation(operations.Tick).metric("OneOrganization", maximum, ""), threshold: 1, minutes: 1, of: 1,
 		},

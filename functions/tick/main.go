@@ -46,6 +46,8 @@ func metrics(t progress.Tally) []telemetry.Metric {
 	list := []telemetry.Metric{
 		// Rollouts that are held since only one organization's boxes speak for a halt, and those that the guard moved.
 		{Name: "OneOrganization", Value: float64(t.OneOrganization), Unit: telemetry.Count},
+		// Rollouts whose release seems to go bad now that everybody has it or is told it.
+		{Name: "GoneBad", Value: float64(t.Paging), Unit: telemetry.Count},
 		{Name: "GuardActed", Value: float64(t.Acted), Unit: telemetry.Count},
 		// Rollouts and boxes that cannot be read.
 		{Name: "Unreadable", Value: float64(t.Unreadable.Items), Unit: telemetry.Count},

@@ -33,7 +33,8 @@
 // control. In between, nothing is tested: each look is another chance to be wrong.
 //
 // At 100 percent there is nobody left to compare with. The last controls tell whether more boxes are away than chance
-// explains. Then the rollout is held, and people are paged.
+// explains. Then the rollout is held, and people are paged. For one more soak after the completion the guard goes on
+// looking, and pages people if the release goes bad. A publication that sends boxes back is theirs.
 //
 // # Clearing
 //
@@ -47,8 +48,6 @@ package guard
 import (
 	"slices"
 	"time"
-
-	"wavegate/shared/fleet/exact"
 )
 
 // Oldest is how old a count may be to promote by.
@@ -61,11 +60,12 @@ const Oldest = 2 * time.Minute
 // count; and promoted only inside a window, unfrozen and approved.
 func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d := decision{policy: p, evidence: e, at: at, stage: e.present(), test: p.Guard.test()}
-	d.told, d.bad, d.undecided = e.totals()
+	d.told, d.undecided = e.totals()
 	d.seen = d.looks()
 	v := Verdict{Stage: e.Stage, Next: e.next(), Looks: d.seen, Taken: e.Taken}
 	v.Action, v.Reasons, v.Organization = d.judge()
 	v.Reason, v.Acts = v.Reasons[0], p.Mode == Act && v.Action != Hold
+	v.Pages = v.Next == 0 && (v.Action == Halt || slices.Contains(v.Reasons, TooManyBad) || slices.Contains(v.Reasons, Silent))
 	d.measure(&v)
 	v.Sentence = d.sentence(v)
 	return v
@@ -73,18 +73,18 @@ func Decide(p Policy, e Evidence, at time.Time) Verdict {
 
 // A decision is the work on one verdict.
 type decision struct {
-	policy               Policy
-	evidence             Evidence
-	at                   time.Time
-	stage                Boxes  // the present one
-	told, bad, undecided int    // of all stages
-	test                 Wald   // of failures
-	seen                 []Look // the last look at each stage
+	policy          Policy
+	evidence        Evidence
+	at              time.Time
+	stage           Boxes  // the present one
+	told, undecided int    // of all stages
+	test            Wald   // of failures
+	seen            []Look // the last look at each stage
 }
 
 func (d decision) judge() (action Action, reasons []Reason, organization string) {
 	if !d.evidence.Active {
-		return Hold, []Reason{NotActive}, ""
+		return Hold, d.afterwards(), ""
 	}
 	halts := d.halts()
 	if len(halts) > 0 {
@@ -102,6 +102,24 @@ func (d decision) judge() (action Action, reasons []Reason, organization string)
 	return Promote, []Reason{Clear}, ""
 }
 
+// afterwards lists why a completed release seems to go bad. Without that, or for a rollout that ended otherwise, the only
+// reason to hold is that it is not active.
+func (d decision) afterwards() []Reason {
+	var reasons []Reason
+	if d.evidence.Completed && d.counted() {
+		if _, bad := d.failures(Organization{}); bad {
+			reasons = append(reasons, TooManyBad)
+		}
+		if _, _, unexplained := d.away(); unexplained {
+			reasons = append(reasons, Silent)
+		}
+	}
+	if len(reasons) == 0 {
+		return []Reason{NotActive}
+	}
+	return reasons
+}
+
 // halts lists the reasons to halt.
 func (d decision) halts() []Reason {
 	var reasons []Reason
@@ -113,71 +131,6 @@ func (d decision) halts() []Reason {
 	}
 	return reasons
 }
-
-// counts are the tests of failures, without the boxes of one organization: of all told boxes, of each stage, and at the
-// end of a soak of the present stage with as many of those before it as the test needs.
-func (d decision) counts(without Organization) []Count {
-	count := func(percent int, p Part, last bool) Count {
-		return Count{Percent: percent, Boxes: p.Told, Bad: p.Bad, Likelihood: d.test.Likelihood(p.Bad, p.Told), Limit: HaltAt, last: last}
-	}
-	list := []Count{count(0, d.sum(without), false)}
-	for i, b := range d.evidence.Stages {
-		if p := d.part(i, without); p.Told > 0 {
-			list = append(list, count(b.Percent, p, false))
-		}
-	}
-	if p := d.pooled(without); d.soakOver() && p.Told >= d.test.Needs() {
-		list = append(list, count(d.evidence.Stage, p, true))
-	}
-	return list
-}
-
-// failures is the test of failures that halts, or else is closest to it.
-func (d decision) failures(without Organization) (closest Count, halts bool) {
-	for i, c := range d.counts(without) {
-		h := d.countHalts(c)
-		if i == 0 || h && !halts || h == halts && c.Likelihood > closest.Likelihood {
-			closest, halts = c, h
-		}
-	}
-	return closest, halts
-}
-
-// countHalts reports whether a count of bad boxes halts.
-func (d decision) countHalts(c Count) bool {
-	return d.test.Halts(c.Bad, c.Boxes) || c.last && d.policy.Guard.lastHalts(c.Bad, c.Boxes)
-}
-
-// part is what was told at a stage, and what of it is bad, without the boxes of one organization.
-func (d decision) part(i int, without Organization) Part {
-	b := d.evidence.Stages[i]
-	p := Part{Told: b.told(), Bad: b.Bad}
-	if i < len(without.Parts) {
-		p.Told, p.Bad = p.Told-without.Parts[i].Told, p.Bad-without.Parts[i].Bad
-	}
-	return p
-}
-
-// sum is that of all stages.
-func (d decision) sum(without Organization) (sum Part) {
-	for i := range d.evidence.Stages {
-		p := d.part(i, without)
-		sum.Told, sum.Bad = sum.Told+p.Told, sum.Bad+p.Bad
-	}
-	return sum
-}
-
-// pooled is the present stage, and as many of those before it as the test needs.
-func (d decision) pooled(without Organization) (sum Part) {
-	for i := d.evidence.at(); i >= 0 && sum.Told < d.test.Needs(); i-- {
-		p := d.part(i, without)
-		sum.Told, sum.Bad = sum.Told+p.Told, sum.Bad+p.Bad
-	}
-	return sum
-}
-
-// small reports whether the stage has too few boxes for the test, together with those before it.
-func (d decision) small() bool { return d.pooled(Organization{}).Told < d.test.Needs() }
 
 // alone returns the organization without whose boxes there would be no halt, or an empty id. The halt waits for the other
 // organizations' boxes if there are enough of them, and not for longer than a box may take to decide.
@@ -257,11 +210,6 @@ func (d decision) tooSmall() bool {
 	return d.soakOver() && d.badUnexplained()
 }
 
-func (d decision) badUnexplained() bool {
-	all, acceptable := d.pooled(Organization{}), d.policy.Guard.Acceptable
-	return exact.AtLeast(d.stage.Bad, d.stage.told(), acceptable) <= badByChance || exact.AtLeast(all.Bad, all.Told, acceptable) <= badByChance
-}
-
 // fleet is how many boxes the channel has.
 func (d decision) fleet() int {
 	boxes := 0
@@ -274,7 +222,7 @@ func (d decision) fleet() int {
 // measure finds the numbers of a verdict.
 func (d decision) measure(v *Verdict) {
 	c, _ := d.failures(Organization{})
-	v.Halting, v.Treated, v.Control = c, d.stage.Treated, d.control(max(d.evidence.at(), 0))
+	v.Halting, v.Treated, v.Control = c, d.stage.Treated, d.control(d.evidence.at())
 	l := d.telling()
 	if l.Number > 0 {
 		v.Treated, v.Control = l.Treated, l.Control
@@ -299,36 +247,6 @@ func (d decision) measure(v *Verdict) {
 			v.Distance.OpensAt = &at
 		}
 	}
-}
-
-// moreBad is how many more bad boxes of the present stage halt the rollout. More bad boxes than were told the release are
-// told it first.
-func (d decision) moreBad() int {
-	more := boundless
-	for _, c := range d.counts(Organization{}) {
-		if c.Percent != 0 && c.Percent != d.evidence.Stage {
-			continue
-		}
-		more = min(more, least(func(n int) bool {
-			of := c
-			of.Boxes, of.Bad = max(c.Boxes, c.Bad+n), c.Bad+n
-			return d.countHalts(of)
-		}))
-	}
-	return more
-}
-
-// fewerBad is how many fewer bad boxes do not halt by any test that does.
-func (d decision) fewerBad() int {
-	fewer := 0
-	for _, c := range d.counts(Organization{}) {
-		fewer = max(fewer, least(func(n int) bool {
-			of := c
-			of.Bad = c.Bad - n
-			return !d.countHalts(of)
-		}))
-	}
-	return fewer
 }
 
 // telling is the look that a verdict shows: the one that halts, and otherwise that of the present stage.

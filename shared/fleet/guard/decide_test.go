@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -226,6 +227,14 @@ func TestDecide_EveryVerdict(t *testing.T) {
 			sentence: "Hold: the last count is of stage 1; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"no count": {stage: 10, evidence: []change{func(e *guard.Evidence) { e.AsOf = time.Time{} }}, action: guard.Hold, reasons: []guard.Reason{guard.NotCounted},
 			sentence: "Hold: the boxes were not counted yet; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
+		"completed, and silent since": {stage: 100, evidence: []change{func(e *guard.Evidence) { e.Active, e.Completed, at(e).Treated.Away = false, true, 40 }},
+			action: guard.Hold, reasons: []guard.Reason{guard.Silent},
+			sentence: "Completed, and 40 of 1000 boxes with the release were not seen for half a soak, and 0 of 1000 boxes without it before."},
+		"completed, and bad since": {stage: 100, evidence: []change{bad(3, 400), func(e *guard.Evidence) { e.Active, e.Completed = false, true }},
+			action: guard.Hold, reasons: []guard.Reason{guard.TooManyBad},
+			sentence: "Completed, and 400 of 5000 boxes of stage 100 with the release are bad."},
+		"completed, and well": {stage: 100, evidence: []change{func(e *guard.Evidence) { e.Active, e.Completed = false, true }},
+			action: guard.Hold, reasons: []guard.Reason{guard.NotActive}, sentence: "Hold: the rollout is not active."},
 		"ended": {stage: 10, evidence: []change{bad(1, 900), func(e *guard.Evidence) { e.Active = false }}, action: guard.Hold,
 			reasons: []guard.Reason{guard.NotActive}, sentence: "Hold: the rollout is not active."},
 	} {
@@ -240,6 +249,9 @@ func TestDecide_EveryVerdict(t *testing.T) {
 			v := guard.Decide(p, e, now)
 			if v.Action != c.action || !slices.Equal(v.Reasons, c.reasons) || v.Reason != c.reasons[0] || v.Acts != (c.action != guard.Hold) {
 				t.Errorf("%s for %v, acts: %v; want %s for %v", v.Action, v.Reasons, v.Acts, c.action, c.reasons)
+			}
+			if pages := strings.HasPrefix(c.sentence, "Completed, and") || c.stage == 100 && slices.Contains(c.reasons, guard.Silent); v.Pages != pages {
+				t.Errorf("pages people: %v", v.Pages)
 			}
 			if v.Sentence != c.sentence {
 				t.Errorf("says %q\nwant %q", v.Sentence, c.sentence)

@@ -133,6 +133,9 @@ type Freeze struct {
 // Evidence is all that a verdict rests on beside the policy.
 type Evidence struct {
 	Active bool // the rollout is
+	// Completed is set once the rollout was completed and everybody has the release. Nothing can be halted then, and the
+	// guard still looks whether the release goes bad.
+	Completed bool
 	// Stage is the rollout's present stage in percent, and Since when it got there, or was last resumed.
 	Stage int
 	Since time.Time
@@ -145,9 +148,7 @@ type Evidence struct {
 	Looks []Look
 	New   bool
 	// Taken is how the present stage's boxes took the release; nil if that was not looked up.
-	Taken *Taken
-	// Kept are the last control groups of the stages that had one, for the last stage: there, nobody is left.
-	Kept     []Group
+	Taken    *Taken
 	Approved []int   // the stages that were approved
 	Freeze   *Freeze // or nil
 }
@@ -175,14 +176,13 @@ func (e Evidence) next() int {
 	return 0
 }
 
-// totals are how many boxes of all stages were told the release, and how many of them are bad or undecided.
-func (e Evidence) totals() (told, bad, undecided int) {
+// totals are how many boxes of all stages were told the release, and how many of them are undecided.
+func (e Evidence) totals() (told, undecided int) {
 	for _, b := range e.Stages {
 		told += b.told()
-		bad += b.Bad
 		undecided += b.undecided()
 	}
-	return told, bad, undecided
+	return told, undecided
 }
 
 // Small reports whether the present stage has too few boxes for the test of failures, together with those before it.

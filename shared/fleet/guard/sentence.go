@@ -16,6 +16,9 @@ func (d decision) sentence(v Verdict) string {
 	case Complete:
 		return fmt.Sprintf("Complete: %s.", d.clearSentence(v))
 	}
+	if !d.evidence.Active && v.Reason != NotActive {
+		return "Completed, and " + d.afterwardsSentence(v) + "."
+	}
 	var parts []string
 	for _, r := range v.Reasons {
 		parts = append(parts, d.holdSentence(r, v))
@@ -34,6 +37,18 @@ func (d decision) haltSentence(v Verdict) string {
 			continue
 		}
 		parts = append(parts, d.telling().sentence()+", which chance does not explain")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (d decision) afterwardsSentence(v Verdict) string {
+	var parts []string
+	for _, r := range v.Reasons {
+		if r == TooManyBad {
+			parts = append(parts, fmt.Sprintf("%d of %s %s are bad", v.Halting.Bad, boxes(v.Halting.Boxes), with(v.Halting.Percent)))
+			continue
+		}
+		parts = append(parts, d.silent(v))
 	}
 	return strings.Join(parts, "; ")
 }

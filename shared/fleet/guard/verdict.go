@@ -53,6 +53,8 @@ type Verdict struct {
 	Acts  bool `json:"acts"`
 	Stage int  `json:"stage"`          // the present one, in percent
 	Next  int  `json:"next,omitempty"` // the stage after it; 0 at the last
+	// Pages tells whether people are called: everybody has the release, or is being told it, and it seems to go bad.
+	Pages bool `json:"pages,omitempty"`
 	// Organization is the one without whose boxes there would be no halt.
 	Organization string `json:"organization,omitempty"`
 	// Halting is the test of failures that is closest to a halt.

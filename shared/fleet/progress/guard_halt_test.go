@@ -40,6 +40,7 @@ func TestGuard_RolloutChangesWhileItIsHalted_IsHaltedUnlessThePolicyChanged(t *t
 			for _, id := range g.reached()[:20] {
 				g.fails(t, id)
 			}
+			g.now = g.now.Add(2 * time.Minute) // they could try again
 			changed := false
 			g.api.refuse = func() error {
 				g.api.refuse = nil

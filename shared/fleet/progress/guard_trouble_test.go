@@ -124,3 +124,29 @@ func TestGuard_BoxesThatDiedBeforeAResumption_AreNotForgotten(t *testing.T) {
 		t.Errorf("with them: %s", v.Sentence)
 	}
 }
+
+// TestGuard_CompletedReleaseThatGoesBad_Pages_ForASoak has the boxes of a completed rollout fall back. Nothing can be
+// halted any more, and people are called. After the soak the rollout is left alone.
+func TestGuard_CompletedReleaseThatGoesBad_Pages_ForASoak(t *testing.T) {
+	p := quick()
+	p.Promote.Soak.At100 = guard.Lasting(time.Hour)
+	g := newGuardedFleet(t, dynamotest.Embedded(t), p, 40, "acme", "initech")
+	g.raise(100)
+	g.update()
+	g.fleet.move(t, g.id, rollout.Move{Status: rollout.Completed})
+	g.now = g.now.Add(11 * time.Minute)
+	g.update()
+	if tally := g.tick(time.Second); tally.Paging != 0 {
+		t.Errorf("a good release pages people: %s", g.verdict().Sentence)
+	}
+	g.poll("1.0.0", g.boxes...)
+	if tally := g.tick(11 * time.Minute); tally.Paging != 1 || tally.Acted != 0 {
+		t.Errorf("the tally is %+v", tally)
+	}
+	if v := g.verdict(); !v.Pages || v.Acts || v.Sentence != "Completed, and 40 of 40 boxes with the release are bad." {
+		t.Errorf("pages: %v; %s", v.Pages, v.Sentence)
+	}
+	if tally := g.tick(time.Hour); tally.Paging != 0 {
+		t.Errorf("an hour later the tally is %+v", tally)
+	}
+}

@@ -196,7 +196,7 @@ func weight(o guard.Organization) (n int) {
 func (q Question) evidence() guard.Evidence {
 	r, g := q.rollout, q.census.Guarded
 	e := guard.Evidence{
-		Active: r.Status == rollout.Active, Stage: r.StagedPercent, Since: since(r), AsOf: g.at, CountedAt: r.StagedPercent,
+		Active: r.Status == rollout.Active, Completed: watched(r, g.at), Stage: r.StagedPercent, Since: since(r), AsOf: g.at, CountedAt: r.StagedPercent,
 		Looks: q.looks, Approved: r.Approved(),
 	}
 	for i, s := range q.census.Stages {
@@ -244,12 +244,19 @@ func (g *Guarded) group(boxes []report.Entry, sightings []Sighting, stage int, h
 	return sum
 }
 
-// taken is how a sample of a stage's boxes took the release.
+// taken is how a sample of a stage's boxes took the release; nil if it cannot be read when any of them was last seen.
 func (g *Guarded) taken(r rollout.Rollout, stage int, boxes []Sighting) *guard.Taken {
 	t := guard.Taken{Boxes: len(boxes), All: len(boxes) == g.Stages[stage].Boxes, Causes: map[guard.Cause]int{}}
 	t.Needed = g.policy.Guard.Needed(t)
 	soak := g.soaks[stage]
+	installed, seen := 0, 0
 	for _, box := range boxes {
+		if box.Offer.Stand == report.Installed {
+			installed++
+			if !box.LastSeen.IsZero() {
+				seen++
+			}
+		}
 		cause, young := g.cause(r, box, soak)
 		switch {
 		case young:
@@ -259,6 +266,9 @@ func (g *Guarded) taken(r rollout.Rollout, stage int, boxes []Sighting) *guard.T
 		default:
 			t.Causes[cause]++
 		}
+	}
+	if installed > 0 && seen == 0 {
+		return nil
 	}
 	return &t
 }

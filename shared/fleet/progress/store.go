@@ -128,7 +128,7 @@ func (s Settings) ageOf(fresh bool) time.Duration {
 // By factory it counts when it is asked. Factories with the most failed and reverted boxes come first.
 func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (Progress, error) {
 	if byFactory {
-		return s.ofRollout(ctx, id, partFactories, s.countFactories, s.settings.ageOf(fresh), s.settings.fresh())
+		return s.ofRollout(ctx, id, partFactories, s.countFactories, s.settings.ageOf(fresh))
 	}
 	ticked, err := readHead[Progress](ctx, s, id, partLatest)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh boo
 		return Channel{}, err
 	}
 	pair := release.Pair(edgeType, channel)
-	return counted(ctx, s, "channel#"+pair, partLatest, s.settings.ageOf(fresh), s.settings.fresh(), func(ctx context.Context, _ *Channel) (Channel, error) {
+	return counted(ctx, s, "channel#"+pair, partLatest, s.settings.ageOf(fresh), func(ctx context.Context, _ *Channel) (Channel, error) {
 		return s.countChannel(ctx, edgeType, channel)
 	})
 }
@@ -162,7 +162,7 @@ func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh boo
 // A counter counts a rollout anew, given what was counted last.
 type counter func(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, error)
 
-func (s *Store) ofRollout(ctx context.Context, id, part string, count counter, age, every time.Duration) (Progress, error) {
+func (s *Store) ofRollout(ctx context.Context, id, part string, count counter, age time.Duration) (Progress, error) {
 	r, err := s.rollouts.Get(ctx, id)
 	if err != nil {
 		return Progress{}, err
@@ -172,7 +172,7 @@ func (s *Store) ofRollout(ctx context.Context, id, part string, count counter, a
 		return Progress{}, err
 	}
 	if row.Rollout != nil && row.Rollout.ID == id {
-		return counted(ctx, s, id, part, age, every, func(ctx context.Context, last *Progress) (Progress, error) { return count(ctx, r, last) })
+		return counted(ctx, s, id, part, age, func(ctx context.Context, last *Progress) (Progress, error) { return count(ctx, r, last) })
 	}
 	h, err := readHead[Progress](ctx, s, id, part)
 	if err == nil && h.Answer == nil {
@@ -207,9 +207,9 @@ func readHead[T any](ctx context.Context, s *Store, subject, part string) (head[
 	return h, err
 }
 
-// counted returns the last answer if it is not older than age, and otherwise a new one. A count begins at least every after
-// the one before. In between, callers get the last answer.
-func counted[T any](ctx context.Context, s *Store, subject, part string, age, every time.Duration, count func(ctx context.Context, last *T) (T, error)) (T, error) {
+// counted returns the last answer if it is not older than age, and otherwise a new one. A count begins at most once in
+// ten seconds, whoever asks. In between, callers get the last answer.
+func counted[T any](ctx context.Context, s *Store, subject, part string, age time.Duration, count func(ctx context.Context, last *T) (T, error)) (T, error) {
 	var none T
 	h, err := readHead[T](ctx, s, subject, part)
 	if err != nil {
@@ -222,10 +222,10 @@ func counted[T any](ctx context.Context, s *Store, subject, part string, age, ev
 	claimed := h
 	claimed.Begun = now
 	claimed.Revision++
-	if now.Sub(h.Begun) >= every {
+	if now.Sub(h.Begun) >= s.settings.fresh() {
 		err = s.db.Put(ctx, dynamo.Progress, claimed, dynamo.AtRevision("subject", h.Revision))
 	}
-	if now.Sub(h.Begun) < every || dynamo.Refused(err, "item") {
+	if now.Sub(h.Begun) < s.settings.fresh() || dynamo.Refused(err, "item") {
 		if h.Answer == nil {
 			return none, problem.Wrap(errCounting, problem.Unavailable, "The boxes are being counted for the first time; try again after the given time.").After(2 * time.Second)
 		}

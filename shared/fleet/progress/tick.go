@@ -9,6 +9,7 @@ import (
 
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/trail/audit"
 )
 
@@ -29,6 +30,8 @@ type Tally struct {
 	// Unreadable are the rollouts, and the boxes of those that were counted, that could not be read. They kept nothing
 	// else from being counted, judged and moved.
 	Unreadable Unreadable
+	// Paging is how many rollouts at 100 percent, or completed since, seem to go bad.
+	Paging int
 	// OneOrganization is how many are held since only one organization's boxes speak for a halt.
 	OneOrganization int
 }
@@ -81,11 +84,7 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 			faults = append(faults, fmt.Errorf("progress: out of time before rollout %s", c.ID))
 			break
 		}
-		age, every := s.settings.recent(), s.settings.fresh()
-		if c.lookIsDue(s.db.Now()) {
-			age, every = 0, 0 // callers who count all the time do not keep the guard from looking
-		}
-		p, err := s.ofRollout(counting, c.ID, partLatest, s.countByTick, age, every)
+		p, err := s.ofRollout(counting, c.ID, partLatest, s.countByTick, s.settings.recent())
 		if errors.Is(err, errCounting) {
 			continue // by a tick that came twice
 		}
@@ -97,6 +96,7 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 		tally.Counted++
 		tally.Unreadable.merge(p.unreadable)
 	}
+	faults = append(faults, s.watch(counting, &tally)...)
 	for _, c := range active {
 		c.Last = cmp.Or(latest[c.ID], c.Last)
 		acted, err := s.act(ctx, from, c)
@@ -106,6 +106,41 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 		tally.add(c, acted, s.db.Now())
 	}
 	return tally, errors.Join(faults...)
+}
+
+// How a completed rollout is watched: how often it is counted, and how many of those that started last are looked through.
+const (
+	watchAge    = 10 * time.Minute
+	mostWatched = 50
+)
+
+// watch goes on counting rollouts for a soak after their completion. The guard can move nothing then, and says if the
+// release goes bad.
+func (s *Store) watch(ctx context.Context, tally *Tally) (faults []error) {
+	page, err := s.rollouts.List(ctx, rollout.Filter{Status: rollout.Completed}, dynamo.Window{Limit: mostWatched})
+	if err != nil {
+		return []error{fmt.Errorf("progress: list completed rollouts: %w", err)}
+	}
+	for _, r := range page.Items {
+		if !watched(r, s.db.Now()) {
+			continue
+		}
+		p, err := s.ofRollout(ctx, r.ID, partLatest, s.countByTick, watchAge)
+		switch {
+		case errors.Is(err, errCounting):
+		case err != nil:
+			faults = append(faults, fmt.Errorf("progress: completed rollout %s: %w", r.ID, err))
+		case p.Guard != nil && p.Guard.Pages:
+			tally.Paging++
+		}
+	}
+	return faults
+}
+
+// watched reports whether the guard still looks at a completed rollout: everybody has its target, since less than the
+// last stage's soak.
+func watched(r rollout.Rollout, now time.Time) bool {
+	return r.Adopted && r.Guarding != nil && r.CompletedAt != nil && now.Sub(*r.CompletedAt) < r.Guarding.Policy.SoakAt(r.StagedPercent)
 }
 
 // candidates lists the active rollouts, and those that cannot be read.
@@ -137,6 +172,9 @@ func (t *Tally) add(c Candidate, acted bool, now time.Time) {
 		t.Verdicts[c.Last.Guard.Action]++
 		if c.Last.Guard.Reason == guard.OneOrganization {
 			t.OneOrganization++
+		}
+		if c.Last.Guard.Pages {
+			t.Paging++
 		}
 	}
 	t.OldestVerdict = max(t.OldestVerdict, now.Sub(judged))

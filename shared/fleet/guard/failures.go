@@ -1,0 +1,103 @@
+package guard
+
+import "wavegate/shared/fleet/exact"
+
+// counts are the tests of failures, without the boxes of one organization: of all told boxes, of each stage, and at the
+// end of a soak of the present stage with as many of those before it as the test needs.
+func (d decision) counts(without Organization) []Count {
+	count := func(percent int, p Part, last bool) Count {
+		return Count{Percent: percent, Boxes: p.Told, Bad: p.Bad, Likelihood: d.test.Likelihood(p.Bad, p.Told), Limit: HaltAt, last: last}
+	}
+	list := []Count{count(0, d.sum(without), false)}
+	for i, b := range d.evidence.Stages {
+		if p := d.part(i, without); p.Told > 0 {
+			list = append(list, count(b.Percent, p, false))
+		}
+	}
+	if p := d.pooled(without); d.soakOver() && p.Told >= d.test.Needs() {
+		list = append(list, count(d.evidence.Stage, p, true))
+	}
+	return list
+}
+
+// failures is the test of failures that halts, or else is closest to it.
+func (d decision) failures(without Organization) (closest Count, halts bool) {
+	for i, c := range d.counts(without) {
+		h := d.countHalts(c)
+		if i == 0 || h && !halts || h == halts && c.Likelihood > closest.Likelihood {
+			closest, halts = c, h
+		}
+	}
+	return closest, halts
+}
+
+// countHalts reports whether a count of bad boxes halts.
+func (d decision) countHalts(c Count) bool {
+	return d.test.Halts(c.Bad, c.Boxes) || c.last && d.policy.Guard.lastHalts(c.Bad, c.Boxes)
+}
+
+// part is what was told at a stage, and what of it is bad, without the boxes of one organization.
+func (d decision) part(i int, without Organization) Part {
+	b := d.evidence.Stages[i]
+	p := Part{Told: b.told(), Bad: b.Bad}
+	if i < len(without.Parts) {
+		p.Told, p.Bad = p.Told-without.Parts[i].Told, p.Bad-without.Parts[i].Bad
+	}
+	return p
+}
+
+// sum is that of all stages.
+func (d decision) sum(without Organization) (sum Part) {
+	for i := range d.evidence.Stages {
+		p := d.part(i, without)
+		sum.Told, sum.Bad = sum.Told+p.Told, sum.Bad+p.Bad
+	}
+	return sum
+}
+
+// pooled is the present stage, and as many of those before it as the test needs.
+func (d decision) pooled(without Organization) (sum Part) {
+	for i := d.evidence.at(); i >= 0 && sum.Told < d.test.Needs(); i-- {
+		p := d.part(i, without)
+		sum.Told, sum.Bad = sum.Told+p.Told, sum.Bad+p.Bad
+	}
+	return sum
+}
+
+// small reports whether the stage has too few boxes for the test, together with those before it.
+func (d decision) small() bool { return d.pooled(Organization{}).Told < d.test.Needs() }
+
+// moreBad is how many more bad boxes of the present stage halt the rollout. More bad boxes than were told the release are
+// told it first.
+func (d decision) moreBad() int {
+	more := boundless
+	for _, c := range d.counts(Organization{}) {
+		if c.Percent != 0 && c.Percent != d.evidence.Stage {
+			continue
+		}
+		more = min(more, least(func(n int) bool {
+			of := c
+			of.Boxes, of.Bad = max(c.Boxes, c.Bad+n), c.Bad+n
+			return d.countHalts(of)
+		}))
+	}
+	return more
+}
+
+// fewerBad is how many fewer bad boxes do not halt by any test that does.
+func (d decision) fewerBad() int {
+	fewer := 0
+	for _, c := range d.counts(Organization{}) {
+		fewer = max(fewer, least(func(n int) bool {
+			of := c
+			of.Bad = c.Bad - n
+			return !d.countHalts(of)
+		}))
+	}
+	return fewer
+}
+
+func (d decision) badUnexplained() bool {
+	all, acceptable := d.pooled(Organization{}), d.policy.Guard.Acceptable
+	return exact.AtLeast(d.stage.Bad, d.stage.told(), acceptable) <= badByChance || exact.AtLeast(all.Bad, all.Told, acceptable) <= badByChance
+}
