@@ -140,7 +140,7 @@ func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (
 	}
 	p, err := s.ofRollout(ctx, id, partFresh, func(ctx context.Context, r rollout.Rollout, _ *Progress) (Progress, error) {
 		return s.count(ctx, r, last)
-	}, age, s.settings.fresh())
+	}, age)
 	if last != nil && (err == nil && p.AsOf.Before(last.AsOf) || errors.Is(err, errCounting) || problem.Has(err, problem.NotFound)) {
 		return *last, nil
 	}
