@@ -118,6 +118,7 @@ var production = []Operation{
 		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Recipes, dynamo.Get),
 			may(dynamo.MethodVersions, dynamo.Get),
 		},
 	},
@@ -136,10 +137,10 @@ var production = []Operation{
 		Method: http.MethodPatch, Path: versions + "/{number}",
 		Roles: engineers, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
-			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
 			may(dynamo.Machines, dynamo.Get),
 			may(dynamo.Recipes, dynamo.Get, dynamo.Put),
-			may(dynamo.MethodVersions, dynamo.Get, dynamo.Put),
+			may(dynamo.MethodVersions, dynamo.Get, dynamo.Put, dynamo.ConditionCheck),
 			may(dynamo.MethodContents, dynamo.Get),
 			may(dynamo.Audit, dynamo.Put),
 		},

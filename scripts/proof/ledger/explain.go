@@ -181,8 +181,7 @@ func (x *explainer) write(c Call) {
 // wasTrue tells whether the thing was as the call asks at some moment during the call.
 func (x *explainer) wasTrue(c Call, events []Event) bool {
 	for i, e := range events {
-		// A release of a released version changes nothing, even with another first article.
-		if !c.says(e.After, "firstArticle") || !x.began(e).Before(c.Ended) {
+		if !c.says(e.After) || !x.began(e).Before(c.Ended) {
 			continue
 		}
 		if i+1 == len(events) || !x.acknowledged(events[i+1], c.Began) {
@@ -247,6 +246,7 @@ func (x *explainer) read(c Call) {
 	case http.StatusOK:
 		thing := c.answered()
 		x.activeRollout(c, thing)
+		delete(thing, "standing") // follows from the method and the time
 		revision := number(thing, "revision")
 		if revision < 1 || revision > int64(len(events)) || !reflect.DeepEqual(thing, events[revision-1].After) {
 			x.add("%s read %s, which no change led to", c, c.Answer)
@@ -337,6 +337,7 @@ func (x *explainer) list(c Call) {
 	}
 	for _, thing := range page.Items {
 		x.activeRollout(c, thing)
+		delete(thing, "standing")
 		id := c.about().Name(func(name string) string { return plain(thing, name) })
 		events := x.trail[c.of(c.about().Type, id)]
 		revision := number(thing, "revision")

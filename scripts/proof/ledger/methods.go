@@ -22,7 +22,7 @@ const (
 )
 
 // notShown are the fields of a move that the version does not show unchanged.
-var notShown = []string{"reason", "machines", "effectiveFrom", "orders", "reinstate"}
+var notShown = []string{"reason", "machines", "effectiveFrom", "reinstate"}
 
 // canonicalHash is the hash of a content's RFC 8785 form, for contents without negative zeros
 // and line separators. It is empty if the content is not JSON.
@@ -139,6 +139,9 @@ func auditSignature(f *findings, e Event, single bool) {
 		"ProductionMethodVersionSubmitted": "authorship", "ProductionMethodVersionTried": "approval",
 		"ProductionMethodVersionReleased": "approval", "ProductionMethodVersionWithdrawn": "responsibility",
 	}[e.Name]
+	if e.Name == "ProductionMethodVersionCosigned" {
+		meaning = map[string]string{"in_review": "authorship", "trial": "approval", "released": "approval", "withdrawn": "responsibility"}[text(e.After, "status")]
+	}
 	signatures, _ := e.After["signatures"].([]any)
 	if meaning == "" {
 		if len(signatures) > 0 {
@@ -210,8 +213,10 @@ func auditLinks(f *findings, r Resource, events []Event, changed map[string]Even
 // linked is the part of an event that a link of the chain covers.
 func linked(e Event) Item {
 	entry := Item{}
-	for _, name := range []string{"eventName", "eventTime", "actor", "sourceIp", "requestId", "resource", "after"} {
-		entry[name] = e.stored[name]
+	for _, name := range []string{"eventName", "eventTime", "actor", "sourceIp", "requestId", "reason", "resource", "after"} {
+		if value, found := e.stored[name]; found {
+			entry[name] = value
+		}
 	}
 	return entry
 }

@@ -91,11 +91,23 @@ func (s *Store) Save(ctx context.Context, caller auth.Principal, from audit.Orig
 	return created, err
 }
 
-// Move moves a version. It returns the errors of Method.Move, METHOD_INCOMPLETE if the content
-// is incomplete for production, NOT_FOUND for a version outside the caller's organization,
-// PRECONDITION_FAILED and CONFLICT.
-func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, move Move, when request.Preconditions) error {
-	return change.Make(ctx, s.db, from, func(set *change.Set) error {
+// Moved is the answer to a move: the version, and what holds and follows on which machines.
+type Moved struct {
+	// Changed is false if all was as asked before.
+	Changed bool      `json:"changed"`
+	Version Shown     `json:"version"`
+	Holds   []Holding `json:"holds"`
+	Next    []Holding `json:"next"`
+}
+
+// Move moves a version, and returns the outcome. It returns the errors of Method.Move,
+// METHOD_INCOMPLETE if the content is incomplete for production, NOT_FOUND for a version outside
+// the caller's organization, PRECONDITION_FAILED and CONFLICT.
+func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, move Move, when request.Preconditions) (Moved, error) {
+	var o Outcome
+	var at time.Time
+	from = from.For(audit.Grounds{Reason: move.Reason})
+	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
 		st, err := s.read(ctx, caller, r, move.Reinstate)
 		if err != nil {
 			return err
@@ -106,7 +118,8 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 		if err := when.Check(request.Revision(st.version.Revision)); err != nil {
 			return err
 		}
-		o, err := st.method.Move(st.version, st.other, move, SignerOf(caller), st.owner.MethodApproval, set.After(st.changedAt()))
+		at = set.After(st.changedAt())
+		o, err = st.method.Move(st.version, st.other, move, SignerOf(caller), st.owner.MethodApproval, at)
 		if err != nil || o.Event == "" {
 			return err
 		}
@@ -115,8 +128,33 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 				return err
 			}
 		}
+		set.With(st.conditions(move, SignerOf(caller))...)
 		return record(set, from, st, o)
 	})
+	if err != nil {
+		return Moved{}, err
+	}
+	moved := Moved{Changed: o.Event != "", Version: o.Method.shown(o.Version, at)}
+	moved.Holds, moved.Next = o.Method.Effectivity.Holdings(at)
+	return moved, nil
+}
+
+// conditions are the conditions on what a move was decided on beside the version and the method,
+// which have the conditions of their own writes.
+func (st state) conditions(move Move, s Signer) []dynamo.Part {
+	var parts []dynamo.Part
+	if st.other.Revision > 0 {
+		parts = append(parts, dynamo.CheckPart("reinstated", dynamo.MethodVersions,
+			Ref{st.method.FactoryID, st.method.MethodID, st.other.Version}.key(), dynamo.AtRevision("number", st.other.Revision)))
+	}
+	approves := move.Status == Trial || move.Status == Released
+	if approves && st.owner.MethodApproval == factory.Single && slices.Contains(st.version.Authors, s.Person) {
+		// Only then does the decision depend on the factory's rule. Other moves of the factory's
+		// methods have no item in common.
+		parts = append(parts, dynamo.CheckPart("factory", dynamo.Factories,
+			dynamo.Key{"factoryId": st.owner.FactoryID}, dynamo.AtRevision("factoryId", st.owner.Revision)))
+	}
+	return parts
 }
 
 // record adds the changes of a version and its method to a set. If both change, the method's
@@ -141,7 +179,7 @@ func record(set *change.Set, from audit.Origin, st state, o Outcome) error {
 func entry(from audit.Origin, event string, at time.Time, of audit.Resource, after any) trail.Entry {
 	return trail.Entry{
 		EventName: event, EventTime: at, Actor: from.Actor, SourceIP: from.SourceIP, RequestID: from.RequestID,
-		Resource: of, After: after,
+		Reason: from.Reason, Resource: of, After: after,
 	}
 }
 

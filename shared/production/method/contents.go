@@ -63,7 +63,13 @@ func (s *Store) Content(ctx context.Context, caller auth.Principal, r Ref) (v Ve
 			err = problem.Missing()
 		}
 	} else {
-		v, err = s.Version(ctx, caller, r)
+		_, err = factory.ReadInParallel(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (_ Version, err error) {
+			v, err = s.lookup(ctx, r)
+			return v, err
+		})
+		if err == nil && v.FactoryID != r.FactoryID {
+			err = problem.Missing()
+		}
 	}
 	if err != nil {
 		return Version{}, nil, err

@@ -65,10 +65,7 @@ func (m Method) On(machine string, classes []string, t time.Time, href func(vers
 	if d, ok := m.Effectivity.At(machine, t); ok && d.Equipment.Concerns(machine, classes) {
 		concerned = true
 		s.Version, s.WorkMasterID, s.ContentSHA256 = d.Version, WorkMasterID(m.MethodID, d.Version), d.ContentSHA256
-		s.Content, s.EffectiveFrom, s.Phase = href(d.Version), &d.From, IsReleased
-		if !d.everywhere() {
-			s.Phase = OnTrial
-		}
+		s.Content, s.EffectiveFrom, s.Phase = href(d.Version), &d.From, d.phase()
 	}
 	if d, ok := m.Effectivity.Next(machine, t); ok && (concerned || d.Equipment.Concerns(machine, classes)) {
 		concerned = true

@@ -46,7 +46,9 @@ const (
 
 // A Signature says who is responsible for a move of a version, and for which content.
 type Signature struct {
-	Meaning         Meaning    `json:"meaning"`
+	Meaning Meaning `json:"meaning"`
+	// Further says that the signature supports the last change and changed nothing else.
+	Further         bool       `json:"further,omitempty"`
 	Name            string     `json:"name,omitempty"` // from the token
 	Issuer          string     `json:"issuer"`
 	UserID          string     `json:"userId"`
@@ -106,10 +108,12 @@ type Version struct {
 	// audit trail keeps all.
 	Signatures   []Signature   `json:"signatures,omitempty"`
 	FirstArticle *FirstArticle `json:"firstArticle,omitempty"`
-	Orders       Orders        `json:"orders,omitempty"` // of a withdrawn version that held before
-	CreatedAt    time.Time     `json:"createdAt"`
-	UpdatedAt    time.Time     `json:"updatedAt"`
-	Revision     int64         `json:"revision"` // from 1
+	// ReleasedFrom is from when the version holds on all machines, by its last release.
+	ReleasedFrom *time.Time `json:"releasedFrom,omitempty"`
+	Orders       Orders     `json:"orders,omitempty"` // of a withdrawn version
+	CreatedAt    time.Time  `json:"createdAt"`
+	UpdatedAt    time.Time  `json:"updatedAt"`
+	Revision     int64      `json:"revision"` // from 1
 }
 
 // ID names the version in the audit trail and to controllers: the id of its method, a colon, and

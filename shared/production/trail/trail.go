@@ -28,6 +28,7 @@ type Entry struct {
 	Actor     audit.Actor    `json:"actor"`
 	SourceIP  string         `json:"sourceIp"`
 	RequestID string         `json:"requestId"`
+	Reason    string         `json:"reason,omitempty"`
 	Resource  audit.Resource `json:"resource"`
 	After     any            `json:"after"`
 }
@@ -36,7 +37,7 @@ type Entry struct {
 func EntryOf(e audit.Event) Entry {
 	return Entry{
 		EventName: e.EventName, EventTime: e.EventTime, Actor: e.Actor, SourceIP: e.SourceIP,
-		RequestID: e.RequestID, Resource: e.Resource, After: e.After,
+		RequestID: e.RequestID, Reason: e.Reason, Resource: e.Resource, After: e.After,
 	}
 }
 
