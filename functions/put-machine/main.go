@@ -17,7 +17,7 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 		factoryID := c.Path("factoryId", value.Slug)
 		code := c.Path("code", value.Name)
 		body := c.Body()
-		r := machine.Registration{Name: body.Text("name", value.DisplayName), Classes: machine.ClassesOf(body)}
+		r := machine.Registration{Name: body.Text("name", value.DisplayName), Classes: machine.ClassesOf(body), EdgeID: body.ClearableText("edgeId", value.Name)}
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -97,10 +97,21 @@ func (b *bench) told(column, from string) string {
 // TestMethods_RealMethods_ThroughTheirWholeLife takes three real contents from draft to withdrawal.
 func TestMethods_RealMethods_ThroughTheirWholeLife(t *testing.T) {
 	b := newBench(t)
-	for name, on := range map[string]string{"anodizing": "anod-tank-1", "milling": "mill-03", "reflow": "oven-2"} {
-		for _, code := range []string{"anod-tank-1", "anod-tank-2", "mill-03", "mill-04", "placer-1", "placer-2", "oven-1", "oven-2"} {
-			b.author.Put(t, "/api/factories/munich-1/machines/"+code, fmt.Sprintf(`{"name":%q}`, code))
+	for code, class := range map[string]string{
+		"anod-tank-1": "", "anod-tank-2": "", "anod-line-1": "anodizing-line", "anod-line-2": "anodizing-line",
+		"mill-03": "", "mill-04": "", "saw-1": "band-saw", "washer-1": "parts-washer", "cmm-1": "cmm",
+		"placer-1": "", "placer-2": "", "oven-1": "", "oven-2": "", "printer-1": "stencil-printer", "aoi-1": "aoi",
+	} {
+		if class == "" {
+			b.machine(code)
+		} else {
+			b.machine(code, class)
 		}
+	}
+	for name, cell := range map[string]string{
+		"anodizing": `"anod-line-1","anod-tank-1"`, "milling": `"saw-1","mill-03","washer-1","cmm-1"`, "reflow": `"printer-1","placer-1","oven-2","aoi-1"`,
+	} {
+		on := map[string]string{"anodizing": "anod-tank-1", "milling": "mill-03", "reflow": "oven-2"}[name]
 		b.path = b.author.Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location")
 		text := methodContent(t, name)
 		created := b.save(1, text).Is(t, http.StatusCreated)
@@ -117,7 +128,7 @@ func TestMethods_RealMethods_ThroughTheirWholeLife(t *testing.T) {
 		}
 		b.author.Get(t, b.version(1)+"/content", "If-None-Match", read.Header.Get("ETag")).Is(t, http.StatusNotModified)
 		b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
-		b.move(b.approver, 1, "trial", fmt.Sprintf(`,"machines":[%q]`, on)).Is(t, http.StatusOK)
+		b.move(b.approver, 1, "trial", `,"machines":[`+cell+`]`).Is(t, http.StatusOK)
 		if got := b.holds(on, time.Time{}); got != 1 {
 			t.Errorf("%s: on trial, %s has version %d", name, on, got)
 		}

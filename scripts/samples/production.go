@@ -91,7 +91,7 @@ var production = []Sample{
 		}},
 	},
 	{
-		Operation: "update-method-version", By: Caller{"{signer}", "{organization}", auth.OrganizationAdmin}, After: After("put-method-content"),
+		Operation: "update-method-version", By: Caller{"{signer}", "{organization}", auth.OrganizationAdmin}, After: After("put-machine", "put-method-content"),
 		Status:   http.StatusOK,
 		Weight:   40, // a version is approved after two other moves at the earliest
 		Defaults: Values{"number": "1", "signer": "anna", "status": "in_review", "details": ""},

@@ -37,6 +37,7 @@ var production = []Operation{
 		Roles: engineers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Edges, dynamo.Get, dynamo.ConditionCheck),
 			may(dynamo.Machines, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
 		},
@@ -138,7 +139,7 @@ var production = []Operation{
 		Roles: engineers, Limit: Reserved, Timeout: timeout, MemoryMB: memory,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
-			may(dynamo.Machines, dynamo.Get),
+			may(dynamo.Machines, dynamo.Get, dynamo.Query, dynamo.ConditionCheck),
 			may(dynamo.Recipes, dynamo.Get, dynamo.Put),
 			may(dynamo.MethodVersions, dynamo.Get, dynamo.Put, dynamo.ConditionCheck),
 			may(dynamo.MethodContents, dynamo.Get),

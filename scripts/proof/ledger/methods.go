@@ -126,8 +126,17 @@ func auditVersions(f *findings, m Item, versions map[int64]Item) {
 	for _, one := range decisions {
 		d, _ := one.(Item)
 		v := versions[number(d, "version")]
-		if !effective(v) || d["contentSha256"] != v["contentSha256"] || !reflect.DeepEqual(d["equipment"], v["equipment"]) {
+		if !effective(v) || d["contentSha256"] != v["contentSha256"] {
 			f.add("method %s: %v takes effect, but the version is %v", id, d, v)
+		}
+	}
+	equipment, _ := m["equipment"].([]any)
+	for _, one := range equipment {
+		e, _ := one.(Item)
+		copied := maps.Clone(e)
+		delete(copied, "version")
+		if !reflect.DeepEqual(copied, object(versions[number(e, "version")], "equipment")) {
+			f.add("method %s: the equipment %v is not the version's", id, e)
 		}
 	}
 }

@@ -43,6 +43,8 @@ const (
 	ContentChanged         Code = "CONTENT_CHANGED"
 	EffectivityFull        Code = "EFFECTIVITY_FULL"
 	MethodIncomplete       Code = "METHOD_INCOMPLETE"
+	TrialSplitsRoute       Code = "TRIAL_SPLITS_ROUTE"
+	ReachesNothing         Code = "REACHES_NOTHING"
 	Conflict               Code = "CONFLICT"
 	PreconditionFailed     Code = "PRECONDITION_FAILED"
 	BodyTooLarge           Code = "BODY_TOO_LARGE"
@@ -51,6 +53,8 @@ const (
 	IdempotencyKeyReused   Code = "IDEMPOTENCY_KEY_REUSED"
 	// FactoryNotInOrganization: the factory for a box belongs to another organization.
 	FactoryNotInOrganization Code = "FACTORY_NOT_IN_ORGANIZATION"
+	// EdgeNotInOrganization: the box for a machine belongs to another organization.
+	EdgeNotInOrganization Code = "EDGE_NOT_IN_ORGANIZATION"
 	// ReportStale: the report is about another version than the box was offered.
 	ReportStale Code = "REPORT_STALE"
 	RateLimited Code = "RATE_LIMITED"
@@ -96,7 +100,10 @@ var Kinds = []Kind{
 	{UnsupportedMediaType, http.StatusUnsupportedMediaType, "The body must be JSON"},
 	{ReleaseNotPublished, http.StatusUnprocessableEntity, "The version was never published"},
 	{FactoryNotInOrganization, http.StatusUnprocessableEntity, "The factory does not belong to the organization"},
+	{EdgeNotInOrganization, http.StatusUnprocessableEntity, "The box does not belong to the organization"},
 	{MethodIncomplete, http.StatusUnprocessableEntity, "The version is not complete"},
+	{TrialSplitsRoute, http.StatusUnprocessableEntity, "The trial leaves out steps"},
+	{ReachesNothing, http.StatusUnprocessableEntity, "No machine would run the version"},
 	{IdempotencyKeyReused, http.StatusUnprocessableEntity, "The idempotency key belongs to another request"},
 	{RateLimited, http.StatusTooManyRequests, "The fair-use limit is reached"},
 	{Internal, http.StatusInternalServerError, "The service failed"},

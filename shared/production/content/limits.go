@@ -51,8 +51,9 @@ func (l limits) contain(n float64) bool {
 	return (!l.least.given || n >= l.least.n) && (!l.most.given || n <= l.most.n)
 }
 
-// parameter reads a parameter: numbers with a unit, or a text, and overrides for some machines.
-func parameter(o *fields.Object, ids distinct, machines []string) {
+// parameter reads a parameter: numbers with a unit, or a text, and overrides for some machines. It
+// returns the machines of the overrides.
+func parameter(o *fields.Object, ids distinct, machines []string) (overridden []string) {
 	ids.check(o, "id", o.Text("id", value.Name))
 	o.OptionalText("name", nameRule)
 	l := limitsOf(o)
@@ -62,12 +63,15 @@ func parameter(o *fields.Object, ids distinct, machines []string) {
 	}
 	o.Boolean("critical")
 	seen := distinct{}
-	o.Objects("overrides", 1, maxMachines, func(v *fields.Object) { override(v, l, isText, seen, machines) })
+	o.Objects("overrides", 1, maxMachines, func(v *fields.Object) {
+		overridden = append(overridden, override(v, l, isText, seen, machines))
+	})
+	return overridden
 }
 
-// override reads the values of a parameter for one machine.
-func override(o *fields.Object, l limits, isText bool, seen distinct, machines []string) {
-	machine := o.Text("machine", value.Name)
+// override reads the values of a parameter for one machine, and returns the machine.
+func override(o *fields.Object, l limits, isText bool, seen distinct, machines []string) (machine string) {
+	machine = o.Text("machine", value.Name)
 	seen.check(o, "machine", machine)
 	if notInStep(machine, machines) {
 		o.Fault("machine", "reference", foreignSays)
@@ -86,6 +90,7 @@ func override(o *fields.Object, l limits, isText bool, seen distinct, machines [
 	case ok && !l.faulty && !l.contain(target):
 		o.Fault("target", "range", "must be within the parameter's min and max")
 	}
+	return machine
 }
 
 // notInStep tells whether a machine is not in a step's list. A step with a class can run on any

@@ -105,9 +105,10 @@ func (d distinct) check(o *fields.Object, name, text string) {
 }
 
 func (r *reader) step(o *fields.Object, ids distinct) step {
-	ids.check(o, "id", o.Text("id", value.Name))
-	o.Text("name", nameRule)
 	var s step
+	s.id = o.Text("id", value.Name)
+	ids.check(o, "id", s.id)
+	o.Text("name", nameRule)
 	o.Object("equipment", func(e *fields.Object) { s.class, s.machines = r.equip(e) })
 	o.OptionalText("setup", durationRule)
 	s.run = o.Object("run", func(run *fields.Object) {
@@ -115,12 +116,24 @@ func (r *reader) step(o *fields.Object, ids distinct) step {
 		required(run, "per", quantity)
 	})
 	parameters, inputs, outputs, checks, documents := distinct{}, distinct{}, distinct{}, distinct{}, distinct{}
-	o.Objects("parameters", 0, maxParameters, func(p *fields.Object) { parameter(p, parameters, s.machines) })
+	n := 0 // parameters so far
+	o.Objects("parameters", 0, maxParameters, func(p *fields.Object) {
+		for i, machine := range parameter(p, parameters, s.machines) {
+			s.named = append(s.named, named{pointerOf("parameters", n) + pointerOf("overrides", i) + "/machine", machine})
+		}
+		n++
+	})
 	o.Objects("inputs", 0, maxInputs, func(m *fields.Object) { material(m, inputs) })
 	o.Objects("outputs", 0, maxOutputs, func(m *fields.Object) { s.outputs = true; material(m, outputs) })
 	o.Objects("checks", 0, maxChecks, func(c *fields.Object) { check(c, checks) })
 	o.OptionalText("instructions", instructionsRule)
-	o.Objects("documents", 0, maxDocuments, func(d *fields.Object) { document(d, documents, s.machines) })
+	d := 0 // documents so far
+	o.Objects("documents", 0, maxDocuments, func(o *fields.Object) {
+		for i, machine := range document(o, documents, s.machines) {
+			s.named = append(s.named, named{pointerOf("documents", d) + pointerOf("machines", i), machine})
+		}
+		d++
+	})
 	attributes(o)
 	return s
 }
@@ -173,7 +186,8 @@ func material(o *fields.Object, seen distinct) {
 	o.Boolean("lotTracked")
 }
 
-func document(o *fields.Object, titles distinct, machines []string) {
+// document reads a document and returns the machines that it is for.
+func document(o *fields.Object, titles distinct, machines []string) []string {
 	titles.check(o, "title", o.Text("title", nameRule))
 	o.Text("url", value.HTTPSURL)
 	o.Text("sha256", digestRule)
@@ -183,6 +197,7 @@ func document(o *fields.Object, titles distinct, machines []string) {
 			o.FaultIn("machines", i, "reference", foreignSays)
 		}
 	}
+	return only
 }
 
 // attributes reads texts that the service does not interpret.

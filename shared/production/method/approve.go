@@ -35,7 +35,33 @@ func (m Method) approved(v Version, move Move, s Signer, p factory.Approval, at 
 	if changes && v.Status == move.Status && len(v.Signatures) >= maxSignatures {
 		return Outcome{}, signaturesFull(v)
 	}
-	return m.signed(v, next, Approval, move, s, at, changes)
+	o, err := m.signed(v, next, Approval, move, s, at, changes)
+	if o.Event != "" {
+		o.Method.Effectivity = o.Method.Effectivity.approved(v.Version, move.Status, at)
+	}
+	return o, err
+}
+
+// approved returns the list with the time of a version's last approval. So each approval covers
+// the machines that have the classes of the equipment by then.
+func (e Effectivity) approved(version int64, kind Status, at time.Time) Effectivity {
+	e = slices.Clone(e)
+	for i := range e {
+		if e[i].Version == version && e[i].everywhere() == (kind == Released) {
+			e[i].ApprovedAt = at
+		}
+	}
+	return e
+}
+
+// approvedAt is the time of the version's last approval.
+func (v Version) approvedAt() time.Time {
+	for _, g := range slices.Backward(v.Signatures) {
+		if g.Meaning == Approval {
+			return g.At
+		}
+	}
+	return time.Time{}
 }
 
 // approvable returns nil if a signer may put the version on trial or release it.
@@ -87,7 +113,7 @@ func (m Method) decide(v Version, present Decision, move Move, at time.Time) (Ef
 	if move.Status == Released && present.Version > 0 && !present.From.After(at) {
 		return nil, m.refuse(at, v, "A release that has begun cannot be put off; withdraw it if machines must not go on.")
 	}
-	d := Decision{Version: v.Version, ContentSHA256: v.ContentSHA256, From: from, Equipment: v.Equipment}
+	d := Decision{Version: v.Version, ContentSHA256: v.ContentSHA256, From: from, ApprovedAt: at}
 	if move.Status == Trial {
 		d.Machines = slices.Clone(move.Machines)
 	}
@@ -114,7 +140,7 @@ func (m Method) reinstate(e Effectivity, v, other Version, move Move, at time.Ti
 		return nil, false, m.refuse(at, v, "Version %d cannot be reinstated: only an older version that was released and not withdrawn can, once its release has begun. "+
 			"Nothing was changed; withdraw without reinstate if that cannot wait.", move.Reinstate)
 	}
-	d := Decision{Version: other.Version, ContentSHA256: other.ContentSHA256, From: at, Equipment: other.Equipment}
+	d := Decision{Version: other.Version, ContentSHA256: other.ContentSHA256, From: at, ApprovedAt: other.approvedAt()}
 	// All that is left was decided later or begins later, and so comes after it.
 	return append(Effectivity{d}, e...), true, nil
 }

@@ -3,7 +3,6 @@ package method
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"wavegate/shared/access/auth"
@@ -124,9 +123,11 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 			return err
 		}
 		if o.Version.Status != Draft && o.Version.Status != Withdrawn {
-			if err := s.complete(ctx, st.version, move); err != nil {
+			seen, err := s.complete(ctx, st.version, move)
+			if err != nil {
 				return err
 			}
+			set.With(seen...)
 		}
 		set.With(st.conditions(move, SignerOf(caller))...)
 		return record(set, from, st, o)
@@ -181,57 +182,4 @@ func entry(from audit.Origin, event string, at time.Time, of audit.Resource, aft
 		EventName: event, EventTime: at, Actor: from.Actor, SourceIP: from.SourceIP, RequestID: from.RequestID,
 		Reason: from.Reason, Resource: of, After: after,
 	}
-}
-
-// complete checks that a version is complete for production: its content has no gaps, and the
-// factory has all machines of the content and of a trial.
-func (s *Store) complete(ctx context.Context, v Version, move Move) error {
-	c, err := s.parsed(ctx, v)
-	if err != nil {
-		return err
-	}
-	there, err := s.machines(ctx, v.FactoryID, slices.Concat(c.Machines(), move.Machines))
-	if err != nil {
-		return err
-	}
-	faults := c.Missing(func(machine string) bool { return there[machine] })
-	if len(faults) > 0 {
-		p := problem.New(problem.MethodIncomplete, "The content of version %d is incomplete for production; the pointers in errors refer to it.", v.Version)
-		p.Faults = faults
-		return p
-	}
-	for i, machine := range move.Machines {
-		if !there[machine] {
-			faults = append(faults, problem.Fault{Pointer: "/machines/" + strconv.Itoa(i), Code: "reference", Detail: "must be a machine of the factory"})
-		}
-	}
-	if len(faults) > 0 {
-		p := problem.New(problem.MethodIncomplete, "The trial names machines that the factory does not have.")
-		p.Faults = faults
-		return p
-	}
-	return nil
-}
-
-// machines tells which of the machines a factory has.
-func (s *Store) machines(ctx context.Context, factoryID string, codes []string) (map[string]bool, error) {
-	slices.Sort(codes)
-	codes = slices.Compact(codes)
-	found := make([]bool, len(codes))
-	reads := make([]func(context.Context) error, len(codes))
-	for i, code := range codes {
-		reads[i] = func(ctx context.Context) (err error) {
-			var m struct{}
-			found[i], err = s.db.Get(ctx, dynamo.Machines, dynamo.Key{"factoryId": factoryID, "code": code}, &m)
-			return err
-		}
-	}
-	if err := dynamo.Together(ctx, reads...); err != nil {
-		return nil, err
-	}
-	there := map[string]bool{}
-	for i, code := range codes {
-		there[code] = found[i]
-	}
-	return there, nil
 }

@@ -12,9 +12,9 @@ type Decision struct {
 	ContentSHA256 string    `json:"contentSha256"`
 	From          time.Time `json:"from"`
 	Machines      []string  `json:"machines,omitempty"` // none means all machines
-	// Equipment is the equipment of the version's steps. It is copied here so that a poll need
-	// not read the version.
-	Equipment Equipment `json:"equipment"`
+	// ApprovedAt is the last approval of the decision. A machine that gets a class of the version's
+	// equipment after that waits for the next approval.
+	ApprovedAt time.Time `json:"approvedAt"`
 }
 
 func (d Decision) covers(machine string) bool {

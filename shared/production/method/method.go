@@ -8,6 +8,8 @@
 package method
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"wavegate/shared/platform/problem"
@@ -26,6 +28,9 @@ type Method struct {
 	Latest    *Latest    `json:"latest,omitempty"` // the version with the highest number
 	// Effectivity decides which version holds on which machine from now on.
 	Effectivity Effectivity `json:"effectivity,omitempty"`
+	// Equipment is the equipment of each version in Effectivity and Withdrawals, so that a poll need
+	// not read the versions.
+	Equipment []VersionEquipment `json:"equipment,omitempty"`
 	// Withdrawals are the withdrawals of versions that held before, the newest first, at most 8.
 	Withdrawals []Withdrawal `json:"withdrawn,omitempty"`
 	// TrailSHA256 is the hash of the method's chain of changes; see package trail.
@@ -42,13 +47,55 @@ type Latest struct {
 // A Withdrawal tells controllers which version was withdrawn, and what to do with orders under
 // way.
 type Withdrawal struct {
-	Version   int64     `json:"version"`
-	Orders    Orders    `json:"orders"`
-	At        time.Time `json:"at"`
-	Equipment Equipment `json:"equipment"`
+	Version int64     `json:"version"`
+	Orders  Orders    `json:"orders"`
+	At      time.Time `json:"at"`
+}
+
+// VersionEquipment is the equipment of a version.
+type VersionEquipment struct {
+	Version int64 `json:"version"`
+	Equipment
 }
 
 const maxWithdrawals = 8
+
+func (m Method) equipmentOf(version int64) Equipment {
+	for _, e := range m.Equipment {
+		if e.Version == version {
+			return e.Equipment
+		}
+	}
+	return Equipment{}
+}
+
+// equipped returns the method with the equipment of the versions that its decisions and
+// withdrawals name. Those of them that were not named before are among more.
+func (m Method) equipped(more ...Version) Method {
+	named := map[int64]bool{}
+	for _, d := range m.Effectivity {
+		named[d.Version] = true
+	}
+	for _, w := range m.Withdrawals {
+		named[w.Version] = true
+	}
+	var all []VersionEquipment
+	for _, e := range m.Equipment {
+		if named[e.Version] {
+			all = append(all, e)
+			delete(named, e.Version)
+		}
+	}
+	for _, v := range more {
+		if named[v.Version] {
+			all = append(all, VersionEquipment{v.Version, v.Equipment})
+			delete(named, v.Version)
+		}
+	}
+	slices.SortFunc(all, func(a, b VersionEquipment) int { return cmp.Compare(a.Version, b.Version) })
+	m.Equipment = all
+	return m
+}
 
 // A Creation is the input for a new method.
 type Creation struct {

@@ -79,7 +79,7 @@ func (m Method) Move(v, other Version, move Move, s Signer, p factory.Approval, 
 	if m.latest().Version == v.Version {
 		o.Method.Latest = &Latest{v.Version, o.Version.Status}
 	}
-	o.Method, o.Version = o.Method.changed(at), o.Version.changed(v, at)
+	o.Method, o.Version = o.Method.equipped(v, other).changed(at), o.Version.changed(v, at)
 	return o, nil
 }
 
@@ -129,7 +129,7 @@ func (m Method) withdrawn(v, other Version, move Move, s Signer, at time.Time) (
 
 // told puts a withdrawal first in the list of those that machines are told.
 func (m Method) told(v Version, at time.Time) Method {
-	list := []Withdrawal{{v.Version, v.Orders, at, v.Equipment}}
+	list := []Withdrawal{{v.Version, v.Orders, at}}
 	for _, w := range m.Withdrawals {
 		if w.Version != v.Version {
 			list = append(list, w)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"wavegate/shared/production/machine"
 )
 
 // A Poll is the answer to a machine's controller. It says which version holds, for each method
@@ -56,23 +58,24 @@ type WithdrawnVersion struct {
 	Orders  Orders `json:"orders"`
 }
 
-// On returns the state of a method on a machine with some classes at a time, and whether the
-// method concerns the machine. It does if a version that holds, follows or was withdrawn has a
-// step for the machine. href makes the paths of contents.
-func (m Method) On(machine string, classes []string, t time.Time, href func(version int64) string) (MachineState, bool) {
+// On returns the state of a method on a machine at a time, and whether the method concerns the
+// machine. It does if a version that holds or follows covers it, or if a withdrawn one has a step
+// for it. href makes the paths of contents.
+func (m Method) On(x machine.Machine, t time.Time, href func(version int64) string) (MachineState, bool) {
 	s := MachineState{MethodID: m.MethodID, TrailSHA256: m.TrailSHA256, Withdrawn: []WithdrawnVersion{}}
 	concerned := false
-	if d, ok := m.Effectivity.At(machine, t); ok && d.Equipment.Concerns(machine, classes) {
+	covers := func(d Decision) bool { return m.equipmentOf(d.Version).Covers(x, d.ApprovedAt) }
+	if d, ok := m.Effectivity.At(x.Code, t); ok && covers(d) {
 		concerned = true
 		s.Version, s.WorkMasterID, s.ContentSHA256 = d.Version, WorkMasterID(m.MethodID, d.Version), d.ContentSHA256
 		s.Content, s.EffectiveFrom, s.Phase = href(d.Version), &d.From, d.phase()
 	}
-	if d, ok := m.Effectivity.Next(machine, t); ok && (concerned || d.Equipment.Concerns(machine, classes)) {
+	if d, ok := m.Effectivity.Next(x.Code, t); ok && (concerned || covers(d)) {
 		concerned = true
 		s.Next = &NextVersion{d.Version, d.From}
 	}
 	for _, w := range m.Withdrawals {
-		if w.Equipment.Concerns(machine, classes) {
+		if m.equipmentOf(w.Version).Concerns(x) {
 			concerned = true
 			s.Withdrawn = append(s.Withdrawn, WithdrawnVersion{w.Version, w.Orders})
 		}

@@ -78,7 +78,7 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 		path := func(version int64) string {
 			return href("/api/factories/" + q.FactoryID + "/production-methods/" + m.MethodID + "/versions/" + strconv.FormatInt(version, 10) + "/content")
 		}
-		if s, concerned := m.On(on.Code, on.Classes, at, path); concerned {
+		if s, concerned := m.On(on, at, path); concerned {
 			answer.Items = append(answer.Items, s)
 		}
 	}

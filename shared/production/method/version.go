@@ -7,6 +7,7 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
+	"wavegate/shared/production/machine"
 )
 
 // A Status is the status of a version.
@@ -87,10 +88,17 @@ type Equipment struct {
 	Machines []string `json:"machines,omitempty"`
 }
 
-// Concerns tells whether a machine with some classes does a step.
-func (e Equipment) Concerns(machine string, classes []string) bool {
-	return slices.Contains(e.Machines, machine) ||
-		slices.ContainsFunc(e.Classes, func(class string) bool { return slices.Contains(classes, class) })
+// Concerns reports whether a machine does a step, or could as soon as an approval covers it.
+func (e Equipment) Concerns(m machine.Machine) bool {
+	return slices.Contains(e.Machines, m.Code) ||
+		slices.ContainsFunc(e.Classes, func(class string) bool { return slices.Contains(m.Classes, class) })
+}
+
+// Covers reports whether an approval at a time covers a machine: steps name it, or it had a class
+// of the steps by then.
+func (e Equipment) Covers(m machine.Machine, approvedAt time.Time) bool {
+	return slices.Contains(e.Machines, m.Code) ||
+		slices.ContainsFunc(e.Classes, func(class string) bool { return m.HasClassSince(class, approvedAt) })
 }
 
 // A Version is one numbered version of a method. Its content is stored separately, by its hash.
