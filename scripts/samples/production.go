@@ -43,8 +43,8 @@ var production = []Sample{
 	},
 	{
 		Operation: "put-machine", By: Engineer, After: After("put-factory"),
-		Defaults: Values{"name": "Press 1"},
-		Body:     `{"name":"{name}","classes":["press"]}`,
+		Defaults: Values{"name": "Press 1", "box": ""},
+		Body:     `{"name":"{name}","classes":["press"]{box}}`,
 		About:    About{"machine", "{code}"},
 	},
 	{
@@ -128,6 +128,24 @@ var production = []Sample{
 		Cases: []Case{
 			{Name: "one method", After: []Step{submitted, {Operation: "get-method-content"}, {"update-method-version", release}}},
 		},
+	},
+	{
+		Operation: "put-method-report", By: Box,
+		After: []Step{{Operation: "put-edge"}, {Operation: "put-machine"}, {"put-machine", Values{"box": `,"edgeId":"{edgeId}"`}}, {Operation: "put-method-content"},
+			submitted, {Operation: "get-method-content"}, {"update-method-version", release}, {"get-method-content", Values{"again": ""}}},
+		Defaults: Values{"number": "1", "state": "loaded"},
+		Body:     `{"version":{number},"contentSha256":{etag},"state":"{state}","order":"PO-1001"}`,
+		About:    About{"method-on-machine", "{code}/{methodId}"},
+		Cases: []Case{
+			{Name: "first"},
+			{Name: "the same again", After: After("put-method-report"), Status: http.StatusNoContent},
+		},
+	},
+	{
+		Operation: "list-method-machines", By: Engineer, After: After("put-machine", "put-method-content"),
+		Defaults: Values{"number": "1"},
+		Query:    "limit=10",
+		Cases:    []Case{page("code", "limit=10")},
 	},
 }
 

@@ -169,6 +169,32 @@ var production = []Operation{
 			listByIndex(dynamo.Audit, "byResource"),
 		},
 	},
+	{
+		ID: "put-method-report", Summary: "Report what a machine does with a version",
+		Method: http.MethodPut, Path: "/api/factories/{factoryId}/machines/{code}/methods/{methodId}/report",
+		Roles: []auth.Role{auth.Edge}, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Settings: []setting.Name{setting.FleetIssuers},
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.Edges, dynamo.Get, dynamo.ConditionCheck),
+			may(dynamo.Machines, dynamo.Get, dynamo.ConditionCheck),
+			may(dynamo.MethodVersions, dynamo.Get, dynamo.ConditionCheck),
+			may(dynamo.MethodReports, dynamo.Get, dynamo.Put),
+			may(dynamo.Audit, dynamo.Put),
+		},
+	},
+	{
+		ID: "list-method-machines", Summary: "List the machines that have a version, or may",
+		Method: http.MethodGet, Path: versions + "/{number}/machines",
+		Roles: readers, Limit: Ordinary, Timeout: timeout, MemoryMB: memory,
+		Grants: []Grant{
+			may(dynamo.Factories, dynamo.Get),
+			may(dynamo.MethodVersions, dynamo.Get),
+			list(dynamo.MethodReports),
+			list(dynamo.Machines),
+			may(dynamo.RateCounters, dynamo.Get),
+		},
+	},
 }
 
 const versions = "/api/factories/{factoryId}/production-methods/{methodId}/versions"

@@ -50,6 +50,8 @@ func (b Books) Explain(calls []Call) []string {
 			x.policy(c)
 		case c.Operation == "get-machine-methods":
 			x.methodPoll(c)
+		case c.Operation == "list-method-machines":
+			x.foreign(c)
 		case c.Operation == "get-method-content":
 			x.content(c)
 		case c.Operation == "get-method-changes":
@@ -87,7 +89,7 @@ func (x *explainer) changes() {
 			x.add("%s: %s by the request %q, which nobody made", events[0].Resource, events[0].Name, request)
 			continue
 		}
-		if !c.done() && !c.unknown() {
+		if !c.done() && !c.unknown() && !c.recalled() {
 			x.add("%s was refused, but made %s of %s", c, events[0].Name, events[0].Resource)
 		}
 		if c.batches() {
@@ -124,6 +126,9 @@ func (c Call) says(thing Item, but ...string) bool {
 	}
 	if c.removes() {
 		return thing == nil
+	}
+	if c.Operation == "put-method-report" {
+		return c.said(thing)
 	}
 	if c.Operation == "put-method-content" {
 		return text(thing, "status") == "draft" && text(thing, "contentSha256") == canonicalHash(c.Body)

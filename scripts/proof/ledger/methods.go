@@ -302,3 +302,18 @@ func (x *explainer) foreign(c Call) {
 		x.add("%s read data of %q", c, o)
 	}
 }
+
+// recalled reports whether a machine was told that it has a withdrawn version. Its report is kept.
+func (c Call) recalled() bool {
+	return c.Operation == "put-method-report" && c.Status == http.StatusConflict && bytes.Contains(c.Answer, []byte("VERSION_WITHDRAWN"))
+}
+
+// said reports whether a machine's words about a version are those of the call.
+func (c Call) said(thing Item) bool {
+	list, _ := thing["versions"].([]any)
+	fields := c.fields()
+	return slices.ContainsFunc(list, func(one any) bool {
+		said, _ := one.(Item)
+		return within(fields, said)
+	})
+}

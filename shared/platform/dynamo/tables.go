@@ -32,6 +32,7 @@ const (
 
 	MethodVersions TableID = "method-versions"
 	MethodContents TableID = "method-contents"
+	MethodReports  TableID = "method-reports"
 )
 
 // EnvName is the environment variable with the table's name.
@@ -113,6 +114,8 @@ var Tables = []Table{
 	// The contents of a method's versions, by their SHA-256. Lists do not read them. Items are
 	// never rewritten, because other bytes have another key.
 	{ID: MethodContents, Partition: "methodId", Sort: "sha256"},
+	// What each machine has said about the versions of a method.
+	{ID: MethodReports, Partition: "methodId", Sort: "machine"},
 	{ID: Factories, Partition: "factoryId",
 		Indexes: []Index{{Name: "byOrganization", Partition: "organizationId", Sort: "factoryId"}}},
 	{ID: Machines, Partition: "factoryId", Sort: "code"},

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // These rules are shared by several packages.
@@ -77,6 +79,27 @@ var invisible = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0xfeff, Hi: 0xfeff, Stride: 1}, // zero-width no-break space
 	{Lo: 0xfff9, Hi: 0xfffb, Stride: 1}, // annotations
 }, LatinOffset: 1}
+
+// Cleaned is a text that a box sends, in Unicode's normal form NFC, with U+FFFD for each character
+// that Clear would refuse. What boxes say is evidence, so it is kept rather than refused.
+func Cleaned(text string) string {
+	return norm.NFC.String(strings.Map(func(c rune) rune {
+		if hostile(c) {
+			return unicode.ReplacementChar
+		}
+		return c
+	}, text))
+}
+
+// Clear reports whether a text has no character that can make it look like another text, or that
+// cannot be seen: control characters, marks of the direction of writing, characters without a
+// width, and code points that are no characters. Line breaks and tabs are control characters.
+func Clear(text string) bool { return !strings.ContainsFunc(text, hostile) }
+
+func hostile(c rune) bool {
+	return unicode.IsControl(c) || unicode.Is(invisible, c) || c == unicode.ReplacementChar ||
+		c&0xfffe == 0xfffe || c >= 0xfdd0 && c <= 0xfdef
+}
 
 // Printable tells whether a value holds no control characters.
 func Printable(value string) bool {

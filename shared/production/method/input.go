@@ -17,6 +17,8 @@ var (
 	StatusRule = &value.Text{Pattern: `draft|in_review|trial|released|withdrawn`, Says: "draft, in_review, trial, released or withdrawn"}
 	// ReasonRule is the rule of a signature's reason.
 	ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Printable, Says: "1 to 256 characters without control characters"}
+	// ClearRule is the rule of the filter of machines: those that still have a version, or may.
+	ClearRule = &value.Text{Pattern: `false`, Says: "false"}
 	// OrdersRule is the rule of Orders.
 	OrdersRule = &value.Text{Pattern: `finish|stop`, Says: "finish or stop"}
 	// ReferenceRule is the rule of a first article's reference.
