@@ -6,6 +6,8 @@ package main
 import (
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/value"
 	"wavegate/shared/production/method"
 )
 
@@ -15,12 +17,22 @@ func wire(env lambdahttp.Env) lambdahttp.Handler {
 	polls := method.NewPolls(env.DB, env.Settings)
 	return func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		question := method.QuestionOf(c.Input)
+		cursor := paging.ByCursor(c.Input)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
+		query := paging.Query{Path: "/api/factories/" + question.FactoryID + "/machines/" + question.Machine + "/methods"}
+		after, err := cursor.Position(query, value.UUID.Accepts)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		question.After, question.Limit = after, cursor.Limit
 		poll, err := polls.Poll(c.Context(), c.Caller, question, c.Href)
 		if err != nil {
 			return lambdahttp.Answer{}, err
+		}
+		if poll.Last != "" {
+			poll.Next = query.Behind(c, cursor.Limit, poll.Last)
 		}
 		body, etag, err := poll.Encode()
 		return lambdahttp.OK(body, etag), err

@@ -48,6 +48,14 @@ func (w *walk) read(method string, call *ast.CallExpr, in scope) {
 		fallback := bound(3)
 		w.found.inputs = append(w.found.inputs, input{in: "query", name: name(0),
 			rule: rule{number: &value.Integer{Least: bound(1), Most: bound(2)}}, fallback: &fallback})
+	case "QueryList":
+		one := input{in: "query", name: name(0)}
+		var err error
+		if one.rule, err = w.textRule(arguments[2]); err != nil {
+			w.fault("%s(%q): %w", method, one.name, err)
+		}
+		one.list, one.most = true, bound(1)
+		w.found.inputs = append(w.found.inputs, one)
 	case "IdempotencyKey":
 		w.found.inputs = append(w.found.inputs, input{in: "header", name: "Idempotency-Key"})
 	case "Preconditions":

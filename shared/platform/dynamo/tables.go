@@ -33,6 +33,7 @@ const (
 	MethodVersions TableID = "method-versions"
 	MethodContents TableID = "method-contents"
 	MethodReports  TableID = "method-reports"
+	MethodPlaces   TableID = "method-places"
 )
 
 // EnvName is the environment variable with the table's name.
@@ -114,6 +115,9 @@ var Tables = []Table{
 	// The contents of a method's versions, by their SHA-256. Lists do not read them. Items are
 	// never rewritten, because other bytes have another key.
 	{ID: MethodContents, Partition: "methodId", Sort: "sha256"},
+	// The methods whose versions name a machine or a class, by that. Items are only added: a poll reads
+	// the methods and finds what holds.
+	{ID: MethodPlaces, Partition: "place", Sort: "methodId"},
 	// What each machine has said about the versions of a method.
 	{ID: MethodReports, Partition: "methodId", Sort: "machine"},
 	{ID: Factories, Partition: "factoryId",

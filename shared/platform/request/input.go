@@ -108,6 +108,25 @@ func (in *Input) Query(name string, rule *value.Text) (value string, given bool)
 	return in.apply(name, raw, rule), true
 }
 
+// QueryList returns the different values of a query parameter that may be given up to most times.
+func (in *Input) QueryList(name string, most int, rule *value.Text) []string {
+	in.known = append(in.known, name)
+	var kept []string
+	values := in.query[name]
+	if len(values) > most {
+		in.parameter(name, "length", "must be given at most "+strconv.Itoa(most)+" times")
+		values = values[:most]
+	}
+	for _, raw := range values {
+		one := in.apply(name, raw, rule)
+		if one != "" && slices.Contains(kept, one) {
+			in.parameter(name, "duplicate", "must not be given twice with the same value")
+		}
+		kept = append(kept, one)
+	}
+	return kept
+}
+
 // RequiredQuery returns a query parameter that must be given, once.
 func (in *Input) RequiredQuery(name string, rule *value.Text) string {
 	value, given := in.Query(name, rule)

@@ -173,6 +173,7 @@ func record(set *change.Set, from audit.Origin, st state, o Outcome) error {
 	change.Record(set, versionKind(&st.owner), st.version, o.Version, o.Event)
 	if o.Method.Revision > st.method.Revision {
 		change.Record(set, kind(&st.owner), st.method, o.Method, o.Event)
+		set.With(newPlaces(st.method, o.Method)...)
 	}
 	return nil
 }

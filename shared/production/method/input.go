@@ -106,16 +106,20 @@ func timeOf(text string) time.Time {
 	return t
 }
 
+// maxAsked is how many methods a poll can name.
+const maxAsked = 25
+
 // QuestionOf reads what a poll asks about: the path parameters factoryId and code, and the query
-// parameters methodId or productId, and at.
+// parameters methodId, which can be given up to 25 times, or productId, and at. Without them it asks
+// about all methods of the machine.
 func QuestionOf(in *request.Input) Question {
 	q := Question{FactoryID: in.Path("factoryId", value.Slug), Machine: in.Path("code", value.Name)}
-	methodID, hasMethod := in.Query("methodId", value.UUID)
+	q.MethodIDs = in.QueryList("methodId", maxAsked, value.UUID)
 	productID, hasProduct := in.Query("productId", value.UUID)
-	if hasMethod == hasProduct {
-		in.Fault("methodId", "required", "must be given, or productId, but not both")
+	if len(q.MethodIDs) > 0 && hasProduct {
+		in.Fault("productId", "exclusive", "must not be given together with methodId")
 	}
-	q.MethodID, q.ProductID = methodID, productID
+	q.ProductID = productID
 	if at, given := in.Query("at", value.Time); given {
 		q.At = new(value.ParseTime(at))
 	}
