@@ -276,3 +276,20 @@ func TestRoute_IsTheStepsThatMachinesDo(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// The bytes of a content are hashed, so a text is refused and not normalised.
+func TestParse_TextNotInNFC_OrThatCannotBeSeen_IsRefusedWithItsPointer(t *testing.T) {
+	for text, pointer := range map[string]string{
+		string(with(t, `"name":"Mill"`, `"name":"Fra\u0308sen"`)):                      "/steps/0/name",
+		string(with(t, `"name":"Mill"`, `"name":"Mill\u202e"`)):                        "/steps/0/name",
+		string(with(t, "Line one", "Line \u200bone")):                                  "/steps/0/instructions",
+		string(with(t, "Line one", "Li\u006e\u0303e one")):                             "/steps/0/instructions",
+		string(with(t, `"material":"BAR"`, `"material":"BAR\ufdd0"`)):                  "/steps/0/inputs/0/material",
+		string(with(t, `"attributes":{"erp":"R-1"}`, `"attributes":{"erp":"\u2066"}`)): "/attributes/erp",
+	} {
+		_, faults := content.Parse([]byte(text))
+		if len(faults) != 1 || faults[0].Pointer != pointer || faults[0].Code != "format" {
+			t.Errorf("%s: %v", pointer, faults)
+		}
+	}
+}

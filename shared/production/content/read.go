@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"wavegate/shared/platform/fields"
 	"wavegate/shared/platform/value"
@@ -30,8 +31,8 @@ var (
 	nameRule = &value.Text{Min: 1, Max: 200, Check: isLine, Says: lineSays(200)}
 	// wordRule is the rule of short texts: material references and standards.
 	wordRule         = &value.Text{Min: 1, Max: 64, Check: isLine, Says: lineSays(64)}
-	attributeRule    = &value.Text{Max: 200, Check: isLine, Says: "at most 200 printable characters, without white space at either end"}
-	instructionsRule = &value.Text{Max: 4000, Check: isText, Says: "at most 4000 characters, with no control characters but line breaks and tabs"}
+	attributeRule    = &value.Text{Max: 200, Check: isLine, Says: "at most 200 characters that can be seen, without white space at either end, in Unicode's normal form NFC"}
+	instructionsRule = &value.Text{Max: 4000, Check: isText, Says: "at most 4000 characters that can be seen, line breaks and tabs, in Unicode's normal form NFC"}
 	formRule         = &value.Integer{Least: 1, Most: 1}
 	unitRule         = &value.Text{Min: 1, Max: unit.MaxLength, Says: "a UCUM code"}
 	// digestRule accepts lower case only, because a content keeps what was sent.
@@ -50,20 +51,21 @@ const (
 )
 
 func lineSays(most int) string {
-	return "1 to " + strconv.Itoa(most) + " printable characters, without white space at either end"
+	return "1 to " + strconv.Itoa(most) + " characters that can be seen, without white space at either end, in Unicode's normal form NFC"
 }
 
-// isLine tells whether a text is one line. It also refuses two line separators that are not
-// control characters in Unicode. JSON libraries write them differently, so hashes would differ.
+// isLine reports whether a text is one line. A content keeps the bytes that were sent, because they
+// are hashed, so a text that is not in the normal form NFC is refused and not normalised.
 func isLine(text string) bool {
-	return value.Printable(text) && strings.TrimSpace(text) == text && !strings.ContainsAny(text, "\u2028\u2029")
+	return value.Visible(text) && strings.TrimSpace(text) == text && norm.NFC.IsNormalString(text)
 }
 
+// isText is isLine for several lines.
 func isText(text string) bool {
-	return !strings.ContainsFunc(text, func(c rune) bool {
-		return unicode.IsControl(c) && c != '\n' && c != '\r' && c != '\t' || c == '\u2028' || c == '\u2029'
-	})
+	return value.Visible(breaks.Replace(text)) && norm.NFC.IsNormalString(text)
 }
+
+var breaks = strings.NewReplacer("\n", "", "\r", "", "\t", "")
 
 func pointerOf(list string, i int) string { return "/" + list + "/" + strconv.Itoa(i) }
 

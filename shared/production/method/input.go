@@ -16,7 +16,7 @@ var (
 	// StatusRule is the rule of a version's status.
 	StatusRule = &value.Text{Pattern: `draft|in_review|trial|released|withdrawn`, Says: "draft, in_review, trial, released or withdrawn"}
 	// ReasonRule is the rule of a signature's reason.
-	ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Printable, Says: "1 to 256 characters without control characters"}
+	ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Visible, Says: "1 to 256 characters without control characters and invisible characters"}
 	// ClearRule is the rule of the filter of machines: those that still have a version, or may.
 	ClearRule = &value.Text{Pattern: `false`, Says: "false"}
 	// OrdersRule is the rule of Orders.

@@ -15,7 +15,7 @@ type Grounds struct {
 }
 
 // ReasonRule is the rule of a reason. Readers of the audit trail see it.
-var ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Printable, Says: "1 to 256 characters without control characters"}
+var ReasonRule = &value.Text{Min: 1, Max: 256, Trim: true, Check: value.Visible, Says: "1 to 256 characters without control characters and invisible characters"}
 
 // GroundsOf reads the optional fields reason and overrideReason.
 func GroundsOf(body *fields.Object) Grounds {
