@@ -49,7 +49,7 @@ func (b *bench) verified(kept ...chain.Kept) (verify.Report, error) {
 // TestMethods_EachFieldOfEachRow_ChangedByHand_IsFound changes what is stored, past the service, one
 // field at a time.
 func TestMethods_EachFieldOfEachRow_ChangedByHand_IsFound(t *testing.T) {
-	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=100000", "LIMIT_ORGANIZATION=100000")))
+	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000")))
 	b.release(1, smallContent)
 	b.release(2, another("Two"))
 	b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
