@@ -6,7 +6,9 @@ package main
 import (
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
 	"wavegate/shared/production/method"
 )
 
@@ -16,12 +18,22 @@ func wire(env lambdahttp.Env) function.Handler {
 	polls := method.NewPolls(env.DB, env.Settings, edge.ReadIssuers(env.Settings).Speak)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		question := method.QuestionOf(c.Reader)
+		cursor := paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
+		query := paging.Query{Path: "/api/factories/" + question.FactoryID + "/machines/" + question.Machine + "/methods"}
+		after, err := cursor.Position(query, input.UUID.Accepts)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		question.After, question.Limit = after, cursor.Limit
 		poll, err := polls.Poll(c.Context(), c.Caller, question, c.Href)
 		if err != nil {
 			return lambdahttp.Answer{}, err
+		}
+		if poll.Last != "" {
+			poll.Next = query.Behind(c, cursor.Limit, poll.Last)
 		}
 		body, etag, err := poll.Encode()
 		return lambdahttp.OK(body, etag), err

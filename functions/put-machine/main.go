@@ -16,7 +16,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		factoryID := c.Path("factoryId")
 		code := c.Path("code")
 		body := c.Body()
-		r := machine.Registration{Name: body.Text("name"), Classes: machine.ClassesOf(body)}
+		r := machine.Registration{Name: body.Text("name"), Classes: machine.ClassesOf(body), EdgeID: body.ClearableText("edgeId")}
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

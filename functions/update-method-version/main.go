@@ -1,6 +1,6 @@
 // Command update-method-version moves a version: it submits or returns it, puts it on trial,
-// releases or withdraws it. It answers 204. method.Method.Move says what a move does and when it
-// is refused.
+// releases or withdraws it. It answers 200 with the outcome: the version, and what holds where.
+// method.Method.Move says what a move does and when it is refused.
 package main
 
 import (
@@ -22,7 +22,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		err := methods.Move(c.Context(), c.Caller, c.Origin(), version, move, when)
-		return lambdahttp.Empty(http.StatusNoContent), err
+		moved, err := methods.Move(c.Context(), c.Caller, c.Origin(), version, move, when)
+		return lambdahttp.Answer{Status: http.StatusOK, Body: moved}, err
 	}
 }

@@ -24,24 +24,24 @@ func TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays(t *testing.T) {
 	reach := map[string]func(){
 		"none":      func() {},
 		"draft":     func() { b.save(1, smallContent).Is(t, http.StatusCreated) },
-		"in_review": func() { b.save(1, smallContent); b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent) },
+		"in_review": func() { b.save(1, smallContent); b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK) },
 		"trial": func() {
 			b.save(1, smallContent)
 			b.move(b.author, 1, "in_review", "")
-			b.move(b.approver, 1, "trial", `,"machines":["press-1"]`).Is(t, http.StatusNoContent)
+			b.move(b.approver, 1, "trial", `,"machines":["press-1"]`).Is(t, http.StatusOK)
 		},
 		"released":  func() { b.release(1, smallContent) },
-		"withdrawn": func() { b.release(1, smallContent); b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusNoContent) },
+		"withdrawn": func() { b.release(1, smallContent); b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK) },
 	}
 	const ist = "409 INVALID_STATE_TRANSITION"
 	columns := []string{"save", "in_review", "draft", "trial", "released", "withdrawn"}
 	want := map[string][]string{
 		"none":      {"201 draft", "404 NOT_FOUND", "404 NOT_FOUND", "404 NOT_FOUND", "404 NOT_FOUND", "404 NOT_FOUND"},
-		"draft":     {"204 draft", "204 in_review", "204 nothing", ist, ist, "204 withdrawn"},
-		"in_review": {"409 VERSION_FROZEN", "204 nothing", "204 draft", "204 trial", "204 released", "204 withdrawn"},
-		"trial":     {"409 VERSION_FROZEN", ist, ist, "204 trial", "204 released", "204 withdrawn"},
-		"released":  {"409 VERSION_FROZEN", ist, ist, ist, "204 nothing", "204 withdrawn"},
-		"withdrawn": {"409 VERSION_FROZEN", ist, ist, ist, ist, "204 nothing"},
+		"draft":     {"204 draft", "200 in_review", "200 same", ist, ist, "200 withdrawn"},
+		"in_review": {"409 VERSION_FROZEN", "200 in_review", "200 draft", "200 trial", "200 released", "200 withdrawn"},
+		"trial":     {"409 VERSION_FROZEN", ist, ist, "200 trial", "200 released", "200 withdrawn"},
+		"released":  {"409 VERSION_FROZEN", ist, ist, ist, "200 released", "200 withdrawn"},
+		"withdrawn": {"409 VERSION_FROZEN", ist, ist, ist, ist, "200 withdrawn"},
 	}
 	var table strings.Builder
 	fmt.Fprintf(&table, "| Status | %s |\n|---|---|---|---|---|---|---|\n", strings.Join(columns, " | "))
@@ -89,7 +89,7 @@ func (b *bench) told(column, from string) string {
 	}
 	after := b.author.Get(b, b.version(1)).Is(b, http.StatusOK)
 	if string(after.Body) == string(before.Body) {
-		return fmt.Sprint(a.Status, " nothing")
+		return fmt.Sprint(a.Status, " same")
 	}
 	return fmt.Sprint(a.Status, " ", after.Object(b)["status"])
 }
@@ -97,10 +97,21 @@ func (b *bench) told(column, from string) string {
 // TestMethods_RealMethods_ThroughTheirWholeLife takes three real contents from draft to withdrawal.
 func TestMethods_RealMethods_ThroughTheirWholeLife(t *testing.T) {
 	b := newBench(t)
-	for name, on := range map[string]string{"anodizing": "anod-tank-1", "milling": "mill-03", "reflow": "oven-2"} {
-		for _, code := range []string{"anod-tank-1", "anod-tank-2", "mill-03", "mill-04", "placer-1", "placer-2", "oven-1", "oven-2"} {
-			b.author.Put(t, "/api/factories/munich-1/machines/"+code, fmt.Sprintf(`{"name":%q}`, code))
+	for code, class := range map[string]string{
+		"anod-tank-1": "", "anod-tank-2": "", "anod-line-1": "anodizing-line", "anod-line-2": "anodizing-line",
+		"mill-03": "", "mill-04": "", "saw-1": "band-saw", "washer-1": "parts-washer", "cmm-1": "cmm",
+		"placer-1": "", "placer-2": "", "oven-1": "", "oven-2": "", "printer-1": "stencil-printer", "aoi-1": "aoi",
+	} {
+		if class == "" {
+			b.machine(code)
+		} else {
+			b.machine(code, class)
 		}
+	}
+	for name, cell := range map[string]string{
+		"anodizing": `"anod-line-1","anod-tank-1"`, "milling": `"saw-1","mill-03","washer-1","cmm-1"`, "reflow": `"printer-1","placer-1","oven-2","aoi-1"`,
+	} {
+		on := map[string]string{"anodizing": "anod-tank-1", "milling": "mill-03", "reflow": "oven-2"}[name]
 		b.path = b.author.Post(t, methods, method).Is(t, http.StatusCreated).Header.Get("Location")
 		text := methodContent(t, name)
 		created := b.save(1, text).Is(t, http.StatusCreated)
@@ -116,12 +127,12 @@ func TestMethods_RealMethods_ThroughTheirWholeLife(t *testing.T) {
 			t.Errorf("%s: the entity tag is %s", name, tag)
 		}
 		b.author.Get(t, b.version(1)+"/content", "If-None-Match", read.Header.Get("ETag")).Is(t, http.StatusNotModified)
-		b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
-		b.move(b.approver, 1, "trial", fmt.Sprintf(`,"machines":[%q]`, on)).Is(t, http.StatusNoContent)
+		b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
+		b.move(b.approver, 1, "trial", `,"machines":[`+cell+`]`).Is(t, http.StatusOK)
 		if got := b.holds(on, time.Time{}); got != 1 {
 			t.Errorf("%s: on trial, %s has version %d", name, on, got)
 		}
-		b.move(b.approver, 1, "released", `,"firstArticle":{"reference":"FAI-7"}`).Is(t, http.StatusNoContent)
+		b.move(b.approver, 1, "released", `,"firstArticle":{"reference":"FAI-7"}`).Is(t, http.StatusOK)
 		// The exact copy is the next version, with the same hash.
 		b.save(2, string(read.Body)).Is(t, http.StatusCreated)
 		if b.hash(1) != b.hash(2) {
@@ -131,7 +142,7 @@ func TestMethods_RealMethods_ThroughTheirWholeLife(t *testing.T) {
 		if list := changes["changes"].([]any); len(list) != 0 {
 			t.Errorf("%s: a copy differs: %v", name, list)
 		}
-		b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusNoContent)
+		b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
 		if got := b.holds(on, time.Time{}); got != 0 {
 			t.Errorf("%s: withdrawn, %s has version %d", name, on, got)
 		}
@@ -172,14 +183,14 @@ func TestMethods_IncompleteVersion_CannotBeSubmitted(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	b.save(1, smallContent).Is(t, http.StatusNoContent)
-	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
 	b.move(b.approver, 1, "trial", `,"machines":["nowhere"]`).Refused(t, problem.MethodIncomplete)
 }
 
 func TestMethods_FourEyes_UnlessTheOwnerOfThePlatformSaysOtherwise(t *testing.T) {
 	b := newBench(t)
 	b.save(1, smallContent).Is(t, http.StatusCreated)
-	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
 	b.move(b.author, 1, "released", "").Refused(t, problem.FourEyes)
 	b.author.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich","methodApproval":"single"}`).Refused(t, problem.Forbidden)
 	owner := b.w.Owner(t)
@@ -188,7 +199,7 @@ func TestMethods_FourEyes_UnlessTheOwnerOfThePlatformSaysOtherwise(t *testing.T)
 	if got := owner.Get(t, "/api/factories/munich-1").Object(t)["methodApproval"]; got != "single" {
 		t.Errorf("a registration without it made the approval %v", got)
 	}
-	b.move(b.author, 1, "released", "").Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "released", "").Is(t, http.StatusOK)
 }
 
 // TestMethods_SignatureIsBoundToTheContent: between reading and signing, the version is returned, saved
@@ -196,13 +207,13 @@ func TestMethods_FourEyes_UnlessTheOwnerOfThePlatformSaysOtherwise(t *testing.T)
 func TestMethods_SignatureIsBoundToTheContent(t *testing.T) {
 	b := newBench(t)
 	b.save(1, smallContent).Is(t, http.StatusCreated)
-	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
 	read := b.body(1, "released", "")
-	b.move(b.author, 1, "draft", "").Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "draft", "").Is(t, http.StatusOK)
 	b.save(1, another("Press twice")).Is(t, http.StatusNoContent)
-	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
 	b.approver.Patch(t, b.version(1), read).Refused(t, problem.ContentChanged)
-	b.move(b.approver, 1, "released", "").Is(t, http.StatusNoContent)
+	b.move(b.approver, 1, "released", "").Is(t, http.StatusOK)
 	signatures := b.author.Get(t, b.version(1)).Object(t)["signatures"].([]any)
 	approval := signatures[1].(map[string]any)
 	if approval["meaning"] != "approval" || approval["userId"] != "anna" || approval["name"] != "anna" || approval["contentSha256"] != b.hash(1) || approval["authenticatedAt"] == nil {
@@ -219,13 +230,13 @@ func TestMethods_WhatHeldAndWillHold_IsToldForAnyTime(t *testing.T) {
 	first := time.Now()
 	time.Sleep(5 * time.Millisecond)
 	b.save(2, another("Two")).Is(t, http.StatusCreated)
-	b.move(b.author, 2, "in_review", "").Is(t, http.StatusNoContent)
-	b.move(b.approver, 2, "trial", `,"machines":["press-1"]`).Is(t, http.StatusNoContent)
+	b.move(b.author, 2, "in_review", "").Is(t, http.StatusOK)
+	b.move(b.approver, 2, "trial", `,"machines":["press-1"]`).Is(t, http.StatusOK)
 	time.Sleep(5 * time.Millisecond)
 	trial := time.Now()
 	time.Sleep(5 * time.Millisecond)
 	later := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
-	b.move(b.approver, 2, "released", fmt.Sprintf(`,"firstArticle":{"reference":"F"},"effectiveFrom":%q`, later.Format(time.RFC3339))).Is(t, http.StatusNoContent)
+	b.move(b.approver, 2, "released", fmt.Sprintf(`,"firstArticle":{"reference":"F"},"effectiveFrom":%q`, later.Format(time.RFC3339))).Is(t, http.StatusOK)
 	check := func(when string) {
 		t.Helper()
 		for _, c := range []struct {
@@ -248,8 +259,9 @@ func TestMethods_WhatHeldAndWillHold_IsToldForAnyTime(t *testing.T) {
 		t.Errorf("next is %v", next)
 	}
 	b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?methodId="+id(b.path), "If-None-Match", poll.Header.Get("ETag")).Is(t, http.StatusNotModified)
-	b.move(b.approver, 2, "released", `,"effectiveFrom":"2026-01-01T00:00:00Z"`).Is(t, http.StatusNoContent) // is there already
-	b.move(b.author, 2, "withdrawn", `,"orders":"stop"`).Is(t, http.StatusNoContent)
+	b.move(b.approver, 2, "released", fmt.Sprintf(`,"firstArticle":{"reference":"F"},"effectiveFrom":%q`, later.Format(time.RFC3339))).Is(t, http.StatusOK) // as before
+	b.move(b.approver, 2, "released", `,"effectiveFrom":"2026-01-01T00:00:00Z"`).Refused(t, problem.ValidationFailed)
+	b.move(b.author, 2, "withdrawn", `,"orders":"stop"`).Is(t, http.StatusOK)
 	b.author.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Saw","classes":["saw"]}`).Is(t, http.StatusNoContent)
 	for _, c := range []struct {
 		machine string
@@ -264,31 +276,97 @@ func TestMethods_WhatHeldAndWillHold_IsToldForAnyTime(t *testing.T) {
 	b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?productId=7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11&at=2026-01-01T00:00:00Z").Refused(t, problem.ValidationFailed)
 }
 
-func TestMethods_Withdrawal_IsNeverRefusedAndMayReinstate(t *testing.T) {
+func TestMethods_Withdrawal_MayReinstate_AtOnceOrLater(t *testing.T) {
 	b := newBench(t)
 	b.release(1, smallContent)
 	b.release(2, another("Two"))
-	b.move(b.author, 2, "withdrawn", `,"reinstate":1,"orders":"finish"`).Is(t, http.StatusNoContent)
+	b.move(b.author, 2, "withdrawn", `,"reinstate":1,"orders":"finish"`).Is(t, http.StatusOK)
 	if got := b.holds("press-1", time.Time{}); got != 1 {
 		t.Errorf("reinstated is %d", got)
 	}
-	var poll struct {
-		Items []struct {
-			Withdrawn []struct {
-				Version int
-				Orders  string
-			}
-		}
-	}
-	b.author.Get(t, "/api/factories/munich-1/machines/press-1/methods?methodId="+id(b.path)).Into(t, &poll)
-	if w := poll.Items[0].Withdrawn; len(w) != 1 || w[0].Version != 2 || w[0].Orders != "finish" {
-		t.Errorf("withdrawn: %+v", w)
-	}
-	// What cannot be reinstated refuses nothing.
 	b.release(3, another("Three"))
-	b.move(b.author, 3, "withdrawn", `,"reinstate":2`).Is(t, http.StatusNoContent)
+	// What cannot be reinstated is refused with what holds, and nothing is withdrawn.
+	d := b.move(b.author, 3, "withdrawn", `,"reinstate":2`).Refused(t, problem.InvalidStateTransition)
+	if !strings.Contains(d.Detail, "Version 3 is released on all machines") || b.holds("press-1", time.Time{}) != 3 {
+		t.Errorf("%s", d.Detail)
+	}
+	b.move(b.author, 3, "withdrawn", "").Is(t, http.StatusOK)
 	if got := b.holds("press-1", time.Time{}); got != 0 {
-		t.Errorf("a withdrawn version was reinstated: %d", got)
+		t.Errorf("version %d holds", got)
+	}
+	later := b.move(b.author, 3, "withdrawn", `,"reinstate":1`).Is(t, http.StatusOK).Object(t)
+	holds := later["holds"].([]any)
+	if later["changed"] != true || len(holds) != 1 || holds[0].(map[string]any)["version"] != 1.0 || b.holds("press-1", time.Time{}) != 1 {
+		t.Errorf("reinstated later: %v", later)
+	}
+}
+
+// TestMethods_Recall_FromFinishToStop_IsToldToMachines: the second instruction is neither dropped nor
+// can it be taken back.
+func TestMethods_Recall_FromFinishToStop_IsToldToMachines(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	told := func() string {
+		var poll struct {
+			Items []struct{ Withdrawn []struct{ Orders string } }
+		}
+		b.author.Get(t, "/api/factories/munich-1/machines/press-1/methods?methodId="+id(b.path)).Into(t, &poll)
+		if len(poll.Items) != 1 || len(poll.Items[0].Withdrawn) != 1 {
+			t.Fatalf("the poll tells %+v", poll)
+		}
+		return poll.Items[0].Withdrawn[0].Orders
+	}
+	b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
+	if got := told(); got != "finish" {
+		t.Errorf("told %s", got)
+	}
+	stop := `{"status":"withdrawn","reason":"Danger to operators","orders":"stop"}`
+	answer := b.author.Patch(t, b.version(1), stop).Is(t, http.StatusOK)
+	if got := answer.Object(t); got["changed"] != true || got["version"].(map[string]any)["orders"] != "stop" {
+		t.Errorf("answered %s", answer.Body)
+	}
+	if got := told(); got != "stop" {
+		t.Errorf("told %s", got)
+	}
+	events := b.w.Events(t, "production-method-version", id(b.path)+":1")
+	if reason := events[len(events)-1]["reason"]; reason != "Danger to operators" {
+		t.Errorf("the trail has the reason %v", reason)
+	}
+	again := b.author.Patch(t, b.version(1), stop).Is(t, http.StatusOK).Object(t)
+	if again["changed"] != false || len(b.w.Events(t, "production-method-version", id(b.path)+":1")) != len(events) {
+		t.Errorf("the same again: %v", again)
+	}
+	d := b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Refused(t, problem.InvalidStateTransition)
+	if !strings.Contains(d.Detail, "told to stop") {
+		t.Errorf("%s", d.Detail)
+	}
+}
+
+// TestMethods_Standing_IsShown: whether a released version holds follows from later decisions.
+func TestMethods_Standing_IsShown(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	b.save(2, another("Two")).Is(t, http.StatusCreated)
+	b.move(b.author, 2, "in_review", "").Is(t, http.StatusOK)
+	later := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	b.move(b.approver, 2, "released", fmt.Sprintf(`,"effectiveFrom":%q`, later)).Is(t, http.StatusOK)
+	standings := func() string {
+		var page struct {
+			Items []struct{ Standing string }
+		}
+		b.author.Get(t, b.path+"/versions").Is(t, http.StatusOK).Into(t, &page)
+		one := b.author.Get(t, b.version(1)).Object(t)["standing"]
+		if one != page.Items[1].Standing {
+			t.Errorf("version 1 is shown as %v, and in the list as %s", one, page.Items[1].Standing)
+		}
+		return page.Items[0].Standing + " " + page.Items[1].Standing
+	}
+	if got := standings(); got != "scheduled holds" {
+		t.Error(got)
+	}
+	moved := b.move(b.approver, 2, "released", "").Is(t, http.StatusOK).Object(t)
+	if got := standings(); got != "holds superseded" || moved["changed"] != true {
+		t.Error(got, moved)
 	}
 }
 
@@ -354,7 +432,7 @@ func TestMethods_ByStatus_AreListed(t *testing.T) {
 	if count("?status=draft") != 1 || count("?status=in_review") != 0 {
 		t.Error("the draft is not listed as one")
 	}
-	b.move(b.author, 1, "in_review", "").Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
 	if count("?status=draft") != 0 || count("?status=in_review") != 1 || count("") != 1 {
 		t.Error("the version in review is not listed as one")
 	}
@@ -367,7 +445,7 @@ func TestMethods_Trail_IsAChainOverTheWholeLife(t *testing.T) {
 	b.release(1, smallContent)
 	kept := b.author.Get(t, b.path).Object(t)["trailSha256"]
 	b.release(2, another("Two"))
-	b.move(b.author, 2, "withdrawn", `,"reinstate":1`).Is(t, http.StatusNoContent)
+	b.move(b.author, 2, "withdrawn", `,"reinstate":1`).Is(t, http.StatusOK)
 	events := func(kind, id string) []audit.Event {
 		var page struct{ Items []audit.Event }
 		b.approver.Get(t, "/api/factories/munich-1/audit-events?limit=100&resourceType="+kind+"&resourceId="+id).Is(t, http.StatusOK).Into(t, &page)

@@ -43,8 +43,8 @@ var production = []Sample{
 	},
 	{
 		Operation: "put-machine", By: Engineer, After: After("put-factory"),
-		Defaults: Values{"name": "Press 1"},
-		Body:     `{"name":"{name}","classes":["press"]}`,
+		Defaults: Values{"name": "Press 1", "box": ""},
+		Body:     `{"name":"{name}","classes":["press"]{box}}`,
 		About:    About{"machine", "{code}"},
 	},
 	{
@@ -91,7 +91,8 @@ var production = []Sample{
 		}},
 	},
 	{
-		Operation: "update-method-version", By: Caller{"{signer}", "{organization}", auth.OrganizationAdmin}, After: After("put-method-content"),
+		Operation: "update-method-version", By: Caller{"{signer}", "{organization}", auth.OrganizationAdmin}, After: After("put-machine", "put-method-content"),
+		Status:   http.StatusOK,
 		Weight:   40, // a version is approved after two other moves at the earliest
 		Defaults: Values{"number": "1", "signer": "anna", "status": "in_review", "details": ""},
 		Body:     `{"status":"{status}","reason":"Pressed and measured"{details}}`,
@@ -127,6 +128,24 @@ var production = []Sample{
 		Cases: []Case{
 			{Name: "one method", After: []Step{submitted, {Operation: "get-method-content"}, {"update-method-version", release}}},
 		},
+	},
+	{
+		Operation: "put-method-report", By: Box,
+		After: []Step{{Operation: "put-edge"}, {Operation: "put-machine"}, {"put-machine", Values{"box": `,"edgeId":"{edgeId}"`}}, {Operation: "put-method-content"},
+			submitted, {Operation: "get-method-content"}, {"update-method-version", release}, {"get-method-content", Values{"again": ""}}},
+		Defaults: Values{"number": "1", "state": "loaded"},
+		Body:     `{"version":{number},"contentSha256":{etag},"state":"{state}","order":"PO-1001"}`,
+		About:    About{"method-on-machine", "{code}/{methodId}"},
+		Cases: []Case{
+			{Name: "first"},
+			{Name: "the same again", After: After("put-method-report"), Status: http.StatusNoContent},
+		},
+	},
+	{
+		Operation: "list-method-machines", By: Engineer, After: After("put-machine", "put-method-content"),
+		Defaults: Values{"number": "1"},
+		Query:    "limit=10",
+		Cases:    []Case{page("code", "limit=10")},
 	},
 }
 

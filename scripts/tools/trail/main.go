@@ -1,10 +1,8 @@
-// Command trail checks the chain of a production method's changes against the audit trail. See
-// scripts/trail.
+// Command trail compares a production method with the audit trail. See scripts/trail.
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,24 +11,24 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"wavegate/scripts/operator/verify"
 	chain "wavegate/shared/production/trail"
-	"wavegate/shared/trail/audit"
 )
 
-const usage = `usage: WAVEGATE_TOKEN=<token> scripts/trail [--url URL] --factory F --method M [HASH]...
+const usage = `usage: WAVEGATE_TOKEN=<token> scripts/trail [--url URL] --factory F --method M [KEPT]...
 
   --url U      the URL of the service; the default is http://127.0.0.1:8080
   --factory F  the factory
   --method M   the id of the production method
-  HASH         a trailSha256 that a controller kept; each must be in the chain
+  KEPT         what a controller kept: HASH (trailSha256), or HASH:VERSION:CONTENT with the version that it ran
+               and its contentSha256; each must be in the chain
 
-The token must be of an organization admin or a platform owner. The exit code is 0 if every link holds and every
-hash is in the chain, otherwise 1.
+It computes the chain of the method's changes, and compares the method, its versions, their contents and the
+machines of the factory with the audit trail. The token must be of an organization admin or a platform owner. The
+exit code is 0 if all agrees and everything kept is in the chain, otherwise 1.
 `
 
 func main() {
@@ -40,122 +38,87 @@ func main() {
 	os.Exit(code)
 }
 
-// A service is the API from which audit events are read.
-type service struct{ url, factory, token string }
-
-// run returns the exit code: 0, 1 if the chain is broken or cannot be read, 2 for wrong
-// arguments.
+// run returns the exit code: 0, 1 if something differs or cannot be read, 2 for wrong arguments.
 func run(ctx context.Context, args []string, token string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("trail", flag.ContinueOnError)
 	flags.SetOutput(problems)
 	flags.Usage = func() { fmt.Fprint(problems, usage) }
-	s := service{token: token}
-	flags.StringVar(&s.url, "url", "http://127.0.0.1:8080", "")
-	flags.StringVar(&s.factory, "factory", "", "")
+	address := flags.String("url", "http://127.0.0.1:8080", "")
+	factory := flags.String("factory", "", "")
 	method := flags.String("method", "", "")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
 		return 2
 	}
-	if s.factory == "" || *method == "" || s.token == "" {
+	if *factory == "" || *method == "" || token == "" {
 		flags.Usage()
 		return 2
 	}
-	links, err := s.links(ctx, *method)
+	var kept []chain.Kept
+	for _, text := range flags.Args() {
+		k, err := verify.Parse(text)
+		if err != nil {
+			fmt.Fprintln(problems, "trail:", err)
+			return 2
+		}
+		kept = append(kept, k)
+	}
+	report, err := verify.Method(ctx, getter(*address, token), *factory, strings.ToLower(*method), kept)
 	if err != nil {
 		fmt.Fprintln(problems, "trail:", err)
 		return 1
 	}
-	return tell(out, links, flags.Args())
+	return tell(out, report, len(kept))
 }
 
-// links computes the chain of a method from its events and those of all its versions.
-func (s service) links(ctx context.Context, method string) ([]chain.Link, error) {
-	methodEvents, err := s.events(ctx, "production-method", method)
-	if err != nil {
-		return nil, err
-	}
-	var versionEvents []audit.Event
-	for n := 1; ; n++ {
-		events, err := s.events(ctx, "production-method-version", method+":"+strconv.Itoa(n))
+// getter reads paths of the API. A path of a page begins as the API's own address does.
+func getter(address, token string) verify.Get {
+	return func(ctx context.Context, path string) ([]byte, error) {
+		base, err := url.Parse(address)
 		if err != nil {
 			return nil, err
 		}
-		if len(events) == 0 { // numbers have no gaps, so there is no later version
-			return chain.Check(methodEvents, versionEvents)
-		}
-		versionEvents = append(versionEvents, events...)
-	}
-}
-
-func (s service) events(ctx context.Context, kind, id string) ([]audit.Event, error) {
-	base, err := url.Parse(s.url)
-	if err != nil {
-		return nil, err
-	}
-	query := url.Values{"resourceType": {kind}, "resourceId": {id}, "limit": {"100"}}
-	next := strings.TrimSuffix(base.Path, "/") + "/api/factories/" + url.PathEscape(s.factory) + "/audit-events?" + query.Encode()
-	var all []audit.Event
-	for next != "" {
-		address, err := base.Parse(next)
+		prefix := strings.TrimSuffix(base.Path, "/")
+		target, err := base.Parse(prefix + strings.TrimPrefix(path, prefix))
 		if err != nil {
 			return nil, err
 		}
-		var page struct {
-			Items []audit.Event `json:"items"`
-			Next  string        `json:"next"`
-		}
-		if err := s.get(ctx, address.String(), &page); err != nil {
+		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+		defer cancel()
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+		if err != nil {
 			return nil, err
 		}
-		all = append(all, page.Items...)
-		next = page.Next
+		r.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = answer.Body.Close() }()
+		body, err := io.ReadAll(io.LimitReader(answer.Body, 64<<20))
+		if err == nil && answer.StatusCode != http.StatusOK {
+			err = fmt.Errorf("%s was answered with %d: %s", target, answer.StatusCode, body)
+		}
+		return body, err
 	}
-	return all, nil
 }
 
-func (s service) get(ctx context.Context, address string, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Authorization", "Bearer "+s.token)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, 64<<20))
-	if err != nil {
-		return err
-	}
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s was answered with %d: %s", address, answer.StatusCode, body)
-	}
-	return json.Unmarshal(body, into)
-}
-
-// tell prints the chain and returns the exit code.
-func tell(out io.Writer, links []chain.Link, kept []string) int {
-	code := 0
-	for _, l := range links {
+// tell prints the chain and the findings, and returns the exit code.
+func tell(out io.Writer, r verify.Report, kept int) int {
+	for _, l := range r.Links {
 		says := "holds"
 		if l.Fault != "" {
-			says, code = l.Fault, 1
+			says = l.Fault
 		}
 		fmt.Fprintf(out, "%s %s %s: %s\n", l.EventTime.UTC().Format(time.RFC3339), l.EventName, l.SHA256, says)
 	}
-	for _, hash := range kept {
-		if !slices.ContainsFunc(links, func(l chain.Link) bool { return l.SHA256 == hash }) {
-			fmt.Fprintf(out, "%s is not in the chain: the audit trail has changed since a controller kept this hash\n", hash)
-			code = 1
-		}
+	for _, f := range r.Findings {
+		fmt.Fprintln(out, f)
 	}
-	if code == 0 {
-		fmt.Fprintf(out, "The chain holds. Links: %d; kept hashes found: %d of %[2]d.\n", len(links), len(kept))
+	if len(r.Findings) > 0 {
+		return 1
 	}
-	return code
+	fmt.Fprintf(out, "The chain holds, and all is as it says. Links: %d; kept by machines and found: %d.\n", len(r.Links), kept)
+	return 0
 }

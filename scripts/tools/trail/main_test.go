@@ -5,25 +5,22 @@ import (
 	"strings"
 	"testing"
 
+	"wavegate/scripts/operator/verify"
 	chain "wavegate/shared/production/trail"
 )
 
-func TestTell_FaultOrMissingHash_IsCode1(t *testing.T) {
-	good := []chain.Link{{SHA256: "aa"}, {SHA256: "bb"}}
+func TestTell_Finding_IsCode1(t *testing.T) {
+	links := []chain.Link{{SHA256: "aa"}, {SHA256: "bb"}}
 	for name, c := range map[string]struct {
-		links []chain.Link
-		kept  []string
-		code  int
-		says  string
+		report verify.Report
+		code   int
+		says   string
 	}{
-		"a chain":                {good, nil, 0, "Links: 2; kept hashes found: 0 of 0"},
-		"with a fragment":        {good, []string{"aa"}, 0, "found: 1 of 1"},
-		"with another hash":      {good, []string{"aa", "cc"}, 1, "cc is not in the chain"},
-		"with a broken link":     {[]chain.Link{{SHA256: "aa", Fault: "the event before it is missing"}}, nil, 1, "aa: the event before it is missing"},
-		"no version, but a hash": {nil, []string{"aa"}, 1, "aa is not in the chain"},
+		"a chain":        {verify.Report{Links: links}, 0, "Links: 2; kept by machines and found: 3"},
+		"with a finding": {verify.Report{Links: links, Findings: []string{"version 2: orders is not what the trail says"}}, 1, "version 2: orders"},
 	} {
 		var out bytes.Buffer
-		if code := tell(&out, c.links, c.kept); code != c.code || !strings.Contains(out.String(), c.says) {
+		if code := tell(&out, c.report, 3); code != c.code || !strings.Contains(out.String(), c.says) {
 			t.Errorf("%s: code %d, %s", name, code, out.String())
 		}
 	}
@@ -33,14 +30,17 @@ func TestRun_WrongArguments_AreCode2(t *testing.T) {
 	for name, c := range map[string]struct {
 		args  []string
 		token string
+		says  string
 	}{
-		"no factory":      {[]string{"--method", "m"}, "t"},
-		"no method":       {[]string{"--factory", "f"}, "t"},
-		"no token":        {[]string{"--factory", "f", "--method", "m"}, ""},
-		"an unknown flag": {[]string{"--verbose"}, "t"},
+		"no factory":       {[]string{"--method", "m"}, "t", "usage:"},
+		"no method":        {[]string{"--factory", "f"}, "t", "usage:"},
+		"no token":         {[]string{"--factory", "f", "--method", "m"}, "", "usage:"},
+		"an unknown flag":  {[]string{"--verbose"}, "t", "usage:"},
+		"a short hash":     {[]string{"--factory", "f", "--method", "m", "ab"}, "t", "HASH:VERSION:CONTENT"},
+		"half of a triple": {[]string{"--factory", "f", "--method", "m", strings.Repeat("a", 64) + ":1"}, "t", "HASH:VERSION:CONTENT"},
 	} {
 		var out, problems bytes.Buffer
-		if code := run(t.Context(), c.args, c.token, &out, &problems); code != 2 || !strings.Contains(problems.String(), "usage:") {
+		if code := run(t.Context(), c.args, c.token, &out, &problems); code != 2 || !strings.Contains(problems.String(), c.says) {
 			t.Errorf("%s: code %d, %s", name, code, problems.String())
 		}
 	}

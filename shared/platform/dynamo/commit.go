@@ -79,6 +79,15 @@ func UpdatePart(name string, table TableID, key Key, set string, values map[stri
 	}}}
 }
 
+// CheckPart changes nothing. It is the condition on an item that a decision depends on.
+func CheckPart(name string, table TableID, key Key, when Condition) Part {
+	values, err := when.values(nil)
+	return Part{name: name, err: err, item: types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName: aws.String(table.Name()), Key: key.item(), ConditionExpression: aws.String(when.Expr),
+		ExpressionAttributeNames: names(when.Expr), ExpressionAttributeValues: values,
+	}}}
+}
+
 func optional(s string) *string {
 	if s == "" {
 		return nil

@@ -32,6 +32,8 @@ const (
 
 	MethodVersions TableID = "method-versions"
 	MethodContents TableID = "method-contents"
+	MethodReports  TableID = "method-reports"
+	MethodPlaces   TableID = "method-places"
 )
 
 // EnvName is the environment variable with the table's name.
@@ -113,6 +115,11 @@ var Tables = []Table{
 	// The contents of a method's versions, by their SHA-256. Lists do not read them. Items are
 	// never rewritten, because other bytes have another key.
 	{ID: MethodContents, Partition: "methodId", Sort: "sha256"},
+	// The methods whose versions name a machine or a class, by that. Items are only added: a poll reads
+	// the methods and finds what holds.
+	{ID: MethodPlaces, Partition: "place", Sort: "methodId"},
+	// What each machine has said about the versions of a method.
+	{ID: MethodReports, Partition: "methodId", Sort: "machine"},
 	{ID: Factories, Partition: "factoryId",
 		Indexes: []Index{{Name: "byOrganization", Partition: "organizationId", Sort: "factoryId"}}},
 	{ID: Machines, Partition: "factoryId", Sort: "code"},

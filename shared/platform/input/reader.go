@@ -146,6 +146,26 @@ func (in *Reader) Exclude(name string) {
 	in.asked, in.foreign = append(in.asked, name), append(in.foreign, name)
 }
 
+// QueryList returns the different values of a query parameter that may be given several times.
+func (in *Reader) QueryList(name string) []string {
+	list, _ := ruleOf[*List](in.takes.Query, name)
+	in.asked = append(in.asked, name)
+	var kept []string
+	values := in.query[name]
+	if len(values) > list.Most {
+		in.parameter(name, "length", "must be given at most "+strconv.Itoa(list.Most)+" times")
+		values = values[:list.Most]
+	}
+	for _, raw := range values {
+		one := in.apply(name, raw, list.Of.(*Text))
+		if one != "" && slices.Contains(kept, one) {
+			in.parameter(name, "duplicate", "must not be given twice with the same value")
+		}
+		kept = append(kept, one)
+	}
+	return kept
+}
+
 // QueryInteger returns a whole number, or its default.
 func (in *Reader) QueryInteger(name string) int {
 	rule, field := ruleOf[*Integer](in.takes.Query, name)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // These rules are shared by several packages.
@@ -60,23 +62,47 @@ func ParseTime(text string) time.Time {
 	return at.UTC()
 }
 
-// Visible tells whether a value has no control characters and no invisible characters. These can
-// make two names look the same: zero-width characters, characters that change the direction of
-// text, and line separators (Unicode Technical Report 36).
-func Visible(value string) bool {
-	return Printable(value) && !strings.ContainsFunc(value, func(c rune) bool { return unicode.Is(invisible, c) })
+// Visible reports whether all characters of a text can be seen, and only in the order in which they
+// stand. It refuses what can make two texts look the same (Unicode Technical Report 36): control
+// characters, characters without a width or a mark, marks of the direction of writing, line
+// separators, and code points that are no characters. It is the rule of every text that people send.
+func Visible(text string) bool { return !strings.ContainsFunc(text, hostile) }
+
+func hostile(c rune) bool {
+	return unicode.IsControl(c) || unicode.Is(invisible, c) || c&0xfffe == 0xfffe
 }
 
-var invisible = &unicode.RangeTable{R16: []unicode.Range16{
-	{Lo: 0x00ad, Hi: 0x00ad, Stride: 1}, // soft hyphen
-	{Lo: 0x061c, Hi: 0x061c, Stride: 1}, // Arabic letter mark
-	{Lo: 0x180e, Hi: 0x180e, Stride: 1}, // Mongolian vowel separator
-	{Lo: 0x200b, Hi: 0x200f, Stride: 1}, // zero-width space, joiners, direction marks
-	{Lo: 0x2028, Hi: 0x202e, Stride: 1}, // line and paragraph separators, embeddings and overrides
-	{Lo: 0x2060, Hi: 0x206f, Stride: 1}, // word joiner, isolates, deprecated format characters
-	{Lo: 0xfeff, Hi: 0xfeff, Stride: 1}, // zero-width no-break space
-	{Lo: 0xfff9, Hi: 0xfffb, Stride: 1}, // annotations
-}, LatinOffset: 1}
+var invisible = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0x00ad, Hi: 0x00ad, Stride: 1}, // soft hyphen
+		{Lo: 0x034f, Hi: 0x034f, Stride: 1}, // combining grapheme joiner
+		{Lo: 0x061c, Hi: 0x061c, Stride: 1}, // Arabic letter mark
+		{Lo: 0x115f, Hi: 0x1160, Stride: 1}, // Hangul fillers
+		{Lo: 0x17b4, Hi: 0x17b5, Stride: 1}, // Khmer inherent vowels
+		{Lo: 0x180b, Hi: 0x180f, Stride: 1}, // Mongolian selectors and vowel separator
+		{Lo: 0x200b, Hi: 0x200f, Stride: 1}, // zero-width space, joiners, direction marks
+		{Lo: 0x2028, Hi: 0x202e, Stride: 1}, // line and paragraph separators, embeddings and overrides
+		{Lo: 0x2060, Hi: 0x206f, Stride: 1}, // word joiner, isolates, deprecated format characters
+		{Lo: 0x3164, Hi: 0x3164, Stride: 1}, // Hangul filler
+		{Lo: 0xfdd0, Hi: 0xfdef, Stride: 1}, // no characters
+		{Lo: 0xfeff, Hi: 0xfeff, Stride: 1}, // zero-width no-break space
+		{Lo: 0xffa0, Hi: 0xffa0, Stride: 1}, // halfwidth Hangul filler
+		{Lo: 0xfff0, Hi: 0xfffb, Stride: 1}, // annotations
+	},
+	R32:         []unicode.Range32{{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1}}, // tags
+	LatinOffset: 1,
+}
+
+// Cleaned is a text that a box sends, in Unicode's normal form NFC, with U+FFFD for each character
+// that Visible would refuse. What boxes say is evidence, so it is kept rather than refused.
+func Cleaned(text string) string {
+	return norm.NFC.String(strings.Map(func(c rune) rune {
+		if hostile(c) {
+			return unicode.ReplacementChar
+		}
+		return c
+	}, text))
+}
 
 // Printable tells whether a value holds no control characters.
 func Printable(value string) bool {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // A Text is the rule of a string value. The contract's tests compare every rule with the published
@@ -15,7 +17,8 @@ type Text struct {
 	Pattern string
 	// Min and Max bound the length after trimming, in Unicode code points. Max 0 means no bound.
 	Min, Max int
-	// Trim removes white space at both ends before the value is checked and stored.
+	// Trim is for names and other texts for people: it removes white space at both ends, and brings
+	// the text into Unicode's normal form NFC, before the value is checked and stored.
 	Trim bool
 	// Lower stores the value in lower case.
 	Lower bool
@@ -37,7 +40,7 @@ func (t *Text) Accepts(value string) bool {
 // Apply returns the value to store, or a fault's code and detail.
 func (t *Text) Apply(value string) (kept, code, detail string) {
 	if t.Trim {
-		value = strings.TrimSpace(value)
+		value = norm.NFC.String(strings.TrimSpace(value))
 	}
 	n := utf8.RuneCountInString(value)
 	switch {

@@ -52,6 +52,11 @@ func (q Query) Pack(position string) string {
 	return encoding.EncodeToString(append(b, position...))
 }
 
+// Behind is the path of the page behind a position.
+func (q Query) Behind(c linker, limit int, position string) string {
+	return q.href(c, limit, "cursor", q.Pack(position))
+}
+
 // Position returns the cursor's position, which is empty if none was sent, or INVALID_CURSOR.
 // valid checks the form of the position, because anyone can make a cursor.
 func (c Cursor) Position(q Query, valid func(string) bool) (string, error) {
@@ -86,7 +91,7 @@ func Series[T any](c linker, q Query, limit int, page dynamo.Page[T], position f
 	b := body[T]{Items: page.Items, Limit: limit}
 	if page.More {
 		last := page.Items[len(page.Items)-1]
-		b.Next = q.href(c, limit, "cursor", q.Pack(position(last)))
+		b.Next = q.Behind(c, limit, position(last))
 	}
 	return b.answer()
 }

@@ -43,6 +43,8 @@ const (
 	ContentChanged         Code = "CONTENT_CHANGED"
 	EffectivityFull        Code = "EFFECTIVITY_FULL"
 	MethodIncomplete       Code = "METHOD_INCOMPLETE"
+	TrialSplitsRoute       Code = "TRIAL_SPLITS_ROUTE"
+	ReachesNothing         Code = "REACHES_NOTHING"
 	Conflict               Code = "CONFLICT"
 	PreconditionFailed     Code = "PRECONDITION_FAILED"
 	BodyTooLarge           Code = "BODY_TOO_LARGE"
@@ -51,6 +53,10 @@ const (
 	IdempotencyKeyReused   Code = "IDEMPOTENCY_KEY_REUSED"
 	// FactoryNotInOrganization: the factory for a box belongs to another organization.
 	FactoryNotInOrganization Code = "FACTORY_NOT_IN_ORGANIZATION"
+	// EdgeNotInOrganization: the box for a machine belongs to another organization.
+	EdgeNotInOrganization Code = "EDGE_NOT_IN_ORGANIZATION"
+	// VersionWithdrawn: a machine reports a version that was withdrawn.
+	VersionWithdrawn Code = "VERSION_WITHDRAWN"
 	// ReportStale: the report is about another version than the box was offered.
 	ReportStale Code = "REPORT_STALE"
 	RateLimited Code = "RATE_LIMITED"
@@ -90,13 +96,17 @@ var Kinds = []Kind{
 	{ContentChanged, http.StatusConflict, "The content is not the one that was named"},
 	{EffectivityFull, http.StatusConflict, "The method has no room for another decision"},
 	{Conflict, http.StatusConflict, "The resource is in conflict with the request"},
+	{VersionWithdrawn, http.StatusConflict, "The version was withdrawn"},
 	{ReportStale, http.StatusConflict, "The report is about another version than the box was offered"},
 	{PreconditionFailed, http.StatusPreconditionFailed, "The precondition does not hold"},
 	{BodyTooLarge, http.StatusRequestEntityTooLarge, "The body is too large"},
 	{UnsupportedMediaType, http.StatusUnsupportedMediaType, "The body must be JSON"},
 	{ReleaseNotPublished, http.StatusUnprocessableEntity, "The version was never published"},
 	{FactoryNotInOrganization, http.StatusUnprocessableEntity, "The factory does not belong to the organization"},
+	{EdgeNotInOrganization, http.StatusUnprocessableEntity, "The box does not belong to the organization"},
 	{MethodIncomplete, http.StatusUnprocessableEntity, "The version is not complete"},
+	{TrialSplitsRoute, http.StatusUnprocessableEntity, "The trial leaves out steps"},
+	{ReachesNothing, http.StatusUnprocessableEntity, "No machine would run the version"},
 	{IdempotencyKeyReused, http.StatusUnprocessableEntity, "The idempotency key belongs to another request"},
 	{RateLimited, http.StatusTooManyRequests, "The fair-use limit is reached"},
 	{Internal, http.StatusInternalServerError, "The service failed"},
@@ -155,6 +165,8 @@ type Error struct {
 	RetryAfter time.Duration
 	// Policies names the fair-use policies that were exceeded.
 	Policies []string
+	// Orders says what to do with orders under way, for VERSION_WITHDRAWN.
+	Orders string
 	// Allow lists the methods of a resource, for METHOD_NOT_ALLOWED.
 	Allow []string
 	cause error
@@ -227,6 +239,7 @@ type Document struct {
 	RequestID string   `json:"requestId"`
 	Errors    []Fault  `json:"errors,omitempty"`
 	Policies  []string `json:"policies,omitempty"`
+	Orders    string   `json:"orders,omitempty"`
 }
 
 // ContentType is the media type of a Document.
@@ -248,7 +261,7 @@ func (e *Error) Document(instance, requestID string) Document {
 	k := KindOf(e.Code)
 	d := Document{
 		Type: e.Code.Type(), Title: k.Title, Status: k.Status, Detail: e.Detail,
-		Instance: cut(instance, 2048), Code: e.Code, RequestID: requestID, Policies: e.Policies,
+		Instance: cut(instance, 2048), Code: e.Code, RequestID: requestID, Policies: e.Policies, Orders: e.Orders,
 	}
 	room := MaxDocument - 6*len(d.Instance) - 2048
 	for _, f := range e.Faults[:min(len(e.Faults), MaxFaults)] {

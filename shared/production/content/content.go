@@ -8,6 +8,7 @@ package content
 
 import (
 	"slices"
+	"strings"
 
 	"wavegate/shared/platform/canonical"
 	"wavegate/shared/platform/input"
@@ -25,10 +26,53 @@ type Content struct {
 
 // A step is the part of a step that the rules need.
 type step struct {
+	id       string
+	named    []named  // machines that overrides and documents name
 	class    string   // of the equipment, or empty
 	machines []string // that can do the step, or none
 	run      bool     // the step has a run time
 	outputs  bool     // the step has an output
+}
+
+// named is a machine that a part of a step names.
+type named struct{ pointer, machine string }
+
+// A Stop is a step that a machine does: any machine of a class, or one of some machines.
+type Stop struct {
+	Pointer  string // of the step
+	ID       string // of the step
+	Class    string
+	Machines []string
+}
+
+// Equipment says which machines do the step.
+func (s Stop) Equipment() string {
+	if s.Class != "" {
+		return "class " + s.Class
+	}
+	return strings.Join(s.Machines, ", ")
+}
+
+// Route lists the steps that machines do, in order. Steps without equipment are done by hand.
+func (c Content) Route() []Stop {
+	var route []Stop
+	for i, s := range c.steps {
+		if s.class != "" || len(s.machines) > 0 {
+			route = append(route, Stop{pointerOf("steps", i), s.id, s.class, s.machines})
+		}
+	}
+	return route
+}
+
+// Named lists the machines that steps, overrides and documents name, each once, in order.
+func (c Content) Named() []string {
+	all := c.Machines()
+	for _, s := range c.steps {
+		for _, n := range s.named {
+			all = append(all, n.machine)
+		}
+	}
+	return sorted(all)
 }
 
 // Parse reads a content, or returns all its faults.
@@ -90,8 +134,9 @@ func sorted(names []string) []string {
 }
 
 // Missing lists why a content is incomplete for production, with pointers into it. It needs a
-// step, a run time in each step, at least one output, and only machines that exist reports.
-func (c Content) Missing(exists func(machine string) bool) []problem.Fault {
+// step, a run time in each step, at least one output, and only machines of the factory. exists
+// reports whether a machine is one and, if a class is given, has that class.
+func (c Content) Missing(exists func(machine, class string) bool) []problem.Fault {
 	var faults []problem.Fault
 	add := func(pointer, code, detail string) {
 		faults = append(faults, problem.Fault{Pointer: pointer, Code: code, Detail: detail})
@@ -107,8 +152,13 @@ func (c Content) Missing(exists func(machine string) bool) []problem.Fault {
 			add(at+"/run", "required", "is required for production")
 		}
 		for j, machine := range s.machines {
-			if !exists(machine) {
+			if !exists(machine, "") {
 				add(at+pointerOf("equipment/machines", j), "reference", "must be a machine of the factory")
+			}
+		}
+		for _, n := range s.named {
+			if len(s.machines) == 0 && !exists(n.machine, s.class) { // those of a list were checked
+				add(at+n.pointer, "reference", "must be a machine of the factory that does the step")
 			}
 		}
 		outputs = outputs || s.outputs

@@ -47,7 +47,7 @@ func TestParse_RealMethods_HaveNoFaultAndTheHashOfOtherLibraries(t *testing.T) {
 		if len(c.Bytes()) != want.bytes || c.SHA256() != want.hash {
 			t.Errorf("%s: %d bytes, hash %s", name, len(c.Bytes()), c.SHA256())
 		}
-		all := func(string) bool { return true }
+		all := func(string, string) bool { return true }
 		if missing := c.Missing(all); len(missing) > 0 {
 			t.Errorf("%s: %v", name, missing)
 		}
@@ -221,7 +221,7 @@ func TestParse_Faults_AreAllFoundAtOnce(t *testing.T) {
 }
 
 func TestMissing_ListsWhyAContentIsIncomplete(t *testing.T) {
-	factory := func(machine string) bool { return machine != "m2" }
+	factory := func(machine, _ string) bool { return machine != "m2" }
 	got := []string{}
 	for _, f := range parsed(t, with(t, `"outputs":[{"material":"PART","quantity":1,"unit":"{piece}"}],`, "")).Missing(factory) {
 		got = append(got, f.Pointer+" "+f.Code)
@@ -233,5 +233,63 @@ func TestMissing_ListsWhyAContentIsIncomplete(t *testing.T) {
 	empty := parsed(t, []byte(`{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[]}`))
 	if faults := empty.Missing(factory); len(faults) != 1 || faults[0].Pointer != "/steps" {
 		t.Errorf("without steps: %v", faults)
+	}
+}
+
+// Overrides and documents of a step on a class are only for machines that have the class.
+func TestMissing_OverrideOrDocumentForNoMachine_IsToldWithItsPointer(t *testing.T) {
+	text := strings.NewReplacer(`{"machines":["m1","m2"]}`, `{"class":"mill"}`, "@", digest).Replace(one)
+	c, faults := content.Parse([]byte(text))
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	if got := strings.Join(c.Named(), " "); got != "m1 m2" {
+		t.Errorf("named: %s", got)
+	}
+	var got []string
+	for _, f := range c.Missing(func(machine, class string) bool { return machine == "m1" && class == "mill" }) {
+		got = append(got, f.Pointer)
+	}
+	want := "/steps/0/parameters/0/overrides/0/machine /steps/1/run /steps/2/run"
+	if strings.Join(got, " ") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	var at []string
+	for _, f := range c.Missing(func(string, string) bool { return false }) {
+		if f.Code == "reference" {
+			at = append(at, f.Pointer)
+		}
+	}
+	want = "/steps/0/parameters/0/overrides/0/machine /steps/0/parameters/1/overrides/0/machine /steps/0/documents/0/machines/0"
+	if strings.Join(at, " ") != want {
+		t.Errorf("got %q, want %q", at, want)
+	}
+}
+
+func TestRoute_IsTheStepsThatMachinesDo(t *testing.T) {
+	c := parsed(t, with(t, "Line one", "Line"))
+	var got []string
+	for _, s := range c.Route() {
+		got = append(got, s.Pointer+" "+s.ID+" "+s.Equipment())
+	}
+	if want := "/steps/0 10 m1, m2|/steps/1 20 class washer"; strings.Join(got, "|") != want {
+		t.Errorf("got %q", got)
+	}
+}
+
+// The bytes of a content are hashed, so a text is refused and not normalised.
+func TestParse_TextNotInNFC_OrThatCannotBeSeen_IsRefusedWithItsPointer(t *testing.T) {
+	for text, pointer := range map[string]string{
+		string(with(t, `"name":"Mill"`, `"name":"Fra\u0308sen"`)):                      "/steps/0/name",
+		string(with(t, `"name":"Mill"`, `"name":"Mill\u202e"`)):                        "/steps/0/name",
+		string(with(t, "Line one", "Line \u200bone")):                                  "/steps/0/instructions",
+		string(with(t, "Line one", "Li\u006e\u0303e one")):                             "/steps/0/instructions",
+		string(with(t, `"material":"BAR"`, `"material":"BAR\ufdd0"`)):                  "/steps/0/inputs/0/material",
+		string(with(t, `"attributes":{"erp":"R-1"}`, `"attributes":{"erp":"\u2066"}`)): "/attributes/erp",
+	} {
+		_, faults := content.Parse([]byte(text))
+		if len(faults) != 1 || faults[0].Pointer != pointer || faults[0].Code != "format" {
+			t.Errorf("%s: %v", pointer, faults)
+		}
 	}
 }

@@ -50,8 +50,9 @@ func (l limits) contain(n float64) bool {
 	return (!l.least.given || n >= l.least.n) && (!l.most.given || n <= l.most.n)
 }
 
-// parameter reads a parameter: numbers with a unit, or a text, and overrides for some machines.
-func parameter(o *input.Object, ids distinct, machines []string) {
+// parameter reads a parameter: numbers with a unit, or a text, and overrides for some machines. It
+// returns the machines of the overrides.
+func parameter(o *input.Object, ids distinct, machines []string) (overridden []string) {
 	ids.check(o, "id", o.Text("id"))
 	o.OptionalText("name")
 	l := limitsOf(o)
@@ -61,12 +62,15 @@ func parameter(o *input.Object, ids distinct, machines []string) {
 	}
 	o.Boolean("critical")
 	seen := distinct{}
-	o.Objects("overrides", func(v *input.Object) { override(v, l, isText, seen, machines) })
+	o.Objects("overrides", func(v *input.Object) {
+		overridden = append(overridden, override(v, l, isText, seen, machines))
+	})
+	return overridden
 }
 
-// override reads the values of a parameter for one machine.
-func override(o *input.Object, l limits, isText bool, seen distinct, machines []string) {
-	machine := o.Text("machine")
+// override reads the values of a parameter for one machine, and returns the machine.
+func override(o *input.Object, l limits, isText bool, seen distinct, machines []string) (machine string) {
+	machine = o.Text("machine")
 	seen.check(o, "machine", machine)
 	if notInStep(machine, machines) {
 		o.Fault("machine", "reference", foreignSays)
@@ -85,6 +89,7 @@ func override(o *input.Object, l limits, isText bool, seen distinct, machines []
 	case ok && !l.faulty && !l.contain(target):
 		o.Fault("target", "range", "must be within the parameter's min and max")
 	}
+	return machine
 }
 
 // notInStep tells whether a machine is not in a step's list. A step with a class can run on any

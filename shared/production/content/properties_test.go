@@ -209,6 +209,6 @@ func FuzzParse(f *testing.F) {
 		if changes, err := content.Diff(c, again); err != nil || len(changes) > 0 {
 			t.Errorf("a content differs from itself: %v, %v", changes, err)
 		}
-		c.Missing(func(string) bool { return false })
+		c.Missing(func(string, string) bool { return false })
 	})
 }

@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"wavegate/shared/platform/input"
 	"wavegate/shared/production/unit"
@@ -29,10 +30,10 @@ var (
 	nameRule = &input.Text{Min: 1, Max: 200, Check: isLine, Says: lineSays(200)}
 	// wordRule is the rule of short texts: material references and standards.
 	wordRule         = &input.Text{Min: 1, Max: 64, Check: isLine, Says: lineSays(64)}
-	attributeRule    = &input.Text{Max: 200, Check: isLine, Says: "at most 200 printable characters, without white space at either end"}
-	instructionsRule = &input.Text{Max: 4000, Check: isText, Says: "at most 4000 characters, with no control characters but line breaks and tabs"}
+	attributeRule    = &input.Text{Max: 200, Check: isLine, Says: "at most 200 characters that can be seen, without white space at either end, in Unicode's normal form NFC"}
+	instructionsRule = &input.Text{Max: 4000, Check: isText, Says: "at most 4000 characters that can be seen, line breaks and tabs, in Unicode's normal form NFC"}
 	formRule         = &input.Integer{Least: 1, Most: 1}
-	unitRule         = &input.Text{Pattern: `[!-~]{1,40}`, Says: "a UCUM code"}
+	unitRule         = &input.Text{Min: 1, Max: unit.MaxLength, Says: "a UCUM code"}
 	unitText         = &input.Text{Min: 1, Max: unit.MaxLength} // package unit says what is wrong with it
 	// digestRule accepts lower case only, because a content keeps what was sent.
 	digestRule = &input.Text{Pattern: `[0-9a-f]{64}`, Says: "64 hexadecimal digits in lower case"}
@@ -50,20 +51,21 @@ const (
 )
 
 func lineSays(most int) string {
-	return "1 to " + strconv.Itoa(most) + " printable characters, without white space at either end"
+	return "1 to " + strconv.Itoa(most) + " characters that can be seen, without white space at either end, in Unicode's normal form NFC"
 }
 
-// isLine tells whether a text is one line. It also refuses two line separators that are not
-// control characters in Unicode. JSON libraries write them differently, so hashes would differ.
+// isLine reports whether a text is one line. A content keeps the bytes that were sent, because they
+// are hashed, so a text that is not in the normal form NFC is refused and not normalised.
 func isLine(text string) bool {
-	return input.Printable(text) && strings.TrimSpace(text) == text && !strings.ContainsAny(text, "\u2028\u2029")
+	return input.Visible(text) && strings.TrimSpace(text) == text && norm.NFC.IsNormalString(text)
 }
 
+// isText is isLine for several lines.
 func isText(text string) bool {
-	return !strings.ContainsFunc(text, func(c rune) bool {
-		return unicode.IsControl(c) && c != '\n' && c != '\r' && c != '\t' || c == '\u2028' || c == '\u2029'
-	})
+	return input.Visible(breaks.Replace(text)) && norm.NFC.IsNormalString(text)
 }
+
+var breaks = strings.NewReplacer("\n", "", "\r", "", "\t", "")
 
 func pointerOf(list string, i int) string { return "/" + list + "/" + strconv.Itoa(i) }
 
@@ -94,9 +96,10 @@ func (d distinct) check(o *input.Object, name, text string) {
 }
 
 func (r *reader) step(o *input.Object, ids distinct) step {
-	ids.check(o, "id", o.Text("id"))
-	o.Text("name")
 	var s step
+	s.id = o.Text("id")
+	ids.check(o, "id", s.id)
+	o.Text("name")
 	o.Object("equipment", func(e *input.Object) { s.class, s.machines = r.equip(e) })
 	o.OptionalText("setup")
 	s.run = o.Object("run", func(run *input.Object) {
@@ -104,12 +107,24 @@ func (r *reader) step(o *input.Object, ids distinct) step {
 		run.Object("per", quantity)
 	})
 	parameters, inputs, outputs, checks, documents := distinct{}, distinct{}, distinct{}, distinct{}, distinct{}
-	o.Objects("parameters", func(p *input.Object) { parameter(p, parameters, s.machines) })
+	n := 0 // parameters so far
+	o.Objects("parameters", func(p *input.Object) {
+		for i, machine := range parameter(p, parameters, s.machines) {
+			s.named = append(s.named, named{pointerOf("parameters", n) + pointerOf("overrides", i) + "/machine", machine})
+		}
+		n++
+	})
 	o.Objects("inputs", func(m *input.Object) { material(m, inputs) })
 	o.Objects("outputs", func(m *input.Object) { s.outputs = true; material(m, outputs) })
 	o.Objects("checks", func(c *input.Object) { check(c, checks) })
 	o.OptionalText("instructions")
-	o.Objects("documents", func(d *input.Object) { document(d, documents, s.machines) })
+	d := 0 // documents so far
+	o.Objects("documents", func(o *input.Object) {
+		for i, machine := range document(o, documents, s.machines) {
+			s.named = append(s.named, named{pointerOf("documents", d) + pointerOf("machines", i), machine})
+		}
+		d++
+	})
 	return s
 }
 
@@ -157,7 +172,8 @@ func material(o *input.Object, seen distinct) {
 	o.Boolean("lotTracked")
 }
 
-func document(o *input.Object, titles distinct, machines []string) {
+// document reads a document and returns the machines that it is for.
+func document(o *input.Object, titles distinct, machines []string) []string {
 	titles.check(o, "title", o.Text("title"))
 	o.Text("url")
 	o.Text("sha256")
@@ -167,4 +183,5 @@ func document(o *input.Object, titles distinct, machines []string) {
 			o.FaultIn("machines", i, "reference", foreignSays)
 		}
 	}
+	return only
 }

@@ -14,7 +14,12 @@ type Machine struct {
 	Code      string `json:"code"`
 	Name      string `json:"name"` // 1 to 200 characters
 	// Classes are the machine's equipment classes; production methods name them.
-	Classes   []string  `json:"classes,omitempty"`
+	Classes []string `json:"classes,omitempty"`
+	// ClassesSince tells from when on the machine has each class. An approval of a version covers
+	// the machines that have the class by then.
+	ClassesSince map[string]time.Time `json:"classesSince,omitempty"`
+	// EdgeID is the box that speaks for the machine; empty if it has none.
+	EdgeID    string    `json:"edgeId,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	Revision  int64     `json:"revision"` // from 1
@@ -23,11 +28,19 @@ type Machine struct {
 // ChangedAt is the time of the machine's last change.
 func (m Machine) ChangedAt() time.Time { return m.UpdatedAt }
 
+// HasClassSince reports whether the machine has a class, and had it at a time.
+func (m Machine) HasClassSince(class string, t time.Time) bool {
+	since, has := m.ClassesSince[class]
+	return has && !since.After(t)
+}
+
 // A Registration is the input for a machine.
 type Registration struct {
 	Name string
 	// Classes, if not nil, replaces the machine's classes.
 	Classes []string
+	// EdgeID, if not nil, replaces the machine's box; empty takes it away.
+	EdgeID *string
 }
 
 const maxClasses = 20
@@ -36,6 +49,7 @@ const maxClasses = 20
 var Body = &input.Shape{Fields: input.Fields{
 	{Name: "name", Is: input.DisplayName, Required: true},
 	{Name: "classes", Is: &input.List{Of: input.Name, Most: maxClasses}},
+	{Name: "edgeId", Is: input.Name, Clearable: true},
 }}
 
 // ClassesOf reads the optional field classes. It returns nil if the field is missing.
@@ -50,11 +64,15 @@ func ClassesOf(body *input.Object) []string {
 // register decides the result of a registration: the machine's next state and the name of the
 // event. The event is empty if nothing changes.
 func (m Machine) register(factoryID, code string, r Registration, at time.Time) (next Machine, event string) {
-	next = Machine{FactoryID: factoryID, Code: code, Name: r.Name, Classes: m.Classes, CreatedAt: m.CreatedAt, UpdatedAt: at, Revision: m.Revision + 1}
+	next = Machine{FactoryID: factoryID, Code: code, Name: r.Name, Classes: m.Classes, ClassesSince: m.ClassesSince, EdgeID: m.EdgeID, CreatedAt: m.CreatedAt, UpdatedAt: at, Revision: m.Revision + 1}
 	if r.Classes != nil {
 		// An empty list becomes nil. As an empty list it would be stored, but never shown.
 		next.Classes = append([]string(nil), r.Classes...)
 		slices.Sort(next.Classes)
+		next.ClassesSince = m.since(next.Classes, at)
+	}
+	if r.EdgeID != nil {
+		next.EdgeID = *r.EdgeID
 	}
 	switch {
 	case m.Revision == 0:
@@ -64,6 +82,23 @@ func (m Machine) register(factoryID, code string, r Registration, at time.Time) 
 		return next, "MachineRenamed"
 	case !slices.Equal(m.Classes, next.Classes):
 		return next, "MachineClassesChanged"
+	case m.EdgeID != next.EdgeID:
+		return next, "MachineBoxChanged"
 	}
 	return m, ""
+}
+
+// since tells from when on the machine has each of the classes, if it gets them now.
+func (m Machine) since(classes []string, at time.Time) map[string]time.Time {
+	var all map[string]time.Time // nil without classes, as it is stored
+	for _, class := range classes {
+		if all == nil {
+			all = map[string]time.Time{}
+		}
+		all[class] = at
+		if since, had := m.ClassesSince[class]; had {
+			all[class] = since
+		}
+	}
+	return all
 }

@@ -51,19 +51,39 @@ func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID strin
 }
 
 // Put registers or changes a machine in a factory of the caller's organization, and tells
-// whether it is new. It returns NOT_FOUND for any other factory, PRECONDITION_FAILED, and
-// CONFLICT if the machine keeps changing.
+// whether it is new. It returns NOT_FOUND for any other factory, EDGE_NOT_IN_ORGANIZATION for a
+// box of another organization, PRECONDITION_FAILED, and CONFLICT if the machine keeps changing.
 func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID, code string, r Registration, when input.Preconditions) (created bool, err error) {
 	var owner factory.Factory
-	return change.Put(ctx, s.db, from, kind(&owner), key(factoryID, code), when,
-		func(was Machine, at time.Time) (Machine, string, error) {
-			next, event := was.register(factoryID, code, r, at)
-			return next, event, nil
-		},
-		func(ctx context.Context) (err error) {
-			owner, err = s.factories.Owned(ctx, caller, factoryID)
+	// The row of a box is its registration; see package edge.
+	var box struct {
+		OrganizationID string `json:"organizationId"`
+	}
+	named := r.EdgeID != nil && *r.EdgeID != ""
+	k := kind(&owner)
+	reads := []func(context.Context) error{func(ctx context.Context) (err error) {
+		owner, err = s.factories.Owned(ctx, caller, factoryID)
+		return err
+	}}
+	if named {
+		row := dynamo.Key{"edgeId": *r.EdgeID}
+		reads = append(reads, func(ctx context.Context) error {
+			_, err := s.db.Get(ctx, dynamo.Edges, row, &box)
 			return err
 		})
+		k.Along = func(Machine) []dynamo.Part {
+			return []dynamo.Part{dynamo.CheckPart("box", dynamo.Edges, row, dynamo.Condition{
+				Expr: "#organizationId = :organization", Values: map[string]any{":organization": owner.OrganizationID}})}
+		}
+	}
+	return change.Put(ctx, s.db, from, k, key(factoryID, code), when,
+		func(was Machine, at time.Time) (Machine, string, error) {
+			if named && box.OrganizationID != owner.OrganizationID {
+				return was, "", problem.New(problem.EdgeNotInOrganization, "Organization %s has no box %s.", owner.OrganizationID, *r.EdgeID)
+			}
+			next, event := was.register(factoryID, code, r, at)
+			return next, event, nil
+		}, reads...)
 }
 
 // kind describes a factory's machines to package change. The owner is read in parallel with the

@@ -3,7 +3,6 @@ package method
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"wavegate/shared/access/auth"
@@ -91,11 +90,23 @@ func (s *Store) Save(ctx context.Context, caller auth.Principal, from audit.Orig
 	return created, err
 }
 
-// Move moves a version. It returns the errors of Method.Move, METHOD_INCOMPLETE if the content
-// is incomplete for production, NOT_FOUND for a version outside the caller's organization,
-// PRECONDITION_FAILED and CONFLICT.
-func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, move Move, when input.Preconditions) error {
-	return change.Make(ctx, s.db, from, func(set *change.Set) error {
+// Moved is the answer to a move: the version, and what holds and follows on which machines.
+type Moved struct {
+	// Changed is false if all was as asked before.
+	Changed bool      `json:"changed"`
+	Version Shown     `json:"version"`
+	Holds   []Holding `json:"holds"`
+	Next    []Holding `json:"next"`
+}
+
+// Move moves a version, and returns the outcome. It returns the errors of Method.Move,
+// METHOD_INCOMPLETE if the content is incomplete for production, NOT_FOUND for a version outside
+// the caller's organization, PRECONDITION_FAILED and CONFLICT.
+func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, move Move, when input.Preconditions) (Moved, error) {
+	var o Outcome
+	var at time.Time
+	from = from.For(audit.Grounds{Reason: move.Reason})
+	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
 		st, err := s.read(ctx, caller, r, move.Reinstate)
 		if err != nil {
 			return err
@@ -106,17 +117,45 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 		if err := when.Check(input.Revision(st.version.Revision)); err != nil {
 			return err
 		}
-		o, err := st.method.Move(st.version, st.other, move, SignerOf(caller), st.owner.MethodApproval, set.After(st.changedAt()))
+		at = set.After(st.changedAt())
+		o, err = st.method.Move(st.version, st.other, move, SignerOf(caller), st.owner.MethodApproval, at)
 		if err != nil || o.Event == "" {
 			return err
 		}
 		if o.Version.Status != Draft && o.Version.Status != Withdrawn {
-			if err := s.complete(ctx, st.version, move); err != nil {
+			seen, err := s.complete(ctx, st.version, move)
+			if err != nil {
 				return err
 			}
+			set.With(seen...)
 		}
+		set.With(st.conditions(move, SignerOf(caller))...)
 		return record(set, from, st, o)
 	})
+	if err != nil {
+		return Moved{}, err
+	}
+	moved := Moved{Changed: o.Event != "", Version: o.Method.shown(o.Version, at)}
+	moved.Holds, moved.Next = o.Method.Effectivity.Holdings(at)
+	return moved, nil
+}
+
+// conditions are the conditions on what a move was decided on beside the version and the method,
+// which have the conditions of their own writes.
+func (st state) conditions(move Move, s Signer) []dynamo.Part {
+	var parts []dynamo.Part
+	if st.other.Revision > 0 {
+		parts = append(parts, dynamo.CheckPart("reinstated", dynamo.MethodVersions,
+			Ref{st.method.FactoryID, st.method.MethodID, st.other.Version}.key(), dynamo.AtRevision("number", st.other.Revision)))
+	}
+	approves := move.Status == Trial || move.Status == Released
+	if approves && st.owner.MethodApproval == factory.Single && slices.Contains(st.version.Authors, s.Person) {
+		// Only then does the decision depend on the factory's rule. Other moves of the factory's
+		// methods have no item in common.
+		parts = append(parts, dynamo.CheckPart("factory", dynamo.Factories,
+			dynamo.Key{"factoryId": st.owner.FactoryID}, dynamo.AtRevision("factoryId", st.owner.Revision)))
+	}
+	return parts
 }
 
 // record adds the changes of a version and its method to a set. If both change, the method's
@@ -134,6 +173,7 @@ func record(set *change.Set, from audit.Origin, st state, o Outcome) error {
 	change.Record(set, versionKind(&st.owner), st.version, o.Version, o.Event)
 	if o.Method.Revision > st.method.Revision {
 		change.Record(set, kind(&st.owner), st.method, o.Method, o.Event)
+		set.With(newPlaces(st.method, o.Method)...)
 	}
 	return nil
 }
@@ -141,59 +181,6 @@ func record(set *change.Set, from audit.Origin, st state, o Outcome) error {
 func entry(from audit.Origin, event string, at time.Time, of audit.Resource, after any) trail.Entry {
 	return trail.Entry{
 		EventName: event, EventTime: at, Actor: from.Actor, SourceIP: from.SourceIP, RequestID: from.RequestID,
-		Resource: of, After: after,
+		Reason: from.Reason, Resource: of, After: after,
 	}
-}
-
-// complete checks that a version is complete for production: its content has no gaps, and the
-// factory has all machines of the content and of a trial.
-func (s *Store) complete(ctx context.Context, v Version, move Move) error {
-	c, err := s.parsed(ctx, v)
-	if err != nil {
-		return err
-	}
-	there, err := s.machines(ctx, v.FactoryID, slices.Concat(c.Machines(), move.Machines))
-	if err != nil {
-		return err
-	}
-	faults := c.Missing(func(machine string) bool { return there[machine] })
-	if len(faults) > 0 {
-		p := problem.New(problem.MethodIncomplete, "The content of version %d is incomplete for production; the pointers in errors refer to it.", v.Version)
-		p.Faults = faults
-		return p
-	}
-	for i, machine := range move.Machines {
-		if !there[machine] {
-			faults = append(faults, problem.Fault{Pointer: "/machines/" + strconv.Itoa(i), Code: "reference", Detail: "must be a machine of the factory"})
-		}
-	}
-	if len(faults) > 0 {
-		p := problem.New(problem.MethodIncomplete, "The trial names machines that the factory does not have.")
-		p.Faults = faults
-		return p
-	}
-	return nil
-}
-
-// machines tells which of the machines a factory has.
-func (s *Store) machines(ctx context.Context, factoryID string, codes []string) (map[string]bool, error) {
-	slices.Sort(codes)
-	codes = slices.Compact(codes)
-	found := make([]bool, len(codes))
-	reads := make([]func(context.Context) error, len(codes))
-	for i, code := range codes {
-		reads[i] = func(ctx context.Context) (err error) {
-			var m struct{}
-			found[i], err = s.db.Get(ctx, dynamo.Machines, dynamo.Key{"factoryId": factoryID, "code": code}, &m)
-			return err
-		}
-	}
-	if err := dynamo.Together(ctx, reads...); err != nil {
-		return nil, err
-	}
-	there := map[string]bool{}
-	for i, code := range codes {
-		there[code] = found[i]
-	}
-	return there, nil
 }

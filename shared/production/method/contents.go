@@ -51,19 +51,30 @@ func (s *Store) parsed(ctx context.Context, v Version) (content.Content, error) 
 	return c, nil
 }
 
+// forMachines reports whether machines may have the content of a version: its content was approved,
+// and it is on trial or released, or orders under way may finish by it.
+func (v Version) forMachines() bool {
+	return v.approvedOnce() && (v.Status == Trial || v.Status == Released || v.Status == Withdrawn && v.Orders == Finish)
+}
+
 // Content returns a version and the bytes of its content, in a factory that the caller may read.
-// A box may read versions on trial or released in its own factory. Otherwise the error is
-// NOT_FOUND.
+// A box may read what machines may have in its own factory. Otherwise the error is NOT_FOUND.
 func (s *Store) Content(ctx context.Context, caller auth.Principal, r Ref) (v Version, bytes []byte, err error) {
 	if caller.Has(auth.Edge) {
 		err = dynamo.Together(ctx,
 			func(ctx context.Context) error { return s.checkAccess(ctx, caller, r.FactoryID) },
 			func(ctx context.Context) (err error) { v, err = s.lookup(ctx, r); return err })
-		if err == nil && (v.FactoryID != r.FactoryID || v.Status != Trial && v.Status != Released) {
+		if err == nil && (v.FactoryID != r.FactoryID || !v.forMachines()) {
 			err = problem.Missing()
 		}
 	} else {
-		v, err = s.Version(ctx, caller, r)
+		_, err = factory.ReadInParallel(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (_ Version, err error) {
+			v, err = s.lookup(ctx, r)
+			return v, err
+		})
+		if err == nil && v.FactoryID != r.FactoryID {
+			err = problem.Missing()
+		}
 	}
 	if err != nil {
 		return Version{}, nil, err

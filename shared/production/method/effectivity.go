@@ -12,9 +12,9 @@ type Decision struct {
 	ContentSHA256 string    `json:"contentSha256"`
 	From          time.Time `json:"from"`
 	Machines      []string  `json:"machines,omitempty"` // none means all machines
-	// Equipment is the equipment of the version's steps. It is copied here so that a poll need
-	// not read the version.
-	Equipment Equipment `json:"equipment"`
+	// ApprovedAt is the last approval of the decision. A machine that gets a class of the version's
+	// equipment after that waits for the next approval.
+	ApprovedAt time.Time `json:"approvedAt"`
 }
 
 func (d Decision) covers(machine string) bool {
@@ -94,22 +94,27 @@ func (e Effectivity) Prune(now time.Time) Effectivity {
 	return kept
 }
 
-// withdraw removes a version from the list. It prunes first, so nothing that the version
+// without removes a version from the list. It prunes first, so nothing that the version
 // superseded is restored. After the withdrawal of a trial, the released version holds again on
-// its machines. After the withdrawal of a released version, nothing holds, unless instead is
-// given. Instead takes its place in the list, before the trials that were decided later.
-func (e Effectivity) withdraw(version int64, instead *Decision, now time.Time) Effectivity {
-	e = e.Prune(now)
+// its machines. After the withdrawal of a released version, nothing holds.
+func (e Effectivity) without(version int64, now time.Time) Effectivity {
 	var left Effectivity // nil if nothing is left; an empty list would be stored, but never shown
-	if instead != nil && e.everywhereAt(now) == version {
-		left = append(left, *instead)
-	}
-	for _, d := range e {
+	for _, d := range e.Prune(now) {
 		if d.Version != version {
 			left = append(left, d)
 		}
 	}
 	return left
+}
+
+// of returns the decision that puts a version on trial or, for Released, on all machines.
+func (e Effectivity) of(version int64, kind Status) (Decision, bool) {
+	for _, d := range slices.Backward(e) {
+		if d.Version == version && d.everywhere() == (kind == Released) {
+			return d, true
+		}
+	}
+	return Decision{}, false
 }
 
 // everywhereAt is the version that holds on all machines without a trial, or 0.
@@ -120,16 +125,6 @@ func (e Effectivity) everywhereAt(t time.Time) int64 {
 		}
 	}
 	return 0
-}
-
-// onTrial tells whether a version is on trial on all of the machines from a time on, by decisions
-// that count.
-func (e Effectivity) onTrial(version int64, machines []string, from time.Time) bool {
-	return !slices.ContainsFunc(machines, func(machine string) bool {
-		return !slices.ContainsFunc(e, func(d Decision) bool {
-			return d.Version == version && !d.everywhere() && d.covers(machine) && !d.From.After(from)
-		})
-	})
 }
 
 // newer is a version with a higher number that is released to all machines, now or later, or 0.

@@ -55,29 +55,66 @@ func TestNext_IsTheNextDecisionThatHolds(t *testing.T) {
 	}
 }
 
-func TestWithdraw_RestoresNoSupersededVersion(t *testing.T) {
+func TestWithout_RestoresNoSupersededVersion(t *testing.T) {
 	for name, c := range map[string]struct {
 		list     Effectivity
 		withdraw int64
-		instead  *Decision
 		at       int
 		want     map[string]int64
 	}{
-		"the only decision":                                       {Effectivity{all(1, 0)}, 1, nil, 1, map[string]int64{"a": 0}},
-		"a version that superseded another":                       {Effectivity{all(1, 0), all(2, 1)}, 2, nil, 2, map[string]int64{"a": 0}},
-		"a trial":                                                 {Effectivity{all(1, 0), trial(2, 1, "a")}, 2, nil, 2, map[string]int64{"a": 1, "b": 1}},
-		"during a trial that remains":                             {Effectivity{all(1, 0), trial(2, 1, "a")}, 1, nil, 2, map[string]int64{"a": 2, "b": 0}},
-		"before it takes effect":                                  {Effectivity{all(1, 0), all(2, 5)}, 2, nil, 2, map[string]int64{"a": 1}},
-		"with another version in its place":                       {Effectivity{all(1, 0), all(2, 1), trial(3, 1, "a")}, 2, &Decision{Version: 1, From: hour(2)}, 2, map[string]int64{"a": 3, "b": 1}},
-		"a trial, with a version to reinstate that has no effect": {Effectivity{all(2, 0), trial(3, 1, "a")}, 3, &Decision{Version: 1, From: hour(2)}, 2, map[string]int64{"a": 2, "b": 2}},
+		"the only decision":                 {Effectivity{all(1, 0)}, 1, 1, map[string]int64{"a": 0}},
+		"a version that superseded another": {Effectivity{all(1, 0), all(2, 1)}, 2, 2, map[string]int64{"a": 0}},
+		"a trial":                           {Effectivity{all(1, 0), trial(2, 1, "a")}, 2, 2, map[string]int64{"a": 1, "b": 1}},
+		"during a trial that remains":       {Effectivity{all(1, 0), trial(2, 1, "a")}, 1, 2, map[string]int64{"a": 2, "b": 0}},
+		"before it takes effect":            {Effectivity{all(1, 0), all(2, 5)}, 2, 2, map[string]int64{"a": 1}},
 	} {
-		got := c.list.withdraw(c.withdraw, c.instead, hour(c.at))
+		got := c.list.without(c.withdraw, hour(c.at))
 		for machine, want := range c.want {
 			if v := got.versionAt(machine, hour(c.at)); v != want {
 				t.Errorf("%s: machine %s has %d, want %d", name, machine, v, want)
 			}
 		}
 	}
+}
+
+// TestHoldings_AgreeWithAt: what is listed as holding holds, on its machines and no longer than it says.
+func TestHoldings_AgreeWithAt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list, at := drawList(t), rapid.IntRange(0, 12).Draw(t, "at")
+		now, next := list.Holdings(hour(at))
+		on := map[string]int64{}
+		rest := int64(0)
+		for _, h := range now {
+			if len(h.Machines) == 0 {
+				rest = h.Version
+			}
+			for _, machine := range h.Machines {
+				on[machine] = h.Version
+			}
+			if h.Until != nil {
+				for _, machine := range append([]string{"d"}, h.Machines...) {
+					if d, held := list.At(machine, *h.Until); held && d.From.Equal(h.From) && d.Version == h.Version && (len(h.Machines) == 0) == d.everywhere() {
+						t.Fatalf("%+v still holds on %s at %s", h, machine, h.Until)
+					}
+				}
+			}
+		}
+		for _, machine := range []string{"a", "b", "c", "d"} {
+			want := list.versionAt(machine, hour(at))
+			got, trial := on[machine]
+			if !trial {
+				got = rest
+			}
+			if got != want {
+				t.Fatalf("machine %s: %d is listed, %d holds: %+v of %v", machine, got, want, now, list)
+			}
+		}
+		for _, h := range next {
+			if !h.From.After(hour(at)) {
+				t.Fatalf("%+v follows, but has begun", h)
+			}
+		}
+	})
 }
 
 func drawList(t *rapid.T) Effectivity {
@@ -130,11 +167,11 @@ func TestNext_AgreesWithAt(t *testing.T) {
 	})
 }
 
-func TestWithdraw_NeverHoldsAgain(t *testing.T) {
+func TestWithout_NeverHoldsAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, now := drawList(t), rapid.IntRange(0, 12).Draw(t, "now")
 		version := int64(rapid.IntRange(1, 6).Draw(t, "withdrawn"))
-		rest := list.withdraw(version, nil, hour(now))
+		rest := list.without(version, hour(now))
 		if slices.ContainsFunc(rest, func(d Decision) bool { return d.Version == version }) {
 			t.Fatalf("%v", rest)
 		}

@@ -50,7 +50,8 @@ type history struct {
 
 	book      map[string][]ruling // by machine, in the order of precedence
 	authors   map[int64][]Person
-	approved  map[string]bool // version and content that someone else read and approved
+	approved  map[string]bool     // version and content that someone else read and approved
+	released  map[int64]time.Time // from when on, by the last release
 	withdrawn map[int64]bool
 	seen      []observation
 	most      int  // the highest number of decisions at once
@@ -77,7 +78,7 @@ func newHistory(r rules, seed uint64) *history {
 		rules: r, random: random, policy: factory.FourEyes, now: start,
 		method:   Creation{"p", "n"}.create("m", "f", start),
 		versions: map[int64]Version{}, read: map[string]map[int64]string{}, authors: map[int64][]Person{},
-		stored: seed%16 == 0, approved: map[string]bool{}, withdrawn: map[int64]bool{}, book: map[string][]ruling{},
+		stored: seed%16 == 0, approved: map[string]bool{}, released: map[int64]time.Time{}, withdrawn: map[int64]bool{}, book: map[string][]ruling{},
 	}
 	if random.IntN(5) == 0 {
 		h.policy = factory.Single
@@ -155,7 +156,10 @@ func (h *history) draw(number int64, by Signer) Move {
 		m.FirstArticle = &FirstArticle{Reference: "r"}
 	case Withdrawn:
 		m.ContentSHA256 = ""
-		m.Reinstate = int64(h.random.IntN(4))
+		m.Orders = []Orders{"", Finish, Stop}[h.random.IntN(3)]
+		if h.random.IntN(2) == 0 {
+			m.Reinstate = int64(h.random.IntN(4))
+		}
 	}
 	if (m.Status == Trial || m.Status == Released) && h.random.IntN(2) == 0 {
 		m.EffectiveFrom = h.now.Add(time.Duration(h.random.IntN(400)-40) * time.Minute)
@@ -165,12 +169,19 @@ func (h *history) draw(number int64, by Signer) Move {
 
 func (h *history) move(number int64, m Move, by Signer) string {
 	was := h.versions[number]
-	status := h.versions[m.Reinstate].Status
 	o, err := h.rules.move(h.method, was, h.versions[m.Reinstate], m, by, h.policy, h.now)
-	if m.Status == Withdrawn && err != nil {
-		return fmt.Sprintf("a withdrawal was refused: %v", err)
+	if m.Status == Withdrawn {
+		if refused := h.refuses(number, m); refused != (err != nil) && len(was.Signatures) < maxSignatures {
+			return fmt.Sprintf("a withdrawal was answered with %v, refused by the book: %v", err, refused)
+		}
 	}
-	if err != nil || o.Event == "" {
+	if err != nil {
+		return ""
+	}
+	if fault := contradicts(o, m, by, h.now, machines...); fault != "" {
+		return fmt.Sprintf("%+v of version %d: %s", m, number, fault)
+	}
+	if o.Event == "" {
 		return ""
 	}
 	o.Method.Effectivity = h.rules.after(o.Method.Effectivity, h.now)
@@ -190,9 +201,9 @@ func (h *history) move(number int64, m Move, by Signer) string {
 	case InReview:
 		h.authors[number] = append(h.authors[number], by.Person)
 	case Trial, Released:
-		h.approve(number, m, by)
+		h.approve(number, m, by, o.Event != cosigned)
 	case Withdrawn:
-		h.withdraw(number, m.Reinstate, status)
+		h.withdraw(number, m.Reinstate)
 	}
 	return ""
 }
@@ -220,18 +231,30 @@ func storedAsShown(o Outcome) string {
 	return ""
 }
 
-// approve records a decision. It records an approval if the approver may approve and has read
-// the content.
-func (h *history) approve(number int64, m Move, by Signer) {
+// approve records an approval if the approver may approve and has read the content. It records a
+// decision, which replaces the version's decision of the same kind, if the move makes one.
+func (h *history) approve(number int64, m Move, by Signer, decides bool) {
 	stored := h.versions[number].ContentSHA256
 	if (h.policy == factory.Single || !slices.Contains(h.authors[number], by.Person)) && h.read[by.UserID][number] == stored {
 		h.approved[fmt.Sprint(number, stored)] = true
+	}
+	if !decides {
+		return
 	}
 	from := h.now
 	if m.EffectiveFrom.After(h.now) {
 		from = m.EffectiveFrom
 	}
+	if m.Status == Released {
+		h.released[number] = from
+	}
+	h.settle()
 	for _, machine := range machines {
+		for i := range h.book[machine] {
+			if r := &h.book[machine][i]; r.version == number && r.trial == (m.Status == Trial) && r.ends.IsZero() {
+				r.ends = h.now
+			}
+		}
 		if len(m.Machines) == 0 || slices.Contains(m.Machines, machine) {
 			h.book[machine] = append(h.book[machine], ruling{version: number, trial: len(m.Machines) > 0, from: from})
 		}
@@ -255,25 +278,45 @@ func (h *history) settle() {
 	}
 }
 
-// withdraw ends all rulings about a version. If the version held on all machines, an older
-// released version may replace it.
-func (h *history) withdraw(number, instead int64, status Status) {
+// refuses reports whether a withdrawal must be refused: it would let stopped orders finish, or
+// asks for a version that cannot be reinstated.
+func (h *history) refuses(number int64, m Move) bool {
+	if h.versions[number].Orders == Stop && m.Orders == Finish {
+		return true
+	}
+	left := h.left(number)
+	if m.Reinstate == 0 || left == m.Reinstate {
+		return false
+	}
+	begun, released := h.released[m.Reinstate]
+	return left > 0 || !released || begun.After(h.now) || h.versions[m.Reinstate].Status != Released || m.Reinstate >= number
+}
+
+// left is the version that holds on all machines without another one, or 0.
+func (h *history) left(without int64) int64 {
 	h.settle()
+	for _, r := range slices.Backward(h.book["untried"]) {
+		if !h.now.Before(r.from) && r.ends.IsZero() && r.version != without {
+			return r.version
+		}
+	}
+	return 0
+}
+
+// withdraw ends all rulings about a version. If no version is left on all machines, an older one
+// may hold again.
+func (h *history) withdraw(number, instead int64) {
+	left := h.left(number)
 	h.withdrawn[number] = true
-	everywhere := h.expected("untried", h.now) == number
-	for machine, list := range h.book {
-		at := -1
+	for _, machine := range machines {
+		list := h.book[machine]
 		for i := range list {
-			r := &list[i]
-			if r.version != number || !r.ends.IsZero() {
-				continue
-			}
-			if r.ends = h.now; !r.trial && !r.from.After(h.now) {
-				at = i
+			if r := &list[i]; r.version == number && r.ends.IsZero() {
+				r.ends = h.now
 			}
 		}
-		if everywhere && at >= 0 && instead > 0 && instead < number && status == Released {
-			h.book[machine] = slices.Insert(list, at+1, ruling{version: instead, from: h.now})
+		if instead > 0 && left != instead {
+			h.book[machine] = slices.Insert(list, 0, ruling{version: instead, from: h.now})
 		}
 	}
 }

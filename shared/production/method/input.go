@@ -14,7 +14,9 @@ var (
 	// StatusRule is the rule of a version's status.
 	StatusRule = &input.Text{Pattern: `draft|in_review|trial|released|withdrawn`, Says: "draft, in_review, trial, released or withdrawn"}
 	// ReasonRule is the rule of a signature's reason.
-	ReasonRule = &input.Text{Min: 1, Max: 256, Trim: true, Check: input.Printable, Says: "1 to 256 characters without control characters"}
+	ReasonRule = &input.Text{Min: 1, Max: 256, Trim: true, Check: input.Visible, Says: "1 to 256 characters without control characters and invisible characters"}
+	// ClearRule is the rule of the filter of machines: those that still have a version, or may.
+	ClearRule = &input.Text{Pattern: `false`, Says: "false"}
 	// OrdersRule is the rule of Orders.
 	OrdersRule = &input.Text{Pattern: `finish|stop`, Says: "finish or stop"}
 	// ReferenceRule is the rule of a first article's reference.
@@ -133,22 +135,26 @@ func timeOf(text string) time.Time {
 var (
 	QuestionPath  = input.Fields{{Name: "factoryId", Is: input.Slug}, {Name: "code", Is: input.Name}}
 	QuestionQuery = input.Fields{
-		{Name: "methodId", Is: input.UUID},
+		{Name: "methodId", Is: &input.List{Of: input.UUID, Most: maxAsked}},
 		{Name: "productId", Is: input.UUID},
 		{Name: "at", Is: input.Time},
 	}
 )
 
+// maxAsked is how many methods a poll can name.
+const maxAsked = 25
+
 // QuestionOf reads what a poll asks about: the path parameters factoryId and code, and the query
-// parameters methodId or productId, and at.
+// parameters methodId, which can be given up to 25 times, or productId, and at. Without them it asks
+// about all methods of the machine.
 func QuestionOf(in *input.Reader) Question {
 	q := Question{FactoryID: in.Path("factoryId"), Machine: in.Path("code")}
-	methodID, hasMethod := in.Query("methodId")
+	q.MethodIDs = in.QueryList("methodId")
 	productID, hasProduct := in.Query("productId")
-	if hasMethod == hasProduct {
-		in.Fault("methodId", "required", "must be given, or productId, but not both")
+	if len(q.MethodIDs) > 0 && hasProduct {
+		in.Fault("productId", "exclusive", "must not be given together with methodId")
 	}
-	q.MethodID, q.ProductID = methodID, productID
+	q.ProductID = productID
 	if at, given := in.Query("at"); given {
 		q.At = new(input.ParseTime(at))
 	}

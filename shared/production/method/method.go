@@ -2,17 +2,18 @@
 // numbered versions. A version has a content, and a second person approves it. It then holds on
 // some machines or on all, until it is superseded or withdrawn.
 //
-// The rules are pure. Version.After decides to which status a version can move. Effectivity
-// decides which version holds on a machine at a time. Method combines both. store.go and the
-// files beside it store the results.
+// The rules are pure. Method.Save and Method.Move decide what a request makes of a method and one
+// of its versions. Effectivity decides which version holds on a machine at a time. store.go and
+// the files beside it store the results.
 package method
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
-	"wavegate/shared/production/factory"
 )
 
 // A Method is a production method. Two methods may have the same name.
@@ -27,6 +28,9 @@ type Method struct {
 	Latest    *Latest    `json:"latest,omitempty"` // the version with the highest number
 	// Effectivity decides which version holds on which machine from now on.
 	Effectivity Effectivity `json:"effectivity,omitempty"`
+	// Equipment is the equipment of each version in Effectivity and Withdrawals, so that a poll need
+	// not read the versions.
+	Equipment []VersionEquipment `json:"equipment,omitempty"`
 	// Withdrawals are the withdrawals of versions that held before, the newest first, at most 8.
 	Withdrawals []Withdrawal `json:"withdrawn,omitempty"`
 	// TrailSHA256 is the hash of the method's chain of changes; see package trail.
@@ -43,13 +47,55 @@ type Latest struct {
 // A Withdrawal tells controllers which version was withdrawn, and what to do with orders under
 // way.
 type Withdrawal struct {
-	Version   int64     `json:"version"`
-	Orders    Orders    `json:"orders"`
-	At        time.Time `json:"at"`
-	Equipment Equipment `json:"equipment"`
+	Version int64     `json:"version"`
+	Orders  Orders    `json:"orders"`
+	At      time.Time `json:"at"`
+}
+
+// VersionEquipment is the equipment of a version.
+type VersionEquipment struct {
+	Version int64 `json:"version"`
+	Equipment
 }
 
 const maxWithdrawals = 8
+
+func (m Method) equipmentOf(version int64) Equipment {
+	for _, e := range m.Equipment {
+		if e.Version == version {
+			return e.Equipment
+		}
+	}
+	return Equipment{}
+}
+
+// equipped returns the method with the equipment of the versions that its decisions and
+// withdrawals name. Those of them that were not named before are among more.
+func (m Method) equipped(more ...Version) Method {
+	named := map[int64]bool{}
+	for _, d := range m.Effectivity {
+		named[d.Version] = true
+	}
+	for _, w := range m.Withdrawals {
+		named[w.Version] = true
+	}
+	var all []VersionEquipment
+	for _, e := range m.Equipment {
+		if named[e.Version] {
+			all = append(all, e)
+			delete(named, e.Version)
+		}
+	}
+	for _, v := range more {
+		if named[v.Version] {
+			all = append(all, VersionEquipment{v.Version, v.Equipment})
+			delete(named, v.Version)
+		}
+	}
+	slices.SortFunc(all, func(a, b VersionEquipment) int { return cmp.Compare(a.Version, b.Version) })
+	m.Equipment = all
+	return m
+}
 
 // A Creation is the input for a new method.
 type Creation struct {
@@ -109,68 +155,4 @@ func (m Method) Save(v Version, number int64, c content.Content, author Person, 
 		m = m.changed(at)
 	}
 	return Outcome{m, next, event}, nil
-}
-
-// Move decides the result of moving a version. other is the version to reinstate, or the zero
-// value. It returns the errors of Version.After, INVALID_STATE_TRANSITION if a newer version is
-// released to all machines, EFFECTIVITY_FULL, and VALIDATION_FAILED for a time in the past.
-func (m Method) Move(v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
-	same := Outcome{Method: m, Version: v}
-	from := move.EffectiveFrom
-	if from.IsZero() {
-		from = at
-	}
-	if v.Status == Trial && move.Status == Trial && m.Effectivity.onTrial(v.Version, move.Machines, from) {
-		return same, v.sameMove(move)
-	}
-	next, event, err := v.After(move, s, p, at)
-	if err != nil || event == "" {
-		return same, err
-	}
-	switch move.Status {
-	case Trial, Released:
-		if m.Effectivity, err = m.decide(next, move, from, at); err != nil {
-			return same, err
-		}
-	case Withdrawn:
-		m.Effectivity = m.Effectivity.withdraw(v.Version, reinstated(v, other, move, at), at)
-		if next.Orders != "" {
-			m.Withdrawals = append([]Withdrawal{{v.Version, next.Orders, at, v.Equipment}}, m.Withdrawals...)
-			m.Withdrawals = m.Withdrawals[:min(len(m.Withdrawals), maxWithdrawals)]
-		}
-	}
-	if m.latest().Version == v.Version {
-		m.Latest = &Latest{v.Version, next.Status}
-	}
-	m = m.changed(at)
-	return Outcome{m, next, event}, nil
-}
-
-// decide returns the effectivity with the decision of a trial or a release.
-func (m Method) decide(v Version, move Move, from, at time.Time) (Effectivity, error) {
-	if from.Before(at) {
-		return nil, problem.Invalid([]problem.Fault{{Pointer: "/effectiveFrom", Code: "range", Detail: "must not be in the past; leave it out to begin at once"}})
-	}
-	if newer := m.Effectivity.newer(v.Version); newer > 0 {
-		return nil, problem.New(problem.InvalidStateTransition, "Version %d is released to all machines; an older version cannot follow it.", newer)
-	}
-	d := Decision{Version: v.Version, ContentSHA256: v.ContentSHA256, From: from, Equipment: v.Equipment}
-	if move.Status == Trial {
-		d.Machines = move.Machines
-	}
-	next := append(m.Effectivity[:len(m.Effectivity):len(m.Effectivity)], d).Prune(at)
-	if len(next) > maxDecisions {
-		return nil, problem.New(problem.EffectivityFull, "The method has %d decisions that still count, which is the maximum. Release or withdraw a version that is on trial.", maxDecisions)
-	}
-	return next, nil
-}
-
-// reinstated is the decision for the version that replaces a withdrawn one, or nil. That version
-// must be older and released, so that it was approved for all machines. If it is not, nothing is
-// reinstated, but the withdrawal still succeeds.
-func reinstated(withdrawn, other Version, move Move, at time.Time) *Decision {
-	if move.Reinstate == 0 || other.Version != move.Reinstate || other.Status != Released || other.Version >= withdrawn.Version {
-		return nil
-	}
-	return &Decision{Version: other.Version, ContentSHA256: other.ContentSHA256, From: at, Equipment: other.Equipment}
 }

@@ -104,10 +104,36 @@ var plantedBugs = map[string]func(*rules){
 			return Decision{}, false
 		}
 	},
+	"an order to stop is taken for made": func(r *rules) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+			if v.Status == Withdrawn && move.Orders != Finish && move.Reinstate == 0 {
+				return Outcome{Method: m, Version: v}, nil
+			}
+			return m.Move(v, other, move, s, p, at)
+		}
+	},
+	"a schedule is not moved": func(r *rules) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+			o, err := m.Move(v, other, move, s, p, at)
+			if err == nil && v.Status == Released && move.Status == Released {
+				o.Method.Effectivity = m.Effectivity
+			}
+			return o, err
+		}
+	},
+	"a further signature is left out": func(r *rules) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+			o, err := m.Move(v, other, move, s, p, at)
+			if err == nil && o.Event == cosigned {
+				return Outcome{Method: m, Version: v}, nil
+			}
+			return o, err
+		}
+	},
 	"one person can reinstate any version": func(r *rules) {
 		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
 			if move.Status == Withdrawn {
-				other.Status = Released
+				other.Status, other.ReleasedFrom = Released, &start
 			}
 			return m.Move(v, other, move, s, p, at)
 		}

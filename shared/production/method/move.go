@@ -15,7 +15,7 @@ type Move struct {
 	Reason        string
 	ContentSHA256 string        // the content that the signer has read; required for a trial and a release
 	EffectiveFrom time.Time     // of a trial or release; zero means at once
-	Machines      []string      // of a trial
+	Machines      []string      // of a trial: all machines that it is on afterwards
 	FirstArticle  *FirstArticle // of a release
 	Orders        Orders        // of a withdrawal; empty means Stop
 	Reinstate     int64         // of a withdrawal: the version to reinstate, or 0
@@ -27,80 +27,163 @@ var events = map[Status]string{
 	Released: "ProductionMethodVersionReleased", Withdrawn: "ProductionMethodVersionWithdrawn",
 }
 
-// moves are the possible moves from each status, apart from the ones that change nothing.
+// cosigned is the event of a signature that changes nothing else: of a further person, or with a
+// further reason.
+const cosigned = "ProductionMethodVersionCosigned"
+
+// moves are the possible moves from each status to another. A move to the status that a version
+// has changes its details, adds a signature, or finds that all is as asked.
 var moves = map[Status][]Status{
 	Draft:    {InReview, Withdrawn},
 	InReview: {Draft, Trial, Released, Withdrawn},
-	Trial:    {Trial, Released, Withdrawn},
+	Trial:    {Released, Withdrawn},
 	Released: {Withdrawn},
 }
 
-// After decides the result of a move of a version: its next state and the name of the event. An
-// empty event means that the version already has that status. It returns
-// INVALID_STATE_TRANSITION, FOUR_EYES, CONTENT_CHANGED, and VALIDATION_FAILED for a release
-// after a trial without a first article. A withdrawal is never refused.
-func (v Version) After(m Move, s Signer, policy factory.Approval, at time.Time) (next Version, event string, err error) {
-	if m.Status == v.Status && m.Status != Trial {
-		return v, "", v.sameMove(m)
+// Move decides the result of moving a version. other is the version to reinstate, or the zero
+// value. The result does what the move asks, or it has no event because all is already as asked,
+// or the move is refused; nothing that it asks for is left out.
+//
+// Move returns INVALID_STATE_TRANSITION with what holds instead, FOUR_EYES, CONTENT_CHANGED,
+// EFFECTIVITY_FULL, and VALIDATION_FAILED for a time in the past or a missing field. A withdrawal
+// is refused only if it would make orders finish that were told to stop, or if it asks for a
+// version that cannot be reinstated.
+func (m Method) Move(v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+	same := Outcome{Method: m, Version: v}
+	if move.Status != v.Status && !slices.Contains(moves[v.Status], move.Status) {
+		return same, m.refuse(at, v, "It cannot become %s.", move.Status)
 	}
-	if !slices.Contains(moves[v.Status], m.Status) {
-		return v, "", problem.New(problem.InvalidStateTransition, "Version %d is %s and cannot become %s.", v.Version, v.Status, m.Status)
+	if move.Status != Withdrawn { // a withdrawal applies to any content
+		if err := v.unchanged(move); err != nil {
+			return same, err
+		}
 	}
-	next = v
-	next.Status = m.Status
-	switch m.Status {
+	var o Outcome
+	var err error
+	switch move.Status {
 	case Draft:
-		next.Signatures = nil
+		o = m.returned(v)
 	case InReview:
-		if err := v.unchanged(m); err != nil {
-			return v, "", err
-		}
-		if next.Authors, err = v.authors(s.Person); err != nil {
-			return v, "", err
-		}
-		next.Signatures = []Signature{v.signature(Authorship, m, s, at)}
+		o, err = m.submitted(v, move, s, at)
 	case Trial, Released:
-		if err := v.approvable(m, s, policy); err != nil {
-			return v, "", err
-		}
-		next.Signatures = append(slices.Clone(v.Signatures), v.signature(Approval, m, s, at))
-		if m.FirstArticle != nil {
-			next.FirstArticle = m.FirstArticle
-		}
+		o, err = m.approved(v, move, s, p, at)
 	case Withdrawn:
-		next.Signatures = append(slices.Clone(v.Signatures), v.signature(Responsibility, m, s, at))
-		if !v.Status.open() {
-			next.Orders = Stop
-			if m.Orders != "" {
-				next.Orders = m.Orders
-			}
+		o, err = m.withdrawn(v, other, move, s, at)
+	}
+	if err != nil || o.Event == "" {
+		return same, err
+	}
+	if o.Version.Status == Withdrawn && o.Version.approvedOnce() && (v.Status != Withdrawn || v.Orders != o.Version.Orders) {
+		o.Method = o.Method.told(o.Version, at)
+	}
+	if m.latest().Version == v.Version {
+		o.Method.Latest = &Latest{v.Version, o.Version.Status}
+	}
+	o.Method, o.Version = o.Method.equipped(v, other).changed(at), o.Version.changed(v, at)
+	return o, nil
+}
+
+// returned is the result of a return to draft. It removes the signatures, because they are of a
+// content that may now change.
+func (m Method) returned(v Version) Outcome {
+	if v.Status == Draft {
+		return Outcome{}
+	}
+	v.Status, v.Signatures = Draft, nil
+	return Outcome{m, v, events[Draft]}
+}
+
+// submitted is the result of a submission. Everyone who submits is an author.
+func (m Method) submitted(v Version, move Move, s Signer, at time.Time) (Outcome, error) {
+	next := v
+	next.Status = InReview
+	authors, err := v.authors(s.Person)
+	if err != nil {
+		return Outcome{}, err
+	}
+	next.Authors = authors
+	return m.signed(v, next, Authorship, move, s, at, v.Status != InReview)
+}
+
+// withdrawn is the result of a withdrawal. It takes one person. Orders that finish can still be
+// stopped, and a version can be reinstated later, as long as none holds.
+func (m Method) withdrawn(v, other Version, move Move, s Signer, at time.Time) (Outcome, error) {
+	next := v
+	next.Status = Withdrawn
+	if next.Orders = move.Orders; move.Orders == "" && v.approvedOnce() {
+		next.Orders = Stop
+	} else if move.Orders == "" {
+		next.Orders = v.Orders // of a version that never held
+	}
+	if v.Orders == Stop && next.Orders == Finish {
+		return Outcome{}, m.refuse(at, v, "Orders that were told to stop cannot be told to finish.")
+	}
+	e := m.Effectivity.without(v.Version, at)
+	e, reinstated, err := m.reinstate(e, v, other, move, at)
+	if err != nil {
+		return Outcome{}, err
+	}
+	m.Effectivity = e
+	return m.signed(v, next, Responsibility, move, s, at, v.Status != Withdrawn || v.Orders != next.Orders || reinstated)
+}
+
+// told puts a withdrawal first in the list of those that machines are told.
+func (m Method) told(v Version, at time.Time) Method {
+	list := []Withdrawal{{v.Version, v.Orders, at}}
+	for _, w := range m.Withdrawals {
+		if w.Version != v.Version {
+			list = append(list, w)
 		}
 	}
-	return next.changed(v, at), events[m.Status], nil
+	m.Withdrawals = list[:min(len(list), maxWithdrawals)]
+	return m
 }
 
-// approvable returns nil if a signer may put the version on trial or release it.
-func (v Version) approvable(m Move, s Signer, policy factory.Approval) error {
-	if policy != factory.Single && slices.Contains(v.Authors, s.Person) {
-		return problem.New(problem.FourEyes, "You saved or submitted this version; someone else has to approve it.")
+// signed adds a move's signature to next, the state of v after the move. If the move changes
+// nothing else, it is a further signature, or nothing if the same person already signed with the
+// same reason.
+func (m Method) signed(v, next Version, meaning Meaning, move Move, s Signer, at time.Time, changes bool) (Outcome, error) {
+	g := Signature{
+		Meaning: meaning, Further: !changes, Name: s.Name, Issuer: s.Issuer, UserID: s.UserID, At: at, AuthenticatedAt: s.AuthenticatedAt,
+		Reason: move.Reason, ContentSHA256: v.ContentSHA256,
 	}
-	if m.ContentSHA256 == "" {
-		return missing("/contentSha256")
+	event := events[move.Status]
+	if g.Further {
+		if v.hasSigned(s, move.Reason) {
+			return Outcome{}, nil
+		}
+		if len(v.Signatures) >= maxSignatures {
+			return Outcome{}, signaturesFull(v)
+		}
+		event = cosigned
 	}
-	if err := v.unchanged(m); err != nil {
-		return err
-	}
-	if m.Status == Released && v.Status == Trial && m.FirstArticle == nil {
-		return missing("/firstArticle")
-	}
-	if m.Status == Trial && len(v.Signatures) >= maxSignatures {
-		return problem.New(problem.EffectivityFull, "The version has had the maximum number of trials. Release it, or withdraw it.")
-	}
-	return nil
+	next.Signatures = append(slices.Clone(v.Signatures), g)
+	return Outcome{m, next, event}, nil
 }
 
-func missing(pointer string) error {
-	return problem.Invalid([]problem.Fault{{Pointer: pointer, Code: "required", Detail: "is required for this move"}})
+func signaturesFull(v Version) error {
+	return problem.New(problem.EffectivityFull, "Version %d has %d signatures, which is the maximum. It can still be released or withdrawn.", v.Version, len(v.Signatures))
+}
+
+// hasSigned reports whether a person signed the last change of the version, with the same reason.
+func (v Version) hasSigned(s Signer, reason string) bool {
+	for _, g := range slices.Backward(v.Signatures) {
+		if g.Issuer == s.Issuer && g.UserID == s.UserID && g.Reason == reason {
+			return true
+		}
+		if !g.Further {
+			break
+		}
+	}
+	return false
+}
+
+// approvedOnce reports whether someone approved the present content, so that the version may have
+// held.
+func (v Version) approvedOnce() bool {
+	return slices.ContainsFunc(v.Signatures, func(g Signature) bool {
+		return g.Meaning == Approval && g.ContentSHA256 == v.ContentSHA256
+	})
 }
 
 // unchanged returns nil if the content is still the one that the signer has read, or the signer
@@ -110,20 +193,4 @@ func (v Version) unchanged(m Move) error {
 		return problem.New(problem.ContentChanged, "The version's content is not the one you name; read it again before you sign.")
 	}
 	return nil
-}
-
-// sameMove returns nil if a move that was already made is the one that the caller asks for. The
-// content must be the same if the caller names one, except for a withdrawal.
-func (v Version) sameMove(m Move) error {
-	if m.Status == Withdrawn {
-		return nil
-	}
-	return v.unchanged(m)
-}
-
-func (v Version) signature(meaning Meaning, m Move, s Signer, at time.Time) Signature {
-	return Signature{
-		Meaning: meaning, Name: s.Name, Issuer: s.Issuer, UserID: s.UserID, At: at, AuthenticatedAt: s.AuthenticatedAt,
-		Reason: m.Reason, ContentSHA256: v.ContentSHA256,
-	}
 }

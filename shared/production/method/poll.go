@@ -5,7 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
+
+	"wavegate/shared/production/machine"
 )
 
 // A Poll is the answer to a machine's controller. It says which version holds, for each method
@@ -14,6 +17,10 @@ type Poll struct {
 	Items []MachineState `json:"items"`
 	// PollIntervalSeconds is the time until the controller should poll again.
 	PollIntervalSeconds int `json:"pollIntervalSeconds"`
+	// Next is the path of the next page of a poll for all methods; missing on the last page.
+	Next string `json:"next,omitempty"`
+	// Last is the last method that was read, if more follow.
+	Last string `json:"-"`
 }
 
 // A Phase is the status of a version that holds.
@@ -46,8 +53,12 @@ type MachineState struct {
 
 // A NextVersion is the version that takes over at a time.
 type NextVersion struct {
-	Version int64     `json:"version"`
-	From    time.Time `json:"from"`
+	Version       int64     `json:"version"`
+	WorkMasterID  string    `json:"workMasterId"`
+	Phase         Phase     `json:"phase"`
+	ContentSHA256 string    `json:"contentSha256"`
+	Content       string    `json:"content"` // the path of the content
+	From          time.Time `json:"from"`
 }
 
 // A WithdrawnVersion tells a controller about a withdrawn version.
@@ -56,31 +67,40 @@ type WithdrawnVersion struct {
 	Orders  Orders `json:"orders"`
 }
 
-// On returns the state of a method on a machine with some classes at a time, and whether the
-// method concerns the machine. It does if a version that holds, follows or was withdrawn has a
-// step for the machine. href makes the paths of contents.
-func (m Method) On(machine string, classes []string, t time.Time, href func(version int64) string) (MachineState, bool) {
+// On returns the state of a method on a machine at a time, and whether the method concerns the
+// machine. It does if a version that holds or follows covers it, or if a withdrawn one has a step
+// for it. href makes the paths of contents.
+func (m Method) On(x machine.Machine, t time.Time, href func(version int64) string) (MachineState, bool) {
 	s := MachineState{MethodID: m.MethodID, TrailSHA256: m.TrailSHA256, Withdrawn: []WithdrawnVersion{}}
 	concerned := false
-	if d, ok := m.Effectivity.At(machine, t); ok && d.Equipment.Concerns(machine, classes) {
+	covers := func(d Decision) bool { return m.equipmentOf(d.Version).Covers(x, d.ApprovedAt) }
+	if d, ok := m.Effectivity.At(x.Code, t); ok && covers(d) {
 		concerned = true
 		s.Version, s.WorkMasterID, s.ContentSHA256 = d.Version, WorkMasterID(m.MethodID, d.Version), d.ContentSHA256
-		s.Content, s.EffectiveFrom, s.Phase = href(d.Version), &d.From, IsReleased
-		if !d.everywhere() {
-			s.Phase = OnTrial
-		}
+		s.Content, s.EffectiveFrom, s.Phase = href(d.Version), &d.From, d.phase()
 	}
-	if d, ok := m.Effectivity.Next(machine, t); ok && (concerned || d.Equipment.Concerns(machine, classes)) {
+	if d, ok := m.Effectivity.Next(x.Code, t); ok && (concerned || covers(d)) {
 		concerned = true
-		s.Next = &NextVersion{d.Version, d.From}
+		s.Next = &NextVersion{d.Version, WorkMasterID(m.MethodID, d.Version), d.phase(), d.ContentSHA256, href(d.Version), d.From}
 	}
 	for _, w := range m.Withdrawals {
-		if w.Equipment.Concerns(machine, classes) {
+		if m.equipmentOf(w.Version).Concerns(x) {
 			concerned = true
 			s.Withdrawn = append(s.Withdrawn, WithdrawnVersion{w.Version, w.Orders})
 		}
 	}
 	return s, concerned
+}
+
+// recent is how long after a change of a method its machines poll often.
+const recent = 10 * time.Minute
+
+// busy reports whether machines should poll often: the method changed a short time ago, has a version
+// on trial, or another version takes over before an idle machine would poll again.
+func (m Method) busy(t time.Time, idle time.Duration) bool {
+	return t.Sub(m.changedAt()) < recent || slices.ContainsFunc(m.Effectivity, func(d Decision) bool {
+		return !d.everywhere() || d.From.After(t) && d.From.Sub(t) < 2*idle
+	})
 }
 
 // Encode returns the answer's bytes and their entity tag. The tag is strong: on every container,

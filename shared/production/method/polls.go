@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,13 +20,14 @@ import (
 // not produce with a method that is not listed.
 const maxPolled = 100
 
-// Polls answers the polls of machine controllers. A poll of one method makes three eventually
-// consistent reads: the box, the machine and the method. So it usually shows a change within a
-// second. If a person polls, the factory is read instead of the box.
+// Polls answers the polls of machine controllers. A poll reads the box, the machine and each method,
+// eventually consistent. So it usually shows a change within a second. If a person polls, the factory
+// is read instead of the box. A poll for all methods of the machine first asks which ones name the
+// machine or one of its classes.
 type Polls struct {
-	store    *Store
-	log      *audit.Log
-	interval time.Duration
+	store          *Store
+	log            *audit.Log
+	interval, idle time.Duration
 }
 
 // NewPolls makes a Polls.
@@ -33,16 +35,24 @@ func NewPolls(db *dynamo.DB, settings *setting.Reader, speaks Speaks) *Polls {
 	return &Polls{
 		store: NewStore(db).ForBoxes(speaks), log: audit.NewLog(db),
 		interval: time.Duration(settings.Number(setting.PollIntervalSeconds)) * time.Second,
+		idle:     time.Duration(settings.Number(setting.IdlePollIntervalSeconds)) * time.Second,
 	}
 }
 
-// A Question is what a poll asks about: one method or all methods of a product, now or at
-// another time.
+// A Question is what a poll asks about, now or at another time: some methods, the methods of a
+// product, or all methods of the machine.
 type Question struct {
-	FactoryID, Machine  string
-	MethodID, ProductID string     // exactly one of them
-	At                  *time.Time // nil means now
+	FactoryID, Machine string
+	MethodIDs          []string
+	ProductID          string
+	At                 *time.Time // nil means now
+	// After and Limit are the page of a poll for all methods.
+	After string
+	Limit int
 }
+
+// All reports whether the question is for all methods of the machine.
+func (q Question) All() bool { return len(q.MethodIDs) == 0 && q.ProductID == "" }
 
 // Poll tells which versions hold on a machine. For a time in the past it reads the audit trail,
 // for one method only. href makes links from paths that begin with /api. Poll returns NOT_FOUND
@@ -55,15 +65,19 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 		at = *q.At
 	}
 	past := at.Before(now)
-	if past && q.MethodID == "" {
+	if past && len(q.MethodIDs) == 0 {
 		return Poll{}, problem.Invalid([]problem.Fault{{Parameter: "methodId", Code: "required", Detail: "is required if at is in the past"}})
 	}
 	var on machine.Machine
 	var methods []Method
+	var last string
 	err := dynamo.Together(ctx,
 		func(ctx context.Context) error { return p.store.checkAccess(ctx, caller, q.FactoryID) },
 		func(ctx context.Context) (err error) { on, err = p.machine(ctx, q, past); return err },
 		func(ctx context.Context) (err error) { methods, err = p.methods(ctx, q, past); return err })
+	if err == nil && q.All() {
+		methods, last, err = p.all(ctx, q, on)
+	}
 	if err != nil {
 		return Poll{}, err
 	}
@@ -72,15 +86,20 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 			return Poll{}, err
 		}
 	}
-	answer := Poll{Items: []MachineState{}, PollIntervalSeconds: int(p.interval / time.Second)}
+	interval := max(p.interval, p.idle)
+	answer := Poll{Items: []MachineState{}, Last: last}
 	for _, m := range methods {
+		if m.busy(now, interval) {
+			interval = p.interval
+		}
 		path := func(version int64) string {
 			return href("/api/factories/" + q.FactoryID + "/production-methods/" + m.MethodID + "/versions/" + strconv.FormatInt(version, 10) + "/content")
 		}
-		if s, concerned := m.On(on.Code, on.Classes, at, path); concerned {
+		if s, concerned := m.On(on, at, path); concerned {
 			answer.Items = append(answer.Items, s)
 		}
 	}
+	answer.PollIntervalSeconds = int(interval / time.Second)
 	return answer, nil
 }
 
@@ -124,21 +143,65 @@ func (p *Polls) machine(ctx context.Context, q Question, past bool) (m machine.M
 	return m, err
 }
 
-// methods returns the methods that the question names; an empty list if there are none.
+// methods returns the methods that the question names; an empty list if there are none, or if it is
+// for all.
 func (p *Polls) methods(ctx context.Context, q Question, past bool) ([]Method, error) {
-	if q.MethodID == "" {
+	if q.ProductID != "" {
 		page, err := dynamo.List[Method](ctx, p.store.db, dynamo.Selection{
 			Table: dynamo.Recipes, Index: "byProduct", Partition: q.FactoryID,
 			Least: q.ProductID + "#", Most: q.ProductID + "#~", Descending: true, Eventually: true,
 		}, dynamo.Window{Limit: maxPolled})
 		return page.Items, err
 	}
-	var m Method
-	found, err := p.get(ctx, dynamo.Recipes, key(q.FactoryID, q.MethodID), &m, past)
-	if err != nil || !found {
-		return nil, err
+	return p.heads(ctx, q.FactoryID, q.MethodIDs, past)
+}
+
+// heads reads methods, in the order of the ids. Those that do not exist are left out.
+func (p *Polls) heads(ctx context.Context, factoryID string, ids []string, past bool) ([]Method, error) {
+	found := make([]Method, len(ids))
+	reads := make([]func(context.Context) error, len(ids))
+	for i, id := range ids {
+		reads[i] = func(ctx context.Context) error {
+			_, err := p.get(ctx, dynamo.Recipes, key(factoryID, id), &found[i], past)
+			return err
+		}
 	}
-	return []Method{m}, nil
+	err := dynamo.Together(ctx, reads...)
+	return slices.DeleteFunc(found, func(m Method) bool { return m.Revision == 0 }), err
+}
+
+// all returns a page of the methods that name a machine or one of its classes, by their ids, and the
+// last of these ids if more follow.
+func (p *Polls) all(ctx context.Context, q Question, on machine.Machine) ([]Method, string, error) {
+	places := []string{machinePlace(on.FactoryID, on.Code)}
+	for _, class := range on.Classes {
+		places = append(places, classPlace(on.FactoryID, class))
+	}
+	lists := make([][]place, len(places))
+	reads := make([]func(context.Context) error, len(places))
+	for i, one := range places {
+		reads[i] = func(ctx context.Context) error {
+			page, err := dynamo.List[place](ctx, p.store.db, dynamo.Selection{Table: dynamo.MethodPlaces, Partition: one, Eventually: true},
+				dynamo.Window{Limit: q.Limit + 1, Behind: q.After})
+			lists[i] = page.Items
+			return err
+		}
+	}
+	if err := dynamo.Together(ctx, reads...); err != nil {
+		return nil, "", err
+	}
+	var ids []string
+	for _, x := range slices.Concat(lists...) {
+		ids = append(ids, x.MethodID)
+	}
+	slices.Sort(ids)
+	ids, last := slices.Compact(ids), ""
+	if len(ids) > q.Limit {
+		ids = ids[:q.Limit]
+		last = ids[q.Limit-1]
+	}
+	methods, err := p.heads(ctx, q.FactoryID, ids, false)
+	return methods, last, err
 }
 
 // asOf returns methods and a machine as they were at a time. It leaves out what did not exist

@@ -147,31 +147,44 @@ func (s *Store) lookup(ctx context.Context, r Ref) (v Version, err error) {
 }
 
 // Version returns a version in a factory that the caller may read, or NOT_FOUND.
-func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Version, error) {
-	return factory.ReadInParallel(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (Version, error) {
-		v, err := s.lookup(ctx, r)
+func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Shown, error) {
+	return factory.ReadInParallel(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (Shown, error) {
+		var m Method
+		var v Version
+		err := dynamo.Together(ctx,
+			func(ctx context.Context) (err error) { m, err = s.find(ctx, r.FactoryID, r.MethodID); return err },
+			func(ctx context.Context) (err error) { v, err = s.lookup(ctx, r); return err })
 		if err == nil && v.FactoryID != r.FactoryID {
-			return Version{}, problem.Missing()
+			err = problem.Missing()
 		}
-		return v, err
+		return m.shown(v, s.db.Now()), err
 	})
 }
 
 // Versions returns the versions of a method, the newest first. It shows every write at once. It
 // reads a page at an offset only after it knows that the caller may read the method's factory.
 // Otherwise it returns NOT_FOUND.
-func (s *Store) Versions(ctx context.Context, caller auth.Principal, factoryID, methodID string, w dynamo.Window) (dynamo.Page[Version], error) {
+func (s *Store) Versions(ctx context.Context, caller auth.Principal, factoryID, methodID string, w dynamo.Window) (shown dynamo.Page[Shown], err error) {
 	of := dynamo.Selection{Table: dynamo.MethodVersions, Partition: methodID, Descending: true}
+	var m Method
+	var page dynamo.Page[Version]
 	if w.Skip > 0 {
-		if _, err := s.Get(ctx, caller, factoryID, methodID); err != nil {
-			return dynamo.Page[Version]{}, err
+		if m, err = s.Get(ctx, caller, factoryID, methodID); err == nil {
+			page, err = dynamo.List[Version](ctx, s.db, of, w)
 		}
-		return dynamo.List[Version](ctx, s.db, of, w)
+	} else {
+		_, err = factory.ReadInParallel(ctx, s.factories, caller, factoryID, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, dynamo.Together(ctx,
+				func(ctx context.Context) (err error) { m, err = s.find(ctx, factoryID, methodID); return err },
+				func(ctx context.Context) (err error) { page, err = dynamo.List[Version](ctx, s.db, of, w); return err })
+		})
 	}
-	return factory.ReadInParallel(ctx, s.factories, caller, factoryID, func(ctx context.Context) (page dynamo.Page[Version], err error) {
-		err = dynamo.Together(ctx,
-			func(ctx context.Context) error { _, err := s.find(ctx, factoryID, methodID); return err },
-			func(ctx context.Context) (err error) { page, err = dynamo.List[Version](ctx, s.db, of, w); return err })
-		return page, err
-	})
+	if err != nil {
+		return shown, err
+	}
+	shown.More, shown.Last = page.More, page.Last
+	for _, v := range page.Items {
+		shown.Items = append(shown.Items, m.shown(v, s.db.Now()))
+	}
+	return shown, nil
 }

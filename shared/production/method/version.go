@@ -7,6 +7,7 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
+	"wavegate/shared/production/machine"
 )
 
 // A Status is the status of a version.
@@ -46,7 +47,9 @@ const (
 
 // A Signature says who is responsible for a move of a version, and for which content.
 type Signature struct {
-	Meaning         Meaning    `json:"meaning"`
+	Meaning Meaning `json:"meaning"`
+	// Further says that the signature supports the last change and changed nothing else.
+	Further         bool       `json:"further,omitempty"`
 	Name            string     `json:"name,omitempty"` // from the token
 	Issuer          string     `json:"issuer"`
 	UserID          string     `json:"userId"`
@@ -85,10 +88,17 @@ type Equipment struct {
 	Machines []string `json:"machines,omitempty"`
 }
 
-// Concerns tells whether a machine with some classes does a step.
-func (e Equipment) Concerns(machine string, classes []string) bool {
-	return slices.Contains(e.Machines, machine) ||
-		slices.ContainsFunc(e.Classes, func(class string) bool { return slices.Contains(classes, class) })
+// Concerns reports whether a machine does a step, or could as soon as an approval covers it.
+func (e Equipment) Concerns(m machine.Machine) bool {
+	return slices.Contains(e.Machines, m.Code) ||
+		slices.ContainsFunc(e.Classes, func(class string) bool { return slices.Contains(m.Classes, class) })
+}
+
+// Covers reports whether an approval at a time covers a machine: steps name it, or it had a class
+// of the steps by then.
+func (e Equipment) Covers(m machine.Machine, approvedAt time.Time) bool {
+	return slices.Contains(e.Machines, m.Code) ||
+		slices.ContainsFunc(e.Classes, func(class string) bool { return m.HasClassSince(class, approvedAt) })
 }
 
 // A Version is one numbered version of a method. Its content is stored separately, by its hash.
@@ -106,10 +116,12 @@ type Version struct {
 	// audit trail keeps all.
 	Signatures   []Signature   `json:"signatures,omitempty"`
 	FirstArticle *FirstArticle `json:"firstArticle,omitempty"`
-	Orders       Orders        `json:"orders,omitempty"` // of a withdrawn version that held before
-	CreatedAt    time.Time     `json:"createdAt"`
-	UpdatedAt    time.Time     `json:"updatedAt"`
-	Revision     int64         `json:"revision"` // from 1
+	// ReleasedFrom is from when the version holds on all machines, by its last release.
+	ReleasedFrom *time.Time `json:"releasedFrom,omitempty"`
+	Orders       Orders     `json:"orders,omitempty"` // of a withdrawn version
+	CreatedAt    time.Time  `json:"createdAt"`
+	UpdatedAt    time.Time  `json:"updatedAt"`
+	Revision     int64      `json:"revision"` // from 1
 }
 
 // ID names the version in the audit trail and to controllers: the id of its method, a colon, and

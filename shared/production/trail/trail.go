@@ -28,6 +28,7 @@ type Entry struct {
 	Actor     audit.Actor    `json:"actor"`
 	SourceIP  string         `json:"sourceIp"`
 	RequestID string         `json:"requestId"`
+	Reason    string         `json:"reason,omitempty"`
 	Resource  audit.Resource `json:"resource"`
 	After     any            `json:"after"`
 }
@@ -36,7 +37,7 @@ type Entry struct {
 func EntryOf(e audit.Event) Entry {
 	return Entry{
 		EventName: e.EventName, EventTime: e.EventTime, Actor: e.Actor, SourceIP: e.SourceIP,
-		RequestID: e.RequestID, Resource: e.Resource, After: e.After,
+		RequestID: e.RequestID, Reason: e.Reason, Resource: e.Resource, After: e.After,
 	}
 }
 
@@ -55,15 +56,20 @@ func Next(previous string, version, method Entry) (string, error) {
 }
 
 func withoutHash(method any) (map[string]any, error) {
-	text, err := json.Marshal(method)
+	fields, err := decoded(method)
+	delete(fields, hashField)
+	return fields, err
+}
+
+// decoded is an object as a map of its JSON fields.
+func decoded(object any) (fields map[string]any, err error) {
+	text, err := json.Marshal(object)
+	if err == nil {
+		err = json.Unmarshal(text, &fields)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("trail: %w", err)
 	}
-	var fields map[string]any
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil, fmt.Errorf("trail: %w", err)
-	}
-	delete(fields, hashField)
 	return fields, nil
 }
 
@@ -73,6 +79,8 @@ type Link struct {
 	EventName string
 	EventTime time.Time
 	RequestID string
+	// Contents are the contents that were in force or scheduled after the change, by version.
+	Contents map[int64]string
 	// Fault says what is wrong with the link; it is empty for a good link.
 	Fault string
 }
@@ -89,13 +97,14 @@ func Check(methodEvents, versionEvents []audit.Event) ([]Link, error) {
 	var links []Link
 	previous, revision := "", int64(0)
 	for _, e := range events {
-		stored, linked := hashOf(e.After)
+		after := headOf(e.After)
+		stored, linked := after.Hash, after.Hash != ""
 		gap := e.Resource.Revision != revision+1
 		revision = e.Resource.Revision
 		if !linked && previous == "" {
 			continue
 		}
-		link := Link{SHA256: stored, EventName: e.EventName, EventTime: e.EventTime, RequestID: e.RequestID}
+		link := Link{SHA256: stored, EventName: e.EventName, EventTime: e.EventTime, RequestID: e.RequestID, Contents: after.contents()}
 		version, found := versions[e.RequestID]
 		computed, err := Next(previous, EntryOf(version), EntryOf(e))
 		switch {
@@ -114,16 +123,28 @@ func Check(methodEvents, versionEvents []audit.Event) ([]Link, error) {
 	return links, nil
 }
 
-func hashOf(method any) (string, bool) {
+// A head is the part of a method that a check needs.
+type head struct {
+	Hash        string `json:"trailSha256"`
+	Effectivity []struct {
+		Version       int64  `json:"version"`
+		ContentSHA256 string `json:"contentSha256"`
+	} `json:"effectivity"`
+}
+
+// headOf reads a method as an event shows it. What is not a method has no hash.
+func headOf(method any) (h head) {
 	text, err := json.Marshal(method)
-	if err != nil {
-		return "", false
+	if err != nil || json.Unmarshal(text, &h) != nil {
+		return head{}
 	}
-	var fields struct {
-		Hash string `json:"trailSha256"`
+	return h
+}
+
+func (h head) contents() map[int64]string {
+	all := map[int64]string{}
+	for _, d := range h.Effectivity {
+		all[d.Version] = d.ContentSHA256
 	}
-	if json.Unmarshal(text, &fields) != nil {
-		return "", false
-	}
-	return fields.Hash, fields.Hash != ""
+	return all
 }

@@ -14,7 +14,7 @@ type Grounds struct {
 }
 
 // ReasonRule is the rule of a reason. Readers of the audit trail see it.
-var ReasonRule = &input.Text{Min: 1, Max: 256, Trim: true, Check: input.Printable, Says: "1 to 256 characters without control characters"}
+var ReasonRule = &input.Text{Min: 1, Max: 256, Trim: true, Check: input.Visible, Says: "1 to 256 characters without control characters and invisible characters"}
 
 // These are the fields of Grounds in a body.
 var (

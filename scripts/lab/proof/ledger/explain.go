@@ -50,6 +50,8 @@ func (b Books) Explain(calls []Call) []string {
 			x.policy(c)
 		case c.Operation == "get-machine-methods":
 			x.methodPoll(c)
+		case c.Operation == "list-method-machines":
+			x.foreign(c)
 		case c.Operation == "get-method-content":
 			x.content(c)
 		case c.Operation == "get-method-changes":
@@ -87,7 +89,7 @@ func (x *explainer) changes() {
 			x.add("%s: %s by the request %q, which nobody made", events[0].Resource, events[0].Name, request)
 			continue
 		}
-		if !c.done() && !c.unknown() {
+		if !c.done() && !c.unknown() && !c.recalled() {
 			x.add("%s was refused, but made %s of %s", c, events[0].Name, events[0].Resource)
 		}
 		if c.batches() {
@@ -124,6 +126,9 @@ func (c Call) says(thing Item, but ...string) bool {
 	}
 	if c.removes() {
 		return thing == nil
+	}
+	if c.Operation == "put-method-report" {
+		return c.said(thing)
 	}
 	if c.Operation == "put-method-content" {
 		return text(thing, "status") == "draft" && text(thing, "contentSha256") == canonicalHash(c.Body)
@@ -181,8 +186,7 @@ func (x *explainer) write(c Call) {
 // wasTrue tells whether the thing was as the call asks at some moment during the call.
 func (x *explainer) wasTrue(c Call, events []Event) bool {
 	for i, e := range events {
-		// A release of a released version changes nothing, even with another first article.
-		if !c.says(e.After, "firstArticle") || !x.began(e).Before(c.Ended) {
+		if !c.says(e.After) || !x.began(e).Before(c.Ended) {
 			continue
 		}
 		if i+1 == len(events) || !x.acknowledged(events[i+1], c.Began) {
@@ -247,6 +251,7 @@ func (x *explainer) read(c Call) {
 	case http.StatusOK:
 		thing := c.answered()
 		x.activeRollout(c, thing)
+		delete(thing, "standing") // follows from the method and the time
 		revision := number(thing, "revision")
 		if revision < 1 || revision > int64(len(events)) || !reflect.DeepEqual(thing, events[revision-1].After) {
 			x.add("%s read %s, which no change led to", c, c.Answer)
@@ -337,6 +342,7 @@ func (x *explainer) list(c Call) {
 	}
 	for _, thing := range page.Items {
 		x.activeRollout(c, thing)
+		delete(thing, "standing")
 		id := c.about().Name(func(name string) string { return plain(thing, name) })
 		events := x.trail[c.of(c.about().Type, id)]
 		revision := number(thing, "revision")

@@ -208,7 +208,8 @@ func honest(t *testing.T) *run {
 		user, m.Reason = by, "r"
 		body := fmt.Sprintf(`{"status":%q,"reason":"r"}`, m.Status)
 		made("update-method-version", version, body, of, func(ctx context.Context, from audit.Origin) (int, string, error) {
-			return 204, "", methods.Move(admission.Unlimited(ctx), signer(by), from, ref, m, none)
+			_, err := methods.Move(admission.Unlimited(ctx), signer(by), from, ref, m, none)
+			return 200, "", err
 		})
 	}
 	moveVersion("eric", method.Move{Status: method.InReview})

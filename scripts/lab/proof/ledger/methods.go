@@ -22,7 +22,7 @@ const (
 )
 
 // notShown are the fields of a move that the version does not show unchanged.
-var notShown = []string{"reason", "machines", "effectiveFrom", "orders", "reinstate"}
+var notShown = []string{"reason", "machines", "effectiveFrom", "reinstate"}
 
 // canonicalHash is the hash of a content's RFC 8785 form, for contents without negative zeros
 // and line separators. It is empty if the content is not JSON.
@@ -126,8 +126,17 @@ func auditVersions(f *findings, m Item, versions map[int64]Item) {
 	for _, one := range decisions {
 		d, _ := one.(Item)
 		v := versions[number(d, "version")]
-		if !effective(v) || d["contentSha256"] != v["contentSha256"] || !reflect.DeepEqual(d["equipment"], v["equipment"]) {
+		if !effective(v) || d["contentSha256"] != v["contentSha256"] {
 			f.add("method %s: %v takes effect, but the version is %v", id, d, v)
+		}
+	}
+	equipment, _ := m["equipment"].([]any)
+	for _, one := range equipment {
+		e, _ := one.(Item)
+		copied := maps.Clone(e)
+		delete(copied, "version")
+		if !reflect.DeepEqual(copied, object(versions[number(e, "version")], "equipment")) {
+			f.add("method %s: the equipment %v is not the version's", id, e)
 		}
 	}
 }
@@ -139,6 +148,9 @@ func auditSignature(f *findings, e Event, single bool) {
 		"ProductionMethodVersionSubmitted": "authorship", "ProductionMethodVersionTried": "approval",
 		"ProductionMethodVersionReleased": "approval", "ProductionMethodVersionWithdrawn": "responsibility",
 	}[e.Name]
+	if e.Name == "ProductionMethodVersionCosigned" {
+		meaning = map[string]string{"in_review": "authorship", "trial": "approval", "released": "approval", "withdrawn": "responsibility"}[text(e.After, "status")]
+	}
 	signatures, _ := e.After["signatures"].([]any)
 	if meaning == "" {
 		if len(signatures) > 0 {
@@ -210,8 +222,10 @@ func auditLinks(f *findings, r Resource, events []Event, changed map[string]Even
 // linked is the part of an event that a link of the chain covers.
 func linked(e Event) Item {
 	entry := Item{}
-	for _, name := range []string{"eventName", "eventTime", "actor", "sourceIp", "requestId", "resource", "after"} {
-		entry[name] = e.stored[name]
+	for _, name := range []string{"eventName", "eventTime", "actor", "sourceIp", "requestId", "reason", "resource", "after"} {
+		if value, found := e.stored[name]; found {
+			entry[name] = value
+		}
 	}
 	return entry
 }
@@ -287,4 +301,19 @@ func (x *explainer) foreign(c Call) {
 	if o := x.owner(c); o != "" && o != c.Organization && !c.ReadsAll {
 		x.add("%s read data of %q", c, o)
 	}
+}
+
+// recalled reports whether a machine was told that it has a withdrawn version. Its report is kept.
+func (c Call) recalled() bool {
+	return c.Operation == "put-method-report" && c.Status == http.StatusConflict && bytes.Contains(c.Answer, []byte("VERSION_WITHDRAWN"))
+}
+
+// said reports whether a machine's words about a version are those of the call.
+func (c Call) said(thing Item) bool {
+	list, _ := thing["versions"].([]any)
+	fields := c.fields()
+	return slices.ContainsFunc(list, func(one any) bool {
+		said, _ := one.(Item)
+		return within(fields, said)
+	})
 }

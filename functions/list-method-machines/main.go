@@ -1,0 +1,41 @@
+// Command list-method-machines lists the machines of which a version is a concern: which have it,
+// which run it, and which have not confirmed its withdrawal.
+package main
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"time"
+
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/production/method"
+)
+
+func main() { function.Run("list-method-machines", wire) }
+
+func wire(env lambdahttp.Env) function.Handler {
+	methods := method.NewStore(env.DB)
+	seen := func(ctx context.Context, subject string) (time.Time, error) {
+		return ratelimit.LastSeen(ctx, env.API, subject)
+	}
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		ref := method.RefOf(c.Reader)
+		clear, filtered := c.Query("clear")
+		place := paging.ByOffset(c.Reader)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		query := paging.Query{Path: "/api/factories/" + ref.FactoryID + "/production-methods/" + ref.MethodID + "/versions/" + strconv.FormatInt(ref.Version, 10) + "/machines"}
+		if filtered {
+			query.Filter = url.Values{"clear": {clear}}
+		}
+		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[method.Reached], error) {
+			return methods.Machines(c.Context(), c.Caller, ref, filtered, seen, w)
+		})
+	}
+}

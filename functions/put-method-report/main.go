@@ -1,0 +1,29 @@
+// Command put-method-report keeps what a machine's box says about the machine and a version of a
+// method. It answers 201 for the machine's first word about the method, 204 otherwise, and 409
+// with the orders if the version was withdrawn. method.Store.Report says who may report.
+package main
+
+import (
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/method"
+)
+
+func main() { function.Run("put-method-report", wire) }
+
+func wire(env lambdahttp.Env) function.Handler {
+	methods := method.NewStore(env.DB).ForBoxes(edge.ReadIssuers(env.Settings).Speak)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		factoryID := c.Path("factoryId")
+		code := c.Path("code")
+		methodID := c.Path("methodId")
+		report := method.ReportOf(c.Body())
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		created, err := methods.Report(c.Context(), c.Caller, c.Origin(), factoryID, code, methodID, ratelimit.Subject(c.Caller.User()), report)
+		return lambdahttp.Stored(created), err
+	}
+}

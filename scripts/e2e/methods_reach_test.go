@@ -1,0 +1,115 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/shared/platform/problem"
+)
+
+// milled is a content with two steps: one on named machines, and one on a class.
+const milled = `{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"steps":[` +
+	`{"id":"10","name":"Mill","equipment":{"machines":["mill-1","mill-2"]},"run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}}},` +
+	`{"id":"15","name":"Deburr","run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}}},` +
+	`{"id":"20","name":"Ream","equipment":{"class":"ream"},"run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}},` +
+	`"outputs":[{"material":"PART","quantity":1,"unit":"{piece}"}]}]}`
+
+// milling is a bench with a content in review that needs a mill and a ream.
+func milling(t *testing.T) *bench {
+	b := newBench(t)
+	b.machine("mill-1")
+	b.machine("mill-2")
+	b.machine("ream-1", "ream")
+	b.save(1, milled).Is(t, http.StatusCreated)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
+	return b
+}
+
+func pointers(d problem.Document) string {
+	var all []string
+	for _, f := range d.Errors {
+		all = append(all, f.Pointer)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestMethods_TrialThatLeavesOutSteps_IsRefusedWithTheSteps(t *testing.T) {
+	b := milling(t)
+	for machines, want := range map[string]string{`"mill-1"`: "/steps/2", `"ream-1"`: "/steps/0"} {
+		d := b.move(b.approver, 1, "trial", `,"machines":[`+machines+`]`).Refused(t, problem.TrialSplitsRoute)
+		if got := pointers(d); got != want {
+			t.Errorf("%s: %s", machines, got)
+		}
+	}
+	d := b.move(b.approver, 1, "trial", `,"machines":["mill-1","press-1","ream-1"]`).Refused(t, problem.ReachesNothing)
+	if got := pointers(d); got != "/machines/1" {
+		t.Errorf("a press: %s", got)
+	}
+	if status := b.author.Get(t, b.version(1)).Object(t)["status"]; status != "in_review" {
+		t.Errorf("it is %v", status)
+	}
+	b.move(b.approver, 1, "trial", `,"machines":["mill-1","ream-1"]`).Is(t, http.StatusOK)
+	for machine, want := range map[string]int{"mill-1": 1, "mill-2": 0, "ream-1": 1} {
+		if got := b.holds(machine, time.Time{}); got != want {
+			t.Errorf("%s has version %d", machine, got)
+		}
+	}
+}
+
+func TestMethods_ReleaseThatReachesNoMachine_IsRefused(t *testing.T) {
+	b := milling(t)
+	b.author.Put(t, "/api/factories/munich-1/machines/ream-1", `{"name":"Ream 1","classes":["saw"]}`).Is(t, http.StatusNoContent)
+	d := b.move(b.approver, 1, "released", "").Refused(t, problem.ReachesNothing)
+	if got := pointers(d); got != "/steps/2/equipment/class" {
+		t.Errorf("without a ream: %s", got)
+	}
+	b.move(b.author, 1, "draft", "").Is(t, http.StatusOK)
+	b.save(1, strings.NewReplacer(`"equipment":{"class":"press"},`, "").Replace(smallContent)).Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
+	d = b.move(b.approver, 1, "released", "").Refused(t, problem.ReachesNothing)
+	if got := pointers(d); got != "/steps" {
+		t.Errorf("by hand only: %s", got)
+	}
+}
+
+// A machine that gets a class has no released version of the class until somebody approves one again.
+func TestMethods_MachineThatGetsAClass_WaitsForTheNextApproval(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	b.machine("press-3", "press")
+	b.author.Put(t, "/api/factories/munich-1/machines/press-2", `{"name":"Press 2","classes":[]}`).Is(t, http.StatusNoContent)
+	b.author.Put(t, "/api/factories/munich-1/machines/press-2", `{"name":"Press 2","classes":["press"]}`).Is(t, http.StatusNoContent)
+	check := func(when string, want map[string]int) {
+		t.Helper()
+		for machine, version := range want {
+			if got := b.holds(machine, time.Time{}); got != version {
+				t.Errorf("%s: %s has version %d, want %d", when, machine, got, version)
+			}
+		}
+	}
+	check("after the changes", map[string]int{"press-1": 1, "press-2": 0, "press-3": 0})
+	b.author.Patch(t, b.version(1), fmt.Sprintf(`{"status":"released","reason":"Press 3 is measured","contentSha256":%q}`, b.hash(1))).Refused(t, problem.FourEyes)
+	b.approver.Patch(t, b.version(1), fmt.Sprintf(`{"status":"released","reason":"Press 3 is measured","contentSha256":%q}`, b.hash(1))).Is(t, http.StatusOK)
+	check("after a further approval", map[string]int{"press-1": 1, "press-2": 1, "press-3": 1})
+	b.author.Put(t, "/api/factories/munich-1/machines/press-3", `{"name":"Saw","classes":["saw"]}`).Is(t, http.StatusNoContent)
+	check("after it lost the class", map[string]int{"press-1": 1, "press-3": 0})
+}
+
+// The content that orders finish by is served as long as they may finish.
+func TestMethods_Content_IsServedWhileOrdersFinish(t *testing.T) {
+	b := newBench(t)
+	b.w.Owner(t).Put(t, "/api/edges/box-1", registration("munich-1", "")).Is(t, http.StatusCreated)
+	box, content := b.w.Box(t, "box-1"), b.version(1)+"/content"
+	b.release(1, smallContent)
+	b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
+	box.Get(t, content).Is(t, http.StatusOK)
+	b.move(b.author, 1, "withdrawn", `,"orders":"stop"`).Is(t, http.StatusOK)
+	box.Get(t, content).Refused(t, problem.NotFound)
+	// A draft was never approved, whatever its withdrawal says.
+	b.save(2, another("Two")).Is(t, http.StatusCreated)
+	b.move(b.author, 2, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
+	box.Get(t, b.version(2)+"/content").Refused(t, problem.NotFound)
+}

@@ -1,0 +1,153 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/platform/problem"
+)
+
+// boxed is a bench with version 1 released, whose press-1 names box-1; press-2 has no box.
+func boxed(t *testing.T) (*bench, *harness.Caller) {
+	t.Helper()
+	b := newBench(t)
+	b.w.Owner(t).Put(t, "/api/edges/box-1", registration("munich-1", "")).Is(t, http.StatusCreated)
+	b.author.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press 1","edgeId":"box-1"}`).Is(t, http.StatusNoContent)
+	b.release(1, smallContent)
+	return b, b.w.Box(t, "box-1")
+}
+
+func (b *bench) report(machine string) string {
+	return "/api/factories/munich-1/machines/" + machine + "/methods/" + id(b.path) + "/report"
+}
+
+func (b *bench) says(n int, state string) string {
+	b.Helper()
+	return fmt.Sprintf(`{"version":%d,"contentSha256":%q,"state":%q,"order":"PO-1"}`, n, b.hash(n), state)
+}
+
+// left tells the machines of a version that have not said that they do not have it.
+func (b *bench) left(n int) string {
+	b.Helper()
+	var page struct {
+		Items []struct{ Machine, EdgeID, State, Told, LastHeardAt string }
+	}
+	b.author.Get(b, b.version(n)+"/machines?clear=false").Is(b, http.StatusOK).Into(b, &page)
+	var all []string
+	for _, m := range page.Items {
+		if (m.State != "") != (m.LastHeardAt != "") {
+			b.Errorf("%+v", m)
+		}
+		all = append(all, strings.TrimSpace(strings.Join([]string{m.Machine, m.EdgeID, m.State, m.Told}, " ")))
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestReports_Recall_IsAListThatEmpties: a machine that still has a withdrawn version is told, and
+// listed until it says that it no longer has it.
+func TestReports_Recall_IsAListThatEmpties(t *testing.T) {
+	b, box := boxed(t)
+	if got := b.left(1); got != "press-1 box-1, press-2" {
+		t.Errorf("released: %s", got)
+	}
+	box.Put(t, b.report("press-1"), b.says(1, "loaded")).Is(t, http.StatusCreated)
+	box.Put(t, b.report("press-1"), b.says(1, "running")).Is(t, http.StatusNoContent)
+	events := len(b.w.Events(t, "method-on-machine", "press-1/"+id(b.path)))
+	box.Put(t, b.report("press-1"), b.says(1, "running")).Is(t, http.StatusNoContent)
+	if n := len(b.w.Events(t, "method-on-machine", "press-1/"+id(b.path))); n != 2 || events != 2 {
+		t.Errorf("%d events, then %d", events, n)
+	}
+	b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
+	if got := b.left(1); got != "press-1 box-1 running, press-2" {
+		t.Errorf("withdrawn: %s", got)
+	}
+	for _, orders := range []string{"finish", "stop"} {
+		b.author.Patch(t, b.version(1), fmt.Sprintf(`{"status":"withdrawn","reason":"r","orders":%q}`, orders)).Is(t, http.StatusOK)
+		d := box.Put(t, b.report("press-1"), b.says(1, "running")).Refused(t, problem.VersionWithdrawn)
+		if d.Orders != orders {
+			t.Errorf("told %q, want %s", d.Orders, orders)
+		}
+		if got := b.left(1); got != "press-1 box-1 running "+orders+", press-2" {
+			t.Errorf("told: %s", got)
+		}
+	}
+	box.Put(t, b.report("press-1"), b.says(1, "finished")).Is(t, http.StatusNoContent)
+	if got := b.left(1); got != "press-2" {
+		t.Errorf("in the end: %s", got)
+	}
+	if all := b.author.Get(t, b.version(1)+"/machines?limit=1").Object(t); len(all["items"].([]any)) != 1 || all["next"] == nil {
+		t.Errorf("a page: %v", all)
+	}
+}
+
+// Only the box that a machine names speaks for it; for any other, there is no such machine.
+func TestReports_OnlyTheMachinesBoxReports(t *testing.T) {
+	b, box := boxed(t)
+	owner := b.w.Owner(t)
+	owner.Put(t, "/api/edges/box-2", registration("munich-1", "")).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-r", `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival"}`).Is(t, http.StatusCreated)
+	body := b.says(1, "running")
+	for name, c := range map[string]struct {
+		by   *harness.Caller
+		path string
+	}{
+		"another box":         {b.w.Box(t, "box-2"), b.report("press-1")},
+		"a box of a rival":    {b.w.Box(t, "box-r"), b.report("press-1")},
+		"an unknown box":      {b.w.Box(t, "box-9"), b.report("press-1")},
+		"for another machine": {box, b.report("press-2")},
+		"for no machine":      {box, b.report("press-9")},
+		"another factory":     {box, strings.Replace(b.report("press-1"), "munich-1", "nowhere-1", 1)},
+		"an unknown method":   {box, strings.Replace(b.report("press-1"), id(b.path), "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70", 1)},
+	} {
+		a := c.by.Put(t, c.path, body)
+		if masked(t, a) != masked(t, box.Put(t, b.report("press-9"), body)) {
+			t.Errorf("%s: %s", name, a.Body)
+		}
+		a.Refused(t, problem.NotFound)
+	}
+	b.author.Put(t, b.report("press-1"), body).Refused(t, problem.Forbidden)
+	// An engineer can name boxes of their own organization only, and cannot tell others from none.
+	for _, other := range []string{"box-r", "box-9"} {
+		b.author.Put(t, "/api/factories/munich-1/machines/press-2", fmt.Sprintf(`{"name":"Press 2","edgeId":%q}`, other)).Refused(t, problem.EdgeNotInOrganization)
+	}
+	// A box that leaves the organization no longer speaks for the machine.
+	owner.Put(t, "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival"}`).Is(t, http.StatusNoContent)
+	box.Put(t, b.report("press-1"), body).Refused(t, problem.NotFound)
+	b.author.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Press 1","edgeId":null}`).Is(t, http.StatusNoContent)
+	if m := b.author.Get(t, "/api/factories/munich-1/machines/press-1").Object(t); m["edgeId"] != nil {
+		t.Errorf("%v", m)
+	}
+}
+
+func TestReports_WhatMakesNoSense_IsRefused(t *testing.T) {
+	b, box := boxed(t)
+	b.save(2, another("Two")).Is(t, http.StatusCreated)
+	d := box.Put(t, b.report("press-1"), `{"version":0,"state":"idle","contentSha256":"x","order":"`+strings.Repeat("x", 65)+`","speed":1}`).Refused(t, problem.ValidationFailed)
+	if got := pointers(d); got != "/version /contentSha256 /state /order /speed" {
+		t.Errorf("faults: %s", got)
+	}
+	box.Put(t, b.report("press-1"), fmt.Sprintf(`{"version":1,"contentSha256":%q,"state":"running"}`, b.hash(2))).Refused(t, problem.ContentChanged)
+	box.Put(t, b.report("press-1"), b.says(2, "loaded")).Refused(t, problem.NotFound) // nobody approved it
+	// What a box says is kept, without what cannot be seen.
+	box.Put(t, b.report("press-1"), fmt.Sprintf(`{"version":1,"contentSha256":%q,"state":"refused","detail":"door\u202eopen"}`, b.hash(1))).Is(t, http.StatusCreated)
+	page := b.author.Get(t, b.version(1)+"/machines").Object(t)["items"].([]any)
+	if got := page[0].(map[string]any)["detail"]; got != "door\ufffdopen" {
+		t.Errorf("detail %q", got)
+	}
+}
+
+// What machines say of a method is not shown to other organizations.
+func TestReports_OfAnotherOrganization_AreNotThere(t *testing.T) {
+	b, box := boxed(t)
+	box.Put(t, b.report("press-1"), b.says(1, "running")).Is(t, http.StatusCreated)
+	rival := b.w.Engineer(t, "rival")
+	foreign, absent := rival.Get(t, b.version(1)+"/machines"), rival.Get(t, strings.Replace(b.version(1), "munich-1", "nowhere-1", 1)+"/machines")
+	foreign.Refused(t, problem.NotFound)
+	if masked(t, foreign) != masked(t, absent) {
+		t.Errorf("%s, of what is not there %s", foreign.Body, absent.Body)
+	}
+	box.Get(t, b.version(1)+"/machines").Refused(t, problem.Forbidden)
+}

@@ -1,0 +1,204 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/operator/verify"
+	"wavegate/shared/platform/canonical"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamolocal"
+	"wavegate/shared/platform/problem"
+	chain "wavegate/shared/production/trail"
+)
+
+// verified compares the bench's method with the trail, as an auditor does. It calls the service
+// unseen by those who compare answers with the contract, since rows are changed by hand here.
+func (b *bench) verified(kept ...chain.Kept) (verify.Report, error) {
+	get := func(ctx context.Context, path string) ([]byte, error) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.approver.URL+path, nil)
+		if err != nil {
+			return nil, err
+		}
+		r.Header.Set("Authorization", b.approver.Bearer)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = answer.Body.Close() }()
+		body, err := io.ReadAll(answer.Body)
+		if err == nil && answer.StatusCode != http.StatusOK {
+			err = fmt.Errorf("%s: %d %s", path, answer.StatusCode, body)
+		}
+		return body, err
+	}
+	return verify.Method(b.Context(), get, "munich-1", id(b.path), kept)
+}
+
+// TestMethods_EachFieldOfEachRow_ChangedByHand_IsFound changes what is stored, past the service, one
+// field at a time.
+func TestMethods_EachFieldOfEachRow_ChangedByHand_IsFound(t *testing.T) {
+	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000")))
+	b.release(1, smallContent)
+	b.release(2, another("Two"))
+	b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
+	b.save(3, another("Three")).Is(t, http.StatusCreated)
+	b.move(b.author, 3, "in_review", "").Is(t, http.StatusOK)
+	b.move(b.approver, 3, "trial", `,"machines":["press-1"]`).Is(t, http.StatusOK)
+	if r, err := b.verified(); err != nil || len(r.Findings) > 0 {
+		t.Fatalf("untouched: %v, %v", r.Findings, err)
+	}
+	changed := 0
+	for _, id := range []dynamo.TableID{dynamo.Recipes, dynamo.MethodVersions, dynamo.MethodContents, dynamo.Machines} {
+		table := dynamo.TableOf(id)
+		for _, item := range b.rows(id) {
+			for _, name := range slices.Sorted(maps.Keys(item)) {
+				if name == table.Partition || name == table.Sort {
+					continue // it would be another row
+				}
+				was := item[name]
+				item[name] = altered(was)
+				b.put(id, item)
+				r, err := b.verified()
+				if err == nil && len(r.Findings) == 0 {
+					t.Errorf("%s: %s was changed from %v to %v, and all agrees", id, name, was, item[name])
+				}
+				if err != nil && strings.Contains(err.Error(), string(problem.RateLimited)) {
+					t.Fatal(err)
+				}
+				item[name] = was
+				b.put(id, item)
+				changed++
+			}
+		}
+	}
+	if r, err := b.verified(); err != nil || len(r.Findings) > 0 {
+		t.Errorf("after all was put back: %v, %v", r.Findings, err)
+	}
+	t.Logf("%d fields", changed)
+}
+
+func (b *bench) rows(id dynamo.TableID) []map[string]types.AttributeValue {
+	b.Helper()
+	page, err := b.w.DB.Scan(b.Context(), &dynamodb.ScanInput{TableName: aws.String(dynamolocal.TableName(id)), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return page.Items
+}
+
+func (b *bench) put(id dynamo.TableID, item map[string]types.AttributeValue) {
+	b.Helper()
+	if _, err := b.w.DB.PutItem(b.Context(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(id)), Item: item}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// altered is another value of the same type.
+func altered(v types.AttributeValue) types.AttributeValue {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		if at, rest, ok := strings.Cut(v.Value, "T"); ok && len(at) == 10 && strings.HasPrefix(at, "20") {
+			return &types.AttributeValueMemberS{Value: "2001-01-01T" + rest}
+		}
+		if strings.HasPrefix(v.Value, "{") {
+			return &types.AttributeValueMemberS{Value: strings.Replace(v.Value, "PT1M", "PT2M", 1)}
+		}
+		return &types.AttributeValueMemberS{Value: "x" + v.Value}
+	case *types.AttributeValueMemberN:
+		return &types.AttributeValueMemberN{Value: v.Value + "1"}
+	case *types.AttributeValueMemberL:
+		return &types.AttributeValueMemberL{Value: v.Value[:len(v.Value)-1]}
+	case *types.AttributeValueMemberM:
+		less := maps.Clone(v.Value)
+		for name := range less {
+			delete(less, name)
+			break
+		}
+		return &types.AttributeValueMemberM{Value: less}
+	}
+	return &types.AttributeValueMemberS{Value: "x"}
+}
+
+// The head row is set back by hand to what it was before a release: the poll follows it, but what the
+// machine keeps and the comparison tell.
+func TestMethods_HeadSetBack_IsFound(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	old := b.rows(dynamo.Recipes)[0]
+	b.release(2, another("Two"))
+	b.put(dynamo.Recipes, old)
+	r, err := b.verified()
+	if err != nil || !strings.Contains(strings.Join(r.Findings, "\n"), "effectivity is not what the trail says") {
+		t.Errorf("%v, %v", r.Findings, err)
+	}
+}
+
+// Content that nobody approved is put under its own hash, and the version and the head name it.
+func TestMethods_ContentThatNobodyApproved_IsNotServedAndIsFound(t *testing.T) {
+	b := newBench(t)
+	b.w.Owner(t).Put(t, "/api/edges/box-1", registration("munich-1", "")).Is(t, http.StatusCreated)
+	b.release(1, smallContent)
+	b.w.Box(t, "box-1").Get(t, b.version(1)+"/content").Is(t, http.StatusOK)
+	forged, err := canonical.JSON([]byte(another("Press harder")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := canonical.SHA256(forged)
+	content := b.rows(dynamo.MethodContents)[0]
+	content["bytes"], content["sha256"] = &types.AttributeValueMemberS{Value: string(forged)}, &types.AttributeValueMemberS{Value: hash}
+	b.put(dynamo.MethodContents, content)
+	version := b.rows(dynamo.MethodVersions)[0]
+	version["contentSha256"] = &types.AttributeValueMemberS{Value: hash}
+	b.put(dynamo.MethodVersions, version)
+	head := b.rows(dynamo.Recipes)[0]
+	decision := head["effectivity"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM)
+	decision.Value["contentSha256"] = &types.AttributeValueMemberS{Value: hash}
+	b.put(dynamo.Recipes, head)
+	b.w.Box(t, "box-1").Get(t, b.version(1)+"/content").Refused(t, problem.NotFound)
+	if r, err := b.verified(); err != nil || len(r.Findings) < 3 {
+		t.Errorf("%v, %v", r.Findings, err)
+	}
+}
+
+// What a machine kept is found with its version and content, and with no others. An unknown method, or
+// one without a version, is an error.
+func TestMethods_Verified_ByWhatMachinesKept(t *testing.T) {
+	b := newBench(t)
+	if _, err := b.verified(); err == nil {
+		t.Error("a method without a version is verified")
+	}
+	b.release(1, smallContent)
+	hash, first := fmt.Sprint(b.author.Get(t, b.path).Object(t)["trailSha256"]), b.hash(1)
+	b.release(2, another("Two"))
+	for name, c := range map[string]struct {
+		kept  chain.Kept
+		found bool
+	}{
+		"the hash":            {chain.Kept{Hash: hash}, true},
+		"all three":           {chain.Kept{Hash: hash, Version: 1, Content: first}, true},
+		"another version":     {chain.Kept{Hash: hash, Version: 2, Content: b.hash(2)}, false},
+		"another content":     {chain.Kept{Hash: hash, Version: 1, Content: b.hash(2)}, false},
+		"a hash of elsewhere": {chain.Kept{Hash: digest("a")}, false},
+	} {
+		r, err := b.verified(c.kept)
+		if err != nil || (len(r.Findings) == 0) != c.found {
+			t.Errorf("%s: %v, %v", name, r.Findings, err)
+		}
+	}
+	b.path = strings.Replace(b.path, id(b.path), "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70", 1)
+	if _, err := b.verified(); err == nil {
+		t.Error("an unknown method is verified")
+	}
+}

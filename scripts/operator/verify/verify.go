@@ -1,0 +1,267 @@
+// Package verify compares a production method with the audit trail: the chain of its changes, and
+// what the service shows and serves now. It reads all through the API, as an auditor can.
+package verify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"wavegate/shared/platform/canonical"
+	chain "wavegate/shared/production/trail"
+	"wavegate/shared/trail/audit"
+)
+
+// Get reads a path of the API, which begins with /api, and returns the body of the answer.
+type Get func(ctx context.Context, path string) ([]byte, error)
+
+// A Report is the result of a comparison.
+type Report struct {
+	Links    []chain.Link
+	Findings []string // what is wrong; none if all agrees
+}
+
+var errNothing = errors.New("the method has no version yet, so there is nothing to verify")
+
+// Method compares a method of a factory with the trail, and looks for what machines kept. Nothing
+// to compare is an error.
+func Method(ctx context.Context, get Get, factory, method string, kept []chain.Kept) (r Report, err error) {
+	c := comparison{get: get, factory: "/api/factories/" + url.PathEscape(factory), method: method}
+	head, err := c.object(ctx, c.path())
+	if err != nil {
+		return r, err
+	}
+	methodEvents, err := c.events(ctx, "production-method", method)
+	if err != nil {
+		return r, err
+	}
+	c.compare(chain.Resource{Name: "the method", Shown: head, Events: methodEvents})
+	versionEvents, err := c.versions(ctx, head)
+	if err != nil {
+		return r, err
+	}
+	if len(versionEvents) == 0 {
+		return r, errNothing
+	}
+	if err := c.machines(ctx); err != nil {
+		return r, err
+	}
+	if err := c.listed(ctx, head); err != nil {
+		return r, err
+	}
+	if r.Links, err = chain.Check(methodEvents, versionEvents); err != nil {
+		return r, err
+	}
+	for _, l := range r.Links {
+		if l.Fault != "" {
+			c.add("%s of %s: %s", l.EventName, l.EventTime.UTC().Format("2006-01-02T15:04:05.000Z"), l.Fault)
+		}
+	}
+	if last := r.Links[len(r.Links)-1].SHA256; head["trailSha256"] != last {
+		c.add("the method's hash is %v, and the chain ends with %s", head["trailSha256"], last)
+	}
+	for _, k := range kept {
+		if fault := k.Find(r.Links); fault != "" {
+			c.add("%s", fault)
+		}
+	}
+	r.Findings = c.findings
+	return r, c.err
+}
+
+type comparison struct {
+	get             Get
+	factory, method string
+	findings        []string
+	err             error // of the comparison of resources
+}
+
+func (c *comparison) add(format string, args ...any) {
+	c.findings = append(c.findings, fmt.Sprintf(format, args...))
+}
+
+func (c *comparison) path() string { return c.factory + "/production-methods/" + c.method }
+
+func (c *comparison) compare(r chain.Resource) {
+	findings, err := r.Compare()
+	c.findings, c.err = append(c.findings, findings...), errors.Join(c.err, err)
+}
+
+// versions compares all versions with their events, and their contents with what was signed.
+func (c *comparison) versions(ctx context.Context, head map[string]any) (all []audit.Event, err error) {
+	shown := map[string]map[string]any{}
+	err = c.pages(ctx, c.path()+"/versions?limit=100", func(v map[string]any) { shown[fmt.Sprint(v["version"])] = v })
+	if err != nil {
+		return nil, err
+	}
+	for n := 1; ; n++ {
+		number := strconv.Itoa(n)
+		events, err := c.events(ctx, "production-method-version", c.method+":"+number)
+		if err != nil {
+			return nil, err
+		}
+		v, found := shown[number]
+		delete(shown, number)
+		if len(events) == 0 && !found { // numbers have no gaps, so there is no later version
+			break
+		}
+		all = append(all, events...)
+		name := "version " + number
+		if !found {
+			c.add("%s is in the trail, and the service does not show it", name)
+			continue
+		}
+		one, err := c.object(ctx, c.path()+"/versions/"+number)
+		if err != nil {
+			return nil, err
+		}
+		c.compare(chain.Resource{Name: name, Shown: one, Events: events})
+		c.compare(chain.Resource{Name: name + " in the list", Shown: v, Events: events})
+		if err := c.content(ctx, name, number, events); err != nil {
+			return nil, err
+		}
+	}
+	for number := range shown {
+		c.add("version %s is shown, and the trail does not have it", number)
+	}
+	return all, nil
+}
+
+// content compares the served bytes of a version with its last event, and that with the approvals.
+func (c *comparison) content(ctx context.Context, name, number string, events []audit.Event) error {
+	var last struct {
+		Status     string `json:"status"`
+		SHA256     string `json:"contentSha256"`
+		Signatures []struct {
+			Meaning string `json:"meaning"`
+			SHA256  string `json:"contentSha256"`
+		} `json:"signatures"`
+	}
+	for _, e := range events {
+		if e.Resource.Revision == int64(len(events)) {
+			text, err := json.Marshal(e.After)
+			if err == nil {
+				err = json.Unmarshal(text, &last)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	bytes, err := c.get(ctx, c.path()+"/versions/"+number+"/content")
+	if err != nil {
+		return err
+	}
+	if hash := canonical.SHA256(bytes); hash != last.SHA256 {
+		c.add("%s: the content that is served has the hash %s, and the trail says %s", name, hash, last.SHA256)
+	}
+	approved := last.Status != "trial" && last.Status != "released"
+	for _, s := range last.Signatures {
+		if s.SHA256 != last.SHA256 {
+			c.add("%s: the %s is of the content %s, and the version has %s", name, s.Meaning, s.SHA256, last.SHA256)
+		}
+		approved = approved || s.Meaning == "approval"
+	}
+	if !approved {
+		c.add("%s is %s, and nobody approved it", name, last.Status)
+	}
+	return nil
+}
+
+// machines compares the machines of the factory with their events, because their classes decide on
+// which of them a version holds.
+func (c *comparison) machines(ctx context.Context) error {
+	var all []map[string]any
+	if err := c.pages(ctx, c.factory+"/machines?limit=100", func(m map[string]any) { all = append(all, m) }); err != nil {
+		return err
+	}
+	for _, m := range all {
+		code := fmt.Sprint(m["code"])
+		events, err := c.events(ctx, "machine", code)
+		if err != nil {
+			return err
+		}
+		c.compare(chain.Resource{Name: "machine " + code, Shown: m, Events: events})
+	}
+	return nil
+}
+
+// listed looks for the method in the lists by product and by status.
+func (c *comparison) listed(ctx context.Context, head map[string]any) error {
+	latest, _ := head["latest"].(map[string]any)
+	for name, value := range map[string]any{"productId": head["productId"], "status": latest["status"]} {
+		found := false
+		query := url.Values{name: {fmt.Sprint(value)}, "limit": {"100"}}
+		err := c.pages(ctx, c.factory+"/production-methods?"+query.Encode(), func(m map[string]any) { found = found || m["methodId"] == c.method })
+		if err != nil {
+			return err
+		}
+		if !found {
+			c.add("the list of methods by %s does not have the method", name)
+		}
+	}
+	return nil
+}
+
+func (c *comparison) object(ctx context.Context, path string) (object map[string]any, err error) {
+	body, err := c.get(ctx, path)
+	if err == nil {
+		err = json.Unmarshal(body, &object)
+	}
+	return object, err
+}
+
+func (c *comparison) events(ctx context.Context, kind, id string) (all []audit.Event, err error) {
+	query := url.Values{"resourceType": {kind}, "resourceId": {id}, "limit": {"100"}}
+	err = walk(ctx, c.get, c.factory+"/audit-events?"+query.Encode(), func(e audit.Event) { all = append(all, e) })
+	return all, err
+}
+
+func (c *comparison) pages(ctx context.Context, path string, each func(map[string]any)) error {
+	return walk(ctx, c.get, path, each)
+}
+
+// walk reads all pages of a list.
+func walk[T any](ctx context.Context, get Get, path string, each func(T)) error {
+	for path != "" {
+		body, err := get(ctx, path)
+		if err != nil {
+			return err
+		}
+		var page struct {
+			Items []T    `json:"items"`
+			Next  string `json:"next"`
+		}
+		if err := json.Unmarshal(body, &page); err != nil {
+			return err
+		}
+		for _, item := range page.Items {
+			each(item)
+		}
+		path = page.Next
+	}
+	return nil
+}
+
+// Parse reads what a machine kept: HASH, or HASH:VERSION:CONTENT.
+func Parse(text string) (k chain.Kept, err error) {
+	hash, rest, more := strings.Cut(text, ":")
+	k.Hash = hash
+	if more {
+		number, content, _ := strings.Cut(rest, ":")
+		k.Content = content
+		k.Version, err = strconv.ParseInt(number, 10, 64)
+	}
+	if err != nil || !isHash(k.Hash) || more && (k.Version < 1 || !isHash(k.Content)) {
+		return k, fmt.Errorf("%q is not HASH or HASH:VERSION:CONTENT", text)
+	}
+	return k, nil
+}
+
+func isHash(text string) bool {
+	return len(text) == 64 && strings.Trim(text, "0123456789abcdef") == ""
+}

@@ -1,0 +1,151 @@
+package method
+
+import (
+	"slices"
+	"time"
+
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/production/factory"
+)
+
+// approved is the result of a trial or a release. The version then holds on exactly the machines
+// of the trial, or on all, from the move's time on.
+func (m Method) approved(v Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+	if err := v.approvable(move, s, p); err != nil {
+		return Outcome{}, err
+	}
+	next := v
+	next.Status = move.Status
+	changes := v.Status != move.Status
+	if move.FirstArticle != nil && (v.FirstArticle == nil || *v.FirstArticle != *move.FirstArticle) {
+		next.FirstArticle, changes = move.FirstArticle, true
+	}
+	present, decided := m.Effectivity.of(v.Version, move.Status)
+	if !decided || !present.fulfils(move, at) {
+		changes = true
+		e, err := m.decide(v, present, move, at)
+		if err != nil {
+			return Outcome{}, err
+		}
+		m.Effectivity = e
+		if d, found := e.of(v.Version, Released); found && move.Status == Released {
+			next.ReleasedFrom = &d.From
+		}
+	}
+	if changes && v.Status == move.Status && len(v.Signatures) >= maxSignatures {
+		return Outcome{}, signaturesFull(v)
+	}
+	o, err := m.signed(v, next, Approval, move, s, at, changes)
+	if o.Event != "" {
+		o.Method.Effectivity = o.Method.Effectivity.approved(v.Version, move.Status, at)
+	}
+	return o, err
+}
+
+// approved returns the list with the time of a version's last approval. So each approval covers
+// the machines that have the classes of the equipment by then.
+func (e Effectivity) approved(version int64, kind Status, at time.Time) Effectivity {
+	e = slices.Clone(e)
+	for i := range e {
+		if e[i].Version == version && e[i].everywhere() == (kind == Released) {
+			e[i].ApprovedAt = at
+		}
+	}
+	return e
+}
+
+// approvedAt is the time of the version's last approval.
+func (v Version) approvedAt() time.Time {
+	for _, g := range slices.Backward(v.Signatures) {
+		if g.Meaning == Approval {
+			return g.At
+		}
+	}
+	return time.Time{}
+}
+
+// approvable returns nil if a signer may put the version on trial or release it.
+func (v Version) approvable(m Move, s Signer, policy factory.Approval) error {
+	if policy != factory.Single && slices.Contains(v.Authors, s.Person) {
+		return problem.New(problem.FourEyes, "You saved or submitted this version; someone else has to approve it.")
+	}
+	if m.ContentSHA256 == "" {
+		return missing("/contentSha256")
+	}
+	if m.Status == Released && v.Status == Trial && m.FirstArticle == nil {
+		return missing("/firstArticle")
+	}
+	return nil
+}
+
+func missing(pointer string) error {
+	return problem.Invalid([]problem.Fault{{Pointer: pointer, Code: "required", Detail: "is required for this move"}})
+}
+
+// fulfils reports whether a decision already does what a move asks.
+func (d Decision) fulfils(m Move, at time.Time) bool {
+	if m.Status == Trial && !sameMachines(d.Machines, m.Machines) {
+		return false
+	}
+	if m.EffectiveFrom.IsZero() {
+		return !d.From.After(at)
+	}
+	return m.EffectiveFrom.Equal(d.From)
+}
+
+func sameMachines(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// decide returns the effectivity with the decision of a trial or a release instead of present, the
+// version's decision of the same kind so far, if it has one.
+func (m Method) decide(v Version, present Decision, move Move, at time.Time) (Effectivity, error) {
+	from := move.EffectiveFrom
+	if from.IsZero() {
+		from = at
+	}
+	if from.Before(at) {
+		return nil, problem.Invalid([]problem.Fault{{Pointer: "/effectiveFrom", Code: "range", Detail: "must not be in the past; leave it out to begin at once"}})
+	}
+	if newer := m.Effectivity.newer(v.Version); newer > 0 {
+		return nil, m.refuse(at, v, "Version %d is released to all machines; an older version cannot follow it.", newer)
+	}
+	if move.Status == Released && present.Version > 0 && !present.From.After(at) {
+		return nil, m.refuse(at, v, "A release that has begun cannot be put off; withdraw it if machines must not go on.")
+	}
+	d := Decision{Version: v.Version, ContentSHA256: v.ContentSHA256, From: from, ApprovedAt: at}
+	if move.Status == Trial {
+		d.Machines = slices.Clone(move.Machines)
+	}
+	next := m.Effectivity.Prune(at)
+	next = slices.DeleteFunc(next, func(one Decision) bool { return one.Version == v.Version && one.everywhere() == d.everywhere() })
+	next = append(next, d).Prune(at)
+	if len(next) > maxDecisions {
+		return nil, problem.New(problem.EffectivityFull, "The method has %d decisions that still count, which is the maximum. Release or withdraw a version that is on trial.", maxDecisions)
+	}
+	return next, nil
+}
+
+// reinstate returns the effectivity e, from which v was withdrawn, with the version that the move
+// reinstates, and whether that changed it. That version must be older, and its release must have
+// begun, so that it was approved for all machines by now. It does not replace another.
+func (m Method) reinstate(e Effectivity, v, other Version, move Move, at time.Time) (next Effectivity, changed bool, err error) {
+	holds := e.everywhereAt(at)
+	switch {
+	case move.Reinstate == 0 || holds == move.Reinstate:
+		return e, false, nil
+	case holds > 0:
+		return nil, false, m.refuse(at, v, "Version %d cannot be reinstated, because version %d holds on all machines.", move.Reinstate, holds)
+	case other.Version != move.Reinstate || other.Status != Released || other.Version >= v.Version || !m.begun(other, at):
+		return nil, false, m.refuse(at, v, "Version %d cannot be reinstated: only an older version that was released and not withdrawn can, once its release has begun. "+
+			"Nothing was changed; withdraw without reinstate if that cannot wait.", move.Reinstate)
+	}
+	d := Decision{Version: other.Version, ContentSHA256: other.ContentSHA256, From: at, ApprovedAt: other.approvedAt()}
+	// All that is left was decided later or begins later, and so comes after it.
+	return append(Effectivity{d}, e...), true, nil
+}
+
+// begun reports whether the release of a version has begun.
+func (m Method) begun(v Version, at time.Time) bool {
+	return v.ReleasedFrom != nil && !v.ReleasedFrom.After(at)
+}

@@ -1,0 +1,40 @@
+package method
+
+import "wavegate/shared/platform/dynamo"
+
+// A place is an entry in the index of methods by what their versions name: a machine or a class. An
+// entry is made when a version with the name is first approved, and stays.
+type place struct {
+	Place    string `json:"place"`
+	MethodID string `json:"methodId"`
+}
+
+func machinePlace(factoryID, code string) string { return factoryID + "#machine#" + code }
+
+func classPlace(factoryID, class string) string { return factoryID + "#class#" + class }
+
+// places are the entries of a method.
+func (m Method) places() map[string]bool {
+	all := map[string]bool{}
+	for _, e := range m.Equipment {
+		for _, code := range e.Machines {
+			all[machinePlace(m.FactoryID, code)] = true
+		}
+		for _, class := range e.Classes {
+			all[classPlace(m.FactoryID, class)] = true
+		}
+	}
+	return all
+}
+
+// newPlaces are the writes of the entries that a method has and did not have before.
+func newPlaces(was, next Method) []dynamo.Part {
+	var parts []dynamo.Part
+	known := was.places()
+	for name := range next.places() {
+		if !known[name] {
+			parts = append(parts, dynamo.PutPart("place", dynamo.MethodPlaces, place{name, next.MethodID}, dynamo.Condition{}))
+		}
+	}
+	return parts
+}

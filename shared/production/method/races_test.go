@@ -1,0 +1,243 @@
+package method_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/production/content"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/production/method"
+	"wavegate/shared/trail/idempotency"
+)
+
+// A slow client pauses before some reads, so that the reads of one decision are of different times.
+type slow struct{ dynamo.API }
+
+func (s slow) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	if rand.IntN(2) == 0 {
+		time.Sleep(rand.N(400 * time.Microsecond))
+	}
+	return s.API.GetItem(ctx, in, o...)
+}
+
+// racers are the moves of which two are made at once. Version 1 was released and is superseded by
+// version 2, which holds. Version 3 waits for an approval.
+var racers = []struct {
+	name    string
+	version int64
+	user    string
+	move    method.Move
+}{
+	{"withdraw 2, finish", 2, "anna", method.Move{Status: method.Withdrawn, Reason: "worn tools", Orders: method.Finish}},
+	{"withdraw 2, stop", 2, "otto", method.Move{Status: method.Withdrawn, Reason: "danger", Orders: method.Stop}},
+	{"withdraw 2, reinstate 1", 2, "anna", method.Move{Status: method.Withdrawn, Reason: "back", Orders: method.Stop, Reinstate: 1}},
+	{"withdraw 1", 1, "otto", method.Move{Status: method.Withdrawn, Reason: "bad, too", Orders: method.Stop}},
+	{"release 3", 3, "anna", method.Move{Status: method.Released, Reason: "good"}},
+	{"release 3, second approver", 3, "otto", method.Move{Status: method.Released, Reason: "good"}},
+	{"release 3 later", 3, "otto", method.Move{Status: method.Released, Reason: "next shift", EffectiveFrom: time.Now().Add(24 * time.Hour).UTC().Truncate(time.Millisecond)}},
+	{"trial of 3", 3, "anna", method.Move{Status: method.Trial, Reason: "first parts", Machines: []string{"press-1"}}},
+	{"return 3", 3, "otto", method.Move{Status: method.Draft, Reason: "wrong unit"}},
+	{"withdraw 3", 3, "anna", method.Move{Status: method.Withdrawn, Reason: "not needed"}},
+}
+
+// TestRaces_EachPairOfMoves_IsAsIfOneCameFirst makes every pair of moves at once. The answers and
+// the state must be those of one order of the two. RACE_ROUNDS is the number of rounds of each pair.
+func TestRaces_EachPairOfMoves_IsAsIfOneCameFirst(t *testing.T) {
+	rounds := 1
+	if n, err := strconv.Atoi(os.Getenv("RACE_ROUNDS")); err == nil {
+		rounds = n
+	}
+	total := 0
+	for i := range racers {
+		for j := i; j < len(racers); j++ {
+			// The embedded store becomes slow as it grows, so each pair has its own.
+			store := dynamotest.Embedded(t)
+			db, racing := dynamo.Open(store, time.Now), method.NewStore(dynamo.Open(slow{store}, time.Now))
+			slug := plant(t, db)
+			for range rounds {
+				if fault := race(t, db, racing, slug, i, j); fault != "" {
+					t.Fatalf("%s ∥ %s, round %d: %s", racers[i].name, racers[j].name, total, fault)
+				}
+				total++
+			}
+			t.Logf("%s ∥ %s: %d rounds", racers[i].name, racers[j].name, rounds)
+		}
+	}
+	t.Logf("%d rounds", total)
+}
+
+// A stage is a method with its three versions.
+type stage struct {
+	method   method.Method
+	versions [4]method.Version
+}
+
+func race(t *testing.T, db *dynamo.DB, racing *method.Store, slug string, i, j int) string {
+	t.Helper()
+	methods, ref := staged(t, db, slug)
+	was := look(t, methods, ref)
+	errs := make(chan error, 1)
+	make := func(k int) error {
+		r := ref
+		r.Version = racers[k].version
+		_, err := racing.Move(admission.Unlimited(context.Background()), person(racers[k].user), origin, r, wish(was, k), input.Preconditions{})
+		return err
+	}
+	go func() { errs <- make(i) }()
+	second := make(j)
+	first := <-errs
+	got := told(look(t, methods, ref), first, second)
+	forward, backward := was.then(i, j), was.then(j, i)
+	if got != forward.told() && got != backward.swapped() {
+		return fmt.Sprintf("\n%s\nwant\n%s\nor\n%s", got, forward.told(), backward.swapped())
+	}
+	return ""
+}
+
+// wish is a move with the content that its signer has read.
+func wish(s stage, k int) method.Move {
+	m := racers[k].move
+	if m.Status == method.Trial || m.Status == method.Released {
+		m.ContentSHA256 = s.versions[racers[k].version].ContentSHA256
+	}
+	if m.Status == method.Released {
+		m.FirstArticle = &method.FirstArticle{Reference: "FAI-1"}
+	}
+	return m
+}
+
+// A sequel is what two moves, one after the other, make of a stage.
+type sequel struct {
+	stage
+	first, second error
+}
+
+func (s stage) then(i, j int) sequel {
+	var x sequel
+	x.stage = s
+	x.first = x.make(s, i)
+	x.second = x.make(s, j)
+	return x
+}
+
+func (x *sequel) make(was stage, k int) error {
+	m := wish(was, k)
+	at := time.Now().UTC().Truncate(time.Millisecond)
+	o, err := x.method.Move(x.versions[racers[k].version], x.versions[m.Reinstate], m, method.SignerOf(person(racers[k].user)), factory.FourEyes, at)
+	if err == nil && o.Event != "" {
+		x.method, x.versions[racers[k].version] = o.Method, o.Version
+	}
+	return err
+}
+
+func (x sequel) told() string    { return told(x.stage, x.first, x.second) }
+func (x sequel) swapped() string { return told(x.stage, x.second, x.first) }
+
+// told is a stage and two answers as a text, without times.
+func told(s stage, first, second error) string {
+	var b strings.Builder
+	for _, err := range []error{first, second} {
+		if err == nil {
+			b.WriteString("ok ")
+		} else {
+			b.WriteString(string(problem.From(err).Code) + " ")
+		}
+	}
+	for _, v := range s.versions[1:] {
+		fmt.Fprintf(&b, "\n%d %s %s %d authors:", v.Version, v.Status, v.Orders, len(v.Authors))
+		for _, g := range v.Signatures {
+			fmt.Fprintf(&b, " %s %s %q %v", g.Meaning, g.UserID, g.Reason, g.Further)
+		}
+	}
+	for _, d := range s.method.Effectivity {
+		fmt.Fprintf(&b, "\nholds %d %v %v", d.Version, d.Machines, d.From.After(time.Now().Add(time.Hour)))
+	}
+	for _, w := range s.method.Withdrawals {
+		fmt.Fprintf(&b, "\nwithdrawn %d %s", w.Version, w.Orders)
+	}
+	return b.String()
+}
+
+func person(user string) auth.Principal {
+	return auth.Principal{Issuer: "https://people.example", UserID: user, OrganizationID: "acme", Roles: []auth.Role{auth.OrganizationAdmin}}
+}
+
+// plant makes a factory with a press.
+func plant(t *testing.T, db *dynamo.DB) (slug string) {
+	t.Helper()
+	ctx := admission.Unlimited(context.Background())
+	slug = uuid.NewString()
+	_, err := factory.NewStore(db).Put(ctx, origin, slug, factory.Registration{OrganizationID: "acme", Name: "A factory"}, input.Preconditions{})
+	if err == nil {
+		_, err = machine.NewStore(db).Put(ctx, engineer, origin, slug, "press-1", machine.Registration{Name: "Press", Classes: []string{"press"}}, input.Preconditions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slug
+}
+
+// staged makes a method with three versions.
+func staged(t *testing.T, db *dynamo.DB, slug string) (*method.Store, method.Ref) {
+	t.Helper()
+	ctx, methods := admission.Unlimited(context.Background()), method.NewStore(db)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	id, err := methods.Create(ctx, engineer, origin, slug, draft, idempotency.Claim{})
+	must(err)
+	ref := method.Ref{FactoryID: slug, MethodID: id}
+	for n := int64(1); n <= 3; n++ {
+		ref.Version = n
+		c, faults := content.Parse([]byte(`{"form":1,"basis":{"quantity":1,"unit":"{piece}"},"steps":[{"id":"10","name":"Press ` + strconv.FormatInt(n, 10) +
+			`","equipment":{"class":"press"},"run":{"time":"PT1M","per":{"quantity":1,"unit":"{piece}"}},"outputs":[{"material":"P","quantity":1,"unit":"{piece}"}]}]}`))
+		if len(faults) > 0 {
+			t.Fatal(faults)
+		}
+		_, err = methods.Save(ctx, engineer, origin, ref, c, input.Preconditions{})
+		must(err)
+		_, err = methods.Move(ctx, engineer, origin, ref, method.Move{Status: method.InReview, Reason: "ready"}, input.Preconditions{})
+		must(err)
+		if n < 3 {
+			_, err = methods.Move(ctx, person("anna"), origin, ref, method.Move{Status: method.Released, Reason: "good", ContentSHA256: c.SHA256()}, input.Preconditions{})
+			must(err)
+		}
+	}
+	return methods, ref
+}
+
+func look(t *testing.T, methods *method.Store, ref method.Ref) (s stage) {
+	t.Helper()
+	var err error
+	if s.method, err = methods.Get(t.Context(), engineer, ref.FactoryID, ref.MethodID); err != nil {
+		t.Fatal(err)
+	}
+	page, err := methods.Versions(t.Context(), engineer, ref.FactoryID, ref.MethodID, dynamo.Window{Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range slices.Backward(page.Items) {
+		s.versions[v.Version.Version] = v.Version
+	}
+	return s
+}
