@@ -138,7 +138,7 @@ var production = []Sample{
 		About:    About{"method-on-machine", "{code}/{methodId}"},
 		Cases: []Case{
 			{Name: "first"},
-			{Name: "the same again", After: After("put-method-report"), Status: http.StatusNoContent},
+			{Name: "the same again", After: []Step{{Operation: "put-method-report"}, {"get-method-content", Values{"again": "again"}}}, Status: http.StatusNoContent},
 		},
 	},
 	{
