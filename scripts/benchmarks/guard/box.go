@@ -57,7 +57,7 @@ func (b *box) nextPoll(t, interval time.Duration) time.Duration {
 		if t <= b.first {
 			t = b.first
 		} else {
-			t = b.first + (t-b.first+interval-1)/interval*interval
+			t = b.first + (t - b.first + interval - 1).Truncate(interval)
 		}
 		if t >= b.dies {
 			return never
@@ -75,9 +75,9 @@ func (b *box) lastSeen(t, interval time.Duration) time.Duration {
 	t = min(t, b.dies-1)
 	for {
 		if t >= b.first {
-			t = b.first + (t-b.first)/interval*interval
+			t = b.first + (t - b.first).Truncate(interval)
 		} else {
-			t = b.first - (b.first-t+interval-1)/interval*interval
+			t = b.first - (b.first - t + interval - 1).Truncate(interval)
 		}
 		x, dark := b.dark.at(t)
 		if !dark {

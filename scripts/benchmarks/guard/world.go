@@ -188,8 +188,8 @@ func clock(text string) time.Duration {
 	if len(text) != len("00:00") {
 		return 0
 	}
-	digit := func(i int) time.Duration { return time.Duration(text[i] - '0') }
-	return (10*digit(0)+digit(1))*time.Hour + (10*digit(3)+digit(4))*time.Minute
+	digit := func(i int) int { return int(text[i] - '0') }
+	return time.Duration(60*(10*digit(0)+digit(1))+10*digit(3)+digit(4)) * time.Minute
 }
 
 func readEffect(o *input.Object) effect {

@@ -191,17 +191,6 @@ func TestNext_FellBackAndSaysWhy_IsStillOneThatFellBack(t *testing.T) {
 	}
 }
 
-// TestNext_BoxThatRunsTheVersion_IsNotMarkedByALateReport: it failed once, and the report comes after the next attempt
-// went well.
-func TestNext_BoxThatRunsTheVersion_IsNotMarkedByALateReport(t *testing.T) {
-	for _, code := range report.Codes {
-		row, _ := report.Next(offered(report.Installed), report.Outcome{Version: "2.0.0", Attempt: 1, Stand: report.Failed, Code: code, At: later})
-		if failed := row.Offer.Stand == report.Failed; failed != (code == report.CodeHealth) {
-			t.Errorf("%s: %+v", code, row.Offer)
-		}
-	}
-}
-
 func TestNext_AnotherOfferOfAVersion_InheritsWhatWentWrongAfterItRan(t *testing.T) {
 	fell, _ := report.Next(offered(report.Installed), pollsOld)
 	again, _ := report.Next(fell, restarted)
@@ -215,45 +204,6 @@ func TestNext_AnotherOfferOfAVersion_InheritsWhatWentWrongAfterItRan(t *testing.
 	failed, _ := report.Next(offered(report.Failed), restarted)
 	if o := failed.Offer; o.Stand != report.Offered || o.Code != "" || o.Attempts != 0 {
 		t.Errorf("a failed installation counts against the next rollout: %+v", o)
-	}
-}
-
-func TestEntry_Bad(t *testing.T) {
-	const decideWithin, soak = time.Hour, 24 * time.Hour
-	for _, c := range []struct {
-		name  string
-		entry report.Entry
-		age   time.Duration
-		want  bool
-	}{
-		{"failed, and may try again", report.Entry{Stand: report.Failed, Code: report.CodeBoot}, time.Hour - time.Second, false},
-		{"failed long ago", report.Entry{Stand: report.Failed, Code: report.CodeBoot}, time.Hour, true},
-		{"failed for a reason of its own", report.Entry{Stand: report.Failed, Code: report.CodeSpace}, 48 * time.Hour, false},
-		{"failed while it runs the version", report.Entry{Stand: report.Failed, Code: report.CodeHealth, Version: "2", Running: "2"}, 0, true},
-		{"fell back", report.Entry{Stand: report.Reverted, Code: report.CodeReverted}, 0, true},
-		{"fell back and runs it again", report.Entry{Stand: report.Installed, Code: report.CodeReverted}, soak - time.Second, true},
-		{"has run it for a soak since", report.Entry{Stand: report.Installed, Code: report.CodeReverted}, soak, false},
-		{"fell back before this offer", report.Entry{Stand: report.Offered, Code: report.CodeReverted}, 0, true},
-		{"runs it", report.Entry{Stand: report.Installed}, 0, false},
-		{"works on it", report.Entry{Stand: report.Working}, 0, false},
-	} {
-		c.entry.Since = noon
-		if c.entry.Version == "" {
-			c.entry.Version, c.entry.Running = "2", "1"
-		}
-		if got := c.entry.Bad(noon.Add(c.age), decideWithin, soak); got != c.want {
-			t.Errorf("%s: %t", c.name, got)
-		}
-	}
-}
-
-func TestOffer_LivedOn(t *testing.T) {
-	o := report.Offer{Stand: report.Installed, Since: noon}
-	if o.LivedOn(noon.Add(time.Hour-time.Second), time.Hour) || !o.LivedOn(noon.Add(time.Hour), time.Hour) {
-		t.Error("a box lives on if it is seen a soak after it installed the version")
-	}
-	if o.Stand = report.Failed; o.LivedOn(noon.Add(48*time.Hour), time.Hour) {
-		t.Error("a failed box lives on")
 	}
 }
 
