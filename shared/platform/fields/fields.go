@@ -123,14 +123,22 @@ func (o *Object) OptionalText(name string, rule *value.Text) (text string, given
 	return o.text(name, raw, rule), true
 }
 
-// ClearableText returns an optional string: nil if it is missing, and an empty string for null,
-// which clears the value.
-func (o *Object) ClearableText(name string, rule *value.Text) *string {
+// Null reports whether a field is given as null, which is then no fault.
+func (o *Object) Null(name string) bool {
 	for _, m := range o.members {
 		if m.Name == name && strictjson.KindOf(m.Value) == strictjson.Null {
 			o.asked = append(o.asked, name)
-			return new(string)
+			return true
 		}
+	}
+	return false
+}
+
+// ClearableText returns an optional string: nil if it is missing, and an empty string for null,
+// which clears the value.
+func (o *Object) ClearableText(name string, rule *value.Text) *string {
+	if o.Null(name) {
+		return new(string)
 	}
 	text, given := o.OptionalText(name, rule)
 	if !given {
