@@ -171,7 +171,7 @@ func (o Outcome) About(r Row) bool {
 // A failed or reverted box stays so until a poll says that it runs the version: what is known against a
 // release must not vanish while the box tries again. A box that runs the version has failed only if its health check
 // says so. Any other failure is of an attempt before, reported late: were the box to fall back, its poll would say so.
-func (o Outcome) change(next *Row, was Row) {
+func (o Outcome) change(next *Row, _ Row) {
 	if next.Accepts(o.Version) && o.Stand == Failed && next.Offer.Stand == Installed && (o.Code != CodeHealth || o.Attempt == next.Offer.FailedAttempt) {
 		return
 	}
