@@ -82,3 +82,11 @@ func TestPoll_WholeStateFallsBack_IsSeen(t *testing.T) {
 		})
 	}
 }
+
+func TestEncode_AnotherCaller_AnotherTag(t *testing.T) {
+	m := edge.Manifest{EdgeID: "box-1", Version: "1.0.0"}
+	_, one, _ := m.Encode("box-1")
+	if _, other, _ := m.Encode("olga"); other == one {
+		t.Error("one tag for two callers")
+	}
+}

@@ -384,14 +384,6 @@ func TestEncode_SameBytesSameTag(t *testing.T) {
 	}
 }
 
-func TestEncode_AnotherCaller_AnotherTag(t *testing.T) {
-	m := edge.Manifest{EdgeID: "box-1", Version: "1.0.0"}
-	_, one, _ := m.Encode("box-1")
-	if _, other, _ := m.Encode("olga"); other == one {
-		t.Error("one tag for two callers")
-	}
-}
-
 func TestSettings_AreReadInSeconds(t *testing.T) {
 	t.Setenv("POLL_INTERVAL_SECONDS", "15")
 	t.Setenv("FLEET_ISSUERS", "https://a.example")
