@@ -1,5 +1,5 @@
 // Command start-rollout starts a staged rollout of a published version on a release channel, at 1
-// percent: 201 with its Location.
+// percent: 201 with its Location. A rollout has the default policy unless the caller says otherwise.
 package main
 
 import (
@@ -24,7 +24,12 @@ func wire(env lambdahttp.Env) function.Handler {
 			Channel:       body.Text("channel"),
 			TargetVersion: body.Text("targetVersion"),
 		}
-		body.Object("policy", func(o *input.Object) { plan.Policy = new(guard.Read(o, interval)) })
+		plan.Policy = new(guard.Default())
+		if body.Null("policy") {
+			plan.Policy = nil
+		} else {
+			body.Object("policy", func(o *input.Object) { *plan.Policy = guard.Read(o, interval) })
+		}
 		grounds := audit.GroundsOf(body)
 		key := c.IdempotencyKey()
 		if err := c.Err(); err != nil {

@@ -142,7 +142,7 @@ func seed(ctx context.Context, s *service.Service) error {
 }
 
 // passed are the beginnings of the names of settings that are handed on to the functions.
-var passed = []string{token.Setting + "=", "AWS_LAMBDA_LOG_LEVEL=", "CHANNEL_", "COPILOT_", "IDLE_POLL_", "LIMIT_", "LOG_", "POLL_", "STAGE="}
+var passed = []string{token.Setting + "=", "AWS_LAMBDA_LOG_LEVEL=", "CHANNEL_", "COPILOT_", "GUARD_", "IDLE_POLL_", "LIMIT_", "LOG_", "POLL_", "REPORT_", "STAGE="}
 
 // settings picks the variables that are settings of functions.
 func settings(environment []string) []string {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -17,13 +18,15 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/gateway"
 	"wavegate/scripts/local/service"
 )
 
 func TestSettings_OnlyThoseOfFunctionsAreHandedOn(t *testing.T) {
-	got := settings([]string{"HOME=/root", "LIMIT_USER=5", "COPILOT_URL=http://localhost", "AWS_SECRET_ACCESS_KEY=mine", "AUTH_ISSUERS=[]", "STAGE=dev", "STAGES=2"})
-	if want := []string{"LIMIT_USER=5", "COPILOT_URL=http://localhost", "AUTH_ISSUERS=[]", "STAGE=dev"}; !slices.Equal(got, want) {
+	got := settings([]string{"HOME=/root", "LIMIT_USER=5", "COPILOT_URL=http://localhost", "AWS_SECRET_ACCESS_KEY=mine", "AUTH_ISSUERS=[]", "STAGE=dev", "STAGES=2",
+		"GUARD_INTERVAL_SECONDS=1", "REPORT_SHARDS=2"})
+	if want := []string{"LIMIT_USER=5", "COPILOT_URL=http://localhost", "AUTH_ISSUERS=[]", "STAGE=dev", "GUARD_INTERVAL_SECONDS=1", "REPORT_SHARDS=2"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -115,6 +118,57 @@ func TestDev_AnswersOnceItIsReady_AndEndsOnInterrupt(t *testing.T) {
 	}
 	if _, err := http.Get(url); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("after its end: %v", err)
+	}
+}
+
+// TestDev_GuardInterval_IsThatOfTheTicksAndOfPolicies: without a tick, a count stays for 90 s.
+func TestDev_GuardInterval_IsThatOfTheTicksAndOfPolicies(t *testing.T) {
+	dir := t.TempDir()
+	url, _ := dev(t, "GUARD_INTERVAL_SECONDS=1", "WAVEGATE_DEV_DIR="+dir)
+	issuers, err := devissuer.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := issuers.Token(devissuer.Claims{User: "olga", Roles: []string{"platform_owner"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(method, path, body string) (*http.Response, string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res, string(text)
+	}
+	started, text := call(http.MethodPost, "/api/ota/rollouts",
+		`{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.0.0","policy":{"guard":{"silentAfter":"PT1S","decideWithin":"PT1S"}}}`)
+	if started.StatusCode != http.StatusCreated {
+		t.Fatalf("%d %s", started.StatusCode, text)
+	}
+	counts := map[string]bool{}
+	for ends := time.Now().Add(30 * time.Second); len(counts) < 3; time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(ends) {
+			t.Fatalf("in 30 s it was counted at %v", counts)
+		}
+		var p struct {
+			AsOf  string
+			Guard struct{ Sentence string }
+		}
+		if _, text := call(http.MethodGet, started.Header.Get("Location")+"/progress", ""); json.Unmarshal([]byte(text), &p) == nil && p.Guard.Sentence != "" {
+			counts[p.AsOf] = true
+		}
 	}
 }
 

@@ -39,8 +39,8 @@ var fleet = []Sample{
 	{
 		Operation: "start-rollout", By: Owner,
 		After:    []Step{{Operation: "publish-release"}, {"publish-release", next}},
-		Defaults: Values{"target": "1.1.0"},
-		Body:     `{"edgeType":"{edgeType}","channel":"{channel}","targetVersion":"{target}"{passing}}`,
+		Defaults: Values{"target": "1.1.0", "policy": ""},
+		Body:     `{"edgeType":"{edgeType}","channel":"{channel}","targetVersion":"{target}"{policy}{passing}}`,
 		Makes:    "rolloutId",
 		About:    About{"rollout", "{id}"},
 	},
@@ -73,7 +73,7 @@ var fleet = []Sample{
 		Body:     `{"mode":"{mode}","promote":{"soak":{"1":"PT1H"}}{before}}`,
 		About:    About{"rollout", "{id}"},
 		Cases: []Case{
-			{Name: "the first policy"},
+			{Name: "the first policy", After: []Step{{"start-rollout", Values{"policy": `,"policy":null`}}}},
 			{Name: "another policy", After: After("put-rollout-policy"), With: Values{"mode": "act"}},
 		},
 		Also: []Case{{Body: `{}`}, {With: before100}},

@@ -149,6 +149,13 @@ func ruleDifferences(key string, s *openapi3.Schema, field input.Field) (all []s
 			add("is no boolean in the contract")
 		}
 	case *input.Shape:
+		if field.Clearable {
+			if len(s.OneOf) != 2 || !s.OneOf[1].Value.Type.Is(openapi3.TypeNull) {
+				add("cannot be null in the contract")
+				return all
+			}
+			s = s.OneOf[0].Value
+		}
 		return shapeDifferences(key, s, rule)
 	case *input.List:
 		if !s.Type.Is(openapi3.TypeArray) {

@@ -37,7 +37,7 @@ export function Sentence({ text }) {
 export function Evidence({ guard, policy }) {
 	if (!guard) {
 		return html`<section class="panel evidence" aria-labelledby="guard"><h2 id="guard">Guard</h2>
-			<p>${policy ? 'The guard has not judged this rollout yet. It looks once a minute.' : 'No guard judges this rollout. People halt and promote it.'}</p></section>`;
+			<p>${policy ? 'The guard has not judged this rollout yet. It looks once a minute.' : 'No guard: people halt and promote this rollout.'}</p></section>`;
 	}
 	const [clear, halt] = distances(guard);
 	const x = Math.round(place(guard) * 1000) / 10;

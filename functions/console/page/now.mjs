@@ -19,7 +19,7 @@ function Row({ r, p, of }) {
 	return html`<li class="row">
 		<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.previousVersion} → <strong>${r.targetVersion}</strong></p></div>
 		<div class="row-state">
-			<p class="chips"><${Chip} kind="wait">At ${r.staged_percent} %<//>${g && html` <${Verdict} guard=${g} />`}</p>
+			<p class="chips"><${Chip} kind="wait">At ${r.staged_percent} %<//>${g ? html` <${Verdict} guard=${g} />` : r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}</p>
 			<p>${g ? `Soaked ${soaked(g.distance)}` : `At this stage for ${atStage(r)}`}</p>
 		</div>
 		<div class="row-count">${p ? html`<svg class="bar" width="100%" height="12" aria-hidden="true"><rect class="empty-bar" width="100%" height="12" rx="2" /><rect class="installed" width=${`${sum.expected ? sum.installed / sum.expected * 100 : 0}%`} height="12" /></svg>

@@ -15,7 +15,7 @@ const reasons = {
 };
 
 function Standing({ r }) {
-	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//><span>for ${atStage(r)}</span></p>`;
+	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//>${r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}<span>for ${atStage(r)}</span></p>`;
 	if (r.status === 'halted') {
 		return html`<p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//><span>${r.endedBy === 'guard' ? 'by the guard, ' : r.endedBy === 'publication' ? 'by a publication, ' : ''}<${Ago} at=${r.endedAt ?? r.updatedAt} /></span></p>`;
 	}

@@ -31,6 +31,7 @@ type (
 		PreviousVersion string    `json:"previousVersion"`
 		StagedPercent   int       `json:"staged_percent"`
 		Status          string    `json:"status"`
+		Guard           string    `json:"guard"` // act, advise or none
 		EndedBy         string    `json:"endedBy"`
 		StartedAt       time.Time `json:"startedAt"`
 		UpdatedAt       time.Time `json:"updatedAt"`

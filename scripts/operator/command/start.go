@@ -17,10 +17,11 @@ import (
 func (a *app) start() *cobra.Command {
 	var why reasons
 	var policy string
+	var auto, alone bool
 	cmd := &cobra.Command{
 		Use: "start CHANNEL VERSION", Short: "Start a staged rollout of a published version, at 1 %",
-		Long: "Starts a staged rollout on a channel, of a version that was published on any channel of the edge type. With a policy, the\n" +
-			"guard watches it, and halts and promotes it where the policy says so.",
+		Long: "Starts a staged rollout on a channel, of a version that was published on any channel of the edge type. The guard\n" +
+			"watches it and halts it if it is bad; people promote it. With --auto, the guard promotes it, too.",
 		Args: cobra.ExactArgs(2), ValidArgsFunction: a.completeChannel,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, err := channelArg(args)
@@ -38,6 +39,12 @@ func (a *app) start() *cobra.Command {
 					return fail(Misused, "%s holds no JSON", policy)
 				}
 				body["policy"] = json.RawMessage(text)
+			}
+			if auto {
+				body["policy"] = map[string]any{"promote": map[string]any{"auto": true}}
+			}
+			if alone {
+				body["policy"] = nil
 			}
 			c, err := a.client()
 			if err != nil {
@@ -71,7 +78,10 @@ func (a *app) start() *cobra.Command {
 			return a.shown(ctx, c, api.RolloutPath(id))
 		}),
 	}
-	cmd.Flags().StringVar(&policy, "policy", "", "a `file` with the rollout's policy, in JSON")
+	cmd.Flags().StringVar(&policy, "policy", "", "a `file` with the rollout's policy, in JSON; what it leaves out has its default")
+	cmd.Flags().BoolVar(&auto, "auto", false, "let the guard promote the rollout, too")
+	cmd.Flags().BoolVar(&alone, "no-guard", false, "no guard: only people halt and promote the rollout")
+	cmd.MarkFlagsMutuallyExclusive("policy", "auto", "no-guard")
 	why.flags(cmd, true)
 	return cmd
 }

@@ -109,6 +109,9 @@ func (v view) block(p paint) string {
 func (v view) standing(now time.Time) string {
 	r := v.rollout
 	text := fmt.Sprintf("at %d %%, %s%s since %s", r.StagedPercent, r.Status, byWhat(r), clock(r.UpdatedAt))
+	if v.unguarded() {
+		text += ", no guard"
+	}
 	if v.document != nil {
 		text += fmt.Sprintf("  counted %s ago", now.Sub(v.progress.AsOf).Round(time.Second))
 	}

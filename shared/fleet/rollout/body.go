@@ -12,7 +12,7 @@ var PlanBody = &input.Shape{Fields: input.Fields{
 	{Name: "edgeType", Is: input.Name, Required: true},
 	{Name: "channel", Is: input.Name, Required: true},
 	{Name: "targetVersion", Is: release.VersionRule, Required: true},
-	{Name: "policy", Is: guard.Body},
+	{Name: "policy", Is: guard.Body, Clearable: true},
 	audit.ReasonField, audit.OverrideReasonField,
 }}
 

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -31,6 +32,26 @@ type Guarding struct {
 	By Person `json:"by"`
 	// Approvals are in the order in which they were given.
 	Approvals []Approval `json:"approvals,omitempty"`
+}
+
+// Unguarded is what a rollout without a policy shows in place of the guard's mode.
+const Unguarded guard.Mode = "none"
+
+// Mode is the mode of the guard, or Unguarded.
+func (r Rollout) Mode() guard.Mode {
+	if r.Guarding == nil {
+		return Unguarded
+	}
+	return r.Guarding.Policy.Mode
+}
+
+// MarshalJSON shows a rollout as it is stored, and its Mode as guard, so that a missing guard is said and not left out.
+func (r Rollout) MarshalJSON() ([]byte, error) {
+	type stored Rollout
+	return json.Marshal(struct {
+		stored
+		Guard guard.Mode `json:"guard"`
+	}{stored(r), r.Mode()})
 }
 
 // An Approval is one person's consent to raise the rollout to a stage.

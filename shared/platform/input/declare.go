@@ -23,7 +23,7 @@ type Field struct {
 	Name     string
 	Is       Rule
 	Required bool
-	// Clearable fields are texts that null takes away.
+	// Clearable fields are texts or objects that null takes away.
 	Clearable bool
 	// Default is what a number in the query is that is left out.
 	Default int

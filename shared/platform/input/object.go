@@ -178,6 +178,19 @@ func (o *Object) TextBy(name string, rule *Text) (text string, given bool) {
 	return o.text(name, raw, rule), true
 }
 
+// Null reports whether null takes a field away.
+func (o *Object) Null(name string) bool {
+	field, declared := o.shape.Fields.find(name)
+	if !declared || !field.Clearable {
+		panic("input: " + name + " is not declared as clearable")
+	}
+	if !o.isNull(name) {
+		return false
+	}
+	o.asked = append(o.asked, name)
+	return true
+}
+
 func (o *Object) isNull(name string) bool {
 	return slices.ContainsFunc(o.members, func(m Member) bool { return m.Name == name && KindOf(m.Value) == NullKind })
 }

@@ -30,9 +30,13 @@ const (
 	answerBytes = 700.0
 	// fixed is what a stage costs that nobody calls, and the metrics of operations that people use: an estimate.
 	fixed = 60.0
-	// countUnits and countShare are a line through what a count of a channel's boxes was seen to read:
-	// scripts/lab/benchmarks/results/census.md. A count is made each minute of an active rollout.
-	countUnits, countShare = 1000.0, 1.0 / 60
+	// A count of a channel's boxes is made each minute of an active rollout. It reads the index entry of each box,
+	// entryBytes with names of some 20 characters, at half a unit for 4 KB. It looks up when boxes were last seen, at a
+	// unit for the row and half a unit for the counter: 1,000 for the progress, 1,000 of the present stage once it has
+	// soaked, and 5,000 each half an hour, when the guard looks at silence.
+	entryBytes = 280.0
+	countShare = entryBytes / 8192
+	countUnits = 1.5 * (1000 + 1000 + 5000.0/30)
 	// reportReads and reportWrites are what a box's report row takes for a release, by the same page.
 	reportReads, reportWrites = 2.0, 6.0
 )
@@ -78,7 +82,7 @@ func (f fleet) bill(poll limit) []cost {
 		{"traffic", fmt.Sprintf("polls × %.0f bytes × %.2f a GB", answerBytes, transferGB), millions * answerBytes / 1e9 * transferGB * 1e6},
 		{"reports", fmt.Sprintf("boxes × releases × (%g write units × %.4f + %g read units × %.4f)", reportWrites, writeUnits, reportReads, readUnits),
 			f.Boxes * f.Releases / 1e6 * (reportWrites*writeUnits + reportReads*readUnits)},
-		{"counts of rollouts", fmt.Sprintf("days × 1,440 × (%.0f + boxes / 60) read units × %.4f", countUnits, readUnits), counts / 1e6 * readUnits},
+		{"counts of rollouts", fmt.Sprintf("days × 1,440 × (%.0f + boxes / %.0f) read units × %.4f", countUnits, 1/countShare, readUnits), counts / 1e6 * readUnits},
 		{"what does not grow", "alarms, dashboard, metrics", fixed},
 	}
 }
