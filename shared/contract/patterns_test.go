@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"golang.org/x/text/unicode/norm"
 
 	"wavegate/shared/platform/input"
 )
@@ -101,6 +102,9 @@ func disagreements(pattern string, least, most uint64, rule *input.Text) []strin
 		return []string{err.Error()}
 	}
 	for text := range likely(rule) {
+		if !norm.NFC.IsNormalString(text) {
+			continue // no pattern can say that a text is in a normal form; the description does
+		}
 		n := uint64(utf8.RuneCountInString(text))
 		if inContract, inCode := n >= least && n <= most && allowed.MatchString(text), rule.Accepts(text); inContract != inCode {
 			return []string{fmt.Sprintf("takes %.40q (%d bytes): %v in the contract, %v in the code, which says %s", text, len(text), inContract, inCode, rule.Says)}

@@ -235,7 +235,7 @@ var productionRows = []Operation{
 		Method: http.MethodGet, Path: versions + "/{number}/machines",
 		Roles: readers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: method.RefPath, Query: slices.Concat(input.Fields{{Name: "clear", Is: method.ClearRule}}, paging.OffsetQuery)},
-		Gives: read, Refuses: []problem.Code{problem.NotFound},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.MethodVersions, dynamo.Get),

@@ -198,13 +198,18 @@ func (o Outcome) take(next *Row) {
 	offer.Attempts = o.Attempt
 }
 
-// fail takes a failure. A box that fell back may say why; it stays known as one that fell back.
+// fail takes a failure. A box that fell back may say why; it stays known as one that fell back. What speaks against the
+// release stays, too, if an attempt then fails for reasons of the plant.
 func (o *Offer) fail(running string, by Outcome) {
+	known := o.Code.BlamesRelease() && !by.Code.BlamesRelease()
 	switch {
-	case o.Stand.Decided() && o.Code.BlamesRelease() && !by.Code.BlamesRelease():
+	case o.Stand.Decided() && known:
 		return
 	case o.Stand != Reverted || running == o.Version:
 		o.Stand = Failed
 	}
-	o.Code, o.Detail, o.Until = by.Code, by.Detail, nil
+	if !known {
+		o.Code = by.Code
+	}
+	o.Detail, o.Until = by.Detail, nil
 }

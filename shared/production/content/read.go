@@ -33,7 +33,7 @@ var (
 	attributeRule    = &input.Text{Max: 200, Check: isLine, Says: "at most 200 characters that can be seen, without white space at either end, in Unicode's normal form NFC"}
 	instructionsRule = &input.Text{Max: 4000, Check: isText, Says: "at most 4000 characters that can be seen, line breaks and tabs, in Unicode's normal form NFC"}
 	formRule         = &input.Integer{Least: 1, Most: 1}
-	unitRule         = &input.Text{Min: 1, Max: unit.MaxLength, Says: "a UCUM code"}
+	unitRule         = &input.Text{Pattern: `[!-~]{1,40}`, Says: "a UCUM code"}
 	unitText         = &input.Text{Min: 1, Max: unit.MaxLength} // package unit says what is wrong with it
 	// digestRule accepts lower case only, because a content keeps what was sent.
 	digestRule = &input.Text{Pattern: `[0-9a-f]{64}`, Says: "64 hexadecimal digits in lower case"}

@@ -301,6 +301,9 @@ func asJSON(t *rapid.T, v any) any {
 	if err := json.Unmarshal(b, &out); err != nil {
 		t.Fatal(err)
 	}
+	if _, ok := v.(rollout.Rollout); ok {
+		delete(out.(map[string]any), "guard") // a read shows it; it follows from the policy, which the event shows
+	}
 	return out
 }
 
