@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -33,6 +34,9 @@ func TestEvents_EverySample_Succeeds(t *testing.T) {
 				if s.Makes != "" {
 					text = bytes.ReplaceAll(text, []byte(samples.Fixed()[s.Makes]), []byte(session.Values[s.Makes]))
 				}
+			}
+			if tag := strings.Trim(session.Values["etag"], `"`); tag != "" {
+				text = bytes.ReplaceAll(text, []byte(strings.Trim(samples.Fixed()["etag"], `"`)), []byte(tag))
 			}
 			text = bytes.ReplaceAll(text, []byte(samples.Soon), []byte(samples.Fixed()["soon"]))
 			raw, err := w.Function(op.ID).Invoke(t.Context(), text)

@@ -18,9 +18,9 @@ import (
 	"wavegate/scripts/operator/verify"
 	"wavegate/shared/platform/canonical"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/platform/problem"
 	chain "wavegate/shared/production/trail"
+	"wavegate/shared/testing/dynamolocal"
 )
 
 // verified compares the bench's method with the trail, as an auditor does. It calls the service

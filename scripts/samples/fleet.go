@@ -73,7 +73,7 @@ var fleet = []Sample{
 		Body:     `{"mode":"{mode}","promote":{"soak":{"1":"PT1H"}}{before}}`,
 		About:    About{"rollout", "{id}"},
 		Cases: []Case{
-			{Name: "the first policy", After: []Step{{"start-rollout", Values{"policy": `,"policy":null`}}}},
+			{Name: "in place of the default"},
 			{Name: "another policy", After: After("put-rollout-policy"), With: Values{"mode": "act"}},
 		},
 		Also: []Case{{Body: `{}`}, {With: before100}},

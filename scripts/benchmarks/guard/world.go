@@ -123,7 +123,7 @@ func parse(text []byte) (world, []problem.Fault) {
 	w := world{
 		Boxes: int(o.Integer("boxes")), Plants: whole(o, "plants", 200), Organizations: whole(o, "organizations", 1),
 		Days: whole(o, "days", 8), Start: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC),
-		Dead: share(o, "dead", 0), NeverInstalls: share(o, "neverInstalls", 0), Policy: guard.Default(),
+		Dead: share(o, "dead"), NeverInstalls: share(o, "neverInstalls"), Policy: guard.Default(),
 	}
 	if start, given := o.OptionalText("start"); given {
 		w.Start, _ = time.Parse(time.RFC3339, start)
@@ -158,10 +158,10 @@ func pair(o *input.Object, name string, first, second int64) (int64, int64) {
 	return first, second
 }
 
-func share(o *input.Object, name string, missing float64) float64 {
+func share(o *input.Object, name string) float64 {
 	n, given, ok := o.OptionalNumber(name)
 	if !given || !ok {
-		return missing
+		return 0
 	}
 	if n < 0 || n > 1 {
 		o.Fault(name, "range", "must be a share from 0 to 1")
@@ -170,7 +170,7 @@ func share(o *input.Object, name string, missing float64) float64 {
 }
 
 func readDark(o *input.Object) dark {
-	d := dark{Plants: share(o, "plants", 0), From: clock(o.Text("from")), To: clock(o.Text("to"))}
+	d := dark{Plants: share(o, "plants"), From: clock(o.Text("from")), To: clock(o.Text("to"))}
 	if d.To == d.From {
 		o.Fault("to", "range", "must be another time of day than from")
 	}
@@ -193,7 +193,7 @@ func clock(text string) time.Duration {
 }
 
 func readEffect(o *input.Object) effect {
-	e := effect{Share: share(o, "share", 0), Does: o.Text("does"), Clustered: share(o, "clustered", 0)}
+	e := effect{Share: share(o, "share"), Does: o.Text("does"), Clustered: share(o, "clustered")}
 	length := func(name string, of ...string) time.Duration {
 		text, given := o.OptionalText(name)
 		if given && e.Does != "" && !slices.Contains(of, e.Does) {

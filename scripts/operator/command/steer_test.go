@@ -37,7 +37,7 @@ func TestConfirm_WhatReachesFar_AsksForTheName(t *testing.T) {
 	}
 	d.does(append(version, "--yes")...).is(command.Misused).warns("in place of 1.0.0 to all 0 boxes", "earlier version", "--confirm gateway-x/stable")
 	d.does("start", "gateway-x/canary", "1.0.0", "--yes").is(command.Misused).warns("earlier version")
-	d.does("start", "gateway-x/stable", "1.1.0", "--yes").is(command.Done)
+	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(command.Done)
 	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
 	d.does("promote", "gateway-x/stable", "--yes").is(command.Done)
 	d.does("promote", "gateway-x/stable", "--yes").is(command.Misused).warns("from 50 to 100 %")
@@ -55,7 +55,7 @@ func TestConfirm_APersonIsAsked_AndOnlyTheirYesIsOne(t *testing.T) {
 		d.does("start", "gateway-x/stable", "1.1.0").is(code).warns("[y/N]")
 	}
 	d.typed = strings.NewReader("y\n")
-	d.does("start", "gateway-x/stable", "1.1.0").is(command.Done)
+	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard").is(command.Done)
 	d.typed = strings.NewReader("gateway-x/canary\n")
 	d.does("publish", "gateway-x/stable", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c")).is(command.Misused).warns("It ends the rollout of 1.1.0")
 	d.typed = strings.NewReader("gateway-x/stable\n")

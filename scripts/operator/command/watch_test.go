@@ -212,7 +212,7 @@ func TestWait_ForAStage_ForTheEnd_AndNoLonger(t *testing.T) {
 	ends(t, code, command.Otherwise)
 	d.does("wait", "gateway-x/stable", "--until", "10").is(command.Otherwise).warns("was halted, at 10 %")
 	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1.0.0", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(command.Done)
-	d.does("start", "gateway-x/stable", "1.1.0", "--yes").is(command.Done)
+	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(command.Done)
 	d.does("publish", "gateway-x/stable", "1.0.0", "--url", "https://artifacts.example/1.0.0", "--sha256", digest("0"), "--confirm", "gateway-x/stable").is(command.Done)
 	d.does("wait", "gateway-x/stable").is(command.Otherwise).warns("was halted by a publication")
 }

@@ -40,7 +40,7 @@ func Method(ctx context.Context, get Get, factory, method string, kept []chain.K
 		return r, err
 	}
 	c.compare(chain.Resource{Name: "the method", Shown: head, Events: methodEvents})
-	versionEvents, err := c.versions(ctx, head)
+	versionEvents, err := c.versions(ctx)
 	if err != nil {
 		return r, err
 	}
@@ -92,7 +92,7 @@ func (c *comparison) compare(r chain.Resource) {
 }
 
 // versions compares all versions with their events, and their contents with what was signed.
-func (c *comparison) versions(ctx context.Context, head map[string]any) (all []audit.Event, err error) {
+func (c *comparison) versions(ctx context.Context) (all []audit.Event, err error) {
 	shown := map[string]map[string]any{}
 	err = c.pages(ctx, c.path()+"/versions?limit=100", func(v map[string]any) { shown[fmt.Sprint(v["version"])] = v })
 	if err != nil {

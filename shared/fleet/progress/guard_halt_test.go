@@ -6,8 +6,8 @@ import (
 
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
-	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 )
 

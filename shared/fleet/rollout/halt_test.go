@@ -22,9 +22,9 @@ import (
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/idempotency"
 )

@@ -17,13 +17,13 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
+	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/idempotency"
 )
 

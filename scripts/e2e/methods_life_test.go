@@ -1,0 +1,210 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/platform/problem"
+	chain "wavegate/shared/production/trail"
+	"wavegate/shared/trail/audit"
+)
+
+func TestMethods_Withdrawal_MayReinstate_AtOnceOrLater(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	b.release(2, another("Two"))
+	b.move(b.author, 2, "withdrawn", `,"reinstate":1,"orders":"finish"`).Is(t, http.StatusOK)
+	if got := b.holds("press-1", time.Time{}); got != 1 {
+		t.Errorf("reinstated is %d", got)
+	}
+	b.release(3, another("Three"))
+	// What cannot be reinstated is refused with what holds, and nothing is withdrawn.
+	d := b.move(b.author, 3, "withdrawn", `,"reinstate":2`).Refused(t, problem.InvalidStateTransition)
+	if !strings.Contains(d.Detail, "Version 3 is released on all machines") || b.holds("press-1", time.Time{}) != 3 {
+		t.Errorf("%s", d.Detail)
+	}
+	b.move(b.author, 3, "withdrawn", "").Is(t, http.StatusOK)
+	if got := b.holds("press-1", time.Time{}); got != 0 {
+		t.Errorf("version %d holds", got)
+	}
+	later := b.move(b.author, 3, "withdrawn", `,"reinstate":1`).Is(t, http.StatusOK).Object(t)
+	holds := later["holds"].([]any)
+	if later["changed"] != true || len(holds) != 1 || holds[0].(map[string]any)["version"] != 1.0 || b.holds("press-1", time.Time{}) != 1 {
+		t.Errorf("reinstated later: %v", later)
+	}
+}
+
+// TestMethods_Recall_FromFinishToStop_IsToldToMachines: the second instruction is neither dropped nor
+// can it be taken back.
+func TestMethods_Recall_FromFinishToStop_IsToldToMachines(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	told := func() string {
+		var poll struct {
+			Items []struct{ Withdrawn []struct{ Orders string } }
+		}
+		b.author.Get(t, "/api/factories/munich-1/machines/press-1/methods?methodId="+id(b.path)).Into(t, &poll)
+		if len(poll.Items) != 1 || len(poll.Items[0].Withdrawn) != 1 {
+			t.Fatalf("the poll tells %+v", poll)
+		}
+		return poll.Items[0].Withdrawn[0].Orders
+	}
+	b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
+	if got := told(); got != "finish" {
+		t.Errorf("told %s", got)
+	}
+	stop := `{"status":"withdrawn","reason":"Danger to operators","orders":"stop"}`
+	answer := b.author.Patch(t, b.version(1), stop).Is(t, http.StatusOK)
+	if got := answer.Object(t); got["changed"] != true || got["version"].(map[string]any)["orders"] != "stop" {
+		t.Errorf("answered %s", answer.Body)
+	}
+	if got := told(); got != "stop" {
+		t.Errorf("told %s", got)
+	}
+	events := b.w.Events(t, "production-method-version", id(b.path)+":1")
+	if reason := events[len(events)-1]["reason"]; reason != "Danger to operators" {
+		t.Errorf("the trail has the reason %v", reason)
+	}
+	again := b.author.Patch(t, b.version(1), stop).Is(t, http.StatusOK).Object(t)
+	if again["changed"] != false || len(b.w.Events(t, "production-method-version", id(b.path)+":1")) != len(events) {
+		t.Errorf("the same again: %v", again)
+	}
+	d := b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Refused(t, problem.InvalidStateTransition)
+	if !strings.Contains(d.Detail, "told to stop") {
+		t.Errorf("%s", d.Detail)
+	}
+}
+
+// TestMethods_Standing_IsShown: whether a released version holds follows from later decisions.
+func TestMethods_Standing_IsShown(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	b.save(2, another("Two")).Is(t, http.StatusCreated)
+	b.move(b.author, 2, "in_review", "").Is(t, http.StatusOK)
+	later := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	b.move(b.approver, 2, "released", fmt.Sprintf(`,"effectiveFrom":%q`, later)).Is(t, http.StatusOK)
+	standings := func() string {
+		var page struct {
+			Items []struct{ Standing string }
+		}
+		b.author.Get(t, b.path+"/versions").Is(t, http.StatusOK).Into(t, &page)
+		one := b.author.Get(t, b.version(1)).Object(t)["standing"]
+		if one != page.Items[1].Standing {
+			t.Errorf("version 1 is shown as %v, and in the list as %s", one, page.Items[1].Standing)
+		}
+		return page.Items[0].Standing + " " + page.Items[1].Standing
+	}
+	if got := standings(); got != "scheduled holds" {
+		t.Error(got)
+	}
+	moved := b.move(b.approver, 2, "released", "").Is(t, http.StatusOK).Object(t)
+	if got := standings(); got != "holds superseded" || moved["changed"] != true {
+		t.Error(got, moved)
+	}
+}
+
+func TestMethods_OfAnotherOrganization_AreNotThere(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	rival := b.w.Engineer(t, "rival")
+	rivalBox := b.w.Box(t, "box-rival")
+	nowhere := strings.Replace(b.path, "munich-1", "nowhere-1", 1)
+	for _, c := range []struct{ method, path, body string }{
+		{http.MethodGet, "/versions", ""}, {http.MethodGet, "/versions/1", ""}, {http.MethodGet, "/versions/1/content", ""},
+		{http.MethodGet, "/versions/1/changes?since=1", ""}, {http.MethodPut, "/versions/2/content", smallContent},
+		{http.MethodPatch, "/versions/1", `{"status":"withdrawn","reason":"x"}`},
+	} {
+		for _, by := range []*harness.Caller{rival, rivalBox} {
+			foreign := by.Do(t, c.method, b.path+c.path, c.body)
+			absent := by.Do(t, c.method, nowhere+c.path, c.body)
+			if by == rivalBox && foreign.Status == http.StatusForbidden {
+				continue // not for boxes at all
+			}
+			foreign.Refused(t, problem.NotFound)
+			if got, want := masked(t, foreign), masked(t, absent); got != want {
+				t.Errorf("%s %s: %s, of what is not there %s", c.method, c.path, got, want)
+			}
+		}
+	}
+	poll := "/machines/press-1/methods?methodId=" + id(b.path)
+	for _, by := range []*harness.Caller{rival, rivalBox} {
+		foreign := by.Get(t, "/api/factories/munich-1"+poll)
+		foreign.Refused(t, problem.NotFound)
+		if got, want := masked(t, foreign), masked(t, by.Get(t, "/api/factories/nowhere-1"+poll)); got != want {
+			t.Errorf("poll: %s, of what is not there %s", got, want)
+		}
+	}
+	// A method of one factory is not there in another of the same organization.
+	factory(t, b.w, "munich-2", "acme")
+	b.author.Get(t, strings.Replace(b.version(1), "munich-1", "munich-2", 1)).Refused(t, problem.NotFound)
+	b.author.Get(t, strings.Replace(b.version(1)+"/content", "munich-1", "munich-2", 1)).Refused(t, problem.NotFound)
+	b.author.Patch(t, strings.Replace(b.version(1), "munich-1", "munich-2", 1), `{"status":"withdrawn","reason":"x"}`).Refused(t, problem.NotFound)
+}
+
+// masked is a problem without what is of its own call.
+func masked(t testing.TB, a harness.Answer) string {
+	t.Helper()
+	d, err := a.Problem()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.RequestID, d.Instance = "", ""
+	text, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(a.Status, string(text))
+}
+
+func TestMethods_ByStatus_AreListed(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	count := func(query string) int {
+		return len(b.author.Get(t, methods+query).Is(t, http.StatusOK).Object(t)["items"].([]any))
+	}
+	if count("?status=draft") != 1 || count("?status=in_review") != 0 {
+		t.Error("the draft is not listed as one")
+	}
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
+	if count("?status=draft") != 0 || count("?status=in_review") != 1 || count("") != 1 {
+		t.Error("the version in review is not listed as one")
+	}
+	b.author.Get(t, methods+"?status=draft&productId=7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11").Refused(t, problem.ValidationFailed)
+}
+
+// TestMethods_Trail_IsAChainOverTheWholeLife reads the audit trail as an auditor does.
+func TestMethods_Trail_IsAChainOverTheWholeLife(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	kept := b.author.Get(t, b.path).Object(t)["trailSha256"]
+	b.release(2, another("Two"))
+	b.move(b.author, 2, "withdrawn", `,"reinstate":1`).Is(t, http.StatusOK)
+	events := func(kind, id string) []audit.Event {
+		var page struct{ Items []audit.Event }
+		b.approver.Get(t, "/api/factories/munich-1/audit-events?limit=100&resourceType="+kind+"&resourceId="+id).Is(t, http.StatusOK).Into(t, &page)
+		return page.Items
+	}
+	versions := append(events("production-method-version", id(b.path)+":1"), events("production-method-version", id(b.path)+":2")...)
+	links, err := chain.Check(events("production-method", id(b.path)), versions)
+	if err != nil || len(links) != 7 {
+		t.Fatalf("%d links, %v", len(links), err)
+	}
+	found := false
+	for i, l := range links {
+		if l.Fault != "" {
+			t.Errorf("link %d: %s", i+1, l.Fault)
+		}
+		found = found || l.SHA256 == kept
+	}
+	if !found {
+		t.Error("the hash that a controller kept is not in the chain")
+	}
+	if now := b.author.Get(t, b.path).Object(t)["trailSha256"]; now != links[6].SHA256 {
+		t.Errorf("the method says %v, the chain ends with %s", now, links[6].SHA256)
+	}
+}
