@@ -182,4 +182,6 @@ var kinds = []kind{
 	{dynamo.MethodVersions, versionType, insideFactory,
 		func(i Item) string { return text(i, "methodId") + ":" + plain(i, "version") }, []string{"number"}},
 	{dynamo.Machines, "machine", insideFactory, by("code"), nil},
+	{dynamo.MethodReports, "method-on-machine", insideFactory,
+		func(i Item) string { return text(i, "machine") + "/" + text(i, "methodId") }, []string{"subject"}},
 }

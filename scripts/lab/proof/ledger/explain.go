@@ -251,6 +251,7 @@ func (x *explainer) read(c Call) {
 	case http.StatusOK:
 		thing := c.answered()
 		x.activeRollout(c, thing)
+		x.guard(c, thing)
 		delete(thing, "standing") // follows from the method and the time
 		revision := number(thing, "revision")
 		if revision < 1 || revision > int64(len(events)) || !reflect.DeepEqual(thing, events[revision-1].After) {
@@ -292,6 +293,22 @@ func (x *explainer) activeRollout(c Call, channel Item) {
 	want := Item{"id": r["id"], "targetVersion": r["targetVersion"], "stagedPercent": r["staged_percent"], "revision": r["revision"]}
 	if !reflect.DeepEqual(shown, want) || text(r, "status") != "active" {
 		x.add("%s shows the rollout %v, which was %v", c, shown, r)
+	}
+}
+
+// guard checks what a rollout's answer says of its guard, and removes it, because it follows from the policy.
+func (x *explainer) guard(c Call, rollout Item) {
+	shown, given := rollout["guard"]
+	if !given {
+		return
+	}
+	delete(rollout, "guard")
+	mode := "none"
+	if policy := object(object(rollout, "guarding"), "policy"); policy != nil {
+		mode = text(policy, "mode")
+	}
+	if shown != mode {
+		x.add("%s shows the guard as %v, and its policy says %s", c, shown, mode)
 	}
 }
 
@@ -342,6 +359,7 @@ func (x *explainer) list(c Call) {
 	}
 	for _, thing := range page.Items {
 		x.activeRollout(c, thing)
+		x.guard(c, thing)
 		delete(thing, "standing")
 		id := c.about().Name(func(name string) string { return plain(thing, name) })
 		events := x.trail[c.of(c.about().Type, id)]

@@ -298,7 +298,7 @@ func (x *explainer) methodPoll(c Call) {
 
 // foreign adds a finding about an answer with data of another organization.
 func (x *explainer) foreign(c Call) {
-	if o := x.owner(c); o != "" && o != c.Organization && !c.ReadsAll {
+	if o := x.owner(c); c.Status/100 == 2 && o != "" && o != c.Organization && !c.ReadsAll {
 		x.add("%s read data of %q", c, o)
 	}
 }
