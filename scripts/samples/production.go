@@ -127,6 +127,7 @@ var production = []Sample{
 		Shows: `{"pollIntervalSeconds":60}`,
 		Cases: []Case{
 			{Name: "one method", After: []Step{submitted, {Operation: "get-method-content"}, {"update-method-version", release}}},
+			{Name: "all methods of a machine", Query: "limit=10", After: []Step{submitted, {Operation: "get-method-content"}, {"update-method-version", release}}},
 		},
 	},
 	{
