@@ -93,9 +93,9 @@ func groups(p packages, m mode) []group {
 			steps: p.tagged("./scripts/local/fleet", "./scripts/local/service", "./scripts/lab/benchmarks/cost"),
 		},
 		{
-			name: "race detector", mode: rest, says: "the race detector on all packages",
+			name: "race detector", mode: rest, says: "the race detector on all packages that run no other program",
 			needs: []program{compiler},
-			steps: [][]string{goTest(append([]string{"-race"}, p.pure...)...)},
+			steps: [][]string{goTest(append([]string{"-race", "-timeout=20m"}, p.raced()...)...)},
 		},
 		{
 			name: "faults", mode: rest, says: "calls under faults, killed processes, failing key servers, restored tables",

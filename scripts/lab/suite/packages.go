@@ -86,6 +86,11 @@ func list() (p packages, err error) {
 	}
 }
 
+// raced are the pure packages but for the limiter.
+func (p packages) raced() []string {
+	return slices.DeleteFunc(slices.Clone(p.pure), func(name string) bool { return name == limiter })
+}
+
 var testName = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 
 // tagged are the calls that run the tests of packages whose files carry the build tag full.
