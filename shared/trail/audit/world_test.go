@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -79,8 +80,11 @@ func newWorld(client *dynamodb.Client, skews ...time.Duration) *world {
 		now:      time.UnixMilli(rand.Int64N(100 * 365 * 24 * 3600 * 1000)).UTC(),
 		edgeType: name, factory: name, last: map[string]any{}, revisions: map[string]int64{},
 	}
+	var ticking sync.Mutex // a store may read several rows at once, and the clock for each
 	for _, skew := range skews {
 		db := dynamo.Open(client, func() time.Time {
+			ticking.Lock()
+			defer ticking.Unlock()
 			w.now = w.now.Add(7 * time.Millisecond)
 			return w.now.Add(skew)
 		})
