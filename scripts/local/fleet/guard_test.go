@@ -204,6 +204,7 @@ func (l *lead) haltedByItself(t *testing.T, r rollout.Rollout, why guard.Reason)
 
 func (l *lead) bricks(t *testing.T) {
 	l.fate(chances{brick: 0.5})
+	l.toTen(t)
 	r, _ := l.until(t, nil, ended)
 	l.haltedByItself(t, r, guard.TooManySilent)
 }
@@ -211,6 +212,7 @@ func (l *lead) bricks(t *testing.T) {
 // bricksLate has boxes die after they ran the release for a while and said so.
 func (l *lead) bricksLate(t *testing.T) {
 	l.fate(chances{brick: 0.5, brickAfter: 5 * time.Second})
+	l.toTen(t)
 	r, _ := l.until(t, nil, ended)
 	l.haltedByItself(t, r, guard.TooManySilent)
 }
