@@ -4,7 +4,7 @@ package main
 import (
 	"net/url"
 
-	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
@@ -14,7 +14,7 @@ import (
 func main() { function.Run("list-rollout-edges", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	store := progress.NewStore(env.DB, progress.Settings{Shards: report.ReadShards(env.Settings)}, nil)
+	store := census.NewStore(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)}, nil)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("id")
 		given, _ := c.Query("stand")

@@ -19,7 +19,7 @@ import (
 	"wavegate/shared/platform/canonical"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
-	chain "wavegate/shared/production/trail"
+	"wavegate/shared/production/chain"
 	"wavegate/shared/testing/dynamolocal"
 )
 

@@ -23,8 +23,8 @@ import (
 	"time"
 
 	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
-	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 )
 
@@ -315,7 +315,7 @@ func TestSWUpdate_Rollout_ReachesTheBoxesOfEachStage(t *testing.T) {
 		daemons[stage].stop()
 		d.swupdate(t, w, ids[stage], tokens[stage], "1.1.0", "-c", "2")
 		eventually(t, fmt.Sprintf("the box of stage %d is installed", stage), func() bool { return at(why(t, owner, ids[stage]), "1.1.0", report.Installed) })
-		var p progress.Progress
+		var p census.Progress
 		owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Into(t, &p)
 		t.Logf("at %d percent: %+v", stage, p.Stages)
 	}

@@ -172,11 +172,11 @@ var Tasks = []Task{{
 // censusMemory gives a function a whole CPU, because a census decodes every row that it counts.
 const censusMemory = 1769
 
-// progressSettings are the settings of progress.ReadSettings.
+// progressSettings are the settings of census.ReadSettings.
 var progressSettings = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds, setting.GuardIntervalSeconds}
 
-// census is what counting a rollout needs.
-func census() []Grant {
+// counting is what counting a rollout needs.
+func counting() []Grant {
 	reports := listByIndex(dynamo.Reports, "byStanding")
 	reports.Actions = append(reports.Actions, dynamo.Get)
 	return []Grant{
@@ -188,7 +188,7 @@ func census() []Grant {
 
 // tick is what a tick needs: a census, and the changes of a rollout.
 func tick() []Grant {
-	return append(slices.DeleteFunc(census(), func(g Grant) bool { return g.Table == dynamo.Rollouts || g.Table == dynamo.Channels }),
+	return append(slices.DeleteFunc(counting(), func(g Grant) bool { return g.Table == dynamo.Rollouts || g.Table == dynamo.Channels }),
 		Grant{Table: dynamo.Rollouts, Actions: []dynamo.Action{dynamo.Get, dynamo.Put, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
 		may(dynamo.Channels, dynamo.Get, dynamo.Put, dynamo.Update),
 		may(dynamo.Releases, dynamo.Get),

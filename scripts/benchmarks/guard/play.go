@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/guard"
-	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
@@ -40,7 +40,7 @@ type play struct {
 	order   []int32 // boxes by the hash of their entries: samples are cut from them
 	channel release.Row
 	rollout rollout.Rollout
-	last    *progress.Judgement
+	last    *census.Judgement
 	events  events
 	now     time.Duration
 	changed bool // some row has, since the last count
@@ -173,16 +173,16 @@ func (p *play) ticks(minute time.Duration) bool {
 // tick counts the boxes, has the guard judge the count, and moves the rollout by its verdict.
 func (p *play) tick() {
 	p.changed = false
-	c := progress.NewCensus(p.rollout, p.at(p.now))
+	c := census.NewCensus(p.rollout, p.at(p.now))
 	for _, i := range p.order {
 		c.Add(p.boxes[i].entry)
 	}
-	q := progress.Ask(c, p.last, true)
+	q := census.Ask(c, p.last, true)
 	boxes := q.Boxes()
-	sightings := make([]progress.Sighting, len(boxes))
+	sightings := make([]census.Sighting, len(boxes))
 	for i, e := range boxes {
 		b := &p.boxes[p.byID[e.EdgeID]]
-		s := progress.Sighting{EdgeID: e.EdgeID, OrganizationID: e.OrganizationID, LastSeen: p.at(b.lastSeen(p.now, p.world.ActivePoll))}
+		s := census.Sighting{EdgeID: e.EdgeID, OrganizationID: e.OrganizationID, LastSeen: p.at(b.lastSeen(p.now, p.world.ActivePoll))}
 		if o := b.row.Offer; o != nil && o.RolloutID == p.rollout.ID {
 			s.Offer = *o
 		}
@@ -194,7 +194,7 @@ func (p *play) tick() {
 	}
 }
 
-// act moves the rollout, as progress.Store does.
+// act moves the rollout, as census.Store does.
 func (p *play) act() {
 	var m rollout.Move
 	switch p.last.Action {

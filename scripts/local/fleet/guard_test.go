@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
-	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/operations"
 )
@@ -125,10 +125,10 @@ func (l *lead) rollout(t *testing.T) (r rollout.Rollout) {
 	return r
 }
 
-func (l *lead) progress(t *testing.T) (p progress.Progress) {
+func (l *lead) progress(t *testing.T) (p census.Progress) {
 	t.Helper()
 	l.Owner(t).Get(t, l.path()+"/progress").Into(t, &p)
-	l.told = max(l.told, progress.Total(p.Stages).Expected)
+	l.told = max(l.told, census.Total(p.Stages).Expected)
 	return p
 }
 

@@ -16,8 +16,8 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
-	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/dynamolocal"
@@ -170,7 +170,7 @@ func (f *played) everyonePolls(t *testing.T, times int) {
 func (f *played) compare(t *testing.T, percent int) {
 	t.Helper()
 	began := time.Now()
-	var got progress.Progress
+	var got census.Progress
 	for !got.AsOf.After(began) {
 		if time.Since(began) > time.Minute {
 			t.Fatalf("at %d percent: the last count is of %v", percent, got.AsOf)
@@ -181,7 +181,7 @@ func (f *played) compare(t *testing.T, percent int) {
 			t.Fatal(err)
 		}
 	}
-	want := []progress.Stage{{Percent: 1}, {Percent: 10}, {Percent: 50}, {Percent: 100}}
+	want := []census.Stage{{Percent: 1}, {Percent: 10}, {Percent: 50}, {Percent: 100}}
 	for _, b := range f.boxes {
 		stage := &want[slices.Index(cohort.Stages, cohort.FirstStage("gateway-x", "1.1.0", b.id))]
 		stage.Expected++

@@ -11,7 +11,7 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
-	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 )
 
@@ -25,7 +25,7 @@ type watch struct {
 	token        func() (string, error)
 
 	mu   sync.Mutex
-	last progress.Progress
+	last census.Progress
 	told time.Time // the count that news told of
 }
 
@@ -50,7 +50,7 @@ func (w *watch) run(ctx context.Context) {
 }
 
 // ask has the boxes of the active rollout counted; none is no error and no progress.
-func (w *watch) ask(ctx context.Context) (p progress.Progress, err error) {
+func (w *watch) ask(ctx context.Context) (p census.Progress, err error) {
 	var channel struct{ ActiveRollout struct{ ID string } }
 	if err = w.get(ctx, w.channel, &channel); err != nil || channel.ActiveRollout.ID == "" {
 		return p, err
@@ -94,7 +94,7 @@ func (w *watch) lines(seen *tally) []string {
 	if p.RolloutID == "" {
 		return nil
 	}
-	theirs, ours := progress.Total(p.Stages), seen.counts(p.RolloutID)
+	theirs, ours := census.Total(p.Stages), seen.counts(p.RolloutID)
 	said := map[report.Stand]int{
 		report.Offered: theirs.Offered, report.Working: theirs.Working, report.Deferred: theirs.Deferred,
 		report.Installed: theirs.Installed, report.Failed: theirs.Failed, report.Reverted: theirs.Reverted,

@@ -13,7 +13,7 @@ import (
 
 	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/verify"
-	chain "wavegate/shared/production/trail"
+	"wavegate/shared/production/chain"
 )
 
 func (a *app) methods() *cobra.Command {

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"wavegate/shared/platform/canonical"
-	chain "wavegate/shared/production/trail"
+	"wavegate/shared/production/chain"
 	"wavegate/shared/trail/audit"
 )
 

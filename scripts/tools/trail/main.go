@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"wavegate/scripts/operator/verify"
-	chain "wavegate/shared/production/trail"
+	"wavegate/shared/production/chain"
 )
 
 const usage = `usage: WAVEGATE_TOKEN=<token> scripts/trail [--url URL] --factory F --method M [KEPT]...

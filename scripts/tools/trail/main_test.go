@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/operator/verify"
-	chain "wavegate/shared/production/trail"
+	"wavegate/shared/production/chain"
 )
 
 func TestTell_Finding_IsCode1(t *testing.T) {

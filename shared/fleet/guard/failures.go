@@ -1,6 +1,6 @@
 package guard
 
-import "wavegate/shared/fleet/exact"
+import "wavegate/shared/fleet/stats"
 
 // counts are the tests of failures, without the boxes of one organization: of all told boxes, of each stage, and at the
 // end of a soak of the present stage with as many of those before it as the test needs.
@@ -99,5 +99,5 @@ func (d decision) fewerBad() int {
 
 func (d decision) badUnexplained() bool {
 	all, acceptable := d.pooled(Organization{}), d.policy.Guard.Acceptable
-	return exact.AtLeast(d.stage.Bad, d.stage.told(), acceptable) <= badByChance || exact.AtLeast(all.Bad, all.Told, acceptable) <= badByChance
+	return stats.AtLeast(d.stage.Bad, d.stage.told(), acceptable) <= badByChance || stats.AtLeast(all.Bad, all.Told, acceptable) <= badByChance
 }

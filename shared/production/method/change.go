@@ -9,9 +9,9 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/production/chain"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
-	"wavegate/shared/production/trail"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 )
@@ -164,7 +164,7 @@ func record(set *change.Set, from audit.Origin, st state, o Outcome) error {
 	if o.Method.Revision > st.method.Revision {
 		version := entry(from, o.Event, o.Version.UpdatedAt, audit.Resource{Type: VersionResourceType, ID: o.Version.ID(), Revision: o.Version.Revision}, o.Version)
 		method := entry(from, o.Event, o.Method.changedAt(), audit.Resource{Type: ResourceType, ID: o.Method.MethodID, Revision: o.Method.Revision}, o.Method)
-		link, err := trail.Next(st.method.TrailSHA256, version, method)
+		link, err := chain.Next(st.method.TrailSHA256, version, method)
 		if err != nil {
 			return err
 		}
@@ -178,8 +178,8 @@ func record(set *change.Set, from audit.Origin, st state, o Outcome) error {
 	return nil
 }
 
-func entry(from audit.Origin, event string, at time.Time, of audit.Resource, after any) trail.Entry {
-	return trail.Entry{
+func entry(from audit.Origin, event string, at time.Time, of audit.Resource, after any) chain.Entry {
+	return chain.Entry{
 		EventName: event, EventTime: at, Actor: from.Actor, SourceIP: from.SourceIP, RequestID: from.RequestID,
 		Reason: from.Reason, Resource: of, After: after,
 	}

@@ -33,7 +33,7 @@ type Method struct {
 	Equipment []VersionEquipment `json:"equipment,omitempty"`
 	// Withdrawals are the withdrawals of versions that held before, the newest first, at most 8.
 	Withdrawals []Withdrawal `json:"withdrawn,omitempty"`
-	// TrailSHA256 is the hash of the method's chain of changes; see package trail.
+	// TrailSHA256 is the hash of the method's chain of changes; see package chain.
 	TrailSHA256 string `json:"trailSha256,omitempty"`
 	Revision    int64  `json:"revision"` // from 1
 }

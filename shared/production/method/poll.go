@@ -42,7 +42,7 @@ type MachineState struct {
 	ContentSHA256 string     `json:"contentSha256,omitempty"`
 	Content       string     `json:"content,omitempty"` // the path of the content
 	EffectiveFrom *time.Time `json:"effectiveFrom,omitempty"`
-	// TrailSHA256 is a hash that the controller keeps with what it produces; see package trail.
+	// TrailSHA256 is a hash that the controller keeps with what it produces; see package chain.
 	TrailSHA256 string `json:"trailSha256,omitempty"`
 	// Next is the version that takes over next. A controller can fetch it in advance and switch
 	// without a connection.
