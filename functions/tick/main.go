@@ -19,7 +19,7 @@ import (
 
 func main() { function.RunTask(operations.Tick, wire) }
 
-func wire(env lambdahttp.Env) function.Task {
+func wire(env lambdahttp.Env) function.TaskFunc {
 	store := census.NewStore(env.DB, census.ReadSettings(env.Settings),
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, env.API, subject)

@@ -45,6 +45,6 @@ func why(t *testing.T, owner *harness.Caller, id string) census.Why {
 	return known
 }
 
-func at(known census.Why, version string, stand report.Stand) bool {
-	return known.Report != nil && known.Report.Version == version && known.Report.Stand == stand
+func at(known census.Why, version string, state report.State) bool {
+	return known.Report != nil && known.Report.Version == version && known.Report.State == state
 }

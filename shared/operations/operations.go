@@ -18,7 +18,7 @@ import (
 // A Grant is the permission for some actions on one table.
 type Grant struct {
 	Table   dynamo.TableID
-	Actions []dynamo.Action
+	Actions []dynamo.Permission
 	// Indexes are the indexes that may be queried. The table itself may be queried if Actions
 	// contains Query and OnlyIndexes is not set.
 	Indexes     []string
@@ -118,18 +118,18 @@ var (
 	auditors  = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}
 )
 
-func may(table dynamo.TableID, actions ...dynamo.Action) Grant {
+func may(table dynamo.TableID, actions ...dynamo.Permission) Grant {
 	return Grant{Table: table, Actions: actions}
 }
 
 // list is the permission to query a table and some of its indexes.
 func list(table dynamo.TableID, indexes ...string) Grant {
-	return Grant{Table: table, Actions: []dynamo.Action{dynamo.Query}, Indexes: indexes}
+	return Grant{Table: table, Actions: []dynamo.Permission{dynamo.Query}, Indexes: indexes}
 }
 
 // listByIndex is the permission to query some indexes of a table, but not the table itself.
 func listByIndex(table dynamo.TableID, indexes ...string) Grant {
-	return Grant{Table: table, Actions: []dynamo.Action{dynamo.Query}, Indexes: indexes, OnlyIndexes: true}
+	return Grant{Table: table, Actions: []dynamo.Permission{dynamo.Query}, Indexes: indexes, OnlyIndexes: true}
 }
 
 // Table lists every operation.
@@ -177,7 +177,7 @@ var progressSettings = []setting.Name{setting.ReportShards, setting.PollInterval
 
 // counting is what counting a rollout needs.
 func counting() []Grant {
-	reports := listByIndex(dynamo.Reports, "byStanding")
+	reports := listByIndex(dynamo.Reports, "byState")
 	reports.Actions = append(reports.Actions, dynamo.Get)
 	return []Grant{
 		reports,
@@ -189,7 +189,7 @@ func counting() []Grant {
 // tick is what a tick needs: a census, and the changes of a rollout.
 func tick() []Grant {
 	return append(slices.DeleteFunc(counting(), func(g Grant) bool { return g.Table == dynamo.Rollouts || g.Table == dynamo.Channels }),
-		Grant{Table: dynamo.Rollouts, Actions: []dynamo.Action{dynamo.Get, dynamo.Put, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
+		Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Get, dynamo.Put, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
 		may(dynamo.Channels, dynamo.Get, dynamo.Put, dynamo.Update),
 		may(dynamo.Releases, dynamo.Get),
 		may(dynamo.Audit, dynamo.Put))

@@ -208,7 +208,7 @@ var productionRows = []Operation{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Machines, dynamo.Get),
-			{Table: dynamo.Recipes, Actions: []dynamo.Action{dynamo.Get, dynamo.Query}, Indexes: []string{"byProduct"}, OnlyIndexes: true},
+			{Table: dynamo.Recipes, Actions: []dynamo.Permission{dynamo.Get, dynamo.Query}, Indexes: []string{"byProduct"}, OnlyIndexes: true},
 			list(dynamo.MethodPlaces),
 			listByIndex(dynamo.Audit, "byResource"),
 		},

@@ -74,11 +74,11 @@ var progressRows = []Operation{
 		ID: "list-rollout-edges", Summary: "List the boxes of a rollout by how they got on",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/edges",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
-		Takes: input.Takes{Path: rolloutPath, Query: slices.Concat(input.Fields{{Name: "stand", Is: report.StandRule, Required: true}}, paging.CursorQuery)},
+		Takes: input.Takes{Path: rolloutPath, Query: slices.Concat(input.Fields{{Name: "state", Is: report.StateRule, Required: true}}, paging.CursorQuery)},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Rollouts, dynamo.Get),
-			{Table: dynamo.Reports, Actions: []dynamo.Action{dynamo.Query, dynamo.Get}, Indexes: []string{"byStanding"}, OnlyIndexes: true},
+			{Table: dynamo.Reports, Actions: []dynamo.Permission{dynamo.Query, dynamo.Get}, Indexes: []string{"byState"}, OnlyIndexes: true},
 		},
 		Settings: []setting.Name{setting.ReportShards},
 	},
@@ -90,7 +90,7 @@ var progressRows = []Operation{
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get),
-			listByIndex(dynamo.Reports, "byStanding"),
+			listByIndex(dynamo.Reports, "byState"),
 			may(dynamo.Progress, dynamo.Get, dynamo.Put),
 		},
 		Settings: progressSettings,

@@ -55,10 +55,10 @@ function Reasons({ p }) {
 		<${Silent} s=${p.silent} />`;
 }
 
-function Boxes({ r, stand }) {
-	const s = read(at`/api/ota/rollouts/${r.id}/edges` + `?stand=${stand}&limit=20`, 30);
-	return html`<${Shown} of=${s} lines=${2} then=${(page) => page.items.length ? html`<div class="wide" tabindex="0" role="region" aria-label=${`Boxes that ${stand}`}><table>
-		<caption>Boxes that ${stand}${page.next ? ', the first 20' : ''}</caption>
+function Boxes({ r, state }) {
+	const s = read(at`/api/ota/rollouts/${r.id}/edges` + `?state=${state}&limit=20`, 30);
+	return html`<${Shown} of=${s} lines=${2} then=${(page) => page.items.length ? html`<div class="wide" tabindex="0" role="region" aria-label=${`Boxes that ${state}`}><table>
+		<caption>Boxes that ${state}${page.next ? ', the first 20' : ''}</caption>
 		<thead><tr><th scope="col">Box</th><th scope="col">Plant</th><th scope="col">Why</th><th scope="col">It said</th><th scope="col">Since</th></tr></thead>
 		<tbody>${page.items.map((b) => html`<tr key=${b.edgeId}><th scope="row"><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a></th><td>${b.factoryId ?? '–'}</td><td>${reasons[b.code] ?? b.code ?? '–'}</td><td><${Said}>${b.detail ?? '–'}<//></td><td><${Ago} at=${b.since} /></td></tr>`)}</tbody></table></div>` : null} />`;
 }
@@ -103,7 +103,7 @@ export function Rollout({ id }) {
 				<section class="panel" aria-labelledby="people"><h2 id="people">Who</h2><${People} r=${r} /></section>
 			</div>
 		</div>
-		${p && bad(total(p)) > 0 && html`<section class="panel" aria-labelledby="which"><h2 id="which">Which boxes</h2>${total(p).failed > 0 && html`<${Boxes} r=${r} stand="failed" />`}${total(p).reverted > 0 && html`<${Boxes} r=${r} stand="reverted" />`}</section>`}
+		${p && bad(total(p)) > 0 && html`<section class="panel" aria-labelledby="which"><h2 id="which">Which boxes</h2>${total(p).failed > 0 && html`<${Boxes} r=${r} state="failed" />`}${total(p).reverted > 0 && html`<${Boxes} r=${r} state="reverted" />`}</section>`}
 		<p><${Age} of=${p ? { at: p.asOf } : progress} prefix="Counted" /> <a href=${`#/log/rollout/${r.id}`}>Log of this rollout</a></p>`} />`;
 }
 

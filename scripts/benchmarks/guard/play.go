@@ -124,7 +124,7 @@ func (p *play) place(seed int) {
 			}
 		}
 		b.row = report.Row{}.Registered(report.Registration{EdgeID: id, EdgeType: edgeType, Channel: channel, OrganizationID: b.edge.OrganizationID, At: p.at(-afterwards)})
-		b.row, _ = report.Next(b.row, report.Poll{Told: oldVersion, Running: oldVersion, Subject: id, At: p.at(-afterwards)})
+		b.row, _ = report.Next(b.row, report.Polled{Told: oldVersion, Running: oldVersion, Subject: id, At: p.at(-afterwards)})
 		b.entry = b.row.Entry()
 		p.byID[id], p.order = int32(i), append(p.order, int32(i))
 	}

@@ -58,7 +58,7 @@ func (c *chances) check() error {
 }
 
 // of draws the fate of a box with a version, and why it fails if it does. It is always the same.
-func (c *chances) of(id, version string) (fate, report.Code) {
+func (c *chances) of(id, version string) (fate, report.FailureCode) {
 	sum := sha256.Sum256([]byte("fate/" + version + "/" + id))
 	drawn := share(binary.BigEndian.Uint32(sum[:4])) / (1 << 32)
 	code := report.Codes[int(sum[4])%len(report.Codes)]

@@ -17,8 +17,8 @@ func GuardOrigin(requestID string) audit.Origin {
 	return audit.Origin{Actor: audit.Actor{Issuer: rollout.Guard.Issuer, UserID: rollout.Guard.UserID, Roles: []auth.Role{}}, RequestID: requestID}
 }
 
-// A Cause is why the guard moved a rollout. The audit event holds it.
-type Cause struct {
+// A MoveCause is why the guard moved a rollout. The audit event holds it.
+type MoveCause struct {
 	Judgement
 	AsOf time.Time `json:"asOf"` // when the boxes were counted
 }
@@ -44,7 +44,7 @@ func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted 
 	if j.Action != guard.Halt && (j.Revision != c.Revision || s.db.Now().Sub(c.Last.AsOf) > guard.Oldest) {
 		return false, nil // it has changed, or could not be counted now
 	}
-	_, err = s.rollouts.Move(ctx, from.For(audit.Grounds{Cause: Cause{j, c.Last.AsOf}}), c.ID, m, when)
+	_, err = s.rollouts.Move(ctx, from.For(audit.Grounds{Cause: MoveCause{j, c.Last.AsOf}}), c.ID, m, when)
 	for _, code := range []problem.Code{problem.PreconditionFailed, problem.Frozen, problem.WindowClosed, problem.ApprovalRequired, problem.InvalidStateTransition} {
 		if problem.Has(err, code) {
 			return false, nil

@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 )
 
-// Counts are the boxes of a part of the fleet, by their stand with a rollout's target. Once the rollout reaches
+// Counts are the boxes of a part of the fleet, by their state with a rollout's target. Once the rollout reaches
 // that part, Expected is the sum of all others.
 type Counts struct {
 	Expected int `json:"expected"`
@@ -29,24 +29,24 @@ type Counts struct {
 	Reverted     int `json:"reverted"`
 }
 
-// A Stage is the boxes that a stage is the first to reach.
-type Stage struct {
+// A StageCounts is the boxes that a stage is the first to reach.
+type StageCounts struct {
 	Percent int `json:"percent"`
 	Counts
 }
 
 // A Census counts the boxes of a rollout's channel.
 type Census struct {
-	Stages []Stage
+	Stages []StageCounts
 	// Codes are the failed boxes by why they failed.
-	Codes map[report.Code]int
+	Codes map[report.FailureCode]int
 	// Factories are the boxes that the rollout reaches, by factory; boxes of no factory stand under the
 	// empty name.
 	Factories map[string]Counts
 	// Awaited is a random sample of the boxes that are expected to poll, and the number of all of them.
 	Awaited Sample
-	// Guarded is what only the guard needs; nil if the rollout has no policy.
-	Guarded *Guarded
+	// Groups is what only the guard needs; nil if the rollout has no policy.
+	Groups *Groups
 
 	of         rollout.Rollout
 	unreadable Unreadable // boxes that are left out
@@ -54,18 +54,18 @@ type Census struct {
 
 // NewCensus makes an empty one, of a rollout's boxes at a time.
 func NewCensus(of rollout.Rollout, at time.Time) *Census {
-	c := &Census{of: of, Codes: map[report.Code]int{}, Factories: map[string]Counts{}}
-	if of.Guarding != nil {
-		c.Guarded = newGuarded(of, at)
+	c := &Census{of: of, Codes: map[report.FailureCode]int{}, Factories: map[string]Counts{}}
+	if of.Terms != nil {
+		c.Groups = newGroups(of, at)
 	}
 	for _, percent := range cohort.Stages {
-		c.Stages = append(c.Stages, Stage{Percent: percent})
+		c.Stages = append(c.Stages, StageCounts{Percent: percent})
 	}
 	return c
 }
 
 // Add counts one box of the channel. A box with an offer of another rollout counts as not told yet.
-func (c *Census) Add(e report.Entry) {
+func (c *Census) Add(e report.IndexEntry) {
 	percent, told := e.Stage, e.RolloutID == c.of.ID && e.RolloutID != ""
 	if !told {
 		percent = cohort.FirstStage(c.of.EdgeType, c.of.TargetVersion, e.EdgeID)
@@ -76,8 +76,8 @@ func (c *Census) Add(e report.Entry) {
 	}
 	reached := told || percent <= c.of.StagedPercent
 	c.Stages[i].add(e, told, reached)
-	if c.Guarded != nil {
-		c.Guarded.add(e, i, told)
+	if c.Groups != nil {
+		c.Groups.add(e, i, told)
 	}
 	if !reached {
 		return
@@ -88,27 +88,27 @@ func (c *Census) Add(e report.Entry) {
 	if !told {
 		return
 	}
-	if e.Stand == report.Failed {
+	if e.State == report.Failed {
 		c.Codes[e.Code]++
 	}
-	if (report.Offer{Stand: e.Stand}).Awaited() {
+	if (report.Offer{State: e.State}).Awaited() {
 		c.Awaited.Add(e)
 	}
 }
 
 // add counts a box; told is set where its offer is the rollout's.
-func (n *Counts) add(e report.Entry, told, reached bool) {
+func (n *Counts) add(e report.IndexEntry, told, reached bool) {
 	n.Expected++
 	switch {
 	case !reached:
 	case !told:
 		n.NotYetPolled++
 	default:
-		*n.of(e.Stand)++
+		*n.of(e.State)++
 	}
 }
 
-func (n *Counts) of(s report.Stand) *int {
+func (n *Counts) of(s report.State) *int {
 	switch s {
 	case report.Working:
 		return &n.Working
@@ -145,13 +145,13 @@ func (c *Census) Merge(other *Census) {
 		c.Factories[factory] = c.Factories[factory].plus(n)
 	}
 	c.Awaited.Merge(other.Awaited)
-	if c.Guarded != nil {
-		c.Guarded.merge(other.Guarded)
+	if c.Groups != nil {
+		c.Groups.merge(other.Groups)
 	}
 }
 
 // Total is the sum of all stages.
-func Total(stages []Stage) Counts {
+func Total(stages []StageCounts) Counts {
 	var sum Counts
 	for _, s := range stages {
 		sum = sum.plus(s.Counts)

@@ -29,17 +29,17 @@ type box struct {
 // play puts one event to a box and notes by itself what a census has to count. It says the same as
 // report.Next in other words, and only of one rollout whose boxes run 1.0.0 before.
 func (b *box) play(event string, attempt int) {
-	var e report.Event
+	var e report.Change
 	running := b.row.Running
-	poll := func(runs string) report.Poll {
-		p := report.Poll{Told: "1.0.0", Running: runs, At: noon}
+	poll := func(runs string) report.Polled {
+		p := report.Polled{Told: "1.0.0", Running: runs, At: noon}
 		if stage := cohort.FirstStage("gateway-x", "2.0.0", b.row.EdgeID); stage <= wave.StagedPercent {
 			p.Told, p.RolloutID, p.Stage = "2.0.0", "r", stage
 		}
 		return p
 	}
-	outcome := func(s report.Stand, c report.Code) report.Outcome {
-		return report.Outcome{Version: "2.0.0", Attempt: attempt, Stand: s, Code: c, At: noon}
+	outcome := func(s report.State, c report.FailureCode) report.Outcome {
+		return report.Outcome{Version: "2.0.0", Attempt: attempt, State: s, Code: c, At: noon}
 	}
 	reached := cohort.FirstStage("gateway-x", "2.0.0", b.row.EdgeID) <= wave.StagedPercent
 	decided := b.last == "installed" || b.last == "failed" || b.last == "reverted"
@@ -96,7 +96,7 @@ func TestCensus_IsTheFoldOfTheEvents(t *testing.T) {
 		for i := range boxes {
 			boxes[i].row = report.Row{EdgeID: fmt.Sprintf("box-%04d", i), FactoryID: factories[i%3]}
 			if rapid.Bool().Draw(t, "old offer") { // a rollout before this one
-				boxes[i].row, _ = report.Next(boxes[i].row, report.Poll{Told: "2.0.0", RolloutID: "before", Stage: 1, Running: "1.0.0", At: noon})
+				boxes[i].row, _ = report.Next(boxes[i].row, report.Polled{Told: "2.0.0", RolloutID: "before", Stage: 1, Running: "1.0.0", At: noon})
 			}
 		}
 		if len(boxes) > 0 {
@@ -159,7 +159,7 @@ func TestCensus_ReachedStage_ExpectsTheSumOfItsBoxes(t *testing.T) {
 		row := report.Row{EdgeID: fmt.Sprintf("box-%d", i)}
 		if i%3 == 0 {
 			stage := cohort.FirstStage(wave.EdgeType, wave.TargetVersion, row.EdgeID)
-			row, _ = report.Next(row, report.Poll{Told: "2.0.0", RolloutID: "r", Stage: stage, Running: "1.0.0", At: noon})
+			row, _ = report.Next(row, report.Polled{Told: "2.0.0", RolloutID: "r", Stage: stage, Running: "1.0.0", At: noon})
 		}
 		c.Add(row.Entry())
 	}
@@ -180,7 +180,7 @@ func TestVersions_MostBoxesFirst_AndRareOnesTogether(t *testing.T) {
 	var a, b census.Versions
 	add := func(v *census.Versions, version string, n int) {
 		for range n {
-			v.Add(report.Entry{Running: version})
+			v.Add(report.IndexEntry{Running: version})
 		}
 	}
 	add(&a, "1.0.0", 5)
@@ -194,7 +194,7 @@ func TestVersions_MostBoxesFirst_AndRareOnesTogether(t *testing.T) {
 	if len(list) != census.MostVersions || others != 52 || a.Boxes() != 167 || a.Unknown() != 3 {
 		t.Errorf("%d versions, %d others, %d boxes, %d unknown", len(list), others, a.Boxes(), a.Unknown())
 	}
-	if list[0] != (census.Version{Version: "2.0.0", Boxes: 9}) || list[1] != (census.Version{Version: "1.0.0", Boxes: 5}) || list[2].Version != "odd-000" {
+	if list[0] != (census.VersionCount{Version: "2.0.0", Boxes: 9}) || list[1] != (census.VersionCount{Version: "1.0.0", Boxes: 5}) || list[2].Version != "odd-000" {
 		t.Errorf("in the order %v", list[:3])
 	}
 }

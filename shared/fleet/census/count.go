@@ -22,7 +22,7 @@ const atOnce = 16
 
 // each hands the boxes of a channel to one accumulator per shard, and returns them when all were read. Boxes that cannot
 // be read are left out and named.
-func each[A any](ctx context.Context, s *Store, pair string, make func() A, add func(A, report.Entry)) ([]A, Unreadable, error) {
+func each[A any](ctx context.Context, s *Store, pair string, make func() A, add func(A, report.IndexEntry)) ([]A, Unreadable, error) {
 	parts := []A{}
 	var left Unreadable
 	var mu sync.Mutex
@@ -36,7 +36,7 @@ func each[A any](ctx context.Context, s *Store, pair string, make func() A, add 
 	for shard := range s.reports.Shards() {
 		group.Go(func() error {
 			part := make()
-			if err := s.reports.Each(ctx, pair, shard, func(e report.Entry) { add(part, e) }, unreadable); err != nil {
+			if err := s.reports.Each(ctx, pair, shard, func(e report.IndexEntry) { add(part, e) }, unreadable); err != nil {
 				return err
 			}
 			mu.Lock()
@@ -77,7 +77,7 @@ func (s *Store) countByTick(ctx context.Context, r rollout.Rollout, last *Progre
 
 func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Progress, looks bool) (Progress, error) {
 	p, c, err := s.look(ctx, r)
-	if err == nil && c.Guarded != nil {
+	if err == nil && c.Groups != nil {
 		p.Guard, err = s.judge(ctx, c, last, looks)
 	}
 	if err != nil {
@@ -147,7 +147,7 @@ const forSightings = 15 * time.Second
 // sightings looks up when the boxes of a sample were last seen. A box that has another offer by now is returned without
 // an offer. If a box cannot be read in time, nothing is known of it, and that is no error: the guard can still judge
 // failures. The error is that of a context that ended.
-func (s *Store) sightings(ctx context.Context, rolloutID string, boxes []report.Entry) ([]Sighting, error) {
+func (s *Store) sightings(ctx context.Context, rolloutID string, boxes []report.IndexEntry) ([]Sighting, error) {
 	list := make([]Sighting, len(boxes))
 	inTime, cancel := context.WithTimeout(ctx, forSightings)
 	defer cancel()
@@ -186,11 +186,11 @@ func (s *Store) sighting(ctx context.Context, rolloutID, edgeID string) Sighting
 const MostFactories = 1000
 
 // troubled lists factories, those with the most failed and reverted boxes first.
-func troubled(by map[string]Counts) (list []Factory, more int) {
+func troubled(by map[string]Counts) (list []FactoryCounts, more int) {
 	for id, n := range by {
-		list = append(list, Factory{id, n})
+		list = append(list, FactoryCounts{id, n})
 	}
-	slices.SortFunc(list, func(a, b Factory) int {
+	slices.SortFunc(list, func(a, b FactoryCounts) int {
 		return cmp.Or(cmp.Compare(b.Failed+b.Reverted, a.Failed+a.Reverted), cmp.Compare(b.Expected, a.Expected), cmp.Compare(a.FactoryID, b.FactoryID))
 	})
 	if len(list) > MostFactories {
@@ -199,8 +199,8 @@ func troubled(by map[string]Counts) (list []Factory, more int) {
 	return list, 0
 }
 
-func (s *Store) countChannel(ctx context.Context, edgeType, channel string) (Channel, error) {
-	c := Channel{EdgeType: edgeType, Channel: channel, AsOf: s.db.Now()}
+func (s *Store) countChannel(ctx context.Context, edgeType, channel string) (ChannelVersions, error) {
+	c := ChannelVersions{EdgeType: edgeType, Channel: channel, AsOf: s.db.Now()}
 	parts, left, err := each(ctx, s, release.Pair(edgeType, channel), func() *Versions { return &Versions{} }, (*Versions).Add)
 	var sum Versions
 	for _, part := range parts {

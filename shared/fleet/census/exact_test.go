@@ -22,7 +22,7 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		dynamotest.Check(t, func(t *rapid.T) {
 			f := newFleet(t, client, rapid.SampledFrom([]report.Shards{1, 4}).Draw(t, "shards"))
-			truth := map[string]string{} // box: its stand; "" is not told yet, and "away" is on no count
+			truth := map[string]string{} // box: its state; "" is not told yet, and "away" is on no count
 			id := f.start(t, rapid.SampledFrom(cohort.Stages).Draw(t, "percent"))
 			r, err := f.rollouts.Get(f.ctx, id)
 			if err != nil {
@@ -33,31 +33,31 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 			}
 			for range rapid.IntRange(1, 40).Draw(t, "events") {
 				box := fmt.Sprintf("box-%d-%s", rapid.IntRange(0, 9).Draw(t, "box"), f.edgeType)
-				stand, known := truth[box]
-				if !known || stand == "away" {
+				state, known := truth[box]
+				if !known || state == "away" {
 					truth[box] = f.joins(t, box, id)
 					continue
 				}
 				switch rapid.SampledFrom([]string{"polls", "updates", "falls back", "fails", "moves", "retires"}).Draw(t, "event") {
 				case "polls":
-					if stand == "" {
+					if state == "" {
 						f.poll(t, box, "1.0.0")
 						if reached(box) {
 							truth[box] = "offered"
 						}
 					}
 				case "updates":
-					if stand == "offered" || stand == "failed" {
+					if state == "offered" || state == "failed" {
 						f.poll(t, box, "2.0.0")
 						truth[box] = "installed"
 					}
 				case "falls back":
-					if stand == "installed" {
+					if state == "installed" {
 						f.poll(t, box, "1.0.0")
 						truth[box] = "reverted"
 					}
 				case "fails":
-					if stand == "offered" {
+					if state == "offered" {
 						f.fails(t, box)
 						truth[box] = "failed"
 					}
@@ -75,10 +75,10 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 				}
 			}
 			want := census.NewCensus(r, f.now)
-			for box, stand := range truth {
-				if stand != "away" {
+			for box, state := range truth {
+				if state != "away" {
 					at := slices.Index(cohort.Stages, cohort.FirstStage(f.edgeType, "2.0.0", box))
-					tally(&want.Stages[at].Counts, stand, reached(box))
+					tally(&want.Stages[at].Counts, state, reached(box))
 				}
 			}
 			if got := f.count(t, id); !slices.Equal(got.Stages, want.Stages) {
@@ -88,7 +88,7 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 	})
 }
 
-// joins registers a box on the channel and returns its stand. What a rollout offered it before counts again,
+// joins registers a box on the channel and returns its state. What a rollout offered it before counts again,
 // unless its registration was taken back.
 func (f *fleet) joins(t tester, box, rolloutID string) string {
 	t.Helper()
@@ -100,5 +100,5 @@ func (f *fleet) joins(t tester, box, rolloutID string) string {
 	if row.Offer == nil || row.Offer.RolloutID != rolloutID {
 		return ""
 	}
-	return string(row.Offer.Stand)
+	return string(row.Offer.State)
 }

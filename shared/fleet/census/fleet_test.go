@@ -211,7 +211,7 @@ func (f *fleet) poll(t tester, id, installed string) {
 
 func (f *fleet) fails(t tester, id string) {
 	t.Helper()
-	if _, err := f.reports.Take(f.ctx, id, fleetIssuer, report.Outcome{Version: "2.0.0", Attempt: 1, Stand: report.Failed, Code: report.CodeBoot, At: f.now}); err != nil {
+	if _, err := f.reports.Take(f.ctx, id, fleetIssuer, report.Outcome{Version: "2.0.0", Attempt: 1, State: report.Failed, Code: report.CodeBoot, At: f.now}); err != nil {
 		t.Fatal(err)
 	}
 }

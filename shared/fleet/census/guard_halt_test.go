@@ -24,7 +24,7 @@ func TestGuard_RolloutChangesWhileItIsHalted_IsHaltedUnlessThePolicyChanged(t *t
 		"somebody chooses advise": {func(g *guardedFleet) error {
 			p := quick()
 			p.Mode, p.Approvals.Before = guard.Advise, []int{100}
-			return g.rollouts.Guard(g.ctx, audit.Origin{}, g.id, p, input.Preconditions{})
+			return g.rollouts.SetPolicy(g.ctx, audit.Origin{}, g.id, p, input.Preconditions{})
 		}, rollout.Active},
 		"somebody completes it": {func(g *guardedFleet) error {
 			_, err := g.rollouts.Move(g.ctx, audit.Origin{}, g.id, rollout.Move{Status: rollout.Completed}, input.Preconditions{})

@@ -85,7 +85,7 @@ func TestGuard_UnderRandomReportsClocksAndLostTicks(t *testing.T) {
 				rt.Fatalf("a person left it %s, and it is %s", before.Status, after.Status)
 			case after.Revision != before.Revision && (last.Cause == nil || last.Actor.Issuer != rollout.Guard.Issuer || after.Revision != before.Revision+1):
 				rt.Fatalf("the guard's move %s has the cause %v", last.EventName, last.Cause)
-			case after.Revision != before.Revision && after.Guarding.Policy.Mode == guard.Advise:
+			case after.Revision != before.Revision && after.Terms.Policy.Mode == guard.Advise:
 				rt.Fatal("it acted where it is to advise")
 			}
 		}

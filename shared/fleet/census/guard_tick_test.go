@@ -229,7 +229,7 @@ func TestGuard_Advising_OnlySaysSo(t *testing.T) {
 	}
 	// What it would do, it does once it is told to act.
 	p.Mode = guard.Act
-	if err := g.rollouts.Guard(g.ctx, audit.Origin{}, g.id, p, input.Preconditions{}); err != nil {
+	if err := g.rollouts.SetPolicy(g.ctx, audit.Origin{}, g.id, p, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 	if g.tick(time.Second); g.rollout().Status != rollout.Active {

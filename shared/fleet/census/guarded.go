@@ -10,8 +10,8 @@ import (
 	"wavegate/shared/fleet/rollout"
 )
 
-// Guarded is what a census counts only for the guard.
-type Guarded struct {
+// Groups is what a census counts only for the guard.
+type Groups struct {
 	// Stages are random samples of the boxes of each stage that the target has reached, told or not. Unreached is one of
 	// the boxes that it has never reached. Which boxes these are is a matter of a hash alone.
 	Stages    []Sample
@@ -23,14 +23,14 @@ type Guarded struct {
 	soaks        []time.Duration // of the stages
 	starts       []time.Time     // of the stages; zero: never reached
 	bad          []int           // boxes that speak against the release, by stage
-	by           map[string][]guard.Part
+	by           map[string][]guard.Share
 }
 
-func newGuarded(r rollout.Rollout, at time.Time) *Guarded {
+func newGroups(r rollout.Rollout, at time.Time) *Groups {
 	n := len(cohort.Stages)
-	g := &Guarded{
-		Stages: make([]Sample, n), policy: r.Guarding.Policy, at: at, starts: make([]time.Time, n), bad: make([]int, n),
-		decideWithin: r.Guarding.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), by: map[string][]guard.Part{},
+	g := &Groups{
+		Stages: make([]Sample, n), policy: r.Terms.Policy, at: at, starts: make([]time.Time, n), bad: make([]int, n),
+		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), by: map[string][]guard.Share{},
 	}
 	for i, percent := range cohort.Stages {
 		g.soaks[i] = g.policy.SoakAt(percent)
@@ -42,7 +42,7 @@ func newGuarded(r rollout.Rollout, at time.Time) *Guarded {
 }
 
 // add counts a box of a stage.
-func (g *Guarded) add(e report.Entry, stage int, told bool) {
+func (g *Groups) add(e report.IndexEntry, stage int, told bool) {
 	if g.starts[stage].IsZero() {
 		g.Unreached.Add(e)
 	} else {
@@ -60,17 +60,17 @@ func (g *Guarded) add(e report.Entry, stage int, told bool) {
 }
 
 // part is what an organization contributes to a stage.
-func (g *Guarded) part(organization string, stage int) *guard.Part {
+func (g *Groups) part(organization string, stage int) *guard.Share {
 	parts, ok := g.by[organization]
 	if !ok {
-		parts = make([]guard.Part, len(cohort.Stages))
+		parts = make([]guard.Share, len(cohort.Stages))
 		g.by[organization] = parts
 	}
 	return &parts[stage]
 }
 
 // merge adds what was counted of other boxes.
-func (g *Guarded) merge(other *Guarded) {
+func (g *Groups) merge(other *Groups) {
 	g.Unreached.Merge(other.Unreached)
 	for i := range g.Stages {
 		g.Stages[i].Merge(other.Stages[i])
@@ -108,7 +108,7 @@ type Question struct {
 // Ask is what to look up for a census. last is the judgement before, or nil. looks is set if the guard may look at
 // silence now; see guard.Bounds.Due. Most of the time there is nothing to look up.
 func Ask(c *Census, last *Judgement, looks bool) Question {
-	g := c.Guarded
+	g := c.Groups
 	q := Question{rollout: c.of, census: c}
 	if last != nil {
 		q.looks = last.Looks
@@ -134,15 +134,15 @@ func lastLook(last *Judgement, percent int) guard.Look {
 }
 
 // Boxes lists the boxes to look up.
-func (q Question) Boxes() []report.Entry {
-	var list []report.Entry
-	for i := range q.census.Guarded.Stages {
+func (q Question) Boxes() []report.IndexEntry {
+	var list []report.IndexEntry
+	for i := range q.census.Groups.Stages {
 		if q.wants(i) {
-			list = append(list, q.census.Guarded.Stages[i].Chosen()...)
+			list = append(list, q.census.Groups.Stages[i].Chosen()...)
 		}
 	}
 	if q.groups {
-		list = append(list, q.census.Guarded.Unreached.Chosen()...)
+		list = append(list, q.census.Groups.Unreached.Chosen()...)
 	}
 	return list
 }
@@ -154,7 +154,7 @@ func (q Question) wants(stage int) bool {
 
 // Judge has the guard judge the count. The sightings are those of Boxes, in the same order.
 func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
-	g, r := q.census.Guarded, q.rollout
+	g, r := q.census.Groups, q.rollout
 	e := q.evidence()
 	e.Freeze, e.New = freeze, q.due
 	for i := range g.Stages {
@@ -164,7 +164,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
 		boxes := g.Stages[i].Chosen()
 		of := sightings[:len(boxes)]
 		sightings = sightings[len(boxes):]
-		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Part) *guard.Group { return &p.Treated })
+		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Treated })
 		if q.soaked && cohort.Stages[i] == r.StagedPercent {
 			e.Taken = g.taken(r, i, of)
 		}
@@ -173,7 +173,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
 		unreached := g.Unreached.Chosen()
 		for i := range g.Stages {
 			if !g.starts[i].IsZero() {
-				e.Stages[i].Control = g.group(unreached, sightings, i, q.half(), func(p *guard.Part) *guard.Group { return &p.Control })
+				e.Stages[i].Control = g.group(unreached, sightings, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Control })
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
 		e.Organizations = append(e.Organizations, guard.Organization{ID: id, Parts: parts})
 	}
 	slices.SortFunc(e.Organizations, func(a, b guard.Organization) int { return weight(b) - weight(a) })
-	return &Judgement{Verdict: guard.Decide(g.policy, e, g.at), Revision: r.Revision, PolicyRevision: r.Guarding.Revision}
+	return &Judgement{Verdict: guard.Decide(g.policy, e, g.at), Revision: r.Revision, PolicyRevision: r.Terms.Revision}
 }
 
 // weight is how much an organization speaks for a halt.
@@ -194,13 +194,13 @@ func weight(o guard.Organization) (n int) {
 
 // evidence is what the census says.
 func (q Question) evidence() guard.Evidence {
-	r, g := q.rollout, q.census.Guarded
+	r, g := q.rollout, q.census.Groups
 	e := guard.Evidence{
 		Active: r.Status == rollout.Active, Completed: watched(r, g.at), Stage: r.StagedPercent, Since: since(r), AsOf: g.at, CountedAt: r.StagedPercent,
 		Looks: q.looks, Approved: r.Approved(),
 	}
 	for i, s := range q.census.Stages {
-		e.Stages = append(e.Stages, guard.Boxes{
+		e.Stages = append(e.Stages, guard.StageBoxes{
 			Percent: s.Percent, Start: g.starts[i], Expected: s.Expected, NotYetPolled: s.NotYetPolled, Offered: s.Offered, Working: s.Working,
 			Deferred: s.Deferred, Installed: s.Installed, Failed: s.Failed, Reverted: s.Reverted, Bad: g.bad[i],
 		})
@@ -210,7 +210,7 @@ func (q Question) evidence() guard.Evidence {
 
 // half is half of the present soak, or as long as it takes to be silent.
 func (q Question) half() time.Duration {
-	p := q.census.Guarded.policy
+	p := q.census.Groups.policy
 	return max(p.SoakAt(q.rollout.StagedPercent)/2, p.Guard.SilentAfter.Length())
 }
 
@@ -224,7 +224,7 @@ func since(r rollout.Rollout) time.Time {
 
 // group makes a group for the comparison of a stage, as a whole and by organization: the boxes that were seen since the
 // stage began, whatever happened to them since.
-func (g *Guarded) group(boxes []report.Entry, sightings []Sighting, stage int, half time.Duration, part func(*guard.Part) *guard.Group) (sum guard.Group) {
+func (g *Groups) group(boxes []report.IndexEntry, sightings []Sighting, stage int, half time.Duration, part func(*guard.Share) *guard.Group) (sum guard.Group) {
 	silentAfter := g.policy.Guard.SilentAfter.Length()
 	for i, box := range sightings {
 		if box.LastSeen.Before(g.starts[stage]) {
@@ -245,13 +245,13 @@ func (g *Guarded) group(boxes []report.Entry, sightings []Sighting, stage int, h
 }
 
 // taken is how a sample of a stage's boxes took the release; nil if it cannot be read when any of them was last seen.
-func (g *Guarded) taken(r rollout.Rollout, stage int, boxes []Sighting) *guard.Taken {
+func (g *Groups) taken(r rollout.Rollout, stage int, boxes []Sighting) *guard.Taken {
 	t := guard.Taken{Boxes: len(boxes), All: len(boxes) == g.Stages[stage].Boxes, Causes: map[guard.Cause]int{}}
 	t.Needed = g.policy.Guard.Needed(t)
 	soak := g.soaks[stage]
 	installed, seen := 0, 0
 	for _, box := range boxes {
-		if box.Offer.Stand == report.Installed {
+		if box.Offer.State == report.Installed {
 			installed++
 			if !box.LastSeen.IsZero() {
 				seen++
@@ -274,13 +274,13 @@ func (g *Guarded) taken(r rollout.Rollout, stage int, boxes []Sighting) *guard.T
 }
 
 // cause is why a box has not lived on with the release; empty if it has. young is set if it still may in time.
-func (g *Guarded) cause(r rollout.Rollout, box Sighting, soak time.Duration) (cause guard.Cause, young bool) {
+func (g *Groups) cause(r rollout.Rollout, box Sighting, soak time.Duration) (cause guard.Cause, young bool) {
 	o := box.Offer
 	recent := g.at.Sub(o.Since) < g.decideWithin
 	if o.RolloutID != r.ID {
 		return guard.NotPolled, false
 	}
-	switch o.Stand {
+	switch o.State {
 	case report.Installed:
 		if o.LivedOn(box.LastSeen, soak) {
 			return "", false

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Moment is a rollout's progress at one minute: the sum of all stages, and the silent boxes.
-type Moment struct {
+// A Snapshot is a rollout's progress at one minute: the sum of all stages, and the silent boxes.
+type Snapshot struct {
 	At            time.Time `json:"at"`
 	StagedPercent int       `json:"staged_percent"`
 	Counts
@@ -16,10 +16,10 @@ type Moment struct {
 // An Hour holds the moments of one hour of a rollout, 60 at most. It is what the table holds an item of:
 // an item a minute would cost as much to write and ten times as much to read.
 type Hour struct {
-	Subject  string   `json:"subject"` // the rollout's id
-	Part     string   `json:"part"`    // see HourPart
-	Moments  []Moment `json:"moments"`
-	Revision int64    `json:"revision"`
+	Subject  string     `json:"subject"` // the rollout's id
+	Part     string     `json:"part"`    // see HourPart
+	Moments  []Snapshot `json:"moments"`
+	Revision int64      `json:"revision"`
 }
 
 // hourPrefix begins the sort key of every hour.
@@ -30,9 +30,9 @@ func HourPart(at time.Time) string { return hourPrefix + at.UTC().Format("2006-0
 
 // With is the hour with a moment of it, and whether that is new: there is one moment a minute, the first
 // that came.
-func (h Hour) With(m Moment) (Hour, bool) {
+func (h Hour) With(m Snapshot) (Hour, bool) {
 	minute := m.At.Truncate(time.Minute)
-	at, found := slices.BinarySearchFunc(h.Moments, minute, func(x Moment, t time.Time) int {
+	at, found := slices.BinarySearchFunc(h.Moments, minute, func(x Snapshot, t time.Time) int {
 		return x.At.Truncate(time.Minute).Compare(t)
 	})
 	if found {

@@ -140,7 +140,7 @@ func (m *movers) make(next move) error {
 		if err != nil || row.Offer == nil {
 			return err // it was not offered anything
 		}
-		_, err = m.reports.Take(m.ctx, next.box, fleetIssuer, report.Outcome{Version: row.Offer.Version, Attempt: 1, Stand: report.Failed, Code: report.CodeBoot, At: m.now})
+		_, err = m.reports.Take(m.ctx, next.box, fleetIssuer, report.Outcome{Version: row.Offer.Version, Attempt: 1, State: report.Failed, Code: report.CodeBoot, At: m.now})
 		return err
 	}
 	user := fleetIssuer + " " + next.box

@@ -15,12 +15,12 @@ const SampleSize = 1000
 // not jump from minute to minute.
 type Sample struct {
 	Boxes  int
-	chosen []report.Entry
+	chosen []report.IndexEntry
 	most   string // the greatest hash of a full choice
 }
 
 // Add adds a box.
-func (s *Sample) Add(e report.Entry) {
+func (s *Sample) Add(e report.IndexEntry) {
 	s.Boxes++
 	if s.most != "" && e.Hash > s.most {
 		return
@@ -39,13 +39,13 @@ func (s *Sample) Merge(other Sample) {
 }
 
 // Chosen are the boxes of the sample, in the order of their hashes.
-func (s *Sample) Chosen() []report.Entry {
+func (s *Sample) Chosen() []report.IndexEntry {
 	s.cut()
 	return slices.Clone(s.chosen)
 }
 
 func (s *Sample) cut() {
-	slices.SortFunc(s.chosen, func(a, b report.Entry) int {
+	slices.SortFunc(s.chosen, func(a, b report.IndexEntry) int {
 		return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.EdgeID, b.EdgeID))
 	})
 	if len(s.chosen) >= SampleSize {

@@ -15,7 +15,7 @@ func sightings(n, silent, unknown int, now time.Time) []census.Sighting {
 	list := make([]census.Sighting, n)
 	for i := range list {
 		list[i] = census.Sighting{EdgeID: fmt.Sprintf("box-%04d", i), LastSeen: now.Add(-time.Minute),
-			Offer: report.Offer{Stand: report.Installed, Since: now.Add(-time.Hour)}}
+			Offer: report.Offer{State: report.Installed, Since: now.Add(-time.Hour)}}
 		switch {
 		case i < silent:
 			list[i].LastSeen = now.Add(-time.Hour)

@@ -20,36 +20,36 @@ import (
 
 // A Progress is how far a rollout is.
 type Progress struct {
-	RolloutID     string    `json:"rolloutId"`
-	AsOf          time.Time `json:"asOf"` // when it was counted
-	StagedPercent int       `json:"staged_percent"`
-	Stages        []Stage   `json:"stages"`
+	RolloutID     string        `json:"rolloutId"`
+	AsOf          time.Time     `json:"asOf"` // when it was counted
+	StagedPercent int           `json:"staged_percent"`
+	Stages        []StageCounts `json:"stages"`
 	// Failures are the failed boxes by why they failed.
-	Failures map[report.Code]int `json:"failures"`
-	Silent   Silence             `json:"silent"`
+	Failures map[report.FailureCode]int `json:"failures"`
+	Silent   Silence                    `json:"silent"`
 	// Factories tells the same by factory, where that was asked for; MoreFactories are left out.
-	Factories     []Factory `json:"factories,omitempty"`
-	MoreFactories int       `json:"moreFactories,omitempty"`
+	Factories     []FactoryCounts `json:"factories,omitempty"`
+	MoreFactories int             `json:"moreFactories,omitempty"`
 	// Guard is what the guard finds right, where the rollout has a policy.
 	Guard *Judgement `json:"guard,omitempty"`
 
 	unreadable Unreadable // boxes that were left out of the count
 }
 
-// Factory is the boxes of one factory that the rollout reaches; those of no factory have no id.
-type Factory struct {
+// FactoryCounts is the boxes of one factory that the rollout reaches; those of no factory have no id.
+type FactoryCounts struct {
 	FactoryID string `json:"factoryId,omitempty"`
 	Counts
 }
 
-// Channel is which boxes of a release channel run what.
-type Channel struct {
-	EdgeType string    `json:"edgeType"`
-	Channel  string    `json:"channel"`
-	AsOf     time.Time `json:"asOf"`
-	Boxes    int       `json:"boxes"`
-	Unknown  int       `json:"unknown"` // of them, those that never said what they run, or whose row cannot be read
-	Versions []Version `json:"versions"`
+// ChannelVersions is which boxes of a release channel run what.
+type ChannelVersions struct {
+	EdgeType string         `json:"edgeType"`
+	Channel  string         `json:"channel"`
+	AsOf     time.Time      `json:"asOf"`
+	Boxes    int            `json:"boxes"`
+	Unknown  int            `json:"unknown"` // of them, those that never said what they run, or whose row cannot be read
+	Versions []VersionCount `json:"versions"`
 	// OtherVersions is how many boxes run a version that is left out.
 	OtherVersions int `json:"otherVersions"`
 }
@@ -149,12 +149,12 @@ func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (
 
 // Channel returns which boxes of a channel run what. It is counted when it is asked for. It returns
 // NOT_FOUND for a channel that does not exist.
-func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh bool) (Channel, error) {
+func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh bool) (ChannelVersions, error) {
 	if _, err := s.releases.Get(ctx, edgeType, channel); err != nil {
-		return Channel{}, err
+		return ChannelVersions{}, err
 	}
 	pair := release.Pair(edgeType, channel)
-	return counted(ctx, s, "channel#"+pair, partLatest, s.settings.ageOf(fresh), func(ctx context.Context, _ *Channel) (Channel, error) {
+	return counted(ctx, s, "channel#"+pair, partLatest, s.settings.ageOf(fresh), func(ctx context.Context, _ *ChannelVersions) (ChannelVersions, error) {
 		return s.countChannel(ctx, edgeType, channel)
 	})
 }
@@ -267,7 +267,7 @@ func (s *Store) remember(ctx context.Context, p Progress) error {
 	if _, err := s.db.Get(ctx, dynamo.Progress, dynamo.Key{"subject": hour.Subject, "part": hour.Part}, &hour); err != nil {
 		return err
 	}
-	next, changed := hour.With(Moment{At: p.AsOf, StagedPercent: p.StagedPercent, Counts: Total(p.Stages), Silent: p.Silent.Boxes})
+	next, changed := hour.With(Snapshot{At: p.AsOf, StagedPercent: p.StagedPercent, Counts: Total(p.Stages), Silent: p.Silent.Boxes})
 	if !changed {
 		return nil
 	}
@@ -285,23 +285,23 @@ func IsMoment(text string) bool {
 }
 
 // PositionOf is a moment's place in a history.
-func PositionOf(m Moment) string { return m.At.UTC().Format(time.RFC3339Nano) }
+func PositionOf(m Snapshot) string { return m.At.UTC().Format(time.RFC3339Nano) }
 
 // History returns a page of a rollout's history, newest first, before a position of it, or from the end.
 // It returns NOT_FOUND.
-func (s *Store) History(ctx context.Context, id, before string, limit int) (dynamo.Page[Moment], error) {
+func (s *Store) History(ctx context.Context, id, before string, limit int) (dynamo.Page[Snapshot], error) {
 	if _, err := s.rollouts.Get(ctx, id); err != nil {
-		return dynamo.Page[Moment]{}, err
+		return dynamo.Page[Snapshot]{}, err
 	}
 	most := "hour$" // behind every hour
 	if before != "" {
 		at, err := time.Parse(time.RFC3339Nano, before)
 		if err != nil {
-			return dynamo.Page[Moment]{}, err
+			return dynamo.Page[Snapshot]{}, err
 		}
 		most = HourPart(at)
 	}
-	var page dynamo.Page[Moment]
+	var page dynamo.Page[Snapshot]
 	of := dynamo.Selection{Table: dynamo.Progress, Partition: id, Least: hourPrefix, Most: most, Descending: true}
 	err := dynamo.Walk(ctx, s.db, of, nil, limit/60+2, func(h Hour) error {
 		for _, m := range slices.Backward(h.Moments) {
@@ -322,4 +322,4 @@ func (s *Store) History(ctx context.Context, id, before string, limit int) (dyna
 	return page, err
 }
 
-func earlier(m Moment, position string) bool { return strings.Compare(PositionOf(m), position) < 0 }
+func earlier(m Snapshot, position string) bool { return strings.Compare(PositionOf(m), position) < 0 }

@@ -114,7 +114,7 @@ func TestByFactory_TheMostTroubledFirst(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []census.Factory{
+		want := []census.FactoryCounts{
 			{FactoryID: "oslo-2", Counts: census.Counts{Expected: 3, Failed: 3}},
 			{Counts: census.Counts{Expected: 3, Offered: 3}},
 			{FactoryID: "munich-1", Counts: census.Counts{Expected: 3, Offered: 3}},
@@ -139,7 +139,7 @@ func TestChannel_WhoRunsWhat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Boxes != 5 || got.Unknown != 2 || got.OtherVersions != 0 || !slices.Equal(got.Versions, []census.Version{{Version: "1.0.0", Boxes: 2}, {Version: "0.9.0", Boxes: 1}}) {
+		if got.Boxes != 5 || got.Unknown != 2 || got.OtherVersions != 0 || !slices.Equal(got.Versions, []census.VersionCount{{Version: "1.0.0", Boxes: 2}, {Version: "0.9.0", Boxes: 1}}) {
 			t.Errorf("got %+v", got)
 		}
 		if _, err := f.progress.Channel(f.ctx, f.edgeType, "none", false); !problem.Has(err, problem.NotFound) {

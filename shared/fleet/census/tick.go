@@ -117,7 +117,7 @@ const (
 // watch goes on counting rollouts for a soak after their completion. The guard can move nothing then, and says if the
 // release goes bad.
 func (s *Store) watch(ctx context.Context, tally *Tally) (faults []error) {
-	page, err := s.rollouts.List(ctx, rollout.Filter{Status: rollout.Completed}, dynamo.Window{Limit: mostWatched})
+	page, err := s.rollouts.List(ctx, rollout.Filter{Status: rollout.Completed}, dynamo.Span{Limit: mostWatched})
 	if err != nil {
 		return []error{fmt.Errorf("progress: list completed rollouts: %w", err)}
 	}
@@ -140,7 +140,7 @@ func (s *Store) watch(ctx context.Context, tally *Tally) (faults []error) {
 // watched reports whether the guard still looks at a completed rollout: everybody has its target, since less than the
 // last stage's soak.
 func watched(r rollout.Rollout, now time.Time) bool {
-	return r.Adopted && r.Guarding != nil && r.CompletedAt != nil && now.Sub(*r.CompletedAt) < r.Guarding.Policy.SoakAt(r.StagedPercent)
+	return r.Adopted && r.Terms != nil && r.CompletedAt != nil && now.Sub(*r.CompletedAt) < r.Terms.Policy.SoakAt(r.StagedPercent)
 }
 
 // candidates lists the active rollouts, and those that cannot be read.
@@ -164,7 +164,7 @@ func (t *Tally) add(c Candidate, acted bool, now time.Time) {
 		counted = c.Last.AsOf
 	}
 	t.Oldest = max(t.Oldest, now.Sub(counted))
-	if c.Guarding == nil {
+	if c.Terms == nil {
 		return
 	}
 	if c.Last != nil && c.Last.Guard != nil {

@@ -53,7 +53,7 @@ func TestTick_CountsEveryActiveRollout_AndDoublesDoNoHarm(t *testing.T) {
 				t.Errorf("the history of %s: %+v, %v", id, page, err)
 			}
 		}
-		var walked []census.Moment
+		var walked []census.Snapshot
 		for before := ""; ; {
 			page, err := f.progress.History(f.ctx, second, before, 2)
 			if err != nil {
@@ -64,7 +64,7 @@ func TestTick_CountsEveryActiveRollout_AndDoublesDoNoHarm(t *testing.T) {
 			}
 			before = census.PositionOf(page.Items[len(page.Items)-1])
 		}
-		if len(walked) != 5 || walked[0].Offered != 1 || !slices.IsSortedFunc(walked, func(a, b census.Moment) int { return b.At.Compare(a.At) }) {
+		if len(walked) != 5 || walked[0].Offered != 1 || !slices.IsSortedFunc(walked, func(a, b census.Snapshot) int { return b.At.Compare(a.At) }) {
 			t.Errorf("walked by twos: %+v", walked)
 		}
 	})

@@ -62,7 +62,7 @@ func TestHour_OneMomentAMinute_InOrder(t *testing.T) {
 		for range rapid.IntRange(0, 100).Draw(t, "moments") {
 			second := rapid.IntRange(0, 3599).Draw(t, "second")
 			before := hour
-			next, changed := hour.With(census.Moment{At: noon.Add(time.Duration(second) * time.Second), Silent: second})
+			next, changed := hour.With(census.Snapshot{At: noon.Add(time.Duration(second) * time.Second), Silent: second})
 			if changed == minutes[second/60] || len(before.Moments) != len(minutes) {
 				t.Fatalf("second %d: changed is %t", second, changed)
 			}
@@ -72,7 +72,7 @@ func TestHour_OneMomentAMinute_InOrder(t *testing.T) {
 		if len(hour.Moments) != len(minutes) || len(hour.Moments) > 60 || int(hour.Revision) != len(minutes) {
 			t.Fatalf("%d moments of %d minutes", len(hour.Moments), len(minutes))
 		}
-		if !slices.IsSortedFunc(hour.Moments, func(a, b census.Moment) int { return a.At.Compare(b.At) }) {
+		if !slices.IsSortedFunc(hour.Moments, func(a, b census.Snapshot) int { return a.At.Compare(b.At) }) {
 			t.Fatalf("out of order: %v", hour.Moments)
 		}
 	})

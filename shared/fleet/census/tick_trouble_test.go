@@ -50,7 +50,7 @@ func TestTick_WhatCannotBeRead_StopsNothingElse(t *testing.T) {
 			spoil(t, client, dynamo.Reports, map[string]string{"edgeId": box}, "since")
 		}, 2},
 		"a box's place": {func(t *testing.T, client *dynamodb.Client, _, box string) {
-			spoil(t, client, dynamo.Reports, map[string]string{"edgeId": box}, "standing")
+			spoil(t, client, dynamo.Reports, map[string]string{"edgeId": box}, "stateKey")
 		}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {

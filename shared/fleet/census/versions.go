@@ -7,8 +7,8 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// A Version is how many boxes of a channel run a version.
-type Version struct {
+// A VersionCount is how many boxes of a channel run a version.
+type VersionCount struct {
 	Version string `json:"version"`
 	Boxes   int    `json:"boxes"`
 }
@@ -21,7 +21,7 @@ type Versions struct {
 }
 
 // Add counts one box of the channel.
-func (v *Versions) Add(e report.Entry) {
+func (v *Versions) Add(e report.IndexEntry) {
 	v.boxes++
 	if e.Running == "" {
 		v.unknown++
@@ -49,12 +49,12 @@ func (v *Versions) Merge(other Versions) {
 const MostVersions = 100
 
 // List is the versions that most boxes run, most boxes first.
-func (v *Versions) List() (list []Version, others int) {
-	list = []Version{}
+func (v *Versions) List() (list []VersionCount, others int) {
+	list = []VersionCount{}
 	for version, n := range v.by {
-		list = append(list, Version{version, n})
+		list = append(list, VersionCount{version, n})
 	}
-	slices.SortFunc(list, func(a, b Version) int {
+	slices.SortFunc(list, func(a, b VersionCount) int {
 		return cmp.Or(cmp.Compare(b.Boxes, a.Boxes), cmp.Compare(a.Version, b.Version))
 	})
 	for _, rare := range list[min(len(list), MostVersions):] {

@@ -128,8 +128,8 @@ type Why struct {
 	// Rollout is the present or last one of the channel.
 	Rollout *WhyRollout `json:"rollout,omitempty"`
 	// Running is what the box last said it runs, and Report how it got on with what it was offered.
-	Running string  `json:"running,omitempty"`
-	Report  *Report `json:"report,omitempty"`
+	Running string      `json:"running,omitempty"`
+	Report  *LastReport `json:"report,omitempty"`
 	// Written is the version that a DDI client has written to disk, if the box has not said yet that it runs it.
 	Written string `json:"written,omitempty"`
 	// LastSeenAt is when the box made its last call, to half a second; missing: that is not known.
@@ -146,16 +146,16 @@ type WhyRollout struct {
 	ReachedAt     int            `json:"reachedAt"`  // the first stage that reaches the box
 }
 
-// A Report is how a box got on with what it was offered.
-type Report struct {
-	RolloutID string       `json:"rolloutId,omitempty"`
-	Version   string       `json:"version"`
-	Stand     report.Stand `json:"stand"`
-	Since     time.Time    `json:"since"`
-	Attempts  int          `json:"attempts,omitempty"`
-	Code      report.Code  `json:"code,omitempty"`
-	Detail    string       `json:"detail,omitempty"`
-	Until     *time.Time   `json:"until,omitempty"`
+// A LastReport is how a box got on with what it was offered.
+type LastReport struct {
+	RolloutID string             `json:"rolloutId,omitempty"`
+	Version   string             `json:"version"`
+	State     report.State       `json:"state"`
+	Since     time.Time          `json:"since"`
+	Attempts  int                `json:"attempts,omitempty"`
+	Code      report.FailureCode `json:"code,omitempty"`
+	Detail    string             `json:"detail,omitempty"`
+	Until     *time.Time         `json:"until,omitempty"`
 	// Cancelled is set when the box has given the update up because it was asked to. RetryAt is when a DDI client is told
 	// the next attempt.
 	Cancelled bool       `json:"cancelled,omitempty"`
@@ -163,9 +163,9 @@ type Report struct {
 }
 
 // ReportOf shows an offer.
-func ReportOf(o report.Offer) Report {
-	return Report{
-		RolloutID: o.RolloutID, Version: o.Version, Stand: o.Stand, Since: o.Since,
+func ReportOf(o report.Offer) LastReport {
+	return LastReport{
+		RolloutID: o.RolloutID, Version: o.Version, State: o.State, Since: o.Since,
 		Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, RetryAt: o.RetryAt,
 	}
 }

@@ -50,7 +50,7 @@ func TestWhy_TheSentenceIsThatOfTheRule(t *testing.T) {
 	f.poll(t, in, "1.0.0")
 	f.fails(t, in)
 	why := rule(in, census.RuleRollout)
-	if why.Report.Stand != report.Failed || why.Report.Code != report.CodeBoot || why.LastSeenAt == nil || f.now.Sub(*why.LastSeenAt) >= 500*time.Millisecond || why.Running != "1.0.0" {
+	if why.Report.State != report.Failed || why.Report.Code != report.CodeBoot || why.LastSeenAt == nil || f.now.Sub(*why.LastSeenAt) >= 500*time.Millisecond || why.Running != "1.0.0" {
 		t.Errorf("failed: %+v, %+v", why, why.Report)
 	}
 	f.poll(t, in, "2.0.0")
@@ -84,7 +84,7 @@ func TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease(t *testing.T) {
 		return why
 	}
 	reports := report.NewStore(f.db, 1)
-	for _, event := range []report.Event{report.Contact{At: f.now}, report.Statement{Running: "0.9.0", At: f.now}} {
+	for _, event := range []report.Change{report.Contact{At: f.now}, report.Statement{Running: "0.9.0", At: f.now}} {
 		if _, err := reports.Observe(f.ctx, e.Registration(), event); err != nil {
 			t.Fatal(err)
 		}

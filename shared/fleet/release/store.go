@@ -67,8 +67,8 @@ func Bind(was, next Release) dynamo.Part {
 // Kind tells of channels. Their rows are stored, and the trail shows the channel alone.
 var Kind = change.Kind[Row]{
 	Type: ResourceType, Table: dynamo.Channels, Key: "edgeType",
-	State: func(r Row) change.State {
-		return change.State{ID: r.ID(), Revision: r.Revision, ChangedAt: r.UpdatedAt}
+	State: func(r Row) change.Stamp {
+		return change.Stamp{ID: r.ID(), Revision: r.Revision, ChangedAt: r.UpdatedAt}
 	},
 	Item:      func(r Row) any { return item(r) },
 	Shown:     func(r Row) any { return r.Channel },

@@ -23,8 +23,8 @@ func PersonOf(a audit.Actor) Person { return Person{a.Issuer, a.UserID} }
 // Guard is how the audit trail names the guard. No person has such an issuer: the issuers of people are URLs.
 var Guard = Person{Issuer: "urn:wavegate:guard", UserID: "guard"}
 
-// A Guarding is how a rollout is guarded, and which of its stages were approved.
-type Guarding struct {
+// A Terms is how a rollout is guarded, and which of its stages were approved.
+type Terms struct {
 	Policy guard.Policy `json:"policy"`
 	// Revision is the rollout's revision at the last change of the policy.
 	Revision int64 `json:"revision"`
@@ -34,15 +34,15 @@ type Guarding struct {
 	Approvals []Approval `json:"approvals,omitempty"`
 }
 
-// Unguarded is what a rollout without a policy shows in place of the guard's mode.
-const Unguarded guard.Mode = "none"
+// NoGuard is what a rollout without a policy shows in place of the guard's mode.
+const NoGuard guard.Mode = "none"
 
 // Mode is the mode of the guard, or Unguarded.
 func (r Rollout) Mode() guard.Mode {
-	if r.Guarding == nil {
-		return Unguarded
+	if r.Terms == nil {
+		return NoGuard
 	}
-	return r.Guarding.Policy.Mode
+	return r.Terms.Policy.Mode
 }
 
 // MarshalJSON shows a rollout as it is stored, and its Mode as guard, so that a missing guard is said and not left out.
@@ -64,8 +64,8 @@ type Approval struct {
 // Approved lists the stages that were approved.
 func (r Rollout) Approved() []int {
 	var stages []int
-	if r.Guarding != nil {
-		for _, a := range r.Guarding.Approvals {
+	if r.Terms != nil {
+		for _, a := range r.Terms.Approvals {
 			stages = append(stages, a.Stage)
 		}
 	}
@@ -73,7 +73,7 @@ func (r Rollout) Approved() []int {
 }
 
 // without is the guarding without some of its approvals.
-func (g Guarding) without(drop func(Approval) bool) *Guarding {
+func (g Terms) without(drop func(Approval) bool) *Terms {
 	g.Approvals = slices.DeleteFunc(slices.Clone(g.Approvals), drop)
 	if len(g.Approvals) == 0 {
 		g.Approvals = nil // an empty list is left out: the embedded store cannot keep one
@@ -81,19 +81,19 @@ func (g Guarding) without(drop func(Approval) bool) *Guarding {
 	return &g
 }
 
-// Guarded decides what another policy makes of the rollout. It returns the next state and the event for the audit
+// WithPolicy decides what another policy makes of the rollout. It returns the next state and the event for the audit
 // trail. The event is empty if nothing changes. A rollout that ended is INVALID_STATE_TRANSITION.
 //
 // Stages that need an approval may be added, but not removed. Approvals of stages that were not reached yet are dropped,
 // since they were given to the old policy. WINDOW_CLOSED: the windows are closed, and the new policy would open them at
 // once. That would pass them without a reason.
-func (r Rollout) Guarded(p guard.Policy, by Person, at time.Time) (next Rollout, event string, err error) {
+func (r Rollout) WithPolicy(p guard.Policy, by Person, at time.Time) (next Rollout, event string, err error) {
 	if err := r.ended(); err != nil {
 		return r, "", err
 	}
 	next = r
-	next.Guarding = &Guarding{Policy: p}
-	if g := r.Guarding; g != nil {
+	next.Terms = &Terms{Policy: p}
+	if g := r.Terms; g != nil {
 		if bytes.Equal(g.Policy.JSON(), p.JSON()) {
 			return r, "", nil
 		}
@@ -108,10 +108,10 @@ func (r Rollout) Guarded(p guard.Policy, by Person, at time.Time) (next Rollout,
 				return r, "", err
 			}
 		}
-		next.Guarding.Approvals = g.without(func(a Approval) bool { return a.Stage > r.StagedPercent }).Approvals
+		next.Terms.Approvals = g.without(func(a Approval) bool { return a.Stage > r.StagedPercent }).Approvals
 	}
 	next = next.changed(r, at)
-	next.Guarding.Revision, next.Guarding.By = next.Revision, by
+	next.Terms.Revision, next.Terms.By = next.Revision, by
 	return next, "RolloutPolicyChanged", nil
 }
 
@@ -133,7 +133,7 @@ func (r Rollout) Approve(stage int, by Person, at time.Time) (next Rollout, even
 	if err := r.ended(); err != nil {
 		return r, "", err
 	}
-	g := r.Guarding
+	g := r.Terms
 	switch {
 	case g == nil || !slices.Contains(g.Policy.Approvals.Before, stage):
 		return r, "", problem.New(problem.InvalidStateTransition, "Stage %d of the rollout needs no approval.", stage)
@@ -148,23 +148,23 @@ func (r Rollout) Approve(stage int, by Person, at time.Time) (next Rollout, even
 	more := *g
 	more.Approvals = append(slices.Clone(g.Approvals), Approval{stage, by, at})
 	next = r
-	next.Guarding = &more
+	next.Terms = &more
 	return next.changed(r, at), "RolloutApproved", nil
 }
 
 // steered tells whether a person started the rollout, promoted it last or changed its policy last.
 func (r Rollout) steered(by Person) bool {
 	is := func(p *Person) bool { return p != nil && *p == by }
-	return is(r.StartedBy) || is(r.PromotedBy) || is(&r.Guarding.By)
+	return is(r.StartedBy) || is(r.PromotedBy) || is(&r.Terms.By)
 }
 
 // promotable is why the policy refuses to raise or resume the rollout to a stage now, or nil. A reason to override
 // passes a closed window, but not a missing approval.
 func (r Rollout) promotable(to int, now Moment) error {
-	if r.Guarding == nil {
+	if r.Terms == nil {
 		return nil
 	}
-	p := r.Guarding.Policy
+	p := r.Terms.Policy
 	if slices.Contains(p.Approvals.Before, to) && !slices.Contains(r.Approved(), to) {
 		return problem.New(problem.ApprovalRequired, "Stage %d needs the approval of a second person.", to)
 	}
@@ -189,8 +189,8 @@ func closed(windows guard.Windows, at time.Time, pass string) error {
 // promotedBy is the rollout with its last promoter. Approvals that they gave for later stages do not count any more.
 func (r Rollout) promotedBy(by Person) Rollout {
 	r.PromotedBy = &by
-	if r.Guarding != nil {
-		r.Guarding = r.Guarding.without(func(a Approval) bool { return a.Stage > r.StagedPercent && a.By == by })
+	if r.Terms != nil {
+		r.Terms = r.Terms.without(func(a Approval) bool { return a.Stage > r.StagedPercent && a.By == by })
 	}
 	return r
 }
@@ -198,10 +198,10 @@ func (r Rollout) promotedBy(by Person) Rollout {
 // advised is the rollout with a guard that only advises. It is for a rollout that is resumed, and for one whose target
 // was halted before. Boxes that fell silent then are not seen any more, so the guard cannot count them now.
 func (r Rollout) advised() Rollout {
-	if r.Guarding != nil && r.Guarding.Policy.Mode != guard.Advise {
-		g := *r.Guarding
+	if r.Terms != nil && r.Terms.Policy.Mode != guard.Advise {
+		g := *r.Terms
 		g.Policy.Mode, g.Revision = guard.Advise, r.Revision
-		r.Guarding = &g
+		r.Terms = &g
 	}
 	return r
 }

@@ -41,7 +41,7 @@ func TestGuard_PolicyAndApprovals_ChangeTheRowsCopyTogetherWithTheRollout(t *tes
 		}
 		agree(1)
 		p = policy(10, 50)
-		if err := f.rollouts.Guard(ctx, as("ida"), id, p, input.Preconditions{}); err != nil {
+		if err := f.rollouts.SetPolicy(ctx, as("ida"), id, p, input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		agree(2)
@@ -60,11 +60,11 @@ func TestGuard_PolicyAndApprovals_ChangeTheRowsCopyTogetherWithTheRollout(t *tes
 		f.move(t, id, 10, "")
 		agree(4)
 		f.move(t, id, 0, rollout.Halted)
-		if err := f.rollouts.Guard(ctx, as("ida"), id, policy(10, 50, 100), input.Preconditions{}); err != nil {
+		if err := f.rollouts.SetPolicy(ctx, as("ida"), id, policy(10, 50, 100), input.Preconditions{}); err != nil {
 			t.Fatal(err)
 		}
 		agree(6)
-		if got := f.get(t, id).Guarding.Policy.Promote.Soak; got != policy().Promote.Soak {
+		if got := f.get(t, id).Terms.Policy.Promote.Soak; got != policy().Promote.Soak {
 			t.Fatalf("the policy came back with the soak %+v", got)
 		}
 	})
@@ -140,13 +140,13 @@ func TestStart_ATargetThatEndedBefore_BeginsWithAdvice(t *testing.T) {
 			target string
 			mode   guard.Mode
 		}{{"1.1.0", guard.Act}, {"1.1.0", guard.Advise}, {"1.2.0", guard.Act}, {"1.1.0", guard.Advise}} {
-			if r := start(c.target); r.Guarding.Policy.Mode != c.mode || r.Guarding.Revision != 1 {
-				t.Errorf("start %d, of %s: %s by revision %d", i, c.target, r.Guarding.Policy.Mode, r.Guarding.Revision)
+			if r := start(c.target); r.Terms.Policy.Mode != c.mode || r.Terms.Revision != 1 {
+				t.Errorf("start %d, of %s: %s by revision %d", i, c.target, r.Terms.Policy.Mode, r.Terms.Revision)
 			}
 		}
 		f.publish(t, "stable", "1.0.0", "a")
-		if r := start("1.1.0"); r.Guarding.Policy.Mode != guard.Act {
-			t.Errorf("after a publication: %s", r.Guarding.Policy.Mode)
+		if r := start("1.1.0"); r.Terms.Policy.Mode != guard.Act {
+			t.Errorf("after a publication: %s", r.Terms.Policy.Mode)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func policy(before ...int) guard.Policy {
 // guarded is an active rollout with a policy, which otto started.
 func guarded(percent int, p guard.Policy) rollout.Rollout {
 	r := at(percent, rollout.Active)
-	r.Guarding = &rollout.Guarding{Policy: p, Revision: 1, By: otto}
+	r.Terms = &rollout.Terms{Policy: p, Revision: 1, By: otto}
 	return r
 }
 
@@ -42,7 +42,7 @@ func TestApprove_WhoAndWhat(t *testing.T) {
 	completed.Status, completed.CompletedAt = rollout.Completed, &start
 	published.Status, published.EndedBy = rollout.Halted, rollout.ByPublication
 	changed := guarded(1, policy(10))
-	changed.Guarding.By = ida
+	changed.Terms.By = ida
 	halted := guarded(10, policy(50))
 	halted.Status = rollout.Halted
 	for name, c := range map[string]struct {
@@ -87,18 +87,18 @@ func TestApprove_WhoAndWhat(t *testing.T) {
 func TestGuarded_StagesThatNeedAnApproval_AreNeverTakenAway(t *testing.T) {
 	was := guarded(10, policy(50))
 	for _, before := range [][]int{nil, {10, 100}} {
-		if next, _, err := was.Guarded(policy(before...), olga, start); !problem.Has(err, problem.InvalidStateTransition) || next != was {
+		if next, _, err := was.WithPolicy(policy(before...), olga, start); !problem.Has(err, problem.InvalidStateTransition) || next != was {
 			t.Errorf("before %v: %v", before, err)
 		}
 	}
-	if next, event, err := was.Guarded(policy(50), olga, start); next != was || event != "" || err != nil {
+	if next, event, err := was.WithPolicy(policy(50), olga, start); next != was || event != "" || err != nil {
 		t.Errorf("the same policy: %q, %v", event, err)
 	}
-	next, event, err := was.Guarded(policy(50, 100), olga, start)
-	if err != nil || event != "RolloutPolicyChanged" || next.Guarding.Revision != next.Revision || next.Guarding.By != olga {
-		t.Errorf("a stage more: %q, %v, %+v", event, err, next.Guarding)
+	next, event, err := was.WithPolicy(policy(50, 100), olga, start)
+	if err != nil || event != "RolloutPolicyChanged" || next.Terms.Revision != next.Revision || next.Terms.By != olga {
+		t.Errorf("a stage more: %q, %v, %+v", event, err, next.Terms)
 	}
-	if next, event, err = at(1, rollout.Halted).Guarded(policy(10), olga, start); err != nil || event == "" || next.Guarding == nil {
+	if next, event, err = at(1, rollout.Halted).WithPolicy(policy(10), olga, start); err != nil || event == "" || next.Terms == nil {
 		t.Errorf("the first policy, of a halted rollout: %q, %v", event, err)
 	}
 }
@@ -116,20 +116,20 @@ func TestGuarded_ClosedWindows_AreNotOpenedAtOnce(t *testing.T) {
 		"other windows that are closed": {shifted, start, ""},
 		"while they are open":           {policy(), start.Add(33 * time.Hour), ""},
 	} {
-		next, event, err := was.Guarded(c.policy, olga, c.at)
+		next, event, err := was.WithPolicy(c.policy, olga, c.at)
 		if c.code != "" && (!problem.Has(err, c.code) || next != was) || c.code == "" && (err != nil || event != "RolloutPolicyChanged") {
 			t.Errorf("%s: %q, %v", name, event, err)
 		}
 	}
-	if _, event, err := guarded(10, policy()).Guarded(closed(policy()), olga, start); err != nil || event == "" {
+	if _, event, err := guarded(10, policy()).WithPolicy(closed(policy()), olga, start); err != nil || event == "" {
 		t.Errorf("to close what is open: %q, %v", event, err)
 	}
 }
 
 func TestGuarded_ApprovalsOfStagesAhead_WereGivenToThePolicyBefore(t *testing.T) {
 	was := guarded(10, policy(10, 50))
-	was.Guarding.Approvals = []rollout.Approval{{Stage: 10, By: olga}, {Stage: 50, By: olga}}
-	next, _, err := was.Guarded(policy(10, 50, 100), ida, start)
+	was.Terms.Approvals = []rollout.Approval{{Stage: 10, By: olga}, {Stage: 50, By: olga}}
+	next, _, err := was.WithPolicy(policy(10, 50, 100), ida, start)
 	if err != nil || !slices.Equal(next.Approved(), []int{10}) || !slices.Equal(was.Approved(), []int{10, 50}) {
 		t.Errorf("approved are %v, before %v: %v", next.Approved(), was.Approved(), err)
 	}
@@ -139,7 +139,7 @@ func TestGuarded_ApprovalsOfStagesAhead_WereGivenToThePolicyBefore(t *testing.T)
 func TestAfter_WhatPeopleHaveSet_HoldsUpRaisesAndResumptions_NeverHalts(t *testing.T) {
 	frozen := &freeze.Freeze{Reason: "holidays", Until: start.Add(time.Hour)}
 	approved := guarded(1, closed(policy(10)))
-	approved.Guarding.Approvals = []rollout.Approval{{Stage: 10, By: ida, At: start}}
+	approved.Terms.Approvals = []rollout.Approval{{Stage: 10, By: ida, At: start}}
 	halted := guarded(10, closed(policy(50)))
 	halted.Status = rollout.Halted
 	raise, resume, complete := rollout.Move{StagedPercent: new(10)}, rollout.Move{Status: rollout.Active}, rollout.Move{Status: rollout.Completed}
@@ -187,7 +187,7 @@ func TestAfter_WhatPeopleHaveSet_HoldsUpRaisesAndResumptions_NeverHalts(t *testi
 
 func TestAfter_APromotersApprovals_DoNotCountForLaterStages(t *testing.T) {
 	was := guarded(1, policy(10, 50))
-	was.Guarding.Approvals = []rollout.Approval{{Stage: 10, By: olga}, {Stage: 50, By: olga}}
+	was.Terms.Approvals = []rollout.Approval{{Stage: 10, By: olga}, {Stage: 50, By: olga}}
 	next, _, err := was.After(rollout.Move{StagedPercent: new(10)}, rollout.Moment{By: olga, At: start})
 	if err != nil || !slices.Equal(next.Approved(), []int{10}) {
 		t.Fatalf("approved are %v, %v", next.Approved(), err)
@@ -208,11 +208,11 @@ func TestAfter_Resuming_LeavesTheGuardToAdvise(t *testing.T) {
 	}
 	for who, was := range map[string]rollout.Rollout{"the guard": byGuard, "a person": byOlga} {
 		next, event, err := was.After(rollout.Move{Status: rollout.Active}, rollout.Moment{By: olga, At: start.Add(time.Hour)})
-		if err != nil || event != "RolloutResumed" || next.EndedBy != "" || next.Guarding.Policy.Mode != guard.Advise || !next.StageSince.Equal(start.Add(time.Hour)) {
-			t.Errorf("halted by %s: %q, %v, ended by %q, %s, since %v", who, event, err, next.EndedBy, next.Guarding.Policy.Mode, next.StageSince)
+		if err != nil || event != "RolloutResumed" || next.EndedBy != "" || next.Terms.Policy.Mode != guard.Advise || !next.StageSince.Equal(start.Add(time.Hour)) {
+			t.Errorf("halted by %s: %q, %v, ended by %q, %s, since %v", who, event, err, next.EndedBy, next.Terms.Policy.Mode, next.StageSince)
 		}
-		if next.Guarding.Revision != next.Revision || byGuard.Guarding.Policy.Mode != guard.Act {
-			t.Errorf("the policy is of revision %d of %d; the rollout as it was: %s", next.Guarding.Revision, next.Revision, byGuard.Guarding.Policy.Mode)
+		if next.Terms.Revision != next.Revision || byGuard.Terms.Policy.Mode != guard.Act {
+			t.Errorf("the policy is of revision %d of %d; the rollout as it was: %s", next.Terms.Revision, next.Revision, byGuard.Terms.Policy.Mode)
 		}
 	}
 }
@@ -231,26 +231,26 @@ func TestGuarded_NobodyRaisesAloneWhereTwoAreNeeded(t *testing.T) {
 			var err error
 			switch rapid.IntRange(0, 3).Draw(t, "what") {
 			case 0:
-				next, _, err = r.Guarded(policy(rapid.SliceOfDistinct(rapid.SampledFrom([]int{10, 50, 100}), rapid.ID[int]).Draw(t, "more")...), by, now.At)
+				next, _, err = r.WithPolicy(policy(rapid.SliceOfDistinct(rapid.SampledFrom([]int{10, 50, 100}), rapid.ID[int]).Draw(t, "more")...), by, now.At)
 			case 1:
 				next, _, err = r.Approve(rapid.SampledFrom([]int{10, 50, 100}).Draw(t, "stage"), by, now.At)
-				if err == nil && next != r && (by == *r.StartedBy || r.PromotedBy != nil && by == *r.PromotedBy || by == r.Guarding.By) {
+				if err == nil && next != r && (by == *r.StartedBy || r.PromotedBy != nil && by == *r.PromotedBy || by == r.Terms.By) {
 					t.Fatalf("%v approved what they steer", by)
 				}
 			default:
 				next, _, err = r.After(drawMove(t), now)
 			}
 			if err == nil {
-				for _, stage := range r.Guarding.Policy.Approvals.Before {
-					if !slices.Contains(next.Guarding.Policy.Approvals.Before, stage) {
+				for _, stage := range r.Terms.Policy.Approvals.Before {
+					if !slices.Contains(next.Terms.Policy.Approvals.Before, stage) {
 						t.Fatalf("stage %d needs no approval any more", stage)
 					}
 				}
-				if to := next.StagedPercent; to != r.StagedPercent && slices.Contains(r.Guarding.Policy.Approvals.Before, to) &&
-					!slices.ContainsFunc(r.Guarding.Approvals, func(a rollout.Approval) bool {
-						return a.Stage == to && a.By != *r.StartedBy && a.By != r.Guarding.By && (r.PromotedBy == nil || a.By != *r.PromotedBy)
+				if to := next.StagedPercent; to != r.StagedPercent && slices.Contains(r.Terms.Policy.Approvals.Before, to) &&
+					!slices.ContainsFunc(r.Terms.Approvals, func(a rollout.Approval) bool {
+						return a.Stage == to && a.By != *r.StartedBy && a.By != r.Terms.By && (r.PromotedBy == nil || a.By != *r.PromotedBy)
 					}) {
-					t.Fatalf("%v raised to %d by the approvals %v", by, to, r.Guarding.Approvals)
+					t.Fatalf("%v raised to %d by the approvals %v", by, to, r.Terms.Approvals)
 				}
 				r = next
 			}

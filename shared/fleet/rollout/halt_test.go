@@ -110,7 +110,7 @@ func resume(ctx context.Context, f *fleet, id string) error {
 func changePolicy(ctx context.Context, f *fleet, id string) error {
 	p := policy(10, 50, 100)
 	p.Guard.Acceptable = float64(1+rand.N(10)) / 1000
-	return f.rollouts.Guard(ctx, as("paul"), id, p, input.Preconditions{})
+	return f.rollouts.SetPolicy(ctx, as("paul"), id, p, input.Preconditions{})
 }
 
 // beside runs a function while writers change a rollout as fast as they can, and returns how many changes were made.
@@ -252,7 +252,7 @@ func TestMove_GuardHaltsByAPolicyThatWasReplaced_IsRefused(t *testing.T) {
 	byGuard := rollout.Move{Status: rollout.Halted, Judged: 1}
 	advise := policy(10, 50, 100)
 	advise.Mode = guard.Advise
-	if err := f.rollouts.Guard(ctx, as("paul"), id, advise, input.Preconditions{}); err != nil {
+	if err := f.rollouts.SetPolicy(ctx, as("paul"), id, advise, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.try(t, id, byGuard); !problem.Has(err, problem.PreconditionFailed) || f.get(t, id).Status != rollout.Active {

@@ -59,8 +59,8 @@ type Rollout struct {
 	// StartedBy is who started the rollout, and PromotedBy who promoted it last.
 	StartedBy  *Person `json:"startedBy,omitempty"`
 	PromotedBy *Person `json:"promotedBy,omitempty"`
-	// Guarding is set if the rollout has a policy. Without one, only people change the rollout.
-	Guarding *Guarding `json:"guarding,omitempty"`
+	// Terms is set if the rollout has a policy. Without one, only people change the rollout.
+	Terms *Terms `json:"guarding,omitempty"`
 	// EndedAt is when the rollout was halted or completed; nil while it is active.
 	EndedAt *time.Time `json:"endedAt,omitempty"`
 	// EndedBy is what ended the rollout; empty if a person halted or completed it.
@@ -178,7 +178,7 @@ func Start(id string, on release.Channel, target release.Release, p *guard.Polic
 		StartedAt: at, UpdatedAt: at, StageSince: &at, StartedBy: &by, Revision: 1,
 	}
 	if p != nil {
-		r.Guarding = &Guarding{Policy: *p, Revision: r.Revision, By: by}
+		r.Terms = &Terms{Policy: *p, Revision: r.Revision, By: by}
 	}
 	return r.reaches(at)
 }
@@ -215,7 +215,7 @@ type Moment struct {
 //
 // A halt by the guard is PRECONDITION_FAILED if the rollout is not active under the policy that was judged.
 func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err error) {
-	if m.Judged != 0 && (r.Status != Active || r.Guarding == nil || r.Guarding.Revision != m.Judged) {
+	if m.Judged != 0 && (r.Status != Active || r.Terms == nil || r.Terms.Revision != m.Judged) {
 		return r, "", problem.New(problem.PreconditionFailed, "The rollout has ended or has another policy since it was judged.")
 	}
 	next = r

@@ -12,8 +12,8 @@ import (
 // derived are the fields that reads add to what the trail has; they follow from other fields.
 var derived = []string{"standing"}
 
-// A Resource is a resource as the service shows it now, and its events.
-type Resource struct {
+// A Subject is a resource as the service shows it now, and its events.
+type Subject struct {
 	Name   string // for the findings
 	Shown  map[string]any
 	Events []audit.Event
@@ -21,7 +21,7 @@ type Resource struct {
 
 // Compare lists in what a resource is not as its last event says. The events of a resource are
 // compared with each other, too: each begins where the one before ended.
-func (r Resource) Compare() ([]string, error) {
+func (r Subject) Compare() ([]string, error) {
 	if len(r.Events) == 0 {
 		return []string{r.Name + ": the trail has no event of it"}, nil
 	}

@@ -103,7 +103,7 @@ type Moved struct {
 // METHOD_INCOMPLETE if the content is incomplete for production, NOT_FOUND for a version outside
 // the caller's organization, PRECONDITION_FAILED and CONFLICT.
 func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, move Move, when input.Preconditions) (Moved, error) {
-	var o Outcome
+	var o Result
 	var at time.Time
 	from = from.For(audit.Grounds{Reason: move.Reason})
 	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
@@ -160,7 +160,7 @@ func (st state) conditions(move Move, s Signer) []dynamo.Part {
 
 // record adds the changes of a version and its method to a set. If both change, the method's
 // chain gets a new link.
-func record(set *change.Set, from audit.Origin, st state, o Outcome) error {
+func record(set *change.Set, from audit.Origin, st state, o Result) error {
 	if o.Method.Revision > st.method.Revision {
 		version := entry(from, o.Event, o.Version.UpdatedAt, audit.Resource{Type: VersionResourceType, ID: o.Version.ID(), Revision: o.Version.Revision}, o.Version)
 		method := entry(from, o.Event, o.Method.changedAt(), audit.Resource{Type: ResourceType, ID: o.Method.MethodID, Revision: o.Method.Revision}, o.Method)

@@ -134,7 +134,7 @@ func TestMove_EveryStateAndDetail_DoesWhatItSaysOrIsRefused(t *testing.T) {
 	}
 }
 
-func cell(o Outcome, err error) string {
+func cell(o Result, err error) string {
 	switch {
 	case err != nil:
 		return fmt.Sprint(problem.KindOf(problem.From(err).Code).Status)
@@ -148,7 +148,7 @@ func cell(o Outcome, err error) string {
 
 // contradicts says in what an outcome is not as the move asked, or nothing. It uses none of the
 // rules but Effectivity.At. No trial is on the last of the machines.
-func contradicts(o Outcome, m Move, by Signer, at time.Time, machines ...string) string {
+func contradicts(o Result, m Move, by Signer, at time.Time, machines ...string) string {
 	v := o.Version
 	if v.Status != m.Status {
 		return fmt.Sprintf("the status is %s", v.Status)

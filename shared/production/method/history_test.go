@@ -14,7 +14,7 @@ import (
 
 // rules are the rules that a history uses: the package's own, or rules with a planted bug.
 type rules struct {
-	move  func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error)
+	move  func(m Method, v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error)
 	at    func(e Effectivity, machine string, t time.Time) (Decision, bool)
 	after func(e Effectivity, at time.Time) Effectivity // the effectivity that is stored
 }
@@ -42,7 +42,7 @@ type ruling struct {
 type history struct {
 	rules    rules
 	random   *rand.Rand
-	policy   factory.Approval
+	policy   factory.ApprovalPolicy
 	now      time.Time
 	method   Method
 	versions map[int64]Version
@@ -210,7 +210,7 @@ func (h *history) move(number int64, m Move, by Signer) string {
 
 // storedAsShown returns the difference between what an outcome shows and what the store would
 // keep. The chain is made from what is shown, and recomputed from what was stored.
-func storedAsShown(o Outcome) string {
+func storedAsShown(o Result) string {
 	for name, v := range map[string]any{"method": o.Method, "version": o.Version} {
 		item, err := dynamo.Encode(v)
 		var kept map[string]any

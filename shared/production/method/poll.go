@@ -11,9 +11,9 @@ import (
 	"wavegate/shared/production/machine"
 )
 
-// A Poll is the answer to a machine's controller. It says which version holds, for each method
+// A PollAnswer is the answer to a machine's controller. It says which version holds, for each method
 // that concerns the machine.
-type Poll struct {
+type PollAnswer struct {
 	Items []MachineState `json:"items"`
 	// PollIntervalSeconds is the time until the controller should poll again.
 	PollIntervalSeconds int `json:"pollIntervalSeconds"`
@@ -105,7 +105,7 @@ func (m Method) busy(t time.Time, idle time.Duration) bool {
 
 // Encode returns the answer's bytes and their entity tag. The tag is strong: on every container,
 // equal bytes have equal tags, and different bytes have different tags.
-func (p Poll) Encode() (body json.RawMessage, etag string, err error) {
+func (p PollAnswer) Encode() (body json.RawMessage, etag string, err error) {
 	if body, err = json.Marshal(p); err != nil {
 		return nil, "", fmt.Errorf("method: encode a poll: %w", err)
 	}

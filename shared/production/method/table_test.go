@@ -43,7 +43,7 @@ func begin(t *testing.T) *walk {
 
 func (w *walk) tick() time.Time { w.now = w.now.Add(time.Minute); return w.now }
 
-func (w *walk) take(o Outcome, err error) string {
+func (w *walk) take(o Result, err error) string {
 	w.t.Helper()
 	if err != nil {
 		return string(problem.From(err).Code)
@@ -118,7 +118,7 @@ func TestMove_EveryStatusAndPerson_UnderBothPolicies(t *testing.T) {
 		{Withdrawn, nil, "VERSION_FROZEN"},
 	} {
 		for _, by := range []Signer{author, other} {
-			for _, policy := range []factory.Approval{factory.FourEyes, factory.Single} {
+			for _, policy := range []factory.ApprovalPolicy{factory.FourEyes, factory.Single} {
 				name := fmt.Sprintf("%s by %s under %s", row.from, by.UserID, policy)
 				w := reach(t, row.from)
 				if got := w.take(w.method.Save(w.versions[1], 1, made("b"), by.Person, w.tick())); got != row.save {
