@@ -156,7 +156,7 @@ type Task struct {
 	Every time.Duration
 }
 
-// Tick is the function that counts the active rollouts and advances the guarded ones.
+// Tick is the function that counts the active rollouts and has the guard judge those with a policy.
 const Tick = "tick"
 
 // Tasks lists every task.

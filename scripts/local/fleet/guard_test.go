@@ -28,7 +28,7 @@ func acting(silentAfter, decideWithin string) string {
 // organizations are acme and, with every tenth box, initech. What becomes of each rollout is told by the audit trail.
 func TestGuard_LeadsAFleetBySight(t *testing.T) {
 	f := newPlayed(t, nil, 3000)
-	f.guarded(t)
+	f.prepared(t)
 	for _, run := range []struct {
 		name                      string
 		silentAfter, decideWithin string
@@ -49,8 +49,8 @@ func TestGuard_LeadsAFleetBySight(t *testing.T) {
 	}
 }
 
-// guarded readies the fleet: every tenth box belongs to another organization, and all of them run 1.0.0.
-func (f *played) guarded(t *testing.T) {
+// prepared readies the fleet: every tenth box belongs to another organization, and all of them run 1.0.0.
+func (f *played) prepared(t *testing.T) {
 	t.Helper()
 	for i := 0; i < len(f.boxes); i += 10 {
 		owner := f.As(t, fmt.Sprintf("mover-%d", i/1000), "wavegate", "platform_owner")
@@ -62,7 +62,7 @@ func (f *played) guarded(t *testing.T) {
 	f.everyonePolls(t, 2)
 }
 
-// A lead is a guarded rollout of a version of its own, over the boxes that are alive.
+// A lead is a rollout with a policy of a version of its own, over the boxes that are alive.
 type lead struct {
 	*played
 	id, version string

@@ -19,7 +19,7 @@ type (
 	ActiveRollout struct {
 		ID            string `json:"id"`
 		TargetVersion string `json:"targetVersion"`
-		StagedPercent int    `json:"stagedPercent"`
+		StagedPercent int    `json:"staged_percent"`
 		Revision      int64  `json:"revision"`
 	}
 	// A Rollout brings a version to the boxes of a channel.

@@ -144,12 +144,14 @@ func plan(name string, v view, next, places int) string {
 	return text + "." + v.guardSays()
 }
 
-// unguarded reports whether no guard judges a rollout that is active.
-func (v view) unguarded() bool { return v.rollout.Guard == "none" && v.rollout.Status == "active" }
+// steeredByPeople reports whether no guard judges a rollout that is active.
+func (v view) steeredByPeople() bool {
+	return v.rollout.Guard == "none" && v.rollout.Status == "active"
+}
 
 // guardSays is the guard's verdict as a sentence to append, or that there is no guard; empty if it has not judged yet.
 func (v view) guardSays() string {
-	if v.unguarded() {
+	if v.steeredByPeople() {
 		return " No guard."
 	}
 	if g := v.progress.Guard; g != nil && g.Sentence != "" {

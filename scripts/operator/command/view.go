@@ -109,7 +109,7 @@ func (v view) block(p paint) string {
 func (v view) standing(now time.Time) string {
 	r := v.rollout
 	text := fmt.Sprintf("at %d %%, %s%s since %s", r.StagedPercent, r.Status, byWhat(r), clock(r.UpdatedAt))
-	if v.unguarded() {
+	if v.steeredByPeople() {
 		text += ", no guard"
 	}
 	if v.document != nil {

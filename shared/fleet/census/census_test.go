@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-var wave = rollout.Rollout{ID: "r", EdgeType: "gateway-x", TargetVersion: "2.0.0", StagedPercent: 50}
+var raised = rollout.Rollout{ID: "r", EdgeType: "gateway-x", TargetVersion: "2.0.0", StagedPercent: 50}
 
 // A box is what the model knows of one, in plain words: which of its rollout's words came last.
 type box struct {
@@ -33,7 +33,7 @@ func (b *box) play(event string, attempt int) {
 	running := b.row.Running
 	poll := func(runs string) report.Polled {
 		p := report.Polled{Told: "1.0.0", Running: runs, At: noon}
-		if stage := cohort.FirstStage("gateway-x", "2.0.0", b.row.EdgeID); stage <= wave.StagedPercent {
+		if stage := cohort.FirstStage("gateway-x", "2.0.0", b.row.EdgeID); stage <= raised.StagedPercent {
 			p.Told, p.RolloutID, p.Stage = "2.0.0", "r", stage
 		}
 		return p
@@ -41,7 +41,7 @@ func (b *box) play(event string, attempt int) {
 	outcome := func(s report.State, c report.FailureCode) report.Outcome {
 		return report.Outcome{Version: "2.0.0", Attempt: attempt, State: s, Code: c, At: noon}
 	}
-	reached := cohort.FirstStage("gateway-x", "2.0.0", b.row.EdgeID) <= wave.StagedPercent
+	reached := cohort.FirstStage("gateway-x", "2.0.0", b.row.EdgeID) <= raised.StagedPercent
 	decided := b.last == "installed" || b.last == "failed" || b.last == "reverted"
 	switch event {
 	case "polls":
@@ -105,24 +105,24 @@ func TestCensus_IsTheFoldOfTheEvents(t *testing.T) {
 				boxes[rapid.IntRange(0, len(boxes)-1).Draw(t, "box")].play(event, attempt+1)
 			}
 		}
-		want := census.NewCensus(wave, noon)
+		want := census.NewCensus(raised, noon)
 		wantFactories := map[string]census.Counts{}
 		parts := make([]*census.Census, 4)
 		for i := range parts {
-			parts[i] = census.NewCensus(wave, noon)
+			parts[i] = census.NewCensus(raised, noon)
 		}
 		for _, b := range boxes {
 			stage := cohort.FirstStage("gateway-x", "2.0.0", b.row.EdgeID)
 			at := slices.Index(cohort.Stages, stage)
-			tally(&want.Stages[at].Counts, b.last, stage <= wave.StagedPercent)
-			if stage <= wave.StagedPercent {
+			tally(&want.Stages[at].Counts, b.last, stage <= raised.StagedPercent)
+			if stage <= raised.StagedPercent {
 				n := wantFactories[b.row.FactoryID]
 				tally(&n, b.last, true)
 				wantFactories[b.row.FactoryID] = n
 			}
 			parts[rapid.IntRange(0, len(parts)-1).Draw(t, "shard")].Add(b.row.Entry())
 		}
-		got := census.NewCensus(wave, noon)
+		got := census.NewCensus(raised, noon)
 		for _, part := range parts {
 			got.Merge(part)
 		}
@@ -154,11 +154,11 @@ func tally(n *census.Counts, word string, reached bool) {
 }
 
 func TestCensus_ReachedStage_ExpectsTheSumOfItsBoxes(t *testing.T) {
-	c := census.NewCensus(wave, noon)
+	c := census.NewCensus(raised, noon)
 	for i := range 5000 {
 		row := report.Row{EdgeID: fmt.Sprintf("box-%d", i)}
 		if i%3 == 0 {
-			stage := cohort.FirstStage(wave.EdgeType, wave.TargetVersion, row.EdgeID)
+			stage := cohort.FirstStage(raised.EdgeType, raised.TargetVersion, row.EdgeID)
 			row, _ = report.Next(row, report.Polled{Told: "2.0.0", RolloutID: "r", Stage: stage, Running: "1.0.0", At: noon})
 		}
 		c.Add(row.Entry())

@@ -14,19 +14,19 @@ import (
 // TestGuard_RolloutChangesWhileItIsHalted_IsHaltedUnlessThePolicyChanged makes a change just before the halt is written.
 func TestGuard_RolloutChangesWhileItIsHalted_IsHaltedUnlessThePolicyChanged(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(g *guardedFleet) error
+		change func(g *judgedFleet) error
 		want   rollout.Status
 	}{
-		"an approval": {func(g *guardedFleet) error {
+		"an approval": {func(g *judgedFleet) error {
 			anna := audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "anna"}}
 			return g.rollouts.Approve(g.ctx, anna, g.id, 100, input.Preconditions{})
 		}, rollout.Halted},
-		"somebody chooses advise": {func(g *guardedFleet) error {
+		"somebody chooses advise": {func(g *judgedFleet) error {
 			p := quick()
 			p.Mode, p.Approvals.Before = guard.Advise, []int{100}
 			return g.rollouts.SetPolicy(g.ctx, audit.Origin{}, g.id, p, input.Preconditions{})
 		}, rollout.Active},
-		"somebody completes it": {func(g *guardedFleet) error {
+		"somebody completes it": {func(g *judgedFleet) error {
 			_, err := g.rollouts.Move(g.ctx, audit.Origin{}, g.id, rollout.Move{Status: rollout.Completed}, input.Preconditions{})
 			return err
 		}, rollout.Completed},
@@ -34,7 +34,7 @@ func TestGuard_RolloutChangesWhileItIsHalted_IsHaltedUnlessThePolicyChanged(t *t
 		t.Run(name, func(t *testing.T) {
 			p := quick()
 			p.Approvals.Before = []int{100}
-			g := newGuardedFleet(t, dynamotest.Embedded(t), p, 60, "acme", "initech")
+			g := newJudgedFleet(t, dynamotest.Embedded(t), p, 60, "acme", "initech")
 			g.raise(50)
 			g.poll("1.0.0", g.boxes...)
 			for _, id := range g.reached()[:20] {

@@ -26,7 +26,7 @@ func TestGuard_UnderRandomReportsClocksAndLostTicks(t *testing.T) {
 		client := dynamotest.Embedded(t) // the freeze is one for all
 		p := quick()
 		p.Approvals.Before = []int{50}
-		g := newGuardedFleet(t, client, p, 12, "acme", "initech")
+		g := newJudgedFleet(t, client, p, 12, "acme", "initech")
 		byPerson := false // the last status was set by a person
 		for range rapid.IntRange(5, 40).Draw(rt, "steps") {
 			before := g.rollout()

@@ -23,8 +23,8 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// A guardedFleet is a fleet with a guarded rollout.
-type guardedFleet struct {
+// A judgedFleet is a fleet with a rollout with a policy.
+type judgedFleet struct {
 	*fleet
 	t     *testing.T
 	id    string
@@ -42,12 +42,12 @@ func quick() guard.Policy {
 	return p
 }
 
-// newGuardedFleet registers boxes, each organization's in turn, which run 1.0.0, and starts a rollout.
-func newGuardedFleet(t *testing.T, client *dynamodb.Client, p guard.Policy, boxes int, organizations ...string) *guardedFleet {
+// newJudgedFleet registers boxes, each organization's in turn, which run 1.0.0, and starts a rollout.
+func newJudgedFleet(t *testing.T, client *dynamodb.Client, p guard.Policy, boxes int, organizations ...string) *judgedFleet {
 	t.Helper()
 	f := newFleet(t, client, 2)
 	f.now = time.Now().UTC().Truncate(time.Millisecond) // the reference holds other tests' rollouts, too
-	g := &guardedFleet{fleet: f, t: t, updated: map[string]bool{}}
+	g := &judgedFleet{fleet: f, t: t, updated: map[string]bool{}}
 	for i := range boxes {
 		id := fmt.Sprintf("%s-%03d", f.edgeType, i)
 		a := edge.Assignment{EdgeType: f.edgeType, Channel: f.channel, OrganizationID: organizations[i%len(organizations)]}
@@ -66,7 +66,7 @@ func newGuardedFleet(t *testing.T, client *dynamodb.Client, p guard.Policy, boxe
 }
 
 // raise raises the rollout as a person.
-func (g *guardedFleet) raise(percent int) {
+func (g *judgedFleet) raise(percent int) {
 	g.t.Helper()
 	for _, stage := range cohort.Stages[1:] {
 		if stage <= percent {
@@ -75,7 +75,7 @@ func (g *guardedFleet) raise(percent int) {
 	}
 }
 
-func (g *guardedFleet) poll(installed string, boxes ...string) {
+func (g *judgedFleet) poll(installed string, boxes ...string) {
 	g.t.Helper()
 	for _, id := range boxes {
 		g.fleet.poll(g.t, id, installed)
@@ -83,7 +83,7 @@ func (g *guardedFleet) poll(installed string, boxes ...string) {
 }
 
 // update has the boxes that the rollout reaches take the target, and poll.
-func (g *guardedFleet) update() {
+func (g *judgedFleet) update() {
 	g.t.Helper()
 	for _, id := range g.reached() {
 		if !g.updated[id] {
@@ -95,12 +95,12 @@ func (g *guardedFleet) update() {
 }
 
 // reached are the boxes that the rollout reaches now.
-func (g *guardedFleet) reached() []string {
+func (g *judgedFleet) reached() []string {
 	percent := g.rollout().StagedPercent
 	return slices.DeleteFunc(slices.Clone(g.boxes), func(id string) bool { return !cohort.Of(g.edgeType, "2.0.0", id).In(percent) })
 }
 
-func (g *guardedFleet) rollout() rollout.Rollout {
+func (g *judgedFleet) rollout() rollout.Rollout {
 	g.t.Helper()
 	r, err := g.rollouts.Get(g.ctx, g.id)
 	if err != nil {
@@ -110,7 +110,7 @@ func (g *guardedFleet) rollout() rollout.Rollout {
 }
 
 // tick lets time pass and the guard look.
-func (g *guardedFleet) tick(after time.Duration) census.Tally {
+func (g *judgedFleet) tick(after time.Duration) census.Tally {
 	g.t.Helper()
 	g.now = g.now.Add(after)
 	tally, err := g.progress.Tick(g.ctx, census.GuardOrigin("the tick"))
@@ -127,7 +127,7 @@ func about(err error, ids ...string) bool {
 }
 
 // verdict is the last one.
-func (g *guardedFleet) verdict() census.Judgement {
+func (g *judgedFleet) verdict() census.Judgement {
 	g.t.Helper()
 	p, err := g.progress.Rollout(g.ctx, g.id, false, false)
 	if err != nil || p.Guard == nil {
@@ -137,7 +137,7 @@ func (g *guardedFleet) verdict() census.Judgement {
 }
 
 // events are the rollout's, oldest first.
-func (g *guardedFleet) events() []audit.Event {
+func (g *judgedFleet) events() []audit.Event {
 	g.t.Helper()
 	page, err := audit.NewLog(g.db).List(g.ctx, audit.Platform, audit.Filter{ResourceType: rollout.ResourceType, ResourceID: g.id}, "", 100)
 	if err != nil {
@@ -149,7 +149,7 @@ func (g *guardedFleet) events() []audit.Event {
 
 func TestGuard_GoodRelease_ReachesEveryoneByItself(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		g := newGuardedFleet(t, client, quick(), 20, "acme", "initech")
+		g := newJudgedFleet(t, client, quick(), 20, "acme", "initech")
 		for range 20 {
 			if g.rollout().Status != rollout.Active {
 				break
@@ -178,9 +178,9 @@ func TestGuard_GoodRelease_ReachesEveryoneByItself(t *testing.T) {
 }
 
 // failing is a fleet of 40 boxes at 100 percent. A quarter of them failed, longer ago than a box may try again.
-func failing(t *testing.T, client *dynamodb.Client, p guard.Policy) *guardedFleet {
+func failing(t *testing.T, client *dynamodb.Client, p guard.Policy) *judgedFleet {
 	t.Helper()
-	g := newGuardedFleet(t, client, p, 40, "acme", "initech")
+	g := newJudgedFleet(t, client, p, 40, "acme", "initech")
 	g.raise(100)
 	g.poll("1.0.0", g.boxes...)
 	for i, id := range g.boxes {
@@ -252,7 +252,7 @@ func TestGuard_ACallersCount_DoesNotKeepItFromActing(t *testing.T) {
 
 // TestGuard_CallersWhoCountAllTheTime_NeitherLookNorKeepItFromLooking: a look at silence is one of a tick.
 func TestGuard_CallersWhoCountAllTheTime_NeitherLookNorKeepItFromLooking(t *testing.T) {
-	g := newGuardedFleet(t, dynamotest.Embedded(t), quick(), 100, "acme")
+	g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 100, "acme")
 	g.raise(50)
 	g.now = g.now.Add(time.Second)
 	g.poll("1.0.0", g.boxes...)
@@ -301,7 +301,7 @@ func TestGuard_TickThatDiesAtItsMove_LeavesNoTrace(t *testing.T) {
 }
 
 func TestGuard_OneOrganizationsBoxesAlone_HoldUpAHaltForAWhile(t *testing.T) {
-	g := newGuardedFleet(t, dynamotest.Embedded(t), quick(), 120, "acme", "acme", "acme", "initech")
+	g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 120, "acme", "acme", "acme", "initech")
 	g.raise(100)
 	g.poll("1.0.0", g.boxes...)
 	for i, id := range g.boxes {
@@ -330,7 +330,7 @@ func TestGuard_Silence_IsJudgedByTheBoxesThatAreNotReached(t *testing.T) {
 		want      rollout.Status
 	}{"the release": {false, rollout.Halted}, "the plant": {true, rollout.Active}} {
 		t.Run(name, func(t *testing.T) {
-			g := newGuardedFleet(t, dynamotest.Embedded(t), quick(), 100, "acme")
+			g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 100, "acme")
 			g.raise(50)
 			g.now = g.now.Add(time.Second)
 			g.poll("1.0.0", g.boxes...)
@@ -367,16 +367,16 @@ func TestGuard_Silence_IsJudgedByTheBoxesThatAreNotReached(t *testing.T) {
 
 func TestGuard_Freeze_HoldsItUp_AndNotItsHalts(t *testing.T) {
 	for name, c := range map[string]struct {
-		fleet func(*testing.T) *guardedFleet
+		fleet func(*testing.T) *judgedFleet
 		want  rollout.Status
 		stage int
 	}{
-		"good": {func(t *testing.T) *guardedFleet {
-			g := newGuardedFleet(t, dynamotest.Embedded(t), quick(), 10, "acme")
+		"good": {func(t *testing.T) *judgedFleet {
+			g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 10, "acme")
 			g.update()
 			return g
 		}, rollout.Active, 1},
-		"bad": {func(t *testing.T) *guardedFleet { return failing(t, dynamotest.Embedded(t), quick()) }, rollout.Halted, 100},
+		"bad": {func(t *testing.T) *judgedFleet { return failing(t, dynamotest.Embedded(t), quick()) }, rollout.Halted, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := c.fleet(t)

@@ -17,9 +17,9 @@ import (
 )
 
 // unreadable is what cannot be read beside a count.
-var unreadable = map[string]func(*guardedFleet){
-	"when boxes were last seen": func(g *guardedFleet) { g.blind = true },
-	"the freeze":                func(g *guardedFleet) { g.api.unreadable = "freeze" },
+var unreadable = map[string]func(*judgedFleet){
+	"when boxes were last seen": func(g *judgedFleet) { g.blind = true },
+	"the freeze":                func(g *judgedFleet) { g.api.unreadable = "freeze" },
 }
 
 func TestGuard_WhatCannotBeRead_KeepsNoBadReleaseGoing(t *testing.T) {
@@ -37,7 +37,7 @@ func TestGuard_WhatCannotBeRead_KeepsNoBadReleaseGoing(t *testing.T) {
 func TestGuard_WhatCannotBeRead_PromotesNothing(t *testing.T) {
 	for what, trouble := range unreadable {
 		t.Run(what, func(t *testing.T) {
-			g := newGuardedFleet(t, dynamotest.Embedded(t), quick(), 40, "acme", "initech")
+			g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 40, "acme", "initech")
 			g.raise(10)
 			g.update()
 			g.now = g.now.Add(3 * time.Minute)
@@ -96,7 +96,7 @@ func TestGuard_CountsThatAreOvertaken_AreKept(t *testing.T) {
 func TestGuard_BoxesThatDiedBeforeAResumption_AreNotForgotten(t *testing.T) {
 	p := quick()
 	p.Guard.Taken = 0.1
-	g := newGuardedFleet(t, dynamotest.Embedded(t), p, 60, "acme", "initech")
+	g := newJudgedFleet(t, dynamotest.Embedded(t), p, 60, "acme", "initech")
 	g.raise(50)
 	g.now = g.now.Add(time.Second)
 	g.update()
@@ -130,7 +130,7 @@ func TestGuard_BoxesThatDiedBeforeAResumption_AreNotForgotten(t *testing.T) {
 func TestGuard_CompletedReleaseThatGoesBad_Pages_ForASoak(t *testing.T) {
 	p := quick()
 	p.Promote.Soak.At100 = guard.Lasting(time.Hour)
-	g := newGuardedFleet(t, dynamotest.Embedded(t), p, 40, "acme", "initech")
+	g := newJudgedFleet(t, dynamotest.Embedded(t), p, 40, "acme", "initech")
 	g.raise(100)
 	g.update()
 	g.fleet.move(t, g.id, rollout.Move{Status: rollout.Completed})

@@ -41,7 +41,7 @@ func TestTick_WhatCannotBeRead_StopsNothingElse(t *testing.T) {
 			spoil(t, client, dynamo.Rollouts, map[string]string{"id": spoilt}, "staged_percent")
 		}, 1},
 		"a policy": {func(t *testing.T, client *dynamodb.Client, spoilt, _ string) {
-			spoil(t, client, dynamo.Rollouts, map[string]string{"id": spoilt}, "guarding")
+			spoil(t, client, dynamo.Rollouts, map[string]string{"id": spoilt}, "terms")
 		}, 1},
 		"a count": {func(t *testing.T, client *dynamodb.Client, spoilt, _ string) {
 			spoil(t, client, dynamo.Progress, map[string]string{"subject": spoilt, "part": "latest"}, "answer")

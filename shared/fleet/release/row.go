@@ -14,7 +14,7 @@ type Carried struct {
 	TargetVersion string `json:"targetVersion"`
 	ArtifactURL   string `json:"artifactUrl"` // at the start; see Release for where the bytes are now
 	SHA256        string `json:"sha256"`
-	StagedPercent int    `json:"stagedPercent"`
+	StagedPercent int    `json:"staged_percent"`
 	Active        bool   `json:"active"`
 	Revision      int64  `json:"revision"`
 	// ChangedAt is when the rollout last changed.
@@ -39,8 +39,8 @@ func (c Carried) Target() Artifact {
 // hold the target of an earlier one which was halted.
 type Row struct {
 	Channel
-	// Rollout is the one that the row carries. Its stored name is older than the field's.
-	Rollout *Carried   `json:"wave,omitempty"`
+	// Rollout is the one that the row carries.
+	Rollout *Carried   `json:"rollout,omitempty"`
 	Earlier []Artifact `json:"earlier,omitempty"` // each version once, MostEarlier at most
 	// Past are versions that were the channel's before, the latest first; MostPast at most. See Knows.
 	Past []string `json:"past,omitempty"`
@@ -162,7 +162,7 @@ type View struct {
 type ActiveRollout struct {
 	ID            string `json:"id"`
 	TargetVersion string `json:"targetVersion"`
-	StagedPercent int    `json:"stagedPercent"`
+	StagedPercent int    `json:"staged_percent"`
 	Revision      int64  `json:"revision"`
 }
 

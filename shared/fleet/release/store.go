@@ -84,10 +84,10 @@ func unchanged(row Row) dynamo.Condition {
 // carries holds while the row carries a rollout as it was read; nil: none.
 func carries(c *Carried) dynamo.Condition {
 	if c == nil {
-		return dynamo.Absent("wave")
+		return dynamo.Absent("rollout")
 	}
 	return dynamo.Condition{
-		Expr:   "#wave.#id = :carriedId AND #wave.#revision = :carriedRevision",
+		Expr:   "#rollout.#id = :carriedId AND #rollout.#revision = :carriedRevision",
 		Values: map[string]any{":carriedId": c.ID, ":carriedRevision": c.Revision},
 	}
 }
@@ -101,5 +101,5 @@ func Replace(was, next Row) dynamo.Part {
 // it was. The row need not be read.
 func Carry(edgeType, channel string, was, next Carried) dynamo.Part {
 	return dynamo.UpdatePart(ResourceType, dynamo.Channels, dynamo.Key{"edgeType": edgeType, "channel": channel},
-		"SET #wave = :carried", map[string]any{":carried": next}, carries(&was))
+		"SET #rollout = :carried", map[string]any{":carried": next}, carries(&was))
 }

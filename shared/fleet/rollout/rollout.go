@@ -60,7 +60,7 @@ type Rollout struct {
 	StartedBy  *Person `json:"startedBy,omitempty"`
 	PromotedBy *Person `json:"promotedBy,omitempty"`
 	// Terms is set if the rollout has a policy. Without one, only people change the rollout.
-	Terms *Terms `json:"guarding,omitempty"`
+	Terms *Terms `json:"terms,omitempty"`
 	// EndedAt is when the rollout was halted or completed; nil while it is active.
 	EndedAt *time.Time `json:"endedAt,omitempty"`
 	// EndedBy is what ended the rollout; empty if a person halted or completed it.
@@ -143,7 +143,7 @@ type Plan struct {
 	EdgeType      string `json:"edgeType"`
 	Channel       string `json:"channel"`
 	TargetVersion string `json:"targetVersion"`
-	// Policy is how the rollout is to be guarded; nil: people alone steer it.
+	// Policy is how the rollout is to be judged; nil: people alone steer it.
 	Policy *guard.Policy `json:"policy,omitempty"`
 }
 

@@ -84,7 +84,7 @@ type Table struct {
 
 // Tables lists every table.
 var Tables = []Table{
-	// One item for each release channel. Its attribute wave is a copy of the channel's present
+	// One item for each release channel. Its attribute rollout is a copy of the channel's present
 	// or last rollout, so that a poll reads one item.
 	{ID: Channels, Partition: "edgeType", Sort: "channel",
 		Indexes: []Index{{Name: "all", Partition: "list", Sort: "listKey"}}},

@@ -287,10 +287,10 @@ func TestAudit_PlantedFaults_AreFound(t *testing.T) {
 		},
 		"times that decrease": func(t *testing.T, r *run) { r.event(t, "RolloutCompleted")["eventTime"] = "2020-01-01T00:00:00.000Z" },
 		"a row older than its rollout": func(t *testing.T, r *run) {
-			r.item(t, dynamo.Channels, "channel", "stable")["wave"].(ledger.Item)["active"] = true
+			r.item(t, dynamo.Channels, "channel", "stable")["rollout"].(ledger.Item)["active"] = true
 		},
 		"a row with an unknown rollout": func(t *testing.T, r *run) {
-			r.item(t, dynamo.Channels, "channel", "stable")["wave"].(ledger.Item)["id"] = "x"
+			r.item(t, dynamo.Channels, "channel", "stable")["rollout"].(ledger.Item)["id"] = "x"
 		},
 		"a row without its rollout": func(t *testing.T, r *run) { r.item(t, dynamo.Rollouts, "status", "completed")["status"] = "active" },
 		"a publication that left a rollout active": func(t *testing.T, r *run) {

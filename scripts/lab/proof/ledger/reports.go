@@ -85,7 +85,7 @@ func (b Books) CountBoxes(rollout Item) map[string]int {
 func (b Books) Carried() []Item {
 	var list []Item
 	for _, r := range b[dynamo.Rollouts] {
-		if slices.ContainsFunc(b[dynamo.Channels], func(row Item) bool { return text(object(row, "wave"), "id") == text(r, "id") }) {
+		if slices.ContainsFunc(b[dynamo.Channels], func(row Item) bool { return text(object(row, "rollout"), "id") == text(r, "id") }) {
 			list = append(list, r)
 		}
 	}

@@ -23,7 +23,7 @@ func PersonOf(a audit.Actor) Person { return Person{a.Issuer, a.UserID} }
 // Guard is how the audit trail names the guard. No person has such an issuer: the issuers of people are URLs.
 var Guard = Person{Issuer: "urn:wavegate:guard", UserID: "guard"}
 
-// A Terms is how a rollout is guarded, and which of its stages were approved.
+// Terms are the policy of a rollout, who set it, and which stages were approved.
 type Terms struct {
 	Policy guard.Policy `json:"policy"`
 	// Revision is the rollout's revision at the last change of the policy.
@@ -37,7 +37,7 @@ type Terms struct {
 // NoGuard is what a rollout without a policy shows in place of the guard's mode.
 const NoGuard guard.Mode = "none"
 
-// Mode is the mode of the guard, or Unguarded.
+// Mode is the mode of the guard, or NoGuard.
 func (r Rollout) Mode() guard.Mode {
 	if r.Terms == nil {
 		return NoGuard
@@ -72,7 +72,7 @@ func (r Rollout) Approved() []int {
 	return stages
 }
 
-// without is the guarding without some of its approvals.
+// without is the terms without some of its approvals.
 func (g Terms) without(drop func(Approval) bool) *Terms {
 	g.Approvals = slices.DeleteFunc(slices.Clone(g.Approvals), drop)
 	if len(g.Approvals) == 0 {
@@ -115,7 +115,7 @@ func (r Rollout) WithPolicy(p guard.Policy, by Person, at time.Time) (next Rollo
 	return next, "RolloutPolicyChanged", nil
 }
 
-// ended is why a rollout can no longer be guarded or approved, or nil.
+// ended is why a rollout can no longer get a policy or an approval, or nil.
 func (r Rollout) ended() error {
 	switch {
 	case r.Status == Completed || r.CompletedAt != nil:

@@ -23,8 +23,8 @@ func policy(before ...int) guard.Policy {
 	return p
 }
 
-// guarded is an active rollout with a policy, which otto started.
-func guarded(percent int, p guard.Policy) rollout.Rollout {
+// judged is an active rollout with a policy, which otto started.
+func judged(percent int, p guard.Policy) rollout.Rollout {
 	r := at(percent, rollout.Active)
 	r.Terms = &rollout.Terms{Policy: p, Revision: 1, By: otto}
 	return r
@@ -37,13 +37,13 @@ func closed(p guard.Policy) guard.Policy {
 }
 
 func TestApprove_WhoAndWhat(t *testing.T) {
-	promoted, completed, published := guarded(10, policy(10, 50)), guarded(10, policy(50)), guarded(10, policy(50))
+	promoted, completed, published := judged(10, policy(10, 50)), judged(10, policy(50)), judged(10, policy(50))
 	promoted.PromotedBy = &olga
 	completed.Status, completed.CompletedAt = rollout.Completed, &start
 	published.Status, published.EndedBy = rollout.Halted, rollout.ByPublication
-	changed := guarded(1, policy(10))
+	changed := judged(1, policy(10))
 	changed.Terms.By = ida
-	halted := guarded(10, policy(50))
+	halted := judged(10, policy(50))
 	halted.Status = rollout.Halted
 	for name, c := range map[string]struct {
 		was   rollout.Rollout
@@ -51,15 +51,15 @@ func TestApprove_WhoAndWhat(t *testing.T) {
 		by    rollout.Person
 		code  problem.Code
 	}{
-		"a second person":            {guarded(1, policy(10)), 10, olga, ""},
-		"a later stage":              {guarded(1, policy(10, 100)), 100, olga, ""},
+		"a second person":            {judged(1, policy(10)), 10, olga, ""},
+		"a later stage":              {judged(1, policy(10, 100)), 100, olga, ""},
 		"while it is halted":         {halted, 50, olga, ""},
-		"who started it":             {guarded(1, policy(10)), 10, otto, problem.SelfApproval},
+		"who started it":             {judged(1, policy(10)), 10, otto, problem.SelfApproval},
 		"who promoted it last":       {promoted, 50, olga, problem.SelfApproval},
 		"who changed the policy":     {changed, 10, ida, problem.SelfApproval},
 		"the present stage":          {promoted, 10, ida, ""},
-		"a stage that was passed":    {guarded(50, policy(10)), 10, ida, problem.InvalidStateTransition},
-		"a stage that needs none":    {guarded(1, policy(50)), 10, olga, problem.InvalidStateTransition},
+		"a stage that was passed":    {judged(50, policy(10)), 10, ida, problem.InvalidStateTransition},
+		"a stage that needs none":    {judged(1, policy(50)), 10, olga, problem.InvalidStateTransition},
 		"a rollout without a policy": {at(1, rollout.Active), 10, olga, problem.InvalidStateTransition},
 		"a completed rollout":        {completed, 50, olga, problem.InvalidStateTransition},
 		"ended by a publication":     {published, 50, olga, problem.InvalidStateTransition},
@@ -84,8 +84,8 @@ func TestApprove_WhoAndWhat(t *testing.T) {
 	}
 }
 
-func TestGuarded_StagesThatNeedAnApproval_AreNeverTakenAway(t *testing.T) {
-	was := guarded(10, policy(50))
+func TestWithPolicy_StagesThatNeedAnApproval_AreNeverTakenAway(t *testing.T) {
+	was := judged(10, policy(50))
 	for _, before := range [][]int{nil, {10, 100}} {
 		if next, _, err := was.WithPolicy(policy(before...), olga, start); !problem.Has(err, problem.InvalidStateTransition) || next != was {
 			t.Errorf("before %v: %v", before, err)
@@ -103,8 +103,8 @@ func TestGuarded_StagesThatNeedAnApproval_AreNeverTakenAway(t *testing.T) {
 	}
 }
 
-func TestGuarded_ClosedWindows_AreNotOpenedAtOnce(t *testing.T) {
-	was := guarded(10, closed(policy()))
+func TestWithPolicy_ClosedWindows_AreNotOpenedAtOnce(t *testing.T) {
+	was := judged(10, closed(policy()))
 	shifted := closed(policy())
 	shifted.Promote.Windows[0].From = "20:00"
 	for name, c := range map[string]struct {
@@ -121,13 +121,13 @@ func TestGuarded_ClosedWindows_AreNotOpenedAtOnce(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, event, err)
 		}
 	}
-	if _, event, err := guarded(10, policy()).WithPolicy(closed(policy()), olga, start); err != nil || event == "" {
+	if _, event, err := judged(10, policy()).WithPolicy(closed(policy()), olga, start); err != nil || event == "" {
 		t.Errorf("to close what is open: %q, %v", event, err)
 	}
 }
 
-func TestGuarded_ApprovalsOfStagesAhead_WereGivenToThePolicyBefore(t *testing.T) {
-	was := guarded(10, policy(10, 50))
+func TestWithPolicy_ApprovalsOfStagesAhead_WereGivenToThePolicyBefore(t *testing.T) {
+	was := judged(10, policy(10, 50))
 	was.Terms.Approvals = []rollout.Approval{{Stage: 10, By: olga}, {Stage: 50, By: olga}}
 	next, _, err := was.WithPolicy(policy(10, 50, 100), ida, start)
 	if err != nil || !slices.Equal(next.Approved(), []int{10}) || !slices.Equal(was.Approved(), []int{10, 50}) {
@@ -138,9 +138,9 @@ func TestGuarded_ApprovalsOfStagesAhead_WereGivenToThePolicyBefore(t *testing.T)
 // TestAfter_WhatPeopleHaveSet_HoldsUpRaisesAndResumptions_NeverHalts walks what can be set against a move.
 func TestAfter_WhatPeopleHaveSet_HoldsUpRaisesAndResumptions_NeverHalts(t *testing.T) {
 	frozen := &freeze.Freeze{Reason: "holidays", Until: start.Add(time.Hour)}
-	approved := guarded(1, closed(policy(10)))
+	approved := judged(1, closed(policy(10)))
 	approved.Terms.Approvals = []rollout.Approval{{Stage: 10, By: ida, At: start}}
-	halted := guarded(10, closed(policy(50)))
+	halted := judged(10, closed(policy(50)))
 	halted.Status = rollout.Halted
 	raise, resume, complete := rollout.Move{StagedPercent: new(10)}, rollout.Move{Status: rollout.Active}, rollout.Move{Status: rollout.Completed}
 	both := rollout.Move{StagedPercent: new(10), Status: rollout.Completed}
@@ -152,25 +152,25 @@ func TestAfter_WhatPeopleHaveSet_HoldsUpRaisesAndResumptions_NeverHalts(t *testi
 		override string
 		code     problem.Code
 	}{
-		"nothing is set":                       {guarded(1, policy()), raise, nil, "", ""},
-		"frozen":                               {guarded(1, policy()), raise, frozen, "", problem.Frozen},
+		"nothing is set":                       {judged(1, policy()), raise, nil, "", ""},
+		"frozen":                               {judged(1, policy()), raise, frozen, "", problem.Frozen},
 		"frozen, without a policy":             {at(1, rollout.Active), raise, frozen, "", problem.Frozen},
 		"frozen, a reason":                     {at(1, rollout.Active), raise, frozen, "it is urgent", ""},
 		"frozen, to resume":                    {halted, resume, frozen, "", problem.Frozen},
 		"frozen, to complete":                  {at(10, rollout.Active), complete, frozen, "", ""},
 		"frozen, to raise and complete":        {at(1, rollout.Active), both, frozen, "", problem.Frozen},
-		"no window open":                       {guarded(1, closed(policy())), raise, nil, "", problem.WindowClosed},
-		"no window open, a reason":             {guarded(1, closed(policy())), raise, nil, "it is urgent", ""},
+		"no window open":                       {judged(1, closed(policy())), raise, nil, "", problem.WindowClosed},
+		"no window open, a reason":             {judged(1, closed(policy())), raise, nil, "it is urgent", ""},
 		"no window open, to resume":            {halted, resume, nil, "", problem.WindowClosed},
 		"no window open, a reason to resume":   {halted, resume, nil, "it is urgent", ""},
-		"not approved":                         {guarded(1, policy(10)), raise, nil, "", problem.ApprovalRequired},
-		"not approved, a reason":               {guarded(1, policy(10)), raise, nil, "it is urgent", problem.ApprovalRequired},
+		"not approved":                         {judged(1, policy(10)), raise, nil, "", problem.ApprovalRequired},
+		"not approved, a reason":               {judged(1, policy(10)), raise, nil, "it is urgent", problem.ApprovalRequired},
 		"approved, no window open":             {approved, raise, nil, "", problem.WindowClosed},
 		"approved, frozen, no window":          {approved, raise, frozen, "", problem.Frozen},
 		"approved, frozen, window, reason":     {approved, raise, frozen, "it is urgent", ""},
-		"another stage needs the approval":     {guarded(1, policy(50)), raise, nil, "", ""},
-		"a stage that is not next":             {guarded(1, policy(50)), rollout.Move{StagedPercent: new(50)}, frozen, "", problem.InvalidStateTransition},
-		"the present stage, which is no raise": {guarded(10, closed(policy())), raise, frozen, "", ""},
+		"another stage needs the approval":     {judged(1, policy(50)), raise, nil, "", ""},
+		"a stage that is not next":             {judged(1, policy(50)), rollout.Move{StagedPercent: new(50)}, frozen, "", problem.InvalidStateTransition},
+		"the present stage, which is no raise": {judged(10, closed(policy())), raise, frozen, "", ""},
 	} {
 		now := rollout.Moment{By: olga, At: start, Freeze: c.freeze, Grounds: audit.Grounds{OverrideReason: c.override}}
 		next, _, err := c.was.After(c.move, now)
@@ -186,7 +186,7 @@ func TestAfter_WhatPeopleHaveSet_HoldsUpRaisesAndResumptions_NeverHalts(t *testi
 }
 
 func TestAfter_APromotersApprovals_DoNotCountForLaterStages(t *testing.T) {
-	was := guarded(1, policy(10, 50))
+	was := judged(1, policy(10, 50))
 	was.Terms.Approvals = []rollout.Approval{{Stage: 10, By: olga}, {Stage: 50, By: olga}}
 	next, _, err := was.After(rollout.Move{StagedPercent: new(10)}, rollout.Moment{By: olga, At: start})
 	if err != nil || !slices.Equal(next.Approved(), []int{10}) {
@@ -198,11 +198,11 @@ func TestAfter_APromotersApprovals_DoNotCountForLaterStages(t *testing.T) {
 }
 
 func TestAfter_Resuming_LeavesTheGuardToAdvise(t *testing.T) {
-	byGuard, _, err := guarded(10, policy()).After(rollout.Move{Status: rollout.Halted}, rollout.Moment{By: rollout.Guard, At: start})
+	byGuard, _, err := judged(10, policy()).After(rollout.Move{Status: rollout.Halted}, rollout.Moment{By: rollout.Guard, At: start})
 	if err != nil || byGuard.EndedBy != rollout.ByGuard {
 		t.Fatalf("ended by %q, %v", byGuard.EndedBy, err)
 	}
-	byOlga, _, err := guarded(10, policy()).After(rollout.Move{Status: rollout.Halted}, rollout.Moment{By: olga, At: start})
+	byOlga, _, err := judged(10, policy()).After(rollout.Move{Status: rollout.Halted}, rollout.Moment{By: olga, At: start})
 	if err != nil || byOlga.EndedBy != "" {
 		t.Fatalf("ended by %q, %v", byOlga.EndedBy, err)
 	}
@@ -217,13 +217,13 @@ func TestAfter_Resuming_LeavesTheGuardToAdvise(t *testing.T) {
 	}
 }
 
-// TestGuarded_NobodyRaisesAloneWhereTwoAreNeeded plays random moves, policies and approvals of three people and the
+// TestWithPolicy_NobodyRaisesAloneWhereTwoAreNeeded plays random moves, policies and approvals of three people and the
 // guard. No stage in before is ever reached without an approval by somebody who, when they gave it, had neither
 // started the rollout nor promoted it last nor changed its policy last; and no halt is refused.
-func TestGuarded_NobodyRaisesAloneWhereTwoAreNeeded(t *testing.T) {
+func TestWithPolicy_NobodyRaisesAloneWhereTwoAreNeeded(t *testing.T) {
 	people := []rollout.Person{otto, olga, ida, rollout.Guard}
 	rapid.Check(t, func(t *rapid.T) {
-		r := guarded(1, policy(rapid.SliceOfDistinct(rapid.SampledFrom([]int{10, 50, 100}), rapid.ID[int]).Draw(t, "before")...))
+		r := judged(1, policy(rapid.SliceOfDistinct(rapid.SampledFrom([]int{10, 50, 100}), rapid.ID[int]).Draw(t, "before")...))
 		for i := range rapid.IntRange(1, 30).Draw(t, "steps") {
 			by := rapid.SampledFrom(people).Draw(t, "by")
 			now := rollout.Moment{By: by, At: start.Add(time.Duration(i) * time.Minute), Grounds: audit.Grounds{OverrideReason: rapid.SampledFrom([]string{"", "urgent"}).Draw(t, "override")}}

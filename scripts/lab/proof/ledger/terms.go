@@ -23,7 +23,7 @@ func within(wish, value any) bool {
 
 // approved tells whether a rollout has the caller's approval of the call's stage.
 func (c Call) approved(rollout Item) bool {
-	approvals, _ := object(rollout, "guarding")["approvals"].([]any)
+	approvals, _ := object(rollout, "terms")["approvals"].([]any)
 	return slices.ContainsFunc(approvals, func(a any) bool {
 		approval, _ := a.(Item)
 		by := object(approval, "by")
@@ -37,7 +37,7 @@ func (x *explainer) policy(c Call) {
 		return
 	}
 	for _, e := range x.trail[c.resource()] {
-		if reflect.DeepEqual(object(object(e.After, "guarding"), "policy"), c.answered()) && x.began(e).Before(c.Ended) {
+		if reflect.DeepEqual(object(object(e.After, "terms"), "policy"), c.answered()) && x.began(e).Before(c.Ended) {
 			return
 		}
 	}
