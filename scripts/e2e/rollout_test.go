@@ -146,7 +146,7 @@ func TestWave_ReachesExactlyTheBoxesOfItsCohort(t *testing.T) {
 	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
 	boxes := newFleet(t, w, 2000)
 	rollout := owner.Post(t, rollouts, plan("gateway-x", "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
-	for _, percent := range []int{1, 10, 50, 100} {
+	for _, percent := range cohort.Stages {
 		if percent > 1 {
 			owner.Patch(t, rollout, fmt.Sprintf(`{"staged_percent":%d}`, percent)).Is(t, http.StatusNoContent)
 		}

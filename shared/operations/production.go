@@ -173,8 +173,8 @@ var productionRows = []Operation{
 		Method: http.MethodPatch, Path: versions + "/{number}",
 		Roles: engineers, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: method.RefPath, Body: method.MoveBody, Conditions: true},
-		Gives: shown, Refuses: []problem.Code{problem.ContentChanged, problem.EffectivityFull, problem.FourEyes, problem.InvalidStateTransition,
-			problem.MethodIncomplete, problem.NotFound, problem.ReachesNothing, problem.TrialSplitsRoute},
+		Gives: shown, Refuses: []problem.Code{problem.ContentChanged, problem.EffectivityFull, problem.InvalidStateTransition,
+			problem.MethodIncomplete, problem.NotFound, problem.ReachesNothing, problem.SelfApproval, problem.TrialSplitsRoute},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
 			may(dynamo.Machines, dynamo.Get, dynamo.Query, dynamo.ConditionCheck),

@@ -9,7 +9,8 @@ import { boxes, count, some, length, moment } from './format.mjs';
 import { channelOf, windowText } from './parts.mjs';
 import { Sentence } from './evidence.mjs';
 
-const stages = [1, 10, 50, 100];
+// The service puts its stages into the page.
+const stages = (document.documentElement.dataset.stages ?? '').match(/\d+/g)?.map(Number) ?? [];
 
 /** The stage after the present one; undefined at the last. */
 export const next = (r) => stages.find((s) => s > r.staged_percent);

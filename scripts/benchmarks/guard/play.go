@@ -15,6 +15,7 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/trail/audit"
 )
 
 // afterwards is how long a world plays on after its rollout ended.
@@ -81,7 +82,7 @@ func newPlay(w world, seed int) *play {
 		return cmp.Compare(p.boxes[a].entry.Hash, p.boxes[b].entry.Hash)
 	})
 	policy := w.Policy
-	r := rollout.Start("simulated", p.channel.Channel, release.Release{EdgeType: edgeType, Version: target}, &policy, rollout.Person{UserID: "starter"}, w.Start)
+	r := rollout.Start("simulated", p.channel.Channel, release.Release{EdgeType: edgeType, Version: target}, &policy, audit.Person{UserID: "starter"}, w.Start)
 	p.rollout, p.channel = r, p.channel.Begin(r.Carried())
 	for i := range p.boxes {
 		p.schedule(int32(i), polls, p.boxes[i].nextPoll(0, w.ActivePoll))

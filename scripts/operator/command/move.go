@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wavegate/scripts/operator/api"
+	"wavegate/shared/fleet/cohort"
 )
 
 // reasons are the options of what is kept in the audit trail.
@@ -69,7 +70,7 @@ func (a *app) promote() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			next := api.Next(v.rollout.StagedPercent)
+			next := cohort.After(v.rollout.StagedPercent)
 			if next == 0 {
 				return fail(Refused, "the rollout is at 100 %%; complete it: wavegate complete %s", name)
 			}
@@ -177,7 +178,7 @@ func (a *app) approve() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			next := api.Next(v.rollout.StagedPercent)
+			next := cohort.After(v.rollout.StagedPercent)
 			if next == 0 {
 				return fail(Refused, "the rollout is at 100 %%; there is no stage to approve")
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"wavegate/scripts/operator/api"
+	"wavegate/shared/fleet/cohort"
 )
 
 // A view is what is known of a rollout at one moment.
@@ -99,7 +100,7 @@ func (v view) block(p paint) string {
 	if g := v.progress.Guard; g != nil && g.Sentence != "" {
 		fmt.Fprintf(&b, "guard     %s\n", printable(g.Sentence))
 	}
-	if next := api.Next(r.StagedPercent); r.Status == "active" && next != 0 {
+	if next := cohort.After(r.StagedPercent); r.Status == "active" && next != 0 {
 		fmt.Fprintf(&b, "next      %d %% (+%d)\n", next, v.more(next))
 	}
 	return b.String()

@@ -95,13 +95,8 @@ func (a *app) verify(w reasoned) error {
 		a.say("There is no rollout to compute a place in.")
 		return nil
 	}
-	bucket, reached := cohort.Of(w.EdgeType, w.Rollout.TargetVersion, w.EdgeID), 0
-	for _, s := range api.Stages {
-		if bucket.In(s) {
-			reached = s
-			break
-		}
-	}
+	bucket := cohort.Of(w.EdgeType, w.Rollout.TargetVersion, w.EdgeID)
+	reached := cohort.FirstStage(w.EdgeType, w.Rollout.TargetVersion, w.EdgeID)
 	if bucket.Percentile() != w.Rollout.Percentile || reached != w.Rollout.ReachedAt {
 		return fail(Refused, "the service says percentile %d and stage %d; computed here they are %d and %d",
 			w.Rollout.Percentile, w.Rollout.ReachedAt, bucket.Percentile(), reached)

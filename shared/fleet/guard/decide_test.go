@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 )
 
@@ -17,7 +18,7 @@ var now = time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC)
 func healthy(stage int) guard.Evidence {
 	e := guard.Evidence{Active: true, Stage: stage, Since: now.Add(-25 * time.Hour), AsOf: now.Add(-time.Minute), CountedAt: stage, New: true}
 	before := 0
-	for i, percent := range []int{1, 10, 50, 100} {
+	for i, percent := range cohort.Stages {
 		b := guard.StageBoxes{Percent: percent, Expected: 100 * (percent - before)}
 		if percent <= stage {
 			b.Installed, b.Start = b.Expected, now.Add(-time.Duration(25*(4-i))*time.Hour)

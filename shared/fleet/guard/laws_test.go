@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 )
 
@@ -88,7 +89,7 @@ func draw(t *rapid.T) drawing {
 		p.Approvals.Before = []int{10, 50, 100}
 	}
 	e := guard.Evidence{
-		Active: n(20, "active") > 0, Stage: rapid.SampledFrom([]int{1, 10, 50, 100}).Draw(t, "stage"), New: n(3, "new looks") > 0,
+		Active: n(20, "active") > 0, Stage: rapid.SampledFrom(cohort.Stages).Draw(t, "stage"), New: n(3, "new looks") > 0,
 		Since: now.Add(-time.Duration(n(48, "hours at the stage")) * time.Hour), AsOf: now.Add(-time.Duration(n(130, "age")) * time.Second),
 	}
 	e.CountedAt = e.Stage
@@ -96,7 +97,7 @@ func draw(t *rapid.T) drawing {
 		e.CountedAt = 1
 	}
 	size := rapid.SampledFrom([]int{0, 5, 60, 500, 5000}).Draw(t, "size")
-	for _, percent := range []int{1, 10, 50, 100} {
+	for _, percent := range cohort.Stages {
 		b := guard.StageBoxes{Percent: percent}
 		if percent <= e.Stage {
 			b.Start = now.Add(-time.Duration(n(72, "hours since the start")) * time.Hour)

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
 )
 
@@ -36,7 +37,7 @@ func TestStanding_ReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		row := report.Row{EdgeID: name.Draw(t, "id")}
 		if rapid.Bool().Draw(t, "offer") {
-			row.Offer = &report.Offer{Version: version.Draw(t, "version"), Stage: rapid.SampledFrom([]int{0, 1, 10, 50, 100}).Draw(t, "stage"),
+			row.Offer = &report.Offer{Version: version.Draw(t, "version"), Stage: rapid.SampledFrom(append([]int{0}, cohort.Stages...)).Draw(t, "stage"),
 				State: rapid.SampledFrom(report.States).Draw(t, "state")}
 		}
 		e := row.Entry()

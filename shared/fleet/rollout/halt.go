@@ -75,7 +75,7 @@ func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, 
 		if err := when.Check(input.Revision(was.Revision)); err != nil {
 			return err
 		}
-		next, event, err := was.After(m, Moment{By: PersonOf(from.Actor), At: set.After(was.UpdatedAt), Grounds: from.Grounds})
+		next, event, err := was.After(m, Moment{By: from.Actor.Person(), At: set.After(was.UpdatedAt), Grounds: from.Grounds})
 		switch {
 		case err != nil:
 			return err

@@ -3,7 +3,6 @@
 package rollout
 
 import (
-	"slices"
 	"time"
 
 	"wavegate/shared/fleet/cohort"
@@ -57,8 +56,8 @@ type Rollout struct {
 	// missing in rollouts that are older than this field.
 	StageStarts *StageStarts `json:"stageStarts,omitempty"`
 	// StartedBy is who started the rollout, and PromotedBy who promoted it last.
-	StartedBy  *Person `json:"startedBy,omitempty"`
-	PromotedBy *Person `json:"promotedBy,omitempty"`
+	StartedBy  *audit.Person `json:"startedBy,omitempty"`
+	PromotedBy *audit.Person `json:"promotedBy,omitempty"`
 	// Terms is set if the rollout has a policy. Without one, only people change the rollout.
 	Terms *Terms `json:"terms,omitempty"`
 	// EndedAt is when the rollout was halted or completed; nil while it is active.
@@ -170,7 +169,7 @@ func (p Plan) check(row release.Row, target release.Release) error {
 }
 
 // Start makes the rollout of a published release on a channel. It reaches the first stage at once.
-func Start(id string, on release.Channel, target release.Release, p *guard.Policy, by Person, at time.Time) Rollout {
+func Start(id string, on release.Channel, target release.Release, p *guard.Policy, by audit.Person, at time.Time) Rollout {
 	r := Rollout{
 		ID: id, EdgeType: on.EdgeType, Channel: on.Channel,
 		TargetVersion: target.Version, ArtifactURL: target.ArtifactURL, SHA256: target.SHA256,
@@ -199,7 +198,7 @@ func (m Move) advances() bool {
 
 // A Moment is what a move depends on beside the rollout: who makes it, when and why, and the freeze at that time, or nil.
 type Moment struct {
-	By     Person
+	By     audit.Person
 	At     time.Time
 	Freeze *freeze.Freeze
 	audit.Grounds
@@ -323,8 +322,8 @@ func (r Rollout) raised(percent int) (int, error) {
 		return 0, problem.New(problem.InvalidStateTransition,
 			"The rollout is %s at %d percent; only an active rollout can be raised.", r.Status, r.StagedPercent)
 	}
-	following, ok := r.following()
-	if !ok {
+	following := cohort.After(r.StagedPercent)
+	if following == 0 {
 		return 0, problem.New(problem.InvalidStateTransition, "The rollout is at 100 percent, the last stage; it cannot be lowered.")
 	}
 	if percent != following {
@@ -332,15 +331,6 @@ func (r Rollout) raised(percent int) (int, error) {
 			"The rollout is at %d percent; the stage that is next is %d.", r.StagedPercent, following)
 	}
 	return percent, nil
-}
-
-// following is the stage after the present one.
-func (r Rollout) following() (int, bool) {
-	i := slices.Index(cohort.Stages, r.StagedPercent)
-	if i < 0 || i == len(cohort.Stages)-1 {
-		return 0, false
-	}
-	return cohort.Stages[i+1], true
 }
 
 // Carried is the rollout as the channel's row carries it.

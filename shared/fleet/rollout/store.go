@@ -67,7 +67,7 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 			if err := frozen.Refuse(from.Grounds); err != nil {
 				return err
 			}
-			r := Start(id, row.Channel, target, p.Policy, PersonOf(from.Actor), set.After(row.UpdatedAt))
+			r := Start(id, row.Channel, target, p.Policy, from.Actor.Person(), set.After(row.UpdatedAt))
 			if slices.ContainsFunc(row.Remembered(), func(t release.Artifact) bool { return t.Version == target.Version }) {
 				r = r.advised()
 			}
@@ -133,7 +133,7 @@ func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, 
 		if err := when.Check(input.Revision(was.Revision)); err != nil {
 			return err
 		}
-		next, event, err := was.After(m, Moment{By: PersonOf(from.Actor), At: set.After(was.UpdatedAt), Freeze: frozen, Grounds: from.Grounds})
+		next, event, err := was.After(m, Moment{By: from.Actor.Person(), At: set.After(was.UpdatedAt), Freeze: frozen, Grounds: from.Grounds})
 		now = next
 		if err != nil || event == "" {
 			return err
@@ -161,7 +161,7 @@ func disagreement(err error) error {
 // WINDOW_CLOSED and CONFLICT.
 func (s *Store) SetPolicy(ctx context.Context, from audit.Origin, id string, p guard.Policy, when input.Preconditions) error {
 	return s.change(ctx, from, id, when, func(was Rollout, at time.Time) (Rollout, string, error) {
-		return was.WithPolicy(p, PersonOf(from.Actor), at)
+		return was.WithPolicy(p, from.Actor.Person(), at)
 	})
 }
 
@@ -169,7 +169,7 @@ func (s *Store) SetPolicy(ctx context.Context, from audit.Origin, id string, p g
 // SELF_APPROVAL and CONFLICT.
 func (s *Store) Approve(ctx context.Context, from audit.Origin, id string, stage int, when input.Preconditions) error {
 	return s.change(ctx, from, id, when, func(was Rollout, at time.Time) (Rollout, string, error) {
-		return was.Approve(stage, PersonOf(from.Actor), at)
+		return was.Approve(stage, from.Actor.Person(), at)
 	})
 }
 

@@ -11,17 +11,8 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// A Person is who does something, as the audit trail names them.
-type Person struct {
-	Issuer string `json:"issuer"`
-	UserID string `json:"userId"`
-}
-
-// PersonOf returns the person who acted.
-func PersonOf(a audit.Actor) Person { return Person{a.Issuer, a.UserID} }
-
 // Guard is how the audit trail names the guard. No person has such an issuer: the issuers of people are URLs.
-var Guard = Person{Issuer: "urn:wavegate:guard", UserID: "guard"}
+var Guard = audit.Person{Issuer: "urn:wavegate:guard", UserID: "guard"}
 
 // Terms are the policy of a rollout, who set it, and which stages were approved.
 type Terms struct {
@@ -29,7 +20,7 @@ type Terms struct {
 	// Revision is the rollout's revision at the last change of the policy.
 	Revision int64 `json:"revision"`
 	// By is who changed the policy last.
-	By Person `json:"by"`
+	By audit.Person `json:"by"`
 	// Approvals are in the order in which they were given.
 	Approvals []Approval `json:"approvals,omitempty"`
 }
@@ -56,9 +47,9 @@ func (r Rollout) MarshalJSON() ([]byte, error) {
 
 // An Approval is one person's consent to raise the rollout to a stage.
 type Approval struct {
-	Stage int       `json:"stage"`
-	By    Person    `json:"by"`
-	At    time.Time `json:"at"`
+	Stage int          `json:"stage"`
+	By    audit.Person `json:"by"`
+	At    time.Time    `json:"at"`
 }
 
 // Approved lists the stages that were approved.
@@ -87,7 +78,7 @@ func (g Terms) without(drop func(Approval) bool) *Terms {
 // Stages that need an approval may be added, but not removed. Approvals of stages that were not reached yet are dropped,
 // since they were given to the old policy. WINDOW_CLOSED: the windows are closed, and the new policy would open them at
 // once. That would pass them without a reason.
-func (r Rollout) WithPolicy(p guard.Policy, by Person, at time.Time) (next Rollout, event string, err error) {
+func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next Rollout, event string, err error) {
 	if err := r.ended(); err != nil {
 		return r, "", err
 	}
@@ -129,7 +120,7 @@ func (r Rollout) ended() error {
 // Approve decides what a person's approval of a stage makes of the rollout. It returns the next state and the event for
 // the audit trail. The event is empty if the person has approved the stage before. It returns INVALID_STATE_TRANSITION,
 // and SELF_APPROVAL for the person who started the rollout, promoted it last or changed its policy last.
-func (r Rollout) Approve(stage int, by Person, at time.Time) (next Rollout, event string, err error) {
+func (r Rollout) Approve(stage int, by audit.Person, at time.Time) (next Rollout, event string, err error) {
 	if err := r.ended(); err != nil {
 		return r, "", err
 	}
@@ -153,8 +144,8 @@ func (r Rollout) Approve(stage int, by Person, at time.Time) (next Rollout, even
 }
 
 // steered tells whether a person started the rollout, promoted it last or changed its policy last.
-func (r Rollout) steered(by Person) bool {
-	is := func(p *Person) bool { return p != nil && *p == by }
+func (r Rollout) steered(by audit.Person) bool {
+	is := func(p *audit.Person) bool { return p != nil && *p == by }
 	return is(r.StartedBy) || is(r.PromotedBy) || is(&r.Terms.By)
 }
 
@@ -187,7 +178,7 @@ func closed(windows guard.Windows, at time.Time, pass string) error {
 }
 
 // promotedBy is the rollout with its last promoter. Approvals that they gave for later stages do not count any more.
-func (r Rollout) promotedBy(by Person) Rollout {
+func (r Rollout) promotedBy(by audit.Person) Rollout {
 	r.PromotedBy = &by
 	if r.Terms != nil {
 		r.Terms = r.Terms.without(func(a Approval) bool { return a.Stage > r.StagedPercent && a.By == by })

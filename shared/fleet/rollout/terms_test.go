@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-var ida = rollout.Person{Issuer: "https://login.example", UserID: "ida"}
+var ida = audit.Person{Issuer: "https://login.example", UserID: "ida"}
 
 // policy is one that acts and needs approvals before stages.
 func policy(before ...int) guard.Policy {
@@ -48,7 +48,7 @@ func TestApprove_WhoAndWhat(t *testing.T) {
 	for name, c := range map[string]struct {
 		was   rollout.Rollout
 		stage int
-		by    rollout.Person
+		by    audit.Person
 		code  problem.Code
 	}{
 		"a second person":            {judged(1, policy(10)), 10, olga, ""},
@@ -221,7 +221,7 @@ func TestAfter_Resuming_LeavesTheGuardToAdvise(t *testing.T) {
 // guard. No stage in before is ever reached without an approval by somebody who, when they gave it, had neither
 // started the rollout nor promoted it last nor changed its policy last; and no halt is refused.
 func TestWithPolicy_NobodyRaisesAloneWhereTwoAreNeeded(t *testing.T) {
-	people := []rollout.Person{otto, olga, ida, rollout.Guard}
+	people := []audit.Person{otto, olga, ida, rollout.Guard}
 	rapid.Check(t, func(t *rapid.T) {
 		r := judged(1, policy(rapid.SliceOfDistinct(rapid.SampledFrom([]int{10, 50, 100}), rapid.ID[int]).Draw(t, "before")...))
 		for i := range rapid.IntRange(1, 30).Draw(t, "steps") {

@@ -67,7 +67,7 @@ func (v Version) approvedAt() time.Time {
 // approvable returns nil if a signer may put the version on trial or release it.
 func (v Version) approvable(m Move, s Signer, policy factory.ApprovalPolicy) error {
 	if policy != factory.Single && slices.Contains(v.Authors, s.Person) {
-		return problem.New(problem.FourEyes, "You saved or submitted this version; someone else has to approve it.")
+		return problem.New(problem.SelfApproval, "You saved or submitted this version; someone else has to approve it.")
 	}
 	if m.ContentSHA256 == "" {
 		return missing("/contentSha256")

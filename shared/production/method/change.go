@@ -18,7 +18,7 @@ import (
 
 // SignerOf is the caller as a signer.
 func SignerOf(caller auth.Principal) Signer {
-	s := Signer{Person: Person{Issuer: caller.Issuer, UserID: caller.UserID}, Name: caller.Name}
+	s := Signer{Person: audit.Person{Issuer: caller.Issuer, UserID: caller.UserID}, Name: caller.Name}
 	if !caller.AuthenticatedAt.IsZero() {
 		s.AuthenticatedAt = &caller.AuthenticatedAt
 	}

@@ -11,12 +11,13 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/factory"
+	"wavegate/shared/trail/audit"
 )
 
 // soon and late are times after all moves of the tests below.
 var soon, late = start.AddDate(0, 1, 0), start.AddDate(0, 2, 0)
 
-var third = Signer{Person: Person{"https://people.example", "otto"}, Name: "Otto Ek"}
+var third = Signer{Person: audit.Person{Issuer: "https://people.example", UserID: "otto"}, Name: "Otto Ek"}
 
 // details are the states in which version 2 of a method can be. Version 1 was released before.
 var details = []struct {
@@ -248,7 +249,7 @@ func TestMove_SupersededVersion_CanBeReleasedAgainOnceNothingNewerIs(t *testing.
 	w.submit(2)
 	w.must(2, w.to(2, Released))
 	w.must(2, orders(Stop))
-	if got := w.move(1, w.to(1, Released), author); got != "FOUR_EYES" {
+	if got := w.move(1, w.to(1, Released), author); got != "SELF_APPROVAL" {
 		t.Errorf("by its author: %s", got)
 	}
 	w.must(1, w.to(1, Released))

@@ -10,6 +10,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
+	"wavegate/shared/trail/audit"
 )
 
 // rules are the rules that a history uses: the package's own, or rules with a planted bug.
@@ -49,7 +50,7 @@ type history struct {
 	read     map[string]map[int64]string // by person: the content of each version that they read last
 
 	book      map[string][]ruling // by machine, in the order of precedence
-	authors   map[int64][]Person
+	authors   map[int64][]audit.Person
 	approved  map[string]bool     // version and content that someone else read and approved
 	released  map[int64]time.Time // from when on, by the last release
 	withdrawn map[int64]bool
@@ -68,7 +69,7 @@ type observation struct {
 var (
 	// The machine untried never has a trial.
 	machines = []string{"a", "b", "c", "untried"}
-	people   = []Signer{author, other, {Person: Person{"https://people.example", "olaf"}}}
+	people   = []Signer{author, other, {Person: audit.Person{Issuer: "https://people.example", UserID: "olaf"}}}
 	contents = []content.Content{made("a"), made("b"), made("c")}
 )
 
@@ -77,7 +78,7 @@ func newHistory(r rules, seed uint64) *history {
 	h := &history{
 		rules: r, random: random, policy: factory.FourEyes, now: start,
 		method:   Creation{"p", "n"}.create("m", "f", start),
-		versions: map[int64]Version{}, read: map[string]map[int64]string{}, authors: map[int64][]Person{},
+		versions: map[int64]Version{}, read: map[string]map[int64]string{}, authors: map[int64][]audit.Person{},
 		stored: seed%16 == 0, approved: map[string]bool{}, released: map[int64]time.Time{}, withdrawn: map[int64]bool{}, book: map[string][]ruling{},
 	}
 	if random.IntN(5) == 0 {

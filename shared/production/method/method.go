@@ -14,6 +14,7 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
+	"wavegate/shared/trail/audit"
 )
 
 // A Method is a production method. Two methods may have the same name.
@@ -138,7 +139,7 @@ type Result struct {
 // Save decides the result of saving a content as the version with a number. v is that version,
 // or the zero value if it does not exist yet. It returns NOT_FOUND for a number that is not the
 // next one, VERSION_OPEN while another version is in draft or in review, and VERSION_FROZEN.
-func (m Method) Save(v Version, number int64, c content.Content, author Person, at time.Time) (Result, error) {
+func (m Method) Save(v Version, number int64, c content.Content, author audit.Person, at time.Time) (Result, error) {
 	begins := v.Revision == 0
 	if latest := m.latest(); begins && number != latest.Version+1 {
 		return Result{}, problem.Missing()

@@ -44,7 +44,7 @@ var moves = map[Status][]Status{
 // value. The result does what the move asks, or it has no event because all is already as asked,
 // or the move is refused; nothing that it asks for is left out.
 //
-// Move returns INVALID_STATE_TRANSITION with what holds instead, FOUR_EYES, CONTENT_CHANGED,
+// Move returns INVALID_STATE_TRANSITION with what holds instead, SELF_APPROVAL, CONTENT_CHANGED,
 // EFFECTIVITY_FULL, and VALIDATION_FAILED for a time in the past or a missing field. A withdrawal
 // is refused only if it would make orders finish that were told to stop, or if it asks for a
 // version that cannot be reinstated.
