@@ -177,7 +177,7 @@ func (b *box) report(ctx context.Context, body map[string]any) {
 		b.seen.trouble(b.id, err)
 		return
 	}
-	b.seen.reported(b.id, b.told.Version, body["outcome"].(report.Stand))
+	b.seen.reported(b.id, b.told.Version, body["outcome"].(report.State))
 	b.idle = time.Now().Add(time.Duration(advice.RetryAfterSeconds) * time.Second)
 	if advice.Retry != nil && !*advice.Retry {
 		b.refused = b.told.Version

@@ -45,8 +45,8 @@ func (s *share) Set(text string) error {
 // chances are the shares of the boxes that meet each fate with a version. The rest do well.
 type chances struct {
 	fail, brick, revert, deferred share
-	code                          report.Code   // why all of them fail; a code of its own for each box if empty
-	brickAfter                    time.Duration // how long they run the version before they die of it
+	code                          report.FailureCode // why all of them fail; a code of its own for each box if empty
+	brickAfter                    time.Duration      // how long they run the version before they die of it
 }
 
 func (c *chances) flags(flags *flag.FlagSet) {
@@ -72,7 +72,7 @@ func (c *chances) check() error {
 }
 
 // of draws the fate of a box with a version, and why it fails if it does. It is always the same.
-func (c *chances) of(id, version string) (fate, report.Code) {
+func (c *chances) of(id, version string) (fate, report.FailureCode) {
 	sum := sha256.Sum256([]byte("fate/" + version + "/" + id))
 	drawn := share(binary.BigEndian.Uint32(sum[:4])) / (1 << 32)
 	code := c.code

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
-	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/operations"
@@ -29,7 +29,7 @@ func acting(silentAfter, decideWithin string) string {
 // organizations are acme and, with every tenth box, initech. What becomes of each rollout is told by the audit trail.
 func TestGuard_LeadsAFleetBySight(t *testing.T) {
 	f := newPlayed(t, nil, 1200)
-	f.guarded(t)
+	f.prepared(t)
 	for _, run := range []struct {
 		name                      string
 		silentAfter, decideWithin string
@@ -52,17 +52,16 @@ func TestGuard_LeadsAFleetBySight(t *testing.T) {
 	}
 }
 
-// TestGuard_AFleetOfAHundred_ReachesTheEndAlone has one box of them fail each time.
 func TestGuard_AFleetOfAHundred_ReachesTheEndAlone(t *testing.T) {
 	f := newPlayed(t, nil, 100)
-	f.guarded(t)
+	f.prepared(t)
 	l := f.start(t, acting("PT6S", "PT4S"))
 	l.good(t)
 	l.timeline(t)
 }
 
-// guarded readies the fleet: every tenth box belongs to another organization, and all of them run 1.0.0.
-func (f *played) guarded(t *testing.T) {
+// prepared readies the fleet: every tenth box belongs to another organization, and all of them run 1.0.0.
+func (f *played) prepared(t *testing.T) {
 	t.Helper()
 	for i := 0; i < len(f.boxes); i += 10 {
 		owner := f.As(t, fmt.Sprintf("mover-%d", i/1000), "wavegate", "platform_owner")
@@ -74,7 +73,7 @@ func (f *played) guarded(t *testing.T) {
 	f.everyonePolls(t, 2)
 }
 
-// A lead is a guarded rollout of a version of its own, over the boxes that are alive.
+// A lead is a rollout with a policy of a version of its own, over the boxes that are alive.
 type lead struct {
 	*played
 	id, version string
@@ -143,10 +142,10 @@ func (l *lead) rollout(t *testing.T) (r rollout.Rollout) {
 	return r
 }
 
-func (l *lead) progress(t *testing.T) (p progress.Progress) {
+func (l *lead) progress(t *testing.T) (p census.Progress) {
 	t.Helper()
 	l.Owner(t).Get(t, l.path()+"/progress").Into(t, &p)
-	l.told = max(l.told, progress.Total(p.Stages).Expected)
+	l.told = max(l.told, census.Total(p.Stages).Expected)
 	return p
 }
 

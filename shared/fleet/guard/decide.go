@@ -76,10 +76,10 @@ type decision struct {
 	policy          Policy
 	evidence        Evidence
 	at              time.Time
-	stage           Boxes  // the present one
-	told, undecided int    // of all stages
-	test            Wald   // of failures
-	seen            []Look // the last look at each stage
+	stage           StageBoxes // the present one
+	told, undecided int        // of all stages
+	test            Wald       // of failures
+	seen            []Look     // the last look at each stage
 }
 
 func (d decision) judge() (action Action, reasons []Reason, organization string) {

@@ -23,7 +23,7 @@ const (
 	People     SmallFleet = "people"     // nothing: people promote
 )
 
-// A Policy is how a rollout is guarded.
+// A Policy is how the guard judges a rollout.
 type Policy struct {
 	Mode      Mode      `json:"mode"`
 	Guard     Bounds    `json:"guard"`

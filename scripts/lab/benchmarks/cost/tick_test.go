@@ -17,9 +17,9 @@ import (
 	"wavegate/scripts/lab/benchmarks/meter"
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/guard"
-	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
@@ -36,7 +36,7 @@ var boxes = flag.Int("boxes", 2000, "the boxes of the channel whose counts are c
 // countedFleet is a channel with a guarded rollout, half of whose boxes run the release, on a clock that the test sets.
 type countedFleet struct {
 	now      time.Time
-	progress *progress.Store
+	progress *census.Store
 	rollout  string
 }
 
@@ -67,7 +67,7 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 	registry, polls := edge.NewRegistry(db, 32), edge.NewPolls(db, settings, clock)
 	limiter := ratelimit.New(ratelimit.Config{Store: direct, Limits: ratelimit.Limits{User: 600}, Clock: clock, Deadline: 10 * time.Second})
 	counted := client(metered, storefront.AccessKey("tick"))
-	f.progress = progress.NewStore(dynamo.Open(counted, clock), progress.Settings{Shards: 32, PollInterval: time.Minute, GuardInterval: time.Minute},
+	f.progress = census.NewStore(dynamo.Open(counted, clock), census.Settings{Shards: 32, PollInterval: time.Minute, GuardInterval: time.Minute},
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, counted, subject)
 		})
