@@ -71,7 +71,7 @@ func TestDDI_BoxesThatDoNotBoot_HaltTheRollout(t *testing.T) {
 	for name, c := range map[string]struct {
 		written func(t *testing.T, b ddiBox, action string)
 		later   func(t *testing.T, b ddiBox, action string)
-		state   report.Stand
+		state   report.State
 		says    string
 	}{
 		"begins again": {

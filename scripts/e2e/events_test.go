@@ -13,7 +13,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
-	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
 )
@@ -85,7 +85,7 @@ func TestEvents_TheScheduleOfTheTick_CountsTheActiveRollouts(t *testing.T) {
 	if p := owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Object(t); p["asOf"] != moments[0].(map[string]any)["at"] {
 		t.Errorf("the progress is not the tick's: %v", p)
 	}
-	var by progress.Progress
+	var by census.Progress
 	owner.Get(t, rollout+"/progress?by=factory").Is(t, http.StatusOK).Into(t, &by)
 	if len(by.Factories) != 1 || by.Factories[0].FactoryID != "munich-1" || by.Factories[0].Offered != 1 || by.Silent.Of != 1 || by.Silent.Unknown != 0 {
 		t.Errorf("by factory: %+v", by)

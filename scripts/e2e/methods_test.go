@@ -184,11 +184,11 @@ func TestMethods_IncompleteVersion_CannotBeSubmitted(t *testing.T) {
 	b.move(b.approver, 1, "trial", `,"machines":["nowhere"]`).Refused(t, problem.MethodIncomplete)
 }
 
-func TestMethods_FourEyes_UnlessTheOwnerOfThePlatformSaysOtherwise(t *testing.T) {
+func TestMethods_SelfApproval_IsRefusedUnlessTheOwnerOfThePlatformSaysOtherwise(t *testing.T) {
 	b := newBench(t)
 	b.save(1, smallContent).Is(t, http.StatusCreated)
 	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
-	b.move(b.author, 1, "released", "").Refused(t, problem.FourEyes)
+	b.move(b.author, 1, "released", "").Refused(t, problem.SelfApproval)
 	b.author.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich","methodApproval":"single"}`).Refused(t, problem.Forbidden)
 	owner := b.w.Owner(t)
 	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich","methodApproval":"single"}`).Is(t, http.StatusNoContent)

@@ -48,7 +48,7 @@ var fleetRows = []Operation{
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get, dynamo.Put),
 			may(dynamo.Releases, dynamo.Get),
-			{Table: dynamo.Rollouts, Actions: []dynamo.Action{dynamo.Get, dynamo.Put, dynamo.Query}, Indexes: []string{"byChannel"}, OnlyIndexes: true},
+			{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Get, dynamo.Put, dynamo.Query}, Indexes: []string{"byChannel"}, OnlyIndexes: true},
 			may(dynamo.Idempotency, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
 		},

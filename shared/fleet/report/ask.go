@@ -19,7 +19,7 @@ func (r *Row) ask(at time.Time) {
 
 // askEvery is how often the box is asked now. A client without the attribute never says what the box runs.
 func (r Row) askEvery(at time.Time) time.Duration {
-	if o := r.Offer; r.Running != "" && o != nil && o.Stand == Installed && at.Sub(o.Since) < trial {
+	if o := r.Offer; r.Running != "" && o != nil && o.State == Installed && at.Sub(o.Since) < trial {
 		return onTrial
 	}
 	return askedEvery

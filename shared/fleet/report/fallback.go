@@ -13,7 +13,7 @@ const (
 
 // written notes that the version is on disk.
 func (o *Offer) written(at time.Time) {
-	if o.WrittenAt == nil && o.Stand != Installed && o.Stand != Reverted {
+	if o.WrittenAt == nil && o.State != Installed && o.State != Reverted {
 		o.WrittenAt = &at
 	}
 }
@@ -49,7 +49,7 @@ func (r *Row) fallBack(s Statement, rebooted bool) {
 		}
 		return
 	}
-	o.Stand, o.Code, o.Detail, o.From, o.Until = Reverted, CodeBoot, runsTheOld, s.Running, nil
+	o.State, o.Code, o.Detail, o.From, o.Until = Reverted, CodeBoot, runsTheOld, s.Running, nil
 	o.WrittenAt, o.StatedAt, o.RetryAt = nil, nil, nil
 	if r.Written == o.Version {
 		r.Written = ""

@@ -8,17 +8,17 @@ import (
 )
 
 // states is a box saying a time after the beginning what it runs, under a policy that gives boxes an hour.
-func states(running string, later time.Duration) func(Row) Event {
-	return func(Row) Event {
+func states(running string, later time.Duration) func(Row) Change {
+	return func(Row) Change {
 		return Statement{Running: running, DecideWithin: time.Hour, At: begin.Add(later)}
 	}
 }
 
 func TestFallback_NewStartAfterWritten_IsAFailedAttemptToBoot(t *testing.T) {
-	for name, before := range map[string]Progress{"closed": Written, "left open until the reboot": Placed} {
+	for name, before := range map[string]Phase{"closed": Written, "left open until the reboot": Placed} {
 		row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Proceeding), reports(before), reports(Beginning))
 		o := row.Offer
-		if o.Stand != Failed || o.Code != CodeBoot || o.Attempts != 1 || o.Detail != startedAgain || row.Written != "" || row.Deployment(begin) != 0 {
+		if o.State != Failed || o.Code != CodeBoot || o.Attempts != 1 || o.Detail != startedAgain || row.Written != "" || row.Deployment(begin) != 0 {
 			t.Errorf("%s: %+v, the offer %+v", name, row, o)
 		}
 		if e := row.Entry(); e.Bad(begin.Add(59*time.Minute), time.Hour, time.Hour) || !e.Bad(begin.Add(time.Hour), time.Hour, time.Hour) {
@@ -34,7 +34,7 @@ func TestFallback_NewStartAfterWritten_IsAFailedAttemptToBoot(t *testing.T) {
 // TestFallback_MoreSaidBeforeTheReboot_IsNoNewStart: SWUpdate sends its log in parts.
 func TestFallback_MoreSaidBeforeTheReboot_IsNoNewStart(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Placed), reports(Proceeding), reports(Placed))
-	if row.Offer.Stand != Working || row.Deployment(begin) == 0 {
+	if row.Offer.State != Working || row.Deployment(begin) == 0 {
 		t.Errorf("the offer is %+v", row.Offer)
 	}
 }
@@ -46,20 +46,20 @@ func TestFallback_NewStartOnTheNewVersion_IsInstalledOnceItSaysSo(t *testing.T) 
 		t.Errorf("it is not asked: %+v", row)
 	}
 	row = after(row, says("1.1.0"))
-	if row.Offer.Stand != Installed || row.Offer.Code != "" {
+	if row.Offer.State != Installed || row.Offer.Code != "" {
 		t.Errorf("the offer is %+v", row.Offer)
 	}
 }
 
 func TestFallback_WrittenAndStillTheOldVersion_IsRevertedOnceTheBoxHadItsTime(t *testing.T) {
-	for name, progress := range map[string]Progress{"closed": Written, "left open until the reboot": Placed} {
+	for name, progress := range map[string]Phase{"closed": Written, "left open until the reboot": Placed} {
 		row := after(enrolled(), poll("1.1.0"), reports(progress), states("1.0.0", 59*time.Minute))
-		if row.Offer.Stand != Working {
+		if row.Offer.State != Working {
 			t.Fatalf("%s: decided too early: %+v", name, row.Offer)
 		}
 		row = after(row, states("1.0.0", time.Hour))
 		o := row.Offer
-		if o.Stand != Reverted || o.Code != CodeBoot || o.Detail != runsTheOld || o.From != "1.0.0" || row.Has() != "1.0.0" {
+		if o.State != Reverted || o.Code != CodeBoot || o.Detail != runsTheOld || o.From != "1.0.0" || row.Has() != "1.0.0" {
 			t.Errorf("%s: %+v, the offer %+v", name, row, o)
 		}
 		if !row.Entry().Bad(begin.Add(time.Hour), time.Hour, time.Hour) {
@@ -73,7 +73,7 @@ func TestFallback_WrittenAndStillTheOldVersion_IsRevertedOnceTheBoxHadItsTime(t 
 
 func TestFallback_WrittenAndAThirdVersion_IsRevertedAtOnce(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Written), states("0.9.0", time.Minute))
-	if o := row.Offer; o.Stand != Reverted || o.Code != CodeBoot || o.From != "0.9.0" {
+	if o := row.Offer; o.State != Reverted || o.Code != CodeBoot || o.From != "0.9.0" {
 		t.Errorf("the offer is %+v", o)
 	}
 }
@@ -82,10 +82,10 @@ func TestFallback_ALaterAttempt_IsJudgedByItsOwnTime(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Written), reports(Beginning))
 	second := Feedback{Action: row.Offer.Action, Progress: Written, At: begin.Add(2 * time.Hour)}
 	row, _ = Next(row, second)
-	if row = after(row, states("1.0.0", 2*time.Hour+time.Minute)); row.Offer.Stand != Failed {
+	if row = after(row, states("1.0.0", 2*time.Hour+time.Minute)); row.Offer.State != Failed {
 		t.Errorf("a minute after it was written: %+v", row.Offer)
 	}
-	if row = after(row, states("1.0.0", 3*time.Hour)); row.Offer.Stand != Reverted {
+	if row = after(row, states("1.0.0", 3*time.Hour)); row.Offer.State != Reverted {
 		t.Errorf("an hour after it was written: %+v", row.Offer)
 	}
 }
@@ -93,7 +93,7 @@ func TestFallback_ALaterAttempt_IsJudgedByItsOwnTime(t *testing.T) {
 // TestFallback_RebootedLate_IsInstalled, and stays known as one that fell back until it has run the version for a soak.
 func TestFallback_RebootedLate_IsInstalled(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Written), states("1.0.0", time.Hour), states("1.1.0", 2*time.Hour))
-	if o := row.Offer; o.Stand != Installed || o.Code != CodeBoot {
+	if o := row.Offer; o.State != Installed || o.Code != CodeBoot {
 		t.Errorf("the offer is %+v", o)
 	}
 	if e := row.Entry(); !e.Bad(begin.Add(3*time.Hour), time.Hour, 24*time.Hour) || e.Bad(begin.Add(27*time.Hour), time.Hour, 24*time.Hour) {
@@ -102,11 +102,11 @@ func TestFallback_RebootedLate_IsInstalled(t *testing.T) {
 }
 
 func TestFallback_FailureAfterWritten_IsOneToBoot(t *testing.T) {
-	failed := func(r Row) Event {
+	failed := func(r Row) Change {
 		return Feedback{Action: r.Offer.Action, Progress: Broken, Code: CodeOther, Detail: "Update Failed.", At: begin}
 	}
 	row := after(enrolled(), poll("1.1.0"), reports(Placed), failed)
-	if o := row.Offer; o.Stand != Failed || o.Code != CodeBoot || o.Detail != "Update Failed." {
+	if o := row.Offer; o.State != Failed || o.Code != CodeBoot || o.Detail != "Update Failed." {
 		t.Errorf("the offer is %+v", o)
 	}
 }
@@ -142,7 +142,7 @@ func asks(row Row, version string, from, until time.Duration) (n int) {
 
 func TestAsked_OnceADayAtMost_WithoutTheAttribute(t *testing.T) {
 	row := Row{}.Registered(Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", At: begin})
-	row = after(row, func(Row) Event { return Contact{Subject: "s", At: begin} }, poll("1.1.0"), reports(Written))
+	row = after(row, func(Row) Change { return Contact{Subject: "s", At: begin} }, poll("1.1.0"), reports(Written))
 	if n := asks(row, "1.1.0", time.Minute, 72*time.Hour+time.Minute); n != 3 {
 		t.Errorf("asked %d times in three days", n)
 	}
@@ -164,7 +164,7 @@ func TestAsked_OnceAnHour_ForADayAfterAnInstallation(t *testing.T) {
 
 // TestFallback_AnyHistory: a box that is bad by its boot said that it had the version on disk.
 func TestFallback_AnyHistory(t *testing.T) {
-	progress := []Progress{Proceeding, Beginning, Placed, Written, GivenUp, Refused}
+	progress := []Phase{Proceeding, Beginning, Placed, Written, GivenUp, Refused}
 	rapid.Check(t, func(t *rapid.T) {
 		row, at, placed := after(enrolled(), poll("1.1.0")), begin, false
 		for range rapid.IntRange(1, 30).Draw(t, "events") {
@@ -182,10 +182,10 @@ func TestFallback_AnyHistory(t *testing.T) {
 				row, _ = Next(row, Statement{Running: "1.0.0", DecideWithin: time.Hour, At: at})
 			}
 			o := row.Offer
-			if (o.Stand == Failed || o.Stand == Reverted) != (o.Code == CodeBoot) || o.Code == CodeBoot && !placed {
+			if (o.State == Failed || o.State == Reverted) != (o.Code == CodeBoot) || o.Code == CodeBoot && !placed {
 				t.Fatalf("on disk: %v, the offer %+v", placed, o)
 			}
-			if o.Stand == Reverted && row.Deployment(at) != 0 {
+			if o.State == Reverted && row.Deployment(at) != 0 {
 				t.Fatalf("told again: %+v", o)
 			}
 		}
