@@ -11,7 +11,6 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/operations"
-	"wavegate/shared/platform/setting"
 )
 
 // brief gives boxes two seconds to install and to boot. The rollout is raised by hand.
@@ -195,10 +194,8 @@ func TestDDI_Publication_SaysWhatClientsAreTold(t *testing.T) {
 	}
 }
 
-// atRoot serves the second paths of DDI, too.
+// atRoot serves the second paths of DDI, too. Boxes poll every second.
 func atRoot(o *service.Options) {
+	quick(o)
 	o.DDIRoot = true
-	o.Environment = func(string) []string {
-		return []string{setting.PollIntervalSeconds.Assign(1), setting.IdlePollIntervalSeconds.Assign(1), setting.ChannelCacheSeconds.Assign(0)}
-	}
 }
