@@ -204,7 +204,7 @@ func readWhole(res *http.Response) error {
 
 // ours are headers, in lower case, that this service alone sends. So are those of CORS: which pages may
 // read an answer is this service's setting, not the upstream's.
-var ours = []string{"ratelimit", "ratelimit-policy", "strict-transport-security", "x-content-type-options", "x-frame-options"}
+var ours = []string{"ratelimit", "ratelimit-policy", "ratelimit-unchecked", "strict-transport-security", "x-content-type-options", "x-frame-options"}
 
 // A buffered answer is written to the caller when it is whole.
 type buffered struct {

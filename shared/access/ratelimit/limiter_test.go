@@ -150,7 +150,7 @@ func TestHeader(t *testing.T) {
 	if got, want := h["RateLimit"], `"user";r=599;t=61, "org";r=5999;t=61`; len(got) != 1 || got[0] != want {
 		t.Errorf("RateLimit is %q, want %q", got, want)
 	}
-	if h := (Decision{Unchecked: errOpen}).Header(); len(h) != 0 {
+	if h := (Decision{Unchecked: errOpen}).Header(); len(h) != 1 || !slices.Equal(h[Unchecked], []string{"?1"}) {
 		t.Errorf("an unchecked request has %v", h)
 	}
 }
