@@ -60,7 +60,7 @@ func limited(t *testing.T, a harness.Answer, policies ...string) time.Duration {
 		t.Errorf("the problem names %q, want %q", p.Policies, policies)
 	}
 	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
-	if err != nil || seconds < 1 || seconds > 61 {
+	if err != nil || seconds < 1 || seconds > 121 {
 		t.Fatalf("Retry-After is %q", a.Header.Get("Retry-After"))
 	}
 	for _, name := range policies {

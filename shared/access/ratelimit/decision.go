@@ -41,7 +41,8 @@ type Decision struct {
 	// Policies are the limits that were checked, in order. There are none if the request is
 	// Unchecked.
 	Policies []Policy
-	// RetryAfter is set unless the request is admitted: from 1 to 61 s, in whole seconds.
+	// RetryAfter is set unless the request is admitted: from 1 s, in whole seconds; property 6
+	// says up to what.
 	RetryAfter time.Duration
 	// Unchecked is the store's failure, if the limiter could not check the request. An ordinary
 	// request is then admitted; a copilot request is not.

@@ -3,7 +3,6 @@ package ratelimit
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -75,35 +74,6 @@ func TestAdmit_OrganizationOverTheLimit_GivesTheUserItsCountBack(t *testing.T) {
 	}
 	if p := problem.From(d.Err()); p.Code != problem.RateLimited || strings.Join(p.Policies, " ") != "org" || p.RetryAfter != d.RetryAfter {
 		t.Errorf("the problem is %+v", p)
-	}
-}
-
-// TestAdmit_UsersOfOneOrganization_GetDifferentRetryAfter: their Retry-After varies by up to four
-// seconds, within the longest wait. A user's own limit names the exact second.
-func TestAdmit_UsersOfOneOrganization_GetDifferentRetryAfter(t *testing.T) {
-	s := newTestLimiter(Limits{User: 1000, Organization: 4})
-	for range 4 {
-		s.ask(t, ann, Ordinary)
-	}
-	s.now = s.now.Add(20 * time.Second)
-	waits := map[time.Duration]int{}
-	for range 400 {
-		waits[s.ask(t, bob, Ordinary).RetryAfter]++
-	}
-	least, most := slices.Min(slices.Collect(maps.Keys(waits))), slices.Max(slices.Collect(maps.Keys(waits)))
-	if len(waits) != 4 || most-least != 3*time.Second {
-		t.Errorf("they wait %v", waits)
-	}
-
-	s = newTestLimiter(Limits{User: 4, Organization: 1000})
-	own := map[time.Duration]bool{}
-	for n := range 100 {
-		if d := s.ask(t, ann, Ordinary); n >= 4 {
-			own[d.RetryAfter] = true
-		}
-	}
-	if len(own) != 1 {
-		t.Errorf("the user's own limit has the Retry-After %v", own)
 	}
 }
 
