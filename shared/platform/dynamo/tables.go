@@ -50,6 +50,7 @@ type Action string
 // These are the actions that operations use. Scan is missing on purpose and must never be added.
 const (
 	Get            Action = "GetItem"
+	BatchGet       Action = "BatchGetItem"
 	Query          Action = "Query"
 	Put            Action = "PutItem"
 	Update         Action = "UpdateItem"
