@@ -168,6 +168,14 @@ func TestMethods_Faults_AreAllToldWithPointers(t *testing.T) {
 	b.author.Patch(t, b.version(1), `{"status":"in_review","reason":"x"}`+strings.Repeat(" ", 16<<10)).Refused(t, problem.BodyTooLarge)
 }
 
+func TestMethods_NextVersion_WhileOneIsOpen_IsRefused(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	b.save(2, another("Mill")).Refused(t, problem.VersionOpen)
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
+	b.save(2, another("Mill")).Is(t, http.StatusCreated)
+}
+
 func TestMethods_IncompleteVersion_CannotBeSubmitted(t *testing.T) {
 	b := newBench(t)
 	b.save(1, `{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[{"id":"10","name":"a","equipment":{"machines":["press-1","nowhere"]}}]}`).Is(t, http.StatusCreated)

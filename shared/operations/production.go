@@ -24,7 +24,7 @@ var productionRows = []Operation{
 		Method: http.MethodPut, Path: "/api/factories/{factoryId}",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: factoryPath, Body: factory.Body, Conditions: true},
-		Gives: stored, Refuses: []problem.Code{problem.NotFound},
+		Gives: stored,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
