@@ -143,15 +143,19 @@ func (a Answer) write(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	// Answers are not HTML, so a URL keeps its &, and a person can follow it too.
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(a.Body); err != nil {
-		return fmt.Errorf("lambdahttp: encode the answer: %w", err)
+	body, encoded := a.Body.(json.RawMessage)
+	if !encoded {
+		var text bytes.Buffer
+		encoder := json.NewEncoder(&text)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(a.Body); err != nil {
+			return fmt.Errorf("lambdahttp: encode the answer: %w", err)
+		}
+		body = bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 	}
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(a.Status)
-	_, err := w.Write(bytes.TrimSuffix(body.Bytes(), []byte("\n")))
+	_, err := w.Write(body)
 	return err
 }
 
