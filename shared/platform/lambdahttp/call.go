@@ -1,7 +1,6 @@
 package lambdahttp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/timestamp"
 )
 
 // A Call is one request.
@@ -145,13 +145,10 @@ func (a Answer) write(w http.ResponseWriter, r *http.Request) error {
 	// Answers are not HTML, so a URL keeps its &, and a person can follow it too.
 	body, encoded := a.Body.(json.RawMessage)
 	if !encoded {
-		var text bytes.Buffer
-		encoder := json.NewEncoder(&text)
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(a.Body); err != nil {
+		var err error
+		if body, err = timestamp.JSON(a.Body); err != nil {
 			return fmt.Errorf("lambdahttp: encode the answer: %w", err)
 		}
-		body = bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 	}
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(a.Status)
