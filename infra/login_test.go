@@ -16,7 +16,7 @@ func TestLogin_TheStacksOwnPool(t *testing.T) {
 	template := dev().template
 	status, headers, body := mockOf(t, template.api(t).routes()["GET "+operations.LoginPath])
 	hasSecurityHeaders(t, operations.LoginPath, "method.response.header.", headers)
-	var told login.Config
+	var told login.Provider
 	if err := json.Unmarshal([]byte(body), &told); err != nil || status != "200" {
 		t.Fatalf("it answers %s %s: %v", status, body, err)
 	}

@@ -41,7 +41,7 @@ func calling(authorization string) request {
 }
 
 func TestAuthorize_TokenThatTheServiceGaveOut_IsABox(t *testing.T) {
-	for kind, user := range map[boxtoken.Kind]string{boxtoken.Box: "box-1", boxtoken.Gateway: "acme"} {
+	for kind, user := range map[boxtoken.Prefix]string{boxtoken.Box: "box-1", boxtoken.Gateway: "acme"} {
 		h, _, box, gateway := issuing(t, atNoon)
 		authorization := "TargetToken " + box
 		if kind == boxtoken.Gateway {
@@ -64,7 +64,7 @@ func TestAuthorize_SchemeAndToken_BelongTogether(t *testing.T) {
 	_, _, strangeBox, strangeGateway := issuing(t, atNoon)
 	for name, c := range map[string]struct {
 		authorization func(box, gateway string) string
-		class         token.Class
+		class         token.Reason
 	}{
 		"a box's token as Bearer":          {func(box, _ string) string { return "Bearer " + box }, token.Malformed},
 		"a gateway's token as Bearer":      {func(_, gateway string) string { return "Bearer " + gateway }, token.Malformed},

@@ -19,18 +19,18 @@ const operation = "authorizer"
 
 // These classes of a verdict add to those of package token.
 const (
-	accepted token.Class = "accepted"
-	noToken  token.Class = "no-token" // not exactly one Authorization header with one token of a known scheme
-	noBox    token.Class = "no-box"   // a DDI client came with the token of a person
-	unknown  token.Class = "unknown"  // of a form that the service gives out, and not given out or taken back
-	noStore  token.Class = "no-store" // the tokens that were given out are out of reach
-	badEvent token.Class = "event"    // not an event of a REST API
-	fault    token.Class = "fault"    // a fault of ours
+	accepted token.Reason = "accepted"
+	noToken  token.Reason = "no-token" // not exactly one Authorization header with one token of a known scheme
+	noBox    token.Reason = "no-box"   // a DDI client came with the token of a person
+	unknown  token.Reason = "unknown"  // of a form that the service gives out, and not given out or taken back
+	noStore  token.Reason = "no-store" // the tokens that were given out are out of reach
+	badEvent token.Reason = "event"    // not an event of a REST API
+	fault    token.Reason = "fault"    // a fault of ours
 )
 
 // A verdict is the result for one call.
 type verdict struct {
-	class         token.Class
+	class         token.Reason
 	mayBecomeGood bool
 	principal     auth.Principal
 	resource      string // all methods and paths of the called stage
@@ -79,7 +79,7 @@ func (a *authorizer) judgeIssued(ctx context.Context, t boxtoken.Token) verdict 
 func (a *authorizer) judgeJWT(ctx context.Context, raw string) verdict {
 	p, err := a.verifier.Verify(ctx, raw)
 	if r, ok := errors.AsType[*token.Refusal](err); ok {
-		return verdict{class: r.Class, mayBecomeGood: r.MayBecomeGood(), issuer: r.Issuer, cause: r.Unwrap()}
+		return verdict{class: r.Reason, mayBecomeGood: r.MayBecomeGood(), issuer: r.Issuer, cause: r.Unwrap()}
 	}
 	return verdict{class: accepted, principal: p, issuer: p.Issuer}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/operations"
 )
 
@@ -180,6 +182,12 @@ func TestCompressed_ItIsTheSame(t *testing.T) {
 		if body != want {
 			t.Errorf("%s: compressed it is something else", address)
 		}
+	}
+}
+
+func TestPage_HasTheStagesOfRollouts(t *testing.T) {
+	if _, page := ask(t, "/console", nil); !strings.Contains(string(page), fmt.Sprintf("data-stages=\"%d\"", cohort.Stages)) {
+		t.Errorf("the page does not have the stages %d", cohort.Stages)
 	}
 }
 

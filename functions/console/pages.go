@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/lambdahttp"
 )
@@ -57,6 +58,7 @@ func read() site {
 	}
 	s.version = fmt.Sprintf("%x", sum.Sum(nil)[:8])
 	s.page = bytes.ReplaceAll(s.page, []byte("{version}"), []byte(s.version))
+	s.page = bytes.ReplaceAll(s.page, []byte("{stages}"), fmt.Append(nil, cohort.Stages)) // as [1 10 …]
 	return s
 }
 

@@ -4,7 +4,7 @@ package main
 import (
 	"net/http"
 
-	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 )
@@ -12,7 +12,7 @@ import (
 func main() { function.Run("get-channel-progress", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	store := progress.NewStore(env.DB, progress.ReadSettings(env.Settings), nil)
+	store := census.NewStore(env.DB, census.ReadSettings(env.Settings), nil)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		edgeType, channel := c.Path("edgeType"), c.Path("channel")
 		fresh, _ := c.Query("fresh")

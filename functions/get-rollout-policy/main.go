@@ -20,12 +20,12 @@ func wire(env lambdahttp.Env) function.Handler {
 			return lambdahttp.Answer{}, err
 		}
 		r, err := rollouts.Get(c.Context(), id)
-		if err == nil && r.Guarding == nil {
+		if err == nil && r.Terms == nil {
 			err = problem.New(problem.NotFound, "The rollout has no policy; people alone steer it.")
 		}
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		return lambdahttp.OK(r.Guarding.Policy, input.Revision(r.Revision)), nil
+		return lambdahttp.OK(r.Terms.Policy, input.Revision(r.Revision)), nil
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/ratelimit"
-	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 )
@@ -16,7 +16,7 @@ import (
 func main() { function.Run("get-rollout-progress", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	store := progress.NewStore(env.DB, progress.ReadSettings(env.Settings),
+	store := census.NewStore(env.DB, census.ReadSettings(env.Settings),
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/ratelimit"
-	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
@@ -16,7 +16,7 @@ import (
 func main() { function.Run("get-update-why", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	store := progress.NewStore(env.DB, progress.Settings{Shards: report.ReadShards(env.Settings)},
+	store := census.NewStore(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)},
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})

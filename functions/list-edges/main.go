@@ -20,7 +20,7 @@ func wire(env lambdahttp.Env) function.Handler {
 			return lambdahttp.Answer{}, err
 		}
 		query := paging.Query{Path: "/api/edges", Filter: filter.Values()}
-		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[edge.Edge], error) {
+		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[edge.Edge], error) {
 			return edges.List(c.Context(), filter, w)
 		})
 	}

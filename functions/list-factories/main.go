@@ -32,7 +32,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[factory.Factory], error) {
+		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[factory.Factory], error) {
 			return factories.List(c.Context(), c.Caller, organization, w)
 		})
 	}

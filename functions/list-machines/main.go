@@ -20,7 +20,7 @@ func wire(env lambdahttp.Env) function.Handler {
 			return lambdahttp.Answer{}, err
 		}
 		query := paging.Query{Path: "/api/factories/" + factoryID + "/machines"}
-		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[machine.Machine], error) {
+		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[machine.Machine], error) {
 			return machines.List(c.Context(), c.Caller, factoryID, w)
 		})
 	}

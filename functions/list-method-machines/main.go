@@ -34,7 +34,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if filtered {
 			query.Filter = url.Values{"clear": {clear}}
 		}
-		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[method.Reached], error) {
+		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[method.Reached], error) {
 			return methods.Machines(c.Context(), c.Caller, ref, filtered, seen, w)
 		})
 	}

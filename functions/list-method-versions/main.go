@@ -21,7 +21,7 @@ func wire(env lambdahttp.Env) function.Handler {
 			return lambdahttp.Answer{}, err
 		}
 		query := paging.Query{Path: "/api/factories/" + factoryID + "/production-methods/" + methodID + "/versions"}
-		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[method.Shown], error) {
+		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[method.Shown], error) {
 			return methods.Versions(c.Context(), c.Caller, factoryID, methodID, w)
 		})
 	}

@@ -35,7 +35,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if byStatus {
 			query.Filter = url.Values{"status": {status}}
 		}
-		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[method.Method], error) {
+		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[method.Method], error) {
 			return methods.List(c.Context(), c.Caller, factoryID, productID, method.Status(status), w)
 		})
 	}

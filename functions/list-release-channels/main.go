@@ -26,7 +26,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if filtered {
 			query.Filter = url.Values{"edgeType": {edgeType}}
 		}
-		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[release.View], error) {
+		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[release.View], error) {
 			return channels.List(c.Context(), edgeType, w)
 		})
 	}

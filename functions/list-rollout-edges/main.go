@@ -1,10 +1,10 @@
-// Command list-rollout-edges answers with the boxes that have come to a stand with what a rollout offered them.
+// Command list-rollout-edges answers with the boxes that have come to a state with what a rollout offered them.
 package main
 
 import (
 	"net/url"
 
-	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
@@ -14,20 +14,20 @@ import (
 func main() { function.Run("list-rollout-edges", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	store := progress.NewStore(env.DB, progress.Settings{Shards: report.ReadShards(env.Settings)}, nil)
+	store := census.NewStore(env.DB, census.Settings{Shards: report.ReadShards(env.Settings)}, nil)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("id")
-		given, _ := c.Query("stand")
-		stand := report.Stand(given)
+		given, _ := c.Query("state")
+		state := report.State(given)
 		cursor := paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		search, err := store.Search(c.Context(), id, stand)
+		search, err := store.Search(c.Context(), id, state)
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		query := paging.Query{Path: "/api/ota/rollouts/" + id + "/edges", Filter: url.Values{"stand": {string(stand)}}}
+		query := paging.Query{Path: "/api/ota/rollouts/" + id + "/edges", Filter: url.Values{"state": {string(state)}}}
 		after, err := cursor.Position(query, search.IsPosition)
 		if err != nil {
 			return lambdahttp.Answer{}, err

@@ -2,7 +2,7 @@
 package main
 
 import (
-	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/paging"
@@ -11,7 +11,7 @@ import (
 func main() { function.Run("list-rollout-history", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	store := progress.NewStore(env.DB, progress.Settings{}, nil)
+	store := census.NewStore(env.DB, census.Settings{}, nil)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("id")
 		cursor := paging.ByCursor(c.Reader)
@@ -19,11 +19,11 @@ func wire(env lambdahttp.Env) function.Handler {
 			return lambdahttp.Answer{}, err
 		}
 		query := paging.Query{Path: "/api/ota/rollouts/" + id + "/progress/history"}
-		before, err := cursor.Position(query, progress.IsMoment)
+		before, err := cursor.Position(query, census.IsMoment)
 		if err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		page, err := store.History(c.Context(), id, before, cursor.Limit)
-		return paging.Series(c, query, cursor.Limit, page, progress.PositionOf), err
+		return paging.Series(c, query, cursor.Limit, page, census.PositionOf), err
 	}
 }

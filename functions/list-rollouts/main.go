@@ -21,7 +21,7 @@ func wire(env lambdahttp.Env) function.Handler {
 			return lambdahttp.Answer{}, err
 		}
 		query := paging.Query{Path: "/api/ota/rollouts", Filter: filter.Values()}
-		return paging.List(c, query, place, func(w dynamo.Window) (dynamo.Page[rollout.Rollout], error) {
+		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[rollout.Rollout], error) {
 			return rollouts.List(c.Context(), filter, w)
 		})
 	}

@@ -23,6 +23,6 @@ func wire(env lambdahttp.Env) function.Handler {
 			return lambdahttp.Answer{}, err
 		}
 		token, err := edges.IssueToken(c.Context(), c.Origin(), id, when)
-		return lambdahttp.Answer{Status: http.StatusOK, Body: boxtoken.Shown{Token: token}}, err
+		return lambdahttp.Answer{Status: http.StatusOK, Body: boxtoken.Issued{Token: token}}, err
 	}
 }

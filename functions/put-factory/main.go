@@ -23,7 +23,7 @@ func wire(env lambdahttp.Env) function.Handler {
 			return lambdahttp.Answer{}, err
 		}
 		created, err := factories.Put(c.Context(), c.Origin(), id, factory.Registration{
-			OrganizationID: organization, Name: name, MethodApproval: factory.Approval(approval),
+			OrganizationID: organization, Name: name, MethodApproval: factory.ApprovalPolicy(approval),
 		}, when)
 		return lambdahttp.Stored(created), err
 	}

@@ -23,7 +23,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		err := rollouts.Guard(c.Context(), c.Origin(), id, policy, when)
+		err := rollouts.SetPolicy(c.Context(), c.Origin(), id, policy, when)
 		return lambdahttp.Empty(http.StatusNoContent), err
 	}
 }

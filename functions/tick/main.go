@@ -1,5 +1,5 @@
 // Command tick counts the boxes of the active rollouts, and has the guard judge and move those that have a policy. A
-// schedule calls it once a minute; see progress.Store.Tick.
+// schedule calls it once a minute; see census.Store.Tick.
 package main
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/guard"
-	"wavegate/shared/fleet/progress"
 	"wavegate/shared/function"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/lambdahttp"
@@ -19,8 +19,8 @@ import (
 
 func main() { function.RunTask(operations.Tick, wire) }
 
-func wire(env lambdahttp.Env) function.Task {
-	store := progress.NewStore(env.DB, progress.ReadSettings(env.Settings),
+func wire(env lambdahttp.Env) function.TaskFunc {
+	store := census.NewStore(env.DB, census.ReadSettings(env.Settings),
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})
@@ -29,7 +29,7 @@ func wire(env lambdahttp.Env) function.Task {
 		if c, ok := lambdacontext.FromContext(ctx); ok {
 			run = c.AwsRequestID
 		}
-		tally, err := store.Tick(ctx, progress.GuardOrigin(run))
+		tally, err := store.Tick(ctx, census.GuardOrigin(run))
 		env.Log.InfoContext(ctx, "ticked", "active", tally.Active, "counted", tally.Counted, "oldest", tally.Oldest.String(),
 			"verdicts", tally.Verdicts, "acted", tally.Acted, "unreadable", tally.Unreadable.Items)
 		for _, cause := range tally.Unreadable.Causes {
@@ -42,7 +42,7 @@ func wire(env lambdahttp.Env) function.Task {
 
 // metrics are what a tick tells. The ages are told only if the rollouts could be listed, and an alarm takes their absence
 // for bad. A rollout whose count or verdict failed grows older.
-func metrics(t progress.Tally) []telemetry.Metric {
+func metrics(t census.Tally) []telemetry.Metric {
 	list := []telemetry.Metric{
 		// Rollouts that are held since only one organization's boxes speak for a halt, and those that the guard moved.
 		{Name: "OneOrganization", Value: float64(t.OneOrganization), Unit: telemetry.Count},

@@ -16,8 +16,8 @@ import (
 // Names are the names of tables.
 type Names map[dynamo.TableID]string
 
-// A Table is one that is brought back.
-type Table struct {
+// A Restoration is one that is brought back.
+type Restoration struct {
 	dynamo.Table
 	// From is the name of the table as it is, and To that of the new one.
 	From, To string
@@ -33,21 +33,21 @@ func Together() []dynamo.Table {
 }
 
 // Plan says which tables are brought back, and the names of the new ones.
-func Plan(stage string, now Names, at time.Time) ([]Table, error) {
-	var plan []Table
+func Plan(stage string, now Names, at time.Time) ([]Restoration, error) {
+	var plan []Restoration
 	for _, t := range Together() {
 		from := now[t.ID]
 		if from == "" {
 			return nil, fmt.Errorf("the stage %s has no table %s; it has %v", stage, t.ID, slices.Sorted(maps.Keys(now)))
 		}
-		plan = append(plan, Table{Table: t, From: from, Empty: t.Ephemeral,
+		plan = append(plan, Restoration{Table: t, From: from, Empty: t.Ephemeral,
 			To: fmt.Sprintf("wavegate-%s-%s-%s", stage, t.ID, at.UTC().Format("20060102T150405"))})
 	}
 	return plan, nil
 }
 
 // Restored are the names of the new tables.
-func Restored(plan []Table) Names {
+func Restored(plan []Restoration) Names {
 	names := Names{}
 	for _, t := range plan {
 		names[t.ID] = t.To
@@ -58,11 +58,11 @@ func Restored(plan []Table) Names {
 // A Store brings tables back.
 type Store interface {
 	// Restore makes the table To as From was at the moment, or as an empty one, and returns when it can be read.
-	Restore(ctx context.Context, t Table, at time.Time) error
+	Restore(ctx context.Context, t Restoration, at time.Time) error
 }
 
 // Restore brings all tables of a plan back to one moment.
-func Restore(ctx context.Context, s Store, plan []Table, at time.Time) error {
+func Restore(ctx context.Context, s Store, plan []Restoration, at time.Time) error {
 	failed := make([]error, len(plan))
 	var all sync.WaitGroup
 	for i, t := range plan {

@@ -52,7 +52,7 @@ type failing struct {
 	asked int
 }
 
-func (f *failing) Restore(_ context.Context, t recovery.Table, _ time.Time) error {
+func (f *failing) Restore(_ context.Context, t recovery.Restoration, _ time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked++

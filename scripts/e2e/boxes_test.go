@@ -7,7 +7,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/service"
-	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/setting"
 )
@@ -38,13 +38,13 @@ func enrol(t *testing.T, owner *harness.Caller, id string) string {
 }
 
 // why is what the service knows of a box.
-func why(t *testing.T, owner *harness.Caller, id string) progress.Why {
+func why(t *testing.T, owner *harness.Caller, id string) census.Why {
 	t.Helper()
-	var known progress.Why
+	var known census.Why
 	owner.Get(t, "/api/edges/"+id+"/update/why").Is(t, http.StatusOK).Into(t, &known)
 	return known
 }
 
-func at(known progress.Why, version string, stand report.Stand) bool {
-	return known.Report != nil && known.Report.Version == version && known.Report.Stand == stand
+func at(known census.Why, version string, state report.State) bool {
+	return known.Report != nil && known.Report.Version == version && known.Report.State == state
 }

@@ -175,7 +175,7 @@ func TestDDI_FailureOfRAUC_HasTheErrorThatWasNamedBefore(t *testing.T) {
 			path.Base(action), said.finished, said.execution, said.words)).Is(t, http.StatusOK)
 	}
 	known := why(t, owner, "box-1")
-	if r := known.Report; r == nil || r.Stand != report.Failed || r.Code != report.CodeIncompatible || !strings.Contains(r.Detail, "Compatible mismatch") || known.Running != "0.9.0" {
+	if r := known.Report; r == nil || r.State != report.Failed || r.Code != report.CodeIncompatible || !strings.Contains(r.Detail, "Compatible mismatch") || known.Running != "0.9.0" {
 		t.Errorf("known as %+v, its report as %+v", known, known.Report)
 	}
 }
@@ -205,7 +205,7 @@ func TestDDI_WordsThatAreNoJSON_AreAFailureAllTheSame(t *testing.T) {
 	if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
 		t.Fatalf("answered %d", answer.StatusCode)
 	}
-	if r := why(t, owner, "box-1").Report; r == nil || r.Stand != report.Failed || r.Detail != `cannot open "/dev/mmcblk0p3" for writing` {
+	if r := why(t, owner, "box-1").Report; r == nil || r.State != report.Failed || r.Detail != `cannot open "/dev/mmcblk0p3" for writing` {
 		t.Errorf("the report is %+v", r)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// guardedRollout starts a rollout with a policy and returns its path.
-func guardedRollout(t *testing.T, w *harness.World, policy string) string {
+// judgedRollout starts a rollout with a policy and returns its path.
+func judgedRollout(t *testing.T, w *harness.World, policy string) string {
 	t.Helper()
 	owner := w.Owner(t)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
@@ -29,7 +29,7 @@ func guardedRollout(t *testing.T, w *harness.World, policy string) string {
 func TestGuard_Policy_TellsEveryFaultAtOnce_AndChangesNothing(t *testing.T) {
 	w := harness.New(t)
 	owner := w.Owner(t)
-	rollout := guardedRollout(t, w, `{}`)
+	rollout := judgedRollout(t, w, `{}`)
 	before := owner.Get(t, rollout+"/policy").Is(t, http.StatusOK)
 	const wrong = `{"mode":"on","guard":{"acceptable":5,"silentAfter":"10m"},"promote":{"soak":{"2":"PT1H"},"windows":[{"from":"25:00","to":"26:00","timeZone":"Berlin"}]},"approvals":{"before":[1]},"more":true}`
 	d := owner.Put(t, rollout+"/policy", wrong).Refused(t, problem.ValidationFailed)
@@ -59,7 +59,7 @@ func TestGuard_SecondPair_WindowsAndFreeze_HoldUpEveryoneButHalts(t *testing.T) 
 	// A window that is closed for hours to come, whatever the time of the run.
 	hour := time.Now().UTC().Add(6 * time.Hour).Format("15:00")
 	closed := `{"from":"` + hour + `","to":"` + hour[:2] + `:01","timeZone":"UTC"}`
-	rollout := guardedRollout(t, w, `{"promote":{"windows":[`+closed+`]},"approvals":{"before":[10]}}`)
+	rollout := judgedRollout(t, w, `{"promote":{"windows":[`+closed+`]},"approvals":{"before":[10]}}`)
 
 	const raise, approval, passing = `{"staged_percent":10}`, `{"stage":10}`, `{"staged_percent":10,"overrideReason":"a security fix"}`
 	olga.Patch(t, rollout, raise).Refused(t, problem.ApprovalRequired)
@@ -74,7 +74,9 @@ func TestGuard_SecondPair_WindowsAndFreeze_HoldUpEveryoneButHalts(t *testing.T) 
 	olga.Put(t, "/api/ota/freeze", `{"reason":"holidays","until":"`+until+`"}`).Is(t, http.StatusCreated)
 	olga.Patch(t, rollout, raise).Refused(t, problem.Frozen)
 	olga.Put(t, "/api/ota/release-channels/gateway-y/stable", release("1.0.0", digest("a"))).Refused(t, problem.Frozen)
+	olga.Post(t, rollouts, plan("gateway-x", "canary", "1.0.0")).Refused(t, problem.Frozen)
 	olga.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
+	olga.Put(t, rollout+"/policy", `{"promote":{"windows":[`+closed+`]}}`).Refused(t, problem.InvalidStateTransition)
 	// While it is halted, its policy can change and be approved, too.
 	olga.Put(t, rollout+"/policy", `{"approvals":{"before":[10,50]}}`).Refused(t, problem.WindowClosed)
 	olga.Put(t, rollout+"/policy", `{"promote":{"windows":[`+closed+`]},"approvals":{"before":[10,50]}}`).Is(t, http.StatusNoContent)
@@ -128,7 +130,7 @@ func TestGuard_Tick_HaltsABadRelease_AndCompletesAGoodOne(t *testing.T) {
 			w := harness.New(t, lookEachSecond)
 			owner := w.Owner(t)
 			boxes := []string{"box-1", "box-2"}
-			rollout := guardedRollout(t, w, quickly)
+			rollout := judgedRollout(t, w, quickly)
 			for _, box := range boxes {
 				owner.Put(t, "/api/edges/"+box, `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
 			}

@@ -15,7 +15,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
-	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/dynamolocal"
@@ -69,9 +69,9 @@ func lists(t testing.TB, w *harness.World, organization string) map[string]list 
 // remember adds ten minutes to the history of a rollout, which a tick would take ten minutes for.
 func remember(t testing.TB, w *harness.World, rollout string) {
 	t.Helper()
-	hour := progress.Hour{Subject: rollout, Part: progress.HourPart(time.Unix(0, 0)), Revision: 1}
+	hour := census.Hour{Subject: rollout, Part: census.HourPart(time.Unix(0, 0)), Revision: 1}
 	for i := range 10 {
-		hour, _ = hour.With(progress.Moment{At: time.Unix(int64(60*i), 0).UTC(), StagedPercent: 1})
+		hour, _ = hour.With(census.Snapshot{At: time.Unix(int64(60*i), 0).UTC(), StagedPercent: 1})
 	}
 	item, err := dynamo.Encode(hour)
 	if err == nil {
@@ -191,7 +191,7 @@ func TestLists_BadPaging_IsRefusedByEach(t *testing.T) {
 	events := []string{"from=2020-01-01T00:00:00Z", "resourceType=machine&resourceId=press-1", "actorIssuer=a&actorUserId=b"}
 	// Other queries of a series, for which its cursor is none.
 	others := map[string][]string{
-		"list-audit-events": events, "list-factory-audit-events": events, "list-rollout-edges": {"stand=offered"},
+		"list-audit-events": events, "list-factory-audit-events": events, "list-rollout-edges": {"state=offered"},
 	}
 	for operation, l := range lists(t, harness.New(t), "acme") {
 		t.Run(operation, func(t *testing.T) {

@@ -76,15 +76,15 @@ func TestMethods_Author_CannotApproveByDetour(t *testing.T) {
 	b.save(1, smallContent).Is(t, http.StatusCreated)
 	otto.Put(t, b.version(1)+"/content", smallContent).Is(t, http.StatusNoContent)
 	b.move(otto, 1, "in_review", "").Is(t, http.StatusOK)
-	b.move(b.author, 1, "released", "").Refused(t, problem.FourEyes)
-	b.move(otto, 1, "released", "").Refused(t, problem.FourEyes)
+	b.move(b.author, 1, "released", "").Refused(t, problem.SelfApproval)
+	b.move(otto, 1, "released", "").Refused(t, problem.SelfApproval)
 	b.move(b.approver, 1, "draft", "").Is(t, http.StatusOK)
 	b.move(otto, 1, "in_review", "").Is(t, http.StatusOK)
-	b.move(b.author, 1, "released", "").Refused(t, problem.FourEyes)
-	b.move(b.author, 1, "trial", `,"machines":["press-1"]`).Refused(t, problem.FourEyes)
+	b.move(b.author, 1, "released", "").Refused(t, problem.SelfApproval)
+	b.move(b.author, 1, "trial", `,"machines":["press-1"]`).Refused(t, problem.SelfApproval)
 	// A role more does not make another person of them.
 	promoted := b.w.As(t, "eric", "acme", auth.OrganizationAdmin, auth.ProductionEngineer)
-	b.move(promoted, 1, "released", "").Refused(t, problem.FourEyes)
+	b.move(promoted, 1, "released", "").Refused(t, problem.SelfApproval)
 	b.move(b.approver, 1, "released", "").Is(t, http.StatusOK)
 }
 

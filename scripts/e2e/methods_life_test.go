@@ -10,7 +10,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/platform/problem"
-	chain "wavegate/shared/production/trail"
+	"wavegate/shared/production/chain"
 	"wavegate/shared/trail/audit"
 )
 

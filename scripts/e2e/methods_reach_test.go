@@ -91,7 +91,7 @@ func TestMethods_MachineThatGetsAClass_WaitsForTheNextApproval(t *testing.T) {
 		}
 	}
 	check("after the changes", map[string]int{"press-1": 1, "press-2": 0, "press-3": 0})
-	b.author.Patch(t, b.version(1), fmt.Sprintf(`{"status":"released","reason":"Press 3 is measured","contentSha256":%q}`, b.hash(1))).Refused(t, problem.FourEyes)
+	b.author.Patch(t, b.version(1), fmt.Sprintf(`{"status":"released","reason":"Press 3 is measured","contentSha256":%q}`, b.hash(1))).Refused(t, problem.SelfApproval)
 	b.approver.Patch(t, b.version(1), fmt.Sprintf(`{"status":"released","reason":"Press 3 is measured","contentSha256":%q}`, b.hash(1))).Is(t, http.StatusOK)
 	check("after a further approval", map[string]int{"press-1": 1, "press-2": 1, "press-3": 1})
 	b.author.Put(t, "/api/factories/munich-1/machines/press-3", `{"name":"Saw","classes":["saw"]}`).Is(t, http.StatusNoContent)

@@ -169,6 +169,14 @@ func TestMethods_Faults_AreAllToldWithPointers(t *testing.T) {
 	b.author.Patch(t, b.version(1), `{"status":"in_review","reason":"x"}`+strings.Repeat(" ", 16<<10)).Refused(t, problem.BodyTooLarge)
 }
 
+func TestMethods_NextVersion_WhileOneIsOpen_IsRefused(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	b.save(2, another("Mill")).Refused(t, problem.VersionOpen)
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
+	b.save(2, another("Mill")).Is(t, http.StatusCreated)
+}
+
 func TestMethods_IncompleteVersion_CannotBeSubmitted(t *testing.T) {
 	b := newBench(t)
 	b.save(1, `{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[{"id":"10","name":"a","equipment":{"machines":["press-1","nowhere"]}}]}`).Is(t, http.StatusCreated)
@@ -185,11 +193,11 @@ func TestMethods_IncompleteVersion_CannotBeSubmitted(t *testing.T) {
 	b.move(b.approver, 1, "trial", `,"machines":["nowhere"]`).Refused(t, problem.MethodIncomplete)
 }
 
-func TestMethods_FourEyes_UnlessTheOwnerOfThePlatformSaysOtherwise(t *testing.T) {
+func TestMethods_SelfApproval_IsRefusedUnlessTheOwnerOfThePlatformSaysOtherwise(t *testing.T) {
 	b := newBench(t)
 	b.save(1, smallContent).Is(t, http.StatusCreated)
 	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
-	b.move(b.author, 1, "released", "").Refused(t, problem.FourEyes)
+	b.move(b.author, 1, "released", "").Refused(t, problem.SelfApproval)
 	b.author.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich","methodApproval":"single"}`).Refused(t, problem.Forbidden)
 	owner := b.w.Owner(t)
 	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich","methodApproval":"single"}`).Is(t, http.StatusNoContent)

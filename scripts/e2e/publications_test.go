@@ -30,7 +30,7 @@ func TestPublication_DuringARollout_ReachesEveryBox(t *testing.T) {
 		return "1.0.0"
 	})
 	before := owner.Get(t, channel)
-	if active, _ := before.Object(t)["activeRollout"].(map[string]any); active["id"] != id(path) || active["stagedPercent"] != 50.0 {
+	if active, _ := before.Object(t)["activeRollout"].(map[string]any); active["id"] != id(path) || active["staged_percent"] != 50.0 {
 		t.Errorf("the channel shows %v", active)
 	}
 	owner.Patch(t, path, `{"status":"halted","reason":"two boxes did not come back"}`).Is(t, http.StatusNoContent)

@@ -198,7 +198,7 @@ func TestRace_PublishAgainstHalt_LeavesNoTornState(t *testing.T) {
 	if row[i]["currentVersion"] != "1.0.1" {
 		t.Errorf("the channel is %v", row[i])
 	}
-	if carried, ok := row[i]["wave"].(map[string]any); ok && carried["active"] != false {
+	if carried, ok := row[i]["rollout"].(map[string]any); ok && carried["active"] != false {
 		t.Errorf("the channel still carries the rollout as active: %v", carried)
 	}
 }

@@ -23,8 +23,8 @@ import (
 	"time"
 
 	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
-	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 )
 
@@ -248,7 +248,7 @@ func TestSWUpdate_HaltBeforeTheReboot_IsCancelled(t *testing.T) {
 	eventually(t, "SWUpdate has installed the image", func() bool { return b.says("Update successful") })
 	owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
 	eventually(t, "the box has given up", func() bool { r := why(t, owner, id).Report; return r != nil && r.Cancelled })
-	if known := why(t, owner, id); known.Report.Stand != report.Working || known.Running != "1.0.0" || known.Version != "1.0.0" {
+	if known := why(t, owner, id); known.Report.State != report.Working || known.Running != "1.0.0" || known.Version != "1.0.0" {
 		t.Errorf("known as %+v, its report as %+v", known, known.Report)
 	}
 }
@@ -273,7 +273,7 @@ func TestSWUpdate_HaltDuringTheDownload_StopsIt(t *testing.T) {
 	owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
 	eventually(t, "the box has given up", func() bool { r := why(t, owner, id).Report; return r != nil && r.Cancelled })
 	eventually(t, "the download is broken off", func() bool { return d.broken.Load() == 1 })
-	if known := why(t, owner, id); known.Report.Stand == report.Failed || known.Version != "1.0.0" || b.says("Update successful") {
+	if known := why(t, owner, id); known.Report.State == report.Failed || known.Version != "1.0.0" || b.says("Update successful") {
 		t.Errorf("known as %+v, its report as %+v", known, known.Report)
 	}
 	t.Logf("%d bytes were sent", d.sent.Load())
@@ -315,7 +315,7 @@ func TestSWUpdate_Rollout_ReachesTheBoxesOfEachStage(t *testing.T) {
 		daemons[stage].stop()
 		d.swupdate(t, w, ids[stage], tokens[stage], "1.1.0", "-c", "2")
 		eventually(t, fmt.Sprintf("the box of stage %d is installed", stage), func() bool { return at(why(t, owner, ids[stage]), "1.1.0", report.Installed) })
-		var p progress.Progress
+		var p census.Progress
 		owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Into(t, &p)
 		t.Logf("at %d percent: %+v", stage, p.Stages)
 	}

@@ -205,8 +205,8 @@ var fleet = []Sample{
 			{"get-manifest", Values{"installed": "0.9.9"}},
 			{"put-update-report", Values{"version": "1.1.0"}},
 		},
-		Defaults: Values{"id": "{rolloutId}"}, Query: "stand=failed",
-		Cases: []Case{page("edgeId", "stand=failed&limit=10")},
+		Defaults: Values{"id": "{rolloutId}"}, Query: "state=failed",
+		Cases: []Case{page("edgeId", "state=failed&limit=10")},
 	},
 	{
 		Operation: "get-channel-progress", By: Viewer, After: offered,

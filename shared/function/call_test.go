@@ -69,7 +69,7 @@ func (b *bench) callOf(t *testing.T, id string, e events.APIGatewayProxyRequest,
 
 func (b *bench) run(t *testing.T, id string, e events.APIGatewayProxyRequest, handle function.Handler) (events.APIGatewayProxyResponse, error) {
 	handler := function.New(operations.Get(id), b.limiter, b.env.Now, handle)
-	return lambdahttp.New(lambdahttp.Operation{ID: id, Takes: everything}, b.env, handler)(t.Context(), e)
+	return lambdahttp.New(lambdahttp.Spec{ID: id, Takes: everything}, b.env, handler)(t.Context(), e)
 }
 
 func answers(body any) function.Handler {

@@ -35,18 +35,18 @@ func Run(id string, wire func(lambdahttp.Env) Handler) {
 	limiter := ratelimit.New(ratelimit.Config{
 		Store: client, Limits: settings.Limits, Deadline: settings.Deadline, Clock: env.Now,
 	})
-	function := lambdahttp.New(lambdahttp.Operation{ID: op.ID, Takes: op.Takes, Sampled: op.Sampled}, env, New(op, fairUse{id, env, limiter}, env.Now, handler))
+	function := lambdahttp.New(lambdahttp.Spec{ID: op.ID, Takes: op.Takes, Sampled: op.Sampled}, env, New(op, fairUse{id, env, limiter}, env.Now, handler))
 	env.Start()
 	// Open the limiter's connection while the function starts.
 	go limiter.Warm(context.Background())
 	lambda.Start(function)
 }
 
-// A Task is what a scheduled function does.
-type Task func(context.Context) error
+// A TaskFunc is what a scheduled function does.
+type TaskFunc func(context.Context) error
 
 // RunTask is Run for the function of a task. No limit counts a task.
-func RunTask(id string, wire func(lambdahttp.Env) Task) {
+func RunTask(id string, wire func(lambdahttp.Env) TaskFunc) {
 	row, client := operations.TaskOf(id), dynamo.NewClient()
 	env := lambdahttp.Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,

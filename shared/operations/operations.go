@@ -18,7 +18,7 @@ import (
 // A Grant is the permission for some actions on one table.
 type Grant struct {
 	Table   dynamo.TableID
-	Actions []dynamo.Action
+	Actions []dynamo.Permission
 	// Indexes are the indexes that may be queried. The table itself may be queried if Actions
 	// contains Query and OnlyIndexes is not set.
 	Indexes     []string
@@ -52,8 +52,6 @@ type Operation struct {
 	Timeout time.Duration
 	// MemoryMB is the function's memory, which also decides its share of a CPU.
 	MemoryMB int
-	// MaxBody bounds the body, in bytes; 0 means input.MaxBody.
-	MaxBody int
 	// Sampled operations have so many calls that only a sample of their successes is logged; see
 	// setting.LogSamplePolls.
 	Sampled bool
@@ -118,18 +116,18 @@ var (
 	auditors  = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}
 )
 
-func may(table dynamo.TableID, actions ...dynamo.Action) Grant {
+func may(table dynamo.TableID, actions ...dynamo.Permission) Grant {
 	return Grant{Table: table, Actions: actions}
 }
 
 // list is the permission to query a table and some of its indexes.
 func list(table dynamo.TableID, indexes ...string) Grant {
-	return Grant{Table: table, Actions: []dynamo.Action{dynamo.Query}, Indexes: indexes}
+	return Grant{Table: table, Actions: []dynamo.Permission{dynamo.Query}, Indexes: indexes}
 }
 
 // listByIndex is the permission to query some indexes of a table, but not the table itself.
 func listByIndex(table dynamo.TableID, indexes ...string) Grant {
-	return Grant{Table: table, Actions: []dynamo.Action{dynamo.Query}, Indexes: indexes, OnlyIndexes: true}
+	return Grant{Table: table, Actions: []dynamo.Permission{dynamo.Query}, Indexes: indexes, OnlyIndexes: true}
 }
 
 // Table lists every operation.
@@ -156,7 +154,7 @@ type Task struct {
 	Every time.Duration
 }
 
-// Tick is the function that counts the active rollouts and advances the guarded ones.
+// Tick is the function that counts the active rollouts and has the guard judge those with a policy.
 const Tick = "tick"
 
 // Tasks lists every task.
@@ -172,12 +170,12 @@ var Tasks = []Task{{
 // censusMemory gives a function a whole CPU, because a census decodes every row that it counts.
 const censusMemory = 1769
 
-// progressSettings are the settings of progress.ReadSettings.
+// progressSettings are the settings of census.ReadSettings.
 var progressSettings = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds, setting.GuardIntervalSeconds}
 
-// census is what counting a rollout needs.
-func census() []Grant {
-	reports := listByIndex(dynamo.Reports, "byStanding")
+// counting is what counting a rollout needs.
+func counting() []Grant {
+	reports := listByIndex(dynamo.Reports, "byState")
 	reports.Actions = append(reports.Actions, dynamo.Get)
 	return []Grant{
 		reports,
@@ -188,8 +186,8 @@ func census() []Grant {
 
 // tick is what a tick needs: a census, and the changes of a rollout.
 func tick() []Grant {
-	return append(slices.DeleteFunc(census(), func(g Grant) bool { return g.Table == dynamo.Rollouts || g.Table == dynamo.Channels }),
-		Grant{Table: dynamo.Rollouts, Actions: []dynamo.Action{dynamo.Get, dynamo.Put, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
+	return append(slices.DeleteFunc(counting(), func(g Grant) bool { return g.Table == dynamo.Rollouts || g.Table == dynamo.Channels }),
+		Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Get, dynamo.Put, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
 		may(dynamo.Channels, dynamo.Get, dynamo.Put, dynamo.Update),
 		may(dynamo.Releases, dynamo.Get),
 		may(dynamo.Audit, dynamo.Put))

@@ -24,7 +24,7 @@ var productionRows = []Operation{
 		Method: http.MethodPut, Path: "/api/factories/{factoryId}",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: factoryPath, Body: factory.Body, Conditions: true},
-		Gives: stored, Refuses: []problem.Code{problem.NotFound},
+		Gives: stored,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
@@ -173,8 +173,8 @@ var productionRows = []Operation{
 		Method: http.MethodPatch, Path: versions + "/{number}",
 		Roles: engineers, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: method.RefPath, Body: method.MoveBody, Conditions: true},
-		Gives: shown, Refuses: []problem.Code{problem.ContentChanged, problem.EffectivityFull, problem.FourEyes, problem.InvalidStateTransition,
-			problem.MethodIncomplete, problem.NotFound, problem.ReachesNothing, problem.TrialSplitsRoute},
+		Gives: shown, Refuses: []problem.Code{problem.ContentChanged, problem.EffectivityFull, problem.InvalidStateTransition,
+			problem.MethodIncomplete, problem.NotFound, problem.ReachesNothing, problem.SelfApproval, problem.TrialSplitsRoute},
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get, dynamo.ConditionCheck),
 			may(dynamo.Machines, dynamo.Get, dynamo.Query, dynamo.ConditionCheck),
@@ -208,7 +208,7 @@ var productionRows = []Operation{
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Machines, dynamo.Get),
-			{Table: dynamo.Recipes, Actions: []dynamo.Action{dynamo.Get, dynamo.Query}, Indexes: []string{"byProduct"}, OnlyIndexes: true},
+			{Table: dynamo.Recipes, Actions: []dynamo.Permission{dynamo.Get, dynamo.Query}, Indexes: []string{"byProduct"}, OnlyIndexes: true},
 			list(dynamo.MethodPlaces),
 			listByIndex(dynamo.Audit, "byResource"),
 		},

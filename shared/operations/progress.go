@@ -7,8 +7,8 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
-	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -55,9 +55,9 @@ var progressRows = []Operation{
 		ID: "get-rollout-progress", Summary: "See how far a rollout is",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,
-		Takes: input.Takes{Path: rolloutPath, Query: progress.RolloutQuery},
+		Takes: input.Takes{Path: rolloutPath, Query: census.RolloutQuery},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
-		Grants: census(), Settings: progressSettings,
+		Grants: counting(), Settings: progressSettings,
 	},
 	{
 		ID: "list-rollout-history", Summary: "List how a rollout went, minute by minute, newest first",
@@ -74,11 +74,11 @@ var progressRows = []Operation{
 		ID: "list-rollout-edges", Summary: "List the boxes of a rollout by how they got on",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/edges",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
-		Takes: input.Takes{Path: rolloutPath, Query: slices.Concat(input.Fields{{Name: "stand", Is: report.StandRule, Required: true}}, paging.CursorQuery)},
+		Takes: input.Takes{Path: rolloutPath, Query: slices.Concat(input.Fields{{Name: "state", Is: report.StateRule, Required: true}}, paging.CursorQuery)},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Rollouts, dynamo.Get),
-			{Table: dynamo.Reports, Actions: []dynamo.Action{dynamo.Query, dynamo.BatchGet}, Indexes: []string{"byStanding"}, OnlyIndexes: true},
+			{Table: dynamo.Reports, Actions: []dynamo.Permission{dynamo.Query, dynamo.BatchGet}, Indexes: []string{"byState"}, OnlyIndexes: true},
 		},
 		Settings: []setting.Name{setting.ReportShards},
 	},
@@ -86,11 +86,11 @@ var progressRows = []Operation{
 		ID: "get-channel-progress", Summary: "See which boxes of a release channel run what",
 		Method: http.MethodGet, Path: "/api/ota/release-channels/{edgeType}/{channel}/progress",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,
-		Takes: input.Takes{Path: channelPath, Query: progress.ChannelQuery},
+		Takes: input.Takes{Path: channelPath, Query: census.ChannelQuery},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get),
-			listByIndex(dynamo.Reports, "byStanding"),
+			listByIndex(dynamo.Reports, "byState"),
 			may(dynamo.Progress, dynamo.Get, dynamo.Put),
 		},
 		Settings: progressSettings,

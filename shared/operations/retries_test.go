@@ -52,9 +52,9 @@ var allKeyed = map[string]keyed{
 		}, nil
 	},
 	"register-edges": func(ctx context.Context, db *dynamo.DB) (func(idempotency.Claim) (string, error), error) {
-		var batch []edge.Member
+		var batch []edge.BatchItem
 		for range 3 {
-			batch = append(batch, edge.Member{EdgeID: uuid.NewString(), Assignment: edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme"}})
+			batch = append(batch, edge.BatchItem{EdgeID: uuid.NewString(), Assignment: edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme"}})
 		}
 		return func(claim idempotency.Claim) (string, error) {
 			tally, err := edge.NewRegistry(db, 1).PutAll(ctx, trail, batch, claim, func(context.Context) (refusal, err error) { return nil, nil })

@@ -9,7 +9,8 @@ import { boxes, count, some, length, moment } from './format.mjs';
 import { channelOf, windowText } from './parts.mjs';
 import { Sentence } from './evidence.mjs';
 
-const stages = [1, 10, 50, 100];
+// The service puts its stages into the page.
+const stages = (document.documentElement.dataset.stages ?? '').match(/\d+/g)?.map(Number) ?? [];
 
 /** The stage after the present one; undefined at the last. */
 export const next = (r) => stages.find((s) => s > r.staged_percent);
@@ -71,9 +72,9 @@ export function halt(r) {
 function hurdles(r, progress, stage) {
 	const freeze = read('/api/ota/freeze', 30).value;
 	const guard = progress?.guard;
-	const policy = r.guarding?.policy;
+	const policy = r.terms?.policy;
 	const closed = policy?.promote.windows?.length && guard?.distance.opensAt ? guard.distance.opensAt : null;
-	const needed = policy?.approvals.before?.includes(stage) && !r.guarding.approvals?.some((a) => a.stage === stage);
+	const needed = policy?.approvals.before?.includes(stage) && !r.terms.approvals?.some((a) => a.stage === stage);
 	return { freeze, closed, needed, guard, policy };
 }
 
@@ -133,7 +134,7 @@ export function resume(r, progress) {
 	ask({
 		title: `Start ${r.targetVersion} again?`, action: `Start again at ${r.staged_percent} %`, type: channelOf(r), danger: true,
 		body: () => html`<p>The same boxes are told ${r.targetVersion} again: ${progress ? boxes(total(progress).expected) : 'those of its stage'} of ${channelOf(r)}.</p>
-			${r.guarding && html`<p>The guard only advises from then on. It does not halt or promote by itself.</p>`}
+			${r.terms && html`<p>The guard only advises from then on. It does not halt or promote by itself.</p>`}
 			<${Hurdles} h=${hurdles(r, progress, r.staged_percent)} stage=${0} />`,
 		fields: () => html`${override(hurdles(r, progress, r.staged_percent))}<${Reason} />`,
 		run: (values) => move(r, because(values, { status: 'active' }), `"${r.revision}"`, `${channelOf(r)}: ${r.targetVersion} goes on at ${r.staged_percent} %.`),

@@ -8,7 +8,7 @@ import { Ago, Said, boxes } from './format.mjs';
 import { Chip, Empty, Shown } from './parts.mjs';
 import { Events } from './log.mjs';
 
-const stands = {
+const states = {
 	offered: ['wait', 'Told'], working: ['wait', 'Working'], deferred: ['hold', 'Put off'], installed: ['good', 'Installed'],
 	failed: ['bad', 'Failed'], reverted: ['bad', 'Fell back'],
 };
@@ -38,10 +38,10 @@ function Check({ w }) {
 
 // Steps shows the way of an offer as far as it got.
 function Steps({ report }) {
-	const last = report.stand;
+	const last = report.state;
 	const order = ['offered', 'working', last === 'failed' || last === 'deferred' ? last : 'installed', ...(last === 'reverted' ? ['reverted'] : [])];
 	const reached = order.indexOf(last);
-	return html`<ol class="steps" aria-label="How far it got">${order.map((s, i) => html`<li class=${i <= reached ? stands[s][0] : 'ahead'} aria-current=${i === reached ? 'step' : null}>${stands[s][1]}${i > reached ? html`<span class="unseen">, not yet</span>` : ''}</li>`)}</ol>`;
+	return html`<ol class="steps" aria-label="How far it got">${order.map((s, i) => html`<li class=${i <= reached ? states[s][0] : 'ahead'} aria-current=${i === reached ? 'step' : null}>${states[s][1]}${i > reached ? html`<span class="unseen">, not yet</span>` : ''}</li>`)}</ol>`;
 }
 
 function Report({ report }) {

@@ -16,7 +16,7 @@ function phrase(e) {
 	case 'RolloutHalted': return ['halted', `${a.targetVersion} on ${channel} at ${a.staged_percent} %`];
 	case 'RolloutResumed': return ['started again', `${a.targetVersion} on ${channel} at ${a.staged_percent} %`];
 	case 'RolloutCompleted': return ['completed', `${a.targetVersion} on ${channel}`];
-	case 'RolloutApproved': return ['approved', `${a.guarding?.approvals?.at(-1)?.stage ?? ''} % of ${a.targetVersion} on ${channel}`];
+	case 'RolloutApproved': return ['approved', `${a.terms?.approvals?.at(-1)?.stage ?? ''} % of ${a.targetVersion} on ${channel}`];
 	case 'RolloutPolicyChanged': return ['changed the policy', `of ${a.targetVersion} on ${channel}`];
 	case 'ReleasePublished': return ['published', `${a.currentVersion} on ${channel}`];
 	case 'ReleaseAdopted': return ['made it the version', `${a.currentVersion} of ${channel}`];

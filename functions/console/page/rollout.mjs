@@ -26,7 +26,7 @@ function Actions({ r, p }) {
 	if (!mayAct()) return html`<p class="note">You can look. A platform owner can act.</p>`;
 	const name = channelOf(r);
 	const stage = next(r);
-	const needed = stage && r.guarding?.policy.approvals.before?.includes(stage) && !r.guarding.approvals?.some((a) => a.stage === stage);
+	const needed = stage && r.terms?.policy.approvals.before?.includes(stage) && !r.terms.approvals?.some((a) => a.stage === stage);
 	if (r.status === 'active') {
 		return html`<div class="buttons">
 				<button type="button" class="button halt" onClick=${() => halt(r)}>Halt</button>
@@ -55,10 +55,10 @@ function Reasons({ p }) {
 		<${Silent} s=${p.silent} />`;
 }
 
-function Boxes({ r, stand }) {
-	const s = read(at`/api/ota/rollouts/${r.id}/edges` + `?stand=${stand}&limit=20`, 30);
-	return html`<${Shown} of=${s} lines=${2} then=${(page) => page.items.length ? html`<div class="wide" tabindex="0" role="region" aria-label=${`Boxes that ${stand}`}><table>
-		<caption>Boxes that ${stand}${page.next ? ', the first 20' : ''}</caption>
+function Boxes({ r, state }) {
+	const s = read(at`/api/ota/rollouts/${r.id}/edges` + `?state=${state}&limit=20`, 30);
+	return html`<${Shown} of=${s} lines=${2} then=${(page) => page.items.length ? html`<div class="wide" tabindex="0" role="region" aria-label=${`Boxes that ${state}`}><table>
+		<caption>Boxes that ${state}${page.next ? ', the first 20' : ''}</caption>
 		<thead><tr><th scope="col">Box</th><th scope="col">Plant</th><th scope="col">Why</th><th scope="col">It said</th><th scope="col">Since</th></tr></thead>
 		<tbody>${page.items.map((b) => html`<tr key=${b.edgeId}><th scope="row"><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a></th><td>${b.factoryId ?? '–'}</td><td>${reasons[b.code] ?? b.code ?? '–'}</td><td><${Said}>${b.detail ?? '–'}<//></td><td><${Ago} at=${b.since} /></td></tr>`)}</tbody></table></div>` : null} />`;
 }
@@ -72,7 +72,7 @@ function Plants({ r }) {
 }
 
 function People({ r }) {
-	const approvals = r.guarding?.approvals ?? [];
+	const approvals = r.terms?.approvals ?? [];
 	return html`<dl class="facts">
 		${r.startedBy && html`<div><dt>Started</dt><dd><${Said}>${nameOf(r.startedBy)}<//>, <${Moment} at=${r.startedAt} /></dd></div>`}
 		${r.promotedBy && html`<div><dt>Promoted last</dt><dd><${Said}>${nameOf(r.promotedBy)}<//></dd></div>`}
@@ -93,17 +93,17 @@ export function Rollout({ id }) {
 			<div class="act"><${Actions} r=${r} p=${p} /></div></header>
 		<div class="columns">
 			<div class="column">
-				${p ? html`<${Stages} progress=${p} policy=${r.guarding?.policy} />` : p === null ? html`<section class="panel"><h2>Stages</h2><p>The boxes were not counted yet. They are once a minute.</p></section>` : html`<section class="panel"><h2>Stages</h2><${Loading} lines=${6} /></section>`}
+				${p ? html`<${Stages} progress=${p} policy=${r.terms?.policy} />` : p === null ? html`<section class="panel"><h2>Stages</h2><p>The boxes were not counted yet. They are once a minute.</p></section>` : html`<section class="panel"><h2>Stages</h2><${Loading} lines=${6} /></section>`}
 				<section class="panel" aria-labelledby="course"><h2 id="course">Over time</h2><${Shown} of=${history} lines=${4} none=${() => html`<p class="note">Not counted yet.</p>`} then=${(h) => html`<${History} moments=${h.items} />`} /></section>
 				<${Plants} r=${r} />
 			</div>
 			<div class="column">
-				<${Evidence} guard=${p?.guard} policy=${r.guarding?.policy} />
+				<${Evidence} guard=${p?.guard} policy=${r.terms?.policy} />
 				<section class="panel" aria-labelledby="reasons"><h2 id="reasons">Bad boxes</h2>${p ? html`<${Reasons} p=${p} />` : html`<p class="note">Not counted yet.</p>`}</section>
 				<section class="panel" aria-labelledby="people"><h2 id="people">Who</h2><${People} r=${r} /></section>
 			</div>
 		</div>
-		${p && bad(total(p)) > 0 && html`<section class="panel" aria-labelledby="which"><h2 id="which">Which boxes</h2>${total(p).failed > 0 && html`<${Boxes} r=${r} stand="failed" />`}${total(p).reverted > 0 && html`<${Boxes} r=${r} stand="reverted" />`}</section>`}
+		${p && bad(total(p)) > 0 && html`<section class="panel" aria-labelledby="which"><h2 id="which">Which boxes</h2>${total(p).failed > 0 && html`<${Boxes} r=${r} state="failed" />`}${total(p).reverted > 0 && html`<${Boxes} r=${r} state="reverted" />`}</section>`}
 		<p><${Age} of=${p ? { at: p.asOf } : progress} prefix="Counted" /> <a href=${`#/log/rollout/${r.id}`}>Log of this rollout</a></p>`} />`;
 }
 

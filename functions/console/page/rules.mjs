@@ -49,10 +49,10 @@ function Freeze() {
 function Approvals({ list }) {
 	const waiting = list.flatMap((r) => {
 		const stage = next(r);
-		const needs = stage && r.guarding?.policy.approvals.before?.includes(stage);
-		return needs ? [{ r, stage, given: r.guarding.approvals?.find((a) => a.stage === stage) }] : [];
+		const needs = stage && r.terms?.policy.approvals.before?.includes(stage);
+		return needs ? [{ r, stage, given: r.terms.approvals?.find((a) => a.stage === stage) }] : [];
 	});
-	const mine = (r) => [r.startedBy, r.promotedBy, r.guarding.by].some((p) => p?.userId === state.person?.user);
+	const mine = (r) => [r.startedBy, r.promotedBy, r.terms.by].some((p) => p?.userId === state.person?.user);
 	return html`<section class="panel" aria-labelledby="approvals"><h2 id="approvals">Approvals</h2>
 		${waiting.length ? html`<ul class="rows inner">${waiting.map(({ r, stage, given }) => html`<li class="row" key=${r.id}>
 			<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.targetVersion} to ${stage} %</p></div>
@@ -61,13 +61,13 @@ function Approvals({ list }) {
 }
 
 function Windows({ list }) {
-	const guarded = list.filter((r) => r.guarding);
+	const judged = list.filter((r) => r.terms);
 	const times = (policy) => Object.entries(policy.promote.soak).map(([stage, d]) => `${stage} %: ${length(seconds(d))}`).join(', ');
 	return html`<section class="panel" aria-labelledby="windows"><h2 id="windows">Windows and soaking</h2>
-		${guarded.length ? guarded.map((r) => html`<h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3>
-			<dl class="facts"><div><dt>Windows</dt><dd>${r.guarding.policy.promote.windows?.length ? r.guarding.policy.promote.windows.map((w) => html`<span class="block">${windowText(w)}</span>`) : 'Always open'}</dd></div>
-			<div><dt>Soak</dt><dd>${times(r.guarding.policy)}</dd></div>
-			<div><dt>Guard</dt><dd>${r.guarding.policy.mode === 'act' ? r.guarding.policy.promote.auto ? 'Halts and promotes by itself' : 'Halts by itself' : 'Advises'}</dd></div></dl>`)
+		${judged.length ? judged.map((r) => html`<h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3>
+			<dl class="facts"><div><dt>Windows</dt><dd>${r.terms.policy.promote.windows?.length ? r.terms.policy.promote.windows.map((w) => html`<span class="block">${windowText(w)}</span>`) : 'Always open'}</dd></div>
+			<div><dt>Soak</dt><dd>${times(r.terms.policy)}</dd></div>
+			<div><dt>Guard</dt><dd>${r.terms.policy.mode === 'act' ? r.terms.policy.promote.auto ? 'Halts and promotes by itself' : 'Halts by itself' : 'Advises'}</dd></div></dl>`)
 		: html`<p>No active rollout has a policy. Give it one when you start it: <code>wavegate start --policy FILE</code></p>`}</section>`;
 }
 

@@ -20,7 +20,7 @@ type aws struct{ client *dynamodb.Client }
 // Restore starts the restore of a table, waits until it is there, and gives it what a restore leaves out: recovery of
 // its own, an end of life of items, and protection against deletion. A table that is there already is taken as it is,
 // so that the command can be run again.
-func (a aws) Restore(ctx context.Context, t recovery.Table, at time.Time) error {
+func (a aws) Restore(ctx context.Context, t recovery.Restoration, at time.Time) error {
 	if there, err := a.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.To}); err != nil || there.Table == nil {
 		if err := a.begin(ctx, t, at); err != nil {
 			return err
@@ -33,7 +33,7 @@ func (a aws) Restore(ctx context.Context, t recovery.Table, at time.Time) error 
 	return a.complete(ctx, t)
 }
 
-func (a aws) begin(ctx context.Context, t recovery.Table, at time.Time) error {
+func (a aws) begin(ctx context.Context, t recovery.Restoration, at time.Time) error {
 	if t.Empty {
 		_, err := a.client.CreateTable(ctx, t.CreateInput(t.To))
 		return err
@@ -44,7 +44,7 @@ func (a aws) begin(ctx context.Context, t recovery.Table, at time.Time) error {
 	return err
 }
 
-func (a aws) complete(ctx context.Context, t recovery.Table) error {
+func (a aws) complete(ctx context.Context, t recovery.Restoration) error {
 	yes := true
 	if t.TTL != "" {
 		now, err := a.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &t.To})

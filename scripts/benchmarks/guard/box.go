@@ -20,7 +20,7 @@ const never = time.Duration(1<<63 - 1)
 type box struct {
 	edge  edge.Edge
 	row   report.Row
-	entry report.Entry
+	entry report.IndexEntry
 	dark  spans // of its plant
 	// first is the box's first poll since the rollout started. It polls each w.ActivePoll from then on, while its plant
 	// is on and it lives.

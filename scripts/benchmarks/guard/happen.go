@@ -35,11 +35,11 @@ func (p *play) happen(e event, b *box) {
 }
 
 // put puts an event to the box's row.
-func (p *play) put(b *box, e report.Event) {
+func (p *play) put(b *box, e report.Change) {
 	row, changed := report.Next(b.row, e)
 	if changed {
 		b.row, b.entry, p.changed = row, row.Entry(), true
-		if row.Offer != nil && row.Offer.Stand == report.Failed {
+		if row.Offer != nil && row.Offer.State == report.Failed {
 			p.wake[(p.now+p.world.Policy.Guard.DecideWithin.Length()).Truncate(time.Minute)+time.Minute] = true
 		}
 	}
@@ -52,7 +52,7 @@ func (p *play) poll(i int32, b *box) {
 		runs = target
 	}
 	r, _ := edge.Resolve(b.edge, runs, p.channel)
-	e := report.Poll{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, At: p.at(p.now)}
+	e := report.Polled{Told: r.Version, Running: runs, Subject: b.edge.EdgeID, At: p.at(p.now)}
 	if r.Source == edge.FromRollout {
 		e.RolloutID, e.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, b.edge.EdgeID)
 	}
@@ -79,7 +79,7 @@ func (p *play) putOff(i int32, b *box) bool {
 			continue
 		}
 		b.busy, b.wasPutOff = true, true
-		o := report.Outcome{Version: target, Attempt: b.attempt + 1, Stand: report.Deferred, At: p.at(p.now)}
+		o := report.Outcome{Version: target, Attempt: b.attempt + 1, State: report.Deferred, At: p.at(p.now)}
 		if e.For > 0 {
 			until := o.At.Add(e.For)
 			o.Until = &until
@@ -117,9 +117,9 @@ func (p *play) installed(i int32, b *box) {
 }
 
 // failed reports a failed attempt. The box tries again as the answer says.
-func (p *play) failed(i int32, b *box, code report.Code) {
+func (p *play) failed(i int32, b *box, code report.FailureCode) {
 	b.busy, b.failing = true, true
-	o := report.Outcome{Version: target, Attempt: b.attempt, Stand: report.Failed, Code: code, At: p.at(p.now)}
+	o := report.Outcome{Version: target, Attempt: b.attempt, State: report.Failed, Code: code, At: p.at(p.now)}
 	p.put(b, o)
 	b.called = p.now
 	if answer := report.Reply(b.row, o); !answer.GiveUp {
@@ -167,7 +167,7 @@ func (p *play) failLate(ev event, b *box) {
 	if e.Code == report.CodeHealth {
 		b.failing = true
 		b.called = p.now
-		p.put(b, report.Outcome{Version: target, Attempt: b.attempt, Stand: report.Failed, Code: e.Code, At: p.at(p.now)})
+		p.put(b, report.Outcome{Version: target, Attempt: b.attempt, State: report.Failed, Code: e.Code, At: p.at(p.now)})
 		return
 	}
 	b.runsTarget, b.fellBack = false, true

@@ -8,13 +8,14 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/guard"
-	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/trail/audit"
 )
 
 // afterwards is how long a world plays on after its rollout ended.
@@ -40,7 +41,7 @@ type play struct {
 	order   []int32 // boxes by the hash of their entries: samples are cut from them
 	channel release.Row
 	rollout rollout.Rollout
-	last    *progress.Judgement
+	last    *census.Judgement
 	events  events
 	now     time.Duration
 	changed bool // some row has, since the last count
@@ -81,7 +82,7 @@ func newPlay(w world, seed int) *play {
 		return cmp.Compare(p.boxes[a].entry.Hash, p.boxes[b].entry.Hash)
 	})
 	policy := w.Policy
-	r := rollout.Start("simulated", p.channel.Channel, release.Release{EdgeType: edgeType, Version: target}, &policy, rollout.Person{UserID: "starter"}, w.Start)
+	r := rollout.Start("simulated", p.channel.Channel, release.Release{EdgeType: edgeType, Version: target}, &policy, audit.Person{UserID: "starter"}, w.Start)
 	p.rollout, p.channel = r, p.channel.Begin(r.Carried())
 	for i := range p.boxes {
 		p.schedule(int32(i), polls, p.boxes[i].nextPoll(0, w.ActivePoll))
@@ -124,7 +125,7 @@ func (p *play) place(seed int) {
 			}
 		}
 		b.row = report.Row{}.Registered(report.Registration{EdgeID: id, EdgeType: edgeType, Channel: channel, OrganizationID: b.edge.OrganizationID, At: p.at(-afterwards)})
-		b.row, _ = report.Next(b.row, report.Poll{Told: oldVersion, Running: oldVersion, Subject: id, At: p.at(-afterwards)})
+		b.row, _ = report.Next(b.row, report.Polled{Told: oldVersion, Running: oldVersion, Subject: id, At: p.at(-afterwards)})
 		b.entry = b.row.Entry()
 		p.byID[id], p.order = int32(i), append(p.order, int32(i))
 	}
@@ -173,16 +174,16 @@ func (p *play) ticks(minute time.Duration) bool {
 // tick counts the boxes, has the guard judge the count, and moves the rollout by its verdict.
 func (p *play) tick() {
 	p.changed = false
-	c := progress.NewCensus(p.rollout, p.at(p.now))
+	c := census.NewCensus(p.rollout, p.at(p.now))
 	for _, i := range p.order {
 		c.Add(p.boxes[i].entry)
 	}
-	q := progress.Ask(c, p.last, true)
+	q := census.Ask(c, p.last, true)
 	boxes := q.Boxes()
-	sightings := make([]progress.Sighting, len(boxes))
+	sightings := make([]census.Sighting, len(boxes))
 	for i, e := range boxes {
 		b := &p.boxes[p.byID[e.EdgeID]]
-		s := progress.Sighting{EdgeID: e.EdgeID, OrganizationID: e.OrganizationID, LastSeen: p.at(b.lastSeen(p.now, p.world.ActivePoll))}
+		s := census.Sighting{EdgeID: e.EdgeID, OrganizationID: e.OrganizationID, LastSeen: p.at(b.lastSeen(p.now, p.world.ActivePoll))}
 		if o := b.row.Offer; o != nil && o.RolloutID == p.rollout.ID {
 			s.Offer = *o
 		}
@@ -194,7 +195,7 @@ func (p *play) tick() {
 	}
 }
 
-// act moves the rollout, as progress.Store does.
+// act moves the rollout, as census.Store does.
 func (p *play) act() {
 	var m rollout.Move
 	switch p.last.Action {

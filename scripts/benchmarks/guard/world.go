@@ -45,7 +45,7 @@ const (
 type effect struct {
 	Share float64
 	Does  string
-	Code  report.Code
+	Code  report.FailureCode
 	// After is how long after the installation it happens, or after being told for defers; up to Until, if that is set.
 	After, Until time.Duration
 	PowerUp      bool // it happens when the box's plant is switched on again
@@ -212,7 +212,7 @@ func readEffect(o *input.Object) effect {
 	}
 	e.Every, e.For = length("every", reverts), length("for", defers)
 	if code, given := o.OptionalText("code"); given {
-		e.Code = report.Code(code)
+		e.Code = report.FailureCode(code)
 	}
 	if n, given := o.OptionalInteger("attempts"); given {
 		e.Attempts = int(n)

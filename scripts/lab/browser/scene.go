@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/operations"
 )
 
@@ -144,7 +145,7 @@ func (w *world) others(n int) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	for _, stage := range []int{1, 10, 50} {
+	for _, stage := range cohort.Stages[:3] {
 		if stage == 10 {
 			if err := w.promoted(path, reached(good, "2.4.0", boxes, 1)); err != nil {
 				return "", err

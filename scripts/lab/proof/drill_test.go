@@ -47,7 +47,7 @@ func remember(t *testing.T, db *dynamodb.Client) *past {
 }
 
 // Restore makes the new table, and writes into it what the old one held then.
-func (h *past) Restore(ctx context.Context, t recovery.Table, at time.Time) error {
+func (h *past) Restore(ctx context.Context, t recovery.Restoration, at time.Time) error {
 	if !at.Equal(h.moment) {
 		return fmt.Errorf("there is no history of %s", at)
 	}

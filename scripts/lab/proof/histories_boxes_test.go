@@ -111,11 +111,11 @@ func (s *box) answer(ctx context.Context, in history.Input) (out history.Output,
 		// Without a receipt, the answer does not show whether the poll was recorded.
 		out.Told, out.Lost = reply.Manifest.Version, err == nil && reply.ETag == ""
 	case history.Report:
-		o := report.Outcome{Version: in.Version, Attempt: in.Attempt, Stand: report.Stand(in.Outcome), At: time.Now()}
-		if o.Stand == report.Failed {
+		o := report.Outcome{Version: in.Version, Attempt: in.Attempt, State: report.State(in.Outcome), At: time.Now()}
+		if o.State == report.Failed {
 			o.Code = report.CodeBoot
 		}
-		var reply report.Answer
+		var reply report.Advice
 		reply, err = s.taken.Take(ctx, s.id, fleetIssuer, o)
 		out.GiveUp = reply.GiveUp
 	case history.ReadBox:
@@ -127,7 +127,7 @@ func (s *box) answer(ctx context.Context, in history.Input) (out history.Output,
 		row, err = s.reports.Get(ctx, s.id)
 		out.ReportRow.Running = row.Running
 		if o := row.Offer; o != nil {
-			out.ReportRow = history.ReportRow{Running: row.Running, Offered: o.Version, Stand: string(o.Stand), Failed: o.Code != "", Attempts: o.Attempts}
+			out.ReportRow = history.ReportRow{Running: row.Running, Offered: o.Version, State: string(o.State), Failed: o.Code != "", Attempts: o.Attempts}
 		}
 	}
 	return out, err

@@ -187,10 +187,10 @@ func throughFront(t *testing.T, behind *dynamolocal.Store, plan *fault.Plan) (db
 	const function = "histories"
 	var grants []operations.Grant
 	for _, table := range dynamo.Tables {
-		grants = append(grants, operations.Grant{Table: table.ID, Actions: []dynamo.Action{dynamo.Get, dynamo.Put, dynamo.Update}})
+		grants = append(grants, operations.Grant{Table: table.ID, Actions: []dynamo.Permission{dynamo.Get, dynamo.Put, dynamo.Update}})
 	}
 	// A start looks for an earlier rollout of its version.
-	grants = append(grants, operations.Grant{Table: dynamo.Rollouts, Actions: []dynamo.Action{dynamo.Query}, Indexes: []string{"byChannel"}, OnlyIndexes: true})
+	grants = append(grants, operations.Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Query}, Indexes: []string{"byChannel"}, OnlyIndexes: true})
 	front, err := storefront.Start(storefront.Options{
 		Endpoint: behind.Endpoint, Grants: map[string][]operations.Grant{function: grants}, TableName: dynamolocal.TableName})
 	if err != nil {

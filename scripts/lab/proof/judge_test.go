@@ -14,9 +14,6 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// secondPerson are the codes by which one who may do something is refused, since someone else has to.
-var secondPerson = []problem.Code{problem.FourEyes, problem.SelfApproval}
-
 // judge returns what is wrong with a single answer, without looking at the tables.
 func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 	op := operations.Get(r.Operation)
@@ -39,7 +36,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 			add("a good token was refused")
 		}
 	case http.StatusForbidden:
-		if d, err := a.Problem(); p.Has(op.Roles...) && (err != nil || !slices.Contains(secondPerson, d.Code)) {
+		if d, err := a.Problem(); p.Has(op.Roles...) && (err != nil || d.Code != problem.SelfApproval) {
 			add("a caller with the right role was refused")
 		}
 	case http.StatusInternalServerError:

@@ -20,7 +20,7 @@ import (
 	"wavegate/scripts/local/storefront"
 	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
-	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
@@ -146,7 +146,7 @@ func counted(t *testing.T, w *harness.World, books ledger.Books) (findings []str
 	t.Helper()
 	began, viewer := time.Now(), w.As(t, "vera", "wavegate", auth.FleetViewer)
 	for _, r := range books.Carried() {
-		var p progress.Progress
+		var p census.Progress
 		for !p.AsOf.After(began) && time.Since(began) < time.Minute {
 			a := viewer.Get(t, fmt.Sprintf("/api/ota/rollouts/%s/progress?fresh=true", r["id"]))
 			if a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable {
@@ -161,7 +161,7 @@ func counted(t *testing.T, w *harness.World, books ledger.Books) (findings []str
 				time.Sleep(time.Second) // it was counted less than ten seconds ago
 			}
 		}
-		n := progress.Total(p.Stages)
+		n := census.Total(p.Stages)
 		got := map[string]int{"offered": n.Offered, "working": n.Working, "deferred": n.Deferred, "installed": n.Installed, "failed": n.Failed, "reverted": n.Reverted}
 		maps.DeleteFunc(got, func(_ string, n int) bool { return n == 0 })
 		if want := books.CountBoxes(r); !maps.Equal(got, want) {

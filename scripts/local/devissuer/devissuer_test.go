@@ -85,7 +85,7 @@ func TestToken_TTL_SetsTheExpiry(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = verify(t, issuers, raw, in)
-		if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Class != token.Expired {
+		if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Reason != token.Expired {
 			t.Errorf("ttl %v, %v from now: %v", ttl, in, err)
 		}
 	}

@@ -20,8 +20,8 @@ func publication(version, digest string) string {
 	return fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":"https://a.example/%s","sha256":%q}`, version, version, strings.Repeat(digest, 64))
 }
 
-// TestFleet_ShowsTheWave has a fleet poll while a rollout is raised, and reads what it shows.
-func TestFleet_ShowsTheWave(t *testing.T) {
+// TestFleet_ShowsTheRollout has a fleet poll while a rollout is raised, and reads what it shows.
+func TestFleet_ShowsTheRollout(t *testing.T) {
 	keys := t.TempDir()
 	t.Setenv(devissuer.DirEnv, keys)
 	issuers, err := devissuer.Load("")

@@ -31,20 +31,20 @@ type tally struct {
 	failure  string          // the last one
 	recent   []time.Duration // how long the last polls took
 	polls    int
-	truth    map[string]standing // of each box that a rollout has reached
+	truth    map[string]position // of each box that a rollout has reached
 }
 
-// A standing is how a box knows itself to stand with what a rollout brought it.
-type standing struct {
+// A position is the state that a box knows to have with what a rollout brought it.
+type position struct {
 	rollout, version string
-	stand            report.Stand
+	state            report.State
 }
 
 // recentPolls is how many polls the shown durations are of.
 const recentPolls = 2000
 
 func newTally(boxes []*box) *tally {
-	return &tally{boxes: len(boxes), version: map[string]string{}, source: map[string]edge.Source{}, statuses: map[int]int{}, truth: map[string]standing{}}
+	return &tally{boxes: len(boxes), version: map[string]string{}, source: map[string]edge.Source{}, statuses: map[int]int{}, truth: map[string]position{}}
 }
 
 func (t *tally) poll(id string, o outcome) {
@@ -75,26 +75,26 @@ func (t *tally) told(id string, m edge.Manifest, installed string) {
 	was := t.truth[id]
 	switch {
 	case m.Source == edge.FromRollout && m.RolloutID != was.rollout:
-		was = standing{m.RolloutID, m.Version, report.Offered}
+		was = position{m.RolloutID, m.Version, report.Offered}
 		if installed == m.Version {
-			was.stand = report.Installed
+			was.state = report.Installed
 		}
 	case was.rollout == "":
 		return
 	case installed == was.version:
-		was.stand = report.Installed
-	case was.stand == report.Installed:
-		was.stand = report.Reverted
+		was.state = report.Installed
+	case was.state == report.Installed:
+		was.state = report.Reverted
 	}
 	t.truth[id] = was
 }
 
 // reported notes a report that the service took.
-func (t *tally) reported(id, version string, stand report.Stand) {
+func (t *tally) reported(id, version string, state report.State) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s := t.truth[id]; s.version == version {
-		s.stand = stand
+		s.state = state
 		t.truth[id] = s
 	}
 }
@@ -106,14 +106,14 @@ func (t *tally) trouble(id string, err error) {
 	t.failure = id + ": " + err.Error()
 }
 
-// counts are the boxes that a rollout has reached, by how they know themselves to stand.
-func (t *tally) counts(rollout string) map[report.Stand]int {
+// counts are the boxes that a rollout has reached, by their state as they know it.
+func (t *tally) counts(rollout string) map[report.State]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := map[report.Stand]int{}
+	n := map[report.State]int{}
 	for _, s := range t.truth {
 		if s.rollout == rollout {
-			n[s.stand]++
+			n[s.state]++
 		}
 	}
 	return n

@@ -16,8 +16,8 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
 	"wavegate/scripts/local/service"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
-	"wavegate/shared/fleet/progress"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/dynamolocal"
@@ -81,9 +81,9 @@ func compareRollout(t *testing.T, store *dynamolocal.Store) {
 		}
 	}
 	truth := f.seen.counts(strings.TrimPrefix(id, "/api/ota/rollouts/"))
-	for _, s := range []report.Stand{report.Offered, report.Deferred, report.Installed, report.Failed, report.Reverted} {
+	for _, s := range []report.State{report.Offered, report.Deferred, report.Installed, report.Failed, report.Reverted} {
 		if truth[s] == 0 {
-			t.Errorf("no box stands at %s: %v", s, truth)
+			t.Errorf("no box is at %s: %v", s, truth)
 		}
 	}
 	if truth[report.Offered] != dead {
@@ -170,7 +170,7 @@ func (f *played) everyonePolls(t *testing.T, times int) {
 func (f *played) compare(t *testing.T, percent int) {
 	t.Helper()
 	began := time.Now()
-	var got progress.Progress
+	var got census.Progress
 	for !got.AsOf.After(began) {
 		if time.Since(began) > time.Minute {
 			t.Fatalf("at %d percent: the last count is of %v", percent, got.AsOf)
@@ -181,17 +181,17 @@ func (f *played) compare(t *testing.T, percent int) {
 			t.Fatal(err)
 		}
 	}
-	want := []progress.Stage{{Percent: 1}, {Percent: 10}, {Percent: 50}, {Percent: 100}}
+	want := []census.StageCounts{{Percent: 1}, {Percent: 10}, {Percent: 50}, {Percent: 100}}
 	for _, b := range f.boxes {
 		stage := &want[slices.Index(cohort.Stages, cohort.FirstStage("gateway-x", "1.1.0", b.id))]
 		stage.Expected++
 		s := f.seen.truth[b.id]
 		switch {
 		case s.rollout == got.RolloutID:
-			*map[report.Stand]*int{
+			*map[report.State]*int{
 				report.Offered: &stage.Offered, report.Deferred: &stage.Deferred, report.Installed: &stage.Installed,
 				report.Failed: &stage.Failed, report.Reverted: &stage.Reverted,
-			}[s.stand]++
+			}[s.state]++
 		case stage.Percent <= percent:
 			stage.NotYetPolled++
 		}

@@ -11,7 +11,7 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
-	"wavegate/shared/fleet/progress"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/report"
 )
 
@@ -25,7 +25,7 @@ type watch struct {
 	token        func() (string, error)
 
 	mu   sync.Mutex
-	last progress.Progress
+	last census.Progress
 	told time.Time // the count that news told of
 }
 
@@ -50,7 +50,7 @@ func (w *watch) run(ctx context.Context) {
 }
 
 // ask has the boxes of the active rollout counted; none is no error and no progress.
-func (w *watch) ask(ctx context.Context) (p progress.Progress, err error) {
+func (w *watch) ask(ctx context.Context) (p census.Progress, err error) {
 	var channel struct{ ActiveRollout struct{ ID string } }
 	if err = w.get(ctx, w.channel, &channel); err != nil || channel.ActiveRollout.ID == "" {
 		return p, err
@@ -83,8 +83,8 @@ func (w *watch) get(ctx context.Context, path string, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// stands are in the order in which they are shown.
-var stands = []report.Stand{report.Offered, report.Working, report.Deferred, report.Installed, report.Failed, report.Reverted}
+// states are in the order in which they are shown.
+var states = []report.State{report.Offered, report.Working, report.Deferred, report.Installed, report.Failed, report.Reverted}
 
 // lines tell what the boxes know of themselves beside what the service says of them; none without a rollout.
 func (w *watch) lines(seen *tally) []string {
@@ -94,14 +94,14 @@ func (w *watch) lines(seen *tally) []string {
 	if p.RolloutID == "" {
 		return nil
 	}
-	theirs, ours := progress.Total(p.Stages), seen.counts(p.RolloutID)
-	said := map[report.Stand]int{
+	theirs, ours := census.Total(p.Stages), seen.counts(p.RolloutID)
+	said := map[report.State]int{
 		report.Offered: theirs.Offered, report.Working: theirs.Working, report.Deferred: theirs.Deferred,
 		report.Installed: theirs.Installed, report.Failed: theirs.Failed, report.Reverted: theirs.Reverted,
 	}
 	lines := []string{"", fmt.Sprintf("  the rollout at %d percent, %s ago: what the service says, and what the boxes know by now",
 		p.StagedPercent, time.Since(p.AsOf).Round(time.Second))}
-	for _, s := range stands {
+	for _, s := range states {
 		lines = append(lines, fmt.Sprintf("  %-16s %7d %7d", s, said[s], ours[s]))
 	}
 	return append(lines, fmt.Sprintf("  %-16s %7d", "not yet polled", theirs.NotYetPolled), fmt.Sprintf("  %-16s %7d", "silent", p.Silent.Boxes))

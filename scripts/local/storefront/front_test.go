@@ -26,13 +26,13 @@ import (
 // grants are those of two functions: a reader that may only query an index, and a writer.
 var grants = map[string][]operations.Grant{
 	"reader": {
-		{Table: dynamo.Factories, Actions: []dynamo.Action{dynamo.Get}},
-		{Table: dynamo.Rollouts, Actions: []dynamo.Action{dynamo.Query}, Indexes: []string{"all"}, OnlyIndexes: true},
-		{Table: dynamo.Audit, Actions: []dynamo.Action{dynamo.Query}},
+		{Table: dynamo.Factories, Actions: []dynamo.Permission{dynamo.Get}},
+		{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Query}, Indexes: []string{"all"}, OnlyIndexes: true},
+		{Table: dynamo.Audit, Actions: []dynamo.Permission{dynamo.Query}},
 	},
 	"writer": {
-		{Table: dynamo.Factories, Actions: []dynamo.Action{dynamo.Get, dynamo.Put, dynamo.ConditionCheck}},
-		{Table: dynamo.Audit, Actions: []dynamo.Action{dynamo.Put}},
+		{Table: dynamo.Factories, Actions: []dynamo.Permission{dynamo.Get, dynamo.Put, dynamo.ConditionCheck}},
+		{Table: dynamo.Audit, Actions: []dynamo.Permission{dynamo.Put}},
 	},
 }
 

@@ -14,7 +14,7 @@ import (
 // right that IAM requires: the Put in a TransactWriteItems is a PutItem.
 type Use struct {
 	Table  string // its name in the store
-	Action dynamo.Action
+	Action dynamo.Permission
 	Index  string // empty means the table itself
 }
 
@@ -32,7 +32,7 @@ type body struct {
 }
 
 // parts maps the members of a transaction to their actions.
-var parts = map[string]dynamo.Action{
+var parts = map[string]dynamo.Permission{
 	"Put":            dynamo.Put,
 	"Update":         dynamo.Update,
 	"Delete":         dynamo.Delete,
@@ -62,14 +62,14 @@ func uses(operation string, raw []byte) ([]Use, error) {
 		// In IAM both have their own name.
 		var all []Use
 		for table := range b.RequestItems {
-			all = append(all, Use{Table: table, Action: dynamo.Action(operation)})
+			all = append(all, Use{Table: table, Action: dynamo.Permission(operation)})
 		}
 		return all, nil
 	}
 	if b.TableName == "" {
 		return nil, errors.New("storefront: " + operation + " names no table")
 	}
-	return []Use{{Table: b.TableName, Action: dynamo.Action(operation), Index: b.IndexName}}, nil
+	return []Use{{Table: b.TableName, Action: dynamo.Permission(operation), Index: b.IndexName}}, nil
 }
 
 // operation is the name after the dot of "DynamoDB_20120810.GetItem".

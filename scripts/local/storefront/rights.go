@@ -12,7 +12,7 @@ import (
 type Right struct {
 	Function string
 	Table    dynamo.TableID
-	Action   dynamo.Action
+	Action   dynamo.Permission
 	Index    string
 }
 

@@ -40,15 +40,15 @@ type Request struct {
 	Key          string // Idempotency-Key; empty: none
 }
 
-// An Answer is what a call was answered with. Its status is 2xx or 304.
-type Answer struct {
+// A Response is what a call was answered with. Its status is 2xx or 304.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// A Refusal is an answer of 4xx.
-type Refusal struct {
+// An Error is an answer of 4xx.
+type Error struct {
 	Status   int
 	Document []byte // as it came; as a rule a problem document
 	Problem
@@ -70,7 +70,7 @@ type Fault struct {
 	Detail    string `json:"detail"`
 }
 
-func (r *Refusal) Error() string {
+func (r *Error) Error() string {
 	if r.Detail == "" {
 		return "the service answered " + strconv.Itoa(r.Status)
 	}
@@ -97,12 +97,12 @@ const (
 )
 
 // Do makes a call.
-func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
+func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	var body []byte
 	if r.Body != nil {
 		var err error
 		if body, err = json.Marshal(r.Body); err != nil {
-			return Answer{}, err
+			return Response{}, err
 		}
 	}
 	left, pause := c.Patience, pauseFirst
@@ -113,10 +113,10 @@ func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
 		pause = min(2*pause, pauseMost)
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return Answer{}, ctx.Err()
+			return Response{}, ctx.Err()
 		case err != nil:
 			if _, ok := errors.AsType[*url.Error](err); !ok {
-				return Answer{}, err // no call was made
+				return Response{}, err // no call was made
 			}
 			err, repeated = &Unknown{Cause: err}, true
 		case a.Status < 400:
@@ -138,15 +138,15 @@ func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return Answer{}, ctx.Err()
+			return Response{}, ctx.Err()
 		case <-time.After(wait):
 		}
 	}
 }
 
 // refusal reads an answer that is no success.
-func refusal(a Answer, repeated bool) *Refusal {
-	r := &Refusal{Status: a.Status, Document: a.Body, Repeated: repeated}
+func refusal(a Response, repeated bool) *Error {
+	r := &Error{Status: a.Status, Document: a.Body, Repeated: repeated}
 	_ = json.Unmarshal(a.Body, &r.Problem) // what is no document has no code
 	return r
 }
@@ -162,10 +162,10 @@ func after(h http.Header, otherwise time.Duration) time.Duration {
 // maxAnswer bounds an answer, in bytes.
 const maxAnswer = 8 << 20
 
-func (c *Client) once(ctx context.Context, r Request, body []byte, renew bool) (Answer, error) {
+func (c *Client) once(ctx context.Context, r Request, body []byte, renew bool) (Response, error) {
 	token, err := c.Token(ctx, renew)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	target := c.URL + r.Path
 	if len(r.Query) > 0 {
@@ -173,7 +173,7 @@ func (c *Client) once(ctx context.Context, r Request, body []byte, renew bool) (
 	}
 	req, err := http.NewRequestWithContext(ctx, r.Method, target, bytes.NewReader(body))
 	if err != nil {
-		return Answer{}, fmt.Errorf("api: %w", err)
+		return Response{}, fmt.Errorf("api: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	for name, value := range map[string]string{"If-Match": r.IfMatch, "If-None-Match": r.IfNoneMatch, "Idempotency-Key": r.Key} {
@@ -186,21 +186,21 @@ func (c *Client) once(ctx context.Context, r Request, body []byte, renew bool) (
 	}
 	res, err := c.HTTP.Do(req)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return Answer{}, &url.Error{Op: r.Method, URL: target, Err: err}
+		return Response{}, &url.Error{Op: r.Method, URL: target, Err: err}
 	}
 	if res.StatusCode/100 == 3 && res.StatusCode != http.StatusNotModified {
-		return Answer{}, fmt.Errorf("%s leads elsewhere, to %q; give the address of the API itself", c.URL, res.Header.Get("Location"))
+		return Response{}, fmt.Errorf("%s leads elsewhere, to %q; give the address of the API itself", c.URL, res.Header.Get("Location"))
 	}
-	return Answer{Status: res.StatusCode, Header: res.Header, Body: text}, nil
+	return Response{Status: res.StatusCode, Header: res.Header, Body: text}, nil
 }
 
 // Get reads a resource.
-func Get[T any](ctx context.Context, c *Client, path string, query url.Values) (v T, a Answer, err error) {
+func Get[T any](ctx context.Context, c *Client, path string, query url.Values) (v T, a Response, err error) {
 	a, err = c.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query})
 	if err == nil {
 		err = a.Into(&v)
@@ -209,7 +209,7 @@ func Get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 }
 
 // Into reads the answer's body.
-func (a Answer) Into(v any) error {
+func (a Response) Into(v any) error {
 	if err := json.Unmarshal(a.Body, v); err != nil {
 		return &Unknown{Cause: fmt.Errorf("the service's answer cannot be read: %w", err), Document: a.Body}
 	}
@@ -217,7 +217,7 @@ func (a Answer) Into(v any) error {
 }
 
 // Pages hands over the pages of a list until each returns false.
-func (c *Client) Pages(ctx context.Context, path string, query url.Values, each func(Answer) (more bool, err error)) error {
+func (c *Client) Pages(ctx context.Context, path string, query url.Values, each func(Response) (more bool, err error)) error {
 	for {
 		var page struct {
 			Next string `json:"next"`

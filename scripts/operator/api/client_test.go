@@ -66,7 +66,7 @@ func TestDo_WhatIsRepeated(t *testing.T) {
 		client, seen := answers(t, c.answers...)
 		_, err := client.Do(t.Context(), c.request)
 		_, unknown := errors.AsType[*api.Unknown](err)
-		r, refused := errors.AsType[*api.Refusal](err)
+		r, refused := errors.AsType[*api.Error](err)
 		if unknown != c.unknown || !unknown && refused != (c.refused != 0) || !unknown && refused && r.Status != c.refused || c.calls != 0 && len(*seen) != c.calls {
 			t.Errorf("%s: %d calls, error %v", name, len(*seen), err)
 		}
@@ -102,7 +102,7 @@ func TestPages_FollowNext_BelowWhateverPrefix(t *testing.T) {
 		func(w http.ResponseWriter) { _, _ = w.Write([]byte(`{"items":[],"next":"/prod/api/edges?cursor=c"}`)) }, // the test sees what is missing
 		func(w http.ResponseWriter) { _, _ = w.Write([]byte(`{"items":[]}`)) })
 	pages := 0
-	err := client.Pages(t.Context(), "/api/edges", nil, func(api.Answer) (bool, error) { pages++; return true, nil })
+	err := client.Pages(t.Context(), "/api/edges", nil, func(api.Response) (bool, error) { pages++; return true, nil })
 	if err != nil || pages != 2 || len(*seen) != 2 {
 		t.Errorf("%d pages in %d calls: %v", pages, len(*seen), err)
 	}

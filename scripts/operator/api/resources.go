@@ -19,7 +19,7 @@ type (
 	ActiveRollout struct {
 		ID            string `json:"id"`
 		TargetVersion string `json:"targetVersion"`
-		StagedPercent int    `json:"stagedPercent"`
+		StagedPercent int    `json:"staged_percent"`
 		Revision      int64  `json:"revision"`
 	}
 	// A Rollout brings a version to the boxes of a channel.
@@ -99,19 +99,6 @@ func (s Stage) OnItsWay() int { return s.Offered + s.Working + s.Deferred }
 
 // Bad counts the boxes on which the version did not stay.
 func (s Stage) Bad() int { return s.Failed + s.Reverted }
-
-// Stages are the shares, in percent, that a rollout is raised along.
-var Stages = []int{1, 10, 50, 100}
-
-// Next is the stage behind one; 0 behind the last.
-func Next(percent int) int {
-	for _, s := range Stages {
-		if s > percent {
-			return s
-		}
-	}
-	return 0
-}
 
 // ID is the channel as people name it.
 func (c Channel) ID() string { return c.EdgeType + "/" + c.Channel }

@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) boxes() *cobra.Command {
-	var stand, prefix string
+	var state, prefix string
 	var most int
 	cmd := &cobra.Command{
 		Use: "boxes CHANNEL", Short: "List the boxes of a channel, or those of its rollout by how they got on",
@@ -20,8 +20,8 @@ func (a *app) boxes() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if stand != "" && prefix != "" {
-				return fail(Misused, "give --stand or --prefix, not both")
+			if state != "" && prefix != "" {
+				return fail(Misused, "give --state or --prefix, not both")
 			}
 			c, err := a.client()
 			if err != nil {
@@ -33,18 +33,18 @@ func (a *app) boxes() *cobra.Command {
 			if prefix != "" {
 				query.Set("idPrefix", prefix)
 			}
-			if stand != "" {
+			if state != "" {
 				r, err := a.latest(ctx, c, name)
 				if err != nil {
 					return err
 				}
-				path, query = api.RolloutPath(r.ID)+"/edges", url.Values{"stand": {stand}}
+				path, query = api.RolloutPath(r.ID)+"/edges", url.Values{"state": {state}}
 				head, row = cells("BOX", "STAGE", "RUNS", "CODE", "DETAIL"), func(b box) string { return cells(b.EdgeID, b.Stage, b.Running, b.Code, b.Detail) }
 			}
 			return list(ctx, a, c, path, query, most, head, row)
 		}),
 	}
-	cmd.Flags().StringVar(&stand, "stand", "", "only those of the rollout that are offered, working, deferred, installed, failed or reverted")
+	cmd.Flags().StringVar(&state, "state", "", "only those of the rollout that are offered, working, deferred, installed, failed or reverted")
 	cmd.Flags().StringVar(&prefix, "prefix", "", "only those whose ids begin so")
 	cmd.Flags().IntVar(&most, "limit", 1000, "how many at most")
 	return cmd
@@ -65,7 +65,7 @@ type box struct {
 func list[T any](ctx context.Context, a *app, c *api.Client, path string, query url.Values, most int, head string, row func(T) string) error {
 	query.Set("limit", "100")
 	rows, cut := []string{head}, false
-	err := c.Pages(ctx, path, query, func(page api.Answer) (bool, error) {
+	err := c.Pages(ctx, path, query, func(page api.Response) (bool, error) {
 		var of struct {
 			Items []T
 			Next  string

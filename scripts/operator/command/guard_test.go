@@ -18,14 +18,14 @@ import (
 // acting is a policy that shows in seconds what takes hours.
 const acting = `{"guard":{"silentAfter":"PT2M","decideWithin":"PT4S"},"promote":{"auto":true,"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
 
-// newGuardedDesk starts a service whose guard looks every second.
-func newGuardedDesk(t *testing.T) *desk {
+// newJudgedDesk starts a service whose guard looks every second.
+func newJudgedDesk(t *testing.T) *desk {
 	t.Helper()
 	return newDesk(t, settings(setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)))
 }
 
-// startsGuarded starts a rollout of 1.1.0 on stable that the guard judges, over boxes that it reaches at 1 percent.
-func (d *desk) startsGuarded(policy string, boxes int) (ids []string) {
+// startsJudged starts a rollout of 1.1.0 on stable that the guard judges, over boxes that it reaches at 1 percent.
+func (d *desk) startsJudged(policy string, boxes int) (ids []string) {
 	d.Helper()
 	d.publishes()
 	for i := 0; len(ids) < boxes; i++ {
@@ -60,8 +60,8 @@ func (d *desk) as(user string) *desk {
 
 // TestSession_TheGuardHalts types what an operator types while the guard halts a bad release.
 func TestSession_TheGuardHalts(t *testing.T) {
-	d := newGuardedDesk(t)
-	boxes := d.startsGuarded(acting, 5)
+	d := newJudgedDesk(t)
+	boxes := d.startsJudged(acting, 5)
 	waited, waiting := d.watches(nil, "wait", "gateway-x/stable", "--until", "ended", "--every", "200ms")
 	lines, watching := d.watches(nil, "watch", "gateway-x/stable", "--every", "200ms")
 	view, drawing := d.watches(func(e *command.Environment) {
@@ -137,8 +137,8 @@ func TestStart_PolicyThatIsWrong_IsRefused(t *testing.T) {
 }
 
 func TestPromote_AgainstTheGuard_AsksForTheName(t *testing.T) {
-	d := newGuardedDesk(t)
-	d.startsGuarded(`{"mode":"advise"}`, 1)
+	d := newJudgedDesk(t)
+	d.startsJudged(`{"mode":"advise"}`, 1)
 	d.guardLooks()
 	d.does("status", "gateway-x/stable").is(command.Done).says("guard     Hold: ")
 	d.does("promote", "gateway-x/stable", "--yes").is(command.Misused).warns("Guard: Hold: ", "--confirm gateway-x/stable")
@@ -147,8 +147,8 @@ func TestPromote_AgainstTheGuard_AsksForTheName(t *testing.T) {
 }
 
 func TestComplete_AgainstTheGuard_AsksForTheName(t *testing.T) {
-	d := newGuardedDesk(t)
-	d.startsGuarded(`{"mode":"advise"}`, 1)
+	d := newJudgedDesk(t)
+	d.startsJudged(`{"mode":"advise"}`, 1)
 	for range 3 {
 		d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done)
 	}
@@ -159,7 +159,7 @@ func TestComplete_AgainstTheGuard_AsksForTheName(t *testing.T) {
 
 func TestApprove_OnlyASecondPersonCan(t *testing.T) {
 	d := newDesk(t)
-	d.startsGuarded(`{"approvals":{"before":[10]}}`, 0)
+	d.startsJudged(`{"approvals":{"before":[10]}}`, 0)
 	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Refused).warns("APPROVAL_REQUIRED", "wavegate approve")
 	d.does("approve", "gateway-x/stable", "--yes").is(command.SignIn).warns("SELF_APPROVAL")
 	anna := d.as("anna")
@@ -201,7 +201,7 @@ func TestFreeze_HoldsEverythingButHalts_UntilItIsLifted(t *testing.T) {
 func TestPromote_ClosedWindow_IsPassedWithAReason(t *testing.T) {
 	d := newDesk(t)
 	day := strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Weekday().String()[:3])
-	d.startsGuarded(`{"promote":{"windows":[{"days":["`+day+`"],"from":"00:00","to":"01:00","timeZone":"UTC"}]}}`, 0)
+	d.startsJudged(`{"promote":{"windows":[{"days":["`+day+`"],"from":"00:00","to":"01:00","timeZone":"UTC"}]}}`, 0)
 	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Refused).warns("WINDOW_CLOSED", "--override")
 	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable", "--override", "it fixes an outage").is(command.Done)
 	d.does("log").is(command.Done).says("it fixes an outage")
@@ -209,7 +209,7 @@ func TestPromote_ClosedWindow_IsPassedWithAReason(t *testing.T) {
 
 func TestApprove_AnswerThatIsLost_IsUnknown_AndToRepeatItIsSafe(t *testing.T) {
 	d := newDesk(t)
-	d.startsGuarded(`{"approvals":{"before":[10]}}`, 0)
+	d.startsJudged(`{"approvals":{"before":[10]}}`, 0)
 	anna := d.as("anna")
 	anna.seen = losesOne(http.MethodPost)
 	anna.does("approve", "gateway-x/stable", "--yes").is(command.Unknown)

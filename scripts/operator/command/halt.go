@@ -83,7 +83,7 @@ func (a *app) haltUnseen(ctx context.Context, c *api.Client, name string, body m
 		a.say("halted %s on %s at %d %%", seen.TargetVersion, name, seen.StagedPercent)
 		return nil
 	}
-	if r, refused := errors.AsType[*api.Refusal](err); !refused || r.Status != http.StatusPreconditionFailed {
+	if r, refused := errors.AsType[*api.Error](err); !refused || r.Status != http.StatusPreconditionFailed {
 		return err
 	}
 	if err := a.move(ctx, c, api.Rollout{ID: seen.ID}, body, ""); err != nil {
@@ -104,7 +104,7 @@ func (a *app) haltUnseen(ctx context.Context, c *api.Client, name string, body m
 // haltAll halts side by side. A list of rollouts lags by a moment, as does one of channels, so both are read.
 func (a *app) haltAll(ctx context.Context, c *api.Client, body map[string]any) error {
 	found := map[string]string{} // channel by id
-	err := c.Pages(ctx, "/api/ota/rollouts", url.Values{"status": {"active"}, "limit": {"100"}}, func(page api.Answer) (bool, error) {
+	err := c.Pages(ctx, "/api/ota/rollouts", url.Values{"status": {"active"}, "limit": {"100"}}, func(page api.Response) (bool, error) {
 		var list struct{ Items []api.Rollout }
 		err := page.Into(&list)
 		for _, r := range list.Items {
@@ -115,7 +115,7 @@ func (a *app) haltAll(ctx context.Context, c *api.Client, body map[string]any) e
 	if err != nil {
 		return err
 	}
-	err = c.Pages(ctx, "/api/ota/release-channels", url.Values{"limit": {"100"}}, func(page api.Answer) (bool, error) {
+	err = c.Pages(ctx, "/api/ota/release-channels", url.Values{"limit": {"100"}}, func(page api.Response) (bool, error) {
 		var list struct{ Items []api.Channel }
 		err := page.Into(&list)
 		for _, one := range list.Items {

@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) login() *cobra.Command {
-	var o login.Options
+	var o login.Identity
 	var noBrowser bool
 	cmd := &cobra.Command{
 		Use: "login URL", Short: "Sign in to a service",
@@ -57,7 +57,7 @@ func (a *app) login() *cobra.Command {
 	return cmd
 }
 
-func (a *app) signIn(ctx context.Context, c login.Config, o login.Options, noBrowser bool) (login.Session, error) {
+func (a *app) signIn(ctx context.Context, c login.Provider, o login.Identity, noBrowser bool) (login.Session, error) {
 	switch {
 	case o.As != "":
 		return login.SignIn(ctx, a.HTTP, c, login.Redirect(login.Ports[0]), o, login.AsNamed(a.HTTP))

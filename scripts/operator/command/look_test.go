@@ -23,7 +23,7 @@ func TestBoxes_ByStand_ByPrefix_AndCut(t *testing.T) {
 	d := newDesk(t, settings("CHANNEL_CACHE_SECONDS=0"))
 	d.starts(30)
 	d.fails()
-	if r := d.does("boxes", "gateway-x/stable", "--stand", "failed").is(command.Done).says("box-0027", "boot"); strings.Contains(r.out, "box-0001") {
+	if r := d.does("boxes", "gateway-x/stable", "--state", "failed").is(command.Done).says("box-0027", "boot"); strings.Contains(r.out, "box-0001") {
 		t.Errorf("it lists more: %s", r.out)
 	}
 	if r := d.does("boxes", "gateway-x/stable", "--prefix", "box-002").is(command.Done); strings.Count(r.out, "box-") != 10 {
@@ -32,7 +32,7 @@ func TestBoxes_ByStand_ByPrefix_AndCut(t *testing.T) {
 	if r := d.does("boxes", "gateway-x/stable", "--limit", "7").is(command.Done).warns("there are more"); strings.Count(r.out, "box-") != 7 {
 		t.Errorf("it lists %s", r.out)
 	}
-	d.does("boxes", "gateway-x/stable", "--stand", "asleep").is(command.Refused).warns("VALIDATION_FAILED")
+	d.does("boxes", "gateway-x/stable", "--state", "asleep").is(command.Refused).warns("VALIDATION_FAILED")
 }
 
 func TestLog_OfAll_OfABox_OfAPerson(t *testing.T) {

@@ -45,7 +45,7 @@ func (a *app) moving(use, short, status string, details func(ctx context.Context
 }
 
 // outcome tells what a move led to.
-func (a *app) outcome(answer api.Answer) error {
+func (a *app) outcome(answer api.Response) error {
 	var o struct {
 		Changed bool
 		Version methodVersion

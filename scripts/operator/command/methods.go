@@ -13,7 +13,7 @@ import (
 
 	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/verify"
-	chain "wavegate/shared/production/trail"
+	"wavegate/shared/production/chain"
 )
 
 func (a *app) methods() *cobra.Command {
@@ -48,7 +48,7 @@ func versionPath(args []string) string {
 
 // items reads all pages of a list, and hands over each item.
 func items[T any](ctx context.Context, a *app, c *api.Client, path string, query url.Values, each func(T) error) error {
-	return c.Pages(ctx, path, query, func(page api.Answer) (bool, error) {
+	return c.Pages(ctx, path, query, func(page api.Response) (bool, error) {
 		if a.json {
 			a.show(page.Body)
 			return true, nil
@@ -259,7 +259,7 @@ func (a *app) methodsExport() *cobra.Command {
 			}
 			events := []json.RawMessage{}
 			query := url.Values{"resourceType": {"production-method-version"}, "resourceId": {strings.ToLower(args[1]) + ":" + args[2]}, "limit": {"100"}}
-			err = c.Pages(ctx, "/api/factories/"+url.PathEscape(args[0])+"/audit-events", query, func(page api.Answer) (bool, error) {
+			err = c.Pages(ctx, "/api/factories/"+url.PathEscape(args[0])+"/audit-events", query, func(page api.Response) (bool, error) {
 				var list struct{ Items []json.RawMessage }
 				err := page.Into(&list)
 				events = append(events, list.Items...)

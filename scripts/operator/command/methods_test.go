@@ -41,7 +41,7 @@ func TestMethods_FromDraftToRecall(t *testing.T) {
 	}
 	d.by(eric)
 	says(methods("submit", "--reason", "ready"), command.Done, "version 1 is in_review")
-	says(methods("release", "--reason", "good", "--confirm", method+":1"), command.SignIn, "FOUR_EYES")
+	says(methods("release", "--reason", "good", "--confirm", method+":1"), command.SignIn, "SELF_APPROVAL")
 	d.by(anna)
 	says(methods("release", "--reason", "good"), command.Misused, "Not confirmed")
 	says(methods("release", "--reason", "good", "--confirm", method+":1"), command.Done, "version 1 holds on all machines")

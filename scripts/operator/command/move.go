@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wavegate/scripts/operator/api"
+	"wavegate/shared/fleet/cohort"
 )
 
 // reasons are the options of what is kept in the audit trail.
@@ -40,7 +41,7 @@ func (r reasons) with(body map[string]any) map[string]any {
 // read back.
 func (a *app) move(ctx context.Context, c *api.Client, was api.Rollout, body map[string]any, tag string) error {
 	_, err := c.Do(ctx, api.Request{Method: http.MethodPatch, Path: api.RolloutPath(was.ID), Body: body, IfMatch: tag})
-	r, refused := errors.AsType[*api.Refusal](err)
+	r, refused := errors.AsType[*api.Error](err)
 	if !refused || r.Status != http.StatusPreconditionFailed {
 		return err
 	}
@@ -69,7 +70,7 @@ func (a *app) promote() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			next := api.Next(v.rollout.StagedPercent)
+			next := cohort.After(v.rollout.StagedPercent)
 			if next == 0 {
 				return fail(Refused, "the rollout is at 100 %%; complete it: wavegate complete %s", name)
 			}
@@ -144,12 +145,14 @@ func plan(name string, v view, next, places int) string {
 	return text + "." + v.guardSays()
 }
 
-// unguarded reports whether no guard judges a rollout that is active.
-func (v view) unguarded() bool { return v.rollout.Guard == "none" && v.rollout.Status == "active" }
+// steeredByPeople reports whether no guard judges a rollout that is active.
+func (v view) steeredByPeople() bool {
+	return v.rollout.Guard == "none" && v.rollout.Status == "active"
+}
 
 // guardSays is the guard's verdict as a sentence to append, or that there is no guard; empty if it has not judged yet.
 func (v view) guardSays() string {
-	if v.unguarded() {
+	if v.steeredByPeople() {
 		return " No guard."
 	}
 	if g := v.progress.Guard; g != nil && g.Sentence != "" {
@@ -175,7 +178,7 @@ func (a *app) approve() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			next := api.Next(v.rollout.StagedPercent)
+			next := cohort.After(v.rollout.StagedPercent)
 			if next == 0 {
 				return fail(Refused, "the rollout is at 100 %%; there is no stage to approve")
 			}

@@ -52,7 +52,7 @@ func (a *app) status() *cobra.Command {
 
 func (a *app) statusOfAll(ctx context.Context, c *api.Client) error {
 	rows := []string{cells("CHANNEL", "VERSION", "ROLLOUT", "STAGE")}
-	err := c.Pages(ctx, "/api/ota/release-channels", url.Values{"limit": {"100"}}, func(page api.Answer) (bool, error) {
+	err := c.Pages(ctx, "/api/ota/release-channels", url.Values{"limit": {"100"}}, func(page api.Response) (bool, error) {
 		var list struct{ Items []api.Channel }
 		if err := page.Into(&list); err != nil {
 			return false, err

@@ -165,7 +165,7 @@ func TestExit_EachCode(t *testing.T) {
 	d.does("status").is(command.Done)
 	d.does("status", "gateway-x/nowhere").is(command.Refused).warns("NOT_FOUND")
 	for _, args := range [][]string{{"steer"}, {"status", "--faster"}, {"status", "gateway-x"}, {"halt"}, {"halt", "a/b", "--all"}, {"promote"},
-		{"wait", "a/b", "--until", "soon"}, {"publish", "a/b", "1"}, {"login", "http://elsewhere.example"}, {"boxes", "a/b", "--stand", "failed", "--prefix", "b"}} {
+		{"wait", "a/b", "--until", "soon"}, {"publish", "a/b", "1"}, {"login", "http://elsewhere.example"}, {"boxes", "a/b", "--state", "failed", "--prefix", "b"}} {
 		if r := d.does(args...); r.code != command.Misused {
 			t.Errorf("wavegate %q exited with %d: %s", args, r.code, r.err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"wavegate/scripts/operator/api"
+	"wavegate/shared/fleet/cohort"
 )
 
 // A view is what is known of a rollout at one moment.
@@ -36,7 +37,7 @@ func look(ctx context.Context, c *api.Client, id, tag string, fresh ...string) (
 		}
 	}
 	v.progress, a, err = api.Get[api.Progress](ctx, c, api.RolloutPath(id)+"/progress", url.Values{"fresh": fresh})
-	if r, ok := errors.AsType[*api.Refusal](err); ok && r.Status == http.StatusNotFound {
+	if r, ok := errors.AsType[*api.Error](err); ok && r.Status == http.StatusNotFound {
 		return v, nil // it was not counted yet
 	}
 	v.document = a.Body
@@ -99,7 +100,7 @@ func (v view) block(p paint) string {
 	if g := v.progress.Guard; g != nil && g.Sentence != "" {
 		fmt.Fprintf(&b, "guard     %s\n", printable(g.Sentence))
 	}
-	if next := api.Next(r.StagedPercent); r.Status == "active" && next != 0 {
+	if next := cohort.After(r.StagedPercent); r.Status == "active" && next != 0 {
 		fmt.Fprintf(&b, "next      %d %% (+%d)\n", next, v.more(next))
 	}
 	return b.String()
@@ -109,7 +110,7 @@ func (v view) block(p paint) string {
 func (v view) standing(now time.Time) string {
 	r := v.rollout
 	text := fmt.Sprintf("at %d %%, %s%s since %s", r.StagedPercent, r.Status, byWhat(r), clock(r.UpdatedAt))
-	if v.unguarded() {
+	if v.steeredByPeople() {
 		text += ", no guard"
 	}
 	if v.document != nil {

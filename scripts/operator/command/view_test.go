@@ -8,8 +8,8 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// guarded is a view of a rollout that a guard watches.
-func guarded(verdict, reason string) view {
+// judged is a view of a rollout that a guard watches.
+func judged(verdict, reason string) view {
 	v := view{document: []byte("{}"), rollout: api.Rollout{EdgeType: "gateway-x", Channel: "stable", PreviousVersion: "1.0.0", TargetVersion: "1.1.0",
 		StagedPercent: 10, Status: "active", UpdatedAt: time.Now()}}
 	v.progress = api.Progress{AsOf: time.Now().Add(-20 * time.Second), StagedPercent: 10, Failures: map[string]int{"boot": 1, "health": 2},
@@ -20,14 +20,14 @@ func guarded(verdict, reason string) view {
 }
 
 func TestView_ShowsStages_BadBoxes_AndTheGuardsSentence(t *testing.T) {
-	text := guarded("hold", "SOAKING").block(paint{})
+	text := judged("hold", "SOAKING").block(paint{})
 	for _, want := range []string{"gateway-x/stable  1.0.0 → 1.1.0  at 10 %, active since", "counted 20s ago", "10 %    926         96         471       3         1         355",
 		"bad       4: health 2, boot 1, reverted 1", "guard     55 more clean boxes clear it,[2J 4 more bad ones halt it.", "next      50 % (+4102)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not show %q:\n%s", want, text)
 		}
 	}
-	line := guarded("hold", "SOAKING").line()
+	line := judged("hold", "SOAKING").line()
 	if want := "198 of 1029 installed, 472 on its way, 3 failed, 1 reverted, 355 not polled, 0 silent. Guard: 55 more clean"; !strings.Contains(line, want) {
 		t.Errorf("the line is %s", line)
 	}
@@ -40,11 +40,11 @@ func TestView_AgainstTheGuard(t *testing.T) {
 	}{
 		{"halt", "TOO_MANY_BAD", true}, {"hold", "SOAKING", true}, {"hold", "PEOPLE_PROMOTE", false}, {"promote", "CLEAR", false}, {"complete", "CLEAR", false},
 	} {
-		if got := guarded(c.verdict, c.reason).against(); got != c.against {
+		if got := judged(c.verdict, c.reason).against(); got != c.against {
 			t.Errorf("%s, %s: %v", c.verdict, c.reason, got)
 		}
 	}
-	next := guarded("promote", "CLEAR")
+	next := judged("promote", "CLEAR")
 	if next.rollout.StagedPercent = 50; !next.against() {
 		t.Error("the guard has not judged the stage yet, and nothing is against a raise")
 	}

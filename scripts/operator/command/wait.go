@@ -2,21 +2,27 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"wavegate/scripts/operator/api"
+	"wavegate/shared/fleet/cohort"
 )
+
+// stages lists the stages for people.
+var stages = strings.Trim(strings.ReplaceAll(fmt.Sprint(cohort.Stages), " ", ", "), "[]")
 
 func (a *app) wait() *cobra.Command {
 	var until string
 	var every, timeout time.Duration
 	cmd := &cobra.Command{
 		Use: "wait CHANNEL --until STAGE|ended", Short: "Wait until a rollout is at a stage, or has ended",
-		Long: "Waits until the rollout of a channel is at a stage (1, 10, 50 or 100), or has ended. It exits with 3 if the rollout ended\n" +
+		Long: "Waits until the rollout of a channel is at a stage (" + stages + "), or has ended. It exits with 3 if the rollout ended\n" +
 			"before the stage or was not completed, and with 5 when the time is over.",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -25,8 +31,8 @@ func (a *app) wait() *cobra.Command {
 				return err
 			}
 			stage, err := strconv.Atoi(until)
-			if until != "ended" && (err != nil || !slices.Contains(api.Stages, stage)) {
-				return fail(Misused, "--until %q is unknown; it is 1, 10, 50, 100 or ended", until)
+			if until != "ended" && (err != nil || !slices.Contains(cohort.Stages, stage)) {
+				return fail(Misused, "--until %q is unknown; it is %s or ended", until, stages)
 			}
 			c, err := a.client()
 			if err != nil {
@@ -60,7 +66,7 @@ func (a *app) wait() *cobra.Command {
 			return err
 		}),
 	}
-	cmd.Flags().StringVar(&until, "until", "ended", "1, 10, 50, 100 or ended")
+	cmd.Flags().StringVar(&until, "until", "ended", stages+" or ended")
 	cmd.Flags().DurationVar(&every, "every", 5*time.Second, "how often to look")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait; for ever if left out")
 	return cmd

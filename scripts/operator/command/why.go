@@ -24,7 +24,7 @@ type reasoned struct {
 	} `json:"rollout"`
 	Report *struct {
 		Version  string    `json:"version"`
-		Stand    string    `json:"stand"`
+		State    string    `json:"state"`
 		Since    time.Time `json:"since"`
 		Attempts int       `json:"attempts"`
 		Code     string    `json:"code"`
@@ -64,7 +64,7 @@ func (a *app) why() *cobra.Command {
 func (a *app) tell(w reasoned) {
 	a.say("%s: %s", w.EdgeID, w.Sentence)
 	if r := w.Report; r != nil {
-		text := fmt.Sprintf("It %s %s since %s", stands[r.Stand], r.Version, clock(r.Since))
+		text := fmt.Sprintf("It %s %s since %s", states[r.State], r.Version, clock(r.Since))
 		if r.Attempts > 1 {
 			text += fmt.Sprintf(", after %d attempts", r.Attempts)
 		}
@@ -84,8 +84,8 @@ func (a *app) tell(w reasoned) {
 	}
 }
 
-// stands say what a box did with an offer.
-var stands = map[string]string{
+// states say what a box did with an offer.
+var states = map[string]string{
 	"offered": "was offered", "working": "works on", "deferred": "put off", "installed": "runs", "failed": "failed at", "reverted": "went back from",
 }
 
@@ -95,13 +95,8 @@ func (a *app) verify(w reasoned) error {
 		a.say("There is no rollout to compute a place in.")
 		return nil
 	}
-	bucket, reached := cohort.Of(w.EdgeType, w.Rollout.TargetVersion, w.EdgeID), 0
-	for _, s := range api.Stages {
-		if bucket.In(s) {
-			reached = s
-			break
-		}
-	}
+	bucket := cohort.Of(w.EdgeType, w.Rollout.TargetVersion, w.EdgeID)
+	reached := cohort.FirstStage(w.EdgeType, w.Rollout.TargetVersion, w.EdgeID)
 	if bucket.Percentile() != w.Rollout.Percentile || reached != w.Rollout.ReachedAt {
 		return fail(Refused, "the service says percentile %d and stage %d; computed here they are %d and %d",
 			w.Rollout.Percentile, w.Rollout.ReachedAt, bucket.Percentile(), reached)

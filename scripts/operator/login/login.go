@@ -20,8 +20,8 @@ import (
 // Path is where a service tells how people log in.
 const Path = "/console/config.json"
 
-// A Config is how people log in to a service.
-type Config struct {
+// A Provider is how people log in to a service.
+type Provider struct {
 	Issuer                string `json:"issuer"`
 	AuthorizationEndpoint string `json:"authorizationEndpoint"`
 	TokenEndpoint         string `json:"tokenEndpoint"`
@@ -33,7 +33,7 @@ type Config struct {
 
 // Discover asks a service how to log in. Whatever it names must be https, as the service itself, unless both
 // are on this machine.
-func Discover(ctx context.Context, client *http.Client, service string) (c Config, err error) {
+func Discover(ctx context.Context, client *http.Client, service string) (c Provider, err error) {
 	at, err := Service(service)
 	if err != nil {
 		return c, err
@@ -80,7 +80,7 @@ func Loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func (c Config) oauth(redirect string) *oauth2.Config {
+func (c Provider) oauth(redirect string) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: c.ClientID, RedirectURL: redirect, Scopes: strings.Fields(c.Scope),
 		Endpoint: oauth2.Endpoint{AuthURL: c.AuthorizationEndpoint, TokenURL: c.TokenEndpoint, AuthStyle: oauth2.AuthStyleInParams},
@@ -91,15 +91,15 @@ func (c Config) oauth(redirect string) *oauth2.Config {
 // The issuer sends them to redirect.
 type Way func(ctx context.Context, address string) (back string, err error)
 
-// Options name who logs in, where the issuer lets the request do so.
-type Options struct {
+// Identity name who logs in, where the issuer lets the request do so.
+type Identity struct {
 	As           string
 	Organization string
 	Roles        []string
 }
 
 // SignIn logs a person in.
-func SignIn(ctx context.Context, client *http.Client, c Config, redirect string, o Options, way Way) (Session, error) {
+func SignIn(ctx context.Context, client *http.Client, c Provider, redirect string, o Identity, way Way) (Session, error) {
 	if o.As != "" && !c.Local {
 		return Session{}, errors.New("only the local issuer lets you say who you are: leave --as out")
 	}

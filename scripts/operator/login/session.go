@@ -17,7 +17,7 @@ import (
 
 // A Session is a login to a service. A session ends 12 hours after the login, whatever its tokens say.
 type Session struct {
-	Login   Config    `json:"login"`
+	Login   Provider  `json:"login"`
 	Access  string    `json:"accessToken"`
 	Refresh string    `json:"refreshToken,omitempty"`
 	Expires time.Time `json:"expires"` // of the access token

@@ -12,15 +12,15 @@ import (
 	"strings"
 
 	"wavegate/shared/platform/canonical"
-	chain "wavegate/shared/production/trail"
+	"wavegate/shared/production/chain"
 	"wavegate/shared/trail/audit"
 )
 
 // Get reads a path of the API, which begins with /api, and returns the body of the answer.
 type Get func(ctx context.Context, path string) ([]byte, error)
 
-// A Report is the result of a comparison.
-type Report struct {
+// A Result is the result of a comparison.
+type Result struct {
 	Links    []chain.Link
 	Findings []string // what is wrong; none if all agrees
 }
@@ -29,7 +29,7 @@ var errNothing = errors.New("the method has no version yet, so there is nothing 
 
 // Method compares a method of a factory with the trail, and looks for what machines kept. Nothing
 // to compare is an error.
-func Method(ctx context.Context, get Get, factory, method string, kept []chain.Kept) (r Report, err error) {
+func Method(ctx context.Context, get Get, factory, method string, kept []chain.Kept) (r Result, err error) {
 	c := comparison{get: get, factory: "/api/factories/" + url.PathEscape(factory), method: method}
 	head, err := c.object(ctx, c.path())
 	if err != nil {
@@ -39,7 +39,7 @@ func Method(ctx context.Context, get Get, factory, method string, kept []chain.K
 	if err != nil {
 		return r, err
 	}
-	c.compare(chain.Resource{Name: "the method", Shown: head, Events: methodEvents})
+	c.compare(chain.Subject{Name: "the method", Shown: head, Events: methodEvents})
 	versionEvents, err := c.versions(ctx)
 	if err != nil {
 		return r, err
@@ -86,7 +86,7 @@ func (c *comparison) add(format string, args ...any) {
 
 func (c *comparison) path() string { return c.factory + "/production-methods/" + c.method }
 
-func (c *comparison) compare(r chain.Resource) {
+func (c *comparison) compare(r chain.Subject) {
 	findings, err := r.Compare()
 	c.findings, c.err = append(c.findings, findings...), errors.Join(c.err, err)
 }
@@ -119,8 +119,8 @@ func (c *comparison) versions(ctx context.Context) (all []audit.Event, err error
 		if err != nil {
 			return nil, err
 		}
-		c.compare(chain.Resource{Name: name, Shown: one, Events: events})
-		c.compare(chain.Resource{Name: name + " in the list", Shown: v, Events: events})
+		c.compare(chain.Subject{Name: name, Shown: one, Events: events})
+		c.compare(chain.Subject{Name: name + " in the list", Shown: v, Events: events})
 		if err := c.content(ctx, name, number, events); err != nil {
 			return nil, err
 		}
@@ -185,7 +185,7 @@ func (c *comparison) machines(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.compare(chain.Resource{Name: "machine " + code, Shown: m, Events: events})
+		c.compare(chain.Subject{Name: "machine " + code, Shown: m, Events: events})
 	}
 	return nil
 }

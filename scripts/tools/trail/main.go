@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"wavegate/scripts/operator/verify"
-	chain "wavegate/shared/production/trail"
+	"wavegate/shared/production/chain"
 )
 
 const usage = `usage: WAVEGATE_TOKEN=<token> scripts/trail [--url URL] --factory F --method M [KEPT]...
@@ -105,7 +105,7 @@ func getter(address, token string) verify.Get {
 }
 
 // tell prints the chain and the findings, and returns the exit code.
-func tell(out io.Writer, r verify.Report, kept int) int {
+func tell(out io.Writer, r verify.Result, kept int) int {
 	for _, l := range r.Links {
 		says := "holds"
 		if l.Fault != "" {

@@ -6,18 +6,18 @@ import (
 	"testing"
 
 	"wavegate/scripts/operator/verify"
-	chain "wavegate/shared/production/trail"
+	"wavegate/shared/production/chain"
 )
 
 func TestTell_Finding_IsCode1(t *testing.T) {
 	links := []chain.Link{{SHA256: "aa"}, {SHA256: "bb"}}
 	for name, c := range map[string]struct {
-		report verify.Report
+		report verify.Result
 		code   int
 		says   string
 	}{
-		"a chain":        {verify.Report{Links: links}, 0, "Links: 2; kept by machines and found: 3"},
-		"with a finding": {verify.Report{Links: links, Findings: []string{"version 2: orders is not what the trail says"}}, 1, "version 2: orders"},
+		"a chain":        {verify.Result{Links: links}, 0, "Links: 2; kept by machines and found: 3"},
+		"with a finding": {verify.Result{Links: links, Findings: []string{"version 2: orders is not what the trail says"}}, 1, "version 2: orders"},
 	} {
 		var out bytes.Buffer
 		if code := tell(&out, c.report, 3); code != c.code || !strings.Contains(out.String(), c.says) {

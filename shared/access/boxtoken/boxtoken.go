@@ -14,27 +14,27 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// A Kind is what a token speaks for. The token's text begins with it, so that scanners for leaked secrets can find the
+// A Prefix is what a token speaks for. The token's text begins with it, so that scanners for leaked secrets can find the
 // token.
-type Kind string
+type Prefix string
 
 // Kinds.
 const (
-	Box     Kind = "wavegate-edge"
-	Gateway Kind = "wavegate-gateway"
+	Box     Prefix = "wavegate-edge"
+	Gateway Prefix = "wavegate-gateway"
 )
 
 // A Token is what a token's text says.
 type Token struct {
-	Kind Kind
+	Kind Prefix
 	// Subject is the id of the box, or of the gateway's organization.
 	Subject string
 	// SHA256 is of the whole text, in hexadecimal digits.
 	SHA256 string
 }
 
-// A Shown token is how it is given out, once.
-type Shown struct {
+// An Issued token is how it is given out, once.
+type Issued struct {
 	Token string `json:"token"`
 }
 
@@ -44,7 +44,7 @@ const (
 )
 
 // New makes a token.
-func New(kind Kind, subject string) (text string, t Token) {
+func New(kind Prefix, subject string) (text string, t Token) {
 	secret := make([]byte, secretBytes)
 	_, _ = rand.Read(secret) // it never fails
 	text = strings.Join([]string{string(kind), subject, base64.RawURLEncoding.EncodeToString(secret)}, separator)
@@ -57,7 +57,7 @@ func Parse(text string) (Token, bool) {
 	if len(parts) != 3 {
 		return Token{}, false
 	}
-	kind, subject := Kind(parts[0]), parts[1]
+	kind, subject := Prefix(parts[0]), parts[1]
 	if kind != Box && kind != Gateway || !input.Name.Accepts(subject) {
 		return Token{}, false
 	}
@@ -92,7 +92,7 @@ func (t Token) Principal(organizationID string) auth.Principal {
 }
 
 // KindOf tells what token a caller came with; empty: one of another issuer.
-func KindOf(p auth.Principal) Kind {
+func KindOf(p auth.Principal) Prefix {
 	switch {
 	case p.Issuer == boxes:
 		return Box

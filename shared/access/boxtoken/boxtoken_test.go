@@ -8,7 +8,7 @@ import (
 )
 
 func TestNew_IsReadBack_AndNeverTheSame(t *testing.T) {
-	for _, kind := range []boxtoken.Kind{boxtoken.Box, boxtoken.Gateway} {
+	for _, kind := range []boxtoken.Prefix{boxtoken.Box, boxtoken.Gateway} {
 		text, made := boxtoken.New(kind, "box-1")
 		if got, ok := boxtoken.Parse(text); !ok || got != made {
 			t.Errorf("%s: read back %+v, want %+v", kind, got, made)

@@ -10,12 +10,12 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// An Outcome is what the limiter decides about a request.
-type Outcome int
+// An Admission is what the limiter decides about a request.
+type Admission int
 
 const (
 	// Admitted requests go on. Decision.Unchecked tells whether they were counted.
-	Admitted Outcome = iota
+	Admitted Admission = iota
 	// Rejected requests exceed a limit: 429.
 	Rejected
 	// Unavailable requests cost money and could not be checked: 503.
@@ -37,7 +37,7 @@ type Policy struct {
 
 // A Decision is the limiter's answer to one request.
 type Decision struct {
-	Outcome Outcome
+	Outcome Admission
 	// Policies are the limits that were checked, in order. There are none if the request is
 	// Unchecked.
 	Policies []Policy

@@ -42,7 +42,7 @@ var OverrideBody = &input.Shape{
 // ReadTarget reads the path parameters kind and id and, for a user, the query parameter issuer.
 // The default issuer is that of the caller's own token.
 func ReadTarget(in *input.Reader, callersIssuer string) Target {
-	target := Target{Kind: Kind(in.Path("kind")), ID: in.Path("id")}
+	target := Target{Kind: TargetKind(in.Path("kind")), ID: in.Path("id")}
 	if target.Kind == Users {
 		target.Issuer = callersIssuer
 		if issuer, given := in.Query("issuer"); given {

@@ -12,21 +12,21 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// A Kind is the kind of a target.
-type Kind string
+// A TargetKind is the kind of a target.
+type TargetKind string
 
 // The kinds, as in paths.
 const (
-	Users         Kind = "users"
-	Organizations Kind = "organizations"
+	Users         TargetKind = "users"
+	Organizations TargetKind = "organizations"
 )
 
 // A Target is the user or organization that an override is for. A user has an Issuer, because
 // two issuers never share a user. An organization has none.
 type Target struct {
-	Kind   Kind   `json:"kind"`
-	ID     string `json:"id"`
-	Issuer string `json:"issuer,omitempty"`
+	Kind   TargetKind `json:"kind"`
+	ID     string     `json:"id"`
+	Issuer string     `json:"issuer,omitempty"`
 }
 
 // Name identifies the target among all targets of its kind.
@@ -121,8 +121,8 @@ func (r record) remove(target Target, at time.Time) (next record, event string, 
 // from the next call on.
 var kind = change.Kind[record]{
 	Type: ResourceType, Table: dynamo.RateOverrides, Key: attrSubject,
-	State: func(r record) change.State {
-		s := change.State{ID: r.Subject, Revision: r.Revision, ChangedAt: r.UpdatedAt}
+	State: func(r record) change.Stamp {
+		s := change.Stamp{ID: r.Subject, Revision: r.Revision, ChangedAt: r.UpdatedAt}
 		if r.Kind == Organizations {
 			s.Organization = r.Target.ID
 		}

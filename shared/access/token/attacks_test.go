@@ -40,8 +40,8 @@ func TestVerify_Attack_IsRefused(t *testing.T) {
 			if p.UserID != "" || p.Roles != nil {
 				t.Errorf("a principal came with the refusal: %+v", p)
 			}
-			if r.Class != attack.Class {
-				t.Errorf("class %s, want %s (%v)", r.Class, attack.Class, err)
+			if r.Reason != attack.Class {
+				t.Errorf("class %s, want %s (%v)", r.Reason, attack.Class, err)
 			}
 			if r.MayBecomeGood() != attack.MayBecomeGood {
 				t.Errorf("MayBecomeGood: %v, want %v", r.MayBecomeGood(), attack.MayBecomeGood)
@@ -103,7 +103,7 @@ func TestVerify_SameKeyIDOfTwoIssuers_IsTwoKeys(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	v := verifierOf(t, setting, noon)
 	_, err := v.Verify(t.Context(), w.Person().With("roles", "platform_owner").By(fleet).Sign())
-	if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Class != token.BadSignature {
+	if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Reason != token.BadSignature {
 		t.Errorf("a person by the fleet's key: %v", err)
 	}
 	if _, err := v.Verify(t.Context(), w.Box().By(fleet).Sign()); err != nil {

@@ -22,7 +22,7 @@ func FuzzVerify(f *testing.F) {
 		if !ok {
 			t.Fatalf("accepted %q as %+v, error %v", raw, p, err)
 		}
-		if r.Class == "" || r.Error() == "" {
+		if r.Reason == "" || r.Error() == "" {
 			t.Fatalf("%q was refused without a class", raw)
 		}
 	})

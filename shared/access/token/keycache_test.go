@@ -72,18 +72,18 @@ func (p *publisher) fail() {
 func (p *publisher) wait(d time.Duration) { p.mu.Lock(); defer p.mu.Unlock(); p.now = p.now.Add(d) }
 
 // try verifies a token that the key signs now, and returns the class of its refusal, or "".
-func (p *publisher) try(ctx context.Context, k tokentest.Key) token.Class {
+func (p *publisher) try(ctx context.Context, k tokentest.Key) token.Reason {
 	p.mu.Lock()
 	raw := tokentest.NewWorld(p.now).Person().By(k).Sign()
 	p.mu.Unlock()
 	_, err := p.Verify(ctx, raw)
 	if r, ok := errors.AsType[*token.Refusal](err); ok {
-		return r.Class
+		return r.Reason
 	}
 	return ""
 }
 
-func (p *publisher) mustBe(t *testing.T, k tokentest.Key, want token.Class, calls int64) {
+func (p *publisher) mustBe(t *testing.T, k tokentest.Key, want token.Reason, calls int64) {
 	t.Helper()
 	if got := p.try(t.Context(), k); got != want {
 		t.Errorf("refused as %q, want %q", got, want)
@@ -327,7 +327,7 @@ func TestKeys_OfOneIssuer_AreNotThoseOfAnother(t *testing.T) {
 	p := newPublisher(t)
 	w := tokentest.NewWorld(noon)
 	_, err := p.Verify(t.Context(), w.Box().By(p.key).Sign())
-	if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Class != token.BadIssuer {
+	if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Reason != token.BadIssuer {
 		t.Errorf("error %v", err)
 	}
 	if p.calls.Load() != 0 {

@@ -132,7 +132,7 @@ func TestVerify_TokenOfExactly8KiB_IsAccepted(t *testing.T) {
 			t.Fatalf("%d bytes: %v", len(raw), err)
 		}
 		r, refused := errors.AsType[*token.Refusal](err)
-		if len(raw) > 8192 && (!refused || r.Class != token.TooLarge) {
+		if len(raw) > 8192 && (!refused || r.Reason != token.TooLarge) {
 			t.Fatalf("%d bytes: %v", len(raw), err)
 		}
 		sizes = append(sizes, len(raw))

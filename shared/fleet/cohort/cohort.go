@@ -13,6 +13,14 @@ import (
 // Stages are the shares of the fleet, in percent, that a rollout is raised along.
 var Stages = []int{1, 10, 50, 100}
 
+// After is the stage after a percentage; 0 after the last.
+func After(percent int) int {
+	if i := slices.IndexFunc(Stages, func(s int) bool { return s > percent }); i >= 0 {
+		return Stages[i]
+	}
+	return 0
+}
+
 // FirstStage is the first stage, in percent, at which a rollout of the version reaches the box.
 func FirstStage(edgeType, version, edgeID string) int {
 	b := Of(edgeType, version, edgeID)

@@ -129,7 +129,7 @@ func (s Status) detail() string {
 // reasons are what clients were seen to write, in lower case, and what it means. The first that is found counts.
 var reasons = []struct {
 	says string
-	code report.Code
+	code report.FailureCode
 }{
 	{"exceeds available space", report.CodeSpace}, // RAUC
 	{"no space left", report.CodeSpace},
@@ -151,7 +151,7 @@ var reasons = []struct {
 }
 
 // code is why an action failed, as far as the client's words tell.
-func (s Status) code() report.Code {
+func (s Status) code() report.FailureCode {
 	said := strings.ToLower(strings.Join(s.Details, "\n"))
 	for _, r := range reasons {
 		if strings.Contains(said, r.says) {

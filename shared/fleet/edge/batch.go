@@ -12,8 +12,8 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// A Tally counts what became of the boxes of a batch.
-type Tally struct {
+// A BatchCounts counts what became of the boxes of a batch.
+type BatchCounts struct {
 	Registered int `json:"registered"` // new, or registered again
 	Reassigned int `json:"reassigned"`
 	Unchanged  int `json:"unchanged"`
@@ -22,8 +22,8 @@ type Tally struct {
 // PutAll registers the boxes of a batch or assigns them anew, all in one transaction or none. A claim that
 // was used before changes nothing and gives the first tally. The check is made with the reads, and refuses
 // after the claim was looked at. PutAll returns what the check returns, and CONFLICT when a box keeps changing.
-func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []Member, claim idempotency.Claim,
-	check func(context.Context) (refusal, err error)) (tally Tally, err error) {
+func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchItem, claim idempotency.Claim,
+	check func(context.Context) (refusal, err error)) (tally BatchCounts, err error) {
 	err = change.Make(ctx, r.db, from, func(set *change.Set) error {
 		was := make([]stored, len(batch))
 		var first string
@@ -51,7 +51,7 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []Member
 		case refusal != nil:
 			return refusal
 		}
-		tally = Tally{}
+		tally = BatchCounts{}
 		for i, m := range batch {
 			tally.count(r.record(set, m, was[i]))
 		}
@@ -84,7 +84,7 @@ func (r *Registry) find(ctx context.Context, id string, f *stored) error {
 }
 
 // record records what an assignment makes of a box, and returns the name of its event.
-func (r *Registry) record(set *change.Set, m Member, f stored) (event string) {
+func (r *Registry) record(set *change.Set, m BatchItem, f stored) (event string) {
 	next, event := f.edge.assign(m.EdgeID, m.Assignment, set.After(f.edge.UpdatedAt))
 	if event != "" {
 		change.Record(set, r.along(&f.row), f.edge, next, event)
@@ -92,7 +92,7 @@ func (r *Registry) record(set *change.Set, m Member, f stored) (event string) {
 	return event
 }
 
-func (t *Tally) count(event string) {
+func (t *BatchCounts) count(event string) {
 	switch event {
 	case registered:
 		t.Registered++

@@ -45,7 +45,7 @@ func (c *Channels) Row(ctx context.Context, edgeType, channel, installed string)
 
 // Target returns a rollout's target with the address where its bytes were last said to be, on any
 // channel: the one that the rollout started with may be dead by now.
-func (c *Channels) Target(ctx context.Context, edgeType string, t release.Target) (release.Target, error) {
+func (c *Channels) Target(ctx context.Context, edgeType string, t release.Artifact) (release.Artifact, error) {
 	known, err := c.Release(ctx, edgeType, t.Version)
 	return known.At(t), err
 }

@@ -72,7 +72,7 @@ func TestPoll_WholeStateFallsBack_IsSeen(t *testing.T) {
 					back = before
 				}
 				_, reply = p.poll(t, back)
-				if row := p.row(t); reply.NotModified || row.Running != "1.0.0" || row.Offer.Stand != report.Reverted {
+				if row := p.row(t); reply.NotModified || row.Running != "1.0.0" || row.Offer.State != report.Reverted {
 					t.Errorf("it fell back: %+v; the row is %+v", reply, row.Offer)
 				}
 				if _, reply = p.poll(t, back); !reply.NotModified {

@@ -27,8 +27,8 @@ const GatewayType = "gateway"
 
 var gatewayKind = change.Kind[Gateway]{
 	Type: GatewayType, Table: dynamo.Gateways, Key: "organizationId",
-	State: func(g Gateway) change.State {
-		return change.State{ID: g.OrganizationID, Revision: g.Revision, ChangedAt: g.UpdatedAt, Organization: g.OrganizationID}
+	State: func(g Gateway) change.Stamp {
+		return change.Stamp{ID: g.OrganizationID, Revision: g.Revision, ChangedAt: g.UpdatedAt, Organization: g.OrganizationID}
 	},
 	Shown: func(g Gateway) any {
 		if g.TokenSHA256 == "" {

@@ -72,7 +72,7 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 			if (err == nil) != want || err != nil && !problem.Has(err, problem.NotFound) || reply.Manifest.EdgeID != "" && !want {
 				t.Errorf("a poll with a token of %q: %+v, %v", issuer, reply, err)
 			}
-			_, err = reports.Take(ctx, id, issuer, report.Outcome{Version: "1.0.0", Attempt: 1, Stand: report.Working})
+			_, err = reports.Take(ctx, id, issuer, report.Outcome{Version: "1.0.0", Attempt: 1, State: report.Working})
 			if !want && !problem.Has(err, problem.NotFound) || want && !problem.Has(err, problem.ReportStale) {
 				t.Errorf("a report with a token of %q: %v", issuer, err)
 			}

@@ -66,7 +66,7 @@ func (f Filter) Values() url.Values {
 //
 // While someone pages, a box that joins moves those behind it on by one, and one that leaves moves them
 // back.
-func (s *Store) List(ctx context.Context, f Filter, w dynamo.Window) (dynamo.Page[Edge], error) {
+func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Edge], error) {
 	by := dynamo.Selection{Table: dynamo.Edges, Index: "byChannel", Partition: release.Pair(f.EdgeType, f.Channel)}
 	if f.OrganizationID != "" {
 		by.Index, by.Partition = "byOrganization", f.OrganizationID

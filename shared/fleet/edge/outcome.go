@@ -24,19 +24,19 @@ func OutcomeOf(body *input.Object) report.Outcome {
 	o := report.Outcome{
 		Version: body.Text("version"),
 		Attempt: int(body.Integer("attempt")),
-		Stand:   report.Stand(body.Text("outcome")),
+		State:   report.State(body.Text("outcome")),
 	}
 	o.RolloutID, _ = body.OptionalText("rolloutId")
 	code, coded := body.OptionalText("code")
 	o.Detail, _ = body.OptionalText("detail")
 	until, ends := body.OptionalText("until")
-	if coded && o.Stand != report.Failed {
+	if coded && o.State != report.Failed {
 		body.Fault("code", "exclusive", "goes with the outcome failed")
 	}
-	if ends && o.Stand != report.Deferred {
+	if ends && o.State != report.Deferred {
 		body.Fault("until", "exclusive", "goes with the outcome deferred")
 	}
-	if o.Code = report.Code(code); o.Stand == report.Failed && !coded {
+	if o.Code = report.FailureCode(code); o.State == report.Failed && !coded {
 		o.Code = report.CodeOther
 	}
 	if ends {

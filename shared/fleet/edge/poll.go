@@ -162,7 +162,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (report.Row, Resolution,
 		return report.Row{}, Resolution{}, Manifest{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
 	}
 	if r.Source != FromChannel {
-		if r.Target, err = p.channels.Target(ctx, e.EdgeType, r.Target); err != nil {
+		if r.Artifact, err = p.channels.Target(ctx, e.EdgeType, r.Artifact); err != nil {
 			return report.Row{}, Resolution{}, Manifest{}, err
 		}
 	}
@@ -175,8 +175,8 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (report.Row, Resolution,
 }
 
 // event is what a poll and its answer say.
-func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Poll {
-	event := report.Poll{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, At: p.now().UTC().Truncate(time.Millisecond)}
+func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Polled {
+	event := report.Polled{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, At: p.now().UTC().Truncate(time.Millisecond)}
 	if r.Source == FromRollout {
 		event.RolloutID, event.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, poll.EdgeID)
 	}
@@ -184,7 +184,7 @@ func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Poll {
 }
 
 // record writes an event into the box's report row, if that changes it.
-func (p *Polls) record(ctx context.Context, known report.Row, event report.Poll) error {
+func (p *Polls) record(ctx context.Context, known report.Row, event report.Polled) error {
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
 	_, err := p.reports.Observe(ctx, edgeOf(known).Registration(), event)

@@ -153,7 +153,7 @@ func TestPoll_NothingNew_ReadsTheBoxAtHalfThePriceAndNothingElse(t *testing.T) {
 func TestPoll_SomethingNew_IsRecordedInOneReadAndOneWrite(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
 		told := p.ask(t, "0.9.0", "")
-		if row := p.row(t); row.Told != "1.0.0" || row.Running != "0.9.0" || row.Subject != "its subject" || row.Offer == nil || row.Offer.Stand != report.Offered {
+		if row := p.row(t); row.Told != "1.0.0" || row.Running != "0.9.0" || row.Subject != "its subject" || row.Offer == nil || row.Offer.State != report.Offered {
 			t.Errorf("told: %+v", row)
 		}
 		clear(p.calls)
@@ -162,7 +162,7 @@ func TestPoll_SomethingNew_IsRecordedInOneReadAndOneWrite(t *testing.T) {
 		if !maps.Equal(p.calls, want) || runs.ETag == "" || runs.ETag == told.ETag {
 			t.Errorf("%+v by the calls %v, want %v", runs, p.calls, want)
 		}
-		if row := p.row(t); row.Running != "1.0.0" || row.Offer.Stand != report.Installed {
+		if row := p.row(t); row.Running != "1.0.0" || row.Offer.State != report.Installed {
 			t.Errorf("runs it: %+v", row)
 		}
 		clear(p.calls)
@@ -277,7 +277,7 @@ func TestRetire_TheBoxIsGoneFromPollsAndCounts_AndCanComeBack(t *testing.T) {
 		ctx := admission.Unlimited(t.Context())
 		pair := "gateway-x/" + p.box.Channel
 		counted := func() (n int) {
-			if err := p.reports.Each(ctx, pair, 0, func(report.Entry) { n++ }, func(err error) { t.Error(err) }); err != nil {
+			if err := p.reports.Each(ctx, pair, 0, func(report.IndexEntry) { n++ }, func(err error) { t.Error(err) }); err != nil {
 				t.Fatal(err)
 			}
 			return n

@@ -38,8 +38,8 @@ func ReadAssignment(body *input.Object, issuers Issuers) Assignment {
 	return a
 }
 
-// A Member is a box of a batch and what is said about it.
-type Member struct {
+// A BatchItem is a box of a batch and what is said about it.
+type BatchItem struct {
 	EdgeID string
 	Assignment
 }
@@ -48,11 +48,11 @@ type Member struct {
 const MostAtOnce = 30
 
 // ReadBatch reads the boxes of a batch from the list "edges". A box that is named twice is a fault.
-func ReadBatch(body *input.Object, issuers Issuers) []Member {
-	var batch []Member
+func ReadBatch(body *input.Object, issuers Issuers) []BatchItem {
+	var batch []BatchItem
 	seen := map[string]bool{}
 	body.Objects("edges", func(o *input.Object) {
-		m := Member{EdgeID: o.Text("edgeId"), Assignment: ReadAssignment(o, issuers)}
+		m := BatchItem{EdgeID: o.Text("edgeId"), Assignment: ReadAssignment(o, issuers)}
 		if m.EdgeID != "" && seen[m.EdgeID] {
 			o.Fault("edgeId", "duplicate", "must not be given twice")
 		}

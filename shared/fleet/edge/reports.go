@@ -24,23 +24,23 @@ func NewReports(db *dynamo.DB, shards report.Shards, issuers Issuers) *Reports {
 
 // Take takes an outcome and returns what the box is to do then. It returns NOT_FOUND for a box that is not
 // registered and for one that the issuer of the caller's token does not speak for, and REPORT_STALE when the outcome is about another version or rollout than the box was offered.
-func (r *Reports) Take(ctx context.Context, id, issuer string, o report.Outcome) (report.Answer, error) {
+func (r *Reports) Take(ctx context.Context, id, issuer string, o report.Outcome) (report.Advice, error) {
 	e, err := r.edges.Polled(ctx, id)
 	if err != nil {
-		return report.Answer{}, err
+		return report.Advice{}, err
 	}
 	if !r.issuers.Speak(e.Issuer, issuer) {
-		return report.Answer{}, problem.Missing()
+		return report.Advice{}, problem.Missing()
 	}
 	row, err := r.reports.Observe(ctx, e.Registration(), o)
 	if errors.Is(err, report.ErrOutdated) {
-		return report.Answer{}, problem.Wrap(err, problem.Unavailable, "The box was registered anew a moment ago; try again after the given time.").After(time.Second)
+		return report.Advice{}, problem.Wrap(err, problem.Unavailable, "The box was registered anew a moment ago; try again after the given time.").After(time.Second)
 	}
 	if err != nil {
-		return report.Answer{}, err
+		return report.Advice{}, err
 	}
 	if !o.About(row) {
-		return report.Answer{}, problem.New(problem.ReportStale, "The box was not offered version %s last, or by another rollout; poll, and report about what it is offered then.", o.Version)
+		return report.Advice{}, problem.New(problem.ReportStale, "The box was not offered version %s last, or by another rollout; poll, and report about what it is offered then.", o.Version)
 	}
 	return report.Reply(row, o), nil
 }

@@ -21,7 +21,7 @@ const (
 
 // A Resolution is what a box is told to run.
 type Resolution struct {
-	release.Target
+	release.Artifact
 	Source Source
 	// RolloutID is set for FromRollout, and for FromInstalled while the channel remembers the rollout.
 	RolloutID string
@@ -46,20 +46,20 @@ func Resolve(e Edge, installed string, row release.Row) (Resolution, bool) {
 		return Resolution{}, false
 	}
 	if c := row.Rollout; c != nil && c.Active && cohort.Of(e.EdgeType, c.TargetVersion, e.EdgeID).In(c.StagedPercent) {
-		return Resolution{Target: c.Target(), Source: FromRollout, RolloutID: c.ID}, true
+		return Resolution{Artifact: c.Target(), Source: FromRollout, RolloutID: c.ID}, true
 	}
 	if installed != "" {
 		for _, t := range row.Remembered() {
 			if t.Version != installed {
 				continue
 			}
-			r := Resolution{Target: t, Source: FromInstalled}
+			r := Resolution{Artifact: t, Source: FromInstalled}
 			if row.Rollout != nil && row.Rollout.TargetVersion == installed {
 				r.RolloutID = row.Rollout.ID
 			}
 			return r, true
 		}
 	}
-	published := release.Target{Version: row.CurrentVersion, ArtifactURL: row.ArtifactURL, SHA256: row.SHA256}
-	return Resolution{Target: published, Source: FromChannel}, true
+	published := release.Artifact{Version: row.CurrentVersion, ArtifactURL: row.ArtifactURL, SHA256: row.SHA256}
+	return Resolution{Artifact: published, Source: FromChannel}, true
 }

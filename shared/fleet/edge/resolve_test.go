@@ -19,7 +19,7 @@ func box(version string, percent int, in bool) edge.Edge {
 	}
 }
 
-func row(current string, rollout *release.Carried, earlier ...release.Target) release.Row {
+func row(current string, rollout *release.Carried, earlier ...release.Artifact) release.Row {
 	return release.Row{
 		Channel: release.Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: current,
 			ArtifactURL: "https://a.example/channel/" + current, SHA256: "digest of " + current, Revision: 1},
@@ -32,8 +32,8 @@ func carried(target string, percent int, active bool) *release.Carried {
 		SHA256: "digest of " + target, StagedPercent: percent, Active: active, Revision: 1}
 }
 
-func earlier(version string) release.Target {
-	return release.Target{Version: version, ArtifactURL: "https://a.example/earlier/" + version, SHA256: "digest of " + version}
+func earlier(version string) release.Artifact {
+	return release.Artifact{Version: version, ArtifactURL: "https://a.example/earlier/" + version, SHA256: "digest of " + version}
 }
 
 func TestResolve_EveryState(t *testing.T) {

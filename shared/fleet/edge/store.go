@@ -28,8 +28,8 @@ type edgeItem struct {
 
 var kind = change.Kind[Edge]{
 	Type: ResourceType, Table: dynamo.Edges, Key: "edgeId",
-	State: func(e Edge) change.State {
-		s := change.State{ID: e.EdgeID, Revision: e.Revision, ChangedAt: e.UpdatedAt, Stream: audit.Box(e.EdgeID), Organization: e.OrganizationID}
+	State: func(e Edge) change.Stamp {
+		s := change.Stamp{ID: e.EdgeID, Revision: e.Revision, ChangedAt: e.UpdatedAt, Stream: audit.Box(e.EdgeID), Organization: e.OrganizationID}
 		if e.retired() {
 			s.Organization = ""
 		}

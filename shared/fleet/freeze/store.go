@@ -28,8 +28,8 @@ var key = dynamo.Key{"id": id}
 
 var kind = change.Kind[record]{
 	Type: ResourceType, Table: dynamo.Rollouts, Key: "id",
-	State: func(r record) change.State {
-		return change.State{ID: id, Revision: r.Revision, ChangedAt: r.UpdatedAt}
+	State: func(r record) change.Stamp {
+		return change.Stamp{ID: id, Revision: r.Revision, ChangedAt: r.UpdatedAt}
 	},
 	Shown: func(r record) any {
 		if r.Lifted {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 )
 
@@ -17,8 +18,8 @@ var now = time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC)
 func healthy(stage int) guard.Evidence {
 	e := guard.Evidence{Active: true, Stage: stage, Since: now.Add(-25 * time.Hour), AsOf: now.Add(-time.Minute), CountedAt: stage, New: true}
 	before := 0
-	for i, percent := range []int{1, 10, 50, 100} {
-		b := guard.Boxes{Percent: percent, Expected: 100 * (percent - before)}
+	for i, percent := range cohort.Stages {
+		b := guard.StageBoxes{Percent: percent, Expected: 100 * (percent - before)}
 		if percent <= stage {
 			b.Installed, b.Start = b.Expected, now.Add(-time.Duration(25*(4-i))*time.Hour)
 			sample := min(b.Expected, 1000)
@@ -41,8 +42,8 @@ func healthy(stage int) guard.Evidence {
 }
 
 // at is the present stage's boxes.
-func at(e *guard.Evidence) *guard.Boxes {
-	i := slices.IndexFunc(e.Stages, func(b guard.Boxes) bool { return b.Percent == e.Stage })
+func at(e *guard.Evidence) *guard.StageBoxes {
+	i := slices.IndexFunc(e.Stages, func(b guard.StageBoxes) bool { return b.Percent == e.Stage })
 	return &e.Stages[i]
 }
 
@@ -92,12 +93,12 @@ func by(told, bad int) change {
 	return func(e *guard.Evidence) {
 		first, second := guard.Organization{ID: "globex"}, guard.Organization{ID: "acme"}
 		for i, b := range e.Stages {
-			var p, q guard.Part
+			var p, q guard.Share
 			n := b.Installed + b.Reverted + b.Offered
 			if b.Percent == e.Stage {
-				p = guard.Part{Told: told, Bad: bad}
+				p = guard.Share{Told: told, Bad: bad}
 			}
-			q = guard.Part{Told: n - p.Told, Bad: b.Bad - p.Bad, Treated: b.Treated, Control: b.Control}
+			q = guard.Share{Told: n - p.Told, Bad: b.Bad - p.Bad, Treated: b.Treated, Control: b.Control}
 			_ = i
 			first.Parts, second.Parts = append(first.Parts, p), append(second.Parts, q)
 		}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Boxes are the boxes that a stage is the first to reach. Which ones these are is a matter of a hash.
-type Boxes struct {
+// StageBoxes are the boxes that a stage is the first to reach. Which ones these are is a matter of a hash.
+type StageBoxes struct {
 	Percent int // of the stage
 	// Start is when the release first reached the stage on its channel, be it by an earlier rollout; zero: never.
 	Start time.Time
@@ -27,12 +27,12 @@ type Boxes struct {
 	Treated, Control Group
 }
 
-func (b Boxes) told() int {
+func (b StageBoxes) told() int {
 	return b.Offered + b.Working + b.Deferred + b.Installed + b.Failed + b.Reverted
 }
 
 // undecided boxes may still turn out bad.
-func (b Boxes) undecided() int { return b.Offered + b.Working }
+func (b StageBoxes) undecided() int { return b.Offered + b.Working }
 
 // A Group is boxes of a random sample that were seen since a stage began. Silent ones were not seen for the policy's
 // SilentAfter, Away ones not for half of a soak.
@@ -104,8 +104,8 @@ type Look struct {
 	Only string `json:"only,omitempty"`
 }
 
-// A Part is what the boxes of one organization contribute to a stage.
-type Part struct {
+// A Share is what the boxes of one organization contribute to a stage.
+type Share struct {
 	Told, Bad        int
 	Treated, Control Group
 }
@@ -113,7 +113,7 @@ type Part struct {
 // An Organization is what its boxes contribute to each stage, in the order of the stages.
 type Organization struct {
 	ID    string
-	Parts []Part
+	Parts []Share
 }
 
 func (o Organization) told() int {
@@ -142,7 +142,7 @@ type Evidence struct {
 	// AsOf is when the boxes were counted; zero: never. CountedAt was the rollout's stage then.
 	AsOf          time.Time
 	CountedAt     int
-	Stages        []Boxes // all of them, in order
+	Stages        []StageBoxes // all of them, in order
 	Organizations []Organization
 	// Looks are the last looks of the stages. New is set if those that are due are taken now.
 	Looks []Look
@@ -155,15 +155,15 @@ type Evidence struct {
 
 // at is the place of the present stage; -1 if there is no such stage.
 func (e Evidence) at() int {
-	return slices.IndexFunc(e.Stages, func(b Boxes) bool { return b.Percent == e.Stage })
+	return slices.IndexFunc(e.Stages, func(b StageBoxes) bool { return b.Percent == e.Stage })
 }
 
 // present is the boxes of the present stage.
-func (e Evidence) present() Boxes {
+func (e Evidence) present() StageBoxes {
 	if i := e.at(); i >= 0 {
 		return e.Stages[i]
 	}
-	return Boxes{Percent: e.Stage}
+	return StageBoxes{Percent: e.Stage}
 }
 
 // next is the stage after the present one; 0 at the last.
@@ -190,12 +190,13 @@ func (e Evidence) Small(p Policy) bool {
 	return decision{policy: p, evidence: e, test: p.Guard.test()}.small()
 }
 
-// Needed is how many of a sample must be good: the share that the policy asks for, or all boxes of the stage but one.
+// Needed is how many of a sample must be good: the share that the policy asks for, or all boxes of the stage but one. One
+// box at least must be, so that a stage of a single box that dies does not let the release go on.
 func (b Bounds) Needed(t Taken) int {
 	const rounding = 1e-9
-	needed := int(math.Ceil(b.taken()*float64(t.Boxes) - rounding))
+	needed := int(math.Ceil(b.Taken*float64(t.Boxes) - rounding))
 	if t.All {
-		needed = min(needed, max(t.Boxes-1, 0))
+		needed = min(needed, max(t.Boxes-1, 1))
 	}
 	return needed
 }

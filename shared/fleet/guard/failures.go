@@ -1,11 +1,11 @@
 package guard
 
-import "wavegate/shared/fleet/exact"
+import "wavegate/shared/fleet/stats"
 
 // counts are the tests of failures, without the boxes of one organization: of all told boxes, of each stage, and at the
 // end of a soak of the present stage with as many of those before it as the test needs.
 func (d decision) counts(without Organization) []Count {
-	count := func(percent int, p Part, last bool) Count {
+	count := func(percent int, p Share, last bool) Count {
 		return Count{Percent: percent, Boxes: p.Told, Bad: p.Bad, Likelihood: d.test.Likelihood(p.Bad, p.Told), Limit: HaltAt, last: last}
 	}
 	list := []Count{count(0, d.sum(without), false)}
@@ -37,9 +37,9 @@ func (d decision) countHalts(c Count) bool {
 }
 
 // part is what was told at a stage, and what of it is bad, without the boxes of one organization.
-func (d decision) part(i int, without Organization) Part {
+func (d decision) part(i int, without Organization) Share {
 	b := d.evidence.Stages[i]
-	p := Part{Told: b.told(), Bad: b.Bad}
+	p := Share{Told: b.told(), Bad: b.Bad}
 	if i < len(without.Parts) {
 		p.Told, p.Bad = p.Told-without.Parts[i].Told, p.Bad-without.Parts[i].Bad
 	}
@@ -47,7 +47,7 @@ func (d decision) part(i int, without Organization) Part {
 }
 
 // sum is that of all stages.
-func (d decision) sum(without Organization) (sum Part) {
+func (d decision) sum(without Organization) (sum Share) {
 	for i := range d.evidence.Stages {
 		p := d.part(i, without)
 		sum.Told, sum.Bad = sum.Told+p.Told, sum.Bad+p.Bad
@@ -56,7 +56,7 @@ func (d decision) sum(without Organization) (sum Part) {
 }
 
 // pooled is the present stage, and as many of those before it as the test needs.
-func (d decision) pooled(without Organization) (sum Part) {
+func (d decision) pooled(without Organization) (sum Share) {
 	for i := d.evidence.at(); i >= 0 && sum.Told < d.test.Needs(); i-- {
 		p := d.part(i, without)
 		sum.Told, sum.Bad = sum.Told+p.Told, sum.Bad+p.Bad
@@ -99,5 +99,5 @@ func (d decision) fewerBad() int {
 
 func (d decision) badUnexplained() bool {
 	all, acceptable := d.pooled(Organization{}), d.policy.Guard.Acceptable
-	return exact.AtLeast(d.stage.Bad, d.stage.told(), acceptable) <= badByChance || exact.AtLeast(all.Bad, all.Told, acceptable) <= badByChance
+	return stats.AtLeast(d.stage.Bad, d.stage.told(), acceptable) <= badByChance || stats.AtLeast(all.Bad, all.Told, acceptable) <= badByChance
 }

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 )
 
@@ -56,9 +57,10 @@ func TestBounds_ALookIsDueOnceEachSilentAfter(t *testing.T) {
 	}
 }
 
-func TestBounds_Needed(t *testing.T) {
+// A stage of one box that dies holds the release: if it let it go on, most of a fleet of twenty could die.
+func TestBounds_Needed_AShare_OrAllButOne_ButOneAtLeast(t *testing.T) {
 	b := guard.Default().Guard
-	for boxes, want := range map[int]int{0: 0, 1: 0, 2: 1, 4: 3, 5: 4, 10: 8, 1000: 800} {
+	for boxes, want := range map[int]int{0: 0, 1: 1, 2: 1, 4: 3, 5: 4, 10: 8, 1000: 800} {
 		if got := b.Needed(guard.Taken{Boxes: boxes, All: true}); got != want {
 			t.Errorf("%d of %d boxes are needed, want %d", got, boxes, want)
 		}
@@ -88,7 +90,7 @@ func draw(t *rapid.T) drawing {
 		p.Approvals.Before = []int{10, 50, 100}
 	}
 	e := guard.Evidence{
-		Active: n(20, "active") > 0, Stage: rapid.SampledFrom([]int{1, 10, 50, 100}).Draw(t, "stage"), New: n(3, "new looks") > 0,
+		Active: n(20, "active") > 0, Stage: rapid.SampledFrom(cohort.Stages).Draw(t, "stage"), New: n(3, "new looks") > 0,
 		Since: now.Add(-time.Duration(n(48, "hours at the stage")) * time.Hour), AsOf: now.Add(-time.Duration(n(130, "age")) * time.Second),
 	}
 	e.CountedAt = e.Stage
@@ -96,8 +98,8 @@ func draw(t *rapid.T) drawing {
 		e.CountedAt = 1
 	}
 	size := rapid.SampledFrom([]int{0, 5, 60, 500, 5000}).Draw(t, "size")
-	for _, percent := range []int{1, 10, 50, 100} {
-		b := guard.Boxes{Percent: percent}
+	for _, percent := range cohort.Stages {
+		b := guard.StageBoxes{Percent: percent}
 		if percent <= e.Stage {
 			b.Start = now.Add(-time.Duration(n(72, "hours since the start")) * time.Hour)
 			b.NotYetPolled, b.Offered, b.Working, b.Deferred = n(size/20, "not yet polled"), n(size/5, "offered"), n(size/20, "working"), n(size/20, "deferred")
@@ -280,9 +282,9 @@ func TestDecide_OneOrganizationHoldsUpAHaltForAWhileAtMost(t *testing.T) {
 		first, second := guard.Organization{ID: "first"}, guard.Organization{ID: "second"}
 		for _, b := range d.evidence.Stages {
 			told := b.Offered + b.Working + b.Deferred + b.Installed + b.Failed + b.Reverted
-			p := guard.Part{Bad: rapid.IntRange(0, b.Bad).Draw(t, "bad of the first")}
+			p := guard.Share{Bad: rapid.IntRange(0, b.Bad).Draw(t, "bad of the first")}
 			p.Told = rapid.IntRange(p.Bad, told-(b.Bad-p.Bad)).Draw(t, "told of the first")
-			first.Parts, second.Parts = append(first.Parts, p), append(second.Parts, guard.Part{Told: told - p.Told, Bad: b.Bad - p.Bad, Treated: b.Treated, Control: b.Control})
+			first.Parts, second.Parts = append(first.Parts, p), append(second.Parts, guard.Share{Told: told - p.Told, Bad: b.Bad - p.Bad, Treated: b.Treated, Control: b.Control})
 		}
 		d.evidence.Organizations = []guard.Organization{first, second}
 		v := d.decide()

@@ -23,7 +23,7 @@ const (
 	People     SmallFleet = "people"     // nothing: people promote
 )
 
-// A Policy is how a rollout is guarded.
+// A Policy is how the guard judges a rollout.
 type Policy struct {
 	Mode      Mode      `json:"mode"`
 	Guard     Bounds    `json:"guard"`
@@ -94,14 +94,6 @@ func Default() Policy {
 func (p Policy) SoakAt(percent int) time.Duration {
 	of := map[int]Duration{1: p.Promote.Soak.At1, 10: p.Promote.Soak.At10, 50: p.Promote.Soak.At50, 100: p.Promote.Soak.At100}
 	return max(of[percent].Length(), p.Guard.DecideWithin.Length(), p.Guard.SilentAfter.Length())
-}
-
-// taken is the share of boxes that a stage needs. A policy that is older than the field has the default.
-func (b Bounds) taken() float64 {
-	if b.Taken == 0 {
-		return defaultTaken
-	}
-	return b.Taken
 }
 
 // test is the test of a share of bad boxes.

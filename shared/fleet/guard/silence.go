@@ -3,7 +3,7 @@ package guard
 import (
 	"time"
 
-	"wavegate/shared/fleet/exact"
+	"wavegate/shared/fleet/stats"
 )
 
 // If the share of silent boxes is coarse or more, the test of silence asks for a difference that is coarseness times
@@ -48,7 +48,7 @@ func (b Bounds) tellsApart(treated, control Group, level float64) bool {
 		difference *= coarseness
 	}
 	return apart(max(b.Acceptable, share), difference).Likelihood(treated.Silent, treated.Boxes) >= silentAt &&
-		exact.Fisher(treated.Silent, treated.Boxes, control.Silent, control.Boxes) <= level
+		stats.Fisher(treated.Silent, treated.Boxes, control.Silent, control.Boxes) <= level
 }
 
 // lookOf is the last look at a stage; its number is 0 if there was none.
@@ -142,7 +142,7 @@ func (b Bounds) unexplained(treated, control Group) bool {
 		return false
 	}
 	if control.Boxes == 0 {
-		return exact.AtLeast(treated.Away, treated.Boxes, b.Acceptable) <= awayByChance
+		return stats.AtLeast(treated.Away, treated.Boxes, b.Acceptable) <= awayByChance
 	}
-	return exact.Fisher(treated.Away, treated.Boxes, control.Away, control.Boxes) <= awayByChance
+	return stats.Fisher(treated.Away, treated.Boxes, control.Away, control.Boxes) <= awayByChance
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"sort"
 
-	"wavegate/shared/fleet/exact"
+	"wavegate/shared/fleet/stats"
 )
 
 // The error rates of a whole rollout.
@@ -59,7 +59,7 @@ func (w Wald) Needs() int { return least(func(n int) bool { return w.Likelihood(
 // lastHalts reports whether boxes speak for the intolerable share at the end of a soak, when there is no further look to
 // wait for.
 func (b Bounds) lastHalts(bad, n int) bool {
-	return b.test().Likelihood(bad, n) > 0 && exact.AtLeast(bad, n, b.Acceptable) <= lastLevel
+	return b.test().Likelihood(bad, n) > 0 && stats.AtLeast(bad, n, b.Acceptable) <= lastLevel
 }
 
 // boundless is more than any number of boxes. A search that returns it has found nothing.

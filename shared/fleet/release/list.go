@@ -11,7 +11,7 @@ import (
 // index, so a change shows after a moment, as a rule within a second.
 //
 // While someone pages, a new channel moves those behind it on by one. Channels are never removed.
-func (s *Store) List(ctx context.Context, edgeType string, w dynamo.Window) (dynamo.Page[View], error) {
+func (s *Store) List(ctx context.Context, edgeType string, w dynamo.Span) (dynamo.Page[View], error) {
 	all := dynamo.Selection{Table: dynamo.Channels, Index: "all", Partition: listAll}
 	if edgeType != "" {
 		all = dynamo.Selection{Table: dynamo.Channels, Partition: edgeType}

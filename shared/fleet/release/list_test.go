@@ -54,7 +54,7 @@ func TestList_OfAllAndOfOneEdgeType_GivesEveryChannelOnceInOrder(t *testing.T) {
 				return cmp.Or(cmp.Compare(typeA, typeB), cmp.Compare(channelA, channelB))
 			})
 			var got []string
-			w := dynamo.Window{Limit: rapid.IntRange(1, 100).Draw(t, "limit")}
+			w := dynamo.Span{Limit: rapid.IntRange(1, 100).Draw(t, "limit")}
 			for more := true; more; w.Skip += w.Limit {
 				page, err := releases.List(context.Background(), wanted, w)
 				if err != nil {

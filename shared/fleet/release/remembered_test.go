@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func versions(targets []Target) []string {
+func versions(targets []Artifact) []string {
 	list := []string{}
 	for _, t := range targets {
 		list = append(list, t.Version)
@@ -17,15 +17,15 @@ func TestRemembered_AreTheTargetsThatBoxesMayHoldBesideTheChannelsVersion(t *tes
 	ended := func(version string) *Carried {
 		return &Carried{ID: "w", TargetVersion: version, ArtifactURL: "https://a.example/new"}
 	}
-	old := func(versions ...string) (list []Target) {
+	old := func(versions ...string) (list []Artifact) {
 		for _, v := range versions {
-			list = append(list, Target{Version: v, ArtifactURL: "https://a.example/old"})
+			list = append(list, Artifact{Version: v, ArtifactURL: "https://a.example/old"})
 		}
 		return list
 	}
 	cases := map[string]struct {
 		carried *Carried
-		earlier []Target
+		earlier []Artifact
 		want    []string
 	}{
 		"no rollout yet":                              {nil, nil, []string{}},

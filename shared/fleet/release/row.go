@@ -14,23 +14,23 @@ type Carried struct {
 	TargetVersion string `json:"targetVersion"`
 	ArtifactURL   string `json:"artifactUrl"` // at the start; see Release for where the bytes are now
 	SHA256        string `json:"sha256"`
-	StagedPercent int    `json:"stagedPercent"`
+	StagedPercent int    `json:"staged_percent"`
 	Active        bool   `json:"active"`
 	Revision      int64  `json:"revision"`
 	// ChangedAt is when the rollout last changed.
 	ChangedAt time.Time `json:"changedAt"`
 }
 
-// A Target is a version that a rollout brought to boxes, and where its bytes were when it started.
-type Target struct {
+// An Artifact is a version that a rollout brought to boxes, and where its bytes were when it started.
+type Artifact struct {
 	Version     string `json:"version"`
 	ArtifactURL string `json:"artifactUrl"`
 	SHA256      string `json:"sha256"`
 }
 
 // Target is the rollout's.
-func (c Carried) Target() Target {
-	return Target{Version: c.TargetVersion, ArtifactURL: c.ArtifactURL, SHA256: c.SHA256}
+func (c Carried) Target() Artifact {
+	return Artifact{Version: c.TargetVersion, ArtifactURL: c.ArtifactURL, SHA256: c.SHA256}
 }
 
 // A Row is a channel, the rollout that it carries, and the targets of the rollouts before that one.
@@ -39,9 +39,9 @@ func (c Carried) Target() Target {
 // hold the target of an earlier one which was halted.
 type Row struct {
 	Channel
-	// Rollout is the one that the row carries. Its stored name is older than the field's.
-	Rollout *Carried `json:"wave,omitempty"`
-	Earlier []Target `json:"earlier,omitempty"` // each version once, MostEarlier at most
+	// Rollout is the one that the row carries.
+	Rollout *Carried   `json:"rollout,omitempty"`
+	Earlier []Artifact `json:"earlier,omitempty"` // each version once, MostEarlier at most
 	// Past are versions that were the channel's before, the latest first; MostPast at most. See Knows.
 	Past []string `json:"past,omitempty"`
 }
@@ -63,17 +63,17 @@ const (
 
 // Remembered lists the targets that boxes may hold and that are not the channel's version: those
 // which the row remembers once another rollout takes the place of its own.
-func (r Row) Remembered() []Target {
-	list := []Target{}
+func (r Row) Remembered() []Artifact {
+	list := []Artifact{}
 	if r.Rollout != nil {
 		list = append(list, r.Rollout.Target())
 	}
 	for _, t := range r.Earlier {
-		if !slices.ContainsFunc(list, func(u Target) bool { return u.Version == t.Version }) {
+		if !slices.ContainsFunc(list, func(u Artifact) bool { return u.Version == t.Version }) {
 			list = append(list, t)
 		}
 	}
-	return slices.DeleteFunc(list, func(t Target) bool { return t.Version == r.CurrentVersion })
+	return slices.DeleteFunc(list, func(t Artifact) bool { return t.Version == r.CurrentVersion })
 }
 
 // Knows tells whether a box can have a version from what the row says: it is the channel's, or was, or is
@@ -81,7 +81,7 @@ func (r Row) Remembered() []Target {
 // published or started after the row was read.
 func (r Row) Knows(version string) bool {
 	return version == r.CurrentVersion || slices.Contains(r.Past, version) ||
-		slices.ContainsFunc(r.Remembered(), func(t Target) bool { return t.Version == version })
+		slices.ContainsFunc(r.Remembered(), func(t Artifact) bool { return t.Version == version })
 }
 
 // Publish decides what a publication makes of a row: the next row and the event that tells of it; no
@@ -162,7 +162,7 @@ type View struct {
 type ActiveRollout struct {
 	ID            string `json:"id"`
 	TargetVersion string `json:"targetVersion"`
-	StagedPercent int    `json:"stagedPercent"`
+	StagedPercent int    `json:"staged_percent"`
 	Revision      int64  `json:"revision"`
 }
 

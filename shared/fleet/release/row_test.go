@@ -14,7 +14,7 @@ func TestPublish_ReachesEveryBox_SoThatTheRowForgetsWhatWentBefore(t *testing.T)
 	newVersion.CurrentVersion, newVersion.SHA256 = "1.1.0", strings.Repeat("b", 64)
 	newURL.ArtifactURL = "https://b.example/1.0.0"
 	remembering := published(nil)
-	remembering.Earlier = []Target{{Version: "2.0.0"}}
+	remembering.Earlier = []Artifact{{Version: "2.0.0"}}
 	active, ended := &Carried{ID: "r", TargetVersion: "3.0.0", Active: true}, &Carried{ID: "r", TargetVersion: "3.0.0"}
 	for name, c := range map[string]struct {
 		row      Row
@@ -59,7 +59,7 @@ func TestPublish_ReachesEveryBox_SoThatTheRowForgetsWhatWentBefore(t *testing.T)
 
 func TestKnows_TheChannelsVersions_AndTheTargetsOfRollouts(t *testing.T) {
 	row := published(&Carried{ID: "r", TargetVersion: "3.0.0", Active: true})
-	row.Earlier = []Target{{Version: "2.0.0"}}
+	row.Earlier = []Artifact{{Version: "2.0.0"}}
 	row.Past = []string{"0.9.0", "0.8.0"}
 	for _, version := range []string{"1.0.0", "3.0.0", "2.0.0", "0.9.0", "0.8.0"} {
 		if !row.Knows(version) {

@@ -67,8 +67,8 @@ func Bind(was, next Release) dynamo.Part {
 // Kind tells of channels. Their rows are stored, and the trail shows the channel alone.
 var Kind = change.Kind[Row]{
 	Type: ResourceType, Table: dynamo.Channels, Key: "edgeType",
-	State: func(r Row) change.State {
-		return change.State{ID: r.ID(), Revision: r.Revision, ChangedAt: r.UpdatedAt}
+	State: func(r Row) change.Stamp {
+		return change.Stamp{ID: r.ID(), Revision: r.Revision, ChangedAt: r.UpdatedAt}
 	},
 	Item:      func(r Row) any { return item(r) },
 	Shown:     func(r Row) any { return r.Channel },
@@ -84,10 +84,10 @@ func unchanged(row Row) dynamo.Condition {
 // carries holds while the row carries a rollout as it was read; nil: none.
 func carries(c *Carried) dynamo.Condition {
 	if c == nil {
-		return dynamo.Absent("wave")
+		return dynamo.Absent("rollout")
 	}
 	return dynamo.Condition{
-		Expr:   "#wave.#id = :carriedId AND #wave.#revision = :carriedRevision",
+		Expr:   "#rollout.#id = :carriedId AND #rollout.#revision = :carriedRevision",
 		Values: map[string]any{":carriedId": c.ID, ":carriedRevision": c.Revision},
 	}
 }
@@ -101,5 +101,5 @@ func Replace(was, next Row) dynamo.Part {
 // it was. The row need not be read.
 func Carry(edgeType, channel string, was, next Carried) dynamo.Part {
 	return dynamo.UpdatePart(ResourceType, dynamo.Channels, dynamo.Key{"edgeType": edgeType, "channel": channel},
-		"SET #wave = :carried", map[string]any{":carried": next}, carries(&was))
+		"SET #rollout = :carried", map[string]any{":carried": next}, carries(&was))
 }

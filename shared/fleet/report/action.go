@@ -31,7 +31,7 @@ func (r Row) open(at time.Time) bool {
 	if o.Action == 0 || o.Cancelled || o.Version == r.Written || o.Version == r.Running {
 		return false
 	}
-	switch o.Stand {
+	switch o.State {
 	case Installed, Reverted:
 		return false
 	case Failed:
@@ -54,7 +54,7 @@ func (r Row) Cancellation(at time.Time) int64 {
 
 // act brings a row's actions into line with what a poll tells. A box that is no longer told the offer, or is told
 // another one, is asked to give up the action that it may have begun.
-func (r *Row) act(p Poll, was Row) {
+func (r *Row) act(p Polled, was Row) {
 	if was.Offer != nil && was.Cancel == 0 && was.open(p.At) && (p.Told != was.Offer.Version || !sameOffer(*was.Offer, *r.Offer)) {
 		r.Cancel = was.Offer.Action
 	}
@@ -109,32 +109,32 @@ func (s Statement) change(next *Row, was Row) {
 	}
 	// A DDI box is told nothing that its row does not know.
 	next.Offer.judge(was.Running, s.Running, false)
-	if next.Offer.Stand == Installed && next.Cancel == next.Offer.Action {
+	if next.Offer.State == Installed && next.Cancel == next.Offer.Action {
 		next.Cancel = 0
 	}
 }
 
-// A Progress is how far a DDI box says it came with an action.
-type Progress string
+// A Phase is how far a DDI box says it came with an action.
+type Phase string
 
 // Progress of an action. None of them says that the box runs the version: a client may close an action when the
 // version is on disk, and boot it later or never.
 const (
-	Proceeding Progress = "proceeding"
-	Written    Progress = "written"  // closed with success
-	Broken     Progress = "broken"   // closed with failure
-	GivenUp    Progress = "given-up" // cancelled
-	Refused    Progress = "refused"  // the client goes on although it was asked to give up
+	Proceeding Phase = "proceeding"
+	Written    Phase = "written"  // closed with success
+	Broken     Phase = "broken"   // closed with failure
+	GivenUp    Phase = "given-up" // cancelled
+	Refused    Phase = "refused"  // the client goes on although it was asked to give up
 )
 
 // A Feedback is what a DDI box says about an action. It changes nothing if the action is closed, or is no longer that of
 // the box's offer.
 type Feedback struct {
 	Action   int64
-	Progress Progress
+	Progress Phase
 	// Code is set for Broken, and for Proceeding where the client names an error. If the action then fails, that error
 	// is the reason: a client of RAUC closes every failed installation with the same words.
-	Code   Code
+	Code   FailureCode
 	Detail string
 	At     time.Time
 }
@@ -173,8 +173,8 @@ func (f Feedback) change(next *Row, was Row) {
 
 // begin moves an offer that was not decided yet to Working.
 func (o *Offer) begin(detail string) {
-	if o.Stand == Offered || o.Stand == Deferred || o.Stand == Working && detail != "" {
-		o.Stand, o.Detail, o.Until = Working, detail, nil
+	if o.State == Offered || o.State == Deferred || o.State == Working && detail != "" {
+		o.State, o.Detail, o.Until = Working, detail, nil
 	}
 }
 
@@ -186,7 +186,7 @@ func (r *Row) fail(f Feedback, was Row) {
 		f.Code, f.Detail = o.ErrorCode, o.ErrorDetail
 		o.ErrorCode, o.ErrorDetail = "", ""
 	}
-	outcome := Outcome{Version: o.Version, Attempt: max(o.Attempts, o.FailedAttempt+1), Stand: Failed, Code: f.Code, Detail: f.Detail, At: f.At}
+	outcome := Outcome{Version: o.Version, Attempt: max(o.Attempts, o.FailedAttempt+1), State: Failed, Code: f.Code, Detail: f.Detail, At: f.At}
 	outcome.take(r) // the number of the action tells that it is the present attempt
 	if r.Written == o.Version || r.Running != "" {
 		r.Written = "" // what was on disk beside the running version is so no longer

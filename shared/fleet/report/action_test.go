@@ -10,27 +10,27 @@ import (
 var begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // told is a DDI poll whose answer is a version, decided on what the row says the box has.
-func told(row Row, version string) Poll {
-	return Poll{Told: version, RolloutID: "", Subject: "s", DDI: true, Had: row.Has(), At: begin}
+func told(row Row, version string) Polled {
+	return Polled{Told: version, RolloutID: "", Subject: "s", DDI: true, Had: row.Has(), At: begin}
 }
 
 // after is a row after events. An event of a poll is decided on the row that it meets.
-func after(row Row, events ...func(Row) Event) Row {
+func after(row Row, events ...func(Row) Change) Row {
 	for _, e := range events {
 		row, _ = Next(row, e(row))
 	}
 	return row
 }
 
-func poll(version string) func(Row) Event { return func(r Row) Event { return told(r, version) } }
+func poll(version string) func(Row) Change { return func(r Row) Change { return told(r, version) } }
 
-func says(running string) func(Row) Event {
-	return func(Row) Event { return Statement{Running: running, At: begin} }
+func says(running string) func(Row) Change {
+	return func(Row) Change { return Statement{Running: running, At: begin} }
 }
 
 // reports is feedback about the row's present action.
-func reports(p Progress) func(Row) Event {
-	return func(r Row) Event {
+func reports(p Phase) func(Row) Change {
+	return func(r Row) Change {
 		f := Feedback{Action: r.Offer.Action, Progress: p, Detail: "its words", At: begin}
 		if p == Broken {
 			f.Code = CodeInstall
@@ -42,13 +42,13 @@ func reports(p Progress) func(Row) Event {
 // enrolled is the row of a DDI box that said it runs 1.0.0.
 func enrolled() Row {
 	row := Row{}.Registered(Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", At: begin})
-	return after(row, func(Row) Event { return Contact{Subject: "s", At: begin} }, says("1.0.0"))
+	return after(row, func(Row) Change { return Contact{Subject: "s", At: begin} }, says("1.0.0"))
 }
 
 func TestAction_PollToldTheSame_HasTheSameNumber_AndChangesNothing(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"))
 	number := row.Deployment(begin)
-	if number == 0 || row.Offer.Stand != Offered {
+	if number == 0 || row.Offer.State != Offered {
 		t.Fatalf("the row is %+v, the offer %+v", row, row.Offer)
 	}
 	for range 3 {
@@ -63,19 +63,19 @@ func TestAction_PollToldTheSame_HasTheSameNumber_AndChangesNothing(t *testing.T)
 // runs is said by the box.
 func TestAction_ClosedWithSuccess_IsNotInstalled(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Proceeding), reports(Written))
-	if row.Offer.Stand != Working || row.Running != "1.0.0" || row.Has() != "1.1.0" || row.Deployment(begin) != 0 {
+	if row.Offer.State != Working || row.Running != "1.0.0" || row.Has() != "1.1.0" || row.Deployment(begin) != 0 {
 		t.Fatalf("the row is %+v, the offer %+v", row, row.Offer)
 	}
 	before := after(row, says("1.0.0"), poll("1.1.0"))
-	if before.Written != "1.1.0" || before.Offer.Stand != Working || before.Deployment(begin) != 0 {
+	if before.Written != "1.1.0" || before.Offer.State != Working || before.Deployment(begin) != 0 {
 		t.Errorf("before the reboot: %+v, the offer %+v", before, before.Offer)
 	}
 	rebooted := after(row, says("1.1.0"))
-	if rebooted.Offer.Stand != Installed || rebooted.Written != "" || rebooted.Has() != "1.1.0" {
+	if rebooted.Offer.State != Installed || rebooted.Written != "" || rebooted.Has() != "1.1.0" {
 		t.Errorf("after the reboot: %+v, the offer %+v", rebooted, rebooted.Offer)
 	}
 	back := after(rebooted, poll("1.1.0"), says("1.0.0"), poll("1.1.0"))
-	if back.Offer.Stand != Reverted || back.Deployment(begin) != 0 {
+	if back.Offer.State != Reverted || back.Deployment(begin) != 0 {
 		t.Errorf("after it fell back: %+v, the offer %+v", back, back.Offer)
 	}
 }
@@ -91,7 +91,7 @@ func TestAction_Failed_IsAnotherActionAfterTheWait_AndEndsAfterThree(t *testing.
 		}
 		numbers[number] = true
 		row, _ = Next(row, Feedback{Action: number, Progress: Broken, Code: CodeInstall, Detail: "its words", At: at})
-		if row.Offer.Stand != Failed || row.Offer.Attempts != attempt || row.Offer.Detail != "its words" || row.Deployment(at) != 0 {
+		if row.Offer.State != Failed || row.Offer.Attempts != attempt || row.Offer.Detail != "its words" || row.Deployment(at) != 0 {
 			t.Fatalf("attempt %d: %+v", attempt, row.Offer)
 		}
 		if again, changed := Next(row, Feedback{Action: number, Progress: Broken, Code: CodeInstall, At: at}); changed {
@@ -107,18 +107,18 @@ func TestAction_Failed_IsAnotherActionAfterTheWait_AndEndsAfterThree(t *testing.
 // TestAction_ErrorNamedBeforeTheFailure_IsItsReason, in the attempt that it was named in. Without a failure it means
 // nothing.
 func TestAction_ErrorNamedBeforeTheFailure_IsItsReason(t *testing.T) {
-	named := func(r Row) Event {
+	named := func(r Row) Change {
 		return Feedback{Action: r.Offer.Action, Progress: Proceeding, Code: CodeSpace, Detail: "no space left", At: begin}
 	}
 	row := after(enrolled(), poll("1.1.0"), named)
-	if o := row.Offer; o.Stand != Working || o.Code != "" || o.Detail != "" {
+	if o := row.Offer; o.State != Working || o.Code != "" || o.Detail != "" {
 		t.Errorf("before it fails: %+v", o)
 	}
-	if done := after(row, reports(Written), says("1.1.0")); done.Offer.Stand != Installed || done.Offer.Code != "" {
+	if done := after(row, reports(Written), says("1.1.0")); done.Offer.State != Installed || done.Offer.Code != "" {
 		t.Errorf("it went well: %+v", done.Offer)
 	}
 	row = after(row, reports(Broken))
-	if o := row.Offer; o.Stand != Failed || o.Code != CodeSpace || o.Detail != "no space left" {
+	if o := row.Offer; o.State != Failed || o.Code != CodeSpace || o.Detail != "no space left" {
 		t.Errorf("it failed: %+v", o)
 	}
 	row = after(row, reports(Broken))
@@ -139,7 +139,7 @@ func TestAction_Halted_IsCancelled_AndResumedIsAnotherAction(t *testing.T) {
 	if going := after(row, reports(Refused)); going.Cancellation(begin) != number {
 		t.Errorf("one that goes on is asked no longer: %+v", going)
 	}
-	if failed := after(row, reports(Broken)); failed.Offer.Stand != Failed || failed.Cancellation(begin) != 0 {
+	if failed := after(row, reports(Broken)); failed.Offer.State != Failed || failed.Cancellation(begin) != 0 {
 		t.Errorf("what failed after the halt is lost: %+v", failed.Offer)
 	}
 	if finished := after(row, reports(Written)); finished.Written != "1.1.0" || finished.Cancellation(begin) != 0 || finished.Has() != "1.1.0" {
@@ -187,7 +187,7 @@ func TestAction_PollDecidedOnAnOldRow_ChangesNothing(t *testing.T) {
 // so, and a poll that is told the same changes nothing.
 func TestAction_AnyHistory(t *testing.T) {
 	versions := []string{"1.0.0", "1.1.0", "1.2.0"}
-	progress := []Progress{Proceeding, Written, Broken, GivenUp, Refused}
+	progress := []Phase{Proceeding, Written, Broken, GivenUp, Refused}
 	rapid.Check(t, func(t *rapid.T) {
 		row, said, meant := enrolled(), "1.0.0", map[int64]string{}
 		at := begin
@@ -222,7 +222,7 @@ func TestAction_AnyHistory(t *testing.T) {
 				}
 				meant[number] = what
 			}
-			if row.Offer.Stand == Installed && said != row.Offer.Version {
+			if row.Offer.State == Installed && said != row.Offer.Version {
 				t.Fatalf("installed, and the box said it runs %s: %+v", said, row.Offer)
 			}
 			if n := row.Deployment(at); n != 0 && (row.Offer.Version == said || n == row.Cancellation(at)) {

@@ -22,8 +22,8 @@ var (
 // do not come back together.
 const spread = 0.25
 
-// An Answer tells a box what to do after its report.
-type Answer struct {
+// An Advice tells a box what to do after its report.
+type Advice struct {
 	// RetryAfter is how long the box waits before it goes on.
 	RetryAfter time.Duration
 	// GiveUp is set when the box makes no more attempts at this version.
@@ -32,25 +32,25 @@ type Answer struct {
 
 // Reply is the answer to an outcome, given the row that it led to. It is the same for a report that is
 // sent again.
-func Reply(row Row, o Outcome) Answer {
+func Reply(row Row, o Outcome) Advice {
 	attempts := o.Attempt
 	if row.Offer != nil {
 		attempts = max(attempts, row.Offer.Attempts)
 	}
-	switch o.Stand {
+	switch o.State {
 	case Failed:
 		if attempts >= MostAttempts {
-			return Answer{GiveUp: true}
+			return Advice{GiveUp: true}
 		}
 		wait := afterFailure[attempts-1]
-		return Answer{RetryAfter: wait + time.Duration(float64(wait)*spread*share(row.EdgeID))}
+		return Advice{RetryAfter: wait + time.Duration(float64(wait)*spread*share(row.EdgeID))}
 	case Deferred:
 		if o.Until == nil {
-			return Answer{RetryAfter: afterDeferral}
+			return Advice{RetryAfter: afterDeferral}
 		}
-		return Answer{RetryAfter: min(max(o.Until.Sub(o.At), leastDeferral), mostDeferral)}
+		return Advice{RetryAfter: min(max(o.Until.Sub(o.At), leastDeferral), mostDeferral)}
 	}
-	return Answer{}
+	return Advice{}
 }
 
 // share places a box between 0 and 1.

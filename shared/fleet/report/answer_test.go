@@ -12,7 +12,7 @@ func TestReply_BacksOff_AndEndsAfterThreeAttempts(t *testing.T) {
 	for attempt, want := range map[int][2]time.Duration{1: {5 * time.Minute, 375 * time.Second}, 2: {time.Hour, 75 * time.Minute}} {
 		differ := map[time.Duration]bool{}
 		for i := range 200 {
-			o := report.Outcome{Version: "2.0.0", Attempt: attempt, Stand: report.Failed, Code: report.CodeBoot, At: later}
+			o := report.Outcome{Version: "2.0.0", Attempt: attempt, State: report.Failed, Code: report.CodeBoot, At: later}
 			row := offered(report.Offered)
 			row.EdgeID = fmt.Sprintf("box-%d", i)
 			row, _ = report.Next(row, o)
@@ -30,7 +30,7 @@ func TestReply_BacksOff_AndEndsAfterThreeAttempts(t *testing.T) {
 		}
 	}
 	for _, attempt := range []int{3, 4, 1000} {
-		o := report.Outcome{Version: "2.0.0", Attempt: attempt, Stand: report.Failed, Code: report.CodeBoot, At: later}
+		o := report.Outcome{Version: "2.0.0", Attempt: attempt, State: report.Failed, Code: report.CodeBoot, At: later}
 		row, _ := report.Next(offered(report.Offered), o)
 		if answer := report.Reply(row, o); !answer.GiveUp {
 			t.Errorf("attempt %d: %+v", attempt, answer)
@@ -39,7 +39,7 @@ func TestReply_BacksOff_AndEndsAfterThreeAttempts(t *testing.T) {
 }
 
 func TestReply_LostCounter_DoesNotStartOver(t *testing.T) {
-	o := report.Outcome{Version: "2.0.0", Attempt: 3, Stand: report.Failed, Code: report.CodeBoot, At: later}
+	o := report.Outcome{Version: "2.0.0", Attempt: 3, State: report.Failed, Code: report.CodeBoot, At: later}
 	row, _ := report.Next(offered(report.Offered), o)
 	o.Attempt = 1
 	row, changed := report.Next(row, o)
@@ -51,7 +51,7 @@ func TestReply_LostCounter_DoesNotStartOver(t *testing.T) {
 func TestReply_WorkingAndDeferred(t *testing.T) {
 	in := func(d time.Duration) *time.Time { at := later.Add(d); return &at }
 	for name, c := range map[string]struct {
-		stand report.Stand
+		state report.State
 		until *time.Time
 		want  time.Duration
 	}{
@@ -61,8 +61,8 @@ func TestReply_WorkingAndDeferred(t *testing.T) {
 		"a deferral that has ended already": {report.Deferred, in(-time.Hour), time.Minute},
 		"a deferral without bounds":         {report.Deferred, in(1000 * time.Hour), 24 * time.Hour},
 	} {
-		o := report.Outcome{Version: "2.0.0", Attempt: 1, Stand: c.stand, Until: c.until, At: later}
-		if got := report.Reply(offered(report.Offered), o); got != (report.Answer{RetryAfter: c.want}) {
+		o := report.Outcome{Version: "2.0.0", Attempt: 1, State: c.state, Until: c.until, At: later}
+		if got := report.Reply(offered(report.Offered), o); got != (report.Advice{RetryAfter: c.want}) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -73,7 +73,7 @@ func TestSilent_WhoCameToItsStandLongAgo_AndWasNotSeenSince(t *testing.T) {
 	now := noon.Add(time.Hour)
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	for name, c := range map[string]struct {
-		stand       report.Stand
+		state       report.State
 		since, seen time.Time
 		want        bool
 	}{
@@ -89,7 +89,7 @@ func TestSilent_WhoCameToItsStandLongAgo_AndWasNotSeenSince(t *testing.T) {
 		"offered, when last seen is not known":  {report.Offered, ago(time.Hour), time.Time{}, false},
 		"offered, seen by a clock that is fast": {report.Offered, ago(time.Hour), now.Add(time.Second), false},
 	} {
-		o := report.Offer{Stand: c.stand, Since: c.since}
+		o := report.Offer{State: c.state, Since: c.since}
 		if got := o.Silent(c.seen, now, after); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}

@@ -11,20 +11,20 @@ func TestEntry_Bad(t *testing.T) {
 	const decideWithin, soak = time.Hour, 24 * time.Hour
 	for _, c := range []struct {
 		name  string
-		entry report.Entry
+		entry report.IndexEntry
 		age   time.Duration
 		want  bool
 	}{
-		{"failed, and may try again", report.Entry{Stand: report.Failed, Code: report.CodeBoot}, time.Hour - time.Second, false},
-		{"failed long ago", report.Entry{Stand: report.Failed, Code: report.CodeBoot}, time.Hour, true},
-		{"failed for a reason of its own", report.Entry{Stand: report.Failed, Code: report.CodeSpace}, 48 * time.Hour, false},
-		{"failed while it runs the version", report.Entry{Stand: report.Failed, Code: report.CodeHealth, Version: "2", Running: "2"}, 0, true},
-		{"fell back", report.Entry{Stand: report.Reverted, Code: report.CodeReverted}, 0, true},
-		{"fell back and runs it again", report.Entry{Stand: report.Installed, Code: report.CodeReverted}, soak - time.Second, true},
-		{"has run it for a soak since", report.Entry{Stand: report.Installed, Code: report.CodeReverted}, soak, false},
-		{"fell back before this offer", report.Entry{Stand: report.Offered, Code: report.CodeReverted}, 0, true},
-		{"runs it", report.Entry{Stand: report.Installed}, 0, false},
-		{"works on it", report.Entry{Stand: report.Working}, 0, false},
+		{"failed, and may try again", report.IndexEntry{State: report.Failed, Code: report.CodeBoot}, time.Hour - time.Second, false},
+		{"failed long ago", report.IndexEntry{State: report.Failed, Code: report.CodeBoot}, time.Hour, true},
+		{"failed for a reason of its own", report.IndexEntry{State: report.Failed, Code: report.CodeSpace}, 48 * time.Hour, false},
+		{"failed while it runs the version", report.IndexEntry{State: report.Failed, Code: report.CodeHealth, Version: "2", Running: "2"}, 0, true},
+		{"fell back", report.IndexEntry{State: report.Reverted, Code: report.CodeReverted}, 0, true},
+		{"fell back and runs it again", report.IndexEntry{State: report.Installed, Code: report.CodeReverted}, soak - time.Second, true},
+		{"has run it for a soak since", report.IndexEntry{State: report.Installed, Code: report.CodeReverted}, soak, false},
+		{"fell back before this offer", report.IndexEntry{State: report.Offered, Code: report.CodeReverted}, 0, true},
+		{"runs it", report.IndexEntry{State: report.Installed}, 0, false},
+		{"works on it", report.IndexEntry{State: report.Working}, 0, false},
 	} {
 		c.entry.Since = noon
 		if c.entry.Version == "" {
@@ -37,11 +37,11 @@ func TestEntry_Bad(t *testing.T) {
 }
 
 func TestOffer_LivedOn(t *testing.T) {
-	o := report.Offer{Stand: report.Installed, Since: noon}
+	o := report.Offer{State: report.Installed, Since: noon}
 	if o.LivedOn(noon.Add(time.Hour-time.Second), time.Hour) || !o.LivedOn(noon.Add(time.Hour), time.Hour) {
 		t.Error("a box lives on if it is seen a soak after it installed the version")
 	}
-	if o.Stand = report.Failed; o.LivedOn(noon.Add(48*time.Hour), time.Hour) {
+	if o.State = report.Failed; o.LivedOn(noon.Add(48*time.Hour), time.Hour) {
 		t.Error("a failed box lives on")
 	}
 }

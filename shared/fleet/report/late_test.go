@@ -9,37 +9,37 @@ import (
 // TestNext_LateReport_DoesNotMarkABoxThatRunsTheVersion: an attempt failed, nobody heard of it, a later one went well, and
 // then the report arrives.
 func TestNext_LateReport_DoesNotMarkABoxThatRunsTheVersion(t *testing.T) {
-	again := report.Poll{Told: "2.0.0", RolloutID: "r2", Stage: 10, Running: "2.0.0", Subject: "s", At: later}
+	again := report.Polled{Told: "2.0.0", RolloutID: "r2", Stage: 10, Running: "2.0.0", Subject: "s", At: later}
 	for name, c := range map[string]struct {
-		before []report.Event
+		before []report.Change
 		late   report.Outcome
 	}{
-		"the first attempt":                   {[]report.Event{pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeBoot}},
-		"a later attempt":                     {[]report.Event{pollsNew}, report.Outcome{Attempt: 3, Code: report.CodeInstall}},
-		"an attempt before one that is known": {[]report.Event{works, pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeHealth}},
-		"of an ended rollout":                 {[]report.Event{restarted, again}, report.Outcome{Attempt: 3, Code: report.CodeBoot}},
-		"of an ended rollout that it names":   {[]report.Event{restarted, again}, report.Outcome{RolloutID: "r", Attempt: 1, Code: report.CodeHealth}},
+		"the first attempt":                   {[]report.Change{pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeBoot}},
+		"a later attempt":                     {[]report.Change{pollsNew}, report.Outcome{Attempt: 3, Code: report.CodeInstall}},
+		"an attempt before one that is known": {[]report.Change{works, pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeHealth}},
+		"of an ended rollout":                 {[]report.Change{restarted, again}, report.Outcome{Attempt: 3, Code: report.CodeBoot}},
+		"of an ended rollout that it names":   {[]report.Change{restarted, again}, report.Outcome{RolloutID: "r", Attempt: 1, Code: report.CodeHealth}},
 	} {
 		row := offered(report.Offered)
 		for _, e := range c.before {
 			row, _ = report.Next(row, e)
 		}
-		c.late.Version, c.late.Stand, c.late.At = "2.0.0", report.Failed, later
-		if next, changed := report.Next(row, c.late); changed || next.Offer.Stand != report.Installed {
+		c.late.Version, c.late.State, c.late.At = "2.0.0", report.Failed, later
+		if next, changed := report.Next(row, c.late); changed || next.Offer.State != report.Installed {
 			t.Errorf("%s: %+v", name, next.Offer)
 		}
 	}
 }
 
 func TestNext_AnotherRolloutOfTheVersion_CountsAttemptsAnew(t *testing.T) {
-	row, _ := report.Next(offered(report.Offered), report.Outcome{Version: "2.0.0", RolloutID: "r", Attempt: 3, Stand: report.Failed, Code: report.CodeBoot, At: later})
+	row, _ := report.Next(offered(report.Offered), report.Outcome{Version: "2.0.0", RolloutID: "r", Attempt: 3, State: report.Failed, Code: report.CodeBoot, At: later})
 	row, _ = report.Next(row, restarted)
 	if of := (report.Outcome{Version: "2.0.0", RolloutID: "r"}); of.About(row) {
 		t.Error("a report that names the ended rollout is about the new one")
 	}
-	first := report.Outcome{Version: "2.0.0", RolloutID: "r2", Attempt: 1, Stand: report.Failed, Code: report.CodeBoot, At: later}
+	first := report.Outcome{Version: "2.0.0", RolloutID: "r2", Attempt: 1, State: report.Failed, Code: report.CodeBoot, At: later}
 	row, _ = report.Next(row, first)
-	if o := row.Offer; o.RolloutID != "r2" || o.Attempts != 1 || o.Stand != report.Failed {
+	if o := row.Offer; o.RolloutID != "r2" || o.Attempts != 1 || o.State != report.Failed {
 		t.Errorf("got %+v", o)
 	}
 	if report.Reply(row, first).GiveUp {

@@ -2,14 +2,14 @@ package report
 
 import "time"
 
-// An Event is what a row is changed by: a Poll or an Outcome, or what a DDI box says; see action.go.
-type Event interface {
+// A Change is what a row is changed by: a Poll or an Outcome, or what a DDI box says; see action.go.
+type Change interface {
 	change(next *Row, was Row)
 	when() time.Time
 }
 
-// A Poll is a box's poll and its answer.
-type Poll struct {
+// A Polled is a box's poll and its answer.
+type Polled struct {
 	Told string // the version of the answer
 	// RolloutID and Stage are those of the active rollout that the version is told by. They are empty
 	// where it is the channel's version, or what the box runs already and is kept on.
@@ -30,19 +30,19 @@ type Outcome struct {
 	// RolloutID is the rollout that the box made the attempt for; empty: it did not say.
 	RolloutID string
 	Attempt   int   // 1 for the first attempt at the version in that rollout
-	Stand     Stand // Working, Deferred or Failed
-	Code      Code
+	State     State // Working, Deferred or Failed
+	Code      FailureCode
 	Detail    string
 	Until     *time.Time
 	At        time.Time
 }
 
-func (p Poll) when() time.Time    { return p.At }
+func (p Polled) when() time.Time  { return p.At }
 func (o Outcome) when() time.Time { return o.At }
 
 // Next is the row after an event, and whether it differs. An outcome of another version than the offered
 // one changes nothing; see Row.Accepts. A retired box's row never changes.
-func Next(was Row, e Event) (next Row, changed bool) {
+func Next(was Row, e Change) (next Row, changed bool) {
 	next = was
 	if was.Retired {
 		return was, false
@@ -56,13 +56,13 @@ func Next(was Row, e Event) (next Row, changed bool) {
 		return was, false
 	}
 	next.Revision++
-	if next.Offer != nil && (was.Offer == nil || next.Offer.Stand != was.Offer.Stand || !sameOffer(*next.Offer, *was.Offer)) {
+	if next.Offer != nil && (was.Offer == nil || next.Offer.State != was.Offer.State || !sameOffer(*next.Offer, *was.Offer)) {
 		next.Offer.Since = e.when()
 	}
 	return next, true
 }
 
-// sameOffer tells whether two offers are one, at whatever stand.
+// sameOffer tells whether two offers are one, at whatever state.
 func sameOffer(a, b Offer) bool { return a.RolloutID == b.RolloutID && a.Version == b.Version }
 
 // same tells whether two rows say the same. Times are of what changed, so they alone are no change.
@@ -83,7 +83,7 @@ func same(a, b Row) bool {
 func sameTime(a, b *time.Time) bool { return (a == nil) == (b == nil) && (a == nil || a.Equal(*b)) }
 
 // change judges first what the box runs by the offer that it had, and then what it is told.
-func (p Poll) change(next *Row, was Row) {
+func (p Polled) change(next *Row, was Row) {
 	if p.DDI && was.Has() != p.Had {
 		return
 	}
@@ -102,15 +102,15 @@ func (p Poll) change(next *Row, was Row) {
 	if !p.offers(*next) {
 		return
 	}
-	next.Offer = &Offer{RolloutID: p.RolloutID, Version: p.Told, Stage: p.Stage, From: next.Running, Stand: Offered, Code: next.afterRun(p.Told)}
+	next.Offer = &Offer{RolloutID: p.RolloutID, Version: p.Told, Stage: p.Stage, From: next.Running, State: Offered, Code: next.afterRun(p.Told)}
 	if next.Running == p.Told {
-		next.Offer.Stand, next.Offer.From = Installed, ""
+		next.Offer.State, next.Offer.From = Installed, ""
 	}
 }
 
 // afterRun is what is known to have gone wrong after the box ran a version. Another offer of the version inherits it.
-func (r Row) afterRun(version string) Code {
-	if o := r.Offer; o != nil && o.Version == version && (o.Stand != Failed || r.Running == version) {
+func (r Row) afterRun(version string) FailureCode {
+	if o := r.Offer; o != nil && o.Version == version && (o.State != Failed || r.Running == version) {
 		return o.Code
 	}
 	return ""
@@ -121,21 +121,21 @@ func (r Row) afterRun(version string) Code {
 //
 // What went wrong after the box ran the version stays known as the offer's code, also when the box runs it again.
 func (o *Offer) judge(before, running string, follows bool) {
-	undecided := !o.Stand.Decided()
+	undecided := !o.State.Decided()
 	switch {
 	case running == o.Version && (undecided || before != running):
 		// A box that failed while it ran the version, for example its health check, stays failed until it
 		// has run something else between.
-		if o.Stand == Failed {
+		if o.State == Failed {
 			o.Code = "" // before the version ever ran
 		}
-		o.Stand, o.Detail, o.Until = Installed, "", nil
+		o.State, o.Detail, o.Until = Installed, "", nil
 	case running == o.Version || before != o.Version:
 		// Nothing new. A box that follows what it is told now is not judged by what it runs after that.
-	case o.Stand == Failed:
-		o.Stand = Reverted // it failed while it ran the version
-	case o.Stand == Installed && (!follows || running == o.From):
-		o.Stand, o.From = Reverted, running
+	case o.State == Failed:
+		o.State = Reverted // it failed while it ran the version
+	case o.State == Installed && (!follows || running == o.From):
+		o.State, o.From = Reverted, running
 		if o.Code == "" {
 			o.Code = CodeReverted
 		}
@@ -150,9 +150,9 @@ func (o *Offer) judge(before, running string, follows bool) {
 // run, and what becomes of them still belongs to the rollout.
 //
 // A box that ran what it was offered and then followed another telling is offered the same version anew.
-func (p Poll) offers(row Row) bool {
+func (p Polled) offers(row Row) bool {
 	o := row.Offer
-	if o != nil && o.Stand == Installed && row.Running != o.Version && p.Told == o.Version {
+	if o != nil && o.State == Installed && row.Running != o.Version && p.Told == o.Version {
 		return true
 	}
 	if p.RolloutID != "" {
@@ -172,7 +172,7 @@ func (o Outcome) About(r Row) bool {
 // release must not vanish while the box tries again. A box that runs the version has failed only if its health check
 // says so. Any other failure is of an attempt before, reported late: were the box to fall back, its poll would say so.
 func (o Outcome) change(next *Row, _ Row) {
-	if next.Accepts(o.Version) && o.Stand == Failed && next.Offer.Stand == Installed && (o.Code != CodeHealth || o.Attempt == next.Offer.FailedAttempt) {
+	if next.Accepts(o.Version) && o.State == Failed && next.Offer.State == Installed && (o.Code != CodeHealth || o.Attempt == next.Offer.FailedAttempt) {
 		return
 	}
 	o.take(next)
@@ -185,15 +185,15 @@ func (o Outcome) take(next *Row) {
 		return
 	}
 	switch {
-	case o.Stand == Failed:
+	case o.State == Failed:
 		offer.FailedAttempt = o.Attempt
 		offer.fail(next.Running, o)
-	case offer.Stand.Decided():
+	case offer.State.Decided():
 		return
-	case o.Stand == Deferred:
-		offer.Stand, offer.Detail, offer.Until = Deferred, o.Detail, o.Until
+	case o.State == Deferred:
+		offer.State, offer.Detail, offer.Until = Deferred, o.Detail, o.Until
 	default:
-		offer.Stand, offer.Detail, offer.Until = Working, o.Detail, nil
+		offer.State, offer.Detail, offer.Until = Working, o.Detail, nil
 	}
 	offer.Attempts = o.Attempt
 }
@@ -203,10 +203,10 @@ func (o Outcome) take(next *Row) {
 func (o *Offer) fail(running string, by Outcome) {
 	known := o.Code.BlamesRelease() && !by.Code.BlamesRelease()
 	switch {
-	case o.Stand.Decided() && known:
+	case o.State.Decided() && known:
 		return
-	case o.Stand != Reverted || running == o.Version:
-		o.Stand = Failed
+	case o.State != Reverted || running == o.Version:
+		o.State = Failed
 	}
 	if !known {
 		o.Code = by.Code

@@ -15,11 +15,11 @@ var (
 	later = noon.Add(time.Hour)
 )
 
-// offered is a box that ran 1.0.0 and was offered 2.0.0 by rollout r, at a stand.
-func offered(stand report.Stand) report.Row {
-	o := &report.Offer{RolloutID: "r", Version: "2.0.0", From: "1.0.0", Stage: 10, Stand: stand, Since: noon}
+// offered is a box that ran 1.0.0 and was offered 2.0.0 by rollout r, at a state.
+func offered(state report.State) report.Row {
+	o := &report.Offer{RolloutID: "r", Version: "2.0.0", From: "1.0.0", Stage: 10, State: state, Since: noon}
 	row := report.Row{EdgeID: "box", EdgeType: "gateway-x", Channel: "stable", Told: "2.0.0", Running: "1.0.0", Subject: "s", Offer: o, Revision: 5}
-	switch stand {
+	switch state {
 	case report.Installed:
 		row.Running = "2.0.0"
 	case report.Failed:
@@ -28,34 +28,34 @@ func offered(stand report.Stand) report.Row {
 	return row
 }
 
-// Events that the table puts to each stand. A poll of the rollout is told 2.0.0 by r; after a halt a
+// Events that the table puts to each state. A poll of the rollout is told 2.0.0 by r; after a halt a
 // box is told the channel's 1.0.0, or kept on what it runs.
 var (
-	pollsOld    = report.Poll{Told: "2.0.0", RolloutID: "r", Stage: 10, Running: "1.0.0", Subject: "s", At: later}
-	pollsNew    = report.Poll{Told: "2.0.0", RolloutID: "r", Stage: 10, Running: "2.0.0", Subject: "s", At: later}
-	pollsOther  = report.Poll{Told: "2.0.0", RolloutID: "r", Stage: 10, Running: "0.9.0", Subject: "s", At: later}
-	pollsSilent = report.Poll{Told: "2.0.0", RolloutID: "r", Stage: 10, Subject: "s", At: later}
-	haltedOld   = report.Poll{Told: "1.0.0", Running: "1.0.0", Subject: "s", At: later}
-	haltedNew   = report.Poll{Told: "2.0.0", Running: "2.0.0", Subject: "s", At: later}
-	restarted   = report.Poll{Told: "2.0.0", RolloutID: "r2", Stage: 10, Running: "1.0.0", Subject: "s", At: later}
-	restartedOn = report.Poll{Told: "2.0.0", RolloutID: "r2", Stage: 10, Running: "2.0.0", Subject: "s", At: later}
-	published   = report.Poll{Told: "3.0.0", Running: "1.0.0", Subject: "s", At: later}
-	adopted     = report.Poll{Told: "2.0.0", Running: "1.0.0", Subject: "s", At: later}
+	pollsOld    = report.Polled{Told: "2.0.0", RolloutID: "r", Stage: 10, Running: "1.0.0", Subject: "s", At: later}
+	pollsNew    = report.Polled{Told: "2.0.0", RolloutID: "r", Stage: 10, Running: "2.0.0", Subject: "s", At: later}
+	pollsOther  = report.Polled{Told: "2.0.0", RolloutID: "r", Stage: 10, Running: "0.9.0", Subject: "s", At: later}
+	pollsSilent = report.Polled{Told: "2.0.0", RolloutID: "r", Stage: 10, Subject: "s", At: later}
+	haltedOld   = report.Polled{Told: "1.0.0", Running: "1.0.0", Subject: "s", At: later}
+	haltedNew   = report.Polled{Told: "2.0.0", Running: "2.0.0", Subject: "s", At: later}
+	restarted   = report.Polled{Told: "2.0.0", RolloutID: "r2", Stage: 10, Running: "1.0.0", Subject: "s", At: later}
+	restartedOn = report.Polled{Told: "2.0.0", RolloutID: "r2", Stage: 10, Running: "2.0.0", Subject: "s", At: later}
+	published   = report.Polled{Told: "3.0.0", Running: "1.0.0", Subject: "s", At: later}
+	adopted     = report.Polled{Told: "2.0.0", Running: "1.0.0", Subject: "s", At: later}
 
-	works     = report.Outcome{Version: "2.0.0", Attempt: 2, Stand: report.Working, At: later}
-	defers    = report.Outcome{Version: "2.0.0", Attempt: 2, Stand: report.Deferred, At: later}
-	breaks    = report.Outcome{Version: "2.0.0", Attempt: 2, Stand: report.Failed, Code: report.CodeInstall, At: later}
-	cannotGet = report.Outcome{Version: "2.0.0", Attempt: 2, Stand: report.Failed, Code: report.CodeDownload, At: later}
-	unhealthy = report.Outcome{Version: "2.0.0", Attempt: 2, Stand: report.Failed, Code: report.CodeHealth, At: later}
-	late      = report.Outcome{Version: "2.0.0", Attempt: 0, Stand: report.Failed, Code: report.CodeInstall, At: later}
-	ofAnother = report.Outcome{Version: "1.0.0", Attempt: 2, Stand: report.Failed, Code: report.CodeInstall, At: later}
+	works     = report.Outcome{Version: "2.0.0", Attempt: 2, State: report.Working, At: later}
+	defers    = report.Outcome{Version: "2.0.0", Attempt: 2, State: report.Deferred, At: later}
+	breaks    = report.Outcome{Version: "2.0.0", Attempt: 2, State: report.Failed, Code: report.CodeInstall, At: later}
+	cannotGet = report.Outcome{Version: "2.0.0", Attempt: 2, State: report.Failed, Code: report.CodeDownload, At: later}
+	unhealthy = report.Outcome{Version: "2.0.0", Attempt: 2, State: report.Failed, Code: report.CodeHealth, At: later}
+	late      = report.Outcome{Version: "2.0.0", Attempt: 0, State: report.Failed, Code: report.CodeInstall, At: later}
+	ofAnother = report.Outcome{Version: "1.0.0", Attempt: 2, State: report.Failed, Code: report.CodeInstall, At: later}
 )
 
-// The columns of the table, and for each stand what it is after the event. "r2 offered" names another
+// The columns of the table, and for each state what it is after the event. "r2 offered" names another
 // offer's rollout; "- offered" is an offer of the channel's own version.
 var columns = []struct {
 	name  string
-	event report.Event
+	event report.Change
 }{
 	{"polls, still runs the old", pollsOld},
 	{"polls, runs the new", pollsNew},
@@ -76,7 +76,7 @@ var columns = []struct {
 	{"reports about another version", ofAnother},
 }
 
-var table = map[report.Stand][]string{
+var table = map[report.State][]string{
 	//                old         new         third       silent      halted old   halted new   other      has it          published    adopted     working      deferred     failed    plant     health    late        another
 	report.Offered:   {"offered", "installed", "offered", "offered", "offered", "installed", "r2 offered", "r2 installed", "- offered", "offered", "working", "deferred", "failed", "failed", "failed", "failed", "offered"},
 	report.Working:   {"working", "installed", "working", "working", "working", "installed", "r2 offered", "r2 installed", "- offered", "working", "working", "deferred", "failed", "failed", "failed", "failed", "working"},
@@ -87,26 +87,26 @@ var table = map[report.Stand][]string{
 }
 
 func TestNext_EveryStandAndEvent(t *testing.T) {
-	for _, stand := range report.Stands {
-		if len(table[stand]) != len(columns) {
-			t.Fatalf("%s has %d columns of %d", stand, len(table[stand]), len(columns))
+	for _, state := range report.States {
+		if len(table[state]) != len(columns) {
+			t.Fatalf("%s has %d columns of %d", state, len(table[state]), len(columns))
 		}
 		for i, c := range columns {
-			was := offered(stand)
+			was := offered(state)
 			next, changed := report.Next(was, c.event)
-			got := string(next.Offer.Stand)
+			got := string(next.Offer.State)
 			if id := next.Offer.RolloutID; id != "r" {
 				got = map[string]string{"": "-", "r2": "r2"}[id] + " " + got
 			}
-			if want := table[stand][i]; got != want {
-				t.Errorf("%s, %s: %s, want %s", stand, c.name, got, want)
+			if want := table[state][i]; got != want {
+				t.Errorf("%s, %s: %s, want %s", state, c.name, got, want)
 			}
 			if changed != (next.Revision == was.Revision+1) {
-				t.Errorf("%s, %s: changed is %t and the revision went from %d to %d", stand, c.name, changed, was.Revision, next.Revision)
+				t.Errorf("%s, %s: changed is %t and the revision went from %d to %d", state, c.name, changed, was.Revision, next.Revision)
 			}
-			moved := got != string(stand)
+			moved := got != string(state)
 			if since := next.Offer.Since; moved != since.Equal(later) || !moved != since.Equal(noon) {
-				t.Errorf("%s, %s: at that stand since %v", stand, c.name, since)
+				t.Errorf("%s, %s: at that state since %v", state, c.name, since)
 			}
 		}
 	}
@@ -114,20 +114,20 @@ func TestNext_EveryStandAndEvent(t *testing.T) {
 
 func TestNext_FirstPoll(t *testing.T) {
 	for name, c := range map[string]struct {
-		poll report.Poll
+		poll report.Polled
 		want string
 	}{
-		"runs what it is told by the channel":       {report.Poll{Told: "1.0.0", Running: "1.0.0", At: noon}, "none"},
-		"runs something else":                       {report.Poll{Told: "1.0.0", Running: "0.9.0", At: noon}, " 1.0.0 offered from 0.9.0"},
-		"does not say what it runs":                 {report.Poll{Told: "1.0.0", At: noon}, " 1.0.0 offered from "},
-		"is offered a rollout's target":             {report.Poll{Told: "2.0.0", RolloutID: "r", Stage: 50, Running: "1.0.0", At: noon}, "r 2.0.0 offered from 1.0.0"},
-		"runs a rollout's target already":           {report.Poll{Told: "2.0.0", RolloutID: "r", Stage: 50, Running: "2.0.0", At: noon}, "r 2.0.0 installed from "},
-		"is kept on what it runs, which is no news": {report.Poll{Told: "2.0.0", Running: "2.0.0", At: noon}, "none"},
+		"runs what it is told by the channel":       {report.Polled{Told: "1.0.0", Running: "1.0.0", At: noon}, "none"},
+		"runs something else":                       {report.Polled{Told: "1.0.0", Running: "0.9.0", At: noon}, " 1.0.0 offered from 0.9.0"},
+		"does not say what it runs":                 {report.Polled{Told: "1.0.0", At: noon}, " 1.0.0 offered from "},
+		"is offered a rollout's target":             {report.Polled{Told: "2.0.0", RolloutID: "r", Stage: 50, Running: "1.0.0", At: noon}, "r 2.0.0 offered from 1.0.0"},
+		"runs a rollout's target already":           {report.Polled{Told: "2.0.0", RolloutID: "r", Stage: 50, Running: "2.0.0", At: noon}, "r 2.0.0 installed from "},
+		"is kept on what it runs, which is no news": {report.Polled{Told: "2.0.0", Running: "2.0.0", At: noon}, "none"},
 	} {
 		row, changed := report.Next(report.Row{EdgeID: "box"}, c.poll)
 		got := "none"
 		if o := row.Offer; o != nil {
-			got = fmt.Sprintf("%s %s %s from %s", o.RolloutID, o.Version, o.Stand, o.From)
+			got = fmt.Sprintf("%s %s %s from %s", o.RolloutID, o.Version, o.State, o.From)
 		}
 		if got != c.want || !changed || row.Told != c.poll.Told || row.Running != c.poll.Running || row.Revision != 1 {
 			t.Errorf("%s: %q, %+v", name, got, row)
@@ -142,24 +142,24 @@ func TestNext_OfferOutlivesAHalt(t *testing.T) {
 		t.Fatalf("after the halt: %+v", row)
 	}
 	failed, _ := report.Next(row, breaks)
-	if o := failed.Offer; o.RolloutID != "r" || o.Stand != report.Failed || o.Code != report.CodeInstall {
+	if o := failed.Offer; o.RolloutID != "r" || o.State != report.Failed || o.Code != report.CodeInstall {
 		t.Errorf("its failure belongs to %+v", o)
 	}
 	installed, _ := report.Next(row, haltedNew)
-	if o := installed.Offer; o.RolloutID != "r" || o.Stand != report.Installed {
+	if o := installed.Offer; o.RolloutID != "r" || o.State != report.Installed {
 		t.Errorf("its success belongs to %+v", o)
 	}
 }
 
 func TestNext_HealthCheckFailsAfterTheStart_StaysFailedUntilAnotherTry(t *testing.T) {
-	row, _ := report.Next(offered(report.Installed), report.Outcome{Version: "2.0.0", Attempt: 1, Stand: report.Failed, Code: report.CodeHealth, At: later})
+	row, _ := report.Next(offered(report.Installed), report.Outcome{Version: "2.0.0", Attempt: 1, State: report.Failed, Code: report.CodeHealth, At: later})
 	row, _ = report.Next(row, pollsNew)
-	if row.Offer.Stand != report.Failed || row.Offer.Code != report.CodeHealth {
+	if row.Offer.State != report.Failed || row.Offer.Code != report.CodeHealth {
 		t.Fatalf("a poll that still runs it made it %+v", row.Offer)
 	}
 	row, _ = report.Next(row, pollsOld)
 	row, _ = report.Next(row, pollsNew)
-	if row.Offer.Stand != report.Installed || row.Offer.Code != report.CodeHealth {
+	if row.Offer.State != report.Installed || row.Offer.Code != report.CodeHealth {
 		t.Fatalf("after it fell back and came again: %+v", row.Offer)
 	}
 }
@@ -169,16 +169,16 @@ func TestNext_FallsBackTwice_IsKnownEachTime(t *testing.T) {
 	row.Offer.From = "0.9.0"
 	for range 2 {
 		row, _ = report.Next(row, pollsOld)
-		if row.Offer.Stand != report.Reverted || row.Offer.Code != report.CodeReverted {
+		if row.Offer.State != report.Reverted || row.Offer.Code != report.CodeReverted {
 			t.Fatalf("fell back: %+v", row.Offer)
 		}
 		row, _ = report.Next(row, pollsNew)
-		if row.Offer.Stand != report.Installed || row.Offer.Code != report.CodeReverted {
+		if row.Offer.State != report.Installed || row.Offer.Code != report.CodeReverted {
 			t.Fatalf("runs it again: %+v", row.Offer)
 		}
 	}
 	// Told the version that it fell back to, it runs it at once.
-	if row, _ = report.Next(row, haltedOld); row.Offer.Stand != report.Reverted {
+	if row, _ = report.Next(row, haltedOld); row.Offer.State != report.Reverted {
 		t.Errorf("fell back as it was told: %+v", row.Offer)
 	}
 }
@@ -186,7 +186,7 @@ func TestNext_FallsBackTwice_IsKnownEachTime(t *testing.T) {
 func TestNext_FellBackAndSaysWhy_IsStillOneThatFellBack(t *testing.T) {
 	row, _ := report.Next(offered(report.Installed), pollsOld)
 	row, _ = report.Next(row, breaks)
-	if o := row.Offer; o.Stand != report.Reverted || o.Code != report.CodeInstall {
+	if o := row.Offer; o.State != report.Reverted || o.Code != report.CodeInstall {
 		t.Errorf("got %+v", o)
 	}
 }
@@ -194,15 +194,15 @@ func TestNext_FellBackAndSaysWhy_IsStillOneThatFellBack(t *testing.T) {
 func TestNext_AnotherOfferOfAVersion_InheritsWhatWentWrongAfterItRan(t *testing.T) {
 	fell, _ := report.Next(offered(report.Installed), pollsOld)
 	again, _ := report.Next(fell, restarted)
-	if o := again.Offer; o.RolloutID != "r2" || o.Stand != report.Offered || o.Code != report.CodeReverted || !again.Entry().Bad(later, time.Hour, time.Hour) {
+	if o := again.Offer; o.RolloutID != "r2" || o.State != report.Offered || o.Code != report.CodeReverted || !again.Entry().Bad(later, time.Hour, time.Hour) {
 		t.Errorf("offered again: %+v", o)
 	}
 	runs, _ := report.Next(again, restartedOn)
-	if o := runs.Offer; o.Stand != report.Installed || o.Code != report.CodeReverted {
+	if o := runs.Offer; o.State != report.Installed || o.Code != report.CodeReverted {
 		t.Errorf("installed again: %+v", o)
 	}
 	failed, _ := report.Next(offered(report.Failed), restarted)
-	if o := failed.Offer; o.Stand != report.Offered || o.Code != "" || o.Attempts != 0 {
+	if o := failed.Offer; o.State != report.Offered || o.Code != "" || o.Attempts != 0 {
 		t.Errorf("a failed installation counts against the next rollout: %+v", o)
 	}
 }
@@ -215,7 +215,7 @@ func TestNext_RepeatedAttempt_DoesNotCountTwice(t *testing.T) {
 	}
 	worked, _ := report.Next(once, pollsNew)
 	again, changed := report.Next(worked, breaks)
-	if changed || again.Offer.Stand != report.Installed {
+	if changed || again.Offer.State != report.Installed {
 		t.Errorf("the report of a failure, sent again after the success, made %+v", again.Offer)
 	}
 }
@@ -233,17 +233,17 @@ func TestNext_WhatSpeaksAgainstARelease_StaysThroughFailuresThatDoNot(t *testing
 // TestNext_PollThatWasNotRecorded_IsNoRevert: the row of an answer could not be written, and the box did
 // as the answer said.
 func TestNext_PollThatWasNotRecorded_IsNoRevert(t *testing.T) {
-	row, _ := report.Next(offered(report.Installed), report.Poll{Told: "3.0.0", Running: "3.0.0", Subject: "s", At: later})
-	if row.Offer.Stand != report.Installed || row.Running != "3.0.0" {
+	row, _ := report.Next(offered(report.Installed), report.Polled{Told: "3.0.0", Running: "3.0.0", Subject: "s", At: later})
+	if row.Offer.State != report.Installed || row.Running != "3.0.0" {
 		t.Errorf("got %+v", row.Offer)
 	}
 }
 
 // drawEvent makes any event about few versions and rollouts.
-func drawEvent(t *rapid.T) report.Event {
+func drawEvent(t *rapid.T) report.Change {
 	version := rapid.SampledFrom([]string{"1.0.0", "2.0.0", "3.0.0"})
 	if rapid.Bool().Draw(t, "poll") {
-		p := report.Poll{Told: version.Draw(t, "told"), Subject: "s", At: later}
+		p := report.Polled{Told: version.Draw(t, "told"), Subject: "s", At: later}
 		p.Running = rapid.SampledFrom([]string{"", "1.0.0", "2.0.0", "3.0.0"}).Draw(t, "running")
 		if p.RolloutID = rapid.SampledFrom([]string{"", "r", "r2"}).Draw(t, "rollout"); p.RolloutID != "" {
 			p.Stage = 10
@@ -251,8 +251,8 @@ func drawEvent(t *rapid.T) report.Event {
 		return p
 	}
 	o := report.Outcome{Version: version.Draw(t, "version"), Attempt: rapid.IntRange(1, 4).Draw(t, "attempt"), At: later}
-	o.Stand = rapid.SampledFrom([]report.Stand{report.Working, report.Deferred, report.Failed}).Draw(t, "stand")
-	if o.Stand == report.Failed {
+	o.State = rapid.SampledFrom([]report.State{report.Working, report.Deferred, report.Failed}).Draw(t, "state")
+	if o.State == report.Failed {
 		o.Code = rapid.SampledFrom(report.Codes).Draw(t, "code")
 	}
 	return o
@@ -278,7 +278,7 @@ func TestNext_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 
 // checkEvidence: what speaks against a release goes only when the box runs it after all, or is offered
 // something else.
-func checkEvidence(t *rapid.T, was, next report.Row, e report.Event) {
+func checkEvidence(t *rapid.T, was, next report.Row, e report.Change) {
 	if was.Offer == nil || next.Offer == nil {
 		if was.Offer != nil {
 			t.Fatalf("%+v took the offer away", e)
@@ -289,24 +289,24 @@ func checkEvidence(t *rapid.T, was, next report.Row, e report.Event) {
 	if sameOffer && was.Offer.Code.BlamesRelease() && !next.Offer.Code.BlamesRelease() && next.Running != next.Offer.Version {
 		t.Fatalf("%+v made %+v of %+v", e, next.Offer, was.Offer)
 	}
-	if _, poll := e.(report.Poll); !poll && (!sameOffer || next.Told != was.Told || next.Running != was.Running) {
+	if _, poll := e.(report.Polled); !poll && (!sameOffer || next.Told != was.Told || next.Running != was.Running) {
 		t.Fatalf("an outcome changed more than the offer: %+v", next)
 	}
-	if next.Offer.Stand == report.Installed && next.Offer.Version != next.Running && next.Running != next.Told {
+	if next.Offer.State == report.Installed && next.Offer.Version != next.Running && next.Running != next.Told {
 		t.Fatalf("installed is %s, and %s runs", next.Offer.Version, next.Running)
 	}
-	switch next.Offer.Stand {
+	switch next.Offer.State {
 	case report.Failed, report.Reverted:
 		if next.Offer.Code == "" {
-			t.Fatalf("%s without a code", next.Offer.Stand)
+			t.Fatalf("%s without a code", next.Offer.State)
 		}
 	case report.Installed:
-		if sameOffer && was.Offer.Stand == report.Reverted && next.Offer.Code != was.Offer.Code {
+		if sameOffer && was.Offer.State == report.Reverted && next.Offer.Code != was.Offer.Code {
 			t.Fatalf("it fell back by %q, runs the version again and has the code %q", was.Offer.Code, next.Offer.Code)
 		}
 	default:
 		if sameOffer && next.Offer.Code != was.Offer.Code {
-			t.Fatalf("stand %s with the code %q", next.Offer.Stand, next.Offer.Code)
+			t.Fatalf("state %s with the code %q", next.Offer.State, next.Offer.Code)
 		}
 	}
 }

@@ -29,16 +29,16 @@ func (n Shards) Of(pair, edgeID string) string {
 // At is one of the partitions that the rows of a release channel lie in; i is from 0 to n-1.
 func (n Shards) At(pair string, i int) string { return fmt.Sprintf("%s#%02d", pair, i) }
 
-// An Entry is a row as the index holds it.
-type Entry struct {
+// An IndexEntry is a row as the index holds it.
+type IndexEntry struct {
 	EdgeID    string
 	Version   string // that was offered; empty: none was
-	Stand     Stand  // empty without an offer
+	State     State  // empty without an offer
 	Stage     int
 	Hash      string // places boxes at random: those with the least are a random sample
 	RolloutID string
-	Code      Code
-	Since     time.Time // of the stand; zero without an offer
+	Code      FailureCode
+	Since     time.Time // of the state; zero without an offer
 	Running   string
 	FactoryID string
 	// OrganizationID is whom the box belongs to.
@@ -46,10 +46,10 @@ type Entry struct {
 }
 
 // Entry is the row's.
-func (r Row) Entry() Entry {
-	e := Entry{EdgeID: r.EdgeID, Hash: hash(r.EdgeID), Running: r.Running, FactoryID: r.FactoryID, OrganizationID: r.OrganizationID}
+func (r Row) Entry() IndexEntry {
+	e := IndexEntry{EdgeID: r.EdgeID, Hash: hash(r.EdgeID), Running: r.Running, FactoryID: r.FactoryID, OrganizationID: r.OrganizationID}
 	if o := r.Offer; o != nil {
-		e.Version, e.Stand, e.Stage, e.RolloutID, e.Code, e.Since = o.Version, o.Stand, o.Stage, o.RolloutID, o.Code, o.Since
+		e.Version, e.State, e.Stage, e.RolloutID, e.Code, e.Since = o.Version, o.State, o.Stage, o.RolloutID, o.Code, o.Since
 	}
 	return e
 }
@@ -59,38 +59,38 @@ func hash(edgeID string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// The parts of a standing are joined by separator, which none of them holds. absent stands for the
-// version and the stand of a row without an offer; no version begins so.
+// The parts of a stateKey are joined by separator, which none of them holds. absent stands for the
+// version and the state of a row without an offer; no version begins so.
 const (
 	separator = "#"
 	absent    = "-"
 )
 
-// Standing is the sort key of the index: version, stand, stage, hash and box.
-func (e Entry) Standing() string {
-	version, stand := e.Version, string(e.Stand)
+// StateKey is the sort key of the index: version, state, stage, hash and box.
+func (e IndexEntry) StateKey() string {
+	version, state := e.Version, string(e.State)
 	if version == "" {
-		version, stand = absent, absent
+		version, state = absent, absent
 	}
-	return strings.Join([]string{version, stand, strconv.Itoa(e.Stage), e.Hash, e.EdgeID}, separator)
+	return strings.Join([]string{version, state, strconv.Itoa(e.Stage), e.Hash, e.EdgeID}, separator)
 }
 
-// Standings is what the sort keys of all entries begin with that have a version at a stand.
-func Standings(version string, s Stand) string { return version + separator + string(s) + separator }
+// StatePrefix is what the sort keys of all entries begin with that have a version at a state.
+func StatePrefix(version string, s State) string { return version + separator + string(s) + separator }
 
 // EntryOf reads back what the sort key of an entry tells.
-func EntryOf(standing string) (Entry, error) {
-	parts := strings.Split(standing, separator)
+func EntryOf(stateKey string) (IndexEntry, error) {
+	parts := strings.Split(stateKey, separator)
 	if len(parts) != 5 {
-		return Entry{}, fmt.Errorf("report: %q is no sort key of the index", standing)
+		return IndexEntry{}, fmt.Errorf("report: %q is no sort key of the index", stateKey)
 	}
 	stage, err := strconv.Atoi(parts[2])
 	if err != nil {
-		return Entry{}, fmt.Errorf("report: %q is no sort key of the index: %w", standing, err)
+		return IndexEntry{}, fmt.Errorf("report: %q is no sort key of the index: %w", stateKey, err)
 	}
-	e := Entry{Version: parts[0], Stand: Stand(parts[1]), Stage: stage, Hash: parts[3], EdgeID: parts[4]}
+	e := IndexEntry{Version: parts[0], State: State(parts[1]), Stage: stage, Hash: parts[3], EdgeID: parts[4]}
 	if e.Version == absent {
-		e.Version, e.Stand = "", ""
+		e.Version, e.State = "", ""
 	}
 	return e, nil
 }

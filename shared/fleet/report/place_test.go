@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
 )
 
@@ -36,16 +37,16 @@ func TestStanding_ReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		row := report.Row{EdgeID: name.Draw(t, "id")}
 		if rapid.Bool().Draw(t, "offer") {
-			row.Offer = &report.Offer{Version: version.Draw(t, "version"), Stage: rapid.SampledFrom([]int{0, 1, 10, 50, 100}).Draw(t, "stage"),
-				Stand: rapid.SampledFrom(report.Stands).Draw(t, "stand")}
+			row.Offer = &report.Offer{Version: version.Draw(t, "version"), Stage: rapid.SampledFrom(append([]int{0}, cohort.Stages...)).Draw(t, "stage"),
+				State: rapid.SampledFrom(report.States).Draw(t, "state")}
 		}
 		e := row.Entry()
-		got, err := report.EntryOf(e.Standing())
+		got, err := report.EntryOf(e.StateKey())
 		if err != nil || got != e {
-			t.Fatalf("%q reads back as %+v, %v; want %+v", e.Standing(), got, err, e)
+			t.Fatalf("%q reads back as %+v, %v; want %+v", e.StateKey(), got, err, e)
 		}
-		if row.Offer != nil && !strings.HasPrefix(e.Standing(), report.Standings(row.Offer.Version, row.Offer.Stand)) {
-			t.Fatalf("%q is not found by its version and stand", e.Standing())
+		if row.Offer != nil && !strings.HasPrefix(e.StateKey(), report.StatePrefix(row.Offer.Version, row.Offer.State)) {
+			t.Fatalf("%q is not found by its version and state", e.StateKey())
 		}
 	})
 }

@@ -7,34 +7,34 @@ package report
 
 import "time"
 
-// A Stand is how a box got on with what it was offered.
-type Stand string
+// A State is how a box got on with what it was offered.
+type State string
 
-// Stands. Silent is not among them: it is derived from when the box was last seen; see Silent.
+// States. Silent is not among them: it is derived from when the box was last seen; see Silent.
 const (
 	// Offered: the box was told the version and has not said anything about it.
-	Offered Stand = "offered"
+	Offered State = "offered"
 	// Working: the box says that it downloads or installs it.
-	Working Stand = "working"
+	Working State = "working"
 	// Deferred: a person at the machine put it off. This is never a failure.
-	Deferred Stand = "deferred"
+	Deferred State = "deferred"
 	// Installed: a poll said that the box runs it.
-	Installed Stand = "installed"
+	Installed State = "installed"
 	// Failed: the box said that it could not install or run it.
-	Failed Stand = "failed"
+	Failed State = "failed"
 	// Reverted: it ran, and then the box ran another version that it was not told.
-	Reverted Stand = "reverted"
+	Reverted State = "reverted"
 )
 
-// Stands lists all of them.
-var Stands = []Stand{Offered, Working, Deferred, Installed, Failed, Reverted}
+// States lists all of them.
+var States = []State{Offered, Working, Deferred, Installed, Failed, Reverted}
 
 // NotRecorded is the metric of polls whose report could not be written in time. Such a poll is answered without a
 // receipt, or, for a DDI client, without anything new.
 const NotRecorded = "ReportNotRecorded"
 
 // Decided tells whether a box is through with what it was offered, for better or worse.
-func (s Stand) Decided() bool { return s == Installed || s == Failed || s == Reverted }
+func (s State) Decided() bool { return s == Installed || s == Failed || s == Reverted }
 
 // A Row is what the service knows of one box.
 type Row struct {
@@ -81,14 +81,14 @@ type Offer struct {
 	// Stage is the first stage, in percent, at which the rollout reaches the box; 0 without a rollout. It
 	// follows from the box's name, so a box that was switched off during its stage still counts there.
 	Stage int       `json:"stage,omitempty"`
-	Since time.Time `json:"since"` // of the stand
-	Stand Stand     `json:"stand"`
+	Since time.Time `json:"since"` // of the state
+	State State     `json:"state"`
 	// Attempts is the highest attempt that the box spoke of, and FailedAttempt the highest that failed.
 	Attempts      int `json:"attempts,omitempty"`
 	FailedAttempt int `json:"failedAttempt,omitempty"`
 	// Code is why the box failed or fell back. It stays while a box that fell back runs the version again.
-	Code   Code   `json:"code,omitempty"`
-	Detail string `json:"detail,omitempty"`
+	Code   FailureCode `json:"code,omitempty"`
+	Detail string      `json:"detail,omitempty"`
 	// Until is the end of a deferral, where the box named one.
 	Until *time.Time `json:"until,omitempty"`
 
@@ -98,8 +98,8 @@ type Offer struct {
 	RetryAt   *time.Time `json:"retryAt,omitempty"`
 	Cancelled bool       `json:"cancelled,omitempty"`
 	// ErrorCode and ErrorDetail are of an error that the client has named, while the action is not closed.
-	ErrorCode   Code   `json:"errorCode,omitempty"`
-	ErrorDetail string `json:"errorDetail,omitempty"`
+	ErrorCode   FailureCode `json:"errorCode,omitempty"`
+	ErrorDetail string      `json:"errorDetail,omitempty"`
 }
 
 // Accepts tells whether a report about a version is about what the box was offered.

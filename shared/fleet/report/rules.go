@@ -17,8 +17,8 @@ var (
 			"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff]{0,256}",
 		Says: "at most 256 characters that can all be seen: none that control, that have no width or that change the direction of writing",
 	}
-	// StandRule is a stand that boxes are looked for at.
-	StandRule = &input.Text{
+	// StateRule is a state that boxes are looked for at.
+	StateRule = &input.Text{
 		Pattern: `offered|working|deferred|installed|failed|reverted`,
 		Says:    "offered, working, deferred, installed, failed or reverted",
 	}

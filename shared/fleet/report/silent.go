@@ -13,10 +13,10 @@ func SilentAfter(pollInterval time.Duration) time.Duration { return max(leastSil
 // on it or runs it. One that has failed or fell back is decided, and one that a person put off may be
 // switched off.
 func (o Offer) Awaited() bool {
-	return o.Stand == Offered || o.Stand == Working || o.Stand == Installed
+	return o.State == Offered || o.State == Working || o.State == Installed
 }
 
-// Silent tells whether a box is silent: it came to its stand at least after ago and was not seen since
+// Silent tells whether a box is silent: it came to its state at least after ago and was not seen since
 // that long. So a box that reports success and dies is silent, too. A box of which it is not known when
 // it was last seen is never called silent.
 func (o Offer) Silent(lastSeen, now time.Time, after time.Duration) bool {

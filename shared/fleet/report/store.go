@@ -22,17 +22,17 @@ type Store struct {
 // NewStore makes a store.
 func NewStore(db *dynamo.DB, shards Shards) *Store { return &Store{db, shards} }
 
-// index orders the rows of a release channel by their standing.
-const index = "byStanding"
+// index orders the rows of a release channel by their stateKey.
+const index = "byState"
 
 // item is a row with the keys and copies that the index holds.
 type item struct {
 	Row
-	Shard     string     `json:"shard"`
-	Standing  string     `json:"standing"`
-	RolloutID string     `json:"rolloutId,omitempty"`
-	Code      Code       `json:"code,omitempty"`
-	Since     *time.Time `json:"since,omitempty"`
+	Shard     string      `json:"shard"`
+	StateKey  string      `json:"stateKey"`
+	RolloutID string      `json:"rolloutId,omitempty"`
+	Code      FailureCode `json:"code,omitempty"`
+	Since     *time.Time  `json:"since,omitempty"`
 }
 
 func key(edgeID string) dynamo.Key { return dynamo.Key{"edgeId": edgeID} }
@@ -49,7 +49,7 @@ func (s *Store) Glance(ctx context.Context, edgeID string) (row Row, err error) 
 	return row, err
 }
 
-// Save writes a row that Next made of another, outside any transaction. It is refused (dynamo.Refusal)
+// Save writes a row that Next made of another, outside any transaction. It is refused (dynamo.ConditionError)
 // when the row was changed meanwhile.
 func (s *Store) Save(ctx context.Context, was, next Row) error {
 	return s.db.Put(ctx, dynamo.Reports, s.item(next), dynamo.AtRevision("edgeId", was.Revision))
@@ -62,7 +62,7 @@ var ErrOutdated = errors.New("report: the box was registered anew meanwhile")
 // Observe puts an event to a box's row, as Next does, and returns the row that it leads to. The
 // registration is the one that the event was decided on. A row that changes meanwhile is decided on anew,
 // three times at most.
-func (s *Store) Observe(ctx context.Context, g Registration, e Event) (row Row, err error) {
+func (s *Store) Observe(ctx context.Context, g Registration, e Change) (row Row, err error) {
 	err = dynamo.Decide(ctx, func() error {
 		was, err := s.Get(ctx, g.EdgeID)
 		if err != nil {
@@ -93,7 +93,7 @@ func (s *Store) Part(was, next Row) dynamo.Part {
 
 func (s *Store) item(r Row) item {
 	e := r.Entry()
-	i := item{Row: r, Shard: s.shards.Of(r.pair(), r.EdgeID), Standing: e.Standing(), RolloutID: e.RolloutID, Code: e.Code}
+	i := item{Row: r, Shard: s.shards.Of(r.pair(), r.EdgeID), StateKey: e.StateKey(), RolloutID: e.RolloutID, Code: e.Code}
 	if r.Offer != nil {
 		i.Since = &e.Since
 	}
@@ -102,18 +102,18 @@ func (s *Store) item(r Row) item {
 
 // indexed is what the index holds of a row.
 type indexed struct {
-	EdgeID         string    `json:"edgeId"`
-	Standing       string    `json:"standing"`
-	Running        string    `json:"running"`
-	RolloutID      string    `json:"rolloutId"`
-	FactoryID      string    `json:"factoryId"`
-	OrganizationID string    `json:"organizationId"`
-	Code           Code      `json:"code"`
-	Since          time.Time `json:"since"`
+	EdgeID         string      `json:"edgeId"`
+	StateKey       string      `json:"stateKey"`
+	Running        string      `json:"running"`
+	RolloutID      string      `json:"rolloutId"`
+	FactoryID      string      `json:"factoryId"`
+	OrganizationID string      `json:"organizationId"`
+	Code           FailureCode `json:"code"`
+	Since          time.Time   `json:"since"`
 }
 
-func (x indexed) entry() (Entry, error) {
-	e, err := EntryOf(x.Standing)
+func (x indexed) entry() (IndexEntry, error) {
+	e, err := EntryOf(x.StateKey)
 	e.Running, e.RolloutID, e.FactoryID, e.OrganizationID = x.Running, x.RolloutID, x.FactoryID, x.OrganizationID
 	e.Code, e.Since = x.Code, x.Since
 	return e, err
@@ -125,7 +125,7 @@ func (s *Store) Shards() int { return int(s.shards) }
 // Each hands over the boxes of one part of a release channel, in no order that matters. It goes by an
 // index that lags behind the rows, as a rule by less than a second. Boxes that cannot be read are given to
 // the function unreadable, and do not keep the others from being read.
-func (s *Store) Each(ctx context.Context, pair string, shard int, each func(Entry), unreadable func(error)) error {
+func (s *Store) Each(ctx context.Context, pair string, shard int, each func(IndexEntry), unreadable func(error)) error {
 	of := dynamo.Selection{Table: dynamo.Reports, Index: index, Partition: s.shards.At(pair, shard)}
 	return dynamo.WalkReadable(ctx, s.db, of, func(x indexed) error {
 		e, err := x.entry()
@@ -138,32 +138,32 @@ func (s *Store) Each(ctx context.Context, pair string, shard int, each func(Entr
 	}, func(id string, err error) { unreadable(fmt.Errorf("report: box %s: %w", id, err)) })
 }
 
-// A Search is the boxes that have come to a stand with what a rollout offered.
+// A Search is the boxes that have come to a state with what a rollout offered.
 type Search struct {
 	Pair      string // of the rollout's channel
 	RolloutID string
 	Version   string
-	Stand     Stand
+	State     State
 }
 
 // Position is a box's place in a search.
 func (s *Store) Position(r Row) string {
 	_, shard, _ := strings.Cut(s.shards.Of(r.pair(), r.EdgeID), separator)
-	return shard + separator + r.Entry().Standing()
+	return shard + separator + r.Entry().StateKey()
 }
 
 // open reads a position back: the shard, and the key behind which to go on.
 func (s *Store) open(q Search, position string) (shard int, after dynamo.Key, ok bool) {
-	number, standing, _ := strings.Cut(position, separator)
+	number, stateKey, _ := strings.Cut(position, separator)
 	shard, err := strconv.Atoi(number)
-	if err != nil || shard < 0 || shard >= int(s.shards) || !strings.HasPrefix(standing, Standings(q.Version, q.Stand)) {
+	if err != nil || shard < 0 || shard >= int(s.shards) || !strings.HasPrefix(stateKey, StatePrefix(q.Version, q.State)) {
 		return 0, nil, false
 	}
-	e, err := EntryOf(standing)
+	e, err := EntryOf(stateKey)
 	if err != nil || e.EdgeID == "" {
 		return 0, nil, false
 	}
-	return shard, dynamo.Key{"edgeId": e.EdgeID, "shard": s.shards.At(q.Pair, shard), "standing": standing}, true
+	return shard, dynamo.Key{"edgeId": e.EdgeID, "shard": s.shards.At(q.Pair, shard), "stateKey": stateKey}, true
 }
 
 // IsPosition tells whether a text is a place in the search.
@@ -195,7 +195,7 @@ func (s *Store) Find(ctx context.Context, q Search, position string, limit int) 
 				return dynamo.Page[Row]{}, err
 			}
 			for _, row := range rows {
-				if o := row.Offer; o != nil && o.RolloutID == q.RolloutID && o.Stand == q.Stand && row.pair() == q.Pair {
+				if o := row.Offer; o != nil && o.RolloutID == q.RolloutID && o.State == q.State && row.pair() == q.Pair {
 					page.Items = append(page.Items, row)
 				}
 			}
@@ -215,7 +215,7 @@ func (s *Store) Find(ctx context.Context, q Search, position string, limit int) 
 // found returns at most n boxes of one shard that the index finds for the search, and the key of the last
 // one if there may be more behind it.
 func (s *Store) found(ctx context.Context, q Search, shard int, after dynamo.Key, n int) (ids []string, last dynamo.Key, err error) {
-	prefix := Standings(q.Version, q.Stand)
+	prefix := StatePrefix(q.Version, q.State)
 	of := dynamo.Selection{Table: dynamo.Reports, Index: index, Partition: s.shards.At(q.Pair, shard), Least: prefix, Most: prefix + "~"}
 	err = dynamo.Walk(ctx, s.db, of, after, n, func(x indexed) error {
 		e, err := x.entry()
@@ -224,7 +224,7 @@ func (s *Store) found(ctx context.Context, q Search, shard int, after dynamo.Key
 		}
 		ids = append(ids, e.EdgeID)
 		if len(ids) == n {
-			last = dynamo.Key{"edgeId": e.EdgeID, "shard": of.Partition, "standing": x.Standing}
+			last = dynamo.Key{"edgeId": e.EdgeID, "shard": of.Partition, "stateKey": x.StateKey}
 			return errEnough
 		}
 		return nil

@@ -43,7 +43,7 @@ func (w *world) register(t fataler, g report.Registration) {
 // A fataler is a test, rapid's or the standard library's.
 type fataler interface{ Fatal(...any) }
 
-func (w *world) play(t *rapid.T, id string, e report.Event) {
+func (w *world) play(t *rapid.T, id string, e report.Change) {
 	was := w.rows[id]
 	next, changed := report.Next(was, e)
 	if !changed {
@@ -56,10 +56,10 @@ func (w *world) play(t *rapid.T, id string, e report.Event) {
 }
 
 // entries are the boxes that the store's index holds of a channel.
-func (w *world) entries(t *rapid.T, pair string) map[string]report.Entry {
-	got := map[string]report.Entry{}
+func (w *world) entries(t *rapid.T, pair string) map[string]report.IndexEntry {
+	got := map[string]report.IndexEntry{}
 	for shard := range w.store.Shards() {
-		err := w.store.Each(t.Context(), pair, shard, func(e report.Entry) {
+		err := w.store.Each(t.Context(), pair, shard, func(e report.IndexEntry) {
 			if _, twice := got[e.EdgeID]; twice {
 				t.Fatalf("%s is counted twice", e.EdgeID)
 			}
@@ -97,7 +97,7 @@ func TestStore_IndexHoldsEachBoxOnce_WhereItBelongs(t *testing.T) {
 				}
 			}
 			for _, pair := range []string{"gateway-x/" + channels[0], "gateway-x/" + channels[1], "gateway-y/" + channels[0], "gateway-y/" + channels[1]} {
-				want := map[string]report.Entry{}
+				want := map[string]report.IndexEntry{}
 				for id, row := range w.rows {
 					if row.EdgeType+"/"+row.Channel == pair && !row.Retired {
 						want[id] = row.Entry()
@@ -134,7 +134,7 @@ func TestFind_PagesHoldEachBoxOfTheStandOnce(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		dynamotest.Check(t, func(t *rapid.T) {
 			w := newWorld(client, rapid.SampledFrom([]report.Shards{1, 4}).Draw(t, "shards"))
-			q := report.Search{Pair: "gateway-x/" + w.prefix, RolloutID: "r", Version: "2.0.0", Stand: report.Failed}
+			q := report.Search{Pair: "gateway-x/" + w.prefix, RolloutID: "r", Version: "2.0.0", State: report.Failed}
 			var want []string
 			for i := range rapid.IntRange(0, 25).Draw(t, "boxes") {
 				id := fmt.Sprintf("%s-box-%02d", w.prefix, i)
@@ -183,7 +183,7 @@ func TestFind_PagesHoldEachBoxOfTheStandOnce(t *testing.T) {
 
 func TestIsPosition_OfAnotherSearch_IsNone(t *testing.T) {
 	s := report.NewStore(nil, 4)
-	q := report.Search{Pair: "gateway-x/stable", RolloutID: "r", Version: "2.0.0", Stand: report.Failed}
+	q := report.Search{Pair: "gateway-x/stable", RolloutID: "r", Version: "2.0.0", State: report.Failed}
 	good := "01#2.0.0#failed#10#00000000#box"
 	if !s.IsPosition(q, good) {
 		t.Errorf("%q is refused", good)

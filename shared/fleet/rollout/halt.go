@@ -29,7 +29,7 @@ func (s *Store) intend(ctx context.Context, id string, until time.Time) error {
 	return s.db.Put(ctx, dynamo.Rollouts, intent{intentID(id), until}, dynamo.Condition{})
 }
 
-// notHalting returns a *dynamo.Refusal while somebody tries to halt the rollout. It is to be read before the rollout is
+// notHalting returns a *dynamo.ConditionError while somebody tries to halt the rollout. It is to be read before the rollout is
 // written by anything but a halt.
 func (s *Store) notHalting(ctx context.Context, id string) error {
 	var i intent
@@ -37,7 +37,7 @@ func (s *Store) notHalting(ctx context.Context, id string) error {
 		return err
 	}
 	if s.db.Now().Before(i.Until) {
-		return &dynamo.Refusal{Parts: []string{ResourceType}}
+		return &dynamo.ConditionError{Parts: []string{ResourceType}}
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, 
 		if err := when.Check(input.Revision(was.Revision)); err != nil {
 			return err
 		}
-		next, event, err := was.After(m, Moment{By: PersonOf(from.Actor), At: set.After(was.UpdatedAt), Grounds: from.Grounds})
+		next, event, err := was.After(m, Moment{By: from.Actor.Person(), At: set.After(was.UpdatedAt), Grounds: from.Grounds})
 		switch {
 		case err != nil:
 			return err

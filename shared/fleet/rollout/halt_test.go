@@ -74,8 +74,8 @@ func storesUnderLoad(t *testing.T, test func(t *testing.T, api dynamo.API)) {
 	})
 }
 
-// startGuarded starts a guarded rollout on a channel of its own.
-func startGuarded(t *testing.T, api dynamo.API) (*fleet, string) {
+// startJudged starts a rollout with a policy on a channel of its own.
+func startJudged(t *testing.T, api dynamo.API) (*fleet, string) {
 	t.Helper()
 	db := dynamo.Open(api, time.Now)
 	f := &fleet{db: db, releases: release.NewStore(db), publications: publication.NewStore(db), rollouts: rollout.NewStore(db), edgeType: "t-" + uuid.NewString()}
@@ -110,7 +110,7 @@ func resume(ctx context.Context, f *fleet, id string) error {
 func changePolicy(ctx context.Context, f *fleet, id string) error {
 	p := policy(10, 50, 100)
 	p.Guard.Acceptable = float64(1+rand.N(10)) / 1000
-	return f.rollouts.Guard(ctx, as("paul"), id, p, input.Preconditions{})
+	return f.rollouts.SetPolicy(ctx, as("paul"), id, p, input.Preconditions{})
 }
 
 // beside runs a function while writers change a rollout as fast as they can, and returns how many changes were made.
@@ -168,7 +168,7 @@ func TestMove_HaltBesideEightWriters_IsNeverRefused(t *testing.T) {
 				var made int64
 				var longest time.Duration
 				for range haltRounds() {
-					f, id := startGuarded(t, api)
+					f, id := startJudged(t, api)
 					made += beside(t, f, id, c.writers, func() {
 						ctx, cancel := context.WithTimeout(admission.Unlimited(t.Context()), callTime)
 						defer cancel()
@@ -217,7 +217,7 @@ func TestMove_InFlightWhenTheHaltIsAcknowledged_NeverTakesEffect(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &holdingStore{API: dynamotest.Embedded(t), arrived: make(chan struct{}), letGo: make(chan struct{})}
-			f, id := startGuarded(t, s)
+			f, id := startJudged(t, s)
 			ctx := admission.Unlimited(t.Context())
 			if err := f.rollouts.Approve(ctx, as("anna"), id, 10, input.Preconditions{}); err != nil {
 				t.Fatal(err)
@@ -247,12 +247,12 @@ func TestMove_InFlightWhenTheHaltIsAcknowledged_NeverTakesEffect(t *testing.T) {
 }
 
 func TestMove_GuardHaltsByAPolicyThatWasReplaced_IsRefused(t *testing.T) {
-	f, id := startGuarded(t, dynamotest.Embedded(t))
+	f, id := startJudged(t, dynamotest.Embedded(t))
 	ctx := admission.Unlimited(t.Context())
 	byGuard := rollout.Move{Status: rollout.Halted, Judged: 1}
 	advise := policy(10, 50, 100)
 	advise.Mode = guard.Advise
-	if err := f.rollouts.Guard(ctx, as("paul"), id, advise, input.Preconditions{}); err != nil {
+	if err := f.rollouts.SetPolicy(ctx, as("paul"), id, advise, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.try(t, id, byGuard); !problem.Has(err, problem.PreconditionFailed) || f.get(t, id).Status != rollout.Active {
@@ -265,7 +265,7 @@ func TestMove_GuardHaltsByAPolicyThatWasReplaced_IsRefused(t *testing.T) {
 }
 
 func TestMove_HaltWithAnOldEntityTag_IsRefused(t *testing.T) {
-	f, id := startGuarded(t, dynamotest.Embedded(t))
+	f, id := startJudged(t, dynamotest.Embedded(t))
 	if err := f.rollouts.Approve(admission.Unlimited(t.Context()), as("anna"), id, 10, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestMove_HaltWithAnOldEntityTag_IsRefused(t *testing.T) {
 
 func TestMove_HaltThatCannotBeWrittenInTime_SaysSo(t *testing.T) {
 	s := &slowStore{API: dynamotest.Embedded(t)}
-	f, id := startGuarded(t, s)
+	f, id := startJudged(t, s)
 	s.busy.Store(true)
 	ctx, cancel := context.WithTimeout(admission.Unlimited(t.Context()), 50*time.Millisecond)
 	defer cancel()

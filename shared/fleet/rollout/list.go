@@ -94,7 +94,7 @@ func (f Filter) selection() dynamo.Selection {
 //
 // If a rollout starts between two pages, the second page repeats an item. With a filter by status, a rollout that
 // changes its status can move others to a page that was already read.
-func (s *Store) List(ctx context.Context, f Filter, w dynamo.Window) (dynamo.Page[Rollout], error) {
+func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Rollout], error) {
 	return dynamo.List[Rollout](ctx, s.db, f.selection(), w)
 }
 

@@ -68,7 +68,7 @@ func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirs
 				}
 			}
 			var got []string
-			w := dynamo.Window{Limit: rapid.IntRange(1, 30).Draw(t, "limit")}
+			w := dynamo.Span{Limit: rapid.IntRange(1, 30).Draw(t, "limit")}
 			for more := true; more; w.Skip += w.Limit {
 				page, err := rollouts.List(context.Background(), f, w)
 				if err != nil {
@@ -103,7 +103,7 @@ func publish(t *testing.T, publications *publication.Store, edgeType, channel st
 // begin starts a rollout, having ended the one that is active on the channel.
 func begin(t *rapid.T, rollouts *rollout.Store, edgeType, channel string) string {
 	active, err := rollouts.List(context.Background(),
-		rollout.Filter{EdgeType: edgeType, Channel: channel, Status: rollout.Active}, dynamo.Window{Limit: 2})
+		rollout.Filter{EdgeType: edgeType, Channel: channel, Status: rollout.Active}, dynamo.Span{Limit: 2})
 	if err != nil || len(active.Items) > 1 {
 		t.Fatalf("%d rollouts are active on one channel, %v", len(active.Items), err)
 	}

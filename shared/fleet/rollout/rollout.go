@@ -3,7 +3,6 @@
 package rollout
 
 import (
-	"slices"
 	"time"
 
 	"wavegate/shared/fleet/cohort"
@@ -57,10 +56,10 @@ type Rollout struct {
 	// missing in rollouts that are older than this field.
 	StageStarts *StageStarts `json:"stageStarts,omitempty"`
 	// StartedBy is who started the rollout, and PromotedBy who promoted it last.
-	StartedBy  *Person `json:"startedBy,omitempty"`
-	PromotedBy *Person `json:"promotedBy,omitempty"`
-	// Guarding is set if the rollout has a policy. Without one, only people change the rollout.
-	Guarding *Guarding `json:"guarding,omitempty"`
+	StartedBy  *audit.Person `json:"startedBy,omitempty"`
+	PromotedBy *audit.Person `json:"promotedBy,omitempty"`
+	// Terms is set if the rollout has a policy. Without one, only people change the rollout.
+	Terms *Terms `json:"terms,omitempty"`
 	// EndedAt is when the rollout was halted or completed; nil while it is active.
 	EndedAt *time.Time `json:"endedAt,omitempty"`
 	// EndedBy is what ended the rollout; empty if a person halted or completed it.
@@ -143,7 +142,7 @@ type Plan struct {
 	EdgeType      string `json:"edgeType"`
 	Channel       string `json:"channel"`
 	TargetVersion string `json:"targetVersion"`
-	// Policy is how the rollout is to be guarded; nil: people alone steer it.
+	// Policy is how the rollout is to be judged; nil: people alone steer it.
 	Policy *guard.Policy `json:"policy,omitempty"`
 }
 
@@ -170,7 +169,7 @@ func (p Plan) check(row release.Row, target release.Release) error {
 }
 
 // Start makes the rollout of a published release on a channel. It reaches the first stage at once.
-func Start(id string, on release.Channel, target release.Release, p *guard.Policy, by Person, at time.Time) Rollout {
+func Start(id string, on release.Channel, target release.Release, p *guard.Policy, by audit.Person, at time.Time) Rollout {
 	r := Rollout{
 		ID: id, EdgeType: on.EdgeType, Channel: on.Channel,
 		TargetVersion: target.Version, ArtifactURL: target.ArtifactURL, SHA256: target.SHA256,
@@ -178,7 +177,7 @@ func Start(id string, on release.Channel, target release.Release, p *guard.Polic
 		StartedAt: at, UpdatedAt: at, StageSince: &at, StartedBy: &by, Revision: 1,
 	}
 	if p != nil {
-		r.Guarding = &Guarding{Policy: *p, Revision: r.Revision, By: by}
+		r.Terms = &Terms{Policy: *p, Revision: r.Revision, By: by}
 	}
 	return r.reaches(at)
 }
@@ -199,7 +198,7 @@ func (m Move) advances() bool {
 
 // A Moment is what a move depends on beside the rollout: who makes it, when and why, and the freeze at that time, or nil.
 type Moment struct {
-	By     Person
+	By     audit.Person
 	At     time.Time
 	Freeze *freeze.Freeze
 	audit.Grounds
@@ -215,7 +214,7 @@ type Moment struct {
 //
 // A halt by the guard is PRECONDITION_FAILED if the rollout is not active under the policy that was judged.
 func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err error) {
-	if m.Judged != 0 && (r.Status != Active || r.Guarding == nil || r.Guarding.Revision != m.Judged) {
+	if m.Judged != 0 && (r.Status != Active || r.Terms == nil || r.Terms.Revision != m.Judged) {
 		return r, "", problem.New(problem.PreconditionFailed, "The rollout has ended or has another policy since it was judged.")
 	}
 	next = r
@@ -323,8 +322,8 @@ func (r Rollout) raised(percent int) (int, error) {
 		return 0, problem.New(problem.InvalidStateTransition,
 			"The rollout is %s at %d percent; only an active rollout can be raised.", r.Status, r.StagedPercent)
 	}
-	following, ok := r.following()
-	if !ok {
+	following := cohort.After(r.StagedPercent)
+	if following == 0 {
 		return 0, problem.New(problem.InvalidStateTransition, "The rollout is at 100 percent, the last stage; it cannot be lowered.")
 	}
 	if percent != following {
@@ -332,15 +331,6 @@ func (r Rollout) raised(percent int) (int, error) {
 			"The rollout is at %d percent; the stage that is next is %d.", r.StagedPercent, following)
 	}
 	return percent, nil
-}
-
-// following is the stage after the present one.
-func (r Rollout) following() (int, bool) {
-	i := slices.Index(cohort.Stages, r.StagedPercent)
-	if i < 0 || i == len(cohort.Stages)-1 {
-		return 0, false
-	}
-	return cohort.Stages[i+1], true
 }
 
 // Carried is the rollout as the channel's row carries it.

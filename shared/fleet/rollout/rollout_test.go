@@ -13,12 +13,13 @@ import (
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
 )
 
 // People who steer rollouts.
 var (
-	otto = rollout.Person{Issuer: "https://login.example", UserID: "otto"}
-	olga = rollout.Person{Issuer: "https://login.example", UserID: "olga"}
+	otto = audit.Person{Issuer: "https://login.example", UserID: "otto"}
+	olga = audit.Person{Issuer: "https://login.example", UserID: "olga"}
 )
 
 // starts are those of a target that only reached the first stage.

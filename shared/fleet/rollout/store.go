@@ -67,8 +67,8 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 			if err := frozen.Refuse(from.Grounds); err != nil {
 				return err
 			}
-			r := Start(id, row.Channel, target, p.Policy, PersonOf(from.Actor), set.After(row.UpdatedAt))
-			if slices.ContainsFunc(row.Remembered(), func(t release.Target) bool { return t.Version == target.Version }) {
+			r := Start(id, row.Channel, target, p.Policy, from.Actor.Person(), set.After(row.UpdatedAt))
+			if slices.ContainsFunc(row.Remembered(), func(t release.Artifact) bool { return t.Version == target.Version }) {
 				r = r.advised()
 			}
 			for _, e := range earlier {
@@ -94,7 +94,7 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 			return err
 		},
 		func(ctx context.Context) error {
-			page, err := s.List(ctx, Filter{EdgeType: p.EdgeType, Channel: p.Channel}, dynamo.Window{Limit: mostEarlier})
+			page, err := s.List(ctx, Filter{EdgeType: p.EdgeType, Channel: p.Channel}, dynamo.Span{Limit: mostEarlier})
 			earlier = page.Items
 			return err
 		})
@@ -133,7 +133,7 @@ func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, 
 		if err := when.Check(input.Revision(was.Revision)); err != nil {
 			return err
 		}
-		next, event, err := was.After(m, Moment{By: PersonOf(from.Actor), At: set.After(was.UpdatedAt), Freeze: frozen, Grounds: from.Grounds})
+		next, event, err := was.After(m, Moment{By: from.Actor.Person(), At: set.After(was.UpdatedAt), Freeze: frozen, Grounds: from.Grounds})
 		now = next
 		if err != nil || event == "" {
 			return err
@@ -157,11 +157,11 @@ func disagreement(err error) error {
 		"The channel and the rollout disagree about the rollout's state, as after a restore of one table. Halt the rollout, or publish on its channel.")
 }
 
-// Guard gives a rollout another policy. It returns NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION,
+// SetPolicy gives a rollout another policy. It returns NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION,
 // WINDOW_CLOSED and CONFLICT.
-func (s *Store) Guard(ctx context.Context, from audit.Origin, id string, p guard.Policy, when input.Preconditions) error {
+func (s *Store) SetPolicy(ctx context.Context, from audit.Origin, id string, p guard.Policy, when input.Preconditions) error {
 	return s.change(ctx, from, id, when, func(was Rollout, at time.Time) (Rollout, string, error) {
-		return was.Guarded(p, PersonOf(from.Actor), at)
+		return was.WithPolicy(p, from.Actor.Person(), at)
 	})
 }
 
@@ -169,7 +169,7 @@ func (s *Store) Guard(ctx context.Context, from audit.Origin, id string, p guard
 // SELF_APPROVAL and CONFLICT.
 func (s *Store) Approve(ctx context.Context, from audit.Origin, id string, stage int, when input.Preconditions) error {
 	return s.change(ctx, from, id, when, func(was Rollout, at time.Time) (Rollout, string, error) {
-		return was.Approve(stage, PersonOf(from.Actor), at)
+		return was.Approve(stage, from.Actor.Person(), at)
 	})
 }
 
@@ -227,7 +227,7 @@ func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) 
 	switch {
 	case was.adopts(next):
 		if !carries || *row.Rollout != was.Carried() {
-			return &dynamo.Refusal{Parts: []string{release.ResourceType}}
+			return &dynamo.ConditionError{Parts: []string{release.ResourceType}}
 		}
 		change.Record(set, release.Kind, row, row.Adopt(next.Carried(), target, set.After(row.UpdatedAt)), "ReleaseAdopted")
 	case carries:
@@ -241,8 +241,8 @@ func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) 
 // Kind describes rollouts to the write path.
 var Kind = change.Kind[Rollout]{
 	Type: ResourceType, Table: dynamo.Rollouts, Key: "id",
-	State: func(r Rollout) change.State {
-		return change.State{ID: r.ID, Revision: r.Revision, ChangedAt: r.UpdatedAt}
+	State: func(r Rollout) change.Stamp {
+		return change.Stamp{ID: r.ID, Revision: r.Revision, ChangedAt: r.UpdatedAt}
 	},
 	Item: func(r Rollout) any { return item(r) },
 }

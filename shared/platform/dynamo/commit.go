@@ -112,26 +112,26 @@ func (c Condition) values(more map[string]any) (map[string]types.AttributeValue,
 	return m, nil
 }
 
-// A Refusal lists the parts of a transaction whose conditions failed. Nothing was written.
-type Refusal struct {
+// A ConditionError lists the parts of a transaction whose conditions failed. Nothing was written.
+type ConditionError struct {
 	Parts []string
 	// Collided is set if another transaction was writing items of this one at that moment. The
 	// conditions of those items were not checked.
 	Collided bool
 }
 
-func (r *Refusal) Error() string { return fmt.Sprintf("dynamo: conditions failed: %v", r.Parts) }
+func (r *ConditionError) Error() string { return fmt.Sprintf("dynamo: conditions failed: %v", r.Parts) }
 
 // Refused tells whether the named part's condition failed.
 func Refused(err error, part string) bool {
-	r, ok := errors.AsType[*Refusal](err)
+	r, ok := errors.AsType[*ConditionError](err)
 	return ok && slices.Contains(r.Parts, part)
 }
 
 // Collided reports whether a refused transaction has parts whose conditions were not checked, because
 // another transaction was writing their items.
 func Collided(err error) bool {
-	r, ok := errors.AsType[*Refusal](err)
+	r, ok := errors.AsType[*ConditionError](err)
 	return ok && r.Collided
 }
 
@@ -209,7 +209,7 @@ func (db *DB) try(ctx context.Context, in *dynamodb.TransactWriteItemsInput, par
 	if !ok {
 		return unavailable(ctx, true, fmt.Errorf("dynamo: commit: %w", err))
 	}
-	refusal := &Refusal{}
+	refusal := &ConditionError{}
 	for i, reason := range canceled.CancellationReasons {
 		switch aws.ToString(reason.Code) {
 		case "", "None":
@@ -247,7 +247,7 @@ func Decide(ctx context.Context, once func() error) error {
 	pause := stepBack
 	for attempt := 1; ; attempt++ {
 		err := once()
-		if _, refused := errors.AsType[*Refusal](err); !refused {
+		if _, refused := errors.AsType[*ConditionError](err); !refused {
 			return err
 		}
 		if attempt == decisions || !wait(ctx, pause) {
@@ -267,7 +267,7 @@ const insistPause = 4 * time.Millisecond
 func Insist(ctx context.Context, once func() error) error {
 	for {
 		err := once()
-		_, refused := errors.AsType[*Refusal](err)
+		_, refused := errors.AsType[*ConditionError](err)
 		collided := errors.Is(err, errCollision)
 		if !refused && !collided {
 			return err

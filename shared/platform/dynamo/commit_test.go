@@ -58,7 +58,7 @@ func TestCommit_WritesAllPartsOrNone(t *testing.T) {
 		err := db.Commit(admission.Unlimited(t.Context()),
 			put("a", thing{a, "A2", 2}, dynamo.AtRevision("factoryId", 1)),
 			put("b", thing{b, "B2", 2}, dynamo.AtRevision("factoryId", 7)))
-		refusal, ok := errors.AsType[*dynamo.Refusal](err)
+		refusal, ok := errors.AsType[*dynamo.ConditionError](err)
 		if !ok || !slices.Equal(refusal.Parts, []string{"b"}) || !dynamo.Refused(err, "b") || dynamo.Refused(err, "a") {
 			t.Fatalf("got %v, want a refusal of b alone", err)
 		}
@@ -77,7 +77,7 @@ func TestCommit_FailedConditions_AreNamedWithoutOthers(t *testing.T) {
 			put("first", thing{id + "-1", "x", 1}, dynamo.AtRevision("factoryId", 1)),
 			put("second", thing{id + "-2", "x", 1}, dynamo.Absent("factoryId")),
 			put("third", thing{id + "-3", "x", 1}, dynamo.AtRevision("factoryId", 3)))
-		refusal, ok := errors.AsType[*dynamo.Refusal](err)
+		refusal, ok := errors.AsType[*dynamo.ConditionError](err)
 		if !ok || !slices.Equal(refusal.Parts, []string{"first", "third"}) {
 			t.Fatalf("got %v", err)
 		}
@@ -321,7 +321,7 @@ func TestInsist_AnotherError_IsReturnedAtOnce(t *testing.T) {
 func TestInsist_TimeIsOver_SaysThatNothingWasChanged(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	err := dynamo.Insist(ctx, func() error { return &dynamo.Refusal{Parts: []string{"a"}} })
+	err := dynamo.Insist(ctx, func() error { return &dynamo.ConditionError{Parts: []string{"a"}} })
 	if !problem.Has(err, problem.Timeout) || !strings.Contains(problem.From(err).Detail, "Nothing was changed") || dynamo.Refused(err, "a") {
 		t.Errorf("got %v", err)
 	}

@@ -38,7 +38,7 @@ func (db *DB) Put(ctx context.Context, table TableID, item any, when Condition) 
 	_, failed := errors.AsType[*types.ConditionalCheckFailedException](err)
 	_, collided := errors.AsType[*types.TransactionConflictException](err)
 	if failed || collided {
-		return &Refusal{Parts: []string{"item"}, Collided: collided}
+		return &ConditionError{Parts: []string{"item"}, Collided: collided}
 	}
 	if err != nil {
 		return unavailable(ctx, true, fmt.Errorf("dynamo: put into %s: %w", table, err))

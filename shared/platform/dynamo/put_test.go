@@ -59,7 +59,7 @@ func TestPut_CallIsNotAdmitted_NothingIsWritten(t *testing.T) {
 type placed struct {
 	ID       string `json:"edgeId"`
 	Shard    string `json:"shard"`
-	Standing string `json:"standing"`
+	StateKey string `json:"stateKey"`
 	Running  string `json:"running,omitempty"`
 	Subject  string `json:"subject,omitempty"`
 }
@@ -70,12 +70,12 @@ func TestWalk_ItemMovesInTheIndex_IsFoundOnce(t *testing.T) {
 		shard := uuid.NewString()
 		var want []placed
 		for i := range 50 {
-			p := placed{ID: fmt.Sprintf("%s-%02d", shard, i), Shard: shard, Standing: fmt.Sprintf("b%02d", i), Running: "1.0.0", Subject: "s"}
+			p := placed{ID: fmt.Sprintf("%s-%02d", shard, i), Shard: shard, StateKey: fmt.Sprintf("b%02d", i), Running: "1.0.0", Subject: "s"}
 			if err := db.Put(ctx, dynamo.Reports, p, dynamo.Condition{}); err != nil {
 				t.Fatal(err)
 			}
 			if i%3 == 0 { // moves within the shard
-				p.Standing = fmt.Sprintf("a%02d", i)
+				p.StateKey = fmt.Sprintf("a%02d", i)
 			}
 			if i%5 == 0 { // moves to another shard
 				p.Shard += "-other"
@@ -88,12 +88,12 @@ func TestWalk_ItemMovesInTheIndex_IsFoundOnce(t *testing.T) {
 			}
 		}
 		slices.SortFunc(want, func(a, b placed) int {
-			if a.Standing < b.Standing {
+			if a.StateKey < b.StateKey {
 				return -1
 			}
 			return 1
 		})
-		of := dynamo.Selection{Table: dynamo.Reports, Index: "byStanding", Partition: shard}
+		of := dynamo.Selection{Table: dynamo.Reports, Index: "byState", Partition: shard}
 		walk := func(after dynamo.Key) (got []placed) {
 			if err := dynamo.Walk(ctx, db, of, after, 7, func(p placed) error { got = append(got, p); return nil }); err != nil {
 				t.Fatal(err)
@@ -104,7 +104,7 @@ func TestWalk_ItemMovesInTheIndex_IsFoundOnce(t *testing.T) {
 			t.Errorf("got  %v\nwant %v", got, want)
 		}
 		last := want[9]
-		if got := walk(dynamo.Key{"edgeId": last.ID, "shard": last.Shard, "standing": last.Standing}); !slices.Equal(got, want[10:]) {
+		if got := walk(dynamo.Key{"edgeId": last.ID, "shard": last.Shard, "stateKey": last.StateKey}); !slices.Equal(got, want[10:]) {
 			t.Errorf("after the tenth: %v", got)
 		}
 		stop := errors.New("enough")

@@ -23,10 +23,10 @@ type Selection struct {
 	Eventually bool
 }
 
-// A Window is the part of a selection to read: at most Limit items after the first Skip, or
+// A Span is the part of a selection to read: at most Limit items after the first Skip, or
 // after the sort key Behind, in the selection's order. At most one of the two is set. A
 // selection that is both bounded and descending does not support Behind.
-type Window struct {
+type Span struct {
 	Skip, Limit int
 	Behind      string
 }
@@ -45,7 +45,7 @@ type Page[T any] struct {
 // List reads one item more than it returns, to know More without another request. DynamoDB does not
 // send the skipped items, but it reads and bills them. They cost one read unit for each 4 KB (8 KB
 // in a global index), in sequential requests of at most 1 MB.
-func List[T any](ctx context.Context, db *DB, s Selection, w Window) (Page[T], error) {
+func List[T any](ctx context.Context, db *DB, s Selection, w Span) (Page[T], error) {
 	if w.Behind != "" && s.Most != "" {
 		s.Least, w.Behind = max(s.Least, w.Behind+"\x00"), "" // a range has no third bound
 	}

@@ -71,7 +71,7 @@ func TestList_AnyWindow_IsThatPartOfTheSortedKeys(t *testing.T) {
 			if s.Descending = rapid.Bool().Draw(rt, "descending"); s.Descending {
 				slices.Reverse(want)
 			}
-			w := dynamo.Window{Skip: rapid.IntRange(0, 45).Draw(rt, "skip"), Limit: rapid.IntRange(1, 45).Draw(rt, "limit")}
+			w := dynamo.Span{Skip: rapid.IntRange(0, 45).Draw(rt, "skip"), Limit: rapid.IntRange(1, 45).Draw(rt, "limit")}
 			page, err := dynamo.List[entry](t.Context(), db, s, w)
 			if err != nil {
 				rt.Fatal(err)
@@ -98,7 +98,7 @@ func TestList_PagedByTheLastSortKey_GivesEveryItemOnceInOrder(t *testing.T) {
 				slices.Reverse(want)
 			}
 			var got []string
-			w := dynamo.Window{Limit: rapid.IntRange(1, 9).Draw(rt, "limit"), Skip: rapid.IntRange(0, len(want)).Draw(rt, "skip")}
+			w := dynamo.Span{Limit: rapid.IntRange(1, 9).Draw(rt, "limit"), Skip: rapid.IntRange(0, len(want)).Draw(rt, "skip")}
 			want = want[w.Skip:]
 			for more := true; more; {
 				page, err := dynamo.List[entry](t.Context(), db, s, w)
@@ -126,7 +126,7 @@ func TestList_ItemsOfMoreThanOneMegabyte_AreOnOnePage(t *testing.T) {
 			keys = append(keys, fmt.Sprintf("%03d", i))
 		}
 		s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, keys, strings.Repeat("x", 100_000))}
-		page, err := dynamo.List[entry](t.Context(), db, s, dynamo.Window{Skip: 13, Limit: 25})
+		page, err := dynamo.List[entry](t.Context(), db, s, dynamo.Span{Skip: 13, Limit: 25})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestList_ReadsStronglyConsistent_UnlessByAGlobalIndex(t *testing.T) {
 			{dynamo.Selection{Table: dynamo.Factories, Index: "byOrganization", Partition: "none"}, false},
 		} {
 			a := &recordingClient{API: client}
-			page, err := dynamo.List[entry](t.Context(), dynamo.Open(a, time.Now), c.s, dynamo.Window{Limit: 10})
+			page, err := dynamo.List[entry](t.Context(), dynamo.Open(a, time.Now), c.s, dynamo.Span{Limit: 10})
 			if err != nil || page.More || len(page.Items) > 0 {
 				t.Errorf("%+v: got %+v, %v", c.s, page, err)
 			}
@@ -177,7 +177,7 @@ func TestList_FirstPage_IsOneRequestAndAnOffsetIsTwo(t *testing.T) {
 		s := dynamo.Selection{Table: dynamo.Recipes, Partition: fill(t, db, []string{"a", "b", "c", "d", "e"}, "")}
 		for skip, want := range []int{1, 2, 2, 2, 2, 2} {
 			a.queries = nil
-			if _, err := dynamo.List[entry](t.Context(), db, s, dynamo.Window{Skip: skip, Limit: 2}); err != nil {
+			if _, err := dynamo.List[entry](t.Context(), db, s, dynamo.Span{Skip: skip, Limit: 2}); err != nil {
 				t.Fatal(err)
 			}
 			if len(a.queries) != want {
@@ -190,7 +190,7 @@ func TestList_FirstPage_IsOneRequestAndAnOffsetIsTwo(t *testing.T) {
 func TestList_CrossedBounds_GiveNothingWithoutAQuery(t *testing.T) {
 	a := &recordingClient{}
 	page, err := dynamo.List[entry](t.Context(), dynamo.Open(a, time.Now),
-		dynamo.Selection{Table: dynamo.Recipes, Partition: "p", Least: "b", Most: "a"}, dynamo.Window{Limit: 10})
+		dynamo.Selection{Table: dynamo.Recipes, Partition: "p", Least: "b", Most: "a"}, dynamo.Span{Limit: 10})
 	if err != nil || len(page.Items) > 0 || page.More || len(a.queries) > 0 {
 		t.Errorf("got %+v, %v after %d queries", page, err, len(a.queries))
 	}

@@ -44,18 +44,18 @@ func (id TableID) EnvName() string {
 // Name is the table's name in this process's account or store.
 func (id TableID) Name() string { return os.Getenv(id.EnvName()) }
 
-// An Action is one DynamoDB permission. A transaction needs the permission of each of its parts.
-type Action string
+// A Permission is one DynamoDB permission. A transaction needs the permission of each of its parts.
+type Permission string
 
 // These are the actions that operations use. Scan is missing on purpose and must never be added.
 const (
-	Get            Action = "GetItem"
-	BatchGet       Action = "BatchGetItem"
-	Query          Action = "Query"
-	Put            Action = "PutItem"
-	Update         Action = "UpdateItem"
-	Delete         Action = "DeleteItem"
-	ConditionCheck Action = "ConditionCheckItem"
+	Get            Permission = "GetItem"
+	BatchGet       Permission = "BatchGetItem"
+	Query          Permission = "Query"
+	Put            Permission = "PutItem"
+	Update         Permission = "UpdateItem"
+	Delete         Permission = "DeleteItem"
+	ConditionCheck Permission = "ConditionCheckItem"
 )
 
 // An Index is another order of a table's items. All key attributes are strings. A Local index
@@ -85,7 +85,7 @@ type Table struct {
 
 // Tables lists every table.
 var Tables = []Table{
-	// One item for each release channel. Its attribute wave is a copy of the channel's present
+	// One item for each release channel. Its attribute rollout is a copy of the channel's present
 	// or last rollout, so that a poll reads one item.
 	{ID: Channels, Partition: "edgeType", Sort: "channel",
 		Indexes: []Index{{Name: "all", Partition: "list", Sort: "listKey"}}},
@@ -143,7 +143,7 @@ var Tables = []Table{
 	// of a release channel, spread over shards, sorted by their offer and its progress. It
 	// contains only what a census needs, because a census reads all of it.
 	{ID: Reports, Partition: "edgeId", Indexes: []Index{
-		{Name: "byStanding", Partition: "shard", Sort: "standing", Holds: []string{"running", "rolloutId", "factoryId", "organizationId", "code", "since"}}}},
+		{Name: "byState", Partition: "shard", Sort: "stateKey", Holds: []string{"running", "rolloutId", "factoryId", "organizationId", "code", "since"}}}},
 	// The last census of a rollout or a channel, and its history.
 	{ID: Progress, Partition: "subject", Sort: "part"},
 }

@@ -80,21 +80,21 @@ func Elements(array []byte) []json.RawMessage {
 	return elements
 }
 
-// A Kind is a JSON type, with its article.
-type Kind string
+// A Type is a JSON type, with its article.
+type Type string
 
 // Kinds.
 const (
-	ObjectKind  Kind = "an object"
-	ArrayKind   Kind = "an array"
-	StringKind  Kind = "a string"
-	NumberKind  Kind = "a number"
-	BooleanKind Kind = "a boolean"
-	NullKind    Kind = "null"
+	ObjectKind  Type = "an object"
+	ArrayKind   Type = "an array"
+	StringKind  Type = "a string"
+	NumberKind  Type = "a number"
+	BooleanKind Type = "a boolean"
+	NullKind    Type = "null"
 )
 
 // KindOf is the type of a value that CheckJSON accepted.
-func KindOf(value []byte) Kind {
+func KindOf(value []byte) Type {
 	switch bytes.TrimSpace(value)[0] {
 	case '{':
 		return ObjectKind

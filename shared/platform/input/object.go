@@ -119,7 +119,7 @@ func (o *Object) at(name string) string {
 
 // find returns a field, only if it has the given kind. A field that occurs twice is found once. A required field that is
 // missing is a fault.
-func (o *Object) find(field Field, kind Kind) (raw json.RawMessage, given, usable bool) {
+func (o *Object) find(field Field, kind Type) (raw json.RawMessage, given, usable bool) {
 	o.asked = append(o.asked, field.Name)
 	for _, m := range o.members {
 		if m.Name != field.Name {

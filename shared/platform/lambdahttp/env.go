@@ -41,8 +41,8 @@ func (e Env) Start() {
 // into a document.
 type Handler func(*Call) (Answer, error)
 
-// An Operation is what the package has to know of an operation.
-type Operation struct {
+// A Spec is what the package has to know of an operation.
+type Spec struct {
 	ID    string
 	Takes input.Takes
 	// Sampled operations have so many calls that only a sample of their successes is logged; see

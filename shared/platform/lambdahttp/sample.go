@@ -19,7 +19,7 @@ const flushAfter = 10 * time.Second
 // call its last line is old.
 type sampler struct {
 	env   Env
-	op    Operation
+	op    Spec
 	every int
 
 	mu        sync.Mutex
@@ -29,7 +29,7 @@ type sampler struct {
 	flushed   time.Time
 }
 
-func newSampler(env Env, op Operation) *sampler {
+func newSampler(env Env, op Spec) *sampler {
 	return &sampler{env: env, op: op, every: env.Settings.Number(setting.LogSamplePolls)}
 }
 

@@ -41,7 +41,7 @@ func sampled(t *testing.T, calls, every int, step time.Duration, handle lambdaht
 	now := noon
 	b.env.Now = func() time.Time { return now }
 	t.Setenv("LOG_SAMPLE_POLLS", strconv.Itoa(every))
-	op := lambdahttp.Operation{ID: "get-rollout", Sampled: true}
+	op := lambdahttp.Spec{ID: "get-rollout", Sampled: true}
 	function := lambdahttp.New(op, b.env, handle)
 	for range calls {
 		if _, err := function(t.Context(), event()); err != nil {

@@ -20,7 +20,7 @@ import (
 const margin = 500 * time.Millisecond
 
 // New makes the function of an operation.
-func New(op Operation, env Env, handle Handler) Function {
+func New(op Spec, env Env, handle Handler) Function {
 	s := &server{op: op, env: env, handle: handle, origins: Origins(env.Settings.Text(setting.CORSOrigins))}
 	s.cold.Store(true)
 	if op.Sampled {
@@ -30,7 +30,7 @@ func New(op Operation, env Env, handle Handler) Function {
 }
 
 type server struct {
-	op      Operation
+	op      Spec
 	env     Env
 	handle  Handler
 	cold    atomic.Bool

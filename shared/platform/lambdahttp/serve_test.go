@@ -51,7 +51,7 @@ func event() events.APIGatewayProxyRequest {
 
 func (b *bench) call(t *testing.T, e events.APIGatewayProxyRequest, handle lambdahttp.Handler) events.APIGatewayProxyResponse {
 	t.Helper()
-	res, err := lambdahttp.New(lambdahttp.Operation{ID: "get-rollout"}, b.env, handle)(t.Context(), e)
+	res, err := lambdahttp.New(lambdahttp.Spec{ID: "get-rollout"}, b.env, handle)(t.Context(), e)
 	if err != nil {
 		t.Fatalf("the function failed: %v", err)
 	}
@@ -191,7 +191,7 @@ func TestCall_HandlersDeadline_IsBeforeTheFunctionsTimeout(t *testing.T) {
 	defer cancel()
 	outer, _ := ctx.Deadline()
 	b := newBench()
-	_, err := lambdahttp.New(lambdahttp.Operation{ID: "get-rollout"}, b.env, func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
+	_, err := lambdahttp.New(lambdahttp.Spec{ID: "get-rollout"}, b.env, func(c *lambdahttp.Call) (lambdahttp.Answer, error) {
 		if inner, ok := c.Context().Deadline(); !ok || !inner.Before(outer) {
 			t.Errorf("the handler may run until %v, the function until %v", inner, outer)
 		}

@@ -50,7 +50,7 @@ var (
 
 // A Place is the start of a page: an offset, or the cursor from the previous page.
 type Place struct {
-	window dynamo.Window
+	window dynamo.Span
 	cursor Cursor
 }
 
@@ -58,7 +58,7 @@ type Place struct {
 // cursor. A larger offset gives the problem OFFSET_TOO_LARGE.
 func ByOffset(in *input.Reader) Place {
 	cursor := ByCursor(in)
-	p := Place{window: dynamo.Window{Limit: cursor.Limit}, cursor: cursor}
+	p := Place{window: dynamo.Span{Limit: cursor.Limit}, cursor: cursor}
 	raw, given := in.QueryText("offset")
 	if given {
 		if _, code, detail := offsetRule.Apply(raw); code != "" {
@@ -123,7 +123,7 @@ func (b body[T]) answer() lambdahttp.Answer {
 
 // List answers with a page of a list that takes offset or cursor. read returns one window of the
 // list. Up to the largest offset next uses an offset, and after that a cursor.
-func List[T any](c linker, q Query, p Place, read func(dynamo.Window) (dynamo.Page[T], error)) (lambdahttp.Answer, error) {
+func List[T any](c linker, q Query, p Place, read func(dynamo.Span) (dynamo.Page[T], error)) (lambdahttp.Answer, error) {
 	behind, err := p.cursor.Position(q, isSortKey)
 	if err != nil {
 		return lambdahttp.Answer{}, err

@@ -47,7 +47,7 @@ func numbers(n int) operation {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		return paging.List(c, q, place, func(w dynamo.Window) (dynamo.Page[int], error) {
+		return paging.List(c, q, place, func(w dynamo.Span) (dynamo.Page[int], error) {
 			first := w.Skip
 			if last, err := strconv.Atoi(w.Behind); err == nil {
 				first = last + 1
@@ -105,7 +105,7 @@ func get(t interface{ Fatalf(string, ...any) }, of operation, rawQuery string) e
 		Path: "/api/list", HTTPMethod: http.MethodGet, MultiValueQueryStringParameters: values,
 		RequestContext: events.APIGatewayProxyRequestContext{RequestID: "req-1", Path: "/prod/api/list"},
 	}
-	res, err := lambdahttp.New(lambdahttp.Operation{ID: "list", Takes: input.Takes{Query: append(input.Fields{{Name: "kind", Is: kindRule}}, of.takes...)}}, env, of.handle)(context.Background(), event)
+	res, err := lambdahttp.New(lambdahttp.Spec{ID: "list", Takes: input.Takes{Query: append(input.Fields{{Name: "kind", Is: kindRule}}, of.takes...)}}, env, of.handle)(context.Background(), event)
 	if err != nil {
 		t.Fatalf("the function failed: %v", err)
 	}

@@ -39,7 +39,6 @@ const (
 	ReleaseImmutable       Code = "RELEASE_IMMUTABLE"
 	VersionFrozen          Code = "VERSION_FROZEN"
 	VersionOpen            Code = "VERSION_OPEN"
-	FourEyes               Code = "FOUR_EYES"
 	ContentChanged         Code = "CONTENT_CHANGED"
 	EffectivityFull        Code = "EFFECTIVITY_FULL"
 	MethodIncomplete       Code = "METHOD_INCOMPLETE"
@@ -81,8 +80,7 @@ var Kinds = []Kind{
 	{OffsetTooLarge, http.StatusBadRequest, "The offset is too large"},
 	{Unauthenticated, http.StatusUnauthorized, "A valid access token is required"},
 	{Forbidden, http.StatusForbidden, "The caller may not do this"},
-	{SelfApproval, http.StatusForbidden, "A second person has to approve this"},
-	{FourEyes, http.StatusForbidden, "Someone else has to approve this"},
+	{SelfApproval, http.StatusForbidden, "Someone else has to approve this"},
 	{NotFound, http.StatusNotFound, "There is no such resource"},
 	{MethodNotAllowed, http.StatusMethodNotAllowed, "The resource has no such method"},
 	{InvalidStateTransition, http.StatusConflict, "The resource cannot make this move"},

@@ -81,12 +81,12 @@ const (
 // would need several items.
 const HighestLimit = 30_000
 
-// A Number is the range and the default of a whole number.
-type Number struct{ Default, Least, Most int }
+// A Range is the range and the default of a whole number.
+type Range struct{ Default, Least, Most int }
 
 // Numbers lists the settings that are whole numbers. The specification sets the defaults of a
 // user.
-var Numbers = map[Name]Number{
+var Numbers = map[Name]Range{
 	LimitUser:                {600, 1, HighestLimit},
 	LimitOrganization:        {6000, 1, HighestLimit},
 	LimitCopilotUser:         {30, 1, HighestLimit},

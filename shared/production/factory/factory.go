@@ -15,26 +15,26 @@ type Factory struct {
 	OrganizationID string `json:"organizationId"`
 	Name           string `json:"name"`
 	// MethodApproval says who may approve production methods. Empty means four-eyes.
-	MethodApproval Approval  `json:"methodApproval,omitempty"`
-	CreatedAt      time.Time `json:"createdAt"`
-	UpdatedAt      time.Time `json:"updatedAt"`
-	Revision       int64     `json:"revision"` // from 1
+	MethodApproval ApprovalPolicy `json:"methodApproval,omitempty"`
+	CreatedAt      time.Time      `json:"createdAt"`
+	UpdatedAt      time.Time      `json:"updatedAt"`
+	Revision       int64          `json:"revision"` // from 1
 }
 
 // A Registration is a platform owner's input for a factory.
 type Registration struct {
 	OrganizationID, Name string
-	MethodApproval       Approval // empty keeps the present value
+	MethodApproval       ApprovalPolicy // empty keeps the present value
 }
 
-// An Approval says who may approve production methods in a factory. Only the platform owner sets
+// An ApprovalPolicy says who may approve production methods in a factory. Only the platform owner sets
 // it, so that nobody can relax a rule that applies to them.
-type Approval string
+type ApprovalPolicy string
 
 // Approvals.
 const (
-	FourEyes Approval = "four-eyes" // a person who neither saved nor submitted the version
-	Single   Approval = "single"    // any engineer
+	FourEyes ApprovalPolicy = "four-eyes" // a person who neither saved nor submitted the version
+	Single   ApprovalPolicy = "single"    // any engineer
 )
 
 // ApprovalRule is the rule of an Approval.

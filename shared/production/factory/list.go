@@ -13,7 +13,7 @@ import (
 //
 // Factories are never removed. A factory that is added between two pages moves the later ones on
 // by one.
-func (s *Store) List(ctx context.Context, caller auth.Principal, organizationID string, w dynamo.Window) (dynamo.Page[Factory], error) {
+func (s *Store) List(ctx context.Context, caller auth.Principal, organizationID string, w dynamo.Span) (dynamo.Page[Factory], error) {
 	if !caller.MayRead(organizationID) {
 		return dynamo.Page[Factory]{}, nil
 	}
@@ -25,7 +25,7 @@ func (s *Store) List(ctx context.Context, caller auth.Principal, organizationID 
 // the list and the factory are read in parallel. A later page is read only after the check that
 // the caller may read the factory, so that strangers' offsets use no capacity of its partition.
 // It returns NOT_FOUND for a factory that the caller may not read.
-func ListIn[T any](ctx context.Context, s *Store, caller auth.Principal, factoryID string, of dynamo.Selection, w dynamo.Window) (dynamo.Page[T], error) {
+func ListIn[T any](ctx context.Context, s *Store, caller auth.Principal, factoryID string, of dynamo.Selection, w dynamo.Span) (dynamo.Page[T], error) {
 	list := func(ctx context.Context) (dynamo.Page[T], error) { return dynamo.List[T](ctx, s.db, of, w) }
 	if w.Skip == 0 {
 		return ReadInParallel(ctx, s, caller, factoryID, list)

@@ -41,7 +41,7 @@ func TestList_FactoriesOfAnOrganization_AreShownOnlyToItsReaders(t *testing.T) {
 				{UserID: "nemo"}: false,
 			} {
 				var got []string
-				w := dynamo.Window{Limit: rapid.IntRange(1, 15).Draw(t, "limit")}
+				w := dynamo.Span{Limit: rapid.IntRange(1, 15).Draw(t, "limit")}
 				for more := true; more; w.Skip += w.Limit {
 					page, err := factories.List(context.Background(), *who, organizations[0], w)
 					if err != nil {

@@ -40,7 +40,7 @@ func TestListIn_StrangersOffset_ReadsNothing(t *testing.T) {
 		}
 		list := func(caller auth.Principal, factoryID string, skip int) (dynamo.Page[thing], error) {
 			return factory.ListIn[thing](t.Context(), s, caller, factoryID,
-				dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, dynamo.Window{Skip: skip, Limit: 1})
+				dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, dynamo.Span{Skip: skip, Limit: 1})
 		}
 		stranger := auth.Principal{UserID: "rita", OrganizationID: "rival"}
 		for _, factoryID := range []string{id, uuid.NewString()} {

@@ -18,8 +18,8 @@ const ResourceType = "factory"
 
 var kind = change.Kind[Factory]{
 	Type: ResourceType, Table: dynamo.Factories, Key: "factoryId",
-	State: func(f Factory) change.State {
-		return change.State{ID: f.FactoryID, Revision: f.Revision, ChangedAt: f.UpdatedAt, Organization: f.OrganizationID}
+	State: func(f Factory) change.Stamp {
+		return change.Stamp{ID: f.FactoryID, Revision: f.Revision, ChangedAt: f.UpdatedAt, Organization: f.OrganizationID}
 	},
 }
 

@@ -118,7 +118,7 @@ func TestMachines_OfAnotherOrganization_AreNotFound(t *testing.T) {
 		put(t, machines, factoryID, "press-1", "Press")
 		for _, id := range []string{factoryID, "f-that-is-not"} {
 			_, getErr := machines.Get(t.Context(), outsider, id, "press-1")
-			_, listErr := machines.List(t.Context(), outsider, id, dynamo.Window{Limit: 10})
+			_, listErr := machines.List(t.Context(), outsider, id, dynamo.Span{Limit: 10})
 			_, putErr := machines.Put(admission.Unlimited(t.Context()), outsider, audit.Origin{}, id, "press-1", machine.Registration{Name: "Mine"}, input.Preconditions{})
 			for _, err := range []error{getErr, listErr, putErr} {
 				if err == nil || err.Error() != problem.Missing().Error() {
@@ -143,7 +143,7 @@ func TestList_PagedWithAnyLimit_GivesEveryMachineOnceInOrderOfCodes(t *testing.T
 			for _, code := range codes {
 				put(t, machines, factoryID, code, "M "+code)
 			}
-			w := dynamo.Window{Limit: rapid.IntRange(1, 12).Draw(rt, "limit")}
+			w := dynamo.Span{Limit: rapid.IntRange(1, 12).Draw(rt, "limit")}
 			var seen []string
 			for more := true; more; w.Skip += w.Limit {
 				page, err := machines.List(t.Context(), insider, factoryID, w)
@@ -176,7 +176,7 @@ func TestList_PagedWhileMachinesAreAdded_SkipsNone(t *testing.T) {
 				put(t, machines, factoryID, code, "Press")
 			}
 			added, repeats := codes[there:], 0
-			w := dynamo.Window{Limit: rapid.IntRange(1, 5).Draw(rt, "limit")}
+			w := dynamo.Span{Limit: rapid.IntRange(1, 5).Draw(rt, "limit")}
 			var seen []string
 			for more := true; more; w.Skip += w.Limit {
 				page, err := machines.List(t.Context(), insider, factoryID, w)

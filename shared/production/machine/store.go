@@ -46,7 +46,7 @@ func (s *Store) Get(ctx context.Context, caller auth.Principal, factoryID, code 
 //
 // Machines are never removed. A machine that is added between two pages moves the later ones on
 // by one.
-func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID string, w dynamo.Window) (dynamo.Page[Machine], error) {
+func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID string, w dynamo.Span) (dynamo.Page[Machine], error) {
 	return factory.ListIn[Machine](ctx, s.factories, caller, factoryID, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, w)
 }
 
@@ -91,8 +91,8 @@ func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origi
 func kind(owner *factory.Factory) change.Kind[Machine] {
 	return change.Kind[Machine]{
 		Type: ResourceType, Table: dynamo.Machines, Key: "code",
-		State: func(m Machine) change.State {
-			return change.State{ID: m.Code, Revision: m.Revision, ChangedAt: m.UpdatedAt,
+		State: func(m Machine) change.Stamp {
+			return change.Stamp{ID: m.Code, Revision: m.Revision, ChangedAt: m.UpdatedAt,
 				Stream: audit.Factory(m.FactoryID), Organization: owner.OrganizationID}
 		},
 	}

@@ -10,9 +10,9 @@ import (
 
 // approved is the result of a trial or a release. The version then holds on exactly the machines
 // of the trial, or on all, from the move's time on.
-func (m Method) approved(v Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+func (m Method) approved(v Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 	if err := v.approvable(move, s, p); err != nil {
-		return Outcome{}, err
+		return Result{}, err
 	}
 	next := v
 	next.Status = move.Status
@@ -25,7 +25,7 @@ func (m Method) approved(v Version, move Move, s Signer, p factory.Approval, at 
 		changes = true
 		e, err := m.decide(v, present, move, at)
 		if err != nil {
-			return Outcome{}, err
+			return Result{}, err
 		}
 		m.Effectivity = e
 		if d, found := e.of(v.Version, Released); found && move.Status == Released {
@@ -33,7 +33,7 @@ func (m Method) approved(v Version, move Move, s Signer, p factory.Approval, at 
 		}
 	}
 	if changes && v.Status == move.Status && len(v.Signatures) >= maxSignatures {
-		return Outcome{}, signaturesFull(v)
+		return Result{}, signaturesFull(v)
 	}
 	o, err := m.signed(v, next, Approval, move, s, at, changes)
 	if o.Event != "" {
@@ -65,9 +65,9 @@ func (v Version) approvedAt() time.Time {
 }
 
 // approvable returns nil if a signer may put the version on trial or release it.
-func (v Version) approvable(m Move, s Signer, policy factory.Approval) error {
+func (v Version) approvable(m Move, s Signer, policy factory.ApprovalPolicy) error {
 	if policy != factory.Single && slices.Contains(v.Authors, s.Person) {
-		return problem.New(problem.FourEyes, "You saved or submitted this version; someone else has to approve it.")
+		return problem.New(problem.SelfApproval, "You saved or submitted this version; someone else has to approve it.")
 	}
 	if m.ContentSHA256 == "" {
 		return missing("/contentSha256")

@@ -9,16 +9,16 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/production/chain"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
-	"wavegate/shared/production/trail"
 	"wavegate/shared/trail/audit"
 	"wavegate/shared/trail/change"
 )
 
 // SignerOf is the caller as a signer.
 func SignerOf(caller auth.Principal) Signer {
-	s := Signer{Person: Person{Issuer: caller.Issuer, UserID: caller.UserID}, Name: caller.Name}
+	s := Signer{Person: audit.Person{Issuer: caller.Issuer, UserID: caller.UserID}, Name: caller.Name}
 	if !caller.AuthenticatedAt.IsZero() {
 		s.AuthenticatedAt = &caller.AuthenticatedAt
 	}
@@ -103,7 +103,7 @@ type Moved struct {
 // METHOD_INCOMPLETE if the content is incomplete for production, NOT_FOUND for a version outside
 // the caller's organization, PRECONDITION_FAILED and CONFLICT.
 func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, move Move, when input.Preconditions) (Moved, error) {
-	var o Outcome
+	var o Result
 	var at time.Time
 	from = from.For(audit.Grounds{Reason: move.Reason})
 	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
@@ -160,11 +160,11 @@ func (st state) conditions(move Move, s Signer) []dynamo.Part {
 
 // record adds the changes of a version and its method to a set. If both change, the method's
 // chain gets a new link.
-func record(set *change.Set, from audit.Origin, st state, o Outcome) error {
+func record(set *change.Set, from audit.Origin, st state, o Result) error {
 	if o.Method.Revision > st.method.Revision {
 		version := entry(from, o.Event, o.Version.UpdatedAt, audit.Resource{Type: VersionResourceType, ID: o.Version.ID(), Revision: o.Version.Revision}, o.Version)
 		method := entry(from, o.Event, o.Method.changedAt(), audit.Resource{Type: ResourceType, ID: o.Method.MethodID, Revision: o.Method.Revision}, o.Method)
-		link, err := trail.Next(st.method.TrailSHA256, version, method)
+		link, err := chain.Next(st.method.TrailSHA256, version, method)
 		if err != nil {
 			return err
 		}
@@ -178,8 +178,8 @@ func record(set *change.Set, from audit.Origin, st state, o Outcome) error {
 	return nil
 }
 
-func entry(from audit.Origin, event string, at time.Time, of audit.Resource, after any) trail.Entry {
-	return trail.Entry{
+func entry(from audit.Origin, event string, at time.Time, of audit.Resource, after any) chain.Entry {
+	return chain.Entry{
 		EventName: event, EventTime: at, Actor: from.Actor, SourceIP: from.SourceIP, RequestID: from.RequestID,
 		Reason: from.Reason, Resource: of, After: after,
 	}

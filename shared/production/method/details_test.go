@@ -11,12 +11,13 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/factory"
+	"wavegate/shared/trail/audit"
 )
 
 // soon and late are times after all moves of the tests below.
 var soon, late = start.AddDate(0, 1, 0), start.AddDate(0, 2, 0)
 
-var third = Signer{Person: Person{"https://people.example", "otto"}, Name: "Otto Ek"}
+var third = Signer{Person: audit.Person{Issuer: "https://people.example", UserID: "otto"}, Name: "Otto Ek"}
 
 // details are the states in which version 2 of a method can be. Version 1 was released before.
 var details = []struct {
@@ -134,7 +135,7 @@ func TestMove_EveryStateAndDetail_DoesWhatItSaysOrIsRefused(t *testing.T) {
 	}
 }
 
-func cell(o Outcome, err error) string {
+func cell(o Result, err error) string {
 	switch {
 	case err != nil:
 		return fmt.Sprint(problem.KindOf(problem.From(err).Code).Status)
@@ -148,7 +149,7 @@ func cell(o Outcome, err error) string {
 
 // contradicts says in what an outcome is not as the move asked, or nothing. It uses none of the
 // rules but Effectivity.At. No trial is on the last of the machines.
-func contradicts(o Outcome, m Move, by Signer, at time.Time, machines ...string) string {
+func contradicts(o Result, m Move, by Signer, at time.Time, machines ...string) string {
 	v := o.Version
 	if v.Status != m.Status {
 		return fmt.Sprintf("the status is %s", v.Status)
@@ -248,7 +249,7 @@ func TestMove_SupersededVersion_CanBeReleasedAgainOnceNothingNewerIs(t *testing.
 	w.submit(2)
 	w.must(2, w.to(2, Released))
 	w.must(2, orders(Stop))
-	if got := w.move(1, w.to(1, Released), author); got != "FOUR_EYES" {
+	if got := w.move(1, w.to(1, Released), author); got != "SELF_APPROVAL" {
 		t.Errorf("by its author: %s", got)
 	}
 	w.must(1, w.to(1, Released))

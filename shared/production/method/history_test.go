@@ -10,11 +10,12 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
+	"wavegate/shared/trail/audit"
 )
 
 // rules are the rules that a history uses: the package's own, or rules with a planted bug.
 type rules struct {
-	move  func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error)
+	move  func(m Method, v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error)
 	at    func(e Effectivity, machine string, t time.Time) (Decision, bool)
 	after func(e Effectivity, at time.Time) Effectivity // the effectivity that is stored
 }
@@ -42,14 +43,14 @@ type ruling struct {
 type history struct {
 	rules    rules
 	random   *rand.Rand
-	policy   factory.Approval
+	policy   factory.ApprovalPolicy
 	now      time.Time
 	method   Method
 	versions map[int64]Version
 	read     map[string]map[int64]string // by person: the content of each version that they read last
 
 	book      map[string][]ruling // by machine, in the order of precedence
-	authors   map[int64][]Person
+	authors   map[int64][]audit.Person
 	approved  map[string]bool     // version and content that someone else read and approved
 	released  map[int64]time.Time // from when on, by the last release
 	withdrawn map[int64]bool
@@ -68,7 +69,7 @@ type observation struct {
 var (
 	// The machine untried never has a trial.
 	machines = []string{"a", "b", "c", "untried"}
-	people   = []Signer{author, other, {Person: Person{"https://people.example", "olaf"}}}
+	people   = []Signer{author, other, {Person: audit.Person{Issuer: "https://people.example", UserID: "olaf"}}}
 	contents = []content.Content{made("a"), made("b"), made("c")}
 )
 
@@ -77,7 +78,7 @@ func newHistory(r rules, seed uint64) *history {
 	h := &history{
 		rules: r, random: random, policy: factory.FourEyes, now: start,
 		method:   Creation{"p", "n"}.create("m", "f", start),
-		versions: map[int64]Version{}, read: map[string]map[int64]string{}, authors: map[int64][]Person{},
+		versions: map[int64]Version{}, read: map[string]map[int64]string{}, authors: map[int64][]audit.Person{},
 		stored: seed%16 == 0, approved: map[string]bool{}, released: map[int64]time.Time{}, withdrawn: map[int64]bool{}, book: map[string][]ruling{},
 	}
 	if random.IntN(5) == 0 {
@@ -210,7 +211,7 @@ func (h *history) move(number int64, m Move, by Signer) string {
 
 // storedAsShown returns the difference between what an outcome shows and what the store would
 // keep. The chain is made from what is shown, and recomputed from what was stored.
-func storedAsShown(o Outcome) string {
+func storedAsShown(o Result) string {
 	for name, v := range map[string]any{"method": o.Method, "version": o.Version} {
 		item, err := dynamo.Encode(v)
 		var kept map[string]any

@@ -147,8 +147,8 @@ const maxAsked = 25
 // QuestionOf reads what a poll asks about: the path parameters factoryId and code, and the query
 // parameters methodId, which can be given up to 25 times, or productId, and at. Without them it asks
 // about all methods of the machine.
-func QuestionOf(in *input.Reader) Question {
-	q := Question{FactoryID: in.Path("factoryId"), Machine: in.Path("code")}
+func QuestionOf(in *input.Reader) PollRequest {
+	q := PollRequest{FactoryID: in.Path("factoryId"), Machine: in.Path("code")}
 	q.MethodIDs = in.QueryList("methodId")
 	productID, hasProduct := in.Query("productId")
 	if len(q.MethodIDs) > 0 && hasProduct {

@@ -16,7 +16,7 @@ import (
 // Methods are never removed and new ones come last, so pages stay stable. There are two
 // exceptions. If the clocks of two containers differ, a new method can come before others and
 // move them on by one. By status, a method that changes its status moves those after it.
-func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID, productID string, status Status, w dynamo.Window) (dynamo.Page[Method], error) {
+func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID, productID string, status Status, w dynamo.Span) (dynamo.Page[Method], error) {
 	in := dynamo.Selection{Table: dynamo.Recipes, Partition: factoryID}
 	switch {
 	case productID != "":

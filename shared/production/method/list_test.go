@@ -50,7 +50,7 @@ func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOt
 			}
 			var got []string
 			there := len(want)
-			w := dynamo.Window{Limit: rapid.IntRange(1, 9).Draw(t, "limit")}
+			w := dynamo.Span{Limit: rapid.IntRange(1, 9).Draw(t, "limit")}
 			for more := true; more; w.Skip += w.Limit {
 				page, err := methods.List(context.Background(), engineer, factoryID, wanted, "", w)
 				if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
+	"wavegate/shared/trail/audit"
 )
 
 // A Method is a production method. Two methods may have the same name.
@@ -33,7 +34,7 @@ type Method struct {
 	Equipment []VersionEquipment `json:"equipment,omitempty"`
 	// Withdrawals are the withdrawals of versions that held before, the newest first, at most 8.
 	Withdrawals []Withdrawal `json:"withdrawn,omitempty"`
-	// TrailSHA256 is the hash of the method's chain of changes; see package trail.
+	// TrailSHA256 is the hash of the method's chain of changes; see package chain.
 	TrailSHA256 string `json:"trailSha256,omitempty"`
 	Revision    int64  `json:"revision"` // from 1
 }
@@ -127,9 +128,9 @@ func (m Method) changed(at time.Time) Method {
 	return m
 }
 
-// An Outcome is the result of a request: the method and one of its versions afterwards. Event is
+// A Result is the result of a request: the method and one of its versions afterwards. Event is
 // empty if nothing changes. The method changes only if its revision does.
-type Outcome struct {
+type Result struct {
 	Method  Method
 	Version Version
 	Event   string
@@ -138,21 +139,21 @@ type Outcome struct {
 // Save decides the result of saving a content as the version with a number. v is that version,
 // or the zero value if it does not exist yet. It returns NOT_FOUND for a number that is not the
 // next one, VERSION_OPEN while another version is in draft or in review, and VERSION_FROZEN.
-func (m Method) Save(v Version, number int64, c content.Content, author Person, at time.Time) (Outcome, error) {
+func (m Method) Save(v Version, number int64, c content.Content, author audit.Person, at time.Time) (Result, error) {
 	begins := v.Revision == 0
 	if latest := m.latest(); begins && number != latest.Version+1 {
-		return Outcome{}, problem.Missing()
+		return Result{}, problem.Missing()
 	} else if begins && latest.Status.open() {
-		return Outcome{}, problem.New(problem.VersionOpen, "Version %d is %s. Release or withdraw it before you begin another.", latest.Version, latest.Status)
+		return Result{}, problem.New(problem.VersionOpen, "Version %d is %s. Release or withdraw it before you begin another.", latest.Version, latest.Status)
 	}
 	v.MethodID, v.FactoryID, v.Version = m.MethodID, m.FactoryID, number
 	next, event, err := v.saved(c, author, at)
 	if err != nil || event == "" {
-		return Outcome{Method: m, Version: v}, err
+		return Result{Method: m, Version: v}, err
 	}
 	if begins {
 		m.Latest = &Latest{number, next.Status}
 		m = m.changed(at)
 	}
-	return Outcome{m, next, event}, nil
+	return Result{m, next, event}, nil
 }

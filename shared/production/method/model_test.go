@@ -41,18 +41,18 @@ func TestHistories_AgreeWithTheBook(t *testing.T) {
 // version.
 var plantedBugs = map[string]func(*rules){
 	"the author may approve": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, _ factory.Approval, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, _ factory.ApprovalPolicy, at time.Time) (Result, error) {
 			return m.Move(v, other, move, s, factory.Single, at)
 		}
 	},
 	"the signature is not bound to the content": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 			move.ContentSHA256 = v.ContentSHA256
 			return m.Move(v, other, move, s, p, at)
 		}
 	},
 	"a withdrawal restores what was superseded": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 			o, err := m.Move(v, other, move, s, p, at)
 			if move.Status == Withdrawn && err == nil && o.Event != "" && move.Reinstate == 0 {
 				o.Method.Effectivity = slices.DeleteFunc(slices.Clone(m.Effectivity), func(d Decision) bool { return d.Version == v.Version })
@@ -61,7 +61,7 @@ var plantedBugs = map[string]func(*rules){
 		}
 	},
 	"a withdrawal leaves the decisions": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 			o, err := m.Move(v, other, move, s, p, at)
 			if move.Status == Withdrawn && err == nil {
 				o.Method.Effectivity = m.Effectivity
@@ -70,7 +70,7 @@ var plantedBugs = map[string]func(*rules){
 		}
 	},
 	"a decision may begin in the past": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 			if !move.EffectiveFrom.IsZero() && move.EffectiveFrom.Before(at) {
 				at = move.EffectiveFrom
 			}
@@ -105,15 +105,15 @@ var plantedBugs = map[string]func(*rules){
 		}
 	},
 	"an order to stop is taken for made": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 			if v.Status == Withdrawn && move.Orders != Finish && move.Reinstate == 0 {
-				return Outcome{Method: m, Version: v}, nil
+				return Result{Method: m, Version: v}, nil
 			}
 			return m.Move(v, other, move, s, p, at)
 		}
 	},
 	"a schedule is not moved": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 			o, err := m.Move(v, other, move, s, p, at)
 			if err == nil && v.Status == Released && move.Status == Released {
 				o.Method.Effectivity = m.Effectivity
@@ -122,16 +122,16 @@ var plantedBugs = map[string]func(*rules){
 		}
 	},
 	"a further signature is left out": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 			o, err := m.Move(v, other, move, s, p, at)
 			if err == nil && o.Event == cosigned {
-				return Outcome{Method: m, Version: v}, nil
+				return Result{Method: m, Version: v}, nil
 			}
 			return o, err
 		}
 	},
 	"one person can reinstate any version": func(r *rules) {
-		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
+		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 			if move.Status == Withdrawn {
 				other.Status, other.ReleasedFrom = Released, &start
 			}

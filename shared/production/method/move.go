@@ -44,12 +44,12 @@ var moves = map[Status][]Status{
 // value. The result does what the move asks, or it has no event because all is already as asked,
 // or the move is refused; nothing that it asks for is left out.
 //
-// Move returns INVALID_STATE_TRANSITION with what holds instead, FOUR_EYES, CONTENT_CHANGED,
+// Move returns INVALID_STATE_TRANSITION with what holds instead, SELF_APPROVAL, CONTENT_CHANGED,
 // EFFECTIVITY_FULL, and VALIDATION_FAILED for a time in the past or a missing field. A withdrawal
 // is refused only if it would make orders finish that were told to stop, or if it asks for a
 // version that cannot be reinstated.
-func (m Method) Move(v, other Version, move Move, s Signer, p factory.Approval, at time.Time) (Outcome, error) {
-	same := Outcome{Method: m, Version: v}
+func (m Method) Move(v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
+	same := Result{Method: m, Version: v}
 	if move.Status != v.Status && !slices.Contains(moves[v.Status], move.Status) {
 		return same, m.refuse(at, v, "It cannot become %s.", move.Status)
 	}
@@ -58,7 +58,7 @@ func (m Method) Move(v, other Version, move Move, s Signer, p factory.Approval, 
 			return same, err
 		}
 	}
-	var o Outcome
+	var o Result
 	var err error
 	switch move.Status {
 	case Draft:
@@ -85,21 +85,21 @@ func (m Method) Move(v, other Version, move Move, s Signer, p factory.Approval, 
 
 // returned is the result of a return to draft. It removes the signatures, because they are of a
 // content that may now change.
-func (m Method) returned(v Version) Outcome {
+func (m Method) returned(v Version) Result {
 	if v.Status == Draft {
-		return Outcome{}
+		return Result{}
 	}
 	v.Status, v.Signatures = Draft, nil
-	return Outcome{m, v, events[Draft]}
+	return Result{m, v, events[Draft]}
 }
 
 // submitted is the result of a submission. Everyone who submits is an author.
-func (m Method) submitted(v Version, move Move, s Signer, at time.Time) (Outcome, error) {
+func (m Method) submitted(v Version, move Move, s Signer, at time.Time) (Result, error) {
 	next := v
 	next.Status = InReview
 	authors, err := v.authors(s.Person)
 	if err != nil {
-		return Outcome{}, err
+		return Result{}, err
 	}
 	next.Authors = authors
 	return m.signed(v, next, Authorship, move, s, at, v.Status != InReview)
@@ -107,7 +107,7 @@ func (m Method) submitted(v Version, move Move, s Signer, at time.Time) (Outcome
 
 // withdrawn is the result of a withdrawal. It takes one person. Orders that finish can still be
 // stopped, and a version can be reinstated later, as long as none holds.
-func (m Method) withdrawn(v, other Version, move Move, s Signer, at time.Time) (Outcome, error) {
+func (m Method) withdrawn(v, other Version, move Move, s Signer, at time.Time) (Result, error) {
 	next := v
 	next.Status = Withdrawn
 	if next.Orders = move.Orders; move.Orders == "" && v.approvedOnce() {
@@ -116,12 +116,12 @@ func (m Method) withdrawn(v, other Version, move Move, s Signer, at time.Time) (
 		next.Orders = v.Orders // of a version that never held
 	}
 	if v.Orders == Stop && next.Orders == Finish {
-		return Outcome{}, m.refuse(at, v, "Orders that were told to stop cannot be told to finish.")
+		return Result{}, m.refuse(at, v, "Orders that were told to stop cannot be told to finish.")
 	}
 	e := m.Effectivity.without(v.Version, at)
 	e, reinstated, err := m.reinstate(e, v, other, move, at)
 	if err != nil {
-		return Outcome{}, err
+		return Result{}, err
 	}
 	m.Effectivity = e
 	return m.signed(v, next, Responsibility, move, s, at, v.Status != Withdrawn || v.Orders != next.Orders || reinstated)
@@ -142,7 +142,7 @@ func (m Method) told(v Version, at time.Time) Method {
 // signed adds a move's signature to next, the state of v after the move. If the move changes
 // nothing else, it is a further signature, or nothing if the same person already signed with the
 // same reason.
-func (m Method) signed(v, next Version, meaning Meaning, move Move, s Signer, at time.Time, changes bool) (Outcome, error) {
+func (m Method) signed(v, next Version, meaning Meaning, move Move, s Signer, at time.Time, changes bool) (Result, error) {
 	g := Signature{
 		Meaning: meaning, Further: !changes, Name: s.Name, Issuer: s.Issuer, UserID: s.UserID, At: at, AuthenticatedAt: s.AuthenticatedAt,
 		Reason: move.Reason, ContentSHA256: v.ContentSHA256,
@@ -150,15 +150,15 @@ func (m Method) signed(v, next Version, meaning Meaning, move Move, s Signer, at
 	event := events[move.Status]
 	if g.Further {
 		if v.hasSigned(s, move.Reason) {
-			return Outcome{}, nil
+			return Result{}, nil
 		}
 		if len(v.Signatures) >= maxSignatures {
-			return Outcome{}, signaturesFull(v)
+			return Result{}, signaturesFull(v)
 		}
 		event = cosigned
 	}
 	next.Signatures = append(slices.Clone(v.Signatures), g)
-	return Outcome{m, next, event}, nil
+	return Result{m, next, event}, nil
 }
 
 func signaturesFull(v Version) error {

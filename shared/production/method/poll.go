@@ -12,9 +12,9 @@ import (
 	"wavegate/shared/production/machine"
 )
 
-// A Poll is the answer to a machine's controller. It says which version holds, for each method
+// A PollAnswer is the answer to a machine's controller. It says which version holds, for each method
 // that concerns the machine.
-type Poll struct {
+type PollAnswer struct {
 	Items []MachineState `json:"items"`
 	// PollIntervalSeconds is the time until the controller should poll again.
 	PollIntervalSeconds int `json:"pollIntervalSeconds"`
@@ -43,7 +43,7 @@ type MachineState struct {
 	ContentSHA256 string     `json:"contentSha256,omitempty"`
 	Content       string     `json:"content,omitempty"` // the path of the content
 	EffectiveFrom *time.Time `json:"effectiveFrom,omitempty"`
-	// TrailSHA256 is a hash that the controller keeps with what it produces; see package trail.
+	// TrailSHA256 is a hash that the controller keeps with what it produces; see package chain.
 	TrailSHA256 string `json:"trailSha256,omitempty"`
 	// Next is the version that takes over next. A controller can fetch it in advance and switch
 	// without a connection.
@@ -106,7 +106,7 @@ func (m Method) busy(t time.Time, idle time.Duration) bool {
 
 // Encode returns the answer's bytes and their entity tag. The tag is strong: on every container,
 // equal bytes have equal tags, and different bytes have different tags.
-func (p Poll) Encode() (body json.RawMessage, etag string, err error) {
+func (p PollAnswer) Encode() (body json.RawMessage, etag string, err error) {
 	if body, err = timestamp.JSON(p); err != nil {
 		return nil, "", fmt.Errorf("method: encode a poll: %w", err)
 	}

@@ -39,9 +39,9 @@ func NewPolls(db *dynamo.DB, settings *setting.Reader, speaks Speaks) *Polls {
 	}
 }
 
-// A Question is what a poll asks about, now or at another time: some methods, the methods of a
+// A PollRequest is what a poll asks about, now or at another time: some methods, the methods of a
 // product, or all methods of the machine.
-type Question struct {
+type PollRequest struct {
 	FactoryID, Machine string
 	MethodIDs          []string
 	ProductID          string
@@ -52,13 +52,13 @@ type Question struct {
 }
 
 // All reports whether the question is for all methods of the machine.
-func (q Question) All() bool { return len(q.MethodIDs) == 0 && q.ProductID == "" }
+func (q PollRequest) All() bool { return len(q.MethodIDs) == 0 && q.ProductID == "" }
 
 // Poll tells which versions hold on a machine. For a time in the past it reads the audit trail,
 // for one method only. href makes links from paths that begin with /api. Poll returns NOT_FOUND
 // if the machine is not in a factory that the caller may read, or, for a box, not in its own
 // factory.
-func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, href func(string) string) (Poll, error) {
+func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q PollRequest, href func(string) string) (PollAnswer, error) {
 	now := p.store.db.Now()
 	at := now
 	if q.At != nil {
@@ -66,7 +66,7 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 	}
 	past := at.Before(now)
 	if past && len(q.MethodIDs) == 0 {
-		return Poll{}, problem.Invalid([]problem.Fault{{Parameter: "methodId", Code: "required", Detail: "is required if at is in the past"}})
+		return PollAnswer{}, problem.Invalid([]problem.Fault{{Parameter: "methodId", Code: "required", Detail: "is required if at is in the past"}})
 	}
 	var on machine.Machine
 	var methods []Method
@@ -79,15 +79,15 @@ func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q Question, hre
 		methods, last, err = p.all(ctx, q, on)
 	}
 	if err != nil {
-		return Poll{}, err
+		return PollAnswer{}, err
 	}
 	if past {
 		if methods, on, err = p.asOf(ctx, methods, on, at); err != nil {
-			return Poll{}, err
+			return PollAnswer{}, err
 		}
 	}
 	interval := max(p.interval, p.idle)
-	answer := Poll{Items: []MachineState{}, Last: last}
+	answer := PollAnswer{Items: []MachineState{}, Last: last}
 	for _, m := range methods {
 		if m.busy(now, interval) {
 			interval = p.interval
@@ -135,7 +135,7 @@ func (p *Polls) get(ctx context.Context, table dynamo.TableID, key dynamo.Key, o
 	return p.store.db.GetEventually(ctx, table, key, out)
 }
 
-func (p *Polls) machine(ctx context.Context, q Question, past bool) (m machine.Machine, err error) {
+func (p *Polls) machine(ctx context.Context, q PollRequest, past bool) (m machine.Machine, err error) {
 	found, err := p.get(ctx, dynamo.Machines, dynamo.Key{"factoryId": q.FactoryID, "code": q.Machine}, &m, past)
 	if err == nil && !found {
 		err = problem.Missing()
@@ -145,12 +145,12 @@ func (p *Polls) machine(ctx context.Context, q Question, past bool) (m machine.M
 
 // methods returns the methods that the question names; an empty list if there are none, or if it is
 // for all.
-func (p *Polls) methods(ctx context.Context, q Question, past bool) ([]Method, error) {
+func (p *Polls) methods(ctx context.Context, q PollRequest, past bool) ([]Method, error) {
 	if q.ProductID != "" {
 		page, err := dynamo.List[Method](ctx, p.store.db, dynamo.Selection{
 			Table: dynamo.Recipes, Index: "byProduct", Partition: q.FactoryID,
 			Least: q.ProductID + "#", Most: q.ProductID + "#~", Descending: true, Eventually: true,
-		}, dynamo.Window{Limit: maxPolled})
+		}, dynamo.Span{Limit: maxPolled})
 		return page.Items, err
 	}
 	return p.heads(ctx, q.FactoryID, q.MethodIDs, past)
@@ -172,7 +172,7 @@ func (p *Polls) heads(ctx context.Context, factoryID string, ids []string, past 
 
 // all returns a page of the methods that name a machine or one of its classes, by their ids, and the
 // last of these ids if more follow.
-func (p *Polls) all(ctx context.Context, q Question, on machine.Machine) ([]Method, string, error) {
+func (p *Polls) all(ctx context.Context, q PollRequest, on machine.Machine) ([]Method, string, error) {
 	places := []string{machinePlace(on.FactoryID, on.Code)}
 	for _, class := range on.Classes {
 		places = append(places, classPlace(on.FactoryID, class))
@@ -182,7 +182,7 @@ func (p *Polls) all(ctx context.Context, q Question, on machine.Machine) ([]Meth
 	for i, one := range places {
 		reads[i] = func(ctx context.Context) error {
 			page, err := dynamo.List[place](ctx, p.store.db, dynamo.Selection{Table: dynamo.MethodPlaces, Partition: one, Eventually: true},
-				dynamo.Window{Limit: q.Limit + 1, Behind: q.After})
+				dynamo.Span{Limit: q.Limit + 1, Behind: q.After})
 			lists[i] = page.Items
 			return err
 		}

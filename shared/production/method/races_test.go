@@ -232,7 +232,7 @@ func look(t *testing.T, methods *method.Store, ref method.Ref) (s stage) {
 	if s.method, err = methods.Get(t.Context(), engineer, ref.FactoryID, ref.MethodID); err != nil {
 		t.Fatal(err)
 	}
-	page, err := methods.Versions(t.Context(), engineer, ref.FactoryID, ref.MethodID, dynamo.Window{Limit: 10})
+	page, err := methods.Versions(t.Context(), engineer, ref.FactoryID, ref.MethodID, dynamo.Span{Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

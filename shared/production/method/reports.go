@@ -28,8 +28,8 @@ type onMachineItem struct {
 func onMachineKind(organization, subject string) change.Kind[OnMachine] {
 	return change.Kind[OnMachine]{
 		Type: OnMachineResourceType, Table: dynamo.MethodReports, Key: "machine",
-		State: func(m OnMachine) change.State {
-			return change.State{ID: m.Machine + "/" + m.MethodID, Revision: m.Revision, ChangedAt: m.UpdatedAt,
+		State: func(m OnMachine) change.Stamp {
+			return change.Stamp{ID: m.Machine + "/" + m.MethodID, Revision: m.Revision, ChangedAt: m.UpdatedAt,
 				Stream: audit.Factory(m.FactoryID), Organization: organization}
 		},
 		Item: func(m OnMachine) any { return onMachineItem{m, subject} },
@@ -126,7 +126,7 @@ type LastSeen func(ctx context.Context, subject string) (time.Time, error)
 // Machines lists the machines of which a version is a concern, by their codes; with onlyNotClear,
 // those that have not said that they do not have it. It returns NOT_FOUND for a version outside the
 // factories that the caller may read. It reads all machines of the factory.
-func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, onlyNotClear bool, seen LastSeen, w dynamo.Window) (page dynamo.Page[Reached], err error) {
+func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, onlyNotClear bool, seen LastSeen, w dynamo.Span) (page dynamo.Page[Reached], err error) {
 	v, err := factory.ReadInParallel(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (Version, error) { return s.lookup(ctx, r) })
 	if err != nil {
 		return page, err

@@ -57,8 +57,8 @@ func factoryStatus(factoryID string, s Status) string { return factoryID + "#" +
 func kind(owner *factory.Factory) change.Kind[Method] {
 	return change.Kind[Method]{
 		Type: ResourceType, Table: dynamo.Recipes, Key: "methodId",
-		State: func(m Method) change.State {
-			return change.State{ID: m.MethodID, Revision: m.Revision, ChangedAt: m.changedAt(),
+		State: func(m Method) change.Stamp {
+			return change.Stamp{ID: m.MethodID, Revision: m.Revision, ChangedAt: m.changedAt(),
 				Stream: audit.Factory(m.FactoryID), Organization: owner.OrganizationID}
 		},
 		Item: func(m Method) any {
@@ -115,8 +115,8 @@ type versionItem struct {
 func versionKind(owner *factory.Factory) change.Kind[Version] {
 	return change.Kind[Version]{
 		Type: VersionResourceType, Table: dynamo.MethodVersions, Key: "number",
-		State: func(v Version) change.State {
-			return change.State{ID: v.ID(), Revision: v.Revision, ChangedAt: v.UpdatedAt,
+		State: func(v Version) change.Stamp {
+			return change.Stamp{ID: v.ID(), Revision: v.Revision, ChangedAt: v.UpdatedAt,
 				Stream: audit.Factory(v.FactoryID), Organization: owner.OrganizationID}
 		},
 		Item: func(v Version) any { return versionItem{v, number(v.Version)} },
@@ -164,7 +164,7 @@ func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Show
 // Versions returns the versions of a method, the newest first. It shows every write at once. It
 // reads a page at an offset only after it knows that the caller may read the method's factory.
 // Otherwise it returns NOT_FOUND.
-func (s *Store) Versions(ctx context.Context, caller auth.Principal, factoryID, methodID string, w dynamo.Window) (shown dynamo.Page[Shown], err error) {
+func (s *Store) Versions(ctx context.Context, caller auth.Principal, factoryID, methodID string, w dynamo.Span) (shown dynamo.Page[Shown], err error) {
 	of := dynamo.Selection{Table: dynamo.MethodVersions, Partition: methodID, Descending: true}
 	var m Method
 	var page dynamo.Page[Version]

@@ -110,12 +110,12 @@ func TestVersions_StrangersOffset_ReadsNothing(t *testing.T) {
 		}
 		for _, slug := range []string{mine, other, uuid.NewString()} {
 			q.Queries.Store(0)
-			if _, err := methods.Versions(t.Context(), rival, slug, id, dynamo.Window{Skip: 5, Limit: 1}); !problem.Has(err, problem.NotFound) || q.Queries.Load() != 0 {
+			if _, err := methods.Versions(t.Context(), rival, slug, id, dynamo.Span{Skip: 5, Limit: 1}); !problem.Has(err, problem.NotFound) || q.Queries.Load() != 0 {
 				t.Errorf("a stranger gets %v after %d queries", err, q.Queries.Load())
 			}
 		}
 		q.Queries.Store(0)
-		if page, err := methods.Versions(t.Context(), engineer, mine, id, dynamo.Window{Skip: 5, Limit: 1}); err != nil || len(page.Items) != 0 || q.Queries.Load() == 0 {
+		if page, err := methods.Versions(t.Context(), engineer, mine, id, dynamo.Span{Skip: 5, Limit: 1}); err != nil || len(page.Items) != 0 || q.Queries.Load() == 0 {
 			t.Errorf("an engineer gets %v, %v after %d queries", page, err, q.Queries.Load())
 		}
 	})

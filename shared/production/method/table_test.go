@@ -10,12 +10,13 @@ import (
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
+	"wavegate/shared/trail/audit"
 )
 
 var (
 	start  = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
-	author = Signer{Person: Person{"https://people.example", "eric"}, Name: "Eric Berg"}
-	other  = Signer{Person: Person{"https://people.example", "anna"}, Name: "Anna Lind"}
+	author = Signer{Person: audit.Person{Issuer: "https://people.example", UserID: "eric"}, Name: "Eric Berg"}
+	other  = Signer{Person: audit.Person{Issuer: "https://people.example", UserID: "anna"}, Name: "Anna Lind"}
 )
 
 // made is a content with one step on a class of machines. Each name gives a different content.
@@ -43,7 +44,7 @@ func begin(t *testing.T) *walk {
 
 func (w *walk) tick() time.Time { w.now = w.now.Add(time.Minute); return w.now }
 
-func (w *walk) take(o Outcome, err error) string {
+func (w *walk) take(o Result, err error) string {
 	w.t.Helper()
 	if err != nil {
 		return string(problem.From(err).Code)
@@ -118,7 +119,7 @@ func TestMove_EveryStatusAndPerson_UnderBothPolicies(t *testing.T) {
 		{Withdrawn, nil, "VERSION_FROZEN"},
 	} {
 		for _, by := range []Signer{author, other} {
-			for _, policy := range []factory.Approval{factory.FourEyes, factory.Single} {
+			for _, policy := range []factory.ApprovalPolicy{factory.FourEyes, factory.Single} {
 				name := fmt.Sprintf("%s by %s under %s", row.from, by.UserID, policy)
 				w := reach(t, row.from)
 				if got := w.take(w.method.Save(w.versions[1], 1, made("b"), by.Person, w.tick())); got != row.save {
@@ -132,7 +133,7 @@ func TestMove_EveryStatusAndPerson_UnderBothPolicies(t *testing.T) {
 					if slices.Contains(row.to, status) {
 						want = string(status)
 						if (status == Trial || status == Released) && by.Person == author.Person && policy == factory.FourEyes {
-							want = "FOUR_EYES"
+							want = "SELF_APPROVAL"
 						}
 					}
 					w := reach(t, row.from)
@@ -222,7 +223,7 @@ func TestMove_Signatures_NameThePersonAndTheMeaning(t *testing.T) {
 func TestMove_SubmitterOfAnothersDraft_IsAnAuthor(t *testing.T) {
 	w := reach(t, Draft)
 	w.move(1, w.to(1, InReview), other)
-	if got := w.move(1, w.to(1, Released), other); got != "FOUR_EYES" {
+	if got := w.move(1, w.to(1, Released), other); got != "SELF_APPROVAL" {
 		t.Errorf("the submitter released: %s", got)
 	}
 }
@@ -269,7 +270,7 @@ func TestMove_Bounds(t *testing.T) {
 	}
 	w = begin(t)
 	for i := range maxAuthors {
-		w.save(1, fmt.Sprint("x", i), Signer{Person: Person{"i", fmt.Sprint(i)}})
+		w.save(1, fmt.Sprint("x", i), Signer{Person: audit.Person{Issuer: "i", UserID: fmt.Sprint(i)}})
 	}
 	if got := w.save(1, "last", other); got != "CONFLICT" {
 		t.Errorf("an author too many: %s", got)

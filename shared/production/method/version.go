@@ -8,6 +8,7 @@ import (
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/machine"
+	"wavegate/shared/trail/audit"
 )
 
 // A Status is the status of a version.
@@ -28,12 +29,6 @@ var Statuses = []Status{Draft, InReview, Trial, Released, Withdrawn}
 // open tells whether a version is still being written or reviewed. A method has at most one open
 // version.
 func (s Status) open() bool { return s == Draft || s == InReview }
-
-// A Person is a user of an issuer.
-type Person struct {
-	Issuer string `json:"issuer"`
-	UserID string `json:"userId"`
-}
 
 // A Meaning says what a signature stands for.
 type Meaning string
@@ -61,7 +56,7 @@ type Signature struct {
 
 // A Signer is the person who makes a move.
 type Signer struct {
-	Person
+	audit.Person
 	Name            string
 	AuthenticatedAt *time.Time
 }
@@ -111,7 +106,7 @@ type Version struct {
 	ContentBytes  int       `json:"contentBytes"`
 	Equipment     Equipment `json:"equipment"`
 	// Authors are the people who saved or submitted it, in the order of their first action.
-	Authors []Person `json:"authors"`
+	Authors []audit.Person `json:"authors"`
 	// Signatures are the signatures of the present content. A return to draft removes them; the
 	// audit trail keeps all.
 	Signatures   []Signature   `json:"signatures,omitempty"`
@@ -142,7 +137,7 @@ const (
 
 // saved decides the result of saving a content as a version. A draft accepts it; the same
 // content again changes nothing. Every later status returns VERSION_FROZEN.
-func (v Version) saved(c content.Content, author Person, at time.Time) (next Version, event string, err error) {
+func (v Version) saved(c content.Content, author audit.Person, at time.Time) (next Version, event string, err error) {
 	if v.Revision > 0 && v.Status != Draft {
 		return v, "", problem.New(problem.VersionFrozen, "Version %d is %s; only a draft can be saved. Save the content as a new version.", v.Version, v.Status)
 	}
@@ -160,7 +155,7 @@ func (v Version) saved(c content.Content, author Person, at time.Time) (next Ver
 }
 
 // authors returns the version's authors and one more person.
-func (v Version) authors(p Person) ([]Person, error) {
+func (v Version) authors(p audit.Person) ([]audit.Person, error) {
 	if slices.Contains(v.Authors, p) {
 		return v.Authors, nil
 	}

@@ -23,6 +23,15 @@ type Actor struct {
 	Roles  []auth.Role `json:"roles"`
 }
 
+// A Person is a user of an issuer.
+type Person struct {
+	Issuer string `json:"issuer"`
+	UserID string `json:"userId"`
+}
+
+// Person is who the actor is, whatever their roles.
+func (a Actor) Person() Person { return Person{a.Issuer, a.UserID} }
+
 // An Origin is the origin of a change: the actor, their address, the request and their grounds.
 type Origin struct {
 	Actor     Actor

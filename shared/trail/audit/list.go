@@ -33,7 +33,7 @@ func NewLog(db *dynamo.DB) *Log { return &Log{db} }
 // Without a filter by resource or actor, List reads the stream itself. With one, it reads a
 // global index, which usually shows an event within a second.
 func (l *Log) List(ctx context.Context, stream string, f Filter, after string, limit int) (dynamo.Page[Event], error) {
-	page, err := dynamo.List[Event](ctx, l.db, f.selection(stream, after), dynamo.Window{Limit: limit})
+	page, err := dynamo.List[Event](ctx, l.db, f.selection(stream, after), dynamo.Span{Limit: limit})
 	for i, e := range page.Items {
 		if e.Actor.Roles == nil { // events of the guard: the embedded store drops an empty list
 			page.Items[i].Actor.Roles = []auth.Role{}
@@ -93,7 +93,7 @@ func (l *Log) FirstAfter(ctx context.Context, stream, resourceType, id string, t
 	page, err := dynamo.List[Event](ctx, l.db, dynamo.Selection{
 		Table: dynamo.Audit, Index: "byResource", Partition: key(stream, resourceType, id),
 		Least: t.UTC().Truncate(time.Millisecond).Add(time.Millisecond).Format(TimeFormat), Most: "~",
-	}, dynamo.Window{Limit: 1})
+	}, dynamo.Span{Limit: 1})
 	if err != nil || len(page.Items) == 0 {
 		return Event{}, false, err
 	}

@@ -29,7 +29,7 @@ type Kind[T any] struct {
 	Key string
 	// State describes a resource. Its Revision is 0 for the zero T, which means that there is no
 	// resource.
-	State func(T) State
+	State func(T) Stamp
 	// Item returns what is stored, with the keys of indexes. If Item is nil, the resource itself
 	// is stored.
 	Item func(T) any
@@ -46,8 +46,8 @@ type Kind[T any] struct {
 	Along func(next T) []dynamo.Part
 }
 
-// A State is what every resource has in common.
-type State struct {
+// A Stamp is what every resource has in common.
+type Stamp struct {
 	ID        string // in the audit trail
 	Revision  int64  // the number of changes, from 1; 0 if there is no such resource
 	ChangedAt time.Time

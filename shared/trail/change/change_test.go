@@ -33,8 +33,8 @@ type counter struct {
 
 var counters = change.Kind[counter]{
 	Type: "counter", Table: dynamo.Factories, Key: "factoryId",
-	State: func(c counter) change.State {
-		return change.State{ID: c.ID, Revision: c.Revision, ChangedAt: c.UpdatedAt, Stream: audit.Factory(c.ID), Organization: "acme"}
+	State: func(c counter) change.Stamp {
+		return change.Stamp{ID: c.ID, Revision: c.Revision, ChangedAt: c.UpdatedAt, Stream: audit.Factory(c.ID), Organization: "acme"}
 	},
 }
 

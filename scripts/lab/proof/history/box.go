@@ -16,7 +16,7 @@ type Box struct {
 type ReportRow struct {
 	Running  string
 	Offered  string // the version
-	Stand    string
+	State    string
 	Failed   bool // the row says why it failed or fell back
 	Attempts int
 }
@@ -95,19 +95,19 @@ func (b *boxState) polls(running string) {
 	before := s.Running
 	s.Running = running
 	if s.Offered != told {
-		*s = ReportRow{Running: running, Offered: told, Stand: "offered"}
+		*s = ReportRow{Running: running, Offered: told, State: "offered"}
 		if running == told {
-			s.Stand = "installed"
+			s.State = "installed"
 		}
 		return
 	}
-	pending := s.Stand == "offered" || s.Stand == "working" || s.Stand == "deferred"
+	pending := s.State == "offered" || s.State == "working" || s.State == "deferred"
 	switch {
 	case running == told && (pending || before != told):
 		// That it fell back before stays known.
-		s.Stand, s.Failed = "installed", s.Failed && s.Stand != "failed"
-	case running != told && before == told && (s.Stand == "installed" || s.Stand == "failed"):
-		s.Stand, s.Failed = "reverted", true
+		s.State, s.Failed = "installed", s.Failed && s.State != "failed"
+	case running != told && before == told && (s.State == "installed" || s.State == "failed"):
+		s.State, s.Failed = "reverted", true
 	}
 }
 
@@ -120,17 +120,17 @@ func (b *boxState) reports(in Input) {
 		return
 	}
 	switch {
-	case s.Stand == "installed":
+	case s.State == "installed":
 		return
 	case in.Outcome == "failed":
 		s.Failed = true
-		if s.Stand != "reverted" {
-			s.Stand = "failed"
+		if s.State != "reverted" {
+			s.State = "failed"
 		}
-	case s.Stand == "failed" || s.Stand == "reverted":
+	case s.State == "failed" || s.State == "reverted":
 		return
 	default:
-		s.Stand = in.Outcome
+		s.State = in.Outcome
 	}
 	s.Attempts = in.Attempt
 }

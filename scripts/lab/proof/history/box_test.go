@@ -18,8 +18,8 @@ func reported(outcome string, attempt int) Input {
 	return Input{Action: Report, Version: "2.0.0", Outcome: outcome, Attempt: attempt}
 }
 
-func reportRow(stand string, attempts int) Output {
-	return Output{ReportRow: ReportRow{Running: "1.0.0", Offered: "2.0.0", Stand: stand, Failed: stand == "failed", Attempts: attempts}}
+func reportRow(state string, attempts int) Output {
+	return Output{ReportRow: ReportRow{Running: "1.0.0", Offered: "2.0.0", State: state, Failed: state == "failed", Attempts: attempts}}
 }
 
 var (
@@ -31,7 +31,7 @@ var (
 	readBox  = Input{Action: ReadBox}
 	readRow  = Input{Action: ReadReportRow}
 	told     = Output{Told: "2.0.0"}
-	ended    = ReportRow{Running: "2.0.0", Offered: "2.0.0", Stand: "installed"}
+	ended    = ReportRow{Running: "2.0.0", Offered: "2.0.0", State: "installed"}
 )
 
 func TestCheckBox_LinearizableHistory_Passes(t *testing.T) {

@@ -138,12 +138,12 @@ func (b Books) auditCarried(f *findings) {
 			f.add("channel %s: two rollouts are active, %s and %s", pair, other, id)
 		}
 		active[pair] = id
-		if text(object(rows[pair], "wave"), "id") != id {
+		if text(object(rows[pair], "rollout"), "id") != id {
 			f.add("channel %s: the row does not carry its active rollout %s", pair, id)
 		}
 	}
 	for pair, row := range rows {
-		carried := object(row, "wave")
+		carried := object(row, "rollout")
 		if carried == nil {
 			continue
 		}
@@ -154,7 +154,7 @@ func (b Books) auditCarried(f *findings) {
 		}
 		want := Item{
 			"id": r["id"], "targetVersion": r["targetVersion"], "artifactUrl": r["artifactUrl"], "sha256": r["sha256"],
-			"stagedPercent": r["staged_percent"], "active": text(r, "status") == "active", "revision": r["revision"],
+			"staged_percent": r["staged_percent"], "active": text(r, "status") == "active", "revision": r["revision"],
 			"changedAt": r["updatedAt"],
 		}
 		if !reflect.DeepEqual(carried, want) {

@@ -170,7 +170,7 @@ func by(name string) func(Item) string {
 var kinds = []kind{
 	{dynamo.Channels, "release-channel", platform,
 		func(i Item) string { return text(i, "edgeType") + "/" + text(i, "channel") },
-		[]string{"wave", "earlier", "past", "list", "listKey"}},
+		[]string{"rollout", "earlier", "past", "list", "listKey"}},
 	{dynamo.Rollouts, "rollout", platform, by("id"),
 		[]string{"list", "pair", "edgeTypeStatus", "channelStatus", "pairStatus"}},
 	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},

@@ -136,11 +136,11 @@ func (c Call) says(thing Item, but ...string) bool {
 	fields := c.fields()
 	switch c.Operation {
 	case "put-rollout-policy":
-		return within(fields, object(object(thing, "guarding"), "policy"))
+		return within(fields, object(object(thing, "terms"), "policy"))
 	case "approve-rollout-stage":
 		return c.approved(thing)
 	case "start-rollout":
-		if policy := object(fields, "policy"); policy != nil && !within(policy, object(object(thing, "guarding"), "policy")) {
+		if policy := object(fields, "policy"); policy != nil && !within(policy, object(object(thing, "terms"), "policy")) {
 			return false
 		}
 		delete(fields, "policy")
@@ -290,7 +290,7 @@ func (x *explainer) activeRollout(c Call, channel Item) {
 		return
 	}
 	r := events[revision-1].After
-	want := Item{"id": r["id"], "targetVersion": r["targetVersion"], "stagedPercent": r["staged_percent"], "revision": r["revision"]}
+	want := Item{"id": r["id"], "targetVersion": r["targetVersion"], "staged_percent": r["staged_percent"], "revision": r["revision"]}
 	if !reflect.DeepEqual(shown, want) || text(r, "status") != "active" {
 		x.add("%s shows the rollout %v, which was %v", c, shown, r)
 	}
@@ -304,7 +304,7 @@ func (x *explainer) guard(c Call, rollout Item) {
 	}
 	delete(rollout, "guard")
 	mode := "none"
-	if policy := object(object(rollout, "guarding"), "policy"); policy != nil {
+	if policy := object(object(rollout, "terms"), "policy"); policy != nil {
 		mode = text(policy, "mode")
 	}
 	if shown != mode {

@@ -47,7 +47,7 @@ func TestExplain_PlantedFaults_AreFound(t *testing.T) {
 		"a channel that shows another stage": func(t *testing.T, r *run) {
 			c := *r.call(t, "get-rollout")
 			after := r.event(t, "ReleaseAdopted")["after"].(ledger.Item)
-			after["activeRollout"] = ledger.Item{"id": c.Parameter["id"], "targetVersion": "1.1.0", "stagedPercent": 50.0, "revision": 2.0}
+			after["activeRollout"] = ledger.Item{"id": c.Parameter["id"], "targetVersion": "1.1.0", "staged_percent": 50.0, "revision": 2.0}
 			body, err := json.Marshal(after)
 			if err != nil {
 				t.Fatal(err)

@@ -287,10 +287,10 @@ func TestAudit_PlantedFaults_AreFound(t *testing.T) {
 		},
 		"times that decrease": func(t *testing.T, r *run) { r.event(t, "RolloutCompleted")["eventTime"] = "2020-01-01T00:00:00.000Z" },
 		"a row older than its rollout": func(t *testing.T, r *run) {
-			r.item(t, dynamo.Channels, "channel", "stable")["wave"].(ledger.Item)["active"] = true
+			r.item(t, dynamo.Channels, "channel", "stable")["rollout"].(ledger.Item)["active"] = true
 		},
 		"a row with an unknown rollout": func(t *testing.T, r *run) {
-			r.item(t, dynamo.Channels, "channel", "stable")["wave"].(ledger.Item)["id"] = "x"
+			r.item(t, dynamo.Channels, "channel", "stable")["rollout"].(ledger.Item)["id"] = "x"
 		},
 		"a row without its rollout": func(t *testing.T, r *run) { r.item(t, dynamo.Rollouts, "status", "completed")["status"] = "active" },
 		"a publication that left a rollout active": func(t *testing.T, r *run) {
@@ -312,12 +312,12 @@ func TestAudit_PlantedFaults_AreFound(t *testing.T) {
 		"a report row on another channel": func(t *testing.T, r *run) { r.item(t, dynamo.Reports, "edgeId", "box-1")["channel"] = "canary" },
 		"a report row without a box":      func(t *testing.T, r *run) { r.item(t, dynamo.Reports, "edgeId", "box-1")["edgeId"] = "box-2" },
 		"a report row that the index does not find": func(t *testing.T, r *run) {
-			r.item(t, dynamo.Reports, "edgeId", "box-1")["standing"] = "1.0.0#failed#1#00#box-1"
+			r.item(t, dynamo.Reports, "edgeId", "box-1")["stateKey"] = "1.0.0#failed#1#00#box-1"
 		},
 		"an offer from an unknown rollout": func(t *testing.T, r *run) {
 			row := r.item(t, dynamo.Reports, "edgeId", "box-1")
-			row["offer"] = ledger.Item{"rolloutId": "x", "version": "1.1.0", "stand": "offered"}
-			row["rolloutId"], row["standing"] = "x", "1.1.0#offered#1#00#box-1"
+			row["offer"] = ledger.Item{"rolloutId": "x", "version": "1.1.0", "state": "offered"}
+			row["rolloutId"], row["stateKey"] = "x", "1.1.0#offered#1#00#box-1"
 		},
 		"a box's event in another shard":   func(t *testing.T, r *run) { r.event(t, "EdgeRegistered")["stream"] = "edges/99" },
 		"a target that no channel adopted": func(t *testing.T, r *run) { r.remove(t, dynamo.Audit, "eventName", "ReleaseAdopted") },

@@ -47,19 +47,19 @@ func (b Books) auditReports(f *findings) {
 		}
 		offer, key := object(row, "offer"), "-#-#0#"
 		if offer != nil {
-			key = text(offer, "version") + "#" + text(offer, "stand") + "#"
+			key = text(offer, "version") + "#" + text(offer, "state") + "#"
 		}
 		if rollout := text(offer, "rolloutId"); rollout != "" && text(rollouts[rollout], "targetVersion") != text(offer, "version") {
 			f.add("reports: %v was offered by the rollout %v", offer, rollouts[rollout])
 		}
-		if (text(offer, "code") != "") != (text(offer, "stand") == "failed") {
+		if (text(offer, "code") != "") != (text(offer, "state") == "failed") {
 			f.add("reports: %v has a failure code without a failure, or the reverse", offer)
 		}
 		place := pairOf(row)
 		if retired(box) {
 			place = "-"
 		}
-		if standing := text(row, "standing"); !strings.HasPrefix(standing, key) || !strings.HasSuffix(standing, "#"+id) ||
+		if stateKey := text(row, "stateKey"); !strings.HasPrefix(stateKey, key) || !strings.HasSuffix(stateKey, "#"+id) ||
 			!strings.HasPrefix(text(row, "shard"), place+"#") || text(row, "rolloutId") != text(offer, "rolloutId") || text(row, "code") != text(offer, "code") {
 			f.add("reports: the index does not find %v", row)
 		}
@@ -75,7 +75,7 @@ func (b Books) CountBoxes(rollout Item) map[string]int {
 	for _, row := range b[dynamo.Reports] {
 		offer := object(row, "offer")
 		if row["retired"] != true && pairOf(row) == pairOf(rollout) && text(offer, "rolloutId") == text(rollout, "id") {
-			n[text(offer, "stand")]++
+			n[text(offer, "state")]++
 		}
 	}
 	return n
@@ -85,7 +85,7 @@ func (b Books) CountBoxes(rollout Item) map[string]int {
 func (b Books) Carried() []Item {
 	var list []Item
 	for _, r := range b[dynamo.Rollouts] {
-		if slices.ContainsFunc(b[dynamo.Channels], func(row Item) bool { return text(object(row, "wave"), "id") == text(r, "id") }) {
+		if slices.ContainsFunc(b[dynamo.Channels], func(row Item) bool { return text(object(row, "rollout"), "id") == text(r, "id") }) {
 			list = append(list, r)
 		}
 	}

@@ -1,0 +1,45 @@
+package ledger
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+)
+
+// within tells whether a value has everything in wish. What wish leaves out has its default.
+func within(wish, value any) bool {
+	fields, ok := wish.(Item)
+	if !ok {
+		return reflect.DeepEqual(wish, value)
+	}
+	has, ok := value.(Item)
+	for name, part := range fields {
+		if !ok || !within(part, has[name]) {
+			return false
+		}
+	}
+	return ok
+}
+
+// approved tells whether a rollout has the caller's approval of the call's stage.
+func (c Call) approved(rollout Item) bool {
+	approvals, _ := object(rollout, "terms")["approvals"].([]any)
+	return slices.ContainsFunc(approvals, func(a any) bool {
+		approval, _ := a.(Item)
+		by := object(approval, "by")
+		return approval["stage"] == c.fields()["stage"] && text(by, "issuer") == c.Issuer && text(by, "userId") == c.User
+	})
+}
+
+// policy checks a policy that was read against the changes.
+func (x *explainer) policy(c Call) {
+	if c.Status != http.StatusOK {
+		return
+	}
+	for _, e := range x.trail[c.resource()] {
+		if reflect.DeepEqual(object(object(e.After, "terms"), "policy"), c.answered()) && x.began(e).Before(c.Ended) {
+			return
+		}
+	}
+	x.add("%s read %s, which no change led to", c, c.Answer)
+}

@@ -1,0 +1,54 @@
+package census
+
+import (
+	"context"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
+)
+
+// GuardOrigin is the origin of the guard's changes. The request is the run of the tick.
+func GuardOrigin(requestID string) audit.Origin {
+	return audit.Origin{Actor: audit.Actor{Issuer: rollout.Guard.Issuer, UserID: rollout.Guard.UserID, Roles: []auth.Role{}}, RequestID: requestID}
+}
+
+// A MoveCause is why the guard moved a rollout. The audit event holds it.
+type MoveCause struct {
+	Judgement
+	AsOf time.Time `json:"asOf"` // when the boxes were counted
+}
+
+// act moves a rollout by the guard's verdict, if the policy lets the guard act. It promotes and completes only the
+// revision that was judged; otherwise the next tick judges the new one. It halts if the rollout has the policy that was
+// judged, whatever else has changed. Freezes, windows and approvals refuse the guard's moves as they refuse those of people.
+func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted bool, err error) {
+	if c.Last == nil || c.Last.Guard == nil || !c.Last.Guard.Acts {
+		return false, nil
+	}
+	j := *c.Last.Guard
+	var m rollout.Move
+	when := input.Matching(input.Revision(j.Revision))
+	switch j.Action {
+	case guard.Halt:
+		m.Status, m.Judged, when = rollout.Halted, j.PolicyRevision, input.Preconditions{}
+	case guard.Complete:
+		m.Status = rollout.Completed
+	default: // to hold is no act
+		m.StagedPercent = &j.Next
+	}
+	if j.Action != guard.Halt && (j.Revision != c.Revision || s.db.Now().Sub(c.Last.AsOf) > guard.Oldest) {
+		return false, nil // it has changed, or could not be counted now
+	}
+	_, err = s.rollouts.Move(ctx, from.For(audit.Grounds{Cause: MoveCause{j, c.Last.AsOf}}), c.ID, m, when)
+	for _, code := range []problem.Code{problem.PreconditionFailed, problem.Frozen, problem.WindowClosed, problem.ApprovalRequired, problem.InvalidStateTransition} {
+		if problem.Has(err, code) {
+			return false, nil
+		}
+	}
+	return err == nil, err
+}

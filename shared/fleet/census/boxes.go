@@ -1,0 +1,63 @@
+package census
+
+import (
+	"context"
+	"time"
+
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
+)
+
+// A Box is one that came to a state with what a rollout offered it.
+type Box struct {
+	EdgeID    string             `json:"edgeId"`
+	FactoryID string             `json:"factoryId,omitempty"`
+	Stage     int                `json:"stage"` // the first stage, in percent, that reaches it
+	Version   string             `json:"version"`
+	State     report.State       `json:"state"`
+	Since     time.Time          `json:"since"`
+	Running   string             `json:"running,omitempty"` // what it last said it runs
+	Attempts  int                `json:"attempts,omitempty"`
+	Code      report.FailureCode `json:"code,omitempty"`
+	Detail    string             `json:"detail,omitempty"`
+	Until     *time.Time         `json:"until,omitempty"`
+
+	row report.Row
+}
+
+// A RolloutBoxes lists the boxes of a rollout at one state.
+type RolloutBoxes struct {
+	of    report.Search
+	store *report.Store
+}
+
+// Search finds the boxes of a rollout at a state. It returns NOT_FOUND.
+func (s *Store) Search(ctx context.Context, id string, state report.State) (RolloutBoxes, error) {
+	r, err := s.rollouts.Get(ctx, id)
+	return RolloutBoxes{
+		of:    report.Search{Pair: release.Pair(r.EdgeType, r.Channel), RolloutID: r.ID, Version: r.TargetVersion, State: state},
+		store: s.reports,
+	}, err
+}
+
+// IsPosition tells whether a text is a place in the list.
+func (s RolloutBoxes) IsPosition(text string) bool { return s.store.IsPosition(s.of, text) }
+
+// Position is a box's place in the list.
+func (s RolloutBoxes) Position(b Box) string { return s.store.Position(b.row) }
+
+// Page returns a page of the list behind a position, in an order at random that stays the same. It goes by
+// an index, so a change shows after a moment, as a rule within a second.
+func (s RolloutBoxes) Page(ctx context.Context, after string, limit int) (dynamo.Page[Box], error) {
+	rows, err := s.store.Find(ctx, s.of, after, limit)
+	page := dynamo.Page[Box]{More: rows.More}
+	for _, row := range rows.Items {
+		o := row.Offer
+		page.Items = append(page.Items, Box{
+			EdgeID: row.EdgeID, FactoryID: row.FactoryID, Stage: o.Stage, Version: o.Version, State: o.State, Since: o.Since,
+			Running: row.Running, Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, row: row,
+		})
+	}
+	return page, err
+}

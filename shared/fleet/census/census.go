@@ -1,0 +1,160 @@
+// Package census tells how far rollouts are and which boxes run what, from what boxes report. It
+// counts rows and keeps no counters: a census is exact when nothing moves, and otherwise wrong by at most
+// the boxes that moved while it was taken. There is nothing to repair.
+//
+// The rules here are pure. store.go keeps what was counted, count.go counts, and tick.go does so once a
+// minute.
+package census
+
+import (
+	"slices"
+	"time"
+
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+)
+
+// Counts are the boxes of a part of the fleet, by their state with a rollout's target. Once the rollout reaches
+// that part, Expected is the sum of all others.
+type Counts struct {
+	Expected int `json:"expected"`
+	// NotYetPolled are boxes that the rollout reaches, and that have not polled since.
+	NotYetPolled int `json:"notYetPolled"`
+	Offered      int `json:"offered"`
+	Working      int `json:"working"`
+	Deferred     int `json:"deferred"`
+	Installed    int `json:"installed"`
+	Failed       int `json:"failed"`
+	Reverted     int `json:"reverted"`
+}
+
+// A StageCounts is the boxes that a stage is the first to reach.
+type StageCounts struct {
+	Percent int `json:"percent"`
+	Counts
+}
+
+// A Census counts the boxes of a rollout's channel.
+type Census struct {
+	Stages []StageCounts
+	// Codes are the failed boxes by why they failed.
+	Codes map[report.FailureCode]int
+	// Factories are the boxes that the rollout reaches, by factory; boxes of no factory stand under the
+	// empty name.
+	Factories map[string]Counts
+	// Awaited is a random sample of the boxes that are expected to poll, and the number of all of them.
+	Awaited Sample
+	// Groups is what only the guard needs; nil if the rollout has no policy.
+	Groups *Groups
+
+	of         rollout.Rollout
+	unreadable Unreadable // boxes that are left out
+}
+
+// NewCensus makes an empty one, of a rollout's boxes at a time.
+func NewCensus(of rollout.Rollout, at time.Time) *Census {
+	c := &Census{of: of, Codes: map[report.FailureCode]int{}, Factories: map[string]Counts{}}
+	if of.Terms != nil {
+		c.Groups = newGroups(of, at)
+	}
+	for _, percent := range cohort.Stages {
+		c.Stages = append(c.Stages, StageCounts{Percent: percent})
+	}
+	return c
+}
+
+// Add counts one box of the channel. A box with an offer of another rollout counts as not told yet.
+func (c *Census) Add(e report.IndexEntry) {
+	percent, told := e.Stage, e.RolloutID == c.of.ID && e.RolloutID != ""
+	if !told {
+		percent = cohort.FirstStage(c.of.EdgeType, c.of.TargetVersion, e.EdgeID)
+	}
+	i := slices.Index(cohort.Stages, percent)
+	if i < 0 {
+		return // no rollout has offered that
+	}
+	reached := told || percent <= c.of.StagedPercent
+	c.Stages[i].add(e, told, reached)
+	if c.Groups != nil {
+		c.Groups.add(e, i, told)
+	}
+	if !reached {
+		return
+	}
+	factory := c.Factories[e.FactoryID]
+	factory.add(e, told, reached)
+	c.Factories[e.FactoryID] = factory
+	if !told {
+		return
+	}
+	if e.State == report.Failed {
+		c.Codes[e.Code]++
+	}
+	if (report.Offer{State: e.State}).Awaited() {
+		c.Awaited.Add(e)
+	}
+}
+
+// add counts a box; told is set where its offer is the rollout's.
+func (n *Counts) add(e report.IndexEntry, told, reached bool) {
+	n.Expected++
+	switch {
+	case !reached:
+	case !told:
+		n.NotYetPolled++
+	default:
+		*n.of(e.State)++
+	}
+}
+
+func (n *Counts) of(s report.State) *int {
+	switch s {
+	case report.Working:
+		return &n.Working
+	case report.Deferred:
+		return &n.Deferred
+	case report.Installed:
+		return &n.Installed
+	case report.Failed:
+		return &n.Failed
+	case report.Reverted:
+		return &n.Reverted
+	}
+	return &n.Offered
+}
+
+// plus is the sum of two parts of a fleet.
+func (n Counts) plus(m Counts) Counts {
+	return Counts{
+		Expected: n.Expected + m.Expected, NotYetPolled: n.NotYetPolled + m.NotYetPolled,
+		Offered: n.Offered + m.Offered, Working: n.Working + m.Working, Deferred: n.Deferred + m.Deferred,
+		Installed: n.Installed + m.Installed, Failed: n.Failed + m.Failed, Reverted: n.Reverted + m.Reverted,
+	}
+}
+
+// Merge adds what another census of the same rollout counted, of other boxes.
+func (c *Census) Merge(other *Census) {
+	for i := range c.Stages {
+		c.Stages[i].Counts = c.Stages[i].plus(other.Stages[i].Counts)
+	}
+	for code, n := range other.Codes {
+		c.Codes[code] += n
+	}
+	for factory, n := range other.Factories {
+		c.Factories[factory] = c.Factories[factory].plus(n)
+	}
+	c.Awaited.Merge(other.Awaited)
+	if c.Groups != nil {
+		c.Groups.merge(other.Groups)
+	}
+}
+
+// Total is the sum of all stages.
+func Total(stages []StageCounts) Counts {
+	var sum Counts
+	for _, s := range stages {
+		sum = sum.plus(s.Counts)
+	}
+	return sum
+}

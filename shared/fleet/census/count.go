@@ -1,0 +1,221 @@
+package census
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
+)
+
+// atOnce is how many requests a count makes side by side.
+const atOnce = 16
+
+// each hands the boxes of a channel to one accumulator per shard, and returns them when all were read. Boxes that cannot
+// be read are left out and named.
+func each[A any](ctx context.Context, s *Store, pair string, make func() A, add func(A, report.IndexEntry)) ([]A, Unreadable, error) {
+	parts := []A{}
+	var left Unreadable
+	var mu sync.Mutex
+	unreadable := func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		left.add(err)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for shard := range s.reports.Shards() {
+		group.Go(func() error {
+			part := make()
+			if err := s.reports.Each(ctx, pair, shard, func(e report.IndexEntry) { add(part, e) }, unreadable); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			parts = append(parts, part)
+			return nil
+		})
+	}
+	err := group.Wait()
+	return parts, left, err
+}
+
+// census counts the boxes of a rollout's channel as of a time.
+func (s *Store) census(ctx context.Context, r rollout.Rollout, at time.Time) (*Census, error) {
+	parts, left, err := each(ctx, s, release.Pair(r.EdgeType, r.Channel), func() *Census { return NewCensus(r, at) }, (*Census).Add)
+	if err != nil {
+		return nil, err
+	}
+	sum := NewCensus(r, at)
+	sum.unreadable = left
+	for _, part := range parts {
+		sum.Merge(part)
+	}
+	return sum, nil
+}
+
+// count counts a rollout, and has the guard judge it if it has a policy. last is the count before, or nil.
+func (s *Store) count(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, Hour, error) {
+	return s.countAndJudge(ctx, r, last, false)
+}
+
+// countByTick is count for a tick. Only in a tick does the guard look at silence, so that callers who ask for new counts
+// do not make it err more often.
+func (s *Store) countByTick(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, Hour, error) {
+	return s.countAndJudge(ctx, r, last, true)
+}
+
+func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Progress, looks bool) (Progress, Hour, error) {
+	var freeze *guard.Freeze
+	p, c, hour, err := s.look(ctx, r, func(ctx context.Context) error {
+		if r.Terms == nil {
+			return nil
+		}
+		// A freeze that cannot be read must not keep the guard from halting. A raise reads it again.
+		if frozen, err := s.freezes.Holding(ctx); err == nil && frozen != nil {
+			freeze = &guard.Freeze{Until: frozen.Until, Reason: frozen.Reason}
+		}
+		return ctx.Err()
+	})
+	if err == nil && c.Groups != nil {
+		p.Guard, err = s.judge(ctx, c, last, looks, freeze)
+	}
+	return p, hour, err
+}
+
+// judge has the guard judge a count.
+func (s *Store) judge(ctx context.Context, c *Census, last *Progress, looks bool, freeze *guard.Freeze) (*Judgement, error) {
+	var before *Judgement
+	if last != nil {
+		before = last.Guard
+	}
+	question := Ask(c, before, looks)
+	sightings, err := s.sightings(ctx, c.of.ID, question.Boxes())
+	if err != nil {
+		return nil, err
+	}
+	return question.Judge(sightings, freeze), nil
+}
+
+// countFactories counts a rollout by factory.
+func (s *Store) countFactories(ctx context.Context, r rollout.Rollout, _ *Progress) (Progress, Hour, error) {
+	p, c, hour, err := s.look(ctx, r)
+	if err == nil {
+		p.Factories, p.MoreFactories = troubled(c.Factories)
+	}
+	return p, hour, err
+}
+
+// look counts a rollout and looks when a sample of its boxes was last seen. It reads the hour of the history that the
+// count belongs to beside the boxes, and what the caller wants.
+func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(context.Context) error) (Progress, *Census, Hour, error) {
+	now := s.db.Now()
+	var c *Census
+	var hour Hour
+	err := dynamo.Together(ctx, append(beside,
+		func(ctx context.Context) (err error) {
+			c, err = s.census(ctx, r, now)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			hour, err = s.hour(ctx, r.ID, now)
+			return err
+		})...)
+	if err != nil {
+		return Progress{}, nil, Hour{}, err
+	}
+	sightings, err := s.sightings(ctx, r.ID, c.Awaited.Chosen())
+	if err != nil {
+		return Progress{}, nil, Hour{}, err
+	}
+	return Progress{
+		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
+		Silent:     Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.PollInterval)),
+		unreadable: c.unreadable,
+	}, c, hour, nil
+}
+
+// forSightings is the time that a count has to look up when boxes were last seen.
+const forSightings = 15 * time.Second
+
+// sightings looks up when the boxes of a sample were last seen. A box that has another offer by now is returned without
+// an offer. If a box cannot be read in time, nothing is known of it, and that is no error: the guard can still judge
+// failures. The error is that of a context that ended.
+func (s *Store) sightings(ctx context.Context, rolloutID string, boxes []report.IndexEntry) ([]Sighting, error) {
+	list := make([]Sighting, len(boxes))
+	inTime, cancel := context.WithTimeout(ctx, forSightings)
+	defer cancel()
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for i, e := range boxes {
+		group.Go(func() error {
+			list[i] = s.sighting(inTime, rolloutID, e.EdgeID)
+			return nil
+		})
+	}
+	_ = group.Wait() // no lookup fails
+	return list, ctx.Err()
+}
+
+func (s *Store) sighting(ctx context.Context, rolloutID, edgeID string) Sighting {
+	box := Sighting{EdgeID: edgeID}
+	row, err := s.reports.Get(ctx, edgeID)
+	if err != nil {
+		return box
+	}
+	box.OrganizationID = row.OrganizationID
+	if row.Offer != nil && row.Offer.RolloutID == rolloutID {
+		box.Offer = *row.Offer
+	}
+	if row.Subject == "" {
+		return box
+	}
+	if at, err := s.seen(ctx, row.Subject); err == nil {
+		box.LastSeen = at
+	}
+	return box
+}
+
+// MostFactories bounds the factories of an answer.
+const MostFactories = 1000
+
+// troubled lists factories, those with the most failed and reverted boxes first.
+func troubled(by map[string]Counts) (list []FactoryCounts, more int) {
+	for id, n := range by {
+		list = append(list, FactoryCounts{id, n})
+	}
+	slices.SortFunc(list, func(a, b FactoryCounts) int {
+		return cmp.Or(cmp.Compare(b.Failed+b.Reverted, a.Failed+a.Reverted), cmp.Compare(b.Expected, a.Expected), cmp.Compare(a.FactoryID, b.FactoryID))
+	})
+	if len(list) > MostFactories {
+		return list[:MostFactories], len(list) - MostFactories
+	}
+	return list, 0
+}
+
+func (s *Store) countChannel(ctx context.Context, edgeType, channel string) (ChannelVersions, error) {
+	c := ChannelVersions{EdgeType: edgeType, Channel: channel, AsOf: s.db.Now()}
+	parts, left, err := each(ctx, s, release.Pair(edgeType, channel), func() *Versions { return &Versions{} }, (*Versions).Add)
+	var sum Versions
+	for _, part := range parts {
+		sum.Merge(*part)
+	}
+	c.Boxes, c.Unknown = sum.Boxes()+left.Items, sum.Unknown()+left.Items
+	c.Versions, c.OtherVersions = sum.List()
+	return c, err
+}
+
+// errEnough ends a walk.
+var errEnough = errors.New("progress: enough was read")
+
+// Deadline is how long a tick may take: a little less than the time until the next one.
+const Deadline = 55 * time.Second

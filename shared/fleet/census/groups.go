@@ -1,0 +1,300 @@
+package census
+
+import (
+	"slices"
+	"time"
+
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+)
+
+// Groups is what a census counts only for the guard.
+type Groups struct {
+	// Stages are random samples of the boxes of each stage that the target has reached, told or not. Unreached is one of
+	// the boxes that it has never reached. Which boxes these are is a matter of a hash alone.
+	Stages    []Sample
+	Unreached Sample
+
+	policy       guard.Policy
+	at           time.Time
+	decideWithin time.Duration
+	soaks        []time.Duration // of the stages
+	starts       []time.Time     // of the stages; zero: never reached
+	bad          []int           // boxes that speak against the release, by stage
+	by           map[string][]guard.Share
+}
+
+func newGroups(r rollout.Rollout, at time.Time) *Groups {
+	n := len(cohort.Stages)
+	g := &Groups{
+		Stages: make([]Sample, n), policy: r.Terms.Policy, at: at, starts: make([]time.Time, n), bad: make([]int, n),
+		decideWithin: r.Terms.Policy.Guard.DecideWithin.Length(), soaks: make([]time.Duration, n), by: map[string][]guard.Share{},
+	}
+	for i, percent := range cohort.Stages {
+		g.soaks[i] = g.policy.SoakAt(percent)
+		if start, ok := r.Reached(percent); ok {
+			g.starts[i] = start
+		}
+	}
+	return g
+}
+
+// add counts a box of a stage.
+func (g *Groups) add(e report.IndexEntry, stage int, told bool) {
+	if g.starts[stage].IsZero() {
+		g.Unreached.Add(e)
+	} else {
+		g.Stages[stage].Add(e)
+	}
+	if !told {
+		return
+	}
+	p := g.part(e.OrganizationID, stage)
+	p.Told++
+	if e.Bad(g.at, g.decideWithin, g.soaks[stage]) {
+		g.bad[stage]++
+		p.Bad++
+	}
+}
+
+// part is what an organization contributes to a stage.
+func (g *Groups) part(organization string, stage int) *guard.Share {
+	parts, ok := g.by[organization]
+	if !ok {
+		parts = make([]guard.Share, len(cohort.Stages))
+		g.by[organization] = parts
+	}
+	return &parts[stage]
+}
+
+// merge adds what was counted of other boxes.
+func (g *Groups) merge(other *Groups) {
+	g.Unreached.Merge(other.Unreached)
+	for i := range g.Stages {
+		g.Stages[i].Merge(other.Stages[i])
+		g.bad[i] += other.bad[i]
+	}
+	for id, parts := range other.by {
+		for i, p := range parts {
+			sum := g.part(id, i)
+			sum.Told += p.Told
+			sum.Bad += p.Bad
+		}
+	}
+}
+
+// A Judgement is the guard's verdict on a count.
+type Judgement struct {
+	guard.Verdict
+	// Revision is the revision of the rollout that was judged. PolicyRevision is its revision at the last change of
+	// its policy.
+	Revision       int64 `json:"revision"`
+	PolicyRevision int64 `json:"policyRevision"`
+}
+
+// A Question is what the guard needs to know of boxes before it judges a count: when those of some samples were last
+// seen.
+type Question struct {
+	rollout rollout.Rollout
+	census  *Census
+	looks   []guard.Look // the last ones
+	// groups is set if all groups are wanted, and due if they are for new looks at silence.
+	groups, due bool
+	soaked      bool
+}
+
+// Ask is what to look up for a census. last is the judgement before, or nil. looks is set if the guard may look at
+// silence now; see guard.Bounds.Due. Most of the time there is nothing to look up.
+func Ask(c *Census, last *Judgement, looks bool) Question {
+	g := c.Groups
+	q := Question{rollout: c.of, census: c}
+	if last != nil {
+		q.looks = last.Looks
+	}
+	for i, start := range g.starts {
+		q.due = q.due || looks && g.Unreached.Boxes > 0 && g.policy.Guard.Due(start, lastLook(last, cohort.Stages[i]), g.at)
+	}
+	q.soaked = g.at.Sub(since(c.of)) >= g.policy.SoakAt(c.of.StagedPercent)
+	q.groups = q.due || q.soaked && q.evidence().Small(g.policy)
+	return q
+}
+
+// lastLook is the last look at a stage; empty if there was none.
+func lastLook(last *Judgement, percent int) guard.Look {
+	if last != nil {
+		for _, l := range last.Looks {
+			if l.Percent == percent {
+				return l
+			}
+		}
+	}
+	return guard.Look{}
+}
+
+// Boxes lists the boxes to look up.
+func (q Question) Boxes() []report.IndexEntry {
+	var list []report.IndexEntry
+	for i := range q.census.Groups.Stages {
+		if q.wants(i) {
+			list = append(list, q.census.Groups.Stages[i].Chosen()...)
+		}
+	}
+	if q.groups {
+		list = append(list, q.census.Groups.Unreached.Chosen()...)
+	}
+	return list
+}
+
+// wants reports whether boxes of a stage are looked up.
+func (q Question) wants(stage int) bool {
+	return q.groups || q.soaked && cohort.Stages[stage] == q.rollout.StagedPercent
+}
+
+// Judge has the guard judge the count. The sightings are those of Boxes, in the same order.
+func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
+	g, r := q.census.Groups, q.rollout
+	e := q.evidence()
+	e.Freeze, e.New = freeze, q.due
+	for i := range g.Stages {
+		if !q.wants(i) {
+			continue
+		}
+		boxes := g.Stages[i].Chosen()
+		of := sightings[:len(boxes)]
+		sightings = sightings[len(boxes):]
+		e.Stages[i].Treated = g.group(boxes, of, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Treated })
+		if q.soaked && cohort.Stages[i] == r.StagedPercent {
+			e.Taken = g.taken(r, i, of)
+		}
+	}
+	if q.groups {
+		unreached := g.Unreached.Chosen()
+		for i := range g.Stages {
+			if !g.starts[i].IsZero() {
+				e.Stages[i].Control = g.group(unreached, sightings, i, q.half(), func(p *guard.Share) *guard.Group { return &p.Control })
+			}
+		}
+	}
+	for id, parts := range g.by {
+		e.Organizations = append(e.Organizations, guard.Organization{ID: id, Parts: parts})
+	}
+	slices.SortFunc(e.Organizations, func(a, b guard.Organization) int { return weight(b) - weight(a) })
+	return &Judgement{Verdict: guard.Decide(g.policy, e, g.at), Revision: r.Revision, PolicyRevision: r.Terms.Revision}
+}
+
+// weight is how much an organization speaks for a halt.
+func weight(o guard.Organization) (n int) {
+	for _, p := range o.Parts {
+		n += p.Bad + p.Treated.Silent
+	}
+	return n
+}
+
+// evidence is what the census says.
+func (q Question) evidence() guard.Evidence {
+	r, g := q.rollout, q.census.Groups
+	e := guard.Evidence{
+		Active: r.Status == rollout.Active, Completed: watched(r, g.at), Stage: r.StagedPercent, Since: since(r), AsOf: g.at, CountedAt: r.StagedPercent,
+		Looks: q.looks, Approved: r.Approved(),
+	}
+	for i, s := range q.census.Stages {
+		e.Stages = append(e.Stages, guard.StageBoxes{
+			Percent: s.Percent, Start: g.starts[i], Expected: s.Expected, NotYetPolled: s.NotYetPolled, Offered: s.Offered, Working: s.Working,
+			Deferred: s.Deferred, Installed: s.Installed, Failed: s.Failed, Reverted: s.Reverted, Bad: g.bad[i],
+		})
+	}
+	return e
+}
+
+// half is half of the present soak, or as long as it takes to be silent.
+func (q Question) half() time.Duration {
+	p := q.census.Groups.policy
+	return max(p.SoakAt(q.rollout.StagedPercent)/2, p.Guard.SilentAfter.Length())
+}
+
+// since is when the rollout reached its stage. For older rollouts it is their last change.
+func since(r rollout.Rollout) time.Time {
+	if r.StageSince != nil {
+		return *r.StageSince
+	}
+	return r.UpdatedAt
+}
+
+// group makes a group for the comparison of a stage, as a whole and by organization: the boxes that were seen since the
+// stage began, whatever happened to them since.
+func (g *Groups) group(boxes []report.IndexEntry, sightings []Sighting, stage int, half time.Duration, part func(*guard.Share) *guard.Group) (sum guard.Group) {
+	silentAfter := g.policy.Guard.SilentAfter.Length()
+	for i, box := range sightings {
+		if box.LastSeen.Before(g.starts[stage]) {
+			continue
+		}
+		one := guard.Group{Boxes: 1}
+		if g.at.Sub(box.LastSeen) >= silentAfter {
+			one.Silent = 1
+		}
+		if g.at.Sub(box.LastSeen) >= half {
+			one.Away = 1
+		}
+		sum = sum.Plus(one)
+		in := part(g.part(boxes[i].OrganizationID, stage))
+		*in = in.Plus(one)
+	}
+	return sum
+}
+
+// taken is how a sample of a stage's boxes took the release; nil if it cannot be read when any of them was last seen.
+func (g *Groups) taken(r rollout.Rollout, stage int, boxes []Sighting) *guard.Taken {
+	t := guard.Taken{Boxes: len(boxes), All: len(boxes) == g.Stages[stage].Boxes, Causes: map[guard.Cause]int{}}
+	t.Needed = g.policy.Guard.Needed(t)
+	soak := g.soaks[stage]
+	installed, seen := 0, 0
+	for _, box := range boxes {
+		if box.Offer.State == report.Installed {
+			installed++
+			if !box.LastSeen.IsZero() {
+				seen++
+			}
+		}
+		cause, young := g.cause(r, box, soak)
+		switch {
+		case young:
+			t.Young++
+		case cause == "":
+			t.Good++
+		default:
+			t.Causes[cause]++
+		}
+	}
+	if installed > 0 && seen == 0 {
+		return nil
+	}
+	return &t
+}
+
+// cause is why a box has not lived on with the release; empty if it has. young is set if it still may in time.
+func (g *Groups) cause(r rollout.Rollout, box Sighting, soak time.Duration) (cause guard.Cause, young bool) {
+	o := box.Offer
+	recent := g.at.Sub(o.Since) < g.decideWithin
+	if o.RolloutID != r.ID {
+		return guard.NotPolled, false
+	}
+	switch o.State {
+	case report.Installed:
+		if o.LivedOn(box.LastSeen, soak) {
+			return "", false
+		}
+		return guard.Vanished, g.at.Sub(o.Since) < soak+g.policy.Guard.SilentAfter.Length()
+	case report.Deferred:
+		return guard.Deferred, false
+	case report.Reverted:
+		return guard.Bad, false
+	case report.Failed:
+		if o.Code.BlamesRelease() {
+			return guard.Bad, recent
+		}
+		return guard.Cause(o.Code), recent
+	}
+	return guard.NotInstalled, recent
+}

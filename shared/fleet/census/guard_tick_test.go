@@ -1,0 +1,394 @@
+package census_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
+)
+
+// A judgedFleet is a fleet with a rollout with a policy.
+type judgedFleet struct {
+	*fleet
+	t     *testing.T
+	id    string
+	boxes []string
+	// updated are the boxes that run the target.
+	updated map[string]bool
+}
+
+// quick is a policy that acts and does not wait.
+func quick() guard.Policy {
+	p := guard.Default()
+	p.Promote = guard.Promotion{Auto: true, Soak: guard.Soak{At1: "PT0S", At10: "PT0S", At50: "PT0S", At100: "PT0S"}}
+	p.Guard.DecideWithin = guard.Lasting(2 * time.Minute)
+	p.Guard.SilentAfter = guard.Lasting(2 * time.Minute)
+	return p
+}
+
+// newJudgedFleet registers boxes, each organization's in turn, which run 1.0.0, and starts a rollout.
+func newJudgedFleet(t *testing.T, client *dynamodb.Client, p guard.Policy, boxes int, organizations ...string) *judgedFleet {
+	t.Helper()
+	f := newFleet(t, client, 2)
+	f.now = time.Now().UTC().Truncate(time.Millisecond) // the reference holds other tests' rollouts, too
+	g := &judgedFleet{fleet: f, t: t, updated: map[string]bool{}}
+	for i := range boxes {
+		id := fmt.Sprintf("%s-%03d", f.edgeType, i)
+		a := edge.Assignment{EdgeType: f.edgeType, Channel: f.channel, OrganizationID: organizations[i%len(organizations)]}
+		if _, err := f.registry.Put(f.ctx, audit.Origin{}, id, a, input.Preconditions{}); err != nil {
+			t.Fatal(err)
+		}
+		g.boxes = append(g.boxes, id)
+	}
+	g.poll("1.0.0", g.boxes...)
+	var err error
+	g.id, err = f.rollouts.Start(f.ctx, audit.Origin{}, rollout.Plan{EdgeType: f.edgeType, Channel: f.channel, TargetVersion: "2.0.0", Policy: &p}, idempotency.Claim{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// raise raises the rollout as a person.
+func (g *judgedFleet) raise(percent int) {
+	g.t.Helper()
+	for _, stage := range cohort.Stages[1:] {
+		if stage <= percent {
+			g.fleet.move(g.t, g.id, rollout.Move{StagedPercent: &stage})
+		}
+	}
+}
+
+func (g *judgedFleet) poll(installed string, boxes ...string) {
+	g.t.Helper()
+	for _, id := range boxes {
+		g.fleet.poll(g.t, id, installed)
+	}
+}
+
+// update has the boxes that the rollout reaches take the target, and poll.
+func (g *judgedFleet) update() {
+	g.t.Helper()
+	for _, id := range g.reached() {
+		if !g.updated[id] {
+			g.poll("1.0.0", id)
+			g.updated[id] = true
+		}
+		g.poll("2.0.0", id)
+	}
+}
+
+// reached are the boxes that the rollout reaches now.
+func (g *judgedFleet) reached() []string {
+	percent := g.rollout().StagedPercent
+	return slices.DeleteFunc(slices.Clone(g.boxes), func(id string) bool { return !cohort.Of(g.edgeType, "2.0.0", id).In(percent) })
+}
+
+func (g *judgedFleet) rollout() rollout.Rollout {
+	g.t.Helper()
+	r, err := g.rollouts.Get(g.ctx, g.id)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return r
+}
+
+// tick lets time pass and the guard look.
+func (g *judgedFleet) tick(after time.Duration) census.Tally {
+	g.t.Helper()
+	g.now = g.now.Add(after)
+	tally, err := g.progress.Tick(g.ctx, census.GuardOrigin("the tick"))
+	if about(err, g.id) {
+		g.t.Fatal(err)
+	}
+	return tally
+}
+
+// about tells whether what went wrong in a tick is about one of the rollouts. The references hold those of other
+// packages' tests, too, some of which were left in disorder.
+func about(err error, ids ...string) bool {
+	return err != nil && slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(err.Error(), id) })
+}
+
+// verdict is the last one.
+func (g *judgedFleet) verdict() census.Judgement {
+	g.t.Helper()
+	p, err := g.progress.Rollout(g.ctx, g.id, false, false)
+	if err != nil || p.Guard == nil {
+		g.t.Fatalf("the progress is %+v, %v", p, err)
+	}
+	return *p.Guard
+}
+
+// events are the rollout's, oldest first.
+func (g *judgedFleet) events() []audit.Event {
+	g.t.Helper()
+	page, err := audit.NewLog(g.db).List(g.ctx, audit.Platform, audit.Filter{ResourceType: rollout.ResourceType, ResourceID: g.id}, "", 100)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	slices.Reverse(page.Items)
+	return page.Items
+}
+
+func TestGuard_GoodRelease_ReachesEveryoneByItself(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		g := newJudgedFleet(t, client, quick(), 20, "acme", "initech")
+		for range 20 {
+			if g.rollout().Status != rollout.Active {
+				break
+			}
+			g.update()
+			g.tick(time.Minute)
+		}
+		if r := g.rollout(); r.Status != rollout.Completed || !r.Adopted || r.EndedBy != rollout.ByGuard {
+			t.Fatalf("the rollout is %+v, the verdict %+v", r, g.verdict())
+		}
+		var names []string
+		for _, e := range g.events() {
+			names = append(names, e.EventName)
+			if e.EventName == "RolloutStarted" {
+				continue
+			}
+			cause, _ := e.Cause.(map[string]any)
+			if e.Actor.Issuer != "urn:wavegate:guard" || e.RequestID != "the tick" || cause["sentence"] == "" || cause["policyRevision"] != 1.0 {
+				t.Errorf("%s by %+v in %q for %v", e.EventName, e.Actor, e.RequestID, e.Cause)
+			}
+		}
+		if want := []string{"RolloutStarted", "RolloutPromoted", "RolloutPromoted", "RolloutPromoted", "RolloutCompleted"}; !slices.Equal(names, want) {
+			t.Errorf("the trail tells %q, want %q", names, want)
+		}
+	})
+}
+
+// failing is a fleet of 40 boxes at 100 percent. A quarter of them failed, longer ago than a box may try again.
+func failing(t *testing.T, client *dynamodb.Client, p guard.Policy) *judgedFleet {
+	t.Helper()
+	g := newJudgedFleet(t, client, p, 40, "acme", "initech")
+	g.raise(100)
+	g.poll("1.0.0", g.boxes...)
+	for i, id := range g.boxes {
+		if i%4 < 2 && i < 20 {
+			g.fails(t, id)
+		}
+	}
+	g.now = g.now.Add(3 * time.Minute)
+	return g
+}
+
+func TestGuard_BadRelease_IsHaltedOnce_ByTwoTicksAtOnce(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		g := failing(t, client, quick())
+		g.now = g.now.Add(time.Minute)
+		var ticks sync.WaitGroup
+		for range 2 {
+			ticks.Go(func() {
+				if _, err := g.progress.Tick(g.ctx, census.GuardOrigin("the tick")); about(err, g.id) {
+					t.Error(err)
+				}
+			})
+		}
+		ticks.Wait()
+		g.tick(time.Minute)
+		if r := g.rollout(); r.Status != rollout.Halted || r.EndedBy != rollout.ByGuard {
+			t.Fatalf("the rollout is %+v", r)
+		}
+		events := g.events()
+		if last := events[len(events)-1]; last.EventName != "RolloutHalted" || len(events) != 5 {
+			t.Errorf("%d events, the last %s", len(events), last.EventName)
+		}
+	})
+}
+
+func TestGuard_Advising_OnlySaysSo(t *testing.T) {
+	p := quick()
+	p.Mode = guard.Advise
+	g := failing(t, dynamotest.Embedded(t), p)
+	tally := g.tick(time.Minute)
+	if r := g.rollout(); r.Status != rollout.Active || tally.Acted != 0 || tally.Verdicts[guard.Halt] != 1 {
+		t.Errorf("the rollout is %s, the tally %+v", r.Status, tally)
+	}
+	if v := g.verdict(); v.Action != guard.Halt || v.Acts || v.Sentence == "" {
+		t.Errorf("the verdict is %+v", v)
+	}
+	// What it would do, it does once it is told to act.
+	p.Mode = guard.Act
+	if err := g.rollouts.SetPolicy(g.ctx, audit.Origin{}, g.id, p, input.Preconditions{}); err != nil {
+		t.Fatal(err)
+	}
+	if g.tick(time.Second); g.rollout().Status != rollout.Active {
+		t.Error("it acted by a verdict on another policy")
+	}
+	if g.tick(time.Minute); g.rollout().Status != rollout.Halted {
+		t.Error("it did not act")
+	}
+}
+
+// TestGuard_ACallersCount_DoesNotKeepItFromActing: a tick counts by itself, whatever was counted for callers.
+func TestGuard_ACallersCount_DoesNotKeepItFromActing(t *testing.T) {
+	g := failing(t, dynamotest.Embedded(t), quick())
+	g.count(t, g.id)
+	tally := g.tick(time.Second)
+	if tally.Counted != 1 || tally.Acted != 1 || g.rollout().Status != rollout.Halted {
+		t.Errorf("the tally is %+v, the rollout %s", tally, g.rollout().Status)
+	}
+}
+
+// TestGuard_CallersWhoCountAllTheTime_NeitherLookNorKeepItFromLooking: a look at silence is one of a tick.
+func TestGuard_CallersWhoCountAllTheTime_NeitherLookNorKeepItFromLooking(t *testing.T) {
+	g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 100, "acme")
+	g.raise(50)
+	g.now = g.now.Add(time.Second)
+	g.poll("1.0.0", g.boxes...)
+	g.update()
+	g.now = g.now.Add(3 * time.Minute)
+	g.count(t, g.id)
+	if looks := g.verdict().Looks; len(looks) > 0 {
+		t.Errorf("a caller's count looks: %+v", looks)
+	}
+	g.tick(time.Second)
+	if looks := g.verdict().Looks; len(looks) != 3 || looks[2].Number != 1 {
+		t.Errorf("the tick's looks are %+v", looks)
+	}
+	g.count(t, g.id)
+	g.tick(time.Second)
+	if looks := g.verdict().Looks; len(looks) != 3 || looks[2].Number != 1 {
+		t.Errorf("it looks again at once: %+v", looks)
+	}
+}
+
+func TestGuard_RolloutThatChangedSinceItWasJudged_IsLeftAlone(t *testing.T) {
+	g := failing(t, dynamotest.Embedded(t), quick())
+	g.count(t, g.id)
+	g.fleet.move(t, g.id, rollout.Move{Status: rollout.Halted})
+	g.fleet.move(t, g.id, rollout.Move{Status: rollout.Active})
+	if tally := g.tick(time.Second); tally.Acted != 0 || g.rollout().Status != rollout.Active {
+		t.Errorf("the tally is %+v, the rollout %s", tally, g.rollout().Status)
+	}
+}
+
+func TestGuard_TickThatDiesAtItsMove_LeavesNoTrace(t *testing.T) {
+	g := failing(t, dynamotest.Embedded(t), quick())
+	before := len(g.events())
+	g.now = g.now.Add(time.Minute)
+	g.api.refuse = func() error { return errors.New("killed") }
+	if _, err := g.progress.Tick(g.ctx, census.GuardOrigin("the tick")); err == nil {
+		t.Fatal("the tick that could not move the rollout says nothing")
+	}
+	if g.rollout().Status != rollout.Active || len(g.events()) != before {
+		t.Fatalf("the rollout is %s after %d events", g.rollout().Status, len(g.events()))
+	}
+	g.api.refuse = nil
+	if g.tick(time.Minute); g.rollout().Status != rollout.Halted || len(g.events()) != before+1 {
+		t.Errorf("the next tick: %s after %d events", g.rollout().Status, len(g.events()))
+	}
+}
+
+func TestGuard_OneOrganizationsBoxesAlone_HoldUpAHaltForAWhile(t *testing.T) {
+	g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 120, "acme", "acme", "acme", "initech")
+	g.raise(100)
+	g.poll("1.0.0", g.boxes...)
+	for i, id := range g.boxes {
+		g.poll("2.0.0", id)
+		if i%4 == 3 { // it falls back
+			g.poll("1.0.0", id)
+		}
+	}
+	tally := g.tick(time.Minute)
+	if v := g.verdict(); v.Reason != guard.OneOrganization || v.Organization != "initech" || tally.OneOrganization != 1 {
+		t.Errorf("the verdict is %+v, the tally %+v", v, tally)
+	}
+	if g.rollout().Status != rollout.Active {
+		t.Error("it is halted")
+	}
+	if g.tick(2 * time.Minute); g.rollout().Status != rollout.Halted {
+		t.Errorf("the others had their time: %s", g.verdict().Sentence)
+	}
+}
+
+// TestGuard_Silence_IsJudgedByTheBoxesThatAreNotReached has half the boxes with the release go silent: alone, and then
+// together with half of all the others, as in a plant that is switched off.
+func TestGuard_Silence_IsJudgedByTheBoxesThatAreNotReached(t *testing.T) {
+	for name, c := range map[string]struct {
+		othersToo bool
+		want      rollout.Status
+	}{"the release": {false, rollout.Halted}, "the plant": {true, rollout.Active}} {
+		t.Run(name, func(t *testing.T) {
+			g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 100, "acme")
+			g.raise(50)
+			g.now = g.now.Add(time.Second)
+			g.poll("1.0.0", g.boxes...)
+			g.poll("2.0.0", g.reached()...)
+			alive := slices.Clone(g.boxes)
+			for i, id := range g.reached() {
+				if i%2 == 0 {
+					alive = slices.DeleteFunc(alive, func(other string) bool { return other == id })
+				}
+			}
+			if c.othersToo {
+				for i, id := range g.boxes {
+					if i%2 == 0 && !slices.Contains(g.reached(), id) {
+						alive = slices.DeleteFunc(alive, func(other string) bool { return other == id })
+					}
+				}
+			}
+			g.now = g.now.Add(11 * time.Minute)
+			for _, id := range alive {
+				version := "1.0.0"
+				if slices.Contains(g.reached(), id) {
+					version = "2.0.0"
+				}
+				g.poll(version, id)
+			}
+			g.tick(time.Minute)
+			v := g.verdict()
+			if r := g.rollout(); r.Status != c.want || v.Treated.Boxes == 0 || v.Control.Boxes != len(g.boxes)-len(g.reached()) {
+				t.Errorf("the rollout is %s: %s (treated %+v, control %+v)", r.Status, v.Sentence, v.Treated, v.Control)
+			}
+		})
+	}
+}
+
+func TestGuard_Freeze_HoldsItUp_AndNotItsHalts(t *testing.T) {
+	for name, c := range map[string]struct {
+		fleet func(*testing.T) *judgedFleet
+		want  rollout.Status
+		stage int
+	}{
+		"good": {func(t *testing.T) *judgedFleet {
+			g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 10, "acme")
+			g.update()
+			return g
+		}, rollout.Active, 1},
+		"bad": {func(t *testing.T) *judgedFleet { return failing(t, dynamotest.Embedded(t), quick()) }, rollout.Halted, 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := c.fleet(t)
+			if _, err := freeze.NewStore(g.db).Set(g.ctx, audit.Origin{}, freeze.Wish{Reason: "holidays", Until: g.now.Add(time.Hour)}, input.Preconditions{}); err != nil {
+				t.Fatal(err)
+			}
+			for range 4 {
+				g.tick(time.Minute)
+			}
+			if r := g.rollout(); r.Status != c.want || r.StagedPercent != c.stage {
+				t.Errorf("the rollout is %s at %d: %s", r.Status, r.StagedPercent, g.verdict().Sentence)
+			}
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package census
+
+import (
+	"math"
+	"time"
+
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/stats"
+)
+
+// Silence is how many boxes of a rollout are silent. A silent box was offered the version, works on it or runs it, and
+// has not been seen for a while. If more than SampleSize boxes could be silent, a random sample of SampleSize boxes gives
+// an estimate.
+type Silence struct {
+	Of      int `json:"of"`      // boxes that are expected to poll
+	Sampled int `json:"sampled"` // of them, those looked at
+	Silent  int `json:"silent"`  // of those, the silent ones
+	Unknown int `json:"unknown"` // of those, the ones whose last poll is not known
+	// Boxes estimates how many of all are silent. With 95 percent confidence they are Low to High.
+	Boxes int `json:"boxes"`
+	Low   int `json:"low"`
+	High  int `json:"high"`
+	// EdgeIDs names silent boxes, MostSilentNamed at most.
+	EdgeIDs []string `json:"edgeIds,omitempty"`
+}
+
+// MostSilentNamed bounds the silent boxes that are named.
+const MostSilentNamed = 20
+
+// A Sighting is a box of the sample: its offer, and when it was last seen, if that is known.
+type Sighting struct {
+	EdgeID         string
+	OrganizationID string
+	Offer          report.Offer // of the rollout; empty where the box has none of it
+	LastSeen       time.Time
+}
+
+// Silent judges a sample of so many boxes.
+func Silent(of int, sample []Sighting, now time.Time, after time.Duration) Silence {
+	s := Silence{Of: of, Sampled: len(sample)}
+	for _, box := range sample {
+		if box.LastSeen.IsZero() {
+			s.Unknown++
+		}
+		if !box.Offer.Silent(box.LastSeen, now, after) {
+			continue
+		}
+		s.Silent++
+		if len(s.EdgeIDs) < MostSilentNamed {
+			s.EdgeIDs = append(s.EdgeIDs, box.EdgeID)
+		}
+	}
+	if s.Sampled >= s.Of {
+		s.Boxes, s.Low, s.High = s.Silent, s.Silent, s.Silent
+		return s
+	}
+	low, high := stats.Interval(s.Silent, s.Sampled)
+	all := float64(s.Of)
+	s.Boxes = int(math.Round(float64(s.Silent) / float64(s.Sampled) * all))
+	s.Low, s.High = int(math.Floor(low*all)), int(math.Ceil(high*all))
+	return s
+}

@@ -1,0 +1,107 @@
+package census_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/stats"
+)
+
+func sightings(n, silent, unknown int, now time.Time) []census.Sighting {
+	list := make([]census.Sighting, n)
+	for i := range list {
+		list[i] = census.Sighting{EdgeID: fmt.Sprintf("box-%04d", i), LastSeen: now.Add(-time.Minute),
+			Offer: report.Offer{State: report.Installed, Since: now.Add(-time.Hour)}}
+		switch {
+		case i < silent:
+			list[i].LastSeen = now.Add(-time.Hour)
+		case i < silent+unknown:
+			list[i].LastSeen = time.Time{}
+		}
+	}
+	return list
+}
+
+func TestSilent_AllBoxesLookedAt_IsExact(t *testing.T) {
+	s := census.Silent(40, sightings(40, 25, 3, noon), noon, 10*time.Minute)
+	if s.Boxes != 25 || s.Low != 25 || s.High != 25 || s.Silent != 25 || s.Unknown != 3 || s.Sampled != 40 {
+		t.Errorf("got %+v", s)
+	}
+	if len(s.EdgeIDs) != census.MostSilentNamed || s.EdgeIDs[0] != "box-0000" {
+		t.Errorf("it names %v", s.EdgeIDs)
+	}
+}
+
+func TestSilent_Sampled_IsAnEstimateWithAnInterval(t *testing.T) {
+	s := census.Silent(100_000, sightings(1000, 50, 0, noon), noon, 10*time.Minute)
+	if s.Boxes != 5000 || s.Low != 3733 && s.Low != 3734 || s.High < 6530 || s.High > 6545 {
+		t.Errorf("got %+v", s)
+	}
+}
+
+func TestSilent_NoBoxes(t *testing.T) {
+	if s := census.Silent(0, nil, noon, 10*time.Minute); s.Boxes != 0 || s.High != 0 {
+		t.Errorf("got %+v", s)
+	}
+}
+
+// TestSample_IsDrawnAtRandom: of a fleet of which one in twenty is silent, however it is named, the
+// interval holds the true number in at least 95 of 100 fleets.
+func TestSample_IsDrawnAtRandom(t *testing.T) {
+	const fleets, boxes = 100, 5000
+	random := rand.New(rand.NewPCG(1, 2))
+	held := 0
+	for f := range fleets {
+		var s, other census.Sample
+		silent := map[string]bool{}
+		for i := range boxes {
+			row := report.Row{EdgeID: fmt.Sprintf("fleet-%d-box-%d", f, i)}
+			silent[row.EdgeID] = random.IntN(20) == 0
+			if i%2 == 0 {
+				s.Add(row.Entry())
+			} else {
+				other.Add(row.Entry())
+			}
+		}
+		s.Merge(other)
+		truth, hits := 0, 0
+		for _, is := range silent {
+			if is {
+				truth++
+			}
+		}
+		chosen := s.Chosen()
+		if s.Boxes != boxes || len(chosen) != census.SampleSize {
+			t.Fatalf("%d of %d boxes chosen", len(chosen), s.Boxes)
+		}
+		for _, e := range chosen {
+			if silent[e.EdgeID] {
+				hits++
+			}
+		}
+		low, high := stats.Interval(hits, len(chosen))
+		if float64(truth) >= low*boxes && float64(truth) <= high*boxes {
+			held++
+		}
+	}
+	if held < 95 {
+		t.Errorf("the interval held the true number in %d of %d fleets", held, fleets)
+	}
+}
+
+func TestSample_SameBoxes_SameChoice(t *testing.T) {
+	var forth, back census.Sample
+	for i := range 3000 {
+		forth.Add(report.Row{EdgeID: fmt.Sprintf("box-%d", i)}.Entry())
+		back.Add(report.Row{EdgeID: fmt.Sprintf("box-%d", 2999-i)}.Entry())
+	}
+	for i, e := range forth.Chosen() {
+		if back.Chosen()[i] != e {
+			t.Fatalf("the sample depends on the order: %v and %v", e, back.Chosen()[i])
+		}
+	}
+}

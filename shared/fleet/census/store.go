@@ -1,0 +1,408 @@
+package census
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/setting"
+	"wavegate/shared/platform/timestamp"
+)
+
+// A Progress is how far a rollout is.
+type Progress struct {
+	RolloutID     string        `json:"rolloutId"`
+	AsOf          time.Time     `json:"asOf"` // when it was counted
+	StagedPercent int           `json:"staged_percent"`
+	Stages        []StageCounts `json:"stages"`
+	// Failures are the failed boxes by why they failed.
+	Failures map[report.FailureCode]int `json:"failures"`
+	Silent   Silence                    `json:"silent"`
+	// Factories tells the same by factory, where that was asked for; MoreFactories are left out.
+	Factories     []FactoryCounts `json:"factories,omitempty"`
+	MoreFactories int             `json:"moreFactories,omitempty"`
+	// Guard is what the guard finds right, where the rollout has a policy.
+	Guard *Judgement `json:"guard,omitempty"`
+
+	unreadable Unreadable // boxes that were left out of the count
+}
+
+// FactoryCounts is the boxes of one factory that the rollout reaches; those of no factory have no id.
+type FactoryCounts struct {
+	FactoryID string `json:"factoryId,omitempty"`
+	Counts
+}
+
+// ChannelVersions is which boxes of a release channel run what.
+type ChannelVersions struct {
+	EdgeType string         `json:"edgeType"`
+	Channel  string         `json:"channel"`
+	AsOf     time.Time      `json:"asOf"`
+	Boxes    int            `json:"boxes"`
+	Unknown  int            `json:"unknown"` // of them, those that never said what they run, or whose row cannot be read
+	Versions []VersionCount `json:"versions"`
+	// OtherVersions is how many boxes run a version that is left out.
+	OtherVersions int `json:"otherVersions"`
+}
+
+// LastSeen tells when the subject of a box made its last call; zero: that is not known.
+type LastSeen func(ctx context.Context, subject string) (time.Time, error)
+
+// Settings of what is counted.
+type Settings struct {
+	Shards       report.Shards
+	PollInterval time.Duration
+	// GuardInterval is how often a tick comes.
+	GuardInterval time.Duration
+}
+
+// ReadSettings reads the settings.
+func ReadSettings(r *setting.Reader) Settings {
+	return Settings{
+		Shards:        report.ReadShards(r),
+		PollInterval:  time.Duration(r.Number(setting.PollIntervalSeconds)) * time.Second,
+		GuardInterval: guard.Interval(r),
+	}
+}
+
+// recent is the least age of a rollout's last count at which a tick counts again. It is less than the time between two
+// ticks, so that a tick that comes a little early counts, too.
+func (s Settings) recent() time.Duration { return s.GuardInterval / 2 }
+
+// fresh is the least age of a count at which a caller who wants a new one gets a new one.
+func (s Settings) fresh() time.Duration { return min(freshAge, s.recent()) }
+
+// A Store counts boxes and keeps what was counted.
+type Store struct {
+	db       *dynamo.DB
+	reports  *report.Store
+	rollouts *rollout.Store
+	releases *release.Store
+	freezes  *freeze.Store
+	seen     LastSeen
+	settings Settings
+}
+
+// NewStore makes a store.
+func NewStore(db *dynamo.DB, settings Settings, seen LastSeen) *Store {
+	return &Store{
+		db: db, reports: report.NewStore(db, settings.Shards), rollouts: rollout.NewStore(db), releases: release.NewStore(db),
+		freezes: freeze.NewStore(db), seen: seen, settings: settings,
+	}
+}
+
+// How old a count in an answer may be: if the caller wants a new one, and otherwise. An active rollout is counted once
+// a minute, so the second age matters only if ticks fail or the rollout has ended.
+const (
+	freshAge = 10 * time.Second
+	countAge = 90 * time.Second
+)
+
+// These are the parameters of a count: of a channel's, and of a rollout's, which can be told by factory.
+var (
+	ChannelQuery = input.Fields{{Name: "fresh", Is: &input.Text{Pattern: `true|false`, Says: "true or false"}}}
+	RolloutQuery = append(input.Fields{{Name: "by", Is: &input.Text{Pattern: `factory`, Says: "factory"}}}, ChannelQuery...)
+)
+
+func (s Settings) ageOf(fresh bool) time.Duration {
+	if fresh {
+		return s.fresh()
+	}
+	return countAge
+}
+
+// Rollout returns how far a rollout is by the last count. It counts again if the last count is old, or if fresh is set
+// and the last count is ten seconds old. Such a count is kept beside those of the ticks: the guard shows its verdict on it,
+// and neither acts by it nor takes it for one of its looks. If the rollout's channel carries another rollout by now, the
+// last count stays as it is. It returns NOT_FOUND, and UNAVAILABLE while the first count is being made.
+//
+// By factory it counts when it is asked. Factories with the most failed and reverted boxes come first.
+func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (Progress, error) {
+	age := s.settings.ageOf(fresh)
+	if byFactory {
+		return s.ofRollout(ctx, id, partFactories, s.countFactories, age)
+	}
+	var ticked head[Progress]
+	var known known
+	reads := []func(context.Context) error{
+		func(ctx context.Context) (err error) {
+			ticked, err = readHead[Progress](ctx, s, id, partLatest)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			known, err = s.known(ctx, id, partFresh)
+			return err
+		},
+	}
+	if !fresh { // usually the last count is recent enough
+		reads = reads[:1]
+	}
+	if err := dynamo.Together(ctx, reads...); err != nil {
+		return Progress{}, err
+	}
+	last := ticked.Answer
+	if last != nil && s.db.Now().Sub(last.AsOf) < age {
+		return *last, nil
+	}
+	if !fresh {
+		var err error
+		if known, err = s.known(ctx, id, partFresh); err != nil {
+			return Progress{}, err
+		}
+	}
+	p, err := s.answer(ctx, known, age, func(ctx context.Context, r rollout.Rollout, _ *Progress) (Progress, Hour, error) {
+		return s.count(ctx, r, last)
+	})
+	if last != nil && (err == nil && p.AsOf.Before(last.AsOf) || errors.Is(err, errCounting) || problem.Has(err, problem.NotFound)) {
+		return *last, nil
+	}
+	return p, err
+}
+
+// Channel returns which boxes of a channel run what. It is counted when it is asked for. It returns
+// NOT_FOUND for a channel that does not exist.
+func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh bool) (ChannelVersions, error) {
+	var h head[ChannelVersions]
+	err := dynamo.Together(ctx,
+		func(ctx context.Context) error {
+			_, err := s.releases.Get(ctx, edgeType, channel)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			h, err = readHead[ChannelVersions](ctx, s, "channel#"+release.Pair(edgeType, channel), partLatest)
+			return err
+		})
+	if err != nil {
+		return ChannelVersions{}, err
+	}
+	return counted(ctx, s, h, s.settings.ageOf(fresh), func(ctx context.Context, _ *ChannelVersions) (ChannelVersions, afterwards, error) {
+		c, err := s.countChannel(ctx, edgeType, channel)
+		return c, nothing, err
+	})
+}
+
+// A counter counts a rollout again, given what was counted last. It returns the hour of the history that the count
+// belongs to, too.
+type counter func(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, Hour, error)
+
+// What is known of a rollout before it is counted.
+type known struct {
+	rollout rollout.Rollout // the zero Rollout if there is none
+	head    head[Progress]
+}
+
+func (s *Store) known(ctx context.Context, id, part string) (k known, err error) {
+	err = dynamo.Together(ctx,
+		func(ctx context.Context) (err error) {
+			k.rollout, _, err = s.rollouts.Find(ctx, id)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			k.head, err = readHead[Progress](ctx, s, id, part)
+			return err
+		})
+	return k, err
+}
+
+func (s *Store) ofRollout(ctx context.Context, id, part string, count counter, age time.Duration) (Progress, error) {
+	k, err := s.known(ctx, id, part)
+	if err != nil {
+		return Progress{}, err
+	}
+	return s.answer(ctx, k, age, count)
+}
+
+// answer returns the last count of a rollout, or counts it if its channel still carries it.
+func (s *Store) answer(ctx context.Context, k known, age time.Duration, count counter) (Progress, error) {
+	r := k.rollout
+	if r.ID == "" {
+		return Progress{}, problem.Missing()
+	}
+	carried := func(ctx context.Context) error {
+		row, err := s.releases.Row(ctx, r.EdgeType, r.Channel)
+		if err == nil && (row.Rollout == nil || row.Rollout.ID != r.ID) {
+			err = errGone
+		}
+		return err
+	}
+	var err error
+	beside := []func(context.Context) error{carried}
+	if r.Status != rollout.Active { // the channel may carry another rollout, so nothing is claimed before that is known
+		err, beside = carried(ctx), nil
+	}
+	var p Progress
+	if err == nil {
+		p, err = counted(ctx, s, k.head, age, func(ctx context.Context, last *Progress) (Progress, afterwards, error) {
+			p, hour, err := count(ctx, r, last)
+			return p, func(ctx context.Context) error { return s.remember(ctx, hour, p) }, err
+		}, beside...)
+	}
+	if errors.Is(err, errGone) && k.head.Answer != nil {
+		return *k.head.Answer, nil
+	}
+	return p, err
+}
+
+// errGone is the answer for a rollout that was not counted in time.
+var errGone = problem.New(problem.NotFound, "Nothing was counted of the rollout while it lasted, and its channel has gone on.")
+
+// Parts of a subject in the table, beside its hours.
+const (
+	partLatest    = "latest" // by a tick
+	partFresh     = "fresh"  // for a caller
+	partFactories = "factories"
+)
+
+// A head is the last answer to a question, and when the last count for it began.
+type head[T any] struct {
+	Subject  string    `json:"subject"`
+	Part     string    `json:"part"`
+	Begun    time.Time `json:"begun"`
+	AsOf     time.Time `json:"asOf"` // of the answer
+	Answer   *T        `json:"answer,omitempty"`
+	Revision int64     `json:"revision"`
+}
+
+func readHead[T any](ctx context.Context, s *Store, subject, part string) (head[T], error) {
+	h := head[T]{Subject: subject, Part: part}
+	_, err := s.db.Get(ctx, dynamo.Progress, dynamo.Key{"subject": subject, "part": part}, &h)
+	return h, err
+}
+
+// What is written after a count, together with the answer.
+type afterwards func(context.Context) error
+
+func nothing(context.Context) error { return nil }
+
+// counted returns the last answer if it is not older than age, and otherwise a new one. A count begins at most once in
+// ten seconds, whoever asks. In between, callers get the last answer. The functions in beside run while the count is
+// claimed, and an error from one of them stops it.
+func counted[T any](ctx context.Context, s *Store, h head[T], age time.Duration,
+	count func(ctx context.Context, last *T) (T, afterwards, error), beside ...func(context.Context) error) (T, error) {
+	var none T
+	now := s.db.Now()
+	if h.Answer != nil && now.Sub(h.AsOf) < age {
+		return *h.Answer, nil
+	}
+	claimed := h
+	claimed.Begun = now
+	claimed.Revision++
+	var err error
+	if now.Sub(h.Begun) >= s.settings.fresh() {
+		err = dynamo.Together(ctx, append(beside, func(ctx context.Context) error {
+			return s.db.Put(ctx, dynamo.Progress, claimed, dynamo.AtRevision("subject", h.Revision))
+		})...)
+	}
+	if now.Sub(h.Begun) < s.settings.fresh() || dynamo.Refused(err, "item") {
+		if h.Answer == nil {
+			return none, problem.Wrap(errCounting, problem.Unavailable, "The boxes are being counted for the first time; try again after the given time.").After(2 * time.Second)
+		}
+		return *h.Answer, nil
+	}
+	if err != nil {
+		return none, err
+	}
+	answer, afterwards, err := count(ctx, h.Answer)
+	if err != nil {
+		return none, err
+	}
+	return answer, dynamo.Together(ctx,
+		func(ctx context.Context) error { return keep(ctx, s, claimed, answer, now) },
+		afterwards)
+}
+
+// keep stores an answer, unless there is a later one. h is the head as it was when the count began. The answer is stored
+// even if another count has begun since. Otherwise callers who ask for new counts all the time could keep a long count
+// from ever being stored, and the guard would have none.
+func keep[T any](ctx context.Context, s *Store, h head[T], answer T, at time.Time) error {
+	for {
+		revision := h.Revision
+		h.Answer, h.AsOf, h.Revision = &answer, at, revision+1
+		err := s.db.Put(ctx, dynamo.Progress, h, dynamo.AtRevision("subject", revision))
+		if !dynamo.Refused(err, "item") {
+			return err
+		}
+		if h, err = readHead[T](ctx, s, h.Subject, h.Part); err != nil || !h.AsOf.Before(at) {
+			return err
+		}
+	}
+}
+
+// errCounting means that the first count is being made.
+var errCounting = errors.New("progress: the first count is under way")
+
+// hour reads the hour of a rollout's history that a time belongs to.
+func (s *Store) hour(ctx context.Context, rolloutID string, at time.Time) (Hour, error) {
+	hour := Hour{Subject: rolloutID, Part: HourPart(at)}
+	_, err := s.db.Get(ctx, dynamo.Progress, dynamo.Key{"subject": hour.Subject, "part": hour.Part}, &hour)
+	return hour, err
+}
+
+// remember adds what was counted to the rollout's history.
+func (s *Store) remember(ctx context.Context, hour Hour, p Progress) error {
+	next, changed := hour.With(Snapshot{At: p.AsOf, StagedPercent: p.StagedPercent, Counts: Total(p.Stages), Silent: p.Silent.Boxes})
+	if !changed {
+		return nil
+	}
+	err := s.db.Put(ctx, dynamo.Progress, next, dynamo.AtRevision("subject", hour.Revision))
+	if dynamo.Refused(err, "item") {
+		return nil // another count told of this minute
+	}
+	return err
+}
+
+// IsMoment tells whether a text is a place in a history.
+func IsMoment(text string) bool {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	return err == nil && timestamp.Text(at) == text
+}
+
+// PositionOf is a moment's place in a history.
+func PositionOf(m Snapshot) string { return timestamp.Text(m.At) }
+
+// History returns a page of a rollout's history, newest first, before a position of it, or from the end.
+// It returns NOT_FOUND.
+func (s *Store) History(ctx context.Context, id, before string, limit int) (dynamo.Page[Snapshot], error) {
+	if _, err := s.rollouts.Get(ctx, id); err != nil {
+		return dynamo.Page[Snapshot]{}, err
+	}
+	most := "hour$" // behind every hour
+	if before != "" {
+		at, err := time.Parse(time.RFC3339Nano, before)
+		if err != nil {
+			return dynamo.Page[Snapshot]{}, err
+		}
+		most = HourPart(at)
+	}
+	var page dynamo.Page[Snapshot]
+	of := dynamo.Selection{Table: dynamo.Progress, Partition: id, Least: hourPrefix, Most: most, Descending: true}
+	err := dynamo.Walk(ctx, s.db, of, nil, limit/60+2, func(h Hour) error {
+		for _, m := range slices.Backward(h.Moments) {
+			switch {
+			case before != "" && !earlier(m, before):
+			case len(page.Items) == limit:
+				page.More = true
+				return errEnough
+			default:
+				page.Items = append(page.Items, m)
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return page, err
+}
+
+func earlier(m Snapshot, position string) bool { return strings.Compare(PositionOf(m), position) < 0 }

@@ -1,0 +1,184 @@
+package census
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/trail/audit"
+)
+
+// A Tally is the result of a tick.
+type Tally struct {
+	// Active is how many rollouts are active, and Counted how many of them were counted now.
+	Active, Counted int
+	// Oldest is the age of the oldest count of an active rollout when the tick ended; 0 without rollouts.
+	// A rollout that was never counted is as old as its start.
+	Oldest time.Duration
+	// OldestVerdict is the age of the oldest verdict on an active rollout that has a policy; 0 without such.
+	OldestVerdict time.Duration
+	// Verdicts are how many such rollouts have each verdict, and Acted how many of them the guard moved now.
+	Verdicts map[guard.Action]int
+	Acted    int
+	// Listed is set if the active rollouts could be listed. Otherwise nothing is known of them.
+	Listed bool
+	// Unreadable are the rollouts, and the boxes of those that were counted, that could not be read. They kept nothing
+	// else from being counted, judged and moved.
+	Unreadable Unreadable
+	// Paging is how many rollouts at 100 percent, or completed since, seem to go bad.
+	Paging int
+	// OneOrganization is how many are held since only one organization's boxes speak for a halt.
+	OneOrganization int
+}
+
+// Unreadable is items that cannot be read.
+type Unreadable struct {
+	Items  int
+	Causes []error // the first ones
+}
+
+// mostCauses bounds the causes that are kept.
+const mostCauses = 10
+
+func (u *Unreadable) add(cause error) {
+	u.Items++
+	if len(u.Causes) < mostCauses {
+		u.Causes = append(u.Causes, cause)
+	}
+}
+
+// merge adds what could not be read elsewhere.
+func (u *Unreadable) merge(other Unreadable) {
+	u.Items += other.Items
+	u.Causes = append(u.Causes, other.Causes[:min(len(other.Causes), mostCauses-len(u.Causes))]...)
+}
+
+// forMoves is the part of a tick's time that is kept for the guard's moves.
+const forMoves = 15 * time.Second
+
+// Tick counts the active rollouts, the one with the oldest count first, until the context ends. The guard judges and
+// moves those with a policy. The origin is the guard's, for the audit trail.
+//
+// A tick may be lost, come twice or die at any point. The next one then counts. A recent count is not made again, and a
+// move is made only on the revision of the rollout that was judged; see act for halts. The error joins all that went wrong,
+// except what could not be read. A fault of one rollout does not stop the others.
+func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
+	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	defer cancel()
+	active, unreadable, err := s.candidates(ctx)
+	if err != nil {
+		return Tally{}, fmt.Errorf("progress: list active rollouts: %w", err)
+	}
+	tally := Tally{Active: len(active) + unreadable.Items, Verdicts: map[guard.Action]int{}, Listed: true, Unreadable: unreadable}
+	var faults []error
+	latest := map[string]*Progress{}
+	counting, cancelCounting := context.WithTimeout(ctx, Deadline-forMoves)
+	defer cancelCounting()
+	for _, c := range Plan(active, s.db.Now(), s.settings.recent()) {
+		if counting.Err() != nil {
+			faults = append(faults, fmt.Errorf("progress: out of time before rollout %s", c.ID))
+			break
+		}
+		p, err := s.ofRollout(counting, c.ID, partLatest, s.countByTick, s.settings.recent())
+		if errors.Is(err, errCounting) {
+			continue // by a tick that came twice
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("progress: rollout %s: %w", c.ID, err))
+			continue
+		}
+		latest[c.ID] = &p
+		tally.Counted++
+		tally.Unreadable.merge(p.unreadable)
+	}
+	faults = append(faults, s.watch(counting, &tally)...)
+	for _, c := range active {
+		c.Last = cmp.Or(latest[c.ID], c.Last)
+		acted, err := s.act(ctx, from, c)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("progress: guard rollout %s: %w", c.ID, err))
+		}
+		tally.add(c, acted, s.db.Now())
+	}
+	return tally, errors.Join(faults...)
+}
+
+// How a completed rollout is watched: how often it is counted, and how many of those that started last are looked through.
+const (
+	watchAge    = 10 * time.Minute
+	mostWatched = 50
+)
+
+// watch goes on counting rollouts for a soak after their completion. The guard can move nothing then, and says if the
+// release goes bad.
+func (s *Store) watch(ctx context.Context, tally *Tally) (faults []error) {
+	page, err := s.rollouts.List(ctx, rollout.Filter{Status: rollout.Completed}, dynamo.Span{Limit: mostWatched})
+	if err != nil {
+		return []error{fmt.Errorf("progress: list completed rollouts: %w", err)}
+	}
+	for _, r := range page.Items {
+		if !watched(r, s.db.Now()) {
+			continue
+		}
+		p, err := s.ofRollout(ctx, r.ID, partLatest, s.countByTick, watchAge)
+		switch {
+		case errors.Is(err, errCounting):
+		case err != nil:
+			faults = append(faults, fmt.Errorf("progress: completed rollout %s: %w", r.ID, err))
+		case p.Guard != nil && p.Guard.Pages:
+			tally.Paging++
+		}
+	}
+	return faults
+}
+
+// watched reports whether the guard still looks at a completed rollout: everybody has its target, since less than the
+// last stage's soak.
+func watched(r rollout.Rollout, now time.Time) bool {
+	return r.Adopted && r.Terms != nil && r.CompletedAt != nil && now.Sub(*r.CompletedAt) < r.Terms.Policy.SoakAt(r.StagedPercent)
+}
+
+// candidates lists the active rollouts, and those that cannot be read.
+func (s *Store) candidates(ctx context.Context) (active []Candidate, left Unreadable, err error) {
+	unreadable := func(id string, err error) { left.add(fmt.Errorf("progress: rollout %s: %w", id, err)) }
+	err = s.rollouts.EachActive(ctx, func(r rollout.Rollout) {
+		h, err := readHead[Progress](ctx, s, r.ID, partLatest)
+		if err != nil {
+			unreadable(r.ID, err)
+			return
+		}
+		active = append(active, Candidate{r, h.Begun, h.Answer})
+	}, unreadable)
+	return active, left, err
+}
+
+// add adds the result for one rollout.
+func (t *Tally) add(c Candidate, acted bool, now time.Time) {
+	counted, judged := c.StartedAt, since(c.Rollout)
+	if c.Last != nil {
+		counted = c.Last.AsOf
+	}
+	t.Oldest = max(t.Oldest, now.Sub(counted))
+	if c.Terms == nil {
+		return
+	}
+	if c.Last != nil && c.Last.Guard != nil {
+		judged = c.Last.AsOf
+		t.Verdicts[c.Last.Guard.Action]++
+		if c.Last.Guard.Reason == guard.OneOrganization {
+			t.OneOrganization++
+		}
+		if c.Last.Guard.Pages {
+			t.Paging++
+		}
+	}
+	t.OldestVerdict = max(t.OldestVerdict, now.Sub(judged))
+	if acted {
+		t.Acted++
+	}
+}

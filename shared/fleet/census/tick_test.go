@@ -1,0 +1,111 @@
+package census_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/rollout"
+)
+
+func TestPlan_OldestFirst_AndNothingTwice(t *testing.T) {
+	candidate := func(id string, ago time.Duration) census.Candidate {
+		c := census.Candidate{Rollout: rollout.Rollout{ID: id}}
+		if ago != 0 {
+			c.Begun = noon.Add(-ago)
+		}
+		return c
+	}
+	plan := census.Plan([]census.Candidate{
+		candidate("a minute", time.Minute), candidate("a moment", time.Second), candidate("never", 0),
+		candidate("an hour", time.Hour), candidate("ahead", -time.Hour), candidate("also never", 0),
+	}, noon, 30*time.Second)
+	var order []string
+	for _, c := range plan {
+		order = append(order, c.ID)
+	}
+	if want := []string{"also never", "never", "an hour", "a minute", "ahead"}; !slices.Equal(order, want) {
+		t.Errorf("got %q, want %q", order, want)
+	}
+}
+
+// TestPlan_CountThatNeverEnds_KeepsNobodyFromTheirTurn: each tick has time for one count, and one
+// rollout is too large for that.
+func TestPlan_CountThatNeverEnds_KeepsNobodyFromTheirTurn(t *testing.T) {
+	begun := map[string]time.Time{"large": {}, "b": {}, "c": {}}
+	turns := map[string]int{}
+	for minute := range 9 {
+		now := noon.Add(time.Duration(minute) * time.Minute)
+		var all []census.Candidate
+		for id, at := range begun {
+			all = append(all, census.Candidate{Rollout: rollout.Rollout{ID: id}, Begun: at})
+		}
+		first := census.Plan(all, now, 30*time.Second)[0].ID
+		begun[first] = now
+		turns[first]++
+	}
+	for id, n := range turns {
+		if n != 3 {
+			t.Errorf("%s had %d of 9 turns", id, n)
+		}
+	}
+}
+
+func TestHour_OneMomentAMinute_InOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var hour census.Hour
+		minutes := map[int]bool{}
+		for range rapid.IntRange(0, 100).Draw(t, "moments") {
+			second := rapid.IntRange(0, 3599).Draw(t, "second")
+			before := hour
+			next, changed := hour.With(census.Snapshot{At: noon.Add(time.Duration(second) * time.Second), Silent: second})
+			if changed == minutes[second/60] || len(before.Moments) != len(minutes) {
+				t.Fatalf("second %d: changed is %t", second, changed)
+			}
+			minutes[second/60] = true
+			hour = next
+		}
+		if len(hour.Moments) != len(minutes) || len(hour.Moments) > 60 || int(hour.Revision) != len(minutes) {
+			t.Fatalf("%d moments of %d minutes", len(hour.Moments), len(minutes))
+		}
+		if !slices.IsSortedFunc(hour.Moments, func(a, b census.Snapshot) int { return a.At.Compare(b.At) }) {
+			t.Fatalf("out of order: %v", hour.Moments)
+		}
+	})
+}
+
+func TestHourPart_ItsOrderIsThatOfTime(t *testing.T) {
+	if got := census.HourPart(noon.Add(59 * time.Minute)); got != "hour#2026-03-01T12" {
+		t.Errorf("got %q", got)
+	}
+	if census.HourPart(noon) >= census.HourPart(noon.Add(time.Hour)) {
+		t.Error("a later hour does not come later")
+	}
+}
+
+func TestSentence_EveryRule(t *testing.T) {
+	telling := census.Telling{Version: "1.0.0", Channel: "stable", Target: "1.1.0", Status: "halted", StagedPercent: 50, Percentile: 63, ReachedAt: 100, Withheld: "1.1.0"}
+	want := map[census.Rule]string{
+		census.RuleNothing:    "Told nothing: nothing is published on stable.",
+		census.RuleRollout:    "Told 1.0.0: its percentile is 63 and rollout 1.1.0 on stable is at 50 percent.",
+		census.RuleNotReached: "Told 1.0.0: its percentile is 63 and rollout 1.1.0 on stable is at 50 percent; it is reached at 100.",
+		census.RuleKept:       "Told 1.0.0: it runs that version from a rollout on stable, and only a publication sends a box back.",
+		census.RuleEnded:      "Told 1.0.0: rollout 1.1.0 on stable is halted at 50 percent and reaches no more boxes.",
+		census.RuleChannel:    "Told 1.0.0: it is published on stable and no rollout is active there.",
+		census.RuleUndescribed: "Told nothing new: release 1.1.0 was published without sizeBytes and sha1, which the box's DDI client needs; " +
+			"publish it again with both.",
+	}
+	for _, rule := range census.Rules {
+		telling.Rule = rule
+		if got := telling.Sentence(); got != want[rule] || strings.Count(got, ".") < 1 {
+			t.Errorf("%s: %q", rule, got)
+		}
+	}
+	if len(want) != len(census.Rules) {
+		t.Errorf("%d rules, %d sentences", len(census.Rules), len(want))
+	}
+}

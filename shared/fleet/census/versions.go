@@ -1,0 +1,70 @@
+package census
+
+import (
+	"cmp"
+	"slices"
+
+	"wavegate/shared/fleet/report"
+)
+
+// A VersionCount is how many boxes of a channel run a version.
+type VersionCount struct {
+	Version string `json:"version"`
+	Boxes   int    `json:"boxes"`
+}
+
+// Versions counts which boxes of a channel run what.
+type Versions struct {
+	boxes   int
+	unknown int
+	by      map[string]int
+}
+
+// Add counts one box of the channel.
+func (v *Versions) Add(e report.IndexEntry) {
+	v.boxes++
+	if e.Running == "" {
+		v.unknown++
+		return
+	}
+	if v.by == nil {
+		v.by = map[string]int{}
+	}
+	v.by[e.Running]++
+}
+
+// Merge adds what was counted of other boxes.
+func (v *Versions) Merge(other Versions) {
+	v.boxes += other.boxes
+	v.unknown += other.unknown
+	for version, n := range other.by {
+		if v.by == nil {
+			v.by = map[string]int{}
+		}
+		v.by[version] += n
+	}
+}
+
+// MostVersions bounds the versions that are told one by one: a box may say that it runs anything.
+const MostVersions = 100
+
+// List is the versions that most boxes run, most boxes first.
+func (v *Versions) List() (list []VersionCount, others int) {
+	list = []VersionCount{}
+	for version, n := range v.by {
+		list = append(list, VersionCount{version, n})
+	}
+	slices.SortFunc(list, func(a, b VersionCount) int {
+		return cmp.Or(cmp.Compare(b.Boxes, a.Boxes), cmp.Compare(a.Version, b.Version))
+	})
+	for _, rare := range list[min(len(list), MostVersions):] {
+		others += rare.Boxes
+	}
+	return list[:min(len(list), MostVersions)], others
+}
+
+// Boxes is how many boxes follow the channel.
+func (v *Versions) Boxes() int { return v.boxes }
+
+// Unknown is how many of them never said what they run.
+func (v *Versions) Unknown() int { return v.unknown }

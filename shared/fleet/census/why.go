@@ -1,0 +1,228 @@
+package census
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
+)
+
+// A Rule is why a box is told what it is told.
+type Rule string
+
+// Rules: one for each way through edge.Resolve, and RuleUndescribed.
+const (
+	// RuleNothing: nothing is published on the box's channel.
+	RuleNothing Rule = "nothing-published"
+	// RuleRollout: the active rollout reaches the box.
+	RuleRollout Rule = "rollout"
+	// RuleNotReached: the active rollout does not reach the box yet.
+	RuleNotReached Rule = "not-reached"
+	// RuleKept: the box runs what a rollout brought it and is not sent back.
+	RuleKept Rule = "kept"
+	// RuleEnded: the channel's last rollout has ended, and the box did not take its target.
+	RuleEnded Rule = "rollout-ended"
+	// RuleChannel: there is no rollout.
+	RuleChannel Rule = "channel"
+	// RuleUndescribed: the box has a DDI client, and the release lacks what such a client needs.
+	RuleUndescribed Rule = "release-undescribed"
+)
+
+// Rules lists all of them.
+var Rules = []Rule{RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleEnded, RuleChannel, RuleUndescribed}
+
+// A Telling is what a box is told and what that rests on.
+type Telling struct {
+	Rule    Rule
+	Version string // empty for RuleNothing
+	Channel string
+	// Target, Status and StagedPercent are of the channel's present or last rollout; empty without one.
+	Target        string
+	Status        rollout.Status
+	StagedPercent int
+	// Percentile is the box's place in the order of the target, and ReachedAt the first stage that
+	// reaches it.
+	Percentile int
+	ReachedAt  int
+	// Withheld is the version that the box would be told; for RuleUndescribed alone.
+	Withheld string
+}
+
+// withhold is what a box with a DDI client is told of a release that lacks what such a client needs: the version that the
+// box has.
+func (t Telling) withhold(has string) Telling {
+	t.Rule, t.Withheld, t.Version = RuleUndescribed, t.Version, has
+	return t
+}
+
+// Tell is what a box is told, given what it runs, the row of its channel and the status of the rollout that
+// the row carries.
+func Tell(e edge.Edge, running string, row release.Row, status rollout.Status) (Telling, edge.Resolution) {
+	t := Telling{Rule: RuleChannel, Channel: e.Channel}
+	if c := row.Rollout; c != nil {
+		t.Target, t.Status, t.StagedPercent = c.TargetVersion, status, c.StagedPercent
+		t.Percentile = cohort.Of(e.EdgeType, c.TargetVersion, e.EdgeID).Percentile()
+		t.ReachedAt = cohort.FirstStage(e.EdgeType, c.TargetVersion, e.EdgeID)
+	}
+	r, ok := edge.Resolve(e, running, row)
+	t.Version = r.Version
+	switch {
+	case !ok:
+		t.Rule = RuleNothing
+	case r.Source == edge.FromRollout:
+		t.Rule = RuleRollout
+	case r.Source == edge.FromInstalled:
+		t.Rule = RuleKept
+	case row.Rollout != nil && row.Rollout.Active:
+		t.Rule = RuleNotReached
+	case row.Rollout != nil && row.Rollout.TargetVersion != row.CurrentVersion:
+		t.Rule = RuleEnded
+	}
+	return t, r
+}
+
+// Sentence says for a person why the box is told what it is told.
+func (t Telling) Sentence() string {
+	switch t.Rule {
+	case RuleNothing:
+		return fmt.Sprintf("Told nothing: nothing is published on %s.", t.Channel)
+	case RuleRollout:
+		return fmt.Sprintf("Told %s: its percentile is %d and rollout %s on %s is at %d percent.",
+			t.Version, t.Percentile, t.Target, t.Channel, t.StagedPercent)
+	case RuleNotReached:
+		return fmt.Sprintf("Told %s: its percentile is %d and rollout %s on %s is at %d percent; it is reached at %d.",
+			t.Version, t.Percentile, t.Target, t.Channel, t.StagedPercent, t.ReachedAt)
+	case RuleKept:
+		return fmt.Sprintf("Told %s: it runs that version from a rollout on %s, and only a publication sends a box back.",
+			t.Version, t.Channel)
+	case RuleUndescribed:
+		return t.withheld()
+	case RuleEnded:
+		return fmt.Sprintf("Told %s: rollout %s on %s is %s at %d percent and reaches no more boxes.",
+			t.Version, t.Target, t.Channel, t.Status, t.StagedPercent)
+	}
+	return fmt.Sprintf("Told %s: it is published on %s and no rollout is active there.", t.Version, t.Channel)
+}
+
+// withheld is the sentence of RuleUndescribed.
+func (t Telling) withheld() string {
+	return fmt.Sprintf("Told nothing new: release %s was published without sizeBytes and sha1, which the box's DDI client needs; publish it again with both.",
+		t.Withheld)
+}
+
+// Why is why a box is told what it is told, and what is known of it.
+type Why struct {
+	EdgeID   string      `json:"edgeId"`
+	EdgeType string      `json:"edgeType"`
+	Channel  string      `json:"channel"`
+	Version  string      `json:"version,omitempty"` // that it is told; empty: none
+	Source   edge.Source `json:"source,omitempty"`  // empty where it is told nothing, or nothing new
+	Rule     Rule        `json:"rule"`
+	Sentence string      `json:"sentence"`
+	// Rollout is the present or last one of the channel.
+	Rollout *WhyRollout `json:"rollout,omitempty"`
+	// Running is what the box last said it runs, and Report how it got on with what it was offered.
+	Running string      `json:"running,omitempty"`
+	Report  *LastReport `json:"report,omitempty"`
+	// Written is the version that a DDI client has written to disk, if the box has not said yet that it runs it.
+	Written string `json:"written,omitempty"`
+	// LastSeenAt is when the box made its last call, to half a second; missing: that is not known.
+	LastSeenAt *time.Time `json:"lastSeenAt,omitempty"`
+}
+
+// WhyRollout is a rollout as one box meets it.
+type WhyRollout struct {
+	ID            string         `json:"id"`
+	TargetVersion string         `json:"targetVersion"`
+	Status        rollout.Status `json:"status"`
+	StagedPercent int            `json:"staged_percent"`
+	Percentile    int            `json:"percentile"` // the box's place in the order of the target, 0 to 99
+	ReachedAt     int            `json:"reachedAt"`  // the first stage that reaches the box
+}
+
+// A LastReport is how a box got on with what it was offered.
+type LastReport struct {
+	RolloutID string             `json:"rolloutId,omitempty"`
+	Version   string             `json:"version"`
+	State     report.State       `json:"state"`
+	Since     time.Time          `json:"since"`
+	Attempts  int                `json:"attempts,omitempty"`
+	Code      report.FailureCode `json:"code,omitempty"`
+	Detail    string             `json:"detail,omitempty"`
+	Until     *time.Time         `json:"until,omitempty"`
+	// Cancelled is set when the box has given the update up because it was asked to. RetryAt is when a DDI client is told
+	// the next attempt.
+	Cancelled bool       `json:"cancelled,omitempty"`
+	RetryAt   *time.Time `json:"retryAt,omitempty"`
+}
+
+// ReportOf shows an offer.
+func ReportOf(o report.Offer) LastReport {
+	return LastReport{
+		RolloutID: o.RolloutID, Version: o.Version, State: o.State, Since: o.Since,
+		Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, RetryAt: o.RetryAt,
+	}
+}
+
+// Why answers why a box is told what it is told. It takes the box to run what it said last. It returns
+// NOT_FOUND.
+func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
+	e, err := edge.NewStore(s.db).Get(ctx, edgeID)
+	if err != nil {
+		return Why{}, err
+	}
+	var row release.Row
+	var known report.Row
+	err = dynamo.Together(ctx,
+		func(ctx context.Context) (err error) {
+			row, err = s.releases.Row(ctx, e.EdgeType, e.Channel)
+			return err
+		},
+		func(ctx context.Context) (err error) { known, err = s.reports.Get(ctx, edgeID); return err })
+	if err != nil {
+		return Why{}, err
+	}
+	var carried rollout.Rollout
+	var seen time.Time
+	var reads []func(context.Context) error
+	if row.Rollout != nil {
+		reads = append(reads, func(ctx context.Context) (err error) { carried, err = s.rollouts.Get(ctx, row.Rollout.ID); return err })
+	}
+	if known.Subject != "" {
+		reads = append(reads, func(ctx context.Context) (err error) { seen, err = s.seen(ctx, known.Subject); return err })
+	}
+	if err := dynamo.Together(ctx, reads...); err != nil {
+		return Why{}, err
+	}
+	t, r := Tell(e, known.Has(), row, carried.Status)
+	if known.DDI && t.Rule != RuleNothing && r.Version != known.Has() {
+		told, err := s.releases.Release(ctx, e.EdgeType, r.Version)
+		if err != nil {
+			return Why{}, err
+		}
+		if !told.Sufficient() {
+			t, r.Source = t.withhold(known.Has()), ""
+		}
+	}
+	why := Why{
+		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
+		Version: t.Version, Source: r.Source, Rule: t.Rule, Sentence: t.Sentence(), Running: known.Running, Written: known.Written,
+	}
+	if c := row.Rollout; c != nil {
+		why.Rollout = &WhyRollout{c.ID, c.TargetVersion, carried.Status, c.StagedPercent, t.Percentile, t.ReachedAt}
+	}
+	if known.Offer != nil {
+		shown := ReportOf(*known.Offer)
+		why.Report = &shown
+	}
+	if !seen.IsZero() {
+		why.LastSeenAt = &seen
+	}
+	return why, nil
+}

@@ -1,0 +1,102 @@
+package census_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/trail/audit"
+)
+
+func TestWhy_TheSentenceIsThatOfTheRule(t *testing.T) {
+	f := newFleet(t, dynamotest.Embedded(t), 1)
+	var in, out string // of the first half for 2.0.0
+	for i := 0; in == "" || out == ""; i++ {
+		box := fmt.Sprintf("box-%d", i)
+		if cohort.FirstStage(f.edgeType, "2.0.0", box) == 100 {
+			out = box
+		} else if cohort.FirstStage(f.edgeType, "2.0.0", box) == 50 {
+			in = box
+		}
+	}
+	for _, box := range []string{in, out} {
+		f.register(t, box, f.channel, "")
+		f.poll(t, box, "1.0.0")
+	}
+	rule := func(box string, want census.Rule) census.Why {
+		t.Helper()
+		why, err := f.progress.Why(f.ctx, box)
+		if err != nil || why.Rule != want || why.Sentence == "" {
+			t.Errorf("%s: %+v, %v; want the rule %s", box, why, err, want)
+		}
+		return why
+	}
+	rule(in, census.RuleChannel)
+	id := f.start(t, 50)
+	rule(in, census.RuleRollout)
+	if why := rule(out, census.RuleNotReached); why.Rollout.ReachedAt != 100 || why.Rollout.Percentile < 50 {
+		t.Errorf("not reached: %+v", why.Rollout)
+	}
+	f.poll(t, in, "1.0.0")
+	f.fails(t, in)
+	why := rule(in, census.RuleRollout)
+	if why.Report.State != report.Failed || why.Report.Code != report.CodeBoot || why.LastSeenAt == nil || f.now.Sub(*why.LastSeenAt) >= 500*time.Millisecond || why.Running != "1.0.0" {
+		t.Errorf("failed: %+v, %+v", why, why.Report)
+	}
+	f.poll(t, in, "2.0.0")
+	f.move(t, id, rollout.Move{Status: rollout.Halted})
+	rule(in, census.RuleKept)
+	if why := rule(out, census.RuleEnded); why.Rollout.Status != rollout.Halted {
+		t.Errorf("ended: %+v", why.Rollout)
+	}
+	f.register(t, out, "nothing", "")
+	rule(out, census.RuleNothing)
+	if _, err := f.progress.Why(f.ctx, "nobody"); !problem.Has(err, problem.NotFound) {
+		t.Errorf("of no box: %v", err)
+	}
+}
+
+// TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease: the release has neither size nor SHA-1. The box is told it once
+// they are published, and nothing where its channel has no release.
+func TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease(t *testing.T) {
+	f := newFleet(t, dynamotest.Embedded(t), 1)
+	f.register(t, "box-1", f.channel, "")
+	e, err := edge.NewStore(f.db).Get(f.ctx, "box-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := func(want census.Rule, version string, source edge.Source) census.Why {
+		t.Helper()
+		why, err := f.progress.Why(f.ctx, "box-1")
+		if err != nil || why.Rule != want || why.Version != version || why.Source != source {
+			t.Errorf("%+v, %v; want the rule %s, version %q and source %q", why, err, want, version, source)
+		}
+		return why
+	}
+	reports := report.NewStore(f.db, 1)
+	for _, event := range []report.Change{report.Contact{At: f.now}, report.Statement{Running: "0.9.0", At: f.now}} {
+		if _, err := reports.Observe(f.ctx, e.Registration(), event); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if known := why(census.RuleUndescribed, "0.9.0", ""); !strings.Contains(known.Sentence, "1.0.0") {
+		t.Errorf("the release is not named: %s", known.Sentence)
+	}
+	if _, err := f.publications.Publish(f.ctx, audit.Origin{}, release.Publication{EdgeType: f.edgeType, Channel: f.channel, CurrentVersion: "1.0.0",
+		ArtifactURL: "https://a.example/1.0.0", SHA256: "1.0.0", Details: release.Details{SizeBytes: 1, SHA1: "s"}}, input.Preconditions{}); err != nil {
+		t.Fatal(err)
+	}
+	why(census.RuleChannel, "1.0.0", edge.FromChannel)
+	f.register(t, "box-1", "nothing", "")
+	why(census.RuleNothing, "", "")
+}

@@ -1,0 +1,198 @@
+package rollout
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/timestamp"
+	"wavegate/shared/trail/audit"
+)
+
+// Guard is how the audit trail names the guard. No person has such an issuer: the issuers of people are URLs.
+var Guard = audit.Person{Issuer: "urn:wavegate:guard", UserID: "guard"}
+
+// Terms are the policy of a rollout, who set it, and which stages were approved.
+type Terms struct {
+	Policy guard.Policy `json:"policy"`
+	// Revision is the rollout's revision at the last change of the policy.
+	Revision int64 `json:"revision"`
+	// By is who changed the policy last.
+	By audit.Person `json:"by"`
+	// Approvals are in the order in which they were given.
+	Approvals []Approval `json:"approvals,omitempty"`
+}
+
+// NoGuard is what a rollout without a policy shows in place of the guard's mode.
+const NoGuard guard.Mode = "none"
+
+// Mode is the mode of the guard, or NoGuard.
+func (r Rollout) Mode() guard.Mode {
+	if r.Terms == nil {
+		return NoGuard
+	}
+	return r.Terms.Policy.Mode
+}
+
+// MarshalJSON shows a rollout as it is stored, and its Mode as guard, so that a missing guard is said and not left out.
+func (r Rollout) MarshalJSON() ([]byte, error) {
+	type stored Rollout
+	return timestamp.JSON(struct {
+		stored
+		Guard guard.Mode `json:"guard"`
+	}{stored(r), r.Mode()})
+}
+
+// An Approval is one person's consent to raise the rollout to a stage.
+type Approval struct {
+	Stage int          `json:"stage"`
+	By    audit.Person `json:"by"`
+	At    time.Time    `json:"at"`
+}
+
+// Approved lists the stages that were approved.
+func (r Rollout) Approved() []int {
+	var stages []int
+	if r.Terms != nil {
+		for _, a := range r.Terms.Approvals {
+			stages = append(stages, a.Stage)
+		}
+	}
+	return stages
+}
+
+// without is the terms without some of its approvals.
+func (g Terms) without(drop func(Approval) bool) *Terms {
+	g.Approvals = slices.DeleteFunc(slices.Clone(g.Approvals), drop)
+	if len(g.Approvals) == 0 {
+		g.Approvals = nil // an empty list is left out: the embedded store cannot keep one
+	}
+	return &g
+}
+
+// WithPolicy decides what another policy makes of the rollout. It returns the next state and the event for the audit
+// trail. The event is empty if nothing changes. A rollout that ended is INVALID_STATE_TRANSITION.
+//
+// Stages that need an approval may be added, but not removed. Approvals of stages that were not reached yet are dropped,
+// since they were given to the old policy. WINDOW_CLOSED: the windows are closed, and the new policy would open them at
+// once. That would pass them without a reason.
+func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next Rollout, event string, err error) {
+	if err := r.ended(); err != nil {
+		return r, "", err
+	}
+	next = r
+	next.Terms = &Terms{Policy: p}
+	if g := r.Terms; g != nil {
+		if bytes.Equal(g.Policy.JSON(), p.JSON()) {
+			return r, "", nil
+		}
+		for _, stage := range g.Policy.Approvals.Before {
+			if !slices.Contains(p.Approvals.Before, stage) {
+				return r, "", problem.New(problem.InvalidStateTransition,
+					"Stage %d needs an approval. Stages may be added to approvals.before, and never removed.", stage)
+			}
+		}
+		if p.Promote.Windows.Open(at) {
+			if err := closed(g.Policy.Promote.Windows, at, "No policy opens them at once; raise the rollout with an overrideReason to pass."); err != nil {
+				return r, "", err
+			}
+		}
+		next.Terms.Approvals = g.without(func(a Approval) bool { return a.Stage > r.StagedPercent }).Approvals
+	}
+	next = next.changed(r, at)
+	next.Terms.Revision, next.Terms.By = next.Revision, by
+	return next, "RolloutPolicyChanged", nil
+}
+
+// ended is why a rollout can no longer get a policy or an approval, or nil.
+func (r Rollout) ended() error {
+	switch {
+	case r.Status == Completed || r.CompletedAt != nil:
+		return problem.New(problem.InvalidStateTransition, "The rollout was completed.")
+	case r.EndedBy == ByPublication:
+		return problem.New(problem.InvalidStateTransition, "A publication has ended the rollout.")
+	}
+	return nil
+}
+
+// Approve decides what a person's approval of a stage makes of the rollout. It returns the next state and the event for
+// the audit trail. The event is empty if the person has approved the stage before. It returns INVALID_STATE_TRANSITION,
+// and SELF_APPROVAL for the person who started the rollout, promoted it last or changed its policy last.
+func (r Rollout) Approve(stage int, by audit.Person, at time.Time) (next Rollout, event string, err error) {
+	if err := r.ended(); err != nil {
+		return r, "", err
+	}
+	g := r.Terms
+	switch {
+	case g == nil || !slices.Contains(g.Policy.Approvals.Before, stage):
+		return r, "", problem.New(problem.InvalidStateTransition, "Stage %d of the rollout needs no approval.", stage)
+	case slices.ContainsFunc(g.Approvals, func(a Approval) bool { return a.Stage == stage && a.By == by }):
+		return r, "", nil
+	case stage < r.StagedPercent:
+		return r, "", problem.New(problem.InvalidStateTransition, "The rollout is at %d percent already.", r.StagedPercent)
+	case r.steered(by):
+		return r, "", problem.New(problem.SelfApproval,
+			"Whoever started the rollout, promoted it last or changed its policy last cannot approve it; someone else has to.")
+	}
+	more := *g
+	more.Approvals = append(slices.Clone(g.Approvals), Approval{stage, by, at})
+	next = r
+	next.Terms = &more
+	return next.changed(r, at), "RolloutApproved", nil
+}
+
+// steered tells whether a person started the rollout, promoted it last or changed its policy last.
+func (r Rollout) steered(by audit.Person) bool {
+	is := func(p *audit.Person) bool { return p != nil && *p == by }
+	return is(r.StartedBy) || is(r.PromotedBy) || is(&r.Terms.By)
+}
+
+// promotable is why the policy refuses to raise or resume the rollout to a stage now, or nil. A reason to override
+// passes a closed window, but not a missing approval.
+func (r Rollout) promotable(to int, now Moment) error {
+	if r.Terms == nil {
+		return nil
+	}
+	p := r.Terms.Policy
+	if slices.Contains(p.Approvals.Before, to) && !slices.Contains(r.Approved(), to) {
+		return problem.New(problem.ApprovalRequired, "Stage %d needs the approval of a second person.", to)
+	}
+	if now.OverrideReason != "" {
+		return nil
+	}
+	return closed(p.Promote.Windows, now.At, "Give an overrideReason to pass.")
+}
+
+// closed is WINDOW_CLOSED, with the way to pass, unless one of the windows is open.
+func closed(windows guard.Windows, at time.Time, pass string) error {
+	if windows.Open(at) {
+		return nil
+	}
+	next := "none opens within two weeks"
+	if opens, ok := windows.Opens(at); ok {
+		next = "the next one opens at " + opens.UTC().Format(time.RFC3339)
+	}
+	return problem.New(problem.WindowClosed, "The rollout's windows are closed; %s. %s", next, pass)
+}
+
+// promotedBy is the rollout with its last promoter. Approvals that they gave for later stages do not count any more.
+func (r Rollout) promotedBy(by audit.Person) Rollout {
+	r.PromotedBy = &by
+	if r.Terms != nil {
+		r.Terms = r.Terms.without(func(a Approval) bool { return a.Stage > r.StagedPercent && a.By == by })
+	}
+	return r
+}
+
+// advised is the rollout with a guard that only advises. It is for a rollout that is resumed, and for one whose target
+// was halted before. Boxes that fell silent then are not seen any more, so the guard cannot count them now.
+func (r Rollout) advised() Rollout {
+	if r.Terms != nil && r.Terms.Policy.Mode != guard.Advise {
+		g := *r.Terms
+		g.Policy.Mode, g.Revision = guard.Advise, r.Revision
+		r.Terms = &g
+	}
+	return r
+}

@@ -1,0 +1,151 @@
+// Package chain chains the changes of a production method by hashes. Each poll gives the newest
+// hash to machine controllers, which keep it with what they produce. Someone who rewrites the
+// audit trail later cannot rewrite these kept hashes. The chain computed from the rewritten
+// events no longer contains them.
+//
+// A link is the SHA-256 of the canonical form (RFC 8785) of {"previous", "version", "method"}:
+// the previous hash, which is empty at first, and the two events of the change.
+package chain
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"wavegate/shared/platform/canonical"
+	"wavegate/shared/platform/timestamp"
+	"wavegate/shared/trail/audit"
+)
+
+// hashField is the method's field for the hash of the chain. It is not part of what is hashed.
+const hashField = "trailSha256"
+
+// An Entry is the part of an event that a link covers: all but its id and its Before, which the
+// previous event has as its After.
+type Entry struct {
+	EventName string         `json:"eventName"`
+	EventTime time.Time      `json:"eventTime"`
+	Actor     audit.Actor    `json:"actor"`
+	SourceIP  string         `json:"sourceIp"`
+	RequestID string         `json:"requestId"`
+	Reason    string         `json:"reason,omitempty"`
+	Resource  audit.Resource `json:"resource"`
+	After     any            `json:"after"`
+}
+
+// EntryOf is the part of an event that a link covers.
+func EntryOf(e audit.Event) Entry {
+	return Entry{
+		EventName: e.EventName, EventTime: e.EventTime, Actor: e.Actor, SourceIP: e.SourceIP,
+		RequestID: e.RequestID, Reason: e.Reason, Resource: e.Resource, After: e.After,
+	}
+}
+
+// Next is the hash of the chain after a change to a method and one of its versions.
+func Next(previous string, version, method Entry) (string, error) {
+	after, err := withoutHash(method.After)
+	if err != nil {
+		return "", err
+	}
+	method.After = after
+	link, err := canonical.Encode(map[string]any{"previous": previous, "version": version, "method": method})
+	if err != nil {
+		return "", fmt.Errorf("trail: %w", err)
+	}
+	return canonical.SHA256(link), nil
+}
+
+func withoutHash(method any) (map[string]any, error) {
+	fields, err := decoded(method)
+	delete(fields, hashField)
+	return fields, err
+}
+
+// decoded is an object as a map of its JSON fields.
+func decoded(object any) (fields map[string]any, err error) {
+	text, err := timestamp.JSON(object)
+	if err == nil {
+		err = json.Unmarshal(text, &fields)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("trail: %w", err)
+	}
+	return fields, nil
+}
+
+// A Link is one change in the chain.
+type Link struct {
+	SHA256    string
+	EventName string
+	EventTime time.Time
+	RequestID string
+	// Contents are the contents that were in force or scheduled after the change, by version.
+	Contents map[int64]string
+	// Fault says what is wrong with the link; it is empty for a good link.
+	Fault string
+}
+
+// Check recomputes the chain of a method from its events and those of its versions, in any
+// order. A method's events before its first version are not links.
+func Check(methodEvents, versionEvents []audit.Event) ([]Link, error) {
+	versions := map[string]audit.Event{}
+	for _, e := range versionEvents {
+		versions[e.RequestID] = e
+	}
+	events := slices.Clone(methodEvents)
+	slices.SortFunc(events, func(a, b audit.Event) int { return int(a.Resource.Revision - b.Resource.Revision) })
+	var links []Link
+	previous, revision := "", int64(0)
+	for _, e := range events {
+		after := headOf(e.After)
+		stored, linked := after.Hash, after.Hash != ""
+		gap := e.Resource.Revision != revision+1
+		revision = e.Resource.Revision
+		if !linked && previous == "" {
+			continue
+		}
+		link := Link{SHA256: stored, EventName: e.EventName, EventTime: e.EventTime, RequestID: e.RequestID, Contents: after.contents()}
+		version, found := versions[e.RequestID]
+		computed, err := Next(previous, EntryOf(version), EntryOf(e))
+		switch {
+		case err != nil:
+			return nil, err
+		case gap:
+			link.Fault = "the event before it is missing"
+		case !found:
+			link.Fault = "the event of its version is missing"
+		case computed != stored:
+			link.Fault = "its event or an earlier one was changed"
+		}
+		links = append(links, link)
+		previous = stored
+	}
+	return links, nil
+}
+
+// A head is the part of a method that a check needs.
+type head struct {
+	Hash        string `json:"trailSha256"`
+	Effectivity []struct {
+		Version       int64  `json:"version"`
+		ContentSHA256 string `json:"contentSha256"`
+	} `json:"effectivity"`
+}
+
+// headOf reads a method as an event shows it. What is not a method has no hash.
+func headOf(method any) (h head) {
+	text, err := json.Marshal(method)
+	if err != nil || json.Unmarshal(text, &h) != nil {
+		return head{}
+	}
+	return h
+}
+
+func (h head) contents() map[int64]string {
+	all := map[int64]string{}
+	for _, d := range h.Effectivity {
+		all[d.Version] = d.ContentSHA256
+	}
+	return all
+}

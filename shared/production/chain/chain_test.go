@@ -1,0 +1,153 @@
+package chain_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/production/chain"
+	"wavegate/shared/trail/audit"
+)
+
+// A state stands for a method or a version.
+type state struct {
+	ID    string `json:"id"`
+	Count int    `json:"count"`
+	Trail string `json:"trailSha256,omitempty"`
+}
+
+// changes makes the events of n changes of a method, after its creation.
+func changes(t testing.TB, n int) (methods, versions []audit.Event) {
+	t.Helper()
+	event := func(i int, kind string, after any) audit.Event {
+		return audit.Event{
+			EventID: fmt.Sprint(kind, i), EventTime: time.Date(2026, 3, 1, 12, i, 0, 125e6, time.UTC), EventName: "Changed",
+			Actor:    audit.Actor{Issuer: "https://people.example", UserID: "eric", Roles: []auth.Role{auth.ProductionEngineer}},
+			SourceIP: "192.0.2.7", RequestID: fmt.Sprint("r-", i), Resource: audit.Resource{Type: kind, ID: "m", Revision: int64(i)}, After: after,
+		}
+	}
+	methods = append(methods, event(1, "method", state{ID: "m"}))
+	previous := ""
+	for i := 2; i <= n+1; i++ {
+		v, m := event(i, "version", state{ID: "m:1", Count: i}), event(i, "method", state{ID: "m", Count: i})
+		next, err := chain.Next(previous, chain.EntryOf(v), chain.EntryOf(m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.After = state{ID: "m", Count: i, Trail: next}
+		methods, versions = append(methods, m), append(versions, v)
+		previous = next
+	}
+	return methods, versions
+}
+
+// listed returns events as a client reads them: decoded from JSON, the newest first.
+func listed(t testing.TB, events []audit.Event) []audit.Event {
+	t.Helper()
+	text, err := json.Marshal(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read []audit.Event
+	if err := json.Unmarshal(text, &read); err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(read)
+	return read
+}
+
+func faults(t testing.TB, methods, versions []audit.Event) []string {
+	t.Helper()
+	links, err := chain.Check(methods, versions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for i, l := range links {
+		if l.Fault != "" {
+			found = append(found, fmt.Sprintf("%d %s", i+1, l.Fault))
+		}
+	}
+	return found
+}
+
+func TestCheck_UnchangedEvents_AreAChain(t *testing.T) {
+	methods, versions := changes(t, 5)
+	links, err := chain.Check(listed(t, methods), listed(t, versions))
+	if err != nil || len(links) != 5 {
+		t.Fatalf("%d links, %v", len(links), err)
+	}
+	for i, l := range links {
+		if l.Fault != "" || len(l.SHA256) != 64 || i > 0 && l.SHA256 == links[i-1].SHA256 {
+			t.Errorf("link %d: %+v", i+1, l)
+		}
+	}
+}
+
+func TestCheck_RewrittenTrail_IsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		rewrite func(methods, versions []audit.Event) ([]audit.Event, []audit.Event)
+		want    string
+	}{
+		"another person": {func(m, v []audit.Event) ([]audit.Event, []audit.Event) {
+			v[2].Actor.UserID = "olaf"
+			return m, v
+		}, "3 its event or an earlier one was changed"},
+		"another time": {func(m, v []audit.Event) ([]audit.Event, []audit.Event) {
+			m[3].EventTime = m[3].EventTime.Add(time.Second)
+			return m, v
+		}, "3 its event or an earlier one was changed"},
+		"another state": {func(m, v []audit.Event) ([]audit.Event, []audit.Event) {
+			m[1].After = state{ID: "m", Count: 9, Trail: m[1].After.(state).Trail}
+			return m, v
+		}, "1 its event or an earlier one was changed"},
+		"a removed change": {func(m, v []audit.Event) ([]audit.Event, []audit.Event) {
+			return slices.Delete(m, 2, 3), v
+		}, "2 the event before it is missing"},
+		"a removed version": {func(m, v []audit.Event) ([]audit.Event, []audit.Event) {
+			return m, slices.Delete(v, 4, 5)
+		}, "5 the event of its version is missing"},
+	} {
+		methods, versions := changes(t, 5)
+		methods, versions = c.rewrite(methods, versions)
+		if got := faults(t, listed(t, methods), listed(t, versions)); strings.Join(got, ",") != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Someone who rewrites an event and all later hashes makes a valid chain, but it does not
+// contain the hashes that controllers kept.
+func TestCheck_RewrittenChain_LacksTheKeptHashes(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		methods, versions := changes(t, 6)
+		kept := map[string]bool{}
+		for _, m := range methods[1:] {
+			kept[m.After.(state).Trail] = true
+		}
+		at := rapid.IntRange(0, 5).Draw(r, "rewritten")
+		versions[at].SourceIP = "198.51.100.1"
+		previous := ""
+		for i := range versions {
+			after := methods[i+1].After.(state)
+			next, err := chain.Next(previous, chain.EntryOf(versions[i]), chain.EntryOf(methods[i+1]))
+			if err != nil {
+				r.Fatal(err)
+			}
+			if kept[next] != (i < at) {
+				r.Fatalf("link %d of a trail rewritten at %d: kept %v", i, at, kept[next])
+			}
+			after.Trail, previous = next, next
+			methods[i+1].After = after
+		}
+		if got := faults(t, methods, versions); len(got) > 0 {
+			r.Fatalf("%q", got)
+		}
+	})
+}
