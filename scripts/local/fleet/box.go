@@ -39,6 +39,7 @@ type box struct {
 	idle      time.Time // until when it leaves alone what it is told
 	refused   string    // a version that it will not try again
 	dead      bool
+	dies      time.Time // when it will be, if it has installed a version that it dies of
 }
 
 func newBox(id string, p *plan, client *http.Client, issuers *devissuer.Issuers) *box {
@@ -70,6 +71,10 @@ func (b *box) pause() time.Duration {
 
 // poll makes one poll, does what it is told, and returns how long to wait then.
 func (b *box) poll(ctx context.Context) time.Duration {
+	if !b.dies.IsZero() && time.Now().After(b.dies) {
+		b.dead = true
+		return b.pause()
+	}
 	at := b.url + "/manifest"
 	if b.installed != "" {
 		at += "?installed=" + url.QueryEscape(b.installed)
@@ -135,7 +140,11 @@ func (b *box) update(ctx context.Context) {
 		b.attempt++
 		b.report(ctx, map[string]any{"version": version, "attempt": b.attempt, "outcome": report.Deferred, "until": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)})
 	case bricks:
-		b.dead = true
+		if b.chances.brickAfter == 0 {
+			b.dead = true
+			return
+		}
+		b.before, b.installed, b.dies = b.installed, version, time.Now().Add(b.chances.brickAfter)
 	case reverts:
 		b.before, b.installed, b.falls = b.installed, version, true
 	default:

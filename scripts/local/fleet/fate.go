@@ -6,8 +6,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"wavegate/shared/fleet/report"
 )
@@ -41,18 +43,30 @@ func (s *share) Set(text string) error {
 }
 
 // chances are the shares of the boxes that meet each fate with a version. The rest do well.
-type chances struct{ fail, brick, revert, deferred share }
+type chances struct {
+	fail, brick, revert, deferred share
+	code                          report.FailureCode // why all of them fail; a code of its own for each box if empty
+	brickAfter                    time.Duration      // how long they run the version before they die of it
+}
 
 func (c *chances) flags(flags *flag.FlagSet) {
 	flags.Var(&c.fail, "fail", "")
 	flags.Var(&c.brick, "brick", "")
 	flags.Var(&c.revert, "revert", "")
 	flags.Var(&c.deferred, "defer", "")
+	flags.StringVar((*string)(&c.code), "fail-code", "", "")
+	flags.DurationVar(&c.brickAfter, "brick-after", 0, "")
 }
 
 func (c *chances) check() error {
 	if sum := c.fail + c.brick + c.revert + c.deferred; sum > 1 {
 		return fmt.Errorf("--fail, --brick, --revert and --defer come to %v, which is more than all boxes", &sum)
+	}
+	if c.code != "" && !slices.Contains(report.Codes, c.code) {
+		return fmt.Errorf("--fail-code must be one of %v", report.Codes)
+	}
+	if c.brickAfter < 0 {
+		return errors.New("--brick-after must not be negative")
 	}
 	return nil
 }
@@ -61,7 +75,10 @@ func (c *chances) check() error {
 func (c *chances) of(id, version string) (fate, report.FailureCode) {
 	sum := sha256.Sum256([]byte("fate/" + version + "/" + id))
 	drawn := share(binary.BigEndian.Uint32(sum[:4])) / (1 << 32)
-	code := report.Codes[int(sum[4])%len(report.Codes)]
+	code := c.code
+	if code == "" {
+		code = report.Codes[int(sum[4])%len(report.Codes)]
+	}
 	for _, f := range []struct {
 		fate fate
 		part share

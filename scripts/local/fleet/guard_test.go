@@ -13,6 +13,7 @@ import (
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/operations"
 )
@@ -24,10 +25,10 @@ func acting(silentAfter, decideWithin string) string {
 	return `{"guard":{"silentAfter":"` + silentAfter + `","decideWithin":"` + decideWithin + `"},"promote":{"auto":true,"soak":{"1":"PT1S","10":"PT1S","50":"PT1S","100":"PT1S"}}}`
 }
 
-// TestGuard_LeadsAFleetBySight has the guard lead rollouts over a fleet of 3,000 simulated boxes, two of whose
+// TestGuard_LeadsAFleetBySight has the guard lead rollouts over a fleet of 1,200 simulated boxes, two of whose
 // organizations are acme and, with every tenth box, initech. What becomes of each rollout is told by the audit trail.
 func TestGuard_LeadsAFleetBySight(t *testing.T) {
-	f := newPlayed(t, nil, 3000)
+	f := newPlayed(t, nil, 1200)
 	f.prepared(t)
 	for _, run := range []struct {
 		name                      string
@@ -35,11 +36,13 @@ func TestGuard_LeadsAFleetBySight(t *testing.T) {
 		play                      func(*lead, *testing.T)
 	}{
 		{"failing", "PT2M", "PT4S", (*lead).fails},
+		{"no space", "PT30S", "PT4S", (*lead).noSpace},
 		{"plants are dark", "PT12S", "PT4S", (*lead).dark},
 		{"one organization's boxes fall back", "PT2M", "PT5M", (*lead).oneOrganization},
 		{"an operator halts while the guard promotes", "PT30S", "PT4S", (*lead).contested},
-		{"good", "PT90S", "PT4S", (*lead).good},
-		{"bricking", "PT12S", "PT4S", (*lead).bricks}, // the last one: what it bricks never comes back
+		{"good", "PT30S", "PT4S", (*lead).good},
+		{"bricking", "PT12S", "PT4S", (*lead).bricks}, // the last ones: what they brick never comes back
+		{"bricking late", "PT12S", "PT4S", (*lead).bricksLate},
 	} {
 		t.Run(run.name, func(t *testing.T) {
 			l := f.start(t, acting(run.silentAfter, run.decideWithin))
@@ -47,6 +50,14 @@ func TestGuard_LeadsAFleetBySight(t *testing.T) {
 			l.timeline(t)
 		})
 	}
+}
+
+func TestGuard_AFleetOfAHundred_ReachesTheEndAlone(t *testing.T) {
+	f := newPlayed(t, nil, 100)
+	f.prepared(t)
+	l := f.start(t, acting("PT6S", "PT4S"))
+	l.good(t)
+	l.timeline(t)
 }
 
 // prepared readies the fleet: every tenth box belongs to another organization, and all of them run 1.0.0.
@@ -83,6 +94,12 @@ func (f *played) start(t *testing.T, policy string) *lead {
 }
 
 func (l *lead) path() string { return "/api/ota/rollouts/" + l.id }
+
+// toTen promotes the rollout: stage 1 has a dozen boxes, which is few to judge by.
+func (l *lead) toTen(t *testing.T) {
+	t.Helper()
+	l.Owner(t).Patch(t, l.path(), `{"staged_percent":10,"reason":"more boxes to judge by"}`).Is(t, http.StatusNoContent)
+}
 
 func (l *lead) fate(c chances) {
 	for _, b := range l.boxes {
@@ -186,12 +203,40 @@ func (l *lead) haltedByItself(t *testing.T, r rollout.Rollout, why guard.Reason)
 
 func (l *lead) bricks(t *testing.T) {
 	l.fate(chances{brick: 0.5})
+	l.toTen(t)
 	r, _ := l.until(t, nil, ended)
 	l.haltedByItself(t, r, guard.TooManySilent)
 }
 
+// bricksLate has boxes die after they ran the release for a while and said so.
+func (l *lead) bricksLate(t *testing.T) {
+	l.fate(chances{brick: 0.5, brickAfter: 5 * time.Second})
+	l.toTen(t)
+	r, _ := l.until(t, nil, ended)
+	l.haltedByItself(t, r, guard.TooManySilent)
+}
+
+// noSpace has half of the boxes lack the room. The release is not to blame, so nothing is halted, and it goes no further.
+func (l *lead) noSpace(t *testing.T) {
+	l.fate(chances{fail: 0.5, code: report.CodeSpace})
+	l.toTen(t)
+	r, v := l.until(t, nil, func(_ rollout.Rollout, v guard.Verdict) bool { return v.Reason == guard.TooFewTaken })
+	if r.Status != rollout.Active || v.Action != guard.Hold || v.Taken.Causes[guard.Space] == 0 {
+		t.Errorf("the rollout is %s: %s", r.Status, v.Sentence)
+	}
+	for range 3 {
+		l.poll(t, 1, nil)
+		l.look(t)
+	}
+	if r := l.rollout(t); r.Status != rollout.Active || r.StagedPercent != 10 {
+		t.Errorf("a few looks later the rollout is %s at %d", r.Status, r.StagedPercent)
+	}
+	l.Owner(t).Patch(t, l.path(), `{"status":"halted","reason":"the run is over"}`).Is(t, http.StatusNoContent)
+}
+
 func (l *lead) fails(t *testing.T) {
 	l.fate(chances{fail: 0.4})
+	l.toTen(t)
 	r, _ := l.until(t, nil, ended)
 	l.haltedByItself(t, r, guard.TooManyBad)
 }
@@ -227,7 +272,7 @@ func (l *lead) oneOrganization(t *testing.T) {
 			b.chances.revert = 1
 		}
 	}
-	l.Owner(t).Patch(t, l.path(), `{"staged_percent":10,"reason":"more boxes to judge by"}`).Is(t, http.StatusNoContent)
+	l.toTen(t)
 	r, v := l.until(t, nil, func(_ rollout.Rollout, v guard.Verdict) bool { return v.Reason == guard.OneOrganization })
 	if r.Status != rollout.Active || v.Organization != "initech" {
 		t.Errorf("the rollout is %s: %s", r.Status, v.Sentence)

@@ -38,6 +38,8 @@ What becomes of the boxes that a version is brought to. The others install it at
   --brick P         percent that die of it without a word
   --revert P        percent that run it for one poll and fall back to what they had
   --defer P         percent where a person puts it off for an hour
+  --fail-code C     why they cannot, for example space or boot; another reason for each box if not given
+  --brick-after T   how long they run it before they die; 0 if not given
 `
 
 // A plan is what the fleet is to be.

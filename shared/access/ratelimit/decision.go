@@ -41,7 +41,8 @@ type Decision struct {
 	// Policies are the limits that were checked, in order. There are none if the request is
 	// Unchecked.
 	Policies []Policy
-	// RetryAfter is set unless the request is admitted: from 1 to 61 s, in whole seconds.
+	// RetryAfter is set unless the request is admitted: from 1 s, in whole seconds; property 6
+	// says up to what.
 	RetryAfter time.Duration
 	// Unchecked is the store's failure, if the limiter could not check the request. An ordinary
 	// request is then admitted; a copilot request is not.
@@ -107,12 +108,20 @@ func (d Decision) reserved() bool {
 	return slices.ContainsFunc(d.Policies, func(p Policy) bool { return p.Name == reservePolicy })
 }
 
+// Unchecked is the header of an answer to a request that could not be checked: the structured
+// boolean true. The draft below has no word for that. Its policies need a quota, which is unknown
+// here, since an override is read with the count.
+const Unchecked = "RateLimit-Unchecked"
+
 // Header returns RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11). In
 // them q is the quota, w the window in seconds, r what remains, and t the seconds until more
-// becomes free. It is empty if the request was not checked. Retry-After comes from Err.
+// becomes free. If the request was not checked, it returns Unchecked instead. Retry-After comes
+// from Err.
 func (d Decision) Header() http.Header {
 	h := http.Header{}
-	if len(d.Policies) == 0 {
+	if d.Unchecked != nil {
+		// Set would change the names to Ratelimit-Unchecked and so on.
+		h[Unchecked] = []string{"?1"}
 		return h
 	}
 	var policies, state []string
@@ -120,7 +129,6 @@ func (d Decision) Header() http.Header {
 		policies = append(policies, fmt.Sprintf("%q;q=%d;w=%d", p.Name, p.Quota, Window/time.Second))
 		state = append(state, fmt.Sprintf("%q;r=%d;t=%d", p.Name, p.Remaining, p.Reset/time.Second))
 	}
-	// Set would change the names to Ratelimit-Policy and Ratelimit.
 	h["RateLimit-Policy"] = []string{strings.Join(policies, ", ")}
 	h["RateLimit"] = []string{strings.Join(state, ", ")}
 	return h

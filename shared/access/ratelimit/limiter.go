@@ -45,6 +45,7 @@ type Limiter struct {
 	clock    func() time.Time
 	deadline time.Duration
 	memory   memory
+	turns    turns
 	lowUsage lowUsage
 	breaker  breaker
 }
@@ -263,20 +264,19 @@ func (l *Limiter) policy(s subject, v verdict, now time.Time) Policy {
 	if v.throttled {
 		l.memory.throttled(s.key, v.limit, now, v.free)
 	} else {
-		l.memory.rejected(s.key, v.limit, now, v.free)
+		l.memory.rejected(s.key, v, now)
 	}
 	p.Exceeded, p.Remaining = true, 0
-	p.RetryAfter = l.wait(s, now, v.free)
+	p.RetryAfter = l.wait(s, now, v.free, v.item)
 	return p
 }
 
-// wait is the Retry-After for one subject. If callers share the subject, each waits a little
-// longer at random, so that they do not all retry for the same place.
-func (l *Limiter) wait(s subject, now, free time.Time) time.Duration {
-	r := l.rules
-	wait := r.retryAfter(now, free)
-	if s.shared {
-		wait = min(wait+time.Duration(mathrand.IntN(4))*time.Second, r.longest)
+// wait is the Retry-After for one subject. Callers who share the subject are given a turn. The first turn is random by
+// some seconds, because other containers give turns, too.
+func (l *Limiter) wait(s subject, now, free time.Time, it item) time.Duration {
+	wait := l.rules.retryAfter(now, free)
+	if s.shared && it.limit(now, s.limit) > 0 {
+		wait = l.turns.take(l.rules, s.key, it, now, s.limit, wait+time.Duration(mathrand.IntN(4))*time.Second)
 	}
 	return wait
 }
@@ -296,13 +296,13 @@ func (l *Limiter) remembered(levels [][]subject, now time.Time) (Decision, bool)
 
 // recall is the policy of a count that rejected a moment ago.
 func (l *Limiter) recall(s subject, now time.Time) (Policy, bool) {
-	limit, free, ok := l.memory.recall(s.key, now)
+	e, ok := l.memory.recall(s.key, now)
 	if !ok {
 		return Policy{}, false
 	}
 	return Policy{
-		Name: s.policy, Quota: limit, Reset: l.rules.retryAfter(now, free),
-		Exceeded: true, RetryAfter: l.wait(s, now, free),
+		Name: s.policy, Quota: e.limit, Reset: l.rules.retryAfter(now, e.free),
+		Exceeded: true, RetryAfter: l.wait(s, now, e.free, e.item),
 	}, true
 }
 

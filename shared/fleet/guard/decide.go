@@ -39,8 +39,8 @@
 // # Clearing
 //
 // A box clears its stage by living on: it was seen running the release at least a soak after it installed it. Of all boxes
-// of the stage, the share Taken must do so, or all but one. So boxes that cannot fetch the release, have no room for it,
-// were put off or never polled keep the rollout where it is. They never halt it.
+// of the stage, the share Taken must do so, or all but one, but always one of them. So boxes that cannot fetch the
+// release, have no room for it, were put off or never polled keep the rollout where it is. They never halt it.
 //
 // Simulated fleets and what became of them are in scripts/benchmarks/guard and scripts/benchmarks/results/guard.md.
 package guard

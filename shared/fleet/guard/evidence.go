@@ -190,12 +190,13 @@ func (e Evidence) Small(p Policy) bool {
 	return decision{policy: p, evidence: e, test: p.Guard.test()}.small()
 }
 
-// Needed is how many of a sample must be good: the share that the policy asks for, or all boxes of the stage but one.
+// Needed is how many of a sample must be good: the share that the policy asks for, or all boxes of the stage but one. One
+// box at least must be, so that a stage of a single box that dies does not let the release go on.
 func (b Bounds) Needed(t Taken) int {
 	const rounding = 1e-9
-	needed := int(math.Ceil(b.taken()*float64(t.Boxes) - rounding))
+	needed := int(math.Ceil(b.Taken*float64(t.Boxes) - rounding))
 	if t.All {
-		needed = min(needed, max(t.Boxes-1, 0))
+		needed = min(needed, max(t.Boxes-1, 1))
 	}
 	return needed
 }

@@ -96,14 +96,6 @@ func (p Policy) SoakAt(percent int) time.Duration {
 	return max(of[percent].Length(), p.Guard.DecideWithin.Length(), p.Guard.SilentAfter.Length())
 }
 
-// taken is the share of boxes that a stage needs. A policy that is older than the field has the default.
-func (b Bounds) taken() float64 {
-	if b.Taken == 0 {
-		return defaultTaken
-	}
-	return b.Taken
-}
-
 // test is the test of a share of bad boxes.
 func (b Bounds) test() Wald { return NewWald(b.Acceptable, b.Intolerable) }
 

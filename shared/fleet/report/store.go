@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -238,13 +240,14 @@ var errEnough = errors.New("report: enough was found")
 
 // rows reads rows as they are, in the given order; a box without one is left out.
 func (s *Store) rows(ctx context.Context, ids []string) ([]Row, error) {
-	rows := make([]Row, len(ids))
-	reads := make([]func(context.Context) error, len(ids))
+	var keys []dynamo.Key
+	place := map[string]int{}
 	for i, id := range ids {
-		reads[i] = func(ctx context.Context) (err error) {
-			rows[i], err = s.Get(ctx, id)
-			return err
+		if _, twice := place[id]; !twice { // a box that moves in the index while it is read
+			keys, place[id] = append(keys, key(id)), i
 		}
 	}
-	return rows, dynamo.Together(ctx, reads...)
+	rows, err := dynamo.GetAll[Row](ctx, s.db, dynamo.Reports, keys)
+	slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(place[a.EdgeID], place[b.EdgeID]) })
+	return rows, err
 }

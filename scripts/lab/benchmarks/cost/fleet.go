@@ -33,10 +33,11 @@ const (
 	// A count of a channel's boxes is made each minute of an active rollout. It reads the index entry of each box,
 	// entryBytes with names of some 20 characters, at half a unit for 4 KB. It looks up when boxes were last seen, at a
 	// unit for the row and half a unit for the counter: 1,000 for the progress, 1,000 of the present stage once it has
-	// soaked, and 5,000 each half an hour, when the guard looks at silence.
-	entryBytes = 280.0
-	countShare = entryBytes / 8192
-	countUnits = 1.5 * (1000 + 1000 + 5000.0/30)
+	// soaked, and 5,000 each half an hour, when the guard looks at silence. It keeps what it counted.
+	entryBytes  = 280.0
+	countShare  = entryBytes / 8192
+	countUnits  = 1.5 * (1000 + 1000 + 5000.0/30)
+	countWrites = 8.0
 	// reportReads and reportWrites are what a box's report row takes for a release, by the same page.
 	reportReads, reportWrites = 2.0, 6.0
 )
@@ -82,7 +83,8 @@ func (f fleet) bill(poll limit) []cost {
 		{"traffic", fmt.Sprintf("polls × %.0f bytes × %.2f a GB", answerBytes, transferGB), millions * answerBytes / 1e9 * transferGB * 1e6},
 		{"reports", fmt.Sprintf("boxes × releases × (%g write units × %.4f + %g read units × %.4f)", reportWrites, writeUnits, reportReads, readUnits),
 			f.Boxes * f.Releases / 1e6 * (reportWrites*writeUnits + reportReads*readUnits)},
-		{"counts of rollouts", fmt.Sprintf("days × 1,440 × (%.0f + boxes / %.0f) read units × %.4f", countUnits, 1/countShare, readUnits), counts / 1e6 * readUnits},
+		{"counts of rollouts", fmt.Sprintf("days × 1,440 × ((%.0f + boxes / %.0f) read units × %.4f + %g write units × %.4f)", countUnits, 1/countShare, readUnits, countWrites, writeUnits),
+			(counts*readUnits + f.Days*24*60*countWrites*writeUnits) / 1e6},
 		{"what does not grow", "alarms, dashboard, metrics", fixed},
 	}
 }
