@@ -131,15 +131,12 @@ func timeOf(text string) time.Time {
 	return t
 }
 
-// These are the parameters of a Question.
-var (
-	QuestionPath  = input.Fields{{Name: "factoryId", Is: input.Slug}, {Name: "code", Is: input.Name}}
-	QuestionQuery = input.Fields{
-		{Name: "methodId", Is: &input.List{Of: input.UUID, Most: maxAsked}},
-		{Name: "productId", Is: input.UUID},
-		{Name: "at", Is: input.Time},
-	}
-)
+// PollQuery are the parameters of a PollRequest.
+var PollQuery = input.Fields{
+	{Name: "methodId", Is: &input.List{Of: input.UUID, Most: maxAsked}},
+	{Name: "productId", Is: input.UUID},
+	{Name: "at", Is: input.Time},
+}
 
 // maxAsked is how many methods a poll can name.
 const maxAsked = 25
