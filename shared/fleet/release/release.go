@@ -94,7 +94,7 @@ func (r Release) Published(p Publication, at time.Time) Release {
 }
 
 // At is a target with the address where its bytes were last said to be, if this is the target's release.
-func (r Release) At(t Artifact) Artifact {
+func (r Release) At(t RolloutTarget) RolloutTarget {
 	if r.Version == t.Version && r.SHA256 == t.SHA256 {
 		t.ArtifactURL = r.ArtifactURL
 	}
@@ -102,7 +102,7 @@ func (r Release) At(t Artifact) Artifact {
 }
 
 // DetailsOf are those of a target, if this is the target's release.
-func (r Release) DetailsOf(t Artifact) Details {
+func (r Release) DetailsOf(t RolloutTarget) Details {
 	if r.Version == t.Version && r.SHA256 == t.SHA256 {
 		return r.Details
 	}
