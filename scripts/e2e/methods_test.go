@@ -12,6 +12,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/platform/canonical"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/timestamp"
 )
 
 // TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays makes the table of shared/production/README.md from
@@ -260,7 +261,7 @@ func TestMethods_WhatHeldAndWillHold_IsToldForAnyTime(t *testing.T) {
 	check("after the decisions")
 	poll := b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?methodId="+id(b.path)).Is(t, http.StatusOK)
 	next := poll.Object(t)["items"].([]any)[0].(map[string]any)["next"].(map[string]any)
-	if next["version"] != 2.0 || next["from"] != later.Format(time.RFC3339) {
+	if next["version"] != 2.0 || next["from"] != timestamp.Text(later.Truncate(time.Second)) {
 		t.Errorf("next is %v", next)
 	}
 	b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?methodId="+id(b.path), "If-None-Match", poll.Header.Get("ETag")).Is(t, http.StatusNotModified)

@@ -94,8 +94,8 @@ func (l *Limiter) Warm(ctx context.Context) {
 type subject struct {
 	key    string
 	policy string
-	limit  int // the default
-	shared bool
+	limit  int    // the default
+	caller string // who asks, if others share the subject; otherwise empty
 }
 
 // subjects lists what a request counts against, in the order of the writes. The user's own
@@ -103,10 +103,10 @@ type subject struct {
 // when both are written in parallel.
 func (l *Limiter) subjects(c Caller, class Class) [][]subject {
 	user := []subject{{key: userKey(c.User), policy: "user", limit: l.limits.User}}
-	organization := []subject{{key: organizationKey(c.Organization), policy: "org", limit: l.limits.Organization, shared: true}}
+	organization := []subject{{key: organizationKey(c.Organization), policy: "org", limit: l.limits.Organization, caller: c.User}}
 	if class == Copilot {
 		user = append(user, subject{key: copilotKey(userKey(c.User)), policy: "copilot-user", limit: l.limits.CopilotUser})
-		organization = append(organization, subject{key: copilotKey(organizationKey(c.Organization)), policy: "copilot-org", limit: l.limits.CopilotOrganization, shared: true})
+		organization = append(organization, subject{key: copilotKey(organizationKey(c.Organization)), policy: "copilot-org", limit: l.limits.CopilotOrganization, caller: c.User})
 	}
 	if c.Box || c.Organization == "" {
 		return [][]subject{user}
@@ -254,7 +254,7 @@ func (l *Limiter) admit(ctx context.Context, key string, now time.Time, limit in
 func (l *Limiter) policy(s subject, v verdict, now time.Time) QuotaPolicy {
 	r := l.rules
 	p := QuotaPolicy{Name: s.policy, Quota: v.limit, Remaining: max(v.limit-v.used, 0), Reset: r.retryAfter(now, v.free)}
-	if !s.shared {
+	if s.caller == "" {
 		l.lowUsage.note(s.key, v, now)
 	}
 	if v.admitted {
@@ -275,8 +275,8 @@ func (l *Limiter) policy(s subject, v verdict, now time.Time) QuotaPolicy {
 // some seconds, because other containers give turns, too.
 func (l *Limiter) wait(s subject, now, free time.Time, it item) time.Duration {
 	wait := l.rules.retryAfter(now, free)
-	if s.shared && it.limit(now, s.limit) > 0 {
-		wait = l.turns.take(l.rules, s.key, it, now, s.limit, wait+time.Duration(mathrand.IntN(4))*time.Second)
+	if s.caller != "" && it.limit(now, s.limit) > 0 {
+		wait = l.turns.take(l.rules, s.key, s.caller, it, now, s.limit, wait+time.Duration(mathrand.IntN(4))*time.Second)
 	}
 	return wait
 }

@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -51,8 +52,8 @@ func (r rules) timeline(it item, told map[slot]int, present slot) timeline {
 }
 
 // turn is the wait of a rejected caller, in whole seconds from the given one on. If everyone comes when they were told
-// to, each is admitted. At most a sixtieth of the limit, rounded up, is told the same second, so that a limit that was used up at
-// once is not used up at once again. If more are waiting than have a place in the next two minutes, the wait is the
+// to, each is admitted. At most a share of the limit is told the same second, so that a limit that was used up at once is
+// not used up at once again. If more are waiting than have a place in the next two minutes, the wait is the
 // longest, and a place is not certain.
 func (r rules) turn(it item, told map[slot]int, now time.Time, standard int, from time.Duration) time.Duration {
 	present := r.at(now)
@@ -66,7 +67,7 @@ func (r rules) turn(it item, told map[slot]int, now time.Time, standard int, fro
 		for _, n := range t.told[max(at-second+1, 0) : at+1] {
 			beside += n
 		}
-		if beside >= (limit+59)/60 {
+		if beside >= share(limit) {
 			continue
 		}
 		if r.fits(t, it, now, standard, at) {
@@ -90,31 +91,54 @@ func (r rules) fits(t timeline, it item, now time.Time, standard, at int) bool {
 	return true
 }
 
+// share is how many requests of a shared limit one second, or one caller who waits, may have of those that are told a
+// turn: a sixtieth, rounded up.
+func share(limit int) int { return (limit + 59) / 60 }
+
 // turns remembers which turns this container has given. Other containers give theirs on their own, so a caller may
 // still find the place taken.
 type turns struct {
-	mu   sync.Mutex
-	told map[string]map[slot]int // by subject, and the slot of the turn
+	mu    sync.Mutex
+	given map[string]given // by subject
 }
 
-// take gives the next turn of a subject.
-func (t *turns) take(r rules, key string, it item, now time.Time, standard int, from time.Duration) time.Duration {
+// A given is the turns of a subject that are still to come.
+type given struct {
+	told map[slot]int           // by their slot
+	of   map[string][]time.Time // by the caller
+}
+
+// take gives a caller the next turn of a subject. A caller who does not wait, and asks again and again, has no more turns
+// than its share, and is told its last one again. So it cannot use up those of the others.
+func (t *turns) take(r rules, key, caller string, it item, now time.Time, standard int, from time.Duration) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.told == nil || len(t.told) >= recallSize && t.told[key] == nil {
-		t.told = map[string]map[slot]int{} // those who were told a turn keep it; others may be told the same
+	if t.given == nil || len(t.given) >= recallSize && t.given[key].told == nil {
+		t.given = map[string]given{} // those who were told a turn keep it; others may be told the same
 	}
-	told := t.told[key]
-	if told == nil {
-		told = map[slot]int{}
-		t.told[key] = told
+	if t.given[key].told == nil {
+		t.given[key] = given{told: map[slot]int{}, of: map[string][]time.Time{}}
 	}
+	g := t.given[key]
 	present := r.at(now)
 	// A turn that is over has become a count of the item. One that is far ahead is of a clock that has moved back.
-	maps.DeleteFunc(told, func(s slot, _ int) bool { return s < present || s > present+slot(r.last()) })
-	wait := r.turn(it, told, now, standard, from)
+	gone := func(s slot) bool { return s < present || s > present+slot(r.last()) }
+	maps.DeleteFunc(g.told, func(s slot, _ int) bool { return gone(s) })
+	for c, own := range g.of {
+		if own = slices.DeleteFunc(own, func(at time.Time) bool { return gone(r.at(at)) }); len(own) == 0 {
+			delete(g.of, c)
+		} else {
+			g.of[c] = own
+		}
+	}
+	if own := g.of[caller]; len(own) >= share(it.limit(now, standard)) {
+		return max((own[len(own)-1].Sub(now) + time.Second - 1).Truncate(time.Second), time.Second)
+	}
+	wait := r.turn(it, g.told, now, standard, from)
 	if wait < r.patience {
-		told[r.at(now.Add(wait))]++
+		at := now.Add(wait)
+		g.told[r.at(at)]++
+		g.of[caller] = append(g.of[caller], at)
 	}
 	return wait
 }

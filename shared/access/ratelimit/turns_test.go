@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -21,7 +22,11 @@ func TestTurns_EveryoneWhoWaitsAsTold_IsAdmitted(t *testing.T) {
 			it := s.model.read(s.model.items[organizationKey("acme")])
 			return slotLog.used(it, slotLog.at(s.now)) >= limit
 		}
-		ask := func() Decision { return s.Admit(t.Context(), ann, Ordinary) }
+		callers := 0
+		ask := func() Decision { // each time another person
+			callers++
+			return s.Admit(t.Context(), Caller{User: fmt.Sprint("https://issuer ", callers), Organization: "acme"}, Ordinary)
+		}
 		gap := rapid.IntRange(0, 59_000/limit).Draw(t, "gap")
 		for !full() {
 			ask()
@@ -68,13 +73,33 @@ func TestTurns_LimitUsedUpAtOnce_IsSpreadOverTheNextWindow(t *testing.T) {
 			s.ask(t, ann, Ordinary)
 		}
 		told := map[time.Duration]int{}
-		for range rejected {
-			told[s.ask(t, bob, Ordinary).RetryAfter]++
+		for i := range rejected {
+			told[s.ask(t, Caller{User: fmt.Sprint("https://issuer ", i), Organization: "acme"}, Ordinary).RetryAfter]++
 		}
 		for wait, n := range told {
 			if wait < 61*time.Second || wait > longest || n > 10 {
 				t.Errorf("%d rejected: %d are told %v", rejected, n, wait)
 			}
+		}
+	}
+}
+
+// TestTurns_ACallerWhoDoesNotWait_LeavesTheOthersTheirs: one program asks a thousand times while the limit is used up.
+func TestTurns_ACallerWhoDoesNotWait_LeavesTheOthersTheirs(t *testing.T) {
+	s := newTestLimiter(Limits{User: Highest, Organization: 600})
+	for range 600 {
+		s.ask(t, ann, Ordinary)
+	}
+	for range 1000 {
+		d := s.ask(t, bob, Ordinary)
+		if d.Outcome != Rejected || d.RetryAfter > 68*time.Second {
+			t.Fatalf("the one who does not wait: %+v", d)
+		}
+		s.now = s.now.Add(7 * time.Millisecond)
+	}
+	for i := range 40 {
+		if d := s.ask(t, Caller{User: fmt.Sprint("https://issuer ", i), Organization: "acme"}, Ordinary); d.RetryAfter > 68*time.Second {
+			t.Errorf("person %d is told %v", i, d.RetryAfter)
 		}
 	}
 }

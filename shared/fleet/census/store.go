@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/platform/timestamp"
 )
 
 // A Progress is how far a rollout is.
@@ -363,11 +364,11 @@ func (s *Store) remember(ctx context.Context, hour Hour, p Progress) error {
 // IsMoment tells whether a text is a place in a history.
 func IsMoment(text string) bool {
 	at, err := time.Parse(time.RFC3339Nano, text)
-	return err == nil && at.UTC().Format(time.RFC3339Nano) == text
+	return err == nil && timestamp.Text(at) == text
 }
 
 // PositionOf is a moment's place in a history.
-func PositionOf(m Snapshot) string { return m.At.UTC().Format(time.RFC3339Nano) }
+func PositionOf(m Snapshot) string { return timestamp.Text(m.At) }
 
 // History returns a page of a rollout's history, newest first, before a position of it, or from the end.
 // It returns NOT_FOUND.

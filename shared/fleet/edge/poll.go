@@ -58,6 +58,8 @@ type Poll struct {
 // A Reply is what a poll is answered with.
 type Reply struct {
 	Manifest Manifest
+	// Body is the manifest as it is sent.
+	Body json.RawMessage
 	// ETag is the tag of the manifest. It is empty if what this answer tells and what the poll told could not be
 	// written into the box's report row.
 	ETag        string
@@ -114,17 +116,17 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	event := p.event(row.EdgeType, r, poll)
 	_, news := report.Next(row, event)
 	news = news && poll.Subject != ""
-	_, etag, err := m.Encode(poll.Caller)
+	body, etag, err := m.Encode(poll.Caller)
 	if err != nil {
 		return Reply{}, err
 	}
 	if !news {
-		return Reply{Manifest: m, ETag: etag, NotModified: etag == poll.Tag}, nil
+		return Reply{Manifest: m, Body: body, ETag: etag, NotModified: etag == poll.Tag}, nil
 	}
 	if err := admission.Wait(ctx); err != nil {
 		return Reply{}, err
 	}
-	reply := Reply{Manifest: m, ETag: etag}
+	reply := Reply{Manifest: m, Body: body, ETag: etag}
 	if reply.Unrecorded = p.record(ctx, row, event); reply.Unrecorded != nil {
 		reply.ETag = ""
 	}

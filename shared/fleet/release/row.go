@@ -17,6 +17,8 @@ type Carried struct {
 	StagedPercent int    `json:"staged_percent"`
 	Active        bool   `json:"active"`
 	Revision      int64  `json:"revision"`
+	// Guard is the guard's mode, or none.
+	Guard string `json:"guard"`
 	// ChangedAt is when the rollout last changed.
 	ChangedAt time.Time `json:"changedAt"`
 }
@@ -164,13 +166,14 @@ type ActiveRollout struct {
 	TargetVersion string `json:"targetVersion"`
 	StagedPercent int    `json:"staged_percent"`
 	Revision      int64  `json:"revision"`
+	Guard         string `json:"guard"`
 }
 
 // View is what a read shows of the row.
 func (r ChannelRow) View() View {
 	v := View{Channel: r.Channel}
 	if c := r.Rollout; c != nil && c.Active {
-		v.ActiveRollout = &ActiveRollout{ID: c.ID, TargetVersion: c.TargetVersion, StagedPercent: c.StagedPercent, Revision: c.Revision}
+		v.ActiveRollout = &ActiveRollout{ID: c.ID, TargetVersion: c.TargetVersion, StagedPercent: c.StagedPercent, Revision: c.Revision, Guard: c.Guard}
 	}
 	return v
 }

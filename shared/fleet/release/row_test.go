@@ -123,8 +123,8 @@ func TestETag_ChangesWithTheChannelAndWithTheRolloutThatItCarries(t *testing.T) 
 }
 
 func TestView_ShowsTheRolloutWhileItIsActive(t *testing.T) {
-	carried := Carried{ID: "r", TargetVersion: "2.0.0", StagedPercent: 10, Active: true, Revision: 2}
-	if got := published(&carried).View(); got.ActiveRollout == nil || *got.ActiveRollout != (ActiveRollout{ID: "r", TargetVersion: "2.0.0", StagedPercent: 10, Revision: 2}) {
+	carried := Carried{ID: "r", TargetVersion: "2.0.0", StagedPercent: 10, Active: true, Revision: 2, Guard: "act"}
+	if got := published(&carried).View(); got.ActiveRollout == nil || *got.ActiveRollout != (ActiveRollout{ID: "r", TargetVersion: "2.0.0", StagedPercent: 10, Revision: 2, Guard: "act"}) {
 		t.Errorf("got %+v", got.ActiveRollout)
 	}
 	carried.Active = false

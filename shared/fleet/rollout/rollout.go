@@ -338,7 +338,7 @@ func (r Rollout) Carried() release.Carried {
 	return release.Carried{
 		ID: r.ID, TargetVersion: r.TargetVersion, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		StagedPercent: r.StagedPercent, Active: r.Status == Active, Revision: r.Revision,
-		ChangedAt: r.UpdatedAt,
+		Guard: string(r.Mode()), ChangedAt: r.UpdatedAt,
 	}
 }
 

@@ -99,7 +99,7 @@ func (c Condition) values(more map[string]any) (map[string]types.AttributeValue,
 	var m map[string]types.AttributeValue
 	for _, values := range []map[string]any{c.Values, more} {
 		for k, v := range values {
-			encoded, err := attributevalue.MarshalWithOptions(v, func(o *attributevalue.EncoderOptions) { o.TagKey = "json" })
+			encoded, err := attributevalue.MarshalWithOptions(v, encoding)
 			if err != nil {
 				return nil, fmt.Errorf("dynamo: encode %s: %w", k, err)
 			}
