@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Link is an absolute URL: clients follow no other.
-type Link struct {
+// A Hyperlink is an absolute URL: clients follow no other.
+type Hyperlink struct {
 	Href string `json:"href"`
 }
 
@@ -21,9 +21,9 @@ type BaseAnswer struct {
 		} `json:"polling"`
 	} `json:"config"`
 	Links struct {
-		ConfigData     *Link `json:"configData,omitempty"`
-		DeploymentBase *Link `json:"deploymentBase,omitempty"`
-		CancelAction   *Link `json:"cancelAction,omitempty"`
+		ConfigData     *Hyperlink `json:"configData,omitempty"`
+		DeploymentBase *Hyperlink `json:"deploymentBase,omitempty"`
+		CancelAction   *Hyperlink `json:"cancelAction,omitempty"`
 	} `json:"_links"`
 }
 
@@ -32,13 +32,13 @@ func (b Base) Answer(place string) BaseAnswer {
 	var a BaseAnswer
 	a.Config.Polling.Sleep = sleep(b.Sleep)
 	if b.Identify {
-		a.Links.ConfigData = &Link{place + "/configData"}
+		a.Links.ConfigData = &Hyperlink{place + "/configData"}
 	}
 	if b.Deployment != 0 {
-		a.Links.DeploymentBase = &Link{place + "/deploymentBase/" + strconv.FormatInt(b.Deployment, 10)}
+		a.Links.DeploymentBase = &Hyperlink{place + "/deploymentBase/" + strconv.FormatInt(b.Deployment, 10)}
 	}
 	if b.Cancel != 0 {
-		a.Links.CancelAction = &Link{place + "/cancelAction/" + strconv.FormatInt(b.Cancel, 10)}
+		a.Links.CancelAction = &Hyperlink{place + "/cancelAction/" + strconv.FormatInt(b.Cancel, 10)}
 	}
 	return a
 }
@@ -76,7 +76,7 @@ type Artifact struct {
 	Hashes   map[string]string `json:"hashes"`
 	Size     int64             `json:"size"`
 	Links    struct {
-		Download Link `json:"download"`
+		Download Hyperlink `json:"download"`
 	} `json:"_links"`
 }
 
@@ -87,7 +87,7 @@ func (d Deployment) Answer() DeploymentAnswer {
 	if r.MD5 != "" {
 		artifact.Hashes["md5"] = r.MD5
 	}
-	artifact.Links.Download = Link{r.ArtifactURL}
+	artifact.Links.Download = Hyperlink{r.ArtifactURL}
 	a := DeploymentAnswer{ID: strconv.FormatInt(d.Action, 10)}
 	a.Deployment.Download, a.Deployment.Update = "forced", "forced"
 	a.Deployment.Chunks = []Chunk{{Part: "os", Version: r.Version, Name: r.EdgeType, Artifacts: []Artifact{artifact}}}
