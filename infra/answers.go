@@ -87,7 +87,7 @@ func (s *service) mocks() map[string]map[string]mock {
 		mocks[path][method] = m
 	}
 	missing := s.refusal("missing", problem.GatewayResponseOf("RESOURCE_NOT_FOUND"))
-	for _, path := range []string{"/", "/{unknown+}"} {
+	for _, path := range []string{"/", s.unknown()} {
 		set(path, operations.Any, missing)
 	}
 	methods := s.methods()
@@ -104,6 +104,9 @@ func (s *service) mocks() map[string]map[string]mock {
 	if len(s.settings.Origins) > 0 {
 		for _, op := range s.rows {
 			set(op.Path, "OPTIONS", s.preflight())
+			if root := op.RootPath(); root != "" && s.settings.DDIRoot {
+				set(root, "OPTIONS", s.preflight())
+			}
 		}
 	}
 	if s.login != nil {
@@ -112,11 +115,22 @@ func (s *service) mocks() map[string]map[string]mock {
 	return mocks
 }
 
+// unknown is the path of what no other path matches. The API can have only one variable segment after the same path.
+func (s *service) unknown() string {
+	if s.settings.DDIRoot {
+		return "/{tenant}/{unknown+}"
+	}
+	return "/{unknown+}"
+}
+
 // methods lists the methods of every path that answers something.
 func (s *service) methods() map[string][]string {
 	methods := map[string][]string{}
 	for _, op := range s.rows {
 		methods[op.Path] = append(methods[op.Path], op.Method)
+		if root := op.RootPath(); root != "" && s.settings.DDIRoot {
+			methods[root] = append(methods[root], op.Method)
+		}
 	}
 	if len(s.settings.Origins) > 0 {
 		for path, m := range methods {

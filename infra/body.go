@@ -96,10 +96,15 @@ func (s *service) body(invoker awsiam.Role) any {
 	}
 	for _, op := range s.rows {
 		wait := min(op.Timeout+integrationMargin, longestIntegration)
-		set(op.Path, op.Method, method{
+		m := method{
 			OperationID: op.ID, Security: []map[string][]string{{scheme: {}}},
 			Integration: s.invocation(op.ID, invoker, wait),
-		})
+		}
+		set(op.Path, op.Method, m)
+		if root := op.RootPath(); root != "" && s.settings.DDIRoot {
+			m.OperationID += "-at-root"
+			set(root, op.Method, m)
+		}
 	}
 	for path, page := range s.pages() {
 		set(path, http.MethodGet, method{Integration: s.invocation(page.function, invoker, operations.HelperTimeout+integrationMargin)})

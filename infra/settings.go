@@ -58,6 +58,8 @@ type Settings struct {
 	Login *Login
 	// RequireMFA makes people of the stack's own pool log in with a second factor.
 	RequireMFA bool
+	// DDIRoot makes the API serve hawkBit's DDI at its root, too, for clients that cannot have a path in the server's URL.
+	DDIRoot bool
 	// Docs makes the API serve its contract, and the page that shows it, to anyone.
 	Docs bool
 	// Console is where the operator's page is, the API's base URL; empty: there is no page. Where people log in
@@ -150,6 +152,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		WebACLARN:           r.text("webAclArn", ""),
 		Architecture:        r.oneOf("architecture", "arm64", "arm64", "x86_64"),
 		RequireMFA:          r.flag("requireMfa", false),
+		DDIRoot:             r.flag("ddiRoot", false),
 		Docs:                r.flag("docs", false),
 		Origins:             r.list("origins"),
 		Alarms:              r.flag("alarms", keep || r.text("alarmEmail", "") != "" || r.text("alarmTopicArn", "") != ""),

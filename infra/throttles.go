@@ -72,6 +72,9 @@ func (s *service) methodThrottles() *map[string]*awsapigateway.MethodDeploymentO
 	for _, op := range s.rows {
 		if op.ID == manifest || op.ID == ddiBase {
 			add(op.Path, op.Method, s.settings.Throttles.Poll)
+			if root := op.RootPath(); root != "" && s.settings.DDIRoot {
+				add(root, op.Method, s.settings.Throttles.Poll)
+			}
 		}
 	}
 	for path, methods := range s.mocks() {

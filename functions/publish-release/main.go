@@ -27,6 +27,9 @@ func wire(env lambdahttp.Env) function.Handler {
 		p.SizeBytes, _ = body.OptionalInteger("sizeBytes")
 		p.SHA1, _ = body.OptionalText("sha1")
 		p.MD5, _ = body.OptionalText("md5")
+		p.Part, _ = body.OptionalText("part")
+		p.ArtifactHTTPURL, _ = body.OptionalText("artifactHttpUrl")
+		p.DownloadWithoutToken = body.Boolean("downloadWithoutToken")
 		grounds := audit.GroundsOf(body)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
-	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 )
@@ -22,7 +21,6 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		statement := report.Statement{Running: installed, At: env.DB.Now()}
-		return lambdahttp.Empty(http.StatusOK), boxes.Report(c.Context(), call, statement)
+		return lambdahttp.Empty(http.StatusOK), boxes.State(c.Context(), call, installed)
 	}
 }

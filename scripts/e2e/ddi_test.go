@@ -48,7 +48,8 @@ func linked(t *testing.T, w *harness.World, l *ddi.Hyperlink) string {
 	if l == nil || !strings.HasPrefix(l.Href, w.Target.URL+"/") {
 		t.Fatalf("the link is %v", l)
 	}
-	return strings.TrimPrefix(l.Href, w.Target.URL)
+	path, _, _ := strings.Cut(strings.TrimPrefix(l.Href, w.Target.URL), "?") // of which only the read of the action takes any
+	return path
 }
 
 // feedback is what a client says of an action.

@@ -50,6 +50,7 @@ func run(ctx context.Context, functions string) error {
 		Functions:   functions,
 		Address:     address,
 		Prefix:      os.Getenv("PREFIX"),
+		DDIRoot:     true,
 		Origins:     lambdahttp.Origins(os.Getenv(string(setting.CORSOrigins))),
 		Store:       db,
 		Environment: func(string) []string { return settings(os.Environ()) },

@@ -121,6 +121,14 @@ func inputDifferences(item *openapi3.PathItem, op *openapi3.Operation, takes inp
 	return all
 }
 
+// types are those of a field's schema.
+func types(of string, field input.Field) []string {
+	if field.Clearable {
+		return []string{of, openapi3.TypeNull}
+	}
+	return []string{of}
+}
+
 // ruleDifferences compares the schema of a value with its rule.
 func ruleDifferences(key string, s *openapi3.Schema, field input.Field) (all []string) {
 	add := func(format string, args ...any) { all = append(all, key+" "+fmt.Sprintf(format, args...)) }
@@ -130,11 +138,7 @@ func ruleDifferences(key string, s *openapi3.Schema, field input.Field) (all []s
 			add("%s", difference)
 		}
 	case *input.Text:
-		want := []string{openapi3.TypeString}
-		if field.Clearable {
-			want = append(want, openapi3.TypeNull)
-		}
-		if !slices.Equal(s.Type.Slice(), want) {
+		if want := types(openapi3.TypeString, field); !slices.Equal(s.Type.Slice(), want) {
 			add("has the type %v in the contract, not %v", s.Type, want)
 		}
 		for _, difference := range textDifferences(s, rule) {
@@ -158,7 +162,7 @@ func ruleDifferences(key string, s *openapi3.Schema, field input.Field) (all []s
 		}
 		return shapeDifferences(key, s, rule)
 	case *input.List:
-		if !s.Type.Is(openapi3.TypeArray) {
+		if want := types(openapi3.TypeArray, field); !slices.Equal(s.Type.Slice(), want) {
 			add("is no list in the contract")
 			return all
 		}

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"net/http"
+	"strings"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
@@ -14,6 +15,18 @@ import (
 
 // feedbackBody bounds what a client of hawkBit's DDI says of an action: some send their whole log.
 const feedbackBody = 256 << 10
+
+// DDIPath is what the paths of hawkBit's DDI begin with.
+const DDIPath = "/api/ddi"
+
+// RootPath is the second path of an operation of hawkBit's DDI, where clients find it that cannot have a path in the
+// server's URL. A stage has it only on request. It is empty for other operations.
+func (op Operation) RootPath() string {
+	if path, ok := strings.CutPrefix(op.Path, DDIPath); ok {
+		return path
+	}
+	return ""
+}
 
 // boxes are who calls by hawkBit's DDI.
 var boxes = []auth.Role{auth.Edge}
@@ -40,7 +53,7 @@ var ddiRows = []Operation{
 		ID: "get-ddi-deployment", Summary: "Read what to install as a DDI client",
 		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}/deploymentBase/{actionId}",
 		Roles: boxes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
-		Takes: input.Takes{Path: actionPath},
+		Takes: input.Takes{Path: actionPath, Query: input.Fields{{Name: "c", Is: ddi.CountRule}, {Name: "actionHistory", Is: ddi.CountRule}}},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Settings: pollSettings,
 		Grants: []Grant{
@@ -49,6 +62,7 @@ var ddiRows = []Operation{
 			may(dynamo.Channels, dynamo.Get),
 			may(dynamo.Releases, dynamo.Get),
 			may(dynamo.Reports, dynamo.Get),
+			may(dynamo.Rollouts, dynamo.Get),
 		},
 	},
 	{
@@ -66,7 +80,7 @@ var ddiRows = []Operation{
 	},
 	reported("post-ddi-deployment-feedback", "Report on an installation as a DDI client", http.MethodPost, "/deploymentBase/{actionId}/feedback", actionPath, ddi.FeedbackBody),
 	reported("post-ddi-cancel-feedback", "Report on a cancellation as a DDI client", http.MethodPost, "/cancelAction/{actionId}/feedback", actionPath, ddi.FeedbackBody),
-	reported("put-ddi-config-data", "Say what a box runs as a DDI client", http.MethodPut, "/configData", controllerPath, ddi.ConfigBody),
+	reported("put-ddi-config-data", "Say what a box runs as a DDI client", http.MethodPut, "/configData", controllerPath, ddi.ConfigBody, may(dynamo.Rollouts, dynamo.Get)),
 	{
 		ID: "put-edge-token", Summary: "Give a box a token of its own",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}/token",
@@ -119,7 +133,7 @@ var gateways = []Grant{
 }
 
 // reported is an operation by which a DDI client says something.
-func reported(id, summary, method, place string, path input.Fields, body *input.Shape) Operation {
+func reported(id, summary, method, place string, path input.Fields, body *input.Shape, more ...Grant) Operation {
 	return Operation{
 		ID: id, Summary: summary,
 		Method: method, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}" + place,
@@ -127,11 +141,11 @@ func reported(id, summary, method, place string, path input.Fields, body *input.
 		Takes: input.Takes{Path: path, Body: body, MaxBody: feedbackBody},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Settings: pollSettings,
-		Grants: []Grant{
+		Grants: append([]Grant{
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Gateways, dynamo.Get),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
-		},
+		}, more...),
 	}
 }
 

@@ -46,6 +46,8 @@ type Options struct {
 	// Functions gives each operation's function.
 	Functions  func(operation string) Invoker
 	Authorizer Invoker
+	// DDIRoot adds the second paths of hawkBit's DDI; see operations.Operation.RootPath.
+	DDIRoot bool
 	// Prefix is the path prefix of the API, such as /prod on a stage's default URL. It is empty
 	// for a custom domain.
 	Prefix string

@@ -48,6 +48,10 @@ func newTable(o Options) table {
 	}
 	for _, op := range o.Operations {
 		add(op, o.Functions(op.ID), false)
+		if root := op.RootPath(); root != "" && o.DDIRoot {
+			op.Path = root
+			add(op, o.Functions(op.ID), false)
+		}
 	}
 	if o.Docs != nil {
 		for _, path := range operations.DocsPaths {

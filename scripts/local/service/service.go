@@ -38,6 +38,8 @@ type Options struct {
 	Address string
 	// Prefix is a path before /api, such as /prod; see gateway.Options.
 	Prefix string
+	// DDIRoot adds the second paths of hawkBit's DDI; see gateway.Options.
+	DDIRoot bool
 	// Origins are the origins whose pages may call from a browser; see gateway.Options.
 	Origins []string
 	// Store is the store behind the front, which the caller must close. Nil means an embedded
@@ -241,6 +243,7 @@ func (s *Service) listen(o Options) error {
 		Functions:  func(id string) gateway.Invoker { return o.Account.Caller(s.functions[id]) },
 		Authorizer: o.Account.Caller(s.functions[operations.Authorizer]),
 		Prefix:     o.Prefix,
+		DDIRoot:    o.DDIRoot,
 		Access:     o.Access,
 		Docs:       o.Account.Caller(s.functions[operations.Docs]),
 		Origins:    o.Origins,

@@ -116,6 +116,20 @@ func (t Telling) withheld() string {
 		t.Withheld)
 }
 
+// fellBack says of a box with a DDI client that it did not stay on the version that it is told.
+func fellBack(row report.Row) string {
+	o := row.Offer
+	switch {
+	case !row.DDI || o == nil || o.Version != row.Told:
+		return ""
+	case o.State == report.Reverted:
+		return fmt.Sprintf(" It fell back from %s to %s, and its client is not told %s again.", o.Version, o.From, o.Version)
+	case o.State == report.Failed && o.Code == report.CodeBoot && row.Running != o.Version:
+		return fmt.Sprintf(" It wrote %s to disk and did not boot it.", o.Version)
+	}
+	return ""
+}
+
 // Why is why a box is told what it is told, and what is known of it.
 type Why struct {
 	EdgeID   string      `json:"edgeId"`
@@ -134,6 +148,8 @@ type Why struct {
 	Written string `json:"written,omitempty"`
 	// LastSeenAt is when the box made its last call, to half a second; missing: that is not known.
 	LastSeenAt *time.Time `json:"lastSeenAt,omitempty"`
+	// Warnings say what the box's DDI client may meet with the release that it is told.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // WhyRollout is a rollout as one box meets it.
@@ -201,6 +217,7 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 		return Why{}, err
 	}
 	t, r := Tell(e, known.Has(), row, carried.Status)
+	var warnings []string
 	if known.DDI && t.Rule != RuleNothing && r.Version != known.Has() {
 		told, err := s.releases.Release(ctx, e.EdgeType, r.Version)
 		if err != nil {
@@ -209,10 +226,11 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 		if !told.Sufficient() {
 			t, r.Source = t.withhold(known.Has()), ""
 		}
+		warnings = told.Warnings()
 	}
 	why := Why{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
-		Version: t.Version, Source: r.Source, Rule: t.Rule, Sentence: t.Sentence(), Running: known.Running, Written: known.Written,
+		Version: t.Version, Source: r.Source, Rule: t.Rule, Sentence: t.Sentence() + fellBack(known), Running: known.Running, Written: known.Written, Warnings: warnings,
 	}
 	if c := row.Rollout; c != nil {
 		why.Rollout = &WhyRollout{c.ID, c.TargetVersion, carried.Status, c.StagedPercent, t.Percentile, t.ReachedAt}

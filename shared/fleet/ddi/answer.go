@@ -1,11 +1,14 @@
 package ddi
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path"
 	"strconv"
 	"time"
+
+	"wavegate/shared/fleet/release"
 )
 
 // A Hyperlink is an absolute URL: clients follow no other.
@@ -35,7 +38,9 @@ func (b Base) Answer(place string) BaseAnswer {
 		a.Links.ConfigData = &Hyperlink{place + "/configData"}
 	}
 	if b.Deployment != 0 {
-		a.Links.DeploymentBase = &Hyperlink{place + "/deploymentBase/" + strconv.FormatInt(b.Deployment, 10)}
+		// Some clients find the action's number only if a query follows it. They send the query back.
+		number := strconv.FormatInt(b.Deployment, 10)
+		a.Links.DeploymentBase = &Hyperlink{place + "/deploymentBase/" + number + "?c=" + number}
 	}
 	if b.Cancel != 0 {
 		a.Links.CancelAction = &Hyperlink{place + "/cancelAction/" + strconv.FormatInt(b.Cancel, 10)}
@@ -56,9 +61,11 @@ func sleep(d time.Duration) string {
 type DeploymentAnswer struct {
 	ID         string `json:"id"`
 	Deployment struct {
-		Download string  `json:"download"` // forced: at once
-		Update   string  `json:"update"`
-		Chunks   []Chunk `json:"chunks"`
+		Download string `json:"download"` // forced: at once; attempt: when it suits the box
+		Update   string `json:"update"`   // also skip: not now
+		// MaintenanceWindow is available or unavailable; empty: there are no windows.
+		MaintenanceWindow string  `json:"maintenanceWindow,omitempty"`
+		Chunks            []Chunk `json:"chunks"`
 	} `json:"deployment"`
 }
 
@@ -76,7 +83,8 @@ type Artifact struct {
 	Hashes   map[string]string `json:"hashes"`
 	Size     int64             `json:"size"`
 	Links    struct {
-		Download Hyperlink `json:"download"`
+		Download     Hyperlink  `json:"download"`
+		DownloadHTTP *Hyperlink `json:"download-http,omitempty"`
 	} `json:"_links"`
 }
 
@@ -88,9 +96,18 @@ func (d Deployment) Answer() DeploymentAnswer {
 		artifact.Hashes["md5"] = r.MD5
 	}
 	artifact.Links.Download = Hyperlink{r.ArtifactURL}
+	if r.ArtifactHTTPURL != "" {
+		artifact.Links.DownloadHTTP = &Hyperlink{r.ArtifactHTTPURL}
+	}
 	a := DeploymentAnswer{ID: strconv.FormatInt(d.Action, 10)}
 	a.Deployment.Download, a.Deployment.Update = "forced", "forced"
-	a.Deployment.Chunks = []Chunk{{Part: "os", Version: r.Version, Name: r.EdgeType, Artifacts: []Artifact{artifact}}}
+	if len(d.Windows) > 0 {
+		a.Deployment.Download, a.Deployment.Update, a.Deployment.MaintenanceWindow = "attempt", "skip", "unavailable"
+		if d.Windows.Open(d.At) {
+			a.Deployment.Update, a.Deployment.MaintenanceWindow = "attempt", "available"
+		}
+	}
+	a.Deployment.Chunks = []Chunk{{Part: cmp.Or(r.Part, release.DefaultPart), Version: r.Version, Name: r.EdgeType, Artifacts: []Artifact{artifact}}}
 	return a
 }
 

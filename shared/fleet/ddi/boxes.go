@@ -13,8 +13,10 @@ import (
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
@@ -32,6 +34,7 @@ type ClientCall struct {
 type Boxes struct {
 	edges    *edge.Store
 	reports  *report.Store
+	rollouts *rollout.Store
 	channels *edge.Channels
 	speakers *edge.Speakers
 	settings edge.Settings
@@ -43,6 +46,7 @@ func NewBoxes(db *dynamo.DB, settings edge.Settings, now func() time.Time) *Boxe
 	return &Boxes{
 		edges:    edge.NewStore(db),
 		reports:  report.NewStore(db, settings.Shards),
+		rollouts: rollout.NewStore(db),
 		channels: edge.NewChannels(release.NewStore(db), settings.ChannelCache, now),
 		speakers: edge.NewSpeakers(db, settings, now),
 		settings: settings,
@@ -110,7 +114,8 @@ func (b *Boxes) tell(ctx context.Context, e edge.Edge, has string) (telling, err
 
 // A Base is the answer to a poll.
 type Base struct {
-	// Sleep is how long the client is asked to wait before its next poll.
+	// Sleep is how long the client is asked to wait before its next poll. It differs by up to a fifth between boxes, and
+	// stays the same for each: boxes that start together do not go on polling together.
 	Sleep time.Duration
 	// Identify asks the client what the box is and runs. While SWUpdate is asked that, it does nothing else. So Deployment
 	// and Cancel are 0 then.
@@ -141,7 +146,7 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 	if err != nil {
 		return Base{}, err
 	}
-	base, at := Base{Sleep: t.interval}, b.at()
+	base, at := Base{Sleep: spread(e.EdgeID, t.interval)}, b.at()
 	var event report.Input = report.Contact{Subject: c.Subject, At: at}
 	if row.DDI {
 		event = b.poll(e, t, c, has, at)
@@ -161,14 +166,12 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 
 // link sets what the client is to do next, given the box's row after the poll.
 func (b *Base) link(row report.Row, first bool, at time.Time) {
-	if first {
-		b.Identify = true
+	if b.Identify = first || row.Asked(at, b.Sleep); b.Identify {
 		return
 	}
 	if b.Cancel = row.Cancellation(at); b.Cancel == 0 {
 		b.Deployment = row.Deployment(at)
 	}
-	b.Identify = b.Cancel == 0 && b.Deployment == 0 && (row.Written != "" || asked(row.EdgeID, at, b.Sleep))
 }
 
 // poll is the event of a poll.
@@ -190,6 +193,9 @@ func (b *Boxes) record(ctx context.Context, e edge.Edge, event report.Input) (re
 type Deployment struct {
 	Action  int64
 	Release release.Release
+	// Windows are those of the rollout's policy, outside of which the box is not to install; none: it installs at once.
+	Windows guard.Windows
+	At      time.Time
 }
 
 // Deployment returns an action of a box, or NOT_FOUND when the box is not told it now.
@@ -205,7 +211,15 @@ func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Dep
 	if action == 0 || row.Deployment(b.at()) != action || t.version != row.Offer.Version {
 		return Deployment{}, problem.Missing()
 	}
-	return Deployment{action, t.release}, nil
+	d := Deployment{Action: action, Release: t.release, At: b.at()}
+	if t.rolloutID != "" {
+		p, err := b.policy(ctx, t.rolloutID)
+		if err != nil {
+			return Deployment{}, err
+		}
+		d.Windows = p.Promote.Windows
+	}
+	return d, nil
 }
 
 // Cancel returns nil when a box is asked to give up an action, and NOT_FOUND otherwise.
@@ -229,19 +243,46 @@ func (b *Boxes) known(ctx context.Context, c ClientCall) (e edge.Edge, row repor
 	return e, row, err
 }
 
-// Report takes what a box says of an action or of itself. It returns NOT_FOUND for an action that was never made. A report
-// about an action that is closed changes nothing and is no error: SWUpdate would repeat a refused report, and do nothing
-// else.
-func (b *Boxes) Report(ctx context.Context, c ClientCall, event report.Input) error {
+// Report takes what a box says of an action. It returns NOT_FOUND for an action that was never made. A report about an
+// action that is closed changes nothing and is no error: SWUpdate would repeat a refused report, and do nothing else.
+func (b *Boxes) Report(ctx context.Context, c ClientCall, f report.Feedback) error {
 	e, err := b.box(ctx, c)
 	if err != nil {
 		return err
 	}
-	row, err := b.reports.Observe(ctx, e.Registration(), event)
-	if f, ok := event.(report.Feedback); ok && err == nil && (f.Action == 0 || f.Action > row.Revision) {
+	row, err := b.reports.Observe(ctx, e.Registration(), f)
+	if err == nil && (f.Action == 0 || f.Action > row.Revision) {
 		return problem.Missing()
 	}
 	return outdated(err)
+}
+
+// State takes what a box says of itself: the version that it runs; empty: it does not say.
+func (b *Boxes) State(ctx context.Context, c ClientCall, running string) error {
+	e, row, err := b.known(ctx, c)
+	if err != nil {
+		return err
+	}
+	statement := report.Statement{Running: running, DecideWithin: guard.Default().Guard.DecideWithin.Length()}
+	if o := row.Offer; o != nil && o.WrittenAt != nil && o.RolloutID != "" {
+		p, err := b.policy(ctx, o.RolloutID)
+		if err != nil {
+			return err
+		}
+		statement.DecideWithin = p.Guard.DecideWithin.Length()
+	}
+	statement.At = b.at()
+	_, err = b.reports.Observe(ctx, e.Registration(), statement)
+	return outdated(err)
+}
+
+// policy is that of a rollout; without one, the default.
+func (b *Boxes) policy(ctx context.Context, rolloutID string) (guard.Policy, error) {
+	r, err := b.rollouts.Get(ctx, rolloutID)
+	if err != nil || r.Terms == nil {
+		return guard.Default(), err
+	}
+	return r.Terms.Policy, nil
 }
 
 // outdated asks a client to come back if its box was registered again while the call ran.

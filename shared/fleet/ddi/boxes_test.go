@@ -103,9 +103,16 @@ func (f *fleet) poll() ddi.Base {
 	return base
 }
 
-func (f *fleet) says(event report.Input) {
+func (f *fleet) says(event report.Feedback) {
 	f.Helper()
 	if err := f.boxes.Report(f.ctx(), f.call(), event); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f *fleet) states(running string) {
+	f.Helper()
+	if err := f.boxes.State(f.ctx(), f.call(), running); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -124,7 +131,7 @@ func TestPoll_NothingNew_CostsHalfAUnitMoreThanAManifest_AndNoWrite(t *testing.T
 		if again := f.poll(); again.Deployment != told.Deployment || f.api.units != 1 || f.api.writes != 0 {
 			f.Errorf("told again: %+v, %g units, %d writes", again, f.api.units, f.api.writes)
 		}
-		f.says(report.Statement{Running: "1.0.0", At: f.db.Now()})
+		f.states("1.0.0")
 		f.poll()
 		f.api.units, f.api.writes = 0, 0
 		if none := f.poll(); none.Deployment != 0 || f.api.units != 1 || f.api.writes != 0 {
@@ -139,7 +146,7 @@ func TestPoll_ReleaseWithoutSizeOrSHA1_IsNotTold(t *testing.T) {
 			each(t, func(f *fleet) {
 				f.publish("1.1.0", d)
 				f.poll()
-				f.says(report.Statement{Running: "1.0.0", At: f.db.Now()})
+				f.states("1.0.0")
 				if base := f.poll(); base.Deployment != 0 || base.Cancel != 0 {
 					f.Errorf("told %+v", base)
 				}
@@ -191,7 +198,7 @@ func TestCalls_ByOthers_AreNotFound(t *testing.T) {
 			if _, err := f.boxes.Poll(f.ctx(), c); !problem.Has(err, problem.NotFound) {
 				f.Errorf("%s: %v", name, err)
 			}
-			if err := f.boxes.Report(f.ctx(), c, report.Statement{Running: "9", At: f.db.Now()}); !problem.Has(err, problem.NotFound) {
+			if err := f.boxes.State(f.ctx(), c, "9"); !problem.Has(err, problem.NotFound) {
 				f.Errorf("%s reports: %v", name, err)
 			}
 		}

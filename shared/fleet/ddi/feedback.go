@@ -19,6 +19,8 @@ var (
 		Says:    "closed, proceeding, canceled, scheduled, rejected, resumed, download or downloaded",
 	}
 	FinishedRule = &input.Text{Pattern: `success|failure|none`, Says: "success, failure or none"}
+	// CountRule is that of the query parameters c and actionHistory, which some clients send. Neither changes anything.
+	CountRule = &input.Text{Pattern: `-?[0-9]{1,10}`, Says: "a whole number of at most ten digits"}
 	// ActionRule is that of an action's number in a path. Clients keep it in 32 bits.
 	ActionRule = &input.Text{Pattern: `[1-9][0-9]{0,9}`, Says: "the number of an action"}
 )
@@ -55,7 +57,7 @@ func Quoted(body []byte) []byte {
 // FeedbackBody is what a client says of an action. Other fields are ignored: the number of the action is in the path, and
 // the time is wrong on a box without a clock.
 var FeedbackBody = open("status", open("execution", ExecutionRule,
-	input.Field{Name: "details", Is: &input.List{}},
+	input.Field{Name: "details", Is: &input.List{}, Clearable: true},
 	input.Field{Name: "result", Is: open("finished", FinishedRule), Required: true}))
 
 // ConfigBody is what a client says of the box.
@@ -71,7 +73,9 @@ func StatusOf(body *input.Object) Status {
 	var s Status
 	body.Object("status", func(status *input.Object) {
 		s.Execution = status.Text("execution")
-		s.Details = status.Strings("details")
+		if !status.Null("details") {
+			s.Details = status.Strings("details")
+		}
 		status.Object("result", func(result *input.Object) {
 			s.Finished = result.Text("finished")
 		})
@@ -82,6 +86,17 @@ func StatusOf(body *input.Object) Status {
 // lastError is what rauc-hawkbit-updater begins RAUC's error with. It comes before the failure is reported.
 const lastError = "LastError: "
 
+// SWUpdate sends these words first and last. It closes the action only after the reboot, and only if it has a boot state.
+const (
+	begins = "Installing Update Chunk Artifacts."
+	placed = "All Chunks Installed."
+)
+
+// says reports whether these are the client's words for a step of an action.
+func (s Status) says(words string) bool {
+	return s.Execution == "proceeding" && len(s.Details) == 1 && s.Details[0] == words
+}
+
 // Deployment is what the status says of an action that was to be carried out. A client of RAUC closes it with success
 // when the version is on disk, before the reboot, and one of SWUpdate after it. Neither says which version runs.
 func (s Status) Deployment(action int64) report.Feedback {
@@ -89,6 +104,12 @@ func (s Status) Deployment(action int64) report.Feedback {
 	switch {
 	case s.Execution == "canceled":
 		f.Progress = report.GivenUp
+	case s.Execution == "scheduled" || s.Execution == "rejected":
+		f.Progress = report.PutOff
+	case s.says(begins):
+		f.Progress = report.Beginning
+	case s.says(placed):
+		f.Progress = report.Placed
 	case s.Execution != "closed":
 		if strings.HasPrefix(f.Detail, lastError) {
 			f.Code = s.code()

@@ -27,7 +27,17 @@ func TestStatus_AsClientsSendIt(t *testing.T) {
 		want report.Feedback
 	}{
 		"SWUpdate begins": {`{"id": 7, "time": "20261121T213711", "status": {"result": {"progress": {"cnt": 0, "of": 1}, "finished": "none"}, "execution": "proceeding", "details": ["Installing Update Chunk Artifacts."]}}`,
-			report.Feedback{Progress: report.Proceeding, Detail: "Installing Update Chunk Artifacts."}},
+			report.Feedback{Progress: report.Beginning, Detail: "Installing Update Chunk Artifacts."}},
+		"SWUpdate sends its log": {`{"id": 7, "status": {"result": {"progress": {"cnt": 1, "of": 0}, "finished": "none"}, "execution": "proceeding", "details": ["Installing Update Chunk Artifacts.", "size 6 required"]}}`,
+			report.Feedback{Progress: report.Proceeding, Detail: "Installing Update Chunk Artifacts.; size 6 required"}},
+		"SWUpdate has everything on disk": {`{"id": 7, "status": {"result": {"progress": {"cnt": 1, "of": 1}, "finished": "none"}, "execution": "proceeding", "details": ["All Chunks Installed."]}}`,
+			report.Feedback{Progress: report.Placed, Detail: "All Chunks Installed."}},
+		"a client puts it off": {`{"status":{"execution":"scheduled","result":{"finished":"none"},"details":["the machine is cutting"]}}`,
+			report.Feedback{Progress: report.PutOff, Detail: "the machine is cutting"}},
+		"a client rejects it": {`{"status":{"execution":"rejected","result":{"finished":"none"},"details":["the machine is cutting"]}}`,
+			report.Feedback{Progress: report.PutOff, Detail: "the machine is cutting"}},
+		"details that are null": {`{"status":{"execution":"closed","result":{"finished":"failure"},"details":null}}`,
+			report.Feedback{Progress: report.Broken, Code: report.CodeOther}},
 		"SWUpdate fails": {`{"id": 7, "time": "20261121T213711", "status": {"result": {"progress": {"cnt": 1, "of": 0}, "finished": "failure"}, "execution": "closed", "details": ["No suitable .swu image found"]}}`,
 			report.Feedback{Progress: report.Broken, Code: report.CodeOther, Detail: "No suitable .swu image found"}},
 		"SWUpdate fails with two errors": {`{"id": 7, "status": {"result": {"finished": "failure"}, "execution": "closed", "details": ["ERROR : Compatible SW not found", "No suitable .swu image found"]}}`,

@@ -59,7 +59,8 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 			return err
 		}
 		if row.CurrentVersion == known.Version {
-			row.ArtifactURL = known.ArtifactURL // which a publication on another channel may have changed
+			// A publication on another channel may have changed these.
+			row.ArtifactURL, row.Delivery = known.ArtifactURL, known.Delivery
 		}
 		said, present := p, row
 		said.Details = known.With(p.Details)

@@ -14,6 +14,8 @@ var (
 	// SHA1Rule and MD5Rule take a digest in either case; it is kept in lower case.
 	SHA1Rule = &input.Text{Pattern: `[0-9A-Fa-f]{40}`, Lower: true, Says: "40 hexadecimal digits"}
 	MD5Rule  = &input.Text{Pattern: `[0-9A-Fa-f]{32}`, Lower: true, Says: "32 hexadecimal digits"}
+	// PartRule is that of the kind of a release.
+	PartRule = &input.Text{Pattern: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`, Says: "1 to 64 letters, digits, dots, underscores or hyphens, the first a letter or digit"}
 )
 
 // Details are what is known of an artifact's bytes beside their SHA-256. All of it is optional. A client of hawkBit's
@@ -40,6 +42,20 @@ func (d Details) With(other Details) Details {
 	}
 	return d
 }
+
+// A Delivery is how clients of hawkBit's DDI come by an artifact. It is no part of the bytes: each publication of a version
+// says it again.
+type Delivery struct {
+	// Part is what DDI calls the kind of a release; empty stands for DefaultPart.
+	Part string `json:"part,omitempty"`
+	// ArtifactHTTPURL is another address of the same bytes, for clients that follow the link download-http alone.
+	ArtifactHTTPURL string `json:"artifactHttpUrl,omitempty"`
+	// DownloadWithoutToken is set if the artifact's host asks for no token: the URL is public or signed.
+	DownloadWithoutToken bool `json:"downloadWithoutToken,omitempty"`
+}
+
+// DefaultPart is the part of a release that does not name one: a system's image.
+const DefaultPart = "os"
 
 // contradicts tells whether another publication says something else.
 func (d Details) contradicts(other Details) bool { return d.With(other) != other.With(d) }

@@ -6,6 +6,7 @@
 package release
 
 import (
+	"fmt"
 	"time"
 
 	"wavegate/shared/platform/input"
@@ -30,6 +31,9 @@ var PublicationBody = &input.Shape{Fields: input.Fields{
 	{Name: "sizeBytes", Is: SizeRule},
 	{Name: "sha1", Is: SHA1Rule},
 	{Name: "md5", Is: MD5Rule},
+	{Name: "part", Is: PartRule},
+	{Name: "artifactHttpUrl", Is: input.HTTPURL},
+	{Name: "downloadWithoutToken", Is: input.Boolean{}},
 	audit.ReasonField, audit.OverrideReasonField,
 }}
 
@@ -41,6 +45,7 @@ type Channel struct {
 	ArtifactURL    string `json:"artifactUrl"`
 	SHA256         string `json:"sha256"`
 	Details
+	Delivery
 	Revision  int64     `json:"revision"` // counts publications and adoptions from 1; 0: there is no such channel
 	UpdatedAt time.Time `json:"updatedAt"`
 }
@@ -58,6 +63,7 @@ type Release struct {
 	ArtifactURL string `json:"artifactUrl"` // where the bytes were last said to be
 	SHA256      string `json:"sha256"`
 	Details
+	Delivery
 	PublishedAt time.Time `json:"publishedAt"` // first, on any channel
 }
 
@@ -65,6 +71,7 @@ type Release struct {
 type Publication struct {
 	EdgeType, Channel, CurrentVersion, ArtifactURL, SHA256 string
 	Details
+	Delivery
 }
 
 // Allows tells whether a version that may have been published before can be published with these digests and this
@@ -86,7 +93,8 @@ func (r Release) Allows(p Publication) error {
 // Published is the release once a publication says where its bytes are. The first publication binds the
 // version to its digest.
 func (r Release) Published(p Publication, at time.Time) Release {
-	next := Release{EdgeType: p.EdgeType, Version: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: r.Details.With(p.Details), PublishedAt: at}
+	next := Release{EdgeType: p.EdgeType, Version: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: r.Details.With(p.Details),
+		Delivery: p.Delivery, PublishedAt: at}
 	if !r.PublishedAt.IsZero() {
 		next.PublishedAt = r.PublishedAt
 	}
@@ -101,10 +109,23 @@ func (r Release) At(t RolloutTarget) RolloutTarget {
 	return t
 }
 
-// DetailsOf are those of a target, if this is the target's release.
-func (r Release) DetailsOf(t RolloutTarget) Details {
+// Of are the details of a target and its delivery, if this is the target's release.
+func (r Release) Of(t RolloutTarget) (Details, Delivery) {
 	if r.Version == t.Version && r.SHA256 == t.SHA256 {
-		return r.Details
+		return r.Details, r.Delivery
 	}
-	return Details{}
+	return Details{}, Delivery{}
+}
+
+// Warnings say what boxes with a DDI client may meet with a release.
+func (r Release) Warnings() []string {
+	var list []string
+	if r.MD5 == "" {
+		list = append(list, fmt.Sprintf("Release %s was published without md5. SWUpdate and RAUC do without it; the Rust crate hawkbit and Eclipse Hara do not.", r.Version))
+	}
+	if !r.DownloadWithoutToken {
+		list = append(list, fmt.Sprintf("Release %s was published without downloadWithoutToken. Many clients send their token to the artifact's host, too; "+
+			"publish a public or a signed URL, and say so.", r.Version))
+	}
+	return list
 }

@@ -91,14 +91,15 @@ func (r ChannelRow) Knows(version string) bool {
 // row carries and all remembered targets are forgotten. Publishing what is there already changes
 // nothing, unless there is something to forget.
 func (r ChannelRow) Publish(p Publication, at time.Time) (next ChannelRow, event string) {
-	same := r.Revision > 0 && r.CurrentVersion == p.CurrentVersion && r.ArtifactURL == p.ArtifactURL && r.SHA256 == p.SHA256 && r.Details == p.Details
+	same := r.Revision > 0 && r.CurrentVersion == p.CurrentVersion && r.ArtifactURL == p.ArtifactURL && r.SHA256 == p.SHA256 &&
+		r.Details == p.Details && r.Delivery == p.Delivery
 	if same && r.Rollout == nil && len(r.Earlier) == 0 {
 		return r, ""
 	}
 	return ChannelRow{
 		Channel: Channel{
 			EdgeType: p.EdgeType, Channel: p.Channel,
-			CurrentVersion: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: p.Details,
+			CurrentVersion: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: p.Details, Delivery: p.Delivery,
 			Revision: r.Revision + 1, UpdatedAt: at,
 		},
 		Past: r.past(p.CurrentVersion),
@@ -136,7 +137,7 @@ func (r ChannelRow) Adopt(c Carried, target Release, at time.Time) ChannelRow {
 	r.Past = r.past(c.TargetVersion)
 	r.Rollout, r.Earlier = &c, nil
 	r.CurrentVersion, r.ArtifactURL, r.SHA256 = c.TargetVersion, target.At(c.Target()).ArtifactURL, c.SHA256
-	r.Details = target.DetailsOf(c.Target())
+	r.Details, r.Delivery = target.Of(c.Target())
 	r.Revision++
 	r.UpdatedAt = at
 	return r

@@ -73,7 +73,7 @@ func (r *Row) act(p Polled, was Row) {
 		r.Cancel = 0
 	}
 	if o.Cancelled {
-		o.Action, o.Cancelled, o.ErrorCode, o.ErrorDetail = number, false, "", ""
+		o.Action, o.Cancelled, o.ErrorCode, o.ErrorDetail, o.WrittenAt, o.StatedAt = number, false, "", "", nil, nil
 	}
 }
 
@@ -86,12 +86,16 @@ type Contact struct {
 
 func (c Contact) when() time.Time { return c.At }
 
-func (c Contact) change(next *Row, _ Row) { next.DDI, next.Subject = true, c.Subject }
+func (c Contact) change(next *Row, _ Row) {
+	next.DDI, next.Subject, next.AskedAt = true, c.Subject, &c.At
+}
 
 // A Statement is what a DDI box says of itself. Running is the version that it runs; empty: it does not say.
 type Statement struct {
 	Running string
-	At      time.Time
+	// DecideWithin is how long the box may take to boot what it has written; 0: nobody judges that.
+	DecideWithin time.Duration
+	At           time.Time
 }
 
 func (s Statement) when() time.Time { return s.At }
@@ -101,14 +105,16 @@ func (s Statement) change(next *Row, was Row) {
 		return
 	}
 	next.Running = s.Running
-	if was.Written == s.Running || was.Running != "" && was.Running != s.Running {
-		next.Written = "" // it has rebooted
+	rebooted := was.Running != "" && was.Running != s.Running
+	if rebooted || was.Written == s.Running {
+		next.Written = ""
 	}
 	if next.Offer == nil {
 		return
 	}
 	// A DDI box is told nothing that its row does not know.
 	next.Offer.judge(was.Running, s.Running, false)
+	next.fallBack(s, rebooted)
 	if next.Offer.State == Installed && next.Cancel == next.Offer.Action {
 		next.Cancel = 0
 	}
@@ -121,10 +127,13 @@ type ActionPhase string
 // version is on disk, and boot it later or never.
 const (
 	Proceeding ActionPhase = "proceeding"
-	Written    ActionPhase = "written"  // closed with success
-	Broken     ActionPhase = "broken"   // closed with failure
-	GivenUp    ActionPhase = "given-up" // cancelled
-	Refused    ActionPhase = "refused"  // the client goes on although it was asked to give up
+	Beginning  ActionPhase = "beginning" // the first step of an installation
+	PutOff     ActionPhase = "put-off"   // by the box or a person at the machine
+	Placed     ActionPhase = "placed"    // on disk, and the client closes the action after the reboot
+	Written    ActionPhase = "written"   // closed with success
+	Broken     ActionPhase = "broken"    // closed with failure
+	GivenUp    ActionPhase = "given-up"  // cancelled
+	Refused    ActionPhase = "refused"   // the client goes on although it was asked to give up
 )
 
 // A Feedback is what a DDI box says about an action. It changes nothing if the action is closed, or is no longer that of
@@ -144,7 +153,7 @@ func (f Feedback) when() time.Time { return f.At }
 func (f Feedback) change(next *Row, was Row) {
 	o := next.Offer
 	if o == nil || o.Action != f.Action {
-		if f.Action == next.Cancel && f.Progress != Proceeding {
+		if f.Action == next.Cancel && (f.Progress.closes() || f.Progress == Refused) {
 			next.Cancel = 0 // of an earlier offer
 		}
 		return
@@ -152,24 +161,42 @@ func (f Feedback) change(next *Row, was Row) {
 	if o.Cancelled {
 		return
 	}
-	if f.Progress != Proceeding && f.Progress != Refused && next.Cancel == f.Action {
+	if f.Progress.closes() && next.Cancel == f.Action {
 		next.Cancel = 0
 	}
 	switch f.Progress {
-	case Proceeding:
+	case Proceeding, Beginning:
+		if next.beganAgain(f) {
+			next.notBooted(f, was)
+			return
+		}
 		o.begin("")
 		if f.Code != "" {
 			o.ErrorCode, o.ErrorDetail = f.Code, f.Detail
 		}
+	case PutOff:
+		if !o.State.Decided() {
+			o.State, o.Detail, o.Until = Deferred, f.Detail, nil
+		}
+	case Placed:
+		o.begin("")
+		o.written(f.At)
 	case Written:
 		next.Written = o.Version
 		o.begin(f.Detail)
+		o.written(f.At)
 	case GivenUp:
-		o.Cancelled = true
+		o.Cancelled, o.WrittenAt, o.StatedAt = true, nil, nil
 	case Broken:
+		if o.WrittenAt != nil && f.Code == CodeOther {
+			f.Code = CodeBoot // SWUpdate says so after the reboot, without a reason
+		}
 		next.fail(f, was)
 	}
 }
+
+// closes reports whether the client has nothing more to do for the action.
+func (p ActionPhase) closes() bool { return p == Written || p == GivenUp || p == Broken }
 
 // begin moves an offer that was not decided yet to Working.
 func (o *Offer) begin(detail string) {
@@ -191,7 +218,7 @@ func (r *Row) fail(f Feedback, was Row) {
 	if r.Written == o.Version || r.Running != "" {
 		r.Written = "" // what was on disk beside the running version is so no longer
 	}
-	o.Action, o.RetryAt = was.Revision+1, nil
+	o.Action, o.RetryAt, o.WrittenAt, o.StatedAt = was.Revision+1, nil, nil, nil
 	if answer := Reply(*r, outcome); !answer.GiveUp {
 		at := f.At.Add(answer.RetryAfter).Truncate(time.Millisecond)
 		o.RetryAt = &at

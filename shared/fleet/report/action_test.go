@@ -187,7 +187,7 @@ func TestAction_PollDecidedOnAnOldRow_ChangesNothing(t *testing.T) {
 // so, and a poll that is told the same changes nothing.
 func TestAction_AnyHistory(t *testing.T) {
 	versions := []string{"1.0.0", "1.1.0", "1.2.0"}
-	progress := []ActionPhase{Proceeding, Written, Broken, GivenUp, Refused}
+	progress := []ActionPhase{Proceeding, Beginning, Placed, Written, Broken, GivenUp, Refused}
 	rapid.Check(t, func(t *rapid.T) {
 		row, said, meant := enrolled(), "1.0.0", map[int64]string{}
 		at := begin
@@ -210,7 +210,7 @@ func TestAction_AnyHistory(t *testing.T) {
 				row, _ = Next(row, f)
 			case 3:
 				said = rapid.SampledFrom(versions).Draw(t, "runs")
-				row, _ = Next(row, Statement{Running: said, At: at})
+				row, _ = Next(row, Statement{Running: said, DecideWithin: time.Hour, At: at})
 			}
 			if row.Offer == nil {
 				continue

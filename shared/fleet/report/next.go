@@ -56,10 +56,15 @@ func Next(was Row, e Input) (next Row, changed bool) {
 		return was, false
 	}
 	next.Revision++
-	if next.Offer != nil && (was.Offer == nil || next.Offer.State != was.Offer.State || !sameOffer(*next.Offer, *was.Offer)) {
-		next.Offer.Since = e.when()
-	}
+	next.stamp(was, e.when())
 	return next, true
+}
+
+// stamp sets since when the offer is in its state.
+func (r *Row) stamp(was Row, at time.Time) {
+	if r.Offer != nil && (was.Offer == nil || r.Offer.State != was.Offer.State || !sameOffer(*r.Offer, *was.Offer)) {
+		r.Offer.Since = at
+	}
 }
 
 // sameOffer tells whether two offers are one, at whatever state.
@@ -68,15 +73,16 @@ func sameOffer(a, b Offer) bool { return a.RolloutID == b.RolloutID && a.Version
 // same tells whether two rows say the same. Times are of what changed, so they alone are no change.
 func same(a, b Row) bool {
 	if a.Told != b.Told || a.Running != b.Running || a.Subject != b.Subject || (a.Offer == nil) != (b.Offer == nil) ||
-		a.DDI != b.DDI || a.Written != b.Written || a.Cancel != b.Cancel {
+		a.DDI != b.DDI || a.Written != b.Written || a.Cancel != b.Cancel || !sameTime(a.AskedAt, b.AskedAt) {
 		return false
 	}
 	if a.Offer == nil {
 		return true
 	}
 	x, y := *a.Offer, *b.Offer
-	timesSame := sameTime(x.Until, y.Until) && sameTime(x.RetryAt, y.RetryAt)
-	x.Until, y.Until, x.RetryAt, y.RetryAt, x.Since, y.Since = nil, nil, nil, nil, time.Time{}, time.Time{}
+	timesSame := sameTime(x.Until, y.Until) && sameTime(x.RetryAt, y.RetryAt) && sameTime(x.WrittenAt, y.WrittenAt) && sameTime(x.StatedAt, y.StatedAt)
+	x.Until, x.RetryAt, x.WrittenAt, x.StatedAt, x.Since = nil, nil, nil, nil, time.Time{}
+	y.Until, y.RetryAt, y.WrittenAt, y.StatedAt, y.Since = nil, nil, nil, nil, time.Time{}
 	return x == y && timesSame
 }
 
@@ -89,9 +95,16 @@ func (p Polled) change(next *Row, was Row) {
 	}
 	next.Told, next.Subject, next.DDI = p.Told, p.Subject, p.DDI
 	if p.DDI {
-		defer func() { next.act(p, was) }()
+		defer func() {
+			next.act(p, was)
+			next.stamp(was, p.At)
+			next.ask(p.At)
+		}()
 	} else {
-		next.Written, next.Cancel = "", 0
+		next.Written, next.Cancel, next.AskedAt = "", 0, nil
+		if next.Offer != nil {
+			next.Offer.WrittenAt, next.Offer.StatedAt = nil, nil
+		}
 	}
 	if p.Running != "" {
 		next.Running = p.Running
@@ -129,7 +142,7 @@ func (o *Offer) judge(before, running string, follows bool) {
 		if o.State == Failed {
 			o.Code = "" // before the version ever ran
 		}
-		o.State, o.Detail, o.Until = Installed, "", nil
+		o.State, o.Detail, o.Until, o.WrittenAt, o.StatedAt = Installed, "", nil, nil, nil
 	case running == o.Version || before != o.Version:
 		// Nothing new. A box that follows what it is told now is not judged by what it runs after that.
 	case o.State == Failed:

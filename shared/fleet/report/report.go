@@ -60,13 +60,15 @@ type Row struct {
 	Subject string `json:"subject,omitempty"`
 	Offer   *Offer `json:"offer,omitempty"`
 
-	// DDI is set while the box polls by hawkBit's DDI. Written and Cancel are of such a box alone; see action.go.
+	// DDI is set while the box polls by hawkBit's DDI. Written, Cancel and AskedAt are of such a box alone; see action.go.
 	DDI bool `json:"ddi,omitempty"`
 	// Written is the version that the box wrote to disk last. It is empty again once the box says that it runs that
 	// version, or another one than before.
 	Written string `json:"written,omitempty"`
 	// Cancel is the action that the box is asked to give up; 0: none.
 	Cancel int64 `json:"cancel,omitempty"`
+	// AskedAt is when the box was last asked what it runs.
+	AskedAt *time.Time `json:"askedAt,omitempty"`
 	// Revision counts the changes of the row.
 	Revision int64 `json:"revision"`
 }
@@ -100,6 +102,10 @@ type Offer struct {
 	// ErrorCode and ErrorDetail are of an error that the client has named, while the action is not closed.
 	ErrorCode   FailureCode `json:"errorCode,omitempty"`
 	ErrorDetail string      `json:"errorDetail,omitempty"`
+	// WrittenAt is when the client said that the action's version is on disk, and StatedAt when the box said after that
+	// that it does not run the version. Both are missing once that is decided; see fallback.go.
+	WrittenAt *time.Time `json:"writtenAt,omitempty"`
+	StatedAt  *time.Time `json:"statedAt,omitempty"`
 }
 
 // Accepts tells whether a report about a version is about what the box was offered.
@@ -124,7 +130,7 @@ func (r Row) Registered(g Registration) Row {
 	}
 	if r.EdgeType == g.EdgeType && !g.Retired {
 		next.Told, next.Running, next.Subject, next.Offer = r.Told, r.Running, r.Subject, r.Offer
-		next.DDI, next.Written, next.Cancel = r.DDI, r.Written, r.Cancel
+		next.DDI, next.Written, next.Cancel, next.AskedAt = r.DDI, r.Written, r.Cancel, r.AskedAt
 	}
 	return next
 }

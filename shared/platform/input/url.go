@@ -3,10 +3,20 @@ package input
 // HTTPSURL is the rule of an absolute https URL that a box can fetch without credentials. The
 // pattern alone decides, following RFC 3986, so that the published contract can contain it.
 var HTTPSURL = &Text{
-	Pattern: `https://(` + label + `(\.` + label + `)*|\[(` + ipv6 + `)\])(:(` + port + `))?([/?]([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?`,
+	Pattern: `https` + location,
 	Max:     2048,
 	Says:    "an absolute https URL with a host, without user information and fragment",
 }
+
+// HTTPURL is HTTPSURL for an address that may be http as well.
+var HTTPURL = &Text{
+	Pattern: `https?` + location,
+	Max:     2048,
+	Says:    "an absolute http or https URL with a host, without user information and fragment",
+}
+
+// location is what follows the scheme of a URL.
+const location = `://(` + label + `(\.` + label + `)*|\[(` + ipv6 + `)\])(:(` + port + `))?([/?]([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?`
 
 // label is a label of a host name (RFC 1123, section 2.1). It may have underscores, as some storage
 // services use them. ipv6 is an IPv6 address in any of its shortened forms, without an embedded IPv4

@@ -66,8 +66,8 @@ func (c *Call) Href(path string) string {
 	return prefix + path
 }
 
-// URL is Href for a client that follows whole URLs alone.
-func (c *Call) URL(path string) string { return c.host + c.Href(path) }
+// Self is the URL that the caller asked for, without a slash at its end, for a client that follows whole URLs alone.
+func (c *Call) Self() string { return c.host + strings.TrimSuffix(c.path, "/") }
 
 // host is the scheme and the host that the gateway was called by.
 func host(r *http.Request, event events.APIGatewayProxyRequest) string {

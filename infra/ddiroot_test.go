@@ -1,0 +1,60 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/shared/operations"
+)
+
+// TestDDIRoot_IsASecondPathOfTheSameFunction, only on request.
+func TestDDIRoot_IsASecondPathOfTheSameFunction(t *testing.T) {
+	without, with := dev().api(t).routes(), full().api(t).routes()
+	second := 0
+	for _, op := range operations.Table {
+		root := op.RootPath()
+		if root == "" {
+			continue
+		}
+		second++
+		if without[op.Method+" "+root] != nil {
+			t.Errorf("%s is served without being asked for", root)
+		}
+		uri := func(path string) any {
+			return text(value(with[op.Method+" "+path], "x-amazon-apigateway-integration", "uri"))
+		}
+		if got := uri(root); got == "" || got != uri(op.Path) {
+			t.Errorf("%s calls %v, and %s %v", root, got, op.Path, uri(op.Path))
+		}
+	}
+	if second != 6 {
+		t.Errorf("%d operations have a second path", second)
+	}
+	if with[http.MethodGet+" /{tenant}/controller/v1/{controllerId}"] == nil {
+		t.Error("there is no poll at the root")
+	}
+}
+
+// TestPaths_HaveOneVariableAfterTheSamePath: API Gateway takes no other.
+func TestPaths_HaveOneVariableAfterTheSamePath(t *testing.T) {
+	for name, s := range map[string]stage{"dev": dev(), "full": full()} {
+		variables := map[string][]string{}
+		for route := range s.api(t).routes() {
+			_, path, _ := strings.Cut(route, " ")
+			segments := strings.Split(path, "/")
+			for i, segment := range segments {
+				parent := strings.Join(segments[:i], "/")
+				if strings.HasPrefix(segment, "{") && !slices.Contains(variables[parent], segment) {
+					variables[parent] = append(variables[parent], segment)
+				}
+			}
+		}
+		for parent, all := range variables {
+			if len(all) > 1 {
+				t.Errorf("%s: %s is followed by %v", name, parent, all)
+			}
+		}
+	}
+}

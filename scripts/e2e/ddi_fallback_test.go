@@ -1,0 +1,201 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/service"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/operations"
+)
+
+// brief gives boxes two seconds to install and to boot. The rollout is raised by hand.
+const brief = `{"guard":{"silentAfter":"PT2S","decideWithin":"PT2S"},"promote":{"soak":{"1":"PT0S","10":"PT0S","50":"PT0S","100":"PT0S"}}}`
+
+// A ddiBox is a box with a DDI client that runs 1.0.0.
+type ddiBox struct {
+	*harness.Caller
+	id string
+}
+
+// says sends feedback about an action.
+func (b ddiBox) says(t *testing.T, action, execution, finished, words string) {
+	t.Helper()
+	b.Post(t, action+"/feedback", feedback(execution, finished, words)).Is(t, http.StatusOK)
+}
+
+func (b ddiBox) runs(t *testing.T, version string) {
+	t.Helper()
+	b.Put(t, ddiPath("acme", b.id)+"/configData", `{"data":{"installed":"`+version+`"}}`).Is(t, http.StatusOK)
+}
+
+// ddiFleet registers boxes with DDI clients and has them poll once.
+func ddiFleet(t *testing.T, w *harness.World, n int) (boxes []ddiBox) {
+	t.Helper()
+	owner := w.Owner(t)
+	for i := range n {
+		b := ddiBox{id: fmt.Sprintf("box-%d", i)}
+		owner.Put(t, "/api/edges/"+b.id, box).Is(t, http.StatusCreated)
+		b.Caller = w.Box(t, b.id)
+		if base(t, b.Caller, b.id).Links.ConfigData == nil {
+			t.Fatalf("%s is not asked what it runs", b.id)
+		}
+		b.runs(t, "1.0.0")
+		boxes = append(boxes, b)
+	}
+	return boxes
+}
+
+// ddiRollout publishes and starts a rollout that reaches all boxes.
+func ddiRollout(t *testing.T, w *harness.World, policy string) string {
+	t.Helper()
+	owner := w.Owner(t)
+	owner.Put(t, channelPath("gateway-x", "canary"), described("1.1.0", digest("b"))).Is(t, http.StatusCreated)
+	body := strings.TrimSuffix(plan("gateway-x", "stable", "1.1.0"), "}") + `,"policy":` + policy + `}`
+	rollout := owner.Post(t, rollouts, body).Is(t, http.StatusCreated).Header.Get("Location")
+	for _, percent := range []string{"10", "50", "100"} {
+		owner.Patch(t, rollout, `{"staged_percent":`+percent+`,"overrideReason":"all boxes at once"}`).Is(t, http.StatusNoContent)
+	}
+	return rollout
+}
+
+// TestDDI_BoxesThatDoNotBoot_HaltTheRollout: sixty each way. Without a boot state, SWUpdate begins the same action again.
+// A client of RAUC says that the old version runs.
+func TestDDI_BoxesThatDoNotBoot_HaltTheRollout(t *testing.T) {
+	const boxes = 60
+	for name, c := range map[string]struct {
+		written func(t *testing.T, b ddiBox, action string)
+		later   func(t *testing.T, b ddiBox, action string)
+		state   report.State
+		says    string
+	}{
+		"begins again": {
+			func(t *testing.T, b ddiBox, action string) {
+				b.says(t, action, "proceeding", "none", "Installing Update Chunk Artifacts.")
+				b.says(t, action, "proceeding", "none", "All Chunks Installed.")
+				b.says(t, action, "proceeding", "none", "Installing Update Chunk Artifacts.")
+			},
+			func(*testing.T, ddiBox, string) {},
+			report.Failed, "It wrote 1.1.0 to disk and did not boot it.",
+		},
+		"runs the old version": {
+			func(t *testing.T, b ddiBox, action string) {
+				b.says(t, action, "closed", "success", "Software bundle installed successfully.")
+				b.runs(t, "1.0.0")
+			},
+			func(t *testing.T, b ddiBox, _ string) {
+				if base(t, b.Caller, b.id).Links.ConfigData == nil {
+					t.Errorf("%s is not asked what it runs", b.id)
+				}
+				b.runs(t, "1.0.0")
+			},
+			report.Reverted, "It fell back from 1.1.0 to 1.0.0, and its client is not told 1.1.0 again.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := harness.New(t, lookEachSecond)
+			owner := w.Owner(t)
+			owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+			fleet := ddiFleet(t, w, boxes)
+			rollout := ddiRollout(t, w, brief)
+			actions := make([]string, len(fleet))
+			for i, b := range fleet {
+				actions[i] = linked(t, w, base(t, b.Caller, b.id).Links.DeploymentBase)
+				c.written(t, b, actions[i])
+			}
+			time.Sleep(2500 * time.Millisecond) // the policy's time to boot
+			for i, b := range fleet {
+				c.later(t, b, actions[i])
+			}
+			if err := w.RunTask(t.Context(), operations.Tick); err != nil {
+				t.Fatal(err)
+			}
+			if r := owner.Get(t, rollout).Is(t, http.StatusOK).Object(t); r["status"] != "halted" || r["endedBy"] != "guard" {
+				t.Errorf("the rollout is %v", r)
+			}
+			known := why(t, owner, fleet[0].id)
+			if !at(known, "1.1.0", c.state) || known.Report.Code != report.CodeBoot || !strings.HasSuffix(known.Sentence, c.says) {
+				t.Errorf("known as %+v, its report as %+v", known, known.Report)
+			}
+		})
+	}
+}
+
+// TestDDI_UpdatesWait_ForTheWindowOfThePolicy: outside of it, the client may download and is not to install.
+func TestDDI_UpdatesWait_ForTheWindowOfThePolicy(t *testing.T) {
+	hour := func(later time.Duration) string { return time.Now().UTC().Add(later).Format("15:00") }
+	for name, c := range map[string]struct{ from, to, update, window string }{
+		"closed": {hour(6 * time.Hour), hour(7 * time.Hour), "skip", "unavailable"},
+		"open":   {hour(-2 * time.Hour), hour(4 * time.Hour), "attempt", "available"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := harness.New(t, lookEachSecond)
+			owner := w.Owner(t)
+			owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+			b := ddiFleet(t, w, 1)[0]
+			ddiRollout(t, w, `{"promote":{"windows":[{"from":"`+c.from+`","to":"`+c.to+`","timeZone":"UTC"}]}}`)
+			action := linked(t, w, base(t, b.Caller, b.id).Links.DeploymentBase)
+			told, _ := b.Get(t, action+"?actionHistory=-1").Is(t, http.StatusOK).Object(t)["deployment"].(map[string]any)
+			if told["download"] != "attempt" || told["update"] != c.update || told["maintenanceWindow"] != c.window {
+				t.Errorf("told %v", told)
+			}
+		})
+	}
+}
+
+// TestDDI_PutOff_IsDeferred_WithTheClientsWords.
+func TestDDI_PutOff_IsDeferred_WithTheClientsWords(t *testing.T) {
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.1.0", digest("a"))).Is(t, http.StatusCreated)
+	b := ddiFleet(t, w, 1)[0]
+	action := linked(t, w, base(t, b.Caller, b.id).Links.DeploymentBase)
+	b.says(t, action, "rejected", "none", "the machine is cutting")
+	if known := why(t, owner, b.id); !at(known, "1.1.0", report.Deferred) || known.Report.Detail != "the machine is cutting" {
+		t.Errorf("known as %+v, its report as %+v", known, known.Report)
+	}
+	if linked(t, w, base(t, b.Caller, b.id).Links.DeploymentBase) != action {
+		t.Error("it is another action")
+	}
+	b.Post(t, action+"/feedback", `{"status":{"execution":"proceeding","result":{"finished":"none"},"details":null}}`).Is(t, http.StatusOK)
+	if known := why(t, owner, b.id); !at(known, "1.1.0", report.Working) {
+		t.Errorf("known as %+v, its report as %+v", known, known.Report)
+	}
+}
+
+// TestDDI_Publication_SaysWhatClientsAreTold: its kind, another address, and what the release lacks.
+func TestDDI_Publication_SaysWhatClientsAreTold(t *testing.T) {
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	b := ddiFleet(t, w, 1)[0]
+	owner.Put(t, channel, described("1.0.1", digest("c"))).Is(t, http.StatusNoContent)
+	base(t, b.Caller, b.id)
+	if known := why(t, owner, b.id); len(known.Warnings) != 2 || !strings.Contains(known.Warnings[0], "without md5") || !strings.Contains(known.Warnings[1], "downloadWithoutToken") {
+		t.Errorf("the warnings are %q", known.Warnings)
+	}
+	const more = `,"md5":"0123456789abcdef0123456789abcdef","part":"bApp","artifactHttpUrl":"http://mirror.plant.example/1.1.0","downloadWithoutToken":true}`
+	owner.Put(t, channel, strings.TrimSuffix(described("1.1.0", digest("b")), "}")+more).Is(t, http.StatusNoContent)
+	cancel := linked(t, w, base(t, b.Caller, b.id).Links.CancelAction)
+	b.Post(t, cancel+"/feedback", feedback("closed", "success", "cancellation acknowledged.")).Is(t, http.StatusOK)
+	action := linked(t, w, base(t, b.Caller, b.id).Links.DeploymentBase)
+	told := string(b.Get(t, action).Is(t, http.StatusOK).Body)
+	for _, want := range []string{`"part":"bApp"`, `"md5":"0123456789abcdef0123456789abcdef"`, `"download-http":{"href":"http://mirror.plant.example/1.1.0"}`} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%s is not in %s", want, told)
+		}
+	}
+	if known := why(t, owner, b.id); len(known.Warnings) != 0 {
+		t.Errorf("the warnings are %q", known.Warnings)
+	}
+}
+
+// atRoot serves the second paths of DDI, too. Boxes poll every second.
+func atRoot(o *service.Options) {
+	quick(o)
+	o.DDIRoot = true
+}

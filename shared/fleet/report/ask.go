@@ -1,0 +1,42 @@
+package report
+
+import "time"
+
+// How often a DDI box is asked what it runs. Its polls do not say so, and a client of RAUC says it only when it is asked.
+const (
+	askedEvery = 24 * time.Hour
+	// onTrial is how often, and trial how long after an installation, a box is asked that may fall back.
+	onTrial = time.Hour
+	trial   = 24 * time.Hour
+)
+
+// ask notes that a poll asks what the box runs, if it is time for that and there is nothing else to tell.
+func (r *Row) ask(at time.Time) {
+	if r.Deployment(at) == 0 && r.Cancellation(at) == 0 && (r.AskedAt == nil || at.Sub(*r.AskedAt) >= r.askEvery(at)) {
+		r.AskedAt = &at
+	}
+}
+
+// askEvery is how often the box is asked now. A client without the attribute never says what the box runs.
+func (r Row) askEvery(at time.Time) time.Duration {
+	if o := r.Offer; r.Running != "" && o != nil && o.State == Installed && at.Sub(o.Since) < trial {
+		return onTrial
+	}
+	return askedEvery
+}
+
+// Asked reports whether the poll of a time asks what the box runs, given the row after the poll and the time between polls.
+// A box that has something on disk is asked so at each poll, unless its client has never said it.
+//
+// A client that leaves its action open until the reboot is asked and told in turns. So one that has booted the version says
+// so before it is told to install it again.
+func (r Row) Asked(at time.Time, interval time.Duration) bool {
+	if r.Cancellation(at) != 0 {
+		return false
+	}
+	if r.Deployment(at) == 0 {
+		return r.AskedAt != nil && r.AskedAt.Equal(at) || r.Running != "" && r.Written != ""
+	}
+	o := r.Offer
+	return r.Running != "" && o.WrittenAt != nil && (o.StatedAt == nil || at.Sub(*o.StatedAt) > interval+interval/2)
+}

@@ -1,0 +1,60 @@
+package report
+
+import "time"
+
+// A DDI client does not say that its box booted back into the old system. Two things show it: the client begins the same
+// action again, or the box goes on saying that it runs the old version.
+
+// What is shown of a box that did not boot what it had written. Its client says nothing of that.
+const (
+	startedAgain = "The version was on disk, and the client started the same installation again."
+	runsTheOld   = "The version was on disk, and the box still runs another one."
+)
+
+// written notes that the version is on disk.
+func (o *Offer) written(at time.Time) {
+	if o.WrittenAt == nil && o.State != Installed && o.State != Reverted {
+		o.WrittenAt = &at
+	}
+}
+
+// beganAgain reports whether feedback is about a new start of an action whose version was on disk. A client that has
+// closed the action starts it again with whatever it says next. One that leaves it open until the reboot may say more
+// before that.
+func (r Row) beganAgain(f Feedback) bool {
+	o := r.Offer
+	return o.WrittenAt != nil && r.Running != o.Version && (f.Progress == Beginning || r.Written == o.Version)
+}
+
+// notBooted ends the attempt of a client that began again. The box is asked at once what it runs: without a boot state, a
+// client begins again on the new version, too.
+func (r *Row) notBooted(f Feedback, was Row) {
+	f.Progress, f.Code, f.Detail = Broken, CodeBoot, startedAgain
+	r.Offer.ErrorCode, r.Offer.ErrorDetail = "", ""
+	r.fail(f, was)
+	r.AskedAt = nil
+}
+
+// fallBack judges a box that says that it does not run what is on disk: at once if it has rebooted into a third version,
+// and otherwise once it had the time to reboot.
+func (r *Row) fallBack(s Statement, rebooted bool) {
+	o := r.Offer
+	if o.WrittenAt == nil || s.Running == o.Version {
+		return
+	}
+	late := s.DecideWithin > 0 && s.At.Sub(*o.WrittenAt) >= s.DecideWithin
+	if !rebooted && !late {
+		if r.Written == "" {
+			o.StatedAt = &s.At
+		}
+		return
+	}
+	o.State, o.Code, o.Detail, o.From, o.Until = Reverted, CodeBoot, runsTheOld, s.Running, nil
+	o.WrittenAt, o.StatedAt, o.RetryAt = nil, nil, nil
+	if r.Written == o.Version {
+		r.Written = ""
+	}
+	if r.Cancel == o.Action {
+		r.Cancel = 0
+	}
+}

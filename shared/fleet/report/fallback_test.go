@@ -1,0 +1,193 @@
+package report
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// states is a box saying a time after the beginning what it runs, under a policy that gives boxes an hour.
+func states(running string, later time.Duration) func(Row) Input {
+	return func(Row) Input {
+		return Statement{Running: running, DecideWithin: time.Hour, At: begin.Add(later)}
+	}
+}
+
+func TestFallback_NewStartAfterWritten_IsAFailedAttemptToBoot(t *testing.T) {
+	for name, before := range map[string]ActionPhase{"closed": Written, "left open until the reboot": Placed} {
+		row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Proceeding), reports(before), reports(Beginning))
+		o := row.Offer
+		if o.State != Failed || o.Code != CodeBoot || o.Attempts != 1 || o.Detail != startedAgain || row.Written != "" || row.Deployment(begin) != 0 {
+			t.Errorf("%s: %+v, the offer %+v", name, row, o)
+		}
+		if e := row.Entry(); e.Bad(begin.Add(59*time.Minute), time.Hour, time.Hour) || !e.Bad(begin.Add(time.Hour), time.Hour, time.Hour) {
+			t.Errorf("%s: it is not bad an hour later, or was before", name)
+		}
+		retry := begin.Add(10 * time.Minute)
+		if n := row.Deployment(retry); n == 0 || n != o.Action {
+			t.Errorf("%s: the next attempt has the action %d of %+v", name, n, o)
+		}
+	}
+}
+
+// TestFallback_MoreSaidBeforeTheReboot_IsNoNewStart: SWUpdate sends its log in parts.
+func TestFallback_MoreSaidBeforeTheReboot_IsNoNewStart(t *testing.T) {
+	row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Placed), reports(Proceeding), reports(Placed))
+	if row.Offer.State != Working || row.Deployment(begin) == 0 {
+		t.Errorf("the offer is %+v", row.Offer)
+	}
+}
+
+// TestFallback_NewStartOnTheNewVersion_IsInstalledOnceItSaysSo: the client has no boot state. It is asked at once.
+func TestFallback_NewStartOnTheNewVersion_IsInstalledOnceItSaysSo(t *testing.T) {
+	row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Placed), reports(Beginning), poll("1.1.0"))
+	if !row.Asked(begin, time.Minute) {
+		t.Errorf("it is not asked: %+v", row)
+	}
+	row = after(row, says("1.1.0"))
+	if row.Offer.State != Installed || row.Offer.Code != "" {
+		t.Errorf("the offer is %+v", row.Offer)
+	}
+}
+
+func TestFallback_WrittenAndStillTheOldVersion_IsRevertedOnceTheBoxHadItsTime(t *testing.T) {
+	for name, progress := range map[string]ActionPhase{"closed": Written, "left open until the reboot": Placed} {
+		row := after(enrolled(), poll("1.1.0"), reports(progress), states("1.0.0", 59*time.Minute))
+		if row.Offer.State != Working {
+			t.Fatalf("%s: decided too early: %+v", name, row.Offer)
+		}
+		row = after(row, states("1.0.0", time.Hour))
+		o := row.Offer
+		if o.State != Reverted || o.Code != CodeBoot || o.Detail != runsTheOld || o.From != "1.0.0" || row.Has() != "1.0.0" {
+			t.Errorf("%s: %+v, the offer %+v", name, row, o)
+		}
+		if !row.Entry().Bad(begin.Add(time.Hour), time.Hour, time.Hour) {
+			t.Errorf("%s: it is not bad", name)
+		}
+		if again := after(row, poll("1.1.0")); again.Deployment(begin.Add(48*time.Hour)) != 0 {
+			t.Errorf("%s: told again: %+v", name, again.Offer)
+		}
+	}
+}
+
+func TestFallback_WrittenAndAThirdVersion_IsRevertedAtOnce(t *testing.T) {
+	row := after(enrolled(), poll("1.1.0"), reports(Written), states("0.9.0", time.Minute))
+	if o := row.Offer; o.State != Reverted || o.Code != CodeBoot || o.From != "0.9.0" {
+		t.Errorf("the offer is %+v", o)
+	}
+}
+
+func TestFallback_ALaterAttempt_IsJudgedByItsOwnTime(t *testing.T) {
+	row := after(enrolled(), poll("1.1.0"), reports(Written), reports(Beginning))
+	second := Feedback{Action: row.Offer.Action, Progress: Written, At: begin.Add(2 * time.Hour)}
+	row, _ = Next(row, second)
+	if row = after(row, states("1.0.0", 2*time.Hour+time.Minute)); row.Offer.State != Failed {
+		t.Errorf("a minute after it was written: %+v", row.Offer)
+	}
+	if row = after(row, states("1.0.0", 3*time.Hour)); row.Offer.State != Reverted {
+		t.Errorf("an hour after it was written: %+v", row.Offer)
+	}
+}
+
+// TestFallback_RebootedLate_IsInstalled, and stays known as one that fell back until it has run the version for a soak.
+func TestFallback_RebootedLate_IsInstalled(t *testing.T) {
+	row := after(enrolled(), poll("1.1.0"), reports(Written), states("1.0.0", time.Hour), states("1.1.0", 2*time.Hour))
+	if o := row.Offer; o.State != Installed || o.Code != CodeBoot {
+		t.Errorf("the offer is %+v", o)
+	}
+	if e := row.Entry(); !e.Bad(begin.Add(3*time.Hour), time.Hour, 24*time.Hour) || e.Bad(begin.Add(27*time.Hour), time.Hour, 24*time.Hour) {
+		t.Error("it is bad after the soak, or is not before")
+	}
+}
+
+func TestFallback_FailureAfterWritten_IsOneToBoot(t *testing.T) {
+	failed := func(r Row) Input {
+		return Feedback{Action: r.Offer.Action, Progress: Broken, Code: CodeOther, Detail: "Update Failed.", At: begin}
+	}
+	row := after(enrolled(), poll("1.1.0"), reports(Placed), failed)
+	if o := row.Offer; o.State != Failed || o.Code != CodeBoot || o.Detail != "Update Failed." {
+		t.Errorf("the offer is %+v", o)
+	}
+}
+
+// TestAsked_BetweenTellings: a client that leaves its action open is asked and told in turns.
+func TestAsked_BetweenTellings(t *testing.T) {
+	row := after(enrolled(), poll("1.1.0"), reports(Placed))
+	for _, c := range []struct {
+		said, at time.Duration
+		asked    bool
+	}{{-1, 0, true}, {0, time.Minute, false}, {0, 2 * time.Minute, true}, {2 * time.Minute, 3 * time.Minute, false}} {
+		now := row
+		if c.said >= 0 {
+			now = after(row, states("1.0.0", c.said))
+		}
+		if got := now.Asked(begin.Add(c.at), time.Minute); got != c.asked {
+			t.Errorf("said at %v, asked at %v: %v", c.said, c.at, got)
+		}
+	}
+}
+
+// asks counts the polls, one a minute, that ask a box that is told a version.
+func asks(row Row, version string, from, until time.Duration) (n int) {
+	for at := from; at < until; at += time.Minute {
+		p := told(row, version)
+		p.At = begin.Add(at)
+		if row, _ = Next(row, p); row.Asked(p.At, time.Minute) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAsked_OnceADayAtMost_WithoutTheAttribute(t *testing.T) {
+	row := Row{}.Registered(Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", At: begin})
+	row = after(row, func(Row) Input { return Contact{Subject: "s", At: begin} }, poll("1.1.0"), reports(Written))
+	if n := asks(row, "1.1.0", time.Minute, 72*time.Hour+time.Minute); n != 3 {
+		t.Errorf("asked %d times in three days", n)
+	}
+}
+
+func TestAsked_OnceADay_WhileNothingIsNew(t *testing.T) {
+	if n := asks(enrolled(), "1.0.0", time.Minute, 72*time.Hour+time.Minute); n != 3 {
+		t.Errorf("asked %d times in three days", n)
+	}
+}
+
+// TestAsked_OnceAnHour_ForADayAfterAnInstallation: the box may fall back.
+func TestAsked_OnceAnHour_ForADayAfterAnInstallation(t *testing.T) {
+	row := after(enrolled(), poll("1.1.0"), reports(Written), says("1.1.0"))
+	if n := asks(row, "1.1.0", time.Minute, 25*time.Hour); n != 23 {
+		t.Errorf("asked %d times in 24 hours", n)
+	}
+}
+
+// TestFallback_AnyHistory: a box that is bad by its boot said that it had the version on disk.
+func TestFallback_AnyHistory(t *testing.T) {
+	progress := []ActionPhase{Proceeding, Beginning, Placed, Written, GivenUp, Refused}
+	rapid.Check(t, func(t *rapid.T) {
+		row, at, placed := after(enrolled(), poll("1.1.0")), begin, false
+		for range rapid.IntRange(1, 30).Draw(t, "events") {
+			at = at.Add(time.Duration(rapid.IntRange(0, 90).Draw(t, "minutes")) * time.Minute)
+			switch rapid.IntRange(0, 2).Draw(t, "kind") {
+			case 0:
+				p := told(row, "1.1.0")
+				p.At = at
+				row, _ = Next(row, p)
+			case 1:
+				f := Feedback{Action: row.Offer.Action, Progress: rapid.SampledFrom(progress).Draw(t, "progress"), At: at}
+				placed = placed || f.Progress == Placed || f.Progress == Written
+				row, _ = Next(row, f)
+			case 2:
+				row, _ = Next(row, Statement{Running: "1.0.0", DecideWithin: time.Hour, At: at})
+			}
+			o := row.Offer
+			if (o.State == Failed || o.State == Reverted) != (o.Code == CodeBoot) || o.Code == CodeBoot && !placed {
+				t.Fatalf("on disk: %v, the offer %+v", placed, o)
+			}
+			if o.State == Reverted && row.Deployment(at) != 0 {
+				t.Fatalf("told again: %+v", o)
+			}
+		}
+	})
+}
