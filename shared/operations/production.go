@@ -201,7 +201,7 @@ var productionRows = []Operation{
 		ID: "get-machine-methods", Summary: "Poll for the versions that hold on a machine",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}/methods",
 		Roles: controllers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory, Sampled: true,
-		Takes: input.Takes{Path: machinePath, Query: slices.Concat(method.QuestionQuery, paging.CursorQuery)},
+		Takes: input.Takes{Path: machinePath, Query: slices.Concat(method.PollQuery, paging.CursorQuery)},
 		Gives: read, Refuses: []problem.Code{problem.NotFound},
 		Settings: []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.LogSamplePolls, setting.FleetIssuers},
 		Grants: []Grant{

@@ -173,7 +173,7 @@ func counted(t *testing.T, w *harness.World, books ledger.Books) (findings []str
 
 // limits are the limits of a round. The limiter waits for its store as long as on AWS, so that some calls go unchecked.
 func (o round) limits() []string {
-	aws := setting.LimitDeadlineMS.Assign(setting.Numbers[setting.LimitDeadlineMS].Default)
+	aws := setting.LimitDeadlineMS.Assign(setting.Ranges[setting.LimitDeadlineMS].Default)
 	if o.limit > 0 {
 		return []string{aws, fmt.Sprintf("LIMIT_USER=%d", o.limit), fmt.Sprintf("LIMIT_COPILOT_USER=%d", o.limit)}
 	}

@@ -217,7 +217,7 @@ func (s *Service) environment(op operations.Operation) []string {
 	}
 	if slices.Contains(op.Settings, setting.LimitDeadlineMS) {
 		// A machine that is busy with tests, or with a fleet, may take longer than a store on AWS ever does.
-		env = append(env, setting.LimitDeadlineMS.Assign(setting.Numbers[setting.LimitDeadlineMS].Most))
+		env = append(env, setting.LimitDeadlineMS.Assign(setting.Ranges[setting.LimitDeadlineMS].Most))
 	}
 	var tables []dynamo.TableID
 	for _, g := range op.Grants {

@@ -10,20 +10,20 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// An Admission is what the limiter decides about a request.
-type Admission int
+// A Ruling is what the limiter decides about a request.
+type Ruling int
 
 const (
 	// Admitted requests go on. Decision.Unchecked tells whether they were counted.
-	Admitted Admission = iota
+	Admitted Ruling = iota
 	// Rejected requests exceed a limit: 429.
 	Rejected
 	// Unavailable requests cost money and could not be checked: 503.
 	Unavailable
 )
 
-// A Policy is the state of one limit for the caller.
-type Policy struct {
+// A QuotaPolicy is the state of one limit for the caller.
+type QuotaPolicy struct {
 	// Name is user, org, copilot-user, copilot-org or reserve.
 	Name string
 	// Quota is the number of requests in any 60 s. Remaining is how many of them are left now.
@@ -37,10 +37,10 @@ type Policy struct {
 
 // A Decision is the limiter's answer to one request.
 type Decision struct {
-	Outcome Admission
+	Outcome Ruling
 	// Policies are the limits that were checked, in order. There are none if the request is
 	// Unchecked.
-	Policies []Policy
+	Policies []QuotaPolicy
 	// RetryAfter is set unless the request is admitted: from 1 s, in whole seconds; property 6
 	// says up to what.
 	RetryAfter time.Duration
@@ -65,7 +65,7 @@ func unchecked(class Class, cause error) Decision {
 	return d
 }
 
-func (d *Decision) add(p Policy) {
+func (d *Decision) add(p QuotaPolicy) {
 	d.Policies = append(d.Policies, p)
 	if p.Exceeded {
 		d.Outcome = Rejected
@@ -105,7 +105,7 @@ func (d Decision) rateLimited() error {
 
 // reserved tells whether the reserve was checked for the request.
 func (d Decision) reserved() bool {
-	return slices.ContainsFunc(d.Policies, func(p Policy) bool { return p.Name == reservePolicy })
+	return slices.ContainsFunc(d.Policies, func(p QuotaPolicy) bool { return p.Name == reservePolicy })
 }
 
 // Unchecked is the header of an answer to a request that could not be checked: the structured

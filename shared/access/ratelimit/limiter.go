@@ -75,7 +75,7 @@ func New(c Config) *Limiter {
 	clock := l.clock
 	l.clock = func() time.Time { return clock().Round(0) }
 	if l.deadline == 0 {
-		l.deadline = time.Duration(setting.Numbers[setting.LimitDeadlineMS].Default) * time.Millisecond
+		l.deadline = time.Duration(setting.Ranges[setting.LimitDeadlineMS].Default) * time.Millisecond
 	}
 	return l
 }
@@ -251,9 +251,9 @@ func (l *Limiter) admit(ctx context.Context, key string, now time.Time, limit in
 }
 
 // policy translates a verdict into the caller's policy, and remembers the verdict.
-func (l *Limiter) policy(s subject, v verdict, now time.Time) Policy {
+func (l *Limiter) policy(s subject, v verdict, now time.Time) QuotaPolicy {
 	r := l.rules
-	p := Policy{Name: s.policy, Quota: v.limit, Remaining: max(v.limit-v.used, 0), Reset: r.retryAfter(now, v.free)}
+	p := QuotaPolicy{Name: s.policy, Quota: v.limit, Remaining: max(v.limit-v.used, 0), Reset: r.retryAfter(now, v.free)}
 	if s.caller == "" {
 		l.lowUsage.note(s.key, v, now)
 	}
@@ -295,12 +295,12 @@ func (l *Limiter) remembered(levels [][]subject, now time.Time) (Decision, bool)
 }
 
 // recall is the policy of a count that rejected a moment ago.
-func (l *Limiter) recall(s subject, now time.Time) (Policy, bool) {
+func (l *Limiter) recall(s subject, now time.Time) (QuotaPolicy, bool) {
 	e, ok := l.memory.recall(s.key, now)
 	if !ok {
-		return Policy{}, false
+		return QuotaPolicy{}, false
 	}
-	return Policy{
+	return QuotaPolicy{
 		Name: s.policy, Quota: e.limit, Reset: l.rules.retryAfter(now, e.free),
 		Exceeded: true, RetryAfter: l.wait(s, now, e.free, e.item),
 	}, true

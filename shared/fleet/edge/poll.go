@@ -162,7 +162,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (report.Row, Resolution,
 		return report.Row{}, Resolution{}, Manifest{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
 	}
 	if r.Source != FromChannel {
-		if r.Artifact, err = p.channels.Target(ctx, e.EdgeType, r.Artifact); err != nil {
+		if r.RolloutTarget, err = p.channels.Target(ctx, e.EdgeType, r.RolloutTarget); err != nil {
 			return report.Row{}, Resolution{}, Manifest{}, err
 		}
 	}

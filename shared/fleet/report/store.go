@@ -62,7 +62,7 @@ var ErrOutdated = errors.New("report: the box was registered anew meanwhile")
 // Observe puts an event to a box's row, as Next does, and returns the row that it leads to. The
 // registration is the one that the event was decided on. A row that changes meanwhile is decided on anew,
 // three times at most.
-func (s *Store) Observe(ctx context.Context, g Registration, e Change) (row Row, err error) {
+func (s *Store) Observe(ctx context.Context, g Registration, e Input) (row Row, err error) {
 	err = dynamo.Decide(ctx, func() error {
 		was, err := s.Get(ctx, g.EdgeID)
 		if err != nil {
@@ -113,7 +113,7 @@ type indexed struct {
 }
 
 func (x indexed) entry() (IndexEntry, error) {
-	e, err := EntryOf(x.StateKey)
+	e, err := IndexEntryOf(x.StateKey)
 	e.Running, e.RolloutID, e.FactoryID, e.OrganizationID = x.Running, x.RolloutID, x.FactoryID, x.OrganizationID
 	e.Code, e.Since = x.Code, x.Since
 	return e, err
@@ -159,7 +159,7 @@ func (s *Store) open(q Search, position string) (shard int, after dynamo.Key, ok
 	if err != nil || shard < 0 || shard >= int(s.shards) || !strings.HasPrefix(stateKey, StatePrefix(q.Version, q.State)) {
 		return 0, nil, false
 	}
-	e, err := EntryOf(stateKey)
+	e, err := IndexEntryOf(stateKey)
 	if err != nil || e.EdgeID == "" {
 		return 0, nil, false
 	}
