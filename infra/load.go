@@ -69,7 +69,7 @@ func (w *watch) polling() awscloudwatch.IMetric {
 }
 
 // refusals are the authorizer's refusals for one reason.
-func (p part) refusals(reason token.Reason) awscloudwatch.Metric {
+func (p part) refusals(reason token.RefusalReason) awscloudwatch.Metric {
 	s := p.operation(operations.Authorizer)
 	s.dimensions["reason"] = jsii.String(string(reason))
 	return s.metric("TokenRefusals", sum, "")

@@ -111,7 +111,7 @@ func (w *watch) calls(id dynamo.TableID) []string {
 			}
 			for _, a := range g.Actions {
 				switch a {
-				case dynamo.Get, dynamo.Query:
+				case dynamo.Get, dynamo.BatchGet, dynamo.Query:
 					made[string(a)] = true
 				case dynamo.Update:
 					made[string(a)], made["TransactWriteItems"] = true, true

@@ -133,7 +133,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 	r := newReader(context)
 	// A number that a function reads has the range and the default that the function knows.
 	number := func(key string, name setting.Name) int {
-		n := setting.Numbers[name]
+		n := setting.Ranges[name]
 		return r.number(key, n.Default, n.Least, n.Most)
 	}
 	keep, retention := r.keep(), 14

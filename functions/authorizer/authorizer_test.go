@@ -48,10 +48,10 @@ func gaveNone(context.Context, boxtoken.Token) (auth.Principal, bool, error) {
 func atNoon() time.Time { return noon }
 
 // outcome is the class in the log line of the one call.
-func (h *harness) outcome(t *testing.T) token.Reason {
+func (h *harness) outcome(t *testing.T) token.RefusalReason {
 	t.Helper()
 	var line struct {
-		Outcome token.Reason `json:"outcome"`
+		Outcome token.RefusalReason `json:"outcome"`
 	}
 	if err := json.Unmarshal(h.log.Bytes(), &line); err != nil {
 		t.Fatalf("not one log line: %q", h.log.String())
@@ -234,7 +234,7 @@ func TestAuthorize_AuthorizationHeader(t *testing.T) {
 	type values = map[string][]string
 	for name, c := range map[string]struct {
 		headers values
-		want    token.Reason
+		want    token.RefusalReason
 	}{
 		"as sent":                          {values{"Authorization": {"Bearer " + good}}, accepted},
 		"in lower case":                    {values{"authorization": {"bearer " + good}}, accepted},
@@ -322,7 +322,7 @@ func TestAuthorize_SampleEvents(t *testing.T) {
 	box := devissuer.Claims{User: "box-7", Organization: "acme", Roles: []string{"edge"}}
 	cases := map[string]struct {
 		token devissuer.Claims
-		want  token.Reason
+		want  token.RefusalReason
 	}{
 		"authorizer-allow.json":                    {owner, accepted},
 		"authorizer-allow-edge.json":               {box, accepted},

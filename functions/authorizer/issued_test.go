@@ -64,7 +64,7 @@ func TestAuthorize_SchemeAndToken_BelongTogether(t *testing.T) {
 	_, _, strangeBox, strangeGateway := issuing(t, atNoon)
 	for name, c := range map[string]struct {
 		authorization func(box, gateway string) string
-		class         token.Reason
+		class         token.RefusalReason
 	}{
 		"a box's token as Bearer":          {func(box, _ string) string { return "Bearer " + box }, token.Malformed},
 		"a gateway's token as Bearer":      {func(_, gateway string) string { return "Bearer " + gateway }, token.Malformed},

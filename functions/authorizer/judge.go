@@ -19,18 +19,18 @@ const operation = "authorizer"
 
 // These classes of a verdict add to those of package token.
 const (
-	accepted token.Reason = "accepted"
-	noToken  token.Reason = "no-token" // not exactly one Authorization header with one token of a known scheme
-	noBox    token.Reason = "no-box"   // a DDI client came with the token of a person
-	unknown  token.Reason = "unknown"  // of a form that the service gives out, and not given out or taken back
-	noStore  token.Reason = "no-store" // the tokens that were given out are out of reach
-	badEvent token.Reason = "event"    // not an event of a REST API
-	fault    token.Reason = "fault"    // a fault of ours
+	accepted token.RefusalReason = "accepted"
+	noToken  token.RefusalReason = "no-token" // not exactly one Authorization header with one token of a known scheme
+	noBox    token.RefusalReason = "no-box"   // a DDI client came with the token of a person
+	unknown  token.RefusalReason = "unknown"  // of a form that the service gives out, and not given out or taken back
+	noStore  token.RefusalReason = "no-store" // the tokens that were given out are out of reach
+	badEvent token.RefusalReason = "event"    // not an event of a REST API
+	fault    token.RefusalReason = "fault"    // a fault of ours
 )
 
 // A verdict is the result for one call.
 type verdict struct {
-	class         token.Reason
+	class         token.RefusalReason
 	mayBecomeGood bool
 	principal     auth.Principal
 	resource      string // all methods and paths of the called stage

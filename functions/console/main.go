@@ -12,10 +12,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 	"github.com/klauspost/compress/gzhttp"
 
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/setting"
 )
 
@@ -32,7 +32,7 @@ func main() {
 // serve answers the gateway's events with the page and its files. login is the origin that the page may call
 // beside its own.
 func serve(login string) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-	adapter := httpadapter.New(gzhttp.GzipHandler(pages(login)))
+	site := read()
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		// Under a stage's URL the path has the stage's prefix. The route has not.
 		route := operations.ConsolePath
@@ -42,6 +42,6 @@ func serve(login string) func(context.Context, events.APIGatewayProxyRequest) (e
 			route += "/"
 		}
 		event.Path = route
-		return adapter.ProxyWithContext(ctx, event)
+		return lambdahttp.Proxy(gzhttp.GzipHandler(pages(site, login, lambdahttp.Missing(event))))(ctx, event)
 	}
 }

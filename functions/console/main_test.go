@@ -190,3 +190,12 @@ func TestPage_HasTheStagesOfRollouts(t *testing.T) {
 		t.Errorf("the page does not have the stages %d", cohort.Stages)
 	}
 }
+
+func TestUnknownPath_IsAProblem(t *testing.T) {
+	for _, path := range []string{"/console/" + read().version + "/unknown.mjs", "/console/older/main.mjs"} {
+		answer, body := ask(t, path, nil)
+		if answer.StatusCode != http.StatusNotFound || header(answer, "Content-Type") != "application/problem+json" || !strings.Contains(body, `"code":"NOT_FOUND"`) {
+			t.Errorf("%s: %d %v %s", path, answer.StatusCode, answer.MultiValueHeaders, body)
+		}
+	}
+}

@@ -70,10 +70,11 @@ func policy(login string) string {
 		"require-trusted-types-for 'script'; trusted-types 'none'"
 }
 
-// pages answers operations.ConsolePaths.
-func pages(login string) http.Handler {
-	s := read()
+// pages answers operations.ConsolePaths. missing answers every other path, and that of a file of another version: the page
+// has to be loaded again.
+func pages(s site, login string, missing http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle("/", missing)
 	mux.HandleFunc("GET "+operations.ConsolePath, func(w http.ResponseWriter, r *http.Request) {
 		write(w, r, "text/html; charset=utf-8", "no-cache", s.page)
 	})
@@ -85,7 +86,7 @@ func pages(login string) http.Handler {
 		name := r.PathValue("file")
 		text, ok := s.files[name]
 		if !ok || r.PathValue("version") != s.version {
-			http.Error(w, "There is no such file in this version of the page. Load the page again.", http.StatusNotFound)
+			missing(w, r)
 			return
 		}
 		write(w, r, mediaTypes[path.Ext(name)], "public, max-age=31536000, immutable", text)

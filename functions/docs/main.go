@@ -11,8 +11,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 	"github.com/klauspost/compress/gzhttp"
+
+	"wavegate/shared/platform/lambdahttp"
 )
 
 func main() {
@@ -24,14 +25,14 @@ func main() {
 // hands over 6 MB at the most, and a page loads faster the less it is, so answers are compressed.
 func serve(files fs.FS) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-		pages := gzhttp.GzipHandler(pages(files, base(event)))
+		pages := gzhttp.GzipHandler(pages(files, base(event), lambdahttp.Missing(event)))
 		// Under a domain of one's own the path has that domain's prefix; the route has not.
 		route := event.Resource
 		if strings.HasSuffix(event.Path, "/") {
 			route += "/"
 		}
 		event.Path = route
-		return httpadapter.New(pages).ProxyWithContext(ctx, event)
+		return lambdahttp.Proxy(pages)(ctx, event)
 	}
 }
 

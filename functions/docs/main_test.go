@@ -197,3 +197,12 @@ func TestEveryAnswer_IsOverHTTPSAndIsWhatItSaysItIs(t *testing.T) {
 		}
 	}
 }
+
+func TestUnknownPath_IsAProblem(t *testing.T) {
+	for _, path := range []string{"/openapi.yaml/", "/docs/redoc.js"} {
+		answer, body := send(t, nil, events.APIGatewayProxyRequest{Resource: strings.TrimSuffix(path, "/"), Path: path, HTTPMethod: http.MethodGet})
+		if answer.StatusCode != http.StatusNotFound || header(answer, "Content-Type") != "application/problem+json" || !strings.Contains(body, `"code":"NOT_FOUND"`) {
+			t.Errorf("%s: %d %v %s", path, answer.StatusCode, answer.MultiValueHeaders, body)
+		}
+	}
+}

@@ -21,8 +21,8 @@ var page []byte
 // renderer is Redoc, which ./scripts/contract docs puts beside the program.
 const renderer = "redoc.js"
 
-// missing is what is shown where it was not.
-const missing = "What shows this page is not there yet. ./scripts/dev fetches it by npm, which comes with Node.js\n" +
+// unfetched is what is shown if it was not.
+const unfetched = "What shows this page is not there yet. ./scripts/dev fetches it by npm, which comes with Node.js\n" +
 	"(https://nodejs.org): load the page again in a minute; .dev/docs.log says what went wrong. For a stack,\n" +
 	"run ./scripts/contract docs. The contract itself is at openapi.yaml.\n"
 
@@ -32,15 +32,16 @@ const policy = "default-src 'none'; script-src 'self'; connect-src 'self'; style
 	"img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // pages answers operations.DocsPaths for an API whose base URL is given. The pages refer to each other
-// relatively, so that they work below whatever path the API has.
-func pages(files fs.FS, base string) http.Handler {
+// relatively, so that they work below whatever path the API has. missing answers every other path.
+func pages(files fs.FS, base string, missing http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle("/", missing)
 	mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, r *http.Request) {
 		write(w, r, "application/yaml", asked, document(base)) // RFC 9512
 	})
 	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
 		if _, err := fs.Stat(files, renderer); err != nil {
-			write(w, r, "text/plain; charset=utf-8", asked, []byte(missing))
+			write(w, r, "text/plain; charset=utf-8", asked, []byte(unfetched))
 			return
 		}
 		write(w, r, "text/html; charset=utf-8", asked, page)
@@ -52,7 +53,7 @@ func pages(files fs.FS, base string) http.Handler {
 	mux.HandleFunc("GET /docs/"+renderer, func(w http.ResponseWriter, r *http.Request) {
 		script, err := fs.ReadFile(files, renderer)
 		if err != nil {
-			http.Error(w, missing, http.StatusNotFound)
+			missing(w, r)
 			return
 		}
 		write(w, r, "text/javascript; charset=utf-8", daily, script)

@@ -24,7 +24,7 @@ func main() { function.Run("get-ddi-base", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		call := ddi.Request{
+		call := ddi.ClientCall{
 			Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"),
 			Caller: c.Caller, Subject: ratelimit.Subject(c.Caller.User()),
 		}

@@ -1,5 +1,5 @@
 // Command get-machine-methods answers the poll of a machine's controller: which versions of
-// methods hold on the machine, which follow, and which were withdrawn. method.Polls says what a
+// methods hold on the machine, which follow, and which were withdrawn. method.MachinePolls says what a
 // poll costs.
 package main
 
@@ -15,9 +15,9 @@ import (
 func main() { function.Run("get-machine-methods", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	polls := method.NewPolls(env.DB, env.Settings, edge.ReadIssuers(env.Settings).Speak)
+	polls := method.NewMachinePolls(env.DB, env.Settings, edge.ReadIssuers(env.Settings).Speak)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		question := method.QuestionOf(c.Reader)
+		question := method.PollRequestOf(c.Reader)
 		cursor := paging.ByCursor(c.Reader)
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

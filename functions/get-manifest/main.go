@@ -52,14 +52,13 @@ func wire(env lambdahttp.Env) function.Handler {
 		if poll.Subject != "" { // who looks at a box's manifest is no box that polls
 			wait = time.Duration(reply.Manifest.PollIntervalSeconds) * time.Second
 		}
-		body, _, err := reply.Manifest.Encode(poll.Caller)
 		// It is never kept anywhere. The entity tag is that of the last answer, whatever its URL was: a cache that is
 		// keyed by URLs would send an old one.
 		return lambdahttp.Answer{
 			Status: http.StatusOK, Header: http.Header{"Cache-Control": {"no-store"}},
-			ETag: reply.ETag, NotModified: &reply.NotModified, Body: body,
+			ETag: reply.ETag, NotModified: &reply.NotModified, Body: reply.Body,
 			Wait: wait,
-		}, err
+		}, nil
 	}
 }
 

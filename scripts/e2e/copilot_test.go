@@ -104,17 +104,20 @@ func TestCopilot_RequestAndAnswer_PassUnchanged(t *testing.T) {
 	}
 }
 
-// TestCopilot_OtherMethod_IsRefused: the assistant trusts what comes with the shared secret.
+// TestCopilot_OtherMethod_IsRefused: the assistant trusts what comes with the shared secret. Whether there is one does not
+// matter to what is wrong with the call.
 func TestCopilot_OtherMethod_IsRefused(t *testing.T) {
-	w := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) {
+	set := harness.New(t, assistantOf(t, func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("the assistant was asked by %s", r.Method)
 	}))
-	for _, method := range []string{http.MethodHead, http.MethodOptions, http.MethodTrace, "PROPFIND"} {
-		a := w.Engineer(t, "acme").Do(t, method, "/api/copilot/chat", "")
-		if allow := a.Header.Get("Allow"); a.Status != http.StatusMethodNotAllowed || allow != strings.Join(copilot.Methods, ", ") {
-			t.Errorf("%s: answered %d, Allow %q: %s", method, a.Status, allow, a.Body)
-		} else if method != http.MethodHead {
-			a.Refused(t, problem.MethodNotAllowed)
+	for _, w := range []*harness.World{set, harness.New(t)} {
+		for _, method := range []string{http.MethodHead, http.MethodOptions, http.MethodTrace, "PROPFIND"} {
+			a := w.Engineer(t, "acme").Do(t, method, "/api/copilot/chat", "")
+			if allow := a.Header.Get("Allow"); a.Status != http.StatusMethodNotAllowed || allow != strings.Join(copilot.Methods, ", ") {
+				t.Errorf("%s: answered %d, Allow %q: %s", method, a.Status, allow, a.Body)
+			} else if method != http.MethodHead {
+				a.Refused(t, problem.MethodNotAllowed)
+			}
 		}
 	}
 }

@@ -43,7 +43,7 @@ func base(t *testing.T, c *harness.Caller, id string) ddi.BaseAnswer {
 }
 
 // linked is the path of a link.
-func linked(t *testing.T, w *harness.World, l *ddi.Link) string {
+func linked(t *testing.T, w *harness.World, l *ddi.Hyperlink) string {
 	t.Helper()
 	if l == nil || !strings.HasPrefix(l.Href, w.Target.URL+"/") {
 		t.Fatalf("the link is %v", l)

@@ -50,6 +50,17 @@ func TestEdge_IsRegisteredReadAndMoved(t *testing.T) {
 	}
 }
 
+func TestReport_OfAVersionThatWasNotOffered_IsStale(t *testing.T) {
+	w := harness.New(t)
+	w.Owner(t).Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+	before := w.State(t)
+	w.Box(t, "box-1").Put(t, "/api/edges/box-1/update/report", `{"version":"9.9.9","attempt":1,"outcome":"failed","code":"boot"}`).
+		Refused(t, problem.ReportStale)
+	if after := w.State(t); after != before {
+		t.Errorf("the report wrote something:\nbefore %s\nafter  %s", before, after)
+	}
+}
+
 func TestEdge_BadInput_IsRefusedAndNothingWritten(t *testing.T) {
 	w := harness.New(t)
 	owner := w.Owner(t)

@@ -52,6 +52,39 @@ func TestGuard_Policy_TellsEveryFaultAtOnce_AndChangesNothing(t *testing.T) {
 	owner.Get(t, rollouts+"/0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a/policy").Refused(t, problem.NotFound)
 }
 
+// TestGuard_ARolloutThatSaysNothing_HasTheGuardThatHalts: only null is without a guard, and whatever shows the rollout
+// says so. The PATCH of the specification works with all of them.
+func TestGuard_ARolloutThatSaysNothing_HasTheGuardThatHalts(t *testing.T) {
+	for policy, want := range map[string]struct{ mode, auto string }{
+		``: {"act", "false"}, `{}`: {"act", "false"}, `{"promote":{"auto":true}}`: {"act", "true"}, `{"mode":"advise"}`: {"advise", "false"}, `null`: {"none", ""},
+	} {
+		t.Run(policy, func(t *testing.T) {
+			w := harness.New(t)
+			owner := w.Owner(t)
+			owner.Put(t, "/api/ota/release-channels/gateway-x/stable", release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+			owner.Put(t, "/api/ota/release-channels/gateway-x/canary", release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
+			body := plan("gateway-x", "stable", "1.1.0")
+			if policy != "" {
+				body = strings.TrimSuffix(body, "}") + `,"policy":` + policy + `}`
+			}
+			at := owner.Post(t, rollouts, body).Is(t, http.StatusCreated).Header.Get("Location")
+			for _, read := range []string{at, rollouts, "/api/ota/release-channels/gateway-x/stable", "/api/ota/release-channels"} {
+				if text := string(owner.Get(t, read).Is(t, http.StatusOK).Body); !strings.Contains(text, `"guard":"`+want.mode+`"`) {
+					t.Errorf("%s does not say that the guard is %s: %s", read, want.mode, text)
+				}
+			}
+			if want.auto == "" {
+				owner.Get(t, at+"/policy").Refused(t, problem.NotFound)
+			} else if text := string(owner.Get(t, at+"/policy").Is(t, http.StatusOK).Body); !strings.Contains(text, `"auto":`+want.auto) {
+				t.Errorf("the policy is %s", text)
+			}
+			for _, change := range []string{`{"staged_percent":10}`, `{"staged_percent":50}`, `{"status":"halted"}`, `{"status":"active"}`, `{"staged_percent":100}`, `{"status":"completed"}`} {
+				owner.Patch(t, at, change).Is(t, http.StatusNoContent)
+			}
+		})
+	}
+}
+
 // TestGuard_SecondPair_WindowsAndFreeze_HoldUpEveryoneButHalts follows one rollout past all that people can set.
 func TestGuard_SecondPair_WindowsAndFreeze_HoldUpEveryoneButHalts(t *testing.T) {
 	w := harness.New(t)
@@ -74,7 +107,9 @@ func TestGuard_SecondPair_WindowsAndFreeze_HoldUpEveryoneButHalts(t *testing.T) 
 	olga.Put(t, "/api/ota/freeze", `{"reason":"holidays","until":"`+until+`"}`).Is(t, http.StatusCreated)
 	olga.Patch(t, rollout, raise).Refused(t, problem.Frozen)
 	olga.Put(t, "/api/ota/release-channels/gateway-y/stable", release("1.0.0", digest("a"))).Refused(t, problem.Frozen)
+	olga.Post(t, rollouts, plan("gateway-x", "canary", "1.0.0")).Refused(t, problem.Frozen)
 	olga.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
+	olga.Put(t, rollout+"/policy", `{"promote":{"windows":[`+closed+`]}}`).Refused(t, problem.InvalidStateTransition)
 	// While it is halted, its policy can change and be approved, too.
 	olga.Put(t, rollout+"/policy", `{"approvals":{"before":[10,50]}}`).Refused(t, problem.WindowClosed)
 	olga.Put(t, rollout+"/policy", `{"promote":{"windows":[`+closed+`]},"approvals":{"before":[10,50]}}`).Is(t, http.StatusNoContent)

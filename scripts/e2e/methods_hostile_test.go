@@ -203,7 +203,7 @@ func TestMethods_ManySignatures_LeaveReleaseAndWithdrawalFree(t *testing.T) {
 
 // Withdrawals pass a limit that refuses everything else.
 func TestMethods_Withdrawal_PassesTheLimit(t *testing.T) {
-	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=12", "LIMIT_COPILOT_USER=5"), patient()))
+	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=12", "LIMIT_COPILOT_USER=5")))
 	b.release(1, smallContent)
 	limited := false
 	for range 12 {

@@ -25,7 +25,7 @@ import (
 
 // verified compares the bench's method with the trail, as an auditor does. It calls the service
 // unseen by those who compare answers with the contract, since rows are changed by hand here.
-func (b *bench) verified(kept ...chain.Kept) (verify.Result, error) {
+func (b *bench) verified(kept ...chain.Kept) (verify.Conclusion, error) {
 	get := func(ctx context.Context, path string) ([]byte, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.approver.URL+path, nil)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/platform/canonical"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/timestamp"
 )
 
 // TestMethods_EveryStatusAndMove_IsAnsweredAsTheTableSays makes the table of shared/production/README.md from
@@ -168,6 +169,14 @@ func TestMethods_Faults_AreAllToldWithPointers(t *testing.T) {
 	b.author.Patch(t, b.version(1), `{"status":"in_review","reason":"x"}`+strings.Repeat(" ", 16<<10)).Refused(t, problem.BodyTooLarge)
 }
 
+func TestMethods_NextVersion_WhileOneIsOpen_IsRefused(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	b.save(2, another("Mill")).Refused(t, problem.VersionOpen)
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
+	b.save(2, another("Mill")).Is(t, http.StatusCreated)
+}
+
 func TestMethods_IncompleteVersion_CannotBeSubmitted(t *testing.T) {
 	b := newBench(t)
 	b.save(1, `{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[{"id":"10","name":"a","equipment":{"machines":["press-1","nowhere"]}}]}`).Is(t, http.StatusCreated)
@@ -252,7 +261,7 @@ func TestMethods_WhatHeldAndWillHold_IsToldForAnyTime(t *testing.T) {
 	check("after the decisions")
 	poll := b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?methodId="+id(b.path)).Is(t, http.StatusOK)
 	next := poll.Object(t)["items"].([]any)[0].(map[string]any)["next"].(map[string]any)
-	if next["version"] != 2.0 || next["from"] != later.Format(time.RFC3339) {
+	if next["version"] != 2.0 || next["from"] != timestamp.Text(later.Truncate(time.Second)) {
 		t.Errorf("next is %v", next)
 	}
 	b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?methodId="+id(b.path), "If-None-Match", poll.Header.Get("ETag")).Is(t, http.StatusNotModified)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
@@ -22,20 +23,19 @@ func TestOperations_EachCalledOnce(t *testing.T) {
 	own := func(stem string) string { return harness.Name(fmt.Sprintf("%s-%d", stem, os.Getpid())) }
 	for name, target := range targets(t) {
 		t.Run(name, func(t *testing.T) {
+			_, at, _ := strings.Cut(target.URL, "://")
+			_, stage, _ := strings.Cut(at, "/")
 			for _, op := range operations.Table {
 				t.Run(op.ID, func(t *testing.T) {
 					call := target.Session(t, samples.Fresh(own)).Call(t, op.ID)
 					answer := target.Make(t, call)
-					switch {
-					case op.Limit == ratelimit.Copilot: // no target here has an assistant to ask
+					if op.Limit == ratelimit.Copilot { // no target here has an assistant to ask
 						answer.Refused(t, problem.Unavailable)
-					case samples.Lists(op.ID):
-						if items, _ := answer.Is(t, http.StatusOK).Object(t)["items"].([]any); len(items) == 0 {
-							t.Errorf("the list is empty: %s", answer.Body)
-						}
-					default:
-						answer.Is(t, call.Status)
-						shows(t, answer, call.Shows)
+						return
+					}
+					shown(t, op, call, answer)
+					if at := answer.Header.Get("Location"); at != "" && !strings.HasPrefix(strings.TrimPrefix(at, "/"+stage), "/api/") {
+						t.Errorf("Location is %s, and the stage %s", at, stage)
 					}
 				})
 			}
@@ -46,17 +46,24 @@ func TestOperations_EachCalledOnce(t *testing.T) {
 	}
 }
 
-// shows fails unless the answer has every member of a JSON object; empty: none.
-func shows(t testing.TB, a harness.Answer, object string) {
+// shown fails unless a call succeeded as its sample says. A list holds what was made, and a read shows it.
+func shown(t *testing.T, op operations.Operation, call samples.Call, answer harness.Answer) {
 	t.Helper()
-	if object == "" {
+	if samples.Lists(op.ID) {
+		if items, _ := answer.Is(t, http.StatusOK).Object(t)["items"].([]any); len(items) == 0 {
+			t.Errorf("the list is empty: %s", answer.Body)
+		}
+		return
+	}
+	answer.Is(t, call.Status)
+	if call.Shows == "" {
 		return
 	}
 	var want map[string]any
-	if err := json.Unmarshal([]byte(object), &want); err != nil {
+	if err := json.Unmarshal([]byte(call.Shows), &want); err != nil {
 		t.Fatal(err)
 	}
-	got := a.Object(t)
+	got := answer.Object(t)
 	for member, value := range want {
 		if !reflect.DeepEqual(got[member], value) {
 			t.Errorf("%s is %v, want %v", member, got[member], value)

@@ -25,7 +25,7 @@ func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {
 	got := first.Object(t)
 	for field, want := range map[string]any{
 		"kind": "organizations", "id": "acme", "limit": 9000.0, "copilotLimit": 500.0,
-		"expiresAt": "2098-12-31T23:00:00Z", "reason": "ticket 1", "revision": 1.0,
+		"expiresAt": "2098-12-31T23:00:00.000Z", "reason": "ticket 1", "revision": 1.0,
 	} {
 		if got[field] != want {
 			t.Errorf("%s is %v, want %v", field, got[field], want)
@@ -68,7 +68,7 @@ func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {
 // TestOverride_EndsByItself waits for the second at which it does.
 func TestOverride_EndsByItself(t *testing.T) {
 	t.Parallel()
-	w := harness.New(t, patient(), withSettings("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))
+	w := harness.New(t, withSettings("LIMIT_USER=3", "LIMIT_COPILOT_USER=3"))
 	owner, eric := w.Owner(t), w.Engineer(t, "acme")
 	ends := time.Now().Add(15 * time.Second) // time for the calls before it, on a busy machine
 	owner.Put(t, "/api/rate-limits/users/eric", `{"limit":50,"expiresAt":"`+ends.UTC().Format(time.RFC3339Nano)+`"}`).Is(t, http.StatusCreated)
@@ -96,7 +96,7 @@ func TestOverride_UserOfOneIssuer_IsNotTheOtherIssuers(t *testing.T) {
 }
 
 func TestOverride_OfNothing_BlocksEveryCall(t *testing.T) {
-	w := harness.New(t, patient())
+	w := harness.New(t)
 	w.Owner(t).Put(t, "/api/rate-limits/users/eric", `{"limit":0}`).Is(t, http.StatusCreated)
 	a := w.Engineer(t, "acme").Get(t, me)
 	limited(t, a, "user")
@@ -107,7 +107,7 @@ func TestOverride_OfNothing_BlocksEveryCall(t *testing.T) {
 
 // TestOverride_OfNothingForOnesOwnOrganization_CanBeTakenBack: a platform owner who locked themselves out.
 func TestOverride_OfNothingForOnesOwnOrganization_CanBeTakenBack(t *testing.T) {
-	w := harness.New(t, patient())
+	w := harness.New(t)
 	owner, path := w.Owner(t), "/api/rate-limits/organizations/wavegate"
 	owner.Put(t, path, `{"limit":0}`).Is(t, http.StatusCreated)
 	limited(t, owner.Get(t, me), "org")
@@ -117,7 +117,7 @@ func TestOverride_OfNothingForOnesOwnOrganization_CanBeTakenBack(t *testing.T) {
 
 // TestOverride_IssuerWithASpace_IsNobodyElse: the user 1 of the issuer "… vic" is not the user "vic 1".
 func TestOverride_IssuerWithASpace_IsNobodyElse(t *testing.T) {
-	w := harness.New(t, patient())
+	w := harness.New(t)
 	w.Owner(t).Put(t, "/api/rate-limits/users/1?issuer="+url.QueryEscape(devissuer.People+" vic"), `{"limit":0}`).Is(t, http.StatusCreated)
 	w.As(t, "vic 1", "acme").Get(t, me).Is(t, http.StatusOK)
 	w.Owner(t).Get(t, "/api/rate-limits/users/vic%201").Refused(t, problem.NotFound)

@@ -49,7 +49,7 @@ func TestREADME_FirstSession_IsAsPrinted(t *testing.T) {
 
 // TestFairUse_Session_IsAsPrinted does so with the section on limits.
 func TestFairUse_Session_IsAsPrinted(t *testing.T) {
-	typeSession(t, newReader(t, withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5"), patient()), "shared/access/README.md", "Fair use")
+	typeSession(t, newReader(t, withSettings("LIMIT_USER=5", "LIMIT_COPILOT_USER=5")), "shared/access/README.md", "Fair use")
 }
 
 // TestCommand_Session_IsAsPrinted does so with the operator's command.

@@ -104,7 +104,7 @@ func TestRegisterEdges_SameKeyAgain_GivesTheFirstAnswer(t *testing.T) {
 }
 
 func TestRegisterEdges_ThirtyBoxes_CountAsOneCall(t *testing.T) {
-	w := harness.New(t, withSettings("LIMIT_USER=2", "LIMIT_COPILOT_USER=2"), patient())
+	w := harness.New(t, withSettings("LIMIT_USER=2", "LIMIT_COPILOT_USER=2"))
 	owner := w.Owner(t)
 	all := make([]string, 30)
 	for i := range all {

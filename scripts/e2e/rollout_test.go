@@ -137,8 +137,8 @@ func (f fleet) tell(t *testing.T, state string, want func(p *poller) string) {
 	t.Logf("%s: %v", state, counts)
 }
 
-// TestWave_ReachesExactlyTheBoxesOfItsCohort takes 2,000 boxes through a whole rollout.
-func TestWave_ReachesExactlyTheBoxesOfItsCohort(t *testing.T) {
+// TestRollout_ReachesExactlyTheBoxesOfItsCohort takes 2,000 boxes through a whole rollout.
+func TestRollout_ReachesExactlyTheBoxesOfItsCohort(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t)
 	owner := w.Owner(t)
@@ -163,10 +163,10 @@ func TestWave_ReachesExactlyTheBoxesOfItsCohort(t *testing.T) {
 	boxes.tell(t, "completed", func(*poller) string { return "1.1.0" })
 }
 
-// TestWave_HaltAt50_OffersTheTargetToNobodyNew halts while boxes poll all the time. A poll that began 2 s
+// TestRollout_HaltAt50_OffersTheTargetToNobodyNew halts while boxes poll all the time. A poll that began 2 s
 // after the halt was answered offers the target to no box that does not have it; the boxes that have it
 // are told nothing else, then or ever, until a publication brings them back.
-func TestWave_HaltAt50_OffersTheTargetToNobodyNew(t *testing.T) {
+func TestRollout_HaltAt50_OffersTheTargetToNobodyNew(t *testing.T) {
 	t.Parallel()
 	w := harness.New(t)
 	owner := w.Owner(t)

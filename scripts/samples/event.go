@@ -23,10 +23,12 @@ var eventText string
 
 var eventTemplate = template.Must(template.New("event").Funcs(template.FuncMap{"json": encode, "single": single}).Parse(eventText))
 
-// Event returns the sample's call as the input of the operation's function: the text of its event file.
-func (s Sample) Event() ([]byte, error) {
-	op := operations.Get(s.Operation)
-	call := s.Call(fixed, Case{})
+// Event returns the text of the sample's event file.
+func (s Sample) Event() ([]byte, error) { return s.Call(fixed, Case{}).Event() }
+
+// Event returns the call as the input of the operation's function, as the event files have it.
+func (call Call) Event() ([]byte, error) {
+	op := operations.Get(call.Operation)
 	path, query, _ := strings.Cut(call.Path, "?")
 	headers := map[string][]string{
 		"Accept": {"application/json"}, "Authorization": {"Bearer <ACCESS_TOKEN>"},
@@ -56,7 +58,7 @@ func (s Sample) Event() ([]byte, error) {
 	err := eventTemplate.Execute(&text, map[string]any{
 		"Resource": op.Path, "Path": path, "Method": call.Method, "Parameters": call.Parameters,
 		"Headers": headers, "Query": values, "Body": body,
-		"RequestID": uuid.NewSHA1(uuid.NameSpaceURL, []byte(s.Operation)).String(),
+		"RequestID": uuid.NewSHA1(uuid.NameSpaceURL, []byte(call.Operation)).String(),
 		"Authorizer": map[string]any{
 			"issuer": issuer, "userId": call.By.User, "organizationId": call.By.Organization, "roles": string(call.By.Role),
 			"exp": "4102444800", "principalId": issuer + " " + call.By.User, "integrationLatency": 3,

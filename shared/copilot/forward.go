@@ -59,14 +59,15 @@ func New(s Settings, secrets Secrets, now func() time.Time) *Forwarder {
 // reached or its answer cannot be handed on, VALIDATION_FAILED for a path that would leave the upstream's,
 // METHOD_NOT_ALLOWED, BODY_TOO_LARGE.
 func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal, requestID string) (http.HandlerFunc, error) {
-	if f.settings.URL == nil {
-		return nil, problem.New(problem.Unavailable, "No assistant is set up here.").After(time.Minute)
-	}
+	// What is wrong with the call itself is told whether or not there is an assistant.
 	if !slices.Contains(Methods, r.Method) {
 		return nil, problem.New(problem.MethodNotAllowed, "The assistant is asked by %s alone.", strings.Join(Methods, ", ")).Allowing(Methods)
 	}
 	if r.ContentLength > maxQuestion {
 		return nil, problem.New(problem.BodyTooLarge, "The body is larger than %d bytes, the most that the assistant is sent.", maxQuestion)
+	}
+	if f.settings.URL == nil {
+		return nil, problem.New(problem.Unavailable, "No assistant is set up here.").After(time.Minute)
 	}
 	target, err := f.target(rest)
 	if err != nil {
@@ -204,7 +205,7 @@ func readWhole(res *http.Response) error {
 
 // ours are headers, in lower case, that this service alone sends. So are those of CORS: which pages may
 // read an answer is this service's setting, not the upstream's.
-var ours = []string{"ratelimit", "ratelimit-policy", "strict-transport-security", "x-content-type-options", "x-frame-options"}
+var ours = []string{"ratelimit", "ratelimit-policy", "ratelimit-unchecked", "strict-transport-security", "x-content-type-options", "x-frame-options"}
 
 // A buffered answer is written to the caller when it is whole.
 type buffered struct {

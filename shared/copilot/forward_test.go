@@ -12,9 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+	"github.com/aws/aws-lambda-go/events"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/lambdahttp"
 )
 
 // answer is the head of what a caller gets, who would get Vary: Origin from this service.
@@ -31,10 +32,14 @@ func answer(t *testing.T, upstream http.HandlerFunc) http.Header {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := core.NewProxyResponseWriter()
-	w.Header().Set("Vary", "Origin")
-	serve(w, request)
-	return w.Header()
+	got, err := lambdahttp.Proxy(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Vary", "Origin")
+		serve(w, request)
+	}))(t.Context(), events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.MultiValueHeaders
 }
 
 // TestForward_UpstreamsVary_JoinsThisServices: without Origin in it, a cache would give the answer to one

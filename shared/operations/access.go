@@ -16,7 +16,7 @@ var accessRows = []Operation{
 		Method: http.MethodPut, Path: "/api/rate-limits/{kind}/{id}",
 		Roles: owners, Limit: ratelimit.Reserved, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: ratelimit.TargetPath, Query: ratelimit.TargetQuery, Body: ratelimit.OverrideBody, Conditions: true},
-		Gives: stored, Refuses: []problem.Code{problem.NotFound},
+		Gives: stored,
 		Grants: []Grant{
 			may(dynamo.RateOverrides, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),

@@ -101,8 +101,8 @@ var ddiRows = []Operation{
 		ID: "put-gateway-token", Summary: "Give an organization's gateway a token",
 		Method: http.MethodPut, Path: "/api/organizations/{organizationId}/gateway-token",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
-		Takes: input.Takes{Path: organizationPath, Conditions: true},
-		Gives: shown, Refuses: []problem.Code{problem.NotFound},
+		Takes:  input.Takes{Path: organizationPath, Conditions: true},
+		Gives:  shown,
 		Grants: gateways,
 	},
 	{

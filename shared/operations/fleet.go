@@ -23,7 +23,7 @@ var fleetRows = []Operation{
 		Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: channelPath, Body: release.PublicationBody, Conditions: true},
-		Gives: stored, Refuses: []problem.Code{problem.Frozen, problem.NotFound, problem.ReleaseImmutable},
+		Gives: stored, Refuses: []problem.Code{problem.Frozen, problem.ReleaseImmutable},
 		Grants: []Grant{
 			may(dynamo.Channels, dynamo.Get, dynamo.Put),
 			may(dynamo.Releases, dynamo.Get, dynamo.Put),
@@ -97,7 +97,7 @@ var fleetRows = []Operation{
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Body: edge.AssignmentBody, Conditions: true},
-		Gives: stored, Refuses: []problem.Code{problem.FactoryNotInOrganization, problem.NotFound},
+		Gives: stored, Refuses: []problem.Code{problem.FactoryNotInOrganization},
 		Settings: []setting.Name{setting.FleetIssuers, setting.ReportShards},
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),

@@ -37,7 +37,7 @@ var guardRows = []Operation{
 		Method: http.MethodPost, Path: "/api/ota/rollouts/{id}/approvals",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: rolloutPath, Body: rollout.ApprovalBody, Conditions: true},
-		Gives: changed, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound, problem.SelfApproval, problem.WindowClosed},
+		Gives: changed, Refuses: []problem.Code{problem.InvalidStateTransition, problem.NotFound, problem.SelfApproval},
 		Grants: guards(),
 	},
 	{

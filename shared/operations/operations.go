@@ -52,8 +52,6 @@ type Operation struct {
 	Timeout time.Duration
 	// MemoryMB is the function's memory, which also decides its share of a CPU.
 	MemoryMB int
-	// MaxBody bounds the body, in bytes; 0 means input.MaxBody.
-	MaxBody int
 	// Sampled operations have so many calls that only a sample of their successes is logged; see
 	// setting.LogSamplePolls.
 	Sampled bool

@@ -24,7 +24,7 @@ var productionRows = []Operation{
 		Method: http.MethodPut, Path: "/api/factories/{factoryId}",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: factoryPath, Body: factory.Body, Conditions: true},
-		Gives: stored, Refuses: []problem.Code{problem.NotFound},
+		Gives: stored,
 		Grants: []Grant{
 			may(dynamo.Factories, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
@@ -201,7 +201,7 @@ var productionRows = []Operation{
 		ID: "get-machine-methods", Summary: "Poll for the versions that hold on a machine",
 		Method: http.MethodGet, Path: "/api/factories/{factoryId}/machines/{code}/methods",
 		Roles: controllers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory, Sampled: true,
-		Takes: input.Takes{Path: machinePath, Query: slices.Concat(method.QuestionQuery, paging.CursorQuery)},
+		Takes: input.Takes{Path: machinePath, Query: slices.Concat(method.PollQuery, paging.CursorQuery)},
 		Gives: read, Refuses: []problem.Code{problem.NotFound},
 		Settings: []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.LogSamplePolls, setting.FleetIssuers},
 		Grants: []Grant{

@@ -78,7 +78,7 @@ var progressRows = []Operation{
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{
 			may(dynamo.Rollouts, dynamo.Get),
-			{Table: dynamo.Reports, Actions: []dynamo.Permission{dynamo.Query, dynamo.Get}, Indexes: []string{"byState"}, OnlyIndexes: true},
+			{Table: dynamo.Reports, Actions: []dynamo.Permission{dynamo.Query, dynamo.BatchGet}, Indexes: []string{"byState"}, OnlyIndexes: true},
 		},
 		Settings: []setting.Name{setting.ReportShards},
 	},

@@ -35,7 +35,7 @@ func (p *play) happen(e event, b *box) {
 }
 
 // put puts an event to the box's row.
-func (p *play) put(b *box, e report.Change) {
+func (p *play) put(b *box, e report.Input) {
 	row, changed := report.Next(b.row, e)
 	if changed {
 		b.row, b.entry, p.changed = row, row.Entry(), true

@@ -39,7 +39,7 @@ type play struct {
 	boxes   []box
 	byID    map[string]int32
 	order   []int32 // boxes by the hash of their entries: samples are cut from them
-	channel release.Row
+	channel release.ChannelRow
 	rollout rollout.Rollout
 	last    *census.Judgement
 	events  events
@@ -76,7 +76,7 @@ func run(w world, seed int) result {
 
 func newPlay(w world, seed int) *play {
 	p := &play{world: w, random: rand.New(rand.NewPCG(uint64(seed), 1)), byID: make(map[string]int32, w.Boxes), wake: map[time.Duration]bool{}}
-	p.channel = release.Row{Channel: release.Channel{EdgeType: edgeType, Channel: channel, CurrentVersion: oldVersion, Revision: 1, UpdatedAt: w.Start.AddDate(0, -1, 0)}}
+	p.channel = release.ChannelRow{Channel: release.Channel{EdgeType: edgeType, Channel: channel, CurrentVersion: oldVersion, Revision: 1, UpdatedAt: w.Start.AddDate(0, -1, 0)}}
 	p.place(seed)
 	slices.SortFunc(p.order, func(a, b int32) int {
 		return cmp.Compare(p.boxes[a].entry.Hash, p.boxes[b].entry.Hash)

@@ -70,9 +70,11 @@ var (
 	elsewhere = []problem.Code{problem.Internal, problem.BadGateway, problem.Unavailable, problem.Timeout}
 )
 
-// Unseen prints the declared answers that were not seen. Unit tests see some of them.
-func (c *Contract) Unseen() {
-	if unseen := c.checker.Unseen(common, elsewhere); len(unseen) > 0 {
-		fmt.Printf("%d declared answers were not seen: %s\n", len(unseen), strings.Join(unseen, ", "))
+// Seen reports whether every declared answer was seen, and prints those that were not.
+func (c *Contract) Seen() bool {
+	unseen := c.checker.Unseen(common, elsewhere)
+	for _, answer := range unseen {
+		fmt.Println("FAIL: declared, and not seen:", answer)
 	}
+	return len(unseen) == 0
 }

@@ -42,7 +42,7 @@ func startTarget(ctx context.Context) (*target, error) {
 	}))}
 	environment := []string{
 		"LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000", "LIMIT_COPILOT_USER=30000", "LIMIT_COPILOT_ORGANIZATION=30000",
-		"LIMIT_DEADLINE_MS=5000", "COPILOT_URL=" + t.assistant.URL, "COPILOT_SECRET=of-the-fuzzer",
+		"COPILOT_URL=" + t.assistant.URL, "COPILOT_SECRET=of-the-fuzzer",
 	}
 	t.service, err = service.Start(ctx, service.Options{
 		Functions:   functions,

@@ -261,7 +261,7 @@ func (s *direct) answer(ctx context.Context, in history.Input) (out history.Outp
 		}
 		_, err = s.rollouts.Move(admission.Unlimited(ctx), from, in.Rollout, m, when)
 	case history.ReadChannel:
-		var row release.Row
+		var row release.ChannelRow
 		row, err = s.releases.Get(ctx, s.edgeType, s.channel)
 		out.Channel, out.Tag = channelOf(row.Channel), tagOf(row.ETag())
 	case history.ReadRollout:
@@ -270,7 +270,7 @@ func (s *direct) answer(ctx context.Context, in history.Input) (out history.Outp
 		out.Rollout = history.Rollout{Target: r.TargetVersion, Digest: digestOf(r.SHA256), Previous: r.PreviousVersion,
 			Percent: r.StagedPercent, Status: string(r.Status), Ended: string(r.EndedBy), Adopted: r.Adopted, Completed: r.CompletedAt != nil, Revision: r.Revision}
 	case history.ReadRow:
-		var row release.Row
+		var row release.ChannelRow
 		row, err = s.releases.Row(ctx, s.edgeType, s.channel)
 		out.Channel, out.Tag = channelOf(row.Channel), tagOf(row.ETag())
 		if c := row.Rollout; c != nil {

@@ -57,15 +57,9 @@ func TestIsolation_ResourceOfAnotherOrganization_LooksTheSameWhetherItExists(t *
 	t.Logf("%d calls of %d operations, answered with %v", made, len(operations.Table), answers)
 }
 
-// freshPolls is noLimiterDeadline, and lets a poll see at once what the previous call changed.
+// freshPolls lets a poll see at once what the previous call changed.
 func freshPolls(o *service.Options) {
-	o.Environment = func(string) []string { return []string{"LIMIT_DEADLINE_MS=5000", "CHANNEL_CACHE_SECONDS=0"} }
-}
-
-// noLimiterDeadline lets the limiter wait for its store without a deadline, because an unchecked answer
-// has no limiter headers.
-func noLimiterDeadline(o *service.Options) {
-	o.Environment = func(string) []string { return []string{"LIMIT_DEADLINE_MS=5000"} }
+	o.Environment = func(string) []string { return []string{"CHANNEL_CACHE_SECONDS=0"} }
 }
 
 // checkForeign checks an answer to a caller who may not call: 401 without a token, 403 without

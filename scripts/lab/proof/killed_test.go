@@ -23,7 +23,7 @@ func TestKilled_DuringAChange_IsAppliedInFullOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	for _, applied := range []bool{false, true} {
 		t.Run(fmt.Sprintf("applied=%t", applied), func(t *testing.T) {
-			w := harness.New(t, noLimiterDeadline)
+			w := harness.New(t)
 			for _, op := range operations.Table {
 				if !samples.Audited(op) || op.Method == http.MethodDelete { // the second DELETE gives 404
 					continue

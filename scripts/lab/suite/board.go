@@ -3,102 +3,46 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
-// A board shows what runs, what is done and what is left: a line for each group that ends and, on a terminal, a
-// last line that moves.
+// A board shows what runs, what is done and what is left: a line for each group that begins or ends.
 type board struct {
-	mu       sync.Mutex
-	out      io.Writer
-	terminal bool
-	waiting  []string
-	running  map[string]time.Time
-	stop     chan struct{}
+	mu      sync.Mutex
+	out     io.Writer
+	waiting []string
 }
 
-func newBoard(out *os.File, all []group) *board {
-	info, err := out.Stat()
-	b := &board{out: out, terminal: err == nil && info.Mode()&os.ModeCharDevice != 0, running: map[string]time.Time{}, stop: make(chan struct{})}
+func newBoard(out io.Writer, all []group) *board {
+	b := &board{out: out}
 	for _, g := range all {
 		b.waiting = append(b.waiting, g.name)
 	}
-	if b.terminal {
-		go b.redraw()
-	}
 	return b
-}
-
-func (b *board) redraw() {
-	for {
-		select {
-		case <-b.stop:
-			return
-		case <-time.After(time.Second):
-			b.mu.Lock()
-			b.status()
-			b.mu.Unlock()
-		}
-	}
-}
-
-// clear begins the last line of a terminal again.
-const clear = "\r\x1b[K"
-
-// status draws the last line of a terminal.
-func (b *board) status() {
-	if !b.terminal || len(b.running) == 0 {
-		return
-	}
-	var parts []string
-	for name, since := range b.running {
-		parts = append(parts, fmt.Sprintf("%s %d s", name, int(time.Since(since).Seconds())))
-	}
-	slices.Sort(parts)
-	line := "runs: " + strings.Join(parts, ", ")
-	if len(b.waiting) > 0 {
-		line += "; left: " + strings.Join(b.waiting, ", ")
-	}
-	if len(line) > 79 {
-		line = line[:76] + "..."
-	}
-	_, _ = fmt.Fprint(b.out, clear+line)
 }
 
 func (b *board) starts(g group) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting = slices.DeleteFunc(b.waiting, func(name string) bool { return name == g.name })
-	b.running[g.name] = time.Now()
-	if !b.terminal {
-		_, _ = fmt.Fprintf(b.out, "runs      %s\n", g.name)
-	}
-	b.status()
+	_, _ = fmt.Fprintf(b.out, "runs      %s\n", g.name)
 }
 
 func (b *board) ends(r result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.running, r.name)
-	if b.terminal {
-		_, _ = fmt.Fprint(b.out, clear)
-	}
 	left := ""
-	if !b.terminal && len(b.waiting) > 0 {
+	if len(b.waiting) > 0 {
 		left = "; left: " + strings.Join(b.waiting, ", ")
 	}
 	_, _ = fmt.Fprintf(b.out, "%-9s %s%s\n", r.state(), r.line(), left)
 	if r.err != nil && r.shows != "" {
 		_, _ = fmt.Fprintf(b.out, "\n%s\n", strings.TrimSpace(r.shows))
 	}
-	b.status()
 }
-
-func (b *board) close() { close(b.stop) }
 
 func (r result) state() string {
 	switch {

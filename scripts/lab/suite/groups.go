@@ -99,8 +99,9 @@ func groups(p packages, m mode) []group {
 			steps: [][]string{goTest(append([]string{"-race", "-timeout=20m"}, p.raced()...)...)},
 		},
 		{
-			name: "faults", mode: rest, says: "calls under faults, killed processes, failing key servers, restored tables",
-			steps: [][]string{goTest("-count=1", "-parallel=8", "-timeout=30m", "-skip=^(TestIsolation|TestHistories_OfOneChannel|TestHistories_OfOneBox)_", proof)},
+			name: "faults", mode: rest, says: "calls under faults, repeated calls, killed processes, failing key servers, restored tables",
+			steps: append(p.tagged("./shared/operations"),
+				goTest("-count=1", "-parallel=8", "-timeout=30m", "-skip=^(TestIsolation|TestHistories_OfOneChannel|TestHistories_OfOneBox)_", proof)),
 		},
 		{
 			name: "references", mode: rest, says: "the tests of the store on Amazon's DynamoDB Local",

@@ -61,7 +61,6 @@ func run(ctx context.Context, arguments []string) int {
 	}
 	close(turns)
 	workers.Wait()
-	b.close()
 	return b.summary(results, time.Since(began))
 }
 

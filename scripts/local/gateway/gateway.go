@@ -3,8 +3,7 @@
 // into HTTP. It uses the service's table of operations for routing, and gives the same answers
 // of its own as the deployed gateway.
 //
-// It does not simulate the gateway's throttle, request validators, caching, and the limit of
-// 10,240 bytes for a request's headers (the authorizer limits tokens itself).
+// It does not simulate the gateway's throttle, request validators and caching.
 package gateway
 
 import (
@@ -15,6 +14,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -31,6 +31,11 @@ type Invoker interface {
 const (
 	// MaxBody is the largest body that API Gateway accepts, in bytes.
 	MaxBody = 10 << 20
+	// MaxHeader is the most that API Gateway accepts for the headers, in bytes. Here it bounds the request line, too, and
+	// net/http reads up to 4 KiB more before it refuses.
+	MaxHeader = 10240
+	// BodyTimeout is how long a body may take to arrive.
+	BodyTimeout = 10 * time.Second
 	// IntegrationTimeout is how long API Gateway waits for a function.
 	IntegrationTimeout = 29 * time.Second
 )
@@ -58,6 +63,8 @@ type Options struct {
 	Login Invoker
 	// IntegrationTimeout replaces the constant of that name; for tests.
 	IntegrationTimeout time.Duration
+	// BodyTimeout replaces the constant of that name; for tests.
+	BodyTimeout time.Duration
 	// Now replaces the clock; for tests.
 	Now func() time.Time
 	// Access is called after each answer.
@@ -85,6 +92,7 @@ type Gateway struct {
 	prefix     string
 	stage      string
 	timeout    time.Duration
+	arrives    time.Duration // the longest that a body may take
 	now        func() time.Time
 	access     func(Access)
 }
@@ -97,6 +105,7 @@ func New(o Options) *Gateway {
 		prefix:  strings.TrimSuffix(o.Prefix, "/"),
 		stage:   "prod",
 		timeout: o.IntegrationTimeout,
+		arrives: o.BodyTimeout,
 		now:     o.Now,
 		access:  o.Access,
 	}
@@ -105,6 +114,9 @@ func New(o Options) *Gateway {
 	}
 	if g.timeout == 0 {
 		g.timeout = IntegrationTimeout
+	}
+	if g.arrives == 0 {
+		g.arrives = BodyTimeout
 	}
 	if g.now == nil {
 		g.now = time.Now
@@ -122,6 +134,7 @@ func (g *Gateway) Forget() { g.authorizer.forget() }
 // Serve answers on the listener until the server is closed.
 func (g *Gateway) Serve(server *http.Server, l net.Listener) error {
 	server.Handler = g
+	server.MaxHeaderBytes = MaxHeader
 	server.DisableGeneralOptionsHandler = true // "OPTIONS *" is treated as an unknown route
 	return server.Serve(listener{l, g})
 }
@@ -183,9 +196,11 @@ func (x *exchange) answer(w http.ResponseWriter) parsedAnswer {
 	}
 	x.operation = to.operation.ID
 
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	body, err := g.body(w, r)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return x.own("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge, nil)
+	} else if errors.Is(err, os.ErrDeadlineExceeded) {
+		return x.own("DEFAULT_4XX", http.StatusRequestTimeout, err)
 	} else if err != nil {
 		return x.own("DEFAULT_4XX", http.StatusBadRequest, err)
 	}
@@ -204,6 +219,19 @@ func (x *exchange) answer(w http.ResponseWriter) parsedAnswer {
 	}
 	e.RequestContext.Authorizer = values
 	return x.call(ctx, to.function, e)
+}
+
+// body reads a request's body, which must arrive in time.
+func (g *Gateway) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	connection := http.NewResponseController(w)
+	if err := connection.SetReadDeadline(time.Now().Add(g.arrives)); err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	if err != nil {
+		return nil, err // net/http closes the connection, and must not wait for the rest
+	}
+	return body, connection.SetReadDeadline(time.Time{})
 }
 
 func (x *exchange) call(ctx context.Context, function Invoker, e event) parsedAnswer {

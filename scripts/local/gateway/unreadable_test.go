@@ -3,10 +3,13 @@ package gateway
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"wavegate/shared/platform/problem"
 )
@@ -20,6 +23,7 @@ func TestUnreadable_Request_IsAnsweredWithAProblemDocument(t *testing.T) {
 		"GET /api/factories HTTP/1.1\r\n\r\n":                                                                   400,
 		"GET /api/factories HTTP/9.1\r\nHost: a\r\n\r\n":                                                        505,
 		"GET /api/factories HTTP/1.1\r\nHost: a\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n\r\n":               431,
+		"GET /api/factories?q=" + strings.Repeat("x", 80_000) + " HTTP/1.1\r\nHost: a\r\n\r\n":                  431,
 		"PUT /api/factories/a/machines/b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n":                501,
 		"PUT /api/factories/a/machines/b HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n": 400,
 	} {
@@ -60,5 +64,34 @@ func TestUnreadable_TextOfAFunction_IsUnchanged(t *testing.T) {
 	got := w.send(t, "GET", "/api/factories", "", "Connection: close")
 	if got.status != 400 || got.body != "400 Bad Request" {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestUnfinishedBody_IsRefusedInTime: the caller announces more than it sends, and keeps the connection open.
+func TestUnfinishedBody_IsRefusedInTime(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.BodyTimeout = 50 * time.Millisecond })
+	c, err := net.Dial("tcp", w.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write([]byte("PUT /api/factories/a/machines/b HTTP/1.1\r\nHost: a\r\nAuthorization: a\r\nContent-Length: 100\r\n\r\n{")); err != nil {
+		t.Fatal(err)
+	}
+	answers := bufio.NewReader(c)
+	res, err := http.ReadResponse(answers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var d problem.Document
+	if err := json.NewDecoder(res.Body).Decode(&d); err != nil || res.StatusCode != http.StatusRequestTimeout || d.Code == "" {
+		t.Errorf("%d %+v %v", res.StatusCode, d, err)
+	}
+	if _, err := answers.ReadByte(); !errors.Is(err, io.EOF) {
+		t.Errorf("the connection stays open: %v", err)
+	}
+	if w.function.calls() != 0 {
+		t.Error("the function was called")
 	}
 }

@@ -1,7 +1,7 @@
 // Package api calls the service for the operator's command.
 //
 // A call is repeated while that is safe: after 429, where nothing was done, and after an answer that leaves
-// open what was done, where the same call again does nothing more. It ends with an answer, a *Refusal, or
+// open what was done, where the same call again does nothing more. It ends with an answer, a *RefusedError, or
 // an *Unknown.
 package api
 
@@ -47,8 +47,8 @@ type Response struct {
 	Body   []byte
 }
 
-// An Error is an answer of 4xx.
-type Error struct {
+// A RefusedError is an answer of 4xx.
+type RefusedError struct {
 	Status   int
 	Document []byte // as it came; as a rule a problem document
 	Problem
@@ -70,7 +70,7 @@ type Fault struct {
 	Detail    string `json:"detail"`
 }
 
-func (r *Error) Error() string {
+func (r *RefusedError) Error() string {
 	if r.Detail == "" {
 		return "the service answered " + strconv.Itoa(r.Status)
 	}
@@ -145,8 +145,8 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 }
 
 // refusal reads an answer that is no success.
-func refusal(a Response, repeated bool) *Error {
-	r := &Error{Status: a.Status, Document: a.Body, Repeated: repeated}
+func refusal(a Response, repeated bool) *RefusedError {
+	r := &RefusedError{Status: a.Status, Document: a.Body, Repeated: repeated}
 	_ = json.Unmarshal(a.Body, &r.Problem) // what is no document has no code
 	return r
 }

@@ -66,7 +66,7 @@ func TestDo_WhatIsRepeated(t *testing.T) {
 		client, seen := answers(t, c.answers...)
 		_, err := client.Do(t.Context(), c.request)
 		_, unknown := errors.AsType[*api.Unknown](err)
-		r, refused := errors.AsType[*api.Error](err)
+		r, refused := errors.AsType[*api.RefusedError](err)
 		if unknown != c.unknown || !unknown && refused != (c.refused != 0) || !unknown && refused && r.Status != c.refused || c.calls != 0 && len(*seen) != c.calls {
 			t.Errorf("%s: %d calls, error %v", name, len(*seen), err)
 		}

@@ -21,6 +21,7 @@ type (
 		TargetVersion string `json:"targetVersion"`
 		StagedPercent int    `json:"staged_percent"`
 		Revision      int64  `json:"revision"`
+		Guard         string `json:"guard"` // act, advise or none
 	}
 	// A Rollout brings a version to the boxes of a channel.
 	Rollout struct {

@@ -49,7 +49,7 @@ func codeOf(err error) int {
 	if errors.Is(err, login.ErrSignIn) {
 		return SignIn
 	}
-	if r, ok := errors.AsType[*api.Error](err); ok && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
+	if r, ok := errors.AsType[*api.RefusedError](err); ok && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
 		return SignIn
 	}
 	if lost(err) {
@@ -65,7 +65,7 @@ func codeOf(err error) int {
 
 // lost tells whether a call was refused for what may have come of its own first try, whose answer was lost.
 func lost(err error) bool {
-	r, ok := errors.AsType[*api.Error](err)
+	r, ok := errors.AsType[*api.RefusedError](err)
 	return ok && r.Repeated && r.Status == http.StatusPreconditionFailed
 }
 
@@ -74,7 +74,7 @@ func hint(err error) string {
 	if lost(err) {
 		return "the answer to the first try was lost, and it may have been carried out; look again"
 	}
-	r, ok := errors.AsType[*api.Error](err)
+	r, ok := errors.AsType[*api.RefusedError](err)
 	if !ok {
 		return ""
 	}
@@ -92,7 +92,7 @@ func document(err error) []byte {
 	if u, ok := errors.AsType[*api.Unknown](err); ok {
 		return u.Document
 	}
-	if r, ok := errors.AsType[*api.Error](err); ok {
+	if r, ok := errors.AsType[*api.RefusedError](err); ok {
 		return r.Document
 	}
 	return nil

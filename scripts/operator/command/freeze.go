@@ -56,7 +56,7 @@ func (a *app) unfreeze() *cobra.Command {
 				return err
 			}
 			_, err = c.Do(ctx, api.Request{Method: http.MethodDelete, Path: freezePath})
-			if r, refused := errors.AsType[*api.Error](err); refused && r.Status == http.StatusNotFound {
+			if r, refused := errors.AsType[*api.RefusedError](err); refused && r.Status == http.StatusNotFound {
 				a.say("no freeze is on")
 				return nil
 			}

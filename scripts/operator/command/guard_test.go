@@ -12,6 +12,7 @@ import (
 	"wavegate/scripts/operator/command"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/operations"
+	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
 )
 
@@ -225,4 +226,30 @@ func TestPublish_AnswerThatIsLost_IsUnknown(t *testing.T) {
 	d.does("publish", "gateway-x/stable", "1.2.0", "--url", "https://artifacts.example/1.2.0", "--sha256", digest("c"), "--confirm", "gateway-x/stable").
 		is(command.Unknown).warns("PRECONDITION_FAILED", "the answer to the first try was lost")
 	d.does("status", "gateway-x/stable").is(command.Done).says("1.2.0")
+}
+
+// TestStart_TheGuardOfARollout_IsShownWhereverItIs: by itself it halts, with --auto it promotes, too, and --no-guard is
+// told at every turn.
+func TestStart_TheGuardOfARollout_IsShownWhereverItIs(t *testing.T) {
+	for _, c := range []struct {
+		flags        []string
+		column, text string
+		auto         string
+	}{
+		{nil, "1 %    act", "", `"promote":{"auto":false`},
+		{[]string{"--auto"}, "1 %    act", "", `"promote":{"auto":true`},
+		{[]string{"--no-guard"}, "1 %    no guard", ", no guard", ""},
+	} {
+		d := newDesk(t)
+		d.publishes()
+		d.does(append([]string{"start", "gateway-x/stable", "1.1.0", "--yes"}, c.flags...)...).is(command.Done)
+		d.does("status").is(command.Done).says(c.column)
+		d.does("status", "gateway-x/stable").is(command.Done).says("1.0.0 → 1.1.0", c.text)
+		policy := d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy")
+		if c.auto == "" {
+			policy.Refused(t, problem.NotFound)
+		} else if text := string(policy.Is(t, http.StatusOK).Body); !strings.Contains(text, c.auto) || !strings.Contains(text, `"mode":"act"`) {
+			t.Errorf("%q: the policy is %s", c.flags, text)
+		}
+	}
 }

@@ -83,7 +83,7 @@ func (a *app) haltUnseen(ctx context.Context, c *api.Client, name string, body m
 		a.say("halted %s on %s at %d %%", seen.TargetVersion, name, seen.StagedPercent)
 		return nil
 	}
-	if r, refused := errors.AsType[*api.Error](err); !refused || r.Status != http.StatusPreconditionFailed {
+	if r, refused := errors.AsType[*api.RefusedError](err); !refused || r.Status != http.StatusPreconditionFailed {
 		return err
 	}
 	if err := a.move(ctx, c, api.Rollout{ID: seen.ID}, body, ""); err != nil {

@@ -33,7 +33,7 @@ func TestHalt_ABoxesNextPollIsToldOtherwise(t *testing.T) {
 
 // TestHalt_WithTheLimitUsedUp: nothing but the halt itself is admitted then.
 func TestHalt_WithTheLimitUsedUp(t *testing.T) {
-	d := newDesk(t, settings("LIMIT_USER=40", "LIMIT_COPILOT_USER=40", "LIMIT_DEADLINE_MS=5000"))
+	d := newDesk(t, settings("LIMIT_USER=40", "LIMIT_COPILOT_USER=40"))
 	d.starts(0)
 	d.usesUp()
 	began := time.Now()
@@ -62,7 +62,7 @@ func (d *desk) allow() {
 }
 
 func TestHalt_WithTheLimitUsedUp_AndARolloutThatMovedOn(t *testing.T) {
-	d := newDesk(t, settings("LIMIT_USER=40", "LIMIT_COPILOT_USER=40", "LIMIT_DEADLINE_MS=5000"))
+	d := newDesk(t, settings("LIMIT_USER=40", "LIMIT_COPILOT_USER=40"))
 	d.starts(0)
 	anna := *d
 	anna.dir = t.TempDir()

@@ -35,7 +35,7 @@ func (a *app) limitGet() *cobra.Command {
 				ExpiresAt    *time.Time `json:"expiresAt"`
 				Reason       string     `json:"reason"`
 			}](ctx, c, limitPath(args[0]), nil)
-			if r, ok := errors.AsType[*api.Error](err); ok && r.Status == http.StatusNotFound && !a.json {
+			if r, ok := errors.AsType[*api.RefusedError](err); ok && r.Status == http.StatusNotFound && !a.json {
 				a.say("nothing is arranged for %s; the defaults apply", args[0])
 				return nil
 			}
@@ -114,7 +114,7 @@ func (a *app) limitEnd() *cobra.Command {
 				return err
 			}
 			_, err = c.Do(ctx, api.Request{Method: http.MethodDelete, Path: limitPath(args[0])})
-			if r, ok := errors.AsType[*api.Error](err); ok && r.Status == http.StatusNotFound {
+			if r, ok := errors.AsType[*api.RefusedError](err); ok && r.Status == http.StatusNotFound {
 				err = nil // it is so already
 			}
 			if err == nil {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -217,6 +218,9 @@ func (a *app) methodsVerify() *cobra.Command {
 			report, err := verify.Method(ctx, a.reads(c), args[0], strings.ToLower(args[1]), kept)
 			if err != nil {
 				return err
+			}
+			for _, l := range report.Links {
+				a.say("%s %s %s", l.EventTime.UTC().Format(time.RFC3339), l.EventName, l.SHA256)
 			}
 			if len(report.Findings) > 0 {
 				return fail(Refused, "%s", strings.Join(report.Findings, "\n"))

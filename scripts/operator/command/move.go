@@ -41,7 +41,7 @@ func (r reasons) with(body map[string]any) map[string]any {
 // read back.
 func (a *app) move(ctx context.Context, c *api.Client, was api.Rollout, body map[string]any, tag string) error {
 	_, err := c.Do(ctx, api.Request{Method: http.MethodPatch, Path: api.RolloutPath(was.ID), Body: body, IfMatch: tag})
-	r, refused := errors.AsType[*api.Error](err)
+	r, refused := errors.AsType[*api.RefusedError](err)
 	if !refused || r.Status != http.StatusPreconditionFailed {
 		return err
 	}

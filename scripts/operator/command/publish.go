@@ -53,7 +53,7 @@ func (a *app) publish() *cobra.Command {
 // was looked at. There is none where the channel is new.
 func (a *app) reach(ctx context.Context, c *api.Client, name, version string) (question, tag string, err error) {
 	channel, answer, err := api.Get[api.Channel](ctx, c, api.ChannelPath(name), nil)
-	if r, ok := errors.AsType[*api.Error](err); ok && r.Status == http.StatusNotFound {
+	if r, ok := errors.AsType[*api.RefusedError](err); ok && r.Status == http.StatusNotFound {
 		return fmt.Sprintf("%s: publish %s on a new channel.", name, version), "", nil
 	}
 	if err != nil {

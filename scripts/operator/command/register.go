@@ -194,7 +194,7 @@ func (s *sending) one(ctx context.Context, batch []boxLine) error {
 			s.Tally.Unchanged += t.Unchanged
 			return err
 		}
-		refused, ok := errors.AsType[*api.Error](err)
+		refused, ok := errors.AsType[*api.RefusedError](err)
 		if !ok {
 			return err
 		}

@@ -51,7 +51,7 @@ func (a *app) status() *cobra.Command {
 }
 
 func (a *app) statusOfAll(ctx context.Context, c *api.Client) error {
-	rows := []string{cells("CHANNEL", "VERSION", "ROLLOUT", "STAGE")}
+	rows := []string{cells("CHANNEL", "VERSION", "ROLLOUT", "STAGE", "GUARD")}
 	err := c.Pages(ctx, "/api/ota/release-channels", url.Values{"limit": {"100"}}, func(page api.Response) (bool, error) {
 		var list struct{ Items []api.Channel }
 		if err := page.Into(&list); err != nil {
@@ -63,11 +63,14 @@ func (a *app) statusOfAll(ctx context.Context, c *api.Client) error {
 			return true, nil
 		}
 		for _, one := range list.Items {
-			target, stage := "-", "-"
+			target, stage, guard := "-", "-", "-"
 			if r := one.ActiveRollout; r != nil {
 				target, stage = r.TargetVersion, strconv.Itoa(r.StagedPercent)+" %"
+				if guard = r.Guard; guard == "none" {
+					guard = "no guard"
+				}
 			}
-			rows = append(rows, cells(one.ID(), one.CurrentVersion, target, stage))
+			rows = append(rows, cells(one.ID(), one.CurrentVersion, target, stage, guard))
 		}
 		return true, nil
 	})

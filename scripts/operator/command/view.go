@@ -37,7 +37,7 @@ func look(ctx context.Context, c *api.Client, id, tag string, fresh ...string) (
 		}
 	}
 	v.progress, a, err = api.Get[api.Progress](ctx, c, api.RolloutPath(id)+"/progress", url.Values{"fresh": fresh})
-	if r, ok := errors.AsType[*api.Error](err); ok && r.Status == http.StatusNotFound {
+	if r, ok := errors.AsType[*api.RefusedError](err); ok && r.Status == http.StatusNotFound {
 		return v, nil // it was not counted yet
 	}
 	v.document = a.Body

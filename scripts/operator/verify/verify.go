@@ -19,8 +19,8 @@ import (
 // Get reads a path of the API, which begins with /api, and returns the body of the answer.
 type Get func(ctx context.Context, path string) ([]byte, error)
 
-// A Result is the result of a comparison.
-type Result struct {
+// A Conclusion is the result of a comparison.
+type Conclusion struct {
 	Links    []chain.Link
 	Findings []string // what is wrong; none if all agrees
 }
@@ -29,7 +29,7 @@ var errNothing = errors.New("the method has no version yet, so there is nothing 
 
 // Method compares a method of a factory with the trail, and looks for what machines kept. Nothing
 // to compare is an error.
-func Method(ctx context.Context, get Get, factory, method string, kept []chain.Kept) (r Result, err error) {
+func Method(ctx context.Context, get Get, factory, method string, kept []chain.Kept) (r Conclusion, err error) {
 	c := comparison{get: get, factory: "/api/factories/" + url.PathEscape(factory), method: method}
 	head, err := c.object(ctx, c.path())
 	if err != nil {

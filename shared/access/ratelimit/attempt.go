@@ -75,6 +75,8 @@ type verdict struct {
 	// the request would be admitted. Otherwise it is the instant from which more is left than
 	// now.
 	free time.Time
+	// item is set for a rejection.
+	item item
 	// throttled is set for a request that was rejected because its item takes no more writes at
 	// the moment.
 	throttled bool
@@ -144,6 +146,7 @@ func (a *attempt) rejected(it item) verdict {
 		limit:  it.limit(a.now, a.standard),
 		used:   a.rules.used(it, a.rules.at(a.now)),
 		free:   a.rules.free(it, a.now, a.standard),
+		item:   it,
 		writes: a.writes,
 	}
 }

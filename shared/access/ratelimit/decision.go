@@ -10,20 +10,20 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// An Admission is what the limiter decides about a request.
-type Admission int
+// A Ruling is what the limiter decides about a request.
+type Ruling int
 
 const (
 	// Admitted requests go on. Decision.Unchecked tells whether they were counted.
-	Admitted Admission = iota
+	Admitted Ruling = iota
 	// Rejected requests exceed a limit: 429.
 	Rejected
 	// Unavailable requests cost money and could not be checked: 503.
 	Unavailable
 )
 
-// A Policy is the state of one limit for the caller.
-type Policy struct {
+// A QuotaPolicy is the state of one limit for the caller.
+type QuotaPolicy struct {
 	// Name is user, org, copilot-user, copilot-org or reserve.
 	Name string
 	// Quota is the number of requests in any 60 s. Remaining is how many of them are left now.
@@ -37,11 +37,12 @@ type Policy struct {
 
 // A Decision is the limiter's answer to one request.
 type Decision struct {
-	Outcome Admission
+	Outcome Ruling
 	// Policies are the limits that were checked, in order. There are none if the request is
 	// Unchecked.
-	Policies []Policy
-	// RetryAfter is set unless the request is admitted: from 1 to 61 s, in whole seconds.
+	Policies []QuotaPolicy
+	// RetryAfter is set unless the request is admitted: from 1 s, in whole seconds; property 6
+	// says up to what.
 	RetryAfter time.Duration
 	// Unchecked is the store's failure, if the limiter could not check the request. An ordinary
 	// request is then admitted; a copilot request is not.
@@ -64,7 +65,7 @@ func unchecked(class Class, cause error) Decision {
 	return d
 }
 
-func (d *Decision) add(p Policy) {
+func (d *Decision) add(p QuotaPolicy) {
 	d.Policies = append(d.Policies, p)
 	if p.Exceeded {
 		d.Outcome = Rejected
@@ -104,15 +105,23 @@ func (d Decision) rateLimited() error {
 
 // reserved tells whether the reserve was checked for the request.
 func (d Decision) reserved() bool {
-	return slices.ContainsFunc(d.Policies, func(p Policy) bool { return p.Name == reservePolicy })
+	return slices.ContainsFunc(d.Policies, func(p QuotaPolicy) bool { return p.Name == reservePolicy })
 }
+
+// Unchecked is the header of an answer to a request that could not be checked: the structured
+// boolean true. The draft below has no word for that. Its policies need a quota, which is unknown
+// here, since an override is read with the count.
+const Unchecked = "RateLimit-Unchecked"
 
 // Header returns RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11). In
 // them q is the quota, w the window in seconds, r what remains, and t the seconds until more
-// becomes free. It is empty if the request was not checked. Retry-After comes from Err.
+// becomes free. If the request was not checked, it returns Unchecked instead. Retry-After comes
+// from Err.
 func (d Decision) Header() http.Header {
 	h := http.Header{}
-	if len(d.Policies) == 0 {
+	if d.Unchecked != nil {
+		// Set would change the names to Ratelimit-Unchecked and so on.
+		h[Unchecked] = []string{"?1"}
 		return h
 	}
 	var policies, state []string
@@ -120,7 +129,6 @@ func (d Decision) Header() http.Header {
 		policies = append(policies, fmt.Sprintf("%q;q=%d;w=%d", p.Name, p.Quota, Window/time.Second))
 		state = append(state, fmt.Sprintf("%q;r=%d;t=%d", p.Name, p.Remaining, p.Reset/time.Second))
 	}
-	// Set would change the names to Ratelimit-Policy and Ratelimit.
 	h["RateLimit-Policy"] = []string{strings.Join(policies, ", ")}
 	h["RateLimit"] = []string{strings.Join(state, ", ")}
 	return h

@@ -45,6 +45,7 @@ type Limiter struct {
 	clock    func() time.Time
 	deadline time.Duration
 	memory   memory
+	turns    turns
 	lowUsage lowUsage
 	breaker  breaker
 }
@@ -74,7 +75,7 @@ func New(c Config) *Limiter {
 	clock := l.clock
 	l.clock = func() time.Time { return clock().Round(0) }
 	if l.deadline == 0 {
-		l.deadline = time.Duration(setting.Numbers[setting.LimitDeadlineMS].Default) * time.Millisecond
+		l.deadline = time.Duration(setting.Ranges[setting.LimitDeadlineMS].Default) * time.Millisecond
 	}
 	return l
 }
@@ -93,8 +94,8 @@ func (l *Limiter) Warm(ctx context.Context) {
 type subject struct {
 	key    string
 	policy string
-	limit  int // the default
-	shared bool
+	limit  int    // the default
+	caller string // who asks, if others share the subject; otherwise empty
 }
 
 // subjects lists what a request counts against, in the order of the writes. The user's own
@@ -102,10 +103,10 @@ type subject struct {
 // when both are written in parallel.
 func (l *Limiter) subjects(c Caller, class Class) [][]subject {
 	user := []subject{{key: userKey(c.User), policy: "user", limit: l.limits.User}}
-	organization := []subject{{key: organizationKey(c.Organization), policy: "org", limit: l.limits.Organization, shared: true}}
+	organization := []subject{{key: organizationKey(c.Organization), policy: "org", limit: l.limits.Organization, caller: c.User}}
 	if class == Copilot {
 		user = append(user, subject{key: copilotKey(userKey(c.User)), policy: "copilot-user", limit: l.limits.CopilotUser})
-		organization = append(organization, subject{key: copilotKey(organizationKey(c.Organization)), policy: "copilot-org", limit: l.limits.CopilotOrganization, shared: true})
+		organization = append(organization, subject{key: copilotKey(organizationKey(c.Organization)), policy: "copilot-org", limit: l.limits.CopilotOrganization, caller: c.User})
 	}
 	if c.Box || c.Organization == "" {
 		return [][]subject{user}
@@ -250,10 +251,10 @@ func (l *Limiter) admit(ctx context.Context, key string, now time.Time, limit in
 }
 
 // policy translates a verdict into the caller's policy, and remembers the verdict.
-func (l *Limiter) policy(s subject, v verdict, now time.Time) Policy {
+func (l *Limiter) policy(s subject, v verdict, now time.Time) QuotaPolicy {
 	r := l.rules
-	p := Policy{Name: s.policy, Quota: v.limit, Remaining: max(v.limit-v.used, 0), Reset: r.retryAfter(now, v.free)}
-	if !s.shared {
+	p := QuotaPolicy{Name: s.policy, Quota: v.limit, Remaining: max(v.limit-v.used, 0), Reset: r.retryAfter(now, v.free)}
+	if s.caller == "" {
 		l.lowUsage.note(s.key, v, now)
 	}
 	if v.admitted {
@@ -263,20 +264,19 @@ func (l *Limiter) policy(s subject, v verdict, now time.Time) Policy {
 	if v.throttled {
 		l.memory.throttled(s.key, v.limit, now, v.free)
 	} else {
-		l.memory.rejected(s.key, v.limit, now, v.free)
+		l.memory.rejected(s.key, v, now)
 	}
 	p.Exceeded, p.Remaining = true, 0
-	p.RetryAfter = l.wait(s, now, v.free)
+	p.RetryAfter = l.wait(s, now, v.free, v.item)
 	return p
 }
 
-// wait is the Retry-After for one subject. If callers share the subject, each waits a little
-// longer at random, so that they do not all retry for the same place.
-func (l *Limiter) wait(s subject, now, free time.Time) time.Duration {
-	r := l.rules
-	wait := r.retryAfter(now, free)
-	if s.shared {
-		wait = min(wait+time.Duration(mathrand.IntN(4))*time.Second, r.longest)
+// wait is the Retry-After for one subject. Callers who share the subject are given a turn. The first turn is random by
+// some seconds, because other containers give turns, too.
+func (l *Limiter) wait(s subject, now, free time.Time, it item) time.Duration {
+	wait := l.rules.retryAfter(now, free)
+	if s.caller != "" && it.limit(now, s.limit) > 0 {
+		wait = l.turns.take(l.rules, s.key, s.caller, it, now, s.limit, wait+time.Duration(mathrand.IntN(4))*time.Second)
 	}
 	return wait
 }
@@ -295,14 +295,14 @@ func (l *Limiter) remembered(levels [][]subject, now time.Time) (Decision, bool)
 }
 
 // recall is the policy of a count that rejected a moment ago.
-func (l *Limiter) recall(s subject, now time.Time) (Policy, bool) {
-	limit, free, ok := l.memory.recall(s.key, now)
+func (l *Limiter) recall(s subject, now time.Time) (QuotaPolicy, bool) {
+	e, ok := l.memory.recall(s.key, now)
 	if !ok {
-		return Policy{}, false
+		return QuotaPolicy{}, false
 	}
-	return Policy{
-		Name: s.policy, Quota: limit, Reset: l.rules.retryAfter(now, free),
-		Exceeded: true, RetryAfter: l.wait(s, now, free),
+	return QuotaPolicy{
+		Name: s.policy, Quota: e.limit, Reset: l.rules.retryAfter(now, e.free),
+		Exceeded: true, RetryAfter: l.wait(s, now, e.free, e.item),
 	}, true
 }
 

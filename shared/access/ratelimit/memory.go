@@ -30,26 +30,26 @@ type rejection struct {
 	latest      time.Time
 	limit       int
 	free        time.Time
+	item        item      // as it was; none after a throttling
 	from, until time.Time // the time in which it rejects
 }
 
-// recall tells whether the memory rejects a subject, with its limit and when a place becomes
-// free.
-func (m *memory) recall(key string, now time.Time) (int, time.Time, bool) {
+// recall reports whether the memory rejects a subject, and returns the rejection.
+func (m *memory) recall(key string, now time.Time) (rejection, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e, ok := m.entries[key]
 	// A clock that moved back must not extend the entry, so an entry from the future does not
 	// count.
 	if !ok || now.Before(e.from) || !now.Before(e.until) {
-		return 0, time.Time{}, false
+		return rejection{}, false
 	}
 	e.latest = now
 	m.entries[key] = e
-	return e.limit, e.free, true
+	return e, true
 }
 
-func (m *memory) rejected(key string, limit int, now, free time.Time) {
+func (m *memory) rejected(key string, v verdict, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.entries[key]
@@ -57,11 +57,11 @@ func (m *memory) rejected(key string, limit int, now, free time.Time) {
 		e.run = 0
 	}
 	e.run++
-	e.latest, e.limit, e.free = now, limit, free
+	e.latest, e.limit, e.free, e.item = now, v.limit, v.free, v.item
 	if e.run >= recallRun {
 		e.from, e.until = now, now.Add(recallTime)
-		if free.Before(e.until) {
-			e.until = free
+		if v.free.Before(e.until) {
+			e.until = v.free
 		}
 	}
 	m.keep(key, e, now)
@@ -72,7 +72,7 @@ func (m *memory) throttled(key string, limit int, now, until time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.entries[key]
-	e.latest, e.limit, e.free, e.from, e.until = now, limit, until, now, until
+	e.latest, e.limit, e.free, e.item, e.from, e.until = now, limit, until, item{}, now, until
 	m.keep(key, e, now)
 }
 

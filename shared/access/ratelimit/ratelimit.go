@@ -20,7 +20,7 @@
 //  3. A caller that waits its Retry-After is admitted, unless others take the place.
 //  4. After every write, the stored total is the sum of the stored slots.
 //  5. Giving a request back undoes exactly that request.
-//  6. Retry-After is between 1 s and 61 s.
+//  6. Retry-After is between 1 s and 61 s; up to 121 s for callers who share a subject (see turn).
 //  7. If clocks differ by up to ±d, the first property holds for any 60 s − 2d.
 //  8. An item stays within 1 KB. All properties also hold if a clock jumps, if a limit changes while
 //     calls run, and after an item was idle for any time.
@@ -67,6 +67,8 @@ type rules struct {
 	// longest is the longest Retry-After: the window, the rest of a slot and the margin, in
 	// whole seconds.
 	longest time.Duration
+	// patience is the longest Retry-After of callers who share a subject: one window more.
+	patience time.Duration
 }
 
 var slotLog = rules{
@@ -80,6 +82,7 @@ var slotLog = rules{
 	attempts: 10,
 	margin:   100 * time.Millisecond,
 	longest:  61 * time.Second,
+	patience: 121 * time.Second,
 }
 
 func (r rules) at(t time.Time) slot { return slot(t.UnixMilli() / r.slot.Milliseconds()) }

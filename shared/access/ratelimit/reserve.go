@@ -41,7 +41,7 @@ func (l *Limiter) recallReserve(c Caller, d *Decision, now time.Time) bool {
 
 // reserve adds the reserve's result to a rejection. The request is admitted if the reserve has a
 // place. Otherwise the caller waits until either the limits or the reserve have one.
-func (d *Decision) reserve(p Policy) {
+func (d *Decision) reserve(p QuotaPolicy) {
 	d.Policies = append(d.Policies, p)
 	if p.Exceeded {
 		d.RetryAfter = min(d.RetryAfter, p.RetryAfter)

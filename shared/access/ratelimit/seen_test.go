@@ -18,7 +18,7 @@ func TestLastSeen_IsTheLastAdmittedCall_WithinHalfASecond(t *testing.T) {
 		}
 		now := time.Now()
 		limiter := New(Config{Store: client, Limits: Limits{User: 3}, Clock: func() time.Time { return now }, Deadline: 10 * time.Second})
-		call := func(want Admission) {
+		call := func(want Ruling) {
 			t.Helper()
 			if d := limiter.Admit(t.Context(), Caller{User: user, Box: true}, Ordinary); d.Outcome != want {
 				t.Fatalf("got %+v", d)

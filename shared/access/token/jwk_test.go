@@ -15,7 +15,7 @@ import (
 
 // trust returns the class of refusal for a token signed by a key when the issuer publishes the
 // given JWKs.
-func trust(t *testing.T, key tokentest.Key, jwks ...map[string]any) token.Reason {
+func trust(t *testing.T, key tokentest.Key, jwks ...map[string]any) token.RefusalReason {
 	t.Helper()
 	p := newPublisher(t)
 	p.publish(tokentest.JSON(map[string]any{"keys": jwks}))

@@ -72,7 +72,7 @@ func (p *publisher) fail() {
 func (p *publisher) wait(d time.Duration) { p.mu.Lock(); defer p.mu.Unlock(); p.now = p.now.Add(d) }
 
 // try verifies a token that the key signs now, and returns the class of its refusal, or "".
-func (p *publisher) try(ctx context.Context, k tokentest.Key) token.Reason {
+func (p *publisher) try(ctx context.Context, k tokentest.Key) token.RefusalReason {
 	p.mu.Lock()
 	raw := tokentest.NewWorld(p.now).Person().By(k).Sign()
 	p.mu.Unlock()
@@ -83,7 +83,7 @@ func (p *publisher) try(ctx context.Context, k tokentest.Key) token.Reason {
 	return ""
 }
 
-func (p *publisher) mustBe(t *testing.T, k tokentest.Key, want token.Reason, calls int64) {
+func (p *publisher) mustBe(t *testing.T, k tokentest.Key, want token.RefusalReason, calls int64) {
 	t.Helper()
 	if got := p.try(t.Context(), k); got != want {
 		t.Errorf("refused as %q, want %q", got, want)

@@ -29,7 +29,7 @@ type box struct {
 // play puts one event to a box and notes by itself what a census has to count. It says the same as
 // report.Next in other words, and only of one rollout whose boxes run 1.0.0 before.
 func (b *box) play(event string, attempt int) {
-	var e report.Change
+	var e report.Input
 	running := b.row.Running
 	poll := func(runs string) report.Polled {
 		p := report.Polled{Told: "1.0.0", Running: runs, At: noon}

@@ -63,50 +63,43 @@ func (s *Store) census(ctx context.Context, r rollout.Rollout, at time.Time) (*C
 	return sum, nil
 }
 
-// count counts a rollout, has the guard judge it if it has a policy, and adds to its history. last is the count before, or
-// nil.
-func (s *Store) count(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, error) {
+// count counts a rollout, and has the guard judge it if it has a policy. last is the count before, or nil.
+func (s *Store) count(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, Hour, error) {
 	return s.countAndJudge(ctx, r, last, false)
 }
 
 // countByTick is count for a tick. Only in a tick does the guard look at silence, so that callers who ask for new counts
 // do not make it err more often.
-func (s *Store) countByTick(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, error) {
+func (s *Store) countByTick(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, Hour, error) {
 	return s.countAndJudge(ctx, r, last, true)
 }
 
-func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Progress, looks bool) (Progress, error) {
-	p, c, err := s.look(ctx, r)
+func (s *Store) countAndJudge(ctx context.Context, r rollout.Rollout, last *Progress, looks bool) (Progress, Hour, error) {
+	var freeze *guard.Freeze
+	p, c, hour, err := s.look(ctx, r, func(ctx context.Context) error {
+		if r.Terms == nil {
+			return nil
+		}
+		// A freeze that cannot be read must not keep the guard from halting. A raise reads it again.
+		if frozen, err := s.freezes.Holding(ctx); err == nil && frozen != nil {
+			freeze = &guard.Freeze{Until: frozen.Until, Reason: frozen.Reason}
+		}
+		return ctx.Err()
+	})
 	if err == nil && c.Groups != nil {
-		p.Guard, err = s.judge(ctx, c, last, looks)
+		p.Guard, err = s.judge(ctx, c, last, looks, freeze)
 	}
-	if err != nil {
-		return Progress{}, err
-	}
-	return p, s.remember(ctx, p)
+	return p, hour, err
 }
 
 // judge has the guard judge a count.
-func (s *Store) judge(ctx context.Context, c *Census, last *Progress, looks bool) (*Judgement, error) {
+func (s *Store) judge(ctx context.Context, c *Census, last *Progress, looks bool, freeze *guard.Freeze) (*Judgement, error) {
 	var before *Judgement
 	if last != nil {
 		before = last.Guard
 	}
 	question := Ask(c, before, looks)
-	var sightings []Sighting
-	var freeze *guard.Freeze
-	err := dynamo.Together(ctx,
-		func(ctx context.Context) (err error) {
-			sightings, err = s.sightings(ctx, c.of.ID, question.Boxes())
-			return err
-		},
-		func(ctx context.Context) error {
-			// A freeze that cannot be read must not keep the guard from halting. A raise reads it again.
-			if frozen, err := s.freezes.Holding(ctx); err == nil && frozen != nil {
-				freeze = &guard.Freeze{Until: frozen.Until, Reason: frozen.Reason}
-			}
-			return ctx.Err()
-		})
+	sightings, err := s.sightings(ctx, c.of.ID, question.Boxes())
 	if err != nil {
 		return nil, err
 	}
@@ -114,31 +107,41 @@ func (s *Store) judge(ctx context.Context, c *Census, last *Progress, looks bool
 }
 
 // countFactories counts a rollout by factory.
-func (s *Store) countFactories(ctx context.Context, r rollout.Rollout, _ *Progress) (Progress, error) {
-	p, c, err := s.look(ctx, r)
-	if err != nil {
-		return Progress{}, err
+func (s *Store) countFactories(ctx context.Context, r rollout.Rollout, _ *Progress) (Progress, Hour, error) {
+	p, c, hour, err := s.look(ctx, r)
+	if err == nil {
+		p.Factories, p.MoreFactories = troubled(c.Factories)
 	}
-	p.Factories, p.MoreFactories = troubled(c.Factories)
-	return p, s.remember(ctx, p)
+	return p, hour, err
 }
 
-// look counts a rollout and looks when a sample of its boxes was last seen.
-func (s *Store) look(ctx context.Context, r rollout.Rollout) (Progress, *Census, error) {
+// look counts a rollout and looks when a sample of its boxes was last seen. It reads the hour of the history that the
+// count belongs to beside the boxes, and what the caller wants.
+func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(context.Context) error) (Progress, *Census, Hour, error) {
 	now := s.db.Now()
-	c, err := s.census(ctx, r, now)
+	var c *Census
+	var hour Hour
+	err := dynamo.Together(ctx, append(beside,
+		func(ctx context.Context) (err error) {
+			c, err = s.census(ctx, r, now)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			hour, err = s.hour(ctx, r.ID, now)
+			return err
+		})...)
 	if err != nil {
-		return Progress{}, nil, err
+		return Progress{}, nil, Hour{}, err
 	}
 	sightings, err := s.sightings(ctx, r.ID, c.Awaited.Chosen())
 	if err != nil {
-		return Progress{}, nil, err
+		return Progress{}, nil, Hour{}, err
 	}
 	return Progress{
 		RolloutID: r.ID, AsOf: now, StagedPercent: r.StagedPercent, Stages: c.Stages, Failures: c.Codes,
 		Silent:     Silent(c.Awaited.Boxes, sightings, now, report.SilentAfter(s.settings.PollInterval)),
 		unreadable: c.unreadable,
-	}, c, nil
+	}, c, hour, nil
 }
 
 // forSightings is the time that a count has to look up when boxes were last seen.

@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
+	"wavegate/shared/platform/timestamp"
 )
 
 // A Progress is how far a rollout is.
@@ -127,20 +128,41 @@ func (s Settings) ageOf(fresh bool) time.Duration {
 //
 // By factory it counts when it is asked. Factories with the most failed and reverted boxes come first.
 func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (Progress, error) {
+	age := s.settings.ageOf(fresh)
 	if byFactory {
-		return s.ofRollout(ctx, id, partFactories, s.countFactories, s.settings.ageOf(fresh))
+		return s.ofRollout(ctx, id, partFactories, s.countFactories, age)
 	}
-	ticked, err := readHead[Progress](ctx, s, id, partLatest)
-	if err != nil {
+	var ticked head[Progress]
+	var known known
+	reads := []func(context.Context) error{
+		func(ctx context.Context) (err error) {
+			ticked, err = readHead[Progress](ctx, s, id, partLatest)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			known, err = s.known(ctx, id, partFresh)
+			return err
+		},
+	}
+	if !fresh { // usually the last count is recent enough
+		reads = reads[:1]
+	}
+	if err := dynamo.Together(ctx, reads...); err != nil {
 		return Progress{}, err
 	}
-	last, age := ticked.Answer, s.settings.ageOf(fresh)
+	last := ticked.Answer
 	if last != nil && s.db.Now().Sub(last.AsOf) < age {
 		return *last, nil
 	}
-	p, err := s.ofRollout(ctx, id, partFresh, func(ctx context.Context, r rollout.Rollout, _ *Progress) (Progress, error) {
+	if !fresh {
+		var err error
+		if known, err = s.known(ctx, id, partFresh); err != nil {
+			return Progress{}, err
+		}
+	}
+	p, err := s.answer(ctx, known, age, func(ctx context.Context, r rollout.Rollout, _ *Progress) (Progress, Hour, error) {
 		return s.count(ctx, r, last)
-	}, age)
+	})
 	if last != nil && (err == nil && p.AsOf.Before(last.AsOf) || errors.Is(err, errCounting) || problem.Has(err, problem.NotFound)) {
 		return *last, nil
 	}
@@ -150,39 +172,89 @@ func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (
 // Channel returns which boxes of a channel run what. It is counted when it is asked for. It returns
 // NOT_FOUND for a channel that does not exist.
 func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh bool) (ChannelVersions, error) {
-	if _, err := s.releases.Get(ctx, edgeType, channel); err != nil {
+	var h head[ChannelVersions]
+	err := dynamo.Together(ctx,
+		func(ctx context.Context) error {
+			_, err := s.releases.Get(ctx, edgeType, channel)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			h, err = readHead[ChannelVersions](ctx, s, "channel#"+release.Pair(edgeType, channel), partLatest)
+			return err
+		})
+	if err != nil {
 		return ChannelVersions{}, err
 	}
-	pair := release.Pair(edgeType, channel)
-	return counted(ctx, s, "channel#"+pair, partLatest, s.settings.ageOf(fresh), func(ctx context.Context, _ *ChannelVersions) (ChannelVersions, error) {
-		return s.countChannel(ctx, edgeType, channel)
+	return counted(ctx, s, h, s.settings.ageOf(fresh), func(ctx context.Context, _ *ChannelVersions) (ChannelVersions, afterwards, error) {
+		c, err := s.countChannel(ctx, edgeType, channel)
+		return c, nothing, err
 	})
 }
 
-// A counter counts a rollout anew, given what was counted last.
-type counter func(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, error)
+// A counter counts a rollout again, given what was counted last. It returns the hour of the history that the count
+// belongs to, too.
+type counter func(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, Hour, error)
+
+// What is known of a rollout before it is counted.
+type known struct {
+	rollout rollout.Rollout // the zero Rollout if there is none
+	head    head[Progress]
+}
+
+func (s *Store) known(ctx context.Context, id, part string) (k known, err error) {
+	err = dynamo.Together(ctx,
+		func(ctx context.Context) (err error) {
+			k.rollout, _, err = s.rollouts.Find(ctx, id)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			k.head, err = readHead[Progress](ctx, s, id, part)
+			return err
+		})
+	return k, err
+}
 
 func (s *Store) ofRollout(ctx context.Context, id, part string, count counter, age time.Duration) (Progress, error) {
-	r, err := s.rollouts.Get(ctx, id)
+	k, err := s.known(ctx, id, part)
 	if err != nil {
 		return Progress{}, err
 	}
-	row, err := s.releases.Row(ctx, r.EdgeType, r.Channel)
-	if err != nil {
-		return Progress{}, err
-	}
-	if row.Rollout != nil && row.Rollout.ID == id {
-		return counted(ctx, s, id, part, age, func(ctx context.Context, last *Progress) (Progress, error) { return count(ctx, r, last) })
-	}
-	h, err := readHead[Progress](ctx, s, id, part)
-	if err == nil && h.Answer == nil {
-		err = problem.New(problem.NotFound, "Nothing was counted of the rollout while it lasted, and its channel has gone on.")
-	}
-	if err != nil {
-		return Progress{}, err
-	}
-	return *h.Answer, nil
+	return s.answer(ctx, k, age, count)
 }
+
+// answer returns the last count of a rollout, or counts it if its channel still carries it.
+func (s *Store) answer(ctx context.Context, k known, age time.Duration, count counter) (Progress, error) {
+	r := k.rollout
+	if r.ID == "" {
+		return Progress{}, problem.Missing()
+	}
+	carried := func(ctx context.Context) error {
+		row, err := s.releases.Row(ctx, r.EdgeType, r.Channel)
+		if err == nil && (row.Rollout == nil || row.Rollout.ID != r.ID) {
+			err = errGone
+		}
+		return err
+	}
+	var err error
+	beside := []func(context.Context) error{carried}
+	if r.Status != rollout.Active { // the channel may carry another rollout, so nothing is claimed before that is known
+		err, beside = carried(ctx), nil
+	}
+	var p Progress
+	if err == nil {
+		p, err = counted(ctx, s, k.head, age, func(ctx context.Context, last *Progress) (Progress, afterwards, error) {
+			p, hour, err := count(ctx, r, last)
+			return p, func(ctx context.Context) error { return s.remember(ctx, hour, p) }, err
+		}, beside...)
+	}
+	if errors.Is(err, errGone) && k.head.Answer != nil {
+		return *k.head.Answer, nil
+	}
+	return p, err
+}
+
+// errGone is the answer for a rollout that was not counted in time.
+var errGone = problem.New(problem.NotFound, "Nothing was counted of the rollout while it lasted, and its channel has gone on.")
 
 // Parts of a subject in the table, beside its hours.
 const (
@@ -207,14 +279,17 @@ func readHead[T any](ctx context.Context, s *Store, subject, part string) (head[
 	return h, err
 }
 
+// What is written after a count, together with the answer.
+type afterwards func(context.Context) error
+
+func nothing(context.Context) error { return nil }
+
 // counted returns the last answer if it is not older than age, and otherwise a new one. A count begins at most once in
-// ten seconds, whoever asks. In between, callers get the last answer.
-func counted[T any](ctx context.Context, s *Store, subject, part string, age time.Duration, count func(ctx context.Context, last *T) (T, error)) (T, error) {
+// ten seconds, whoever asks. In between, callers get the last answer. The functions in beside run while the count is
+// claimed, and an error from one of them stops it.
+func counted[T any](ctx context.Context, s *Store, h head[T], age time.Duration,
+	count func(ctx context.Context, last *T) (T, afterwards, error), beside ...func(context.Context) error) (T, error) {
 	var none T
-	h, err := readHead[T](ctx, s, subject, part)
-	if err != nil {
-		return none, err
-	}
 	now := s.db.Now()
 	if h.Answer != nil && now.Sub(h.AsOf) < age {
 		return *h.Answer, nil
@@ -222,8 +297,11 @@ func counted[T any](ctx context.Context, s *Store, subject, part string, age tim
 	claimed := h
 	claimed.Begun = now
 	claimed.Revision++
+	var err error
 	if now.Sub(h.Begun) >= s.settings.fresh() {
-		err = s.db.Put(ctx, dynamo.Progress, claimed, dynamo.AtRevision("subject", h.Revision))
+		err = dynamo.Together(ctx, append(beside, func(ctx context.Context) error {
+			return s.db.Put(ctx, dynamo.Progress, claimed, dynamo.AtRevision("subject", h.Revision))
+		})...)
 	}
 	if now.Sub(h.Begun) < s.settings.fresh() || dynamo.Refused(err, "item") {
 		if h.Answer == nil {
@@ -234,11 +312,13 @@ func counted[T any](ctx context.Context, s *Store, subject, part string, age tim
 	if err != nil {
 		return none, err
 	}
-	answer, err := count(ctx, h.Answer)
+	answer, afterwards, err := count(ctx, h.Answer)
 	if err != nil {
 		return none, err
 	}
-	return answer, keep(ctx, s, claimed, answer, now)
+	return answer, dynamo.Together(ctx,
+		func(ctx context.Context) error { return keep(ctx, s, claimed, answer, now) },
+		afterwards)
 }
 
 // keep stores an answer, unless there is a later one. h is the head as it was when the count began. The answer is stored
@@ -261,12 +341,15 @@ func keep[T any](ctx context.Context, s *Store, h head[T], answer T, at time.Tim
 // errCounting means that the first count is being made.
 var errCounting = errors.New("progress: the first count is under way")
 
+// hour reads the hour of a rollout's history that a time belongs to.
+func (s *Store) hour(ctx context.Context, rolloutID string, at time.Time) (Hour, error) {
+	hour := Hour{Subject: rolloutID, Part: HourPart(at)}
+	_, err := s.db.Get(ctx, dynamo.Progress, dynamo.Key{"subject": hour.Subject, "part": hour.Part}, &hour)
+	return hour, err
+}
+
 // remember adds what was counted to the rollout's history.
-func (s *Store) remember(ctx context.Context, p Progress) error {
-	hour := Hour{Subject: p.RolloutID, Part: HourPart(p.AsOf)}
-	if _, err := s.db.Get(ctx, dynamo.Progress, dynamo.Key{"subject": hour.Subject, "part": hour.Part}, &hour); err != nil {
-		return err
-	}
+func (s *Store) remember(ctx context.Context, hour Hour, p Progress) error {
 	next, changed := hour.With(Snapshot{At: p.AsOf, StagedPercent: p.StagedPercent, Counts: Total(p.Stages), Silent: p.Silent.Boxes})
 	if !changed {
 		return nil
@@ -281,11 +364,11 @@ func (s *Store) remember(ctx context.Context, p Progress) error {
 // IsMoment tells whether a text is a place in a history.
 func IsMoment(text string) bool {
 	at, err := time.Parse(time.RFC3339Nano, text)
-	return err == nil && at.UTC().Format(time.RFC3339Nano) == text
+	return err == nil && timestamp.Text(at) == text
 }
 
 // PositionOf is a moment's place in a history.
-func PositionOf(m Snapshot) string { return m.At.UTC().Format(time.RFC3339Nano) }
+func PositionOf(m Snapshot) string { return timestamp.Text(m.At) }
 
 // History returns a page of a rollout's history, newest first, before a position of it, or from the end.
 // It returns NOT_FOUND.

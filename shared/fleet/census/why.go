@@ -63,7 +63,7 @@ func (t Telling) withhold(has string) Telling {
 
 // Tell is what a box is told, given what it runs, the row of its channel and the status of the rollout that
 // the row carries.
-func Tell(e edge.Edge, running string, row release.Row, status rollout.Status) (Telling, edge.Resolution) {
+func Tell(e edge.Edge, running string, row release.ChannelRow, status rollout.Status) (Telling, edge.Resolution) {
 	t := Telling{Rule: RuleChannel, Channel: e.Channel}
 	if c := row.Rollout; c != nil {
 		t.Target, t.Status, t.StagedPercent = c.TargetVersion, status, c.StagedPercent
@@ -178,8 +178,8 @@ type LastReport struct {
 	RetryAt   *time.Time `json:"retryAt,omitempty"`
 }
 
-// ReportOf shows an offer.
-func ReportOf(o report.Offer) LastReport {
+// LastReportOf shows an offer.
+func LastReportOf(o report.Offer) LastReport {
 	return LastReport{
 		RolloutID: o.RolloutID, Version: o.Version, State: o.State, Since: o.Since,
 		Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, RetryAt: o.RetryAt,
@@ -193,7 +193,7 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 	if err != nil {
 		return Why{}, err
 	}
-	var row release.Row
+	var row release.ChannelRow
 	var known report.Row
 	err = dynamo.Together(ctx,
 		func(ctx context.Context) (err error) {
@@ -236,7 +236,7 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 		why.Rollout = &WhyRollout{c.ID, c.TargetVersion, carried.Status, c.StagedPercent, t.Percentile, t.ReachedAt}
 	}
 	if known.Offer != nil {
-		shown := ReportOf(*known.Offer)
+		shown := LastReportOf(*known.Offer)
 		why.Report = &shown
 	}
 	if !seen.IsZero() {

@@ -11,8 +11,8 @@ import (
 	"wavegate/shared/fleet/release"
 )
 
-// A Link is an absolute URL: clients follow no other.
-type Link struct {
+// A Hyperlink is an absolute URL: clients follow no other.
+type Hyperlink struct {
 	Href string `json:"href"`
 }
 
@@ -24,9 +24,9 @@ type BaseAnswer struct {
 		} `json:"polling"`
 	} `json:"config"`
 	Links struct {
-		ConfigData     *Link `json:"configData,omitempty"`
-		DeploymentBase *Link `json:"deploymentBase,omitempty"`
-		CancelAction   *Link `json:"cancelAction,omitempty"`
+		ConfigData     *Hyperlink `json:"configData,omitempty"`
+		DeploymentBase *Hyperlink `json:"deploymentBase,omitempty"`
+		CancelAction   *Hyperlink `json:"cancelAction,omitempty"`
 	} `json:"_links"`
 }
 
@@ -35,15 +35,15 @@ func (b Base) Answer(place string) BaseAnswer {
 	var a BaseAnswer
 	a.Config.Polling.Sleep = sleep(b.Sleep)
 	if b.Identify {
-		a.Links.ConfigData = &Link{place + "/configData"}
+		a.Links.ConfigData = &Hyperlink{place + "/configData"}
 	}
 	if b.Deployment != 0 {
 		// Some clients find the action's number only if a query follows it. They send the query back.
 		number := strconv.FormatInt(b.Deployment, 10)
-		a.Links.DeploymentBase = &Link{place + "/deploymentBase/" + number + "?c=" + number}
+		a.Links.DeploymentBase = &Hyperlink{place + "/deploymentBase/" + number + "?c=" + number}
 	}
 	if b.Cancel != 0 {
-		a.Links.CancelAction = &Link{place + "/cancelAction/" + strconv.FormatInt(b.Cancel, 10)}
+		a.Links.CancelAction = &Hyperlink{place + "/cancelAction/" + strconv.FormatInt(b.Cancel, 10)}
 	}
 	return a
 }
@@ -83,8 +83,8 @@ type Artifact struct {
 	Hashes   map[string]string `json:"hashes"`
 	Size     int64             `json:"size"`
 	Links    struct {
-		Download     Link  `json:"download"`
-		DownloadHTTP *Link `json:"download-http,omitempty"`
+		Download     Hyperlink  `json:"download"`
+		DownloadHTTP *Hyperlink `json:"download-http,omitempty"`
 	} `json:"_links"`
 }
 
@@ -95,9 +95,9 @@ func (d Deployment) Answer() DeploymentAnswer {
 	if r.MD5 != "" {
 		artifact.Hashes["md5"] = r.MD5
 	}
-	artifact.Links.Download = Link{r.ArtifactURL}
+	artifact.Links.Download = Hyperlink{r.ArtifactURL}
 	if r.ArtifactHTTPURL != "" {
-		artifact.Links.DownloadHTTP = &Link{r.ArtifactHTTPURL}
+		artifact.Links.DownloadHTTP = &Hyperlink{r.ArtifactHTTPURL}
 	}
 	a := DeploymentAnswer{ID: strconv.FormatInt(d.Action, 10)}
 	a.Deployment.Download, a.Deployment.Update = "forced", "forced"

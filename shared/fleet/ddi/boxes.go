@@ -22,8 +22,8 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A Request is what every call of a DDI client says.
-type Request struct {
+// A ClientCall is what every call of a DDI client says.
+type ClientCall struct {
 	Tenant       string // the organization in the path
 	ControllerID string // the box in the path
 	Caller       auth.Principal
@@ -62,7 +62,7 @@ func (b *Boxes) at() time.Time { return b.now().UTC().Truncate(time.Millisecond)
 
 // box reads the box of a call, and returns NOT_FOUND or UNAUTHENTICATED unless the caller speaks for it. The functions in
 // beside run at the same time as the read of the box.
-func (b *Boxes) box(ctx context.Context, c Request, beside ...func(context.Context) error) (e edge.Edge, err error) {
+func (b *Boxes) box(ctx context.Context, c ClientCall, beside ...func(context.Context) error) (e edge.Edge, err error) {
 	if err := edge.Named(c.Caller, c.ControllerID); err != nil {
 		return edge.Edge{}, err
 	}
@@ -132,7 +132,7 @@ type Base struct {
 //
 // These reads are eventually consistent; see edge.Polls. So a client may be told an action that it has just closed.
 // Deployment reads the row strongly consistent and then returns NOT_FOUND.
-func (b *Boxes) Poll(ctx context.Context, c Request) (Base, error) {
+func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 	var row report.Row
 	e, err := b.box(ctx, c, func(ctx context.Context) (err error) {
 		row, err = b.reports.Glance(ctx, c.ControllerID)
@@ -147,7 +147,7 @@ func (b *Boxes) Poll(ctx context.Context, c Request) (Base, error) {
 		return Base{}, err
 	}
 	base, at := Base{Sleep: spread(e.EdgeID, t.interval)}, b.at()
-	var event report.Change = report.Contact{Subject: c.Subject, At: at}
+	var event report.Input = report.Contact{Subject: c.Subject, At: at}
 	if row.DDI {
 		event = b.poll(e, t, c, has, at)
 	}
@@ -175,7 +175,7 @@ func (b *Base) link(row report.Row, first bool, at time.Time) {
 }
 
 // poll is the event of a poll.
-func (b *Boxes) poll(e edge.Edge, t telling, c Request, has string, at time.Time) report.Polled {
+func (b *Boxes) poll(e edge.Edge, t telling, c ClientCall, has string, at time.Time) report.Polled {
 	event := report.Polled{Told: t.version, Subject: c.Subject, At: at, DDI: true, Had: has}
 	if t.rolloutID != "" {
 		event.RolloutID, event.Stage = t.rolloutID, cohort.FirstStage(e.EdgeType, t.version, e.EdgeID)
@@ -183,7 +183,7 @@ func (b *Boxes) poll(e edge.Edge, t telling, c Request, has string, at time.Time
 	return event
 }
 
-func (b *Boxes) record(ctx context.Context, e edge.Edge, event report.Change) (report.Row, error) {
+func (b *Boxes) record(ctx context.Context, e edge.Edge, event report.Input) (report.Row, error) {
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
 	return b.reports.Observe(ctx, e.Registration(), event)
@@ -199,7 +199,7 @@ type Deployment struct {
 }
 
 // Deployment returns an action of a box, or NOT_FOUND when the box is not told it now.
-func (b *Boxes) Deployment(ctx context.Context, c Request, action int64) (Deployment, error) {
+func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Deployment, error) {
 	e, row, err := b.known(ctx, c)
 	if err != nil {
 		return Deployment{}, err
@@ -223,7 +223,7 @@ func (b *Boxes) Deployment(ctx context.Context, c Request, action int64) (Deploy
 }
 
 // Cancel returns nil when a box is asked to give up an action, and NOT_FOUND otherwise.
-func (b *Boxes) Cancel(ctx context.Context, c Request, action int64) error {
+func (b *Boxes) Cancel(ctx context.Context, c ClientCall, action int64) error {
 	_, row, err := b.known(ctx, c)
 	if err == nil && (action == 0 || row.Cancel != action) {
 		err = problem.Missing()
@@ -232,7 +232,7 @@ func (b *Boxes) Cancel(ctx context.Context, c Request, action int64) error {
 }
 
 // known reads the box of a call, and its report row strongly consistent.
-func (b *Boxes) known(ctx context.Context, c Request) (e edge.Edge, row report.Row, err error) {
+func (b *Boxes) known(ctx context.Context, c ClientCall) (e edge.Edge, row report.Row, err error) {
 	e, err = b.box(ctx, c, func(ctx context.Context) (err error) {
 		row, err = b.reports.Get(ctx, c.ControllerID)
 		return err
@@ -245,7 +245,7 @@ func (b *Boxes) known(ctx context.Context, c Request) (e edge.Edge, row report.R
 
 // Report takes what a box says of an action. It returns NOT_FOUND for an action that was never made. A report about an
 // action that is closed changes nothing and is no error: SWUpdate would repeat a refused report, and do nothing else.
-func (b *Boxes) Report(ctx context.Context, c Request, f report.Feedback) error {
+func (b *Boxes) Report(ctx context.Context, c ClientCall, f report.Feedback) error {
 	e, err := b.box(ctx, c)
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func (b *Boxes) Report(ctx context.Context, c Request, f report.Feedback) error 
 }
 
 // State takes what a box says of itself: the version that it runs; empty: it does not say.
-func (b *Boxes) State(ctx context.Context, c Request, running string) error {
+func (b *Boxes) State(ctx context.Context, c ClientCall, running string) error {
 	var row report.Row
 	e, err := b.box(ctx, c, func(ctx context.Context) (err error) {
 		row, err = b.reports.Glance(ctx, c.ControllerID)

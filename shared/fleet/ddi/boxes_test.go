@@ -89,8 +89,8 @@ func (f *fleet) publish(version string, d release.Details) {
 	}
 }
 
-func (f *fleet) call() ddi.Request {
-	return ddi.Request{Tenant: "acme", ControllerID: f.box, Subject: "s",
+func (f *fleet) call() ddi.ClientCall {
+	return ddi.ClientCall{Tenant: "acme", ControllerID: f.box, Subject: "s",
 		Caller: auth.Principal{Issuer: issuer, UserID: f.box, Roles: []auth.Role{auth.Edge}}}
 }
 
@@ -183,13 +183,13 @@ func TestDeployment_ActionThatIsNotTold_IsNotFound(t *testing.T) {
 func TestCalls_ByOthers_AreNotFound(t *testing.T) {
 	each(t, func(f *fleet) {
 		_, gateway := boxtoken.New(boxtoken.Gateway, "rival")
-		for name, change := range map[string]func(*ddi.Request){
-			"another tenant in the path":       func(c *ddi.Request) { c.Tenant = "rival" },
-			"another box in the path":          func(c *ddi.Request) { c.ControllerID = "box-2" },
-			"a box that is not there":          func(c *ddi.Request) { c.ControllerID, c.Caller.UserID = "nobody", "nobody" },
-			"another issuer":                   func(c *ddi.Request) { c.Caller.Issuer = "https://people.example" },
-			"an organization in another token": func(c *ddi.Request) { c.Caller.OrganizationID = "rival" },
-			"another organization's gateway": func(c *ddi.Request) {
+		for name, change := range map[string]func(*ddi.ClientCall){
+			"another tenant in the path":       func(c *ddi.ClientCall) { c.Tenant = "rival" },
+			"another box in the path":          func(c *ddi.ClientCall) { c.ControllerID = "box-2" },
+			"a box that is not there":          func(c *ddi.ClientCall) { c.ControllerID, c.Caller.UserID = "nobody", "nobody" },
+			"another issuer":                   func(c *ddi.ClientCall) { c.Caller.Issuer = "https://people.example" },
+			"an organization in another token": func(c *ddi.ClientCall) { c.Caller.OrganizationID = "rival" },
+			"another organization's gateway": func(c *ddi.ClientCall) {
 				c.Caller = edge.CallerFor(gateway.Principal("rival"), c.ControllerID)
 			},
 		} {

@@ -71,7 +71,7 @@ func TestStatus_AsClientsSendIt(t *testing.T) {
 }
 
 func TestStatus_OfACancellation(t *testing.T) {
-	for body, want := range map[string]report.Phase{
+	for body, want := range map[string]report.ActionPhase{
 		`{"id":7,"status":{"result":{"finished":"success"},"execution":"closed","details":["cancellation acknowledged."]}}`:                                report.GivenUp,
 		`{"id":"7","status":{"result":{"finished":"success"},"execution":"closed","details":["Action canceled."]}}`:                                        report.GivenUp,
 		`{"id":"7","status":{"result":{"finished":"success"},"execution":"rejected","details":["Cancelation impossible, installation started already."]}}`: report.Refused,

@@ -12,7 +12,7 @@ import (
 // every poll within keep. It is safe for concurrent use.
 type Channels struct {
 	keep     time.Duration
-	rows     *cache[release.Row]
+	rows     *cache[release.ChannelRow]
 	releases *cache[release.Release]
 }
 
@@ -35,7 +35,7 @@ const unknownKeep = 250 * time.Millisecond
 // unknownKeep or more after it was told of it is sent back by no container, but for a version that the
 // channel had before: the row knows it, since after a publication most boxes run one. For such a version it
 // takes as long as rows are kept.
-func (c *Channels) Row(ctx context.Context, edgeType, channel, installed string) (release.Row, error) {
+func (c *Channels) Row(ctx context.Context, edgeType, channel, installed string) (release.ChannelRow, error) {
 	row, err := c.rows.get(ctx, edgeType, channel, c.keep)
 	if err != nil || installed == "" || row.Knows(installed) {
 		return row, err
@@ -45,7 +45,7 @@ func (c *Channels) Row(ctx context.Context, edgeType, channel, installed string)
 
 // Target returns a rollout's target with the address where its bytes were last said to be, on any
 // channel: the one that the rollout started with may be dead by now.
-func (c *Channels) Target(ctx context.Context, edgeType string, t release.Artifact) (release.Artifact, error) {
+func (c *Channels) Target(ctx context.Context, edgeType string, t release.RolloutTarget) (release.RolloutTarget, error) {
 	known, err := c.Release(ctx, edgeType, t.Version)
 	return known.At(t), err
 }

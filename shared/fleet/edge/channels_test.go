@@ -17,7 +17,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // A shelf is a cache over a store that counts its reads and answers with the number of the read as
 // the channel's revision, at a time that the test sets.
 type shelf struct {
-	*cache[release.Row]
+	*cache[release.ChannelRow]
 	keep  time.Duration
 	at    instant
 	reads int64
@@ -28,9 +28,9 @@ type shelf struct {
 
 func newShelf(keep time.Duration) *shelf {
 	s := &shelf{at: instant{wall: noon}, keep: keep}
-	s.cache = newCache(func() instant { return s.at }, func(_ context.Context, edgeType, channel string) (release.Row, error) {
+	s.cache = newCache(func() instant { return s.at }, func(_ context.Context, edgeType, channel string) (release.ChannelRow, error) {
 		s.reads++
-		row := release.Row{Channel: release.Channel{EdgeType: edgeType, Channel: channel, Revision: s.reads}}
+		row := release.ChannelRow{Channel: release.Channel{EdgeType: edgeType, Channel: channel, Revision: s.reads}}
 		if s.during != nil {
 			s.during()
 		}

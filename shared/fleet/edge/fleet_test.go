@@ -69,7 +69,7 @@ func (w *world) move(t *rapid.T, id string, m rollout.Move) bool {
 	return err == nil
 }
 
-func (w *world) row(t *rapid.T) release.Row {
+func (w *world) row(t *rapid.T) release.ChannelRow {
 	row, err := w.releases.Row(t.Context(), "gateway-x", w.channel)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func (w *world) row(t *rapid.T) release.Row {
 }
 
 // told is what a box is told, with its manifest's entity tag and bytes.
-func told(t *rapid.T, e edge.Edge, installed string, row release.Row) (version, etag, body string) {
+func told(t *rapid.T, e edge.Edge, installed string, row release.ChannelRow) (version, etag, body string) {
 	r, ok := edge.Resolve(e, installed, row)
 	if !ok {
 		t.Fatal("nothing is published")
@@ -142,7 +142,7 @@ func TestFleet_AnyHistory_NobodyIsSentBackButByAPublicationWhichReachesAll(t *te
 }
 
 // check holds what every box is told before and after a step against the promises.
-func (w *world) check(t *rapid.T, step string, before, after release.Row) {
+func (w *world) check(t *rapid.T, step string, before, after release.ChannelRow) {
 	for _, e := range w.boxes {
 		for _, installed := range append(slices.Clone(fleetVersions), "") {
 			was, wasTag, wasBody := told(t, e, installed, before)

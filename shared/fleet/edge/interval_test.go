@@ -27,13 +27,13 @@ func TestInterval_ShortWhileSomethingGoesOn_LongOtherwise(t *testing.T) {
 		"by a clock that is behind":         {-time.Second, nil, time.Minute},
 		"a rollout whose time is not known": {time.Hour, &release.Carried{}, 5 * time.Minute},
 	} {
-		row := release.Row{Channel: release.Channel{UpdatedAt: noon.Add(-c.published)}, Rollout: c.carried}
+		row := release.ChannelRow{Channel: release.Channel{UpdatedAt: noon.Add(-c.published)}, Rollout: c.carried}
 		if got := settings.Interval(row, noon); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 	settings.IdlePollInterval = time.Second
-	if got := settings.Interval(release.Row{}, noon); got != time.Minute {
+	if got := settings.Interval(release.ChannelRow{}, noon); got != time.Minute {
 		t.Errorf("idle boxes are told to poll more often: %v", got)
 	}
 }

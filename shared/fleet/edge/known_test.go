@@ -14,14 +14,14 @@ import (
 
 // A source is the stored row of a channel, at a time that the test sets, with a count of its reads.
 type source struct {
-	row   release.Row
+	row   release.ChannelRow
 	at    instant
 	reads int
 }
 
 // container is one more container that serves polls from the source.
 func (s *source) container() *Channels {
-	return &Channels{keep: 2 * time.Second, rows: newCache(func() instant { return s.at }, func(context.Context, string, string) (release.Row, error) {
+	return &Channels{keep: 2 * time.Second, rows: newCache(func() instant { return s.at }, func(context.Context, string, string) (release.ChannelRow, error) {
 		s.reads++
 		return s.row, nil
 	})}

@@ -58,6 +58,8 @@ type Poll struct {
 // A Reply is what a poll is answered with.
 type Reply struct {
 	Manifest Manifest
+	// Body is the manifest as it is sent.
+	Body json.RawMessage
 	// ETag is the tag of the manifest. It is empty if what this answer tells and what the poll told could not be
 	// written into the box's report row.
 	ETag        string
@@ -114,17 +116,17 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	event := p.event(row.EdgeType, r, poll)
 	_, news := report.Next(row, event)
 	news = news && poll.Subject != ""
-	_, etag, err := m.Encode(poll.Caller)
+	body, etag, err := m.Encode(poll.Caller)
 	if err != nil {
 		return Reply{}, err
 	}
 	if !news {
-		return Reply{Manifest: m, ETag: etag, NotModified: etag == poll.Tag}, nil
+		return Reply{Manifest: m, Body: body, ETag: etag, NotModified: etag == poll.Tag}, nil
 	}
 	if err := admission.Wait(ctx); err != nil {
 		return Reply{}, err
 	}
-	reply := Reply{Manifest: m, ETag: etag}
+	reply := Reply{Manifest: m, Body: body, ETag: etag}
 	if reply.Unrecorded = p.record(ctx, row, event); reply.Unrecorded != nil {
 		reply.ETag = ""
 	}
@@ -160,7 +162,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (report.Row, Resolution,
 		return report.Row{}, Resolution{}, Manifest{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
 	}
 	if r.Source != FromChannel {
-		if r.Artifact, err = p.channels.Target(ctx, e.EdgeType, r.Artifact); err != nil {
+		if r.RolloutTarget, err = p.channels.Target(ctx, e.EdgeType, r.RolloutTarget); err != nil {
 			return report.Row{}, Resolution{}, Manifest{}, err
 		}
 	}

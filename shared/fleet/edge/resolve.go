@@ -21,7 +21,7 @@ const (
 
 // A Resolution is what a box is told to run.
 type Resolution struct {
-	release.Artifact
+	release.RolloutTarget
 	Source Source
 	// RolloutID is set for FromRollout, and for FromInstalled while the channel remembers the rollout.
 	RolloutID string
@@ -41,25 +41,25 @@ type Resolution struct {
 //
 // A box that does not say what it runs cannot be kept on it: after a halt it is told the channel's
 // version. Whether it got the target in time is known to nobody but the box.
-func Resolve(e Edge, installed string, row release.Row) (Resolution, bool) {
+func Resolve(e Edge, installed string, row release.ChannelRow) (Resolution, bool) {
 	if row.Revision == 0 {
 		return Resolution{}, false
 	}
 	if c := row.Rollout; c != nil && c.Active && cohort.Of(e.EdgeType, c.TargetVersion, e.EdgeID).In(c.StagedPercent) {
-		return Resolution{Artifact: c.Target(), Source: FromRollout, RolloutID: c.ID}, true
+		return Resolution{RolloutTarget: c.Target(), Source: FromRollout, RolloutID: c.ID}, true
 	}
 	if installed != "" {
 		for _, t := range row.Remembered() {
 			if t.Version != installed {
 				continue
 			}
-			r := Resolution{Artifact: t, Source: FromInstalled}
+			r := Resolution{RolloutTarget: t, Source: FromInstalled}
 			if row.Rollout != nil && row.Rollout.TargetVersion == installed {
 				r.RolloutID = row.Rollout.ID
 			}
 			return r, true
 		}
 	}
-	published := release.Artifact{Version: row.CurrentVersion, ArtifactURL: row.ArtifactURL, SHA256: row.SHA256}
-	return Resolution{Artifact: published, Source: FromChannel}, true
+	published := release.RolloutTarget{Version: row.CurrentVersion, ArtifactURL: row.ArtifactURL, SHA256: row.SHA256}
+	return Resolution{RolloutTarget: published, Source: FromChannel}, true
 }

@@ -19,8 +19,8 @@ func box(version string, percent int, in bool) edge.Edge {
 	}
 }
 
-func row(current string, rollout *release.Carried, earlier ...release.Artifact) release.Row {
-	return release.Row{
+func row(current string, rollout *release.Carried, earlier ...release.RolloutTarget) release.ChannelRow {
+	return release.ChannelRow{
 		Channel: release.Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: current,
 			ArtifactURL: "https://a.example/channel/" + current, SHA256: "digest of " + current, Revision: 1},
 		Rollout: rollout, Earlier: earlier,
@@ -32,8 +32,8 @@ func carried(target string, percent int, active bool) *release.Carried {
 		SHA256: "digest of " + target, StagedPercent: percent, Active: active, Revision: 1}
 }
 
-func earlier(version string) release.Artifact {
-	return release.Artifact{Version: version, ArtifactURL: "https://a.example/earlier/" + version, SHA256: "digest of " + version}
+func earlier(version string) release.RolloutTarget {
+	return release.RolloutTarget{Version: version, ArtifactURL: "https://a.example/earlier/" + version, SHA256: "digest of " + version}
 }
 
 func TestResolve_EveryState(t *testing.T) {
@@ -48,7 +48,7 @@ func TestResolve_EveryState(t *testing.T) {
 		state     string
 		box       edge.Edge
 		installed string
-		row       release.Row
+		row       release.ChannelRow
 		version   string
 		source    edge.Source
 		place     string // which URL is served: channel, rollout or earlier
@@ -117,7 +117,7 @@ func TestResolve_EveryState(t *testing.T) {
 
 func TestResolve_ChannelThatDoesNotExist_IsNothing(t *testing.T) {
 	for _, installed := range []string{"", "1.0.0"} {
-		if got, ok := edge.Resolve(box("2.0.0", 10, true), installed, release.Row{}); ok {
+		if got, ok := edge.Resolve(box("2.0.0", 10, true), installed, release.ChannelRow{}); ok {
 			t.Errorf("installed %q: told %+v", installed, got)
 		}
 	}

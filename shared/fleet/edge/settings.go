@@ -31,7 +31,7 @@ const attentive = 10 * time.Minute
 
 // Interval is how often the boxes of a channel are told to poll: often while a rollout is active there and
 // for a while after any change, less often while nothing goes on.
-func (s Settings) Interval(row release.Row, now time.Time) time.Duration {
+func (s Settings) Interval(row release.ChannelRow, now time.Time) time.Duration {
 	busy := row.Rollout != nil && row.Rollout.Active || now.Sub(row.LastChange()) < attentive
 	if busy {
 		return s.PollInterval

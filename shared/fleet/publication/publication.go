@@ -32,7 +32,7 @@ func NewStore(db *dynamo.DB) *Store {
 // CONFLICT when the channel keeps changing.
 func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Publication, when input.Preconditions) (created bool, err error) {
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
-		var row release.Row
+		var row release.ChannelRow
 		var known release.Release
 		var frozen *freeze.Freeze
 		err := dynamo.Together(ctx,

@@ -99,7 +99,7 @@ func (f *fleet) move(t *testing.T, m rollout.Move) {
 	}
 }
 
-func (f *fleet) row(t *testing.T) release.Row {
+func (f *fleet) row(t *testing.T) release.ChannelRow {
 	t.Helper()
 	row, err := f.releases.Get(t.Context(), f.edgeType, "stable")
 	if err != nil {

@@ -16,7 +16,7 @@ func (s *Store) List(ctx context.Context, edgeType string, w dynamo.Span) (dynam
 	if edgeType != "" {
 		all = dynamo.Selection{Table: dynamo.Channels, Partition: edgeType}
 	}
-	rows, err := dynamo.List[Row](ctx, s.db, all, w)
+	rows, err := dynamo.List[ChannelRow](ctx, s.db, all, w)
 	page := dynamo.Page[View]{More: rows.More, Last: rows.Last}
 	for _, row := range rows.Items {
 		page.Items = append(page.Items, row.View())

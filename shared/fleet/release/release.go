@@ -102,7 +102,7 @@ func (r Release) Published(p Publication, at time.Time) Release {
 }
 
 // At is a target with the address where its bytes were last said to be, if this is the target's release.
-func (r Release) At(t Artifact) Artifact {
+func (r Release) At(t RolloutTarget) RolloutTarget {
 	if r.Version == t.Version && r.SHA256 == t.SHA256 {
 		t.ArtifactURL = r.ArtifactURL
 	}
@@ -110,7 +110,7 @@ func (r Release) At(t Artifact) Artifact {
 }
 
 // Of are the details of a target and its delivery, if this is the target's release.
-func (r Release) Of(t Artifact) (Details, Delivery) {
+func (r Release) Of(t RolloutTarget) (Details, Delivery) {
 	if r.Version == t.Version && r.SHA256 == t.SHA256 {
 		return r.Details, r.Delivery
 	}

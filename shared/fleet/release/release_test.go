@@ -10,8 +10,8 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func published(carried *Carried) Row {
-	return Row{Channel: Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: "1.0.0",
+func published(carried *Carried) ChannelRow {
+	return ChannelRow{Channel: Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: "1.0.0",
 		ArtifactURL: "https://a.example/1.0.0", SHA256: strings.Repeat("a", 64), Revision: 3, UpdatedAt: noon}, Rollout: carried}
 }
 

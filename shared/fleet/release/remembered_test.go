@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func versions(targets []Artifact) []string {
+func versions(targets []RolloutTarget) []string {
 	list := []string{}
 	for _, t := range targets {
 		list = append(list, t.Version)
@@ -17,15 +17,15 @@ func TestRemembered_AreTheTargetsThatBoxesMayHoldBesideTheChannelsVersion(t *tes
 	ended := func(version string) *Carried {
 		return &Carried{ID: "w", TargetVersion: version, ArtifactURL: "https://a.example/new"}
 	}
-	old := func(versions ...string) (list []Artifact) {
+	old := func(versions ...string) (list []RolloutTarget) {
 		for _, v := range versions {
-			list = append(list, Artifact{Version: v, ArtifactURL: "https://a.example/old"})
+			list = append(list, RolloutTarget{Version: v, ArtifactURL: "https://a.example/old"})
 		}
 		return list
 	}
 	cases := map[string]struct {
 		carried *Carried
-		earlier []Artifact
+		earlier []RolloutTarget
 		want    []string
 	}{
 		"no rollout yet":                              {nil, nil, []string{}},

@@ -17,37 +17,39 @@ type Carried struct {
 	StagedPercent int    `json:"staged_percent"`
 	Active        bool   `json:"active"`
 	Revision      int64  `json:"revision"`
+	// Guard is the guard's mode, or none.
+	Guard string `json:"guard"`
 	// ChangedAt is when the rollout last changed.
 	ChangedAt time.Time `json:"changedAt"`
 }
 
-// An Artifact is a version that a rollout brought to boxes, and where its bytes were when it started.
-type Artifact struct {
+// A RolloutTarget is a version that a rollout brought to boxes, and where its bytes were when it started.
+type RolloutTarget struct {
 	Version     string `json:"version"`
 	ArtifactURL string `json:"artifactUrl"`
 	SHA256      string `json:"sha256"`
 }
 
 // Target is the rollout's.
-func (c Carried) Target() Artifact {
-	return Artifact{Version: c.TargetVersion, ArtifactURL: c.ArtifactURL, SHA256: c.SHA256}
+func (c Carried) Target() RolloutTarget {
+	return RolloutTarget{Version: c.TargetVersion, ArtifactURL: c.ArtifactURL, SHA256: c.SHA256}
 }
 
-// A Row is a channel, the rollout that it carries, and the targets of the rollouts before that one.
+// A ChannelRow is a channel, the rollout that it carries, and the targets of the rollouts before that one.
 // Boxes may hold those still; they stay remembered until a publication, or a rollout that reached
 // everyone, says where such boxes go. Without them the start of a rollout would send boxes back that
 // hold the target of an earlier one which was halted.
-type Row struct {
+type ChannelRow struct {
 	Channel
 	// Rollout is the one that the row carries.
-	Rollout *Carried   `json:"rollout,omitempty"`
-	Earlier []Artifact `json:"earlier,omitempty"` // each version once, MostEarlier at most
+	Rollout *Carried        `json:"rollout,omitempty"`
+	Earlier []RolloutTarget `json:"earlier,omitempty"` // each version once, MostEarlier at most
 	// Past are versions that were the channel's before, the latest first; MostPast at most. See Knows.
 	Past []string `json:"past,omitempty"`
 }
 
 // LastChange is when something on the channel was last published, started, moved or ended.
-func (r Row) LastChange() time.Time {
+func (r ChannelRow) LastChange() time.Time {
 	if r.Rollout != nil && r.Rollout.ChangedAt.After(r.UpdatedAt) {
 		return r.Rollout.ChangedAt
 	}
@@ -63,38 +65,38 @@ const (
 
 // Remembered lists the targets that boxes may hold and that are not the channel's version: those
 // which the row remembers once another rollout takes the place of its own.
-func (r Row) Remembered() []Artifact {
-	list := []Artifact{}
+func (r ChannelRow) Remembered() []RolloutTarget {
+	list := []RolloutTarget{}
 	if r.Rollout != nil {
 		list = append(list, r.Rollout.Target())
 	}
 	for _, t := range r.Earlier {
-		if !slices.ContainsFunc(list, func(u Artifact) bool { return u.Version == t.Version }) {
+		if !slices.ContainsFunc(list, func(u RolloutTarget) bool { return u.Version == t.Version }) {
 			list = append(list, t)
 		}
 	}
-	return slices.DeleteFunc(list, func(t Artifact) bool { return t.Version == r.CurrentVersion })
+	return slices.DeleteFunc(list, func(t RolloutTarget) bool { return t.Version == r.CurrentVersion })
 }
 
 // Knows tells whether a box can have a version from what the row says: it is the channel's, or was, or is
 // the target of a rollout that the row remembers. A box that runs another one may have it from what was
 // published or started after the row was read.
-func (r Row) Knows(version string) bool {
+func (r ChannelRow) Knows(version string) bool {
 	return version == r.CurrentVersion || slices.Contains(r.Past, version) ||
-		slices.ContainsFunc(r.Remembered(), func(t Artifact) bool { return t.Version == version })
+		slices.ContainsFunc(r.Remembered(), func(t RolloutTarget) bool { return t.Version == version })
 }
 
 // Publish decides what a publication makes of a row: the next row and the event that tells of it; no
 // event where nothing changes. The published version reaches every box, so that the rollout which the
 // row carries and all remembered targets are forgotten. Publishing what is there already changes
 // nothing, unless there is something to forget.
-func (r Row) Publish(p Publication, at time.Time) (next Row, event string) {
+func (r ChannelRow) Publish(p Publication, at time.Time) (next ChannelRow, event string) {
 	same := r.Revision > 0 && r.CurrentVersion == p.CurrentVersion && r.ArtifactURL == p.ArtifactURL && r.SHA256 == p.SHA256 &&
 		r.Details == p.Details && r.Delivery == p.Delivery
 	if same && r.Rollout == nil && len(r.Earlier) == 0 {
 		return r, ""
 	}
-	return Row{
+	return ChannelRow{
 		Channel: Channel{
 			EdgeType: p.EdgeType, Channel: p.Channel,
 			CurrentVersion: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: p.Details, Delivery: p.Delivery,
@@ -105,7 +107,7 @@ func (r Row) Publish(p Publication, at time.Time) (next Row, event string) {
 }
 
 // past are the former versions once another one is the channel's.
-func (r Row) past(next string) []string {
+func (r ChannelRow) past(next string) []string {
 	if r.Revision == 0 {
 		return nil
 	}
@@ -119,7 +121,7 @@ func (r Row) past(next string) []string {
 }
 
 // Begin is the row once a rollout starts on the channel. The targets of those before it stay remembered.
-func (r Row) Begin(c Carried) Row {
+func (r ChannelRow) Begin(c Carried) ChannelRow {
 	earlier := r.Remembered()
 	r.Earlier, r.Rollout = nil, &c
 	if len(earlier) > 0 { // an empty list is left out: the embedded store cannot keep one
@@ -131,7 +133,7 @@ func (r Row) Begin(c Carried) Row {
 // Adopt is the row once a rollout that reached everyone is completed: its target is the channel's
 // version, and what earlier rollouts brought is remembered no longer. The bytes are where the target's
 // release says that they are now.
-func (r Row) Adopt(c Carried, target Release, at time.Time) Row {
+func (r ChannelRow) Adopt(c Carried, target Release, at time.Time) ChannelRow {
 	r.Past = r.past(c.TargetVersion)
 	r.Rollout, r.Earlier = &c, nil
 	r.CurrentVersion, r.ArtifactURL, r.SHA256 = c.TargetVersion, target.At(c.Target()).ArtifactURL, c.SHA256
@@ -143,7 +145,7 @@ func (r Row) Adopt(c Carried, target Release, at time.Time) Row {
 
 // ETag is the row's entity tag, empty where there is no channel. It changes with the channel and with the
 // rollout that the row carries.
-func (r Row) ETag() string {
+func (r ChannelRow) ETag() string {
 	switch {
 	case r.Revision == 0:
 		return ""
@@ -165,13 +167,14 @@ type ActiveRollout struct {
 	TargetVersion string `json:"targetVersion"`
 	StagedPercent int    `json:"staged_percent"`
 	Revision      int64  `json:"revision"`
+	Guard         string `json:"guard"`
 }
 
 // View is what a read shows of the row.
-func (r Row) View() View {
+func (r ChannelRow) View() View {
 	v := View{Channel: r.Channel}
 	if c := r.Rollout; c != nil && c.Active {
-		v.ActiveRollout = &ActiveRollout{ID: c.ID, TargetVersion: c.TargetVersion, StagedPercent: c.StagedPercent, Revision: c.Revision}
+		v.ActiveRollout = &ActiveRollout{ID: c.ID, TargetVersion: c.TargetVersion, StagedPercent: c.StagedPercent, Revision: c.Revision, Guard: c.Guard}
 	}
 	return v
 }

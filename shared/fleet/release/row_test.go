@@ -14,16 +14,16 @@ func TestPublish_ReachesEveryBox_SoThatTheRowForgetsWhatWentBefore(t *testing.T)
 	newVersion.CurrentVersion, newVersion.SHA256 = "1.1.0", strings.Repeat("b", 64)
 	newURL.ArtifactURL = "https://b.example/1.0.0"
 	remembering := published(nil)
-	remembering.Earlier = []Artifact{{Version: "2.0.0"}}
+	remembering.Earlier = []RolloutTarget{{Version: "2.0.0"}}
 	active, ended := &Carried{ID: "r", TargetVersion: "3.0.0", Active: true}, &Carried{ID: "r", TargetVersion: "3.0.0"}
 	for name, c := range map[string]struct {
-		row      Row
+		row      ChannelRow
 		asked    Publication
 		changed  bool
 		revision int64
 		past     []string
 	}{
-		"a new channel":                           {Row{}, same(), true, 1, nil},
+		"a new channel":                           {ChannelRow{}, same(), true, 1, nil},
 		"what is there":                           {published(nil), same(), false, 3, nil},
 		"another version":                         {published(nil), newVersion, true, 4, []string{"1.0.0"}},
 		"the same bytes at another place":         {published(nil), newURL, true, 4, nil},
@@ -45,7 +45,7 @@ func TestPublish_ReachesEveryBox_SoThatTheRowForgetsWhatWentBefore(t *testing.T)
 				}
 				return
 			}
-			want := Row{Channel: Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: c.asked.CurrentVersion,
+			want := ChannelRow{Channel: Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: c.asked.CurrentVersion,
 				ArtifactURL: c.asked.ArtifactURL, SHA256: c.asked.SHA256, Revision: c.revision, UpdatedAt: noon.Add(time.Minute)}, Past: c.past}
 			if !reflect.DeepEqual(next, want) {
 				t.Errorf("got %+v, want %+v", next, want)
@@ -59,7 +59,7 @@ func TestPublish_ReachesEveryBox_SoThatTheRowForgetsWhatWentBefore(t *testing.T)
 
 func TestKnows_TheChannelsVersions_AndTheTargetsOfRollouts(t *testing.T) {
 	row := published(&Carried{ID: "r", TargetVersion: "3.0.0", Active: true})
-	row.Earlier = []Artifact{{Version: "2.0.0"}}
+	row.Earlier = []RolloutTarget{{Version: "2.0.0"}}
 	row.Past = []string{"0.9.0", "0.8.0"}
 	for _, version := range []string{"1.0.0", "3.0.0", "2.0.0", "0.9.0", "0.8.0"} {
 		if !row.Knows(version) {
@@ -72,7 +72,7 @@ func TestKnows_TheChannelsVersions_AndTheTargetsOfRollouts(t *testing.T) {
 }
 
 func TestPast_AreTheLastEightVersionsOfTheChannel_EachOnce(t *testing.T) {
-	var row Row
+	var row ChannelRow
 	publish := func(version string) {
 		p := same()
 		p.CurrentVersion = version
@@ -107,7 +107,7 @@ func TestAdopt_TakesTheTargetFromWhereItIsNow(t *testing.T) {
 
 func TestETag_ChangesWithTheChannelAndWithTheRolloutThatItCarries(t *testing.T) {
 	seen := map[string]string{}
-	for name, row := range map[string]Row{
+	for name, row := range map[string]ChannelRow{
 		"no rollout": published(nil), "a rollout": published(&Carried{ID: "r", Revision: 1}), "it went on": published(&Carried{ID: "r", Revision: 2}),
 		"another": published(&Carried{ID: "s", Revision: 2}), "published": {Channel: Channel{Revision: 4}},
 	} {
@@ -117,14 +117,14 @@ func TestETag_ChangesWithTheChannelAndWithTheRolloutThatItCarries(t *testing.T) 
 		}
 		seen[tag] = name
 	}
-	if tag := (Row{}).ETag(); tag != "" {
+	if tag := (ChannelRow{}).ETag(); tag != "" {
 		t.Errorf("no channel has the tag %q", tag)
 	}
 }
 
 func TestView_ShowsTheRolloutWhileItIsActive(t *testing.T) {
-	carried := Carried{ID: "r", TargetVersion: "2.0.0", StagedPercent: 10, Active: true, Revision: 2}
-	if got := published(&carried).View(); got.ActiveRollout == nil || *got.ActiveRollout != (ActiveRollout{ID: "r", TargetVersion: "2.0.0", StagedPercent: 10, Revision: 2}) {
+	carried := Carried{ID: "r", TargetVersion: "2.0.0", StagedPercent: 10, Active: true, Revision: 2, Guard: "act"}
+	if got := published(&carried).View(); got.ActiveRollout == nil || *got.ActiveRollout != (ActiveRollout{ID: "r", TargetVersion: "2.0.0", StagedPercent: 10, Revision: 2, Guard: "act"}) {
 		t.Errorf("got %+v", got.ActiveRollout)
 	}
 	carried.Active = false

@@ -20,7 +20,7 @@ func NewStore(db *dynamo.DB) *Store { return &Store{db} }
 
 // channelItem is a row with the keys that lists go by.
 type channelItem struct {
-	Row
+	ChannelRow
 	List    string `json:"list"`
 	ListKey string `json:"listKey"`
 }
@@ -30,12 +30,12 @@ const listAll = "channel"
 
 // item orders channels by edge type first: a space comes before every character of a name, so that
 // gateway comes before gateway-x.
-func item(r Row) channelItem {
-	return channelItem{Row: r, List: listAll, ListKey: r.EdgeType + " " + r.Channel.Channel}
+func item(r ChannelRow) channelItem {
+	return channelItem{ChannelRow: r, List: listAll, ListKey: r.EdgeType + " " + r.Channel.Channel}
 }
 
 // Get returns the row of a channel, or NOT_FOUND.
-func (s *Store) Get(ctx context.Context, edgeType, channel string) (Row, error) {
+func (s *Store) Get(ctx context.Context, edgeType, channel string) (ChannelRow, error) {
 	row, err := s.Row(ctx, edgeType, channel)
 	if err == nil && row.Revision == 0 {
 		err = problem.Missing()
@@ -44,7 +44,7 @@ func (s *Store) Get(ctx context.Context, edgeType, channel string) (Row, error) 
 }
 
 // Row returns the row of a channel; its Revision is 0 when there is no such channel.
-func (s *Store) Row(ctx context.Context, edgeType, channel string) (row Row, err error) {
+func (s *Store) Row(ctx context.Context, edgeType, channel string) (row ChannelRow, err error) {
 	_, err = s.db.Get(ctx, dynamo.Channels, dynamo.Key{"edgeType": edgeType, "channel": channel}, &row)
 	return row, err
 }
@@ -65,19 +65,19 @@ func Bind(was, next Release) dynamo.Part {
 }
 
 // Kind tells of channels. Their rows are stored, and the trail shows the channel alone.
-var Kind = change.Kind[Row]{
+var Kind = change.Kind[ChannelRow]{
 	Type: ResourceType, Table: dynamo.Channels, Key: "edgeType",
-	State: func(r Row) change.Stamp {
+	State: func(r ChannelRow) change.Stamp {
 		return change.Stamp{ID: r.ID(), Revision: r.Revision, ChangedAt: r.UpdatedAt}
 	},
-	Item:      func(r Row) any { return item(r) },
-	Shown:     func(r Row) any { return r.Channel },
-	ETag:      func(r Row, _ time.Time) string { return r.ETag() },
+	Item:      func(r ChannelRow) any { return item(r) },
+	Shown:     func(r ChannelRow) any { return r.Channel },
+	ETag:      func(r ChannelRow, _ time.Time) string { return r.ETag() },
 	Unchanged: unchanged,
 }
 
 // unchanged holds while the row is the one that was read, with the rollout that it carries.
-func unchanged(row Row) dynamo.Condition {
+func unchanged(row ChannelRow) dynamo.Condition {
 	return dynamo.AtRevision("edgeType", row.Revision).And(carries(row.Rollout))
 }
 
@@ -93,7 +93,7 @@ func carries(c *Carried) dynamo.Condition {
 }
 
 // Replace writes a row in place of the one that was read, where the channel itself stays as it is.
-func Replace(was, next Row) dynamo.Part {
+func Replace(was, next ChannelRow) dynamo.Part {
 	return dynamo.PutPart(ResourceType, dynamo.Channels, item(next), unchanged(was))
 }
 

@@ -120,27 +120,27 @@ func (s Statement) change(next *Row, was Row) {
 	}
 }
 
-// A Phase is how far a DDI box says it came with an action.
-type Phase string
+// An ActionPhase is how far a DDI box says it came with an action.
+type ActionPhase string
 
 // Progress of an action. None of them says that the box runs the version: a client may close an action when the
 // version is on disk, and boot it later or never.
 const (
-	Proceeding Phase = "proceeding"
-	Beginning  Phase = "beginning" // the first step of an installation
-	PutOff     Phase = "put-off"   // by the box or a person at the machine
-	Placed     Phase = "placed"    // on disk, and the client closes the action after the reboot
-	Written    Phase = "written"   // closed with success
-	Broken     Phase = "broken"    // closed with failure
-	GivenUp    Phase = "given-up"  // cancelled
-	Refused    Phase = "refused"   // the client goes on although it was asked to give up
+	Proceeding ActionPhase = "proceeding"
+	Beginning  ActionPhase = "beginning" // the first step of an installation
+	PutOff     ActionPhase = "put-off"   // by the box or a person at the machine
+	Placed     ActionPhase = "placed"    // on disk, and the client closes the action after the reboot
+	Written    ActionPhase = "written"   // closed with success
+	Broken     ActionPhase = "broken"    // closed with failure
+	GivenUp    ActionPhase = "given-up"  // cancelled
+	Refused    ActionPhase = "refused"   // the client goes on although it was asked to give up
 )
 
 // A Feedback is what a DDI box says about an action. It changes nothing if the action is closed, or is no longer that of
 // the box's offer.
 type Feedback struct {
 	Action   int64
-	Progress Phase
+	Progress ActionPhase
 	// Code is set for Broken, and for Proceeding where the client names an error. If the action then fails, that error
 	// is the reason: a client of RAUC closes every failed installation with the same words.
 	Code   FailureCode
@@ -196,7 +196,7 @@ func (f Feedback) change(next *Row, was Row) {
 }
 
 // closes reports whether the client has nothing more to do for the action.
-func (p Phase) closes() bool { return p == Written || p == GivenUp || p == Broken }
+func (p ActionPhase) closes() bool { return p == Written || p == GivenUp || p == Broken }
 
 // begin moves an offer that was not decided yet to Working.
 func (o *Offer) begin(detail string) {

@@ -15,22 +15,22 @@ func told(row Row, version string) Polled {
 }
 
 // after is a row after events. An event of a poll is decided on the row that it meets.
-func after(row Row, events ...func(Row) Change) Row {
+func after(row Row, events ...func(Row) Input) Row {
 	for _, e := range events {
 		row, _ = Next(row, e(row))
 	}
 	return row
 }
 
-func poll(version string) func(Row) Change { return func(r Row) Change { return told(r, version) } }
+func poll(version string) func(Row) Input { return func(r Row) Input { return told(r, version) } }
 
-func says(running string) func(Row) Change {
-	return func(Row) Change { return Statement{Running: running, At: begin} }
+func says(running string) func(Row) Input {
+	return func(Row) Input { return Statement{Running: running, At: begin} }
 }
 
 // reports is feedback about the row's present action.
-func reports(p Phase) func(Row) Change {
-	return func(r Row) Change {
+func reports(p ActionPhase) func(Row) Input {
+	return func(r Row) Input {
 		f := Feedback{Action: r.Offer.Action, Progress: p, Detail: "its words", At: begin}
 		if p == Broken {
 			f.Code = CodeInstall
@@ -42,7 +42,7 @@ func reports(p Phase) func(Row) Change {
 // enrolled is the row of a DDI box that said it runs 1.0.0.
 func enrolled() Row {
 	row := Row{}.Registered(Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", At: begin})
-	return after(row, func(Row) Change { return Contact{Subject: "s", At: begin} }, says("1.0.0"))
+	return after(row, func(Row) Input { return Contact{Subject: "s", At: begin} }, says("1.0.0"))
 }
 
 func TestAction_PollToldTheSame_HasTheSameNumber_AndChangesNothing(t *testing.T) {
@@ -107,7 +107,7 @@ func TestAction_Failed_IsAnotherActionAfterTheWait_AndEndsAfterThree(t *testing.
 // TestAction_ErrorNamedBeforeTheFailure_IsItsReason, in the attempt that it was named in. Without a failure it means
 // nothing.
 func TestAction_ErrorNamedBeforeTheFailure_IsItsReason(t *testing.T) {
-	named := func(r Row) Change {
+	named := func(r Row) Input {
 		return Feedback{Action: r.Offer.Action, Progress: Proceeding, Code: CodeSpace, Detail: "no space left", At: begin}
 	}
 	row := after(enrolled(), poll("1.1.0"), named)
@@ -187,7 +187,7 @@ func TestAction_PollDecidedOnAnOldRow_ChangesNothing(t *testing.T) {
 // so, and a poll that is told the same changes nothing.
 func TestAction_AnyHistory(t *testing.T) {
 	versions := []string{"1.0.0", "1.1.0", "1.2.0"}
-	progress := []Phase{Proceeding, Beginning, Placed, Written, Broken, GivenUp, Refused}
+	progress := []ActionPhase{Proceeding, Beginning, Placed, Written, Broken, GivenUp, Refused}
 	rapid.Check(t, func(t *rapid.T) {
 		row, said, meant := enrolled(), "1.0.0", map[int64]string{}
 		at := begin

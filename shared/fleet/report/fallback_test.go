@@ -8,14 +8,14 @@ import (
 )
 
 // states is a box saying a time after the beginning what it runs, under a policy that gives boxes an hour.
-func states(running string, later time.Duration) func(Row) Change {
-	return func(Row) Change {
+func states(running string, later time.Duration) func(Row) Input {
+	return func(Row) Input {
 		return Statement{Running: running, DecideWithin: time.Hour, At: begin.Add(later)}
 	}
 }
 
 func TestFallback_NewStartAfterWritten_IsAFailedAttemptToBoot(t *testing.T) {
-	for name, before := range map[string]Phase{"closed": Written, "left open until the reboot": Placed} {
+	for name, before := range map[string]ActionPhase{"closed": Written, "left open until the reboot": Placed} {
 		row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Proceeding), reports(before), reports(Beginning))
 		o := row.Offer
 		if o.State != Failed || o.Code != CodeBoot || o.Attempts != 1 || o.Detail != startedAgain || row.Written != "" || row.Deployment(begin) != 0 {
@@ -52,7 +52,7 @@ func TestFallback_NewStartOnTheNewVersion_IsInstalledOnceItSaysSo(t *testing.T) 
 }
 
 func TestFallback_WrittenAndStillTheOldVersion_IsRevertedOnceTheBoxHadItsTime(t *testing.T) {
-	for name, progress := range map[string]Phase{"closed": Written, "left open until the reboot": Placed} {
+	for name, progress := range map[string]ActionPhase{"closed": Written, "left open until the reboot": Placed} {
 		row := after(enrolled(), poll("1.1.0"), reports(progress), states("1.0.0", 59*time.Minute))
 		if row.Offer.State != Working {
 			t.Fatalf("%s: decided too early: %+v", name, row.Offer)
@@ -102,7 +102,7 @@ func TestFallback_RebootedLate_IsInstalled(t *testing.T) {
 }
 
 func TestFallback_FailureAfterWritten_IsOneToBoot(t *testing.T) {
-	failed := func(r Row) Change {
+	failed := func(r Row) Input {
 		return Feedback{Action: r.Offer.Action, Progress: Broken, Code: CodeOther, Detail: "Update Failed.", At: begin}
 	}
 	row := after(enrolled(), poll("1.1.0"), reports(Placed), failed)
@@ -142,7 +142,7 @@ func asks(row Row, version string, from, until time.Duration) (n int) {
 
 func TestAsked_OnceADayAtMost_WithoutTheAttribute(t *testing.T) {
 	row := Row{}.Registered(Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", At: begin})
-	row = after(row, func(Row) Change { return Contact{Subject: "s", At: begin} }, poll("1.1.0"), reports(Written))
+	row = after(row, func(Row) Input { return Contact{Subject: "s", At: begin} }, poll("1.1.0"), reports(Written))
 	if n := asks(row, "1.1.0", time.Minute, 72*time.Hour+time.Minute); n != 3 {
 		t.Errorf("asked %d times in three days", n)
 	}
@@ -164,7 +164,7 @@ func TestAsked_OnceAnHour_ForADayAfterAnInstallation(t *testing.T) {
 
 // TestFallback_AnyHistory: a box that is bad by its boot said that it had the version on disk.
 func TestFallback_AnyHistory(t *testing.T) {
-	progress := []Phase{Proceeding, Beginning, Placed, Written, GivenUp, Refused}
+	progress := []ActionPhase{Proceeding, Beginning, Placed, Written, GivenUp, Refused}
 	rapid.Check(t, func(t *rapid.T) {
 		row, at, placed := after(enrolled(), poll("1.1.0")), begin, false
 		for range rapid.IntRange(1, 30).Draw(t, "events") {

@@ -11,14 +11,14 @@ import (
 func TestNext_LateReport_DoesNotMarkABoxThatRunsTheVersion(t *testing.T) {
 	again := report.Polled{Told: "2.0.0", RolloutID: "r2", Stage: 10, Running: "2.0.0", Subject: "s", At: later}
 	for name, c := range map[string]struct {
-		before []report.Change
+		before []report.Input
 		late   report.Outcome
 	}{
-		"the first attempt":                   {[]report.Change{pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeBoot}},
-		"a later attempt":                     {[]report.Change{pollsNew}, report.Outcome{Attempt: 3, Code: report.CodeInstall}},
-		"an attempt before one that is known": {[]report.Change{works, pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeHealth}},
-		"of an ended rollout":                 {[]report.Change{restarted, again}, report.Outcome{Attempt: 3, Code: report.CodeBoot}},
-		"of an ended rollout that it names":   {[]report.Change{restarted, again}, report.Outcome{RolloutID: "r", Attempt: 1, Code: report.CodeHealth}},
+		"the first attempt":                   {[]report.Input{pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeBoot}},
+		"a later attempt":                     {[]report.Input{pollsNew}, report.Outcome{Attempt: 3, Code: report.CodeInstall}},
+		"an attempt before one that is known": {[]report.Input{works, pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeHealth}},
+		"of an ended rollout":                 {[]report.Input{restarted, again}, report.Outcome{Attempt: 3, Code: report.CodeBoot}},
+		"of an ended rollout that it names":   {[]report.Input{restarted, again}, report.Outcome{RolloutID: "r", Attempt: 1, Code: report.CodeHealth}},
 	} {
 		row := offered(report.Offered)
 		for _, e := range c.before {

@@ -2,8 +2,8 @@ package report
 
 import "time"
 
-// A Change is what a row is changed by: a Poll or an Outcome, or what a DDI box says; see action.go.
-type Change interface {
+// An Input is what a row is changed by: a Poll or an Outcome, or what a DDI box says; see action.go.
+type Input interface {
 	change(next *Row, was Row)
 	when() time.Time
 }
@@ -42,7 +42,7 @@ func (o Outcome) when() time.Time { return o.At }
 
 // Next is the row after an event, and whether it differs. An outcome of another version than the offered
 // one changes nothing; see Row.Accepts. A retired box's row never changes.
-func Next(was Row, e Change) (next Row, changed bool) {
+func Next(was Row, e Input) (next Row, changed bool) {
 	next = was
 	if was.Retired {
 		return was, false

@@ -55,7 +55,7 @@ var (
 // offer's rollout; "- offered" is an offer of the channel's own version.
 var columns = []struct {
 	name  string
-	event report.Change
+	event report.Input
 }{
 	{"polls, still runs the old", pollsOld},
 	{"polls, runs the new", pollsNew},
@@ -240,7 +240,7 @@ func TestNext_PollThatWasNotRecorded_IsNoRevert(t *testing.T) {
 }
 
 // drawEvent makes any event about few versions and rollouts.
-func drawEvent(t *rapid.T) report.Change {
+func drawEvent(t *rapid.T) report.Input {
 	version := rapid.SampledFrom([]string{"1.0.0", "2.0.0", "3.0.0"})
 	if rapid.Bool().Draw(t, "poll") {
 		p := report.Polled{Told: version.Draw(t, "told"), Subject: "s", At: later}
@@ -278,7 +278,7 @@ func TestNext_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 
 // checkEvidence: what speaks against a release goes only when the box runs it after all, or is offered
 // something else.
-func checkEvidence(t *rapid.T, was, next report.Row, e report.Change) {
+func checkEvidence(t *rapid.T, was, next report.Row, e report.Input) {
 	if was.Offer == nil || next.Offer == nil {
 		if was.Offer != nil {
 			t.Fatalf("%+v took the offer away", e)

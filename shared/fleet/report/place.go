@@ -78,8 +78,8 @@ func (e IndexEntry) StateKey() string {
 // StatePrefix is what the sort keys of all entries begin with that have a version at a state.
 func StatePrefix(version string, s State) string { return version + separator + string(s) + separator }
 
-// EntryOf reads back what the sort key of an entry tells.
-func EntryOf(stateKey string) (IndexEntry, error) {
+// IndexEntryOf reads back what the sort key of an entry tells.
+func IndexEntryOf(stateKey string) (IndexEntry, error) {
 	parts := strings.Split(stateKey, separator)
 	if len(parts) != 5 {
 		return IndexEntry{}, fmt.Errorf("report: %q is no sort key of the index", stateKey)

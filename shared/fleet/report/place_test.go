@@ -41,7 +41,7 @@ func TestStanding_ReadsBack(t *testing.T) {
 				State: rapid.SampledFrom(report.States).Draw(t, "state")}
 		}
 		e := row.Entry()
-		got, err := report.EntryOf(e.StateKey())
+		got, err := report.IndexEntryOf(e.StateKey())
 		if err != nil || got != e {
 			t.Fatalf("%q reads back as %+v, %v; want %+v", e.StateKey(), got, err, e)
 		}
@@ -53,7 +53,7 @@ func TestStanding_ReadsBack(t *testing.T) {
 
 func TestEntryOf_WhatIsNoSortKey_IsAnError(t *testing.T) {
 	for _, text := range []string{"", "a#b", "1.0.0#offered#x#00#box", "1.0.0#offered#1#00#box#more"} {
-		if e, err := report.EntryOf(text); err == nil {
+		if e, err := report.IndexEntryOf(text); err == nil {
 			t.Errorf("%q is read as %+v", text, e)
 		}
 	}

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,7 +62,7 @@ var ErrOutdated = errors.New("report: the box was registered anew meanwhile")
 // Observe puts an event to a box's row, as Next does, and returns the row that it leads to. The
 // registration is the one that the event was decided on. A row that changes meanwhile is decided on anew,
 // three times at most.
-func (s *Store) Observe(ctx context.Context, g Registration, e Change) (row Row, err error) {
+func (s *Store) Observe(ctx context.Context, g Registration, e Input) (row Row, err error) {
 	err = dynamo.Decide(ctx, func() error {
 		was, err := s.Get(ctx, g.EdgeID)
 		if err != nil {
@@ -111,7 +113,7 @@ type indexed struct {
 }
 
 func (x indexed) entry() (IndexEntry, error) {
-	e, err := EntryOf(x.StateKey)
+	e, err := IndexEntryOf(x.StateKey)
 	e.Running, e.RolloutID, e.FactoryID, e.OrganizationID = x.Running, x.RolloutID, x.FactoryID, x.OrganizationID
 	e.Code, e.Since = x.Code, x.Since
 	return e, err
@@ -157,7 +159,7 @@ func (s *Store) open(q Search, position string) (shard int, after dynamo.Key, ok
 	if err != nil || shard < 0 || shard >= int(s.shards) || !strings.HasPrefix(stateKey, StatePrefix(q.Version, q.State)) {
 		return 0, nil, false
 	}
-	e, err := EntryOf(stateKey)
+	e, err := IndexEntryOf(stateKey)
 	if err != nil || e.EdgeID == "" {
 		return 0, nil, false
 	}
@@ -238,13 +240,14 @@ var errEnough = errors.New("report: enough was found")
 
 // rows reads rows as they are, in the given order; a box without one is left out.
 func (s *Store) rows(ctx context.Context, ids []string) ([]Row, error) {
-	rows := make([]Row, len(ids))
-	reads := make([]func(context.Context) error, len(ids))
+	var keys []dynamo.Key
+	place := map[string]int{}
 	for i, id := range ids {
-		reads[i] = func(ctx context.Context) (err error) {
-			rows[i], err = s.Get(ctx, id)
-			return err
+		if _, twice := place[id]; !twice { // a box that moves in the index while it is read
+			keys, place[id] = append(keys, key(id)), i
 		}
 	}
-	return rows, dynamo.Together(ctx, reads...)
+	rows, err := dynamo.GetAll[Row](ctx, s.db, dynamo.Reports, keys)
+	slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(place[a.EdgeID], place[b.EdgeID]) })
+	return rows, err
 }

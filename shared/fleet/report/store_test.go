@@ -43,7 +43,7 @@ func (w *world) register(t fataler, g report.Registration) {
 // A fataler is a test, rapid's or the standard library's.
 type fataler interface{ Fatal(...any) }
 
-func (w *world) play(t *rapid.T, id string, e report.Change) {
+func (w *world) play(t *rapid.T, id string, e report.Input) {
 	was := w.rows[id]
 	next, changed := report.Next(was, e)
 	if !changed {

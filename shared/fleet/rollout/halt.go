@@ -46,7 +46,7 @@ func (s *Store) notHalting(ctx context.Context, id string) error {
 // was not active, or an earlier decision could not be written, it reads the channel's row, too: the two may disagree.
 func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, when input.Preconditions) (now Rollout, err error) {
 	var was Rollout
-	var row release.Row
+	var row release.ChannelRow
 	readRow := func(ctx context.Context) (err error) {
 		row, err = s.releases.Row(ctx, was.EdgeType, was.Channel)
 		return err
@@ -100,7 +100,7 @@ func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, 
 
 // healed records a halt, whatever revision of the rollout the channel's row carries, and makes the row agree. If the two
 // disagreed, it is a change even if the rollout was halted before: the row may have offered the target.
-func healed(set *change.Set, was, next Rollout, event string, row release.Row) Rollout {
+func healed(set *change.Set, was, next Rollout, event string, row release.ChannelRow) Rollout {
 	if c := row.Rollout; c != nil && c.ID == was.ID && (event != "" || *c != was.Carried()) {
 		if event == "" {
 			next, event = was.changed(was, set.After(was.UpdatedAt)), "RolloutHalted"

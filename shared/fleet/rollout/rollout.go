@@ -148,7 +148,7 @@ type Plan struct {
 
 // check tells why a rollout cannot start as planned; nil if it can. The channel's row and the target may be
 // empty: then they do not exist.
-func (p Plan) check(row release.Row, target release.Release) error {
+func (p Plan) check(row release.ChannelRow, target release.Release) error {
 	switch {
 	case row.Revision == 0:
 		return problem.New(problem.NotFound, "There is no release channel %s.", release.Pair(p.EdgeType, p.Channel))
@@ -338,7 +338,7 @@ func (r Rollout) Carried() release.Carried {
 	return release.Carried{
 		ID: r.ID, TargetVersion: r.TargetVersion, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		StagedPercent: r.StagedPercent, Active: r.Status == Active, Revision: r.Revision,
-		ChangedAt: r.UpdatedAt,
+		Guard: string(r.Mode()), ChangedAt: r.UpdatedAt,
 	}
 }
 

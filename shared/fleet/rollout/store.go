@@ -55,7 +55,7 @@ func (s *Store) Get(ctx context.Context, id string) (Rollout, error) {
 // If boxes may have the target from such a rollout, the guard only advises at first, as after a resumption. What an earlier
 // rollout of the version showed on the channel still counts: the rollout inherits the starts of its stages.
 func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idempotency.Claim) (id string, err error) {
-	var row release.Row
+	var row release.ChannelRow
 	var target release.Release
 	var frozen *freeze.Freeze
 	var earlier []Rollout
@@ -68,7 +68,7 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 				return err
 			}
 			r := Start(id, row.Channel, target, p.Policy, from.Actor.Person(), set.After(row.UpdatedAt))
-			if slices.ContainsFunc(row.Remembered(), func(t release.Artifact) bool { return t.Version == target.Version }) {
+			if slices.ContainsFunc(row.Remembered(), func(t release.RolloutTarget) bool { return t.Version == target.Version }) {
 				r = r.advised()
 			}
 			for _, e := range earlier {
@@ -208,7 +208,7 @@ func (s *Store) follow(ctx context.Context, set *change.Set, was, next Rollout) 
 		set.With(release.Carry(was.EdgeType, was.Channel, was.Carried(), next.Carried()))
 		return nil
 	}
-	var row release.Row
+	var row release.ChannelRow
 	var target release.Release
 	reads := []func(context.Context) error{func(ctx context.Context) (err error) {
 		row, err = s.releases.Row(ctx, was.EdgeType, was.Channel)

@@ -85,7 +85,7 @@ func (f *fleet) move(t *testing.T, id string, percent int, status rollout.Status
 	}
 }
 
-func (f *fleet) row(t *testing.T) release.Row {
+func (f *fleet) row(t *testing.T) release.ChannelRow {
 	t.Helper()
 	row, err := f.releases.Row(t.Context(), f.edgeType, "stable")
 	if err != nil {

@@ -2,12 +2,12 @@ package rollout
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"time"
 
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/timestamp"
 	"wavegate/shared/trail/audit"
 )
 
@@ -39,7 +39,7 @@ func (r Rollout) Mode() guard.Mode {
 // MarshalJSON shows a rollout as it is stored, and its Mode as guard, so that a missing guard is said and not left out.
 func (r Rollout) MarshalJSON() ([]byte, error) {
 	type stored Rollout
-	return json.Marshal(struct {
+	return timestamp.JSON(struct {
 		stored
 		Guard guard.Mode `json:"guard"`
 	}{stored(r), r.Mode()})

@@ -10,6 +10,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"wavegate/shared/platform/timestamp"
 )
 
 var errTwoValues = errors.New("canonical: the text is not one JSON value")
@@ -36,7 +38,7 @@ func JSON(text []byte) ([]byte, error) {
 
 // Encode is the canonical form of a value's JSON from encoding/json.
 func Encode(v any) ([]byte, error) {
-	text, err := json.Marshal(v)
+	text, err := timestamp.JSON(v)
 	if err != nil {
 		return nil, fmt.Errorf("canonical: %w", err)
 	}

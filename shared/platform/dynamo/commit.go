@@ -99,7 +99,7 @@ func (c Condition) values(more map[string]any) (map[string]types.AttributeValue,
 	var m map[string]types.AttributeValue
 	for _, values := range []map[string]any{c.Values, more} {
 		for k, v := range values {
-			encoded, err := attributevalue.MarshalWithOptions(v, func(o *attributevalue.EncoderOptions) { o.TagKey = "json" })
+			encoded, err := attributevalue.MarshalWithOptions(v, encoding)
 			if err != nil {
 				return nil, fmt.Errorf("dynamo: encode %s: %w", k, err)
 			}
@@ -147,7 +147,7 @@ const (
 )
 
 // Commit writes all parts or none. It waits until the call in the context is admitted; see
-// package admission. It returns a *Refusal if a condition failed. It returns UNAVAILABLE, with
+// package admission. It returns a *ConditionError if a condition failed. It returns UNAVAILABLE, with
 // Retry-After, if the transaction kept colliding with others or the store failed.
 //
 // All tries have the same ClientRequestToken. So a retry after a lost answer finds the commit,
@@ -195,7 +195,7 @@ func transaction(parts []Part) (*dynamodb.TransactWriteItemsInput, error) {
 	return in, nil
 }
 
-// try sends a transaction once. It returns a *Refusal, or errCollision if only collisions were in the
+// try sends a transaction once. It returns a *ConditionError, or errCollision if only collisions were in the
 // way.
 func (db *DB) try(ctx context.Context, in *dynamodb.TransactWriteItemsInput, parts []Part) error {
 	if err := admission.Wait(ctx); err != nil {

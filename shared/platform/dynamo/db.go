@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/timestamp"
 )
 
 // A DB reads items and commits changes. It is safe for concurrent use.
@@ -67,11 +68,19 @@ func (db *DB) get(ctx context.Context, table TableID, key Key, out any, consiste
 // Encode turns a struct into an item with the names of its json tags. So the names in the table
 // and in the API are the same.
 func Encode(v any) (map[string]types.AttributeValue, error) {
-	item, err := attributevalue.MarshalMapWithOptions(v, func(o *attributevalue.EncoderOptions) { o.TagKey = "json" })
+	item, err := attributevalue.MarshalMapWithOptions(v, encoding)
 	if err != nil {
 		return nil, fmt.Errorf("dynamo: encode %T: %w", v, err)
 	}
 	return item, nil
+}
+
+// encoding has the names of the json tags, and times in the form of package timestamp.
+func encoding(o *attributevalue.EncoderOptions) {
+	o.TagKey = "json"
+	o.EncodeTime = func(t time.Time) (types.AttributeValue, error) {
+		return &types.AttributeValueMemberS{Value: timestamp.Text(t)}, nil
+	}
 }
 
 // Decode is the reverse of Encode.

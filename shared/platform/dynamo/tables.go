@@ -50,6 +50,7 @@ type Permission string
 // These are the actions that operations use. Scan is missing on purpose and must never be added.
 const (
 	Get            Permission = "GetItem"
+	BatchGet       Permission = "BatchGetItem"
 	Query          Permission = "Query"
 	Put            Permission = "PutItem"
 	Update         Permission = "UpdateItem"

@@ -1,7 +1,6 @@
 package lambdahttp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/timestamp"
 )
 
 // A Call is one request.
@@ -143,15 +143,16 @@ func (a Answer) write(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	// Answers are not HTML, so a URL keeps its &, and a person can follow it too.
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(a.Body); err != nil {
-		return fmt.Errorf("lambdahttp: encode the answer: %w", err)
+	body, encoded := a.Body.(json.RawMessage)
+	if !encoded {
+		var err error
+		if body, err = timestamp.JSON(a.Body); err != nil {
+			return fmt.Errorf("lambdahttp: encode the answer: %w", err)
+		}
 	}
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(a.Status)
-	_, err := w.Write(bytes.TrimSuffix(body.Bytes(), []byte("\n")))
+	_, err := w.Write(body)
 	return err
 }
 

@@ -16,7 +16,7 @@ const (
 
 // ExposedHeaders are the headers that such a page may read, besides those that any page may
 // read.
-const ExposedHeaders = "Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After"
+const ExposedHeaders = "Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, RateLimit-Unchecked, Retry-After"
 
 // Origins lists the origins in the setting CORSOrigins. The gateway answers preflight requests
 // from the same setting and from these constants.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/platform/setting"
@@ -40,7 +39,7 @@ type server struct {
 	sampler *sampler
 }
 
-// invoke answers one event. httpadapter turns body, headers and query into a net/http request.
+// invoke answers one event. Proxy turns body, headers and query into a net/http request.
 // API Gateway has already matched the path. Its parameters come from the event, so net/http
 // cannot change them.
 func (s *server) invoke(ctx context.Context, event events.APIGatewayProxyRequest) (res events.APIGatewayProxyResponse, err error) {
@@ -50,12 +49,12 @@ func (s *server) invoke(ctx context.Context, event events.APIGatewayProxyRequest
 		defer cancel()
 	}
 	line := s.begin(event)
-	adapter := httpadapter.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	answer := Proxy(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.serve(w, r, event, line)
 	}))
 	adapted := event
 	adapted.Path = "/"
-	res, err = adapter.ProxyWithContext(ctx, adapted)
+	res, err = answer(ctx, adapted)
 	if err != nil {
 		// The event could not be turned into a request: its base64 body or its method is
 		// malformed.
@@ -72,7 +71,7 @@ func (s *server) unreadable(ctx context.Context, event events.APIGatewayProxyReq
 		secure(w.Header())
 		writeProblem(w, p, asked(event), event.RequestContext.RequestID)
 	})
-	return httpadapter.New(answer).ProxyWithContext(ctx, events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: "/"})
+	return Proxy(answer)(ctx, events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: "/"})
 }
 
 // serve runs all steps for a request and always writes one answer.

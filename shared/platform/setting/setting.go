@@ -84,9 +84,9 @@ const HighestLimit = 30_000
 // A Range is the range and the default of a whole number.
 type Range struct{ Default, Least, Most int }
 
-// Numbers lists the settings that are whole numbers. The specification sets the defaults of a
+// Ranges lists the settings that are whole numbers. The specification sets the defaults of a
 // user.
-var Numbers = map[Name]Range{
+var Ranges = map[Name]Range{
 	LimitUser:                {600, 1, HighestLimit},
 	LimitOrganization:        {6000, 1, HighestLimit},
 	LimitCopilotUser:         {30, 1, HighestLimit},
@@ -129,7 +129,7 @@ func (r *Reader) Text(name Name) string {
 
 // Number returns a whole number, or the default if the setting is missing or invalid.
 func (r *Reader) Number(name Name) int {
-	rule, ok := Numbers[name]
+	rule, ok := Ranges[name]
 	if !ok {
 		panic("setting: " + string(name) + " is not a number")
 	}

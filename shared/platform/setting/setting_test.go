@@ -8,7 +8,7 @@ import (
 )
 
 func TestNumber_NotSet_HasItsDefault(t *testing.T) {
-	for name, rule := range setting.Numbers {
+	for name, rule := range setting.Ranges {
 		t.Setenv(string(name), "")
 		r := setting.NewReader(name)
 		if got := r.Number(name); got != rule.Default || r.Err() != nil {

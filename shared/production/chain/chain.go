@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/canonical"
+	"wavegate/shared/platform/timestamp"
 	"wavegate/shared/trail/audit"
 )
 
@@ -63,7 +64,7 @@ func withoutHash(method any) (map[string]any, error) {
 
 // decoded is an object as a map of its JSON fields.
 func decoded(object any) (fields map[string]any, err error) {
-	text, err := json.Marshal(object)
+	text, err := timestamp.JSON(object)
 	if err == nil {
 		err = json.Unmarshal(text, &fields)
 	}

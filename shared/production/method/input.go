@@ -131,23 +131,20 @@ func timeOf(text string) time.Time {
 	return t
 }
 
-// These are the parameters of a Question.
-var (
-	QuestionPath  = input.Fields{{Name: "factoryId", Is: input.Slug}, {Name: "code", Is: input.Name}}
-	QuestionQuery = input.Fields{
-		{Name: "methodId", Is: &input.List{Of: input.UUID, Most: maxAsked}},
-		{Name: "productId", Is: input.UUID},
-		{Name: "at", Is: input.Time},
-	}
-)
+// PollQuery are the parameters of a PollRequest.
+var PollQuery = input.Fields{
+	{Name: "methodId", Is: &input.List{Of: input.UUID, Most: maxAsked}},
+	{Name: "productId", Is: input.UUID},
+	{Name: "at", Is: input.Time},
+}
 
 // maxAsked is how many methods a poll can name.
 const maxAsked = 25
 
-// QuestionOf reads what a poll asks about: the path parameters factoryId and code, and the query
+// PollRequestOf reads what a poll asks about: the path parameters factoryId and code, and the query
 // parameters methodId, which can be given up to 25 times, or productId, and at. Without them it asks
 // about all methods of the machine.
-func QuestionOf(in *input.Reader) PollRequest {
+func PollRequestOf(in *input.Reader) PollRequest {
 	q := PollRequest{FactoryID: in.Path("factoryId"), Machine: in.Path("code")}
 	q.MethodIDs = in.QueryList("methodId")
 	productID, hasProduct := in.Query("productId")

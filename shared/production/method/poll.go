@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"wavegate/shared/platform/timestamp"
 	"wavegate/shared/production/machine"
 )
 
@@ -106,7 +107,7 @@ func (m Method) busy(t time.Time, idle time.Duration) bool {
 // Encode returns the answer's bytes and their entity tag. The tag is strong: on every container,
 // equal bytes have equal tags, and different bytes have different tags.
 func (p PollAnswer) Encode() (body json.RawMessage, etag string, err error) {
-	if body, err = json.Marshal(p); err != nil {
+	if body, err = timestamp.JSON(p); err != nil {
 		return nil, "", fmt.Errorf("method: encode a poll: %w", err)
 	}
 	sum := sha256.Sum256(body)

@@ -20,19 +20,19 @@ import (
 // not produce with a method that is not listed.
 const maxPolled = 100
 
-// Polls answers the polls of machine controllers. A poll reads the box, the machine and each method,
+// MachinePolls answers the polls of machine controllers. A poll reads the box, the machine and each method,
 // eventually consistent. So it usually shows a change within a second. If a person polls, the factory
 // is read instead of the box. A poll for all methods of the machine first asks which ones name the
 // machine or one of its classes.
-type Polls struct {
+type MachinePolls struct {
 	store          *Store
 	log            *audit.Log
 	interval, idle time.Duration
 }
 
-// NewPolls makes a Polls.
-func NewPolls(db *dynamo.DB, settings *setting.Reader, speaks Speaks) *Polls {
-	return &Polls{
+// NewMachinePolls makes a Polls.
+func NewMachinePolls(db *dynamo.DB, settings *setting.Reader, speaks Speaks) *MachinePolls {
+	return &MachinePolls{
 		store: NewStore(db).ForBoxes(speaks), log: audit.NewLog(db),
 		interval: time.Duration(settings.Number(setting.PollIntervalSeconds)) * time.Second,
 		idle:     time.Duration(settings.Number(setting.IdlePollIntervalSeconds)) * time.Second,
@@ -58,7 +58,7 @@ func (q PollRequest) All() bool { return len(q.MethodIDs) == 0 && q.ProductID ==
 // for one method only. href makes links from paths that begin with /api. Poll returns NOT_FOUND
 // if the machine is not in a factory that the caller may read, or, for a box, not in its own
 // factory.
-func (p *Polls) Poll(ctx context.Context, caller auth.Principal, q PollRequest, href func(string) string) (PollAnswer, error) {
+func (p *MachinePolls) Poll(ctx context.Context, caller auth.Principal, q PollRequest, href func(string) string) (PollAnswer, error) {
 	now := p.store.db.Now()
 	at := now
 	if q.At != nil {
@@ -128,14 +128,14 @@ func (s *Store) checkAccess(ctx context.Context, caller auth.Principal, factoryI
 
 // get reads an item. For a time in the past it is strongly consistent, so that the answer never
 // changes.
-func (p *Polls) get(ctx context.Context, table dynamo.TableID, key dynamo.Key, out any, past bool) (found bool, err error) {
+func (p *MachinePolls) get(ctx context.Context, table dynamo.TableID, key dynamo.Key, out any, past bool) (found bool, err error) {
 	if past {
 		return p.store.db.Get(ctx, table, key, out)
 	}
 	return p.store.db.GetEventually(ctx, table, key, out)
 }
 
-func (p *Polls) machine(ctx context.Context, q PollRequest, past bool) (m machine.Machine, err error) {
+func (p *MachinePolls) machine(ctx context.Context, q PollRequest, past bool) (m machine.Machine, err error) {
 	found, err := p.get(ctx, dynamo.Machines, dynamo.Key{"factoryId": q.FactoryID, "code": q.Machine}, &m, past)
 	if err == nil && !found {
 		err = problem.Missing()
@@ -145,7 +145,7 @@ func (p *Polls) machine(ctx context.Context, q PollRequest, past bool) (m machin
 
 // methods returns the methods that the question names; an empty list if there are none, or if it is
 // for all.
-func (p *Polls) methods(ctx context.Context, q PollRequest, past bool) ([]Method, error) {
+func (p *MachinePolls) methods(ctx context.Context, q PollRequest, past bool) ([]Method, error) {
 	if q.ProductID != "" {
 		page, err := dynamo.List[Method](ctx, p.store.db, dynamo.Selection{
 			Table: dynamo.Recipes, Index: "byProduct", Partition: q.FactoryID,
@@ -157,7 +157,7 @@ func (p *Polls) methods(ctx context.Context, q PollRequest, past bool) ([]Method
 }
 
 // heads reads methods, in the order of the ids. Those that do not exist are left out.
-func (p *Polls) heads(ctx context.Context, factoryID string, ids []string, past bool) ([]Method, error) {
+func (p *MachinePolls) heads(ctx context.Context, factoryID string, ids []string, past bool) ([]Method, error) {
 	found := make([]Method, len(ids))
 	reads := make([]func(context.Context) error, len(ids))
 	for i, id := range ids {
@@ -172,7 +172,7 @@ func (p *Polls) heads(ctx context.Context, factoryID string, ids []string, past 
 
 // all returns a page of the methods that name a machine or one of its classes, by their ids, and the
 // last of these ids if more follow.
-func (p *Polls) all(ctx context.Context, q PollRequest, on machine.Machine) ([]Method, string, error) {
+func (p *MachinePolls) all(ctx context.Context, q PollRequest, on machine.Machine) ([]Method, string, error) {
 	places := []string{machinePlace(on.FactoryID, on.Code)}
 	for _, class := range on.Classes {
 		places = append(places, classPlace(on.FactoryID, class))
@@ -206,7 +206,7 @@ func (p *Polls) all(ctx context.Context, q PollRequest, on machine.Machine) ([]M
 
 // asOf returns methods and a machine as they were at a time. It leaves out what did not exist
 // then.
-func (p *Polls) asOf(ctx context.Context, methods []Method, on machine.Machine, at time.Time) ([]Method, machine.Machine, error) {
+func (p *MachinePolls) asOf(ctx context.Context, methods []Method, on machine.Machine, at time.Time) ([]Method, machine.Machine, error) {
 	stream := audit.Factory(on.FactoryID)
 	on, existed, err := stateAt(ctx, p.log, stream, machine.ResourceType, on.Code, on, machine.Machine.ChangedAt, at)
 	if err != nil || !existed {

@@ -120,13 +120,13 @@ type Reached struct {
 	subject     string
 }
 
-// LastSeen tells when a subject of the limiter made its last call; zero means that is not known.
-type LastSeen func(ctx context.Context, subject string) (time.Time, error)
+// LastCall tells when a subject of the limiter made its last call; zero means that is not known.
+type LastCall func(ctx context.Context, subject string) (time.Time, error)
 
 // Machines lists the machines of which a version is a concern, by their codes; with onlyNotClear,
 // those that have not said that they do not have it. It returns NOT_FOUND for a version outside the
 // factories that the caller may read. It reads all machines of the factory.
-func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, onlyNotClear bool, seen LastSeen, w dynamo.Span) (page dynamo.Page[Reached], err error) {
+func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, onlyNotClear bool, seen LastCall, w dynamo.Span) (page dynamo.Page[Reached], err error) {
 	v, err := factory.ReadInParallel(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (Version, error) { return s.lookup(ctx, r) })
 	if err != nil {
 		return page, err
@@ -182,7 +182,7 @@ func reached(v Version, park []machine.Machine, said map[string]onMachineItem) [
 }
 
 // heard adds when the boxes were last heard of.
-func heard(ctx context.Context, page []Reached, seen LastSeen) error {
+func heard(ctx context.Context, page []Reached, seen LastCall) error {
 	var reads []func(context.Context) error
 	for i := range page {
 		if page[i].subject == "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/timestamp"
 )
 
 // A Standing tells whether an approved version holds. It follows from the decisions and the time.
@@ -122,7 +123,7 @@ func (m Method) tell(v Version, at time.Time) string {
 	now, next := m.Effectivity.Holdings(at)
 	for _, h := range slices.Concat(now, next) {
 		if h.Version == v.Version {
-			return name + fmt.Sprintf(" on %s from %s on.", h.where(), h.From.Format(time.RFC3339Nano))
+			return name + fmt.Sprintf(" on %s from %s on.", h.where(), timestamp.Text(h.From))
 		}
 	}
 	return name + m.tellOthers(v, at) + "."

@@ -22,7 +22,7 @@ func read() conform.Exchange {
 			"Ratelimit": {`"user";r=599;t=60`}, "Ratelimit-Policy": {`"user";q=600;w=60`}, "X-Amzn-Requestid": {"r"},
 		},
 		AnswerBody: []byte(`{"factoryId":"munich-1","organizationId":"acme","name":"Munich 1",` +
-			`"createdAt":"2026-03-01T12:00:00Z","updatedAt":"2026-03-01T12:00:00.5Z","revision":1}`),
+			`"createdAt":"2026-03-01T12:00:00.000Z","updatedAt":"2026-03-01T12:00:00.500Z","revision":1}`),
 	}
 }
 

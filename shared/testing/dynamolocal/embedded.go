@@ -130,6 +130,8 @@ func (e *engine) do(ctx context.Context, operation string, body []byte) (answer 
 		return call(ctx, body, e.deleteTable)
 	case "GetItem":
 		return call(ctx, body, e.getItem)
+	case "BatchGetItem":
+		return call(ctx, body, e.batchGetItem)
 	case "Query":
 		return call(ctx, body, e.query)
 	case "Scan":
@@ -210,6 +212,25 @@ func (e *engine) getItem(ctx context.Context, in *server.GetItemInput) (*itemAns
 		return nil, err
 	}
 	return &itemAnswer{out.Item}, nil
+}
+
+func (e *engine) batchGetItem(ctx context.Context, in *server.BatchGetItemInput) (*batchAnswer, error) {
+	answer := &batchAnswer{Responses: map[string][]item{}}
+	for table, asked := range in.RequestItems {
+		if len(asked.Keys) == 0 || len(asked.Keys) > 100 {
+			return nil, invalid("%d keys", len(asked.Keys))
+		}
+		for _, key := range asked.Keys {
+			got, err := e.getItem(ctx, &server.GetItemInput{TableName: &table, Key: key})
+			if err != nil {
+				return nil, err
+			}
+			if got.Item != nil {
+				answer.Responses[table] = append(answer.Responses[table], got.Item)
+			}
+		}
+	}
+	return answer, nil
 }
 
 func (e *engine) query(ctx context.Context, in *server.QueryInput) (*pageAnswer, error) {

@@ -39,6 +39,9 @@ type (
 	itemAnswer struct {
 		Item item `json:",omitempty"`
 	}
+	batchAnswer struct {
+		Responses map[string][]item
+	}
 	attributesAnswer struct {
 		Attributes item `json:",omitempty"`
 	}

@@ -15,7 +15,7 @@ import (
 type Attack struct {
 	Name  string
 	Token string
-	Class token.Reason
+	Class token.RefusalReason
 	// MayBecomeGood is set if the refusal is temporary.
 	MayBecomeGood bool
 }
@@ -23,10 +23,10 @@ type Attack struct {
 // Attacks lists the known attacks on a token, each with the class of its refusal. The names are
 // those of RFC 8725 and of the usual lists of attacks on JWT.
 func (w World) Attacks() []Attack {
-	permanent := func(name string, class token.Reason, forged string) Attack {
+	permanent := func(name string, class token.RefusalReason, forged string) Attack {
 		return Attack{Name: name, Token: forged, Class: class}
 	}
-	temporary := func(name string, class token.Reason, forged string) Attack {
+	temporary := func(name string, class token.RefusalReason, forged string) Attack {
 		return Attack{Name: name, Token: forged, Class: class, MayBecomeGood: true}
 	}
 	person, box, good := w.Person(), w.Box(), w.Person().Sign()

@@ -2,7 +2,8 @@ package audit
 
 import (
 	"strconv"
-	"time"
+
+	"wavegate/shared/platform/timestamp"
 )
 
 // A Notice is an event as the event bus carries it: what happened to what, and who did it. It leaves out what a
@@ -30,7 +31,7 @@ type NoticeActor struct {
 // Notice is what the event bus carries of an event.
 func (e Event) Notice() Notice {
 	n := Notice{
-		EventID: e.EventID, EventTime: e.EventTime.UTC().Format(time.RFC3339Nano), EventName: e.EventName,
+		EventID: e.EventID, EventTime: timestamp.Text(e.EventTime), EventName: e.EventName,
 		Actor: NoticeActor{e.Actor.Issuer, e.Actor.UserID}, RequestID: e.RequestID,
 	}
 	n.Resource.Type, n.Resource.ID, n.Resource.Revision = e.Resource.Type, e.Resource.ID, strconv.FormatInt(e.Resource.Revision, 10)

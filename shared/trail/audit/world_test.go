@@ -21,6 +21,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/timestamp"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
 	"wavegate/shared/production/method"
@@ -297,7 +298,7 @@ func (w *world) window() audit.Filter {
 
 // asJSON returns a value as a caller sees it.
 func asJSON(t *rapid.T, v any) any {
-	b, err := json.Marshal(v)
+	b, err := timestamp.JSON(v)
 	if err != nil {
 		t.Fatal(err)
 	}

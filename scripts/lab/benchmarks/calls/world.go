@@ -51,7 +51,6 @@ func Start(ctx context.Context, o Options) (*World, error) {
 	w.assistant = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
 	settings := []string{
 		"COPILOT_URL=" + w.assistant.URL, "COPILOT_SECRET=a-secret-of-this-measurement-alone",
-		setting.LimitDeadlineMS.Assign(setting.Numbers[setting.LimitDeadlineMS].Most),
 	}
 	for _, limit := range []setting.Name{setting.LimitUser, setting.LimitOrganization, setting.LimitCopilotUser, setting.LimitCopilotOrganization} {
 		settings = append(settings, limit.Assign(setting.HighestLimit))

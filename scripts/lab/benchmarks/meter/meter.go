@@ -183,7 +183,7 @@ func (m *Meter) count(r *http.Request, raw []byte, u *Usage) (upstream.Answer, e
 		read = b.readUnits(got)
 	}
 	m.note(func() {
-		reported := got.ConsumedCapacity.CapacityUnits
+		reported := got.reported()
 		if reported != nil && a.Status == http.StatusOK && *reported != read+write {
 			u.Disagreements = append(u.Disagreements, fmt.Sprintf("%s of %s: %g units by the rules, %g reported", operation, b.TableName, read+write, *reported))
 			if operation == "Query" { // the answer to a count does not show the items that were read

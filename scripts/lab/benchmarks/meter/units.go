@@ -38,6 +38,7 @@ type body struct {
 	Key            item
 	Item           item
 	TransactItems  []map[string]body
+	RequestItems   map[string]body // of a batch of reads
 }
 
 // targets lists the items that a request writes.
@@ -122,12 +123,36 @@ func indexWrites(before, after item, x dynamo.Index) float64 {
 type reply struct {
 	Item             item
 	Items            []item
-	ConsumedCapacity struct{ CapacityUnits *float64 }
+	Responses        map[string][]item // of a batch of reads
+	ConsumedCapacity json.RawMessage   // of a batch a list, otherwise one
+}
+
+// reported is the capacity that the store reports, or nil.
+func (r reply) reported() *float64 {
+	type capacity struct{ CapacityUnits *float64 }
+	var one capacity
+	var all []capacity
+	if json.Unmarshal(r.ConsumedCapacity, &one) == nil {
+		return one.CapacityUnits
+	}
+	if json.Unmarshal(r.ConsumedCapacity, &all) == nil && len(all) == 1 {
+		return all[0].CapacityUnits
+	}
+	return nil
 }
 
 // readUnits is what a read took: one unit for each 4 KB of the items, and half of that if the read is not
 // consistent.
 func (b body) readUnits(r reply) float64 {
+	if len(b.RequestItems) > 0 { // each item is a read of its own
+		sum := 0.0
+		for table, asked := range b.RequestItems {
+			for _, i := range r.Responses[table] {
+				sum += asked.readUnits(reply{Item: i})
+			}
+		}
+		return sum
+	}
 	n := r.Item.size()
 	for _, i := range r.Items {
 		n += i.size()

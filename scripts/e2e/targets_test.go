@@ -1,0 +1,51 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/devissuer"
+)
+
+// digest makes a SHA-256 digest that is a repeated character.
+func digest(c string) string { return strings.Repeat(c, 64) }
+
+// release is the body of a publication.
+func release(version, sha256 string) string {
+	return fmt.Sprintf(`{"currentVersion":%q,"artifactUrl":"https://artifacts.example/%s.tar.gz","sha256":%q}`, version, version, sha256)
+}
+
+func channelPath(edgeType, channel string) string {
+	return "/api/ota/release-channels/" + edgeType + "/" + channel
+}
+
+// plan is the body of a start.
+func plan(edgeType, channel, target string) string {
+	return fmt.Sprintf(`{"edgeType":%q,"channel":%q,"targetVersion":%q}`, edgeType, channel, target)
+}
+
+// start publishes 1.0.0 on stable and 1.1.0 on canary and starts a rollout of 1.1.0 on stable; it
+// returns the rollout's path, as handed out.
+func start(t testing.TB, owner *harness.Caller, edgeType string) string {
+	t.Helper()
+	owner.Put(t, channelPath(edgeType, "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, channelPath(edgeType, "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)
+	return owner.Post(t, "/api/ota/rollouts", plan(edgeType, "stable", "1.1.0")).Is(t, http.StatusCreated).Header.Get("Location")
+}
+
+// targets are the places that the operations are tried on beside the local gateway: the same with a stage in its path, or
+// the one place that the environment names.
+func targets(t *testing.T) map[string]harness.Target {
+	if url := os.Getenv("E2E_URL"); url != "" {
+		issuers, err := devissuer.Load("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return map[string]harness.Target{"E2E_URL": {URL: strings.TrimSuffix(url, "/"), Token: issuers.Token}}
+	}
+	return map[string]harness.Target{"behind /prod": harness.New(t, harness.WithPrefix("/prod")).Target}
+}

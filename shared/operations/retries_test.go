@@ -1,0 +1,152 @@
+package operations_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/publication"
+	"wavegate/shared/fleet/release"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/production/method"
+	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
+)
+
+var (
+	emma  = auth.Principal{Issuer: "https://people.example", OrganizationID: "acme", UserID: "emma", Roles: []auth.Role{auth.ProductionEngineer}}
+	trail = audit.Origin{Actor: audit.Actor{Issuer: emma.Issuer, UserID: emma.UserID}, SourceIP: "192.0.2.7", RequestID: "r"}
+)
+
+// A keyed operation prepares one round: what the call needs. It returns the call, which gives its result.
+type keyed func(context.Context, *dynamo.DB) (call func(idempotency.Claim) (string, error), err error)
+
+// allKeyed are the operations that take an Idempotency-Key.
+var allKeyed = map[string]keyed{
+	"start-rollout": func(ctx context.Context, db *dynamo.DB) (func(idempotency.Claim) (string, error), error) {
+		edgeType := "t-" + uuid.NewString()
+		for channel, version := range map[string]string{"stable": "1.0.0", "canary": "1.1.0"} {
+			_, err := publication.NewStore(db).Publish(ctx, trail, release.Publication{EdgeType: edgeType, Channel: channel, CurrentVersion: version,
+				ArtifactURL: "https://a.example/" + version, SHA256: strings.Repeat("a", 64)}, input.Preconditions{})
+			if err != nil {
+				return nil, err
+			}
+		}
+		return func(claim idempotency.Claim) (string, error) {
+			return rollout.NewStore(db).Start(ctx, trail, rollout.Plan{EdgeType: edgeType, Channel: "stable", TargetVersion: "1.1.0"}, claim)
+		}, nil
+	},
+	"register-edges": func(ctx context.Context, db *dynamo.DB) (func(idempotency.Claim) (string, error), error) {
+		var batch []edge.BatchItem
+		for range 3 {
+			batch = append(batch, edge.BatchItem{EdgeID: uuid.NewString(), Assignment: edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme"}})
+		}
+		return func(claim idempotency.Claim) (string, error) {
+			tally, err := edge.NewRegistry(db, 1).PutAll(ctx, trail, batch, claim, func(context.Context) (refusal, err error) { return nil, nil })
+			return fmt.Sprintf("%+v", tally), err
+		}, nil
+	},
+	"create-production-method": func(ctx context.Context, db *dynamo.DB) (func(idempotency.Claim) (string, error), error) {
+		plant := uuid.NewString()
+		_, err := factory.NewStore(db).Put(ctx, trail, plant, factory.Registration{OrganizationID: emma.OrganizationID, Name: "A factory"}, input.Preconditions{})
+		return func(claim idempotency.Claim) (string, error) {
+			return method.NewStore(db).Create(ctx, emma, trail, plant, method.Creation{Name: "Milling", ProductID: uuid.NewString()}, claim)
+		}, err
+	},
+}
+
+// An uneven client pauses before some calls, so that parallel calls meet each other at every step.
+type uneven struct{ dynamo.API }
+
+func (u uneven) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	pause()
+	return u.API.GetItem(ctx, in, o...)
+}
+
+func (u uneven) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	pause()
+	return u.API.TransactWriteItems(ctx, in, o...)
+}
+
+func pause() {
+	if rand.IntN(2) == 0 {
+		time.Sleep(rand.N(2 * time.Millisecond))
+	}
+}
+
+// TestIdempotencyKey_EightRetriesAtOnce_AllGetTheResultOfOne: no retry is refused for what the call itself has made.
+func TestIdempotencyKey_EightRetriesAtOnce_AllGetTheResultOfOne(t *testing.T) {
+	eightAtOnce(t, 10)
+}
+
+func eightAtOnce(t *testing.T, rounds int) {
+	for _, op := range operations.Table {
+		if !op.Takes.IdempotencyKey {
+			continue
+		}
+		t.Run(op.ID, func(t *testing.T) {
+			prepare := allKeyed[op.ID]
+			if prepare == nil {
+				t.Fatal("there is no call for this operation")
+			}
+			refused, ctx := 0, admission.Unlimited(t.Context())
+			var db *dynamo.DB
+			for round := range rounds {
+				if round%50 == 0 { // the embedded store becomes slow as it grows
+					db = dynamo.Open(uneven{dynamotest.Embedded(t)}, time.Now)
+				}
+				call, err := prepare(ctx, db)
+				if err != nil {
+					t.Fatal(err)
+				}
+				refused += retry(t, call)
+			}
+			t.Logf("%d rounds of eight, %d refusals", rounds, refused)
+		})
+	}
+}
+
+// retry makes a call eight times at once with one key, and returns how many were refused. All the others must have one
+// result.
+func retry(t *testing.T, call func(idempotency.Claim) (string, error)) (refused int) {
+	t.Helper()
+	claim, err := idempotency.Of(emma, "any", "/", uuid.NewString(), "the same input")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var results [8]string
+	var errs [8]error
+	var group sync.WaitGroup
+	for i := range results {
+		group.Go(func() { results[i], errs[i] = call(claim) })
+	}
+	group.Wait()
+	first := ""
+	for i, result := range results {
+		switch {
+		case errs[i] != nil:
+			refused++
+			t.Errorf("a retry was refused: %v", errs[i])
+		case first == "":
+			first = result
+		case result != first:
+			t.Errorf("the results are %s and %s", first, result)
+		}
+	}
+	return refused
+}

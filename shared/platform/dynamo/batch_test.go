@@ -1,0 +1,103 @@
+package dynamo_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/dynamotest"
+)
+
+type boxed struct {
+	EdgeID string `json:"edgeId"`
+}
+
+// busy answers the first key of a batch only, and says that the rest was left out.
+type busy struct {
+	dynamo.API
+	always bool // not even the first
+	asked  int
+}
+
+func (b *busy) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	b.asked++
+	if b.always {
+		return &dynamodb.BatchGetItemOutput{UnprocessedKeys: in.RequestItems}, nil
+	}
+	rest := map[string]types.KeysAndAttributes{}
+	for table, asked := range in.RequestItems {
+		if first, others := asked.Keys[:1], asked.Keys[1:]; len(others) > 0 {
+			asked.Keys = others
+			rest[table] = asked
+			asked.Keys = first
+			in.RequestItems[table] = asked
+		}
+	}
+	out, err := b.API.BatchGetItem(ctx, in, o...)
+	if err == nil {
+		out.UnprocessedKeys = rest
+	}
+	return out, err
+}
+
+func stored(t *testing.T, db *dynamo.DB, n int) (keys []dynamo.Key, ids []string) {
+	t.Helper()
+	for range n {
+		id := uuid.NewString()
+		if err := db.Put(admission.Unlimited(t.Context()), dynamo.Edges, boxed{id}, dynamo.Absent("edgeId")); err != nil {
+			t.Fatal(err)
+		}
+		keys, ids = append(keys, dynamo.Key{"edgeId": id}), append(ids, id)
+	}
+	slices.Sort(ids)
+	return keys, ids
+}
+
+func read(t *testing.T, db *dynamo.DB, keys []dynamo.Key) (ids []string) {
+	t.Helper()
+	all, err := dynamo.GetAll[boxed](t.Context(), db, dynamo.Edges, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range all {
+		ids = append(ids, b.EdgeID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func TestGetAll_MoreThanAHundred_AndSomeThatAreNotThere_FindsTheRest(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		db := dynamo.Open(client, time.Now)
+		keys, ids := stored(t, db, 101)
+		if got := read(t, db, append(keys, dynamo.Key{"edgeId": "nowhere"})); !slices.Equal(got, ids) {
+			t.Errorf("found %d of %d", len(got), len(ids))
+		}
+		if got := read(t, db, nil); len(got) != 0 {
+			t.Errorf("found %v for no key", got)
+		}
+	})
+}
+
+func TestGetAll_StoreLeavesItemsOut_AsksAgain(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		store := &busy{API: client}
+		db := dynamo.Open(store, time.Now)
+		keys, ids := stored(t, db, 4)
+		if got := read(t, db, keys); !slices.Equal(got, ids) || store.asked != 4 {
+			t.Errorf("found %d of %d in %d requests", len(got), len(ids), store.asked)
+		}
+		store.always = true
+		if _, err := dynamo.GetAll[boxed](t.Context(), db, dynamo.Edges, keys); !problem.Has(err, problem.Unavailable) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
