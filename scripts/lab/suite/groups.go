@@ -41,6 +41,7 @@ var (
 	jdk        = program{[]string{"javac"}, "apt-get install openjdk-17-jdk-headless"}
 	chromium   = program{[]string{"chromium", "chromium-browser", "google-chrome"}, "apt-get install chromium, brew install chromium"}
 	swupdate   = program{[]string{"swupdate"}, "apt-get install swupdate cpio openssl"}
+	cargo      = program{[]string{"cargo"}, "rustup, apt-get install cargo-web rustc-web"}
 	docker     = program{[]string{"docker"}, "apt-get install docker.io"}
 	samCommand = program{[]string{"sam"}, "pip install aws-sam-cli"}
 )
@@ -117,8 +118,8 @@ func groups(p packages, m mode) []group {
 			steps: [][]string{{"./scripts/contract", "clients"}, goTest("-count=1", "./scripts/lab/clients")},
 		},
 		{
-			name: "boxes", mode: rest, says: "boxes with SWUpdate",
-			needs: []program{swupdate},
+			name: "boxes", mode: rest, says: "boxes with SWUpdate and with the Rust crate hawkbit",
+			needs: []program{swupdate, cargo},
 			steps: p.tagged("./scripts/e2e"),
 		},
 		{

@@ -13,14 +13,19 @@ import (
 
 func (a *app) publish() *cobra.Command {
 	var why reasons
-	var artifact, digest string
+	var said artifact
 	cmd := &cobra.Command{
-		Use: "publish CHANNEL VERSION --url URL --sha256 DIGEST", Short: "Publish a version to all boxes of a channel",
+		Use: "publish CHANNEL VERSION --url URL --file FILE", Short: "Publish a version to all boxes of a channel",
 		Long: "Publishes a version on a channel. It reaches every box of the channel at its next poll, and ends a rollout that is active\n" +
-			"there. Publish a new version where few boxes are, and roll it out elsewhere: wavegate start.",
+			"there. Publish a new version where few boxes are, and roll it out elsewhere: wavegate start.\n\n" +
+			"With --file, the size, SHA-256, SHA-1 and MD5 are those of the file: boxes with a client of hawkBit's DDI need them.",
 		Args: cobra.ExactArgs(2), ValidArgsFunction: a.completeChannel,
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, c, err := a.onChannel(args)
+			if err != nil {
+				return err
+			}
+			body, err := said.publication(args[1])
 			if err != nil {
 				return err
 			}
@@ -31,7 +36,7 @@ func (a *app) publish() *cobra.Command {
 			if err := a.askName(name, question); err != nil {
 				return err
 			}
-			body := why.with(map[string]any{"currentVersion": args[1], "artifactUrl": artifact, "sha256": digest})
+			body = why.with(body)
 			if _, err := c.Do(ctx, api.Request{Method: http.MethodPut, Path: api.ChannelPath(name), Body: body, IfMatch: tag}); err != nil {
 				return err
 			}
@@ -39,10 +44,7 @@ func (a *app) publish() *cobra.Command {
 			return a.shown(ctx, c, api.ChannelPath(name))
 		}),
 	}
-	cmd.Flags().StringVar(&artifact, "url", "", "where the boxes find the version, an https URL")
-	cmd.Flags().StringVar(&digest, "sha256", "", "the SHA-256 of its bytes, in hexadecimal")
-	_ = cmd.MarkFlagRequired("url")    // it was declared
-	_ = cmd.MarkFlagRequired("sha256") // two lines above
+	said.flags(cmd)
 	why.flags(cmd, true)
 	return cmd
 }

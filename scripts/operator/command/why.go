@@ -31,6 +31,7 @@ type reasoned struct {
 		Detail   string    `json:"detail"`
 	} `json:"report"`
 	LastSeenAt *time.Time `json:"lastSeenAt"`
+	Warnings   []string   `json:"warnings"`
 }
 
 func (a *app) why() *cobra.Command {
@@ -81,6 +82,9 @@ func (a *app) tell(w reasoned) {
 	}
 	if w.LastSeenAt != nil {
 		a.say("It was last seen %s ago.", time.Since(*w.LastSeenAt).Round(time.Second))
+	}
+	for _, warning := range w.Warnings {
+		a.say("%s", printable(warning))
 	}
 }
 

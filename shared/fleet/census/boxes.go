@@ -22,6 +22,8 @@ type Box struct {
 	Code      report.FailureCode `json:"code,omitempty"`
 	Detail    string             `json:"detail,omitempty"`
 	Until     *time.Time         `json:"until,omitempty"`
+	// Cancelled is set when the box has given the update up because it was asked to.
+	Cancelled bool `json:"cancelled,omitempty"`
 
 	row report.Row
 }
@@ -56,7 +58,7 @@ func (s RolloutBoxes) Page(ctx context.Context, after string, limit int) (dynamo
 		o := row.Offer
 		page.Items = append(page.Items, Box{
 			EdgeID: row.EdgeID, FactoryID: row.FactoryID, Stage: o.Stage, Version: o.Version, State: o.State, Since: o.Since,
-			Running: row.Running, Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, row: row,
+			Running: row.Running, Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, row: row,
 		})
 	}
 	return page, err

@@ -259,7 +259,11 @@ func (b *Boxes) Report(ctx context.Context, c ClientCall, f report.Feedback) err
 
 // State takes what a box says of itself: the version that it runs; empty: it does not say.
 func (b *Boxes) State(ctx context.Context, c ClientCall, running string) error {
-	e, row, err := b.known(ctx, c)
+	var row report.Row
+	e, err := b.box(ctx, c, func(ctx context.Context) (err error) {
+		row, err = b.reports.Glance(ctx, c.ControllerID)
+		return err
+	})
 	if err != nil {
 		return err
 	}

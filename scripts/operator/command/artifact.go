@@ -1,0 +1,60 @@
+package command
+
+import (
+	"crypto/md5"  //nolint:gosec // clients of hawkBit's DDI compare it; it protects nothing
+	"crypto/sha1" //nolint:gosec // as MD5
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// An artifact is what a person says of a version's bytes.
+type artifact struct {
+	url, httpURL, part, digest, file string
+	withoutToken                     bool
+}
+
+func (a *artifact) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.url, "url", "", "where the boxes find the version, an https URL")
+	cmd.Flags().StringVar(&a.digest, "sha256", "", "the SHA-256 of its bytes, in hexadecimal, in place of --file")
+	cmd.Flags().StringVar(&a.file, "file", "", "the version's bytes, for their size and digests; they are not sent")
+	cmd.Flags().StringVar(&a.httpURL, "http-url", "", "another address of the bytes, for DDI clients that follow the link download-http alone")
+	cmd.Flags().StringVar(&a.part, "part", "", "what DDI clients are told the kind of the release is, os by default")
+	cmd.Flags().BoolVar(&a.withoutToken, "download-without-token", false, "say that the host of the bytes asks for no token")
+	_ = cmd.MarkFlagRequired("url") // it was declared above
+	cmd.MarkFlagsOneRequired("sha256", "file")
+	cmd.MarkFlagsMutuallyExclusive("sha256", "file")
+}
+
+// publication is the body of the version's publication.
+func (a *artifact) publication(version string) (map[string]any, error) {
+	body := map[string]any{"currentVersion": version, "artifactUrl": a.url, "sha256": a.digest}
+	for name, value := range map[string]string{"artifactHttpUrl": a.httpURL, "part": a.part} {
+		if value != "" {
+			body[name] = value
+		}
+	}
+	if a.withoutToken {
+		body["downloadWithoutToken"] = true
+	}
+	if a.file == "" {
+		return body, nil
+	}
+	f, err := os.Open(a.file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	strong, old, oldest := sha256.New(), sha1.New(), md5.New() //nolint:gosec // see above
+	size, err := io.Copy(io.MultiWriter(strong, old, oldest), f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.file, err)
+	}
+	body["sizeBytes"], body["sha256"] = size, hex.EncodeToString(strong.Sum(nil))
+	body["sha1"], body["md5"] = hex.EncodeToString(old.Sum(nil)), hex.EncodeToString(oldest.Sum(nil))
+	return body, nil
+}
