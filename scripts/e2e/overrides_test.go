@@ -25,7 +25,7 @@ func TestOverride_IsSetReadReplacedAndTakenBack(t *testing.T) {
 	got := first.Object(t)
 	for field, want := range map[string]any{
 		"kind": "organizations", "id": "acme", "limit": 9000.0, "copilotLimit": 500.0,
-		"expiresAt": "2098-12-31T23:00:00Z", "reason": "ticket 1", "revision": 1.0,
+		"expiresAt": "2098-12-31T23:00:00.000Z", "reason": "ticket 1", "revision": 1.0,
 	} {
 		if got[field] != want {
 			t.Errorf("%s is %v, want %v", field, got[field], want)

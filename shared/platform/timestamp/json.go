@@ -148,8 +148,8 @@ func mayHold(t reflect.Type) bool {
 }
 
 func holds(t reflect.Type, seen map[reflect.Type]bool) bool {
-	if t == timeType {
-		return true
+	if t == timeType || t.Kind() == reflect.Pointer && t.Elem() == timeType {
+		return true // before its own MarshalJSON counts
 	}
 	if seen[t] || t.Implements(marshaler) || t.Implements(textual) {
 		return false

@@ -27,10 +27,16 @@ type everything struct {
 	Numbers  map[int]string `json:"numbers,omitempty"`
 	Any      any            `json:"any"`
 	Raw      json.RawMessage
-	Bytes    []byte `json:"bytes,omitempty"`
-	Hidden   string `json:"-"`
-	Shadowed int    `json:"shadowed"`
+	Bytes    []byte  `json:"bytes,omitempty"`
+	Hidden   string  `json:"-"`
+	Shadowed int     `json:"shadowed"`
+	Starts   *starts `json:"starts,omitempty"`
 	own      int
+}
+
+// starts has times behind pointers only.
+type starts struct {
+	At1 *time.Time `json:"1,omitempty"`
 }
 
 type inner struct {
@@ -76,7 +82,7 @@ func TestJSON_TimesThatEndInNoZero_IsThatOfEncodingJSON(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "set") {
 			d, m := deep.Draw(t, "embedded"), at.Draw(t, "maybe")
-			v.Deep, v.Maybe, v.Zero = &d, &m, m
+			v.Deep, v.Maybe, v.Zero, v.Starts = &d, &m, m, &starts{&m}
 			v.ByName = map[string]any{text.Draw(t, "key"): d, "at": m, "list": []any{m, nil, 3, map[string]any{"x": &m}}}
 			v.Any = &v.List
 		}
@@ -105,6 +111,16 @@ func TestText_SortsAsTheTimes_AndReadsBack(t *testing.T) {
 			t.Errorf("%s became %s", a, text)
 		}
 	})
+}
+
+// TestJSON_ATimeBehindAnything_HasThreeDigits: also if a type has no time itself.
+func TestJSON_ATimeBehindAnything_HasThreeDigits(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 120e6, time.UTC)
+	for _, v := range []any{at, &at, starts{&at}, &starts{&at}, []*time.Time{&at}, map[string]*starts{"a": {&at}}, [1]any{&at}, struct{ starts }{starts{&at}}} {
+		if text, err := timestamp.JSON(v); err != nil || !bytes.Contains(text, []byte(`"2026-03-01T12:00:00.120Z"`)) {
+			t.Errorf("%T became %s %v", v, text, err)
+		}
+	}
 }
 
 func TestJSON_WhatCannotBeEncoded_IsAnError(t *testing.T) {
