@@ -186,7 +186,7 @@ func TestCompressed_ItIsTheSame(t *testing.T) {
 }
 
 func TestPage_HasTheStagesOfRollouts(t *testing.T) {
-	if _, page := ask(t, "/console", nil); !strings.Contains(string(page), fmt.Sprintf("data-stages=\"%d\"", cohort.Stages)) {
+	if _, page := ask(t, "/console", nil); !strings.Contains(page, fmt.Sprintf("data-stages=\"%d\"", cohort.Stages)) {
 		t.Errorf("the page does not have the stages %d", cohort.Stages)
 	}
 }

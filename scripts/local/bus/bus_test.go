@@ -66,8 +66,8 @@ func TestFollow_WritesEachNewEventOnce_InTheOrderOfTime(t *testing.T) {
 	if len(lines) != 2 {
 		t.Fatalf("it wrote %q, want two lines", lines)
 	}
-	const first = `{"source":"wavegate.local","detail-type":"RolloutPromoted","time":"2026-03-01T12:00:00.11Z","detail":` +
-		`{"eventId":"e-1","eventTime":"2026-03-01T12:00:00.11Z","eventName":"RolloutPromoted","actor":{"issuer":"https://people.example","userId":"olga"},` +
+	const first = `{"source":"wavegate.local","detail-type":"RolloutPromoted","time":"2026-03-01T12:00:00.110Z","detail":` +
+		`{"eventId":"e-1","eventTime":"2026-03-01T12:00:00.110Z","eventName":"RolloutPromoted","actor":{"issuer":"https://people.example","userId":"olga"},` +
 		`"requestId":"r-1","resource":{"type":"rollout","id":"one","revision":"2"}}}`
 	if lines[0] != first {
 		t.Errorf("it wrote\n%s\nwant\n%s", lines[0], first)

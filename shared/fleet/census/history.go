@@ -1,8 +1,13 @@
 package census
 
 import (
+	"context"
+	"errors"
 	"slices"
+	"strings"
 	"time"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/timestamp"
 )
 
 // A Snapshot is a rollout's progress at one minute: the sum of all stages, and the silent boxes.
@@ -42,3 +47,69 @@ func (h Hour) With(m Snapshot) (Hour, bool) {
 	h.Revision++
 	return h, true
 }
+
+// hour reads the hour of a rollout's history that a time belongs to.
+func (s *Store) hour(ctx context.Context, rolloutID string, at time.Time) (Hour, error) {
+	hour := Hour{Subject: rolloutID, Part: HourPart(at)}
+	_, err := s.db.Get(ctx, dynamo.Progress, dynamo.Key{"subject": hour.Subject, "part": hour.Part}, &hour)
+	return hour, err
+}
+
+// remember adds what was counted to the rollout's history.
+func (s *Store) remember(ctx context.Context, hour Hour, p Progress) error {
+	next, changed := hour.With(Snapshot{At: p.AsOf, StagedPercent: p.StagedPercent, Counts: Total(p.Stages), Silent: p.Silent.Boxes})
+	if !changed {
+		return nil
+	}
+	err := s.db.Put(ctx, dynamo.Progress, next, dynamo.AtRevision("subject", hour.Revision))
+	if dynamo.Refused(err, "item") {
+		return nil // another count told of this minute
+	}
+	return err
+}
+
+// IsMoment tells whether a text is a place in a history.
+func IsMoment(text string) bool {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	return err == nil && timestamp.Text(at) == text
+}
+
+// PositionOf is a moment's place in a history.
+func PositionOf(m Snapshot) string { return timestamp.Text(m.At) }
+
+// History returns a page of a rollout's history, newest first, before a position of it, or from the end.
+// It returns NOT_FOUND.
+func (s *Store) History(ctx context.Context, id, before string, limit int) (dynamo.Page[Snapshot], error) {
+	if _, err := s.rollouts.Get(ctx, id); err != nil {
+		return dynamo.Page[Snapshot]{}, err
+	}
+	most := "hour$" // behind every hour
+	if before != "" {
+		at, err := time.Parse(time.RFC3339Nano, before)
+		if err != nil {
+			return dynamo.Page[Snapshot]{}, err
+		}
+		most = HourPart(at)
+	}
+	var page dynamo.Page[Snapshot]
+	of := dynamo.Selection{Table: dynamo.Progress, Partition: id, Least: hourPrefix, Most: most, Descending: true}
+	err := dynamo.Walk(ctx, s.db, of, nil, limit/60+2, func(h Hour) error {
+		for _, m := range slices.Backward(h.Moments) {
+			switch {
+			case before != "" && !earlier(m, before):
+			case len(page.Items) == limit:
+				page.More = true
+				return errEnough
+			default:
+				page.Items = append(page.Items, m)
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return page, err
+}
+
+func earlier(m Snapshot, position string) bool { return strings.Compare(PositionOf(m), position) < 0 }

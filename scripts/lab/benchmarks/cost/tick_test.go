@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -100,7 +101,7 @@ func newCountedFleet(t *testing.T, endpoint, metered string, boxes int) *counted
 				return reply.Manifest.Version, nil
 			}
 			if err != nil || try == 20 { // a busy machine may take longer than a poll waits
-				return "", fmt.Errorf("%s: %v, %v", id, err, reply.Unrecorded)
+				return "", fmt.Errorf("%s: %w", id, errors.Join(err, reply.Unrecorded))
 			}
 		}
 	}
@@ -154,7 +155,7 @@ func TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { m.Close() })
+	t.Cleanup(func() { _ = m.Close() })
 	f := newCountedFleet(t, s.Endpoint, m.URL, *boxes)
 
 	tick := func() meter.Usage {

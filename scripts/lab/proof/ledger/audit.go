@@ -155,7 +155,7 @@ func (b Books) auditCarried(f *findings) {
 		want := Item{
 			"id": r["id"], "targetVersion": r["targetVersion"], "artifactUrl": r["artifactUrl"], "sha256": r["sha256"],
 			"staged_percent": r["staged_percent"], "active": text(r, "status") == "active", "revision": r["revision"],
-			"changedAt": r["updatedAt"],
+			"guard": modeOf(r), "changedAt": r["updatedAt"],
 		}
 		if !reflect.DeepEqual(carried, want) {
 			f.add("channel %s: the row carries %v; the rollout is %v", pair, carried, want)

@@ -303,13 +303,17 @@ func (x *explainer) guard(c Call, rollout Item) {
 		return
 	}
 	delete(rollout, "guard")
-	mode := "none"
-	if policy := object(object(rollout, "terms"), "policy"); policy != nil {
-		mode = text(policy, "mode")
-	}
-	if shown != mode {
+	if mode := modeOf(rollout); shown != mode {
 		x.add("%s shows the guard as %v, and its policy says %s", c, shown, mode)
 	}
+}
+
+// modeOf is the mode of a rollout's guard by its policy.
+func modeOf(rollout Item) string {
+	if policy := object(object(rollout, "terms"), "policy"); policy != nil {
+		return text(policy, "mode")
+	}
+	return "none"
 }
 
 // owner is the organization that owns the call's factory; empty if the call has none.
