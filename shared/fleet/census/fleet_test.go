@@ -108,6 +108,7 @@ func (f *faulty) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*
 type fleet struct {
 	ctx          context.Context
 	api          *faulty
+	clock        sync.Mutex // of now, for a test that sets it while a count is under way
 	now          time.Time
 	edgeType     string
 	channel      string
@@ -136,7 +137,7 @@ const fleetIssuer = "https://fleet.example"
 // newFleet publishes 1.0.0 on a channel, and 2.0.0 elsewhere.
 func newFleet(t tester, client *dynamodb.Client, shards report.Shards) *fleet {
 	f := &fleet{ctx: admission.Unlimited(context.Background()), api: &faulty{API: client}, now: noon, edgeType: "t-" + uuid.NewString()[:8], channel: "stable"}
-	clock := func() time.Time { return f.now }
+	clock := f.time
 	f.db = dynamo.Open(f.api, clock)
 	settings := edge.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, Shards: shards}
 	f.registry, f.polls, f.reports = edge.NewRegistry(f.db, shards), edge.NewPolls(f.db, settings, clock), edge.NewReports(f.db, shards, fleetIssuer)
@@ -152,6 +153,18 @@ func newFleet(t tester, client *dynamodb.Client, shards report.Shards) *fleet {
 	f.publish(t, f.channel, "1.0.0")
 	f.publish(t, "canary", "2.0.0")
 	return f
+}
+
+func (f *fleet) time() time.Time {
+	f.clock.Lock()
+	defer f.clock.Unlock()
+	return f.now
+}
+
+func (f *fleet) later(d time.Duration) {
+	f.clock.Lock()
+	defer f.clock.Unlock()
+	f.now = f.now.Add(d)
 }
 
 func (f *fleet) publish(t tester, channel, version string) {

@@ -63,13 +63,13 @@ func TestGuard_CountsThatAreOvertaken_AreKept(t *testing.T) {
 			g := failing(t, dynamotest.Embedded(t), quick())
 			g.now = g.now.Add(time.Minute)
 			begun := g.now
-			db := dynamo.Open(&faulty{API: g.api.API, fail: func() error { return theirs }}, func() time.Time { return g.now })
+			db := dynamo.Open(&faulty{API: g.api.API, fail: func() error { return theirs }}, g.time)
 			caller := census.NewStore(db, census.Settings{Shards: 2, PollInterval: time.Minute, GuardInterval: time.Minute},
 				func(context.Context, string) (time.Time, error) { return time.Time{}, nil })
 			var once sync.Once
 			g.api.fail = func() error {
 				once.Do(func() {
-					g.now = g.now.Add(11 * time.Second)
+					g.later(11 * time.Second)
 					if _, err := caller.Rollout(g.ctx, g.id, false, true); (err == nil) != (theirs == nil) {
 						t.Errorf("the caller's count: %v", err)
 					}
