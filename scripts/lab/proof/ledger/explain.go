@@ -152,7 +152,7 @@ func (c Call) says(thing Item, but ...string) bool {
 		if name == "staged_percent" && fields["status"] == "halted" || name == "overrideReason" || name == "reason" && c.Operation == "update-rollout" {
 			continue // a halt ignores the percentage; the reason is only in the event
 		}
-		if !reflect.DeepEqual(thing[name], value) {
+		if !reflect.DeepEqual(thing[name], value) && !sameMoment(value, thing[name]) {
 			return false
 		}
 	}
@@ -290,7 +290,7 @@ func (x *explainer) activeRollout(c Call, channel Item) {
 		return
 	}
 	r := events[revision-1].After
-	want := Item{"id": r["id"], "targetVersion": r["targetVersion"], "staged_percent": r["staged_percent"], "revision": r["revision"]}
+	want := Item{"id": r["id"], "targetVersion": r["targetVersion"], "staged_percent": r["staged_percent"], "revision": r["revision"], "guard": modeOf(r)}
 	if !reflect.DeepEqual(shown, want) || text(r, "status") != "active" {
 		x.add("%s shows the rollout %v, which was %v", c, shown, r)
 	}

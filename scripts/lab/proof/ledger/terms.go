@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"time"
 )
 
 // within tells whether a value has everything in wish. What wish leaves out has its default.
@@ -19,6 +20,18 @@ func within(wish, value any) bool {
 		}
 	}
 	return ok
+}
+
+// sameMoment reports whether two values are the same time. A caller may write it without milliseconds.
+func sameMoment(wish, value any) bool {
+	a, _ := wish.(string)
+	b, _ := value.(string)
+	at, err := time.Parse(time.RFC3339, a)
+	if err != nil {
+		return false
+	}
+	kept, err := time.Parse(time.RFC3339, b)
+	return err == nil && at.Equal(kept)
 }
 
 // approved tells whether a rollout has the caller's approval of the call's stage.
