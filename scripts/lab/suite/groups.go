@@ -94,7 +94,7 @@ func groups(p packages, m mode) []group {
 			steps: p.tagged("./scripts/local/fleet", "./scripts/local/service", "./scripts/lab/benchmarks/cost"),
 		},
 		{
-			name: "race detector", mode: rest, says: "the race detector on all packages that run no other program",
+			name: "race detector", mode: rest, says: "the race detector on the other packages that run no other program",
 			needs: []program{compiler},
 			steps: [][]string{goTest(append([]string{"-race", "-timeout=20m"}, p.raced()...)...)},
 		},

@@ -86,9 +86,9 @@ func list() (p packages, err error) {
 	}
 }
 
-// raced are the pure packages but for the limiter.
+// raced are the pure packages that the group "races" leaves to the race detector's own.
 func (p packages) raced() []string {
-	return slices.DeleteFunc(slices.Clone(p.pure), func(name string) bool { return name == limiter })
+	return slices.DeleteFunc(slices.Clone(p.pure), func(name string) bool { return name == limiter || slices.Contains(p.goroutines, name) })
 }
 
 var testName = regexp.MustCompile(`(?m)^func (Test\w+)\(`)

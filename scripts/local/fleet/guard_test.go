@@ -289,7 +289,7 @@ func (l *lead) contested(t *testing.T) {
 	l.poll(t, 2, nil)
 	l.until(t, nil, func(r rollout.Rollout, v guard.Verdict) bool { return r.StagedPercent == 10 })
 	l.poll(t, 2, nil)
-	time.Sleep(time.Until(since(t, l).Add(45 * time.Second))) // soaked and lived on: the next tick promotes
+	time.Sleep(time.Until(since(t, l).Add(35 * time.Second))) // soaked and lived on: the next tick promotes
 	l.poll(t, 1, nil)
 	ticked := make(chan error)
 	go func() { ticked <- l.RunTask(t.Context(), operations.Tick) }()
