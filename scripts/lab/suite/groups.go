@@ -49,7 +49,7 @@ var (
 // proof is the package of the proofs; see its README.
 const proof = "./scripts/lab/proof"
 
-// groups lists the suite. Two groups run at a time, in this order; the longest come first.
+// groups lists the suite. Three groups run at a time, in this order; the longest come first.
 func groups(p packages, m mode) []group {
 	all := []group{
 		{

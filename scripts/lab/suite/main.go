@@ -1,4 +1,4 @@
-// Command suite runs the project's tests, in groups, two at a time. ./scripts/test calls it.
+// Command suite runs the project's tests, in groups, three at a time. ./scripts/test calls it.
 package main
 
 import (
@@ -21,7 +21,7 @@ func main() {
 }
 
 // atOnce is how many groups run at a time. Some wait for other programs most of the time.
-const atOnce = 2
+const atOnce = 3
 
 func run(ctx context.Context, arguments []string) int {
 	if slices.ContainsFunc(arguments, func(a string) bool { return a == "-h" || a == "--help" }) {
