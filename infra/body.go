@@ -21,9 +21,10 @@ const (
 	// what is seen; and never longer than API Gateway can.
 	integrationMargin  = time.Second
 	longestIntegration = 29 * time.Second
-	// How long the gateway uses an answer of the authorizer again, by token. The functions look at
-	// the token's expiry themselves.
-	authorizerCache = 300 * time.Second
+	// How long the gateway uses an answer of the authorizer again, by token: longer than the interval of idle boxes,
+	// of whose polls each would otherwise ask the authorizer. The functions look at the token's expiry themselves,
+	// and at each poll at the token that the service gave a box.
+	authorizerCache = 900 * time.Second
 	// anyMethod stands for every method that has no entry of its own.
 	anyMethod = "x-amazon-apigateway-any-method"
 	// scheme is what the document calls the authorizer.

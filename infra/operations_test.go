@@ -119,7 +119,7 @@ func TestStack_TheAuthorizer_SeesTheHeaderAndIsCachedByIt(t *testing.T) {
 	scheme := value(map[string]any(template.api(t)), "components", "securitySchemes", "token")
 	a := value(scheme, "x-amazon-apigateway-authorizer")
 	if value(scheme, "name") != "Authorization" || value(scheme, "in") != "header" || value(scheme, "x-amazon-apigateway-authtype") != "custom" ||
-		value(a, "type") != "request" || value(a, "identitySource") != "method.request.header.Authorization" || value(a, "authorizerResultTtlInSeconds") != 300.0 {
+		value(a, "type") != "request" || value(a, "identitySource") != "method.request.header.Authorization" || value(a, "authorizerResultTtlInSeconds") != 900.0 {
 		t.Errorf("the authorizer is %v", scheme)
 	}
 	if got, want := functionOf(value(a, "authorizerUri")), template.id(t, "AWS::Lambda::Function", operations.Authorizer); got != want {

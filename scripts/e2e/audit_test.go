@@ -201,6 +201,7 @@ func TestAudit_BadFilters_EachHaveTheirProblem(t *testing.T) {
 // TestAudit_WalkedWhileOthersWrite_RepeatsNothingAndMissesNothingThatWasThere has several processes
 // register machines while the trail is read by small pages.
 func TestAudit_WalkedWhileOthersWrite_RepeatsNothingAndMissesNothingThatWasThere(t *testing.T) {
+	t.Parallel()
 	p := newPlant(t, harness.New(t, harness.WithProcesses(4)))
 	there := walk(t, p.admin, p.factory+"/audit-events?limit=100", "eventId")
 	var writers sync.WaitGroup

@@ -66,6 +66,7 @@ func ddiRollout(t *testing.T, w *harness.World, policy string) string {
 // TestDDI_BoxesThatDoNotBoot_HaltTheRollout: sixty each way. Without a boot state, SWUpdate begins the same action again.
 // A client of RAUC says that the old version runs.
 func TestDDI_BoxesThatDoNotBoot_HaltTheRollout(t *testing.T) {
+	t.Parallel()
 	const boxes = 60
 	for name, c := range map[string]struct {
 		written func(t *testing.T, b ddiBox, action string)

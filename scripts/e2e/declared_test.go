@@ -22,6 +22,7 @@ import (
 // function is handed an event like that of its file. The tests of its subject provoke what only one operation says. A whole run fails if a
 // declared answer was not seen; see TestMain.
 func TestDeclared_EveryOperation_AnswersAsItsRowSays(t *testing.T) {
+	t.Parallel()
 	w := harness.New(t, uncached, withAssistant(t), withSettings(setting.LimitUser.Assign(setting.HighestLimit), setting.LimitOrganization.Assign(setting.HighestLimit)))
 	for _, op := range operations.Table {
 		t.Run(op.ID, func(t *testing.T) {

@@ -30,6 +30,7 @@ func TestContract_FirstSteps_DoWhatTheySay(t *testing.T) {
 
 // TestFirstStepsAndREADME_OnOneService_WorkInAnyOrderAndTwice: each comes after each of the two once.
 func TestFirstStepsAndREADME_OnOneService_WorkInAnyOrderAndTwice(t *testing.T) {
+	t.Parallel()
 	by := newReader(t)
 	firstSteps(t, by.Target)
 	firstSteps(t, by.Target)

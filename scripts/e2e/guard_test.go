@@ -154,6 +154,7 @@ func lookEachSecond(o *service.Options) {
 
 // TestGuard_Tick_HaltsABadRelease_AndCompletesAGoodOne by what two boxes report.
 func TestGuard_Tick_HaltsABadRelease_AndCompletesAGoodOne(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		bad    bool
 		event  string

@@ -15,6 +15,7 @@ import (
 // as callers of another organization in each role. Nothing of the first organization is in any answer,
 // and what the answer says of a factory does not depend on whether there is one.
 func TestLists_ForOtherOrganizations_ShowNothing(t *testing.T) {
+	t.Parallel()
 	w := harness.New(t)
 	organization := harness.Name("acme")
 	foreigners := map[string]*harness.Caller{

@@ -155,6 +155,7 @@ func walk(t testing.TB, c *harness.Caller, path, field string) []string {
 }
 
 func TestLists_WalkedByNext_WithAndWithoutAStage_GiveEveryItemOnce(t *testing.T) {
+	t.Parallel()
 	often := withSettings("LIMIT_USER=6000") // pages of one item are many calls
 	for name, world := range map[string]*harness.World{"": harness.New(t, often), "/prod": harness.New(t, often, harness.WithPrefix("/prod"))} {
 		for operation, l := range lists(t, world, "acme") {
@@ -182,6 +183,7 @@ func walkBySizes(t *testing.T, l list) {
 }
 
 func TestLists_BadPaging_IsRefusedByEach(t *testing.T) {
+	t.Parallel()
 	bad := map[string]problem.Code{
 		"limit=0": problem.ValidationFailed, "limit=-1": problem.ValidationFailed, "limit=101": problem.ValidationFailed,
 		"limit=1.5": problem.ValidationFailed, "limit=abc": problem.ValidationFailed, "limit=": problem.ValidationFailed,

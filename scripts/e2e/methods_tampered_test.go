@@ -49,6 +49,7 @@ func (b *bench) verified(kept ...chain.Kept) (verify.Conclusion, error) {
 // TestMethods_EachFieldOfEachRow_ChangedByHand_IsFound changes what is stored, past the service, one
 // field at a time.
 func TestMethods_EachFieldOfEachRow_ChangedByHand_IsFound(t *testing.T) {
+	t.Parallel()
 	b := benchIn(t, harness.New(t, withSettings("LIMIT_USER=30000", "LIMIT_ORGANIZATION=30000")))
 	b.release(1, smallContent)
 	b.release(2, another("Two"))

@@ -148,7 +148,7 @@ func (p *play) ticks(minute time.Duration) bool {
 		return true
 	}
 	policy := p.world.Policy
-	if over := p.at(minute).Sub(*p.rollout.StageSince) - policy.SoakAt(p.rollout.StagedPercent); over >= 0 && over < long && minute%close == 0 {
+	if over := p.at(minute).Sub(p.rollout.StageSince) - policy.SoakAt(p.rollout.StagedPercent); over >= 0 && over < long && minute%close == 0 {
 		return true
 	}
 	if p.last == nil || p.rollout.StagedPercent == 100 {

@@ -15,7 +15,7 @@ import (
 )
 
 // AuthorizerTTL is how long an authorizer's answer is cached for a token.
-const AuthorizerTTL = 300 * time.Second
+const AuthorizerTTL = 900 * time.Second
 
 // The types of gateway response that authorization can end in. Empty means that the caller may
 // continue.
@@ -28,7 +28,7 @@ const (
 
 // An authorizer calls the authorizer function and caches its answers, like API Gateway with a
 // REQUEST authorizer whose identity source is the Authorization header. A missing header is
-// refused without a call. Allow and Deny are cached for 300 s, errors are not.
+// refused without a call. Allow and Deny are cached, errors are not.
 type authorizer struct {
 	function Invoker
 	now      func() time.Time

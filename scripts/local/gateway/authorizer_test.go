@@ -21,7 +21,7 @@ func TestAuthorizer_NoHeader_IsRefusedWithoutACall(t *testing.T) {
 	}
 }
 
-func TestAuthorizer_Allow_IsCachedPerTokenFor300Seconds(t *testing.T) {
+func TestAuthorizer_Allow_IsCachedPerToken(t *testing.T) {
 	w := newWorld(t)
 	calls := func(after time.Duration, token string, want int) {
 		t.Helper()
@@ -35,7 +35,7 @@ func TestAuthorizer_Allow_IsCachedPerTokenFor300Seconds(t *testing.T) {
 	}
 	calls(0, "Bearer a", 1)
 	calls(0, "Bearer b", 2)
-	calls(299*time.Second, "Bearer a", 2)
+	calls(AuthorizerTTL-time.Second, "Bearer a", 2)
 	calls(time.Second, "Bearer a", 3)
 	calls(0, "Bearer a", 3)
 	// Another method and path use the same answer.

@@ -116,7 +116,7 @@ func Ask(c *Census, last *Judgement, looks bool) Question {
 	for i, start := range g.starts {
 		q.due = q.due || looks && g.Unreached.Boxes > 0 && g.policy.Guard.Due(start, lastLook(last, cohort.Stages[i]), g.at)
 	}
-	q.soaked = g.at.Sub(since(c.of)) >= g.policy.SoakAt(c.of.StagedPercent)
+	q.soaked = g.at.Sub(c.of.StageSince) >= g.policy.SoakAt(c.of.StagedPercent)
 	q.groups = q.due || q.soaked && q.evidence().Small(g.policy)
 	return q
 }
@@ -196,7 +196,7 @@ func weight(o guard.Organization) (n int) {
 func (q Question) evidence() guard.Evidence {
 	r, g := q.rollout, q.census.Groups
 	e := guard.Evidence{
-		Active: r.Status == rollout.Active, Completed: watched(r, g.at), Stage: r.StagedPercent, Since: since(r), AsOf: g.at, CountedAt: r.StagedPercent,
+		Active: r.Status == rollout.Active, Completed: watched(r, g.at), Stage: r.StagedPercent, Since: r.StageSince, AsOf: g.at, CountedAt: r.StagedPercent,
 		Looks: q.looks, Approved: r.Approved(),
 	}
 	for i, s := range q.census.Stages {
@@ -212,14 +212,6 @@ func (q Question) evidence() guard.Evidence {
 func (q Question) half() time.Duration {
 	p := q.census.Groups.policy
 	return max(p.SoakAt(q.rollout.StagedPercent)/2, p.Guard.SilentAfter.Length())
-}
-
-// since is when the rollout reached its stage. For older rollouts it is their last change.
-func since(r rollout.Rollout) time.Time {
-	if r.StageSince != nil {
-		return *r.StageSince
-	}
-	return r.UpdatedAt
 }
 
 // group makes a group for the comparison of a stage, as a whole and by organization: the boxes that were seen since the

@@ -159,7 +159,7 @@ func (s *Store) candidates(ctx context.Context) (active []Candidate, left Unread
 
 // add adds the result for one rollout.
 func (t *Tally) add(c Candidate, acted bool, now time.Time) {
-	counted, judged := c.StartedAt, since(c.Rollout)
+	counted, judged := c.StartedAt, c.StageSince
 	if c.Last != nil {
 		counted = c.Last.AsOf
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/cohort"
-	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/platform/input"
@@ -49,14 +48,12 @@ type Rollout struct {
 	Status          Status    `json:"status"`
 	StartedAt       time.Time `json:"startedAt"`
 	UpdatedAt       time.Time `json:"updatedAt"`
-	// StageSince is when the rollout reached its stage, or was last resumed there. It is missing in rollouts
-	// that are older than this field.
-	StageSince *time.Time `json:"stageSince,omitempty"`
-	// StageStarts are when the target first reached each stage on the channel, by this rollout or an earlier one. It is
-	// missing in rollouts that are older than this field.
-	StageStarts *StageStarts `json:"stageStarts,omitempty"`
+	// StageSince is when the rollout reached its stage, or was last resumed there.
+	StageSince time.Time `json:"stageSince"`
+	// StageStarts are when the target first reached each stage on the channel, by this rollout or an earlier one.
+	StageStarts StageStarts `json:"stageStarts"`
 	// StartedBy is who started the rollout, and PromotedBy who promoted it last.
-	StartedBy  *audit.Person `json:"startedBy,omitempty"`
+	StartedBy  audit.Person  `json:"startedBy"`
 	PromotedBy *audit.Person `json:"promotedBy,omitempty"`
 	// Terms is set if the rollout has a policy. Without one, only people change the rollout.
 	Terms *Terms `json:"terms,omitempty"`
@@ -86,30 +83,17 @@ func (s *StageStarts) of(percent int) **time.Time {
 
 // Reached is when the target first reached a stage on the channel, and whether it did.
 func (r Rollout) Reached(percent int) (at time.Time, ok bool) {
-	if r.StageStarts != nil {
-		if start := *r.StageStarts.of(percent); start != nil {
-			return *start, true
-		}
+	if start := *r.StageStarts.of(percent); start != nil {
+		return *start, true
 	}
-	if percent > r.StagedPercent {
-		return time.Time{}, false
-	}
-	if percent == r.StagedPercent && r.StageSince != nil {
-		return *r.StageSince, true
-	}
-	return r.StartedAt, true
+	return time.Time{}, false
 }
 
 // reaches is the rollout with the start of its present stage, unless the target reached that stage before.
 func (r Rollout) reaches(at time.Time) Rollout {
-	var starts StageStarts
-	if r.StageStarts != nil {
-		starts = *r.StageStarts
-	}
-	if start := starts.of(r.StagedPercent); *start == nil {
+	if start := r.StageStarts.of(r.StagedPercent); *start == nil {
 		*start = &at
 	}
-	r.StageStarts = &starts
 	return r
 }
 
@@ -124,7 +108,7 @@ func (r Rollout) Follows(earlier Rollout) Rollout {
 			}
 		}
 	}
-	r.StageStarts = &starts
+	r.StageStarts = starts
 	return r
 }
 
@@ -174,119 +158,12 @@ func Start(id string, on release.Channel, target release.Release, p *guard.Polic
 		ID: id, EdgeType: on.EdgeType, Channel: on.Channel,
 		TargetVersion: target.Version, ArtifactURL: target.ArtifactURL, SHA256: target.SHA256,
 		PreviousVersion: on.CurrentVersion, StagedPercent: cohort.Stages[0], Status: Active,
-		StartedAt: at, UpdatedAt: at, StageSince: &at, StartedBy: &by, Revision: 1,
+		StartedAt: at, UpdatedAt: at, StageSince: at, StartedBy: by, Revision: 1,
 	}
 	if p != nil {
 		r.Terms = &Terms{Policy: *p, Revision: r.Revision, By: by}
 	}
 	return r.reaches(at)
-}
-
-// A Move is what a caller asks of a rollout: to raise it, to set its status, or both. At least one of the
-// two is given. A raise is not allowed together with Active.
-type Move struct {
-	StagedPercent *int   // one of cohort.Stages
-	Status        Status // or empty
-	// Judged is set for a halt by the guard: the revision of the policy that it judged the rollout by.
-	Judged int64
-}
-
-// advances tells whether a freeze can refuse the move. That is so for a raise and a resumption.
-func (m Move) advances() bool {
-	return m.Status == Active || m.StagedPercent != nil && m.Status != Halted
-}
-
-// A Moment is what a move depends on beside the rollout: who makes it, when and why, and the freeze at that time, or nil.
-type Moment struct {
-	By     audit.Person
-	At     time.Time
-	Freeze *freeze.Freeze
-	audit.Grounds
-}
-
-// After decides what a move makes of the rollout. It returns the next state and the event for the audit trail. The
-// event is empty if nothing changes. A move that the status does not allow is INVALID_STATE_TRANSITION. Other moves
-// may be FROZEN, APPROVAL_REQUIRED or WINDOW_CLOSED. A refused move changes nothing, not even in part.
-//
-// A person's halt is never refused. A raise together with a completion is made first, and both are made or neither. A halted
-// rollout can become active again at its stage, unless it was ever completed. The store checks whether the channel
-// still carries the rollout.
-//
-// A halt by the guard is PRECONDITION_FAILED if the rollout is not active under the policy that was judged.
-func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err error) {
-	if m.Judged != 0 && (r.Status != Active || r.Terms == nil || r.Terms.Revision != m.Judged) {
-		return r, "", problem.New(problem.PreconditionFailed, "The rollout has ended or has another policy since it was judged.")
-	}
-	next = r
-	if m.StagedPercent != nil && m.Status != Halted {
-		if next.StagedPercent, err = r.raised(*m.StagedPercent); err != nil {
-			return r, "", err
-		}
-	}
-	if m.Status != "" {
-		next.Status = m.Status
-	}
-	raises := next.StagedPercent != r.StagedPercent
-	if !raises && next.Status == r.Status {
-		return r, "", nil
-	}
-	resumes := r.Status != Active && next.Status == Active
-	switch {
-	case resumes && (r.Status == Completed || r.CompletedAt != nil): // the older ones lack the time
-		return r, "", problem.New(problem.InvalidStateTransition, "The rollout was completed; start a new one.")
-	case resumes && r.EndedBy == ByPublication:
-		return r, "", outlived()
-	case raises || resumes:
-		if err := r.barred(next, now); err != nil {
-			return r, "", err
-		}
-	}
-	next = next.changed(r, now.At)
-	if raises {
-		next = next.promotedBy(now.By).reaches(now.At)
-	}
-	if resumes {
-		first, _ := r.Reached(r.StagedPercent)
-		next = next.reaches(first)
-	}
-	if raises || resumes {
-		next.StageSince = &now.At
-	}
-	if resumes {
-		next = next.advised()
-		next.EndedAt, next.EndedBy = nil, ""
-	}
-	next = next.endedIn(r, now)
-	next.Adopted = r.Adopted || r.adopts(next)
-	return next, r.event(next), nil
-}
-
-// barred is why a freeze, a missing approval or a closed window refuses a raise or a resumption; nil if none does.
-func (r Rollout) barred(next Rollout, now Moment) error {
-	if err := now.Freeze.Refuse(now.Grounds); err != nil {
-		return err
-	}
-	return r.promotable(next.StagedPercent, now)
-}
-
-// endedIn sets when the rollout ended and what ended it, if it was active before.
-func (r Rollout) endedIn(was Rollout, now Moment) Rollout {
-	if was.Status == Active && r.Status != Active {
-		r.EndedAt = &now.At
-		if now.By == Guard {
-			r.EndedBy = ByGuard
-		}
-	}
-	if r.Status == Completed && was.CompletedAt == nil {
-		r.CompletedAt = &now.At
-	}
-	return r
-}
-
-// outlived is why a halted rollout cannot be active again: its channel no longer carries it.
-func outlived() error {
-	return problem.New(problem.InvalidStateTransition,
-		"Since the rollout was halted, a version was published on its channel or another rollout was started; start a new one.")
 }
 
 // Superseded is the rollout after a publication has ended it, and the event for the audit trail. The event is empty
@@ -313,26 +190,6 @@ func (r Rollout) beyond(carried int64) Rollout {
 	return r
 }
 
-// raised is the percentage after a raise, or why it is refused.
-func (r Rollout) raised(percent int) (int, error) {
-	if percent == r.StagedPercent {
-		return percent, nil
-	}
-	if r.Status != Active {
-		return 0, problem.New(problem.InvalidStateTransition,
-			"The rollout is %s at %d percent; only an active rollout can be raised.", r.Status, r.StagedPercent)
-	}
-	following := cohort.After(r.StagedPercent)
-	if following == 0 {
-		return 0, problem.New(problem.InvalidStateTransition, "The rollout is at 100 percent, the last stage; it cannot be lowered.")
-	}
-	if percent != following {
-		return 0, problem.New(problem.InvalidStateTransition,
-			"The rollout is at %d percent; the stage that is next is %d.", r.StagedPercent, following)
-	}
-	return percent, nil
-}
-
 // Carried is the rollout as the channel's row carries it.
 func (r Rollout) Carried() release.Carried {
 	return release.Carried{
@@ -340,23 +197,4 @@ func (r Rollout) Carried() release.Carried {
 		StagedPercent: r.StagedPercent, Active: r.Status == Active, Revision: r.Revision,
 		Guard: string(r.Mode()), ChangedAt: r.UpdatedAt,
 	}
-}
-
-// adopts tells whether the change from r to next makes the target the channel's version: completing
-// an active rollout that reached everyone.
-func (r Rollout) adopts(next Rollout) bool {
-	return r.Status == Active && next.Status == Completed && next.StagedPercent == everyone
-}
-
-// event names the change from r to next in the audit trail.
-func (r Rollout) event(next Rollout) string {
-	switch {
-	case next.Status == r.Status:
-		return "RolloutPromoted"
-	case next.Status == Active:
-		return "RolloutResumed"
-	case next.Status == Halted:
-		return "RolloutHalted"
-	}
-	return "RolloutCompleted"
 }

@@ -146,7 +146,7 @@ func (r Rollout) Approve(stage int, by audit.Person, at time.Time) (next Rollout
 // steered tells whether a person started the rollout, promoted it last or changed its policy last.
 func (r Rollout) steered(by audit.Person) bool {
 	is := func(p *audit.Person) bool { return p != nil && *p == by }
-	return is(r.StartedBy) || is(r.PromotedBy) || is(&r.Terms.By)
+	return is(&r.StartedBy) || is(r.PromotedBy) || is(&r.Terms.By)
 }
 
 // promotable is why the policy refuses to raise or resume the rollout to a stage now, or nil. A reason to override

@@ -234,7 +234,7 @@ func TestWithPolicy_NobodyRaisesAloneWhereTwoAreNeeded(t *testing.T) {
 				next, _, err = r.WithPolicy(policy(rapid.SliceOfDistinct(rapid.SampledFrom([]int{10, 50, 100}), rapid.ID[int]).Draw(t, "more")...), by, now.At)
 			case 1:
 				next, _, err = r.Approve(rapid.SampledFrom([]int{10, 50, 100}).Draw(t, "stage"), by, now.At)
-				if err == nil && next != r && (by == *r.StartedBy || r.PromotedBy != nil && by == *r.PromotedBy || by == r.Terms.By) {
+				if err == nil && next != r && (by == r.StartedBy || r.PromotedBy != nil && by == *r.PromotedBy || by == r.Terms.By) {
 					t.Fatalf("%v approved what they steer", by)
 				}
 			default:
@@ -248,7 +248,7 @@ func TestWithPolicy_NobodyRaisesAloneWhereTwoAreNeeded(t *testing.T) {
 				}
 				if to := next.StagedPercent; to != r.StagedPercent && slices.Contains(r.Terms.Policy.Approvals.Before, to) &&
 					!slices.ContainsFunc(r.Terms.Approvals, func(a rollout.Approval) bool {
-						return a.Stage == to && a.By != *r.StartedBy && a.By != r.Terms.By && (r.PromotedBy == nil || a.By != *r.PromotedBy)
+						return a.Stage == to && a.By != r.StartedBy && a.By != r.Terms.By && (r.PromotedBy == nil || a.By != *r.PromotedBy)
 					}) {
 					t.Fatalf("%v raised to %d by the approvals %v", by, to, r.Terms.Approvals)
 				}

@@ -45,15 +45,13 @@ func (l *Log) List(ctx context.Context, stream string, f Filter, after string, l
 // Platform lists the events of the platform's stream or, if the filter's type is Boxes, of the
 // boxes' streams. A filter by Boxes alone reads a whole page of each of these streams in
 // parallel, so it costs about boxShards times as much. All events of one box are in one stream.
-// The exception is events that were written before boxes had their own streams; these are in the
-// platform's stream.
 func (l *Log) Platform(ctx context.Context, f Filter, after string, limit int) (dynamo.Page[Event], error) {
 	var streams []string
 	switch {
 	case f.ResourceType != Boxes:
 		return l.List(ctx, Platform, f, after, limit)
 	case f.ResourceID != "":
-		streams = []string{Box(f.ResourceID), Platform}
+		streams = []string{Box(f.ResourceID)}
 	default:
 		for shard := range uint32(boxShards) {
 			streams = append(streams, boxStream(shard))

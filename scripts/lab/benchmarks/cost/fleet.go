@@ -21,13 +21,17 @@ const (
 	day       = 86_400.0
 	// authorizerCache is how long the gateway uses an answer of the authorizer again, in seconds, and keeps a box
 	// that polls less often from ever being known.
-	authorizerCache = 300.0
+	authorizerCache = 900.0
 	// pollCPU and authorizerCPU are milliseconds of processor time, and logged bytes: scripts/lab/benchmarks/results/cost.md.
 	pollCPU, pollLogged             = 1.3, 10.0
 	authorizerCPU, authorizerLogged = 0.63, 300.0
 	authorizerMemory                = operations.HelperMemoryMB
 	// answerBytes is what an answer to a poll takes on the wire, most of it headers: an estimate.
 	answerBytes = 700.0
+	// handshakeBytes is what the service sends in a full TLS handshake, most of it certificates.
+	handshakeBytes = 3800.0
+	// storedBytes is what the tables keep of a box.
+	storedBytes = 2000.0
 	// fixed is what a stage costs that nobody calls, and the metrics of operations that people use: an estimate.
 	fixed = 60.0
 	// A count of a channel's boxes is made each minute of an active rollout. It reads the index entry of each box,
@@ -85,8 +89,14 @@ func (f fleet) bill(poll limit) []cost {
 			f.Boxes * f.Releases / 1e6 * (reportWrites*writeUnits + reportReads*readUnits)},
 		{"counts of rollouts", fmt.Sprintf("days × 1,440 × ((%.0f + boxes / %.0f) read units × %.4f + %g write units × %.4f)", countUnits, 1/countShare, readUnits, countWrites, writeUnits),
 			(counts*readUnits + f.Days*24*60*countWrites*writeUnits) / 1e6},
+		{"storage and its backups", fmt.Sprintf("boxes × %g KB × %.2f a GB", storedBytes/1000, storedGB+backedUpGB), f.Boxes * storedBytes / 1e9 * (storedGB + backedUpGB)},
 		{"what does not grow", "alarms, dashboard, metrics", fixed},
 	}
+}
+
+// handshakes is what the bytes of TLS handshakes cost, if each poll begins a connection and they are on the bill.
+func (f fleet) handshakes() float64 {
+	return f.polls() * handshakeBytes / 1e9 * transferGB
 }
 
 // tiered is what the gateway's volume prices take off.

@@ -18,7 +18,7 @@ func fleetCommand(w io.Writer, args []string) error {
 	boxes := flags.String("boxes", "1000,10000,100000,1000000", "how many boxes, with commas between several fleets")
 	interval := flags.Float64("interval", 60, "`seconds` between a box's polls while something goes on at its channel")
 	idle := flags.Float64("idle", 300, "`seconds` between its polls otherwise")
-	days := flags.Float64("days", 1, "`days` a month on which something goes on at its channel")
+	days := flags.Float64("days", 4.1, "`days` a month on which something goes on at its channel")
 	releases := flags.Float64("releases", 1, "`releases` a month")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -93,6 +93,7 @@ func (f fleet) write(w io.Writer, boxes []float64, poll limit) {
 	}
 	row("**sum**", " |", func(one fleet) string { return "**" + thousands(one.total(poll)) + "**" })
 	row("a box", " sum / boxes |", func(one fleet) string { return fmt.Sprintf("%.3f", one.total(poll)/one.Boxes) })
+	row("more if TLS handshakes are on the bill", fmt.Sprintf(" polls × %g bytes × %.2f a GB |", handshakeBytes, transferGB), func(one fleet) string { return thousands(one.handshakes()) })
 	row("less by the gateway's volume prices", " see below |", func(one fleet) string { return thousands(one.tiered()) })
 }
 
