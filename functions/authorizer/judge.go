@@ -43,7 +43,12 @@ func (a *authorizer) judge(ctx context.Context, event request) verdict {
 	if !ok {
 		return verdict{class: badEvent, cause: errors.New("the method's ARN is of no REST API")}
 	}
-	scheme, raw, ok := credentials(event)
+	values := authorizations(event)
+	if len(values) > 1 {
+		// The gateway caches an answer by one of the values. By that value alone, the token may be good.
+		return verdict{class: noToken, mayBecomeGood: true}
+	}
+	scheme, raw, ok := credentials(values)
 	if !ok {
 		return verdict{class: noToken}
 	}
@@ -101,11 +106,8 @@ const (
 	gatewayToken = "gatewaytoken"
 )
 
-// credentials returns scheme and token of the call's one Authorization header (RFC 6750 §2.1; the scheme's case
-// does not matter, RFC 9110 §11.1). Two of them are none: which one another reader would choose is
-// not known.
-func credentials(event request) (scheme, raw string, ok bool) {
-	var values []string
+// authorizations are the values of the call's Authorization headers.
+func authorizations(event request) (values []string) {
 	for name, all := range event.MultiValueHeaders {
 		if strings.EqualFold(name, "Authorization") {
 			values = append(values, all...)
@@ -118,6 +120,12 @@ func credentials(event request) (scheme, raw string, ok bool) {
 			}
 		}
 	}
+	return values
+}
+
+// credentials returns scheme and token of the call's one Authorization header (RFC 6750 §2.1; the scheme's case
+// does not matter, RFC 9110 §11.1). A call with two is refused, since another reader might choose the other one.
+func credentials(values []string) (scheme, raw string, ok bool) {
 	if len(values) != 1 {
 		return "", "", false
 	}
