@@ -111,7 +111,7 @@ func (r *reader) flag(key string, fallback bool) bool {
 	return b
 }
 
-// keep tells whether the stage keeps its data. Every stage but dev and prod has to say so itself: a
+// keep reports whether the stage keeps its data. Every stage but dev and prod has to say so itself: a
 // misspelt name would otherwise make a stage that loses its data.
 func (r *reader) keep() bool {
 	_, said := r.value(keyKeep)

@@ -137,7 +137,7 @@ func (w *watch) limited() []awscloudwatch.IWidget {
 	}
 }
 
-// saved points to the saved queries. A widget that asks the logs would ask them anew every minute that the page is
+// saved points to the saved queries. A widget that asks the logs would ask them again every minute that the page is
 // open: in a large fleet's access logs that is some hundred dollars a day.
 func saved(question string) awscloudwatch.IWidget {
 	return awscloudwatch.NewTextWidget(&awscloudwatch.TextWidgetProps{

@@ -114,7 +114,7 @@ func (p part) addPipe(events awsevents.EventBus, queue awssqs.Queue, stream *str
 		Name: jsii.String(p.function(pipeName)), RoleArn: role.RoleArn(), Source: stream, Target: events.EventBusArn(),
 		SourceParameters: &awspipes.CfnPipe_PipeSourceParametersProperty{
 			DynamoDbStreamParameters: &awspipes.CfnPipe_PipeSourceDynamoDBStreamParametersProperty{
-				// A pipe that is made anew sends the last day again instead of leaving a gap.
+				// A new pipe sends the last day again instead of leaving a gap.
 				StartingPosition: jsii.String("TRIM_HORIZON"), BatchSize: jsii.Number(10),
 				MaximumRetryAttempts: jsii.Number(eventRetries), MaximumRecordAgeInSeconds: jsii.Number(eventAge),
 				OnPartialBatchItemFailure: jsii.String("AUTOMATIC_BISECT"),

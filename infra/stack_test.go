@@ -16,7 +16,7 @@ import (
 // stages are the stages with as few settings as they can have, by name.
 func stages() map[string]stage { return map[string]stage{"dev": dev(), "prod": prod()} }
 
-// TestStacks_WhatHoldsData_IsApartFromTheService: the service can be made anew, and no export ties the
+// TestStacks_WhatHoldsData_IsApartFromTheService: the service can be replaced, and no export ties the
 // stacks together, since an export cannot be changed while it is read.
 func TestStacks_WhatHoldsData_IsApartFromTheService(t *testing.T) {
 	for name, s := range map[string]stage{"dev": dev(), "prod": prod(), "full": full()} {

@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/access/boxtoken"
 )
 
-// A knows tells whether the service gave out a token, and whom it speaks for.
+// A knows reports whether the service gave out a token, and whom it speaks for.
 type knows func(context.Context, boxtoken.Token) (auth.Principal, bool, error)
 
 // issued verifies the tokens that the service gave out, and remembers those that it knows. They can be taken back, but

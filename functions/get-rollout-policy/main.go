@@ -1,5 +1,4 @@
-// Command get-rollout-policy answers with the policy by which the guard judges a rollout; 404 where people alone steer
-// it.
+// Command get-rollout-policy answers with the policy by which the guard judges a rollout; 404 if it is managed manually.
 package main
 
 import (
@@ -21,7 +20,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		}
 		r, err := rollouts.Get(c.Context(), id)
 		if err == nil && r.Terms == nil {
-			err = problem.New(problem.NotFound, "The rollout has no policy; people alone steer it.")
+			err = problem.New(problem.NotFound, "The rollout has no policy; it is managed manually.")
 		}
 		if err != nil {
 			return lambdahttp.Answer{}, err

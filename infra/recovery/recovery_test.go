@@ -22,7 +22,7 @@ func stage() recovery.Names {
 	return names
 }
 
-// TestPlan_BringsBackWhatBelongsTogether: all tables with a history, idempotency anew, and the counters not at all.
+// TestPlan_BringsBackWhatBelongsTogether: all tables with a history, an empty table of idempotency records, and the counters not at all.
 func TestPlan_BringsBackWhatBelongsTogether(t *testing.T) {
 	plan, err := recovery.Plan("prod", stage(), noon)
 	if err != nil {

@@ -25,7 +25,7 @@ func callers(t *testing.T, w *harness.World) map[string]*harness.Caller {
 	return all
 }
 
-// owns tells whether a caller's name says that they are of the organization that owns the factory.
+// owns reports whether a caller's name says that they are of the organization that owns the factory.
 func owns(caller string) bool { return strings.HasSuffix(caller, " of acme") }
 
 // refusesStrangers calls an operation as everyone who may not, and compares the answer with its roles: 401 without a token,
@@ -57,7 +57,7 @@ func refusesStrangers(t *testing.T, w *harness.World, op operations.Operation, c
 	}
 }
 
-// mayCall tells whether one of the roles that a caller's name says is one of the operation's.
+// mayCall reports whether one of the roles that a caller's name says is one of the operation's.
 func mayCall(op operations.Operation, caller string) bool {
 	return slices.ContainsFunc(op.Roles, func(r auth.Role) bool {
 		if r == auth.Anyone {
@@ -70,7 +70,7 @@ func mayCall(op operations.Operation, caller string) bool {
 	})
 }
 
-// allowed tells whether a caller may do the operation in the test's world: by role, and where it is
+// allowed reports whether a caller may do the operation in the test's world: by role, and where it is
 // about a factory, by being of its organization, unless the operation is for platform owners.
 func allowed(op operations.Operation, caller string) bool {
 	if !mayCall(op, caller) {

@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// An approver read one content; meanwhile the version was returned, saved anew and released by someone else.
+// An approver read one content; meanwhile the version was returned, saved again and released by someone else.
 // Neither the release nor a trial or submission of what they read is taken for made.
 func TestMethods_MoveThatWasMade_OfAnotherContent_IsRefused(t *testing.T) {
 	b := newBench(t)

@@ -209,7 +209,7 @@ func TestMethods_SelfApproval_IsRefusedUnlessTheOwnerOfThePlatformSaysOtherwise(
 }
 
 // TestMethods_SignatureIsBoundToTheContent: between reading and signing, the version is returned, saved
-// anew and submitted.
+// again and submitted.
 func TestMethods_SignatureIsBoundToTheContent(t *testing.T) {
 	b := newBench(t)
 	b.save(1, smallContent).Is(t, http.StatusCreated)

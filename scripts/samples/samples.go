@@ -141,19 +141,19 @@ func completed(all []Sample) []Sample {
 
 const idempotencyKey = "Idempotency-Key"
 
-// idempotent tells whether an operation takes an Idempotency-Key.
+// idempotent reports whether an operation takes an Idempotency-Key.
 func idempotent(op operations.Operation) bool {
 	return slices.ContainsFunc(op.Grants, func(g operations.Grant) bool { return g.Table == dynamo.Idempotency })
 }
 
-// Audited tells whether an operation changes something, and so writes audit events.
+// Audited reports whether an operation changes something, and so writes audit events.
 func Audited(op operations.Operation) bool {
 	return slices.ContainsFunc(op.Grants, func(g operations.Grant) bool {
 		return g.Table == dynamo.Audit && slices.Contains(g.Actions, dynamo.Put)
 	})
 }
 
-// Lists tells whether an operation answers with a list.
+// Lists reports whether an operation answers with a list.
 func Lists(operation string) bool { return strings.HasPrefix(operation, "list-") }
 
 // page is a list's case: a full page of ten items, where there is one more at least.

@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-var update = flag.Bool("update", false, "write the event files anew")
+var update = flag.Bool("update", false, "rewrite the event files")
 
 var folder = filepath.Join("..", "..", "events")
 

@@ -24,7 +24,7 @@ type seen struct {
 var own = seen{Unknown: 404, Wrong: 405, Nobody: 401, Allow: "GET, OPTIONS, PUT"}
 
 // script asks for what only the gateway answers: an unknown path, an unknown method, no token. Then it reads
-// a factory, names it anew under the tag it read, and tries that with the old tag again. Its values are
+// a factory, names it again under the tag it read, and tries that with the old tag again. Its values are
 // put in as JSON.
 const script = `(async (url, bearer, owner) => {
 	const seen = {unknown: 0, wrong: 0, nobody: 0, allow: '', read: 0, changed: 0, stale: 0, tag: '', limit: '', error: ''};

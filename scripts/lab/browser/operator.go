@@ -106,7 +106,7 @@ func (o *operator) signsIn() error {
 	return err
 }
 
-// firstView opens a view anew, with the page's files in the browser's cache and somebody signed in to the login.
+// firstView opens a view for the first time, with the page's files in the browser's cache and somebody signed in to the login.
 func (o *operator) firstView() error {
 	if err := errors.Join(o.do("location.hash = '#/now'"), o.reload("olga")); err != nil {
 		return err

@@ -129,7 +129,7 @@ func (t tab) signIn(user string, roles ...string) error {
 	return errors.Join(t.press("Sign in"), t.login(user, roles...))
 }
 
-// reload loads the page anew, which forgets who was signed in, and so leads to the login.
+// reload loads the page again, which forgets who was signed in, and so leads to the login.
 func (t tab) reload(user string) error {
 	if err := chromedp.Do(t.ctx, chromedp.Reload()); err != nil {
 		return err

@@ -50,7 +50,7 @@ func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
 	})
 }
 
-// there tells whether a generator is there. CI must have it.
+// there reports whether a generator is there. CI must have it.
 func there(t *testing.T, file string) bool {
 	t.Helper()
 	_, err := os.Stat(file)

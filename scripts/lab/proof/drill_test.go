@@ -115,7 +115,7 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 	for _, id := range slices.Sorted(maps.Keys(then)) {
 		want := then[id]
 		if id == dynamo.Idempotency {
-			want = nil // begun anew
+			want = nil // it starts empty
 		}
 		if !sameItems(books[id], want) {
 			t.Errorf("%s has %d items, and other ones than the %d of the moment", id, len(books[id]), len(want))
@@ -149,7 +149,7 @@ func read(t *testing.T, db *dynamodb.Client, name func(dynamo.TableID) string) l
 	return books
 }
 
-// sameItems tells whether two lists hold the same, in any order.
+// sameItems reports whether two lists hold the same, in any order.
 func sameItems(a, b []ledger.Item) bool {
 	text := func(items []ledger.Item) []string {
 		var all []string

@@ -143,7 +143,7 @@ func clients(t *testing.T, target harness.Target) []person {
 	return all
 }
 
-// ofController tells whether the operation is one of DDI clients.
+// ofController reports whether the operation is one of DDI clients.
 func ofController(op operations.Operation) bool { return strings.Contains(op.Path, "{controllerId}") }
 
 // under is the call as the sample has it, and that of a DDI client also under the caller's own organization.
@@ -156,7 +156,7 @@ func under(p person, c samples.Call) []samples.Call {
 	return calls
 }
 
-// entitled tells whether a caller may use an operation on what acme owns.
+// entitled reports whether a caller may use an operation on what acme owns.
 func entitled(p person, op operations.Operation) bool {
 	if p.nobody() || !p.Has(op.Roles...) {
 		return false

@@ -60,7 +60,7 @@ func TestKilled_DuringAChange_IsAppliedInFullOrNotAtAll(t *testing.T) {
 	}
 }
 
-// renews tells whether each call of an operation makes something new, whatever is there: a token is
+// renews reports whether each call of an operation makes something new, whatever is there: a token is
 // shown only once.
 func renews(op operations.Operation) bool {
 	return op.Method == http.MethodPut && strings.HasSuffix(op.Path, "token")

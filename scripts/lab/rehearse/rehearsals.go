@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// first deploys a stage, deploys it again, and destroys it. The second deploy makes nothing anew, and the
+// first deploys a stage, deploys it again, and destroys it. The second deploy replaces nothing, and the
 // end leaves nothing.
 func first(ctx context.Context, w *workspace) error {
 	s, err := w.present(ctx, "dev")
@@ -38,7 +38,7 @@ func first(ctx context.Context, w *workspace) error {
 	}
 	for id, r := range before {
 		if after[id] != r {
-			return fmt.Errorf("a second deploy made %s anew: %s became %s", id, r, after[id])
+			return fmt.Errorf("a second deploy replaced %s: %s became %s", id, r, after[id])
 		}
 	}
 	say("a second deploy left all %d resources in place", len(before))

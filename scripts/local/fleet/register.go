@@ -99,7 +99,7 @@ func put(ctx context.Context, client *http.Client, url, token, body string) erro
 	}
 }
 
-// sleep waits, and tells whether the context let it.
+// sleep waits, and reports whether the context let it.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

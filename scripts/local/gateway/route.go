@@ -112,7 +112,7 @@ func (r route) takes(method string) bool {
 	return r.operation.Method == method || r.operation.Method == operations.Any
 }
 
-// shared tells whether an operation has the path, with any method. Preflight requests are
+// shared reports whether an operation has the path, with any method. Preflight requests are
 // allowed for these.
 func (t table) shared(path string) bool {
 	sent := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")

@@ -57,7 +57,7 @@ func (c conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// unreadable tells whether p is the answer of net/http to a request that it could not read, and
+// unreadable reports whether p is the answer of net/http to a request that it could not read, and
 // with what status.
 func unreadable(p []byte) (status int, ok bool) {
 	const head = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"

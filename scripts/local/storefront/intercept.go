@@ -17,7 +17,7 @@ type Call struct {
 	Body      []byte // as the SDK sent it; must not be changed
 }
 
-// Writes tells whether the call changes a table, by its name in the store.
+// Writes reports whether the call changes a table, by its name in the store.
 func (c *Call) Writes(table string) bool {
 	return slices.ContainsFunc(c.Uses, func(u Use) bool {
 		switch u.Action {

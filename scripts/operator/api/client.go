@@ -52,7 +52,7 @@ type RefusedError struct {
 	Status   int
 	Document []byte // as it came; as a rule a problem document
 	Problem
-	// Repeated tells whether the call was sent before, with an outcome that is not known.
+	// Repeated reports whether the call was sent before, with an outcome that is not known.
 	Repeated bool
 }
 

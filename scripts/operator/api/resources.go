@@ -104,7 +104,7 @@ func (s Stage) Bad() int { return s.Failed + s.Reverted }
 // ID is the channel as people name it.
 func (c Channel) ID() string { return c.EdgeType + "/" + c.Channel }
 
-// ChannelPath is the path of a channel, and ChannelName tells whether a text names one.
+// ChannelPath is the path of a channel, and ChannelName reports whether a text names one.
 func ChannelPath(name string) string {
 	edgeType, channel, _ := strings.Cut(name, "/")
 	return "/api/ota/release-channels/" + url.PathEscape(edgeType) + "/" + url.PathEscape(channel)

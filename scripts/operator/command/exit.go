@@ -63,7 +63,7 @@ func codeOf(err error) int {
 	return Refused
 }
 
-// lost tells whether a call was refused for what may have come of its own first try, whose answer was lost.
+// lost reports whether a call was refused for what may have come of its own first try, whose answer was lost.
 func lost(err error) bool {
 	r, ok := errors.AsType[*api.RefusedError](err)
 	return ok && r.Repeated && r.Status == http.StatusPreconditionFailed

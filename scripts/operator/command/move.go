@@ -161,7 +161,7 @@ func (v view) guardSays() string {
 	return ""
 }
 
-// against tells whether the guard finds that the rollout should not be raised now, or has not judged its stage
+// against reports whether the guard finds that the rollout should not be raised now, or has not judged its stage
 // yet. That it leaves the raise to people is nothing against it.
 func (v view) against() bool {
 	g := v.progress.Guard

@@ -115,7 +115,7 @@ func (a *app) sending(c *api.Client, f boxFile) *sending {
 	s := &sending{app: a, client: c, file: f}
 	s.kept = filepath.Join(a.Cache, "register-"+f.hash[:32]+"-"+url.QueryEscape(c.URL)+".json")
 	if text, err := os.ReadFile(s.kept); err == nil && json.Unmarshal(text, s) != nil {
-		s.Line, s.Boxes, s.Tally, s.Bad = 0, 0, tally{}, nil // it begins anew, which changes nothing twice
+		s.Line, s.Boxes, s.Tally, s.Bad = 0, 0, tally{}, nil // it starts over, which changes nothing twice
 	}
 	return s
 }

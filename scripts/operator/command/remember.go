@@ -31,7 +31,7 @@ func (a *app) memoryFile(c *api.Client) string {
 func (a *app) recall(c *api.Client) memory {
 	m := memory{}
 	if text, err := os.ReadFile(a.memoryFile(c)); err == nil && json.Unmarshal(text, &m) != nil {
-		m = memory{} // it is written anew
+		m = memory{} // it is written from scratch
 	}
 	if m.Active == nil {
 		m.Active = map[string]api.ActiveRollout{}

@@ -11,7 +11,7 @@ import (
 // dotted is a version that is made of numbers.
 var dotted = regexp.MustCompile(`^v?[0-9]{1,9}(\.[0-9]{1,9}){0,3}$`)
 
-// earlier tells whether one version comes before another, where both are made of numbers. Of other versions it
+// earlier reports whether one version comes before another, where both are made of numbers. Of other versions it
 // is not known, and the service takes any.
 func earlier(a, b string) bool {
 	if !dotted.MatchString(a) || !dotted.MatchString(b) {

@@ -23,7 +23,7 @@ type view struct {
 }
 
 // look reads a rollout and its progress. With the entity tag of the last look, the rollout is sent only if it
-// has changed; see again. With fresh "true" its boxes are counted anew, if they were not in the last 10 seconds.
+// has changed; see again. With fresh "true" its boxes are counted again, if they were not in the last 10 seconds.
 func look(ctx context.Context, c *api.Client, id, tag string, fresh ...string) (v view, err error) {
 	a, err := c.Do(ctx, api.Request{Method: http.MethodGet, Path: api.RolloutPath(id), IfNoneMatch: tag})
 	if err != nil {
@@ -44,8 +44,8 @@ func look(ctx context.Context, c *api.Client, id, tag string, fresh ...string) (
 	return v, err
 }
 
-// again looks anew. What has not changed is kept. A count of another stage than the present one is not waited
-// for: it is taken anew.
+// again looks once more. What has not changed is kept. A count of another stage than the present one is not waited
+// for: it is taken again.
 func (v view) again(ctx context.Context, c *api.Client) (view, error) {
 	var fresh []string
 	if v.rollout.Status == "active" && v.progress.StagedPercent != v.rollout.StagedPercent {

@@ -115,7 +115,7 @@ func TestWatch_Redrawn_HaltsByTwoKeys(t *testing.T) {
 	}, "watch", "gateway-x/stable", "--every", "50ms")
 	view.shows(t, "ready to halt: olga until")
 	view.shows(t, "bad       1: boot 1")
-	for _, key := range []string{"H", "x", "H"} { // another key between them begins anew
+	for _, key := range []string{"H", "x", "H"} { // another key between them starts over
 		if _, err := press.Write([]byte(key)); err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,7 @@ func Service(address string) (string, error) {
 	return u.String(), nil
 }
 
-// Loopback tells whether a host is this machine.
+// Loopback reports whether a host is this machine.
 func Loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

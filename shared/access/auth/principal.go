@@ -62,7 +62,7 @@ type Principal struct {
 // for this long after its exp and before its nbf and iat.
 const Leeway = 30 * time.Second
 
-// Expired tells whether the caller's token has expired. API Gateway caches the authorizer's
+// Expired reports whether the caller's token has expired. API Gateway caches the authorizer's
 // answer for minutes. So the authorizer checks the token, and each function checks the principal
 // again.
 func (p Principal) Expired(now time.Time) bool {
@@ -79,7 +79,7 @@ func User(issuer, id string) string { return escape.Replace(issuer) + " " + id }
 
 var escape = strings.NewReplacer("%", "%25", " ", "%20")
 
-// Has tells whether the caller holds at least one of the roles.
+// Has reports whether the caller holds at least one of the roles.
 func (p Principal) Has(roles ...Role) bool {
 	for _, r := range roles {
 		if r == Anyone {
@@ -98,17 +98,17 @@ func (p Principal) Has(roles ...Role) bool {
 	return false
 }
 
-// onlyViews tells whether FleetViewer is the caller's only role.
+// onlyViews reports whether FleetViewer is the caller's only role.
 func (p Principal) onlyViews() bool {
 	return len(p.Roles) > 0 && !slices.ContainsFunc(p.Roles, func(r Role) bool { return r != FleetViewer })
 }
 
-// MayRead tells whether the caller may read what an organization owns.
+// MayRead reports whether the caller may read what an organization owns.
 func (p Principal) MayRead(organizationID string) bool {
 	return p.Has(PlatformOwner) || p.Owns(organizationID)
 }
 
-// Owns tells whether the caller belongs to the organization. A write to what an organization
+// Owns reports whether the caller belongs to the organization. A write to what an organization
 // owns needs this and a role. Being the platform owner does not replace it.
 func (p Principal) Owns(organizationID string) bool {
 	return organizationID != "" && p.OrganizationID == organizationID

@@ -51,7 +51,7 @@ func New(kind Prefix, subject string) (text string, t Token) {
 	return text, Token{kind, subject, hash(text)}
 }
 
-// Parse reads a token's text. It does not tell whether the service gave the token out.
+// Parse reads a token's text. It does not report whether the service gave the token out.
 func Parse(text string) (Token, bool) {
 	parts := strings.Split(text, separator)
 	if len(parts) != 3 {

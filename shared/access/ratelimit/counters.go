@@ -97,7 +97,7 @@ func (c counters) send(ctx context.Context, in *dynamodb.UpdateItemInput, again 
 	return out, err
 }
 
-// broken tells whether the request or its answer was lost with the connection. A timeout is not
+// broken reports whether the request or its answer was lost with the connection. A timeout is not
 // a broken connection.
 func broken(err error) bool {
 	connection, ok := errors.AsType[interface {
@@ -124,7 +124,7 @@ func collided(err error) bool {
 
 var errThrottled = errors.New("ratelimit: the item is throttled")
 
-// throttled tells whether DynamoDB refused a write because of its item, which takes about 1,000
+// throttled reports whether DynamoDB refused a write because of its item, which takes about 1,000
 // writes a second. A limit of the table or of the account is different: it says nothing about
 // the caller.
 func throttled(err error) bool {

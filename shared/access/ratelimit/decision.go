@@ -14,7 +14,7 @@ import (
 type Ruling int
 
 const (
-	// Admitted requests go on. Decision.Unchecked tells whether they were counted.
+	// Admitted requests go on. Decision.Unchecked reports whether they were counted.
 	Admitted Ruling = iota
 	// Rejected requests exceed a limit: 429.
 	Rejected
@@ -103,7 +103,7 @@ func (d Decision) rateLimited() error {
 	return e
 }
 
-// reserved tells whether the reserve was checked for the request.
+// reserved reports whether the reserve was checked for the request.
 func (d Decision) reserved() bool {
 	return slices.ContainsFunc(d.Policies, func(p QuotaPolicy) bool { return p.Name == reservePolicy })
 }

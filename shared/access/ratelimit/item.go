@@ -28,7 +28,7 @@ type counterOverride struct {
 	Ends time.Time
 }
 
-// inForce tells whether the override applies at an instant.
+// inForce reports whether the override applies at an instant.
 func (o *counterOverride) inForce(now time.Time) bool {
 	return o != nil && (o.Ends.IsZero() || now.Before(o.Ends))
 }
@@ -87,7 +87,7 @@ func (it item) ahead(at slot) int {
 	return sum
 }
 
-// admits tells whether the condition of a count holds for the item.
+// admits reports whether the condition of a count holds for the item.
 func (r rules) admits(it item, c count) bool {
 	if it.base == 0 {
 		return true // nothing is stored

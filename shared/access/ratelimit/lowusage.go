@@ -27,7 +27,7 @@ type lowUsage struct {
 	seen map[string]time.Time
 }
 
-// has tells whether the subject was recently far below its limit. It is false for an entry from
+// has reports whether the subject was recently far below its limit. It is false for an entry from
 // the future, because the clock has moved back and the age is unknown.
 func (u *lowUsage) has(key string, now time.Time) bool {
 	u.mu.Lock()

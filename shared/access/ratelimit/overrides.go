@@ -81,7 +81,7 @@ type record struct {
 // subject is the target's key in the table of overrides, and its id in the audit trail.
 func (target Target) subject() string { return string(target.Kind) + "/" + target.Name() }
 
-// exists tells whether there is an override that is in force.
+// exists reports whether there is an override that is in force.
 func (r record) exists(now time.Time) bool {
 	return r.Revision > 0 && !r.Removed && (r.ExpiresAt == nil || now.Before(*r.ExpiresAt))
 }
@@ -162,7 +162,7 @@ func (s *OverrideStore) Get(ctx context.Context, target Target) (Override, error
 	return r.Override, err
 }
 
-// Put sets the override of a target, in place of any previous one. Created tells whether there
+// Put sets the override of a target, in place of any previous one. Created reports whether there
 // was none. It returns VALIDATION_FAILED for an expiry in the past, and PRECONDITION_FAILED.
 func (s *OverrideStore) Put(ctx context.Context, from audit.Origin, target Target, spec OverrideSpec, when input.Preconditions) (created bool, err error) {
 	if now := s.db.Now(); spec.ExpiresAt != nil && !now.Before(*spec.ExpiresAt) {

@@ -30,7 +30,7 @@ func (l *Limiter) askReserve(ctx context.Context, c Caller, d *Decision, now tim
 	return nil
 }
 
-// recallReserve tells whether the container remembers that the caller's reserve is used up.
+// recallReserve reports whether the container remembers that the caller's reserve is used up.
 func (l *Limiter) recallReserve(c Caller, d *Decision, now time.Time) bool {
 	p, ok := l.recall(reserveOf(c), now)
 	if ok {

@@ -28,12 +28,12 @@ func parseOrganizations(list []string) (o Organizations, ok bool) {
 	return o, !slices.ContainsFunc(list, func(name string) bool { return !input.Name.Accepts(name) })
 }
 
-// include tells whether the issuer may name an organization. Names are case-sensitive.
+// include reports whether the issuer may name an organization. Names are case-sensitive.
 func (o Organizations) include(name string) bool {
 	return o.prefix != "" && strings.HasPrefix(name, o.prefix) || slices.Contains(o.names, name)
 }
 
-// overlap tells whether there can be an organization that both include.
+// overlap reports whether there can be an organization that both include.
 func (o Organizations) overlap(other Organizations) bool {
 	if o.prefix != "" && other.prefix != "" {
 		return strings.HasPrefix(o.prefix, other.prefix) || strings.HasPrefix(other.prefix, o.prefix)

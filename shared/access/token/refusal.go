@@ -49,7 +49,7 @@ func refuse(class RefusalReason, format string, args ...any) *Refusal {
 	return &Refusal{Reason: class, cause: fmt.Errorf(format, args...)}
 }
 
-// MayBecomeGood tells whether the same token may be accepted later. If false, the refusal is
+// MayBecomeGood reports whether the same token may be accepted later. If false, the refusal is
 // final, and a cache may keep it for this token.
 func (r *Refusal) MayBecomeGood() bool { return slices.Contains(temporary, r.Reason) }
 

@@ -113,7 +113,7 @@ func (i Issuer) conflicts(other Issuer) (faults []string) {
 	return faults
 }
 
-// grantsPlatformRoles tells whether the issuer grants a role that is not limited to one
+// grantsPlatformRoles reports whether the issuer grants a role that is not limited to one
 // organization.
 func (i Issuer) grantsPlatformRoles() bool {
 	return slices.Contains(i.Grants, auth.PlatformOwner) || slices.Contains(i.Grants, auth.FleetViewer)

@@ -181,7 +181,7 @@ func (i Issuer) lasts(c claims, now time.Time) error {
 	return nil
 }
 
-// accepts tells whether the token is an access token meant for this service.
+// accepts reports whether the token is an access token meant for this service.
 func (i Issuer) accepts(c claims) error {
 	if c.tokenUse != "" && c.tokenUse != "access" {
 		return refuse(BadTokenUse, "token_use is not access")

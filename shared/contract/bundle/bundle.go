@@ -52,7 +52,7 @@ func bundle(parts fs.FS) ([]byte, error) {
 	return encode(document)
 }
 
-// complete tells whether every part is listed.
+// complete reports whether every part is listed.
 func complete(parts fs.FS, listed []string) error {
 	return fs.WalkDir(parts, ".", func(name string, _ fs.DirEntry, err error) error {
 		if path.Ext(name) == ".yaml" && name != root && !slices.Contains(listed, name) {

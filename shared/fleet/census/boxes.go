@@ -43,7 +43,7 @@ func (s *Store) Search(ctx context.Context, id string, state report.State) (Roll
 	}, err
 }
 
-// IsPosition tells whether a text is a place in the list.
+// IsPosition reports whether a text is a place in the list.
 func (s RolloutBoxes) IsPosition(text string) bool { return s.store.IsPosition(s.of, text) }
 
 // Position is a box's place in the list.

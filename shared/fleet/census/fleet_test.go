@@ -229,7 +229,7 @@ func (f *fleet) fails(t tester, id string) {
 	}
 }
 
-// count counts anew.
+// count counts once more.
 func (f *fleet) count(t tester, id string) census.Progress {
 	t.Helper()
 	f.now = f.now.Add(11 * time.Second)

@@ -37,7 +37,8 @@ func TestGuard_RolloutChangesWhileItIsHalted_IsHaltedUnlessThePolicyChanged(t *t
 			g := newJudgedFleet(t, dynamotest.Embedded(t), p, 60, "acme", "initech")
 			g.raise(50)
 			g.poll("1.0.0", g.boxes...)
-			for _, id := range g.reached()[:20] {
+			reached := g.reached() // about half of the boxes: their names differ from run to run
+			for _, id := range reached[:len(reached)*2/3] {
 				g.fails(t, id)
 			}
 			g.now = g.now.Add(2 * time.Minute) // they could try again

@@ -120,7 +120,7 @@ func (g *judgedFleet) tick(after time.Duration) census.Tally {
 	return tally
 }
 
-// about tells whether what went wrong in a tick is about one of the rollouts. The references hold those of other
+// about reports whether what went wrong in a tick is about one of the rollouts. The references hold those of other
 // packages' tests, too, some of which were left in disorder.
 func about(err error, ids ...string) bool {
 	return err != nil && slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(err.Error(), id) })

@@ -68,7 +68,7 @@ func (s *Store) remember(ctx context.Context, hour Hour, p Progress) error {
 	return err
 }
 
-// IsMoment tells whether a text is a place in a history.
+// IsMoment reports whether a text is a place in a history.
 func IsMoment(text string) bool {
 	at, err := time.Parse(time.RFC3339Nano, text)
 	return err == nil && timestamp.Text(at) == text

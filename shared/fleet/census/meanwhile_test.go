@@ -157,7 +157,7 @@ func (m *movers) assign(box, channel string) error {
 	return err
 }
 
-// count counts anew until that goes well: what is counted is kept by writes, too.
+// count counts until that goes well: what is counted is kept by writes, too.
 func (m *movers) count(t tester, id string) census.Counts {
 	t.Helper()
 	for range 30 {

@@ -46,6 +46,6 @@ func (b Bucket) Percentile() int {
 	return int(high)
 }
 
-// In tells whether a rollout at stagedPercent, from 0 to 100, reaches the bucket. What is reached at
+// In reports whether a rollout at stagedPercent, from 0 to 100, reaches the bucket. What is reached at
 // one percentage is reached at every higher one; 100 reaches everyone.
 func (b Bucket) In(stagedPercent int) bool { return b.Percentile() < stagedPercent }

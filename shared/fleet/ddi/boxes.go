@@ -292,7 +292,7 @@ func (b *Boxes) policy(ctx context.Context, rolloutID string) (guard.Policy, err
 // outdated asks a client to come back if its box was registered again while the call ran.
 func outdated(err error) error {
 	if errors.Is(err, report.ErrOutdated) {
-		return problem.Wrap(err, problem.Unavailable, "The box was registered anew a moment ago; try again after the given time.").After(time.Second)
+		return problem.Wrap(err, problem.Unavailable, "The box was registered again a moment ago; try again after the given time.").After(time.Second)
 	}
 	if err != nil {
 		return fmt.Errorf("ddi: %w", err)

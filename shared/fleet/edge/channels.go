@@ -30,7 +30,7 @@ const unknownKeep = 250 * time.Millisecond
 // is 0 when there is no such channel.
 //
 // A box may have a version from another container, which read the row after this one did: by a row that
-// does not know the version the box would be sent back. So the row is read anew then, at most once in
+// does not know the version the box would be sent back. So the row is read again then, at most once in
 // unknownKeep, however many boxes run what no row knows. A box that installs a version and polls again
 // unknownKeep or more after it was told of it is sent back by no container, but for a version that the
 // channel had before: the row knows it, since after a publication most boxes run one. For such a version it

@@ -60,7 +60,7 @@ func (w *world) publish(t tester, channel, version string) {
 	}
 }
 
-// move makes a move of a rollout and tells whether it was taken.
+// move makes a move of a rollout and reports whether it was taken.
 func (w *world) move(t *rapid.T, id string, m rollout.Move) bool {
 	_, err := w.rollouts.Move(admission.Unlimited(t.Context()), audit.Origin{}, id, m, input.Preconditions{})
 	if err != nil && !problem.Has(err, problem.InvalidStateTransition) {

@@ -15,7 +15,7 @@ type Issuers string
 // ReadIssuers reads the setting of the issuers.
 func ReadIssuers(r *setting.Reader) Issuers { return Issuers(r.Text(setting.FleetIssuers)) }
 
-// Include tells whether an issuer's tokens are taken for boxes.
+// Include reports whether an issuer's tokens are taken for boxes.
 func (i Issuers) Include(issuer string) bool {
 	return slices.Contains(strings.Fields(string(i)), issuer)
 }

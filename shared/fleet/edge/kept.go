@@ -45,7 +45,7 @@ func newCache[V any](now func() instant, read func(ctx context.Context, edgeType
 }
 
 // mostKept bounds the values that a container keeps of one kind. Beyond it all are dropped: they are read
-// anew every few seconds anyway.
+// again every few seconds anyway.
 const mostKept = 1024
 
 // get returns what is stored, or what was stored less than age ago.
@@ -71,7 +71,7 @@ func (c *cache[V]) get(ctx context.Context, edgeType, name string, age time.Dura
 	return value, nil
 }
 
-// fresh tells whether a read that began then may be served now. A wall clock that went back says
+// fresh reports whether a read that began then may be served now. A wall clock that went back says
 // nothing about age, so such a reading is not.
 func fresh(then, now instant, age time.Duration) bool {
 	wall := now.wall.Sub(then.wall)

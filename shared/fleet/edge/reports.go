@@ -34,7 +34,7 @@ func (r *Reports) Take(ctx context.Context, id, issuer string, o report.Outcome)
 	}
 	row, err := r.reports.Observe(ctx, e.Registration(), o)
 	if errors.Is(err, report.ErrOutdated) {
-		return report.Advice{}, problem.Wrap(err, problem.Unavailable, "The box was registered anew a moment ago; try again after the given time.").After(time.Second)
+		return report.Advice{}, problem.Wrap(err, problem.Unavailable, "The box was registered again a moment ago; try again after the given time.").After(time.Second)
 	}
 	if err != nil {
 		return report.Advice{}, err

@@ -48,7 +48,7 @@ func (i Issuers) Speak(own, issuer string) bool {
 	return first != "" && first == issuer
 }
 
-// Speakers tell whether a caller speaks for a box by hawkBit's DDI: with an access token of the box's issuer, with the
+// Speakers report whether a caller speaks for a box by hawkBit's DDI: with an access token of the box's issuer, with the
 // box's own token, or with the gateway token of its organization.
 type Speakers struct {
 	issuers  Issuers

@@ -31,7 +31,7 @@ type record struct {
 	Freeze
 }
 
-// holds tells whether there is a freeze that still holds.
+// holds reports whether there is a freeze that still holds.
 func (r record) holds(now time.Time) bool { return r.Revision > 0 && !r.Lifted && now.Before(r.Until) }
 
 // set decides what a wish makes of the record. It returns the next record and the event for the audit trail, which is

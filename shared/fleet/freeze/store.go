@@ -66,7 +66,7 @@ func (s *Store) Get(ctx context.Context) (Freeze, error) {
 	return *f, nil
 }
 
-// Set sets the freeze in place of any before, and tells whether there was none. It returns VALIDATION_FAILED
+// Set sets the freeze in place of any before, and reports whether there was none. It returns VALIDATION_FAILED
 // for an end that is past or too far off, and PRECONDITION_FAILED.
 func (s *Store) Set(ctx context.Context, from audit.Origin, w Wish, when input.Preconditions) (created bool, err error) {
 	return change.Put(ctx, s.db, from, kind, key, when, func(was record, at time.Time) (record, string, error) {

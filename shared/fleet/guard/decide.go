@@ -32,7 +32,7 @@
 // reach. It takes Fisher's exact test, at a level that falls with each look, and Wald's test against the share of the
 // control. In between, nothing is tested: each look is another chance to be wrong.
 //
-// At 100 percent there is nobody left to compare with. The last controls tell whether more boxes are away than chance
+// At 100 percent there is nobody left to compare with. The last controls report whether more boxes are away than chance
 // explains. Then the rollout is held, and people are paged. For one more soak after the completion the guard goes on
 // looking, and pages people if the release goes bad. A publication that sends boxes back is theirs.
 //

@@ -113,7 +113,7 @@ func (b *Bounds) read(o *input.Object, wait *input.Text) {
 	}
 }
 
-// share reads a share of boxes, and tells whether it is valid. A percentage is out of range.
+// share reads a share of boxes, and reports whether it is valid. A percentage is out of range.
 func share(o *input.Object, name string, to *float64) bool {
 	n, given, ok := o.OptionalNumber(name)
 	if !given || !ok {

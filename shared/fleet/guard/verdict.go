@@ -49,11 +49,11 @@ type Verdict struct {
 	Reasons []Reason `json:"reasons"`
 	// Sentence tells a person the verdict, its reasons and the distance.
 	Sentence string `json:"sentence"`
-	// Acts tells whether the guard does so by itself.
+	// Acts reports whether the guard does so by itself.
 	Acts  bool `json:"acts"`
 	Stage int  `json:"stage"`          // the present one, in percent
 	Next  int  `json:"next,omitempty"` // the stage after it; 0 at the last
-	// Pages tells whether people are called: everybody has the release, or is being told it, and it seems to go bad.
+	// Pages reports whether people are called: everybody has the release, or is being told it, and it seems to go bad.
 	Pages bool `json:"pages,omitempty"`
 	// Organization is the one without whose boxes there would be no halt.
 	Organization string `json:"organization,omitempty"`

@@ -49,7 +49,7 @@ func minutes(clock string) int {
 	return 60*(10*digit(0)+digit(1)) + 10*digit(3) + digit(4)
 }
 
-// open tells whether the window is open at a time by the zone's clocks.
+// open reports whether the window is open at a time by the zone's clocks.
 func (w Window) open(local time.Time) bool {
 	from, to, now := minutes(w.From), minutes(w.To), 60*local.Hour()+local.Minute()
 	today, yesterday := Days[local.Weekday()], Days[(local.Weekday()+6)%7]
@@ -62,7 +62,7 @@ func (w Window) open(local time.Time) bool {
 // Windows are those of a policy. Without any it is always open.
 type Windows []Window
 
-// Open tells whether one of the windows is open.
+// Open reports whether one of the windows is open.
 func (ws Windows) Open(at time.Time) bool { return ws.open()(at) }
 
 // open loads the zones once, for more than one question.

@@ -27,7 +27,7 @@ func NewStore(db *dynamo.DB) *Store {
 	return &Store{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db), freezes: freeze.NewStore(db)}
 }
 
-// Publish puts a version on a channel and tells whether the channel is new. It returns
+// Publish puts a version on a channel and reports whether the channel is new. It returns
 // RELEASE_IMMUTABLE for a version that was published with another digest, FROZEN, PRECONDITION_FAILED, and
 // CONFLICT when the channel keeps changing.
 func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Publication, when input.Preconditions) (created bool, err error) {

@@ -26,7 +26,7 @@ type Details struct {
 	MD5       string `json:"md5,omitempty"`
 }
 
-// Sufficient tells whether a client of hawkBit's DDI can be told of the artifact.
+// Sufficient reports whether a client of hawkBit's DDI can be told of the artifact.
 func (d Details) Sufficient() bool { return d.SizeBytes > 0 && d.SHA1 != "" }
 
 // With adds what another publication of the same bytes says.
@@ -57,7 +57,7 @@ type Delivery struct {
 // DefaultPart is the part of a release that does not name one: a system's image.
 const DefaultPart = "os"
 
-// contradicts tells whether another publication says something else.
+// contradicts reports whether another publication says something else.
 func (d Details) contradicts(other Details) bool { return d.With(other) != other.With(d) }
 
 // unchanged holds while the stored details are the ones that were read.

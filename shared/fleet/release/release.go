@@ -74,7 +74,7 @@ type Publication struct {
 	Delivery
 }
 
-// Allows tells whether a version that may have been published before can be published with these digests and this
+// Allows reports whether a version that may have been published before can be published with these digests and this
 // size. What no publication has said of the bytes yet may be added.
 func (r Release) Allows(p Publication) error {
 	if r.SHA256 != "" && r.SHA256 != p.SHA256 {

@@ -78,7 +78,7 @@ func (r ChannelRow) Remembered() []RolloutTarget {
 	return slices.DeleteFunc(list, func(t RolloutTarget) bool { return t.Version == r.CurrentVersion })
 }
 
-// Knows tells whether a box can have a version from what the row says: it is the channel's, or was, or is
+// Knows reports whether a box can have a version from what the row says: it is the channel's, or was, or is
 // the target of a rollout that the row remembers. A box that runs another one may have it from what was
 // published or started after the row was read.
 func (r ChannelRow) Knows(version string) bool {

@@ -31,7 +31,7 @@ var Codes = []FailureCode{CodeDownload, CodeChecksum, CodeSignature, CodeSpace, 
 // surroundings are the codes of what is about a box and its plant, and not about the release.
 var surroundings = []FailureCode{CodeDownload, CodeSpace, CodePower}
 
-// BlamesRelease tells whether a failure with this code speaks against the release. A plant's firewall, a
+// BlamesRelease reports whether a failure with this code speaks against the release. A plant's firewall, a
 // full disk and a power cut do not.
 func (c FailureCode) BlamesRelease() bool { return c != "" && !slices.Contains(surroundings, c) }
 

@@ -67,10 +67,10 @@ func (r *Row) stamp(was Row, at time.Time) {
 	}
 }
 
-// sameOffer tells whether two offers are one, at whatever state.
+// sameOffer reports whether two offers are one, at whatever state.
 func sameOffer(a, b Offer) bool { return a.RolloutID == b.RolloutID && a.Version == b.Version }
 
-// same tells whether two rows say the same. Times are of what changed, so they alone are no change.
+// same reports whether two rows say the same. Times are of what changed, so they alone are no change.
 func same(a, b Row) bool {
 	if a.Told != b.Told || a.Running != b.Running || a.Subject != b.Subject || (a.Offer == nil) != (b.Offer == nil) ||
 		a.DDI != b.DDI || a.Written != b.Written || a.Cancel != b.Cancel || !sameTime(a.AskedAt, b.AskedAt) {
@@ -155,14 +155,14 @@ func (o *Offer) judge(before, running string, follows bool) {
 	}
 }
 
-// offers tells whether a poll's answer is another offer than the one that the box has.
+// offers reports whether a poll's answer is another offer than the one that the box has.
 //
 // A rollout offers what it tells, also to a box that runs it already: that box belongs to the rollout
 // from then on. Otherwise being told what it runs is no offer, and neither is being told again what was
 // offered. So an offer outlives the halt of its rollout: boxes in flight are told the version that they
 // run, and what becomes of them still belongs to the rollout.
 //
-// A box that ran what it was offered and then followed another telling is offered the same version anew.
+// A box that ran what it was offered and then followed another telling is offered the same version again.
 func (p Polled) offers(row Row) bool {
 	o := row.Offer
 	if o != nil && o.State == Installed && row.Running != o.Version && p.Told == o.Version {

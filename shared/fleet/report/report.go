@@ -33,7 +33,7 @@ var States = []State{Offered, Working, Deferred, Installed, Failed, Reverted}
 // receipt, or, for a DDI client, without anything new.
 const NotRecorded = "ReportNotRecorded"
 
-// Decided tells whether a box is through with what it was offered, for better or worse.
+// Decided reports whether a box is through with what it was offered, for better or worse.
 func (s State) Decided() bool { return s == Installed || s == Failed || s == Reverted }
 
 // A Row is what the service knows of one box.
@@ -108,7 +108,7 @@ type Offer struct {
 	StatedAt  *time.Time `json:"statedAt,omitempty"`
 }
 
-// Accepts tells whether a report about a version is about what the box was offered.
+// Accepts reports whether a report about a version is about what the box was offered.
 func (r Row) Accepts(version string) bool { return r.Offer != nil && r.Offer.Version == version }
 
 // A Registration is what a row says of its box's registration.

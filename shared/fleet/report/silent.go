@@ -9,14 +9,14 @@ const leastSilence = 10 * time.Minute
 // poll at an interval.
 func SilentAfter(pollInterval time.Duration) time.Duration { return max(leastSilence, 5*pollInterval) }
 
-// Awaited tells whether a box with the offer is expected to be heard of: it was offered a version, works
+// Awaited reports whether a box with the offer is expected to be heard of: it was offered a version, works
 // on it or runs it. One that has failed or fell back is decided, and one that a person put off may be
 // switched off.
 func (o Offer) Awaited() bool {
 	return o.State == Offered || o.State == Working || o.State == Installed
 }
 
-// Silent tells whether a box is silent: it came to its state at least after ago and was not seen since
+// Silent reports whether a box is silent: it came to its state at least after ago and was not seen since
 // that long. So a box that reports success and dies is silent, too. A box of which it is not known when
 // it was last seen is never called silent.
 func (o Offer) Silent(lastSeen, now time.Time, after time.Duration) bool {

@@ -57,10 +57,10 @@ func (s *Store) Save(ctx context.Context, was, next Row) error {
 
 // ErrOutdated is that an event was decided on another registration of the box than its row knows. It was
 // read from a replica that lags; what follows soon is decided on the right one.
-var ErrOutdated = errors.New("report: the box was registered anew meanwhile")
+var ErrOutdated = errors.New("report: the box was registered again meanwhile")
 
 // Observe puts an event to a box's row, as Next does, and returns the row that it leads to. The
-// registration is the one that the event was decided on. A row that changes meanwhile is decided on anew,
+// registration is the one that the event was decided on. A row that changes meanwhile is decided on again,
 // three times at most.
 func (s *Store) Observe(ctx context.Context, g Registration, e Input) (row Row, err error) {
 	err = dynamo.Decide(ctx, func() error {
@@ -166,7 +166,7 @@ func (s *Store) open(q Search, position string) (shard int, after dynamo.Key, ok
 	return shard, dynamo.Key{"edgeId": e.EdgeID, "shard": s.shards.At(q.Pair, shard), "stateKey": stateKey}, true
 }
 
-// IsPosition tells whether a text is a place in the search.
+// IsPosition reports whether a text is a place in the search.
 func (s *Store) IsPosition(q Search, position string) bool {
 	_, _, ok := s.open(q, position)
 	return ok
@@ -185,7 +185,7 @@ func (s *Store) Find(ctx context.Context, q Search, position string, limit int) 
 	var page dynamo.Page[Row]
 	for ; shard < int(s.shards); shard, after = shard+1, nil {
 		for {
-			// One box more than the page shows tells whether there are more.
+			// One box more than the page shows reports whether there are more.
 			ids, last, err := s.found(ctx, q, shard, after, limit+1-len(page.Items))
 			if err != nil {
 				return dynamo.Page[Row]{}, err

@@ -18,7 +18,7 @@ type Move struct {
 	Judged int64
 }
 
-// advances tells whether a freeze can refuse the move. That is so for a raise and a resumption.
+// advances reports whether a freeze can refuse the move. That is so for a raise and a resumption.
 func (m Move) advances() bool {
 	return m.Status == Active || m.StagedPercent != nil && m.Status != Halted
 }
@@ -127,12 +127,12 @@ func (r Rollout) raised(percent int) (int, error) {
 	}
 	if percent != following {
 		return 0, problem.New(problem.InvalidStateTransition,
-			"The rollout is at %d percent; the stage that is next is %d.", r.StagedPercent, following)
+			"The rollout is at %d percent; the next stage is %d.", r.StagedPercent, following)
 	}
 	return percent, nil
 }
 
-// adopts tells whether the change from r to next makes the target the channel's version: completing
+// adopts reports whether the change from r to next makes the target the channel's version: completing
 // an active rollout that reached everyone.
 func (r Rollout) adopts(next Rollout) bool {
 	return r.Status == Active && next.Status == Completed && next.StagedPercent == everyone

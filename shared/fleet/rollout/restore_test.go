@@ -81,7 +81,7 @@ func eachRestore(t *testing.T, test func(t *testing.T, f *fleet, id string)) {
 	}
 }
 
-// offers tells whether the row offers the rollout to boxes.
+// offers reports whether the row offers the rollout to boxes.
 func (f *fleet) offers(t *testing.T, id string) bool {
 	t.Helper()
 	c := f.row(t).Rollout

@@ -63,7 +63,7 @@ type Rollout struct {
 	EndedBy End `json:"endedBy,omitempty"`
 	// CompletedAt is when the rollout was first completed. Such a rollout is never active again.
 	CompletedAt *time.Time `json:"completedAt,omitempty"`
-	// Adopted tells whether the target became the channel's version.
+	// Adopted reports whether the target became the channel's version.
 	Adopted  bool  `json:"adopted"`
 	Revision int64 `json:"revision"` // from 1
 }
@@ -126,7 +126,7 @@ type Plan struct {
 	EdgeType      string `json:"edgeType"`
 	Channel       string `json:"channel"`
 	TargetVersion string `json:"targetVersion"`
-	// Policy is how the rollout is to be judged; nil: people alone steer it.
+	// Policy is how the rollout is to be judged; nil: it is managed manually.
 	Policy *guard.Policy `json:"policy,omitempty"`
 }
 

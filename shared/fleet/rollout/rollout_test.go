@@ -22,8 +22,15 @@ var (
 	olga = audit.Person{Issuer: "https://login.example", UserID: "olga"}
 )
 
-// starts are those of a target that only reached the first stage.
-var starts = rollout.StageStarts{At1: &start}
+// starts are those of a target that reached a stage, all at one time.
+func starts(percent int) (s rollout.StageStarts) {
+	for stage, at := range map[int]**time.Time{1: &s.At1, 10: &s.At10, 50: &s.At50, 100: &s.At100} {
+		if stage <= percent {
+			*at = &start
+		}
+	}
+	return s
+}
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
@@ -34,7 +41,7 @@ func at(percent int, status rollout.Status) rollout.Rollout {
 		release.Release{EdgeType: "gateway-x", Version: "1.1.0", ArtifactURL: "https://a.example/1.1.0", SHA256: strings.Repeat("a", 64)},
 		nil, otto, start)
 	r.StagedPercent, r.Status, r.Revision = percent, status, 5
-	r.StageSince, r.StartedBy, r.StageStarts = start, otto, starts
+	r.StageSince, r.StartedBy, r.StageStarts = start, otto, starts(percent)
 	if status != rollout.Active {
 		r.EndedAt = &start
 	}
@@ -194,7 +201,7 @@ func TestSuperseded_EndsWhatIsActive_AndNamesThePublication(t *testing.T) {
 		t.Errorf("got %+v, %q", next, event)
 	}
 	if next, _ := at(10, rollout.Active).Superseded(9, later); next.Revision != 10 {
-		t.Errorf("the row carried revision 9, the next is %d", next.Revision)
+		t.Errorf("the row carried revision 9, the next stage is %d", next.Revision)
 	}
 	for _, status := range []rollout.Status{rollout.Halted, rollout.Completed} {
 		if next, event := at(10, status).Superseded(5, later); event != "" || next != at(10, status) {
@@ -204,7 +211,7 @@ func TestSuperseded_EndsWhatIsActive_AndNamesThePublication(t *testing.T) {
 }
 
 func TestAfter_SkippedStage_NamesTheOneThatIsNext(t *testing.T) {
-	for percent, want := range map[int]string{1: "next is 10", 10: "next is 50", 50: "next is 100", 100: "last stage"} {
+	for percent, want := range map[int]string{1: "next stage is 10", 10: "next stage is 50", 50: "next stage is 100", 100: "last stage"} {
 		asked := 100
 		if percent >= 50 {
 			asked = 1

@@ -95,7 +95,7 @@ func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next
 			}
 		}
 		if p.Promote.Windows.Open(at) {
-			if err := closed(g.Policy.Promote.Windows, at, "No policy opens them at once; raise the rollout with an overrideReason to pass."); err != nil {
+			if err := closed(g.Policy.Promote.Windows, at, "A new policy cannot open them; raise the rollout with an overrideReason to pass."); err != nil {
 				return r, "", err
 			}
 		}
@@ -143,7 +143,7 @@ func (r Rollout) Approve(stage int, by audit.Person, at time.Time) (next Rollout
 	return next.changed(r, at), "RolloutApproved", nil
 }
 
-// steered tells whether a person started the rollout, promoted it last or changed its policy last.
+// steered reports whether a person started the rollout, promoted it last or changed its policy last.
 func (r Rollout) steered(by audit.Person) bool {
 	is := func(p *audit.Person) bool { return p != nil && *p == by }
 	return is(&r.StartedBy) || is(r.PromotedBy) || is(&r.Terms.By)

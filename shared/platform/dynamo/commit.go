@@ -122,7 +122,7 @@ type ConditionError struct {
 
 func (r *ConditionError) Error() string { return fmt.Sprintf("dynamo: conditions failed: %v", r.Parts) }
 
-// Refused tells whether the named part's condition failed.
+// Refused reports whether the named part's condition failed.
 func Refused(err error, part string) bool {
 	r, ok := errors.AsType[*ConditionError](err)
 	return ok && slices.Contains(r.Parts, part)

@@ -133,7 +133,7 @@ func (s Selection) input(behind string) *dynamodb.QueryInput {
 	return in
 }
 
-// skip moves the start of a request after the first n items, and tells whether no item follows.
+// skip moves the start of a request after the first n items, and reports whether no item follows.
 // DynamoDB has no offset, so it counts the items.
 func (db *DB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (ended bool, err error) {
 	in.Select = types.SelectCount

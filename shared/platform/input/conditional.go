@@ -123,12 +123,12 @@ func (p Preconditions) Check(etag string) error {
 		return problem.New(problem.PreconditionFailed, "The resource does not have the entity tag in If-Match; read it again.")
 	}
 	if p.hasNoneMatch && exists && p.noneMatch.hasWeakly(etag) {
-		return problem.New(problem.PreconditionFailed, "If-None-Match excludes the present state of the resource.")
+		return problem.New(problem.PreconditionFailed, "The resource already exists (If-None-Match).")
 	}
 	return nil
 }
 
-// NotModified tells whether to answer a GET or HEAD with 304, if the answer has the entity tag.
+// NotModified reports whether to answer a GET or HEAD with 304, if the answer has the entity tag.
 // A malformed header is ignored, because a full answer is always correct.
 func NotModified(r *http.Request, etag string) bool {
 	values := r.Header.Values("If-None-Match")

@@ -15,7 +15,7 @@ type Integer struct {
 	OneOf []int
 }
 
-// Accepts tells whether a number is valid.
+// Accepts reports whether a number is valid.
 func (r *Integer) Accepts(n int64) bool {
 	if r.OneOf != nil {
 		return slices.ContainsFunc(r.OneOf, func(one int) bool { return int64(one) == n })

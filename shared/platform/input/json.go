@@ -20,11 +20,11 @@ var (
 	ErrEmpty     = errors.New("is empty")
 	ErrUTF8      = errors.New("is not valid UTF-8")
 	ErrDepth     = errors.New("nests deeper than 16 levels")
-	ErrSyntax    = errors.New("is not one JSON value and nothing else (RFC 8259)")
+	ErrSyntax    = errors.New("must be exactly one JSON value (RFC 8259)")
 	ErrSurrogate = errors.New(`holds a \u escape that is half of a surrogate pair`)
 )
 
-// CheckJSON tells whether a text is one JSON value that can be read without loss.
+// CheckJSON reports whether a text is one JSON value that can be read without loss.
 func CheckJSON(text []byte) error {
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:

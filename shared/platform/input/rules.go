@@ -104,7 +104,7 @@ func Cleaned(text string) string {
 	}, text))
 }
 
-// Printable tells whether a value holds no control characters.
+// Printable reports whether a value holds no control characters.
 func Printable(value string) bool {
 	return !strings.ContainsFunc(value, unicode.IsControl)
 }

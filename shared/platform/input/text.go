@@ -31,7 +31,7 @@ type Text struct {
 	regexp *regexp.Regexp
 }
 
-// Accepts tells whether a value is valid.
+// Accepts reports whether a value is valid.
 func (t *Text) Accepts(value string) bool {
 	_, code, _ := t.Apply(value)
 	return code == ""

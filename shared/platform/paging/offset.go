@@ -148,7 +148,7 @@ func List[T any](c linker, q Query, p Place, read func(dynamo.Span) (dynamo.Page
 	return b.answer(), nil
 }
 
-// isSortKey tells whether a position can be an item's sort key. All sort keys are printable
+// isSortKey reports whether a position can be an item's sort key. All sort keys are printable
 // ASCII.
 func isSortKey(position string) bool {
 	return !strings.ContainsFunc(position, func(c rune) bool { return c < ' ' || c > '~' })

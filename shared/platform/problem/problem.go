@@ -212,7 +212,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.cause }
 
-// Has tells whether err is a failure of the given code.
+// Has reports whether err is a failure of the given code.
 func Has(err error, code Code) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == code

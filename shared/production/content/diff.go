@@ -31,7 +31,7 @@ type Change struct {
 	// After is the identifier of the element before one that was added to a list or moved in it.
 	// It is empty if the element is now the first.
 	After string `json:"after,omitempty"`
-	// Critical tells whether the change concerns a parameter or check that is critical before or
+	// Critical reports whether the change concerns a parameter or check that is critical before or
 	// after it.
 	Critical bool `json:"critical"`
 }
@@ -71,7 +71,7 @@ type differ struct{ changes []Change }
 
 func (d *differ) add(c Change) { d.changes = append(d.changes, c) }
 
-// objects compares two objects field by field. critical tells whether they are part of something
+// objects compares two objects field by field. critical reports whether they are part of something
 // critical.
 func (d *differ) objects(path string, a, b map[string]any, critical bool) {
 	critical = critical || isCritical(a) || isCritical(b)
@@ -198,7 +198,7 @@ func names(a, b map[string]any) []string {
 
 func isCritical(object map[string]any) bool { return object["critical"] == true }
 
-// holdsCritical tells whether a value contains something critical.
+// holdsCritical reports whether a value contains something critical.
 func holdsCritical(v any) bool {
 	switch v := v.(type) {
 	case []any:

@@ -92,7 +92,7 @@ func override(o *input.Object, l limits, isText bool, seen distinct, machines []
 	return machine
 }
 
-// notInStep tells whether a machine is not in a step's list. A step with a class can run on any
+// notInStep reports whether a machine is not in a step's list. A step with a class can run on any
 // machine.
 func notInStep(machine string, machines []string) bool {
 	return machine != "" && len(machines) > 0 && !slices.Contains(machines, machine)

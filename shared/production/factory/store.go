@@ -104,7 +104,7 @@ func (s *Store) OfAll(ctx context.Context, list string, named []Named) (refusal,
 	return p, nil
 }
 
-// Put registers a factory or renames it, and tells whether it is new. It returns CONFLICT if the
+// Put registers a factory or renames it, and reports whether it is new. It returns CONFLICT if the
 // factory has another organization, and PRECONDITION_FAILED.
 func (s *Store) Put(ctx context.Context, from audit.Origin, id string, r Registration, when input.Preconditions) (created bool, err error) {
 	return change.Put(ctx, s.db, from, kind, key(id), when, func(was Factory, at time.Time) (Factory, string, error) {

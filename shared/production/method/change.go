@@ -68,7 +68,7 @@ func (st state) changedAt() time.Time {
 	return st.version.UpdatedAt
 }
 
-// Save saves a content as a version, and tells whether the version is new. The preconditions
+// Save saves a content as a version, and reports whether the version is new. The preconditions
 // apply to the content's hash. It returns the errors of Method.Save, NOT_FOUND for a method
 // outside the caller's organization, PRECONDITION_FAILED and CONFLICT.
 func (s *Store) Save(ctx context.Context, caller auth.Principal, from audit.Origin, r Ref, c content.Content, when input.Preconditions) (created bool, err error) {

@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/platform/timestamp"
 )
 
-// A Standing tells whether an approved version holds. It follows from the decisions and the time.
+// A Standing reports whether an approved version holds. It follows from the decisions and the time.
 type Standing string
 
 // Standings.

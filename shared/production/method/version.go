@@ -26,7 +26,7 @@ const (
 // Statuses lists all statuses.
 var Statuses = []Status{Draft, InReview, Trial, Released, Withdrawn}
 
-// open tells whether a version is still being written or reviewed. A method has at most one open
+// open reports whether a version is still being written or reviewed. A method has at most one open
 // version.
 func (s Status) open() bool { return s == Draft || s == InReview }
 

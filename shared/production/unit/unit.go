@@ -29,14 +29,14 @@ func Check(code string) error {
 	return errors.New("a UCUM code such as Cel, mm, A/dm2, /min, % or {piece}; see ucum.org")
 }
 
-// Valid tells whether Check returns nil.
+// Valid reports whether Check returns nil.
 func Valid(code string) bool { return Check(code) == nil }
 
 // A parser reads a code from the left. Each method consumes the element in its name and tells
 // whether it was there.
 type parser struct {
 	rest string
-	// parts counts the factors, symbols and annotations. special tells whether a symbol has no
+	// parts counts the factors, symbols and annotations. special reports whether a symbol has no
 	// ratio scale, such as Cel. Such a unit must be the only symbol (UCUM §21).
 	parts   int
 	special bool
@@ -151,7 +151,7 @@ func digits(text string) int {
 	return len(text) - len(strings.TrimLeft(text, "0123456789"))
 }
 
-// isExponent tells whether a text is a whole number other than 0, with an optional sign.
+// isExponent reports whether a text is a whole number other than 0, with an optional sign.
 func isExponent(text string) bool {
 	if text[0] == '+' || text[0] == '-' {
 		text = text[1:]
@@ -159,8 +159,8 @@ func isExponent(text string) bool {
 	return text != "" && text[0] != '0' && digits(text) == len(text)
 }
 
-// isUnit tells whether a symbol is an atom, or a prefix and an atom that can have one. It also
-// tells whether the atom has no ratio scale.
+// isUnit reports whether a symbol is an atom, or a prefix and an atom that can have one. It also
+// reports whether the atom has no ratio scale.
 func isUnit(symbol string) (known, special bool) {
 	if kind, ok := atoms()[symbol]; ok {
 		return true, kind.special

@@ -194,7 +194,7 @@ func headers(documented *openapi3.Response, got http.Header) error {
 	return errors.Join(all...)
 }
 
-// count counts an exchange and tells whether it has to be looked at.
+// count counts an exchange and reports whether it has to be looked at.
 func (c *Checker) count(operation string, x Exchange) bool {
 	shape := operation + " " + shapeOf(x)
 	c.mu.Lock()

@@ -25,7 +25,7 @@ const (
 	manyTokens = 4096
 )
 
-// known tells whether a transaction with this token was applied. It returns an error if that was
+// known reports whether a transaction with this token was applied. It returns an error if that was
 // another transaction.
 func (t *tokens) known(token string, parts []map[action]*write) (bool, error) {
 	before, ok := t.seen[token]

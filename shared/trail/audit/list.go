@@ -46,16 +46,15 @@ func (l *Log) List(ctx context.Context, stream string, f Filter, after string, l
 // boxes' streams. A filter by Boxes alone reads a whole page of each of these streams in
 // parallel, so it costs about boxShards times as much. All events of one box are in one stream.
 func (l *Log) Platform(ctx context.Context, f Filter, after string, limit int) (dynamo.Page[Event], error) {
-	var streams []string
 	switch {
 	case f.ResourceType != Boxes:
 		return l.List(ctx, Platform, f, after, limit)
 	case f.ResourceID != "":
-		streams = []string{Box(f.ResourceID)}
-	default:
-		for shard := range uint32(boxShards) {
-			streams = append(streams, boxStream(shard))
-		}
+		return l.List(ctx, Box(f.ResourceID), f, after, limit)
+	}
+	var streams []string
+	for shard := range uint32(boxShards) {
+		streams = append(streams, boxStream(shard))
 	}
 	pages := make([]dynamo.Page[Event], len(streams))
 	var reads []func(context.Context) error
@@ -134,7 +133,7 @@ var positionForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z#[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\z`)
 })
 
-// IsPosition tells whether s has the form of a position. There need not be an event.
+// IsPosition reports whether s has the form of a position. There need not be an event.
 func IsPosition(s string) bool { return positionForm().MatchString(s) }
 
 // Position is the event's place in its stream: its time, then its id. All positions have the same

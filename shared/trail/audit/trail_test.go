@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/trail/audit"
@@ -193,29 +191,6 @@ func TestBox_Shard_NeverChanges(t *testing.T) {
 			t.Errorf("the stream of %s is %s, want %s", id, got, want)
 		}
 	}
-}
-
-// TestPlatform_EventsOfABox_FromBeforeBoxesHadStreams_AreListedWithTheBox writes an event of a
-// box into the platform's stream, as older versions did.
-func TestPlatform_EventsOfABox_FromBeforeBoxesHadStreams_AreListedWithTheBox(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		db, id := dynamo.Open(client, time.Now), "box-"+uuid.NewString()
-		for i, stream := range []string{audit.Platform, audit.Box(id)} {
-			e := audit.Event{EventTime: db.Now().Add(time.Duration(i) * time.Second), EventName: "EdgeReassigned",
-				Resource: audit.Resource{Type: audit.Boxes, ID: id, Revision: int64(i + 1)}}
-			if err := db.Commit(admission.Unlimited(t.Context()), audit.Write(stream, e)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		first, err := audit.NewLog(db).Platform(t.Context(), audit.Filter{ResourceType: audit.Boxes, ResourceID: id}, "", 1)
-		if err != nil || len(first.Items) != 1 || !first.More || first.Items[0].Resource.Revision != 2 {
-			t.Fatalf("got %+v, %v", first, err)
-		}
-		second, err := audit.NewLog(db).Platform(t.Context(), audit.Filter{ResourceType: audit.Boxes, ResourceID: id}, audit.Position(first.Items[0]), 1)
-		if err != nil || len(second.Items) != 1 || second.More || second.Items[0].Resource.Revision != 1 {
-			t.Fatalf("got %+v, %v", second, err)
-		}
-	})
 }
 
 func TestFrom_IsIncludedAndToIsNot(t *testing.T) {

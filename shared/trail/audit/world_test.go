@@ -312,7 +312,7 @@ func asJSON(t *rapid.T, v any) any {
 	return out
 }
 
-// same tells whether an event shows exactly this change.
+// same reports whether an event shows exactly this change.
 func (c change) same(t *rapid.T, e audit.Event) bool {
 	return e.EventName == c.name && e.Resource == c.resource && e.Actor.UserID == c.actor &&
 		e.SourceIP == "192.0.2.7" && e.RequestID == "req-1" &&

@@ -62,7 +62,7 @@ type Stamp struct {
 // A rule uses no store and no clock.
 type Rule[T any] func(was T, at time.Time) (next T, event string, err error)
 
-// Put changes one resource by a rule and tells whether the resource is new. The functions in
+// Put changes one resource by a rule and reports whether the resource is new. The functions in
 // beside run in parallel with the read of the resource, and an error from one of them stops the
 // change. Put returns PRECONDITION_FAILED, the errors of the rule and of the reads, and CONFLICT
 // if the resource keeps changing.

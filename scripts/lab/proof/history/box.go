@@ -51,7 +51,7 @@ func (b boxState) refusals(in Input) []problem.Code {
 	return codes
 }
 
-// shows tells whether the box's state allows an answer.
+// shows reports whether the box's state allows an answer.
 func (b boxState) shows(in Input, out Output) bool {
 	switch in.Action {
 	case Poll:

@@ -43,7 +43,7 @@ const (
 	ReadReportRow Action = "read report row" // the box's report row, not through the API
 )
 
-// reads tells whether the action changes nothing.
+// reads reports whether the action changes nothing.
 func (a Action) reads() bool {
 	return slices.Contains([]Action{ReadChannel, ReadRollout, ReadRow, ReadBox, ReadReportRow}, a)
 }
@@ -202,7 +202,7 @@ func (s state) refusals(in Input) []problem.Code {
 	return codes
 }
 
-// raises tells whether a move's percentage counts. A halt ignores it.
+// raises reports whether a move's percentage counts. A halt ignores it.
 func (in Input) raises() bool { return in.Percent != 0 && in.Status != halted }
 
 var following = map[int]int{1: 10, 10: 50, 50: 100}
@@ -211,7 +211,7 @@ func (r Rollout) mayRaise(percent int) bool {
 	return percent == r.Percent || r.Status == active && following[r.Percent] == percent
 }
 
-// shows tells whether a read can show this state.
+// shows reports whether a read can show this state.
 func (s state) shows(in Input, out Output) bool {
 	switch in.Action {
 	case ReadChannel:
@@ -232,7 +232,7 @@ func (s state) tag() Tag {
 	return Tag{Revision: s.Channel.Revision, Rollout: s.Carried, Moves: s.carried().Revision}
 }
 
-// is tells whether a tag that was read equals this one.
+// is reports whether a tag that was read equals this one.
 func (t Tag) is(read Tag) bool {
 	if strings.HasPrefix(t.Rollout, lost) {
 		t.Rollout = read.Rollout // its id was never answered

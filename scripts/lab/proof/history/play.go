@@ -79,7 +79,7 @@ func (t *table) latest(random *rand.Rand) string {
 	}
 }
 
-// knows tells whether the id is empty or the id of a rollout whose start was answered.
+// knows reports whether the id is empty or the id of a rollout whose start was answered.
 func (t *table) knows(id string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

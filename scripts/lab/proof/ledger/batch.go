@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// batches tells whether the call registers several boxes at once.
+// batches reports whether the call registers several boxes at once.
 func (c Call) batches() bool { return c.Operation == "register-edges" }
 
-// isTally tells whether an idempotency record belongs to a batch. Such a record contains the
+// isTally reports whether an idempotency record belongs to a batch. Such a record contains the
 // answer instead of a thing's id.
 func isTally(result string) bool { return strings.HasPrefix(result, `{"registered":`) }
 

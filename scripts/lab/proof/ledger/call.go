@@ -30,10 +30,10 @@ type Call struct {
 	Answer       []byte
 }
 
-// done tells whether the call was acknowledged.
+// done reports whether the call was acknowledged.
 func (c Call) done() bool { return c.Status >= 200 && c.Status < 300 }
 
-// unknown tells whether the call may have had an effect: it got no answer, or an answer of 5xx.
+// unknown reports whether the call may have had an effect: it got no answer, or an answer of 5xx.
 func (c Call) unknown() bool { return c.Status == 0 || c.Status >= 500 }
 
 func (c Call) removes() bool { return strings.HasPrefix(c.Operation, "delete-") }
@@ -58,16 +58,16 @@ func (c Call) answered() Item {
 // about is the resource type of the call's operation; empty if it has none.
 func (c Call) about() samples.About { return samples.Of(c.Operation).About }
 
-// writes tells whether the call's method is for changes.
+// writes reports whether the call's method is for changes.
 func (c Call) writes() bool { return operations.Get(c.Operation).Method != http.MethodGet }
 
 // located is the thing that a POST made; empty if the answer does not name it.
 func (c Call) located() string { return c.Location[strings.LastIndex(c.Location, "/")+1:] }
 
-// lost tells whether the call may have made something whose id is not in its answer.
+// lost reports whether the call may have made something whose id is not in its answer.
 func (c Call) lost() bool { return c.makes() && c.located() == "" }
 
-// makes tells whether the call makes something with an id from the service.
+// makes reports whether the call makes something with an id from the service.
 func (c Call) makes() bool { return samples.Of(c.Operation).Makes != "" }
 
 func (c Call) resource() Resource {

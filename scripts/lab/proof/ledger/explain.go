@@ -119,7 +119,7 @@ func (x *explainer) changes() {
 	}
 }
 
-// says tells whether a thing is as the call asks, apart from the fields in but.
+// says reports whether a thing is as the call asks, apart from the fields in but.
 func (c Call) says(thing Item, but ...string) bool {
 	if c.token() {
 		return c.saysToken(thing)
@@ -183,7 +183,7 @@ func (x *explainer) write(c Call) {
 	}
 }
 
-// wasTrue tells whether the thing was as the call asks at some moment during the call.
+// wasTrue reports whether the thing was as the call asks at some moment during the call.
 func (x *explainer) wasTrue(c Call, events []Event) bool {
 	for i, e := range events {
 		if !c.says(e.After) || !x.began(e).Before(c.Ended) {
@@ -199,7 +199,7 @@ func (x *explainer) wasTrue(c Call, events []Event) bool {
 // began is the earliest time at which an event can have been written.
 func (x *explainer) began(e Event) time.Time { return x.asked[e.RequestID].Began }
 
-// acknowledged tells whether the caller of a change had its answer before a time.
+// acknowledged reports whether the caller of a change had its answer before a time.
 func (x *explainer) acknowledged(e Event, before time.Time) bool {
 	c := x.asked[e.RequestID]
 	return c.done() && c.Ended.Before(before)

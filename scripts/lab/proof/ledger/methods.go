@@ -49,12 +49,12 @@ func sum(text []byte) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// open tells whether a version is still being written or reviewed.
+// open reports whether a version is still being written or reviewed.
 func open(version Item) bool {
 	return text(version, "status") == "draft" || text(version, "status") == "in_review"
 }
 
-// effective tells whether a version may hold.
+// effective reports whether a version may hold.
 func effective(version Item) bool {
 	return text(version, "status") == "trial" || text(version, "status") == "released"
 }

@@ -8,7 +8,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// retired tells whether a box's registration was removed.
+// retired reports whether a box's registration was removed.
 func retired(box Item) bool { return text(box, "organizationId") == "-" }
 
 func pairOf(i Item) string { return text(i, "edgeType") + "/" + text(i, "channel") }

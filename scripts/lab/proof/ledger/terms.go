@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// within tells whether a value has everything in wish. What wish leaves out has its default.
+// within reports whether a value has everything in wish. What wish leaves out has its default.
 func within(wish, value any) bool {
 	fields, ok := wish.(Item)
 	if !ok {
@@ -34,7 +34,7 @@ func sameMoment(wish, value any) bool {
 	return err == nil && at.Equal(kept)
 }
 
-// approved tells whether a rollout has the caller's approval of the call's stage.
+// approved reports whether a rollout has the caller's approval of the call's stage.
 func (c Call) approved(rollout Item) bool {
 	approvals, _ := object(rollout, "terms")["approvals"].([]any)
 	return slices.ContainsFunc(approvals, func(a any) bool {

@@ -11,10 +11,10 @@ import (
 // tokenHash is the attribute of a box and of a gateway that keeps the SHA-256 of its token.
 const tokenHash = "tokenSha256"
 
-// token tells whether the call gives out a token or takes one back.
+// token reports whether the call gives out a token or takes one back.
 func (c Call) token() bool { return strings.HasSuffix(c.Operation, "-token") }
 
-// saysToken tells whether a box or a gateway is as the call leaves it: with the hash of the token that the caller was
+// saysToken reports whether a box or a gateway is as the call leaves it: with the hash of the token that the caller was
 // shown, or with none. Where the answer was lost, any hash is one.
 func (c Call) saysToken(thing Item) bool {
 	kept := text(thing, tokenHash)
@@ -76,7 +76,7 @@ func (x *explainer) controlled(c Call) {
 	}
 }
 
-// belonged tells whether the box was of the organization in the path at some moment while the call ran.
+// belonged reports whether the box was of the organization in the path at some moment while the call ran.
 func (x *explainer) belonged(c Call) bool {
 	events := x.trail[c.of("edge", c.controller())]
 	for i, e := range events {
