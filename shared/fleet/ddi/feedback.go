@@ -160,6 +160,7 @@ var reasons = []struct {
 	{"checksum does not match", report.CodeChecksum}, // PyPI's rauc-hawkbit
 	{"invalid sha", report.CodeChecksum},             // npm's hawkbit-ddi, which names the algorithm
 	{"invalid md5", report.CodeChecksum},
+	{"wrong md5", report.CodeChecksum}, // Hara
 	{"hash mismatch", report.CodeChecksum},
 	{"hash wrong", report.CodeChecksum},
 	{"download failed", report.CodeDownload}, // RAUC
