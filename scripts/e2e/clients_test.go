@@ -13,7 +13,6 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/fleet/report"
-	"wavegate/shared/platform/setting"
 )
 
 // A library is a DDI client for programs, in a program that uses it as the library's documentation says.
@@ -98,12 +97,7 @@ func follow(t *testing.T, l library) {
 	}
 	t.Parallel()
 	begin := func(t *testing.T) (*harness.Caller, clientBox) {
-		w := harness.New(t, func(o *service.Options) {
-			o.Environment = func(string) []string {
-				return []string{setting.PollIntervalSeconds.Assign(1), setting.IdlePollIntervalSeconds.Assign(1), setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)}
-			}
-			o.DDIRoot = l.server == ""
-		})
+		w := harness.New(t, swift, func(o *service.Options) { o.DDIRoot = l.server == "" })
 		owner := w.Owner(t)
 		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 		id, _ := boxesOf("1.1.0", 1)
@@ -152,7 +146,7 @@ func follow(t *testing.T, l library) {
 		eventually(t, "the client has finished, since it does not poll meanwhile", func() bool { return strings.Contains(b.said(), "written: ") })
 		eventually(t, "that is known", func() bool {
 			known := why(t, owner, b.id)
-			return known.Version == "1.0.0" && (known.Written == "1.1.0" || at(known, "1.1.0", report.Reverted))
+			return known.Written == "1.1.0" || at(known, "1.1.0", report.Reverted) // as the box does not boot what it wrote
 		})
 	})
 	t.Run("token taken back", func(t *testing.T) {
