@@ -16,14 +16,19 @@ func lacks(t *testing.T, brings string, programs ...string) bool {
 	t.Helper()
 	for _, program := range programs {
 		if _, err := exec.LookPath(program); err != nil {
-			if os.Getenv("CI") == "true" {
-				t.Fatal(err)
-			}
-			t.Logf("left out: %v; %s", err, brings)
+			leaveOut(t, err, brings)
 			return true
 		}
 	}
 	return false
+}
+
+func leaveOut(t *testing.T, why error, brings string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal(why)
+	}
+	t.Logf("left out: %v; %s", why, brings)
 }
 
 // crate builds the program that uses the Rust crate hawkbit, once for a user's machine. It is nil on a machine without
@@ -63,12 +68,13 @@ func npmPackage(t *testing.T) []string {
 // can use it.
 func pypiPackage(t *testing.T) []string {
 	t.Helper()
-	const brings = "Debian's dbus, python3-gi, python3-aiohttp and python3-venv bring it"
-	python := "/usr/bin/python3" // for which Debian has packages, whatever else is on the PATH
-	if exec.CommandContext(t.Context(), python, "-c", "import gi, aiohttp, ensurepip").Run() != nil {
-		python = "python3 with gi and aiohttp"
-	}
+	const python, brings = "/usr/bin/python3", "Debian's dbus, python3-gi, python3-aiohttp and python3-venv bring it"
 	if lacks(t, brings, "dbus-daemon", python) {
+		return nil
+	}
+	// Debian has the packages for its own Python, whatever else is on the PATH.
+	if err := exec.CommandContext(t.Context(), python, "-c", "import gi, aiohttp, ensurepip").Run(); err != nil {
+		leaveOut(t, fmt.Errorf("%s has no gi, aiohttp or ensurepip: %w", python, err), brings)
 		return nil
 	}
 	installed := prepared(t, "hawkbit-pypi", "testdata/pypi/requirements.txt", func(dir string) {
