@@ -1,108 +1,170 @@
 package e2e
 
 import (
+	"bufio"
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/service"
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/setting"
 )
 
-// A replay is what a client sends, as its source says, from its first poll until it has written a version.
-// {server} stands for the server's URL, {id} for the action's number in the link, and {link} for the link.
-type replay struct {
-	server string // what is set as its URL, after the service's own
-	finds  string // the pattern by which the client finds the action in the link
-	reads  string // how it reads the action
-	config string
-	says   []string // its feedback
-	needs  []string // paths that must be in what it reads, in the first artifact
-	header []string
+// A move of a recorded run is a request of the client, or what somebody did beside it. {token} stands for the box's token,
+// and {action} for the number of the action that the client was told last.
+type move struct {
+	Did    string            `json:"did,omitempty"`
+	Method string            `json:"method,omitempty"`
+	Path   string            `json:"path,omitempty"`
+	Header map[string]string `json:"header,omitempty"`
+	Body   string            `json:"body,omitempty"`
+	Status int               `json:"status,omitempty"` // of the answer
+	Link   string            `json:"link,omitempty"`   // the one in the answer to a poll
 }
 
-// TestDDI_RequestsOfClients_AreFollowed: of clients that the tests cannot run.
-func TestDDI_RequestsOfClients_AreFollowed(t *testing.T) {
-	for name, c := range map[string]replay{
-		"Eclipse Hara 2.0.0": {
-			server: "", finds: `deploymentBase/([0-9]+)`, reads: "{server}/acme/controller/v1/box-1/deploymentBase/{id}?actionHistory=-1",
-			config: `{"id":"","time":"20140511T121314","status":{"execution":"closed","result":{"finished":"success"},"details":[]},"data":{"installed":"1.0.0"},"mode":"merge"}`,
-			says: []string{
-				`{"id":"{id}","time":"2026-03-01T12:00:00.000001Z","status":{"execution":"proceeding","result":{"finished":"none","progress":{"of":1,"cnt":0}},"details":["Start downloading 1 files"]}}`,
-				`{"id":"{id}","time":"2026-03-01T12:00:09.000001Z","status":{"execution":"closed","result":{"finished":"success","progress":{"of":0,"cnt":0}},"details":["Details:"]}}`,
-			},
-			needs:  []string{"md5", "download-http"},
-			header: []string{"Accept", "application/hal+json", "If-None-Match", ""},
+// TestDDI_RecordedRunsOfClients_AreFollowed: what clients sent that the tests cannot run, since no package registry has them.
+// A request that the client would not have sent after the service's present answers ends the test.
+func TestDDI_RecordedRunsOfClients_AreFollowed(t *testing.T) {
+	for run, is := range map[string]func(known census.Why) bool{
+		"good": func(known census.Why) bool {
+			return at(known, "1.1.0", report.Installed) && known.Report.Attempts == 0 && known.Report.Code == ""
 		},
-		"hawkBit's SDK device": {
-			server: "/api/ddi", finds: `deploymentBase/([0-9]+)\?`, reads: "{server}/acme/controller/v1/box-1/deploymentBase/{id}?c=-1",
-			config: `{"data":{"installed":"1.0.0"},"mode":"merge"}`,
-			says: []string{
-				`{"timestamp":1771758000000,"status":{"execution":"proceeding","result":{"finished":"none","progress":null},"code":null,"details":null}}`,
-				`{"timestamp":1771758009000,"status":{"execution":"closed","result":{"finished":"success","progress":null},"code":200,"details":["Installed"]}}`,
-			},
-			header: []string{"Accept", "application/hal+json, application/json"},
+		"bad-checksum": func(known census.Why) bool { return failed(known, report.CodeChecksum) },
+		"does-not-boot": func(known census.Why) bool {
+			return at(known, "1.1.0", report.Reverted) && known.Report.Code == report.CodeBoot
 		},
-		"npm @awesomeorganization/hawkbit-ddi 0.2.0": {
-			server: "", finds: `deploymentBase/([0-9]+)`, reads: "{server}/acme/controller/v1/box-1/deploymentBase/{id}",
-			config: `{"data":{"installed":"1.0.0"},"mode":"merge","status":{"details":[],"execution":"closed","result":{"finished":"success"}}}`,
-			says: []string{
-				`{"id":"{id}","status":{"execution":"proceeding","result":{"finished":"none","progress":{"cnt":0,"of":1}}}}`,
-				`{"id":"{id}","status":{"execution":"closed","result":{"finished":"success","progress":{"cnt":1,"of":1}}}}`,
-			},
+		"halted": func(known census.Why) bool {
+			return known.Report.Cancelled || known.Written == "1.1.0" // by one that does not stop
 		},
-		"PyPI rauc-hawkbit 0.2.0": {
-			server: "/api/ddi", finds: `/deploymentBase/(.+)\?c=.+$`, reads: "{link}",
-			config: `{"id":"","time":"20260301T120000","status":{"result":{"finished":"success"},"execution":"closed","details":[]},"data":{"installed":"1.0.0"}}`,
-			says: []string{
-				`{"id":"{id}","time":"20260301T120001","status":{"result":{"finished":"none","progress":{"cnt":1,"of":3}},"execution":"proceeding","details":["Downloading"]}}`,
-				`{"id":"{id}","time":"20260301T120009","status":{"result":{"finished":"success","progress":{"cnt":3,"of":3}},"execution":"closed","details":["Install completed"]}}`,
-			},
-			needs: []string{"md5"},
-		},
+		"token-taken-back": func(known census.Why) bool { return known.Report == nil && known.Running == "1.0.0" },
 	} {
-		t.Run(name, func(t *testing.T) { c.play(t) })
+		files, err := filepath.Glob("testdata/recorded/*/" + run + ".jsonl")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no run is recorded: %s (%v)", run, err)
+		}
+		for _, file := range files {
+			t.Run(filepath.Base(filepath.Dir(file))+"/"+run, func(t *testing.T) {
+				w := harness.New(t, swift, func(o *service.Options) { o.DDIRoot = true })
+				r := newReplay(t, w)
+				for _, s := range recorded(t, file) {
+					r.take(t, s)
+				}
+				if known := why(t, r.owner, r.id); !is(known) {
+					t.Errorf("known as %+v, its report as %+v", known, known.Report)
+				}
+			})
+		}
 	}
 }
 
-func (c replay) play(t *testing.T) {
-	w := harness.New(t, atRoot)
-	owner := w.Owner(t)
-	const more = `,"md5":"0123456789abcdef0123456789abcdef","artifactHttpUrl":"http://mirror.plant.example/1.1.0"}`
-	owner.Put(t, channel, strings.TrimSuffix(described("1.1.0", digest("b")), "}")+more).Is(t, http.StatusCreated)
-	client := plain{"TargetToken " + enrol(t, owner, "box-1"), w.Target.URL}
-	server := w.Target.URL + c.server
-	place := server + "/acme/controller/v1/box-1"
+// swift has boxes poll every second, and allows a policy to give them seconds.
+func swift(o *service.Options) {
+	o.Environment = func(string) []string {
+		return []string{setting.PollIntervalSeconds.Assign(1), setting.IdlePollIntervalSeconds.Assign(1), setting.ChannelCacheSeconds.Assign(0), setting.GuardIntervalSeconds.Assign(1)}
+	}
+}
+
+func failed(known census.Why, code report.FailureCode) bool {
+	return at(known, "1.1.0", report.Failed) && known.Report.Code == code
+}
+
+func recorded(t *testing.T, file string) (moves []move) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var s move
+		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+			t.Fatal(err)
+		}
+		moves = append(moves, s)
+	}
+	return moves
+}
+
+// A replay is a box that sends what a client sent.
+type replay struct {
+	w               *harness.World
+	owner           *harness.Caller
+	id, token       string
+	rollout, action string
+}
+
+func newReplay(t *testing.T, w *harness.World) *replay {
+	r := &replay{w: w, owner: w.Owner(t)}
+	r.owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	r.id, _ = boxesOf("1.1.0", 1)
+	r.token = enrol(t, r.owner, r.id)
+	return r
+}
+
+func (r *replay) take(t *testing.T, s move) {
+	t.Helper()
+	switch s.Did {
+	case "":
+		r.send(t, s)
+	case "the client starts":
+	case "the policy's time to boot passes, and the client starts":
+		time.Sleep(2500 * time.Millisecond)
+	case "the owner publishes 1.1.0 and starts its rollout":
+		const more = `,"md5":"0123456789abcdef0123456789abcdef","artifactHttpUrl":"http://mirror.plant.example/1.1.0"}`
+		r.owner.Put(t, channelPath("gateway-x", "canary"), strings.TrimSuffix(described("1.1.0", digest("b")), "}")+more).Is(t, http.StatusCreated)
+		body := strings.TrimSuffix(plan("gateway-x", "stable", "1.1.0"), "}") + `,"policy":` + brief + `}`
+		r.rollout = r.owner.Post(t, rollouts, body).Is(t, http.StatusCreated).Header.Get("Location")
+	case "the owner halts the rollout":
+		r.owner.Patch(t, r.rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
+	case "the owner takes the token back":
+		r.owner.Do(t, http.MethodDelete, "/api/edges/"+r.id+"/token", "").Is(t, http.StatusNoContent)
+	default:
+		t.Fatalf("nobody knows how to do it: %s", s.Did)
+	}
+}
+
+var actionIn = regexp.MustCompile(`/(?:deploymentBase|cancelAction)/([0-9]+)`)
+
+// send sends a request of the client. Of a poll, it keeps the action that the client is told.
+func (r *replay) send(t *testing.T, s move) {
+	t.Helper()
+	if r.action == "" && strings.Contains(s.Path+s.Body, "{action}") {
+		t.Fatalf("the client would not send %s %s: it was told no action", s.Method, s.Path)
+	}
+	fill := strings.NewReplacer("{token}", r.token, "{action}", r.action)
+	header := []string{}
+	for name, value := range s.Header {
+		header = append(header, name, fill.Replace(value))
+	}
+	status, answer := plain{url: r.w.Target.URL}.try(t, s.Method, r.w.Target.URL+fill.Replace(s.Path), fill.Replace(s.Body), header...)
+	if status != s.Status {
+		t.Fatalf("%s %s %s is answered with %d %s, and was with %d", s.Method, s.Path, s.Body, status, answer, s.Status)
+	}
+	if !strings.HasSuffix(strings.TrimSuffix(s.Path, "/"), "/controller/v1/"+r.id) || status != http.StatusOK {
+		return
+	}
 	var polled struct {
 		Links map[string]struct{ Href string } `json:"_links"`
 	}
-	poll := func(link string) string {
-		if err := json.Unmarshal([]byte(client.call(t, http.MethodGet, place, "", c.header...)), &polled); err != nil || polled.Links[link].Href == "" {
-			t.Fatalf("%s is not in %v (%v)", link, polled, err)
-		}
-		return polled.Links[link].Href
+	if err := json.Unmarshal([]byte(answer), &polled); err != nil {
+		t.Fatal(err)
 	}
-	if put := poll("configData"); put != place+"/configData" {
-		t.Fatalf("it is asked at %s", put)
-	}
-	client.call(t, http.MethodPut, place+"/configData", c.config)
-	link := poll("deploymentBase")
-	found := regexp.MustCompile(c.finds).FindStringSubmatch(link)
-	if found == nil {
-		t.Fatalf("the client does not find %s in %s", c.finds, link)
-	}
-	fill := strings.NewReplacer("{server}", server, "{id}", found[1], "{link}", link)
-	told := client.call(t, http.MethodGet, fill.Replace(c.reads), "", c.header...)
-	for _, name := range c.needs {
-		if !strings.Contains(told, `"`+name+`":`) {
-			t.Errorf("it needs %s, and is told %s", name, told)
+	var name string
+	for link, to := range polled.Links {
+		name = link
+		if found := actionIn.FindStringSubmatch(to.Href); found != nil {
+			r.action = found[1]
 		}
 	}
-	for _, body := range c.says {
-		client.call(t, http.MethodPost, place+"/deploymentBase/"+found[1]+"/feedback", fill.Replace(body))
-	}
-	if known := why(t, owner, "box-1"); known.Written != "1.1.0" || known.Running != "1.0.0" {
-		t.Errorf("known as %+v, its report as %+v", known, known.Report)
+	if name != s.Link {
+		t.Fatalf("the client is linked to %q, and was to %q", name, s.Link)
 	}
 }

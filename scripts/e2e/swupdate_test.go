@@ -43,14 +43,8 @@ type depot struct {
 // newDepot is nil on a machine without SWUpdate. CI must have it.
 func newDepot(t *testing.T) *depot {
 	t.Helper()
-	for _, program := range []string{"swupdate", "cpio", "openssl"} {
-		if _, err := exec.LookPath(program); err != nil {
-			if os.Getenv("CI") == "true" {
-				t.Fatal(err)
-			}
-			t.Logf("left out: %v; Debian's packages swupdate, cpio and openssl bring it", err)
-			return nil
-		}
+	if lacks(t, "Debian's packages swupdate, cpio and openssl bring it", "swupdate", "cpio", "openssl") {
+		return nil
 	}
 	d := &depot{dir: t.TempDir()}
 	in(t, d.dir, "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2",
@@ -318,15 +312,5 @@ func TestSWUpdate_Rollout_ReachesTheBoxesOfEachStage(t *testing.T) {
 		var p census.Progress
 		owner.Get(t, rollout+"/progress").Is(t, http.StatusOK).Into(t, &p)
 		t.Logf("at %d percent: %+v", stage, p.Stages)
-	}
-}
-
-// in runs a program in a directory.
-func in(t *testing.T, dir, name string, arguments ...string) {
-	t.Helper()
-	c := exec.CommandContext(t.Context(), name, arguments...)
-	c.Dir = dir
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%s %q: %v\n%s", name, arguments, err, out)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -56,6 +57,34 @@ func TestSWUpdate_BootsWithoutABootState_IsInstalled(t *testing.T) {
 	}
 }
 
+// TestSWUpdate_WrongChecksum_IsAFailedAttempt: the image is signed, but it is not the one that was published. SWUpdate
+// compares the checksum after it has installed the image.
+func TestSWUpdate_WrongChecksum_IsAFailedAttempt(t *testing.T) {
+	d := newDepot(t)
+	if d == nil {
+		return
+	}
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	publication := d.image(t, "1.1.0", false)
+	sum := between(t, publication, `"sha1":"`, `"`)
+	owner.Put(t, channel, strings.Replace(publication, sum, strings.Repeat("1", len(sum)), 1)).Is(t, http.StatusCreated)
+	b := d.swupdate(t, w, "box-1", enrol(t, owner, "box-1"), "1.0.0")
+	eventually(t, "the box has failed", func() bool { return at(why(t, owner, "box-1"), "1.1.0", report.Failed) })
+	if !b.says("Checksum does not match") || !d.installed("1.1.0") {
+		t.Error("it failed for another reason, or did not install the image first")
+	}
+	// As with a broken image, what SWUpdate reports does not always have the cause.
+	want := report.CodeOther
+	r := why(t, owner, "box-1").Report
+	if strings.Contains(r.Detail, "Checksum does not match") {
+		want = report.CodeChecksum
+	}
+	if r.Code != want {
+		t.Errorf("the code is %s of %q, want %s", r.Code, r.Detail, want)
+	}
+}
+
 // TestSWUpdate_TokenTakenBack_IsRefused, and a new token is taken.
 func TestSWUpdate_TokenTakenBack_IsRefused(t *testing.T) {
 	d := newDepot(t)
@@ -79,6 +108,7 @@ func TestSWUpdate_TokenTakenBack_IsRefused(t *testing.T) {
 
 // TestSWUpdate_TooManyCallsAndTheServiceDown_FollowsAfterThat.
 func TestSWUpdate_TooManyCallsAndTheServiceDown_FollowsAfterThat(t *testing.T) {
+	t.Parallel()
 	d := newDepot(t)
 	if d == nil {
 		return

@@ -42,6 +42,7 @@ var (
 	chromium   = program{[]string{"chromium", "chromium-browser", "google-chrome"}, "apt-get install chromium, brew install chromium"}
 	swupdate   = program{[]string{"swupdate"}, "apt-get install swupdate cpio openssl"}
 	cargo      = program{[]string{"cargo"}, "rustup, apt-get install cargo-web rustc-web"}
+	dbus       = program{[]string{"dbus-daemon"}, "apt-get install dbus python3-gi python3-aiohttp python3-venv"}
 	docker     = program{[]string{"docker"}, "apt-get install docker.io"}
 	samCommand = program{[]string{"sam"}, "pip install aws-sam-cli"}
 )
@@ -118,8 +119,8 @@ func groups(p packages, m mode) []group {
 			steps: [][]string{{"./scripts/contract", "clients"}, goTest("-count=1", "./scripts/lab/clients")},
 		},
 		{
-			name: "boxes", mode: rest, says: "boxes with SWUpdate and with the Rust crate hawkbit",
-			needs: []program{swupdate, cargo},
+			name: "boxes", mode: rest, says: "boxes with SWUpdate, and with clients of DDI from crates.io, npm and PyPI",
+			needs: []program{swupdate, cargo, npm, dbus},
 			steps: p.tagged("./scripts/e2e"),
 		},
 		{

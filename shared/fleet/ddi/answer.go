@@ -16,7 +16,8 @@ type Hyperlink struct {
 	Href string `json:"href"`
 }
 
-// A BaseAnswer is what a poll is answered with.
+// A BaseAnswer is what a poll is answered with. It has no _links if there is none, as with hawkBit: the client of npm fails
+// at links that are empty.
 type BaseAnswer struct {
 	Config struct {
 		Polling struct {
@@ -27,7 +28,7 @@ type BaseAnswer struct {
 		ConfigData     *Hyperlink `json:"configData,omitempty"`
 		DeploymentBase *Hyperlink `json:"deploymentBase,omitempty"`
 		CancelAction   *Hyperlink `json:"cancelAction,omitempty"`
-	} `json:"_links"`
+	} `json:"_links,omitzero"`
 }
 
 // Answer gives the answer to a poll; place is the URL of the poll.

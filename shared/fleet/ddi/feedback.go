@@ -157,6 +157,10 @@ var reasons = []struct {
 	{"not enough free space", report.CodeSpace},
 	{"invalid checksum", report.CodeChecksum}, // RAUC
 	{"sha1 does not match", report.CodeChecksum},
+	{"checksum does not match", report.CodeChecksum}, // PyPI's rauc-hawkbit
+	{"invalid sha", report.CodeChecksum},             // npm's hawkbit-ddi, which names the algorithm
+	{"invalid md5", report.CodeChecksum},
+	{"wrong md5", report.CodeChecksum}, // Hara
 	{"hash mismatch", report.CodeChecksum},
 	{"hash wrong", report.CodeChecksum},
 	{"download failed", report.CodeDownload}, // RAUC

@@ -62,6 +62,12 @@ func TestStatus_AsClientsSendIt(t *testing.T) {
 			report.Feedback{Progress: report.Broken, Code: report.CodeDownload, Detail: "Download failed: Timeout was reached"}},
 		"RAUC cannot install": {`{"id":"7","time":"20261121T213711","status":{"result":{"finished":"failure"},"execution":"closed","details":["Failed to install software bundle."]}}`,
 			report.Feedback{Progress: report.Broken, Code: report.CodeInstall, Detail: "Failed to install software bundle."}},
+		"PyPI's rauc-hawkbit finds another MD5": {`{"id":"7","time":"20261122T213711","status":{"result":{"progress":{},"finished":"failure"},"execution":"closed","details":["Artifact checksum does not match after 3 tries."]}}`,
+			report.Feedback{Progress: report.Broken, Code: report.CodeChecksum, Detail: "Artifact checksum does not match after 3 tries."}},
+		"Hara finds another MD5": {`{"id":"5","time":"2026-11-23T00:39:15.506","status":{"execution":"closed","result":{"finished":"failure","progress":{"of":0,"cnt":0}},"details":["Failed to download file with md5 6eff due to [trials exhausted due to errors (1.1.0.img), Downloaded file (1.1.0.img) has wrong md5 sum (26a7)]"]}}`,
+			report.Feedback{Progress: report.Broken, Code: report.CodeChecksum, Detail: "Failed to download file with md5 6eff due to [trials exhausted due to errors (1.1.0.img), Downloaded file (1.1.0.img) has wrong md5 sum (26a7)]"}},
+		"npm's hawkbit-ddi finds another SHA-256": {`{"id":"7","status":{"details":["invalid sha256 (e3b0c442) value"],"execution":"closed","result":{"finished":"failure","progress":{"cnt":0,"of":1}}}}`,
+			report.Feedback{Progress: report.Broken, Code: report.CodeChecksum, Detail: "invalid sha256 (e3b0c442) value"}},
 	} {
 		s, faults := read(c.body)
 		if got := s.Deployment(0); faults != 0 || got != c.want {

@@ -164,6 +164,11 @@ func (f Feedback) change(next *Row, was Row) {
 	if f.Progress.closes() && next.Cancel == f.Action {
 		next.Cancel = 0
 	}
+	if next.Written == o.Version && !f.Progress.closes() {
+		// The client is not told a closed action again. It was told before that, as Hara is, which polls while it closes
+		// the action. So this is no sign of a reboot.
+		return
+	}
 	switch f.Progress {
 	case Proceeding, Beginning:
 		if next.beganAgain(f) {

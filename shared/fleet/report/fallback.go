@@ -18,12 +18,11 @@ func (o *Offer) written(at time.Time) {
 	}
 }
 
-// beganAgain reports whether feedback is about a new start of an action whose version was on disk. A client that has
-// closed the action starts it again with whatever it says next. One that leaves it open until the reboot may say more
-// before that.
+// beganAgain reports whether feedback is about a new start of an action whose version was on disk. The client may say more
+// before the reboot without a new start.
 func (r Row) beganAgain(f Feedback) bool {
 	o := r.Offer
-	return o.WrittenAt != nil && r.Running != o.Version && (f.Progress == Beginning || r.Written == o.Version)
+	return o.WrittenAt != nil && r.Running != o.Version && f.Progress == Beginning
 }
 
 // notBooted ends the attempt of a client that began again. The box is asked at once what it runs: without a boot state, a

@@ -15,18 +15,29 @@ func states(running string, later time.Duration) func(Row) Input {
 }
 
 func TestFallback_NewStartAfterWritten_IsAFailedAttemptToBoot(t *testing.T) {
-	for name, before := range map[string]ActionPhase{"closed": Written, "left open until the reboot": Placed} {
-		row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Proceeding), reports(before), reports(Beginning))
-		o := row.Offer
-		if o.State != Failed || o.Code != CodeBoot || o.Attempts != 1 || o.Detail != startedAgain || row.Written != "" || row.Deployment(begin) != 0 {
-			t.Errorf("%s: %+v, the offer %+v", name, row, o)
+	row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Proceeding), reports(Placed), reports(Beginning))
+	o := row.Offer
+	if o.State != Failed || o.Code != CodeBoot || o.Attempts != 1 || o.Detail != startedAgain || row.Written != "" || row.Deployment(begin) != 0 {
+		t.Errorf("%+v, the offer %+v", row, o)
+	}
+	if e := row.Entry(); e.Bad(begin.Add(59*time.Minute), time.Hour, time.Hour) || !e.Bad(begin.Add(time.Hour), time.Hour, time.Hour) {
+		t.Error("it is not bad an hour later, or was before")
+	}
+	retry := begin.Add(10 * time.Minute)
+	if n := row.Deployment(retry); n == 0 || n != o.Action {
+		t.Errorf("the next attempt has the action %d of %+v", n, o)
+	}
+}
+
+// TestFallback_MoreSaidOfAClosedAction_ChangesNothing: Hara polls while it closes an action, and then installs it once more.
+func TestFallback_MoreSaidOfAClosedAction_ChangesNothing(t *testing.T) {
+	for _, more := range []ActionPhase{Proceeding, Beginning, PutOff, Placed} {
+		row := after(enrolled(), poll("1.1.0"), reports(Proceeding), reports(Written), reports(more), reports(Written))
+		if row.Offer.State != Working || row.Written != "1.1.0" || row.Offer.WrittenAt == nil {
+			t.Errorf("%s: %+v, the offer %+v", more, row, row.Offer)
 		}
-		if e := row.Entry(); e.Bad(begin.Add(59*time.Minute), time.Hour, time.Hour) || !e.Bad(begin.Add(time.Hour), time.Hour, time.Hour) {
-			t.Errorf("%s: it is not bad an hour later, or was before", name)
-		}
-		retry := begin.Add(10 * time.Minute)
-		if n := row.Deployment(retry); n == 0 || n != o.Action {
-			t.Errorf("%s: the next attempt has the action %d of %+v", name, n, o)
+		if row = after(row, says("1.1.0")); row.Offer.State != Installed || row.Offer.Attempts != 0 {
+			t.Errorf("%s, and it boots: the offer %+v", more, row.Offer)
 		}
 	}
 }
@@ -79,7 +90,7 @@ func TestFallback_WrittenAndAThirdVersion_IsRevertedAtOnce(t *testing.T) {
 }
 
 func TestFallback_ALaterAttempt_IsJudgedByItsOwnTime(t *testing.T) {
-	row := after(enrolled(), poll("1.1.0"), reports(Written), reports(Beginning))
+	row := after(enrolled(), poll("1.1.0"), reports(Placed), reports(Beginning))
 	second := Feedback{Action: row.Offer.Action, Progress: Written, At: begin.Add(2 * time.Hour)}
 	row, _ = Next(row, second)
 	if row = after(row, states("1.0.0", 2*time.Hour+time.Minute)); row.Offer.State != Failed {

@@ -1,0 +1,159 @@
+//go:build full
+
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/service"
+	"wavegate/shared/fleet/report"
+)
+
+// A library is a DDI client for programs, in a program that uses it as the library's documentation says.
+type library struct {
+	program []string
+	server  string // what is set as its server's URL, after the service's own
+	refused string // what it prints when a poll is refused
+}
+
+func TestClient_RustCrateHawkbit_Follows(t *testing.T) {
+	follow(t, library{crate(t), "/api/ddi/", "no poll: HTTP status client error (401"})
+}
+
+func TestClient_NpmHawkbitDDI_Follows(t *testing.T) {
+	follow(t, library{npmPackage(t), "", "failed: invalid statusCode (401) value"})
+}
+
+func TestClient_PyPIRaucHawkbit_Follows(t *testing.T) {
+	follow(t, library{pypiPackage(t), "/api/ddi", "temporary error: 401"})
+}
+
+// A clientBox is a box with a program that updates it.
+type clientBox struct {
+	library
+	id, token, place string
+	w                *harness.World
+	shelf            *shelf
+}
+
+// start starts the program on the box, which runs a version, and returns what ends it.
+func (b clientBox) start(t *testing.T, runs string) (stop func()) {
+	t.Helper()
+	log, err := os.OpenFile(filepath.Join(b.place, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(b.program[0], append(b.program[1:], b.w.Target.URL+b.server, "acme", b.id, b.token, runs, b.place)...)
+	certificate := b.shelf.certificate(t)
+	c.Env = append(os.Environ(), "NODE_EXTRA_CA_CERTS="+certificate, "SSL_CERT_FILE="+certificate)
+	c.Stdout, c.Stderr = log, log
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = log.Close()
+	ended := false
+	stop = func() {
+		if !ended {
+			ended = true
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		}
+	}
+	t.Cleanup(func() {
+		stop()
+		if t.Failed() {
+			t.Logf("the client says:\n%s", b.said())
+		}
+	})
+	return stop
+}
+
+func (b clientBox) said() string {
+	said, _ := os.ReadFile(filepath.Join(b.place, "log"))
+	return string(said)
+}
+
+// told has the box say what it runs, and starts a rollout of 1.1.0 that reaches it.
+func (b clientBox) told(t *testing.T, owner *harness.Caller, broken bool) (rollout string) {
+	t.Helper()
+	eventually(t, "the box says what it runs", func() bool { return why(t, owner, b.id).Running == "1.0.0" })
+	owner.Put(t, channelPath("gateway-x", "canary"), b.shelf.publication("1.1.0", broken)).Is(t, http.StatusCreated)
+	body := strings.TrimSuffix(plan("gateway-x", "stable", "1.1.0"), "}") + `,"policy":` + brief + `}`
+	return owner.Post(t, rollouts, body).Is(t, http.StatusCreated).Header.Get("Location")
+}
+
+// follow runs a library with a good image, one with another checksum, one that does not boot, a halt during the download, and
+// a token that is taken back. None of the libraries polls while it downloads, and each sends its token to the artifact's
+// host.
+func follow(t *testing.T, l library) {
+	if l.program == nil {
+		return
+	}
+	t.Parallel()
+	begin := func(t *testing.T) (*harness.Caller, clientBox) {
+		w := harness.New(t, swift, func(o *service.Options) { o.DDIRoot = l.server == "" })
+		owner := w.Owner(t)
+		owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+		id, _ := boxesOf("1.1.0", 1)
+		return owner, clientBox{l, id, enrol(t, owner, id), t.TempDir(), w, newShelf(t)}
+	}
+	t.Run("good", func(t *testing.T) {
+		owner, b := begin(t)
+		stop := b.start(t, "1.0.0")
+		b.told(t, owner, false)
+		eventually(t, "the image is written", func() bool { return why(t, owner, b.id).Written == "1.1.0" })
+		stop()
+		b.start(t, "1.1.0")
+		eventually(t, "the box is installed", func() bool { return at(why(t, owner, b.id), "1.1.0", report.Installed) })
+		if b.shelf.tokens.Load() == 0 {
+			t.Error("no token came to the artifact's host; README.md says that it does")
+		}
+	})
+	t.Run("bad checksum", func(t *testing.T) {
+		owner, b := begin(t)
+		b.start(t, "1.0.0")
+		b.told(t, owner, true)
+		eventually(t, "the attempt has failed", func() bool { return at(why(t, owner, b.id), "1.1.0", report.Failed) })
+		if r := why(t, owner, b.id).Report; r.Code != report.CodeChecksum {
+			t.Errorf("the report is %+v", r)
+		}
+	})
+	t.Run("does not boot", func(t *testing.T) {
+		owner, b := begin(t)
+		stop := b.start(t, "1.0.0")
+		b.told(t, owner, false)
+		eventually(t, "the image is written", func() bool { return why(t, owner, b.id).Written == "1.1.0" })
+		stop()
+		b.start(t, "1.0.0")
+		eventually(t, "the box has fallen back", func() bool {
+			known := why(t, owner, b.id)
+			return at(known, "1.1.0", report.Reverted) && known.Report.Code == report.CodeBoot
+		})
+	})
+	t.Run("halted during the download", func(t *testing.T) {
+		owner, b := begin(t)
+		b.shelf.slow = true
+		b.start(t, "1.0.0")
+		rollout := b.told(t, owner, false)
+		eventually(t, "the image is downloaded", func() bool { return b.shelf.sent.Load() > 0 })
+		owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent)
+		eventually(t, "the client has finished, since it does not poll meanwhile", func() bool { return strings.Contains(b.said(), "written: ") })
+		eventually(t, "that is known", func() bool {
+			known := why(t, owner, b.id)
+			return known.Written == "1.1.0" || at(known, "1.1.0", report.Reverted) // as the box does not boot what it wrote
+		})
+	})
+	t.Run("token taken back", func(t *testing.T) {
+		owner, b := begin(t)
+		b.start(t, "1.0.0")
+		eventually(t, "the box says what it runs", func() bool { return why(t, owner, b.id).Running == "1.0.0" })
+		owner.Do(t, http.MethodDelete, "/api/edges/"+b.id+"/token", "").Is(t, http.StatusNoContent)
+		eventually(t, "its polls are refused", func() bool { return strings.Contains(b.said(), b.refused) })
+	})
+}

@@ -1,0 +1,143 @@
+//go:build full
+
+package e2e
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// lacks reports whether the machine lacks a program, and says what brings it. CI must have all of them.
+func lacks(t *testing.T, brings string, programs ...string) bool {
+	t.Helper()
+	for _, program := range programs {
+		if _, err := exec.LookPath(program); err != nil {
+			leaveOut(t, err, brings)
+			return true
+		}
+	}
+	return false
+}
+
+func leaveOut(t *testing.T, why error, brings string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal(why)
+	}
+	t.Logf("left out: %v; %s", why, brings)
+}
+
+// crate builds the program that uses the Rust crate hawkbit, once for a user's machine. It is nil on a machine without
+// cargo.
+func crate(t *testing.T) []string {
+	t.Helper()
+	if lacks(t, "rustup or Debian's cargo-web and rustc-web bring it", "cargo") {
+		return nil
+	}
+	target := filepath.Join(cache(t), "hawkbit")
+	in(t, "testdata/crate", "cargo", "build", "--quiet", "--locked", "--target-dir", target)
+	return []string{filepath.Join(target, "debug", "box")}
+}
+
+// npmPackage is the program that uses npm's @awesomeorganization/hawkbit-ddi. It is nil on a machine without Node.js.
+func npmPackage(t *testing.T) []string {
+	t.Helper()
+	if lacks(t, "Debian's nodejs and npm bring it", "node", "npm") {
+		return nil
+	}
+	installed := prepared(t, "hawkbit-npm", "testdata/npm/package-lock.json", func(dir string) {
+		for _, name := range []string{"package.json", "package-lock.json"} {
+			place(t, filepath.Join("testdata/npm", name), dir)
+		}
+		in(t, dir, "npm", "ci", "--silent", "--no-audit", "--no-fund")
+	})
+	dir := t.TempDir() // with the program, which finds packages beside it
+	place(t, "testdata/npm/box.js", dir)
+	place(t, "testdata/npm/package.json", dir)
+	if err := os.Symlink(filepath.Join(installed, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"node", filepath.Join(dir, "box.js")}
+}
+
+// pypiPackage is the program that uses PyPI's rauc-hawkbit. It is nil on a machine without D-Bus, or without a Python that
+// can use it.
+func pypiPackage(t *testing.T) []string {
+	t.Helper()
+	const python, brings = "/usr/bin/python3", "Debian's dbus, python3-gi, python3-aiohttp and python3-venv bring it"
+	if lacks(t, brings, "dbus-daemon", python) {
+		return nil
+	}
+	// Debian has the packages for its own Python, whatever else is on the PATH.
+	if err := exec.CommandContext(t.Context(), python, "-c", "import gi, aiohttp, ensurepip").Run(); err != nil {
+		leaveOut(t, fmt.Errorf("%s has no gi, aiohttp or ensurepip: %w", python, err), brings)
+		return nil
+	}
+	installed := prepared(t, "hawkbit-pypi", "testdata/pypi/requirements.txt", func(dir string) {
+		in(t, ".", python, "-m", "venv", "--system-site-packages", dir)
+		in(t, ".", filepath.Join(dir, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes",
+			"--requirement", "testdata/pypi/requirements.txt")
+	})
+	return []string{filepath.Join(installed, "bin", "python"), "testdata/pypi/box.py"}
+}
+
+// cache is the project's folder in the user's cache.
+func cache(t *testing.T) string {
+	t.Helper()
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "wavegate")
+}
+
+// prepared is a folder in the user's cache that was filled for the present content of a file with pinned versions.
+func prepared(t *testing.T, name, pins string, fill func(dir string)) string {
+	t.Helper()
+	content, err := os.ReadFile(pins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(cache(t), fmt.Sprintf("%s-%.6x", name, sha256.Sum256(content)))
+	complete := filepath.Join(dir, "complete")
+	if _, err := os.Stat(complete); err == nil {
+		return dir
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	fill(dir)
+	if err := os.WriteFile(complete, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// place copies a file into a folder.
+func place(t *testing.T, file, dir string) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// in runs a program in a directory.
+func in(t *testing.T, dir, name string, arguments ...string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), name, arguments...)
+	c.Dir = dir
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%s %q: %v\n%s", name, arguments, err, out)
+	}
+}
