@@ -1,0 +1,72 @@
+package bell
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/secret"
+	"wavegate/shared/platform/setting"
+)
+
+// KeySettings are those of ReadKeys.
+var KeySettings = []setting.Name{setting.BellSecretID, setting.BellSecret}
+
+// Keys are the secrets of the stage, as they were last read. They are safe for concurrent use.
+type Keys struct {
+	fixed           Secret // for local runs
+	present, before secret.Kept
+}
+
+// ReadKeys makes keys of the settings. A stage without a bell has none.
+func ReadKeys(r *setting.Reader, client secret.Client, now func() time.Time) *Keys {
+	id, fixed := r.Text(setting.BellSecretID), r.Text(setting.BellSecret)
+	if fixed != "" && len(fixed) < LeastSecret {
+		r.Fault("%s has %d characters; it has %d or more", setting.BellSecret, len(fixed), LeastSecret)
+	}
+	return &Keys{
+		fixed:   Secret(fixed),
+		present: secret.Kept{ID: id, Client: client, Now: now, Check: check},
+		before:  secret.Kept{ID: id, Client: client, Now: now, Check: check, Before: true},
+	}
+}
+
+func check(value string) error {
+	if len(value) < LeastSecret {
+		return fmt.Errorf("the bell's secret has %d characters; it has %d or more", len(value), LeastSecret)
+	}
+	return nil
+}
+
+// Present is the secret that addresses are made with. It returns UNAVAILABLE.
+func (k *Keys) Present(ctx context.Context) (Secret, error) {
+	if k.fixed != "" {
+		return k.fixed, nil
+	}
+	return read(ctx, &k.present)
+}
+
+// Valid are the secrets of all addresses that the bell answers at. It returns UNAVAILABLE.
+func (k *Keys) Valid(ctx context.Context) (Secrets, error) {
+	present, err := k.Present(ctx)
+	if err != nil || k.fixed != "" {
+		return Secrets{present}, err
+	}
+	before, err := read(ctx, &k.before)
+	if err != nil {
+		return nil, err
+	}
+	if before == "" {
+		return Secrets{present}, nil
+	}
+	return Secrets{present, before}, nil
+}
+
+func read(ctx context.Context, s *secret.Kept) (Secret, error) {
+	value, err := s.Get(ctx)
+	if err != nil {
+		return "", problem.Wrap(err, problem.Unavailable, "The bell is not available at the moment.").After(secret.Retry)
+	}
+	return Secret(value), nil
+}
