@@ -18,12 +18,13 @@ func fleetCommand(w io.Writer, args []string) error {
 	boxes := flags.String("boxes", "1000,10000,100000,1000000", "how many boxes, with commas between several fleets")
 	interval := flags.Float64("interval", 60, "`seconds` between a box's polls while something goes on at its channel")
 	idle := flags.Float64("idle", 300, "`seconds` between its polls otherwise")
-	days := flags.Float64("days", 1, "`days` a month on which something goes on at its channel")
+	days := flags.Float64("days", 4, "`days` a month on which something goes on at its channel; a release takes 97 hours by the default policy")
 	releases := flags.Float64("releases", 1, "`releases` a month")
+	bell := flags.Bool("bell", false, "the boxes listen to the bell")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	f := fleet{Interval: *interval, Idle: *idle, Days: *days, Releases: *releases}
+	f := fleet{Interval: *interval, Idle: *idle, Days: *days, Releases: *releases, Bell: *bell}
 	if f.Interval < 1 || f.Idle < 1 || f.Days < 0 || f.Days > monthDays || f.Releases < 0 {
 		return fmt.Errorf("intervals are a second or more, days 0 to %.1f, and releases 0 or more", monthDays)
 	}
@@ -80,14 +81,28 @@ func (f fleet) write(w io.Writer, boxes []float64, poll limit) {
 	row("`throttleBurst`", "", number(func(n need) int { return n.Burst }))
 	row("`warmWrites` (of `rate-counters`)", "", number(func(n need) int { return n.WarmWrites }))
 	row("executions of `get-manifest` at once", "", number(func(n need) int { return n.Executions }))
+	if f.Bell {
+		row("`reserveBell`", "", number(func(n need) int { return n.Bell }))
+	}
 	row("quota: API Gateway, requests a second", "", number(func(n need) int { return n.GatewayQuota }))
 	row("quota: Lambda, concurrent executions; `accountConcurrency`", "", number(func(n need) int { return n.Concurrency }))
 	fmt.Fprintln(w)
 
 	heading("USD a month", " Formula; polls and checks in millions |")
-	row("millions of polls", fmt.Sprintf(" boxes × 86,400 × (%g / %g + (%.2f − %g) / %g) / 10^6 |", f.Days, f.Interval, monthDays, f.Days, f.Idle),
-		func(one fleet) string { return thousands(one.polls() / 1e6) })
-	row("millions of checks", fmt.Sprintf(" the same, with %g s at the least |", authorizerCache), func(one fleet) string { return thousands(one.checks() / 1e6) })
+	if f.Bell {
+		row("millions of listens", fmt.Sprintf(" boxes × (86,400 × %.2f / %g + releases × %g × 3,600 × (1 / %g − 1 / %g)) / 10^6 |", monthDays, f.Idle, releaseChanges, f.Interval, f.Idle),
+			func(one fleet) string { return thousands(one.listens() / 1e6) })
+		row("millions of polls", fmt.Sprintf(" (boxes × (86,400 × %.2f / %g + releases × %g) + watched boxes × 86,400 × %g / %g) / 10^6 |", monthDays, heartbeat, releaseChanges+updatePolls, f.Days, f.Idle),
+			func(one fleet) string { return thousands(one.polls() / 1e6) })
+	} else {
+		row("millions of polls", fmt.Sprintf(" boxes × 86,400 × (%g / %g + (%.2f − %g) / %g) / 10^6 |", f.Days, f.Interval, monthDays, f.Days, f.Idle),
+			func(one fleet) string { return thousands(one.polls() / 1e6) })
+	}
+	checks := fmt.Sprintf(" the same, with %g s at the least |", authorizerCache)
+	if f.Bell {
+		checks = " as many: few polls come within 300 s of another |"
+	}
+	row("millions of checks", checks, func(one fleet) string { return thousands(one.checks() / 1e6) })
 	for i, c := range fleets[0].bill(poll) {
 		row(c.Name, " "+c.Formula+" |", func(one fleet) string { return thousands(one.bill(poll)[i].Dollars) })
 	}
