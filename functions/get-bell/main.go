@@ -52,6 +52,9 @@ const (
 
 func wire(env lambdahttp.Env, secrets secret.Client) handler {
 	keys, rings := bell.ReadKeys(env.Settings, secrets, env.Now), edge.NewBell(env.DB, env.Settings, env.Now)
+	if keys.Missing() {
+		env.Settings.Fault("%s must be set", setting.BellSecretID)
+	}
 	return func(ctx context.Context, r events.LambdaFunctionURLRequest) (events.LambdaFunctionURLResponse, error) {
 		a, err := ask(ctx, r, keys, rings)
 		if err != nil {

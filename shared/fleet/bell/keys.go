@@ -32,6 +32,9 @@ func ReadKeys(r *setting.Reader, client secret.Client, now func() time.Time) *Ke
 	}
 }
 
+// Missing reports whether no secret is named.
+func (k *Keys) Missing() bool { return k.fixed == "" && k.present.ID == "" }
+
 func check(value string) error {
 	if len(value) < LeastSecret {
 		return fmt.Errorf("the bell's secret has %d characters; it has %d or more", len(value), LeastSecret)

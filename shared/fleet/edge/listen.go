@@ -80,6 +80,9 @@ var ListeningSettings = append([]setting.Name{setting.BellURL, setting.Heartbeat
 // NewListening makes a Listening of the settings.
 func NewListening(r *setting.Reader, keys *bell.Keys, count CountSizes, now func() time.Time) Listening {
 	l := Listening{url: strings.TrimSuffix(r.Text(setting.BellURL), "/"), heartbeat: seconds(r, setting.HeartbeatSeconds), keys: keys}
+	if l.url != "" && keys.Missing() {
+		r.Fault("%s must be set with %s", setting.BellSecretID, setting.BellURL)
+	}
 	l.sizes = newCache(instants(now), func(ctx context.Context, rolloutID, _ string) (bell.Sizes, error) {
 		return count(ctx, rolloutID)
 	})

@@ -179,6 +179,7 @@ func TestPoll_DuringARollout_GoesByItsLastCount(t *testing.T) {
 func TestPoll_TheSecretCannotBeRead_IsAnsweredAsToABoxThatDoesNotListen(t *testing.T) {
 	listening(t, func(t *testing.T, l *listener) {
 		t.Setenv("BELL_SECRET", "")
+		t.Setenv("BELL_SECRET_ID", "wavegate/bell")
 		l.attach(t)
 		reply := l.listen(t, "1.0.0", "")
 		if reply.Deaf == nil || reply.Manifest.Bell != nil || reply.Manifest.PollIntervalSeconds != 60 || reply.Manifest.Version != "1.0.0" {
