@@ -47,7 +47,7 @@ const (
 	releaseChanges, updatePolls = 5.0, 10.0
 	heartbeat                   = 21_600.0
 	// bellCPU is milliseconds of processor time for a call of the bell, and bellBytes what its answer takes on the wire.
-	bellCPU, bellBytes = 0.17, 400.0
+	bellCPU, bellBytes = 0.32, 400.0
 	// watched is how many boxes of a stage poll at Idle during a rollout. See bell.Sizes.
 	watched = 1.2 * 1000
 	// reportReads and reportWrites are what a box's report row takes for a release, by the same page.
