@@ -24,13 +24,17 @@ const (
 	day       = 86_400.0
 	// authorizerCache is how long the gateway uses an answer of the authorizer again, in seconds, and keeps a box
 	// that polls less often from ever being known.
-	authorizerCache = 300.0
+	authorizerCache = 900.0
 	// pollCPU and authorizerCPU are milliseconds of processor time, and logged bytes: scripts/lab/benchmarks/results/cost.md.
 	pollCPU, pollLogged             = 1.3, 10.0
 	authorizerCPU, authorizerLogged = 0.63, 300.0
 	authorizerMemory                = operations.HelperMemoryMB
 	// answerBytes is what an answer to a poll takes on the wire, most of it headers: an estimate.
 	answerBytes = 700.0
+	// handshakeBytes is what the service sends in a full TLS handshake, most of it certificates.
+	handshakeBytes = 3800.0
+	// storedBytes is what the tables keep of a box.
+	storedBytes = 2000.0
 	// fixed is what a stage costs that nobody calls, and the metrics of operations that people use: an estimate.
 	fixed = 60.0
 	// A count of a channel's boxes is made each minute of an active rollout. It reads the index entry of each box,
@@ -75,14 +79,23 @@ func (f fleet) listens() float64 {
 	return f.Boxes * (day*monthDays/f.Idle + f.Releases*releaseChanges*3600*max(0, 1/f.Interval-1/f.Idle))
 }
 
+// rare is how many polls boxes that listen make at their heartbeats and for releases, in a month.
+func (f fleet) rare() float64 {
+	return f.Boxes * (day*monthDays/heartbeat + f.Releases*(releaseChanges+updatePolls))
+}
+
+// watched is how many polls the watched boxes make beside these, at so many seconds.
+func (f fleet) watched(interval float64) (sum float64) {
+	for _, share := range stageShares {
+		sum += min(share*f.Boxes, watched) * day * f.Days / interval
+	}
+	return sum
+}
+
 // polls is how many polls a fleet makes in a month.
 func (f fleet) polls() float64 {
 	if f.Bell {
-		sum := f.Boxes * (day*monthDays/heartbeat + f.Releases*(releaseChanges+updatePolls))
-		for _, share := range stageShares {
-			sum += min(share*f.Boxes, watched) * day * f.Days / f.Idle
-		}
-		return sum
+		return f.rare() + f.watched(f.Idle)
 	}
 	return f.Boxes * day * (f.Days/f.Interval + (monthDays-f.Days)/f.Idle)
 }
@@ -91,7 +104,7 @@ func (f fleet) polls() float64 {
 // cache lasts.
 func (f fleet) checks() float64 {
 	if f.Bell {
-		return f.polls() // few come within that time of another
+		return f.rare() + f.watched(max(f.Idle, authorizerCache))
 	}
 	return f.Boxes * day * (f.Days/max(f.Interval, authorizerCache) + (monthDays-f.Days)/max(f.Idle, authorizerCache))
 }
@@ -126,8 +139,14 @@ func (f fleet) bill(poll limit) []cost {
 			f.Boxes * f.Releases / 1e6 * (reportWrites*writeUnits + reportReads*readUnits)},
 		{"counts of rollouts", fmt.Sprintf("days × 1,440 × ((%.0f + boxes / %.0f) read units × %.4f + %g write units × %.4f)", countUnits, 1/countShare, readUnits, countWrites, writeUnits),
 			(counts*readUnits + f.Days*24*60*countWrites*writeUnits) / 1e6},
+		{"storage and its backups", fmt.Sprintf("boxes × %g KB × %.2f a GB", storedBytes/1000, storedGB+backedUpGB), f.Boxes * storedBytes / 1e9 * (storedGB + backedUpGB)},
 		{"what does not grow", "alarms, dashboard, metrics", fixed},
 	}...)
+}
+
+// handshakes is what the bytes of TLS handshakes cost, if each poll begins a connection and they are on the bill.
+func (f fleet) handshakes() float64 {
+	return (f.polls() + f.listens()) * handshakeBytes / 1e9 * transferGB
 }
 
 // tiered is what the gateway's volume prices take off.

@@ -18,7 +18,7 @@ func fleetCommand(w io.Writer, args []string) error {
 	boxes := flags.String("boxes", "1000,10000,100000,1000000", "how many boxes, with commas between several fleets")
 	interval := flags.Float64("interval", 60, "`seconds` between a box's polls while something goes on at its channel")
 	idle := flags.Float64("idle", 300, "`seconds` between its polls otherwise")
-	days := flags.Float64("days", 4, "`days` a month on which something goes on at its channel; a release takes 97 hours by the default policy")
+	days := flags.Float64("days", 4.1, "`days` a month on which something goes on at its channel")
 	releases := flags.Float64("releases", 1, "`releases` a month")
 	bell := flags.Bool("bell", false, "the boxes listen to the bell")
 	if err := flags.Parse(args); err != nil {
@@ -100,7 +100,7 @@ func (f fleet) write(w io.Writer, boxes []float64, poll limit) {
 	}
 	checks := fmt.Sprintf(" the same, with %g s at the least |", authorizerCache)
 	if f.Bell {
-		checks = " as many: few polls come within 300 s of another |"
+		checks = fmt.Sprintf(" polls, and of watched boxes one each %g s |", max(f.Idle, authorizerCache))
 	}
 	row("millions of checks", checks, func(one fleet) string { return thousands(one.checks() / 1e6) })
 	for i, c := range fleets[0].bill(poll) {
@@ -108,6 +108,7 @@ func (f fleet) write(w io.Writer, boxes []float64, poll limit) {
 	}
 	row("**sum**", " |", func(one fleet) string { return "**" + thousands(one.total(poll)) + "**" })
 	row("a box", " sum / boxes |", func(one fleet) string { return fmt.Sprintf("%.3f", one.total(poll)/one.Boxes) })
+	row("more if TLS handshakes are on the bill", fmt.Sprintf(" %spolls × %g bytes × %.2f a GB |", map[bool]string{true: "listens and "}[f.Bell], handshakeBytes, transferGB), func(one fleet) string { return thousands(one.handshakes()) })
 	row("less by the gateway's volume prices", " see below |", func(one fleet) string { return thousands(one.tiered()) })
 }
 

@@ -16,6 +16,8 @@ const (
 	logsGB         = 0.63         // a GB that CloudWatch Logs takes in
 	traces         = 5.00         // a million traces that X-Ray records
 	transferGB     = 0.09         // a GB that leaves for the internet
+	storedGB       = 0.306        // a GB that DynamoDB stores for a month
+	backedUpGB     = 0.2448       // a GB whose backups allow a restore to any second
 )
 
 // What no measurement on one machine can give.
