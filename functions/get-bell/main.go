@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/bell/keys"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
@@ -51,12 +52,12 @@ const (
 )
 
 func wire(env lambdahttp.Env, secrets secret.Client) handler {
-	keys, rings := bell.ReadKeys(env.Settings, secrets, env.Now), edge.NewBell(env.DB, env.Settings, env.Now)
-	if keys.Missing() {
+	own, rings := keys.Read(env.Settings, secrets, env.Now), edge.NewBell(env.DB, env.Settings, env.Now)
+	if own.Missing() {
 		env.Settings.Fault("%s must be set", setting.BellSecretID)
 	}
 	return func(ctx context.Context, r events.LambdaFunctionURLRequest) (events.LambdaFunctionURLResponse, error) {
-		a, err := ask(ctx, r, keys, rings)
+		a, err := ask(ctx, r, own, rings)
 		if err != nil {
 			p := problem.From(err)
 			if p.Code != problem.NotFound && p.Code != problem.MethodNotAllowed {
@@ -74,12 +75,12 @@ func wire(env lambdahttp.Env, secrets secret.Client) handler {
 }
 
 // ask returns NOT_FOUND without a read unless the service made the address, and UNAVAILABLE.
-func ask(ctx context.Context, r events.LambdaFunctionURLRequest, keys *bell.Keys, rings *edge.Bell) (bell.Answer, error) {
+func ask(ctx context.Context, r events.LambdaFunctionURLRequest, own *keys.Keys, rings *edge.Bell) (bell.Answer, error) {
 	at, ok := bell.ParseAddress(r.RawPath)
 	if !ok {
 		return bell.Answer{}, problem.Missing()
 	}
-	valid, err := keys.Valid(ctx)
+	valid, err := own.Valid(ctx)
 	if err != nil {
 		return bell.Answer{}, wait(err)
 	}

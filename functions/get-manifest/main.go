@@ -12,7 +12,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
-	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/bell/keys"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
@@ -26,9 +26,9 @@ import (
 func main() { function.Run("get-manifest", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	counts, keys := census.NewSizes(env.DB), bell.ReadKeys(env.Settings, secret.NewClient(), env.Now)
+	counts, secrets := census.NewSizes(env.DB), keys.Read(env.Settings, secret.NewClient(), env.Now)
 	polls := edge.NewPolls(env.DB, edge.ReadSettings(env.Settings), env.Now).
-		With(edge.NewListening(env.Settings, keys, counts.Of, env.Now))
+		With(edge.NewListening(env.Settings, secrets, counts.Of, env.Now))
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId")
 		installed, _ := c.Query("installed")

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/setting"
 )
 
 // A Secret makes the addresses, sounds and codes of a stage.
@@ -27,6 +28,9 @@ const LeastSecret = 32
 // Secrets are those that are valid: the present one, and the one before. Boxes learn new addresses at their
 // heartbeats, so the one before stays valid until the next one comes.
 type Secrets []Secret
+
+// KeySettings are those that name the secret; see package keys.
+var KeySettings = []setting.Name{setting.BellSecretID, setting.BellSecret}
 
 // What is cut from an HMAC, and how many bytes of it.
 const (

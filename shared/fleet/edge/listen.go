@@ -65,20 +65,28 @@ type Place struct {
 // CountSizes tells how many boxes each stage of a rollout has by its last count; nil if there is none.
 type CountSizes func(ctx context.Context, rolloutID string) (bell.Sizes, error)
 
+// Keys give the secret that addresses are made with; see package keys.
+type Keys interface {
+	// Present returns UNAVAILABLE if the secret cannot be read.
+	Present(ctx context.Context) (bell.Secret, error)
+	// Missing reports whether no secret is named.
+	Missing() bool
+}
+
 // Listening is what polls of boxes that listen need beside those of others. The zero Listening is of a stage without a
 // bell.
 type Listening struct {
 	url       string
 	heartbeat time.Duration
-	keys      *bell.Keys
+	keys      Keys
 	sizes     *cache[bell.Sizes]
 }
 
-// ListeningSettings are those of NewListening, which reads those of bell.ReadKeys, too.
+// ListeningSettings are those of NewListening and of its keys.
 var ListeningSettings = append([]setting.Name{setting.BellURL, setting.HeartbeatSeconds}, bell.KeySettings...)
 
 // NewListening makes a Listening of the settings.
-func NewListening(r *setting.Reader, keys *bell.Keys, count CountSizes, now func() time.Time) Listening {
+func NewListening(r *setting.Reader, keys Keys, count CountSizes, now func() time.Time) Listening {
 	l := Listening{url: strings.TrimSuffix(r.Text(setting.BellURL), "/"), heartbeat: seconds(r, setting.HeartbeatSeconds), keys: keys}
 	if l.url != "" && keys.Missing() {
 		r.Fault("%s must be set with %s", setting.BellSecretID, setting.BellURL)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/bell/keys"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
@@ -53,7 +54,7 @@ func (l *listener) attach(t *testing.T) {
 	t.Helper()
 	l.polls = edge.NewPolls(l.db, edge.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
 	r := setting.NewReader(edge.ListeningSettings...)
-	l.polls.With(edge.NewListening(r, bell.ReadKeys(r, noVault{}, time.Now), func(context.Context, string) (bell.Sizes, error) {
+	l.polls.With(edge.NewListening(r, keys.Read(r, noVault{}, time.Now), func(context.Context, string) (bell.Sizes, error) {
 		l.count("a rollout", "counted")
 		return l.sizes, l.lost
 	}, time.Now))
