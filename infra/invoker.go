@@ -15,7 +15,7 @@ import (
 // function's ARN up to 130.
 const policyFunctions = 40
 
-// elsewhere tells whether a function is called by a schedule, or at a URL of its own, instead of by the gateway.
+// elsewhere reports whether a function is called by a schedule, or at a URL of its own, instead of by the gateway.
 func elsewhere(function string) bool {
 	return function == operations.Bell || slices.ContainsFunc(operations.Tasks, func(t operations.Task) bool { return t.ID == function })
 }

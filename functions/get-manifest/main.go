@@ -51,8 +51,8 @@ func wire(env lambdahttp.Env) function.Handler {
 			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the report was not recorded", slog.String("cause", reply.Unrecorded.Error()))
 			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": "get-manifest"}, telemetry.One(report.NotRecorded))
 		}
-		if reply.Deaf != nil {
-			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the box is not told where to listen", slog.String("cause", reply.Deaf.Error()))
+		if reply.NoBell != nil {
+			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the box is not told where to listen", slog.String("cause", reply.NoBell.Error()))
 		}
 		if err != nil {
 			return lambdahttp.Answer{}, spread(err)

@@ -69,7 +69,7 @@ func identityValue(s string) string {
 	return b.String()
 }
 
-// fitsHeader tells whether a secret can be sent as it is.
+// fitsHeader reports whether a secret can be sent as it is.
 func fitsHeader(value string) bool { return value != "" && identityValue(value) == value }
 
 // checkHeader refuses a secret that cannot be sent as it is.

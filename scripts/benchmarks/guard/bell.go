@@ -10,8 +10,8 @@ import (
 // heartbeat is how often a box that listens polls while nothing rings and it is not watched.
 const heartbeat = 6 * time.Hour
 
-// hang has the boxes of a world listen to a bell. Those that are watched poll each w.IdlePoll, whatever they are told.
-func (p *play) hang() {
+// addBell has the boxes of a world listen to a bell. Those that are watched poll each w.IdlePoll, whatever they are told.
+func (p *play) addBell() {
 	sizes := bell.Sizes{}
 	for _, percent := range cohort.Stages {
 		sizes[percent] = 0

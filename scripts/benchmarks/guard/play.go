@@ -85,7 +85,7 @@ func newPlay(w world, seed int) *play {
 	r := rollout.Start("simulated", p.channel.Channel, release.Release{EdgeType: edgeType, Version: target}, &policy, audit.Person{UserID: "starter"}, w.Start)
 	p.rollout, p.channel = r, p.channel.Begin(r.Carried())
 	if w.Bell {
-		p.hang()
+		p.addBell()
 	}
 	for i := range p.boxes {
 		p.schedule(int32(i), polls, p.rings(&p.boxes[i]))

@@ -117,7 +117,7 @@ func TestPoll_ThatListens_IsToldWhereAndByWhatCode_AndPollsAtItsHeartbeat(t *tes
 	listening(t, func(t *testing.T, l *listener) {
 		plain, told := l.ask(t, "1.0.0", ""), l.listen(t, "1.0.0", "")
 		want := edge.Place{URL: "https://bell.example" + secret.Address("gateway-x", l.box.Channel).Path(), Call: secret.Call(l.id)}
-		if m := told.Manifest; m.Bell == nil || *m.Bell != want || m.PollIntervalSeconds != 21_600 || told.Deaf != nil {
+		if m := told.Manifest; m.Bell == nil || *m.Bell != want || m.PollIntervalSeconds != 21_600 || told.NoBell != nil {
 			t.Errorf("told %+v %+v, want %+v", m, m.Bell, want)
 		}
 		if strings.Contains(string(plain.Body), "bell") || plain.Manifest.PollIntervalSeconds != 60 {
@@ -183,7 +183,7 @@ func TestPoll_TheSecretCannotBeRead_IsAnsweredAsToABoxThatDoesNotListen(t *testi
 		t.Setenv("BELL_SECRET_ID", "wavegate/bell")
 		l.attach(t)
 		reply := l.listen(t, "1.0.0", "")
-		if reply.Deaf == nil || reply.Manifest.Bell != nil || reply.Manifest.PollIntervalSeconds != 60 || reply.Manifest.Version != "1.0.0" {
+		if reply.NoBell == nil || reply.Manifest.Bell != nil || reply.Manifest.PollIntervalSeconds != 60 || reply.Manifest.Version != "1.0.0" {
 			t.Errorf("got %+v", reply)
 		}
 	})

@@ -70,8 +70,8 @@ type Reply struct {
 	NotModified bool
 	// Unrecorded is why the report could not be written.
 	Unrecorded error
-	// Deaf is why a box that asked is not told where to listen. It polls as boxes do that do not listen.
-	Deaf error
+	// NoBell is why a box that asked is not told where to listen. It polls as boxes do that do not listen.
+	NoBell error
 }
 
 // Polls answers polls. In the common case a poll reads half a unit and nothing else: the box's report row,
@@ -131,7 +131,7 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	news = news && poll.Subject != ""
 	reply := Reply{Manifest: found.manifest}
 	if poll.Listens && p.bell.url != "" {
-		reply.Deaf = p.bell.tell(ctx, &reply.Manifest, p.settings, found.channel, next, event.At)
+		reply.NoBell = p.bell.tell(ctx, &reply.Manifest, p.settings, found.channel, next, event.At)
 	}
 	if reply.Body, reply.ETag, err = reply.Manifest.Encode(poll.Caller); err != nil {
 		return Reply{}, err
