@@ -72,6 +72,7 @@ func (w *watch) addAlarms() []awscloudwatch.Alarm {
 	rules = append(rules, w.eventAlarms()...)
 	rules = append(rules, w.backupAlarms()...)
 	rules = append(rules, w.outsideAlarms()...)
+	rules = append(rules, w.bellAlarms()...)
 	var alarms []awscloudwatch.Alarm
 	for _, a := range rules {
 		made := a.make(w.part)

@@ -121,7 +121,7 @@ func counted(t *testing.T, template template, function string) string {
 }
 
 func TestAlarms_WatchEveryFunctionAndEveryTable(t *testing.T) {
-	template := pages().template
+	template := full().template
 	// The authorizer's errors are watched by their share. The copilot is as late as the assistant, and a
 	// task as a count.
 	except := map[string][]string{"functions-dead": {operations.Authorizer}, "functions-late": {"copilot", operations.Tick}}

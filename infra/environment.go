@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,12 @@ func (s *service) operationEnvironment(op operations.Operation) map[string]*stri
 			env[string(name)] = value
 		}
 	}
+	if s.bell.url != nil && slices.Contains(op.Settings, setting.BellURL) {
+		env[string(setting.BellURL)] = s.bell.url
+	}
+	if s.listens(op) {
+		env[string(setting.BellSecretID)] = s.bell.secret
+	}
 	return env
 }
 
@@ -35,6 +42,7 @@ func (s Settings) values() map[setting.Name]*string {
 		setting.PollIntervalSeconds:      number(s.PollIntervalSeconds),
 		setting.IdlePollIntervalSeconds:  number(s.IdlePollIntervalSeconds),
 		setting.ChannelCacheSeconds:      number(s.ChannelCacheSeconds),
+		setting.HeartbeatSeconds:         number(s.HeartbeatSeconds),
 		setting.FleetIssuers:             jsii.String(strings.Join(s.fleetIssuers, " ")),
 		setting.CopilotURL:               jsii.String(s.Copilot.URL),
 		setting.CopilotSecretID:          jsii.String(s.Copilot.Secret),
@@ -46,11 +54,13 @@ func (s Settings) values() map[setting.Name]*string {
 	return values
 }
 
-// secretOf is the ARN of the secret that an operation's function may read; nil: none. The ARN of a secret
+// secretOf is the ARN of the secret that an operation's function may read; nil: none. The copilot's secret may be given by name, and the ARN of a secret
 // ends with six characters that Secrets Manager chooses, which a name does not tell.
 func (s *service) secretOf(op operations.Operation) *string {
 	secret := s.settings.Copilot.Secret
 	switch {
+	case s.listens(op):
+		return s.bell.secret
 	case op.Limit != ratelimit.Copilot || secret == "":
 		return nil
 	}

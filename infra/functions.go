@@ -33,6 +33,8 @@ type functionSpec struct {
 	// sampled functions are called so often that Lambda's own two lines a call would cost more than
 	// the calls: of those only warnings are kept.
 	sampled bool
+	// untraced functions are called so often that traces would cost as much as the calls.
+	untraced bool
 }
 
 // wholeProcessor is the memory, in MB, from which on Lambda gives a function a whole processor or more.
@@ -98,6 +100,10 @@ func (p part) addFunction(spec functionSpec, name *string) awslambda.Function {
 	if spec.sampled {
 		lambdaLines = awslambda.SystemLogLevel_WARN
 	}
+	tracing := awslambda.Tracing_ACTIVE
+	if spec.untraced {
+		tracing = awslambda.Tracing_DISABLED
+	}
 	props := &awslambda.FunctionProps{
 		FunctionName: name,
 		Description:  jsii.String(spec.description),
@@ -108,7 +114,7 @@ func (p part) addFunction(spec functionSpec, name *string) awslambda.Function {
 		MemorySize:   jsii.Number(spec.memoryMB),
 		Timeout:      awscdk.Duration_Millis(jsii.Number(spec.timeout.Milliseconds())),
 		Environment:  &env,
-		Tracing:      awslambda.Tracing_ACTIVE,
+		Tracing:      tracing,
 		LogGroup:     logs,
 		// The functions write JSON themselves; this makes Lambda's own lines JSON too.
 		LoggingFormat:         awslambda.LoggingFormat_JSON,
@@ -144,10 +150,10 @@ func (p part) architecture() awslambda.Architecture {
 
 // role gives a function the rights of its row and no others.
 func (p part) role(spec functionSpec, logs awslogs.LogGroup) awsiam.Role {
-	statements := []awsiam.PolicyStatement{
-		allow(texts("logs:CreateLogStream", "logs:PutLogEvents"), logs.LogGroupArn()),
+	statements := []awsiam.PolicyStatement{allow(texts("logs:CreateLogStream", "logs:PutLogEvents"), logs.LogGroupArn())}
+	if !spec.untraced {
 		// X-Ray knows no resources: nothing narrower can be granted.
-		allow(texts("xray:PutTraceSegments", "xray:PutTelemetryRecords"), jsii.String("*")),
+		statements = append(statements, allow(texts("xray:PutTraceSegments", "xray:PutTelemetryRecords"), jsii.String("*")))
 	}
 	for i, g := range spec.grants {
 		statements = append(statements, rights(g, spec.tables[i].arn)...)

@@ -15,9 +15,9 @@ import (
 // function's ARN up to 130.
 const policyFunctions = 40
 
-// ofTask tells whether a function is called by a schedule instead of the gateway.
-func ofTask(function string) bool {
-	return slices.ContainsFunc(operations.Tasks, func(t operations.Task) bool { return t.ID == function })
+// elsewhere reports whether a function is called by a schedule, or at a URL of its own, instead of by the gateway.
+func elsewhere(function string) bool {
+	return function == operations.Bell || slices.ContainsFunc(operations.Tasks, func(t operations.Task) bool { return t.ID == function })
 }
 
 // addInvoker makes the one role by which the gateway calls the functions and the authorizer, and its
@@ -29,7 +29,7 @@ func (s *service) addInvoker() (awsiam.Role, []awsiam.ManagedPolicy) {
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("apigateway.amazonaws.com"), nil),
 	})
 	var policies []awsiam.ManagedPolicy
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(s.functions)), ofTask)
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(s.functions)), elsewhere)
 	for some := range slices.Chunk(names, policyFunctions) {
 		var arns []*string
 		for _, name := range some {

@@ -60,7 +60,7 @@ func (p part) gateway() source {
 // functionName is by what name Lambda counts a function; nil: the stage has no such function.
 func (w *watch) functionName(function string) *string {
 	switch {
-	case function == operations.Docs && !w.settings.Docs:
+	case function == operations.Docs && !w.settings.Docs, function == operations.Bell && !w.settings.Bell:
 		return nil
 	case function != preTokenGeneration:
 		return jsii.String(w.function(function))
@@ -168,7 +168,7 @@ func (w *watch) groups() []group {
 		add(taskGroup, task.ID, float64(task.Timeout.Milliseconds()))
 	}
 	for _, helper := range []struct{ group, name string }{
-		{"identity", operations.Authorizer}, {"identity", preTokenGeneration}, {"docs", operations.Docs}, {"console", operations.Console},
+		{"identity", operations.Authorizer}, {"identity", preTokenGeneration}, {"docs", operations.Docs}, {"console", operations.Console}, {"bell", operations.Bell},
 	} {
 		if w.functionName(helper.name) != nil {
 			add(helper.group, helper.name, float64(operations.HelperTimeout.Milliseconds()))

@@ -65,6 +65,10 @@ type Settings struct {
 	// Console is where the operator's page is, the API's base URL; empty: there is no page. Where people log in
 	// elsewhere than at the stack's own pool, it may be just "true".
 	Console string
+	// Bell makes the stage tell boxes that listen when something has changed. BellURL is what they are told in place of
+	// the URL of its function; empty: that URL.
+	Bell    bool
+	BellURL string
 	// Origins whose pages may call the API from a browser.
 	Origins []string
 	// Alarms tells whether the stage has alarms.
@@ -90,6 +94,8 @@ type Settings struct {
 	PollIntervalSeconds int
 	// IdlePollIntervalSeconds is how often a box is told to poll while nothing goes on at its channel.
 	IdlePollIntervalSeconds int
+	// HeartbeatSeconds is how often a box that listens is told to poll while the bell is silent.
+	HeartbeatSeconds int
 	// WarmWrites is how many writes a second the limiter's table can take at once; 0: as many as a new table.
 	WarmWrites int
 	// ChannelCacheSeconds is how long a function may answer polls from a channel it has read.
@@ -154,6 +160,8 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		RequireMFA:          r.flag("requireMfa", false),
 		DDIRoot:             r.flag("ddiRoot", false),
 		Docs:                r.flag("docs", false),
+		Bell:                r.flag("bell", false),
+		BellURL:             r.text("bellUrl", ""),
 		Origins:             r.list("origins"),
 		Alarms:              r.flag("alarms", keep || r.text("alarmEmail", "") != "" || r.text("alarmTopicArn", "") != ""),
 		AlarmEmail:          r.text("alarmEmail", ""),
@@ -175,6 +183,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		PollIntervalSeconds:     number("pollIntervalSeconds", setting.PollIntervalSeconds),
 		IdlePollIntervalSeconds: number("idlePollIntervalSeconds", setting.IdlePollIntervalSeconds),
 		ChannelCacheSeconds:     number("channelCacheSeconds", setting.ChannelCacheSeconds),
+		HeartbeatSeconds:        number("heartbeatSeconds", setting.HeartbeatSeconds),
 		LogSamplePolls:          number("logSamplePolls", setting.LogSamplePolls),
 		WarmWrites:              r.number("warmWrites", 0, 0, 1_000_000),
 		LogRetentionDays:        r.number("logRetentionDays", retention, 1, 3653),
@@ -196,6 +205,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 	s.checkRestored(r)
 	s.Concurrency.check(r)
 	s.Copilot.check(r)
+	s.checkBell(r)
 	r.unknown()
 	if len(r.faults) > 0 {
 		return Settings{}, errors.New("the settings are not valid:\n  " + strings.Join(r.faults, "\n  "))

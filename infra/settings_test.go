@@ -13,7 +13,7 @@ func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {
 	want := Settings{
 		Stage: Dev, Architecture: "arm64", Limits: ratelimit.Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300},
 		Throttles: Throttles{Method: Throttle{Rate: 2000, Burst: 2000}, Poll: Throttle{Rate: 1800, Burst: 1000}},
-		Copilot:   Copilot{TimeoutSeconds: 25}, Backup: Backup{Days: 35}, Traffic: direct, PollIntervalSeconds: 60, IdlePollIntervalSeconds: 300, ChannelCacheSeconds: 2,
+		Copilot:   Copilot{TimeoutSeconds: 25}, Backup: Backup{Days: 35}, Traffic: direct, PollIntervalSeconds: 60, IdlePollIntervalSeconds: 300, ChannelCacheSeconds: 2, HeartbeatSeconds: 21_600,
 		LogSamplePolls: 100, LogRetentionDays: 14, Functions: "dist",
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -129,6 +129,9 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`reserveCopilot, reserveManifest, reserveAutho`:              {"reserveCopilot": "1"},
 		`of accountConcurrency, 1000, they leave less`:               {"accountConcurrency": "1000", "reserveManifest": "800"},
 		`stages.dev: there is no setting "alarmMail"`:                {"stages": map[string]any{"dev": map[string]any{"alarmMail": "a@example.com"}}},
+		`bell: nothing would bound what strangers`:                   {"bell": "true"},
+		`bellUrl: an https URL in front of the bell`:                 prodContext("bellUrl", "https://bell.example"),
+		`bellUrl: an https URL in front of`:                          prodContext("bell", "true", "bellUrl", "http://bell.example"),
 		`there is no setting "limitUsers"`:                           {"limitUsers": "1"},
 		`architecture: "arm" is none of arm64, x86_64`:               {"architecture": "arm"},
 		`limitUser: many is no whole number`:                         {"limitUser": "many"},

@@ -69,7 +69,7 @@ func TestConcurrency_WhereTheAccountHasIt_IsDivided(t *testing.T) {
 	want := map[string]any{"copilot": 50.0, manifest: 300.0, operations.Authorizer: 100.0}
 	template := prod()
 	for _, name := range append(operations.Functions(), preTokenGeneration) {
-		if name == operations.Docs || name == operations.Console {
+		if name == operations.Docs || name == operations.Console || name == operations.Bell {
 			continue
 		}
 		f := template.Resources[template.id(t, "AWS::Lambda::Function", name)]

@@ -34,6 +34,7 @@ type service struct {
 	access    awslogs.LogGroup  // the access logs
 	texts     awscdk.CfnMapping // what many methods of the API answer
 	login     *Login            // how people log in; nil: that is not known
+	bell      bellRef
 }
 
 // NewStacks defines the stage as stacks, each with a life of its own: what holds data; the service, which can
@@ -114,6 +115,7 @@ func addService(p part, held held, table []operations.Operation) {
 		live:      map[string]awslambda.IFunction{},
 	}
 	s.addTablesKey()
+	s.addBell()
 	s.addOperations()
 	s.addTasks()
 	s.addAuthorizer(s.issuers())

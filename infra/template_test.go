@@ -83,7 +83,7 @@ func fullContext() map[string]any {
 		"domain", "api.wavegate.example", "certificateArn", "arn:aws:acm:eu-central-1:111122223333:certificate/c-1", "hostedZone", "Z0123456789",
 		"tags", `{"costCenter":"42"}`, "kmsKeyArn", testKey, "permissionsBoundary", testBoundary,
 		"webAclArn", "arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/api/a-1",
-		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example", "docs", "true", "ddiRoot", "true", "console", "true", "warmWrites", "21000",
+		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example", "docs", "true", "ddiRoot", "true", "console", "true", "bell", "true", "warmWrites", "21000",
 		"backupCopyVaultArn", testVault, "outsideSecret", "wavegate/outside",
 		"events", "true", "eventsChatTopicArn", testTopic, "eventsEndpoint", `{"url":"https://changes.example/hook","connectionArn":"`+testConnection+`"}`,
 		"issuers", "["+fleet+"]", "copilotUrl", "https://assistant.example", "copilotSecret", "wavegate/copilot",

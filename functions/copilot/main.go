@@ -5,12 +5,13 @@ import (
 	"wavegate/shared/copilot"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/secret"
 )
 
 func main() { function.Run("copilot", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	assistant := copilot.New(copilot.ReadSettings(env.Settings), copilot.NewSecrets(), env.Now)
+	assistant := copilot.New(copilot.ReadSettings(env.Settings), secret.NewClient(), env.Now)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		serve, err := assistant.Forward(c.Request, c.Request.PathValue("proxy"), c.Caller, c.RequestID)
 		return lambdahttp.Answer{Serve: serve}, err

@@ -5,6 +5,7 @@ package main
 import (
 	"net/http"
 
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
@@ -14,7 +15,7 @@ import (
 func main() { function.Run("delete-edge", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings))
+	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log))
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId")
 		when := c.Preconditions()

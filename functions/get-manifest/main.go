@@ -12,28 +12,34 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/bell/keys"
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/secret"
 	"wavegate/shared/platform/telemetry"
 )
 
 func main() { function.Run("get-manifest", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	polls := edge.NewPolls(env.DB, edge.ReadSettings(env.Settings), env.Now)
+	counts, secrets := census.NewSizes(env.DB), keys.Read(env.Settings, secret.NewClient(), env.Now)
+	polls := edge.NewPolls(env.DB, edge.ReadSettings(env.Settings), env.Now).
+		With(edge.NewListening(env.Settings, secrets, counts.Of, env.Now))
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId")
 		installed, _ := c.Query("installed")
+		listens, _ := c.Query("bell")
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		if err := edge.Named(c.Caller, id, auth.PlatformOwner); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		poll := edge.Poll{EdgeID: id, Installed: installed, Caller: c.Caller.User(), Tag: strings.Join(c.Request.Header.Values("If-None-Match"), ", ")}
+		poll := edge.Poll{EdgeID: id, Installed: installed, Listens: listens == "true", Caller: c.Caller.User(), Tag: strings.Join(c.Request.Header.Values("If-None-Match"), ", ")}
 		if !c.Caller.Has(auth.PlatformOwner) { // who may look at every box
 			poll.Issuer = c.Caller.Issuer
 		}
@@ -44,6 +50,9 @@ func wire(env lambdahttp.Env) function.Handler {
 		if reply.Unrecorded != nil && !errors.Is(reply.Unrecorded, report.ErrOutdated) {
 			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the report was not recorded", slog.String("cause", reply.Unrecorded.Error()))
 			telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": "get-manifest"}, telemetry.One(report.NotRecorded))
+		}
+		if reply.NoBell != nil {
+			env.Log.LogAttrs(c.Context(), slog.LevelWarn, "the box is not told where to listen", slog.String("cause", reply.NoBell.Error()))
 		}
 		if err != nil {
 			return lambdahttp.Answer{}, spread(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"wavegate/shared/copilot"
+	"wavegate/shared/platform/secret"
 	"wavegate/shared/platform/telemetry"
 )
 
@@ -23,7 +23,7 @@ import (
 const operation = "outside"
 
 func main() {
-	log, secrets, id := lambdacontext.NewLogger(), copilot.NewSecrets(), os.Getenv("OUTSIDE_SECRET_ID")
+	log, secrets, id := lambdacontext.NewLogger(), secret.NewClient(), os.Getenv("OUTSIDE_SECRET_ID")
 	c := checker{
 		api: os.Getenv("OUTSIDE_URL"), login: "https://cognito-idp." + os.Getenv("AWS_REGION") + ".amazonaws.com/",
 		client: &http.Client{
@@ -63,7 +63,7 @@ type Known struct {
 }
 
 // read reads the secret at each run, so that a new token or password needs no deploy.
-func read(ctx context.Context, secrets copilot.Secrets, id string) (Known, error) {
+func read(ctx context.Context, secrets secret.Client, id string) (Known, error) {
 	var known Known
 	out, err := secrets.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &id})
 	if err != nil {

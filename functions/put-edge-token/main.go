@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
@@ -15,7 +16,7 @@ import (
 func main() { function.Run("put-edge-token", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings))
+	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log))
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId")
 		when := c.Preconditions()

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
@@ -15,7 +16,7 @@ import (
 func main() { function.Run("put-edge", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	edges, factories := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)), factory.NewStore(env.DB)
+	edges, factories := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)), factory.NewStore(env.DB)
 	issuers := edge.ReadIssuers(env.Settings)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("edgeId")

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
@@ -17,7 +18,7 @@ import (
 func main() { function.Run("register-edges", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	edges, factories := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)), factory.NewStore(env.DB)
+	edges, factories := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log)), factory.NewStore(env.DB)
 	issuers := edge.ReadIssuers(env.Settings)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		batch := edge.ReadBatch(c.Body(), issuers)

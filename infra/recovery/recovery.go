@@ -25,11 +25,11 @@ type Restoration struct {
 	Empty bool
 }
 
-// Together are the tables that a restore brings back at once: all but the limiter's counters. Every change writes its
+// Together are the tables that a restore brings back at once: all but the limiter's counters and the bell's calls. Every change writes its
 // event with it, so a table of another moment than the audit table's tells another story. The idempotency records are
 // not brought back but started empty: the old ones name what is gone.
 func Together() []dynamo.Table {
-	return slices.DeleteFunc(slices.Clone(dynamo.Tables), func(t dynamo.Table) bool { return t.ID == dynamo.RateCounters })
+	return slices.DeleteFunc(slices.Clone(dynamo.Tables), func(t dynamo.Table) bool { return t.ID == dynamo.RateCounters || t.ID == dynamo.Bells })
 }
 
 // Plan says which tables are brought back, and the names of the new ones.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -34,7 +35,8 @@ func main() {
 }
 
 func run(ctx context.Context, functions string) error {
-	address := "127.0.0.1:" + cmp.Or(os.Getenv("PORT"), "8080")
+	port := cmp.Or(os.Getenv("PORT"), "8080")
+	address := "127.0.0.1:" + port
 	local := setting.NewReader(setting.GuardIntervalSeconds)
 	every := guard.Interval(local)
 	if err := local.Err(); err != nil {
@@ -49,6 +51,7 @@ func run(ctx context.Context, functions string) error {
 	s, err := service.Start(ctx, service.Options{
 		Functions:   functions,
 		Address:     address,
+		Bell:        "127.0.0.1:" + beside(port),
 		Prefix:      os.Getenv("PREFIX"),
 		DDIRoot:     true,
 		Origins:     lambdahttp.Origins(os.Getenv(string(setting.CORSOrigins))),
@@ -60,7 +63,7 @@ func run(ctx context.Context, functions string) error {
 		Every:       every,
 	})
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s is in use; choose another port: PORT=8081 ./scripts/dev", address)
+		return fmt.Errorf("%s or the port of the bell beside it is in use; choose another port: PORT=8090 ./scripts/dev", address)
 	}
 	if err != nil {
 		return err
@@ -74,7 +77,7 @@ func run(ctx context.Context, functions string) error {
 	}
 	out.open()
 	fmt.Printf("ready %s\n", s.URL)
-	fmt.Printf(hints, s.URL)
+	fmt.Printf(hints, s.URL, s.BellURL)
 	<-ctx.Done()
 	return nil
 }
@@ -88,7 +91,17 @@ const hints = `
 
 The operator's page is at %[1]s/console; sign in as olga.
 The contract is at %[1]s/openapi.yaml and, to be read by people, at %[1]s/docs
+Boxes that poll with bell=true are told to listen at %[2]s
 `
+
+// beside is the port of the bell: the one after the API's. If the API takes any free port, so does the bell.
+func beside(port string) string {
+	n, err := strconv.Atoi(port)
+	if err != nil || n == 0 {
+		return port
+	}
+	return strconv.Itoa(n + 1)
+}
 
 // openStore chooses the store as scripts/dev documents it.
 func openStore(ctx context.Context) (*dynamolocal.Store, error) {
@@ -143,7 +156,7 @@ func seed(ctx context.Context, s *service.Service) error {
 }
 
 // passed are the beginnings of the names of settings that are handed on to the functions.
-var passed = []string{token.Setting + "=", "AWS_LAMBDA_LOG_LEVEL=", "CHANNEL_", "COPILOT_", "GUARD_", "IDLE_POLL_", "LIMIT_", "LOG_", "POLL_", "REPORT_", "STAGE="}
+var passed = []string{token.Setting + "=", "AWS_LAMBDA_LOG_LEVEL=", "BELL_", "CHANNEL_", "COPILOT_", "GUARD_", "HEARTBEAT_", "IDLE_POLL_", "LIMIT_", "LOG_", "POLL_", "REPORT_", "STAGE="}
 
 // settings picks the variables that are settings of functions.
 func settings(environment []string) []string {

@@ -14,6 +14,8 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
 func TestBreaker_TwoTimeoutsInARow_LeaveTheUpstreamAlone(t *testing.T) {
 	const timeout, answer = true, false
 	for name, c := range map[string]struct {

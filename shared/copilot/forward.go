@@ -21,6 +21,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/secret"
 )
 
 // Lambda takes 6 MB for the whole answer, head included, in which the body is a JSON string: text grows by
@@ -42,13 +43,14 @@ type Forwarder struct {
 	settings  Settings
 	transport http.RoundTripper
 	now       func() time.Time
-	secret    secret
+	secret    secret.Kept
 	breaker   breaker
 }
 
 // New makes a forwarder. secrets reads the secret that the settings name by its id.
-func New(s Settings, secrets Secrets, now func() time.Time) *Forwarder {
-	return &Forwarder{settings: s, now: now, secret: secret{id: s.SecretID, secrets: secrets, now: now}, transport: newConnections()}
+func New(s Settings, secrets secret.Client, now func() time.Time) *Forwarder {
+	return &Forwarder{settings: s, now: now, transport: newConnections(),
+		secret: secret.Kept{ID: s.SecretID, Client: secrets, Now: now, Check: checkHeader}}
 }
 
 // Forward sends the request on and returns what writes the answer. rest is the path after
@@ -76,10 +78,10 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 	if rest := f.breaker.rest(f.now()); rest > 0 {
 		return nil, problem.New(problem.Unavailable, "The assistant takes too long to answer, and is left alone for a while.").After(rest)
 	}
-	secret := f.settings.Secret
-	if secret == "" {
-		if secret, err = f.secret.get(r.Context()); err != nil {
-			return nil, problem.Wrap(err, problem.Unavailable, "The assistant cannot be asked at the moment.").After(secretRetry)
+	known := f.settings.Secret
+	if known == "" {
+		if known, err = f.secret.Get(r.Context()); err != nil {
+			return nil, problem.Wrap(err, problem.Unavailable, "The assistant cannot be asked at the moment.").After(secret.Retry)
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), f.settings.Timeout)
@@ -96,7 +98,7 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 			// for a space in forms alone.
 			p.Out.URL.RawQuery = strings.ReplaceAll(p.In.URL.RawQuery, "+", "%20")
 			p.Out.Host = ""
-			identify(p.Out.Header, caller, requestID, secret)
+			identify(p.Out.Header, caller, requestID, known)
 		},
 		ModifyResponse: readWhole,
 		ErrorHandler:   func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },

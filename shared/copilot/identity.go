@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -66,4 +67,15 @@ func identityValue(s string) string {
 		b.WriteByte(c)
 	}
 	return b.String()
+}
+
+// fitsHeader reports whether a secret can be sent as it is.
+func fitsHeader(value string) bool { return value != "" && identityValue(value) == value }
+
+// checkHeader refuses a secret that cannot be sent as it is.
+func checkHeader(value string) error {
+	if !fitsHeader(value) {
+		return errors.New("the copilot's secret is not of printable ASCII without a percent sign")
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -87,7 +88,7 @@ var ddiRows = []Operation{
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Conditions: true},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
-		Settings: []setting.Name{setting.ReportShards}, Grants: registration,
+		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: registration,
 	},
 	{
 		ID: "delete-edge-token", Summary: "Take a box's own token back",
@@ -95,7 +96,7 @@ var ddiRows = []Operation{
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Conditions: true},
 		Gives: changed, Refuses: []problem.Code{problem.NotFound},
-		Settings: []setting.Name{setting.ReportShards}, Grants: registration,
+		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: registration,
 	},
 	{
 		ID: "put-gateway-token", Summary: "Give an organization's gateway a token",
@@ -123,6 +124,7 @@ var pollSettings = []setting.Name{setting.PollIntervalSeconds, setting.IdlePollI
 var registration = []Grant{
 	may(dynamo.Edges, dynamo.Get, dynamo.Put),
 	may(dynamo.Reports, dynamo.Get, dynamo.Put),
+	may(dynamo.Bells, dynamo.Get, dynamo.Put),
 	may(dynamo.Audit, dynamo.Put),
 }
 

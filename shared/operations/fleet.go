@@ -6,6 +6,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
@@ -98,10 +99,11 @@ var fleetRows = []Operation{
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Body: edge.AssignmentBody, Conditions: true},
 		Gives: stored, Refuses: []problem.Code{problem.FactoryNotInOrganization},
-		Settings: []setting.Name{setting.FleetIssuers, setting.ReportShards},
+		Settings: append([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings...),
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
+			may(dynamo.Bells, dynamo.Get, dynamo.Put),
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Audit, dynamo.Put),
 		},
@@ -112,10 +114,11 @@ var fleetRows = []Operation{
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Body: edge.BatchBody, IdempotencyKey: true, MaxBody: 64 << 10},
 		Gives: shown, Refuses: []problem.Code{problem.FactoryNotInOrganization},
-		Settings: []setting.Name{setting.FleetIssuers, setting.ReportShards},
+		Settings: append([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings...),
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
+			may(dynamo.Bells, dynamo.Get, dynamo.Put),
 			may(dynamo.Factories, dynamo.Get),
 			may(dynamo.Idempotency, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
@@ -130,9 +133,10 @@ var fleetRows = []Operation{
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
+			may(dynamo.Bells, dynamo.Get, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
 		},
-		Settings: []setting.Name{setting.ReportShards},
+		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...),
 	},
 	{
 		ID: "get-edge", Summary: "Read a box",
@@ -154,16 +158,16 @@ var fleetRows = []Operation{
 		ID: "get-manifest", Summary: "Poll for the release that a box is to run",
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/manifest",
 		Roles: []auth.Role{auth.Edge, auth.PlatformOwner}, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
-		Takes: input.Takes{Path: edgePath, Query: input.Fields{{Name: "installed", Is: edge.InstalledRule}}},
+		Takes: input.Takes{Path: edgePath, Query: edge.PollQuery},
 		Gives: read, Refuses: []problem.Code{problem.NotFound},
-		Sampled: true,
-		Settings: []setting.Name{setting.LogSamplePolls, setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds,
-			setting.ChannelCacheSeconds, setting.ReportShards, setting.FleetIssuers},
+		Sampled:  true,
+		Settings: slices.Concat([]setting.Name{setting.LogSamplePolls}, pollSettings, edge.ListeningSettings),
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Channels, dynamo.Get),
 			may(dynamo.Releases, dynamo.Get),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
+			may(dynamo.Progress, dynamo.Get),
 		},
 	},
 }

@@ -9,6 +9,9 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
@@ -74,6 +77,16 @@ const Docs = "docs"
 
 // DocsPaths are its paths.
 var DocsPaths = []string{"/docs", "/docs/redoc.js", "/openapi.yaml"}
+
+// Bell is the function by which boxes hear that something has changed. It is not an operation: it has a URL of its own,
+// asks for no token, tells nothing but that, and may only read BellGrants. A stack has it only on request.
+const Bell = "get-bell"
+
+// BellGrants are the rights of Bell.
+var BellGrants = []Grant{may(dynamo.Channels, dynamo.Get), may(dynamo.Bells, dynamo.Get)}
+
+// BellSettings are the settings of Bell.
+var BellSettings = append(bell.KeySettings[:len(bell.KeySettings):len(bell.KeySettings)], edge.BellSettings...)
 
 // Console is the function that serves the operator's page. It is no operation: the page is open to anyone
 // and holds no data. It calls the operations with the token of whoever signs in there. A stack has it only
@@ -171,7 +184,7 @@ var Tasks = []Task{{
 const censusMemory = 1769
 
 // progressSettings are the settings of census.ReadSettings.
-var progressSettings = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds, setting.GuardIntervalSeconds}
+var progressSettings = census.SettingNames
 
 // counting is what counting a rollout needs.
 func counting() []Grant {
@@ -214,10 +227,10 @@ func TaskOf(id string) Task {
 	panic("operations: no task " + id)
 }
 
-// Functions lists the names of all functions: the authorizer, Docs, Console, the tasks and the
+// Functions lists the names of all functions: the authorizer, Docs, Console, Bell, the tasks and the
 // operations.
 func Functions() []string {
-	names := []string{Authorizer, Docs, Console}
+	names := []string{Authorizer, Docs, Console, Bell}
 	for _, task := range Tasks {
 		names = append(names, task.ID)
 	}

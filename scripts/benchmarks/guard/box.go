@@ -22,10 +22,10 @@ type box struct {
 	row   report.Row
 	entry report.IndexEntry
 	dark  spans // of its plant
-	// first is the box's first poll since the rollout started. It polls each w.ActivePoll from then on, while its plant
-	// is on and it lives.
-	first time.Duration
-	dies  time.Duration // never: it lives
+	// first is the box's first poll since the rollout started, and every the time between its polls from then on, while
+	// its plant is on and it lives.
+	first, every time.Duration
+	dies         time.Duration // never: it lives
 	// called is when the box last called apart from its polls.
 	called time.Duration
 
@@ -51,13 +51,13 @@ func (b *box) hurt() bool {
 	return b.dies != never && b.told || b.failing || b.fellBack && !b.runsTarget
 }
 
-// nextPoll is the box's first poll at or after a time; never: it polls no more.
-func (b *box) nextPoll(t, interval time.Duration) time.Duration {
+// nextPoll is the box's first regular poll at or after a time; never: it polls no more.
+func (b *box) nextPoll(t time.Duration) time.Duration {
 	for {
 		if t <= b.first {
 			t = b.first
 		} else {
-			t = b.first + (t - b.first + interval - 1).Truncate(interval)
+			t = b.first + (t - b.first + b.every - 1).Truncate(b.every)
 		}
 		if t >= b.dies {
 			return never
@@ -71,13 +71,13 @@ func (b *box) nextPoll(t, interval time.Duration) time.Duration {
 }
 
 // lastSeen is when the box last called, at a time. Before the rollout it polled as well.
-func (b *box) lastSeen(t, interval time.Duration) time.Duration {
+func (b *box) lastSeen(t time.Duration) time.Duration {
 	t = min(t, b.dies-1)
 	for {
 		if t >= b.first {
-			t = b.first + (t - b.first).Truncate(interval)
+			t = b.first + (t - b.first).Truncate(b.every)
 		} else {
-			t = b.first - (b.first - t + interval - 1).Truncate(interval)
+			t = b.first - (b.first - t + b.every - 1).Truncate(b.every)
 		}
 		x, dark := b.dark.at(t)
 		if !dark {

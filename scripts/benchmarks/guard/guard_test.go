@@ -96,7 +96,7 @@ func TestSpans_AcrossMidnightAndJoined(t *testing.T) {
 }
 
 func TestBox_PollsOnlyWhileItsPlantIsOn(t *testing.T) {
-	b := box{first: 30 * time.Second, dies: 10 * time.Hour, called: -never, dark: spans{{time.Hour, 2 * time.Hour}}}
+	b := box{first: 30 * time.Second, every: time.Minute, dies: 10 * time.Hour, called: -never, dark: spans{{time.Hour, 2 * time.Hour}}}
 	for at, want := range map[time.Duration][2]time.Duration{
 		time.Minute:                {30 * time.Second, 90 * time.Second},
 		time.Hour + time.Minute:    {time.Hour - 30*time.Second, 2*time.Hour + 30*time.Second},
@@ -107,7 +107,7 @@ func TestBox_PollsOnlyWhileItsPlantIsOn(t *testing.T) {
 		2*time.Hour + time.Minute:  {2*time.Hour + 30*time.Second, 2*time.Hour + 90*time.Second},
 		10*time.Hour - time.Second: {10*time.Hour - 30*time.Second, never},
 	} {
-		if seen, next := b.lastSeen(at, time.Minute), b.nextPoll(at, time.Minute); seen != want[0] || next != want[1] {
+		if seen, next := b.lastSeen(at), b.nextPoll(at); seen != want[0] || next != want[1] {
 			t.Errorf("at %s it was seen at %s and polls at %s, want %v", at, seen, next, want)
 		}
 	}
@@ -124,6 +124,8 @@ func TestRun_EndsAsItShould(t *testing.T) {
 		"nobody promotes":             {`{"boxes": 500, "days": 2}`, "held", "PEOPLE_PROMOTE", 1},
 		"all fail":                    {`{"boxes": 2000, "release": [{"share": 1, "does": "fail", "code": "boot"}], ` + auto, "halted", "TOO_MANY_BAD", 1},
 		"all brick":                   {`{"boxes": 2000, "release": [{"share": 1, "does": "brick", "after": "PT3H"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
+		"good, with a bell":           {`{"boxes": 9000, "bell": true, ` + auto, "completed", "CLEAR", 100},
+		"all brick, with a bell":      {`{"boxes": 9000, "bell": true, "release": [{"share": 1, "does": "brick", "after": "PT3H"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
 		"all brick at a power-up":     {`{"boxes": 2000, "dark": [{"plants": 0.5, "from": "22:00", "to": "06:00"}], "release": [{"share": 1, "does": "brick", "after": "powerUp"}], ` + auto, "halted", "TOO_MANY_SILENT", 1},
 		"all fall back":               {`{"boxes": 2000, "release": [{"share": 1, "does": "revert", "every": "PT8H"}], ` + auto, "halted", "TOO_MANY_BAD", 1},
 		"half have no space":          {`{"boxes": 2000, "days": 3, "release": [{"share": 0.5, "does": "fail", "code": "space"}], ` + auto, "held", "TOO_FEW_TAKEN", 1},

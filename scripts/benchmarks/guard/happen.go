@@ -17,7 +17,7 @@ func (p *play) happen(e event, b *box) {
 		p.installed(e.box, b)
 	case retries:
 		b.busy = false
-		p.schedule(e.box, polls, b.nextPoll(p.now, p.world.ActivePoll))
+		p.schedule(e.box, polls, p.again(b))
 	case dies:
 		if e.installs == b.installs {
 			b.dies = p.now
@@ -29,7 +29,7 @@ func (p *play) happen(e event, b *box) {
 	case fallsBack:
 		if e.installs == b.installs {
 			b.runsTarget, b.fellBack, b.stays = false, true, p.world.Release[e.effect].Every == 0
-			p.schedule(e.box, polls, b.nextPoll(p.now, p.world.ActivePoll))
+			p.schedule(e.box, polls, p.again(b))
 		}
 	}
 }
@@ -57,6 +57,9 @@ func (p *play) poll(i int32, b *box) {
 		e.RolloutID, e.Stage = r.RolloutID, cohort.FirstStage(edgeType, r.Version, b.edge.EdgeID)
 	}
 	p.put(b, e)
+	if p.world.Bell {
+		b.called = p.now
+	}
 	if r.Version != target {
 		return
 	}
@@ -112,7 +115,7 @@ func (p *play) installed(i int32, b *box) {
 		}
 	}
 	if b.dies > p.now {
-		p.schedule(i, polls, b.nextPoll(p.now, p.world.ActivePoll))
+		p.schedule(i, polls, p.again(b))
 	}
 }
 
@@ -172,5 +175,5 @@ func (p *play) failLate(ev event, b *box) {
 	}
 	b.runsTarget, b.fellBack = false, true
 	p.failed(i, b, e.Code)
-	p.schedule(i, polls, b.nextPoll(p.now, p.world.ActivePoll))
+	p.schedule(i, polls, p.again(b))
 }

@@ -26,6 +26,7 @@ func main() {
 	seeds := flag.Int("seeds", 20, "how many fleets to play")
 	first := flag.Int("first", 1, "the first seed")
 	results := flag.String("results", "", "a folder of results that are there already")
+	bells := flag.Bool("bell", false, "have the boxes of the world listen to a bell")
 	flag.Bool("report", false, "print the table of all worlds, as without -world")
 	flag.Parse()
 	debug.SetGCPercent(400) // a fleet is many small rows that stay
@@ -34,7 +35,7 @@ func main() {
 	if *file == "" {
 		err = writeReport(out, *seeds, *results)
 	} else {
-		err = playFile(out, *file, *first, *seeds)
+		err = playFile(out, *file, *first, *seeds, *bells)
 	}
 	if err = errors.Join(err, out.Flush()); err != nil {
 		fmt.Fprintln(os.Stderr, "guard:", err)
@@ -59,11 +60,12 @@ func read(file string) (world, error) {
 	return w, nil
 }
 
-func playFile(out *bufio.Writer, file string, first, seeds int) error {
+func playFile(out *bufio.Writer, file string, first, seeds int, bells bool) error {
 	w, err := read(file)
 	if err != nil {
 		return err
 	}
+	w.Bell = w.Bell || bells
 	return each(w, first, seeds, func(r result) error { return writeLine(out, r) })
 }
 

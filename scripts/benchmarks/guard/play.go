@@ -84,8 +84,11 @@ func newPlay(w world, seed int) *play {
 	policy := w.Policy
 	r := rollout.Start("simulated", p.channel.Channel, release.Release{EdgeType: edgeType, Version: target}, &policy, audit.Person{UserID: "starter"}, w.Start)
 	p.rollout, p.channel = r, p.channel.Begin(r.Carried())
+	if w.Bell {
+		p.addBell()
+	}
 	for i := range p.boxes {
-		p.schedule(int32(i), polls, p.boxes[i].nextPoll(0, w.ActivePoll))
+		p.schedule(int32(i), polls, p.rings(&p.boxes[i]))
 	}
 	return p
 }
@@ -106,7 +109,7 @@ func (p *play) place(seed int) {
 	for i := range p.boxes {
 		b, id, plant := &p.boxes[i], fmt.Sprintf("box-%d-%05d", seed, i), p.random.IntN(w.Plants)
 		b.edge = edge.Edge{EdgeID: id, EdgeType: edgeType, Channel: channel, OrganizationID: fmt.Sprintf("organization-%d", plant%w.Organizations), Revision: 1}
-		b.dark, b.dies, b.called = dark[plant], never, -never
+		b.dark, b.dies, b.called, b.every = dark[plant], never, -never, w.ActivePoll
 		b.first = time.Duration(p.random.Int64N(int64(w.IdlePoll)))
 		if p.random.Float64() < w.Dead {
 			b.dies = -7*24*time.Hour - b.first
@@ -183,7 +186,7 @@ func (p *play) tick() {
 	sightings := make([]census.Sighting, len(boxes))
 	for i, e := range boxes {
 		b := &p.boxes[p.byID[e.EdgeID]]
-		s := census.Sighting{EdgeID: e.EdgeID, OrganizationID: e.OrganizationID, LastSeen: p.at(b.lastSeen(p.now, p.world.ActivePoll))}
+		s := census.Sighting{EdgeID: e.EdgeID, OrganizationID: e.OrganizationID, LastSeen: p.at(b.lastSeen(p.now))}
 		if o := b.row.Offer; o != nil && o.RolloutID == p.rollout.ID {
 			s.Offer = *o
 		}
@@ -220,8 +223,8 @@ func (p *play) act() {
 	}
 	for i := range p.boxes {
 		b := &p.boxes[i]
-		if stage := cohort.FirstStage(edgeType, target, b.edge.EdgeID); m.Status != "" && b.told || stage > was && stage <= next.StagedPercent {
-			p.schedule(int32(i), polls, b.nextPoll(p.now, p.world.ActivePoll))
+		if stage := cohort.FirstStage(edgeType, target, b.edge.EdgeID); p.world.Bell || m.Status != "" && b.told || stage > was && stage <= next.StagedPercent {
+			p.schedule(int32(i), polls, p.rings(b))
 		}
 	}
 }

@@ -20,6 +20,7 @@ type world struct {
 	Start                        time.Time
 	Dead, NeverInstalls          float64
 	ActivePoll, IdlePoll         time.Duration
+	Bell                         bool
 	InstallLeast, InstallMost    time.Duration
 	Dark                         []dark
 	Release                      []effect
@@ -82,6 +83,7 @@ var worldShape = &input.Shape{Fields: input.Fields{
 	{Name: "dead", Is: input.Number{}},
 	{Name: "neverInstalls", Is: input.Number{}},
 	{Name: "pollSeconds", Is: &input.List{Of: pollRule, Least: 2, Most: 2, Repeats: true}},
+	{Name: "bell", Is: input.Boolean{}},
 	{Name: "installMinutes", Is: &input.List{Of: minutesRule, Least: 2, Most: 2, Repeats: true}},
 	{Name: "dark", Is: &input.List{Most: 100, Of: &input.Shape{Fields: input.Fields{
 		{Name: "plants", Is: input.Number{}, Required: true},
@@ -129,6 +131,7 @@ func parse(text []byte) (world, []problem.Fault) {
 		w.Start, _ = time.Parse(time.RFC3339, start)
 		w.Start = w.Start.UTC()
 	}
+	w.Bell, _ = o.OptionalBoolean("bell")
 	active, idle := pair(o, "pollSeconds", 60, 300)
 	least, most := pair(o, "installMinutes", 2, 10)
 	if least > most {

@@ -103,6 +103,11 @@ func WithProcesses(n int) func(*service.Options) {
 	return func(o *service.Options) { o.Processes = n }
 }
 
+// WithBell gives the service a bell.
+func WithBell() func(*service.Options) {
+	return func(o *service.Options) { o.Bell = "127.0.0.1:0" }
+}
+
 func remember(f *storefront.Front) {
 	rightsMu.Lock()
 	defer rightsMu.Unlock()

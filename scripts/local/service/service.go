@@ -36,6 +36,8 @@ type Options struct {
 	Functions string
 	// Address is the address to listen on; empty means a free port on loopback.
 	Address string
+	// Bell is the address of the bell's URL; empty means that there is no bell.
+	Bell string
 	// Prefix is a path before /api, such as /prod; see gateway.Options.
 	Prefix string
 	// DDIRoot adds the second paths of hawkBit's DDI; see gateway.Options.
@@ -73,6 +75,8 @@ var authorizer = operations.Operation{ID: operations.Authorizer, Grants: operati
 type Service struct {
 	// URL is the API's URL, with the prefix and without a slash at the end.
 	URL string
+	// BellURL is the bell's URL, without a slash at the end; empty means that there is none.
+	BellURL string
 	// Store is the store, and Front is the proxy that the functions use.
 	Store *dynamolocal.Store
 	Front *storefront.Front
@@ -84,6 +88,7 @@ type Service struct {
 	issuers   *devissuer.Issuers
 	functions map[string]*runtime.Function
 	logs      logs
+	bell      bellPort
 	// login tells how people log in, and loginOrigin is where.
 	login       loginAnswer
 	loginOrigin string
@@ -116,9 +121,13 @@ func Start(ctx context.Context, o Options) (s *Service, err error) {
 	if err = s.startLogin(); err != nil {
 		return s, err
 	}
+	if err = s.openBell(o.Bell); err != nil {
+		return s, err
+	}
 	if err = s.addFunctions(o); err != nil {
 		return s, err
 	}
+	s.serveBell(o)
 	if err = s.listen(o); err == nil && o.Schedule {
 		s.schedule(o.Every)
 	}
@@ -138,7 +147,7 @@ func (s *Service) startStore(ctx context.Context, o Options) error {
 	if err := dynamolocal.CreateTables(ctx, s.DB); err != nil {
 		return err
 	}
-	grants := map[string][]operations.Grant{authorizer.ID: authorizer.Grants}
+	grants := map[string][]operations.Grant{authorizer.ID: authorizer.Grants, bell.ID: bell.Grants}
 	for _, op := range o.Operations {
 		grants[op.ID] = op.Grants
 	}
@@ -196,6 +205,9 @@ func (s *Service) addFunctions(o Options) error {
 	if err := add(operations.Console, operations.HelperTimeout, operations.HelperMemoryMB, console); err != nil {
 		return err
 	}
+	if err := add(bell.ID, operations.HelperTimeout, operations.HelperMemoryMB, s.environment(bell)); err != nil {
+		return err
+	}
 	env := append(s.environment(authorizer), token.Setting+"="+s.issuers.Setting())
 	return add(authorizer.ID, operations.HelperTimeout, operations.HelperMemoryMB, env)
 }
@@ -219,6 +231,7 @@ func (s *Service) environment(op operations.Operation) []string {
 		// A machine that is busy with tests, or with a fleet, may take longer than a store on AWS ever does.
 		env = append(env, setting.LimitDeadlineMS.Assign(setting.Ranges[setting.LimitDeadlineMS].Most))
 	}
+	env = append(env, s.bellEnvironment(op)...)
 	var tables []dynamo.TableID
 	for _, g := range op.Grants {
 		if !slices.Contains(tables, g.Table) {

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"slices"
 
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/report"
 )
 
-// SampleSize is the most boxes of one group whose last poll a tick looks up.
-const SampleSize = 1000
+// SampleSize is the most boxes of one group whose last poll a tick looks up. Boxes that may be among them poll often; see
+// bell.Sizes.
+const SampleSize = bell.SampleSize
 
 // A Sample is a number of boxes and, where they are more than SampleSize, a random choice of them: those
 // with the least hashes. A box that is chosen stays so while the others are the same, so a sample does

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/freeze"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/release"
@@ -61,15 +62,38 @@ type Settings struct {
 	PollInterval time.Duration
 	// GuardInterval is how often a tick comes.
 	GuardInterval time.Duration
+	// Heartbeat is set if the stage has a bell: how often a box that listens polls, and Watched how often a box does that
+	// is watched.
+	Heartbeat, Watched time.Duration
 }
+
+// SettingNames are those of ReadSettings.
+var SettingNames = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds, setting.GuardIntervalSeconds,
+	setting.BellURL, setting.IdlePollIntervalSeconds, setting.HeartbeatSeconds}
 
 // ReadSettings reads the settings.
 func ReadSettings(r *setting.Reader) Settings {
-	return Settings{
+	seconds := func(name setting.Name) time.Duration { return time.Duration(r.Number(name)) * time.Second }
+	s := Settings{
 		Shards:        report.ReadShards(r),
-		PollInterval:  time.Duration(r.Number(setting.PollIntervalSeconds)) * time.Second,
+		PollInterval:  seconds(setting.PollIntervalSeconds),
 		GuardInterval: guard.Interval(r),
 	}
+	if watched, heartbeat := seconds(setting.IdlePollIntervalSeconds), seconds(setting.HeartbeatSeconds); r.Text(setting.BellURL) != "" {
+		s.Watched, s.Heartbeat = watched, heartbeat
+	}
+	return s
+}
+
+// interval is the time between two polls of the boxes of which a count tells how many are silent.
+func (s Settings) interval(r rollout.Rollout, now time.Time) time.Duration {
+	switch {
+	case s.Heartbeat == 0:
+		return s.PollInterval
+	case r.Status == rollout.Active || now.Sub(r.UpdatedAt) < bell.AfterEnd(s.Heartbeat):
+		return max(s.PollInterval, s.Watched)
+	}
+	return max(s.PollInterval, s.Watched, s.Heartbeat)
 }
 
 // recent is the least age of a rollout's last count at which a tick counts again. It is less than the time between two

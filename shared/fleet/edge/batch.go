@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/trail/audit"
@@ -24,7 +25,9 @@ type BatchCounts struct {
 // after the claim was looked at. PutAll returns what the check returns, and CONFLICT when a box keeps changing.
 func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchItem, claim idempotency.Claim,
 	check func(context.Context) (refusal, err error)) (tally BatchCounts, err error) {
+	var called []bell.Call
 	err = change.Make(ctx, r.db, from, func(set *change.Set) error {
+		called = nil
 		was := make([]stored, len(batch))
 		var first string
 		var repeated bool
@@ -53,7 +56,9 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 		}
 		tally = BatchCounts{}
 		for i, m := range batch {
-			tally.count(r.record(set, m, was[i]))
+			event, calls := r.record(set, m, was[i])
+			tally.count(event)
+			called = append(called, calls...)
 		}
 		result, err := json.Marshal(tally)
 		if err != nil {
@@ -62,6 +67,9 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 		set.With(claim.Parts(string(result), set.After(time.Time{}))...)
 		return nil
 	})
+	if err == nil {
+		r.bells.Ring(ctx, called...)
+	}
 	return tally, err
 }
 
@@ -83,13 +91,14 @@ func (r *Registry) find(ctx context.Context, id string, f *stored) error {
 		})
 }
 
-// record records what an assignment makes of a box, and returns the name of its event.
-func (r *Registry) record(set *change.Set, m BatchItem, f stored) (event string) {
+// record records what an assignment makes of a box, and returns the name of its event and whom to call then.
+func (r *Registry) record(set *change.Set, m BatchItem, f stored) (event string, called []bell.Call) {
 	next, event := f.edge.assign(m.EdgeID, m.Assignment, set.After(f.edge.UpdatedAt))
-	if event != "" {
-		change.Record(set, r.along(&f.row), f.edge, next, event)
+	if event == "" {
+		return "", nil
 	}
-	return event
+	change.Record(set, r.along(&f.row), f.edge, next, event)
+	return event, calls(f.edge, next)
 }
 
 func (t *BatchCounts) count(event string) {

@@ -19,6 +19,12 @@ var InstalledRule = &input.Text{
 	Says: "at most 128 characters without control characters",
 }
 
+// PollQuery are the parameters of a poll.
+var PollQuery = input.Fields{
+	{Name: "installed", Is: InstalledRule},
+	{Name: "bell", Is: &input.Text{Pattern: `true|false`, Says: "true or false"}},
+}
+
 // An Edge is a box of an organization.
 type Edge struct {
 	EdgeID         string `json:"edgeId"`

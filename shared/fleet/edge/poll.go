@@ -30,6 +30,8 @@ type Manifest struct {
 	Installed string `json:"installed,omitempty"`
 	// PollIntervalSeconds is how long the box is asked to wait before its next poll.
 	PollIntervalSeconds int `json:"pollIntervalSeconds"`
+	// Bell is where a box that asks for it listens for changes; nil: it did not ask, or the stage has no bell.
+	Bell *Place `json:"bell,omitempty"`
 }
 
 // Encode gives the manifest's bytes and their entity tag. The tag is strong: the same bytes for the same
@@ -46,6 +48,8 @@ func (m Manifest) Encode(caller string) (body json.RawMessage, etag string, err 
 type Poll struct {
 	EdgeID    string
 	Installed string // what the box says it runs, or empty
+	// Listens is set if the box asks where to listen, and polls less often then.
+	Listens bool
 	// Caller names who polls, and Tag is the entity tag of the last answer, as the caller sent it.
 	Caller, Tag string
 	// Issuer is that of the box's own token. It is empty where somebody else looks who may see every box.
@@ -66,6 +70,8 @@ type Reply struct {
 	NotModified bool
 	// Unrecorded is why the report could not be written.
 	Unrecorded error
+	// NoBell is why a box that asked is not told where to listen. It polls as boxes do that do not listen.
+	NoBell error
 }
 
 // Polls answers polls. In the common case a poll reads half a unit and nothing else: the box's report row,
@@ -89,6 +95,7 @@ type Polls struct {
 	reports  *report.Store
 	channels *Channels
 	settings Settings
+	bell     Listening
 	now      func() time.Time
 }
 
@@ -103,31 +110,40 @@ func NewPolls(db *dynamo.DB, settings Settings, now func() time.Time) *Polls {
 	}
 }
 
+// With makes the polls tell boxes where to listen, if the stage has a bell.
+func (p *Polls) With(l Listening) *Polls {
+	p.bell = l
+	return p
+}
+
 // recordTime is how long a poll waits for its report. It starts when the limiter has admitted the poll.
 const recordTime = 200 * time.Millisecond
 
 // Answer answers a poll. It returns NOT_FOUND for a box that is not registered, for one that the poll's
 // issuer does not speak for, and for a channel that nothing is published on. A report that cannot be written never fails a poll.
 func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
-	row, r, m, err := p.resolve(ctx, poll)
+	found, err := p.resolve(ctx, poll)
 	if err != nil {
 		return Reply{}, err
 	}
-	event := p.event(row.EdgeType, r, poll)
-	_, news := report.Next(row, event)
+	event := p.event(found.box.EdgeType, found.Resolution, poll)
+	next, news := report.Next(found.box, event)
 	news = news && poll.Subject != ""
-	body, etag, err := m.Encode(poll.Caller)
-	if err != nil {
+	reply := Reply{Manifest: found.manifest}
+	if poll.Listens && p.bell.url != "" {
+		reply.NoBell = p.bell.tell(ctx, &reply.Manifest, p.settings, found.channel, next, event.At)
+	}
+	if reply.Body, reply.ETag, err = reply.Manifest.Encode(poll.Caller); err != nil {
 		return Reply{}, err
 	}
 	if !news {
-		return Reply{Manifest: m, Body: body, ETag: etag, NotModified: etag == poll.Tag}, nil
+		reply.NotModified = reply.ETag == poll.Tag
+		return reply, nil
 	}
 	if err := admission.Wait(ctx); err != nil {
 		return Reply{}, err
 	}
-	reply := Reply{Manifest: m, Body: body, ETag: etag}
-	if reply.Unrecorded = p.record(ctx, row, event); reply.Unrecorded != nil {
+	if reply.Unrecorded = p.record(ctx, found.box, event); reply.Unrecorded != nil {
 		reply.ETag = ""
 	}
 	return reply, nil
@@ -143,35 +159,43 @@ func (p *Polls) box(ctx context.Context, id string) (report.Row, error) {
 	return report.Row{}.Registered(e.Registration()), err
 }
 
+// A found is what a poll finds: the box's report row, the row of its channel, and what the box is told.
+type found struct {
+	box     report.Row
+	channel release.ChannelRow
+	Resolution
+	manifest Manifest
+}
+
 // resolve finds what a box is told.
-func (p *Polls) resolve(ctx context.Context, poll Poll) (report.Row, Resolution, Manifest, error) {
-	known, err := p.box(ctx, poll.EdgeID)
+func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
+	box, err := p.box(ctx, poll.EdgeID)
 	if err != nil {
-		return report.Row{}, Resolution{}, Manifest{}, err
+		return found{}, err
 	}
-	e := edgeOf(known)
+	e := edgeOf(box)
 	if poll.Issuer != "" && !p.settings.Issuers.Speak(e.Issuer, poll.Issuer) {
-		return report.Row{}, Resolution{}, Manifest{}, problem.Missing()
+		return found{}, problem.Missing()
 	}
 	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel, poll.Installed)
 	if err != nil {
-		return report.Row{}, Resolution{}, Manifest{}, err
+		return found{}, err
 	}
 	r, ok := Resolve(e, poll.Installed, row)
 	if !ok {
-		return report.Row{}, Resolution{}, Manifest{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
+		return found{}, problem.New(problem.NotFound, "Nothing is published on the release channel %s, which the box follows.", e.Pair())
 	}
 	if r.Source != FromChannel {
 		if r.RolloutTarget, err = p.channels.Target(ctx, e.EdgeType, r.RolloutTarget); err != nil {
-			return report.Row{}, Resolution{}, Manifest{}, err
+			return found{}, err
 		}
 	}
-	return known, r, Manifest{
+	return found{box, row, r, Manifest{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
 		Version: r.Version, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,
 		Source: r.Source, RolloutID: r.RolloutID, Installed: poll.Installed,
 		PollIntervalSeconds: int(p.settings.Interval(row, p.now()) / time.Second),
-	}, nil
+	}}, nil
 }
 
 // event is what a poll and its answer say.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -15,11 +16,31 @@ import (
 type Registry struct {
 	db      *dynamo.DB
 	reports *report.Store
+	bells   *bell.Store
 }
 
 // NewRegistry makes a registry.
 func NewRegistry(db *dynamo.DB, shards report.Shards) *Registry {
-	return &Registry{db, report.NewStore(db, shards)}
+	return &Registry{db: db, reports: report.NewStore(db, shards)}
+}
+
+// Ringing makes the registry call the boxes that it changes. Nil: the stage has no bell.
+func (r *Registry) Ringing(bells *bell.Store) *Registry {
+	r.bells = bells
+	return r
+}
+
+// calls are for a box that listens, after it was changed: at the address that it was told last. Nobody listens before the
+// first registration. After a move the box listens at one of both channels, since it may not have heard of the one before.
+func calls(was, next Edge) []bell.Call {
+	if was.Revision == 0 {
+		return nil
+	}
+	list := []bell.Call{{EdgeType: was.EdgeType, Channel: was.Channel, EdgeID: was.EdgeID}}
+	if was.Pair() != next.Pair() {
+		list = append(list, bell.Call{EdgeType: next.EdgeType, Channel: next.Channel, EdgeID: next.EdgeID})
+	}
+	return list
 }
 
 // Put registers a box or assigns it anew, and tells whether it is new. It returns PRECONDITION_FAILED, what
@@ -46,10 +67,22 @@ func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, whe
 func (r *Registry) change(ctx context.Context, from audit.Origin, id string, when input.Preconditions,
 	rule change.Rule[Edge], beside ...func(context.Context) error) (created bool, err error) {
 	var row report.Row
-	return change.Put(ctx, r.db, from, r.along(&row), key(id), when, rule, append(beside, func(ctx context.Context) (err error) {
+	var called []bell.Call
+	noted := func(was Edge, at time.Time) (next Edge, event string, err error) {
+		called = nil
+		if next, event, err = rule(was, at); err == nil && event != "" {
+			called = calls(was, next)
+		}
+		return next, event, err
+	}
+	created, err = change.Put(ctx, r.db, from, r.along(&row), key(id), when, noted, append(beside, func(ctx context.Context) (err error) {
 		row, err = r.reports.Get(ctx, id)
 		return err
 	})...)
+	if err == nil {
+		r.bells.Ring(ctx, called...)
+	}
+	return created, err
 }
 
 // along is the kind of a box whose report row is written with it. The row is read before the box is recorded.

@@ -19,11 +19,14 @@ type Settings struct {
 
 // ReadSettings reads the settings of polls.
 func ReadSettings(r *setting.Reader) Settings {
-	seconds := func(name setting.Name) time.Duration { return time.Duration(r.Number(name)) * time.Second }
 	return Settings{
-		PollInterval: seconds(setting.PollIntervalSeconds), IdlePollInterval: seconds(setting.IdlePollIntervalSeconds),
-		ChannelCache: seconds(setting.ChannelCacheSeconds), Shards: report.ReadShards(r), Issuers: ReadIssuers(r),
+		PollInterval: seconds(r, setting.PollIntervalSeconds), IdlePollInterval: seconds(r, setting.IdlePollIntervalSeconds),
+		ChannelCache: seconds(r, setting.ChannelCacheSeconds), Shards: report.ReadShards(r), Issuers: ReadIssuers(r),
 	}
+}
+
+func seconds(r *setting.Reader, name setting.Name) time.Duration {
+	return time.Duration(r.Number(name)) * time.Second
 }
 
 // attentive is how long after a change of its channel a box is asked to poll often.

@@ -2,7 +2,7 @@ package report
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -54,10 +54,14 @@ func (r Row) Entry() IndexEntry {
 	return e
 }
 
-func hash(edgeID string) string {
+// Place places a box at random among all that there can be: the first 4 bytes, big-endian, of the SHA-256 of its id.
+func Place(edgeID string) uint32 {
 	sum := sha256.Sum256([]byte(edgeID))
-	return hex.EncodeToString(sum[:4])
+	return binary.BigEndian.Uint32(sum[:4])
 }
+
+// hash is the place as a text in the same order.
+func hash(edgeID string) string { return fmt.Sprintf("%08x", Place(edgeID)) }
 
 // The parts of a stateKey are joined by separator, which none of them holds. absent stands for the
 // version and the state of a row without an offer; no version begins so.

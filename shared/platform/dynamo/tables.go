@@ -29,6 +29,7 @@ const (
 	RateOverrides TableID = "rate-overrides"
 	Reports       TableID = "reports"
 	Progress      TableID = "progress"
+	Bells         TableID = "bells"
 
 	MethodVersions TableID = "method-versions"
 	MethodContents TableID = "method-contents"
@@ -146,6 +147,9 @@ var Tables = []Table{
 		{Name: "byState", Partition: "shard", Sort: "stateKey", Holds: []string{"running", "rolloutId", "factoryId", "organizationId", "code", "since"}}}},
 	// The last census of a rollout or a channel, and its history.
 	{ID: Progress, Partition: "subject", Sort: "part"},
+	// What rang on a release channel beside the changes of its row: the boxes that are called, for some
+	// minutes. If an item is lost, all boxes of its channel poll once.
+	{ID: Bells, Partition: "edgeType", Sort: "channel", Ephemeral: true},
 }
 
 // TableOf returns the definition of a table.

@@ -51,6 +51,17 @@ const (
 	// reads every row for each partition.
 	ReportShards Name = "REPORT_SHARDS"
 
+	// BellURL is the base URL of the bell. If it is empty, the stage has no bell.
+	BellURL Name = "BELL_URL"
+	// BellSecretID is the name or ARN of a secret in Secrets Manager that makes the bell's addresses.
+	// The value before the present one stays valid, too.
+	BellSecretID Name = "BELL_SECRET_ID"
+	// BellSecret is that secret itself, for local runs.
+	BellSecret Name = "BELL_SECRET"
+	// HeartbeatSeconds is the time between the polls of a box that listens to the bell, while the bell
+	// is silent. Whatever did not ring reaches the box within it.
+	HeartbeatSeconds Name = "HEARTBEAT_SECONDS"
+
 	// GuardIntervalSeconds is the time between two ticks. A tick counts the active rollouts, and
 	// the guard judges them. The stack runs it once a minute. A local run uses less time, to
 	// show in a minute what takes an hour.
@@ -95,6 +106,7 @@ var Ranges = map[Name]Range{
 	LogSamplePolls:           {100, 1, 1_000_000},
 	PollIntervalSeconds:      {60, 1, 86_400},
 	IdlePollIntervalSeconds:  {300, 1, 86_400},
+	HeartbeatSeconds:         {21_600, 60, 86_400},
 	ReportShards:             {32, 1, 32},
 	GuardIntervalSeconds:     {60, 1, 60},
 	ChannelCacheSeconds:      {2, 0, 2},

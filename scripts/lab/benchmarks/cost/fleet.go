@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"wavegate/shared/operations"
 )
@@ -14,6 +15,8 @@ type fleet struct {
 	// Days is on how many days of the month something goes on at a box's channel, and Releases how many releases
 	// come.
 	Days, Releases float64
+	// Bell is set if the boxes listen, all of one channel.
+	Bell bool
 }
 
 const (
@@ -42,6 +45,15 @@ const (
 	countShare  = entryBytes / 8192
 	countUnits  = 1.5 * (1000 + 1000 + 5000.0/30)
 	countWrites = 8.0
+	// A box that listens does so at Idle, and at Interval for an hour after each of the five changes that a release makes
+	// by itself: start, three stages and completion. It polls at its heartbeat, at each of these changes, and some ten
+	// times around its update.
+	releaseChanges, updatePolls = 5.0, 10.0
+	heartbeat                   = 21_600.0
+	// bellCPU is milliseconds of processor time for a call of the bell, and bellBytes what its answer takes on the wire.
+	bellCPU, bellBytes = 0.32, 400.0
+	// watched is how many boxes of a stage poll at Idle during a rollout. See bell.Sizes.
+	watched = 1.2 * 1000
 	// reportReads and reportWrites are what a box's report row takes for a release, by the same page.
 	reportReads, reportWrites = 2.0, 6.0
 )
@@ -56,14 +68,44 @@ type cost struct {
 	Dollars       float64
 }
 
+// stageShares are the shares of a fleet that the stages of a rollout reach first.
+var stageShares = []float64{0.01, 0.09, 0.4, 0.5}
+
+// listens is how often the boxes listen in a month.
+func (f fleet) listens() float64 {
+	if !f.Bell {
+		return 0
+	}
+	return f.Boxes * (day*monthDays/f.Idle + f.Releases*releaseChanges*3600*max(0, 1/f.Interval-1/f.Idle))
+}
+
+// rare is how many polls boxes that listen make at their heartbeats and for releases, in a month.
+func (f fleet) rare() float64 {
+	return f.Boxes * (day*monthDays/heartbeat + f.Releases*(releaseChanges+updatePolls))
+}
+
+// watched is how many polls the watched boxes make beside these, at so many seconds.
+func (f fleet) watched(interval float64) (sum float64) {
+	for _, share := range stageShares {
+		sum += min(share*f.Boxes, watched) * day * f.Days / interval
+	}
+	return sum
+}
+
 // polls is how many polls a fleet makes in a month.
 func (f fleet) polls() float64 {
+	if f.Bell {
+		return f.rare() + f.watched(f.Idle)
+	}
 	return f.Boxes * day * (f.Days/f.Interval + (monthDays-f.Days)/f.Idle)
 }
 
 // checks is how often the authorizer looks at a token. It is asked at each poll that comes later than the gateway's
 // cache lasts.
 func (f fleet) checks() float64 {
+	if f.Bell {
+		return f.rare() + f.watched(max(f.Idle, authorizerCache))
+	}
 	return f.Boxes * day * (f.Days/max(f.Interval, authorizerCache) + (monthDays-f.Days)/max(f.Idle, authorizerCache))
 }
 
@@ -76,7 +118,15 @@ func (f fleet) bill(poll limit) []cost {
 	check := authorizerCPU*fullCPU/authorizerMemory/1000*authorizerMemory/1024*lambdaGBSecond*1e6 + lambdaRequests +
 		(authorizerLogged+platformLog)/1e9*logsGB*1e6
 	counts := f.Days * 24 * 60 * (countUnits + f.Boxes*countShare)
-	return []cost{
+	ring := bellCPU * fullCPU / operations.HelperMemoryMB / 1000 * operations.HelperMemoryMB / 1024 * lambdaGBSecond * 1e6
+	var listens []cost
+	if f.Bell {
+		listens = []cost{
+			{"bell", fmt.Sprintf("listens × (%.2f + %.3f)", lambdaRequests, ring), f.listens() / 1e6 * (lambdaRequests + ring)},
+			{"bell's traffic", fmt.Sprintf("listens × %.0f bytes × %.2f a GB", bellBytes, transferGB), f.listens() * bellBytes / 1e9 * transferGB},
+		}
+	}
+	return append(listens, []cost{
 		{"gateway", fmt.Sprintf("polls × %.2f", gatewayCalls), millions * gatewayCalls},
 		{"get-manifest", fmt.Sprintf("polls × %.2f", compute), millions * compute},
 		{"limiter's writes", fmt.Sprintf("polls × %g write units × %.4f", poll.Write, writeUnits), millions * poll.Write * writeUnits},
@@ -91,12 +141,12 @@ func (f fleet) bill(poll limit) []cost {
 			(counts*readUnits + f.Days*24*60*countWrites*writeUnits) / 1e6},
 		{"storage and its backups", fmt.Sprintf("boxes × %g KB × %.2f a GB", storedBytes/1000, storedGB+backedUpGB), f.Boxes * storedBytes / 1e9 * (storedGB + backedUpGB)},
 		{"what does not grow", "alarms, dashboard, metrics", fixed},
-	}
+	}...)
 }
 
 // handshakes is what the bytes of TLS handshakes cost, if each poll begins a connection and they are on the bill.
 func (f fleet) handshakes() float64 {
-	return f.polls() * handshakeBytes / 1e9 * transferGB
+	return (f.polls() + f.listens()) * handshakeBytes / 1e9 * transferGB
 }
 
 // tiered is what the gateway's volume prices take off.
@@ -118,6 +168,7 @@ type need struct {
 	GatewayQuota            int // requests a second of the account
 	Executions, Concurrency int // of get-manifest at its mean, and the account's quota
 	WarmWrites              int // of rate-counters, a second
+	Bell                    int // executions to reserve for get-bell
 }
 
 const (
@@ -130,6 +181,8 @@ const (
 	warmed = 4_000
 	// manifestShare is the share of the account's executions that get-manifest has at the most.
 	manifestShare = 0.3
+	// bellShare is the share that get-bell has if nothing else is said.
+	bellShare = 0.1
 )
 
 // needs is what a fleet needs of settings and quotas.
@@ -149,6 +202,12 @@ func (f fleet) needs(poll limit) need {
 	// A store that is three times as slow must not use up the share.
 	if wanted := float64(n.Executions) * 3 / manifestShare; wanted > concurrencyQuota {
 		n.Concurrency = up(wanted, 500)
+	}
+	if f.Bell { // three times what the fleet needs, of 10 calls a second each
+		n.Bell = int(math.Ceil(3 * f.Boxes / f.Interval / 10))
+		if wanted := float64(n.Concurrency)*(1-bellShare) + float64(n.Bell); wanted > float64(n.Concurrency) {
+			n.Concurrency = up(wanted, 500)
+		}
 	}
 	if writes := n.PerSecond * spare * poll.Write; writes > warmed {
 		n.WarmWrites = up(writes, 1000)

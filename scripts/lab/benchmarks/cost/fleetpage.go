@@ -20,10 +20,11 @@ func fleetCommand(w io.Writer, args []string) error {
 	idle := flags.Float64("idle", 300, "`seconds` between its polls otherwise")
 	days := flags.Float64("days", 4.1, "`days` a month on which something goes on at its channel")
 	releases := flags.Float64("releases", 1, "`releases` a month")
+	bell := flags.Bool("bell", false, "the boxes listen to the bell")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	f := fleet{Interval: *interval, Idle: *idle, Days: *days, Releases: *releases}
+	f := fleet{Interval: *interval, Idle: *idle, Days: *days, Releases: *releases, Bell: *bell}
 	if f.Interval < 1 || f.Idle < 1 || f.Days < 0 || f.Days > monthDays || f.Releases < 0 {
 		return fmt.Errorf("intervals are a second or more, days 0 to %.1f, and releases 0 or more", monthDays)
 	}
@@ -80,20 +81,34 @@ func (f fleet) write(w io.Writer, boxes []float64, poll limit) {
 	row("`throttleBurst`", "", number(func(n need) int { return n.Burst }))
 	row("`warmWrites` (of `rate-counters`)", "", number(func(n need) int { return n.WarmWrites }))
 	row("executions of `get-manifest` at once", "", number(func(n need) int { return n.Executions }))
+	if f.Bell {
+		row("`reserveBell`", "", number(func(n need) int { return n.Bell }))
+	}
 	row("quota: API Gateway, requests a second", "", number(func(n need) int { return n.GatewayQuota }))
 	row("quota: Lambda, concurrent executions; `accountConcurrency`", "", number(func(n need) int { return n.Concurrency }))
 	fmt.Fprintln(w)
 
 	heading("USD a month", " Formula; polls and checks in millions |")
-	row("millions of polls", fmt.Sprintf(" boxes × 86,400 × (%g / %g + (%.2f − %g) / %g) / 10^6 |", f.Days, f.Interval, monthDays, f.Days, f.Idle),
-		func(one fleet) string { return thousands(one.polls() / 1e6) })
-	row("millions of checks", fmt.Sprintf(" the same, with %g s at the least |", authorizerCache), func(one fleet) string { return thousands(one.checks() / 1e6) })
+	if f.Bell {
+		row("millions of listens", fmt.Sprintf(" boxes × (86,400 × %.2f / %g + releases × %g × 3,600 × (1 / %g − 1 / %g)) / 10^6 |", monthDays, f.Idle, releaseChanges, f.Interval, f.Idle),
+			func(one fleet) string { return thousands(one.listens() / 1e6) })
+		row("millions of polls", fmt.Sprintf(" (boxes × (86,400 × %.2f / %g + releases × %g) + watched boxes × 86,400 × %g / %g) / 10^6 |", monthDays, heartbeat, releaseChanges+updatePolls, f.Days, f.Idle),
+			func(one fleet) string { return thousands(one.polls() / 1e6) })
+	} else {
+		row("millions of polls", fmt.Sprintf(" boxes × 86,400 × (%g / %g + (%.2f − %g) / %g) / 10^6 |", f.Days, f.Interval, monthDays, f.Days, f.Idle),
+			func(one fleet) string { return thousands(one.polls() / 1e6) })
+	}
+	checks := fmt.Sprintf(" the same, with %g s at the least |", authorizerCache)
+	if f.Bell {
+		checks = fmt.Sprintf(" polls, and of watched boxes one each %g s |", max(f.Idle, authorizerCache))
+	}
+	row("millions of checks", checks, func(one fleet) string { return thousands(one.checks() / 1e6) })
 	for i, c := range fleets[0].bill(poll) {
 		row(c.Name, " "+c.Formula+" |", func(one fleet) string { return thousands(one.bill(poll)[i].Dollars) })
 	}
 	row("**sum**", " |", func(one fleet) string { return "**" + thousands(one.total(poll)) + "**" })
 	row("a box", " sum / boxes |", func(one fleet) string { return fmt.Sprintf("%.3f", one.total(poll)/one.Boxes) })
-	row("more if TLS handshakes are on the bill", fmt.Sprintf(" polls × %g bytes × %.2f a GB |", handshakeBytes, transferGB), func(one fleet) string { return thousands(one.handshakes()) })
+	row("more if TLS handshakes are on the bill", fmt.Sprintf(" %spolls × %g bytes × %.2f a GB |", map[bool]string{true: "listens and "}[f.Bell], handshakeBytes, transferGB), func(one fleet) string { return thousands(one.handshakes()) })
 	row("less by the gateway's volume prices", " see below |", func(one fleet) string { return thousands(one.tiered()) })
 }
 

@@ -1,0 +1,127 @@
+// Command get-bell tells boxes that something has changed for them, and never what: they poll then. It is not an
+// operation. It has a URL of its own, asks for no token and counts for no limit, so it reads only at addresses that
+// the service made, and writes nothing. A stack has it if it is asked to (the setting bell).
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/bell/keys"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/secret"
+	"wavegate/shared/platform/setting"
+)
+
+func main() {
+	client := dynamo.NewClient()
+	env := lambdahttp.Env{
+		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
+		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewReader(operations.BellSettings...),
+	}
+	answer := wire(env, secret.NewClient())
+	env.Start()
+	lambda.Start(answer)
+}
+
+// A handler answers an event of the function's URL.
+type handler func(context.Context, events.LambdaFunctionURLRequest) (events.LambdaFunctionURLResponse, error)
+
+const (
+	// keep lets caches answer for as long as a container does.
+	keep = "public, max-age=2"
+	// interval is the header that tells the interval with an answer that has no body, too.
+	interval = "Wavegate-Interval"
+	// later is how long a box waits if the bell cannot be read.
+	later = time.Minute
+)
+
+func wire(env lambdahttp.Env, secrets secret.Client) handler {
+	own, rings := keys.Read(env.Settings, secrets, env.Now), edge.NewBell(env.DB, env.Settings, env.Now)
+	if own.Missing() {
+		env.Settings.Fault("%s must be set", setting.BellSecretID)
+	}
+	return func(ctx context.Context, r events.LambdaFunctionURLRequest) (events.LambdaFunctionURLResponse, error) {
+		a, err := ask(ctx, r, own, rings)
+		if err != nil {
+			p := problem.From(err)
+			if p.Code != problem.NotFound && p.Code != problem.MethodNotAllowed {
+				env.Log.LogAttrs(ctx, slog.LevelError, "the bell is not answered", slog.String("cause", err.Error()))
+			}
+			return refuse(r, p)
+		}
+		header := map[string]string{"ETag": a.ETag, "Cache-Control": keep, interval: strconv.Itoa(a.IntervalSeconds)}
+		if input.NotModified(&http.Request{Header: http.Header{"If-None-Match": {r.Headers["if-none-match"]}}}, a.ETag) {
+			return respond(http.StatusNotModified, header, nil)
+		}
+		header["Content-Type"] = "application/json"
+		return respond(http.StatusOK, header, a)
+	}
+}
+
+// ask returns NOT_FOUND without a read unless the service made the address, and UNAVAILABLE.
+func ask(ctx context.Context, r events.LambdaFunctionURLRequest, own *keys.Keys, rings *edge.Bell) (bell.Answer, error) {
+	at, ok := bell.ParseAddress(r.RawPath)
+	if !ok {
+		return bell.Answer{}, problem.Missing()
+	}
+	valid, err := own.Valid(ctx)
+	if err != nil {
+		return bell.Answer{}, wait(err)
+	}
+	with, ok := valid.Made(at)
+	if !ok {
+		return bell.Answer{}, problem.Missing()
+	}
+	if m := r.RequestContext.HTTP.Method; m != http.MethodGet {
+		return bell.Answer{}, problem.New(problem.MethodNotAllowed, "The bell is asked by GET alone.").Allowing([]string{http.MethodGet})
+	}
+	a, err := rings.Ask(ctx, with, at)
+	return a, wait(err)
+}
+
+// wait has boxes come back after a while if the bell is not available.
+func wait(err error) error {
+	if problem.Has(err, problem.Unavailable) || problem.Has(err, problem.Timeout) {
+		return problem.Wrap(err, problem.Unavailable, "The bell is not available at the moment. Try again after the given time.").After(later)
+	}
+	return err
+}
+
+// refuse answers with a problem document.
+func refuse(r events.LambdaFunctionURLRequest, p *problem.Error) (events.LambdaFunctionURLResponse, error) {
+	header := map[string]string{"Content-Type": problem.ContentType, "Cache-Control": "no-store"}
+	for name := range p.Header() {
+		header[name] = p.Header().Get(name)
+	}
+	return respond(problem.KindOf(p.Code).Status, header, p.Document(r.RawPath, r.RequestContext.RequestID))
+}
+
+// respond sends a body as JSON; nil: there is none.
+func respond(status int, header map[string]string, body any) (events.LambdaFunctionURLResponse, error) {
+	for name := range lambdahttp.SecurityHeaders() {
+		header[name] = lambdahttp.SecurityHeaders().Get(name)
+	}
+	res := events.LambdaFunctionURLResponse{StatusCode: status, Headers: header}
+	if body == nil {
+		return res, nil
+	}
+	b, err := json.Marshal(body)
+	res.Body = string(b)
+	return res, err
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/setting"
+)
+
+// A bellRef is where boxes listen, and the ARN of the secret that makes the addresses. Both are nil in a stage without a
+// bell.
+type bellRef struct{ url, secret *string }
+
+// addBell makes the function by which boxes hear of changes, its URL and its secret, where the settings ask for it. It
+// answers at a URL of its own: API Gateway would cost fifteen times as much as the rest of a call.
+func (s *service) addBell() {
+	if !s.settings.Bell {
+		return
+	}
+	secret := awssecretsmanager.NewCfnSecret(s.stack, jsii.String("bell-secret"), &awssecretsmanager.CfnSecretProps{
+		Description: jsii.String("Makes the addresses of the bell"), KmsKeyId: nonEmpty(s.settings.KMSKeyARN),
+		GenerateSecretString: &awssecretsmanager.CfnSecret_GenerateSecretStringProperty{
+			PasswordLength: jsii.Number(48), ExcludePunctuation: jsii.Bool(true),
+		},
+	})
+	secret.ApplyRemovalPolicy(s.removal(), nil)
+	excuse(secret, "AwsSolutions-SMG4", "It opens nothing but what any box of a channel hears. A new value moves every box to a new address, "+
+		"so it is given by hand, when an address has come to strangers.")
+	spec := helper(operations.Bell, "Tell boxes that something has changed", s.bellEnvironment())
+	spec.environment[string(setting.BellSecretID)] = secret.Ref()
+	spec.grants, spec.secret, spec.reserved = operations.BellGrants, secret.Ref(), s.settings.Concurrency.Bell
+	spec.sampled, spec.untraced = true, true
+	url := s.add(spec).AddFunctionUrl(&awslambda.FunctionUrlOptions{AuthType: awslambda.FunctionUrlAuthType_NONE}).Url()
+	s.output("BellUrl", "Where boxes listen", url)
+	s.bell = bellRef{url, secret.Ref()}
+	if given := s.settings.BellURL; given != "" {
+		s.bell.url = &given
+	}
+}
+
+// bellEnvironment gives the bell's function the settings that a deployment chooses.
+func (s *service) bellEnvironment() map[string]*string {
+	return s.operationEnvironment(operations.Operation{Settings: operations.BellSettings})
+}
+
+// listens reports whether an operation's function needs the secret of the bell's addresses.
+func (s *service) listens(op operations.Operation) bool {
+	return s.bell.secret != nil && slices.Contains(op.Settings, setting.BellSecretID)
+}
+
+// checkBell checks what bounds the cost of strangers' calls, and where boxes are told to listen.
+func (s Settings) checkBell(r *reader) {
+	if s.Bell && s.Concurrency.Bell == 0 {
+		r.fault("bell: nothing would bound what strangers' calls of it cost; name accountConcurrency, 200 or more, or reserveBell")
+	}
+	if s.BellURL != "" && (!s.Bell || !absolute(s.BellURL, "https")) {
+		r.fault("bellUrl: an https URL in front of the bell; it goes with bell=true")
+	}
+}
+
+// bellAlarms watch that boxes are heard when they listen.
+func (w *watch) bellAlarms() []alarm {
+	if !w.settings.Bell {
+		return nil
+	}
+	bell := w.lambda(operations.Bell)
+	return []alarm{{
+		kind: "bell-unheard", says: "The bell does not answer boxes that listen: it is refused by Lambda, or fails.",
+		metric: over("SUM(METRICS())", "not answered", []awscloudwatch.IMetric{
+			bell.metric("Throttles", sum, ""), bell.metric("Url5xxCount", sum, ""),
+		}...),
+		threshold: 10, minutes: 3, of: 5,
+	}}
+}

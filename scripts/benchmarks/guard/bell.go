@@ -1,0 +1,61 @@
+package main
+
+import (
+	"time"
+
+	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/cohort"
+)
+
+// heartbeat is how often a box that listens polls while nothing rings and it is not watched.
+const heartbeat = 6 * time.Hour
+
+// addBell has the boxes of a world listen to a bell. Those that are watched poll each w.IdlePoll, whatever they are told.
+func (p *play) addBell() {
+	sizes := bell.Sizes{}
+	for _, percent := range cohort.Stages {
+		sizes[percent] = 0
+	}
+	for i := range p.boxes {
+		sizes[p.boxes[i].stage()]++
+	}
+	for i := range p.boxes {
+		b := &p.boxes[i]
+		if b.every = p.world.IdlePoll; !sizes.Watched(b.edge.EdgeID, b.stage()) {
+			b.every, b.first = heartbeat, time.Duration(p.random.Int64N(int64(heartbeat)))
+		}
+	}
+}
+
+// stage is the first stage that reaches the box.
+func (b *box) stage() int { return cohort.FirstStage(edgeType, target, b.edge.EdgeID) }
+
+// rings is when a box polls after something changed on the channel: at its next regular poll, or after it has heard the
+// bell.
+func (p *play) rings(b *box) time.Duration {
+	if !p.world.Bell {
+		return b.nextPoll(p.now)
+	}
+	wait := func() time.Duration { return time.Duration(p.random.Int64N(int64(p.world.IdlePoll))) }
+	at := p.now + wait()
+	if lit := b.dark.lit(at); lit != at {
+		at = lit + wait()
+	}
+	return b.ifAlive(b.dark.lit(at))
+}
+
+// again is when a box polls after something happened to it: at its next regular poll. A box that listens does so at once.
+func (p *play) again(b *box) time.Duration {
+	if !p.world.Bell {
+		return b.nextPoll(p.now)
+	}
+	return b.ifAlive(b.dark.lit(p.now))
+}
+
+// ifAlive is the time, or never if the box is dead by then.
+func (b *box) ifAlive(at time.Duration) time.Duration {
+	if at >= b.dies {
+		return never
+	}
+	return at
+}

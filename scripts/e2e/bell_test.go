@@ -1,0 +1,257 @@
+package e2e
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/service"
+	"wavegate/scripts/local/storefront"
+	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/dynamolocal"
+)
+
+// listenPath is the poll of a box that listens.
+func listenPath(id, installed string) string {
+	return "/api/edges/" + id + "/update/manifest?bell=true&installed=" + installed
+}
+
+// listens polls as a box that listens.
+func listens(t *testing.T, w *harness.World, id, installed string) edge.Manifest {
+	t.Helper()
+	var m edge.Manifest
+	w.Box(t, id).Get(t, listenPath(id, installed)).Is(t, http.StatusOK).Into(t, &m)
+	if m.Bell == nil || !strings.HasPrefix(m.Bell.URL, w.BellURL+"/b/gateway-x/") {
+		t.Fatalf("told %+v", m)
+	}
+	return m
+}
+
+// hear asks the bell, without a token.
+func hear(t *testing.T, method, url, tag string) harness.Answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tag != "" {
+		r.Header.Set("If-None-Match", tag)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return harness.Answer{Status: res.StatusCode, Header: res.Header, Body: body}
+}
+
+// sound is what the bell says at an address.
+func sound(t *testing.T, url string) bell.Answer {
+	t.Helper()
+	var a bell.Answer
+	hear(t, http.MethodGet, url, "").Is(t, http.StatusOK).Into(t, &a)
+	return a
+}
+
+// TestBell_RingsWithEachChangeOfTheChannel_AndIsSilentBetween: the poll after it tells what has changed.
+func TestBell_RingsWithEachChangeOfTheChannel_AndIsSilentBetween(t *testing.T) {
+	w := harness.New(t, harness.WithBell(), uncached)
+	owner := w.Owner(t)
+	rollout := start(t, owner, "gateway-x")
+	const id = "box-0027" // among the first 10 percent of 1.1.0
+	owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
+	m := listens(t, w, id, "1.0.0")
+	last := hear(t, http.MethodGet, m.Bell.URL, "").Is(t, http.StatusOK)
+	rings := func(what string, change func(), version string) {
+		t.Helper()
+		hear(t, http.MethodGet, m.Bell.URL, last.Header.Get("ETag")).Is(t, http.StatusNotModified)
+		change()
+		next := hear(t, http.MethodGet, m.Bell.URL, last.Header.Get("ETag")).Is(t, http.StatusOK)
+		if next.Object(t)["sound"] == last.Object(t)["sound"] || next.Header.Get("Wavegate-Interval") != "60" {
+			t.Errorf("%s: the bell says %s, before %s", what, next.Body, last.Body)
+		}
+		if got := listens(t, w, id, "1.0.0").Version; got != version {
+			t.Errorf("%s: told %s, want %s", what, got, version)
+		}
+		last = next
+	}
+	rings("a stage", func() { owner.Patch(t, rollout, `{"staged_percent":10}`).Is(t, http.StatusNoContent) }, "1.1.0")
+	rings("a halt", func() { owner.Patch(t, rollout, `{"status":"halted"}`).Is(t, http.StatusNoContent) }, "1.0.0")
+	rings("a publication", func() {
+		owner.Put(t, channelPath("gateway-x", "stable"), release("1.2.0", digest("c"))).Is(t, http.StatusNoContent)
+	}, "1.2.0")
+	for _, item := range w.Items(t, dynamo.Bells) {
+		t.Errorf("the item %v was written", item)
+	}
+}
+
+// TestBell_ABoxThatDoesNotAsk_IsAnsweredAsWithoutABell, byte by byte.
+func TestBell_ABoxThatDoesNotAsk_IsAnsweredAsWithoutABell(t *testing.T) {
+	var bodies [][]byte
+	for _, options := range [][]func(*service.Options){{uncached}, {uncached, harness.WithBell()}} {
+		w := harness.New(t, options...)
+		owner := w.Owner(t)
+		owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+		owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+		polls := []string{"installed=1.0.0", "installed=1.0.0&bell=false"}
+		if len(options) == 1 {
+			polls = append(polls, "installed=1.0.0&bell=true")
+		}
+		for _, query := range polls {
+			bodies = append(bodies, w.Box(t, "box-1").Get(t, "/api/edges/box-1/update/manifest?"+query).Is(t, http.StatusOK).Body)
+		}
+		w.Box(t, "box-1").Get(t, "/api/edges/box-1/update/manifest?bell=yes").Refused(t, problem.ValidationFailed)
+	}
+	for _, body := range bodies {
+		if !bytes.Equal(body, bodies[0]) || bytes.Contains(body, []byte("bell")) {
+			t.Errorf("answered %s, and %s", body, bodies[0])
+		}
+	}
+}
+
+// TestBell_PathsThatTheServiceDidNotMake_MakeNoCallOfTheStore: counted before the store.
+func TestBell_PathsThatTheServiceDidNotMake_MakeNoCallOfTheStore(t *testing.T) {
+	w := harness.New(t, harness.WithBell())
+	var calls atomic.Int64
+	defer w.Front.Intercept(func(c *storefront.Call) storefront.Effect {
+		if c.Function == operations.Bell {
+			calls.Add(1)
+		}
+		return storefront.Effect{}
+	})()
+	w.Owner(t).Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	w.Owner(t).Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+	good := listens(t, w, "box-1", "1.0.0").Bell.URL
+	for range 20 {
+		for _, url := range []string{w.BellURL, w.BellURL + "/b/gateway-x/stable/AAAAAAAAAAAA", good + "/", good[:len(good)-1] + "!", strings.Replace(good, "stable", "canary", 1)} {
+			hear(t, http.MethodGet, url, "").Refused(t, problem.NotFound)
+		}
+	}
+	hear(t, http.MethodPost, good, "").Refused(t, problem.MethodNotAllowed)
+	if n := calls.Load(); n != 0 {
+		t.Errorf("101 calls made %d calls of the store", n)
+	}
+	for range 20 {
+		sound(t, good)
+	}
+	if n := calls.Load(); n == 0 || n > 20 {
+		t.Errorf("20 calls at an address made %d calls of the store", n)
+	}
+}
+
+func TestBell_TheStoreIsDown_Is503_AndPollsOfOthersGoOn(t *testing.T) {
+	w := harness.New(t, harness.WithBell(), uncached)
+	w.Owner(t).Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	w.Owner(t).Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+	m := listens(t, w, "box-1", "1.0.0")
+	defer w.Front.Intercept(func(c *storefront.Call) storefront.Effect {
+		if c.Function == operations.Bell {
+			return storefront.Effect{Answer: storefront.Failure(http.StatusBadRequest, "ProvisionedThroughputExceededException", "too much")}
+		}
+		return storefront.Effect{}
+	})()
+	if a := hear(t, http.MethodGet, m.Bell.URL, ""); a.Refused(t, problem.Unavailable).Detail == "" || a.Header.Get("Retry-After") != "60" {
+		t.Errorf("answered %v", a.Header)
+	}
+	listens(t, w, "box-1", "1.0.0")
+}
+
+// TestBell_KilledBetweenTheChangeAndTheRing_TheBoxLearnsAtItsHeartbeat: the move holds, nothing rings, and the next poll
+// tells it.
+func TestBell_KilledBetweenTheChangeAndTheRing_TheBoxLearnsAtItsHeartbeat(t *testing.T) {
+	w := harness.New(t, harness.WithBell(), uncached)
+	owner := w.Owner(t)
+	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, channelPath("gateway-x", "canary"), release("2.0.0", digest("b"))).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
+	before := listens(t, w, "box-1", "1.0.0")
+	quiet := sound(t, before.Bell.URL)
+
+	reached, never := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	remove := w.Front.Intercept(func(c *storefront.Call) storefront.Effect {
+		for _, use := range c.Uses {
+			if c.Function == "put-edge" && use.Table == dynamolocal.TableName(dynamo.Bells) {
+				once.Do(func() { close(reached) })
+				return storefront.Effect{Hold: never}
+			}
+		}
+		return storefront.Effect{}
+	})
+	answer := make(chan harness.Answer, 1)
+	go func() {
+		a, _ := owner.Try(http.MethodPut, "/api/edges/box-1", strings.Replace(box, "stable", "canary", 1))
+		answer <- a
+	}()
+	<-reached
+	for _, pid := range w.Function("put-edge").PIDs() {
+		p, err := os.FindProcess(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	(<-answer).Refused(t, problem.BadGateway)
+	remove()
+
+	if now := sound(t, before.Bell.URL); now.ETag != quiet.ETag || len(now.Calls) != 0 || now.Sound != quiet.Sound {
+		t.Errorf("the bell says %+v, before %+v", now, quiet)
+	}
+	if m := listens(t, w, "box-1", "1.0.0"); m.Channel != "canary" || m.Version != "2.0.0" || m.Bell.URL == before.Bell.URL {
+		t.Errorf("at its heartbeat the box is told %+v", m)
+	}
+}
+
+// TestBell_CallsTheBoxThatChanged_AndNobodyElse, by every operation that changes one.
+func TestBell_CallsTheBoxThatChanged_AndNobodyElse(t *testing.T) {
+	w := harness.New(t, harness.WithBell(), uncached)
+	owner := w.Owner(t)
+	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	for name, change := range map[string]func(id string) harness.Answer{
+		"put-edge": func(id string) harness.Answer {
+			return owner.Put(t, "/api/edges/"+id, strings.Replace(box, "acme", "initech", 1))
+		},
+		"register-edges": func(id string) harness.Answer {
+			return owner.Post(t, "/api/edges", `{"edges":[{"edgeId":"`+id+`","edgeType":"gateway-x","channel":"stable","organizationId":"initech"}]}`)
+		},
+		"delete-edge":    func(id string) harness.Answer { return owner.Do(t, http.MethodDelete, "/api/edges/"+id, "") },
+		"put-edge-token": func(id string) harness.Answer { return owner.Put(t, "/api/edges/"+id+"/token", "") },
+		"delete-edge-token": func(id string) harness.Answer {
+			return owner.Do(t, http.MethodDelete, "/api/edges/"+id+"/token", "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := harness.Name("box")
+			owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
+			if name == "delete-edge-token" {
+				owner.Put(t, "/api/edges/"+id+"/token", "").Is(t, http.StatusOK)
+			}
+			m := listens(t, w, id, "1.0.0")
+			before := sound(t, m.Bell.URL)
+			if a := change(id); a.Status/100 != 2 {
+				t.Fatalf("answered %d %s", a.Status, a.Body)
+			}
+			after := sound(t, m.Bell.URL)
+			called := strings.Count(strings.Join(after.Calls, " "), m.Bell.Call)
+			if after.Sound != before.Sound || called != 1 || len(after.Calls) > len(before.Calls)+1 {
+				t.Errorf("the bell says %+v, before %+v; the box's code is %s", after, before, m.Bell.Call)
+			}
+		})
+	}
+}

@@ -1,0 +1,71 @@
+package service
+
+import (
+	"crypto/rand"
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"wavegate/scripts/local/gateway"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/setting"
+)
+
+// bell is what the bell has of an operation: its rights and its settings.
+var bell = operations.Operation{ID: operations.Bell, Grants: operations.BellGrants, Settings: operations.BellSettings}
+
+// A bellPort is where the bell answers, and the secret of its addresses.
+type bellPort struct {
+	listener net.Listener
+	secret   string
+}
+
+// openBell takes the bell's port, which functions must know when they start.
+func (s *Service) openBell(address string) error {
+	if address == "" {
+		return nil
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	s.onStop(func() { listener.Close() })
+	s.bell = bellPort{listener, rand.Text() + rand.Text()}
+	s.BellURL = "http://" + listener.Addr().String()
+	return nil
+}
+
+// bellEnvironment are the settings of an operation that concern the bell.
+func (s *Service) bellEnvironment(op operations.Operation) []string {
+	if s.BellURL == "" {
+		return nil
+	}
+	var env []string
+	for name, value := range map[setting.Name]string{setting.BellURL: s.BellURL, setting.BellSecret: s.bell.secret} {
+		if slices.Contains(op.Settings, name) {
+			env = append(env, string(name)+"="+value)
+		}
+	}
+	return env
+}
+
+// serveBell answers at the bell's port.
+func (s *Service) serveBell(o Options) {
+	if s.BellURL == "" {
+		return
+	}
+	server := &http.Server{
+		Handler:           gateway.URL{Function: o.Account.Caller(s.functions[operations.Bell]), Name: operations.Bell, Access: o.Access},
+		ReadHeaderTimeout: 10 * time.Second,
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := server.Serve(s.bell.listener); !errors.Is(err, http.ErrServerClosed) {
+			s.logs.add("bell", "the bell stopped: "+err.Error())
+		}
+	}()
+	s.onStop(func() { server.Close(); <-served })
+}

@@ -1,0 +1,67 @@
+package bell
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An Answer is what the bell says.
+type Answer struct {
+	// Sound changes if something changed that all boxes of the channel must ask about.
+	Sound string `json:"sound"`
+	// IntervalSeconds is how long a box is asked to wait before it listens again.
+	IntervalSeconds int `json:"intervalSeconds"`
+	// Calls are the codes of boxes that must ask about something of their own.
+	Calls []string `json:"calls"`
+	// ETag is the sound, and something behind a dot that changes with the calls. So who has the answer of an ETag has
+	// heard everything, also through a cache.
+	ETag string `json:"-"`
+}
+
+// A Scene is what the bell of a channel answers by.
+type Scene struct {
+	// Row is the entity tag of the channel's row, and ChangedAt when something there last changed.
+	Row       string
+	ChangedAt time.Time
+	Rings     Rings
+}
+
+// Pace is how often boxes listen: at Busy for an hour after a change of the channel, and at Idle otherwise.
+type Pace struct{ Busy, Idle time.Duration }
+
+// attentive is how long after a change boxes listen often.
+const attentive = time.Hour
+
+// at is the interval at a time.
+func (p Pace) at(now, changed time.Time) time.Duration {
+	if now.Sub(changed) < attentive {
+		return p.Busy
+	}
+	return max(p.Busy, p.Idle)
+}
+
+// Answer is what the bell says at an address that was made with the secret. The calls are in the order of their codes,
+// which tells nothing.
+func (s Secret) Answer(scene Scene, pace Pace, now time.Time) Answer {
+	a := Answer{
+		Sound:           s.sound(scene.Row, scene.Rings.N),
+		IntervalSeconds: int(pace.at(now, scene.ChangedAt) / time.Second),
+		Calls:           []string{},
+	}
+	a.ETag = `"` + a.Sound + `"`
+	var set []string
+	for _, id := range scene.Rings.called(now) {
+		code := s.Call(id)
+		a.Calls = append(a.Calls, code)
+		// A box that is called again while it is called gets another tag.
+		set = append(set, code+strconv.FormatInt(scene.Rings.Calls[id], 10))
+	}
+	if len(set) > 0 {
+		slices.Sort(a.Calls)
+		slices.Sort(set)
+		a.ETag = `"` + a.Sound + "." + s.cut(setBytes, sets, strings.Join(set, " ")) + `"`
+	}
+	return a
+}

@@ -1,0 +1,254 @@
+package bell
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+const (
+	present Secret = "a-secret-of-these-tests-that-is-long-enough"
+	before  Secret = "another-secret-of-these-tests-and-long-enough"
+)
+
+var name = rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._-]{0,63}`)
+
+func TestAddress_IsReadBackFromItsPath(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := present.Address(name.Draw(t, "edge type"), name.Draw(t, "channel"))
+		if got, ok := ParseAddress(a.Path()); !ok || got != a {
+			t.Errorf("%s is read as %+v, %v", a.Path(), got, ok)
+		}
+	})
+}
+
+func TestParseAddress_WhatNoAddressHas_IsRefused(t *testing.T) {
+	good := present.Address("gateway-x", "stable").Path()
+	for _, path := range []string{"", "/", "/b", "/b/", "/b/gateway-x/stable", "/b/gateway-x/stable/", good + "/", good + "x", good[:len(good)-1], "/" + good,
+		"/api" + good, strings.ToUpper(good), strings.Replace(good, "stable", "", 1), strings.Replace(good, "stable", "sta%62le", 1),
+		strings.Replace(good, "stable", "../stable", 1), strings.Replace(good, "stable", "stäble", 1)} {
+		if a, ok := ParseAddress(path); ok {
+			t.Errorf("%q is read as %+v", path, a)
+		}
+	}
+}
+
+func FuzzParseAddress(f *testing.F) {
+	f.Add(present.Address("gateway-x", "stable").Path())
+	f.Add("/b/a/b/c")
+	f.Add("/b//%2F/\x00")
+	f.Fuzz(func(t *testing.T, path string) {
+		a, ok := ParseAddress(path)
+		if ok && a.Path() != path {
+			t.Errorf("%q is read as %+v", path, a)
+		}
+		if _, made := (Secrets{present, before}).Made(a); made && !ok {
+			t.Errorf("%q was made", path)
+		}
+	})
+}
+
+func TestMade_TellsTheSecret_AndRefusesForgedAddresses(t *testing.T) {
+	valid := Secrets{present, before}
+	for _, s := range valid {
+		if got, ok := valid.Made(s.Address("gateway-x", "stable")); !ok || got != s {
+			t.Errorf("an address made with %q is taken for one with %q, %v", s, got, ok)
+		}
+	}
+	own := present.Address("gateway-x", "stable")
+	for why, a := range map[string]Address{
+		"of another channel":   {"gateway-x", "canary", own.Proof},
+		"of another type":      {"gateway-y", "stable", own.Proof},
+		"parts joined another": present.Address("gateway-xstable", "s"),
+		"without a proof":      {"gateway-x", "stable", ""},
+		"of a stranger":        Secret("a-secret-that-is-not-valid-any-more-at-all").Address("gateway-x", "stable"),
+	} {
+		if why == "parts joined another" {
+			a.EdgeType, a.Channel = "gateway-x", "stables"
+		}
+		if _, ok := valid.Made(a); ok {
+			t.Errorf("an address %s is taken", why)
+		}
+	}
+	if _, ok := (Secrets{}).Made(own); ok {
+		t.Error("an address is taken without a secret")
+	}
+}
+
+// TestCall_OfAMillionBoxes_Differ: two boxes with one code would poll at each other's calls.
+func TestCall_OfAMillionBoxes_Differ(t *testing.T) {
+	seen := make(map[string]int, 1_000_000)
+	for i := range 1_000_000 {
+		code := present.Call(fmt.Sprintf("box-%07d", i))
+		if other, ok := seen[code]; ok || len(code) != 8 {
+			t.Fatalf("boxes %d and %d have the code %s", i, other, code)
+		}
+		seen[code] = i
+	}
+}
+
+// TestCuts_OfOneTextForSeveralPurposes_Differ, so what one tells says nothing of another.
+func TestCuts_OfOneTextForSeveralPurposes_Differ(t *testing.T) {
+	seen := map[string]bool{}
+	for _, cut := range []string{present.Call("a"), before.Call("a"), present.Address("a", "a").Proof[:8], present.sound("a", 0)[:8], present.cut(setBytes, sets, "a")} {
+		if seen[cut] || !regexp.MustCompile(`^[A-Za-z0-9_-]{8}$`).MatchString(cut) {
+			t.Errorf("%s was cut twice, or cannot stand in a URL", cut)
+		}
+		seen[cut] = true
+	}
+}
+
+func answer(row string, r Rings) Answer {
+	return present.Answer(Scene{Row: row, ChangedAt: noon.Add(-time.Hour), Rings: r}, Pace{time.Minute, 5 * time.Minute}, noon)
+}
+
+func TestAnswer_TheSound_ChangesWithTheRowAndWithARingOfTheWhole_AndNotWithCalls(t *testing.T) {
+	quiet := answer(`"1"`, Rings{})
+	called := answer(`"1"`, Rings{Calls: map[string]int64{"box-1": noon.Unix() + 1}})
+	if called.Sound != quiet.Sound || quiet.ETag != `"`+quiet.Sound+`"` || len(quiet.Calls) != 0 {
+		t.Errorf("quiet %+v, called %+v", quiet, called)
+	}
+	if !slices.Equal(called.Calls, []string{present.Call("box-1")}) || called.ETag == quiet.ETag || !strings.HasPrefix(called.ETag, `"`+quiet.Sound+".") {
+		t.Errorf("called %+v", called)
+	}
+	if again := answer(`"1"`, Rings{Calls: map[string]int64{"box-1": noon.Unix() + 2}}); again.ETag == called.ETag || again.Sound != called.Sound {
+		t.Errorf("called again: %+v, before %+v", again, called)
+	}
+	if over := answer(`"1"`, Rings{Calls: map[string]int64{"box-1": noon.Unix()}}); over.ETag != quiet.ETag {
+		t.Errorf("the call is over: %+v", over)
+	}
+	for why, other := range map[string]Answer{"the row": answer(`"2"`, Rings{}), "a ring": answer(`"1"`, Rings{N: 1}), "no row": answer("", Rings{})} {
+		if other.Sound == quiet.Sound {
+			t.Errorf("%s does not change the sound", why)
+		}
+	}
+}
+
+func TestAnswer_IsWrittenAsDocumented(t *testing.T) {
+	b, err := json.Marshal(answer(`"1"`, Rings{}))
+	if want := `{"sound":"` + answer(`"1"`, Rings{}).Sound + `","intervalSeconds":300,"calls":[]}`; err != nil || string(b) != want {
+		t.Errorf("%s, %v, want %s", b, err, want)
+	}
+}
+
+func TestPace_IsBusyForAnHourAfterAChange(t *testing.T) {
+	p := Pace{time.Minute, 5 * time.Minute}
+	for ago, want := range map[time.Duration]time.Duration{-time.Second: time.Minute, 0: time.Minute, time.Hour - 1: time.Minute, time.Hour: 5 * time.Minute, 1000 * time.Hour: 5 * time.Minute} {
+		if got := p.at(noon, noon.Add(-ago)); got != want {
+			t.Errorf("%v after a change: %v, want %v", ago, got, want)
+		}
+	}
+	if got := (Pace{time.Minute, time.Second}).at(noon, noon.Add(-2*time.Hour)); got != time.Minute {
+		t.Errorf("idle boxes listen each %v, more often than others", got)
+	}
+}
+
+// TestRing_AnyCalls_AreHeardOrBounded lets callers ring at any times. A model knows who must be heard.
+func TestRing_AnyCalls_AreHeardOrBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var r Rings
+		now, whole := noon, []time.Time{}
+		until := map[string]time.Time{}
+		for range rapid.IntRange(1, 12).Draw(t, "rings") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 40*60).Draw(t, "seconds")) * time.Second)
+			boxes := make([]string, rapid.SampledFrom([]int{1, 2, 30, 400, 600}).Draw(t, "boxes"))
+			first := rapid.IntRange(0, 1000).Draw(t, "first")
+			for i := range boxes {
+				boxes[i] = fmt.Sprintf("box-%d", first+i)
+			}
+			next, changed := r.Ring(boxes, now, 15*time.Minute)
+			if changed != (next.Revision == r.Revision+1) || !changed && !maps.Equal(next.Calls, r.Calls) {
+				t.Fatalf("changed: %v, revisions %d and %d", changed, r.Revision, next.Revision)
+			}
+			if len(next.Calls) > MostCalls {
+				t.Fatalf("%d boxes are called", len(next.Calls))
+			}
+			if next.N != r.N {
+				if whole = append(whole, now); next.N != r.N+1 || len(whole) > 1 && now.Sub(whole[len(whole)-2]) < time.Hour {
+					t.Fatalf("the channel rang at %v, to %d", whole, next.N)
+				}
+				clear(until)
+			} else {
+				for _, id := range boxes {
+					if _, called := next.Calls[id]; called {
+						until[id] = now.Add(15 * time.Minute)
+					} else if len(next.Calls) < MostCalls || len(whole) == 0 || now.Sub(whole[len(whole)-1]) >= time.Hour {
+						t.Fatalf("%s is not called, and there is room", id)
+					}
+				}
+			}
+			for id, end := range until { // nobody is dropped before the time is over
+				if _, called := next.Calls[id]; called != end.After(now) && end.After(now) {
+					t.Fatalf("%s is no longer called", id)
+				}
+			}
+			r = next
+		}
+	})
+}
+
+func TestRing_WhatIsCalledAlready_IsNotWrittenAgainInTheSameSecond(t *testing.T) {
+	r, _ := Rings{}.Ring([]string{"box-1"}, noon, time.Hour)
+	if again, changed := r.Ring([]string{"box-1"}, noon.Add(time.Millisecond), time.Hour); changed || again.Revision != 1 {
+		t.Errorf("got %+v, %v", again, changed)
+	}
+	if later, changed := r.Ring([]string{"box-1"}, noon.Add(time.Second), time.Hour); !changed || later.Calls["box-1"] != r.Calls["box-1"]+1 {
+		t.Errorf("a second later: %+v, %v", later, changed)
+	}
+}
+
+func TestLasting_IsHeardByABoxThatMissesTwoTimes(t *testing.T) {
+	for interval, want := range map[time.Duration]time.Duration{5 * time.Minute: 17*time.Minute + 30*time.Second, time.Minute: 15 * time.Minute, 10 * time.Minute: 35 * time.Minute} {
+		if got := Lasting(interval); got != want {
+			t.Errorf("each %v: %v, want %v", interval, got, want)
+		}
+	}
+}
+
+func TestWatched_BeforeTheFirstCount_AreAll_AndFewOfALargeStage(t *testing.T) {
+	for stage, sizes := range map[int]Sizes{1: nil, 10: {1: 50}, 50: {50: 1199}, 100: {100: 0}} {
+		for i := range 2000 {
+			if id := fmt.Sprint("box-", i); !sizes.Watched(id, stage) {
+				t.Fatalf("%s is not watched by %v", id, sizes)
+			}
+		}
+	}
+	watched := 0
+	for i := range 100_000 {
+		if (Sizes{100: 100_000}).Watched(fmt.Sprint("box-", i), 100) {
+			watched++
+		}
+	}
+	if watched < 1100 || watched > 1400 {
+		t.Errorf("%d boxes of 100,000 are watched", watched)
+	}
+}
+
+// TestWatched_AsAStageGrows_NobodyJoins, and a box that joins or leaves hardly ever changes who is watched.
+func TestWatched_AsAStageGrows_NobodyJoins(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		id, size := name.Draw(t, "box"), rapid.IntRange(1, 2_000_000).Draw(t, "size")
+		grown := size + rapid.IntRange(0, 1_000_000).Draw(t, "joined")
+		if watched(id, grown) && !watched(id, size) {
+			t.Errorf("%s is watched of %d, and not of %d", id, grown, size)
+		}
+	})
+	changes := 0
+	for size := 10_000; size < 20_000; size++ {
+		if watched("box-1", size) != watched("box-1", size+1) {
+			changes++
+		}
+	}
+	if changes > 1 {
+		t.Errorf("while the stage doubled, the flag changed %d times", changes)
+	}
+}
