@@ -42,6 +42,9 @@ var (
 	chromium   = program{[]string{"chromium", "chromium-browser", "google-chrome"}, "apt-get install chromium, brew install chromium"}
 	swupdate   = program{[]string{"swupdate"}, "apt-get install swupdate cpio openssl"}
 	cargo      = program{[]string{"cargo"}, "rustup, apt-get install cargo-web rustc-web"}
+	curl       = program{[]string{"curl"}, "apt-get install curl"}
+	jq         = program{[]string{"jq"}, "apt-get install jq, brew install jq"}
+	nginx      = program{[]string{"nginx", "/usr/sbin/nginx"}, "apt-get install nginx"}
 	docker     = program{[]string{"docker"}, "apt-get install docker.io"}
 	samCommand = program{[]string{"sam"}, "pip install aws-sam-cli"}
 )
@@ -118,9 +121,9 @@ func groups(p packages, m mode) []group {
 			steps: [][]string{{"./scripts/contract", "clients"}, goTest("-count=1", "./scripts/lab/clients")},
 		},
 		{
-			name: "boxes", mode: rest, says: "boxes with SWUpdate and with the Rust crate hawkbit",
-			needs: []program{swupdate, cargo},
-			steps: p.tagged("./scripts/e2e"),
+			name: "boxes", mode: rest, says: "boxes with SWUpdate, with the Rust crate hawkbit and with the shell client; a plant's cache",
+			needs: []program{swupdate, cargo, curl, jq, nginx},
+			steps: p.tagged("./scripts/e2e", "./scripts/box"),
 		},
 		{
 			name: "browser", mode: rest, says: "the operator's page and the contract's in a real browser",
