@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/service"
@@ -241,13 +242,17 @@ func TestBell_CallsTheBoxThatChanged_AndNobodyElse(t *testing.T) {
 			owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
 			if name == "delete-edge-token" {
 				owner.Put(t, "/api/edges/"+id+"/token", "").Is(t, http.StatusOK)
+				time.Sleep(time.Second) // a call of the same second is not written again
 			}
 			m := listens(t, w, id, "1.0.0")
-			before := sound(t, m.Bell.URL)
+			before, tag := sound(t, m.Bell.URL), hear(t, http.MethodGet, m.Bell.URL, "").Header.Get("ETag")
 			if a := change(id); a.Status/100 != 2 {
 				t.Fatalf("answered %d %s", a.Status, a.Body)
 			}
 			after := sound(t, m.Bell.URL)
+			if hear(t, http.MethodGet, m.Bell.URL, tag).Status != http.StatusOK {
+				t.Error("who heard the bell before is not told again")
+			}
 			called := strings.Count(strings.Join(after.Calls, " "), m.Bell.Call)
 			if after.Sound != before.Sound || called != 1 || len(after.Calls) > len(before.Calls)+1 {
 				t.Errorf("the bell says %+v, before %+v; the box's code is %s", after, before, m.Bell.Call)

@@ -43,6 +43,9 @@ var (
 	swupdate   = program{[]string{"swupdate"}, "apt-get install swupdate cpio openssl"}
 	cargo      = program{[]string{"cargo"}, "rustup, apt-get install cargo-web rustc-web"}
 	dbus       = program{[]string{"dbus-daemon"}, "apt-get install dbus python3-gi python3-aiohttp python3-venv"}
+	curl       = program{[]string{"curl"}, "apt-get install curl"}
+	jq         = program{[]string{"jq"}, "apt-get install jq, brew install jq"}
+	nginx      = program{[]string{"nginx", "/usr/sbin/nginx"}, "apt-get install nginx"}
 	docker     = program{[]string{"docker"}, "apt-get install docker.io"}
 	samCommand = program{[]string{"sam"}, "pip install aws-sam-cli"}
 )
@@ -119,9 +122,9 @@ func groups(p packages, m mode) []group {
 			steps: [][]string{{"./scripts/contract", "clients"}, goTest("-count=1", "./scripts/lab/clients")},
 		},
 		{
-			name: "boxes", mode: rest, says: "boxes with SWUpdate, and with clients of DDI from crates.io, npm and PyPI",
-			needs: []program{swupdate, cargo, npm, dbus},
-			steps: p.tagged("./scripts/e2e"),
+			name: "boxes", mode: rest, says: "boxes with SWUpdate, with clients of DDI from crates.io, npm and PyPI, and with the shell client; a plant's cache",
+			needs: []program{swupdate, cargo, npm, dbus, curl, jq, nginx},
+			steps: p.tagged("./scripts/e2e", "./scripts/box"),
 		},
 		{
 			name: "browser", mode: rest, says: "the operator's page and the contract's in a real browser",

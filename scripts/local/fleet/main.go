@@ -25,6 +25,7 @@ const usage = `usage: scripts/fleet [--boxes 100] [--interval 5s] [option]...
 
   --boxes N         how many boxes poll
   --interval T      how often each one does, for example 5s or 1m; 0: as the service asks
+  --bell            they call the bell at that interval, and poll when it rings or as the service asks
   --edge-type T     their edge type; gateway-x if not given
   --channel C       the channel that they follow; stable if not given
   --organization O  whom they belong to; acme if not given
@@ -48,6 +49,7 @@ type plan struct {
 	interval, length                time.Duration
 	edgeType, channel, organization string
 	prefix, url                     string
+	bell                            bool
 	chances                         chances
 }
 
@@ -101,6 +103,7 @@ func parse(args []string, problems io.Writer) (plan, error) {
 	flags.StringVar(&p.organization, "organization", "acme", "")
 	flags.StringVar(&p.prefix, "prefix", "box-", "")
 	flags.StringVar(&p.url, "url", "http://127.0.0.1:"+port, "")
+	flags.BoolVar(&p.bell, "bell", false, "")
 	p.chances.flags(flags)
 	flags.DurationVar(&p.length, "for", 0, "")
 	if err := flags.Parse(args); err != nil {
@@ -137,7 +140,13 @@ func play(ctx context.Context, p plan, issuers *devissuer.Issuers, show *screen)
 	var wg sync.WaitGroup
 	for _, b := range boxes {
 		b.seen = seen
-		wg.Go(func() { b.run(ctx) })
+		wg.Go(func() {
+			if p.bell {
+				b.listen(ctx, p)
+			} else {
+				b.run(ctx)
+			}
+		})
 	}
 	asking := newWatch(p, client, issuers)
 	wg.Go(func() { asking.run(ctx) })

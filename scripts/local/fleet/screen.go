@@ -83,7 +83,7 @@ func (s *screen) follow(ctx context.Context, p plan, seen *tally, asking *watch)
 			s.log("%s", line)
 		}
 		if shares := now.line(); shares != last || time.Since(logged) >= logAtMost {
-			s.log("%s  %.0f polls/s%s", shares, perSecond, now.trouble())
+			s.log("%s  %.0f polls/s%s%s", shares, perSecond, now.rings(), now.trouble())
 			last, logged = shares, time.Now()
 		}
 	}
@@ -95,8 +95,8 @@ func (s *screen) end(p plan, seen *tally) {
 	if s.live {
 		s.draw(picturesque(p, now, 0)...)
 	}
-	s.log("%s  %d polls: %d changed, %d not modified, %d limited, %d failed%s",
-		now.line(), now.polls, now.modified, now.same, now.limited, now.failures, now.trouble())
+	s.log("%s  %d polls: %d changed, %d not modified, %d limited, %d failed%s%s",
+		now.line(), now.polls, now.modified, now.same, now.limited, now.failures, now.rings(), now.trouble())
 }
 
 // line is the shares on one line.
@@ -111,6 +111,13 @@ func (p picture) line() string {
 	return strings.Join(parts, " ")
 }
 
+func (p picture) rings() string {
+	if p.bells == 0 {
+		return ""
+	}
+	return fmt.Sprintf("  %d calls of the bell", p.bells)
+}
+
 func (p picture) trouble() string {
 	if p.failure == "" {
 		return ""
@@ -120,7 +127,7 @@ func (p picture) trouble() string {
 
 // picturesque draws a bar for each version.
 func picturesque(p plan, now picture, perSecond float64) []string {
-	lines := []string{fmt.Sprintf("%d boxes on %s/%s, a poll each %s", now.boxes, p.edgeType, p.channel, every(p)), ""}
+	lines := []string{fmt.Sprintf("%d boxes on %s/%s, a %s each %s", now.boxes, p.edgeType, p.channel, map[bool]string{false: "poll", true: "call of the bell"}[p.bell], every(p)), ""}
 	for _, s := range now.shares {
 		share := float64(s.boxes) / float64(now.boxes)
 		note := ""
@@ -134,7 +141,7 @@ func picturesque(p plan, now picture, perSecond float64) []string {
 	}
 	lines = append(lines, "", fmt.Sprintf("  %.0f polls/s   changed %d   not modified %d   limited %d   failed %d   p50 %s   p99 %s",
 		perSecond, now.modified, now.same, now.limited, now.failures,
-		now.p50.Round(100*time.Microsecond), now.p99.Round(100*time.Microsecond)))
+		now.p50.Round(100*time.Microsecond), now.p99.Round(100*time.Microsecond)), now.rings())
 	if now.failure != "" {
 		lines = append(lines, fmt.Sprintf("  last failure: %.100s", now.failure))
 	}

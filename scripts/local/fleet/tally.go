@@ -31,6 +31,7 @@ type tally struct {
 	failure  string          // the last one
 	recent   []time.Duration // how long the last polls took
 	polls    int
+	bells    int                 // calls of the bell
 	truth    map[string]position // of each box that a rollout has reached
 }
 
@@ -99,6 +100,17 @@ func (t *tally) reported(id, version string, state report.State) {
 	}
 }
 
+// bell notes a call of the bell.
+func (t *tally) bell(id string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bells++
+	if err != nil {
+		t.failures++
+		t.failure = id + ": the bell: " + err.Error()
+	}
+}
+
 func (t *tally) trouble(id string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -132,6 +144,7 @@ type picture struct {
 	shares   []portion // in the order of the versions' names
 	silent   int       // boxes that were told nothing yet
 	polls    int
+	bells    int // calls of the bell
 	modified int // answers of 200
 	same     int // of 304
 	limited  int // of 429
@@ -143,7 +156,7 @@ type picture struct {
 func (t *tally) picture() picture {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := picture{boxes: t.boxes, silent: t.boxes - len(t.version), polls: t.polls, failures: t.failures, failure: t.failure,
+	p := picture{boxes: t.boxes, bells: t.bells, silent: t.boxes - len(t.version), polls: t.polls, failures: t.failures, failure: t.failure,
 		modified: t.statuses[http.StatusOK], same: t.statuses[http.StatusNotModified], limited: t.statuses[http.StatusTooManyRequests]}
 	counts := map[string]portion{}
 	for id, version := range t.version {

@@ -23,6 +23,8 @@ type Options struct {
 	Functions string             // where the functions are built
 	Store     *dynamolocal.Store // nil: an embedded one
 	Processes int                // of each function, at most
+	// Bell is set if the service is to have a bell.
+	Bell bool
 	// Log receives each line that a function writes; nil: nobody does.
 	Log func(function, line string)
 }
@@ -55,8 +57,12 @@ func Start(ctx context.Context, o Options) (*World, error) {
 	for _, limit := range []setting.Name{setting.LimitUser, setting.LimitOrganization, setting.LimitCopilotUser, setting.LimitCopilotOrganization} {
 		settings = append(settings, limit.Assign(setting.HighestLimit))
 	}
+	bell := ""
+	if o.Bell {
+		bell = "127.0.0.1:0"
+	}
 	w.Service, err = service.Start(ctx, service.Options{
-		Functions: o.Functions, Store: o.Store, Issuers: issuers, Processes: o.Processes, Log: o.Log,
+		Functions: o.Functions, Store: o.Store, Issuers: issuers, Processes: o.Processes, Log: o.Log, Bell: bell,
 		Environment: func(string) []string { return settings },
 	})
 	if err != nil {

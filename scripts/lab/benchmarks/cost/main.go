@@ -8,6 +8,8 @@
 // writes the tables of infra/fleet-size.md:
 //
 //	go run ./scripts/lab/benchmarks/cost fleet -boxes 25000,50000 -interval 60 -idle 300 -days 8
+//
+// With the argument bell it measures the processor time of the bell, and of the polls of boxes that listen.
 package main
 
 import (
@@ -31,6 +33,9 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "fleet" {
 		work = func() error { return fleetCommand(os.Stdout, os.Args[2:]) }
 	}
+	if len(os.Args) > 1 && os.Args[1] == "bell" {
+		work = func() error { return bellCommand(context.Background(), os.Stdout) }
+	}
 	if err := work(); err != nil {
 		fmt.Fprintln(os.Stderr, "cost:", err)
 		os.Exit(1)
@@ -38,12 +43,9 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	n := 50
-	if s := os.Getenv("N"); s != "" {
-		var err error
-		if n, err = strconv.Atoi(s); err != nil || n < 1 {
-			return fmt.Errorf("the count N=%s is not 1 or more", s)
-		}
+	n, err := measured()
+	if err != nil {
+		return err
 	}
 	functions, err := service.Build(ctx, os.Stderr)
 	if err != nil {
@@ -61,6 +63,19 @@ func run(ctx context.Context) error {
 	printBills(usages, profiles)
 	printAuthorizer(authorizer)
 	return nil
+}
+
+// measured is how many calls a profile is taken of.
+func measured() (int, error) {
+	s := os.Getenv("N")
+	if s == "" {
+		return 50, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("the count N=%s is not 1 or more", s)
+	}
+	return n, nil
 }
 
 // openStore opens DynamoDB Local, or the embedded store where there is no JDK. The embedded store copies its tables

@@ -31,11 +31,16 @@ type profiler struct {
 }
 
 func startProfiler(ctx context.Context, functions string, s *dynamolocal.Store) (*profiler, error) {
+	return startProfilerOf(ctx, calls.Options{Functions: functions, Store: s, Processes: 1})
+}
+
+func startProfilerOf(ctx context.Context, o calls.Options) (*profiler, error) {
 	p := &profiler{}
 	var err error
-	p.World, err = calls.Start(ctx, calls.Options{Functions: functions, Store: s, Processes: 1, Log: func(_, line string) {
+	o.Log = func(_, line string) {
 		p.logged.Add(int64(len(line)) + 1)
-	}})
+	}
+	p.World, err = calls.Start(ctx, o)
 	return p, err
 }
 

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"math/rand/v2"
+	"sort"
+	"time"
+
+	"wavegate/scripts/box"
+)
+
+// Paces of the service, as its settings are by default.
+const (
+	busyInterval  = time.Minute
+	idleInterval  = 5 * time.Minute
+	attentive     = time.Hour // after a change of the channel
+	kept          = 2 * time.Second
+	firstCount    = time.Minute // of a rollout's boxes, after its start; until then all are watched
+	soaks         = 24*time.Hour + 15*time.Minute
+	monthlyLength = 365 * 24 * time.Hour / 12
+)
+
+// A release is a rollout under the default policy, promoted by the guard: a stage soaks a day, and is seen to be clear at
+// a tick a little later.
+type release struct {
+	began   time.Time
+	reached [4]time.Time // the stages 1, 10, 50 and 100
+	over    time.Time    // completed or halted
+	halted  bool
+}
+
+// A service is what boxes hear and are told at each moment of a history of releases on one channel.
+type service struct {
+	releases  []release
+	changes   []time.Time // of the channel's row; each rings
+	interval  time.Duration
+	heartbeat time.Duration
+}
+
+// newYear is a year in which a release comes each month.
+func newYear(begin time.Time, releases int, interval, heartbeat time.Duration) service {
+	s := service{interval: interval, heartbeat: heartbeat}
+	for i := range releases {
+		r := release{began: begin.Add(monthlyLength*time.Duration(i) + 10*24*time.Hour)}
+		for stage := range r.reached {
+			r.reached[stage] = r.began.Add(time.Duration(stage) * soaks)
+		}
+		r.over = r.began.Add(4 * soaks)
+		s.add(r)
+	}
+	return s
+}
+
+func (s *service) add(r release) {
+	s.releases = append(s.releases, r)
+	s.changes = append(s.changes, r.reached[:]...)
+	s.changes = append(s.changes, r.over)
+}
+
+// ring is what the bell says at a time: how many changes there were, and the interval.
+func (s *service) ring(at time.Time) (sound int, interval time.Duration) {
+	sound = sort.Search(len(s.changes), func(i int) bool { return s.changes[i].After(at) })
+	if sound > 0 && at.Sub(s.changes[sound-1]) < attentive {
+		return sound, busyInterval
+	}
+	return sound, s.interval
+}
+
+// A resident is one box of the channel, and its part in each release.
+type resident struct {
+	stage   []int // 0 to 3
+	watched []bool
+}
+
+// A telling is what decides the answer to a poll. Version 0 is what all boxes run at first, and version n that of the
+// n-th release.
+type telling struct {
+	version   int
+	byRollout bool
+	installed int
+	interval  time.Duration
+}
+
+// tell is the answer to a poll at a time.
+func (s *service) tell(r *resident, installed int, at time.Time) telling {
+	n := sort.Search(len(s.releases), func(i int) bool { return s.releases[i].began.After(at) })
+	t := telling{version: n, installed: installed, interval: s.heartbeat}
+	if n == 0 {
+		return t
+	}
+	last := s.releases[n-1]
+	switch active := at.Before(last.over); {
+	case active && !at.Before(last.reached[r.stage[n-1]]):
+		t.byRollout = true
+	case active, last.halted:
+		t.version = n - 1
+		if installed == n {
+			t.version = n // nobody is sent back
+		}
+	}
+	switch active := at.Before(last.over); {
+	case active && (r.watched[n-1] || at.Sub(last.began) < firstCount):
+		t.interval = idleInterval
+	case t.version != installed:
+		t.interval = busyInterval
+	}
+	return t
+}
+
+// manifest is the answer as the client reads it.
+func (t telling) manifest() box.Manifest {
+	name := versions[t.version]
+	m := box.Manifest{Version: name, SHA256: name, ArtifactURL: "https://a.example/", PollIntervalSeconds: int(t.interval / time.Second), Bell: &place}
+	if t.byRollout {
+		m.RolloutID = name
+	}
+	return m
+}
+
+var (
+	place    = box.Bell{URL: "https://bell.example/b", Call: "code"}
+	versions = names("version ")
+	sounds   = names("sound ")
+)
+
+func names(stem string) (list []string) {
+	for i := range 1000 {
+		list = append(list, stem+string(rune('0'+i/100))+string(rune('0'+i/10%10))+string(rune('0'+i%10)))
+	}
+	return list
+}
+
+// stale is a time that a container may have read the channel at when it answers.
+func stale(at time.Time, random *rand.Rand) time.Time {
+	return at.Add(-time.Duration(random.Int64N(int64(kept))))
+}

@@ -1,0 +1,64 @@
+package box
+
+import "time"
+
+// A Deed is what a box does next.
+type Deed int
+
+// Deeds.
+const (
+	Wait     Deed = iota
+	Listen        // call the bell
+	Poll          // poll the manifest
+	Fetch         // begin to download what was told
+	Activate      // run what was told
+	Tell          // send the report
+)
+
+// An Action is a deed. Until is set for Wait.
+type Action struct {
+	Deed  Deed
+	Until time.Time
+}
+
+// Next decides what the box does at a time.
+//
+// It activates a version only if the last thing that happened is a poll that told it, and only for as long as
+// Timing.Fresh. So a box that downloaded the version polls again, and after a halt no box activates it.
+func (s *State) Next(now time.Time) Action {
+	switch {
+	case s.isTold(now) && s.fetched == s.told.SHA256:
+		return Action{Deed: Activate}
+	case s.isTold(now) && s.fetching != s.told.SHA256:
+		return Action{Deed: Fetch}
+	case !now.Before(s.nextPoll) && s.Memory.Report != nil && !s.untold:
+		return Action{Deed: Tell}
+	case !now.Before(s.nextPoll):
+		return Action{Deed: Poll}
+	case s.told.Bell == nil:
+		return Action{Deed: Wait, Until: s.nextPoll}
+	case !now.Before(s.nextRing):
+		return Action{Deed: Listen}
+	}
+	return Action{Deed: Wait, Until: sooner(s.nextPoll, s.nextRing)}
+}
+
+// isTold reports whether a poll told the box right before to run a version that it does not run, and may try.
+func (s *State) isTold(now time.Time) bool {
+	age := now.Sub(s.confirmed)
+	return !s.confirmed.IsZero() && age >= 0 && age <= s.Timing.Fresh && s.wants() && !now.Before(s.Memory.NotBefore)
+}
+
+// wants reports whether the box is told a version that it does not run and has not given up.
+func (s *State) wants() bool {
+	return s.told.Version != "" && s.told.Version != s.installed && !s.Memory.GivenUp && s.Memory.Report == nil
+}
+
+// Tag is the entity tag of the last answer to a poll.
+func (s *State) Tag() string { return s.tag }
+
+// RingTag is the entity tag of the bell's last answer.
+func (s *State) RingTag() string { return s.ring.Tag }
+
+// Manifest is what the last poll told.
+func (s *State) Manifest() Manifest { return s.told }

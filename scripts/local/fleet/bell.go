@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	client "wavegate/scripts/box"
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
+)
+
+// A listener is a box that lives by the client that makers take: it hears the bell, and polls when that rings.
+type listener struct {
+	*box
+	stop func() // ends the client: the box dies, or starts again
+}
+
+// listen lives until the context ends or the box dies.
+func (b *box) listen(ctx context.Context, p plan) {
+	timing := client.DefaultTiming
+	if p.interval > 0 {
+		timing.Start, timing.Interval, timing.LeastInterval, timing.MostInterval = p.interval, p.interval, p.interval, p.interval
+	}
+	for ctx.Err() == nil && !b.dead {
+		running, stop := context.WithCancel(ctx)
+		l := &listener{b, stop}
+		c := client.Client{API: p.url, EdgeID: b.id, Device: l, HTTP: b.client, Timing: timing, Authorization: l.authorization, Fetch: l.fetch, Trace: l.made}
+		if err := c.Run(running); err != nil && running.Err() == nil {
+			b.seen.trouble(b.id, err)
+		}
+		stop()
+	}
+}
+
+func (l *listener) authorization(context.Context) (string, error) {
+	var err error
+	if l.token == "" {
+		l.token, err = l.issuers.Token(devissuer.Claims{User: l.id, Roles: []string{string(auth.Edge)}})
+	}
+	return "Bearer " + l.token, err
+}
+
+// fetch downloads nothing. A version that the box fell back from never arrives.
+func (l *listener) fetch(ctx context.Context, m client.Manifest, _ string) error {
+	if m.Version == l.refused {
+		<-ctx.Done()
+	}
+	return ctx.Err()
+}
+
+// Installed and Activate implement the client's device.
+func (l *listener) Installed(ctx context.Context) (string, error) {
+	if !l.dies.IsZero() && time.Now().After(l.dies) {
+		l.die()
+	}
+	return l.installed, ctx.Err()
+}
+
+func (l *listener) Activate(ctx context.Context, m client.Manifest, _ string) error {
+	f, code := l.chances.of(l.id, m.Version)
+	if l.installed == "" || l.told.Version == m.Version && f == deferred {
+		f = well // what it leaves the plant with, and what was put off for long enough
+	}
+	l.told.Version = m.Version
+	switch f {
+	case fails:
+		return &client.Failure{Code: string(code), Err: errors.New("as it was told to")}
+	case deferred:
+		return &client.Deferral{Until: time.Now().Add(time.Hour)}
+	case bricks:
+		if l.chances.brickAfter == 0 {
+			l.die()
+			return ctx.Err()
+		}
+		l.dies = time.Now().Add(l.chances.brickAfter)
+	case reverts:
+		l.falls = true
+	}
+	l.before, l.installed = l.installed, m.Version
+	return nil
+}
+
+func (l *listener) die() {
+	l.dead = true
+	l.stop()
+}
+
+// made counts a call that the client made.
+func (l *listener) made(c client.Call) {
+	if l.dead {
+		return
+	}
+	switch c.Deed {
+	case client.Listen:
+		l.seen.bell(l.id, c.Err)
+	case client.Poll:
+		o := outcome{status: c.Status, took: c.Took, failed: c.Err}
+		if c.Status == http.StatusUnauthorized {
+			l.token, o.failed = "", nil // it has run out; the next poll has a new one
+		}
+		if c.Manifest != nil {
+			o.version, o.source = c.Manifest.Version, edge.Source(c.Manifest.Source)
+			if c.Tag != "" {
+				l.seen.told(l.id, edge.Manifest{Version: o.version, Source: o.source, RolloutID: c.Manifest.RolloutID}, c.Installed)
+			}
+		}
+		l.seen.poll(l.id, o)
+		if l.falls && c.Err == nil && c.Installed == l.installed {
+			l.falls, l.refused, l.installed = false, l.installed, l.before
+			l.stop() // it falls back by starting again
+		}
+	case client.Tell:
+		if c.Err != nil {
+			l.seen.trouble(l.id, c.Err)
+			return
+		}
+		l.seen.reported(l.id, c.Report.Version, report.State(c.Report.Outcome))
+	}
+}
