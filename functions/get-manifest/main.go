@@ -58,7 +58,7 @@ func wire(env lambdahttp.Env) function.Handler {
 			return lambdahttp.Answer{}, spread(err)
 		}
 		var wait time.Duration
-		if poll.Subject != "" { // who looks at a box's manifest is no box that polls
+		if poll.Subject != "" { // a person viewing a manifest is not polling
 			wait = time.Duration(reply.Manifest.PollIntervalSeconds) * time.Second
 		}
 		// It is never kept anywhere. The entity tag is that of the last answer, whatever its URL was: a cache that is

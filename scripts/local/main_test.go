@@ -87,14 +87,23 @@ func dev(t *testing.T, env ...string) (url string, cmd *exec.Cmd) {
 	return "", nil
 }
 
+// freePort returns a port that is free, as the next one is: the bell's.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+		if next, err := net.Listen("tcp", "127.0.0.1:"+beside(port)); err == nil {
+			next.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	t.Fatal("no two ports side by side are free")
+	return ""
 }
 
 func TestDev_AnswersOnceItIsReady_AndEndsOnInterrupt(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A span is a time in which a plant is switched off, from its beginning up to its end. Times of a simulation count from the
+// A span is a period during which a plant is switched off, from its beginning up to its end. Times of a simulation count from the
 // start of the rollout.
 type span struct{ from, to time.Duration }
 

@@ -13,7 +13,7 @@ import (
 // Groups is what a census counts only for the guard.
 type Groups struct {
 	// Stages are random samples of the boxes of each stage that the target has reached, told or not. Unreached is one of
-	// the boxes that it has never reached. Which boxes these are is a matter of a hash alone.
+	// the boxes that it has never reached. Which boxes these are is decided by a hash alone.
 	Stages    []Sample
 	Unreached Sample
 

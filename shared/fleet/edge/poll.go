@@ -88,7 +88,7 @@ type Reply struct {
 // What the cheap read means: a box that was moved to another channel follows it from its next poll on,
 // if that comes about a second or more after the move was answered; a poll that comes sooner may still
 // be told of the old channel. Polls are a minute apart, so a strongly consistent read would double the
-// cost of every poll for what hardly any meets. A box that was registered a moment ago is not told that
+// cost of every poll for a case that rarely occurs. A box that was registered a moment ago is not told that
 // it does not exist: before that is said, the box is read again, strongly consistent.
 type Polls struct {
 	edges    *Store

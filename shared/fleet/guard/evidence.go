@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// StageBoxes are the boxes that a stage is the first to reach. Which ones these are is a matter of a hash.
+// StageBoxes are the boxes that a stage is the first to reach. Which ones these are is decided by a hash.
 type StageBoxes struct {
 	Percent int // of the stage
 	// Start is when the release first reached the stage on its channel, be it by an earlier rollout; zero: never.

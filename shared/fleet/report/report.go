@@ -33,7 +33,7 @@ var States = []State{Offered, Working, Deferred, Installed, Failed, Reverted}
 // receipt, or, for a DDI client, without anything new.
 const NotRecorded = "ReportNotRecorded"
 
-// Decided reports whether a box is through with what it was offered, for better or worse.
+// Decided reports whether the outcome of what a box was offered is final.
 func (s State) Decided() bool { return s == Installed || s == Failed || s == Reverted }
 
 // A Row is what the service knows of one box.
