@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,12 +57,12 @@ func (v *vault) GetSecretValue(_ context.Context, in *secretsmanager.GetSecretVa
 // A store counts its reads, and fails if it is told to. Nothing may write.
 type store struct {
 	dynamo.API
-	reads int
+	reads atomic.Int64
 	err   error
 }
 
 func (s *store) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	s.reads++
+	s.reads.Add(1)
 	if s.err != nil {
 		return nil, s.err
 	}
@@ -100,7 +101,7 @@ func (w *world) wire(t *testing.T) {
 	if err := env.Settings.Err(); err != nil {
 		t.Fatal(err)
 	}
-	w.reads = 0
+	w.reads.Store(0)
 }
 
 func (w *world) publish(t *testing.T, version string) {
@@ -179,12 +180,12 @@ func TestBell_AContainer_ReadsTwiceInTwoSeconds_WhoeverAsks(t *testing.T) {
 		w.now = w.now.Add(19 * time.Millisecond)
 		w.hear(t, "")
 	}
-	if w.reads != 2 {
-		t.Errorf("100 calls made %d reads", w.reads)
+	if w.reads.Load() != 2 {
+		t.Errorf("100 calls made %d reads", w.reads.Load())
 	}
 	w.now = w.now.Add(200 * time.Millisecond)
-	if a := w.hear(t, first); a.StatusCode != http.StatusOK || w.reads != 4 {
-		t.Errorf("two seconds after the publication: %d after %d reads", a.StatusCode, w.reads)
+	if a := w.hear(t, first); a.StatusCode != http.StatusOK || w.reads.Load() != 4 {
+		t.Errorf("two seconds after the publication: %d after %d reads", a.StatusCode, w.reads.Load())
 	}
 }
 
@@ -199,8 +200,8 @@ func TestBell_WhatTheServiceDidNotMake_Is404WithoutARead(t *testing.T) {
 	refused(t, w.call(t, http.MethodPost, "/b/x/y/z", ""), problem.NotFound)
 	a := w.call(t, http.MethodPost, good.Path(), "")
 	refused(t, a, problem.MethodNotAllowed)
-	if a.Headers["Allow"] != http.MethodGet || w.reads != 0 || w.log.Len() > 0 {
-		t.Errorf("%v after %d reads; the log is %s", a.Headers, w.reads, w.log.String())
+	if a.Headers["Allow"] != http.MethodGet || w.reads.Load() != 0 || w.log.Len() > 0 {
+		t.Errorf("%v after %d reads; the log is %s", a.Headers, w.reads.Load(), w.log.String())
 	}
 }
 
@@ -233,8 +234,8 @@ func TestBell_TheSecretCannotBeRead_Is503(t *testing.T) {
 		w.wire(t)
 		a := w.hear(t, "")
 		refused(t, a, problem.Unavailable)
-		if a.Headers["Retry-After"] != "60" || w.reads != 0 || strings.Contains(a.Body+w.log.String(), "short\"") {
-			t.Errorf("%s: %v after %d reads", why, a.Headers, w.reads)
+		if a.Headers["Retry-After"] != "60" || w.reads.Load() != 0 || strings.Contains(a.Body+w.log.String(), "short\"") {
+			t.Errorf("%s: %v after %d reads", why, a.Headers, w.reads.Load())
 		}
 	}
 }

@@ -25,7 +25,7 @@ import (
 // An Item is an item of a table, with the value types of encoding/json.
 type Item = map[string]any
 
-// Books are all items of all tables, except the limiter's counters. The freeze is stored among
+// Books are all items of all tables, except the limiter's counters and the bell's calls. The freeze is stored among
 // the rollouts, but is listed under freezes.
 type Books map[dynamo.TableID][]Item
 
@@ -40,7 +40,7 @@ func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
 func ReadNamed(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) string) (Books, error) {
 	books := Books{}
 	for _, table := range dynamo.Tables {
-		if table.ID == dynamo.RateCounters {
+		if table.ID == dynamo.RateCounters || table.ID == dynamo.Bells {
 			continue
 		}
 		pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{
