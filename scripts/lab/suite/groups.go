@@ -103,9 +103,14 @@ func groups(p packages, m mode) []group {
 			steps: [][]string{goTest(append([]string{"-race", "-timeout=20m"}, p.raced()...)...)},
 		},
 		{
-			name: "faults", mode: rest, says: "calls under faults, repeated calls, killed processes, failing key servers, restored tables",
-			steps: append(p.tagged("./shared/operations"),
-				goTest("-count=1", "-parallel=8", "-timeout=30m", "-skip=^(TestIsolation|TestHistories_OfOneChannel|TestHistories_OfOneBox)_", proof)),
+			name: "sam", mode: rest, says: "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting",
+			needs: []program{docker, samCommand, jdk, npm},
+			steps: [][]string{{"./scripts/lab/sam/run", "test"}, {"./scripts/synth", "settings"}},
+		},
+		{
+			name: "fuzz", mode: rest, says: "each parser of outside input for 10 s; calls made from the contract",
+			needs: []program{python},
+			steps: [][]string{{"./scripts/lab/fuzz/run", "10s"}, {"./scripts/contract", "fuzz"}},
 		},
 		{
 			name: "references", mode: rest, says: "the tests of the store on Amazon's DynamoDB Local",
@@ -117,9 +122,9 @@ func groups(p packages, m mode) []group {
 			),
 		},
 		{
-			name: "clients", mode: rest, says: "clients that are generated from the contract, in Go, Python and TypeScript",
-			needs: []program{npm, python},
-			steps: [][]string{{"./scripts/contract", "clients"}, goTest("-count=1", "./scripts/lab/clients")},
+			name: "faults", mode: rest, says: "calls under faults, repeated calls, killed processes, failing key servers, restored tables",
+			steps: append(p.tagged("./shared/operations"),
+				goTest("-count=1", "-parallel=8", "-timeout=30m", "-skip=^(TestIsolation|TestHistories_OfOneChannel|TestHistories_OfOneBox)_", proof)),
 		},
 		{
 			name: "boxes", mode: rest, says: "boxes with SWUpdate, with clients of DDI from crates.io, npm and PyPI, and with the shell client; a plant's cache",
@@ -132,14 +137,9 @@ func groups(p packages, m mode) []group {
 			steps: [][]string{{"./scripts/lab/browser/run"}},
 		},
 		{
-			name: "sam", mode: rest, says: "one call of every operation and a tick under the AWS SAM CLI; the stacks of every setting",
-			needs: []program{docker, samCommand, jdk, npm},
-			steps: [][]string{{"./scripts/lab/sam/run", "test"}, {"./scripts/synth", "settings"}},
-		},
-		{
-			name: "fuzz", mode: rest, says: "each parser of outside input for 10 s; calls made from the contract",
-			needs: []program{python},
-			steps: [][]string{{"./scripts/lab/fuzz/run", "10s"}, {"./scripts/contract", "fuzz"}},
+			name: "clients", mode: rest, says: "clients that are generated from the contract, in Go, Python and TypeScript",
+			needs: []program{npm, python},
+			steps: [][]string{{"./scripts/contract", "clients"}, goTest("-count=1", "./scripts/lab/clients")},
 		},
 		{
 			name: "properties", mode: rest, says: "every property of the rules with 1,000 random cases",
