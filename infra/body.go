@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 )
 
@@ -21,10 +22,6 @@ const (
 	// what is seen; and never longer than API Gateway can.
 	integrationMargin  = time.Second
 	longestIntegration = 29 * time.Second
-	// How long the gateway uses an answer of the authorizer again, by token: longer than the interval of idle boxes,
-	// of whose polls each would otherwise ask the authorizer. The functions look at the token's expiry themselves,
-	// and at each poll at the token that the service gave a box.
-	authorizerCache = 900 * time.Second
 	// anyMethod stands for every method that has no entry of its own.
 	anyMethod = "x-amazon-apigateway-any-method"
 	// scheme is what the document calls the authorizer.
@@ -151,7 +148,7 @@ func (s *service) authorizer(invoker awsiam.Role) any {
 			"identitySource":               "method.request.header.Authorization",
 			"authorizerUri":                s.invocationURI(operations.Authorizer),
 			"authorizerCredentials":        *invoker.RoleArn(),
-			"authorizerResultTtlInSeconds": int(authorizerCache.Seconds()),
+			"authorizerResultTtlInSeconds": int(auth.GatewayCache.Seconds()),
 		},
 	}
 }

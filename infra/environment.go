@@ -54,8 +54,8 @@ func (s Settings) values() map[setting.Name]*string {
 	return values
 }
 
-// secretOf is the ARN of the secret that an operation's function may read; nil: none. The copilot's secret may be given by name, and the ARN of a secret
-// ends with six characters that Secrets Manager chooses, which a name does not tell.
+// secretOf is the ARN of the secret that an operation's function may read; nil: none. The copilot's secret may be given by
+// name, and the ARN of a secret ends with six characters that Secrets Manager chooses, which a name does not tell.
 func (s *service) secretOf(op operations.Operation) *string {
 	secret := s.settings.Copilot.Secret
 	switch {

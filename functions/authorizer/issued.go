@@ -13,7 +13,8 @@ import (
 type knows func(context.Context, boxtoken.Token) (auth.Principal, bool, error)
 
 // issued verifies the tokens that the service gave out, and remembers those that it knows. They can be taken back, but
-// each operation that a box calls with such a token checks it again. So a container reads a token here about once an hour.
+// each operation that a box calls with such a token checks it again. So a container reads a token here at most once in
+// forty minutes.
 type issued struct {
 	knows knows
 	now   func() time.Time
@@ -56,8 +57,8 @@ func (s *issued) remembered(t boxtoken.Token) (auth.Principal, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, ok := s.kept[t.SHA256]
-	return p, ok && s.now().Add(gatewayKeeps).Before(p.Expires)
+	return p, ok && s.now().Add(margin).Before(p.Expires)
 }
 
-// gatewayKeeps is longer than the gateway keeps an answer: no answer outlives its principal there.
-const gatewayKeeps = 10 * time.Minute
+// margin is longer than the gateway keeps an answer: no answer outlives its principal there.
+const margin = auth.GatewayCache + 5*time.Minute

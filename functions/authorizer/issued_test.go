@@ -98,20 +98,20 @@ func TestAuthorize_StoreOutOfReach_IsNoDenial(t *testing.T) {
 	mustBeUnauthorized(t, answer, err)
 }
 
-// TestAuthorize_KnownToken_IsReadOnceAnHour: the operations check it again.
-func TestAuthorize_KnownToken_IsReadOnceAnHour(t *testing.T) {
+// TestAuthorize_KnownToken_IsReadEachFortyMinutes: the operations check it again.
+func TestAuthorize_KnownToken_IsReadEachFortyMinutes(t *testing.T) {
 	now := noon
 	h, s, box, _ := issuing(t, func() time.Time { return now })
-	for range 11 {
+	for range 51 {
 		answer, err := h.authorize(t.Context(), calling("TargetToken "+box))
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, err := auth.FromContext(answer.Context)
-		if err != nil || p.Expires.Before(now.Add(5*time.Minute)) {
-			t.Fatalf("the principal ends at %s, %s before it the gateway keeps it: %v", p.Expires, 5*time.Minute, err)
+		if err != nil || p.Expires.Before(now.Add(auth.GatewayCache)) {
+			t.Fatalf("the principal ends at %s, and the gateway keeps it for %s from %s on: %v", p.Expires, auth.GatewayCache, now, err)
 		}
-		now = now.Add(5 * time.Minute)
+		now = now.Add(time.Minute)
 	}
 	if s.reads != 2 {
 		t.Errorf("%d reads in 50 minutes", s.reads)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wavegate/scripts/box"
+	"wavegate/shared/access/auth"
 )
 
 // Calls are those of one box.
@@ -106,11 +107,8 @@ func (l *life) do(a box.Action) {
 	}
 }
 
-// authorizerCache is how long the gateway uses an answer of the authorizer again.
-const authorizerCache = 5 * time.Minute
-
 func (l *life) authorized() {
-	if l.check.IsZero() || l.now.Sub(l.check) >= authorizerCache {
+	if l.check.IsZero() || l.now.Sub(l.check) >= auth.GatewayCache {
 		l.check = l.now
 		l.calls.Checks++
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"time"
+
+	"wavegate/shared/access/auth"
 )
 
 var fleets = []float64{100, 1_000, 10_000, 100_000, 1_000_000}
@@ -86,7 +88,7 @@ func yearTable(w io.Writer, name string, boxes int, s service, behind func(calls
 func today(w io.Writer, releases int) {
 	active := float64(releases) * (4*soaks + 10*time.Minute).Seconds()
 	idle := year.Seconds() - active
-	c := calls{Polls: active/busyInterval.Seconds() + idle/idleInterval.Seconds(), Checks: year.Seconds() / authorizerCache.Seconds(), Installed: float64(releases)}
+	c := calls{Polls: active/busyInterval.Seconds() + idle/idleInterval.Seconds(), Checks: year.Seconds() / auth.GatewayCache.Seconds(), Installed: float64(releases)}
 	us, eu := virginia.bill(c, 100_000, 0), frankfurt.bill(c, 100_000, 0)
 	fmt.Fprintf(w, "\n**Without the bell**, a box polls %s times, and its calls cost %s dollars.\n", whole(c.Polls), both(us.calls(), eu.calls()))
 }

@@ -12,10 +12,8 @@ import (
 	"time"
 
 	"wavegate/scripts/local/runtime"
+	"wavegate/shared/access/auth"
 )
-
-// AuthorizerTTL is how long an authorizer's answer is cached for a token.
-const AuthorizerTTL = 900 * time.Second
 
 // The types of gateway response that authorization can end in. Empty means that the caller may
 // continue.
@@ -28,7 +26,7 @@ const (
 
 // An authorizer calls the authorizer function and caches its answers, like API Gateway with a
 // REQUEST authorizer whose identity source is the Authorization header. A missing header is
-// refused without a call. Allow and Deny are cached, errors are not.
+// refused without a call. Allow and Deny are cached for auth.GatewayCache, errors are not.
 type authorizer struct {
 	function Invoker
 	now      func() time.Time
@@ -145,7 +143,7 @@ func (a *authorizer) remember(token string, answer authorizerAnswer) {
 	if a.kept == nil || len(a.kept) >= maxKept {
 		a.kept = map[string]keptAnswer{}
 	}
-	a.kept[token] = keptAnswer{answer, a.now().Add(AuthorizerTTL)}
+	a.kept[token] = keptAnswer{answer, a.now().Add(auth.GatewayCache)}
 }
 
 func (a *authorizer) forget() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"wavegate/scripts/local/runtime"
+	"wavegate/shared/access/auth"
 )
 
 const somewhere = "/api/factories"
@@ -35,7 +36,7 @@ func TestAuthorizer_Allow_IsCachedPerToken(t *testing.T) {
 	}
 	calls(0, "Bearer a", 1)
 	calls(0, "Bearer b", 2)
-	calls(AuthorizerTTL-time.Second, "Bearer a", 2)
+	calls(auth.GatewayCache-time.Second, "Bearer a", 2)
 	calls(time.Second, "Bearer a", 3)
 	calls(0, "Bearer a", 3)
 	// Another method and path use the same answer.

@@ -13,6 +13,11 @@ import (
 	"time"
 )
 
+// GatewayCache is how long the gateway uses an answer of the authorizer again, by token. It is longer than the interval of
+// idle boxes, of whose polls each would otherwise ask the authorizer. The functions look at the token's expiry themselves,
+// and at each poll at the token that the service gave a box.
+const GatewayCache = 15 * time.Minute
+
 // A Role is a right that an issuer of tokens granted to a caller.
 type Role string
 

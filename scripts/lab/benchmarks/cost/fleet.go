@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/operations"
 )
 
@@ -19,12 +20,12 @@ type fleet struct {
 	Bell bool
 }
 
+// authorizerCache is auth.GatewayCache in seconds. It keeps a box that polls less often from ever being known.
+var authorizerCache = auth.GatewayCache.Seconds()
+
 const (
 	monthDays = 365.0 / 12
 	day       = 86_400.0
-	// authorizerCache is how long the gateway uses an answer of the authorizer again, in seconds, and keeps a box
-	// that polls less often from ever being known.
-	authorizerCache = 900.0
 	// pollCPU and authorizerCPU are milliseconds of processor time, and logged bytes: scripts/lab/benchmarks/results/cost.md.
 	pollCPU, pollLogged             = 1.3, 10.0
 	authorizerCPU, authorizerLogged = 0.63, 300.0
