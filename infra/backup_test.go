@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,17 +48,18 @@ func TestBackup_EveryNight_OfEveryTableThatLasts_WithACopyElsewhere(t *testing.T
 	}
 }
 
-// TestRestoredTables_StandForTheStacksOwn: the service reads their names, and the stack's own tables stay.
-func TestRestoredTables_StandForTheStacksOwn(t *testing.T) {
+// restoredNames are tables that a restore made.
+func restoredNames() recovery.Names {
 	restored := recovery.Names{}
 	for _, table := range recovery.Together() {
 		restored[table.ID] = "wavegate-prod-" + string(table.ID) + "-20261122T093000"
 	}
-	setting, err := json.Marshal(restored)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := synthesise(prodContext("restoredTables", string(setting)))
+	return restored
+}
+
+// TestRestoredTables_StandForTheStacksOwn: the service reads their names, and the stack's own tables stay.
+func TestRestoredTables_StandForTheStacksOwn(t *testing.T) {
+	template, restored := other(), restoredNames()
 	if len(template.of("AWS::DynamoDB::Table")) != len(dynamo.Tables) {
 		t.Error("the stack's own tables are gone")
 	}

@@ -82,7 +82,7 @@ func TestBell_BoxesAreToldItsURL_AndChangesOfBoxesRing(t *testing.T) {
 			t.Errorf("%s knows the secret as %s: %v", op.ID, got, secret)
 		}
 	}
-	given := synthesise(prodContext("bell", "true", "bellUrl", "https://bell.example.com", "reserveBell", "300"))
+	given := other()
 	env := value(given.Resources[given.id(t, "AWS::Lambda::Function", "get-manifest")].Properties, "Environment", "Variables")
 	if value(env, "BELL_URL") != "https://bell.example.com" || given.Resources[given.id(t, "AWS::Lambda::Function", operations.Bell)].Properties["ReservedConcurrentExecutions"] != 300.0 {
 		t.Errorf("with a URL in front and a share of its own: %v", env)

@@ -62,8 +62,7 @@ func TestConsole_TheStacksOwnLogin_SendsPeopleBackToThePage(t *testing.T) {
 }
 
 func TestConsole_OfAnIssuerElsewhere_CallsItsOrigin(t *testing.T) {
-	said := `{"issuer":"https://people.example","authorizationEndpoint":"https://people.example/authorize","tokenEndpoint":"https://tokens.people.example/v1/token","clientId":"wavegate","scope":"openid"}`
-	template := synthesise(map[string]any{"issuers": "[" + people + "]", "login": said, "console": "true"}).template
+	template := foreignLogin().template
 	function := template.Resources[template.id(t, "AWS::Lambda::Function", operations.Console)]
 	if got := text(value(function.Properties, "Environment", "Variables", string(setting.LoginOrigin))); got != "https://tokens.people.example" {
 		t.Errorf("it calls %s", got)

@@ -75,7 +75,7 @@ func TestIdentity_WithAnIssuerOfBoxes_TheAuthorizerTrustsBoth(t *testing.T) {
 }
 
 func TestIdentity_WithAnIssuerOfPeople_ThereIsNoPool(t *testing.T) {
-	template := synthesise(map[string]any{"issuers": "[" + people + "]"}).template
+	template := foreign().template
 	if pools := template.of("AWS::Cognito::UserPool"); len(pools) > 0 {
 		t.Errorf("the stack makes %v", sorted(pools))
 	}

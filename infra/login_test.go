@@ -49,13 +49,12 @@ func trustedName(t *testing.T, template template) string {
 }
 
 func TestLogin_OfAnIssuerElsewhere_IsTold_OrNotThere(t *testing.T) {
-	without := synthesise(map[string]any{"issuers": "[" + people + "]"}).template
+	without := foreign().template
 	if route := without.api(t).routes()["GET "+operations.LoginPath]; route != nil || len(without.of("AWS::Cognito::UserPoolDomain")) > 0 {
 		t.Errorf("there is %v", route)
 	}
-	said := `{"issuer":"https://people.example","authorizationEndpoint":"https://people.example/authorize","tokenEndpoint":"https://people.example/token","clientId":"wavegate","scope":"openid"}`
-	_, _, body := mockOf(t, synthesise(map[string]any{"issuers": "[" + people + "]", "login": said}).template.api(t).routes()["GET "+operations.LoginPath])
-	if body != said {
+	_, _, body := mockOf(t, foreignLogin().template.api(t).routes()["GET "+operations.LoginPath])
+	if body != testLogin {
 		t.Errorf("it tells %s", body)
 	}
 }

@@ -85,7 +85,7 @@ func TestRegions_OfOneAccount_DoNotCollide(t *testing.T) {
 		}
 		return found
 	}
-	here, there := names(prod()), names(synthesise(prodContext("region", "us-east-1")))
+	here, there := names(prod()), names(other())
 	for name := range here {
 		if there[name] {
 			t.Errorf("both regions have the %s", name)
@@ -104,12 +104,7 @@ func TestRegions_OfOneAccount_DoNotCollide(t *testing.T) {
 
 func TestTags_AreOnBothStacks_BesideTheProjectsOwn(t *testing.T) {
 	want := []string{"costCenter=42", "service=wavegate", "stage=prod"}
-	settings, err := ReadSettings(fullContext())
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings.Functions = dist
-	for _, stack := range stacksOf(settings) {
+	for _, stack := range full().made {
 		var got []string
 		for name, tag := range *stack.Tags().TagValues() {
 			got = append(got, name+"="+*tag)

@@ -63,6 +63,7 @@ type template struct {
 type stage struct {
 	template
 	stacks map[string]template
+	made   []awscdk.Stack
 }
 
 // prodContext is what prod has to say.
@@ -99,8 +100,21 @@ const (
 	testBoundary   = "arn:aws:iam::111122223333:policy/boundary"
 )
 
-// The stages as they are when nothing is set that needs not be, dev with its pages served, dev for
-// SAM, and prod with everything that can be set. Each is synthesised once, which takes its time.
+// otherContext is prod with what fullContext leaves out, or says otherwise.
+func otherContext() map[string]any {
+	restored, _ := json.Marshal(restoredNames()) // of texts: it cannot fail
+	return prodContext(
+		"region", "us-east-1", "alarmEmail", "", "alarmTopicArn", otherTopic, "traffic", "at-once", "restoredTables", string(restored),
+		"bell", "true", "bellUrl", "https://bell.example.com", "reserveBell", "300",
+	)
+}
+
+// testLogin is the login of people whom another issuer knows.
+const testLogin = `{"issuer":"https://people.example","authorizationEndpoint":"https://people.example/authorize","tokenEndpoint":"https://tokens.people.example/v1/token","clientId":"wavegate","scope":"openid"}`
+
+// The stages as they are if nothing is set that need not be, dev with its pages served, dev for SAM, dev with an
+// issuer of people and with that issuer's login, and prod with everything that can be set, twice. Each is synthesised
+// once, which takes seconds: a test reads one of them rather than making its own.
 var (
 	dev   = sync.OnceValue(func() stage { return synthesise(nil) })
 	prod  = sync.OnceValue(func() stage { return synthesise(prodContext()) })
@@ -109,19 +123,16 @@ var (
 	})
 	local = sync.OnceValue(func() stage { return synthesise(map[string]any{"storeEndpoint": "http://localhost:8000"}) })
 	full  = sync.OnceValue(func() stage { return synthesise(fullContext()) })
+	other = sync.OnceValue(func() stage { return synthesise(otherContext()) })
+
+	foreign      = sync.OnceValue(func() stage { return synthesise(map[string]any{"issuers": "[" + people + "]"}) })
+	foreignLogin = sync.OnceValue(func() stage {
+		return synthesise(map[string]any{"issuers": "[" + people + "]", "login": testLogin, "console": "true"})
+	})
 )
 
 // synthesise gives the stage that a context leads to.
 func synthesise(context map[string]any) stage { return synthesiseTable(context, operations.Table) }
-
-// stacksOf gives the stacks themselves.
-func stacksOf(settings Settings) []awscdk.Stack { return stacksOfTable(settings, operations.Table) }
-
-func stacksOfTable(settings Settings, table []operations.Operation) []awscdk.Stack {
-	flags := projectContext()
-	app := awscdk.NewApp(&awscdk.AppProps{Context: &flags, AnalyticsReporting: jsii.Bool(false)})
-	return NewStacks(app, settings, table)
-}
 
 func synthesiseTable(context map[string]any, table []operations.Operation) stage {
 	settings, err := ReadSettings(context)
@@ -129,8 +140,10 @@ func synthesiseTable(context map[string]any, table []operations.Operation) stage
 		panic(err)
 	}
 	settings.Functions = dist
-	s := stage{stacks: map[string]template{}}
-	for _, stack := range stacksOfTable(settings, table) {
+	flags := projectContext()
+	app := awscdk.NewApp(&awscdk.AppProps{Context: &flags, AnalyticsReporting: jsii.Bool(false)})
+	s := stage{stacks: map[string]template{}, made: NewStacks(app, settings, table)}
+	for _, stack := range s.made {
 		b, err := json.Marshal(assertions.Template_FromStack(stack, nil).ToJSON())
 		if err != nil {
 			panic(err)

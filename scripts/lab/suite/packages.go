@@ -19,7 +19,7 @@ type packages struct {
 	pure []string
 	// processes are the others, but for those that have a group of their own.
 	processes []string
-	// goroutines are the pure packages that start goroutines themselves, but for the tools of maintainers and for the limiter.
+	// goroutines are the pure packages that start goroutines themselves, but for the tools of maintainers.
 	goroutines []string
 	// stores are the packages that test what they store.
 	stores []string
@@ -29,9 +29,6 @@ type packages struct {
 
 // own are the packages that have a group of their own.
 var own = []string{"wavegate/scripts/e2e", "wavegate/scripts/lab/proof", "wavegate/scripts/lab/clients", "wavegate/infra"}
-
-// limiter is raced with fewer cases than the others: it makes many calls of a store.
-const limiter = "wavegate/shared/access/ratelimit"
 
 // outside are the imports of tests that start servers or other programs.
 var outside = regexp.MustCompile(`^(os/exec|wavegate/scripts/local/service|wavegate/scripts/e2e/harness)$`)
@@ -70,7 +67,7 @@ func list() (p packages, err error) {
 		if slices.Contains(imports, "pgregory.net/rapid") && !slices.Contains(imports, "wavegate/shared/testing/dynamotest") {
 			p.rapid = append(p.rapid, one.ImportPath)
 		}
-		if one.ImportPath == limiter || strings.HasPrefix(one.ImportPath, "wavegate/scripts/lab/") {
+		if strings.HasPrefix(one.ImportPath, "wavegate/scripts/lab/") {
 			continue
 		}
 		for _, file := range one.GoFiles {
@@ -88,7 +85,7 @@ func list() (p packages, err error) {
 
 // raced are the pure packages that the group "races" leaves to the race detector's own.
 func (p packages) raced() []string {
-	return slices.DeleteFunc(slices.Clone(p.pure), func(name string) bool { return name == limiter || slices.Contains(p.goroutines, name) })
+	return slices.DeleteFunc(slices.Clone(p.pure), func(name string) bool { return slices.Contains(p.goroutines, name) })
 }
 
 var testName = regexp.MustCompile(`(?m)^func (Test\w+)\(`)

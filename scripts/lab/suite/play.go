@@ -67,6 +67,9 @@ func play(ctx context.Context, g group) (r result) {
 // step runs a command. What it prints goes to the log, and as much as helps to what a failure shows.
 func (r *result) step(ctx context.Context, log io.Writer, step []string) {
 	_, _ = fmt.Fprintln(log, "$", strings.Join(step, " "))
+	if r.yields {
+		step = append([]string{"nice", "-n", "5"}, step...)
+	}
 	cmd := exec.CommandContext(ctx, step[0], step[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = time.Minute
