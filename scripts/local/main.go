@@ -1,4 +1,5 @@
-// Command local runs the service on this machine; see scripts/dev, which builds and starts it.
+// Command local runs the service on this machine; see scripts/dev, which builds and starts it. With the argument token it
+// prints an access token instead; see scripts/token.
 package main
 
 import (
@@ -24,6 +25,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "token" {
+		os.Exit(printToken(os.Args[2:], os.Stdout, os.Stderr))
+	}
 	functions := flag.String("functions", ".dev/functions", "the directory that scripts/build wrote to")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

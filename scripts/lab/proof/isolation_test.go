@@ -127,18 +127,22 @@ const (
 // of an organization that is named like a box of acme, and acme's own gateway. They are in both worlds.
 func clients(t *testing.T, target harness.Target) []person {
 	t.Helper()
-	owner := target.Owner(t)
-	owner.Put(t, "/api/edges/box-rival", `{"edgeType":"camera-y","channel":"stable","organizationId":"rival"}`).Is(t, http.StatusCreated)
-	client := func(issuer, scheme, path, user, organization string) person {
-		token, _ := owner.Put(t, path, "").Is(t, http.StatusOK).Object(t)["token"].(string)
+	call := func(operation string, with samples.Values) harness.Answer {
+		c := samples.Of(operation).Call(samples.Fixed(), samples.Case{With: with})
+		return target.Make(t, c).Is(t, c.Status)
+	}
+	client := func(issuer, scheme, user, organization, operation string, with samples.Values) person {
+		token, _ := call(operation, with).Object(t)["token"].(string)
 		return person{
 			Principal: auth.Principal{Issuer: issuer, UserID: user, OrganizationID: organization, Roles: []auth.Role{auth.Edge}},
 			caller:    &harness.Caller{URL: target.URL, Bearer: scheme + " " + token},
 		}
 	}
-	all := []person{client(boxTokens, "TargetToken", "/api/edges/box-rival/token", "box-rival", "rival")}
-	for _, organization := range []string{"rival", "box-0001", "acme"} {
-		all = append(all, client(gatewayTokens, "GatewayToken", "/api/organizations/"+organization+"/gateway-token", "gateway of "+organization, organization))
+	rival := samples.Values{"edgeId": "box-rival", "edgeType": "camera-y", "organization": "rival"}
+	call("put-edge", rival)
+	all := []person{client(boxTokens, "TargetToken", "box-rival", "rival", "put-edge-token", rival)}
+	for _, o := range []string{"rival", "box-0001", "acme"} {
+		all = append(all, client(gatewayTokens, "GatewayToken", "gateway of "+o, o, "put-gateway-token", samples.Values{"organizationId": o}))
 	}
 	return all
 }

@@ -215,6 +215,8 @@ func (d *drawer) person(op operations.Operation, all []person) person {
 	return one(d, all)
 }
 
+// request is a sample's call. What no sample can have is drawn: the things that calls collide on, conditions on what other
+// callers left, and bodies that must be refused.
 func (d *drawer) request(op operations.Operation, p person) samples.Call {
 	sample, way := samples.Of(op.ID), samples.Case{}
 	if len(sample.Also) > 0 && d.IntN(10) < 3 {

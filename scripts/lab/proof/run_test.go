@@ -147,8 +147,10 @@ func counted(t *testing.T, w *harness.World, books ledger.Books) (findings []str
 	began, viewer := time.Now(), w.As(t, "vera", "wavegate", auth.FleetViewer)
 	for _, r := range books.Carried() {
 		var p census.Progress
+		id := samples.Values{"id": fmt.Sprint(r["id"])}
+		progress := samples.Of("get-rollout-progress").Call(samples.Fixed(), samples.Case{With: id})
 		for !p.AsOf.After(began) && time.Since(began) < time.Minute {
-			a := viewer.Get(t, fmt.Sprintf("/api/ota/rollouts/%s/progress?fresh=true", r["id"]))
+			a := viewer.Get(t, progress.Path)
 			if a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable {
 				time.Sleep(time.Second)
 				continue

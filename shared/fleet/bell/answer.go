@@ -34,8 +34,8 @@ type Pace struct{ Busy, Idle time.Duration }
 // attentive is how long after a change boxes listen often.
 const attentive = time.Hour
 
-// at is the interval at a time.
-func (p Pace) at(now, changed time.Time) time.Duration {
+// At is the interval at a time, on a channel that last changed then.
+func (p Pace) At(now, changed time.Time) time.Duration {
 	if now.Sub(changed) < attentive {
 		return p.Busy
 	}
@@ -47,7 +47,7 @@ func (p Pace) at(now, changed time.Time) time.Duration {
 func (s Secret) Answer(scene Scene, pace Pace, now time.Time) Answer {
 	a := Answer{
 		Sound:           s.sound(scene.Row, scene.Rings.N),
-		IntervalSeconds: int(pace.at(now, scene.ChangedAt) / time.Second),
+		IntervalSeconds: int(pace.At(now, scene.ChangedAt) / time.Second),
 		Calls:           []string{},
 	}
 	a.ETag = `"` + a.Sound + `"`

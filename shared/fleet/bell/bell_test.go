@@ -143,11 +143,11 @@ func TestAnswer_IsWrittenAsDocumented(t *testing.T) {
 func TestPace_IsBusyForAnHourAfterAChange(t *testing.T) {
 	p := Pace{time.Minute, 5 * time.Minute}
 	for ago, want := range map[time.Duration]time.Duration{-time.Second: time.Minute, 0: time.Minute, time.Hour - 1: time.Minute, time.Hour: 5 * time.Minute, 1000 * time.Hour: 5 * time.Minute} {
-		if got := p.at(noon, noon.Add(-ago)); got != want {
+		if got := p.At(noon, noon.Add(-ago)); got != want {
 			t.Errorf("%v after a change: %v, want %v", ago, got, want)
 		}
 	}
-	if got := (Pace{time.Minute, time.Second}).at(noon, noon.Add(-2*time.Hour)); got != time.Minute {
+	if got := (Pace{time.Minute, time.Second}).At(noon, noon.Add(-2*time.Hour)); got != time.Minute {
 		t.Errorf("idle boxes listen each %v, more often than others", got)
 	}
 }

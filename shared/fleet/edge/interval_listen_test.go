@@ -9,7 +9,6 @@ import (
 
 func TestListeningInterval_WatchedBoxesPollAlike_WhateverTheyWereTold(t *testing.T) {
 	settings := Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute}
-	l := Listening{heartbeat: 6 * time.Hour}
 	offer := func(s report.State, ago time.Duration) *report.Offer {
 		return &report.Offer{State: s, Since: noon.Add(-ago)}
 	}
@@ -31,12 +30,11 @@ func TestListeningInterval_WatchedBoxesPollAlike_WhateverTheyWereTold(t *testing
 		"fallen back":                                {false, offer(report.Reverted, 0), 6 * time.Hour},
 		"offered, by the clock of another container": {false, offer(report.Offered, -time.Second), time.Minute},
 	} {
-		if got := l.interval(settings, c.watched, c.offer, noon); got != c.want {
+		if got := settings.ListenInterval(6*time.Hour, c.watched, c.offer, noon); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
-	l.heartbeat = time.Second
-	if got := l.interval(settings, false, nil, noon); got != 5*time.Minute {
+	if got := settings.ListenInterval(time.Second, false, nil, noon); got != 5*time.Minute {
 		t.Errorf("a heartbeat comes more often than a poll: %v", got)
 	}
 }

@@ -111,12 +111,12 @@ func (l Listening) tell(ctx context.Context, m *Manifest, s Settings, channel re
 		return err
 	}
 	m.Bell = &Place{URL: l.url + secret.Address(m.EdgeType, m.Channel).Path(), Call: secret.Call(m.EdgeID)}
-	m.PollIntervalSeconds = int(l.interval(s, l.watched(ctx, channel, row, now), row.Offer, now) / time.Second)
+	m.PollIntervalSeconds = int(s.ListenInterval(l.heartbeat, l.watched(ctx, channel, row, now), row.Offer, now) / time.Second)
 	return nil
 }
 
-// interval is how often a box that listens polls while nothing rings.
-func (l Listening) interval(s Settings, watched bool, offer *report.Offer, now time.Time) time.Duration {
+// ListenInterval is how often a box that listens polls while nothing rings.
+func (s Settings) ListenInterval(heartbeat time.Duration, watched bool, offer *report.Offer, now time.Time) time.Duration {
 	quiet := max(s.PollInterval, s.IdlePollInterval)
 	undecided := offer != nil && (offer.State == report.Offered || offer.State == report.Working)
 	switch {
@@ -125,7 +125,7 @@ func (l Listening) interval(s Settings, watched bool, offer *report.Offer, now t
 	case undecided && now.Sub(offer.Since) < attentiveOffer:
 		return s.PollInterval
 	}
-	return max(quiet, l.heartbeat)
+	return max(quiet, heartbeat)
 }
 
 // watched reports whether the guard may look when the box was last seen. If the sizes of the stages cannot be read, all

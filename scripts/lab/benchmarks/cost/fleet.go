@@ -3,10 +3,15 @@ package main
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/bell"
 	"wavegate/shared/operations"
 )
+
+// afterEnd is on how many days after a rollout these go on.
+var afterEnd = bell.AfterEnd(heartbeat*time.Second).Hours() / 24
 
 // A fleet is what boxes do in a month.
 type fleet struct {
@@ -53,7 +58,7 @@ const (
 	heartbeat                   = 21_600.0
 	// bellCPU is milliseconds of processor time for a call of the bell, and bellBytes what its answer takes on the wire.
 	bellCPU, bellBytes = 0.32, 400.0
-	// watched is how many boxes of a stage poll at Idle during a rollout. See bell.Sizes.
+	// watched is how many boxes of a stage poll at Idle during a rollout and afterwards. See bell.Sizes.
 	watched = 1.2 * 1000
 	// reportReads and reportWrites are what a box's report row takes for a release, by the same page.
 	reportReads, reportWrites = 2.0, 6.0
@@ -88,7 +93,7 @@ func (f fleet) rare() float64 {
 // watched is how many polls the watched boxes make beside these, at so many seconds.
 func (f fleet) watched(interval float64) (sum float64) {
 	for _, share := range stageShares {
-		sum += min(share*f.Boxes, watched) * day * f.Days / interval
+		sum += min(share*f.Boxes, watched) * day * min(f.Days+f.Releases*afterEnd, monthDays) / interval
 	}
 	return sum
 }

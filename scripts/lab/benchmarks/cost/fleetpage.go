@@ -92,7 +92,7 @@ func (f fleet) write(w io.Writer, boxes []float64, poll limit) {
 	if f.Bell {
 		row("millions of listens", fmt.Sprintf(" boxes × (86,400 × %.2f / %g + releases × %g × 3,600 × (1 / %g − 1 / %g)) / 10^6 |", monthDays, f.Idle, releaseChanges, f.Interval, f.Idle),
 			func(one fleet) string { return thousands(one.listens() / 1e6) })
-		row("millions of polls", fmt.Sprintf(" (boxes × (86,400 × %.2f / %g + releases × %g) + watched boxes × 86,400 × %g / %g) / 10^6 |", monthDays, heartbeat, releaseChanges+updatePolls, f.Days, f.Idle),
+		row("millions of polls", fmt.Sprintf(" (boxes × (86,400 × %.2f / %g + releases × %g) + watched boxes × 86,400 × (%g + releases × %g) / %g) / 10^6 |", monthDays, heartbeat, releaseChanges+updatePolls, f.Days, afterEnd, f.Idle),
 			func(one fleet) string { return thousands(one.polls() / 1e6) })
 	} else {
 		row("millions of polls", fmt.Sprintf(" boxes × 86,400 × (%g / %g + (%.2f − %g) / %g) / 10^6 |", f.Days, f.Interval, monthDays, f.Days, f.Idle),

@@ -1,10 +1,5 @@
 package main
 
-import (
-	"wavegate/scripts/lab/benchmarks/meter"
-	"wavegate/shared/operations"
-)
-
 // List prices in US dollars for eu-central-1 without any free tier or discount. They were not compared with
 // the public pages, aws.amazon.com/{lambda,api-gateway,dynamodb,cloudwatch,xray}/pricing, for this release.
 const (
@@ -34,33 +29,3 @@ const (
 	// traced is the share of calls that X-Ray's default rule samples beyond the first of each second.
 	traced = 0.05
 )
-
-// A bill is what a million calls cost, by what is paid for.
-type bill struct {
-	DurationMS                                   float64
-	Gateway, Requests, Compute, Read, Write, Log float64
-}
-
-// Total is the sum in dollars.
-func (b bill) Total() float64 { return b.Gateway + b.Requests + b.Compute + b.Read + b.Write + b.Log }
-
-// price gives the bill of a call that took u of DynamoDB and p of a process. Its duration is a model:
-// what DynamoDB takes to answer, and the CPU time at the share of a processor that its memory buys.
-func price(op operations.Operation, u meter.Usage, p profile, writes bool) bill {
-	wait := float64(u.Rounds) * roundTripMS
-	if writes {
-		wait += transactionMS - roundTripMS
-	}
-	b := bill{DurationMS: wait + p.CPU*fullCPU/float64(op.MemoryMB)}
-	b.Gateway = gatewayCalls
-	b.Requests = lambdaRequests
-	b.Compute = b.DurationMS / 1000 * float64(op.MemoryMB) / 1024 * lambdaGBSecond * 1e6
-	b.Read = u.Read * readUnits
-	b.Write = u.Write * writeUnits
-	logged := p.Logged + accessLog
-	if !op.Sampled { // Lambda's own lines on a poll are switched off
-		logged += platformLog
-	}
-	b.Log = logged/1e9*logsGB*1e6 + traced*traces
-	return b
-}

@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/errgroup"
 
-	"wavegate/scripts/lab/benchmarks/meter"
 	"wavegate/scripts/local/storefront"
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/census"
@@ -151,25 +150,17 @@ func TestTick_ACountOfRollouts_TakesTheUnitsThatThePriceHas(t *testing.T) {
 	if err := dynamolocal.CreateTables(t.Context(), s.Client()); err != nil {
 		t.Fatal(err)
 	}
-	m, err := meter.Start(s.Endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = m.Close() })
-	f := newCountedFleet(t, s.Endpoint, m.URL, *boxes)
+	m := startMeter(t, s.Endpoint)
+	f := newCountedFleet(t, s.Endpoint, m.url, *boxes)
 
-	tick := func() meter.Usage {
+	tick := func() usage {
 		f.now = f.now.Add(time.Minute)
-		u, err := m.Measure(0, func() error {
+		u := m.measure(0, func() {
 			tally, err := f.progress.Tick(admission.Unlimited(t.Context()), audit.Origin{})
-			if err == nil && (tally.Counted != 1 || tally.Unreadable.Items > 0) {
-				err = fmt.Errorf("the tick counted %+v", tally)
+			if err != nil || tally.Counted != 1 || tally.Unreadable.Items > 0 {
+				t.Fatalf("the tick counted %+v, %v", tally, err)
 			}
-			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		return u
 	}
 	look, usual := tick(), tick() // the guard looks at silence each half an hour, and has not looked for a day

@@ -1,20 +1,15 @@
-// Package meter is a proxy between the store front and the store. It counts the requests that functions send to
-// DynamoDB, the round trips, and the read and write units that AWS would charge.
-//
-// Units are computed from the sizes of items by the rules of the DynamoDB Developer Guide, so that they are the
-// same on every store. Where a store reports the units of a request, the meter compares them. It does not compare
-// transactions: DynamoDB Local reports wrong units for them.
-package meter
+package main
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"wavegate/scripts/local/upstream"
@@ -23,8 +18,8 @@ import (
 // functionKey is how the access keys of functions begin; see storefront.AccessKey.
 const functionKey = "Credential=LOCAL"
 
-// A Usage is what one call took.
-type Usage struct {
+// A usage is what one call took.
+type usage struct {
 	Requests int
 	// Rounds counts the round trips that followed one another. Requests that were under way at the same time are one
 	// round trip.
@@ -34,14 +29,18 @@ type Usage struct {
 	Disagreements []string
 }
 
-// A Meter is a running proxy before a store.
-type Meter struct {
-	URL    string
-	store  *upstream.Store
-	server *http.Server
+// A meter is a proxy between the store front and the store. It counts the requests that functions send to
+// DynamoDB, the round trips, and the read and write units that AWS would charge.
+//
+// Units are computed from the sizes of items by the rules of the DynamoDB Developer Guide, so that they are the
+// same on every store. Where a store reports the units of a request, the meter compares them. It does not compare
+// transactions: DynamoDB Local reports wrong units for them.
+type meter struct {
+	url   string
+	store *upstream.Store
 
 	mu    sync.Mutex
-	usage *Usage // of the measurement under way; nil: nothing is counted
+	usage *usage // of the measurement under way; nil: nothing is counted
 	quiet time.Duration
 	batch *batch // requests that wait to go together
 }
@@ -52,43 +51,34 @@ type batch struct {
 	open  chan struct{}
 }
 
-// Start opens a meter on a free loopback port before the store at the endpoint.
-func Start(endpoint string) (*Meter, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	m := &Meter{URL: "http://" + l.Addr().String(), store: upstream.New(endpoint)}
-	m.server = &http.Server{Handler: m, ReadHeaderTimeout: 5 * time.Second}
-	go m.server.Serve(l) //nolint:errcheck // it ends by Close
-	return m, nil
+// startMeter opens a meter before the store at the endpoint. It ends with the test.
+func startMeter(t *testing.T, endpoint string) *meter {
+	t.Helper()
+	m := &meter{store: upstream.New(endpoint)}
+	server := httptest.NewServer(m)
+	m.url = server.URL
+	t.Cleanup(func() { server.Close(); m.store.Close() })
+	return m
 }
 
-// Close ends the meter.
-func (m *Meter) Close() error {
-	err := m.server.Close()
-	m.store.Close()
-	return err
-}
-
-// Measure counts the requests of functions while do runs, which must make one call. It holds each request until no
+// measure counts the requests of functions while do runs, which must make one call. It holds each request until no
 // other has come for the quiet time. The requests that it holds together are one round trip. A slow machine may
 // split a round trip in two, but two never become one: so the least of several measurements is right.
-func (m *Meter) Measure(quiet time.Duration, do func() error) (Usage, error) {
+func (m *meter) measure(quiet time.Duration, do func()) usage {
 	m.mu.Lock()
 	// Requests that an earlier call left waiting do not count.
-	m.usage, m.quiet, m.batch = &Usage{}, quiet, nil
+	m.usage, m.quiet, m.batch = &usage{}, quiet, nil
 	m.mu.Unlock()
-	err := do()
+	do()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	u := *m.usage
 	m.usage = nil
-	return u, err
+	return u
 }
 
 // enter counts a request and returns the channel that it has to wait for.
-func (m *Meter) enter() (u *Usage, wait <-chan struct{}) {
+func (m *meter) enter() (u *usage, wait <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.usage == nil {
@@ -113,14 +103,14 @@ func (m *Meter) enter() (u *Usage, wait <-chan struct{}) {
 	return m.usage, b.open
 }
 
-func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (m *meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
 	// The request that opens a container's connection belongs to no call.
 	counted := strings.Contains(r.Header.Get("Authorization"), functionKey) && !bytes.Contains(raw, []byte(`"warm#`))
-	var u *Usage
+	var u *usage
 	if counted {
 		var wait <-chan struct{}
 		if u, wait = m.enter(); u != nil {
@@ -146,7 +136,7 @@ func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // count sends a request to the store and adds up what it took.
-func (m *Meter) count(r *http.Request, raw []byte, u *Usage) (upstream.Answer, error) {
+func (m *meter) count(r *http.Request, raw []byte, u *usage) (upstream.Answer, error) {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var b body
 	if err := json.Unmarshal(raw, &b); err != nil {
@@ -196,7 +186,7 @@ func (m *Meter) count(r *http.Request, raw []byte, u *Usage) (upstream.Answer, e
 	return a, nil
 }
 
-func (m *Meter) note(change func()) {
+func (m *meter) note(change func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	change()

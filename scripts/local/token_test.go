@@ -40,7 +40,7 @@ func TestToken_PrintsOnlyAToken(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, t.TempDir())
 	var out, problems bytes.Buffer
 	args := []string{"--user", "ada", "--org", "acme", "--role", "platform_owner", "--role", "production_engineer", "--ttl", "90m"}
-	if code := run(args, &out, &problems); code != 0 || problems.Len() != 0 {
+	if code := printToken(args, &out, &problems); code != 0 || problems.Len() != 0 {
 		t.Fatalf("exit code %d, %s", code, problems.String())
 	}
 	p := taken(t, out.String())
@@ -65,7 +65,7 @@ func TestToken_WrongArguments_AreExplainedWithExitCode2(t *testing.T) {
 		"--name ada":                         "flag provided but not defined: -name",
 	} {
 		var out, problems bytes.Buffer
-		if code := run(strings.Fields(args), &out, &problems); code != 2 || out.Len() != 0 {
+		if code := printToken(strings.Fields(args), &out, &problems); code != 2 || out.Len() != 0 {
 			t.Errorf("%q: exit code %d, printed %q", args, code, out.String())
 		}
 		if !strings.Contains(problems.String(), want) || strings.Count(problems.String(), "usage:") != 1 {
@@ -76,7 +76,7 @@ func TestToken_WrongArguments_AreExplainedWithExitCode2(t *testing.T) {
 
 func TestToken_Help_IsExitCode0(t *testing.T) {
 	var out, problems bytes.Buffer
-	if code := run([]string{"--help"}, &out, &problems); code != 0 || out.Len() != 0 || !strings.Contains(problems.String(), "usage:") {
+	if code := printToken([]string{"--help"}, &out, &problems); code != 0 || out.Len() != 0 || !strings.Contains(problems.String(), "usage:") {
 		t.Errorf("exit code %d, printed %q, explained %q", code, out.String(), problems.String())
 	}
 }
@@ -84,13 +84,13 @@ func TestToken_Help_IsExitCode0(t *testing.T) {
 func TestToken_KeysCannotBeLoaded_IsExitCode1(t *testing.T) {
 	t.Setenv(devissuer.DirEnv, "/dev/null/keys")
 	var out, problems bytes.Buffer
-	if code := run([]string{"--user", "ada"}, &out, &problems); code != 1 || out.Len() != 0 || !strings.Contains(problems.String(), "/dev/null/keys") {
+	if code := printToken([]string{"--user", "ada"}, &out, &problems); code != 1 || out.Len() != 0 || !strings.Contains(problems.String(), "/dev/null/keys") {
 		t.Errorf("exit code %d, printed %q, explained %q", code, out.String(), problems.String())
 	}
 }
 
 func TestScript_WorksFromAnyDirectory(t *testing.T) {
-	script, err := filepath.Abs("../../token")
+	script, err := filepath.Abs("../token")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,3 @@
-// Command token prints an access token for the local service. See scripts/token.
 package main
 
 import (
@@ -6,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -14,9 +12,7 @@ import (
 	"wavegate/shared/access/auth"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
-
-const usage = `usage: scripts/token --user U [--org O] [--role R]... [--ttl 1h]
+const tokenUsage = `usage: scripts/token --user U [--org O] [--role R]... [--ttl 1h]
 
   --user U   the caller: a name, or for a box its edge id
   --org O    the organization that the caller belongs to
@@ -27,12 +23,13 @@ const usage = `usage: scripts/token --user U [--org O] [--role R]... [--ttl 1h]
 Prints only the token.
 `
 
-// run returns the exit code: 0, 1 if there are no keys, 2 for wrong arguments.
-func run(args []string, out, problems io.Writer) int {
+// printToken prints an access token for the local service; see scripts/token. It returns the exit code: 0, 1 if there
+// are no keys, 2 for wrong arguments.
+func printToken(args []string, out, problems io.Writer) int {
 	var c devissuer.Claims
 	flags := flag.NewFlagSet("token", flag.ContinueOnError)
 	flags.SetOutput(problems)
-	flags.Usage = func() { _, _ = fmt.Fprintf(problems, usage, roles()) }
+	flags.Usage = func() { _, _ = fmt.Fprintf(problems, tokenUsage, roles()) }
 	flags.StringVar(&c.User, "user", "", "")
 	flags.StringVar(&c.Organization, "org", "", "")
 	flags.DurationVar(&c.TTL, "ttl", time.Hour, "")

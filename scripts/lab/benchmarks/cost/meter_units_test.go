@@ -1,4 +1,4 @@
-package meter
+package main
 
 import (
 	"bytes"
@@ -164,7 +164,7 @@ func (b body) readUnits(r reply) float64 {
 }
 
 // read reads an item from the store, without counting it.
-func (m *Meter) read(t target) (item, error) {
+func (m *meter) read(t target) (item, error) {
 	ask, err := json.Marshal(map[string]any{"TableName": t.name, "Key": t.key, "ConsistentRead": true})
 	if err != nil {
 		return nil, err

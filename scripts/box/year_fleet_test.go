@@ -1,16 +1,8 @@
-// Command bell computes what boxes cost that listen to the bell. It plays boxes through a year on the decisions of the
-// client in scripts/box, in simulated time and without a network, and counts their calls. Then it halts a rollout in the
-// middle of its first minutes.
-//
-//	go run ./scripts/benchmarks/bell -boxes 400 > scripts/benchmarks/results/bell.md
-package main
+package box_test
 
 import (
-	"bufio"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -23,32 +15,18 @@ var begin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const year = 365 * 24 * time.Hour
 
-func main() {
-	boxes := flag.Int("boxes", 400, "how many boxes to play of each fleet")
-	releases := flag.Int("releases", 12, "how many releases come in the year")
-	halted := flag.Int("halted", 20_000, "how many boxes to halt a rollout with")
-	flag.Parse()
-	out := bufio.NewWriter(os.Stdout)
-	report(out, *boxes, *releases, *halted)
-	if err := out.Flush(); err != nil {
-		fmt.Fprintln(os.Stderr, "bell:", err)
-		os.Exit(1)
-	}
-}
-
 // shares are the parts of a channel's boxes that each stage adds.
 var shares = [4]float64{0.01, 0.09, 0.40, 0.50}
 
 // A fleet draws residents of a channel with so many boxes.
 type fleet struct {
-	boxes   float64
 	watched [4]float64 // the part of each stage's boxes that is
 }
 
 // newFleet asks the rule of the service about many names.
 func newFleet(boxes float64) fleet {
 	const asked = 20_000
-	f := fleet{boxes: boxes}
+	f := fleet{}
 	sizes := bell.Sizes{}
 	for i, percent := range cohort.Stages {
 		sizes[percent] = int(boxes * shares[i])
@@ -101,7 +79,7 @@ func (f fleet) play(s service, boxes int) calls {
 	close(next)
 	all.Wait()
 	n := 1 / float64(boxes)
-	return calls{sum.Bells * n, sum.Polls * n, sum.During * n, sum.Unneeded * n, sum.Changed * n, sum.Reports * n, sum.Checks * n, sum.Installed * n}
+	return calls{sum.Bells * n, sum.Polls * n, sum.Unneeded * n, sum.Reports * n, sum.Installed * n}
 }
 
 // A halt is what became of a rollout that was halted while its boxes were told of it.
@@ -139,8 +117,6 @@ func playHalt(boxes int, after time.Duration) halt {
 	}
 	return h
 }
-
-const heartbeat = 6 * time.Hour
 
 // idle is a day of a fleet that nothing changes for, after the boxes have settled.
 func idle(boxes int) calls {

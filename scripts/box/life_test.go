@@ -1,33 +1,26 @@
-package main
+package box_test
 
 import (
 	"math/rand/v2"
 	"time"
 
 	"wavegate/scripts/box"
-	"wavegate/shared/access/auth"
 )
 
 // Calls are those of one box.
 type calls struct {
 	Bells     float64
 	Polls     float64 // all
-	During    float64 // of them, while a rollout was active
 	Unneeded  float64 // of them, those that no ring, heartbeat, download or installation asked for
-	Changed   float64 // of them, those that were told another version than before, or said that another one runs
 	Reports   float64
-	Checks    float64 // of the box's token, by the authorizer
 	Installed float64 // releases
 }
 
 func (c *calls) add(o calls) {
 	c.Bells += o.Bells
 	c.Polls += o.Polls
-	c.During += o.During
 	c.Unneeded += o.Unneeded
-	c.Changed += o.Changed
 	c.Reports += o.Reports
-	c.Checks += o.Checks
 	c.Installed += o.Installed
 }
 
@@ -44,11 +37,11 @@ type life struct {
 	runs   int
 	last   telling
 	since  time.Time // the last poll
-	check  time.Time // the last one of its token
 	asked  bool      // something but the interval asked for the next poll
 	ends   time.Time // of the download
 	calls  calls
 
+	offeredAt           time.Time // when it was first offered what it is told
 	toldAt, activatedAt time.Time // when it was last told another version than it runs, and when it last activated one
 	holds               bool      // a download that it has not activated
 }
@@ -101,16 +94,8 @@ func (l *life) do(a box.Action) {
 		l.state.Activated(l.now)
 	case box.Tell:
 		l.calls.Reports++
-		l.authorized()
 		l.state.Advised(box.Advice{RetryAfter: 5 * time.Minute}, l.now)
 		l.asked = true
-	}
-}
-
-func (l *life) authorized() {
-	if l.check.IsZero() || l.now.Sub(l.check) >= auth.GatewayCache {
-		l.check = l.now
-		l.calls.Checks++
 	}
 }
 
@@ -127,18 +112,14 @@ func (l *life) listen() {
 
 func (l *life) poll() {
 	seen := stale(l.now, l.random)
-	t := l.tell(l.resident, l.runs, seen)
-	l.calls.Polls++
-	l.authorized()
-	if l.active(seen) {
-		l.calls.During++
+	if l.last.version == l.runs {
+		l.offeredAt = seen
 	}
+	t := l.tell(l.resident, l.runs, seen, l.offeredAt)
+	l.calls.Polls++
 	retry := l.state.Memory.NotBefore
 	if again := retry.After(l.since) && !retry.After(l.now); !again && !l.asked && l.now.Sub(l.since) < l.last.interval*9/10 {
 		l.calls.Unneeded++
-	}
-	if t.version != l.last.version || t.installed != l.last.installed {
-		l.calls.Changed++
 	}
 	l.asked, l.since = false, l.now
 	if t.version != l.runs {
@@ -150,14 +131,4 @@ func (l *life) poll() {
 	}
 	l.last = t
 	l.state.Told(t.manifest(), "tag", versions[l.runs], l.now)
-}
-
-// active reports whether a rollout is.
-func (s *service) active(at time.Time) bool {
-	for _, r := range s.releases {
-		if !at.Before(r.began) && at.Before(r.over) {
-			return true
-		}
-	}
-	return false
 }

@@ -1,4 +1,4 @@
-package main
+package box_test
 
 import (
 	"math/rand/v2"
@@ -6,13 +6,25 @@ import (
 	"time"
 
 	"wavegate/scripts/box"
+	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/setting"
 )
 
 // Paces of the service, as its settings are by default.
+var (
+	busyInterval = byDefault(setting.PollIntervalSeconds)
+	idleInterval = byDefault(setting.IdlePollIntervalSeconds)
+	heartbeat    = byDefault(setting.HeartbeatSeconds)
+	paces        = edge.Settings{PollInterval: busyInterval, IdlePollInterval: idleInterval}
+)
+
+func byDefault(name setting.Name) time.Duration {
+	return time.Duration(setting.Ranges[name].Default) * time.Second
+}
+
 const (
-	busyInterval  = time.Minute
-	idleInterval  = 5 * time.Minute
-	attentive     = time.Hour // after a change of the channel
 	kept          = 2 * time.Second
 	firstCount    = time.Minute // of a rollout's boxes, after its start; until then all are watched
 	soaks         = 24*time.Hour + 15*time.Minute
@@ -59,10 +71,11 @@ func (s *service) add(r release) {
 // ring is what the bell says at a time: how many changes there were, and the interval.
 func (s *service) ring(at time.Time) (sound int, interval time.Duration) {
 	sound = sort.Search(len(s.changes), func(i int) bool { return s.changes[i].After(at) })
-	if sound > 0 && at.Sub(s.changes[sound-1]) < attentive {
-		return sound, busyInterval
+	var changed time.Time
+	if sound > 0 {
+		changed = s.changes[sound-1]
 	}
-	return sound, s.interval
+	return sound, bell.Pace{Busy: busyInterval, Idle: s.interval}.At(at, changed)
 }
 
 // A resident is one box of the channel, and its part in each release.
@@ -80,11 +93,12 @@ type telling struct {
 	interval  time.Duration
 }
 
-// tell is the answer to a poll at a time.
-func (s *service) tell(r *resident, installed int, at time.Time) telling {
+// tell is the answer to a poll at a time, of a box that was first offered what it is told at another.
+func (s *service) tell(r *resident, installed int, at, offered time.Time) telling {
 	n := sort.Search(len(s.releases), func(i int) bool { return s.releases[i].began.After(at) })
-	t := telling{version: n, installed: installed, interval: s.heartbeat}
+	t := telling{version: n, installed: installed}
 	if n == 0 {
+		t.interval = paces.ListenInterval(s.heartbeat, false, nil, at)
 		return t
 	}
 	last := s.releases[n-1]
@@ -97,12 +111,12 @@ func (s *service) tell(r *resident, installed int, at time.Time) telling {
 			t.version = n // nobody is sent back
 		}
 	}
-	switch active := at.Before(last.over); {
-	case active && (r.watched[n-1] || at.Sub(last.began) < firstCount):
-		t.interval = idleInterval
-	case t.version != installed:
-		t.interval = busyInterval
+	watched := r.watched[n-1] || at.Sub(last.began) < firstCount
+	var offer *report.Offer
+	if t.version != installed {
+		offer = &report.Offer{State: report.Offered, Since: offered}
 	}
+	t.interval = paces.ListenInterval(s.heartbeat, watched && at.Before(last.over.Add(bell.AfterEnd(s.heartbeat))), offer, at)
 	return t
 }
 
