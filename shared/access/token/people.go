@@ -56,7 +56,7 @@ func (r *reader) roleNames() map[string]auth.Role {
 		switch {
 		case name == "":
 			r.fault("roleNames", "a name is empty")
-		case err != nil || !slices.Contains(auth.Roles, auth.Role(role)):
+		case err != nil || auth.Role(role) == auth.Program || !slices.Contains(auth.Roles, auth.Role(role)):
 			r.fault("roleNames", "%.40q: there is no role %.40q", name, role)
 		default:
 			names[name] = auth.Role(role)
@@ -85,6 +85,8 @@ func (r *reader) grants(called map[string]auth.Role) []auth.Role {
 		switch role := auth.Role(name); {
 		case !slices.Contains(auth.Roles, role):
 			r.fault("grants", "there is no role %.40q", name)
+		case role == auth.Program:
+			r.fault("grants", "programs are listed in subjects")
 		case slices.Contains(roles, role):
 			r.fault("grants", "%s is listed twice", role)
 		default:

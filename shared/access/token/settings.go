@@ -39,6 +39,9 @@ type Issuer struct {
 	Organization string
 	// Grants are the roles that the issuer may grant: auth.Edge alone, or any others.
 	Grants []auth.Role
+	// Subjects are the programs that the issuer speaks for, by their sub, with the channels of each; nil: it speaks for
+	// people or boxes.
+	Subjects map[string]auth.Channels
 	// Organizations are the ones that the issuer may name in tokens; nil means any.
 	Organizations *Organizations
 	// MaxLifetime is the longest time between iat and exp.
@@ -59,6 +62,8 @@ type Issuer struct {
 //	rolesClaim         where the roles are, such as "roles" (also if left out) or "realm_access.roles"
 //	roleNames          object of what the issuer calls the roles: {"Wavegate Owners": "platform_owner"}. No other names count
 //	grants             list of roles; those of roleNames if left out
+//	subjects           the programs of an issuer, by their sub, in place of grants: {"repo:acme/firmware:ref:refs/heads/main":
+//	                   {"publish": ["gateway-x/canary"], "start": ["gateway-x/stable"]}}
 //	organizations      list of names, or of one prefix such as acme-*; any organization if left out
 //	maxLifetimeSeconds the longest that a token may last, from iat to exp; 24 hours if left out
 //
@@ -71,6 +76,9 @@ type Issuer struct {
 // A customer's own issuer must not name another customer's organization. So if several issuers speak
 // for people, each names its organizations, and these do not overlap. Only one of them may grant
 // platform_owner or fleet_viewer.
+//
+// An issuer with subjects speaks for programs alone: no claim of its tokens grants anything, and a sub that is not listed
+// is refused.
 func ParseIssuers(setting string) ([]Issuer, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(setting), &list); err != nil || len(list) == 0 {
@@ -105,7 +113,10 @@ func (i Issuer) conflicts(other Issuer) (faults []string) {
 	if i.isFleet() != other.isFleet() && i.sharesKeys(other) {
 		faults = append(faults, ": only one of them grants edge, and it has a key in common with")
 	}
-	if i.isFleet() || other.isFleet() {
+	if i.hasPrograms() != other.hasPrograms() && i.sharesKeys(other) {
+		faults = append(faults, ": only one of them has subjects, and it has a key in common with")
+	}
+	if !i.hasPeople() || !other.hasPeople() {
 		return faults
 	}
 	if i.grantsPlatformRoles() && other.grantsPlatformRoles() {
@@ -138,6 +149,10 @@ func Fleets(issuers []Issuer) (names []string) {
 
 func (i Issuer) isFleet() bool { return slices.Contains(i.Grants, auth.Edge) }
 
+func (i Issuer) hasPrograms() bool { return i.Subjects != nil }
+
+func (i Issuer) hasPeople() bool { return !i.isFleet() && !i.hasPrograms() }
+
 func (i Issuer) sharesKeys(other Issuer) bool {
 	if i.JWKSURL != "" && i.JWKSURL == other.JWKSURL {
 		return true
@@ -164,7 +179,7 @@ func (r *reader) fault(member, format string, args ...any) {
 }
 
 var settings = []string{"issuer", "audience", "clientIds", "jwksUrl", "jwks", "organizationClaim", "organization", "rolesClaim",
-	"roleNames", "grants", "organizations", "maxLifetimeSeconds"}
+	"roleNames", "grants", "subjects", "organizations", "maxLifetimeSeconds"}
 
 func (r *reader) issuer(raw []byte) Issuer {
 	var err error
@@ -190,7 +205,11 @@ func (r *reader) issuer(raw []byte) Issuer {
 		MaxLifetime:       r.lifetime(),
 		keys:              r.keys(),
 	}
-	i.Grants = r.grants(i.RoleNames)
+	if r.has("subjects") {
+		i.Subjects, i.Grants = r.subjects(), []auth.Role{auth.Program}
+	} else {
+		i.Grants = r.grants(i.RoleNames)
+	}
 	if i.Organization != "" && i.Organizations == nil {
 		i.Organizations = &Organizations{names: []string{i.Organization}}
 	}

@@ -134,6 +134,9 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 	if err := i.accepts(c); err != nil {
 		return auth.Principal{}, err
 	}
+	if i.hasPrograms() {
+		return i.program(c)
+	}
 	organization, err := i.Organization, error(nil)
 	if organization == "" {
 		organization, err = c.organization(i.OrganizationClaim)
