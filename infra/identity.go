@@ -31,11 +31,6 @@ func (p part) mfa() awscognito.Mfa {
 	return awscognito.Mfa_OPTIONAL
 }
 
-// personRoles are the roles that a person can have, each of which is a group of the pool.
-func personRoles() []auth.Role {
-	return slices.DeleteFunc(slices.Clone(auth.Roles), func(role auth.Role) bool { return role == auth.Edge })
-}
-
 // addUserPool makes the pool for people and its groups, named like the roles. The pool's tokens carry
 // what the pre-token-generation function puts into them.
 func (p part) addUserPool() *poolRef {
@@ -69,7 +64,7 @@ func (p part) addUserPool() *poolRef {
 	excuse(pool, "AwsSolutions-COG3", "Threat protection needs the Plus plan, at several times the price for each person; the pool has no self sign-up and few people.")
 	pool.AddTrigger(awscognito.UserPoolOperation_PRE_TOKEN_GENERATION_CONFIG(), trigger, awscognito.LambdaVersion_V2_0)
 
-	for _, role := range personRoles() {
+	for _, role := range auth.People {
 		awscognito.NewCfnUserPoolGroup(p.stack, jsii.String("group-"+string(role)), &awscognito.CfnUserPoolGroupProps{
 			UserPoolId: pool.UserPoolId(), GroupName: jsii.String(string(role)),
 		})
@@ -101,6 +96,6 @@ func (s *service) addPoolClient(pool poolRef) map[string]any {
 		// The names that the pre-token-generation function writes.
 		"organizationClaim": "org",
 		"rolesClaim":        "roles",
-		"grants":            personRoles(),
+		"grants":            auth.People,
 	}
 }

@@ -307,7 +307,10 @@ func issuers(r *reader) (list []map[string]any, fleets []string, people bool) {
 		r.fault("issuers: %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
 	for _, i := range parsed {
-		people = people || slices.ContainsFunc(i.Grants, func(role auth.Role) bool { return role != auth.Edge })
+		if own := "wavegate-" + r.stage; i.Subjects != nil && len(i.Audience) > 0 && !slices.Equal(i.Audience, []string{own}) {
+			r.fault("issuers: the audience of programs must be this stage's alone: %s, not %q", own, i.Audience)
+		}
+		people = people || slices.ContainsFunc(i.Grants, func(role auth.Role) bool { return slices.Contains(auth.People, role) })
 	}
 	return list, token.Fleets(parsed), people
 }

@@ -46,10 +46,10 @@ func generate(_ context.Context, e event) (event, error) {
 }
 
 // claims gives what the access token says beside Cognito's own claims. A claim that would be empty
-// is left out. Boxes are no people, so a group named edge makes nobody a box.
+// is left out. Boxes and programs are not people, so a group named edge makes nobody a box.
 func claims(attributes map[string]string, groups []string) map[string]string {
 	roles := slices.DeleteFunc(slices.Clone(groups), func(group string) bool {
-		return auth.Role(group) == auth.Edge || !slices.Contains(auth.Roles, auth.Role(group))
+		return !slices.Contains(auth.People, auth.Role(group))
 	})
 	slices.Sort(roles)
 	claims := map[string]string{}

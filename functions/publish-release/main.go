@@ -4,6 +4,7 @@
 package main
 
 import (
+	"wavegate/shared/fleet/program"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/function"
@@ -33,6 +34,9 @@ func wire(env lambdahttp.Env) function.Handler {
 		grounds := audit.GroundsOf(body)
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		if err := program.MayPublish(c.Caller, p.EdgeType, p.Channel, grounds); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		created, err := publications.Publish(c.Context(), c.Origin().For(grounds), p, when)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/program"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/input"
@@ -25,14 +26,18 @@ func wire(env lambdahttp.Env) function.Handler {
 			TargetVersion: body.Text("targetVersion"),
 		}
 		plan.Policy = new(guard.Default())
-		if body.Null("policy") {
+		ownPolicy := body.Null("policy")
+		if ownPolicy {
 			plan.Policy = nil
 		} else {
-			body.Object("policy", func(o *input.Object) { *plan.Policy = guard.Read(o, interval) })
+			ownPolicy = body.Object("policy", func(o *input.Object) { *plan.Policy = guard.Read(o, interval) })
 		}
 		grounds := audit.GroundsOf(body)
 		key := c.IdempotencyKey()
 		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		if err := program.MayStart(c.Caller, plan.EdgeType, plan.Channel, ownPolicy, grounds); err != nil {
 			return lambdahttp.Answer{}, err
 		}
 		claim, err := idempotency.Of(c.Caller, "start-rollout", "/api/ota/rollouts", key, plan)

@@ -15,7 +15,7 @@ import (
 
 // callers are one of each kind, of the organization acme and of a rival.
 func callers(t *testing.T, w *harness.World) map[string]*harness.Caller {
-	all := map[string]*harness.Caller{"nobody": w.Nobody(), "a box": w.Box(t, "edge-1"), "a person of no organization": w.As(t, "paul", "")}
+	all := map[string]*harness.Caller{"nobody": w.Nobody(), "a box": w.Box(t, "edge-1"), "a person of no organization": w.As(t, "paul", ""), "program": w.As(t, harness.Program, "", auth.Program)}
 	for _, organization := range []string{"acme", "rival"} {
 		for _, role := range []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.ProductionEngineer} {
 			all[string(role)+" of "+organization] = w.As(t, "u-"+string(role), organization, role)
@@ -66,7 +66,7 @@ func mayCall(op operations.Operation, caller string) bool {
 		if r == auth.Member {
 			return strings.Contains(caller, " of ") && !strings.Contains(caller, "no organization")
 		}
-		return strings.HasPrefix(caller, string(r)+" of ") || r == auth.Edge && caller == "a box"
+		return strings.HasPrefix(caller, string(r)+" of ") || r == auth.Edge && caller == "a box" || r == auth.Program && caller == "program"
 	})
 }
 

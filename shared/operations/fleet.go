@@ -22,7 +22,7 @@ var fleetRows = []Operation{
 	{
 		ID: "publish-release", Summary: "Publish a version to a release channel",
 		Method: http.MethodPut, Path: "/api/ota/release-channels/{edgeType}/{channel}",
-		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: releasers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: channelPath, Body: release.PublicationBody, Conditions: true},
 		Gives: stored, Refuses: []problem.Code{problem.Frozen, problem.ReleaseImmutable},
 		Grants: []Grant{
@@ -43,7 +43,7 @@ var fleetRows = []Operation{
 	{
 		ID: "start-rollout", Summary: "Start a staged rollout",
 		Method: http.MethodPost, Path: "/api/ota/rollouts",
-		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: releasers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Body: rollout.PlanBody, IdempotencyKey: true},
 		Gives: created, Refuses: []problem.Code{problem.Frozen, problem.NotFound, problem.ReleaseNotPublished, problem.RolloutActive},
 		Grants: []Grant{

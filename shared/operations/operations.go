@@ -122,6 +122,7 @@ const (
 // Roles that rows share.
 var (
 	owners    = []auth.Role{auth.PlatformOwner}
+	releasers = []auth.Role{auth.PlatformOwner, auth.Program}
 	engineers = []auth.Role{auth.ProductionEngineer, auth.OrganizationAdmin}
 	readers   = []auth.Role{auth.PlatformOwner, auth.Member}
 	viewers   = []auth.Role{auth.PlatformOwner, auth.FleetViewer}

@@ -55,6 +55,9 @@ func (t Target) Admin(tb testing.TB, organization string) *Caller {
 	return t.As(tb, "anna", organization, auth.OrganizationAdmin)
 }
 
+// Program is the sub of a program that the local service knows.
+const Program = "repo:acme/firmware:ref:refs/heads/main"
+
 // Box is an edge device.
 func (t Target) Box(tb testing.TB, edgeID string) *Caller { return t.As(tb, edgeID, "", auth.Edge) }
 

@@ -112,6 +112,7 @@ func everyone(t *testing.T, target harness.Target) []person {
 	for _, organization := range []string{"acme", "rival"} {
 		add(devissuer.People, "viewer", organization, auth.FleetViewer)
 	}
+	add(devissuer.Programs, harness.Program, "", auth.Program)
 	add(devissuer.Fleet, "box-0001", "", auth.Edge)
 	add(devissuer.Fleet, "box-0002", "", auth.Edge)
 	return all

@@ -9,8 +9,8 @@ import (
 	"context"
 	"crypto"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,23 +24,34 @@ import (
 const (
 	People   = "https://people.wavegate.localhost"
 	Fleet    = "https://fleet.wavegate.localhost"
+	Programs = "https://programs.wavegate.localhost"
 	Audience = "wavegate"
 )
 
-// Claims are the content of a token.
-type Claims struct {
-	User         string        // required; for a box, its edge id
-	Organization string        // may be empty
-	Roles        []string      // may be empty; edge cannot be combined
-	TTL          time.Duration // 0 means one hour; at most a day, or 30 days for a box; less than 0 gives an expired token
+// subjects are the programs that the local service knows: a job of GitHub's shape and one of GitLab's. Each may publish on
+// gateway-x/canary and start a rollout on gateway-x/stable.
+var subjects = map[string]any{
+	"repo:acme/firmware:ref:refs/heads/main":              channels,
+	"project_path:acme/firmware:ref_type:branch:ref:main": channels,
 }
 
-// Issuers are the two local issuers. They are safe for concurrent use.
+var channels = map[string][]string{"publish": {"gateway-x/canary"}, "start": {"gateway-x/stable"}}
+
+// Claims are the content of a token.
+type Claims struct {
+	User         string         // required; for a box, its edge id
+	Organization string         // may be empty
+	Roles        []string       // may be empty; edge cannot be combined
+	TTL          time.Duration  // 0 means one hour; at most a day, 30 days for a box, an hour for a program; less than 0 gives an expired token
+	More         map[string]any // further claims
+}
+
+// Issuers are the local issuers. They are safe for concurrent use.
 type Issuers struct {
-	people, fleet issuer
-	setting       string
-	verifier      func(at time.Time) *token.Verifier
-	now           func() time.Time
+	people, fleet, programs issuer
+	setting                 string
+	verifier                func(at time.Time) *token.Verifier
+	now                     func() time.Time
 }
 
 // An issuer signs with one key.
@@ -72,12 +83,16 @@ func Load(dir string) (*Issuers, error) {
 	if err != nil {
 		return nil, err
 	}
-	people.name, fleet.name = People, Fleet
-	people.grants = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.ProductionEngineer, auth.FleetViewer}
+	programs, err := loadP256(dir, "programs.pem")
+	if err != nil {
+		return nil, err
+	}
+	people.name, fleet.name, programs.name = People, Fleet, Programs
+	people.grants = auth.People
 	fleet.grants = []auth.Role{auth.Edge}
-	people.longest, fleet.longest = 24*time.Hour, 30*24*time.Hour
-	i := &Issuers{people: people, fleet: fleet, now: time.Now}
-	if i.setting, err = setting(people, fleet); err != nil {
+	people.longest, fleet.longest, programs.longest = 24*time.Hour, 30*24*time.Hour, time.Hour
+	i := &Issuers{people: people, fleet: fleet, programs: programs, now: time.Now}
+	if i.setting, err = setting(people, fleet, programs); err != nil {
 		return nil, err
 	}
 	trusted, err := token.ParseIssuers(i.setting)
@@ -96,17 +111,23 @@ func (i *Issuers) Setting() string { return i.setting }
 func setting(issuers ...issuer) (string, error) {
 	var list []map[string]any
 	for _, i := range issuers {
-		list = append(list, map[string]any{
-			"issuer": i.name, "audience": []string{Audience}, "grants": i.grants, "maxLifetimeSeconds": i.longest / time.Second,
+		entry := map[string]any{
+			"issuer": i.name, "audience": []string{Audience}, "maxLifetimeSeconds": i.longest / time.Second,
 			"jwks": map[string]any{"keys": []any{i.publish}},
-		})
+		}
+		if i.grants == nil {
+			entry["subjects"] = subjects
+		} else {
+			entry["grants"] = i.grants
+		}
+		list = append(list, entry)
 	}
 	b, err := json.Marshal(list)
 	return string(b), err
 }
 
-// Token makes an access token. The fleet's issuer signs tokens with the role edge, and the
-// people's issuer all others. It returns an error for a token that the service would refuse.
+// Token makes an access token. The fleet's issuer signs tokens with the role edge, that of programs those with the role
+// program, and the people's issuer all others. It returns an error for a token that the service would refuse.
 func (i *Issuers) Token(c Claims) (string, error) {
 	for _, role := range c.Roles {
 		if !slices.Contains(auth.Roles, auth.Role(role)) {
@@ -114,10 +135,12 @@ func (i *Issuers) Token(c Claims) (string, error) {
 		}
 	}
 	signer := i.people
-	if slices.Contains(c.Roles, string(auth.Edge)) {
-		signer = i.fleet
-		if len(c.Roles) > 1 {
-			return "", errors.New("the role edge cannot be combined with others: a box is not a person")
+	for role, other := range map[auth.Role]issuer{auth.Edge: i.fleet, auth.Program: i.programs} {
+		if slices.Contains(c.Roles, string(role)) {
+			signer = other
+			if len(c.Roles) > 1 {
+				return "", fmt.Errorf("the role %s cannot be combined with others: its caller is not a person", role)
+			}
 		}
 	}
 	if c.TTL == 0 {
@@ -136,6 +159,7 @@ func (i *Issuers) Token(c Claims) (string, error) {
 	if c.Organization != "" {
 		claims["org"] = c.Organization
 	}
+	maps.Copy(claims, c.More)
 	t := jwt.NewWithClaims(signer.method, claims)
 	t.Header["kid"], t.Header["typ"] = signer.keyID, "at+jwt"
 	signed, err := t.SignedString(signer.key)

@@ -141,7 +141,7 @@ func TestLoad_KeyFiles_AreReadableOnlyByTheOwner(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || files != 2 {
+	if err != nil || files != 3 {
 		t.Errorf("%d files, want one for each key and no others; error %v", files, err)
 	}
 }

@@ -33,6 +33,9 @@ const (
 	FleetViewer Role = "fleet_viewer"
 	// Edge is a box; its user id is its edge id.
 	Edge Role = "edge"
+	// Program is a program that acts for the platform owner on the channels that the settings of its issuer list, and
+	// nowhere else. No claim of a token grants it.
+	Program Role = "program"
 
 	// Member is a placeholder in lists of roles; no token can carry it. It means any person of
 	// an organization, whatever their roles. A box is not a person. A caller whose only role is
@@ -42,8 +45,11 @@ const (
 	Anyone Role = "(anyone)"
 )
 
-// Roles lists every role that a token may carry.
-var Roles = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, FleetViewer, Edge}
+// People lists the roles that a person may have, and Roles every role that a caller may have.
+var (
+	People = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, FleetViewer}
+	Roles  = append(slices.Clone(People), Edge, Program)
+)
 
 // A Principal is an authenticated caller. A user is the pair (Issuer, UserID): two issuers never
 // share one.
@@ -61,6 +67,8 @@ type Principal struct {
 	// Credential is the SHA-256 of a token that the service itself gave out; see package boxtoken. It is checked again
 	// where the call is answered, so that a token which is taken back is good for no further call.
 	Credential string
+	// Channels are those of a Program.
+	Channels Channels
 }
 
 // Leeway is how far the clocks of an issuer and of this service may differ. A token is accepted
@@ -130,6 +138,8 @@ const (
 	keyName         = "name"
 	keyAuthTime     = "authTime"
 	keyCredential   = "credential"
+	keyPublish      = "publish"
+	keyStart        = "start"
 
 	// KeyRetryAfter is the caller's own Retry-After, from 1 to 60 s. The gateway puts it on the calls that
 	// its throttle refuses, so that callers which were refused together do not come back together.
@@ -163,6 +173,7 @@ func (p Principal) Context() map[string]any {
 	if p.Credential != "" {
 		values[keyCredential] = p.Credential
 	}
+	p.Channels.write(values)
 	if !p.AuthenticatedAt.IsZero() {
 		values[keyAuthTime] = strconv.FormatInt(p.AuthenticatedAt.Unix(), 10)
 	}
@@ -182,6 +193,7 @@ func FromContext(values map[string]any) (Principal, error) {
 	}
 	p.Expires = time.Unix(exp, 0)
 	p.Name, p.Credential = text(keyName), text(keyCredential)
+	p.Channels = Channels{Publish: strings.Fields(text(keyPublish)), Start: strings.Fields(text(keyStart))}
 	if authTime := text(keyAuthTime); authTime != "" {
 		seconds, err := strconv.ParseInt(authTime, 10, 64)
 		if err != nil {

@@ -98,33 +98,52 @@ func readDate(m members, name string) (time.Time, error) {
 	return time.Unix(int64(math.Floor(*seconds)), 0).UTC(), nil
 }
 
-// organization reads the caller's organization; empty if the claim is missing, null or empty.
-func (c claims) organization(name string) (string, error) {
-	if c.isAbsent(name) {
+// organization reads the caller's organization; empty if the claim is missing, null or empty. A provider may list the
+// organizations of a person: then there must be exactly one, since a token acts for one.
+func (c claims) organization(at Claim) (string, error) {
+	m, name, err := at.within(c.all)
+	if err != nil {
+		return "", refuse(BadClaims, "%w", err)
+	}
+	if m.isAbsent(name) {
 		return "", nil
 	}
-	s, err := c.all.text(name)
-	if err != nil || s != "" && !input.Name.Accepts(s) {
+	names, err := m.names(name)
+	switch {
+	case err != nil || len(names) > 1:
+		return "", refuse(BadClaims, "the organization is not one id")
+	case len(names) == 0 || names[0] == "":
+		return "", nil
+	case !input.Name.Accepts(names[0]):
 		return "", refuse(BadClaims, "the organization is not an id")
 	}
-	return s, nil
+	return names[0], nil
 }
 
-// roles reads the known roles, each once, from an array of strings or one string with spaces.
-// Other names belong to other services and are ignored.
-func (c claims) roles(name string) ([]auth.Role, error) {
-	if c.isAbsent(name) {
+// roles reads the known roles, each once, from an array of strings or one string with spaces. Other names belong to other
+// services and are ignored. If the settings say what the issuer calls the roles, only those names count.
+func (c claims) roles(at Claim, called map[string]auth.Role) ([]auth.Role, error) {
+	m, name, err := at.within(c.all)
+	if err != nil {
+		return nil, refuse(BadClaims, "%w", err)
+	}
+	if m.isAbsent(name) {
 		return nil, nil
 	}
-	var names []string
-	if joined, err := c.all.text(name); err == nil {
-		names = strings.Fields(joined)
-	} else if names, err = c.all.texts(name); err != nil {
+	names, err := m.names(name)
+	if err != nil {
 		return nil, refuse(BadClaims, "the roles are neither a string nor a list of strings")
+	}
+	if joined, err := m.text(name); err == nil {
+		names = append(names, strings.Fields(joined)...)
 	}
 	var roles []auth.Role
 	for _, role := range auth.Roles {
-		if slices.Contains(names, string(role)) {
+		means := func(name string) bool { return name == string(role) }
+		if called != nil {
+			means = func(name string) bool { return called[name] == role }
+		}
+		if slices.ContainsFunc(names, means) {
 			roles = append(roles, role)
 		}
 	}
@@ -143,9 +162,4 @@ func (c claims) name() string {
 		return ""
 	}
 	return shown
-}
-
-func (c claims) isAbsent(name string) bool {
-	value, there := c.all[name]
-	return !there || string(value) == "null"
 }

@@ -2,9 +2,6 @@ package token
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -26,13 +23,11 @@ const (
 	// retryWithoutKeys is the same while there are no keys and every token is refused.
 	retryWithoutKeys = 5 * time.Second
 	fetchTimeout     = 2 * time.Second
-	// maxKeySet bounds a key set, in bytes.
-	maxKeySet = 256 << 10
 )
 
-// A keyCache holds the keys that an issuer publishes at a URL.
+// A keyCache holds the keys that an issuer publishes.
 type keyCache struct {
-	url     string
+	source  source
 	client  *http.Client
 	now     func() time.Time
 	failed  func(context.Context, error)
@@ -45,9 +40,9 @@ type keyCache struct {
 	flight  chan struct{} // closed when the current fetch ends; nil if there is none
 }
 
-func newKeyCache(url string, client *http.Client, now func() time.Time, failed func(context.Context, error)) *keyCache {
+func newKeyCache(s source, client *http.Client, now func() time.Time, failed func(context.Context, error)) *keyCache {
 	return &keyCache{
-		url: url, client: client, failed: failed, timeout: fetchTimeout,
+		source: s, client: client, failed: failed, timeout: fetchTimeout,
 		now: func() time.Time { return now().Round(0) }, // Round strips the monotonic reading
 	}
 }
@@ -147,25 +142,5 @@ func (c *keyCache) start(ctx context.Context) {
 func (c *keyCache) fetch(ctx context.Context) (map[string]key, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
-	if err != nil {
-		return nil, fmt.Errorf("key set: %w", err)
-	}
-	request.Header.Set("Accept", "application/jwk-set+json, application/json")
-	response, err := c.client.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("key set: %w", err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("key set: status %d", response.StatusCode)
-	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxKeySet+1))
-	if err != nil {
-		return nil, fmt.Errorf("key set: %w", err)
-	}
-	if len(body) > maxKeySet {
-		return nil, errors.New("key set: too large")
-	}
-	return parseKeySet(body)
+	return c.source.keys(ctx, c.client)
 }

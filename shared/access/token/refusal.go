@@ -20,6 +20,7 @@ const (
 	BadClaims       RefusalReason = "claims"        // a claim is missing or malformed
 	BadRole         RefusalReason = "role"          // a role that the issuer may not grant
 	BadOrganization RefusalReason = "organization"  // one that the issuer may not speak for
+	BadSubject      RefusalReason = "subject"       // a program that the settings do not list
 	BadLifetime     RefusalReason = "lifetime"      // valid for longer than the issuer's tokens may be
 	Expired         RefusalReason = "expired"       // past exp
 	WrongKeyType    RefusalReason = "key-type"      // the key is not of the algorithm's type

@@ -28,13 +28,20 @@ type Issuer struct {
 	// ClientIDs lists the values of client_id that are accepted instead of aud. They apply to a
 	// token without aud and with the token_use "access", as Cognito sends it.
 	ClientIDs []string
-	// JWKSURL is where the issuer publishes its keys. It is empty if the settings contain the
-	// keys.
+	// JWKSURL is where the issuer publishes its keys. It is empty if the settings contain the keys, and if the issuer's
+	// own description says where they are (OpenID Connect Discovery).
 	JWKSURL string
-	// OrganizationClaim and RolesClaim name the claims with the caller's organization and roles.
-	OrganizationClaim, RolesClaim string
+	// OrganizationClaim and RolesClaim say where the caller's organization and roles are.
+	OrganizationClaim, RolesClaim Claim
+	// RoleNames are what the issuer calls the roles; nil: as the service does.
+	RoleNames map[string]auth.Role
+	// Organization is that of every person of the issuer; empty: the token says it.
+	Organization string
 	// Grants are the roles that the issuer may grant: auth.Edge alone, or any others.
 	Grants []auth.Role
+	// Subjects are the programs that the issuer speaks for, by their sub, with the channels of each; nil: it speaks for
+	// people or boxes.
+	Subjects map[string]auth.Channels
 	// Organizations are the ones that the issuer may name in tokens; nil means any.
 	Organizations *Organizations
 	// MaxLifetime is the longest time between iat and exp.
@@ -48,10 +55,15 @@ type Issuer struct {
 //	issuer             the value of iss: an https URL
 //	audience           list of values of aud; optional if there are clientIds
 //	clientIds          list of values of client_id; optional if there is an audience
-//	jwksUrl or jwks    the URL of the keys, or the keys: a JWK Set
-//	organizationClaim  name of a claim; "org" if left out
-//	rolesClaim         name of a claim; "roles" if left out
-//	grants             list of roles
+//	jwksUrl or jwks    the URL of the keys, or the keys: a JWK Set. If both are left out, the keys are where the issuer's
+//	                   own description says: <issuer>/.well-known/openid-configuration
+//	organizationClaim  where the organization is, such as "org" (also if left out) or "tenant.name"; see parseClaim
+//	organization       that of every person of the issuer, in place of organizationClaim
+//	rolesClaim         where the roles are, such as "roles" (also if left out) or "realm_access.roles"
+//	roleNames          object of what the issuer calls the roles: {"Wavegate Owners": "platform_owner"}. No other names count
+//	grants             list of roles; those of roleNames if left out
+//	subjects           the programs of an issuer, by their sub, in place of grants: {"repo:acme/firmware:ref:refs/heads/main":
+//	                   {"publish": ["gateway-x/canary"], "start": ["gateway-x/stable"]}}
 //	organizations      list of names, or of one prefix such as acme-*; any organization if left out
 //	maxLifetimeSeconds the longest that a token may last, from iat to exp; 24 hours if left out
 //
@@ -64,6 +76,9 @@ type Issuer struct {
 // A customer's own issuer must not name another customer's organization. So if several issuers speak
 // for people, each names its organizations, and these do not overlap. Only one of them may grant
 // platform_owner or fleet_viewer.
+//
+// An issuer with subjects speaks for programs alone: no claim of its tokens grants anything, and a sub that is not listed
+// is refused.
 func ParseIssuers(setting string) ([]Issuer, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(setting), &list); err != nil || len(list) == 0 {
@@ -98,7 +113,10 @@ func (i Issuer) conflicts(other Issuer) (faults []string) {
 	if i.isFleet() != other.isFleet() && i.sharesKeys(other) {
 		faults = append(faults, ": only one of them grants edge, and it has a key in common with")
 	}
-	if i.isFleet() || other.isFleet() {
+	if i.hasPrograms() != other.hasPrograms() && i.sharesKeys(other) {
+		faults = append(faults, ": only one of them has subjects, and it has a key in common with")
+	}
+	if !i.hasPeople() || !other.hasPeople() {
 		return faults
 	}
 	if i.grantsPlatformRoles() && other.grantsPlatformRoles() {
@@ -131,6 +149,10 @@ func Fleets(issuers []Issuer) (names []string) {
 
 func (i Issuer) isFleet() bool { return slices.Contains(i.Grants, auth.Edge) }
 
+func (i Issuer) hasPrograms() bool { return i.Subjects != nil }
+
+func (i Issuer) hasPeople() bool { return !i.isFleet() && !i.hasPrograms() }
+
 func (i Issuer) sharesKeys(other Issuer) bool {
 	if i.JWKSURL != "" && i.JWKSURL == other.JWKSURL {
 		return true
@@ -156,8 +178,8 @@ func (r *reader) fault(member, format string, args ...any) {
 	r.faults = append(r.faults, fmt.Errorf("%s.%s: %s", r.at, member, fmt.Sprintf(format, args...)))
 }
 
-var settings = []string{"issuer", "audience", "clientIds", "jwksUrl", "jwks", "organizationClaim", "rolesClaim", "grants",
-	"organizations", "maxLifetimeSeconds"}
+var settings = []string{"issuer", "audience", "clientIds", "jwksUrl", "jwks", "organizationClaim", "organization", "rolesClaim",
+	"roleNames", "grants", "subjects", "organizations", "maxLifetimeSeconds"}
 
 func (r *reader) issuer(raw []byte) Issuer {
 	var err error
@@ -176,11 +198,20 @@ func (r *reader) issuer(raw []byte) Issuer {
 		ClientIDs:         r.list("clientIds"),
 		JWKSURL:           r.url("jwksUrl", false),
 		OrganizationClaim: r.claim("organizationClaim", "org"),
+		Organization:      r.organization(),
 		RolesClaim:        r.claim("rolesClaim", "roles"),
-		Grants:            r.grants(),
+		RoleNames:         r.roleNames(),
 		Organizations:     r.organizations(),
 		MaxLifetime:       r.lifetime(),
 		keys:              r.keys(),
+	}
+	if r.has("subjects") {
+		i.Subjects, i.Grants = r.subjects(), []auth.Role{auth.Program}
+	} else {
+		i.Grants = r.grants(i.RoleNames)
+	}
+	if i.Organization != "" && i.Organizations == nil {
+		i.Organizations = &Organizations{names: []string{i.Organization}}
 	}
 	if i.isFleet() && i.Organizations != nil {
 		r.fault("organizations", "an issuer that grants edge speaks for boxes, so it must have no organizations")
@@ -188,14 +219,14 @@ func (r *reader) issuer(raw []byte) Issuer {
 	if i.isFleet() && !r.has("maxLifetimeSeconds") {
 		r.fault("maxLifetimeSeconds", "an issuer that grants edge must set it")
 	}
-	if i.OrganizationClaim == i.RolesClaim {
+	if slices.Equal(i.OrganizationClaim, i.RolesClaim) {
 		r.fault("rolesClaim", "the same as organizationClaim")
 	}
 	if !r.has("audience") && !r.has("clientIds") {
 		r.fault("audience", "missing, and so is clientIds")
 	}
-	if r.has("jwksUrl") == r.has("jwks") {
-		r.fault("jwksUrl", "exactly one of jwksUrl and jwks must be set")
+	if r.has("jwksUrl") && r.has("jwks") {
+		r.fault("jwksUrl", "only one of jwksUrl and jwks may be set")
 	}
 	return i
 }
@@ -211,16 +242,24 @@ func (r *reader) url(member string, required bool) string {
 		r.fault(member, "must be a string")
 		return ""
 	}
+	if fault := urlFault(s); fault != "" {
+		r.fault(member, "%s", fault)
+	}
+	return s
+}
+
+// urlFault says why a URL cannot be an issuer's; empty: it can.
+func urlFault(s string) string {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Host == "" || len(s) > 255 || strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' }):
-		r.fault(member, "must be an absolute URL of at most 255 characters")
+		return "must be an absolute URL of at most 255 characters"
 	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
-		r.fault(member, "must be https, or http to this machine")
+		return "must be https, or http to this machine"
 	case u.User != nil || u.Fragment != "":
-		r.fault(member, "must have neither user info nor a fragment")
+		return "must have neither user info nor a fragment"
 	}
-	return s
+	return ""
 }
 
 func isLoopback(host string) bool {
@@ -242,40 +281,6 @@ func (r *reader) list(member string) []string {
 
 // registered are the claims that already have a meaning.
 var registered = []string{"iss", "sub", "aud", "exp", "nbf", "iat", "jti", "client_id", "token_use"}
-
-func (r *reader) claim(member, byDefault string) string {
-	if !r.has(member) {
-		return byDefault
-	}
-	name, err := r.m.text(member)
-	if err != nil || name == "" || slices.Contains(registered, name) {
-		r.fault(member, "must be the name of a claim that has no other meaning")
-	}
-	return name
-}
-
-func (r *reader) grants() []auth.Role {
-	names, err := r.m.texts("grants")
-	if err != nil || len(names) == 0 {
-		r.fault("grants", "must be a list of at least one role")
-		return nil
-	}
-	var roles []auth.Role
-	for _, name := range names {
-		switch role := auth.Role(name); {
-		case !slices.Contains(auth.Roles, role):
-			r.fault("grants", "there is no role %.40q", name)
-		case slices.Contains(roles, role):
-			r.fault("grants", "%s is listed twice", role)
-		default:
-			roles = append(roles, role)
-		}
-	}
-	if slices.Contains(roles, auth.Edge) && len(roles) > 1 {
-		r.fault("grants", "an issuer that grants edge may grant nothing else")
-	}
-	return roles
-}
 
 func (r *reader) organizations() *Organizations {
 	list := r.list("organizations")

@@ -25,11 +25,11 @@ func TestParseIssuers_GoodSetting_IsRead(t *testing.T) {
 		t.Fatalf("%d issuers", len(issuers))
 	}
 	people, fleet := issuers[0], issuers[1]
-	if people.OrganizationClaim != "custom:org" || people.RolesClaim != "cognito:groups" || people.ClientIDs[0] != "c1" ||
+	if people.OrganizationClaim.String() != "custom:org" || people.RolesClaim.String() != "cognito:groups" || people.ClientIDs[0] != "c1" ||
 		len(people.Grants) != 2 || people.Grants[1] != auth.OrganizationAdmin {
 		t.Errorf("people: %+v", people)
 	}
-	if fleet.OrganizationClaim != "org" || fleet.RolesClaim != "roles" || fleet.Audience[0] != "wavegate" ||
+	if fleet.OrganizationClaim.String() != "org" || fleet.RolesClaim.String() != "roles" || fleet.Audience[0] != "wavegate" ||
 		fleet.JWKSURL != "http://[::1]:8081/realms/fleet/certs" {
 		t.Errorf("fleet: %+v", fleet)
 	}
@@ -86,8 +86,7 @@ func TestParseIssuers_BadSetting_IsRefusedWithItsPlace(t *testing.T) {
 		"audience not a list": {of(with("audience", "wavegate")), "AUTH_ISSUERS[0].audience: must be a list of at least one string, none of them empty"},
 		"audience empty":      {of(with("audience", []string{})), "AUTH_ISSUERS[0].audience: must be a list of at least one string"},
 		"an empty client":     {of(with("clientIds", []string{""})), "AUTH_ISSUERS[0].clientIds: must be a list of at least one string"},
-		"no keys":             {of(with("jwks", nil)), "AUTH_ISSUERS[0].jwksUrl: exactly one of jwksUrl and jwks must be set"},
-		"keys in two places":  {of(with("jwksUrl", "https://a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: exactly one of jwksUrl and jwks must be set"},
+		"keys in two places":  {of(with("jwksUrl", "https://a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: only one of jwksUrl and jwks may be set"},
 		"keys over http":      {of(remote("http://a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: must be https, or http to this machine"},
 		"keys from a host named like this machine": {of(remote("http://127.0.0.1.a.example/keys")), "AUTH_ISSUERS[0].jwksUrl: must be https"},
 		"keys from a file":                         {of(remote("file:///etc/keys")), "AUTH_ISSUERS[0].jwksUrl: must be an absolute URL"},
@@ -98,6 +97,15 @@ func TestParseIssuers_BadSetting_IsRefusedWithItsPlace(t *testing.T) {
 		"organization claim empty":                 {of(with("organizationClaim", "")), "AUTH_ISSUERS[0].organizationClaim: must be the name of a claim that has no other meaning"},
 		"roles claim with a reserved name":         {of(with("rolesClaim", "aud")), "AUTH_ISSUERS[0].rolesClaim: must be the name of a claim that has no other meaning"},
 		"both claims the same":                     {of(with("rolesClaim", "org")), "AUTH_ISSUERS[0].rolesClaim: the same as organizationClaim"},
+		"a path into nothing":                      {of(with("rolesClaim", "realm_access.")), "AUTH_ISSUERS[0].rolesClaim: must be the name of a claim"},
+		"a path of no names":                       {of(with("rolesClaim", []string{})), "AUTH_ISSUERS[0].rolesClaim: must be the name of a claim"},
+		"a path into a reserved claim":             {of(with("organizationClaim", "sub.org")), "AUTH_ISSUERS[0].organizationClaim: must be the name of a claim"},
+		"no role of that name":                     {of(with("roleNames", map[string]any{"Admins": "root"})), `AUTH_ISSUERS[0].roleNames: "Admins": there is no role "root"`},
+		"a role without a name":                    {of(with("roleNames", map[string]any{"": "platform_owner"})), "AUTH_ISSUERS[0].roleNames: a name is empty"},
+		"no names of roles":                        {of(with("roleNames", map[string]any{})), "AUTH_ISSUERS[0].roleNames: must be an object"},
+		"a name of a role that is not granted":     {of(with("roleNames", map[string]any{"Viewers": "fleet_viewer"})), `AUTH_ISSUERS[0].roleNames: "Viewers" is fleet_viewer, which grants does not list`},
+		"an organization that is no id":            {of(with("organization", "a/b")), "AUTH_ISSUERS[0].organization: must be the id of an organization"},
+		"the organization and its claim":           {of(func() map[string]any { m := with("organization", "acme"); m["organizationClaim"] = "tid"; return m }()), "AUTH_ISSUERS[0].organization: it is that of every token, so organizationClaim must be left out"},
 		"no grants":                                {of(with("grants", nil)), "AUTH_ISSUERS[0].grants: must be a list of at least one role"},
 		"grants nothing":                           {of(with("grants", []string{})), "AUTH_ISSUERS[0].grants: must be a list of at least one role"},
 		"grants an unknown role":                   {of(with("grants", []string{"root"})), `AUTH_ISSUERS[0].grants: there is no role "root"`},
@@ -197,7 +205,7 @@ func TestParseIssuers_ManyFaults_AreNamedTogether(t *testing.T) {
 		t.Fatal("accepted")
 	}
 	for _, want := range []string{
-		"AUTH_ISSUERS[0].issuer:", "AUTH_ISSUERS[0].audience:", "AUTH_ISSUERS[0].jwksUrl:", "AUTH_ISSUERS[0].grants:", "AUTH_ISSUERS[1].jwks:",
+		"AUTH_ISSUERS[0].issuer:", "AUTH_ISSUERS[0].audience:", "AUTH_ISSUERS[0].grants:", "AUTH_ISSUERS[1].jwks:",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not named in %q", want, err)

@@ -73,8 +73,8 @@ func New(issuers []Issuer, o Options) *Verifier {
 	client := newClient()
 	for _, i := range issuers {
 		t := trusted{Issuer: i, keys: fixedKeys(i.keys)}
-		if i.JWKSURL != "" {
-			t.keys = newKeyCache(i.JWKSURL, client, o.Now, func(ctx context.Context, err error) {
+		if i.keys == nil {
+			t.keys = newKeyCache(i.source(), client, o.Now, func(ctx context.Context, err error) {
 				o.KeysFailed(ctx, i.Name, err)
 			})
 		}
@@ -134,14 +134,20 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 	if err := i.accepts(c); err != nil {
 		return auth.Principal{}, err
 	}
-	organization, err := c.organization(i.OrganizationClaim)
+	if i.hasPrograms() {
+		return i.program(c)
+	}
+	organization, err := i.Organization, error(nil)
+	if organization == "" {
+		organization, err = c.organization(i.OrganizationClaim)
+	}
 	if err != nil {
 		return auth.Principal{}, err
 	}
 	if organization != "" && i.Organizations != nil && !i.Organizations.include(organization) {
 		return auth.Principal{}, refuse(BadOrganization, "the issuer may not name the organization")
 	}
-	roles, err := c.roles(i.RolesClaim)
+	roles, err := c.roles(i.RolesClaim, i.RoleNames)
 	if err != nil {
 		return auth.Principal{}, err
 	}

@@ -1,0 +1,165 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	yaml "github.com/oasdiff/yaml3"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/access/auth"
+)
+
+// A job is one that releases firmware, as infra/ci has it: its commands and what its CI sets.
+type job struct {
+	script string
+	env    []string
+}
+
+// githubJob is the step of the workflow, on a machine where GitHub's token service gives out the token.
+func githubJob(t *testing.T, token string) job {
+	t.Helper()
+	var workflow struct {
+		Jobs map[string]struct{ Steps []struct{ Run string } }
+	}
+	readYAML(t, "release.github.yml", &workflow)
+	steps := workflow.Jobs["release"].Steps
+	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "bearer of-the-run" || r.URL.Query().Get("audience") != devissuer.Audience {
+			w.WriteHeader(http.StatusForbidden)
+		}
+		_, _ = fmt.Fprintf(w, `{"count":1,"value":%q}`, token)
+	}))
+	t.Cleanup(tokens.Close)
+	return job{steps[len(steps)-1].Run, []string{
+		"ACTIONS_ID_TOKEN_REQUEST_TOKEN=of-the-run", "ACTIONS_ID_TOKEN_REQUEST_URL=" + tokens.URL + "/token?api-version=2.0", "AUDIENCE=" + devissuer.Audience,
+		"GITHUB_RUN_ID=9012345678",
+	}}
+}
+
+// gitlabJob is the job of the template, whose token GitLab puts into the environment.
+func gitlabJob(t *testing.T, token string) job {
+	t.Helper()
+	var template map[string]struct{ Script []string }
+	readYAML(t, "release.gitlab.yml", &template)
+	return job{strings.Join(template["release"].Script, "\n"), []string{"WAVEGATE_TOKEN=" + token, "CI_PIPELINE_ID=7012345"}}
+}
+
+func readYAML(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "infra", "ci", file))
+	if err == nil {
+		err = yaml.Unmarshal(text, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs the job's commands, as its CI does, beside an image.
+func (j job) run(t *testing.T, url string) (string, error) {
+	t.Helper()
+	shell := exec.CommandContext(t.Context(), "bash", "-e")
+	shell.Dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(shell.Dir, "image.img"), []byte("the image"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shell.Stdin = strings.NewReader(j.script)
+	shell.Env = append(append(os.Environ(), j.env...), "WAVEGATE="+url, "VERSION=1.4.17", "ARTIFACT=https://releases.example.com/gateway-x/1.4.17.img")
+	out, err := shell.CombinedOutput()
+	return string(out), err
+}
+
+// Claims of the shape that GitHub and GitLab give a run of the branch main.
+var (
+	githubClaims = devissuer.Claims{User: harness.Program, Roles: []string{string(auth.Program)}, More: map[string]any{
+		"ref": "refs/heads/main", "repository": "acme/firmware", "repository_owner": "acme", "run_id": "9012345678", "event_name": "push", "roles": nil,
+	}}
+	gitlabClaims = devissuer.Claims{User: "project_path:acme/firmware:ref_type:branch:ref:main", Roles: []string{string(auth.Program)}, More: map[string]any{
+		"project_path": "acme/firmware", "namespace_path": "acme", "ref": "main", "ref_type": "branch", "pipeline_id": "7012345", "user_login": "eric", "roles": nil,
+	}}
+)
+
+// TestCI_Jobs_PublishOnCanary_AndStartOnStable, and a job that runs again finds that it is done.
+func TestCI_Jobs_PublishOnCanary_AndStartOnStable(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		of     func(*testing.T, string) job
+		claims devissuer.Claims
+	}{"GitHub": {githubJob, githubClaims}, "GitLab": {gitlabJob, gitlabClaims}} {
+		t.Run(name, func(t *testing.T) {
+			w := harness.New(t)
+			w.Owner(t).Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+			token, err := w.Target.Token(c.claims)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if out, err := c.of(t, token).run(t, w.Target.URL); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+			}
+			if got := w.Owner(t).Get(t, channelPath("gateway-x", "canary")).Object(t)["currentVersion"]; got != "1.4.17" {
+				t.Errorf("canary has %v", got)
+			}
+			rollouts := itemsOf(t, w, "/api/ota/rollouts?edgeType=gateway-x&channel=stable")
+			if len(rollouts) != 1 || rollouts[0]["targetVersion"] != "1.4.17" || rollouts[0]["guard"] != "act" {
+				t.Errorf("the rollouts are %v", rollouts)
+			}
+			var actors []any
+			for _, event := range itemsOf(t, w, "/api/audit-events") {
+				actor, _ := event["actor"].(map[string]any)
+				actors = append(actors, actor["userId"])
+			}
+			if text := fmt.Sprint(actors); strings.Count(text, c.claims.User) != 2 {
+				t.Errorf("the audit trail names %v", actors)
+			}
+		})
+	}
+}
+
+func itemsOf(t *testing.T, w *harness.World, path string) []map[string]any {
+	t.Helper()
+	var page struct{ Items []map[string]any }
+	w.Owner(t).Get(t, path).Is(t, http.StatusOK).Into(t, &page)
+	return page.Items
+}
+
+// TestCI_AProgram_MayNothingElse: each refusal writes nothing.
+func TestCI_AProgram_MayNothingElse(t *testing.T) {
+	t.Parallel()
+	w := harness.New(t)
+	owner, program := w.Owner(t), w.As(t, harness.Program, "", auth.Program)
+	rollout := start(t, owner, "gateway-x")
+	before := w.State(t)
+	for name, a := range map[string]harness.Answer{
+		"publish where it may start":  program.Put(t, channelPath("gateway-x", "stable"), release("1.2.0", digest("c"))),
+		"publish elsewhere":           program.Put(t, channelPath("camera-y", "canary"), release("1.2.0", digest("c"))),
+		"start where it may publish":  program.Post(t, "/api/ota/rollouts", plan("gateway-x", "canary", "1.0.0")),
+		"start without a guard":       program.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0","policy":null}`),
+		"start with a policy":         program.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0","policy":{}}`),
+		"start over a freeze":         program.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0","overrideReason":"it is urgent"}`),
+		"publish over a freeze":       program.Put(t, channelPath("gateway-x", "canary"), strings.Replace(release("1.2.0", digest("c")), "{", `{"overrideReason":"it is urgent",`, 1)),
+		"promote":                     program.Patch(t, rollout, `{"staged_percent":10}`),
+		"halt":                        program.Patch(t, rollout, `{"state":"halted"}`),
+		"read a rollout":              program.Get(t, rollout),
+		"end a freeze":                program.Do(t, http.MethodDelete, "/api/ota/freeze", ""),
+		"give itself a larger limit":  program.Put(t, "/api/rate-limits/users/ci", `{"limit":9000,"reason":"more"}`),
+		"register a box":              program.Put(t, "/api/edges/edge-9", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`),
+		"read the trail of the fleet": program.Get(t, "/api/audit-events"),
+	} {
+		if a.Status != http.StatusForbidden {
+			t.Errorf("%s: answered %d %s", name, a.Status, a.Body)
+		}
+	}
+	if after := w.State(t); after != before {
+		t.Errorf("something was written:\nbefore %s\nafter  %s", before, after)
+	}
+}

@@ -1,0 +1,31 @@
+package auth
+
+import (
+	"slices"
+	"strings"
+)
+
+// Channels are the release channels, as edgeType/channel, on which a program may publish, and those on which it may start a
+// rollout.
+type Channels struct {
+	Publish, Start []string
+}
+
+// MayPublish reports whether the caller may publish on a channel.
+func (p Principal) MayPublish(edgeType, channel string) bool {
+	return p.Has(PlatformOwner) || slices.Contains(p.Channels.Publish, edgeType+"/"+channel)
+}
+
+// MayStart reports whether the caller may start a rollout on a channel.
+func (p Principal) MayStart(edgeType, channel string) bool {
+	return p.Has(PlatformOwner) || slices.Contains(p.Channels.Start, edgeType+"/"+channel)
+}
+
+// write adds the lists to the authorizer's context. A channel has no space in its name.
+func (c Channels) write(values map[string]any) {
+	for key, list := range map[string][]string{keyPublish: c.Publish, keyStart: c.Start} {
+		if len(list) > 0 {
+			values[key] = strings.Join(list, " ")
+		}
+	}
+}

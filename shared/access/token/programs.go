@@ -1,0 +1,76 @@
+package token
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/input"
+)
+
+// subjects reads the programs of an issuer. A program acts for the platform owner, so each is named in full: a pattern such
+// as repo:acme* would also let acme-evil in, and one that ends in * a pull request.
+func (r *reader) subjects() map[string]auth.Channels {
+	for _, other := range []string{"grants", "roleNames", "rolesClaim", "organization", "organizationClaim", "organizations"} {
+		if r.has(other) {
+			r.fault(other, "the claims of an issuer with subjects grant nothing, so it must be left out")
+		}
+	}
+	m, err := readObject(r.m["subjects"])
+	if err != nil || len(m) == 0 {
+		r.fault("subjects", "must be an object of at least one sub with its channels")
+		return map[string]auth.Channels{}
+	}
+	all := map[string]auth.Channels{}
+	for _, sub := range slices.Sorted(maps.Keys(m)) {
+		if !isSubject(sub) || strings.Contains(sub, "*") {
+			r.fault("subjects", "%.80q: must be a whole sub, without *", sub)
+		}
+		all[sub] = r.channels(sub, m[sub])
+	}
+	return all
+}
+
+func (r *reader) channels(sub string, raw []byte) (c auth.Channels) {
+	m, err := readObject(raw)
+	if err != nil || len(m) == 0 {
+		r.fault("subjects", `%.80q: must be an object with "publish", "start" or both`, sub)
+		return c
+	}
+	for name := range m {
+		list, err := m.texts(name)
+		switch {
+		case name != "publish" && name != "start":
+			r.fault("subjects", `%.80q: a program may "publish" and "start", and not %.40q`, sub, name)
+		case err != nil || len(list) == 0 || slices.ContainsFunc(list, func(channel string) bool { return !isChannel(channel) }):
+			r.fault("subjects", `%.80q: %s must be a list of channels such as "gateway-x/canary"`, sub, name)
+		case name == "publish":
+			c.Publish = list
+		default:
+			c.Start = list
+		}
+	}
+	for _, channel := range c.Start {
+		if slices.Contains(c.Publish, channel) {
+			r.fault("subjects", "%.80q: a program that may publish on %s needs no rollout there; list it once", sub, channel)
+		}
+	}
+	return c
+}
+
+func isChannel(s string) bool {
+	edgeType, channel, found := strings.Cut(s, "/")
+	return found && input.Name.Accepts(edgeType) && input.Name.Accepts(channel)
+}
+
+// program makes the caller of an issuer with subjects. Nothing but iss and sub counts.
+func (i Issuer) program(c claims) (auth.Principal, error) {
+	channels, listed := i.Subjects[c.subject]
+	if !listed {
+		return auth.Principal{}, refuse(BadSubject, "sub is not listed")
+	}
+	return auth.Principal{
+		Issuer: i.Name, UserID: c.subject, Roles: []auth.Role{auth.Program}, Expires: c.expires, Channels: channels,
+	}, nil
+}

@@ -1,0 +1,145 @@
+package token_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/token"
+	"wavegate/shared/testing/tokentest"
+)
+
+const (
+	github = "https://token.actions.githubusercontent.com"
+	main   = "repo:acme/firmware:ref:refs/heads/main"
+)
+
+// programs is an issuer of the shape of GitHub's, with one program.
+func programs(key tokentest.Key) map[string]any {
+	return map[string]any{
+		"issuer": github, "audience": []string{"wavegate-prod"}, "jwks": json.RawMessage(tokentest.KeySet(key)),
+		"subjects": map[string]any{main: map[string]any{"publish": []string{"gateway-x/canary"}, "start": []string{"gateway-x/stable", "camera-y/stable"}}},
+	}
+}
+
+// run is a token of the shape that GitHub gives a run.
+func run(key tokentest.Key) tokentest.Draft {
+	return tokentest.Draft{
+		Header: map[string]any{"typ": "JWT", "x5t": "ykNaY4qM_ta4k2TgZOCEYLkcYlA"},
+		Claims: map[string]any{
+			"jti": "6a4f0f5a-8a2b-4d61-9d3e-6c0f0a1b2c3d", "sub": main, "aud": "wavegate-prod", "ref": "refs/heads/main",
+			"sha": "9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c", "repository": "acme/firmware", "repository_owner": "acme", "repository_id": "74",
+			"run_id": "9012345678", "run_number": "17", "run_attempt": "1", "actor": "eric", "workflow": "release", "event_name": "push",
+			"ref_protected": "true", "ref_type": "branch", "runner_environment": "github-hosted", "iss": github,
+			"nbf": noon.Unix() - 300, "iat": noon.Unix(), "exp": noon.Unix() + 300,
+		},
+	}.By(key)
+}
+
+func TestVerify_Program_MayWhatTheSettingsList_WhateverItsTokenClaims(t *testing.T) {
+	key := tokentest.NewRS256("run", 2048)
+	v := verifierOf(t, tokentest.JSON([]any{programs(key)}), noon)
+	for _, draft := range []tokentest.Draft{
+		run(key), run(key).With("roles", []string{"platform_owner"}).With("org", "acme"), run(key).With("roles", 7).With("org", "a/b"),
+	} {
+		p, err := v.Verify(t.Context(), draft.Sign())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// As the functions see it.
+		p, err = auth.FromContext(p.Context())
+		if err != nil || p.UserID != main || p.OrganizationID != "" || !slices.Equal(p.Roles, []auth.Role{auth.Program}) {
+			t.Errorf("%+v, %v", p, err)
+		}
+		if !p.MayPublish("gateway-x", "canary") || !p.MayStart("gateway-x", "stable") || !p.MayStart("camera-y", "stable") ||
+			p.MayPublish("gateway-x", "stable") || p.MayStart("gateway-x", "canary") || p.MayPublish("gateway-x", "canar") || p.MayPublish("", "") {
+			t.Errorf("it may %+v", p.Channels)
+		}
+	}
+}
+
+func TestVerify_Program_ThatIsNotListed_IsRefused(t *testing.T) {
+	key, stranger := tokentest.NewES256("run"), tokentest.NewES256("run")
+	v := verifierOf(t, tokentest.JSON([]any{programs(key)}), noon)
+	for name, c := range map[string]struct {
+		draft tokentest.Draft
+		want  token.RefusalReason
+	}{
+		"another repository":            {run(key).With("sub", "repo:acme-evil/firmware:ref:refs/heads/main"), token.BadSubject},
+		"a pull request":                {run(key).With("sub", "repo:acme/firmware:pull_request"), token.BadSubject},
+		"another branch":                {run(key).With("sub", main+"2"), token.BadSubject},
+		"a shorter name":                {run(key).With("sub", main[:len(main)-1]), token.BadSubject},
+		"another case":                  {run(key).With("sub", "repo:Acme/firmware:ref:refs/heads/main"), token.BadSubject},
+		"a space behind":                {run(key).With("sub", main+" "), token.BadSubject},
+		"a pattern":                     {run(key).With("sub", "repo:acme/*"), token.BadSubject},
+		"the audience of another stage": {run(key).With("aud", "wavegate-dev"), token.BadAudience},
+		"the provider's own audience":   {run(key).With("aud", "https://github.com/acme"), token.BadAudience},
+		"no audience":                   {run(key).With("aud", nil), token.BadAudience},
+		"a stranger's key":              {run(stranger), token.BadSignature},
+		"two days long":                 {run(key).With("exp", noon.Unix()+172_800), token.BadLifetime},
+	} {
+		p, err := v.Verify(t.Context(), c.draft.Sign())
+		if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Reason != c.want || r.MayBecomeGood() || p.UserID != "" {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+}
+
+// TestVerify_NoClaim_MakesAProgram: only the settings do.
+func TestVerify_NoClaim_MakesAProgram(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	for _, draft := range []tokentest.Draft{w.Person(), w.Employee(), w.Box()} {
+		p, err := verifier(t, w).Verify(t.Context(), draft.With("roles", []string{"program"}).Sign())
+		if r, ok := errors.AsType[*token.Refusal](err); !ok || r.Reason != token.BadRole {
+			t.Errorf("%+v, %v", p, err)
+		}
+	}
+}
+
+func TestParseIssuers_Programs_ThatCannotBe_AreRefused(t *testing.T) {
+	key, w := tokentest.NewES256("run"), tokentest.NewWorld(noon)
+	with := func(name string, value any) map[string]any {
+		m := programs(key)
+		m[name] = value
+		return m
+	}
+	subjects := func(sub string, channels any) map[string]any { return with("subjects", map[string]any{sub: channels}) }
+	publish := func(list ...string) map[string]any { return map[string]any{"publish": list} }
+	for name, c := range map[string]struct{ setting, want string }{
+		"roles, too":             {of(with("grants", []string{"platform_owner"})), "AUTH_ISSUERS[0].grants: the claims of an issuer with subjects grant nothing, so it must be left out"},
+		"names of roles, too":    {of(with("roleNames", map[string]any{"a": "fleet_viewer"})), "AUTH_ISSUERS[0].roleNames: the claims"},
+		"an organization, too":   {of(with("organization", "acme")), "AUTH_ISSUERS[0].organization: the claims"},
+		"organizations, too":     {of(with("organizations", []string{"acme"})), "AUTH_ISSUERS[0].organizations: the claims"},
+		"no subjects":            {of(with("subjects", map[string]any{})), "AUTH_ISSUERS[0].subjects: must be an object of at least one sub"},
+		"a list":                 {of(with("subjects", []string{main})), "AUTH_ISSUERS[0].subjects: must be an object of at least one sub"},
+		"a pattern":              {of(subjects("repo:acme/*", publish("g/c"))), `AUTH_ISSUERS[0].subjects: "repo:acme/*": must be a whole sub, without *`},
+		"an empty sub":           {of(subjects("", publish("g/c"))), `AUTH_ISSUERS[0].subjects: "": must be a whole sub`},
+		"nothing to do":          {of(subjects(main, map[string]any{})), `must be an object with "publish", "start" or both`},
+		"something else to do":   {of(subjects(main, map[string]any{"halt": []string{"g/c"}})), `a program may "publish" and "start", and not "halt"`},
+		"no channel":             {of(subjects(main, publish())), `publish must be a list of channels such as "gateway-x/canary"`},
+		"not a channel":          {of(subjects(main, publish("gateway-x"))), "publish must be a list of channels"},
+		"all channels":           {of(subjects(main, publish("gateway-x/*"))), "publish must be a list of channels"},
+		"a channel in both":      {of(subjects(main, map[string]any{"publish": []string{"g/c"}, "start": []string{"g/c"}})), "needs no rollout there"},
+		"the role by its name":   {of(issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "program")), "AUTH_ISSUERS[0].grants: programs are listed in subjects"},
+		"a key of people's":      {of(programs(w.PeopleES256), issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner")), "only one of them has subjects, and it has a key in common with"},
+		"the issuer of people":   {of(with("issuer", tokentest.People), issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner")), "AUTH_ISSUERS[1].issuer: the same as that of AUTH_ISSUERS[0]"},
+		"no audience, no client": {of(func() map[string]any { m := programs(key); delete(m, "audience"); return m }()), "AUTH_ISSUERS[0].audience: missing"},
+	} {
+		refusesSetting(t, name, c.setting, c.want)
+	}
+	// Programs speak for no organization, so they stand beside any issuers of people.
+	if _, err := token.ParseIssuers(of(programs(key), issuer(tokentest.People, tokentest.KeySet(w.PeopleES256), "platform_owner"))); err != nil {
+		t.Error(err)
+	}
+}
+
+func refusesSetting(t *testing.T, name, setting, want string) {
+	t.Helper()
+	issuers, err := token.ParseIssuers(setting)
+	if err == nil || !strings.Contains(err.Error(), want) || issuers != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+}

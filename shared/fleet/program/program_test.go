@@ -1,0 +1,64 @@
+package program_test
+
+import (
+	"errors"
+	"testing"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/program"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
+)
+
+var (
+	ci       = auth.Principal{UserID: "ci", Roles: []auth.Role{auth.Program}, Channels: auth.Channels{Publish: []string{"g/canary"}, Start: []string{"g/stable"}}}
+	owner    = auth.Principal{UserID: "olga", Roles: []auth.Role{auth.PlatformOwner}}
+	engineer = auth.Principal{UserID: "eric", Roles: []auth.Role{auth.ProductionEngineer}, OrganizationID: "acme"}
+	override = audit.Grounds{OverrideReason: "urgent"}
+)
+
+func TestMayPublish(t *testing.T) {
+	for name, c := range map[string]struct {
+		caller  auth.Principal
+		channel string
+		grounds audit.Grounds
+		may     bool
+	}{
+		"a listed channel":             {ci, "canary", audit.Grounds{Reason: "build 17"}, true},
+		"a channel to start on":        {ci, "stable", audit.Grounds{}, false},
+		"a channel that is not listed": {ci, "beta", audit.Grounds{}, false},
+		"over a freeze":                {ci, "canary", override, false},
+		"an owner, anywhere":           {owner, "beta", override, true},
+		"a person of another role":     {engineer, "canary", audit.Grounds{}, false},
+	} {
+		expect(t, name, program.MayPublish(c.caller, "g", c.channel, c.grounds), c.may)
+	}
+}
+
+func TestMayStart(t *testing.T) {
+	for name, c := range map[string]struct {
+		caller    auth.Principal
+		channel   string
+		ownPolicy bool
+		grounds   audit.Grounds
+		may       bool
+	}{
+		"a listed channel":                {ci, "stable", false, audit.Grounds{Reason: "build 17"}, true},
+		"a channel to publish on":         {ci, "canary", false, audit.Grounds{}, false},
+		"a channel that is not listed":    {ci, "beta", false, audit.Grounds{}, false},
+		"with a policy of its own":        {ci, "stable", true, audit.Grounds{}, false},
+		"over a freeze":                   {ci, "stable", false, override, false},
+		"an owner, anywhere, without one": {owner, "beta", true, override, true},
+		"a person of another role":        {engineer, "stable", false, audit.Grounds{}, false},
+	} {
+		expect(t, name, program.MayStart(c.caller, "g", c.channel, c.ownPolicy, c.grounds), c.may)
+	}
+}
+
+func expect(t *testing.T, name string, err error, may bool) {
+	t.Helper()
+	refusal, refused := errors.AsType[*problem.Error](err)
+	if refused == may || refused && refusal.Code != problem.Forbidden {
+		t.Errorf("%s: %v", name, err)
+	}
+}
