@@ -82,7 +82,7 @@ test('the page asks seldom by itself, and conditionally', async ({ page, scene }
 	await showRollout(page, scene);
 	let asked = 0;
 	page.on('request', (r) => { asked += Number(r.url().includes('/api/')); });
-	const same = page.waitForResponse((a) => /rollouts\/[^/]+$/.test(a.url()) && a.status() === 304);
+	const same = page.waitForResponse((a) => /rollouts\/[^/]+$/.test(a.url()) && a.status() === 304, { timeout: 30_000 });
 	await page.waitForTimeout(6000);
 	expect((await same).request().headers()).toHaveProperty('if-none-match');
 	expect(asked).toBeLessThanOrEqual(12);

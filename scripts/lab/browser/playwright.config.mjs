@@ -1,4 +1,4 @@
-// The widths and colours that pages are looked at, and the processes that the tests need.
+// The widths and colours that pages are looked at in, and the processes that the tests need.
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { defineConfig } from '@playwright/test';
@@ -21,6 +21,7 @@ export default defineConfig({
 	reporter: 'list',
 	forbidOnly: true,
 	use: {
+		actionTimeout: 30_000,
 		trace: { mode: 'retain-on-failure', snapshots: false, screenshots: false }, // those take longer than the tests
 		screenshot: 'only-on-failure',
 		contextOptions: { reducedMotion: 'reduce' },
