@@ -62,7 +62,7 @@ export async function looksWell(page, what = '') {
 	if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(axe.source);
 	expect.soft(await page.evaluate(async () => {
 		const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-		const { violations } = await /** @type {any} */ (window).axe.run(document, { runOnly: tags });
+		const { violations } = await window.axe.run(document, { runOnly: tags });
 		return violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 160) + ' ' + n.failureSummary).join(' | '));
 	}), `axe: ${what}`).toEqual([]);
 	expect.soft(await page.evaluate(pale), `contrast: ${what}`).toEqual([]);
