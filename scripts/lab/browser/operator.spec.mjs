@@ -1,0 +1,241 @@
+// What an operator does on the page, with a small fleet in the middle of a failing rollout. The last tests change it.
+import { readFile } from 'node:fs/promises';
+import { expect } from '@playwright/test';
+import { logIn, looksWell, press, rollout, says, show, signIn, test } from './page.mjs';
+import { as, poll, service } from './world.mjs';
+
+const online = (page) => page.evaluate(() => window.dispatchEvent(new Event('online'))); // has the page look at once
+const showRollout = (page, scene) => show(page, rollout(scene.failing), 'Which boxes');
+
+test('the modules of others are those of the packages that scripts/package.json names', async () => {
+	for (const [mine, theirs] of [['preact.mjs', 'preact/dist/preact.mjs'], ['preact.LICENSE', 'preact/LICENSE'], ['htm.mjs', 'htm/dist/htm.mjs']]) {
+		expect(await readFile(`functions/console/page/vendor/${mine}`, 'utf8'), `copy ${theirs}`).toBe(await readFile(`scripts/node_modules/${theirs}`, 'utf8'));
+	}
+});
+
+test('the sign-in keeps no token where another page could read it, and takes no answer that nobody asked for', async ({ page }) => {
+	await page.goto(`${service}/console?code=forged&state=forged`);
+	await says(page, 'That was not the answer to this sign-in.');
+	await signIn(page);
+	const kept = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage, document.cookie, location.href, history.state]));
+	expect(kept).not.toMatch(/eyJ|code|verifier/);
+});
+
+test('a page that is loaded again leads to the login and back to the view', async ({ page, scene }) => {
+	await signIn(page);
+	await showRollout(page, scene);
+	await page.reload();
+	await logIn(page, 'olga');
+	await says(page, 'Which boxes');
+	await page.evaluate(() => { location.hash = '#/now'; });
+	await expect(page.locator('.row').first()).toBeVisible();
+});
+
+test('the numbers are those of the service', async ({ page, scene }) => {
+	const { stages, staged_percent: reached, guard } = (await as('otto', 'GET', scene.failing + '/progress')).value;
+	const sum = (name) => stages.filter((s) => s.percent <= reached).reduce((n, s) => n + s[name], 0);
+	const bad = sum('failed') + sum('reverted');
+	expect(bad).toBeGreaterThan(0);
+	await signIn(page);
+	const row = page.locator('.row', { hasText: 'gateway-x/stable' });
+	await expect(row.locator('.row-count')).toHaveText(`${sum('installed')} of ${sum('expected')} installed■ ${bad} bad`);
+	await showRollout(page, scene);
+	await expect(page.locator('.evidence div:has(> dt:text-is("Bad")) dd')).toHaveText(`${guard.halting.bad} of ${guard.halting.boxes} told`);
+	await expect(page.locator('[aria-labelledby=which] tbody tr')).toHaveCount(bad);
+});
+
+test('keys alone lead to a view, open a question, leave it, and lead back', async ({ page, scene }) => {
+	const { keyboard } = page;
+	const halt = page.getByRole('button', { name: 'Halt gateway-x/stable' });
+	const dialog = page.getByRole('dialog');
+	await signIn(page);
+	await show(page, '#/now', 'Other channels');
+	await keyboard.press('4');
+	await expect(page).toHaveURL(/#\/log$/);
+	await keyboard.press('1');
+	await expect(page).toHaveURL(/#\/now$/);
+	await says(page, 'Other channels');
+	const focused = () => halt.evaluate((e) => e === document.activeElement);
+	for (let i = 0; i < 60 && !await focused(); i++) await keyboard.press('Tab');
+	await expect(halt).toBeFocused();
+	await expect(halt).not.toHaveCSS('outline-style', 'none');
+	await keyboard.press('Enter');
+	await expect(dialog).toContainText('Halt 1.1.0 on gateway-x/stable?');
+	await expect(page.getByRole('button', { name: 'Halt now' })).toBeFocused();
+	await keyboard.press('Escape');
+	await expect(dialog).toHaveCount(0);
+	await expect(halt).toBeFocused();
+	await showRollout(page, scene);
+	await keyboard.press('Shift+H');
+	await expect(dialog).toContainText('Halt 1.1.0 on gateway-x/stable?');
+	await keyboard.press('Escape');
+	await expect(dialog).toHaveCount(0);
+	await keyboard.press('/');
+	await expect(page.locator('#search')).toBeFocused();
+	await keyboard.type(scene.box);
+	await keyboard.press('Enter');
+	await says(page, 'Checked in this browser');
+});
+
+test('the page asks seldom by itself, and conditionally', async ({ page, scene }) => {
+	await signIn(page);
+	await showRollout(page, scene);
+	let asked = 0;
+	page.on('request', (r) => { asked += Number(r.url().includes('/api/')); });
+	const same = page.waitForResponse((a) => /rollouts\/[^/]+$/.test(a.url()) && a.status() === 304, { timeout: 30_000 });
+	await page.waitForTimeout(6000);
+	expect((await same).request().headers()).toHaveProperty('if-none-match');
+	expect(asked).toBeLessThanOrEqual(12);
+});
+
+test('what was read stays when the service does not answer as it should', async ({ page, context, scene }) => {
+	const answer = (status, title = 'The service is being changed') => page.route('**/api/**', (route) => route.fulfill({ status, json: { title, status }, contentType: 'application/problem+json' }));
+	const again = async () => {
+		await page.unrouteAll({ behavior: 'ignoreErrors' });
+		await online(page);
+		await says(page, 'Ready to halt');
+		await expect(page.locator('.trouble')).toHaveCount(0);
+	};
+	const stays = async (...texts) => {
+		for (const text of [...texts, 'Not ready to halt', 'Stages']) await says(page, text);
+		await looksWell(page, texts[0]);
+	};
+	await signIn(page);
+	await showRollout(page, scene);
+	await answer(503);
+	await online(page);
+	await stays('Not up to date. The service is being changed');
+	await again();
+	await context.setOffline(true);
+	await stays('Your computer is offline.');
+	await context.setOffline(false);
+	await again();
+	await page.route('**/api/**', (route) => route.abort());
+	await online(page);
+	await stays('The service cannot be reached.');
+	await again();
+	await answer(403);
+	await online(page);
+	await says(page, 'Your role may not read all of this.');
+	await again();
+});
+
+test('a token that has run out is renewed, and nobody notices', async ({ page, scene }) => {
+	await signIn(page);
+	await showRollout(page, scene);
+	let renewed = 0;
+	page.on('request', (r) => { renewed += Number(r.url().endsWith('/token')); });
+	await page.route('**/api/**', (route) => route.fulfill({ status: 401 }), { times: 1 });
+	await online(page);
+	await expect.poll(() => renewed).toBe(1);
+	await says(page, 'Ready to halt');
+	await expect(page.locator('.trouble')).toHaveCount(0);
+	expect(renewed).toBe(1);
+});
+
+test('the page stands while nothing answers, and says so when the session is over', async ({ page }) => {
+	await signIn(page);
+	await page.route('**/api/**', () => {}); // for ever
+	await page.evaluate(() => { location.hash = '#/box/cell-0002'; });
+	await expect(page.locator('.loading').first()).toBeVisible();
+	await looksWell(page, 'nothing answers');
+	await page.unrouteAll({ behavior: 'ignoreErrors' });
+	await page.route('**/api/**', (route) => route.fulfill({ status: 401 }));
+	await page.evaluate(() => { location.hash = '#/rules'; });
+	await online(page);
+	await says(page, 'Your session has ended. Sign in again.');
+	await looksWell(page, 'the session is over');
+});
+
+test('who may only look cannot act, and can sign out', async ({ page, scene }) => {
+	await signIn(page, 'vera', 'fleet_viewer');
+	await showRollout(page, scene);
+	await says(page, 'You can look. A platform owner can act.');
+	await says(page, 'Not ready to halt');
+	await expect(page.locator('button', { hasText: /^\s*(Halt|Promote|Approve)/ })).toHaveCount(0);
+	await looksWell(page, 'a viewer');
+	await press(page, 'Sign out');
+	await press(page, 'Sign in');
+	await logIn(page, 'olga');
+});
+
+test('a script cannot turn text into markup', async ({ page, complaints }) => {
+	await signIn(page);
+	const refused = await page.evaluate(() => { try { document.getElementById('page').innerHTML = '<b>x</b>'; return false; } catch { return true; } });
+	expect(refused).toBe(true);
+	await expect.poll(() => complaints.splice(0).join()).toContain('TrustedHTML'); // the browser says so
+});
+
+test('hostile text stays text', async ({ page, scene }) => {
+	const bad = '<img src=x onerror="window.hurt = true"><script>window.hurt = true</script>\u202e"\'&amp;{{7*7}}' + 'x'.repeat(200);
+	// Every text of every answer is hostile, except times and what the page decides by.
+	const worse = (v, key) => {
+		if (Array.isArray(v)) return v.map((x) => worse(x));
+		if (v && typeof v === 'object') return Object.fromEntries(Object.entries(v).map(([k, x]) => [k, worse(x, k)]));
+		return typeof v === 'string' && !/^\d{4}-\d\d-\d\dT/.test(v) && !['status', 'verdict', 'next'].includes(key) ? bad : v;
+	};
+	await page.route('**/api/**', async (route) => {
+		const response = await route.fetch();
+		if (!response.ok()) return route.fulfill({ response });
+		const text = await response.text();
+		return route.fulfill({ response, body: text && JSON.stringify(worse(JSON.parse(text))) });
+	});
+	await signIn(page);
+	for (const [hash, text] of [
+		['#/now', '<img src=x'], [rollout(scene.good), '<img src=x'], ['#/box/cell-0003', '<img src=x'],
+		['#/log/release-channel/gateway-x%2Fcanary', '<img src=x'], ['#/rules', 'Register boxes'],
+	]) {
+		await test.step(hash, async () => {
+			await page.setViewportSize({ width: 1280, height: 900 });
+			await page.emulateMedia({ colorScheme: 'light' });
+			await show(page, hash, text);
+			for (const more of await page.locator('main .more > button').all()) await more.click();
+			await page.setViewportSize({ width: 320, height: 900 });
+			await page.emulateMedia({ colorScheme: 'dark' });
+			await looksWell(page, hash);
+			expect(await page.evaluate(() => 'hurt' in window)).toBe(false);
+			await expect(page.locator('img, script:not([src])')).toHaveCount(0);
+		});
+	}
+});
+
+test('a promotion against the guard asks for the channel\'s name, and for a second person', async ({ page, scene }) => {
+	await signIn(page);
+	await showRollout(page, scene);
+	await press(page, 'Promote to 50 %…');
+	await says(page, 'This goes against the guard.');
+	await says(page, 'Stage 50 is not approved');
+	await looksWell(page, 'promotion');
+	await press(page, 'Promote to 50 %');
+	await says(page, 'Type gateway-x/stable to confirm.');
+	await page.locator('#typed').fill('gateway-x/stable');
+	await press(page, 'Promote to 50 %');
+	await says(page, 'second person');
+	await expect(page.locator('.wrong')).not.toBeEmpty();
+	await press(page, 'Cancel');
+	await expect(page.getByRole('dialog')).toHaveCount(0);
+	await press(page, 'Approve 50 %…');
+	await press(page, 'Approve 50 %');
+	await says(page, '50 % of 1.1.0 on gateway-x/stable is approved.');
+	await says(page, 'Approved 50 %');
+});
+
+test('two clicks halt, although the calls of the minute are used up, and a box\'s next poll proves it', async ({ page, scene }) => {
+	const mine = '/api/rate-limits/users/olga';
+	await signIn(page);
+	await showRollout(page, scene);
+	await as('otto', 'PUT', mine, { limit: 0 });
+	await says(page, 'You have used up your calls of this minute.');
+	await says(page, 'Stages');
+	await looksWell(page, 'no calls left');
+	expect(await poll(scene.waiting, '1.0.0')).toBe('1.1.0');
+	await press(page, 'Halt');
+	await press(page, 'Halt now');
+	await says(page, '1.1.0 is halted at 10 %.');
+	expect(await poll(scene.waiting, '1.0.0')).toBe('1.0.0');
+	expect((await as('otto', 'GET', scene.failing)).value.status).toBe('halted');
+	await as('otto', 'DELETE', mine);
+	await says(page, 'Start again…');
+	await says(page, 'Send back to 1.0.0…');
+	await looksWell(page, 'halted');
+});

@@ -1,0 +1,50 @@
+// The widths and colours that pages are looked at in, and the processes that the tests need.
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { defineConfig } from '@playwright/test';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'chrome'];
+const browser = names.flatMap((name) => process.env.PATH.split(delimiter).map((dir) => join(dir, name))).find(existsSync);
+if (!browser) throw new Error('There is no Chromium (apt-get install chromium, brew install chromium).');
+
+const root = join(import.meta.dirname, '../../..');
+const looks = (width, colorScheme) => ({ viewport: { width, height: 900 }, colorScheme });
+const each = (widths) => widths.flatMap((width) => ['light', 'dark'].map((scheme) => ({ name: `${width} px, ${scheme}`, use: looks(width, scheme) })));
+const pictures = process.env.SCREENSHOTS;
+const before = { dependencies: ['scene'] };
+
+export default defineConfig({
+	outputDir: join(root, '.dev/browser'),
+	workers: 1, // the tests share one service, and the last ones end its rollout
+	timeout: 120_000,
+	expect: { timeout: 30_000 },
+	reporter: 'list',
+	forbidOnly: true,
+	use: {
+		actionTimeout: 30_000,
+		trace: { mode: 'retain-on-failure', snapshots: false, screenshots: false }, // those take longer than the tests
+		screenshot: 'only-on-failure',
+		contextOptions: { reducedMotion: 'reduce' },
+		launchOptions: { executablePath: browser, chromiumSandbox: process.getuid() !== 0 }, // Chromium refuses to run as root with its sandbox on
+	},
+	projects: [
+		{ name: 'scene', testMatch: 'scene.setup.mjs', timeout: 1_200_000 },
+		...(pictures ? each([1280, 390]).map((look) => ({ ...look, ...before, testMatch: 'pictures.spec.mjs' })) : [
+			...each([1280, 768, 390, 320]).map((look) => ({ ...look, ...before, testMatch: 'views.spec.mjs' })),
+			...[1280, 390].map((width) => ({ name: `contract, ${width} px`, use: looks(width, 'light'), testMatch: 'contract.spec.mjs' })),
+			{ name: 'origins', testMatch: 'origins.spec.mjs' },
+			{ name: 'operator', use: looks(1280, 'light'), ...before, testMatch: 'operator.spec.mjs' },
+		]),
+	],
+	// The first prints the addresses of other origins, and the second its own.
+	webServer: [
+		{ command: 'node origins.mjs', wait: { stdout: /one (?<one>\S+) two (?<two>\S+) stranger (?<stranger>\S+)/ } },
+		{
+			// A move shows at the next poll, and the guard looks each second.
+			command: 'CORS_ORIGINS=$ONE,$TWO exec ./scripts/dev 2>.dev/browser-service.log', cwd: root,
+			env: { PORT: '0', PREFIX: '/prod', GUARD_INTERVAL_SECONDS: '1', CHANNEL_CACHE_SECONDS: '0' },
+			wait: { stdout: /^ready (?<service>\S+)$/m }, timeout: 600_000,
+			gracefulShutdown: { signal: 'SIGTERM', timeout: 10_000 },
+		},
+	],
+});

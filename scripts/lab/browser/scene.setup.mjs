@@ -1,0 +1,83 @@
+// The world in the middle of a rollout that fails: one at 10 percent that goes wrong, one that goes well, one that was
+// halted, and a channel without any.
+import { writeFile } from 'node:fs/promises';
+import { test } from '@playwright/test';
+import { as, counted, each, install, move, plants, poll, publish, reached, register, report, start, tell, until } from './world.mjs';
+
+const n = Number(process.env.BOXES || 240);
+const slow = Boolean(process.env.SLOW);
+
+// What the bad boxes say, in turn.
+const failures = [
+	['boot', 'no heartbeat within 90 s'], ['boot', 'kernel panic, slot b'], ['health', 'line controller does not answer'],
+	['boot', 'no heartbeat within 90 s'], ['install', 'cannot write /boot'],
+];
+
+test('a fleet in the middle of a failing rollout', async () => {
+	for (const id of plants) await as('seed', 'PUT', `/api/factories/${id}`, { organizationId: 'acme', name: id });
+	const boxes = await register('gateway-x', 'stable', '1.0.0', 'box-', n);
+	const good = await goesWell(Math.max(Math.floor(n / 15), 40));
+	await goesOn();
+	const failing = await start('otto', 'gateway-x', '1.1.0', {
+		promote: { auto: true, windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '06:00', to: '22:00', timeZone: 'Europe/Berlin' }] },
+		approvals: { before: [50, 100] },
+	});
+	await install(reached('gateway-x', '1.1.0', boxes, 1), '1.0.0', '1.1.0');
+	await counted(failing, slow);
+	await move('otto', failing, { staged_percent: 10, reason: 'All boxes of the first stage are fine', overrideReason: 'Agreed with the plants' });
+	// Boxes that the stage does not reach are what the guard compares with.
+	await each(reached('gateway-x', '1.1.0', boxes, 50).slice(0, 200), (box) => poll(box, '1.0.0'));
+	const second = reached('gateway-x', '1.1.0', boxes, 10);
+	await spoil(failing, second);
+	const scene = { failing, good, box: second[2], waiting: second.at(-1) };
+	await writeFile('.dev/browser/scene.json', JSON.stringify(scene));
+});
+
+// spoil plays the second stage: most boxes install the release, some fail, and some are not heard of yet.
+async function spoil(failing, boxes) {
+	const told = boxes.slice(0, Math.floor(boxes.length * 4 / 5));
+	const every = Math.floor(told.length / Math.max(3, Math.floor(boxes.length * 28 / 1000))); // bad boxes are spread over the stage
+	const size = Math.floor(told.length / (slow ? 9 : 3)) + 1;
+	for (let from = 0; from < told.length; from += size) {
+		await each(told.slice(from, from + size), async (box, i) => {
+			const at = from + i;
+			await tell(box, '1.0.0', '1.1.0');
+			if (at % every === 2) {
+				const [code, detail] = failures[Math.floor(at / every) % failures.length];
+				await report(box, { version: '1.1.0', outcome: 'failed', code, detail });
+			} else if (at % 31 === 5) {
+				await report(box, { version: '1.1.0', outcome: 'deferred', until: new Date(Date.now() + 3600_000).toISOString().replace(/\.\d+/, '') });
+			} else if (from + size < told.length) { // the last ones are still at it
+				await poll(box, '1.1.0');
+			}
+		});
+		await counted(failing, slow);
+	}
+}
+
+// goesWell plays the rollout that the guard and then people promote, and returns its path.
+async function goesWell(n) {
+	const [type, was, target] = ['gateway-y', '2.3.1', '2.4.0'];
+	await publish('mia', type, 'stable', was);
+	const boxes = await register(type, 'stable', was, 'cell-', n);
+	const path = await start('mia', type, target, {
+		guard: { silentAfter: 'PT5S', decideWithin: 'PT2S' }, promote: { auto: true, soak: { 1: 'PT2S', 10: 'PT12H' } },
+	});
+	const [first, second, third] = [1, 10, 50].map((stage) => reached(type, target, boxes, stage));
+	await install(first, was, target);
+	await until('the guard does not promote', async () => { // the boxes go on polling
+		await each(first, (box) => poll(box, target));
+		return (await as('mia', 'GET', path)).value.staged_percent === 10;
+	});
+	await install(second, was, target);
+	await move('mia', path, { staged_percent: 50, reason: 'The night shift wants it before Monday' });
+	await install(third.slice(0, Math.floor(third.length * 2 / 3)), was, target);
+	return path;
+}
+
+// goesOn plays what else goes on.
+async function goesOn() {
+	await publish('mia', 'press-line', 'stable', '7.0.2');
+	await move('mia', await start('mia', 'press-line', '7.1.0'), { status: 'halted', reason: 'The torque readings are off by ten' });
+	await as('otto', 'PUT', '/api/rate-limits/users/mes-integration?issuer=https%3A%2F%2Fpeople.wavegate.localhost', { limit: 3000, reason: 'Line controllers of hall 2 poll for orders' });
+}

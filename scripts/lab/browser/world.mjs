@@ -1,0 +1,115 @@
+// A service with fleets whose boxes are played call by call, so that what is seen of them is the same each time.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+
+export const service = process.env.SERVICE;
+
+const tokens = new Map();
+
+/** The Authorization of a caller. */
+export function bearer(user, role, organization = '') {
+	const key = `${user} ${role} ${organization}`;
+	if (!tokens.has(key)) {
+		const made = promisify(execFile)('.dev/token', ['--user', user, '--role', role, '--org', organization]);
+		tokens.set(key, made.then(({ stdout }) => `Bearer ${stdout.trim()}`));
+	}
+	return tokens.get(key);
+}
+
+// send fails if the call is refused.
+async function send(authorization, method, path, body) {
+	const headers = { Authorization: await authorization, ...(body && { 'Content-Type': 'application/json' }) };
+	const answer = await fetch(service + path, { method, headers, body: body && JSON.stringify(body) });
+	const text = await answer.text();
+	if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+	return { headers: answer.headers, value: text && JSON.parse(text) };
+}
+
+/** Calls the service as a person. */
+export const as = (user, method, path, body) => send(bearer(user, 'platform_owner', 'wavegate'), method, path, body);
+
+/** Has a box say what it runs, and returns what it is told to run. */
+export async function poll(box, installed) {
+	for (let i = 0; i < 20; i++) {
+		const a = await send(bearer(box, 'edge'), 'GET', `/api/edges/${box}/update/manifest?installed=${installed}`);
+		if (a.headers.has('ETag')) return a.value.version; // otherwise it could not be recorded in time, and the box polls again
+	}
+	throw new Error(`no poll of ${box} was recorded`);
+}
+
+/** Has a box say how it gets on. */
+export const report = (box, what) => send(bearer(box, 'edge'), 'PUT', `/api/edges/${box}/update/report`, { ...what, attempt: 1 });
+
+/** Has a box poll that is to be told a version. */
+export async function tell(box, installed, version) {
+	const told = await poll(box, installed);
+	if (told !== version) throw new Error(`${box} was told ${told}, not ${version}`);
+}
+
+/** Tells boxes the version, and has them run it at their next poll. */
+export const install = (boxes, was, target) => each(boxes, async (box) => {
+	await tell(box, was, target);
+	await poll(box, target);
+});
+
+/** Does something with boxes, eight at a time. */
+export async function each(boxes, act) {
+	const left = boxes.entries();
+	await Promise.all(Array.from({ length: 8 }, async () => { for (const [i, box] of left) await act(box, i); }));
+}
+
+export const plants = ['munich-1', 'lyon-2', 'graz-1', 'brno-3', 'porto-1', 'gdansk-2'];
+
+const batch = 30;
+
+/** Puts n boxes on a channel, and has each say that it runs the version. */
+export async function register(edgeType, channel, version, prefix, n) {
+	const boxes = Array.from({ length: n }, (_, i) => prefix + String(i + 1).padStart(4, '0'));
+	const members = boxes.map((edgeId, i) => ({ edgeId, edgeType, channel, organizationId: 'acme', factoryId: plants[i % plants.length] }));
+	for (let from = 0; from < n; from += batch) await as('registrar', 'POST', '/api/edges', { edges: members.slice(from, from + batch) });
+	await each(boxes, (box) => poll(box, version));
+	return boxes;
+}
+
+/** Publishes a version. Its digest is made of its name. */
+export const publish = (user, edgeType, channel, version) => as(user, 'PUT', `/api/ota/release-channels/${edgeType}/${channel}`, {
+	currentVersion: version, artifactUrl: `https://artifacts.example.com/${edgeType}/${version}.tar.gz`,
+	sha256: createHash('sha256').update(edgeType + version).digest('hex'),
+});
+
+/** Starts a rollout on the channel stable of a version that is published on canary, and returns its path. */
+export async function start(user, edgeType, targetVersion, policy) {
+	await publish(user, edgeType, 'canary', targetVersion);
+	const a = await as(user, 'POST', '/api/ota/rollouts', { edgeType, channel: 'stable', targetVersion, policy });
+	return '/api/ota/rollouts/' + a.headers.get('Location').split('/').at(-1);
+}
+
+export const move = (user, path, body) => as(user, 'PATCH', path, body);
+
+/** The boxes that a stage is the first to reach, as shared/fleet/cohort computes it. */
+export const reached = (edgeType, version, boxes, stage) => boxes.filter((box) => {
+	const bucket = createHash('sha256').update(`${edgeType}/${version}/${box}`).digest().readBigUInt64BE();
+	return [1, 10, 50, 100].find((s) => bucket * 100n >> 64n < s) === stage;
+});
+
+/** Waits until a rollout is counted and judged: now or, for a course of minutes, in the next minute, as the history keeps one count a minute. */
+export async function counted(path, nextMinute) {
+	if (nextMinute) await sleep(61_000 - Date.now() % 60_000);
+	const since = Date.now();
+	await until(`${path} is not counted`, async () => {
+		const progress = await as('otto', 'GET', path + '/progress').catch(() => null); // it may never have been counted
+		return Date.parse(progress?.value.asOf) > since;
+	});
+}
+
+/** Tries until something holds. */
+export async function until(otherwise, holds) {
+	for (let i = 0; i < 60; i++) {
+		if (await holds()) return;
+		await sleep(500);
+	}
+	throw new Error(otherwise);
+}
+
+const sleep = (ms) => new Promise((over) => setTimeout(over, ms));
