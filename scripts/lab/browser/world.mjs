@@ -11,7 +11,7 @@ const tokens = new Map();
 export function bearer(user, role, organization = '') {
 	const key = `${user} ${role} ${organization}`;
 	if (!tokens.has(key)) {
-		const made = promisify(execFile)('.dev/token', ['--user', user, '--role', role, '--org', organization]);
+		const made = promisify(execFile)('./scripts/token', ['--user', user, '--role', role, '--org', organization]);
 		tokens.set(key, made.then(({ stdout }) => `Bearer ${stdout.trim()}`));
 	}
 	return tokens.get(key);
