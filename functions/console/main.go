@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	r := setting.NewReader(setting.LoginOrigin)
+	r := setting.NewValues(setting.LoginOrigin)
 	login := r.Text(setting.LoginOrigin)
 	if err := r.Err(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -32,7 +32,7 @@ func main() {
 	client := dynamo.NewClient()
 	env := lambdahttp.Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
-		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewReader(operations.BellSettings...),
+		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewValues(operations.BellSettings...),
 	}
 	answer := wire(env, secret.NewClient())
 	env.Start()
@@ -51,7 +51,7 @@ const (
 	later = time.Minute
 )
 
-func wire(env lambdahttp.Env, secrets secret.Client) handler {
+func wire(env lambdahttp.Env, secrets secret.Manager) handler {
 	own, rings := keys.Read(env.Settings, secrets, env.Now), edge.NewBell(env.DB, env.Settings, env.Now)
 	if own.Missing() {
 		env.Settings.Fault("%s must be set", setting.BellSecretID)
@@ -75,21 +75,21 @@ func wire(env lambdahttp.Env, secrets secret.Client) handler {
 }
 
 // ask returns NOT_FOUND without a read unless the service made the address, and UNAVAILABLE.
-func ask(ctx context.Context, r events.LambdaFunctionURLRequest, own *keys.Keys, rings *edge.Bell) (bell.Answer, error) {
+func ask(ctx context.Context, r events.LambdaFunctionURLRequest, own *keys.Keys, rings *edge.Bell) (bell.Response, error) {
 	at, ok := bell.ParseAddress(r.RawPath)
 	if !ok {
-		return bell.Answer{}, problem.Missing()
+		return bell.Response{}, problem.Missing()
 	}
 	valid, err := own.Valid(ctx)
 	if err != nil {
-		return bell.Answer{}, wait(err)
+		return bell.Response{}, wait(err)
 	}
 	with, ok := valid.Made(at)
 	if !ok {
-		return bell.Answer{}, problem.Missing()
+		return bell.Response{}, problem.Missing()
 	}
 	if m := r.RequestContext.HTTP.Method; m != http.MethodGet {
-		return bell.Answer{}, problem.New(problem.MethodNotAllowed, "The bell is asked by GET alone.").Allowing([]string{http.MethodGet})
+		return bell.Response{}, problem.New(problem.MethodNotAllowed, "The bell is asked by GET alone.").Allowing([]string{http.MethodGet})
 	}
 	a, err := rings.Ask(ctx, with, at)
 	return a, wait(err)
@@ -109,7 +109,7 @@ func refuse(r events.LambdaFunctionURLRequest, p *problem.Error) (events.LambdaF
 	for name := range p.Header() {
 		header[name] = p.Header().Get(name)
 	}
-	return respond(problem.KindOf(p.Code).Status, header, p.Document(r.RawPath, r.RequestContext.RequestID))
+	return respond(problem.ClassOf(p.Code).Status, header, p.Document(r.RawPath, r.RequestContext.RequestID))
 }
 
 // respond sends a body as JSON; nil: there is none.

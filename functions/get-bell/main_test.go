@@ -95,7 +95,7 @@ func (w *world) wire(t *testing.T) {
 	t.Helper()
 	env := lambdahttp.Env{
 		DB: dynamo.Open(w.store, time.Now), Now: func() time.Time { return w.now }, Log: slog.New(slog.NewJSONHandler(&w.log, nil)),
-		Settings: setting.NewReader(operations.BellSettings...),
+		Settings: setting.NewValues(operations.BellSettings...),
 	}
 	w.answer = wire(env, w.vault)
 	if err := env.Settings.Err(); err != nil {
@@ -147,7 +147,7 @@ func refused(t *testing.T, a events.LambdaFunctionURLResponse, code problem.Code
 func TestBell_SaysTheSoundTheIntervalAndNobodysName(t *testing.T) {
 	w := newWorld(t)
 	a := w.hear(t, "")
-	var body bell.Answer
+	var body bell.Response
 	if err := json.Unmarshal([]byte(a.Body), &body); err != nil || a.StatusCode != http.StatusOK || len(body.Sound) != 12 || body.IntervalSeconds != 60 || body.Calls == nil || len(body.Calls) != 0 {
 		t.Fatalf("answered %d %s", a.StatusCode, a.Body)
 	}

@@ -26,7 +26,7 @@ import (
 func main() { function.Run("get-manifest", wire) }
 
 func wire(env lambdahttp.Env) function.Handler {
-	counts, secrets := census.NewSizes(env.DB), keys.Read(env.Settings, secret.NewClient(), env.Now)
+	counts, secrets := census.NewCountedSizes(env.DB), keys.Read(env.Settings, secret.NewClient(), env.Now)
 	polls := edge.NewPolls(env.DB, edge.ReadSettings(env.Settings), env.Now).
 		With(edge.NewListening(env.Settings, secrets, counts.Of, env.Now))
 	return func(c *function.Call) (lambdahttp.Answer, error) {

@@ -63,7 +63,7 @@ type Known struct {
 }
 
 // read reads the secret at each run, so that a new token or password needs no deploy.
-func read(ctx context.Context, secrets secret.Client, id string) (Known, error) {
+func read(ctx context.Context, secrets secret.Manager, id string) (Known, error) {
 	var known Known
 	out, err := secrets.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &id})
 	if err != nil {

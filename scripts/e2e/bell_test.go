@@ -61,9 +61,9 @@ func hear(t *testing.T, method, url, tag string) harness.Answer {
 }
 
 // sound is what the bell says at an address.
-func sound(t *testing.T, url string) bell.Answer {
+func sound(t *testing.T, url string) bell.Response {
 	t.Helper()
-	var a bell.Answer
+	var a bell.Response
 	hear(t, http.MethodGet, url, "").Is(t, http.StatusOK).Into(t, &a)
 	return a
 }

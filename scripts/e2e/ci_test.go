@@ -32,14 +32,14 @@ func githubJob(t *testing.T, token string) job {
 	readYAML(t, "release.github.yml", &workflow)
 	steps := workflow.Jobs["release"].Steps
 	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "bearer of-the-run" || r.URL.Query().Get("audience") != devissuer.Audience {
+		if r.Header.Get("Authorization") != "bearer of-the-run" || r.URL.Query().Get("audience") != devissuer.ProgramsAudience {
 			w.WriteHeader(http.StatusForbidden)
 		}
 		_, _ = fmt.Fprintf(w, `{"count":1,"value":%q}`, token)
 	}))
 	t.Cleanup(tokens.Close)
 	return job{steps[len(steps)-1].Run, []string{
-		"ACTIONS_ID_TOKEN_REQUEST_TOKEN=of-the-run", "ACTIONS_ID_TOKEN_REQUEST_URL=" + tokens.URL + "/token?api-version=2.0", "AUDIENCE=" + devissuer.Audience,
+		"ACTIONS_ID_TOKEN_REQUEST_TOKEN=of-the-run", "ACTIONS_ID_TOKEN_REQUEST_URL=" + tokens.URL + "/token?api-version=2.0", "AUDIENCE=" + devissuer.ProgramsAudience,
 		"GITHUB_RUN_ID=9012345678",
 	}}
 }

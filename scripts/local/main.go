@@ -41,7 +41,7 @@ func main() {
 func run(ctx context.Context, functions string) error {
 	port := cmp.Or(os.Getenv("PORT"), "8080")
 	address := "127.0.0.1:" + port
-	local := setting.NewReader(setting.GuardIntervalSeconds)
+	local := setting.NewValues(setting.GuardIntervalSeconds)
 	every := guard.Interval(local)
 	if err := local.Err(); err != nil {
 		return err

@@ -30,7 +30,7 @@ func codesOf(r *openapi3.Response) []string {
 
 func TestProblems_CodesOfContractAndCode_AreTheSame(t *testing.T) {
 	var want []any
-	for _, k := range problem.Kinds {
+	for _, k := range problem.Classes {
 		want = append(want, string(k.Code))
 	}
 	if got := document(t).Components.Schemas["ProblemCode"].Value.Enum; !slices.Equal(got, want) {
@@ -50,7 +50,7 @@ func TestProblems_EveryCode_IsDocumentedForSomeAnswer_UnderItsStatus(t *testing.
 			}
 			for _, code := range codes {
 				seen[code] = true
-				if kind := problem.KindOf(problem.Code(code)); string(kind.Code) != code || strconv.Itoa(kind.Status) != status {
+				if kind := problem.ClassOf(problem.Code(code)); string(kind.Code) != code || strconv.Itoa(kind.Status) != status {
 					t.Errorf("%s %s has the code %s, which belongs to %d", id, status, code, kind.Status)
 				}
 				if says := strings.Join(strings.Fields(*r.Value.Description), " "); !strings.Contains(says, "`"+code+"`: ") {
@@ -59,7 +59,7 @@ func TestProblems_EveryCode_IsDocumentedForSomeAnswer_UnderItsStatus(t *testing.
 			}
 		}
 	}
-	for _, k := range problem.Kinds {
+	for _, k := range problem.Classes {
 		// A method that a path does not have is no operation.
 		if !seen[string(k.Code)] && k.Code != problem.MethodNotAllowed {
 			t.Errorf("no operation documents %s", k.Code)
@@ -78,7 +78,7 @@ func TestProblems_EveryCode_HasASection(t *testing.T) {
 		order = append(order, code)
 	}
 	var want []string
-	for _, k := range problem.Kinds {
+	for _, k := range problem.Classes {
 		want = append(want, string(k.Code))
 		body := sections[string(k.Code)]
 		if !strings.HasPrefix(body, "Status "+strconv.Itoa(k.Status)+". ") || !strings.Contains(body, "\n\n**Do:** ") {
@@ -100,7 +100,7 @@ func TestProblems_Examples_AreWhatTheServiceWouldSay(t *testing.T) {
 			continue
 		}
 		count++
-		kind := problem.KindOf(problem.Code(code))
+		kind := problem.ClassOf(problem.Code(code))
 		status, _ := value["status"].(float64)
 		if value["type"] != kind.Code.Type() || value["title"] != kind.Title || int(status) != kind.Status {
 			t.Errorf("the example %s is %v, want type %s, title %q and status %d", name, value, kind.Code.Type(), kind.Title, kind.Status)

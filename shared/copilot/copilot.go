@@ -23,7 +23,7 @@ type Settings struct {
 }
 
 // ReadSettings reads the settings of the copilot.
-func ReadSettings(r *setting.Reader) Settings {
+func ReadSettings(r *setting.Values) Settings {
 	s := Settings{
 		SecretID: r.Text(setting.CopilotSecretID),
 		Secret:   r.Text(setting.CopilotSecret),

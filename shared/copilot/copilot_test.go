@@ -30,7 +30,7 @@ func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {
 			for i, key := range []setting.Name{setting.CopilotURL, setting.CopilotSecret, setting.CopilotTimeoutSeconds} {
 				t.Setenv(string(key), env[i])
 			}
-			r := setting.NewReader(names...)
+			r := setting.NewValues(names...)
 			if s := ReadSettings(r); r.Err() == nil {
 				t.Errorf("taken as %+v", s)
 			}
@@ -39,13 +39,13 @@ func TestSettings_OnesThatMakeNoSense_AreRefused(t *testing.T) {
 }
 
 func TestSettings_NoneAndSome_AreTaken(t *testing.T) {
-	if s := ReadSettings(setting.NewReader(names...)); s.URL != nil || s.Timeout != 25*time.Second {
+	if s := ReadSettings(setting.NewValues(names...)); s.URL != nil || s.Timeout != 25*time.Second {
 		t.Errorf("none: got %+v", s)
 	}
 	t.Setenv("COPILOT_URL", "https://copilot.example/v1/")
 	t.Setenv("COPILOT_SECRET", "s")
 	t.Setenv("COPILOT_TIMEOUT_SECONDS", "3")
-	r := setting.NewReader(names...)
+	r := setting.NewValues(names...)
 	if s := ReadSettings(r); r.Err() != nil || s.URL.Host != "copilot.example" || s.Timeout != 3*time.Second {
 		t.Errorf("some: got %+v, %v", s, r.Err())
 	}
@@ -55,7 +55,7 @@ func TestSettings_NoneAndSome_AreTaken(t *testing.T) {
 func TestSettings_TheSecret_IsNamedByItsID(t *testing.T) {
 	t.Setenv("COPILOT_URL", "https://copilot.example/v1/")
 	t.Setenv("COPILOT_SECRET_ID", "wavegate/copilot")
-	r := setting.NewReader(names...)
+	r := setting.NewValues(names...)
 	if s := ReadSettings(r); r.Err() != nil || s.URL == nil || s.SecretID != "wavegate/copilot" || s.Secret != "" {
 		t.Errorf("got %+v, %v", s, r.Err())
 	}
@@ -65,7 +65,7 @@ func TestSettings_TheSecret_IsNamedByItsID(t *testing.T) {
 func TestTarget(t *testing.T) {
 	t.Setenv("COPILOT_URL", "https://copilot.example/v1/")
 	t.Setenv("COPILOT_SECRET", "s")
-	s := ReadSettings(setting.NewReader(names...))
+	s := ReadSettings(setting.NewValues(names...))
 	for rest, want := range map[string]string{
 		"chat":            "https://copilot.example/v1/chat",
 		"a%2Fb/x%20y":     "https://copilot.example/v1/a%2Fb/x%20y",

@@ -43,14 +43,14 @@ type Forwarder struct {
 	settings  Settings
 	transport http.RoundTripper
 	now       func() time.Time
-	secret    secret.Kept
+	secret    secret.Cached
 	breaker   breaker
 }
 
 // New makes a forwarder. secrets reads the secret that the settings name by its id.
-func New(s Settings, secrets secret.Client, now func() time.Time) *Forwarder {
+func New(s Settings, secrets secret.Manager, now func() time.Time) *Forwarder {
 	return &Forwarder{settings: s, now: now, transport: newConnections(),
-		secret: secret.Kept{ID: s.SecretID, Client: secrets, Now: now, Check: checkHeader}}
+		secret: secret.Cached{ID: s.SecretID, Client: secrets, Now: now, Check: checkHeader}}
 }
 
 // Forward sends the request on and returns what writes the answer. rest is the path after

@@ -32,7 +32,7 @@ func newBench() *bench {
 	b := &bench{}
 	b.env = lambdahttp.Env{
 		Now: func() time.Time { return noon }, Metrics: &b.metrics,
-		Settings: setting.NewReader(setting.CORSOrigins, setting.LogSamplePolls),
+		Settings: setting.NewValues(setting.CORSOrigins, setting.LogSamplePolls),
 		Log:      slog.New(slog.NewJSONHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	return b

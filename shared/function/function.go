@@ -28,7 +28,7 @@ func Run(id string, wire func(lambdahttp.Env) Handler) {
 	op, client := operations.Get(id), dynamo.NewClient()
 	env := lambdahttp.Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
-		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewReader(op.Settings...),
+		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewValues(op.Settings...),
 	}
 	settings := ratelimit.ReadSettings(env.Settings)
 	handler := wire(env)
@@ -50,7 +50,7 @@ func RunTask(id string, wire func(lambdahttp.Env) TaskFunc) {
 	row, client := operations.TaskOf(id), dynamo.NewClient()
 	env := lambdahttp.Env{
 		DB: dynamo.Open(client, time.Now), API: client, Now: time.Now,
-		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewReader(row.Settings...),
+		Log: lambdacontext.NewLogger(), Metrics: os.Stdout, Settings: setting.NewValues(row.Settings...),
 	}
 	task := wire(env)
 	env.Start()

@@ -70,7 +70,7 @@ func FuzzEvent(f *testing.F) {
 		}
 		if res.StatusCode >= 400 {
 			var d problem.Document
-			if err := json.Unmarshal([]byte(res.Body), &d); err != nil || d.Status != res.StatusCode || problem.KindOf(d.Code).Code != d.Code {
+			if err := json.Unmarshal([]byte(res.Body), &d); err != nil || d.Status != res.StatusCode || problem.ClassOf(d.Code).Code != d.Code {
 				t.Fatalf("answered %d %s", res.StatusCode, res.Body)
 			}
 		}

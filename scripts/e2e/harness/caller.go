@@ -194,7 +194,7 @@ func (a Answer) Is(t testing.TB, status int) Answer {
 // Refused fails the test unless the answer is a whole problem document of the code, and returns it.
 func (a Answer) Refused(t testing.TB, code problem.Code) problem.Document {
 	t.Helper()
-	kind := problem.KindOf(code)
+	kind := problem.ClassOf(code)
 	a.Is(t, kind.Status)
 	if got := a.Header.Get("Content-Type"); got != problem.ContentType {
 		t.Fatalf("the problem comes as %q: %s", got, a.Body)

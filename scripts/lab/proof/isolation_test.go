@@ -81,7 +81,7 @@ func checkForeign(t *testing.T, name string, p person, op operations.Operation, 
 		return
 	}
 	d, err := a.Problem()
-	if err != nil || d.Code != want || a.Status != problem.KindOf(want).Status {
+	if err != nil || d.Code != want || a.Status != problem.ClassOf(want).Status {
 		t.Errorf("%s: answered %d %s, want %s", name, a.Status, a.Body, want)
 	}
 }

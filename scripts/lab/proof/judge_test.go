@@ -81,7 +81,7 @@ func mayNot(p person, r samples.Call) string {
 // judgeProblem returns what is wrong with a problem document and its headers.
 func judgeProblem(a harness.Answer) string {
 	d, err := a.Problem()
-	kind := problem.KindOf(d.Code)
+	kind := problem.ClassOf(d.Code)
 	switch {
 	case err != nil:
 		return "no problem document: " + err.Error()

@@ -46,11 +46,11 @@ func prepare(ctx context.Context, t tools) (e *environment, err error) {
 		return nil, err
 	}
 	e = &environment{tools: t}
-	defer func() {
+	defer func(begun *environment) {
 		if err != nil {
-			e.close()
+			begun.close()
 		}
-	}()
+	}(e)
 	endpoint, err := e.startStore(ctx)
 	if err != nil {
 		return nil, err

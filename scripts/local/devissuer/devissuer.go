@@ -20,12 +20,14 @@ import (
 	"wavegate/shared/access/token"
 )
 
-// Names of the issuers, and the audience of their tokens.
+// Names of the issuers, and the audiences of their tokens. That of programs is the stage's own.
 const (
 	People   = "https://people.wavegate.localhost"
 	Fleet    = "https://fleet.wavegate.localhost"
 	Programs = "https://programs.wavegate.localhost"
 	Audience = "wavegate"
+
+	ProgramsAudience = "wavegate-dev"
 )
 
 // subjects are the programs that the local service knows: a job of GitHub's shape and one of GitLab's. Each may publish on
@@ -56,13 +58,14 @@ type Issuers struct {
 
 // An issuer signs with one key.
 type issuer struct {
-	name    string
-	key     crypto.Signer
-	keyID   string
-	method  jwt.SigningMethod
-	grants  []auth.Role
-	longest time.Duration     // the longest lifetime of a token
-	publish map[string]string // its public key as a JWK
+	name     string
+	audience string
+	key      crypto.Signer
+	keyID    string
+	method   jwt.SigningMethod
+	grants   []auth.Role
+	longest  time.Duration     // the longest lifetime of a token
+	publish  map[string]string // its public key as a JWK
 }
 
 // Load reads the issuers' keys from a directory, or makes them if they do not exist. An empty
@@ -88,6 +91,7 @@ func Load(dir string) (*Issuers, error) {
 		return nil, err
 	}
 	people.name, fleet.name, programs.name = People, Fleet, Programs
+	people.audience, fleet.audience, programs.audience = Audience, Audience, ProgramsAudience
 	people.grants = auth.People
 	fleet.grants = []auth.Role{auth.Edge}
 	people.longest, fleet.longest, programs.longest = 24*time.Hour, 30*24*time.Hour, time.Hour
@@ -112,7 +116,7 @@ func setting(issuers ...issuer) (string, error) {
 	var list []map[string]any
 	for _, i := range issuers {
 		entry := map[string]any{
-			"issuer": i.name, "audience": []string{Audience}, "maxLifetimeSeconds": i.longest / time.Second,
+			"issuer": i.name, "audience": []string{i.audience}, "maxLifetimeSeconds": i.longest / time.Second,
 			"jwks": map[string]any{"keys": []any{i.publish}},
 		}
 		if i.grants == nil {
@@ -152,7 +156,7 @@ func (i *Issuers) Token(c Claims) (string, error) {
 		issued = expires.Add(-time.Hour)
 	}
 	claims := jwt.MapClaims{
-		"iss": signer.name, "aud": Audience, "sub": c.User, "token_use": "access",
+		"iss": signer.name, "aud": signer.audience, "sub": c.User, "token_use": "access",
 		"iat": issued.Unix(), "exp": expires.Unix(), "roles": slices.Concat([]string{}, c.Roles),
 		"name": c.User, "auth_time": issued.Unix(),
 	}

@@ -58,13 +58,13 @@ type RefusedError struct {
 
 // A Problem is what the command reads of a problem document.
 type Problem struct {
-	Code   string  `json:"code"`
-	Detail string  `json:"detail"`
-	Errors []Fault `json:"errors"`
+	Code   string       `json:"code"`
+	Detail string       `json:"detail"`
+	Errors []InputFault `json:"errors"`
 }
 
-// A Fault is one thing that is wrong with a request.
-type Fault struct {
+// A InputFault is one thing that is wrong with a request.
+type InputFault struct {
 	Pointer   string `json:"pointer"`
 	Parameter string `json:"parameter"`
 	Detail    string `json:"detail"`

@@ -10,13 +10,13 @@ import (
 type (
 	// A Channel is a release channel.
 	Channel struct {
-		EdgeType       string         `json:"edgeType"`
-		Channel        string         `json:"channel"`
-		CurrentVersion string         `json:"currentVersion"`
-		ActiveRollout  *ActiveRollout `json:"activeRollout"`
+		EdgeType       string          `json:"edgeType"`
+		Channel        string          `json:"channel"`
+		CurrentVersion string          `json:"currentVersion"`
+		ActiveRollout  *RunningRollout `json:"activeRollout"`
 	}
-	// An ActiveRollout is the one that is active on a channel.
-	ActiveRollout struct {
+	// An RunningRollout is the one that is active on a channel.
+	RunningRollout struct {
 		ID            string `json:"id"`
 		TargetVersion string `json:"targetVersion"`
 		StagedPercent int    `json:"staged_percent"`
@@ -41,10 +41,10 @@ type (
 	}
 	// Progress is how far a rollout is.
 	Progress struct {
-		AsOf          time.Time      `json:"asOf"`
-		StagedPercent int            `json:"staged_percent"`
-		Stages        []Stage        `json:"stages"`
-		Failures      map[string]int `json:"failures"`
+		AsOf          time.Time       `json:"asOf"`
+		StagedPercent int             `json:"staged_percent"`
+		Stages        []StageProgress `json:"stages"`
+		Failures      map[string]int  `json:"failures"`
 		Silent        struct {
 			Of    int `json:"of"`
 			Boxes int `json:"boxes"`
@@ -58,8 +58,8 @@ type (
 		Reason   string `json:"reason"`
 		Sentence string `json:"sentence"`
 	}
-	// A Stage counts the boxes that it is the first to reach.
-	Stage struct {
+	// A StageProgress counts the boxes that it is the first to reach.
+	StageProgress struct {
 		Percent      int `json:"percent"`
 		Expected     int `json:"expected"`
 		NotYetPolled int `json:"notYetPolled"`
@@ -96,10 +96,10 @@ type (
 )
 
 // OnItsWay counts the boxes that were told of the version and have come to no end with it.
-func (s Stage) OnItsWay() int { return s.Offered + s.Working + s.Deferred }
+func (s StageProgress) OnItsWay() int { return s.Offered + s.Working + s.Deferred }
 
 // Bad counts the boxes on which the version did not stay.
-func (s Stage) Bad() int { return s.Failed + s.Reverted }
+func (s StageProgress) Bad() int { return s.Failed + s.Reverted }
 
 // ID is the channel as people name it.
 func (c Channel) ID() string { return c.EdgeType + "/" + c.Channel }

@@ -77,7 +77,7 @@ func (a *app) haltOne(ctx context.Context, c *api.Client, name string, body map[
 // haltUnseen halts where the channel cannot be read, as after 429: a halt is admitted then, and a read is not.
 // It goes by the rollout that was last seen active there. If that has not changed since, it was the active one,
 // and it is halted. Otherwise it is halted all the same, and another rollout may be active.
-func (a *app) haltUnseen(ctx context.Context, c *api.Client, name string, body map[string]any, seen api.ActiveRollout) error {
+func (a *app) haltUnseen(ctx context.Context, c *api.Client, name string, body map[string]any, seen api.RunningRollout) error {
 	_, err := c.Do(ctx, api.Request{Method: http.MethodPatch, Path: api.RolloutPath(seen.ID), Body: body, IfMatch: tagOf(api.Rollout{Revision: seen.Revision})})
 	if err == nil {
 		a.say("halted %s on %s at %d %%", seen.TargetVersion, name, seen.StagedPercent)

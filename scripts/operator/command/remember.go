@@ -18,7 +18,7 @@ import (
 type memory struct {
 	// Active are the rollouts that were seen active, by channel. A halt goes by them where the service lets
 	// nothing else through.
-	Active map[string]api.ActiveRollout `json:"active"`
+	Active map[string]api.RunningRollout `json:"active"`
 	// Channels are those that are offered for completion, as of At.
 	Channels []string  `json:"channels"`
 	At       time.Time `json:"at"`
@@ -34,7 +34,7 @@ func (a *app) recall(c *api.Client) memory {
 		m = memory{} // it is written from scratch
 	}
 	if m.Active == nil {
-		m.Active = map[string]api.ActiveRollout{}
+		m.Active = map[string]api.RunningRollout{}
 	}
 	return m
 }

@@ -73,7 +73,7 @@ func (a *app) start() *cobra.Command {
 				return err
 			}
 			id := path.Base(answer.Header.Get("Location"))
-			channel.ActiveRollout = &api.ActiveRollout{ID: id, TargetVersion: args[1], StagedPercent: cohort.Stages[0], Revision: 1}
+			channel.ActiveRollout = &api.RunningRollout{ID: id, TargetVersion: args[1], StagedPercent: cohort.Stages[0], Revision: 1}
 			a.saw(c, channel)
 			a.say("%s is at 1 %% on %s; follow it: wavegate watch %s", args[1], name, name)
 			return a.shown(ctx, c, api.RolloutPath(id))

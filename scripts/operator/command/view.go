@@ -135,7 +135,7 @@ func (v view) line() string {
 }
 
 // total adds up the stages that the rollout has reached.
-func (v view) total() (sum api.Stage) {
+func (v view) total() (sum api.StageProgress) {
 	for _, s := range v.progress.Stages {
 		if s.Percent <= v.progress.StagedPercent {
 			sum.Expected += s.Expected

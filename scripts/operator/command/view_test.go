@@ -13,7 +13,7 @@ func judged(verdict, reason string) view {
 	v := view{document: []byte("{}"), rollout: api.Rollout{EdgeType: "gateway-x", Channel: "stable", PreviousVersion: "1.0.0", TargetVersion: "1.1.0",
 		StagedPercent: 10, Status: "active", UpdatedAt: time.Now()}}
 	v.progress = api.Progress{AsOf: time.Now().Add(-20 * time.Second), StagedPercent: 10, Failures: map[string]int{"boot": 1, "health": 2},
-		Stages: []api.Stage{{Percent: 1, Expected: 103, Installed: 102, Offered: 1}, {Percent: 10, Expected: 926, Installed: 96, Offered: 400, Working: 71, Failed: 3, Reverted: 1, NotYetPolled: 355},
+		Stages: []api.StageProgress{{Percent: 1, Expected: 103, Installed: 102, Offered: 1}, {Percent: 10, Expected: 926, Installed: 96, Offered: 400, Working: 71, Failed: 3, Reverted: 1, NotYetPolled: 355},
 			{Percent: 50, Expected: 4102}, {Percent: 100, Expected: 5130}},
 		Guard: &api.Guard{Stage: 10, Verdict: verdict, Reason: reason, Sentence: "55 more clean boxes clear it,\x1b[2J 4 more bad ones halt it."}}
 	return v

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Channels are the release channels, as edgeType/channel, on which a program may publish, and those on which it may start a
+// Listed are the release channels, as edgeType/channel, on which a program may publish, and those on which it may start a
 // rollout.
-type Channels struct {
+type Listed struct {
 	Publish, Start []string
 }
 
@@ -22,7 +22,7 @@ func (p Principal) MayStart(edgeType, channel string) bool {
 }
 
 // write adds the lists to the authorizer's context. A channel has no space in its name.
-func (c Channels) write(values map[string]any) {
+func (c Listed) write(values map[string]any) {
 	for key, list := range map[string][]string{keyPublish: c.Publish, keyStart: c.Start} {
 		if len(list) > 0 {
 			values[key] = strings.Join(list, " ")

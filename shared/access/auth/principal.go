@@ -68,7 +68,7 @@ type Principal struct {
 	// where the call is answered, so that a token which is taken back is good for no further call.
 	Credential string
 	// Channels are those of a Program.
-	Channels Channels
+	Channels Listed
 }
 
 // Leeway is how far the clocks of an issuer and of this service may differ. A token is accepted
@@ -193,7 +193,7 @@ func FromContext(values map[string]any) (Principal, error) {
 	}
 	p.Expires = time.Unix(exp, 0)
 	p.Name, p.Credential = text(keyName), text(keyCredential)
-	p.Channels = Channels{Publish: strings.Fields(text(keyPublish)), Start: strings.Fields(text(keyStart))}
+	p.Channels = Listed{Publish: strings.Fields(text(keyPublish)), Start: strings.Fields(text(keyStart))}
 	if authTime := text(keyAuthTime); authTime != "" {
 		seconds, err := strconv.ParseInt(authTime, 10, 64)
 		if err != nil {

@@ -47,8 +47,8 @@ func newFleet(t *rapid.T, client *dynamodb.Client, limits Limits) *fleet {
 	return f
 }
 
-func (f *fleet) ask(n int) []Decision {
-	decisions := make([]Decision, n)
+func (f *fleet) ask(n int) []Result {
+	decisions := make([]Result, n)
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for _, l := range f.containers {
@@ -69,7 +69,7 @@ func (f *fleet) ask(n int) []Decision {
 }
 
 // round calls ask and checks the properties of the answers.
-func (f *fleet) round(n int) []Decision {
+func (f *fleet) round(n int) []Result {
 	decisions := f.ask(n)
 	for _, d := range decisions {
 		if d.Outcome == Admitted {

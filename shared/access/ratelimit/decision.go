@@ -35,8 +35,8 @@ type QuotaPolicy struct {
 	RetryAfter time.Duration
 }
 
-// A Decision is the limiter's answer to one request.
-type Decision struct {
+// A Result is the limiter's answer to one request.
+type Result struct {
 	Outcome Ruling
 	// Policies are the limits that were checked, in order. There are none if the request is
 	// Unchecked.
@@ -57,15 +57,15 @@ type Decision struct {
 // open.
 const unavailableFor = breakerLongest
 
-func unchecked(class Class, cause error) Decision {
-	d := Decision{Unchecked: cause}
+func unchecked(class Class, cause error) Result {
+	d := Result{Unchecked: cause}
 	if class == Copilot {
 		d.Outcome, d.RetryAfter = Unavailable, unavailableFor
 	}
 	return d
 }
 
-func (d *Decision) add(p QuotaPolicy) {
+func (d *Result) add(p QuotaPolicy) {
 	d.Policies = append(d.Policies, p)
 	if p.Exceeded {
 		d.Outcome = Rejected
@@ -75,7 +75,7 @@ func (d *Decision) add(p QuotaPolicy) {
 
 // Err is nil for an admitted request. Otherwise it is the problem to answer with: RATE_LIMITED,
 // which names every policy that was exceeded, or UNAVAILABLE.
-func (d Decision) Err() error {
+func (d Result) Err() error {
 	switch d.Outcome {
 	case Rejected:
 		return d.rateLimited()
@@ -86,7 +86,7 @@ func (d Decision) Err() error {
 	return nil
 }
 
-func (d Decision) rateLimited() error {
+func (d Result) rateLimited() error {
 	var names, limits []string
 	place := fmt.Sprintf("A place comes free in %d s.", d.RetryAfter/time.Second)
 	for _, p := range d.Policies {
@@ -104,7 +104,7 @@ func (d Decision) rateLimited() error {
 }
 
 // reserved reports whether the reserve was checked for the request.
-func (d Decision) reserved() bool {
+func (d Result) reserved() bool {
 	return slices.ContainsFunc(d.Policies, func(p QuotaPolicy) bool { return p.Name == reservePolicy })
 }
 
@@ -117,7 +117,7 @@ const Unchecked = "RateLimit-Unchecked"
 // them q is the quota, w the window in seconds, r what remains, and t the seconds until more
 // becomes free. If the request was not checked, it returns Unchecked instead. Retry-After comes
 // from Err.
-func (d Decision) Header() http.Header {
+func (d Result) Header() http.Header {
 	h := http.Header{}
 	if d.Unchecked != nil {
 		// Set would change the names to Ratelimit-Unchecked and so on.

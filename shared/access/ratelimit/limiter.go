@@ -119,7 +119,7 @@ var errOpen = errors.New("ratelimit: the store failed repeatedly; no calls are m
 
 // Recall rejects a request without a write if the container remembers that it would be rejected.
 // It never admits: false means that Admit must decide.
-func (l *Limiter) Recall(caller Caller, class Class) (Decision, bool) {
+func (l *Limiter) Recall(caller Caller, class Class) (Result, bool) {
 	now := l.clock()
 	d, rejected := l.remembered(l.subjects(caller, class), now)
 	if rejected && class == Reserved {
@@ -130,7 +130,7 @@ func (l *Limiter) Recall(caller Caller, class Class) (Decision, bool) {
 
 // Admit decides on one request and counts it if it is admitted. It answers within the deadline
 // even if the store does not; see Decision.
-func (l *Limiter) Admit(ctx context.Context, caller Caller, class Class) Decision {
+func (l *Limiter) Admit(ctx context.Context, caller Caller, class Class) Result {
 	if d, rejected := l.Recall(caller, class); rejected {
 		return d
 	}
@@ -188,7 +188,7 @@ var errLate = errors.New("ratelimit: the store did not answer in time")
 
 // count counts a request at all levels until one rejects, and adds the results to the decision.
 // It returns what was counted.
-func (l *Limiter) count(ctx context.Context, levels [][]subject, d *Decision, now time.Time) ([]admitted, error) {
+func (l *Limiter) count(ctx context.Context, levels [][]subject, d *Result, now time.Time) ([]admitted, error) {
 	var counted []admitted
 	for _, level := range l.lowUsage.mergeLevels(levels, now) {
 		verdicts, err := l.ask(ctx, level, now)
@@ -282,8 +282,8 @@ func (l *Limiter) wait(s subject, now, free time.Time, it item) time.Duration {
 }
 
 // remembered rejects without a write if one of the counts rejected a moment ago.
-func (l *Limiter) remembered(levels [][]subject, now time.Time) (Decision, bool) {
-	var d Decision
+func (l *Limiter) remembered(levels [][]subject, now time.Time) (Result, bool) {
+	var d Result
 	for _, level := range levels {
 		for _, s := range level {
 			if p, ok := l.recall(s, now); ok {
@@ -314,7 +314,7 @@ type admitted struct {
 
 // giveBack undoes the counts of a request that another level rejected. It is best effort: it
 // stops at the deadline, and a count that is not given back expires within a minute.
-func (l *Limiter) giveBack(ctx context.Context, counted []admitted, d *Decision) {
+func (l *Limiter) giveBack(ctx context.Context, counted []admitted, d *Result) {
 	writes := make([]int, len(counted))
 	var group sync.WaitGroup
 	for i, a := range counted {

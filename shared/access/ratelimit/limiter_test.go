@@ -26,7 +26,7 @@ func newTestLimiter(limits Limits) *testLimiter {
 	return s
 }
 
-func (s *testLimiter) ask(t *testing.T, c Caller, class Class) Decision {
+func (s *testLimiter) ask(t *testing.T, c Caller, class Class) Result {
 	t.Helper()
 	return s.Admit(t.Context(), c, class)
 }
@@ -120,7 +120,7 @@ func TestHeader(t *testing.T) {
 	if got, want := h["RateLimit"], `"user";r=599;t=61, "org";r=5999;t=61`; len(got) != 1 || got[0] != want {
 		t.Errorf("RateLimit is %q, want %q", got, want)
 	}
-	if h := (Decision{Unchecked: errOpen}).Header(); len(h) != 1 || !slices.Equal(h[Unchecked], []string{"?1"}) {
+	if h := (Result{Unchecked: errOpen}).Header(); len(h) != 1 || !slices.Equal(h[Unchecked], []string{"?1"}) {
 		t.Errorf("an unchecked request has %v", h)
 	}
 }
@@ -155,7 +155,7 @@ func TestMemory_EndsWhenAPlaceBecomesFree(t *testing.T) {
 		s.ask(t, ann, Ordinary)
 	}
 	s.now = s.now.Add(58 * time.Second)
-	var d Decision
+	var d Result
 	for range 10 {
 		d = s.ask(t, ann, Ordinary)
 	}
@@ -244,7 +244,7 @@ func TestBreaker_CallerLeft_IsNotAFailureOfTheStore(t *testing.T) {
 }
 
 func TestSettings_Defaults(t *testing.T) {
-	r := setting.NewReader(setting.Limits...)
+	r := setting.NewValues(setting.Limits...)
 	s := ReadSettings(r)
 	if want := (Settings{Limits: Limits{600, 6000, 30, 300}, Deadline: 100 * time.Millisecond}); r.Err() != nil || s != want {
 		t.Errorf("got %+v, %v", s, r.Err())
@@ -265,7 +265,7 @@ func TestSettings_Contradictory_AreRefused(t *testing.T) {
 			for k, v := range env {
 				t.Setenv(string(k), v)
 			}
-			r := setting.NewReader(setting.Limits...)
+			r := setting.NewValues(setting.Limits...)
 			if s := ReadSettings(r); r.Err() == nil {
 				t.Errorf("accepted as %+v", s)
 			}

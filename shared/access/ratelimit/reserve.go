@@ -18,7 +18,7 @@ func reserveOf(c Caller) subject {
 }
 
 // askReserve admits a rejected request if the caller's reserve has a place, and counts it there.
-func (l *Limiter) askReserve(ctx context.Context, c Caller, d *Decision, now time.Time) error {
+func (l *Limiter) askReserve(ctx context.Context, c Caller, d *Result, now time.Time) error {
 	s := reserveOf(c)
 	v, err := l.admit(ctx, s.key, now, s.limit)
 	d.Writes += v.writes
@@ -31,7 +31,7 @@ func (l *Limiter) askReserve(ctx context.Context, c Caller, d *Decision, now tim
 }
 
 // recallReserve reports whether the container remembers that the caller's reserve is used up.
-func (l *Limiter) recallReserve(c Caller, d *Decision, now time.Time) bool {
+func (l *Limiter) recallReserve(c Caller, d *Result, now time.Time) bool {
 	p, ok := l.recall(reserveOf(c), now)
 	if ok {
 		d.reserve(p)
@@ -41,7 +41,7 @@ func (l *Limiter) recallReserve(c Caller, d *Decision, now time.Time) bool {
 
 // reserve adds the reserve's result to a rejection. The request is admitted if the reserve has a
 // place. Otherwise the caller waits until either the limits or the reserve have one.
-func (d *Decision) reserve(p QuotaPolicy) {
+func (d *Result) reserve(p QuotaPolicy) {
 	d.Policies = append(d.Policies, p)
 	if p.Exceeded {
 		d.RetryAfter = min(d.RetryAfter, p.RetryAfter)

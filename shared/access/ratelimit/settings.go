@@ -30,7 +30,7 @@ type Settings struct {
 }
 
 // ReadSettings reads the settings of the limiter.
-func ReadSettings(r *setting.Reader) Settings {
+func ReadSettings(r *setting.Values) Settings {
 	s := Settings{
 		Limits: Limits{
 			User:                r.Number(setting.LimitUser),

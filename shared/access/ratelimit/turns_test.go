@@ -23,7 +23,7 @@ func TestTurns_EveryoneWhoWaitsAsTold_IsAdmitted(t *testing.T) {
 			return slotLog.used(it, slotLog.at(s.now)) >= limit
 		}
 		callers := 0
-		ask := func() Decision { // each time another person
+		ask := func() Result { // each time another person
 			callers++
 			return s.Admit(t.Context(), Caller{User: fmt.Sprint("https://issuer ", callers), Organization: "acme"}, Ordinary)
 		}

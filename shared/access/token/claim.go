@@ -7,37 +7,37 @@ import (
 	"strings"
 )
 
-// A Claim says where a token has a value: the name of a claim, and then the names of members inside it.
-type Claim []string
+// A ClaimPath says where a token has a value: the name of a claim, and then the names of members inside it.
+type ClaimPath []string
 
 // parseClaim reads the setting of a claim. Dots lead into it: "realm_access.roles" is the member roles of the claim
 // realm_access. A name with a colon or a slash is one name with all its dots, such as "cognito:groups" or
 // "https://acme.example/roles". A list has the names one by one.
-func parseClaim(m members, name string) (Claim, error) {
+func parseClaim(m members, name string) (ClaimPath, error) {
 	if list, err := m.texts(name); err == nil {
-		return Claim(list), nil
+		return ClaimPath(list), nil
 	}
 	text, err := m.text(name)
 	if err != nil {
 		return nil, err
 	}
 	if strings.ContainsAny(text, ":/") {
-		return Claim{text}, nil
+		return ClaimPath{text}, nil
 	}
 	return strings.Split(text, "."), nil
 }
 
 // isValid reports whether the claim has names, and no meaning already.
-func (c Claim) isValid() bool {
+func (c ClaimPath) isValid() bool {
 	return len(c) > 0 && !slices.Contains(c, "") && !slices.Contains(registered, c[0])
 }
 
 // String is the setting that means the claim.
-func (c Claim) String() string { return strings.Join(c, ".") }
+func (c ClaimPath) String() string { return strings.Join(c, ".") }
 
 // within returns the object that has the claim's value, and the value's name there. If a part of the path is missing or
 // null, so is the value.
-func (c Claim) within(m members) (members, string, error) {
+func (c ClaimPath) within(m members) (members, string, error) {
 	for _, name := range c[:len(c)-1] {
 		if m.isAbsent(name) {
 			return nil, "", nil

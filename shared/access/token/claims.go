@@ -100,7 +100,7 @@ func readDate(m members, name string) (time.Time, error) {
 
 // organization reads the caller's organization; empty if the claim is missing, null or empty. A provider may list the
 // organizations of a person: then there must be exactly one, since a token acts for one.
-func (c claims) organization(at Claim) (string, error) {
+func (c claims) organization(at ClaimPath) (string, error) {
 	m, name, err := at.within(c.all)
 	if err != nil {
 		return "", refuse(BadClaims, "%w", err)
@@ -122,7 +122,7 @@ func (c claims) organization(at Claim) (string, error) {
 
 // roles reads the known roles, each once, from an array of strings or one string with spaces. Other names belong to other
 // services and are ignored. If the settings say what the issuer calls the roles, only those names count.
-func (c claims) roles(at Claim, called map[string]auth.Role) ([]auth.Role, error) {
+func (c claims) roles(at ClaimPath, called map[string]auth.Role) ([]auth.Role, error) {
 	m, name, err := at.within(c.all)
 	if err != nil {
 		return nil, refuse(BadClaims, "%w", err)

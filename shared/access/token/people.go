@@ -10,14 +10,14 @@ import (
 
 // What the settings of an issuer say of people: providers name organizations and roles in their own ways.
 
-func (r *reader) claim(member, byDefault string) Claim {
+func (r *reader) claim(member, byDefault string) ClaimPath {
 	if !r.has(member) {
-		return Claim{byDefault}
+		return ClaimPath{byDefault}
 	}
 	c, err := parseClaim(r.m, member)
 	if err != nil || !c.isValid() {
 		r.fault(member, "must be the name of a claim that has no other meaning, or the path of a member in one")
-		return Claim{byDefault}
+		return ClaimPath{byDefault}
 	}
 	return c
 }

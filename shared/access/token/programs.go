@@ -11,7 +11,7 @@ import (
 
 // subjects reads the programs of an issuer. A program acts for the platform owner, so each is named in full: a pattern such
 // as repo:acme* would also let acme-evil in, and one that ends in * a pull request.
-func (r *reader) subjects() map[string]auth.Channels {
+func (r *reader) subjects() map[string]auth.Listed {
 	for _, other := range []string{"grants", "roleNames", "rolesClaim", "organization", "organizationClaim", "organizations"} {
 		if r.has(other) {
 			r.fault(other, "the claims of an issuer with subjects grant nothing, so it must be left out")
@@ -20,9 +20,9 @@ func (r *reader) subjects() map[string]auth.Channels {
 	m, err := readObject(r.m["subjects"])
 	if err != nil || len(m) == 0 {
 		r.fault("subjects", "must be an object of at least one sub with its channels")
-		return map[string]auth.Channels{}
+		return map[string]auth.Listed{}
 	}
-	all := map[string]auth.Channels{}
+	all := map[string]auth.Listed{}
 	for _, sub := range slices.Sorted(maps.Keys(m)) {
 		if !isSubject(sub) || strings.Contains(sub, "*") {
 			r.fault("subjects", "%.80q: must be a whole sub, without *", sub)
@@ -32,7 +32,7 @@ func (r *reader) subjects() map[string]auth.Channels {
 	return all
 }
 
-func (r *reader) channels(sub string, raw []byte) (c auth.Channels) {
+func (r *reader) channels(sub string, raw []byte) (c auth.Listed) {
 	m, err := readObject(raw)
 	if err != nil || len(m) == 0 {
 		r.fault("subjects", `%.80q: must be an object with "publish", "start" or both`, sub)

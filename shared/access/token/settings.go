@@ -32,7 +32,7 @@ type Issuer struct {
 	// own description says where they are (OpenID Connect Discovery).
 	JWKSURL string
 	// OrganizationClaim and RolesClaim say where the caller's organization and roles are.
-	OrganizationClaim, RolesClaim Claim
+	OrganizationClaim, RolesClaim ClaimPath
 	// RoleNames are what the issuer calls the roles; nil: as the service does.
 	RoleNames map[string]auth.Role
 	// Organization is that of every person of the issuer; empty: the token says it.
@@ -41,7 +41,7 @@ type Issuer struct {
 	Grants []auth.Role
 	// Subjects are the programs that the issuer speaks for, by their sub, with the channels of each; nil: it speaks for
 	// people or boxes.
-	Subjects map[string]auth.Channels
+	Subjects map[string]auth.Listed
 	// Organizations are the ones that the issuer may name in tokens; nil means any.
 	Organizations *Organizations
 	// MaxLifetime is the longest time between iat and exp.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// An Answer is what the bell says.
-type Answer struct {
+// An Response is what the bell says.
+type Response struct {
 	// Sound changes if something changed that all boxes of the channel must ask about.
 	Sound string `json:"sound"`
 	// IntervalSeconds is how long a box is asked to wait before it listens again.
@@ -44,8 +44,8 @@ func (p Pace) At(now, changed time.Time) time.Duration {
 
 // Answer is what the bell says at an address that was made with the secret. The calls are in the order of their codes,
 // which tells nothing.
-func (s Secret) Answer(scene Scene, pace Pace, now time.Time) Answer {
-	a := Answer{
+func (s Secret) Answer(scene Scene, pace Pace, now time.Time) Response {
+	a := Response{
 		Sound:           s.sound(scene.Row, scene.Rings.N),
 		IntervalSeconds: int(pace.At(now, scene.ChangedAt) / time.Second),
 		Calls:           []string{},

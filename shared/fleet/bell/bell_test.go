@@ -107,7 +107,7 @@ func TestCuts_OfOneTextForSeveralPurposes_Differ(t *testing.T) {
 	}
 }
 
-func answer(row string, r Rings) Answer {
+func answer(row string, r Rings) Response {
 	return present.Answer(Scene{Row: row, ChangedAt: noon.Add(-time.Hour), Rings: r}, Pace{time.Minute, 5 * time.Minute}, noon)
 }
 
@@ -126,7 +126,7 @@ func TestAnswer_TheSound_ChangesWithTheRowAndWithARingOfTheWhole_AndNotWithCalls
 	if over := answer(`"1"`, Rings{Calls: map[string]int64{"box-1": noon.Unix()}}); over.ETag != quiet.ETag {
 		t.Errorf("the call is over: %+v", over)
 	}
-	for why, other := range map[string]Answer{"the row": answer(`"2"`, Rings{}), "a ring": answer(`"1"`, Rings{N: 1}), "no row": answer("", Rings{})} {
+	for why, other := range map[string]Response{"the row": answer(`"2"`, Rings{}), "a ring": answer(`"1"`, Rings{N: 1}), "no row": answer("", Rings{})} {
 		if other.Sound == quiet.Sound {
 			t.Errorf("%s does not change the sound", why)
 		}

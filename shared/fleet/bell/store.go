@@ -20,7 +20,7 @@ type Store struct {
 var Settings = []setting.Name{setting.BellURL, setting.IdlePollIntervalSeconds}
 
 // Open makes a store; nil if the stage has no bell. What cannot be rung is logged.
-func Open(db *dynamo.DB, r *setting.Reader, log *slog.Logger) *Store {
+func Open(db *dynamo.DB, r *setting.Values, log *slog.Logger) *Store {
 	idle := time.Duration(r.Number(setting.IdlePollIntervalSeconds)) * time.Second
 	if r.Text(setting.BellURL) == "" {
 		return nil

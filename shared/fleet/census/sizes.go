@@ -7,15 +7,15 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// Sizes tells how large the stages of rollouts are, by the last counts of ticks.
-type Sizes struct{ db *dynamo.DB }
+// CountedSizes tells how large the stages of rollouts are, by the last counts of ticks.
+type CountedSizes struct{ db *dynamo.DB }
 
-// NewSizes makes one.
-func NewSizes(db *dynamo.DB) Sizes { return Sizes{db} }
+// NewCountedSizes makes one.
+func NewCountedSizes(db *dynamo.DB) CountedSizes { return CountedSizes{db} }
 
 // Of is how many boxes each stage of a rollout has; nil if it was not counted yet. It may be a moment behind the last
 // count, and costs half the price for that.
-func (s Sizes) Of(ctx context.Context, rolloutID string) (bell.Sizes, error) {
+func (s CountedSizes) Of(ctx context.Context, rolloutID string) (bell.Sizes, error) {
 	var h struct {
 		Answer *struct {
 			Stages []struct {

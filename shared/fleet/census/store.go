@@ -72,7 +72,7 @@ var SettingNames = []setting.Name{setting.ReportShards, setting.PollIntervalSeco
 	setting.BellURL, setting.IdlePollIntervalSeconds, setting.HeartbeatSeconds}
 
 // ReadSettings reads the settings.
-func ReadSettings(r *setting.Reader) Settings {
+func ReadSettings(r *setting.Values) Settings {
 	seconds := func(name setting.Name) time.Duration { return time.Duration(r.Number(name)) * time.Second }
 	s := Settings{
 		Shards:        report.ReadShards(r),

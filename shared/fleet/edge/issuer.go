@@ -13,7 +13,7 @@ import (
 type Issuers string
 
 // ReadIssuers reads the setting of the issuers.
-func ReadIssuers(r *setting.Reader) Issuers { return Issuers(r.Text(setting.FleetIssuers)) }
+func ReadIssuers(r *setting.Values) Issuers { return Issuers(r.Text(setting.FleetIssuers)) }
 
 // Include reports whether an issuer's tokens are taken for boxes.
 func (i Issuers) Include(issuer string) bool {

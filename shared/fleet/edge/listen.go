@@ -26,7 +26,7 @@ type Bell struct {
 var BellSettings = []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds}
 
 // NewBell makes a bell, with one cache for the container. What the caches hold rings as late as a poll tells it.
-func NewBell(db *dynamo.DB, r *setting.Reader, now func() time.Time) *Bell {
+func NewBell(db *dynamo.DB, r *setting.Values, now func() time.Time) *Bell {
 	keep := seconds(r, setting.ChannelCacheSeconds)
 	return &Bell{
 		channels: NewChannels(release.NewStore(db), keep, now),
@@ -38,7 +38,7 @@ func NewBell(db *dynamo.DB, r *setting.Reader, now func() time.Time) *Bell {
 }
 
 // Ask is what the bell says at an address that was made with the secret. It returns UNAVAILABLE.
-func (b *Bell) Ask(ctx context.Context, with bell.Secret, at bell.Address) (bell.Answer, error) {
+func (b *Bell) Ask(ctx context.Context, with bell.Secret, at bell.Address) (bell.Response, error) {
 	var row release.ChannelRow
 	var rings bell.Rings
 	err := dynamo.Together(ctx,
@@ -51,13 +51,13 @@ func (b *Bell) Ask(ctx context.Context, with bell.Secret, at bell.Address) (bell
 			return err
 		})
 	if err != nil {
-		return bell.Answer{}, err
+		return bell.Response{}, err
 	}
 	return with.Answer(bell.Scene{Row: row.ETag(), ChangedAt: row.LastChange(), Rings: rings}, b.pace, b.now()), nil
 }
 
-// A Place is where a box listens, and the code by which it is called there.
-type Place struct {
+// A Address is where a box listens, and the code by which it is called there.
+type Address struct {
 	URL  string `json:"url"`
 	Call string `json:"call"`
 }
@@ -65,8 +65,8 @@ type Place struct {
 // CountSizes tells how many boxes each stage of a rollout has by its last count; nil if there is none.
 type CountSizes func(ctx context.Context, rolloutID string) (bell.Sizes, error)
 
-// Keys give the secret that addresses are made with; see package keys.
-type Keys interface {
+// BellKeys give the secret that addresses are made with; see package keys.
+type BellKeys interface {
 	// Present returns UNAVAILABLE if the secret cannot be read.
 	Present(ctx context.Context) (bell.Secret, error)
 	// Missing reports whether no secret is named.
@@ -78,7 +78,7 @@ type Keys interface {
 type Listening struct {
 	url       string
 	heartbeat time.Duration
-	keys      Keys
+	keys      BellKeys
 	sizes     *cache[bell.Sizes]
 }
 
@@ -86,7 +86,7 @@ type Listening struct {
 var ListeningSettings = append([]setting.Name{setting.BellURL, setting.HeartbeatSeconds}, bell.KeySettings...)
 
 // NewListening makes a Listening of the settings.
-func NewListening(r *setting.Reader, keys Keys, count CountSizes, now func() time.Time) Listening {
+func NewListening(r *setting.Values, keys BellKeys, count CountSizes, now func() time.Time) Listening {
 	l := Listening{url: strings.TrimSuffix(r.Text(setting.BellURL), "/"), heartbeat: seconds(r, setting.HeartbeatSeconds), keys: keys}
 	if l.url != "" && keys.Missing() {
 		r.Fault("%s must be set with %s", setting.BellSecretID, setting.BellURL)
@@ -110,7 +110,7 @@ func (l Listening) tell(ctx context.Context, m *Manifest, s Settings, channel re
 	if err != nil {
 		return err
 	}
-	m.Bell = &Place{URL: l.url + secret.Address(m.EdgeType, m.Channel).Path(), Call: secret.Call(m.EdgeID)}
+	m.Bell = &Address{URL: l.url + secret.Address(m.EdgeType, m.Channel).Path(), Call: secret.Call(m.EdgeID)}
 	m.PollIntervalSeconds = int(s.ListenInterval(l.heartbeat, l.watched(ctx, channel, row, now), row.Offer, now) / time.Second)
 	return nil
 }

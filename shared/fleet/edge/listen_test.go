@@ -53,7 +53,7 @@ func listening(t *testing.T, test func(t *testing.T, l *listener)) {
 func (l *listener) attach(t *testing.T) {
 	t.Helper()
 	l.polls = edge.NewPolls(l.db, edge.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
-	r := setting.NewReader(edge.ListeningSettings...)
+	r := setting.NewValues(edge.ListeningSettings...)
 	l.polls.With(edge.NewListening(r, keys.Read(r, noVault{}, time.Now), func(context.Context, string) (bell.Sizes, error) {
 		l.count("a rollout", "counted")
 		return l.sizes, l.lost
@@ -81,10 +81,10 @@ func (l *listener) listen(t *testing.T, installed, tag string) edge.Reply {
 }
 
 // bell is what the bell of a channel says.
-func (l *listener) bell(t *testing.T, channel string) bell.Answer {
+func (l *listener) bell(t *testing.T, channel string) bell.Response {
 	t.Helper()
 	t.Setenv("CHANNEL_CACHE_SECONDS", "0")
-	r := setting.NewReader(edge.BellSettings...)
+	r := setting.NewValues(edge.BellSettings...)
 	a, err := edge.NewBell(l.db, r, time.Now).Ask(t.Context(), secret, secret.Address("gateway-x", channel))
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func (l *listener) forgetCalls(t *testing.T, channel string) {
 func TestPoll_ThatListens_IsToldWhereAndByWhatCode_AndPollsAtItsHeartbeat(t *testing.T) {
 	listening(t, func(t *testing.T, l *listener) {
 		plain, told := l.ask(t, "1.0.0", ""), l.listen(t, "1.0.0", "")
-		want := edge.Place{URL: "https://bell.example" + secret.Address("gateway-x", l.box.Channel).Path(), Call: secret.Call(l.id)}
+		want := edge.Address{URL: "https://bell.example" + secret.Address("gateway-x", l.box.Channel).Path(), Call: secret.Call(l.id)}
 		if m := told.Manifest; m.Bell == nil || *m.Bell != want || m.PollIntervalSeconds != 21_600 || told.NoBell != nil {
 			t.Errorf("told %+v %+v, want %+v", m, m.Bell, want)
 		}
@@ -288,7 +288,7 @@ func TestRegistry_TheRingIsLost_TheChangeHolds_AndTheBoxLearnsAtItsHeartbeat(t *
 // TestRegistry_WithoutABell_WritesNoRing.
 func TestRegistry_WithoutABell_WritesNoRing(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
-		p.registry.Ringing(bell.Open(p.db, setting.NewReader(bell.Settings...), slog.Default()))
+		p.registry.Ringing(bell.Open(p.db, setting.NewValues(bell.Settings...), slog.Default()))
 		p.box.OrganizationID = "initech"
 		p.register(t)
 		for call := range p.calls {

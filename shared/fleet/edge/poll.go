@@ -31,7 +31,7 @@ type Manifest struct {
 	// PollIntervalSeconds is how long the box is asked to wait before its next poll.
 	PollIntervalSeconds int `json:"pollIntervalSeconds"`
 	// Bell is where a box that asks for it listens for changes; nil: it did not ask, or the stage has no bell.
-	Bell *Place `json:"bell,omitempty"`
+	Bell *Address `json:"bell,omitempty"`
 }
 
 // Encode gives the manifest's bytes and their entity tag. The tag is strong: the same bytes for the same

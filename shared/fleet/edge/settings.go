@@ -18,14 +18,14 @@ type Settings struct {
 }
 
 // ReadSettings reads the settings of polls.
-func ReadSettings(r *setting.Reader) Settings {
+func ReadSettings(r *setting.Values) Settings {
 	return Settings{
 		PollInterval: seconds(r, setting.PollIntervalSeconds), IdlePollInterval: seconds(r, setting.IdlePollIntervalSeconds),
 		ChannelCache: seconds(r, setting.ChannelCacheSeconds), Shards: report.ReadShards(r), Issuers: ReadIssuers(r),
 	}
 }
 
-func seconds(r *setting.Reader, name setting.Name) time.Duration {
+func seconds(r *setting.Values, name setting.Name) time.Duration {
 	return time.Duration(r.Number(name)) * time.Second
 }
 

@@ -58,7 +58,7 @@ var Body = &input.Shape{Fields: input.Fields{
 }}
 
 // Interval reads how often the guard looks.
-func Interval(r *setting.Reader) time.Duration {
+func Interval(r *setting.Values) time.Duration {
 	return time.Duration(r.Number(setting.GuardIntervalSeconds)) * time.Second
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	ci       = auth.Principal{UserID: "ci", Roles: []auth.Role{auth.Program}, Channels: auth.Channels{Publish: []string{"g/canary"}, Start: []string{"g/stable"}}}
+	ci       = auth.Principal{UserID: "ci", Roles: []auth.Role{auth.Program}, Channels: auth.Listed{Publish: []string{"g/canary"}, Start: []string{"g/stable"}}}
 	owner    = auth.Principal{UserID: "olga", Roles: []auth.Role{auth.PlatformOwner}}
 	engineer = auth.Principal{UserID: "eric", Roles: []auth.Role{auth.ProductionEngineer}, OrganizationID: "acme"}
 	override = audit.Grounds{OverrideReason: "urgent"}

@@ -17,7 +17,7 @@ import (
 type Shards int
 
 // ReadShards reads the setting.
-func ReadShards(r *setting.Reader) Shards { return Shards(r.Number(setting.ReportShards)) }
+func ReadShards(r *setting.Values) Shards { return Shards(r.Number(setting.ReportShards)) }
 
 // Of is the partition that a box's row lies in: its release channel, written edgeType/channel, and a
 // number.

@@ -163,6 +163,6 @@ func writeProblem(w http.ResponseWriter, p *problem.Error, instance, requestID s
 	}
 	// A Document has only fields that can be encoded.
 	body, _ := json.Marshal(p.Document(instance, requestID))
-	w.WriteHeader(problem.KindOf(p.Code).Status)
+	w.WriteHeader(problem.ClassOf(p.Code).Status)
 	_, _ = w.Write(body)
 }

@@ -23,7 +23,7 @@ type Env struct {
 	API      dynamo.API
 	Now      func() time.Time
 	Log      *slog.Logger
-	Settings *setting.Reader
+	Settings *setting.Values
 	// Metrics receives embedded metrics, one line each.
 	Metrics io.Writer
 }

@@ -100,7 +100,7 @@ func get(t interface{ Fatalf(string, ...any) }, of operation, rawQuery string) e
 	if err != nil {
 		t.Fatalf("the test's own query: %v", err)
 	}
-	env := lambdahttp.Env{Now: func() time.Time { return now }, Settings: setting.NewReader(setting.CORSOrigins), Log: slog.New(slog.DiscardHandler), Metrics: io.Discard}
+	env := lambdahttp.Env{Now: func() time.Time { return now }, Settings: setting.NewValues(setting.CORSOrigins), Log: slog.New(slog.DiscardHandler), Metrics: io.Discard}
 	event := events.APIGatewayProxyRequest{
 		Path: "/api/list", HTTPMethod: http.MethodGet, MultiValueQueryStringParameters: values,
 		RequestContext: events.APIGatewayProxyRequestContext{RequestID: "req-1", Path: "/prod/api/list"},

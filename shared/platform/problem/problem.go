@@ -65,15 +65,15 @@ const (
 	Timeout     Code = "TIMEOUT"
 )
 
-// A Kind is what all failures with one code have in common.
-type Kind struct {
+// A Class is what all failures with one code have in common.
+type Class struct {
 	Code   Code
 	Status int
 	Title  string
 }
 
-// Kinds lists every code of the service, in order of status.
-var Kinds = []Kind{
+// Classes lists every code of the service, in order of status.
+var Classes = []Class{
 	{InvalidJSON, http.StatusBadRequest, "The body is not valid JSON"},
 	{ValidationFailed, http.StatusBadRequest, "The request is not valid"},
 	{InvalidCursor, http.StatusBadRequest, "The cursor is not valid for this query"},
@@ -113,15 +113,15 @@ var Kinds = []Kind{
 	{Timeout, http.StatusGatewayTimeout, "The service took too long"},
 }
 
-// KindOf returns the kind of a code. An unknown code is Internal, so that a mistake in the code
+// ClassOf returns the class of a code. An unknown code is Internal, so that a mistake in the code
 // is a failure and not a success.
-func KindOf(code Code) Kind {
-	for _, k := range Kinds {
+func ClassOf(code Code) Class {
+	for _, k := range Classes {
 		if k.Code == code {
 			return k
 		}
 	}
-	return KindOf(Internal)
+	return ClassOf(Internal)
 }
 
 // Type is the problem type of the code, for example urn:wavegate:problem:rollout-active.
@@ -256,7 +256,7 @@ const maxText = 256
 // Document returns the error's body. instance is the request's path. Faults beyond the bounds
 // are left out, and the detail says how many.
 func (e *Error) Document(instance, requestID string) Document {
-	k := KindOf(e.Code)
+	k := ClassOf(e.Code)
 	d := Document{
 		Type: e.Code.Type(), Title: k.Title, Status: k.Status, Detail: e.Detail,
 		Instance: cut(instance, 2048), Code: e.Code, RequestID: requestID, Policies: e.Policies, Orders: e.Orders,

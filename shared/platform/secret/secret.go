@@ -28,14 +28,14 @@ const (
 	timeout = 2 * time.Second
 )
 
-// A Client reads secrets. *secretsmanager.Client is one.
-type Client interface {
+// A Manager reads secrets. *secretsmanager.Manager is one.
+type Manager interface {
 	GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
 }
 
 // NewClient makes a client of Secrets Manager from the variables that Lambda gives every function, and
 // AWS_ENDPOINT_URL_SECRETS_MANAGER where another service stands in for it.
-func NewClient() Client {
+func NewClient() Manager {
 	o := secretsmanager.Options{
 		Region:           os.Getenv("AWS_REGION"),
 		Credentials:      credentials.FromEnvironment(),
@@ -48,14 +48,14 @@ func NewClient() Client {
 	return secretsmanager.New(o)
 }
 
-// A Kept is a secret as it was last read. Its age goes by the wall clock: the monotonic one stands still while a
+// A Cached is a secret as it was last read. Its age goes by the wall clock: the monotonic one stands still while a
 // container is frozen. It is safe for concurrent use.
-type Kept struct {
+type Cached struct {
 	// ID names the secret.
 	ID string
 	// Before is set for the value before the present one. It is empty if there is none.
 	Before bool
-	Client Client
+	Client Manager
 	Now    func() time.Time
 	// Check returns an error for a value that cannot be used. The error must not show the value.
 	Check func(value string) error
@@ -67,7 +67,7 @@ type Kept struct {
 }
 
 // Get gives the secret, read again when it is five minutes old.
-func (s *Kept) Get(ctx context.Context) (string, error) {
+func (s *Cached) Get(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.Now().Round(0)
@@ -88,7 +88,7 @@ func (s *Kept) Get(ctx context.Context) (string, error) {
 	return s.value, nil
 }
 
-func (s *Kept) fetch(ctx context.Context) (string, error) {
+func (s *Cached) fetch(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	in := &secretsmanager.GetSecretValueInput{SecretId: &s.ID}

@@ -32,7 +32,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestSecret_IsReadOnceInFiveMinutes_SoARotationArrivesWithinThem(t *testing.T) {
 	now, v := noon, &vault{value: "old"}
-	s := Kept{ID: "wavegate/copilot", Client: v, Now: func() time.Time { return now }, Check: anything}
+	s := Cached{ID: "wavegate/copilot", Client: v, Now: func() time.Time { return now }, Check: anything}
 	for _, step := range []struct {
 		after time.Duration
 		value string // what Secrets Manager has from then on
@@ -55,7 +55,7 @@ func TestSecret_IsReadOnceInFiveMinutes_SoARotationArrivesWithinThem(t *testing.
 
 func TestSecret_ThatCannotBeReadAgain_ServesOnForAnHour(t *testing.T) {
 	now, v := noon, &vault{value: "old"}
-	s := Kept{ID: "wavegate/copilot", Client: v, Now: func() time.Time { return now }, Check: anything}
+	s := Cached{ID: "wavegate/copilot", Client: v, Now: func() time.Time { return now }, Check: anything}
 	if _, err := s.Get(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestSecret_ThatCannotBeReadAgain_ServesOnForAnHour(t *testing.T) {
 // taken by the wall clock.
 func TestSecret_AfterAFreeze_IsReadAgain(t *testing.T) {
 	now, v := time.Now(), &vault{value: "old"}
-	s := Kept{ID: "wavegate/copilot", Client: v, Now: func() time.Time { return now }, Check: anything}
+	s := Cached{ID: "wavegate/copilot", Client: v, Now: func() time.Time { return now }, Check: anything}
 	if _, err := s.Get(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestSecret_AfterAFreeze_IsReadAgain(t *testing.T) {
 }
 
 func TestSecret_ThatCannotBeUsed_IsRefused(t *testing.T) {
-	s := Kept{ID: "wavegate/copilot", Client: &vault{value: "short"}, Now: time.Now, Check: func(value string) error { return errors.New("too short") }}
+	s := Cached{ID: "wavegate/copilot", Client: &vault{value: "short"}, Now: time.Now, Check: func(value string) error { return errors.New("too short") }}
 	if got, err := s.Get(t.Context()); err == nil || got != "" {
 		t.Errorf("taken as %q", got)
 	}
@@ -107,7 +107,7 @@ func TestSecret_ThatCannotBeUsed_IsRefused(t *testing.T) {
 func TestSecret_BeforeThePresentOne_IsEmptyUntilItWasRotated(t *testing.T) {
 	v := &vault{err: &types.ResourceNotFoundException{}}
 	now := noon
-	s := Kept{ID: "wavegate/copilot", Before: true, Client: v, Now: func() time.Time { return now }, Check: anything}
+	s := Cached{ID: "wavegate/copilot", Before: true, Client: v, Now: func() time.Time { return now }, Check: anything}
 	for range 2 {
 		if got, err := s.Get(t.Context()); got != "" || err != nil || v.reads != 1 || v.stage != "AWSPREVIOUS" {
 			t.Errorf("%q, %v, %d reads of %q", got, err, v.reads, v.stage)
@@ -117,7 +117,7 @@ func TestSecret_BeforeThePresentOne_IsEmptyUntilItWasRotated(t *testing.T) {
 	if got, err := s.Get(t.Context()); got != "old" || err != nil {
 		t.Errorf("after a rotation: %q, %v", got, err)
 	}
-	missing := Kept{ID: "wavegate/copilot", Client: &vault{err: &types.ResourceNotFoundException{}}, Now: time.Now, Check: anything}
+	missing := Cached{ID: "wavegate/copilot", Client: &vault{err: &types.ResourceNotFoundException{}}, Now: time.Now, Check: anything}
 	if _, err := missing.Get(t.Context()); err == nil {
 		t.Error("a present secret that does not exist is taken")
 	}

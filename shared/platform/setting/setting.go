@@ -119,19 +119,19 @@ var Limits = []Name{LimitUser, LimitOrganization, LimitCopilotUser, LimitCopilot
 // Assign is the environment variable with a value, for programs that start a function.
 func (n Name) Assign(value int) string { return string(n) + "=" + strconv.Itoa(value) }
 
-// A Reader reads settings and collects faults. A function must not start if Err returns an
+// A Values reads settings and collects faults. A function must not start if Err returns an
 // error, because it would not do what the settings say.
-type Reader struct {
+type Values struct {
 	get    func(string) string
 	named  []Name
 	faults []error
 }
 
-// NewReader makes a reader of the environment for the named settings.
-func NewReader(named ...Name) *Reader { return &Reader{get: os.Getenv, named: named} }
+// NewValues makes a reader of the environment for the named settings.
+func NewValues(named ...Name) *Values { return &Values{get: os.Getenv, named: named} }
 
 // Text returns a setting; empty if it is not set.
-func (r *Reader) Text(name Name) string {
+func (r *Values) Text(name Name) string {
 	if !slices.Contains(r.named, name) {
 		r.Fault("%s is read, and the function's row does not name it", name)
 		return ""
@@ -140,7 +140,7 @@ func (r *Reader) Text(name Name) string {
 }
 
 // Number returns a whole number, or the default if the setting is missing or invalid.
-func (r *Reader) Number(name Name) int {
+func (r *Values) Number(name Name) int {
 	rule, ok := Ranges[name]
 	if !ok {
 		panic("setting: " + string(name) + " is not a number")
@@ -158,9 +158,9 @@ func (r *Reader) Number(name Name) int {
 }
 
 // Fault adds a fault that the check of a single setting does not find.
-func (r *Reader) Fault(format string, args ...any) {
+func (r *Values) Fault(format string, args ...any) {
 	r.faults = append(r.faults, fmt.Errorf(format, args...))
 }
 
 // Err reports all faults at once.
-func (r *Reader) Err() error { return errors.Join(r.faults...) }
+func (r *Values) Err() error { return errors.Join(r.faults...) }

@@ -10,7 +10,7 @@ import (
 func TestNumber_NotSet_HasItsDefault(t *testing.T) {
 	for name, rule := range setting.Ranges {
 		t.Setenv(string(name), "")
-		r := setting.NewReader(name)
+		r := setting.NewValues(name)
 		if got := r.Number(name); got != rule.Default || r.Err() != nil {
 			t.Errorf("%s: got %d, %v", name, got, r.Err())
 		}
@@ -23,7 +23,7 @@ func TestNumber_NotSet_HasItsDefault(t *testing.T) {
 func TestNumber_OutOfRange_IsAFaultThatNamesIt(t *testing.T) {
 	for text, taken := range map[string]bool{"1": true, "86400": true, "0": false, "86401": false, "-1": false, "1.5": false, "1m": false, " 1": false, "x": false} {
 		t.Setenv(string(setting.PollIntervalSeconds), text)
-		r := setting.NewReader(setting.PollIntervalSeconds)
+		r := setting.NewValues(setting.PollIntervalSeconds)
 		r.Number(setting.PollIntervalSeconds)
 		if err := r.Err(); (err == nil) != taken || err != nil && !strings.Contains(err.Error(), "POLL_INTERVAL_SECONDS is") {
 			t.Errorf("%q: %v", text, err)
@@ -34,7 +34,7 @@ func TestNumber_OutOfRange_IsAFaultThatNamesIt(t *testing.T) {
 func TestErr_SeveralFaults_AreReportedTogether(t *testing.T) {
 	t.Setenv(string(setting.LimitUser), "many")
 	t.Setenv(string(setting.LimitOrganization), "0")
-	r := setting.NewReader(setting.Limits...)
+	r := setting.NewValues(setting.Limits...)
 	r.Number(setting.LimitUser)
 	r.Number(setting.LimitOrganization)
 	if err := r.Err(); err == nil || strings.Count(err.Error(), "\n") != 1 {
@@ -44,7 +44,7 @@ func TestErr_SeveralFaults_AreReportedTogether(t *testing.T) {
 
 func TestText_NotNamedByTheRow_IsAFault(t *testing.T) {
 	t.Setenv(string(setting.CopilotURL), "https://assistant.example")
-	r := setting.NewReader(setting.LimitUser)
+	r := setting.NewValues(setting.LimitUser)
 	if got := r.Text(setting.CopilotURL); got != "" || r.Err() == nil {
 		t.Errorf("got %q, %v", got, r.Err())
 	}

@@ -138,7 +138,7 @@ func TestMove_EveryStateAndDetail_DoesWhatItSaysOrIsRefused(t *testing.T) {
 func cell(o Result, err error) string {
 	switch {
 	case err != nil:
-		return fmt.Sprint(problem.KindOf(problem.From(err).Code).Status)
+		return fmt.Sprint(problem.ClassOf(problem.From(err).Code).Status)
 	case o.Event == "":
 		return "same"
 	case o.Event == cosigned:

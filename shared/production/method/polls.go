@@ -31,7 +31,7 @@ type MachinePolls struct {
 }
 
 // NewMachinePolls makes a Polls.
-func NewMachinePolls(db *dynamo.DB, settings *setting.Reader, speaks Speaks) *MachinePolls {
+func NewMachinePolls(db *dynamo.DB, settings *setting.Values, speaks Speaks) *MachinePolls {
 	return &MachinePolls{
 		store: NewStore(db).ForBoxes(speaks), log: audit.NewLog(db),
 		interval: time.Duration(settings.Number(setting.PollIntervalSeconds)) * time.Second,

@@ -67,7 +67,7 @@ func (c *Checker) Unseen(common, elsewhere []problem.Code) []string {
 		}
 		for _, code := range row.Problems() {
 			own := !slices.Contains(common, code) && !slices.Contains(elsewhere, code)
-			if own && c.seen[row.ID][Answer{problem.KindOf(code).Status, code}] == 0 {
+			if own && c.seen[row.ID][Answer{problem.ClassOf(code).Status, code}] == 0 {
 				unseen = append(unseen, fmt.Sprintf("%s of %s", code, row.ID))
 			}
 		}

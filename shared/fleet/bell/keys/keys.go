@@ -16,19 +16,19 @@ import (
 // Keys are the secrets of the stage, as they were last read. They are safe for concurrent use.
 type Keys struct {
 	fixed           bell.Secret // for local runs
-	present, before secret.Kept
+	present, before secret.Cached
 }
 
 // Read makes keys of the settings bell.KeySettings. A stage without a bell has none.
-func Read(r *setting.Reader, client secret.Client, now func() time.Time) *Keys {
+func Read(r *setting.Values, client secret.Manager, now func() time.Time) *Keys {
 	id, fixed := r.Text(setting.BellSecretID), r.Text(setting.BellSecret)
 	if fixed != "" && len(fixed) < bell.LeastSecret {
 		r.Fault("%s has %d characters; it has %d or more", setting.BellSecret, len(fixed), bell.LeastSecret)
 	}
 	return &Keys{
 		fixed:   bell.Secret(fixed),
-		present: secret.Kept{ID: id, Client: client, Now: now, Check: check},
-		before:  secret.Kept{ID: id, Client: client, Now: now, Check: check, Before: true},
+		present: secret.Cached{ID: id, Client: client, Now: now, Check: check},
+		before:  secret.Cached{ID: id, Client: client, Now: now, Check: check, Before: true},
 	}
 }
 
@@ -66,7 +66,7 @@ func (k *Keys) Valid(ctx context.Context) (bell.Secrets, error) {
 	return bell.Secrets{present, before}, nil
 }
 
-func read(ctx context.Context, s *secret.Kept) (bell.Secret, error) {
+func read(ctx context.Context, s *secret.Cached) (bell.Secret, error) {
 	value, err := s.Get(ctx)
 	if err != nil {
 		return "", problem.Wrap(err, problem.Unavailable, "The bell is not available at the moment.").After(secret.Retry)
