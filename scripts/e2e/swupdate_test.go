@@ -292,6 +292,13 @@ func TestSWUpdate_Rollout_ReachesTheBoxesOfEachStage(t *testing.T) {
 		}
 		daemons[stage] = d.swupdate(t, w, ids[stage], tokens[stage], "1.0.0")
 	}
+	t.Cleanup(func() {
+		for _, stage := range cohort.Stages {
+			if t.Failed() {
+				t.Logf("%s of stage %d is known as %s", ids[stage], stage, owner.Get(t, "/api/edges/"+ids[stage]+"/update/why").Body)
+			}
+		}
+	})
 	for _, stage := range cohort.Stages {
 		eventually(t, "the box says what it runs", func() bool { return why(t, owner, ids[stage]).Running == "1.0.0" })
 	}
