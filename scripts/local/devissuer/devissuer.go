@@ -43,7 +43,7 @@ var channels = map[string][]string{"publish": {"gateway-x/canary"}, "start": {"g
 type Claims struct {
 	User         string         // required; for a box, its edge id
 	Organization string         // may be empty
-	Roles        []string       // may be empty; edge cannot be combined
+	Roles        []string       // may be empty; edge and program cannot be combined
 	TTL          time.Duration  // 0 means one hour; at most a day, 30 days for a box, an hour for a program; less than 0 gives an expired token
 	More         map[string]any // further claims
 }

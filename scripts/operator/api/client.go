@@ -63,7 +63,7 @@ type Problem struct {
 	Errors []InputFault `json:"errors"`
 }
 
-// A InputFault is one thing that is wrong with a request.
+// An InputFault is one thing that is wrong with a request.
 type InputFault struct {
 	Pointer   string `json:"pointer"`
 	Parameter string `json:"parameter"`

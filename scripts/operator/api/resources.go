@@ -15,7 +15,7 @@ type (
 		CurrentVersion string          `json:"currentVersion"`
 		ActiveRollout  *RunningRollout `json:"activeRollout"`
 	}
-	// An RunningRollout is the one that is active on a channel.
+	// A RunningRollout is the one that is active on a channel.
 	RunningRollout struct {
 		ID            string `json:"id"`
 		TargetVersion string `json:"targetVersion"`

@@ -11,14 +11,14 @@ type Listed struct {
 	Publish, Start []string
 }
 
-// MayPublish reports whether the caller may publish on a channel.
+// MayPublish reports whether a program may publish on a channel.
 func (p Principal) MayPublish(edgeType, channel string) bool {
-	return p.Has(PlatformOwner) || slices.Contains(p.Channels.Publish, edgeType+"/"+channel)
+	return slices.Contains(p.Channels.Publish, edgeType+"/"+channel)
 }
 
-// MayStart reports whether the caller may start a rollout on a channel.
+// MayStart reports whether a program may start a rollout on a channel.
 func (p Principal) MayStart(edgeType, channel string) bool {
-	return p.Has(PlatformOwner) || slices.Contains(p.Channels.Start, edgeType+"/"+channel)
+	return slices.Contains(p.Channels.Start, edgeType+"/"+channel)
 }
 
 // write adds the lists to the authorizer's context. A channel has no space in its name.

@@ -137,10 +137,7 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 	if i.hasPrograms() {
 		return i.program(c)
 	}
-	organization, err := i.Organization, error(nil)
-	if organization == "" {
-		organization, err = c.organization(i.OrganizationClaim)
-	}
+	organization, err := i.organizationOf(c)
 	if err != nil {
 		return auth.Principal{}, err
 	}
@@ -172,6 +169,14 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 		Issuer: i.Name, UserID: c.subject, OrganizationID: organization, Roles: roles, Expires: c.expires,
 		Name: c.name(), AuthenticatedAt: c.authTime,
 	}, nil
+}
+
+// organizationOf is that of all people of the issuer, or the one that the token names.
+func (i Issuer) organizationOf(c claims) (string, error) {
+	if i.Organization != "" {
+		return i.Organization, nil
+	}
+	return c.organization(i.OrganizationClaim)
 }
 
 // lasts refuses a token whose lifetime is longer than its issuer allows. A token without iat may

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// An Response is what the bell says.
+// A Response is what the bell says.
 type Response struct {
 	// Sound changes if something changed that all boxes of the channel must ask about.
 	Sound string `json:"sound"`

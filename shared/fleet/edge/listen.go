@@ -56,7 +56,7 @@ func (b *Bell) Ask(ctx context.Context, with bell.Secret, at bell.Address) (bell
 	return with.Answer(bell.Scene{Row: row.ETag(), ChangedAt: row.LastChange(), Rings: rings}, b.pace, b.now()), nil
 }
 
-// A Address is where a box listens, and the code by which it is called there.
+// An Address is where a box listens, and the code by which it is called there.
 type Address struct {
 	URL  string `json:"url"`
 	Call string `json:"call"`

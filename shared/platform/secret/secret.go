@@ -28,7 +28,7 @@ const (
 	timeout = 2 * time.Second
 )
 
-// A Manager reads secrets. *secretsmanager.Manager is one.
+// A Manager reads secrets. *secretsmanager.Client is one.
 type Manager interface {
 	GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
 }

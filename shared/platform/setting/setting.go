@@ -119,7 +119,7 @@ var Limits = []Name{LimitUser, LimitOrganization, LimitCopilotUser, LimitCopilot
 // Assign is the environment variable with a value, for programs that start a function.
 func (n Name) Assign(value int) string { return string(n) + "=" + strconv.Itoa(value) }
 
-// A Values reads settings and collects faults. A function must not start if Err returns an
+// Values reads settings and collects faults. A function must not start if Err returns an
 // error, because it would not do what the settings say.
 type Values struct {
 	get    func(string) string
