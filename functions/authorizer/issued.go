@@ -9,10 +9,10 @@ import (
 	"wavegate/shared/access/boxtoken"
 )
 
-// A knows reports whether the service gave out a token, and whom it speaks for.
+// A knows reports whether the service was told of a token, and whom it speaks for.
 type knows func(context.Context, boxtoken.Token) (auth.Principal, bool, error)
 
-// issued verifies the tokens that the service gave out, and remembers those that it knows. They can be taken back, but
+// issued verifies the tokens of boxes and gateways, and remembers those that the service knows. They can be taken back, but
 // each operation that a box calls with such a token checks it again. So a container reads a token here at most once in
 // forty minutes.
 type issued struct {

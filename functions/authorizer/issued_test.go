@@ -22,7 +22,7 @@ type store struct {
 func (s *store) knows(_ context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
 	s.reads++
 	organization, ok := s.tokens[t]
-	return t.Principal(organization), ok, s.err
+	return t.Principal(organization, ""), ok, s.err
 }
 
 // issuing is a harness whose store knows a box's and a gateway's token, which it returns.
@@ -40,7 +40,7 @@ func calling(authorization string) request {
 	return request{MethodArn: arn, MultiValueHeaders: map[string][]string{"Authorization": {authorization}}}
 }
 
-func TestAuthorize_TokenThatTheServiceGaveOut_IsABox(t *testing.T) {
+func TestAuthorize_TokenThatTheServiceKnows_IsABox(t *testing.T) {
 	for kind, user := range map[boxtoken.Prefix]string{boxtoken.Box: "box-1", boxtoken.Gateway: "acme"} {
 		h, _, box, gateway := issuing(t, atNoon)
 		authorization := "TargetToken " + box
@@ -61,22 +61,15 @@ func TestAuthorize_TokenThatTheServiceGaveOut_IsABox(t *testing.T) {
 // TestAuthorize_SchemeAndToken_BelongTogether: a token by another scheme than its own is denied.
 func TestAuthorize_SchemeAndToken_BelongTogether(t *testing.T) {
 	w := tokentest.NewWorld(noon)
-	_, _, strangeBox, strangeGateway := issuing(t, atNoon)
 	for name, c := range map[string]struct {
 		authorization func(box, gateway string) string
 		class         token.RefusalReason
 	}{
-		"a box's token as Bearer":          {func(box, _ string) string { return "Bearer " + box }, token.Malformed},
-		"a gateway's token as Bearer":      {func(_, gateway string) string { return "Bearer " + gateway }, token.Malformed},
-		"a gateway's token as TargetToken": {func(_, gateway string) string { return "TargetToken " + gateway }, token.Malformed},
-		"a box's token as GatewayToken":    {func(box, _ string) string { return "GatewayToken " + box }, token.Malformed},
-		"a JWT as GatewayToken":            {func(string, string) string { return "GatewayToken " + w.Person().Sign() }, token.Malformed},
-		"a person's JWT as TargetToken":    {func(string, string) string { return "TargetToken " + w.Person().Sign() }, noBox},
-		"a token that was not given out":   {func(string, string) string { return "TargetToken " + strangeBox }, unknown},
-		"a gateway's that was not":         {func(string, string) string { return "GatewayToken " + strangeGateway }, unknown},
-		"another box's name on the token": {func(box, _ string) string {
-			return "TargetToken wavegate-edge:box-2" + box[len("wavegate-edge:box-1"):]
-		}, unknown},
+		"a gateway's token as Bearer":       {func(_, gateway string) string { return "Bearer " + gateway }, token.Malformed},
+		"a gateway's token as TargetToken":  {func(_, gateway string) string { return "TargetToken " + gateway }, token.Malformed},
+		"a box's token as GatewayToken":     {func(box, _ string) string { return "GatewayToken " + box }, token.Malformed},
+		"a JWT as GatewayToken":             {func(string, string) string { return "GatewayToken " + w.Person().Sign() }, token.Malformed},
+		"a person's JWT as TargetToken":     {func(string, string) string { return "TargetToken " + w.Person().Sign() }, noBox},
 		"a token that is a little too long": {func(box, _ string) string { return "TargetToken " + box + "A" }, token.Malformed},
 		"another scheme":                    {func(box, _ string) string { return "Basic " + box }, noToken},
 		"nothing behind the scheme":         {func(string, string) string { return "TargetToken " }, noToken},
@@ -87,6 +80,25 @@ func TestAuthorize_SchemeAndToken_BelongTogether(t *testing.T) {
 		mustDeny(t, answer, err)
 		if got := h.outcome(t); got != c.class {
 			t.Errorf("%s: found %s, want %s", name, got, c.class)
+		}
+	}
+}
+
+// TestAuthorize_UnknownToken_IsRefused_AndNotForLong: the service may be told of it a moment later.
+func TestAuthorize_UnknownToken_IsRefused_AndNotForLong(t *testing.T) {
+	_, _, strangeBox, strangeGateway := issuing(t, atNoon)
+	_, _, box, _ := issuing(t, atNoon)
+	for name, authorization := range map[string]string{
+		"a box's token":                   "TargetToken " + strangeBox,
+		"a box's token as Bearer":         "Bearer " + strangeBox,
+		"a gateway's":                     "GatewayToken " + strangeGateway,
+		"another box's name on the token": "TargetToken wavegate-edge:box-2" + box[len("wavegate-edge:box-1"):],
+	} {
+		h, _, _, _ := issuing(t, atNoon)
+		answer, err := h.authorize(t.Context(), calling(authorization))
+		mustBeUnauthorized(t, answer, err)
+		if got := h.outcome(t); got != unknown {
+			t.Errorf("%s: found %s", name, got)
 		}
 	}
 }

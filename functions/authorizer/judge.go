@@ -22,8 +22,8 @@ const (
 	accepted token.RefusalReason = "accepted"
 	noToken  token.RefusalReason = "no-token" // not exactly one Authorization header with one token of a known scheme
 	noBox    token.RefusalReason = "no-box"   // a DDI client came with the token of a person
-	unknown  token.RefusalReason = "unknown"  // of a form that the service gives out, and not given out or taken back
-	noStore  token.RefusalReason = "no-store" // the tokens that were given out are out of reach
+	unknown  token.RefusalReason = "unknown"  // of the form of a box's or a gateway's own, and not known or not valid any more
+	noStore  token.RefusalReason = "no-store" // the hashes of the tokens are out of reach
 	badEvent token.RefusalReason = "event"    // not an event of a REST API
 	fault    token.RefusalReason = "fault"    // a fault of ours
 )
@@ -54,7 +54,7 @@ func (a *authorizer) judge(ctx context.Context, event request) verdict {
 	}
 	var v verdict
 	switch t, ours := boxtoken.Parse(raw); {
-	case scheme == targetToken && ours && t.Kind == boxtoken.Box, scheme == gatewayToken && ours && t.Kind == boxtoken.Gateway:
+	case scheme != gatewayToken && ours && t.Kind == boxtoken.Box, scheme == gatewayToken && ours && t.Kind == boxtoken.Gateway:
 		v = a.judgeIssued(ctx, t)
 	case scheme == gatewayToken:
 		v = verdict{class: token.Malformed}
@@ -68,14 +68,15 @@ func (a *authorizer) judge(ctx context.Context, event request) verdict {
 	return v
 }
 
-// judgeIssued judges a token of a form that the service gives out.
+// judgeIssued judges a token of a box or of a gateway.
 func (a *authorizer) judgeIssued(ctx context.Context, t boxtoken.Token) verdict {
 	p, ok, err := a.issued.verify(ctx, t)
 	switch {
 	case err != nil:
 		return verdict{class: noStore, mayBecomeGood: true, cause: err}
 	case !ok:
-		return verdict{class: unknown}
+		// Whoever makes a box may use its token a moment before the service is told of it.
+		return verdict{class: unknown, mayBecomeGood: true}
 	}
 	return verdict{class: accepted, principal: p, issuer: p.Issuer}
 }
@@ -99,7 +100,8 @@ func wholeAPI(methodARN string) (string, bool) {
 	return parts[0] + "/" + parts[1] + "/*", true
 }
 
-// The schemes that a token may come by, in small letters. The last two are those of DDI clients.
+// The schemes that a token may come by, in small letters. The last two are those of DDI clients. A box's own token may come
+// by the first as well.
 const (
 	bearer       = "bearer"
 	targetToken  = "targettoken"

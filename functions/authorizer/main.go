@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -29,7 +30,7 @@ func main() {
 		log.Error("the authorizer cannot start", "operation", operation, "cause", err.Error())
 		os.Exit(1)
 	}
-	tokens := edge.NewTokens(dynamo.Open(dynamo.NewClient(), time.Now))
+	tokens := edge.NewTokens(dynamo.Open(dynamo.NewClient(), time.Now), edge.Issuers(strings.Join(token.Fleets(issuers), " ")))
 	lambda.Start(newAuthorizer(issuers, tokens.Verify, time.Now, log, os.Stdout).authorize)
 }
 

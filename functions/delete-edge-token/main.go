@@ -1,4 +1,4 @@
-// Command delete-edge-token takes a box's own token back: 204, and the box's next call with it is answered with 401.
+// Command delete-edge-token ends a box's own tokens: 204, and the box's next call with one of them is answered with 401.
 package main
 
 import (
@@ -21,6 +21,6 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		return lambdahttp.Empty(http.StatusNoContent), edges.RevokeToken(c.Context(), c.Origin(), id, when)
+		return lambdahttp.Empty(http.StatusNoContent), edges.EndTokens(c.Context(), c.Origin(), id, when)
 	}
 }

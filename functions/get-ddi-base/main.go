@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"time"
 
-	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
@@ -26,7 +25,7 @@ func wire(env lambdahttp.Env) function.Handler {
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		call := ddi.ClientCall{
 			Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"),
-			Caller: c.Caller, Subject: ratelimit.Subject(c.Caller.User()),
+			Caller: c.Caller, Origin: c.Origin(), Counts: c.CountBox,
 		}
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

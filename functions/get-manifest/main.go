@@ -41,10 +41,10 @@ func wire(env lambdahttp.Env) function.Handler {
 		}
 		poll := edge.Poll{EdgeID: id, Installed: installed, Listens: listens == "true", Caller: c.Caller.User(), Tag: strings.Join(c.Request.Header.Values("If-None-Match"), ", ")}
 		if !c.Caller.Has(auth.PlatformOwner) { // who may look at every box
-			poll.Issuer = c.Caller.Issuer
+			poll.Speaker = c.Caller
 		}
 		if c.Caller.Has(auth.Edge) && c.Caller.UserID == id {
-			poll.Subject = ratelimit.Subject(poll.Caller)
+			poll.Subject = ratelimit.Subject(c.Caller.Counted())
 		}
 		reply, err := polls.Answer(c.Context(), poll)
 		if reply.Unrecorded != nil && !errors.Is(reply.Unrecorded, report.ErrOutdated) {

@@ -15,7 +15,10 @@ func main() { function.Run("post-ddi-cancel-feedback", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		call := ddi.ClientCall{Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"), Caller: c.Caller}
+		call := ddi.ClientCall{
+			Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"),
+			Caller: c.Caller, Origin: c.Origin(), Counts: c.CountBox,
+		}
 		action := ddi.Action(c.Path("actionId"))
 		status := ddi.StatusOf(c.BodyWith(ddi.Quoted))
 		if err := c.Err(); err != nil {

@@ -16,7 +16,10 @@ func main() { function.Run("put-ddi-config-data", wire) }
 func wire(env lambdahttp.Env) function.Handler {
 	boxes := ddi.NewBoxes(env.DB, edge.ReadSettings(env.Settings), env.Now)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
-		call := ddi.ClientCall{Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"), Caller: c.Caller}
+		call := ddi.ClientCall{
+			Tenant: c.Path("tenant"), ControllerID: c.Path("controllerId"),
+			Caller: c.Caller, Origin: c.Origin(), Counts: c.CountBox,
+		}
 		installed := ddi.InstalledOf(c.Body())
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err

@@ -1,11 +1,10 @@
-// Command put-gateway-token gives an organization's gateway a token that speaks for all boxes of the organization, in
-// place of the one before. The answer is the only place that shows it.
+// Command put-gateway-token gives an organization's gateway another token, of which the service is told the SHA-256: 204.
+// The token before it stays valid for a while; see boxtoken.Live.
 package main
 
 import (
 	"net/http"
 
-	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/lambdahttp"
@@ -17,11 +16,11 @@ func wire(env lambdahttp.Env) function.Handler {
 	gateways := edge.NewGateways(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		id := c.Path("organizationId")
+		sha256 := edge.TokenOf(c.Body())
 		when := c.Preconditions()
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		token, err := gateways.IssueToken(c.Context(), c.Origin(), id, when)
-		return lambdahttp.Answer{Status: http.StatusOK, Body: boxtoken.Issued{Token: token}}, err
+		return lambdahttp.Empty(http.StatusNoContent), gateways.SetToken(c.Context(), c.Origin(), id, sha256, when)
 	}
 }

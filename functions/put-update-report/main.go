@@ -32,7 +32,7 @@ func wire(env lambdahttp.Env) function.Handler {
 			return lambdahttp.Answer{}, err
 		}
 		outcome.At = env.DB.Now()
-		answer, err := reports.Take(c.Context(), id, c.Caller.Issuer, outcome)
+		answer, err := reports.Take(c.Context(), c.Caller, id, outcome)
 		body := advice{Retry: new(bool)}
 		if !answer.GiveUp {
 			seconds := int((answer.RetryAfter + time.Second - 1) / time.Second)

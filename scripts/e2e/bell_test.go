@@ -231,8 +231,10 @@ func TestBell_CallsTheBoxThatChanged_AndNobodyElse(t *testing.T) {
 		"register-edges": func(id string) harness.Answer {
 			return owner.Post(t, "/api/edges", `{"edges":[{"edgeId":"`+id+`","edgeType":"gateway-x","channel":"stable","organizationId":"initech"}]}`)
 		},
-		"delete-edge":    func(id string) harness.Answer { return owner.Do(t, http.MethodDelete, "/api/edges/"+id, "") },
-		"put-edge-token": func(id string) harness.Answer { return owner.Put(t, "/api/edges/"+id+"/token", "") },
+		"delete-edge": func(id string) harness.Answer { return owner.Do(t, http.MethodDelete, "/api/edges/"+id, "") },
+		"put-edge-token": func(id string) harness.Answer {
+			return owner.Put(t, "/api/edges/"+id+"/token", `{"tokenSha256":"`+digest("a")+`"}`)
+		},
 		"delete-edge-token": func(id string) harness.Answer {
 			return owner.Do(t, http.MethodDelete, "/api/edges/"+id+"/token", "")
 		},
@@ -241,7 +243,7 @@ func TestBell_CallsTheBoxThatChanged_AndNobodyElse(t *testing.T) {
 			id := harness.Name("box")
 			owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
 			if name == "delete-edge-token" {
-				owner.Put(t, "/api/edges/"+id+"/token", "").Is(t, http.StatusOK)
+				owner.SetToken(t, "/api/edges/"+id+"/token")
 				time.Sleep(time.Second) // a call of the same second is not written again
 			}
 			m := listens(t, w, id, "1.0.0")

@@ -33,8 +33,7 @@ func eventually(t *testing.T, what string, so func() bool) {
 func enrol(t *testing.T, owner *harness.Caller, id string) string {
 	t.Helper()
 	owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
-	token, _ := owner.Put(t, "/api/edges/"+id+"/token", "").Is(t, http.StatusOK).Object(t)["token"].(string)
-	return token
+	return owner.SetToken(t, "/api/edges/"+id+"/token")
 }
 
 // why is what the service knows of a box.

@@ -22,14 +22,10 @@ func described(version, sha256 string) string {
 	return strings.Replace(release(version, sha256), "}", `,"sizeBytes":10,"sha1":"`+strings.Repeat("1", 40)+`"}`, 1)
 }
 
-// client is a DDI client with a token that the owner has the service give out.
+// client is a DDI client with a token of its own.
 func client(t *testing.T, w *harness.World, scheme, place string) *harness.Caller {
 	t.Helper()
-	token, _ := w.Owner(t).Put(t, place, "").Is(t, http.StatusOK).Object(t)["token"].(string)
-	if token == "" {
-		t.Fatalf("%s gave no token", place)
-	}
-	return &harness.Caller{URL: w.Target.URL, Bearer: scheme + " " + token}
+	return &harness.Caller{URL: w.Target.URL, Bearer: scheme + " " + w.Owner(t).SetToken(t, place)}
 }
 
 const gatewayToken = "/api/organizations/acme/gateway-token"
@@ -86,9 +82,9 @@ func TestDDI_Gateway_SpeaksForEachBoxOfItsOrganization(t *testing.T) {
 	}
 }
 
-// TestDDI_TokenTakenBackOrReplaced_IsGoodForNoFurtherCall: the gateway keeps the authorizer's answer, so each operation
-// checks the token again.
-func TestDDI_TokenTakenBackOrReplaced_IsGoodForNoFurtherCall(t *testing.T) {
+// TestDDI_TokenThatWasEnded_IsGoodForNoFurtherCall, also one that was replaced and is still valid: the gateway keeps the
+// authorizer's answer, so each operation checks the token again.
+func TestDDI_TokenThatWasEnded_IsGoodForNoFurtherCall(t *testing.T) {
 	w := harness.New(t, quick)
 	owner := w.Owner(t)
 	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
@@ -98,7 +94,7 @@ func TestDDI_TokenTakenBackOrReplaced_IsGoodForNoFurtherCall(t *testing.T) {
 			first := client(t, w, scheme, place)
 			base(t, first, "box-1")
 			second := client(t, w, scheme, place)
-			first.Get(t, ddiPath("acme", "box-1")).Refused(t, problem.Unauthenticated)
+			base(t, first, "box-1")
 			base(t, second, "box-1")
 			owner.Do(t, http.MethodDelete, place, "").Is(t, http.StatusNoContent)
 			for _, c := range []struct{ method, path, body string }{
@@ -106,11 +102,13 @@ func TestDDI_TokenTakenBackOrReplaced_IsGoodForNoFurtherCall(t *testing.T) {
 				{http.MethodPut, "/configData", `{"data":{}}`}, {http.MethodPost, "/deploymentBase/1/feedback", feedback("closed", "failure", "")},
 				{http.MethodPost, "/cancelAction/1/feedback", feedback("closed", "success", "")},
 			} {
+				first.Do(t, c.method, ddiPath("acme", "box-1")+c.path, c.body).Refused(t, problem.Unauthenticated)
 				second.Do(t, c.method, ddiPath("acme", "box-1")+c.path, c.body).Refused(t, problem.Unauthenticated)
 			}
 			owner.Do(t, http.MethodDelete, place, "").Refused(t, problem.NotFound)
 			third := client(t, w, scheme, place)
 			base(t, third, "box-1")
+			owner.Do(t, http.MethodDelete, place, "").Is(t, http.StatusNoContent)
 		})
 	}
 	if state := w.State(t); strings.Contains(state, "wavegate-edge:") || strings.Contains(state, "wavegate-gateway:") {
@@ -126,14 +124,20 @@ func TestDDI_WhatIsForeign_IsTheSameNotFound(t *testing.T) {
 	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/edges/box-1", box).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/edges/box-9", strings.Replace(box, "acme", "rival", 1)).Is(t, http.StatusCreated)
-	clients := map[string]*harness.Caller{
-		"the gateway": client(t, w, "GatewayToken", gatewayToken), "the box": client(t, w, "TargetToken", "/api/edges/box-1/token"),
-		"the box by its issuer": w.Box(t, "box-1"),
-	}
-	for name, c := range clients {
-		base(t, c, "box-1")
+	owner.Put(t, "/api/edges/box-8", strings.Replace(box, "acme", "rival", 1)).Is(t, http.StatusCreated)
+	owner.SetToken(t, "/api/edges/box-8/token")
+	owner.Put(t, "/api/edges/box-2", box).Is(t, http.StatusCreated)
+	for name, c := range map[string]struct {
+		*harness.Caller
+		own string
+	}{
+		"the gateway":           {client(t, w, "GatewayToken", gatewayToken), "box-2"},
+		"the box":               {client(t, w, "TargetToken", "/api/edges/box-1/token"), "box-1"},
+		"the box by its issuer": {w.Box(t, "box-1"), "box-1"},
+	} {
+		base(t, c.Caller, c.own)
 		var seen []string
-		for _, place := range []struct{ tenant, id string }{{"acme", "box-9"}, {"rival", "box-9"}, {"acme", "nobody"}, {"rival", "box-1"}} {
+		for _, place := range []struct{ tenant, id string }{{"acme", "box-9"}, {"rival", "box-9"}, {"acme", "box-8"}, {"rival", "box-8"}, {"acme", "nobody"}, {"rival", "box-1"}} {
 			a := c.Get(t, ddiPath(place.tenant, place.id))
 			a.Refused(t, problem.NotFound)
 			seen = append(seen, bare(a, ddiPath(place.tenant, place.id)))

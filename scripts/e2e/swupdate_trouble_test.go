@@ -101,7 +101,7 @@ func TestSWUpdate_TokenTakenBack_IsRefused(t *testing.T) {
 	owner.Put(t, channel, d.image(t, "1.1.0", false)).Is(t, http.StatusNoContent)
 	eventually(t, "its polls are refused", func() bool { return b.says("401") })
 	b.stop()
-	token, _ = owner.Put(t, "/api/edges/box-1/token", "").Is(t, http.StatusOK).Object(t)["token"].(string)
+	token = owner.SetToken(t, "/api/edges/box-1/token")
 	again := d.swupdate(t, w, "box-1", token, "1.0.0")
 	eventually(t, "SWUpdate has installed the image", func() bool { return again.says("Update successful") })
 }

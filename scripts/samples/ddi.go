@@ -2,6 +2,7 @@ package samples
 
 import (
 	"net/http"
+	"strings"
 
 	"wavegate/shared/access/auth"
 )
@@ -30,6 +31,9 @@ var (
 
 // polled is one of a client's polls.
 func polled(poll string) Step { return Step{"get-ddi-base", Values{"poll": poll}} }
+
+// tokenHash is that of the token in the contract.
+var tokenHash = Values{"tokenSha256": "6deff27d5384b3f21add1fe9e186d2a5da492550f98c62f83f3ec47fc2347145"}
 
 var ddi = []Sample{
 	{
@@ -68,7 +72,8 @@ var ddi = []Sample{
 		Body:     `{"id":{actionId},"status":{"execution":"closed","result":{"finished":"success"},"details":["cancellation acknowledged."]}}`,
 	},
 	{
-		Operation: "put-edge-token", By: Owner, After: After("put-edge"), Status: http.StatusOK,
+		Operation: "put-edge-token", By: Owner, After: After("put-edge"), Status: http.StatusNoContent,
+		Defaults: tokenHash, Body: `{"tokenSha256":"{tokenSha256}"}`,
 		About: About{"edge", "{edgeId}"},
 	},
 	{
@@ -76,9 +81,10 @@ var ddi = []Sample{
 		About: About{"edge", "{edgeId}"},
 	},
 	{
-		Operation: "put-gateway-token", By: Owner, Status: http.StatusOK,
-		Defaults: Values{"organizationId": "{organization}"},
-		About:    About{"gateway", "{organizationId}"},
+		Operation: "put-gateway-token", By: Owner, Status: http.StatusNoContent,
+		Defaults: with(tokenHash, Values{"organizationId": "{organization}"}), Body: `{"tokenSha256":"{tokenSha256}"}`,
+		Cases: []Case{{Name: "new", After: []Step{{"put-gateway-token", Values{"tokenSha256": strings.Repeat("a", 64)}}}}},
+		About: About{"gateway", "{organizationId}"},
 	},
 	{
 		Operation: "delete-gateway-token", By: Owner, After: After("put-gateway-token"),

@@ -146,9 +146,10 @@ func idempotent(op operations.Operation) bool {
 	return slices.ContainsFunc(op.Grants, func(g operations.Grant) bool { return g.Table == dynamo.Idempotency })
 }
 
-// Audited reports whether an operation changes something, and so writes audit events.
+// Audited reports whether an operation changes something, and so writes audit events. A call of a DDI client changes nothing
+// but, sometimes, the gateway that makes it.
 func Audited(op operations.Operation) bool {
-	return slices.ContainsFunc(op.Grants, func(g operations.Grant) bool {
+	return op.RootPath() == "" && slices.ContainsFunc(op.Grants, func(g operations.Grant) bool {
 		return g.Table == dynamo.Audit && slices.Contains(g.Actions, dynamo.Put)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/operations"
@@ -19,7 +20,25 @@ import (
 // A Call is one request of an authenticated caller.
 type Call struct {
 	*lambdahttp.Call
+	// Caller is who calls. For a gateway it is the box that the path names.
 	Caller auth.Principal
+
+	token   auth.Principal // whom the token names: the gateway itself
+	limiter Limiter
+}
+
+// CountBox returns the name that the limiter counts a box under. If a gateway calls for the box, the call counts for both.
+// The gateway's own count comes first, and only a box that the gateway speaks for is counted. So made-up ids have no count.
+func (c *Call) CountBox(ctx context.Context, box auth.Principal) (subject string, err error) {
+	if boxtoken.KindOf(c.token) == boxtoken.Gateway && c.limiter != nil {
+		if err := admission.Wait(ctx); err != nil {
+			return "", err
+		}
+		if _, err := c.limiter.Admit(ctx, box, ratelimit.Ordinary); err != nil {
+			return "", err
+		}
+	}
+	return ratelimit.Subject(box.Counted()), nil
 }
 
 // Origin is the call's part of an audit event.
@@ -51,9 +70,9 @@ func New(op operations.Operation, limiter Limiter, now func() time.Time, handle 
 	return func(technical *lambdahttp.Call) (lambdahttp.Answer, error) {
 		caller, err := auth.FromContext(technical.Authorizer)
 		if err != nil {
-			return lambdahttp.Answer{}, problem.Wrap(err, problem.Unauthenticated, "The request carries no access token that is valid here.")
+			return lambdahttp.Answer{}, problem.Wrap(err, problem.Unauthenticated, problem.NoValidToken)
 		}
-		call := &Call{technical, edge.CallerFor(caller, technical.Request.PathValue(operations.Controller))}
+		call := &Call{Call: technical, Caller: edge.CallerFor(caller, technical.Request.PathValue(operations.Controller)), token: caller, limiter: limiter}
 		call.Attributes = []slog.Attr{
 			slog.String("issuer", call.Caller.Issuer),
 			slog.String("userId", call.Caller.UserID),
@@ -122,7 +141,7 @@ func (a admitter) ask(call *Call, class ratelimit.Class) (*admission.Admission, 
 	end := func() { cancel(nil) }
 	var known http.Header
 	err := lambdahttp.Recovered(func() (err error) {
-		known, err = a.limiter.Recall(call.Caller, class)
+		known, err = a.limiter.Recall(call.token, class)
 		return err
 	})
 	if err != nil {
@@ -131,7 +150,7 @@ func (a admitter) ask(call *Call, class ratelimit.Class) (*admission.Admission, 
 	outer := call.Context()
 	return admission.Ask(func() (header http.Header, err error) {
 		err = lambdahttp.Recovered(func() error {
-			header, err = a.limiter.Admit(outer, call.Caller, class)
+			header, err = a.limiter.Admit(outer, call.token, class)
 			return err
 		})
 		if err != nil {

@@ -91,5 +91,5 @@ func (f fairUse) Admit(ctx context.Context, caller auth.Principal, class ratelim
 }
 
 func callerOf(p auth.Principal) ratelimit.Caller {
-	return ratelimit.Caller{User: p.User(), Organization: p.OrganizationID, Box: p.Has(auth.Edge)}
+	return ratelimit.Caller{User: p.Counted(), Organization: p.OrganizationID, Box: p.Has(auth.Edge)}
 }

@@ -2,12 +2,14 @@ package operations
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/ddi"
+	"wavegate/shared/fleet/edge"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
@@ -32,7 +34,7 @@ func (op Operation) RootPath() string {
 // boxes are who calls by hawkBit's DDI.
 var boxes = []auth.Role{auth.Edge}
 
-// The operations of hawkBit's DDI, and on the tokens that its clients carry.
+// The operations of hawkBit's DDI, and on the tokens of boxes and gateways.
 var ddiRows = []Operation{
 	{
 		ID: "get-ddi-base", Summary: "Poll as a DDI client",
@@ -42,13 +44,11 @@ var ddiRows = []Operation{
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Sampled:  true,
 		Settings: append([]setting.Name{setting.LogSamplePolls}, pollSettings...),
-		Grants: []Grant{
-			may(dynamo.Edges, dynamo.Get),
-			may(dynamo.Gateways, dynamo.Get),
+		Grants: append([]Grant{
 			may(dynamo.Channels, dynamo.Get),
 			may(dynamo.Releases, dynamo.Get),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
-		},
+		}, gateways...),
 	},
 	{
 		ID: "get-ddi-deployment", Summary: "Read what to install as a DDI client",
@@ -57,14 +57,12 @@ var ddiRows = []Operation{
 		Takes: input.Takes{Path: actionPath, Query: input.Fields{{Name: "c", Is: ddi.CountRule}, {Name: "actionHistory", Is: ddi.CountRule}}},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Settings: pollSettings,
-		Grants: []Grant{
-			may(dynamo.Edges, dynamo.Get),
-			may(dynamo.Gateways, dynamo.Get),
+		Grants: append([]Grant{
 			may(dynamo.Channels, dynamo.Get),
 			may(dynamo.Releases, dynamo.Get),
 			may(dynamo.Reports, dynamo.Get),
 			may(dynamo.Rollouts, dynamo.Get),
-		},
+		}, gateways...),
 	},
 	{
 		ID: "get-ddi-cancel-action", Summary: "Read what to give up as a DDI client",
@@ -73,11 +71,9 @@ var ddiRows = []Operation{
 		Takes: input.Takes{Path: actionPath},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Settings: pollSettings,
-		Grants: []Grant{
-			may(dynamo.Edges, dynamo.Get),
-			may(dynamo.Gateways, dynamo.Get),
+		Grants: append([]Grant{
 			may(dynamo.Reports, dynamo.Get),
-		},
+		}, gateways...),
 	},
 	reported("post-ddi-deployment-feedback", "Report on an installation as a DDI client", http.MethodPost, "/deploymentBase/{actionId}/feedback", actionPath, ddi.FeedbackBody),
 	reported("post-ddi-cancel-feedback", "Report on a cancellation as a DDI client", http.MethodPost, "/cancelAction/{actionId}/feedback", actionPath, ddi.FeedbackBody),
@@ -86,12 +82,12 @@ var ddiRows = []Operation{
 		ID: "put-edge-token", Summary: "Give a box a token of its own",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}/token",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
-		Takes: input.Takes{Path: edgePath, Conditions: true},
-		Gives: shown, Refuses: []problem.Code{problem.NotFound},
+		Takes: input.Takes{Path: edgePath, Conditions: true, Body: edge.TokenBody},
+		Gives: changed, Refuses: []problem.Code{problem.NotFound},
 		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: registration,
 	},
 	{
-		ID: "delete-edge-token", Summary: "Take a box's own token back",
+		ID: "delete-edge-token", Summary: "End a box's own tokens",
 		Method: http.MethodDelete, Path: "/api/edges/{edgeId}/token",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Conditions: true},
@@ -102,12 +98,12 @@ var ddiRows = []Operation{
 		ID: "put-gateway-token", Summary: "Give an organization's gateway a token",
 		Method: http.MethodPut, Path: "/api/organizations/{organizationId}/gateway-token",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
-		Takes:  input.Takes{Path: organizationPath, Conditions: true},
-		Gives:  shown,
+		Takes:  input.Takes{Path: organizationPath, Conditions: true, Body: edge.TokenBody},
+		Gives:  changed,
 		Grants: gateways,
 	},
 	{
-		ID: "delete-gateway-token", Summary: "Take the token of an organization's gateway back",
+		ID: "delete-gateway-token", Summary: "End the tokens of an organization's gateway",
 		Method: http.MethodDelete, Path: "/api/organizations/{organizationId}/gateway-token",
 		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: organizationPath, Conditions: true},
@@ -128,7 +124,8 @@ var registration = []Grant{
 	may(dynamo.Audit, dynamo.Put),
 }
 
-// gateways is what a change of an organization's gateway takes.
+// gateways is what a change of an organization's gateway takes. A call of the gateway itself may change it, too: the first
+// with a new token, and one for a box with a token of its own.
 var gateways = []Grant{
 	may(dynamo.Gateways, dynamo.Get, dynamo.Put),
 	may(dynamo.Audit, dynamo.Put),
@@ -143,13 +140,9 @@ func reported(id, summary, method, place string, path input.Fields, body *input.
 		Takes: input.Takes{Path: path, Body: body, MaxBody: feedbackBody},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound},
 		Settings: pollSettings,
-		Grants: append([]Grant{
-			may(dynamo.Edges, dynamo.Get),
-			may(dynamo.Gateways, dynamo.Get),
-			may(dynamo.Reports, dynamo.Get, dynamo.Put),
-		}, more...),
+		Grants:   slices.Concat([]Grant{may(dynamo.Reports, dynamo.Get, dynamo.Put)}, gateways, more),
 	}
 }
 
-// AuthorizerGrants are what the authorizer reads to verify the tokens that the service gave out.
-var AuthorizerGrants = []Grant{may(dynamo.Edges, dynamo.Get), may(dynamo.Gateways, dynamo.Get)}
+// AuthorizerGrants are what the authorizer reads to verify the tokens of boxes and gateways.
+var AuthorizerGrants = []Grant{may(dynamo.Reports, dynamo.Get), may(dynamo.Gateways, dynamo.Get)}

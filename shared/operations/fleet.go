@@ -163,7 +163,6 @@ var fleetRows = []Operation{
 		Sampled:  true,
 		Settings: slices.Concat([]setting.Name{setting.LogSamplePolls}, pollSettings, edge.ListeningSettings),
 		Grants: []Grant{
-			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Channels, dynamo.Get),
 			may(dynamo.Releases, dynamo.Get),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),

@@ -30,7 +30,6 @@ var progressRows = []Operation{
 		Takes: input.Takes{Path: edgePath, Body: edge.OutcomeBody},
 		Gives: shown, Refuses: []problem.Code{problem.NotFound, problem.ReportStale},
 		Grants: []Grant{
-			may(dynamo.Edges, dynamo.Get),
 			may(dynamo.Reports, dynamo.Get, dynamo.Put),
 		},
 		Settings: []setting.Name{setting.ReportShards, setting.FleetIssuers},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/scripts/lab/proof/history"
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/publication"
@@ -107,7 +108,7 @@ func (s *box) answer(ctx context.Context, in history.Input) (out history.Output,
 		err = s.registry.Retire(ctx, from, s.id, when)
 	case history.Poll:
 		var reply edge.Reply
-		reply, err = s.polls.Answer(ctx, edge.Poll{EdgeID: s.id, Installed: in.Running, Caller: s.id, Issuer: fleetIssuer, Subject: s.id})
+		reply, err = s.polls.Answer(ctx, edge.Poll{EdgeID: s.id, Installed: in.Running, Caller: s.id, Speaker: auth.Principal{Issuer: fleetIssuer, UserID: s.id}, Subject: s.id})
 		// Without a receipt, the answer does not show whether the poll was recorded.
 		out.Told, out.Lost = reply.Manifest.Version, err == nil && reply.ETag == ""
 	case history.Report:
@@ -116,7 +117,7 @@ func (s *box) answer(ctx context.Context, in history.Input) (out history.Output,
 			o.Code = report.CodeBoot
 		}
 		var reply report.Advice
-		reply, err = s.taken.Take(ctx, s.id, fleetIssuer, o)
+		reply, err = s.taken.Take(ctx, auth.Principal{Issuer: fleetIssuer, UserID: s.id}, s.id, o)
 		out.GiveUp = reply.GiveUp
 	case history.ReadBox:
 		var e edge.Edge

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/problem"
 )
@@ -133,7 +135,14 @@ func clients(t *testing.T, target harness.Target) []person {
 		return target.Make(t, c).Is(t, c.Status)
 	}
 	client := func(issuer, scheme, user, organization, operation string, with samples.Values) person {
-		token, _ := call(operation, with).Object(t)["token"].(string)
+		kind, subject := boxtoken.Box, user
+		if issuer == gatewayTokens {
+			kind, subject = boxtoken.Gateway, organization
+		}
+		token, made := boxtoken.New(kind, subject)
+		with = maps.Clone(with)
+		with["tokenSha256"] = made.SHA256
+		call(operation, with)
 		return person{
 			Principal: auth.Principal{Issuer: issuer, UserID: user, OrganizationID: organization, Roles: []auth.Role{auth.Edge}},
 			caller:    &harness.Caller{URL: target.URL, Bearer: scheme + " " + token},

@@ -3,6 +3,7 @@
 package auth
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -64,11 +65,14 @@ type Principal struct {
 	// does not have them.
 	Name            string
 	AuthenticatedAt time.Time
-	// Credential is the SHA-256 of a token that the service itself gave out; see package boxtoken. It is checked again
+	// Credential is the SHA-256 of the token of a box or of a gateway; see package boxtoken. It is checked again
 	// where the call is answered, so that a token which is taken back is good for no further call.
 	Credential string
 	// Channels are those of a Program.
 	Channels Listed
+	// CountedBy is the issuer as whose user the fair-use limits count a box that calls with a token of its own. So its
+	// calls with an access token count together with these. Empty: Issuer.
+	CountedBy string
 }
 
 // Leeway is how far the clocks of an issuer and of this service may differ. A token is accepted
@@ -84,6 +88,9 @@ func (p Principal) Expired(now time.Time) bool {
 
 // User identifies the caller across issuers; see User.
 func (p Principal) User() string { return User(p.Issuer, p.UserID) }
+
+// Counted names the user whose fair-use limits the caller's calls count against.
+func (p Principal) Counted() string { return User(cmp.Or(p.CountedBy, p.Issuer), p.UserID) }
 
 // User returns a name for a user of an issuer. Two different pairs never have the same name. A
 // space separates the parts. In the issuer, a space becomes %20 and a percent sign %25, so the
@@ -140,6 +147,7 @@ const (
 	keyCredential   = "credential"
 	keyPublish      = "publish"
 	keyStart        = "start"
+	keyCountedBy    = "countedBy"
 
 	// KeyRetryAfter is the caller's own Retry-After, from 1 to 60 s. The gateway puts it on the calls that
 	// its throttle refuses, so that callers which were refused together do not come back together.
@@ -174,6 +182,9 @@ func (p Principal) Context() map[string]any {
 		values[keyCredential] = p.Credential
 	}
 	p.Channels.write(values)
+	if p.CountedBy != "" {
+		values[keyCountedBy] = p.CountedBy
+	}
 	if !p.AuthenticatedAt.IsZero() {
 		values[keyAuthTime] = strconv.FormatInt(p.AuthenticatedAt.Unix(), 10)
 	}
@@ -192,7 +203,7 @@ func FromContext(values map[string]any) (Principal, error) {
 		return Principal{}, fmt.Errorf("auth: the authorizer's context has no expiry: %w", err)
 	}
 	p.Expires = time.Unix(exp, 0)
-	p.Name, p.Credential = text(keyName), text(keyCredential)
+	p.Name, p.Credential, p.CountedBy = text(keyName), text(keyCredential), text(keyCountedBy)
 	p.Channels = Listed{Publish: strings.Fields(text(keyPublish)), Start: strings.Fields(text(keyStart))}
 	if authTime := text(keyAuthTime); authTime != "" {
 		seconds, err := strconv.ParseInt(authTime, 10, 64)

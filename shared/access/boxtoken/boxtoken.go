@@ -1,9 +1,11 @@
-// Package boxtoken is about the tokens that the service itself gives out: to a box, for clients that cannot renew an
-// access token, and to an organization's gateway, which speaks for all boxes of the organization. Such a token is
-// random, does not expire and is shown once. The service keeps only its SHA-256.
+// Package boxtoken is about the tokens that whoever makes a box gives it, for clients that cannot renew an access token,
+// and about those of an organization's gateway, which speaks for the boxes of the organization that have none. Such a
+// token is random and does not expire. The service is told only its SHA-256: no token crosses the API but in a call that
+// it speaks for. testdata/vectors.json has examples for other languages.
 package boxtoken
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -33,17 +35,13 @@ type Token struct {
 	SHA256 string
 }
 
-// An Issued token is how it is given out, once.
-type Issued struct {
-	Token string `json:"token"`
-}
-
 const (
 	separator   = ":"
 	secretBytes = 32
 )
 
-// New makes a token.
+// New makes a token. Its text is wavegate-edge or wavegate-gateway, the subject, and 256 random bits in base64url without
+// padding, with colons between them.
 func New(kind Prefix, subject string) (text string, t Token) {
 	secret := make([]byte, secretBytes)
 	_, _ = rand.Read(secret) // it never fails
@@ -51,22 +49,35 @@ func New(kind Prefix, subject string) (text string, t Token) {
 	return text, Token{kind, subject, hash(text)}
 }
 
-// Parse reads a token's text. It does not report whether the service gave the token out.
+// Parse reads a token's text. It does not report whether the service knows the token. The id of a box may contain
+// colons, so the secret is what follows the last one.
 func Parse(text string) (Token, bool) {
-	parts := strings.Split(text, separator)
-	if len(parts) != 3 {
+	name, subject, _ := strings.Cut(text, separator)
+	end := strings.LastIndex(subject, separator)
+	if end < 0 {
 		return Token{}, false
 	}
-	kind, subject := Prefix(parts[0]), parts[1]
-	if kind != Box && kind != Gateway || !input.Name.Accepts(subject) {
+	kind, subject, secret := Prefix(name), subject[:end], subject[end+1:]
+	if !kind.accepts(subject) {
 		return Token{}, false
 	}
-	secret, err := base64.RawURLEncoding.Strict().DecodeString(parts[2])
+	bits, err := base64.RawURLEncoding.Strict().DecodeString(secret)
 	// The decoder ignores line breaks.
-	if err != nil || len(secret) != secretBytes || base64.RawURLEncoding.EncodeToString(secret) != parts[2] {
+	if err != nil || len(bits) != secretBytes || base64.RawURLEncoding.EncodeToString(bits) != secret {
 		return Token{}, false
 	}
 	return Token{kind, subject, hash(text)}, true
+}
+
+// accepts reports whether a token of the kind can speak for a subject.
+func (k Prefix) accepts(subject string) bool {
+	switch k {
+	case Box:
+		return input.EdgeID.Accepts(subject)
+	case Gateway:
+		return input.Name.Accepts(subject)
+	}
+	return false
 }
 
 func hash(text string) string {
@@ -80,18 +91,24 @@ const (
 	gateways = "urn:wavegate:gateway-tokens:"
 )
 
-// Principal is the caller that a token speaks for, given the organization that it belongs to.
-func (t Token) Principal(organizationID string) auth.Principal {
+// Principal is the caller that a token speaks for, given the organization that it belongs to and, for a box, the issuer of
+// its access tokens, if it has one.
+func (t Token) Principal(organizationID, issuer string) auth.Principal {
 	p := auth.Principal{
-		Issuer: boxes, UserID: t.Subject, OrganizationID: organizationID, Roles: []auth.Role{auth.Edge}, Credential: t.SHA256,
+		Issuer: boxes, UserID: t.Subject, OrganizationID: organizationID, Roles: []auth.Role{auth.Edge}, Credential: t.SHA256, CountedBy: issuer,
 	}
 	if t.Kind == Gateway {
-		p.Issuer = gateways + organizationID
+		p.Issuer, p.CountedBy = gateways+organizationID, ""
 	}
 	return p
 }
 
-// KindOf tells what token a caller came with; empty: one of another issuer.
+// Counted is a box as the fair-use limits count it, given the issuer of its access tokens, if it has one.
+func Counted(issuer, edgeID string) auth.Principal {
+	return auth.Principal{Issuer: cmp.Or(issuer, boxes), UserID: edgeID, Roles: []auth.Role{auth.Edge}}
+}
+
+// KindOf returns what token a caller came with; empty: one of another issuer.
 func KindOf(p auth.Principal) Prefix {
 	switch {
 	case p.Issuer == boxes:

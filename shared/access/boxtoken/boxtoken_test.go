@@ -1,6 +1,8 @@
 package boxtoken_test
 
 import (
+	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -46,13 +48,43 @@ func TestParse_OtherTexts_AreNoTokens(t *testing.T) {
 	}
 }
 
+// TestParse_Vectors_AreReadAsTheySay: the file is for makers who write their own.
+func TestParse_Vectors_AreReadAsTheySay(t *testing.T) {
+	text, err := os.ReadFile("testdata/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors struct {
+		Valid []struct {
+			Token, Kind, Subject, TokenSHA256 string
+		}
+		Invalid []string
+	}
+	if err := json.Unmarshal(text, &vectors); err != nil || len(vectors.Valid) == 0 || len(vectors.Invalid) == 0 {
+		t.Fatal(len(vectors.Valid), len(vectors.Invalid), err)
+	}
+	for _, v := range vectors.Valid {
+		want := boxtoken.Token{Kind: boxtoken.Prefix(v.Kind), Subject: v.Subject, SHA256: v.TokenSHA256}
+		if got, ok := boxtoken.Parse(v.Token); !ok || got != want {
+			t.Errorf("%s: read %+v", v.Token, got)
+		}
+	}
+	for _, token := range vectors.Invalid {
+		if got, ok := boxtoken.Parse(token); ok {
+			t.Errorf("%q: read %+v", token, got)
+		}
+	}
+}
+
 // FuzzParse: what is taken is written in one way only.
 func FuzzParse(f *testing.F) {
 	text, _ := boxtoken.New(boxtoken.Gateway, "acme")
 	f.Add(text)
 	f.Add("wavegate-edge:box-1:")
+	text, _ = boxtoken.New(boxtoken.Box, "00:1A:2B")
+	f.Add(text)
 	f.Fuzz(func(t *testing.T, text string) {
-		if got, ok := boxtoken.Parse(text); ok && !strings.HasPrefix(text, string(got.Kind)+":"+got.Subject+":") {
+		if got, ok := boxtoken.Parse(text); ok && (!strings.HasPrefix(text, string(got.Kind)+":"+got.Subject+":") || len(text) != len(got.Kind)+len(got.Subject)+45 || strings.ContainsAny(text, " /\n")) {
 			t.Errorf("%q was read as %+v", text, got)
 		}
 	})

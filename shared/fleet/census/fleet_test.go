@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
@@ -224,7 +225,7 @@ func (f *fleet) poll(t tester, id, installed string) {
 
 func (f *fleet) fails(t tester, id string) {
 	t.Helper()
-	if _, err := f.reports.Take(f.ctx, id, fleetIssuer, report.Outcome{Version: "2.0.0", Attempt: 1, State: report.Failed, Code: report.CodeBoot, At: f.now}); err != nil {
+	if _, err := f.reports.Take(f.ctx, auth.Principal{Issuer: fleetIssuer, UserID: id}, id, report.Outcome{Version: "2.0.0", Attempt: 1, State: report.Failed, Code: report.CodeBoot, At: f.now}); err != nil {
 		t.Fatal(err)
 	}
 }

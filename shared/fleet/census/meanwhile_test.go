@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
@@ -140,7 +141,7 @@ func (m *movers) make(next move) error {
 		if err != nil || row.Offer == nil {
 			return err // it was not offered anything
 		}
-		_, err = m.reports.Take(m.ctx, next.box, fleetIssuer, report.Outcome{Version: row.Offer.Version, Attempt: 1, State: report.Failed, Code: report.CodeBoot, At: m.now})
+		_, err = m.reports.Take(m.ctx, auth.Principal{Issuer: fleetIssuer, UserID: next.box}, next.box, report.Outcome{Version: row.Offer.Version, Attempt: 1, State: report.Failed, Code: report.CodeBoot, At: m.now})
 		return err
 	}
 	user := fleetIssuer + " " + next.box

@@ -20,6 +20,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
 )
 
 // A ClientCall is what every call of a DDI client says.
@@ -27,12 +28,14 @@ type ClientCall struct {
 	Tenant       string // the organization in the path
 	ControllerID string // the box in the path
 	Caller       auth.Principal
-	Subject      string // the name that the fair-use limiter counts the caller under
+	Origin       audit.Origin
+	// Counts counts a gateway's call for the box, too, and returns the name that the fair-use limiter counts the box under,
+	// or an error if the box has used up its limit.
+	Counts func(context.Context, auth.Principal) (subject string, err error)
 }
 
 // Boxes answers the calls of DDI clients.
 type Boxes struct {
-	edges    *edge.Store
 	reports  *report.Store
 	rollouts *rollout.Store
 	channels *edge.Channels
@@ -44,7 +47,6 @@ type Boxes struct {
 // NewBoxes makes a Boxes. It has a cache of channels for the container.
 func NewBoxes(db *dynamo.DB, settings edge.Settings, now func() time.Time) *Boxes {
 	return &Boxes{
-		edges:    edge.NewStore(db),
 		reports:  report.NewStore(db, settings.Shards),
 		rollouts: rollout.NewStore(db),
 		channels: edge.NewChannels(release.NewStore(db), settings.ChannelCache, now),
@@ -60,20 +62,22 @@ const recordTime = 2 * time.Second
 
 func (b *Boxes) at() time.Time { return b.now().UTC().Truncate(time.Millisecond) }
 
-// box reads the box of a call, and returns NOT_FOUND or UNAUTHENTICATED unless the caller speaks for it. The functions in
-// beside run at the same time as the read of the box.
-func (b *Boxes) box(ctx context.Context, c ClientCall, beside ...func(context.Context) error) (e edge.Edge, err error) {
-	if err := edge.Named(c.Caller, c.ControllerID); err != nil {
-		return edge.Edge{}, err
+// A known is the box of a call.
+type known struct {
+	edge.Edge
+	row     report.Row
+	subject string
+}
+
+// box reads the box of a call, and returns NOT_FOUND or UNAUTHENTICATED unless the caller speaks for it, and RATE_LIMITED.
+// Fresh reads it strongly consistent.
+func (b *Boxes) box(ctx context.Context, c ClientCall, fresh bool) (known, error) {
+	row, err := b.speakers.Find(ctx, c.Origin, c.Caller, c.Tenant, c.ControllerID, fresh)
+	if err != nil {
+		return known{}, err
 	}
-	err = dynamo.Together(ctx, append(beside, func(ctx context.Context) (err error) {
-		e, err = b.edges.Polled(ctx, c.ControllerID)
-		return err
-	})...)
-	if err == nil {
-		err = b.speakers.Check(ctx, c.Caller, e, c.Tenant)
-	}
-	return e, err
+	subject, err := c.Counts(ctx, b.speakers.Counted(row))
+	return known{edge.Of(row), row, subject}, err
 }
 
 // A telling is what a box is told to run.
@@ -126,37 +130,35 @@ type Base struct {
 	Unrecorded error
 }
 
-// Poll answers a poll. It reads the box and its report row, half a unit each, and the row of the channel if the
-// container does not have it. While the box is told what it was told before, nothing is written. Otherwise the report
+// Poll answers a poll. It reads the box's report row, half a unit, and the row of the channel if the container does not
+// have it. While the box is told what it was told before, nothing is written. Otherwise the report
 // row, which numbers the action, is written before the answer.
 //
-// These reads are eventually consistent; see edge.Polls. So a client may be told an action that it has just closed.
+// The read is eventually consistent; see edge.Polls. So a client may be told an action that it has just closed.
 // Deployment reads the row strongly consistent and then returns NOT_FOUND.
 func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
-	var row report.Row
-	e, err := b.box(ctx, c, func(ctx context.Context) (err error) {
-		row, err = b.reports.Glance(ctx, c.ControllerID)
-		return err
-	})
+	e, err := b.box(ctx, c, false)
 	if err != nil {
 		return Base{}, err
 	}
+	row := e.row
 	has := row.Has()
-	t, err := b.tell(ctx, e, has)
+	t, err := b.tell(ctx, e.Edge, has)
 	if err != nil {
 		return Base{}, err
 	}
 	base, at := Base{Sleep: spread(e.EdgeID, t.interval)}, b.at()
-	var event report.Input = report.Contact{Subject: c.Subject, At: at}
+	var event report.Input = report.Contact{Subject: e.subject, At: at}
 	if row.DDI {
-		event = b.poll(e, t, c, has, at)
+		event = b.poll(e, t, has, at)
 	}
 	first := !row.DDI
-	if _, changed := report.Next(row, event); changed || !row.EdgeAt.Equal(e.UpdatedAt) {
+	event = report.By{Input: event, SHA256: c.Caller.Credential}
+	if _, changed := report.Next(row, event); changed {
 		if err := admission.Wait(ctx); err != nil {
 			return Base{}, err
 		}
-		row, base.Unrecorded = b.record(ctx, e, event)
+		row, base.Unrecorded = b.record(ctx, e.Edge, event)
 	}
 	if base.Unrecorded == nil && row.Has() == has { // otherwise the box has said something else meanwhile
 		base.link(row, first, at)
@@ -175,8 +177,8 @@ func (b *Base) link(row report.Row, first bool, at time.Time) {
 }
 
 // poll is the event of a poll.
-func (b *Boxes) poll(e edge.Edge, t telling, c ClientCall, has string, at time.Time) report.Polled {
-	event := report.Polled{Told: t.version, Subject: c.Subject, At: at, DDI: true, Had: has}
+func (b *Boxes) poll(e known, t telling, has string, at time.Time) report.Polled {
+	event := report.Polled{Told: t.version, Subject: e.subject, At: at, DDI: true, Had: has}
 	if t.rolloutID != "" {
 		event.RolloutID, event.Stage = t.rolloutID, cohort.FirstStage(e.EdgeType, t.version, e.EdgeID)
 	}
@@ -200,11 +202,12 @@ type Deployment struct {
 
 // Deployment returns an action of a box, or NOT_FOUND when the box is not told it now.
 func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Deployment, error) {
-	e, row, err := b.known(ctx, c)
+	e, err := b.box(ctx, c, true)
 	if err != nil {
 		return Deployment{}, err
 	}
-	t, err := b.tell(ctx, e, row.Has())
+	row := e.row
+	t, err := b.tell(ctx, e.Edge, row.Has())
 	if err != nil {
 		return Deployment{}, err
 	}
@@ -224,33 +227,21 @@ func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Dep
 
 // Cancel returns nil when a box is asked to give up an action, and NOT_FOUND otherwise.
 func (b *Boxes) Cancel(ctx context.Context, c ClientCall, action int64) error {
-	_, row, err := b.known(ctx, c)
-	if err == nil && (action == 0 || row.Cancel != action) {
+	e, err := b.box(ctx, c, true)
+	if err == nil && (action == 0 || e.row.Cancel != action) {
 		err = problem.Missing()
 	}
 	return err
 }
 
-// known reads the box of a call, and its report row strongly consistent.
-func (b *Boxes) known(ctx context.Context, c ClientCall) (e edge.Edge, row report.Row, err error) {
-	e, err = b.box(ctx, c, func(ctx context.Context) (err error) {
-		row, err = b.reports.Get(ctx, c.ControllerID)
-		return err
-	})
-	if err == nil && row.Revision > 0 && !row.EdgeAt.Equal(e.UpdatedAt) {
-		err = outdated(report.ErrOutdated)
-	}
-	return e, row, err
-}
-
 // Report takes what a box says of an action. It returns NOT_FOUND for an action that was never made. A report about an
 // action that is closed changes nothing and is no error: SWUpdate would repeat a refused report, and do nothing else.
 func (b *Boxes) Report(ctx context.Context, c ClientCall, f report.Feedback) error {
-	e, err := b.box(ctx, c)
+	e, err := b.box(ctx, c, false)
 	if err != nil {
 		return err
 	}
-	row, err := b.reports.Observe(ctx, e.Registration(), f)
+	row, err := b.reports.Observe(ctx, e.Registration(), report.By{Input: f, SHA256: c.Caller.Credential})
 	if err == nil && (f.Action == 0 || f.Action > row.Revision) {
 		return problem.Missing()
 	}
@@ -259,16 +250,12 @@ func (b *Boxes) Report(ctx context.Context, c ClientCall, f report.Feedback) err
 
 // State takes what a box says of itself: the version that it runs; empty: it does not say.
 func (b *Boxes) State(ctx context.Context, c ClientCall, running string) error {
-	var row report.Row
-	e, err := b.box(ctx, c, func(ctx context.Context) (err error) {
-		row, err = b.reports.Glance(ctx, c.ControllerID)
-		return err
-	})
+	e, err := b.box(ctx, c, false)
 	if err != nil {
 		return err
 	}
 	statement := report.Statement{Running: running, DecideWithin: guard.Default().Guard.DecideWithin.Length()}
-	if o := row.Offer; o != nil && o.WrittenAt != nil && o.RolloutID != "" {
+	if o := e.row.Offer; o != nil && o.WrittenAt != nil && o.RolloutID != "" {
 		p, err := b.policy(ctx, o.RolloutID)
 		if err != nil {
 			return err
@@ -276,7 +263,7 @@ func (b *Boxes) State(ctx context.Context, c ClientCall, running string) error {
 		statement.DecideWithin = p.Guard.DecideWithin.Length()
 	}
 	statement.At = b.at()
-	_, err = b.reports.Observe(ctx, e.Registration(), statement)
+	_, err = b.reports.Observe(ctx, e.Registration(), report.By{Input: statement, SHA256: c.Caller.Credential})
 	return outdated(err)
 }
 

@@ -3,6 +3,8 @@ package edge
 import (
 	"testing"
 	"time"
+
+	"wavegate/shared/access/boxtoken"
 )
 
 func TestAssign_DecidesByWhatTheBoxIs(t *testing.T) {
@@ -24,7 +26,7 @@ func TestAssign_DecidesByWhatTheBoxIs(t *testing.T) {
 		"what is there":   {box(stable, 2, made, made), stable, box(stable, 2, made, made), ""},
 		"another channel": {box(stable, 2, made, made), canary, box(canary, 3, made, at), "EdgeReassigned"},
 	} {
-		if next, event := c.was.assign("box-1", c.wish, at); next != c.next || event != c.event {
+		if next, _, event := c.was.assign("box-1", c.wish, boxtoken.Live{}, at); next != c.next || event != c.event {
 			t.Errorf("%s: got %+v, %q", name, next, event)
 		}
 	}

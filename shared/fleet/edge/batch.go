@@ -93,11 +93,11 @@ func (r *Registry) find(ctx context.Context, id string, f *stored) error {
 
 // record records what an assignment makes of a box, and returns the name of its event and whom to call then.
 func (r *Registry) record(set *change.Set, m BatchItem, f stored) (event string, called []bell.Call) {
-	next, event := f.edge.assign(m.EdgeID, m.Assignment, set.After(f.edge.UpdatedAt))
+	next, has, event := f.edge.assign(m.EdgeID, m.Assignment, f.row.Tokens, set.After(f.edge.UpdatedAt))
 	if event == "" {
 		return "", nil
 	}
-	change.Record(set, r.along(&f.row), f.edge, next, event)
+	change.Record(set, r.along(&f.row, &has), f.edge, next, event)
 	return event, calls(f.edge, next)
 }
 

@@ -5,6 +5,7 @@ package edge
 import (
 	"time"
 
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
@@ -33,11 +34,12 @@ type Edge struct {
 	OrganizationID string `json:"organizationId"`
 	FactoryID      string `json:"factoryId,omitempty"` // where it stands; empty: not said
 	Issuer         string `json:"issuer,omitempty"`    // of its tokens; empty: see Issuers
-	// TokenSHA256 is of the token that the service gave out for the box; empty: none. See package boxtoken.
-	TokenSHA256 string    `json:"tokenSha256,omitempty"`
-	CreatedAt   time.Time `json:"createdAt"`
-	UpdatedAt   time.Time `json:"updatedAt"`
-	Revision    int64     `json:"revision"` // from 1
+	// TokenSetAt is when the box's own token was last set; nil: it has none. The hashes of its tokens are in its report
+	// row, since a box is shown.
+	TokenSetAt *time.Time `json:"tokenSetAt,omitempty"`
+	CreatedAt  time.Time  `json:"createdAt"`
+	UpdatedAt  time.Time  `json:"updatedAt"`
+	Revision   int64      `json:"revision"` // from 1
 }
 
 // nowhere stands for the organization and the channel of a box whose registration was taken back. For
@@ -61,6 +63,8 @@ type Assignment struct {
 	FactoryID *string
 	// Issuer is that of the box's tokens; nil keeps the one that the box has, and empty takes it away.
 	Issuer *string
+	// TokenSHA256 is of the box's own token; empty keeps what the box has.
+	TokenSHA256 string
 }
 
 // factory is the one that an assignment gives a box.
@@ -80,16 +84,26 @@ const (
 	reassigned = "EdgeReassigned"
 )
 
-// assign decides what an assignment makes of a box: its next state and the event that tells of it; no
-// event where nothing changes.
-func (e Edge) assign(id string, a Assignment, at time.Time) (next Edge, event string) {
+// assign decides what an assignment makes of a box with the tokens that it had: its next state and tokens, and the event
+// that tells of it; no event if nothing changes.
+func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string) {
 	next = Edge{
 		EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID,
-		FactoryID: a.factory(e), Issuer: a.issuer(e), TokenSHA256: a.token(e),
+		FactoryID: a.factory(e), Issuer: a.issuer(e), TokenSetAt: e.TokenSetAt,
 		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Revision: e.Revision,
 	}
+	if !e.exists() || e.OrganizationID != a.OrganizationID {
+		had, next.TokenSetAt = boxtoken.Live{}, nil // a box that moves to another organization loses its tokens
+	}
+	has = had
+	if a.TokenSHA256 != "" {
+		var changed bool
+		if has, changed = had.Replace(a.TokenSHA256, at); changed {
+			next.TokenSetAt = &at
+		}
+	}
 	if next == e {
-		return e, ""
+		return e, had, ""
 	}
 	event = reassigned
 	if !e.exists() {
@@ -97,7 +111,7 @@ func (e Edge) assign(id string, a Assignment, at time.Time) (next Edge, event st
 	}
 	next.UpdatedAt = at
 	next.Revision++
-	return next, event
+	return next, has, event
 }
 
 // retire decides what taking the registration back makes of a box; NOT_FOUND where there is none.
@@ -105,18 +119,25 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	if !e.exists() {
 		return e, "", problem.Missing()
 	}
-	e.OrganizationID, e.FactoryID, e.Issuer, e.TokenSHA256, e.UpdatedAt = nowhere, "", "", "", at
+	e.OrganizationID, e.FactoryID, e.Issuer, e.TokenSetAt, e.UpdatedAt = nowhere, "", "", nil, at
 	e.Revision++
 	return e, "EdgeRetired", nil
 }
 
-// edgeOf is a box as its report row says: all that a poll needs of it.
-func edgeOf(row report.Row) Edge {
+// Of is a box as its report row says: all that a poll needs of it.
+func Of(row report.Row) Edge {
 	return Edge{EdgeID: row.EdgeID, EdgeType: row.EdgeType, Channel: row.Channel, FactoryID: row.FactoryID,
 		OrganizationID: row.OrganizationID, Issuer: row.Issuer, UpdatedAt: row.EdgeAt}
 }
 
-// Registration is what the box's report row says of it.
+// registration is what the row of a box with such tokens says of it.
+func (e Edge) registration(has boxtoken.Live) report.Registration {
+	g := e.Registration()
+	g.Tokens = has
+	return g
+}
+
+// Registration is what the box's report row says of it, but for its tokens.
 func (e Edge) Registration() report.Registration {
 	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID,
 		OrganizationID: e.OrganizationID, Issuer: e.Issuer, At: e.UpdatedAt}

@@ -12,14 +12,26 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// A Gateway is an organization's right to speak for all of its boxes with one token. A box behind a gateway needs no
-// token of its own.
+// A Gateway is an organization's right to speak, with one token, for those of its boxes that have no token of their own.
 type Gateway struct {
 	OrganizationID string `json:"organizationId"`
-	// TokenSHA256 is of the gateway's token; empty: it was taken back.
-	TokenSHA256 string    `json:"tokenSha256,omitempty"`
-	UpdatedAt   time.Time `json:"updatedAt"`
-	Revision    int64     `json:"revision"`
+	// Tokens are the hashes of its tokens.
+	Tokens boxtoken.Live `json:"tokens"`
+	// RefusedAt is when the trail last told that the gateway called for a box with a token of its own, and RefusedFor is
+	// that box.
+	RefusedAt  *time.Time `json:"refusedAt,omitempty"`
+	RefusedFor string     `json:"refusedFor,omitempty"`
+	UpdatedAt  time.Time  `json:"updatedAt"`
+	Revision   int64      `json:"revision"`
+}
+
+// A gatewayShown is what the audit trail shows of a gateway: never a hash.
+type gatewayShown struct {
+	OrganizationID string     `json:"organizationId"`
+	RefusedAt      *time.Time `json:"refusedAt,omitempty"`
+	RefusedFor     string     `json:"refusedFor,omitempty"`
+	UpdatedAt      time.Time  `json:"updatedAt"`
+	Revision       int64      `json:"revision"`
 }
 
 // GatewayType is that of gateways in the audit trail.
@@ -31,28 +43,63 @@ var gatewayKind = change.Kind[Gateway]{
 		return change.Stamp{ID: g.OrganizationID, Revision: g.Revision, ChangedAt: g.UpdatedAt, Organization: g.OrganizationID}
 	},
 	Shown: func(g Gateway) any {
-		if g.TokenSHA256 == "" {
+		if !g.Tokens.Exists() {
 			return nil
 		}
-		return g
+		return gatewayShown{g.OrganizationID, g.RefusedAt, g.RefusedFor, g.UpdatedAt, g.Revision}
 	},
 	ETag: func(g Gateway, _ time.Time) string {
-		if g.TokenSHA256 == "" {
+		if !g.Tokens.Exists() {
 			return ""
 		}
 		return input.Revision(g.Revision)
 	},
 }
 
-func (g Gateway) issueToken(organizationID, sha256 string, at time.Time) (next Gateway, event string, err error) {
-	return Gateway{organizationID, sha256, at, g.Revision + 1}, "GatewayTokenIssued", nil
+// changed is the gateway after a change.
+func (g Gateway) changed(at time.Time) Gateway {
+	g.UpdatedAt = at
+	g.Revision++
+	return g
 }
 
-func (g Gateway) revokeToken(at time.Time) (next Gateway, event string, err error) {
-	if g.TokenSHA256 == "" {
+func (g Gateway) setToken(organizationID, sha256 string, at time.Time) (next Gateway, event string, err error) {
+	has, changed := g.Tokens.Replace(sha256, at)
+	if !changed {
+		return g, "", nil
+	}
+	g.OrganizationID, g.Tokens = organizationID, has
+	return g.changed(at), "GatewayTokenSet", nil
+}
+
+func (g Gateway) endTokens(at time.Time) (next Gateway, event string, err error) {
+	if !g.Tokens.Exists() {
 		return g, "", problem.Missing()
 	}
-	return Gateway{g.OrganizationID, "", at, g.Revision + 1}, "GatewayTokenRevoked", nil
+	g.Tokens = boxtoken.Live{}
+	return g.changed(at), "GatewayTokenEnded", nil
+}
+
+// use is after a call with a token.
+func (g Gateway) use(sha256 string, at time.Time) (next Gateway, event string, err error) {
+	has, changed := g.Tokens.Used(sha256, at)
+	if !changed {
+		return g, "", nil
+	}
+	g.Tokens = has
+	return g.changed(at), "GatewayTokenUsed", nil
+}
+
+// refusalsEvery bounds the events about calls of a gateway for boxes with tokens of their own.
+const refusalsEvery = time.Hour
+
+// refuse is after a call for a box with a token of its own.
+func (g Gateway) refuse(edgeID string, at time.Time) (next Gateway, event string, err error) {
+	if !g.Tokens.Exists() || g.RefusedAt != nil && at.Sub(*g.RefusedAt) < refusalsEvery {
+		return g, "", nil
+	}
+	g.RefusedAt, g.RefusedFor = &at, edgeID
+	return g.changed(at), "GatewayRefused", nil
 }
 
 // Gateways keeps the gateways of organizations.
@@ -65,28 +112,32 @@ func gatewayKey(organizationID string) dynamo.Key {
 	return dynamo.Key{"organizationId": organizationID}
 }
 
-// IssueToken gives an organization's gateway a new token, in place of the one before, and returns its text, which is
-// kept nowhere. It returns PRECONDITION_FAILED, and CONFLICT when the gateway keeps changing.
-func (s *Gateways) IssueToken(ctx context.Context, from audit.Origin, organizationID string, when input.Preconditions) (text string, err error) {
-	text, token := boxtoken.New(boxtoken.Gateway, organizationID)
-	_, err = change.Put(ctx, s.db, from, gatewayKind, gatewayKey(organizationID), when, func(was Gateway, at time.Time) (Gateway, string, error) {
-		return was.issueToken(organizationID, token.SHA256, at)
-	})
-	return text, err
-}
-
-// RevokeToken takes the token of an organization's gateway back. It returns NOT_FOUND where there is none,
-// PRECONDITION_FAILED, and CONFLICT when the gateway keeps changing.
-func (s *Gateways) RevokeToken(ctx context.Context, from audit.Origin, organizationID string, when input.Preconditions) error {
+// SetToken gives an organization's gateway another token, of which it is told the hash; boxtoken.Live says until when the
+// one before is valid. It returns PRECONDITION_FAILED, and CONFLICT if the gateway keeps changing.
+func (s *Gateways) SetToken(ctx context.Context, from audit.Origin, organizationID, sha256 string, when input.Preconditions) error {
 	_, err := change.Put(ctx, s.db, from, gatewayKind, gatewayKey(organizationID), when, func(was Gateway, at time.Time) (Gateway, string, error) {
-		return was.revokeToken(at)
+		return was.setToken(organizationID, sha256, at)
 	})
 	return err
 }
 
-// token is the SHA-256 of the gateway's token, strongly consistent; empty: there is none.
-func (s *Gateways) token(ctx context.Context, organizationID string) (string, error) {
-	var g Gateway
-	_, err := s.db.Get(ctx, dynamo.Gateways, gatewayKey(organizationID), &g)
-	return g.TokenSHA256, err
+// EndTokens ends all tokens of an organization's gateway. It returns NOT_FOUND if there is none, PRECONDITION_FAILED, and
+// CONFLICT if the gateway keeps changing.
+func (s *Gateways) EndTokens(ctx context.Context, from audit.Origin, organizationID string, when input.Preconditions) error {
+	_, err := change.Put(ctx, s.db, from, gatewayKind, gatewayKey(organizationID), when, func(was Gateway, at time.Time) (Gateway, string, error) {
+		return was.endTokens(at)
+	})
+	return err
+}
+
+// change changes a gateway because of a call of its own.
+func (s *Gateways) change(ctx context.Context, from audit.Origin, organizationID string, rule change.Rule[Gateway]) error {
+	_, err := change.Put(ctx, s.db, from, gatewayKind, gatewayKey(organizationID), input.Preconditions{}, rule)
+	return err
+}
+
+// get returns a gateway, strongly consistent; its Revision is 0 if there is none.
+func (s *Gateways) get(ctx context.Context, organizationID string) (g Gateway, err error) {
+	_, err = s.db.Get(ctx, dynamo.Gateways, gatewayKey(organizationID), &g)
+	return g, err
 }

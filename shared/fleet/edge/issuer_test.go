@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
@@ -68,11 +69,11 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		}
 		speaks := func(issuer string, want bool) {
 			t.Helper()
-			reply, err := polls.Answer(ctx, edge.Poll{EdgeID: id, Issuer: issuer})
+			reply, err := polls.Answer(ctx, edge.Poll{EdgeID: id, Speaker: auth.Principal{Issuer: issuer, UserID: id}})
 			if (err == nil) != want || err != nil && !problem.Has(err, problem.NotFound) || reply.Manifest.EdgeID != "" && !want {
 				t.Errorf("a poll with a token of %q: %+v, %v", issuer, reply, err)
 			}
-			_, err = reports.Take(ctx, id, issuer, report.Outcome{Version: "1.0.0", Attempt: 1, State: report.Working})
+			_, err = reports.Take(ctx, auth.Principal{Issuer: issuer, UserID: id}, id, report.Outcome{Version: "1.0.0", Attempt: 1, State: report.Working})
 			if !want && !problem.Has(err, problem.NotFound) || want && !problem.Has(err, problem.ReportStale) {
 				t.Errorf("a report with a token of %q: %v", issuer, err)
 			}

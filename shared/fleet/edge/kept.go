@@ -71,6 +71,13 @@ func (c *cache[V]) get(ctx context.Context, edgeType, name string, age time.Dura
 	return value, nil
 }
 
+// forget drops what is kept under a key.
+func (c *cache[V]) forget(edgeType, name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.kept, [2]string{edgeType, name})
+}
+
 // fresh reports whether a read that began then may be served now. A wall clock that went back says
 // nothing about age, so such a reading is not.
 func fresh(then, now instant, age time.Duration) bool {

@@ -22,7 +22,7 @@ var FilterQuery = input.Fields{
 	{Name: "edgeType", Is: input.Name},
 	{Name: "channel", Is: input.Name},
 	{Name: "organizationId", Is: input.Name},
-	{Name: "idPrefix", Is: input.Name}, // what a name begins with is a name
+	{Name: "idPrefix", Is: input.EdgeID}, // what an id begins with is an id
 }
 
 // FilterOf reads the query parameters edgeType with channel, or organizationId, and idPrefix.
@@ -72,7 +72,7 @@ func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[
 		by.Index, by.Partition = "byOrganization", f.OrganizationID
 	}
 	if f.IDPrefix != "" {
-		by.Least, by.Most = f.IDPrefix, f.IDPrefix+"~" // ~ comes after every character of a name
+		by.Least, by.Most = f.IDPrefix, f.IDPrefix+"~" // ~ comes after every character of an id
 	}
 	return dynamo.List[Edge](ctx, s.db, by, w)
 }

@@ -240,10 +240,9 @@ func TestRegistry_EachChangeOfABox_CallsItWhereItListens(t *testing.T) {
 		moved.Channel = other
 		step("another organization", put(sold), old)
 		step("a token", func() error {
-			_, err := l.registry.IssueToken(ctx, audit.Origin{}, l.id, input.Preconditions{})
-			return err
+			return l.registry.SetToken(ctx, audit.Origin{}, l.id, strings.Repeat("a", 64), input.Preconditions{})
 		}, old)
-		step("the token is taken back", func() error { return l.registry.RevokeToken(ctx, audit.Origin{}, l.id, input.Preconditions{}) }, old)
+		step("the token is ended", func() error { return l.registry.EndTokens(ctx, audit.Origin{}, l.id, input.Preconditions{}) }, old)
 		step("another channel", put(moved), old, other)
 		step("among many", func() error {
 			_, err := l.registry.PutAll(ctx, audit.Origin{}, []edge.BatchItem{{EdgeID: l.id, Assignment: l.box}, {EdgeID: "new-" + l.id, Assignment: l.box}},

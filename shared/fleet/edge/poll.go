@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
@@ -52,8 +53,8 @@ type Poll struct {
 	Listens bool
 	// Caller names who polls, and Tag is the entity tag of the last answer, as the caller sent it.
 	Caller, Tag string
-	// Issuer is that of the box's own token. It is empty where somebody else looks who may see every box.
-	Issuer string
+	// Speaker is the caller as the box. It is the zero Principal if somebody looks who may see every box.
+	Speaker auth.Principal
 	// Subject is what the fair-use limiter counts a box under. It is empty where somebody else looks at a
 	// box's manifest: that is no report.
 	Subject string
@@ -91,8 +92,7 @@ type Reply struct {
 // cost of every poll for a case that rarely occurs. A box that was registered a moment ago is not told that
 // it does not exist: before that is said, the box is read again, strongly consistent.
 type Polls struct {
-	edges    *Store
-	reports  *report.Store
+	box
 	channels *Channels
 	settings Settings
 	bell     Listening
@@ -102,8 +102,7 @@ type Polls struct {
 // NewPolls makes what answers polls, with one cache of channels for the container.
 func NewPolls(db *dynamo.DB, settings Settings, now func() time.Time) *Polls {
 	return &Polls{
-		edges:    NewStore(db),
-		reports:  report.NewStore(db, settings.Shards),
+		box:      box{report.NewStore(db, settings.Shards)},
 		channels: NewChannels(release.NewStore(db), settings.ChannelCache, now),
 		settings: settings,
 		now:      now,
@@ -119,15 +118,17 @@ func (p *Polls) With(l Listening) *Polls {
 // recordTime is how long a poll waits for its report. It starts when the limiter has admitted the poll.
 const recordTime = 200 * time.Millisecond
 
-// Answer answers a poll. It returns NOT_FOUND for a box that is not registered, for one that the poll's
-// issuer does not speak for, and for a channel that nothing is published on. A report that cannot be written never fails a poll.
+// Answer answers a poll. It returns NOT_FOUND for a box that is not registered, for one that the speaker does not speak for,
+// and for a channel that nothing is published on, and UNAUTHENTICATED for a token that is not valid any more. A report that
+// cannot be written never fails a poll.
 func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	found, err := p.resolve(ctx, poll)
 	if err != nil {
 		return Reply{}, err
 	}
 	event := p.event(found.box.EdgeType, found.Resolution, poll)
-	next, news := report.Next(found.box, event)
+	by := report.By{Input: event, SHA256: poll.Speaker.Credential}
+	next, news := report.Next(found.box, by)
 	news = news && poll.Subject != ""
 	reply := Reply{Manifest: found.manifest}
 	if poll.Listens && p.bell.url != "" {
@@ -143,20 +144,10 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	if err := admission.Wait(ctx); err != nil {
 		return Reply{}, err
 	}
-	if reply.Unrecorded = p.record(ctx, found.box, event); reply.Unrecorded != nil {
+	if reply.Unrecorded = p.record(ctx, found.box, by); reply.Unrecorded != nil {
 		reply.ETag = ""
 	}
 	return reply, nil
-}
-
-// box finds a box by its report row. A row that was made a moment ago may not be found.
-func (p *Polls) box(ctx context.Context, id string) (report.Row, error) {
-	row, err := p.reports.Glance(ctx, id)
-	if err != nil || row.Revision > 0 && !row.Retired {
-		return row, err
-	}
-	e, err := p.edges.Get(ctx, id)
-	return report.Row{}.Registered(e.Registration()), err
 }
 
 // A found is what a poll finds: the box's report row, the row of its channel, and what the box is told.
@@ -169,14 +160,16 @@ type found struct {
 
 // resolve finds what a box is told.
 func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
-	box, err := p.box(ctx, poll.EdgeID)
+	box, err := p.find(ctx, poll.EdgeID)
 	if err != nil {
 		return found{}, err
 	}
-	e := edgeOf(box)
-	if poll.Issuer != "" && !p.settings.Issuers.Speak(e.Issuer, poll.Issuer) {
-		return found{}, problem.Missing()
+	if poll.Speaker.Issuer != "" {
+		if err := p.settings.Issuers.Allow(poll.Speaker, box, p.now()); err != nil {
+			return found{}, err
+		}
 	}
+	e := Of(box)
 	row, err := p.channels.Row(ctx, e.EdgeType, e.Channel, poll.Installed)
 	if err != nil {
 		return found{}, err
@@ -208,9 +201,9 @@ func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Polled {
 }
 
 // record writes an event into the box's report row, if that changes it.
-func (p *Polls) record(ctx context.Context, known report.Row, event report.Polled) error {
+func (p *Polls) record(ctx context.Context, known report.Row, event report.Input) error {
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
-	_, err := p.reports.Observe(ctx, edgeOf(known).Registration(), event)
+	_, err := p.reports.Observe(ctx, Of(known).Registration(), event)
 	return err
 }

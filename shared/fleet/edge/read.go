@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"slices"
+
 	"wavegate/shared/platform/input"
 )
 
@@ -19,7 +21,8 @@ var AssignmentBody = &input.Shape{Fields: assignment}
 // BatchBody is what is said of many boxes.
 var BatchBody = &input.Shape{Fields: input.Fields{{Name: "edges", Required: true, Is: &input.List{
 	Least: 1, Most: MostAtOnce,
-	Of: &input.Shape{Fields: append(input.Fields{{Name: "edgeId", Is: input.Name, Required: true}}, assignment...)},
+	Of: &input.Shape{Fields: slices.Concat(input.Fields{{Name: "edgeId", Is: input.EdgeID, Required: true}}, assignment,
+		input.Fields{{Name: "tokenSha256", Is: input.SHA256}})},
 }}}}
 
 // ReadAssignment reads what a body says of a box. An issuer that the service does not trust for boxes is a
@@ -53,6 +56,7 @@ func ReadBatch(body *input.Object, issuers Issuers) []BatchItem {
 	seen := map[string]bool{}
 	body.Objects("edges", func(o *input.Object) {
 		m := BatchItem{EdgeID: o.Text("edgeId"), Assignment: ReadAssignment(o, issuers)}
+		m.TokenSHA256, _ = o.OptionalText("tokenSha256")
 		if m.EdgeID != "" && seen[m.EdgeID] {
 			o.Fault("edgeId", "duplicate", "must not be given twice")
 		}

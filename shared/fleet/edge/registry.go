@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
@@ -48,9 +49,9 @@ func calls(was, next Edge) []bell.Call {
 // may be registered before the first release is published to them.
 func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assignment, when input.Preconditions,
 	beside ...func(context.Context) error) (created bool, err error) {
-	return r.change(ctx, from, id, when, func(was Edge, at time.Time) (Edge, string, error) {
-		next, event := was.assign(id, a, at)
-		return next, event, nil
+	return r.change(ctx, from, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
+		next, has, event := was.assign(id, a, had, at)
+		return next, has, event, nil
 	}, beside...)
 }
 
@@ -58,24 +59,31 @@ func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assi
 // is NOT_FOUND, as it is here for a box that does not exist. It returns PRECONDITION_FAILED, and CONFLICT
 // when the box keeps changing.
 func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, when input.Preconditions) error {
-	_, err := r.change(ctx, from, id, when, func(was Edge, at time.Time) (Edge, string, error) { return was.retire(at) })
+	_, err := r.change(ctx, from, id, when, func(was Edge, _ boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
+		next, event, err := was.retire(at)
+		return next, boxtoken.Live{}, event, err
+	})
 	return err
 }
+
+// A rule decides what a change makes of a box and of its tokens.
+type rule func(was Edge, had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string, err error)
 
 // change changes a box and, in the same transaction, its report row, so that a census counts the box
 // where it belongs.
 func (r *Registry) change(ctx context.Context, from audit.Origin, id string, when input.Preconditions,
-	rule change.Rule[Edge], beside ...func(context.Context) error) (created bool, err error) {
+	decide rule, beside ...func(context.Context) error) (created bool, err error) {
 	var row report.Row
+	var has boxtoken.Live
 	var called []bell.Call
 	noted := func(was Edge, at time.Time) (next Edge, event string, err error) {
 		called = nil
-		if next, event, err = rule(was, at); err == nil && event != "" {
+		if next, has, event, err = decide(was, row.Tokens, at); err == nil && event != "" {
 			called = calls(was, next)
 		}
 		return next, event, err
 	}
-	created, err = change.Put(ctx, r.db, from, r.along(&row), key(id), when, noted, append(beside, func(ctx context.Context) (err error) {
+	created, err = change.Put(ctx, r.db, from, r.along(&row, &has), key(id), when, noted, append(beside, func(ctx context.Context) (err error) {
 		row, err = r.reports.Get(ctx, id)
 		return err
 	})...)
@@ -86,10 +94,10 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, id string, whe
 }
 
 // along is the kind of a box whose report row is written with it. The row is read before the box is recorded.
-func (r *Registry) along(row *report.Row) change.Kind[Edge] {
+func (r *Registry) along(row *report.Row, has *boxtoken.Live) change.Kind[Edge] {
 	k := kind
 	k.Along = func(next Edge) []dynamo.Part {
-		return []dynamo.Part{r.reports.Part(*row, row.Registered(next.Registration()))}
+		return []dynamo.Part{r.reports.Part(*row, row.Registered(next.registration(*has)))}
 	}
 	return k
 }

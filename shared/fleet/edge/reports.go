@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
@@ -12,27 +13,27 @@ import (
 
 // Reports takes what boxes report beside their polls.
 type Reports struct {
-	edges   *Store
-	reports *report.Store
+	box
 	issuers Issuers
 }
 
 // NewReports makes one.
 func NewReports(db *dynamo.DB, shards report.Shards, issuers Issuers) *Reports {
-	return &Reports{NewStore(db), report.NewStore(db, shards), issuers}
+	return &Reports{box{report.NewStore(db, shards)}, issuers}
 }
 
-// Take takes an outcome and returns what the box is to do then. It returns NOT_FOUND for a box that is not
-// registered and for one that the issuer of the caller's token does not speak for, and REPORT_STALE when the outcome is about another version or rollout than the box was offered.
-func (r *Reports) Take(ctx context.Context, id, issuer string, o report.Outcome) (report.Advice, error) {
-	e, err := r.edges.Polled(ctx, id)
+// Take takes an outcome and returns what the box is to do then. It returns NOT_FOUND for a box that is not registered and
+// for one that the caller does not speak for, UNAUTHENTICATED for a token that is not valid any more, and REPORT_STALE
+// when the outcome is about another version or rollout than the box was offered.
+func (r *Reports) Take(ctx context.Context, caller auth.Principal, id string, o report.Outcome) (report.Advice, error) {
+	row, err := r.find(ctx, id)
 	if err != nil {
 		return report.Advice{}, err
 	}
-	if !r.issuers.Speak(e.Issuer, issuer) {
-		return report.Advice{}, problem.Missing()
+	if err := r.issuers.Allow(caller, row, o.At); err != nil {
+		return report.Advice{}, err
 	}
-	row, err := r.reports.Observe(ctx, e.Registration(), o)
+	row, err = r.reports.Observe(ctx, Of(row).Registration(), report.By{Input: o, SHA256: caller.Credential})
 	if errors.Is(err, report.ErrOutdated) {
 		return report.Advice{}, problem.Wrap(err, problem.Unavailable, "The box was registered again a moment ago; try again after the given time.").After(time.Second)
 	}

@@ -2,28 +2,26 @@ package edge
 
 import (
 	"context"
-	"crypto/subtle"
 	"strings"
 	"time"
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
-	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 )
 
 // Who speaks for a box:
 //
-//   - the box itself, with an access token of its issuer (Issuers.Speak) or with the token that it was given (Speakers)
-//   - the gateway of its organization, which names the box in the path (CallerFor, Speakers)
+//   - the box itself, with an access token of its issuer or with a token of its own (Issuers.Allow)
+//   - the gateway of its organization, which names the box in the path (CallerFor, Speakers), if the box has no token of
+//     its own
 //   - nobody else. People with some roles may look at what a box is told; see Named.
 
-// CallerFor is the caller as a box. A gateway's call counts as a call of the box in its path, so that every box has a
-// fair-use limit of its own. The gateway's organization stays part of the caller, so that two organizations never share
-// a limit.
+// CallerFor is the caller as a box. The gateway's organization stays part of the caller.
 func CallerFor(caller auth.Principal, edgeID string) auth.Principal {
-	if boxtoken.KindOf(caller) == boxtoken.Gateway && input.Name.Accepts(edgeID) {
+	if boxtoken.KindOf(caller) == boxtoken.Gateway && input.EdgeID.Accepts(edgeID) {
 		caller.UserID = edgeID
 	}
 	return caller
@@ -41,87 +39,58 @@ func Named(caller auth.Principal, edgeID string, look ...auth.Role) error {
 // Speak reports whether an issuer's tokens speak for a box, whose registration names the issuer own. If own is empty, it is
 // the first of the issuers.
 func (i Issuers) Speak(own, issuer string) bool {
+	of := i.Of(own)
+	return of != "" && of == issuer
+}
+
+// Of is the issuer of the access tokens of a box whose registration names the issuer own; empty: there is none.
+func (i Issuers) Of(own string) string {
 	if own != "" {
-		return own == issuer
+		return own
 	}
 	first, _, _ := strings.Cut(string(i), " ")
-	return first != "" && first == issuer
+	return first
 }
 
-// Speakers report whether a caller speaks for a box by hawkBit's DDI: with an access token of the box's issuer, with the
-// box's own token, or with the gateway token of its organization.
-type Speakers struct {
-	issuers  Issuers
-	gateways *cache[string]
-	keep     time.Duration
-}
-
-// NewSpeakers makes one. A gateway's token is kept in a container for as long as the row of a channel, so that the
-// polls of a fleet cost no read of it.
-func NewSpeakers(db *dynamo.DB, s Settings, now func() time.Time) *Speakers {
-	gateways := NewGateways(db)
-	read := func(ctx context.Context, organizationID, _ string) (string, error) {
-		return gateways.token(ctx, organizationID)
-	}
-	return &Speakers{s.Issuers, newCache(instants(now), read), s.ChannelCache}
-}
-
-// Check returns NOT_FOUND unless the caller may know of the box as one of a tenant, and UNAUTHENTICATED where the
-// caller's token was taken back or replaced since it was verified. Nothing tells a box of another organization from
-// one that does not exist.
-func (s *Speakers) Check(ctx context.Context, caller auth.Principal, e Edge, tenant string) error {
-	if Named(caller, e.EdgeID) != nil || e.OrganizationID != tenant || caller.OrganizationID != "" && caller.OrganizationID != tenant {
-		return problem.Missing()
-	}
+// Allow returns nil if a caller is the box of a row: by an access token of its issuer, or with a valid token of its own. It
+// returns NOT_FOUND for another issuer, and UNAUTHENTICATED if the box's own token was replaced or taken back since it was
+// verified.
+func (i Issuers) Allow(caller auth.Principal, row report.Row, at time.Time) error {
 	switch boxtoken.KindOf(caller) {
 	case boxtoken.Box:
-		return valid(caller.Credential, e.TokenSHA256)
-	case boxtoken.Gateway:
-		sha256, err := s.gateways.get(ctx, tenant, "", s.keep)
-		if err != nil {
-			return err
+		if !row.Tokens.Accepts(caller.Credential, at) {
+			return errVoid()
 		}
-		return valid(caller.Credential, sha256)
+		return nil
+	case boxtoken.Gateway:
+		return problem.Missing()
 	}
-	if !s.issuers.Speak(e.Issuer, caller.Issuer) {
+	if !i.Speak(row.Issuer, caller.Issuer) {
 		return problem.Missing()
 	}
 	return nil
 }
 
-func valid(shown, kept string) error {
-	if !matches(shown, kept) {
-		return problem.New(problem.Unauthenticated, "The token was taken back or replaced.")
+// errVoid is the answer to a token that does not speak for the box. It is that of the authorizer to a token that nobody
+// knows.
+func errVoid() error { return problem.New(problem.Unauthenticated, problem.NoValidToken) }
+
+// A box finds boxes by their report rows, as calls of boxes do.
+type box struct{ reports *report.Store }
+
+// find returns the row of a box, or NOT_FOUND. The row may be the one of a moment ago, but a box that was registered a
+// moment ago is found.
+func (b box) find(ctx context.Context, id string) (report.Row, error) {
+	row, err := b.reports.Glance(ctx, id)
+	if err == nil && (row.Revision == 0 || row.Retired) {
+		row, err = b.reports.Get(ctx, id)
 	}
-	return nil
+	return registeredRow(row, err)
 }
 
-// matches compares two digests. An empty one is none.
-func matches(shown, kept string) bool {
-	return kept != "" && subtle.ConstantTimeCompare([]byte(shown), []byte(kept)) == 1
-}
-
-// Tokens verifies the tokens that the service gave out.
-type Tokens struct {
-	edges    *Store
-	gateways *Gateways
-}
-
-// NewTokens makes one.
-func NewTokens(db *dynamo.DB) *Tokens { return &Tokens{NewStore(db), NewGateways(db)} }
-
-// Verify returns the caller that a token speaks for; false where the service knows no such token.
-func (s *Tokens) Verify(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
-	if t.Kind == boxtoken.Gateway {
-		kept, err := s.gateways.token(ctx, t.Subject)
-		return t.Principal(t.Subject), err == nil && matches(t.SHA256, kept), err
+func registeredRow(row report.Row, err error) (report.Row, error) {
+	if err == nil && (row.Revision == 0 || row.Retired) {
+		err = problem.Missing()
 	}
-	e, err := s.edges.Polled(ctx, t.Subject)
-	if err == nil && !matches(t.SHA256, e.TokenSHA256) {
-		e, err = s.edges.Get(ctx, t.Subject) // it may have been given out a moment ago
-	}
-	if problem.Has(err, problem.NotFound) {
-		return auth.Principal{}, false, nil
-	}
-	return t.Principal(e.OrganizationID), err == nil && matches(t.SHA256, e.TokenSHA256), err
+	return row, err
 }

@@ -66,13 +66,3 @@ func (s *Store) Get(ctx context.Context, id string) (Edge, error) {
 	}
 	return e, err
 }
-
-// Polled is Get for a poll, at half the price; see Polls for what that means.
-func (s *Store) Polled(ctx context.Context, id string) (Edge, error) {
-	var e Edge
-	_, err := s.db.GetEventually(ctx, dynamo.Edges, key(id), &e)
-	if err != nil || e.exists() {
-		return e, err
-	}
-	return s.Get(ctx, id)
-}

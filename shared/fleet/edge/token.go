@@ -10,47 +10,50 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// token is the hash of the box's token after an assignment. A box that moves to another organization loses its token.
-func (a Assignment) token(was Edge) string {
-	if was.exists() && was.OrganizationID == a.OrganizationID {
-		return was.TokenSHA256
-	}
-	return ""
-}
+// TokenBody is what is said of a token. The token itself stays with whoever made it.
+var TokenBody = &input.Shape{Fields: input.Fields{{Name: "tokenSha256", Is: input.SHA256, Required: true}}}
 
-// issueToken decides what a new token makes of a box; NOT_FOUND where there is none. The token before it is void.
-func (e Edge) issueToken(sha256 string, at time.Time) (next Edge, event string, err error) {
+// TokenOf reads the SHA-256 of a token.
+func TokenOf(body *input.Object) string { return body.Text("tokenSha256") }
+
+// setToken decides what a new token makes of a box with the tokens that it had; NOT_FOUND if there is no box.
+func (e Edge) setToken(sha256 string, had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string, err error) {
 	if !e.exists() {
-		return e, "", problem.Missing()
+		return e, had, "", problem.Missing()
 	}
-	e.TokenSHA256, e.UpdatedAt = sha256, at
+	has, changed := had.Replace(sha256, at)
+	if !changed {
+		return e, had, "", nil
+	}
+	e.TokenSetAt, e.UpdatedAt = &at, at
 	e.Revision++
-	return e, "EdgeTokenIssued", nil
+	return e, has, "EdgeTokenSet", nil
 }
 
-// revokeToken decides what taking the token back makes of a box; NOT_FOUND where there is no box or no token.
-func (e Edge) revokeToken(at time.Time) (next Edge, event string, err error) {
-	if !e.exists() || e.TokenSHA256 == "" {
-		return e, "", problem.Missing()
+// endTokens decides what ending its tokens makes of a box; NOT_FOUND if there is no box or no token.
+func (e Edge) endTokens(had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string, err error) {
+	if !e.exists() || !had.Exists() {
+		return e, had, "", problem.Missing()
 	}
-	e.TokenSHA256, e.UpdatedAt = "", at
+	e.TokenSetAt, e.UpdatedAt = nil, at
 	e.Revision++
-	return e, "EdgeTokenRevoked", nil
+	return e, boxtoken.Live{}, "EdgeTokenEnded", nil
 }
 
-// IssueToken gives a box a new token, in place of the one before, and returns its text, which is kept nowhere. It
-// returns NOT_FOUND, PRECONDITION_FAILED, and CONFLICT when the box keeps changing.
-func (r *Registry) IssueToken(ctx context.Context, from audit.Origin, id string, when input.Preconditions) (text string, err error) {
-	text, token := boxtoken.New(boxtoken.Box, id)
-	_, err = r.change(ctx, from, id, when, func(was Edge, at time.Time) (Edge, string, error) {
-		return was.issueToken(token.SHA256, at)
+// SetToken gives a box another token, of which it is told the hash; boxtoken.Live says until when the one before is
+// valid. It returns NOT_FOUND, PRECONDITION_FAILED, and CONFLICT if the box keeps changing.
+func (r *Registry) SetToken(ctx context.Context, from audit.Origin, id, sha256 string, when input.Preconditions) error {
+	_, err := r.change(ctx, from, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
+		return was.setToken(sha256, had, at)
 	})
-	return text, err
+	return err
 }
 
-// RevokeToken takes a box's token back. It returns NOT_FOUND, also where the box has none, PRECONDITION_FAILED, and
-// CONFLICT when the box keeps changing.
-func (r *Registry) RevokeToken(ctx context.Context, from audit.Origin, id string, when input.Preconditions) error {
-	_, err := r.change(ctx, from, id, when, func(was Edge, at time.Time) (Edge, string, error) { return was.revokeToken(at) })
+// EndTokens ends all tokens of a box. It returns NOT_FOUND, also if the box has none, PRECONDITION_FAILED, and CONFLICT if
+// the box keeps changing.
+func (r *Registry) EndTokens(ctx context.Context, from audit.Origin, id string, when input.Preconditions) error {
+	_, err := r.change(ctx, from, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
+		return was.endTokens(had, at)
+	})
 	return err
 }

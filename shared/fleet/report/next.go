@@ -37,6 +37,18 @@ type Outcome struct {
 	At        time.Time
 }
 
+// By is an input of a box that called with a token of its own, whose SHA-256 it names; empty: with another. The row notes
+// when the token was used.
+type By struct {
+	Input
+	SHA256 string
+}
+
+func (b By) change(next *Row, was Row) {
+	b.Input.change(next, was)
+	next.Tokens, _ = was.Tokens.Used(b.SHA256, b.when())
+}
+
 func (p Polled) when() time.Time  { return p.At }
 func (o Outcome) when() time.Time { return o.At }
 
@@ -72,7 +84,7 @@ func sameOffer(a, b Offer) bool { return a.RolloutID == b.RolloutID && a.Version
 
 // same reports whether two rows say the same. Times are of what changed, so they alone are no change.
 func same(a, b Row) bool {
-	if a.Told != b.Told || a.Running != b.Running || a.Subject != b.Subject || (a.Offer == nil) != (b.Offer == nil) ||
+	if !a.Tokens.Same(b.Tokens) || a.Told != b.Told || a.Running != b.Running || a.Subject != b.Subject || (a.Offer == nil) != (b.Offer == nil) ||
 		a.DDI != b.DDI || a.Written != b.Written || a.Cancel != b.Cancel || !sameTime(a.AskedAt, b.AskedAt) {
 		return false
 	}

@@ -5,7 +5,11 @@
 // update, puts it off, or failed.
 package report
 
-import "time"
+import (
+	"time"
+
+	"wavegate/shared/access/boxtoken"
+)
 
 // A State is how a box got on with what it was offered.
 type State string
@@ -46,8 +50,11 @@ type Row struct {
 	OrganizationID string `json:"organizationId,omitempty"`
 	// Issuer is that of the box's tokens; see edge.Edge.
 	Issuer string `json:"issuer,omitempty"`
-	// EdgeAt is when the box's registration last changed. The six fields above are of that time. They
-	// are written in the same transaction as the registration, and by nothing else.
+	// Tokens are the hashes of the box's own tokens. They are here alone, so that no list and no event shows them. Which
+	// there are is written with the registration, and when they were used with what the box says; see By.
+	Tokens boxtoken.Live `json:"tokens"`
+	// EdgeAt is when the box's registration last changed. The seven fields above are of that time. They
+	// are written in the same transaction as the registration.
 	EdgeAt time.Time `json:"edgeAt"`
 	// Retired is set when the registration was taken back. The row stays, so that a poll which still read
 	// the old registration cannot bring it back into the counts.
@@ -115,6 +122,7 @@ func (r Row) Accepts(version string) bool { return r.Offer != nil && r.Offer.Ver
 type Registration struct {
 	EdgeID, EdgeType, Channel, FactoryID, OrganizationID, Issuer string
 
+	Tokens  boxtoken.Live
 	At      time.Time // when it last changed
 	Retired bool
 }
@@ -125,7 +133,7 @@ type Registration struct {
 func (r Row) Registered(g Registration) Row {
 	next := Row{
 		EdgeID: g.EdgeID, EdgeType: g.EdgeType, Channel: g.Channel, FactoryID: g.FactoryID, OrganizationID: g.OrganizationID, Issuer: g.Issuer,
-		EdgeAt: g.At, Retired: g.Retired,
+		Tokens: g.Tokens, EdgeAt: g.At, Retired: g.Retired,
 		Revision: r.Revision + 1,
 	}
 	if r.EdgeType == g.EdgeType && !g.Retired {

@@ -10,11 +10,15 @@ import (
 
 // These rules are shared by several packages.
 var (
-	// Name is the rule of names that programs use: edge types, channels, edge ids, machine codes and
-	// organization ids.
+	// Name is the rule of names that programs use: edge types, channels, machine codes and organization ids.
 	Name = &Text{
 		Pattern: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`,
 		Says:    "1 to 64 letters, digits, dots, underscores or hyphens, the first a letter or digit",
+	}
+	// EdgeID is the rule of the ids of boxes. It accepts what fleets have, such as MAC addresses and serial numbers.
+	EdgeID = &Text{
+		Pattern: `[A-Za-z0-9][A-Za-z0-9._:-]{0,127}`,
+		Says:    "1 to 128 letters, digits, dots, underscores, hyphens or colons, the first a letter or digit",
 	}
 	// Slug is the rule of factory ids.
 	Slug = &Text{

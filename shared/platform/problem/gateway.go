@@ -61,13 +61,13 @@ var GatewayResponses = []GatewayResponse{
 	// API Gateway answers an unknown route with 403 and this type.
 	{Type: "MISSING_AUTHENTICATION_TOKEN", Status: 404, Code: NotFound, Detail: "There is no such resource."},
 	{Type: "RESOURCE_NOT_FOUND", Status: 404, Code: NotFound, Detail: "There is no such resource."},
-	{Type: "UNAUTHORIZED", Status: 401, Code: Unauthenticated, Detail: unauthenticated},
+	{Type: "UNAUTHORIZED", Status: 401, Code: Unauthenticated, Detail: NoValidToken},
 	// The authorizer denies only tokens that can never become valid.
-	{Type: "ACCESS_DENIED", Status: 401, Code: Unauthenticated, Detail: unauthenticated},
+	{Type: "ACCESS_DENIED", Status: 401, Code: Unauthenticated, Detail: NoValidToken},
 	// These four are for AWS signatures and API keys, which the service does not use.
-	{Type: "EXPIRED_TOKEN", Status: 401, Code: Unauthenticated, Detail: unauthenticated},
-	{Type: "INVALID_SIGNATURE", Status: 401, Code: Unauthenticated, Detail: unauthenticated},
-	{Type: "INVALID_API_KEY", Status: 401, Code: Unauthenticated, Detail: unauthenticated},
+	{Type: "EXPIRED_TOKEN", Status: 401, Code: Unauthenticated, Detail: NoValidToken},
+	{Type: "INVALID_SIGNATURE", Status: 401, Code: Unauthenticated, Detail: NoValidToken},
+	{Type: "INVALID_API_KEY", Status: 401, Code: Unauthenticated, Detail: NoValidToken},
 	{Type: "WAF_FILTERED", Status: 403, Code: Forbidden, Detail: "The request was refused before it reached the service."},
 	{Type: "BAD_REQUEST_BODY", Status: 400, Code: ValidationFailed, Detail: "The body is not valid."},
 	{Type: "BAD_REQUEST_PARAMETERS", Status: 400, Code: ValidationFailed, Detail: "The parameters are not valid."},
@@ -87,10 +87,12 @@ var GatewayResponses = []GatewayResponse{
 	{Type: "DEFAULT_5XX", Code: BadGateway, Detail: "The service could not be reached."},
 }
 
+// NoValidToken is the answer to a call with a token that is not valid, whoever finds that.
+const NoValidToken = "The request carries no access token that is valid here."
+
 const (
-	unauthenticated = "The request carries no access token that is valid here."
-	failed          = "The service gave no answer. If the call was to change something, whether it did is not known; read before trying again."
-	timedOut        = "The service took too long to answer. If the call was to change something, whether it did is not known; read before trying again."
+	failed   = "The service gave no answer. If the call was to change something, whether it did is not known; read before trying again."
+	timedOut = "The service took too long to answer. If the call was to change something, whether it did is not known; read before trying again."
 )
 
 // GatewayResponseOf returns the answer of a type. For a type that is not listed, it is the

@@ -49,7 +49,7 @@ const maxClasses = 20
 var Body = &input.Shape{Fields: input.Fields{
 	{Name: "name", Is: input.DisplayName, Required: true},
 	{Name: "classes", Is: &input.List{Of: input.Name, Most: maxClasses}},
-	{Name: "edgeId", Is: input.Name, Clearable: true},
+	{Name: "edgeId", Is: input.EdgeID, Clearable: true},
 }}
 
 // ClassesOf reads the optional field classes. It returns nil if the field is missing.

@@ -108,7 +108,7 @@ func (k kind) auditEnd(f *findings, r Resource, events []Event, item Item) {
 	}
 	last := events[len(events)-1]
 	if last.After == nil {
-		if item["removed"] != true && item["lifted"] != true && !retired(item) && !(r.Type == "gateway" && text(item, tokenHash) == "") {
+		if item["removed"] != true && item["lifted"] != true && !retired(item) && !(r.Type == "gateway" && len(hashes(item)) == 0) {
 			f.add("%s: the last event is a removal, but it is stored", r)
 		}
 		return

@@ -176,7 +176,7 @@ var kinds = []kind{
 	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},
 	{dynamo.Factories, "factory", platform, by("factoryId"), nil},
 	{dynamo.Edges, "edge", shard, by("edgeId"), []string{"pair"}},
-	{dynamo.Gateways, "gateway", platform, by("organizationId"), nil},
+	{dynamo.Gateways, "gateway", platform, by("organizationId"), []string{"tokens"}},
 	{dynamo.RateOverrides, "rate-limit", platform, by("subject"), []string{"subject", "removed"}},
 	{dynamo.Recipes, "production-method", insideFactory, by("methodId"), []string{"productMethod", "factoryStatus"}},
 	{dynamo.MethodVersions, versionType, insideFactory,

@@ -1,57 +1,72 @@
 package ledger
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"slices"
 	"strings"
+
+	"wavegate/shared/platform/dynamo"
 )
 
-// tokenHash is the attribute of a box and of a gateway that keeps the SHA-256 of its token.
-const tokenHash = "tokenSha256"
-
-// token reports whether the call gives out a token or takes one back.
+// token reports whether the call sets a token or ends one.
 func (c Call) token() bool { return strings.HasSuffix(c.Operation, "-token") }
 
-// saysToken reports whether a box or a gateway is as the call leaves it: with the hash of the token that the caller was
-// shown, or with none. Where the answer was lost, any hash is one.
+// saysToken reports whether a box or a gateway is shown as the call leaves it: with a token, or with none.
 func (c Call) saysToken(thing Item) bool {
-	kept := text(thing, tokenHash)
-	if c.removes() {
-		return kept == ""
+	if c.about().Type == "gateway" {
+		return (thing == nil) == c.removes()
 	}
-	shown := text(c.answered(), "token")
-	if shown == "" {
-		return kept != "" && !c.done()
-	}
-	sum := sha256.Sum256([]byte(shown))
-	return kept == hex.EncodeToString(sum[:])
+	return (text(thing, "tokenSetAt") == "") == c.removes()
 }
 
-// auditTokens: no item and no event holds a token, or anything that could be one.
+// hashes are those of the tokens that an item keeps.
+func hashes(item Item) (all []string) {
+	tokens := object(item, "tokens")
+	for _, name := range []string{"current", "previous"} {
+		if hash := text(tokens, name); hash != "" {
+			all = append(all, hash)
+		}
+	}
+	return all
+}
+
+// auditTokens: no item and no event holds a token, or anything that could be one. Hashes of tokens are where they are
+// compared, and nowhere that is shown.
 func (b Books) auditTokens(f *findings) {
+	kept := map[string]bool{}
+	for _, items := range b {
+		for _, item := range items {
+			for _, hash := range hashes(item) {
+				kept[hash] = true
+			}
+		}
+	}
 	for table, items := range b {
 		for _, item := range items {
-			if holdsToken(item) {
+			if holds(item, func(s string) bool {
+				return strings.HasPrefix(s, "wavegate-edge:") || strings.HasPrefix(s, "wavegate-gateway:")
+			}) {
 				f.add("%s: a token is stored in %v", table, item)
+			}
+			if table != dynamo.Reports && table != dynamo.Gateways && holds(item, func(s string) bool { return kept[s] }) {
+				f.add("%s: the hash of a token is stored in %v", table, item)
 			}
 		}
 	}
 }
 
-func holdsToken(value any) bool {
+func holds(value any, is func(string) bool) bool {
 	switch v := value.(type) {
 	case string:
-		return strings.HasPrefix(v, "wavegate-edge:") || strings.HasPrefix(v, "wavegate-gateway:")
+		return is(v)
 	case Item:
 		for _, inner := range v {
-			if holdsToken(inner) {
+			if holds(inner, is) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, holdsToken)
+		return slices.ContainsFunc(v, func(inner any) bool { return holds(inner, is) })
 	}
 	return false
 }

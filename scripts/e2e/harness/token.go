@@ -1,0 +1,21 @@
+package harness
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"wavegate/shared/access/boxtoken"
+)
+
+// SetToken makes a token for a box or a gateway, tells the service its hash at a path, and returns the token.
+func (c *Caller) SetToken(t testing.TB, path string) string {
+	t.Helper()
+	kind, subject := boxtoken.Box, strings.TrimSuffix(strings.TrimPrefix(path, "/api/edges/"), "/token")
+	if organization, ok := strings.CutPrefix(path, "/api/organizations/"); ok {
+		kind, subject = boxtoken.Gateway, strings.TrimSuffix(organization, "/gateway-token")
+	}
+	text, token := boxtoken.New(kind, subject)
+	c.Put(t, path, `{"tokenSha256":"`+token.SHA256+`"}`).Is(t, http.StatusNoContent)
+	return text
+}

@@ -1,0 +1,193 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/devissuer"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+)
+
+const (
+	boxPath  = "/api/edges/box-1"
+	manifest = boxPath + "/update/manifest?installed=0.9.0"
+	reports  = boxPath + "/update/report"
+)
+
+var requestID = regexp.MustCompile(`"requestId":"[^"]*"`)
+
+func hashOf(kind boxtoken.Prefix, subject string) (text, body string) {
+	text, token := boxtoken.New(kind, subject)
+	return text, `{"tokenSha256":"` + token.SHA256 + `"}`
+}
+
+// TestBoxToken_WorksForManifestReportsAndDDI_ByBothSchemes, and for no other box.
+func TestBoxToken_WorksForManifestReportsAndDDI_ByBothSchemes(t *testing.T) {
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	text, token := boxtoken.New(boxtoken.Box, "box-1")
+	owner.Post(t, "/api/edges", `{"edges":[{"edgeId":"box-1","edgeType":"gateway-x","channel":"stable","organizationId":"acme","tokenSha256":"`+token.SHA256+`"}]}`).Is(t, http.StatusOK)
+	owner.Put(t, "/api/edges/box-2", box).Is(t, http.StatusCreated)
+	for _, scheme := range []string{"Bearer", "TargetToken"} {
+		b := &harness.Caller{URL: w.Target.URL, Bearer: scheme + " " + text}
+		b.Get(t, manifest).Is(t, http.StatusOK)
+		b.Put(t, reports, `{"version":"1.0.0","attempt":1,"outcome":"working"}`).Is(t, http.StatusOK)
+		b.Get(t, ddiPath("acme", "box-1")).Is(t, http.StatusOK)
+		b.Get(t, "/api/edges/box-2/update/manifest").Refused(t, problem.NotFound)
+		b.Put(t, "/api/edges/box-2/update/report", `{"version":"1.0.0","attempt":1,"outcome":"working"}`).Refused(t, problem.NotFound)
+		b.Get(t, boxPath).Refused(t, problem.Forbidden)
+	}
+	if known := why(t, owner, "box-1"); known.TokenLastUsedAt == nil {
+		t.Error("nobody knows that the token was used")
+	}
+	shown := string(owner.Get(t, boxPath).Is(t, http.StatusOK).Body) + string(owner.Get(t, "/api/edges?organizationId=acme").Is(t, http.StatusOK).Body) +
+		string(owner.Get(t, "/api/ota/audit-events?resourceType=edge&resourceId=box-1").Body) + fmt.Sprint(w.Events(t, "edge", "box-1"))
+	if strings.Contains(shown, token.SHA256) || !strings.Contains(shown, "tokenSetAt") {
+		t.Errorf("shown: %s", shown)
+	}
+	owner.Do(t, http.MethodDelete, boxPath+"/token", "").Is(t, http.StatusNoContent)
+	b := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + text}
+	b.Get(t, manifest).Refused(t, problem.Unauthenticated)
+	b.Put(t, reports, `{"version":"1.0.0","attempt":1,"outcome":"working"}`).Refused(t, problem.Unauthenticated)
+}
+
+// TestBoxToken_ThatIsToldLater_IsRefusedUntilThen, and not a moment longer: whoever makes a box may be faster.
+func TestBoxToken_ThatIsToldLater_IsRefusedUntilThen(t *testing.T) {
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, boxPath, box).Is(t, http.StatusCreated)
+	text, body := hashOf(boxtoken.Box, "box-1")
+	b := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + text}
+	b.Get(t, manifest).Refused(t, problem.Unauthenticated)
+	owner.Put(t, boxPath+"/token", body).Is(t, http.StatusNoContent)
+	b.Get(t, manifest).Is(t, http.StatusOK)
+}
+
+// TestGateway_TokenThatWasReplaced_WorksAtOnce_AndTheOldOneGoesOn, in each of the six operations.
+func TestGateway_TokenThatWasReplaced_WorksAtOnce_AndTheOldOneGoesOn(t *testing.T) {
+	w := harness.New(t) // the container keeps the gateway for two seconds
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, boxPath, box).Is(t, http.StatusCreated)
+	before := client(t, w, "GatewayToken", gatewayToken)
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+	}{
+		{http.MethodGet, "", "", http.StatusOK},
+		{http.MethodPut, "/configData", `{"data":{"installed":"0.9.0"}}`, http.StatusOK},
+		{http.MethodGet, "/deploymentBase/1", "", http.StatusNotFound},
+		{http.MethodGet, "/cancelAction/1", "", http.StatusNotFound},
+		{http.MethodPost, "/deploymentBase/1/feedback", feedback("proceeding", "none", ""), http.StatusOK},
+		{http.MethodPost, "/cancelAction/1/feedback", feedback("proceeding", "none", ""), http.StatusOK},
+	} {
+		before.Do(t, c.method, ddiPath("acme", "box-1")+c.path, c.body).Is(t, c.status)
+		next := client(t, w, "GatewayToken", gatewayToken)
+		next.Do(t, c.method, ddiPath("acme", "box-1")+c.path, c.body).Is(t, c.status)
+		before.Do(t, c.method, ddiPath("acme", "box-1")+c.path, c.body).Is(t, c.status)
+		before = next
+	}
+	if names := eventNames(w, t, "gateway", "acme"); strings.Count(strings.Join(names, " "), "GatewayTokenUsed") != 7 {
+		t.Errorf("the trail has %v", names)
+	}
+}
+
+// TestGateway_BoxWithATokenOfItsOwn_IsAnsweredLikeAStranger: with the same body. The trail has it once.
+func TestGateway_BoxWithATokenOfItsOwn_IsAnsweredLikeAStranger(t *testing.T) {
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, boxPath, box).Is(t, http.StatusCreated)
+	gateway := client(t, w, "GatewayToken", gatewayToken)
+	base(t, gateway, "box-1")
+	owner.SetToken(t, boxPath+"/token")
+	unknown, _ := hashOf(boxtoken.Gateway, "acme")
+	stranger := &harness.Caller{URL: w.Target.URL, Bearer: "GatewayToken " + unknown}
+	for _, c := range []struct{ method, path, body string }{
+		{http.MethodGet, "", ""}, {http.MethodPut, "/configData", `{"data":{"installed":"9"}}`},
+		{http.MethodPost, "/deploymentBase/1/feedback", feedback("closed", "failure", "forged")},
+	} {
+		path := ddiPath("acme", "box-1") + c.path
+		got, want := gateway.Do(t, c.method, path, c.body), stranger.Do(t, c.method, path, c.body)
+		got.Refused(t, problem.Unauthenticated)
+		bare := func(a harness.Answer) string { return requestID.ReplaceAllString(string(a.Body), "") }
+		if bare(got) != bare(want) {
+			t.Errorf("answered %s, and a stranger %s", got.Body, want.Body)
+		}
+	}
+	if known := why(t, owner, "box-1"); known.Running == "9" {
+		t.Error("a forged report was accepted")
+	}
+	if names := eventNames(w, t, "gateway", "acme"); strings.Count(strings.Join(names, " "), "GatewayRefused") != 1 {
+		t.Errorf("the trail has %v", names)
+	}
+}
+
+// TestGateway_MadeUpIDs_ShareItsLimit_AndHaveNoRows: whatever boxes the calls name.
+func TestGateway_MadeUpIDs_ShareItsLimit_AndHaveNoRows(t *testing.T) {
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, boxPath, box).Is(t, http.StatusCreated)
+	gateway := client(t, w, "GatewayToken", gatewayToken)
+	base(t, gateway, "box-1")
+	began, passed, refused := time.Now(), 0, 0
+	for i := range 700 {
+		switch a := gateway.Get(t, ddiPath("acme", fmt.Sprintf("made-up-%d", i))); a.Status {
+		case http.StatusNotFound:
+			passed++
+		case http.StatusTooManyRequests:
+			refused++
+		default:
+			t.Fatalf("answered %d %s", a.Status, a.Body)
+		}
+	}
+	minutes := int(time.Since(began)/time.Minute) + 1
+	if passed > 600*minutes || refused == 0 && minutes == 1 {
+		t.Errorf("%d calls passed in %s, and %d were refused", passed, time.Since(began), refused)
+	}
+	rows := fmt.Sprint(w.Items(t, dynamo.RateCounters), w.State(t))
+	if strings.Contains(rows, "made-up") {
+		t.Error("an id that was made up has a row")
+	}
+	if !strings.Contains(rows, ratelimit.Subject(auth.User(devissuer.Fleet, "box-1"))) {
+		t.Error("the box that the gateway speaks for is not counted")
+	}
+}
+
+// TestBoxID_MACAddressOrLongSerialNumber_WorksEverywhere, and nothing with a slash, a space or a control.
+func TestBoxID_MACAddressOrLongSerialNumber_WorksEverywhere(t *testing.T) {
+	w := harness.New(t, quick)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	gateway := client(t, w, "GatewayToken", gatewayToken)
+	for _, id := range []string{"00:1A:2B:3C:4D:5E", "s" + strings.Repeat("0:", 63) + "1"} {
+		path := "/api/edges/" + id
+		owner.Put(t, path, box).Is(t, http.StatusCreated)
+		base(t, gateway, id)
+		b := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + owner.SetToken(t, path+"/token")}
+		b.Get(t, path+"/update/manifest?installed=0.9.0").Is(t, http.StatusOK)
+		base(t, b, id) // the first poll asks what the box runs
+		b.Get(t, linked(t, w, base(t, b, id).Links.DeploymentBase)).Is(t, http.StatusOK)
+		if known := why(t, owner, id); known.Running != "0.9.0" {
+			t.Errorf("%s is known as %+v", id, known)
+		}
+		if list := owner.Get(t, "/api/edges?organizationId=acme&idPrefix="+id).Is(t, http.StatusOK).Body; !strings.Contains(string(list), id) {
+			t.Errorf("%s is not listed: %s", id, list)
+		}
+	}
+	for _, id := range []string{"a%2Fb", "a%20b", "a%00b", ":a", strings.Repeat("x", 129)} {
+		owner.Put(t, "/api/edges/"+id, box).Refused(t, problem.ValidationFailed)
+	}
+}

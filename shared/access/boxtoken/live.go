@@ -1,0 +1,90 @@
+package boxtoken
+
+import (
+	"crypto/subtle"
+	"time"
+)
+
+// Live are the hashes of the tokens that speak for one box or gateway: the current one and, for a while, the one before.
+// So a box that runs keeps its token until it has got the new one. The zero Live has no token.
+type Live struct {
+	Current  string `json:"current,omitempty"`
+	Previous string `json:"previous,omitempty"`
+	// ReplacedAt is when Previous stopped being the current one.
+	ReplacedAt *time.Time `json:"replacedAt,omitempty"`
+	// FirstUsedAt is the first call with Current; nil: there was none.
+	FirstUsedAt *time.Time `json:"firstUsedAt,omitempty"`
+	// LastUsedAt is a call with either. The last call was less than noteEvery later.
+	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
+}
+
+const (
+	// overlap is how long the token before stays valid after the first call with the new one, and patience how long it
+	// does at most.
+	overlap  = 24 * time.Hour
+	patience = 30 * 24 * time.Hour
+	// noteEvery bounds the writes that note when a token was used.
+	noteEvery = 24 * time.Hour
+)
+
+// Replace makes a hash the current one, and reports whether that changes anything. A current token that was used stays
+// valid for a while. One that was not used is void: the box never had it, so the token before it stays.
+func (l Live) Replace(sha256 string, at time.Time) (next Live, changed bool) {
+	if sha256 == l.Current {
+		return l, false
+	}
+	next = Live{Current: sha256, LastUsedAt: l.LastUsedAt}
+	switch {
+	case l.FirstUsedAt != nil:
+		next.Previous, next.ReplacedAt = l.Current, &at
+	case l.previousValid(at):
+		next.Previous, next.ReplacedAt = l.Previous, l.ReplacedAt
+	}
+	if next.Previous == sha256 {
+		next.Previous, next.ReplacedAt = "", nil
+	}
+	return next, true
+}
+
+// Accepts reports whether the token with a hash is valid.
+func (l Live) Accepts(sha256 string, at time.Time) bool {
+	return matches(sha256, l.Current) || l.previousValid(at) && matches(sha256, l.Previous)
+}
+
+func (l Live) previousValid(at time.Time) bool {
+	return l.Previous != "" && at.Before(l.ReplacedAt.Add(patience)) &&
+		(l.FirstUsedAt == nil || at.Before(l.FirstUsedAt.Add(overlap)))
+}
+
+// Used is after a call with a valid token. It is the same unless this is the first call with the current token, or the
+// last one that is known is a day old.
+func (l Live) Used(sha256 string, at time.Time) (next Live, changed bool) {
+	if !l.Accepts(sha256, at) {
+		return l, false
+	}
+	first := l.FirstUsedAt == nil && sha256 == l.Current
+	if !first && l.LastUsedAt != nil && at.Sub(*l.LastUsedAt) < noteEvery {
+		return l, false
+	}
+	if first {
+		l.FirstUsedAt = &at
+	}
+	l.LastUsedAt = &at
+	return l, true
+}
+
+// Exists reports whether there is a token.
+func (l Live) Exists() bool { return l.Current != "" }
+
+// Same reports whether two are equal.
+func (l Live) Same(other Live) bool {
+	return l.Current == other.Current && l.Previous == other.Previous && sameTime(l.ReplacedAt, other.ReplacedAt) &&
+		sameTime(l.FirstUsedAt, other.FirstUsedAt) && sameTime(l.LastUsedAt, other.LastUsedAt)
+}
+
+func sameTime(a, b *time.Time) bool { return (a == nil) == (b == nil) && (a == nil || a.Equal(*b)) }
+
+// matches compares two digests. An empty one is none.
+func matches(shown, kept string) bool {
+	return kept != "" && subtle.ConstantTimeCompare([]byte(shown), []byte(kept)) == 1
+}

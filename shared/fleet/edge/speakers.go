@@ -1,0 +1,140 @@
+package edge
+
+import (
+	"context"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
+)
+
+// Speakers report whether a caller speaks for a box by hawkBit's DDI: the box itself, or the gateway of its organization.
+type Speakers struct {
+	box
+	issuers  Issuers
+	gateways *Gateways
+	kept     *cache[Gateway]
+	keep     time.Duration
+	now      func() time.Time
+}
+
+// NewSpeakers makes one. A gateway's tokens are kept in a container for as long as the row of a channel, so that the
+// polls of a fleet cost no read of them.
+func NewSpeakers(db *dynamo.DB, s Settings, now func() time.Time) *Speakers {
+	gateways := NewGateways(db)
+	read := func(ctx context.Context, organizationID, _ string) (Gateway, error) {
+		return gateways.get(ctx, organizationID)
+	}
+	return &Speakers{box{report.NewStore(db, s.Shards)}, s.Issuers, gateways, newCache(instants(now), read), s.ChannelCache, now}
+}
+
+// Find returns the row of a box that the caller speaks for as one of a tenant. Fresh reads the row strongly consistent.
+// It returns NOT_FOUND if the caller may not know of the box, and UNAUTHENTICATED if the caller's token is not valid
+// any more, or if it is a gateway's and the box has a token of its own. Nothing tells a box of another organization from
+// one that does not exist.
+func (s *Speakers) Find(ctx context.Context, from audit.Origin, caller auth.Principal, tenant, id string, fresh bool) (row report.Row, err error) {
+	if err := Named(caller, id); err != nil {
+		return report.Row{}, err
+	}
+	if fresh {
+		row, err = registeredRow(s.reports.Get(ctx, id))
+	} else {
+		row, err = s.find(ctx, id)
+	}
+	if err == nil {
+		err = s.check(ctx, from, caller, row, tenant)
+	}
+	return row, err
+}
+
+func (s *Speakers) check(ctx context.Context, from audit.Origin, caller auth.Principal, row report.Row, tenant string) error {
+	if row.OrganizationID != tenant || caller.OrganizationID != "" && caller.OrganizationID != tenant {
+		return problem.Missing()
+	}
+	if boxtoken.KindOf(caller) != boxtoken.Gateway {
+		return s.issuers.Allow(caller, row, s.now())
+	}
+	g, err := s.gateway(ctx, tenant, caller.Credential)
+	switch {
+	case err != nil:
+		return err
+	case !g.Tokens.Accepts(caller.Credential, s.now()):
+		return errVoid()
+	case row.Tokens.Exists():
+		return s.refuse(ctx, from, g, row.EdgeID)
+	}
+	s.note(ctx, from, g, caller.Credential)
+	return nil
+}
+
+// gateway returns an organization's gateway. A token that the container does not know may have been set a moment
+// ago, so the gateway is read again.
+func (s *Speakers) gateway(ctx context.Context, organizationID, sha256 string) (Gateway, error) {
+	g, err := s.kept.get(ctx, organizationID, "", s.keep)
+	if err == nil && !g.Tokens.Accepts(sha256, s.now()) {
+		g, err = s.kept.get(ctx, organizationID, "", 0)
+	}
+	return g, err
+}
+
+// refuse answers a gateway that calls for a box with a token of its own, and writes that into the audit trail, at most
+// once an hour for each gateway.
+func (s *Speakers) refuse(ctx context.Context, from audit.Origin, g Gateway, id string) error {
+	if _, event, _ := g.refuse(id, s.now()); event != "" {
+		if err := s.gateways.change(ctx, from, g.OrganizationID, func(was Gateway, at time.Time) (Gateway, string, error) {
+			return was.refuse(id, at)
+		}); err != nil {
+			return err
+		}
+		s.kept.forget(g.OrganizationID, "")
+	}
+	return errVoid()
+}
+
+// note writes that a gateway's token was used, if that is new. If it cannot be written, the next call does it.
+func (s *Speakers) note(ctx context.Context, from audit.Origin, g Gateway, sha256 string) {
+	if _, event, _ := g.use(sha256, s.now()); event == "" {
+		return
+	}
+	_ = s.gateways.change(ctx, from, g.OrganizationID, func(was Gateway, at time.Time) (Gateway, string, error) { return was.use(sha256, at) })
+	s.kept.forget(g.OrganizationID, "")
+}
+
+// Counted is who a box counts as for the fair-use limits, however it calls: the user of its issuer. Without an issuer it
+// is the user of the tokens of boxes.
+func (s *Speakers) Counted(row report.Row) auth.Principal {
+	return boxtoken.Counted(s.issuers.Of(row.Issuer), row.EdgeID)
+}
+
+// Tokens verifies the tokens that boxes and gateways were given.
+type Tokens struct {
+	box
+	issuers  Issuers
+	gateways *Gateways
+	now      func() time.Time
+}
+
+// NewTokens makes one.
+func NewTokens(db *dynamo.DB, issuers Issuers) *Tokens {
+	return &Tokens{box{report.NewStore(db, 1)}, issuers, NewGateways(db), db.Now} // the shards do not matter to reads
+}
+
+// Verify returns the caller that a token speaks for; false if the service knows no such token.
+func (s *Tokens) Verify(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
+	if t.Kind == boxtoken.Gateway {
+		g, err := s.gateways.get(ctx, t.Subject)
+		return t.Principal(t.Subject, ""), err == nil && g.Tokens.Accepts(t.SHA256, s.now()), err
+	}
+	row, err := s.find(ctx, t.Subject)
+	if err == nil && !row.Tokens.Accepts(t.SHA256, s.now()) {
+		row, err = registeredRow(s.reports.Get(ctx, t.Subject)) // it may have been set a moment ago
+	}
+	if problem.Has(err, problem.NotFound) {
+		return auth.Principal{}, false, nil
+	}
+	return t.Principal(row.OrganizationID, s.issuers.Of(row.Issuer)), err == nil && row.Tokens.Accepts(t.SHA256, s.now()), err
+}
