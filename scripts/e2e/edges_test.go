@@ -65,7 +65,7 @@ func TestEdge_BadInput_IsRefusedAndNothingWritten(t *testing.T) {
 	w := harness.New(t)
 	owner := w.Owner(t)
 	before := w.State(t)
-	for _, path := range []string{"a%2Fb", "..%2Fb", "a%20b", "-a", strings.Repeat("a", 65)} {
+	for _, path := range []string{"a%2Fb", "..%2Fb", "a%20b", "-a", strings.Repeat("a", 129)} {
 		owner.Put(t, "/api/edges/"+path, box).Refused(t, problem.ValidationFailed)
 		owner.Get(t, manifestPath(path)).Refused(t, problem.ValidationFailed)
 	}

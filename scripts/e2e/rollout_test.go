@@ -5,19 +5,15 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/edge"
-	"wavegate/shared/platform/dynamo"
-	"wavegate/shared/testing/dynamolocal"
 )
 
 // arrives is how long what is done to a channel may take to reach every poll; the setting's default.
@@ -48,27 +44,19 @@ type poller struct {
 	told      edge.Manifest
 }
 
-// newFleet puts n boxes on gateway-x/stable, past the service: that boxes are registered is tested
-// elsewhere, and thousands of calls of one platform owner would meet its limit.
+// newFleet registers n boxes on gateway-x/stable.
 func newFleet(t *testing.T, w *harness.World, n int) fleet {
 	t.Helper()
 	f := make(fleet, n)
-	var puts []types.WriteRequest
+	entries := make([]string, n)
 	for i := range f {
 		id := fmt.Sprintf("box-%04d", i+1)
 		f[i] = &poller{id: id, caller: w.Box(t, id)}
-		item, err := dynamo.Encode(edge.Edge{EdgeID: id, EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", Revision: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
+		entries[i] = fmt.Sprintf(`{"edgeId":%q,"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`, id)
 	}
-	for batch := range slices.Chunk(puts, 25) {
-		out, err := w.DB.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{
-			RequestItems: map[string][]types.WriteRequest{dynamolocal.TableName(dynamo.Edges): batch}})
-		if err != nil || len(out.UnprocessedItems) > 0 {
-			t.Fatalf("%v, not written: %v", err, out.UnprocessedItems)
-		}
+	owner := w.Owner(t)
+	for batch := range slices.Chunk(entries, edge.MostAtOnce) {
+		owner.Post(t, "/api/edges", `{"edges":[`+strings.Join(batch, ",")+`]}`).Is(t, http.StatusOK)
 	}
 	return f
 }

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -122,10 +123,17 @@ func (d *depot) installed(version string) bool {
 	return err == nil
 }
 
-// A daemon is SWUpdate on one box.
+// A daemon is SWUpdate on one box, under a supervisor like systemd's Restart=always. It needs one: SWUpdate 2022.12 is ended
+// by SIGPIPE if a thread of its own that asked it for its status has not been answered within 100 ms.
 type daemon struct {
 	log     string
-	command *exec.Cmd
+	command func() *exec.Cmd
+	stopped chan struct{} // closed: the box has no power
+	over    chan struct{} // closed: SWUpdate is gone, and is not started again
+
+	mu    sync.Mutex
+	runs  *exec.Cmd
+	ended []string // how SWUpdate ended by itself
 }
 
 // swupdate starts SWUpdate for a box that runs a version.
@@ -137,21 +145,28 @@ func (d *depot) swupdate(t *testing.T, w *harness.World, id, token, runs string,
 		t.Fatal(err)
 	}
 	suricatta := append([]string{"-t", "acme", "-u", w.Target.URL + "/api/ddi", "-i", id, "-k", token, "-p", "1", "--disable-token-for-dwl"}, arguments...)
-	b := &daemon{log: filepath.Join(home, "log")}
-	out, err := os.Create(b.log)
+	out, err := os.Create(filepath.Join(home, "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.command = exec.Command("swupdate", "-v", "-f", filepath.Join(home, "swupdate.cfg"), "-k", filepath.Join(d.dir, "cert.pem"), "-H", "box:1.0",
-		"-u", strings.Join(suricatta, " "))
-	b.command.Env = append(os.Environ(), "TMPDIR="+home)
-	b.command.Dir, b.command.Stdout, b.command.Stderr = home, out, out
-	if err := b.command.Start(); err != nil {
+	b := &daemon{log: out.Name(), stopped: make(chan struct{}), over: make(chan struct{})}
+	b.command = func() *exec.Cmd {
+		c := exec.Command("swupdate", "-v", "-f", filepath.Join(home, "swupdate.cfg"), "-k", filepath.Join(d.dir, "cert.pem"), "-H", "box:1.0",
+			"-u", strings.Join(suricatta, " "))
+		c.Env = append(os.Environ(), "TMPDIR="+home)
+		c.Dir, c.Stdout, c.Stderr = home, out, out
+		return c
+	}
+	if err := b.start(); err != nil {
 		t.Fatal(err)
 	}
-	_ = out.Close()
+	go b.supervise()
 	t.Cleanup(func() {
 		b.stop()
+		_ = out.Close()
+		if len(b.ended) > 0 {
+			t.Logf("SWUpdate on %s ended by itself: %s", id, strings.Join(b.ended, ", "))
+		}
 		if t.Failed() {
 			log, _ := os.ReadFile(b.log)
 			t.Logf("SWUpdate on %s:\n%s\nthe service's last words to its polls:\n%s", id, log[max(0, len(log)-8000):], last(w.Logs("get-ddi-base"), 10))
@@ -160,14 +175,51 @@ func (d *depot) swupdate(t *testing.T, w *harness.World, id, token, runs string,
 	return b
 }
 
-// last are the last lines of many.
-func last(lines []string, n int) string { return strings.Join(lines[max(0, len(lines)-n):], "\n") }
+// start starts SWUpdate, unless the box has no power.
+func (b *daemon) start() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case <-b.stopped:
+		return os.ErrProcessDone
+	default:
+	}
+	b.runs = b.command()
+	return b.runs.Start()
+}
+
+// supervise starts SWUpdate again, a second after it has ended by itself.
+func (b *daemon) supervise() {
+	defer close(b.over)
+	for {
+		err := b.runs.Wait()
+		select {
+		case <-b.stopped:
+			return
+		case <-time.After(time.Second):
+		}
+		b.ended = append(b.ended, fmt.Sprint(err))
+		if b.start() != nil {
+			return
+		}
+	}
+}
 
 // stop ends SWUpdate, as the loss of power does.
 func (b *daemon) stop() {
-	_ = b.command.Process.Kill()
-	_ = b.command.Wait()
+	b.mu.Lock()
+	select {
+	case <-b.stopped:
+	default:
+		close(b.stopped)
+		_ = b.runs.Process.Kill()
+	}
+	b.mu.Unlock()
+	<-b.over
 }
+
+// last are the last lines of many.
+func last(lines []string, n int) string { return strings.Join(lines[max(0, len(lines)-n):], "\n") }
 
 // says tells whether SWUpdate has logged a text.
 func (b *daemon) says(text string) bool {
