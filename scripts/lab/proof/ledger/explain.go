@@ -20,7 +20,7 @@ import (
 //   - All calls with one idempotency key, repeated or not, made one thing, and all answers name it.
 //   - Every read shows a whole state after some change, and no older state than one that was
 //     acknowledged before. Every version that a box was offered was on its channel.
-//   - A token that was given out is the one whose hash is stored. A DDI client was answered for its own
+//   - The hash of a token that was set last is the one that is stored. A DDI client was answered for its own
 //     box, and under the organization of the box at that time.
 //
 // A call that ended with a 5xx may have made its change or not, but never a part of it.
@@ -36,6 +36,7 @@ func (b Books) Explain(calls []Call) []string {
 	}
 	x.changes()
 	x.keys(calls)
+	x.tokens(b)
 	for _, c := range calls {
 		switch {
 		case c.batches():

@@ -39,6 +39,10 @@ func TestExplain_PlantedFaults_AreFound(t *testing.T) {
 			r.calls = append(r.calls, c)
 		},
 		"two things for one key": twoThingsForOneKey,
+		"a token's hash that nobody set": func(t *testing.T, r *run) {
+			r.books[dynamo.Reports][0]["tokens"].(ledger.Item)["current"] = strings.Repeat("b", 64)
+		},
+		"a token that is lost": func(t *testing.T, r *run) { delete(r.books[dynamo.Reports][0], "tokens") },
 		"a torn read": func(t *testing.T, r *run) {
 			c := r.call(t, "get-rollout")
 			c.Answer = []byte(strings.Replace(string(c.Answer), `"completed"`, `"halted"`, 1))

@@ -169,6 +169,11 @@ func honest(t *testing.T) *run {
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
 			return put(edges.Put(admission.Unlimited(ctx), from, "box-1", edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme"}, none))
 		})
+	hash := strings.Repeat("c", 64)
+	made("put-edge-token", "/api/edges/box-1/token", `{"tokenSha256":"`+hash+`"}`, map[string]string{"edgeId": "box-1"},
+		func(ctx context.Context, from audit.Origin) (int, string, error) {
+			return put(false, edges.SetToken(admission.Unlimited(ctx), from, "box-1", hash, none))
+		})
 
 	inside := map[string]string{"factoryId": "munich-1"}
 	made("put-factory", "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`, inside,
@@ -265,8 +270,8 @@ func TestAudit_HonestRun_HasNoFindings(t *testing.T) {
 	if found := r.books.Explain(r.calls); len(found) > 0 {
 		t.Errorf("found %q", found)
 	}
-	if n := len(r.books[dynamo.Audit]); n != 21 {
-		t.Errorf("%d events, want 21: 16 changes, the channel that adopted the target, the rollout that a publication ended, and the method with each change of its version", n)
+	if n := len(r.books[dynamo.Audit]); n != 22 {
+		t.Errorf("%d events, want 22: 17 changes, the channel that adopted the target, the rollout that a publication ended, and the method with each change of its version", n)
 	}
 }
 

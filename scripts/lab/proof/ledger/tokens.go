@@ -30,6 +30,49 @@ func hashes(item Item) (all []string) {
 	return all
 }
 
+// tokens: the hash that is stored last is the one that the last change of a box's or a gateway's tokens was asked for.
+func (x *explainer) tokens(b Books) {
+	stored := map[string]string{}
+	for table, id := range map[dynamo.TableID]string{dynamo.Reports: "edgeId", dynamo.Gateways: "organizationId"} {
+		for _, item := range b[table] {
+			stored[string(table)+" "+text(item, id)] = text(object(item, "tokens"), "current")
+		}
+	}
+	tables := map[string]dynamo.TableID{"edge": dynamo.Reports, "gateway": dynamo.Gateways}
+	for r, events := range x.trail {
+		table, ok := tables[r.Type]
+		if !ok {
+			continue
+		}
+		want := ""
+		for _, e := range events {
+			want = x.hashAfter(want, e)
+		}
+		if have := stored[string(table)+" "+r.ID]; have != want {
+			x.add("%s: the hash of its token is %q, want %q", r, have, want)
+		}
+	}
+}
+
+// hashAfter is the hash of the current token after a change.
+func (x *explainer) hashAfter(before string, e Event) string {
+	moved := e.Before == nil || text(e.Before, "organizationId") != text(e.After, "organizationId")
+	if e.After == nil || strings.HasSuffix(e.Name, "TokenEnded") || e.Type == "edge" && moved {
+		before = ""
+	}
+	c := x.asked[e.RequestID]
+	asks := []Call{c}
+	if c.batches() {
+		asks = c.members()
+	}
+	for _, one := range asks {
+		if hash := text(one.fields(), "tokenSha256"); hash != "" && one.resource() == e.Resource {
+			return hash
+		}
+	}
+	return before
+}
+
 // auditTokens: no item and no event holds a token, or anything that could be one. Hashes of tokens are where they are
 // compared, and nowhere that is shown.
 func (b Books) auditTokens(f *findings) {
