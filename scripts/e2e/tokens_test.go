@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -190,4 +191,84 @@ func TestBoxID_MACAddressOrLongSerialNumber_WorksEverywhere(t *testing.T) {
 	for _, id := range []string{"a%2Fb", "a%20b", "a%00b", ":a", strings.Repeat("x", 129)} {
 		owner.Put(t, "/api/edges/"+id, box).Refused(t, problem.ValidationFailed)
 	}
+}
+
+// TestAuthorization_DoubledOrMalformed_DoesNotSpoilTheToken: the next call with it is answered, though a gateway keeps what
+// the authorizer says of a header's value.
+func TestAuthorization_DoubledOrMalformed_DoesNotSpoilTheToken(t *testing.T) {
+	w := harness.New(t)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, boxPath, box).Is(t, http.StatusCreated)
+	stranger := w.Box(t, "box-2").Bearer
+	for name, fresh := range map[string]func() string{
+		"a person's":         func() string { return w.Owner(t).Bearer },
+		"a box's own":        func() string { return "Bearer " + owner.SetToken(t, boxPath+"/token") },
+		"a box's own of DDI": func() string { return "TargetToken " + owner.SetToken(t, boxPath+"/token") },
+	} {
+		for i, spoilt := range []func(good string) []string{
+			func(good string) []string { return []string{good, good} },
+			func(good string) []string { return []string{good, stranger} },
+			func(good string) []string { return []string{stranger, good} },
+			func(good string) []string { return []string{good, ""} },
+			func(good string) []string { return []string{"", good} },
+			func(good string) []string { return []string{good, "Bearer"} },
+			func(good string) []string { return []string{"Basic eDp5", good} },
+			func(good string) []string { return []string{good + ", " + good} },
+			func(good string) []string { return []string{good + "x"} },
+			func(good string) []string { return []string{good[:len(good)-1]} },
+			func(good string) []string { return []string{strings.ToUpper(good)} },
+			func(good string) []string { return []string{"," + good} },
+		} {
+			good := fresh()
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.Target.URL+manifest, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header["Authorization"] = spoilt(good)
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != http.StatusUnauthorized && answer.StatusCode != http.StatusForbidden {
+				t.Errorf("%s, %d: answered %d", name, i, answer.StatusCode)
+			}
+			(&harness.Caller{URL: w.Target.URL, Bearer: good}).Get(t, manifest).Is(t, http.StatusOK)
+		}
+	}
+}
+
+// TestBoxToken_SetWhileItIsEnded_IsAsTheTrailSays: the last of the changes holds.
+func TestBoxToken_SetWhileItIsEnded_IsAsTheTrailSays(t *testing.T) {
+	w := harness.New(t)
+	owner := w.Owner(t)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, boxPath, box).Is(t, http.StatusCreated)
+	owner.SetToken(t, boxPath+"/token")
+	last := map[string]int{}
+	for range 25 {
+		text, body := hashOf(boxtoken.Box, "box-1")
+		var wg sync.WaitGroup
+		wg.Go(func() { owner.Put(t, boxPath+"/token", body).Is(t, http.StatusNoContent) })
+		wg.Go(func() {
+			if a := owner.Do(t, http.MethodDelete, boxPath+"/token", ""); a.Status != http.StatusNoContent {
+				a.Refused(t, problem.NotFound) // the round before ended with none
+			}
+		})
+		wg.Wait()
+		names := eventNames(w, t, "edge", "box-1")
+		event := names[len(names)-1]
+		last[event]++
+		b := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + text}
+		switch event {
+		case "EdgeTokenSet":
+			b.Get(t, manifest).Is(t, http.StatusOK)
+		case "EdgeTokenEnded":
+			b.Get(t, manifest).Refused(t, problem.Unauthenticated)
+		default:
+			t.Fatalf("the last event is %s", event)
+		}
+	}
+	t.Logf("which came last: %v", last)
 }
