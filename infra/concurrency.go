@@ -14,8 +14,8 @@ type Concurrency struct {
 	// Copilot caps the copilot, whose calls take as long as the assistant does: a slow assistant cannot
 	// take the executions that polls and halts need.
 	Copilot int
-	// Manifest and Authorizer are kept for polls and for tokens, whatever else runs; 0: nothing is.
-	Manifest, Authorizer int
+	// Manifest and DDIBase are kept for polls, and Authorizer for tokens, whatever else runs; 0: nothing is.
+	Manifest, DDIBase, Authorizer int
 	// Bell caps the bell, which strangers can call, and is kept for the boxes that listen.
 	Bell int
 }
@@ -29,23 +29,24 @@ func readConcurrency(r *reader) Concurrency {
 	if _, said := r.value("accountConcurrency"); !said && r.stage == string(Prod) {
 		r.fault("accountConcurrency: prod names the account's quota of concurrent executions (aws lambda get-account-settings)")
 	}
-	var copilot, manifest, authorizer, bell int
+	var copilot, manifest, ddiBase, authorizer, bell int
 	if c.Account >= 2*unreserved { // otherwise there is nothing to divide
-		copilot, manifest, authorizer = c.Account/20, c.Account*3/10, c.Account/10
+		copilot, manifest, ddiBase, authorizer = c.Account/20, c.Account/5, c.Account/10, c.Account/10
 		if r.flag("bell", false) {
 			bell = c.Account / 10
 		}
 	}
 	c.Copilot = r.number("reserveCopilot", copilot, 0, highest)
 	c.Manifest = r.number("reserveManifest", manifest, 0, highest)
+	c.DDIBase = r.number("reserveDdiBase", ddiBase, 0, highest)
 	c.Authorizer = r.number("reserveAuthorizer", authorizer, 0, highest)
 	c.Bell = r.number("reserveBell", bell, 0, highest)
 	return c
 }
 
 func (c Concurrency) check(r *reader) {
-	if reserved := c.Copilot + c.Manifest + c.Authorizer + c.Bell; reserved > 0 && c.Account-reserved < unreserved {
-		r.fault("reserveCopilot, reserveManifest, reserveAuthorizer, reserveBell: of accountConcurrency, %d, they leave less than the %d that Lambda asks for", c.Account, unreserved)
+	if reserved := c.Copilot + c.Manifest + c.DDIBase + c.Authorizer + c.Bell; reserved > 0 && c.Account-reserved < unreserved {
+		r.fault("reserveCopilot, reserveManifest, reserveDdiBase, reserveAuthorizer, reserveBell: of accountConcurrency, %d, they leave less than the %d that Lambda asks for", c.Account, unreserved)
 	}
 }
 
@@ -56,6 +57,8 @@ func (c Concurrency) of(function string, op operations.Operation) int {
 		return c.Authorizer
 	case function == manifest:
 		return c.Manifest
+	case function == ddiBase:
+		return c.DDIBase
 	case op.Limit == ratelimit.Copilot:
 		return c.Copilot
 	}

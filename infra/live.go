@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/operations"
 )
 
-// How a new version of get-manifest and of the authorizer takes over their traffic: the setting traffic.
+// How new versions of the functions in byDegrees take over their traffic: the setting traffic.
 const (
 	// canary gives it 10 % for five minutes, and the rest unless an alarm goes off.
 	canary = "canary"
@@ -22,8 +22,11 @@ const (
 // alias is what the gateway calls of a function that has versions.
 const alias = "live"
 
-// addLive gives get-manifest and the authorizer versions, an alias and a deployment that moves traffic by degrees.
-// These two carry the traffic that shows a fault within minutes. The others are called too seldom for that.
+// byDegrees are the functions with the traffic that shows a fault within minutes: boxes call them. The others are called too
+// seldom for that.
+var byDegrees = []string{manifest, ddiBase, reported, operations.Authorizer}
+
+// addLive gives the functions in byDegrees versions, an alias and a deployment that moves traffic by degrees.
 func (s *service) addLive() {
 	traffic := s.settings.Traffic
 	if traffic == direct || s.settings.Local() {
@@ -36,7 +39,7 @@ func (s *service) addLive() {
 	application := awscodedeploy.NewLambdaApplication(s.stack, jsii.String("application"), &awscodedeploy.LambdaApplicationProps{
 		ApplicationName: jsii.String(s.name()),
 	})
-	for _, id := range []string{manifest, operations.Authorizer} {
+	for _, id := range byDegrees {
 		version := s.functions[id].CurrentVersion()
 		live := awslambda.NewAlias(s.stack, jsii.String(alias+"-"+id), &awslambda.AliasProps{AliasName: jsii.String(alias), Version: version})
 		var alarms []interfacesawscloudwatch.IAlarmRef
@@ -80,13 +83,13 @@ func (s *service) canaryAlarms(function string, version awslambda.Version) []ala
 	own := s.operation(function)
 	return []alarm{
 		{
-			kind: "canary", part: "manifest-errors", says: "The new version of get-manifest crashes or runs into its timeout.",
+			kind: "canary", part: function + "-errors", says: "The new version of " + function + " crashes or runs into its timeout.",
 			metric: over("IF(m0 >= 3, 100 * m0 / m1, 0)", "errors, %",
 				fresh.metric("Errors", sum, ""), fresh.metric("Invocations", sum, "")),
 			threshold: 1, minutes: 2, of: 3,
 		},
 		{
-			kind: "canary", part: "manifest-failures", says: "Polls are answered with failures of the service.",
+			kind: "canary", part: function + "-failures", says: "Calls of " + function + " are answered with failures of the service.",
 			metric: over("IF(FILL(m0, 0) >= 3, 100 * m0 / m1, 0)", "failures, %",
 				own.metric("Failures", sum, ""), own.metric("Calls", sum, "")),
 			threshold: 1, minutes: 2, of: 3,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,12 +16,12 @@ func TestLive_PollsAndTokens_GoToAnAlias_ThatMovesByDegrees(t *testing.T) {
 	authorizer := value(map[string]any(api), "components", "securitySchemes", "token", "x-amazon-apigateway-authorizer", "authorizerUri")
 	called := map[string]any{operations.Authorizer: authorizer}
 	for _, m := range api.routes() {
-		if m["operationId"] == manifest {
-			called[manifest] = value(m, "x-amazon-apigateway-integration", "uri")
+		if id := text(m["operationId"]); id != "" && slices.Contains(byDegrees, id) {
+			called[id] = value(m, "x-amazon-apigateway-integration", "uri")
 		}
 	}
-	if n := len(template.of("AWS::Lambda::Alias")); n != len(called) {
-		t.Errorf("there are %d aliases", n)
+	if n := len(template.of("AWS::Lambda::Alias")); n != len(byDegrees) || len(called) != len(byDegrees) {
+		t.Errorf("there are %d aliases, of which %d are called", n, len(called))
 	}
 	for name, uri := range called {
 		id := functionOf(uri)
@@ -40,12 +41,12 @@ func TestLive_PollsAndTokens_GoToAnAlias_ThatMovesByDegrees(t *testing.T) {
 		}
 		alarms, _ := value(group, "AlarmConfiguration", "Alarms").([]any)
 		if len(alarms) != 2 || value(group, "AlarmConfiguration", "Enabled") != true {
-			t.Errorf("%s is watched by %v", name, alarms)
+			t.Errorf("%s is byDegrees by %v", name, alarms)
 		}
 		for _, a := range alarms {
 			alarm := template.Resources[strings.Trim(text(value(a, "Name")), "${}")]
 			if alarm.Type != "AWS::CloudWatch::Alarm" || kindOf(t, alarm) != "canary" || alarm.Properties["DatapointsToAlarm"] != 2.0 || alarm.Properties["EvaluationPeriods"] != 3.0 {
-				t.Errorf("%s is watched by %v", name, alarm)
+				t.Errorf("%s is byDegrees by %v", name, alarm)
 			}
 		}
 	}
@@ -54,7 +55,7 @@ func TestLive_PollsAndTokens_GoToAnAlias_ThatMovesByDegrees(t *testing.T) {
 // TestLive_TheAlarmsOnErrors_SeeTheNewVersionAlone: a tenth of the calls would drown among those of the old one.
 func TestLive_TheAlarmsOnErrors_SeeTheNewVersionAlone(t *testing.T) {
 	template := prod()
-	for _, part := range []string{"manifest-errors", "authorizer-errors"} {
+	for _, part := range []string{"get-manifest-errors", "get-ddi-base-errors", "put-update-report-errors", "authorizer-errors"} {
 		alarm := template.Resources[template.id(t, "AWS::CloudWatch::Alarm", "alarm-canary-"+part)]
 		if got := metricsOf(alarm); strings.Count(got, "ExecutedVersion") != 2 {
 			t.Errorf("%s looks at %s", part, got)
@@ -70,7 +71,7 @@ func TestLive_OldVersions_StayInProd(t *testing.T) {
 			t.Errorf("%s is %s", id, v.DeletionPolicy)
 		}
 	}
-	if len(versions) != 2 {
+	if len(versions) != len(byDegrees) {
 		t.Errorf("there are %d versions", len(versions))
 	}
 }
@@ -81,7 +82,7 @@ func TestLive_TrafficOfTheSettings(t *testing.T) {
 		t.Errorf("dev has %d aliases and deployments", n)
 	}
 	b, err := json.Marshal(other().of("AWS::CodeDeploy::DeploymentGroup"))
-	if err != nil || strings.Count(string(b), "CodeDeployDefault.LambdaAllAtOnce") != 2 {
+	if err != nil || strings.Count(string(b), "CodeDeployDefault.LambdaAllAtOnce") != len(byDegrees) {
 		t.Errorf("at once is %s, %v", b, err)
 	}
 	if _, err := ReadSettings(map[string]any{"traffic": "slowly"}); err == nil {

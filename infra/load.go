@@ -51,9 +51,9 @@ func (w *watch) share(id, label string, some awscloudwatch.IMetric) awscloudwatc
 	})
 }
 
-// waits are the seconds that boxes were asked to wait, in five minutes.
+// waits are the seconds that boxes were asked to wait, in five minutes, whichever way they poll.
 func (w *watch) waits() awscloudwatch.Metric {
-	return w.operation(manifest).metric(lambdahttp.Waits, sum, "").With(&awscloudwatch.MetricOptions{
+	return w.own().metric(lambdahttp.Waits, sum, "").With(&awscloudwatch.MetricOptions{
 		Period: awscdk.Duration_Minutes(jsii.Number(5)),
 	})
 }

@@ -66,7 +66,7 @@ func TestAlarms_429_ByTheGatewayAndByTheLimiter_AreShares(t *testing.T) {
 func TestAlarms_FewerBoxesPoll_WhateverTheirInterval(t *testing.T) {
 	a := theAlarm(t, prod().template, "polls-fewer")
 	got := metricsOf(a)
-	if !strings.Contains(got, "Waits") || !strings.Contains(got, "ANOMALY_DETECTION_BAND") || strings.Contains(got, "Calls") {
+	if !strings.Contains(got, "Waits") || strings.Contains(got, "operation") || !strings.Contains(got, "ANOMALY_DETECTION_BAND") || strings.Contains(got, "Calls") {
 		t.Errorf("it looks at %s", got)
 	}
 	if a.Properties["ComparisonOperator"] != "LessThanLowerThreshold" || a.Properties["TreatMissingData"] != "breaching" || a.Properties["ThresholdMetricId"] == nil {

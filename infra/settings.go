@@ -83,7 +83,7 @@ type Settings struct {
 	Limits      ratelimit.Limits
 	Throttles   Throttles
 	Concurrency Concurrency
-	// Traffic is how a new version of get-manifest and of the authorizer takes over: canary, at-once or direct.
+	// Traffic is how a new version of a function that boxes call takes over: canary, at-once or direct.
 	Traffic string
 	Events  Events
 	Backup  Backup

@@ -126,7 +126,7 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`alarmTopicArn: "ops" is no ARN of an SNS topic`:                    {"alarms": "true", "alarmTopicArn": "ops"},
 		`pollRate, pollBurst: 2000 and 1000 do not lie`:                     {"pollRate": "2000"},
 		`pollRate, pollBurst: 1800 and 2000 do not lie`:                     {"pollBurst": "2000"},
-		`reserveCopilot, reserveManifest, reserveAutho`:                     {"reserveCopilot": "1"},
+		`reserveCopilot, reserveManifest, reserveDdiBase, reserveAutho`:     {"reserveCopilot": "1"},
 		`of accountConcurrency, 1000, they leave less`:                      {"accountConcurrency": "1000", "reserveManifest": "800"},
 		`stages.dev: there is no setting "alarmMail"`:                       {"stages": map[string]any{"dev": map[string]any{"alarmMail": "a@example.com"}}},
 		`bell: nothing would bound what strangers`:                          {"bell": "true"},

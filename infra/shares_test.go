@@ -66,7 +66,7 @@ func TestThrottles_EachMethodHasItsOwn(t *testing.T) {
 }
 
 func TestConcurrency_WhereTheAccountHasIt_IsDivided(t *testing.T) {
-	want := map[string]any{"copilot": 50.0, manifest: 300.0, operations.Authorizer: 100.0}
+	want := map[string]any{"copilot": 50.0, manifest: 200.0, ddiBase: 100.0, operations.Authorizer: 100.0}
 	template := prod()
 	for _, name := range append(operations.Functions(), preTokenGeneration) {
 		if name == operations.Docs || name == operations.Console || name == operations.Bell {
@@ -89,8 +89,8 @@ func TestConcurrency_OfASmallAccount_IsLeftWhole(t *testing.T) {
 	for quota, want := range map[string]Concurrency{
 		"10":   {Account: 10},
 		"199":  {Account: 199},
-		"200":  {Account: 200, Copilot: 10, Manifest: 60, Authorizer: 20},
-		"1000": {Account: 1000, Copilot: 50, Manifest: 300, Authorizer: 100},
+		"200":  {Account: 200, Copilot: 10, Manifest: 40, DDIBase: 20, Authorizer: 20},
+		"1000": {Account: 1000, Copilot: 50, Manifest: 200, DDIBase: 100, Authorizer: 100},
 	} {
 		got, err := ReadSettings(prodContext("accountConcurrency", quota))
 		if err != nil || got.Concurrency != want {
@@ -98,7 +98,7 @@ func TestConcurrency_OfASmallAccount_IsLeftWhole(t *testing.T) {
 		}
 	}
 	got, err := ReadSettings(prodContext("reserveCopilot", "5", "reserveManifest", "0"))
-	if want := (Concurrency{Account: 1000, Copilot: 5, Authorizer: 100}); err != nil || got.Concurrency != want {
+	if want := (Concurrency{Account: 1000, Copilot: 5, DDIBase: 100, Authorizer: 100}); err != nil || got.Concurrency != want {
 		t.Errorf("as told: %+v, %v", got.Concurrency, err)
 	}
 }

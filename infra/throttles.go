@@ -24,10 +24,11 @@ type Throttles struct {
 // A Throttle is a bound in requests a second, and how many may come at once.
 type Throttle struct{ Rate, Burst int }
 
-// The operations by which boxes poll: their own, and that of hawkBit's DDI.
+// The operations by which boxes poll, their own and that of hawkBit's DDI, and the one by which they report.
 const (
 	manifest = "get-manifest"
 	ddiBase  = "get-ddi-base"
+	reported = "put-update-report"
 )
 
 var (
