@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"net/url"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -52,13 +53,14 @@ func (a *app) boxes() *cobra.Command {
 
 // A box is one of either list.
 type box struct {
-	EdgeID         string `json:"edgeId"`
-	OrganizationID string `json:"organizationId"`
-	FactoryID      string `json:"factoryId"`
-	Stage          int    `json:"stage"`
-	Running        string `json:"running"`
-	Code           string `json:"code"`
-	Detail         string `json:"detail"`
+	EdgeID         string     `json:"edgeId"`
+	OrganizationID string     `json:"organizationId"`
+	FactoryID      string     `json:"factoryId"`
+	TokenSetAt     *time.Time `json:"tokenSetAt"`
+	Stage          int        `json:"stage"`
+	Running        string     `json:"running"`
+	Code           string     `json:"code"`
+	Detail         string     `json:"detail"`
 }
 
 // list prints a list as a table, or with --json its pages, a document a line. It says where it was cut.

@@ -22,7 +22,7 @@ type column struct {
 }
 
 var columns = []column{
-	{"edgeId", input.Name, false}, {"edgeType", input.Name, false}, {"channel", input.Name, false},
+	{"edgeId", input.EdgeID, false}, {"edgeType", input.Name, false}, {"channel", input.Name, false},
 	{"organizationId", input.Name, false}, {"factoryId", input.Slug, true}, {"issuer", input.ID, true},
 }
 

@@ -27,12 +27,16 @@ const atOnce = 30
 const patience = 5 * time.Minute
 
 func (a *app) register() *cobra.Command {
-	return &cobra.Command{
+	var dir string
+	cmd := &cobra.Command{
 		Use: "register FILE.csv", Short: "Register the boxes of a file, of any length",
 		Long: "Registers the boxes of a file, or moves them. The first line of the file names its columns: edgeId, edgeType, channel,\n" +
 			"organizationId, and where wanted factoryId and issuer. Bad lines are named before anything is sent. Where it was\n" +
-			"interrupted, the same command goes on. Boxes that are registered so already stay as they are.",
-		Example: "  wavegate register boxes.csv",
+			"interrupted, the same command goes on. Boxes that are registered so already stay as they are.\n\n" +
+			"With --make-tokens, each box gets a token of its own. " + tokenFiles + "\n" +
+			"Only the hash of a token is sent. A file that is there is used, so the same command goes on where it was\n" +
+			"interrupted. A box with a token whose file is not there is named as a bad line; see wavegate tokens renew.",
+		Example: "  wavegate register boxes.csv\n  wavegate register boxes.csv --make-tokens tokens",
 		Args:    cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
@@ -40,11 +44,21 @@ func (a *app) register() *cobra.Command {
 				return err
 			}
 			c.Patience = max(c.Patience, patience)
+			var tokens *newTokens
+			if dir != "" {
+				if tokens, err = a.newTokens(dir); err != nil {
+					return err
+				}
+			}
 			channels := map[string]int{}
 			f, err := readBoxes(args[0], func(b boxLine) error {
 				channels[b.fields["edgeType"]+"/"+b.fields["channel"]]++
+				tokens.look(b)
 				return nil
 			})
+			if err == nil && len(f.bad) == 0 {
+				f.bad, err = tokens.faults(ctx, c)
+			}
 			if err != nil {
 				return err
 			}
@@ -54,15 +68,20 @@ func (a *app) register() *cobra.Command {
 			if f.boxes == 0 {
 				return fail(Misused, "%s holds no box", args[0])
 			}
-			s := a.sending(c, f)
+			s := a.sending(c, f, tokens)
 			if s.Line > 0 {
 				a.note("wavegate: going on behind line %d of %s", s.Line, args[0])
-			} else if err := a.ask(fmt.Sprintf("Register %d boxes: %s?", f.boxes, reached(channels))); err != nil {
+			} else if err := a.ask(fmt.Sprintf("Register %d boxes: %s%s?", f.boxes, reached(channels), tokens.with())); err != nil {
+				return err
+			}
+			if err := tokens.prepare(); err != nil {
 				return err
 			}
 			return s.send(ctx, args[0])
 		}),
 	}
+	cmd.Flags().StringVar(&dir, "make-tokens", "", "give each box a token of its own, with a file in the `directory`")
+	return cmd
 }
 
 // reached names the channels that the boxes of a file are to follow.
@@ -100,7 +119,8 @@ type sending struct {
 	app    *app
 	client *api.Client
 	file   boxFile
-	kept   string
+	tokens *newTokens
+	kept   string // empty: nowhere
 }
 
 // A tally is the service's answer to a batch.
@@ -110,9 +130,13 @@ type tally struct {
 	Unchanged  int `json:"unchanged"`
 }
 
-// sending recalls how far a file with these bytes was sent to the service.
-func (a *app) sending(c *api.Client, f boxFile) *sending {
-	s := &sending{app: a, client: c, file: f}
+// sending recalls how far a file with these bytes was sent to the service. With tokens it starts over, so that each box
+// has the token whose file is there.
+func (a *app) sending(c *api.Client, f boxFile, tokens *newTokens) *sending {
+	s := &sending{app: a, client: c, file: f, tokens: tokens}
+	if tokens != nil {
+		return s
+	}
 	s.kept = filepath.Join(a.Cache, "register-"+f.hash[:32]+"-"+url.QueryEscape(c.URL)+".json")
 	if text, err := os.ReadFile(s.kept); err == nil && json.Unmarshal(text, s) != nil {
 		s.Line, s.Boxes, s.Tally, s.Bad = 0, 0, tally{}, nil // it starts over, which changes nothing twice
@@ -121,6 +145,9 @@ func (a *app) sending(c *api.Client, f boxFile) *sending {
 }
 
 func (s *sending) keep() {
+	if s.kept == "" {
+		return
+	}
 	text, err := json.Marshal(s)
 	if err == nil && os.MkdirAll(filepath.Dir(s.kept), 0o700) == nil {
 		_ = os.WriteFile(s.kept, text, 0o600) // without it, the file is sent from its start again
@@ -132,6 +159,9 @@ func (s *sending) send(ctx context.Context, name string) error {
 	flush := func() error {
 		if len(batch) == 0 {
 			return nil
+		}
+		if err := s.tokens.give(batch); err != nil {
+			return err
 		}
 		if err := s.one(ctx, batch); err != nil {
 			return err
@@ -162,7 +192,9 @@ func (s *sending) send(ctx context.Context, name string) error {
 		s.app.note("wavegate: %d of %d boxes were sent; run the command again to go on", s.Boxes, s.file.boxes)
 		return err
 	}
-	_ = os.Remove(s.kept) // it would begin at the end
+	if s.kept != "" {
+		_ = os.Remove(s.kept) // it would begin at the end
+	}
 	if s.app.json {
 		text, err := json.Marshal(s.Tally)
 		if err != nil {
@@ -171,6 +203,7 @@ func (s *sending) send(ctx context.Context, name string) error {
 		s.app.show(text)
 	}
 	s.app.say("%d boxes registered, %d moved or changed, %d as they were", s.Tally.Registered, s.Tally.Reassigned, s.Tally.Unchanged)
+	s.tokens.tell()
 	if len(s.Bad) > 0 {
 		return s.app.badLines(s.Bad, "all others were sent")
 	}

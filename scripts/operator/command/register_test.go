@@ -53,7 +53,7 @@ func TestRegister_BadLines_AreNamed_AndNothingIsSent(t *testing.T) {
 		"stable,box-4,gateway-x\n"+
 		"stable,\"box-5\"x,gateway-x,acme,\n"+
 		"stable,box-6,gateway-x,acme,munich-1\n")
-	d.does("register", file, "--yes").is(command.Refused).warns("line 3: edgeId must be 1 to 64", "line 3: factoryId must be",
+	d.does("register", file, "--yes").is(command.Refused).warns("line 3: edgeId must be 1 to 128", "line 3: factoryId must be",
 		"line 4: edgeId box-1 stands in line 2 already", "line 5: organizationId", "line 6: ", "5 lines are at fault; nothing was sent")
 	for name, text := range map[string]string{"no columns": "box-1,gateway-x\n", "a column too many": "edgeId,edgeType,channel,organizationId,colour\n",
 		"nothing": "", "no boxes": "edgeId,edgeType,channel,organizationId\n"} {

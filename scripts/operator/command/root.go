@@ -14,6 +14,7 @@ import (
 
 	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/login"
+	"wavegate/scripts/operator/tokenfile"
 )
 
 // An Environment is what the command runs in.
@@ -24,6 +25,8 @@ type Environment struct {
 	Files login.Files
 	Cache string
 	HTTP  *http.Client
+	// Disk is where the files of tokens are.
+	Disk tokenfile.Disk
 	// Open shows an address in the person's browser.
 	Open func(ctx context.Context, address string) error
 	// Patience bounds how long a call waits for the service in all.

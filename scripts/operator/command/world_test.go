@@ -17,6 +17,7 @@ import (
 	"wavegate/scripts/local/service"
 	"wavegate/scripts/operator/command"
 	"wavegate/scripts/operator/login"
+	"wavegate/scripts/operator/tokenfile"
 	"wavegate/shared/testing/conform"
 )
 
@@ -24,13 +25,16 @@ import (
 type desk struct {
 	*testing.T
 	*harness.World
-	dir string
-	env map[string]string
+	dir  string
+	disk tokenfile.Disk
+	env  map[string]string
 	// asks is that a person can be asked; typed is what they answer.
 	asks  bool
 	typed io.Reader
 	// seen looks at every call before it is made, and may end it.
 	seen func(*http.Request) error
+	// answers answers calls in place of the service; nothing and no error: the service does.
+	answers func(*http.Request) (*http.Response, error)
 }
 
 // newDesk starts a service, at which olga is signed in.
@@ -71,7 +75,7 @@ func (d *desk) environment(out, problems io.Writer) command.Environment {
 	return command.Environment{
 		Terminal: command.Terminal{In: d.typed, Out: out, Err: problems, Asks: d.asks},
 		Getenv:   func(name string) string { return d.env[name] },
-		Files:    login.Files{Dir: d.dir}, Cache: filepath.Join(d.dir, "cache"),
+		Files:    login.Files{Dir: d.dir}, Cache: filepath.Join(d.dir, "cache"), Disk: d.disk,
 		HTTP: &http.Client{Transport: checked{d}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		Open: func(context.Context, string) error { return nil }, Patience: 3 * time.Second,
 	}
@@ -121,6 +125,11 @@ func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	if c.seen != nil {
 		if err := c.seen(r); err != nil {
 			return nil, err
+		}
+	}
+	if c.answers != nil {
+		if res, err := c.answers(r); res != nil || err != nil {
+			return res, err
 		}
 	}
 	var body []byte

@@ -1,0 +1,187 @@
+package command_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/tokenfile"
+	"wavegate/shared/access/boxtoken"
+)
+
+// killedAt is the environment variable that makes the test's binary the command, killed before its step of that number. The
+// steps are the changes of files, and the calls that register: before they are sent, and after their answer has come.
+const killedAt = "WAVEGATE_TEST_KILLED_AT"
+
+func TestMain(m *testing.M) {
+	if at, err := strconv.Atoi(os.Getenv(killedAt)); err == nil {
+		os.Exit(runs(at))
+	}
+	os.Exit(m.Run())
+}
+
+// A killer ends the process before a step.
+type killer struct{ at, steps int }
+
+func (k *killer) step() error {
+	if k.steps++; k.steps == k.at {
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	return nil
+}
+
+func (k *killer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	if err := k.step(); err != nil {
+		return nil, err
+	}
+	res, err := http.DefaultTransport.RoundTrip(r)
+	return res, errors.Join(err, k.step())
+}
+
+func runs(at int) int {
+	k := &killer{at: at}
+	e := command.Process()
+	e.HTTP.Transport, e.Disk.Before = k, func(string, string) error { return k.step() }
+	return command.Run(context.Background(), os.Args[1:], e)
+}
+
+// killed runs the command in a process of its own, and reports whether it was killed before the step.
+func (d *desk) killed(at int, args ...string) bool {
+	d.Helper()
+	cmd := exec.CommandContext(d.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), fmt.Sprint(killedAt, "=", at), "WAVEGATE_CONFIG_DIR="+d.dir)
+	out, err := cmd.CombinedOutput()
+	exit, ended := errors.AsType[*exec.ExitError](err)
+	killed := ended && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
+	if err != nil && !killed {
+		d.Fatalf("step %d: %v %s", at, err, out)
+	}
+	if strings.Contains(string(out), string(boxtoken.Box)) {
+		d.Errorf("step %d: a token was said", at)
+	}
+	return killed
+}
+
+// kept fails if a box has a token whose file is not there or does not have it.
+func (d *desk) kept(dir string, ids ...string) {
+	d.Helper()
+	for _, id := range ids {
+		registered, err := d.Owner(d.T).Try(http.MethodGet, "/api/edges/"+id, "")
+		if err != nil {
+			d.Fatal(err)
+		}
+		if strings.Contains(string(registered.Body), "tokenSetAt") {
+			text, _, err := tokenfile.Read(filepath.Join(dir, tokenfile.Name(id)), id)
+			if err != nil {
+				d.Fatalf("%s has a token: %v", id, err)
+			}
+			d.polls(id, text)
+		}
+	}
+}
+
+// TestMakeTokens_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile, and the same command goes on from there.
+func TestMakeTokens_KilledBeforeAnyStep_NoBoxHasATokenWithoutItsFile(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	at := 1
+	for ; ; at++ {
+		ids := []string{fmt.Sprintf("a:%d", at), fmt.Sprintf("b:%d", at)}
+		dir := filepath.Join(d.dir, fmt.Sprint("tokens-", at))
+		args := []string{"register", d.file("boxes.csv", csvOf(ids)), "--make-tokens", dir, "--yes"}
+		if !d.killed(at, args...) {
+			break
+		}
+		d.kept(dir, ids...)
+		d.does(args...).is(command.Done)
+		all := d.secrets(dir)
+		for _, id := range ids {
+			d.polls(id, all[id])
+		}
+	}
+	if at < 20 { // two files in a new directory, and one call
+		t.Errorf("only %d steps were seen", at-1)
+	}
+}
+
+// TestMakeTokens_AFileThatCannotBeWritten_EndsItBeforeTheCall, and leaves no draft.
+func TestMakeTokens_AFileThatCannotBeWritten_EndsItBeforeTheCall(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	full := errors.New("no space left on device")
+	at := 1
+	for ; ; at++ {
+		ids := []string{fmt.Sprintf("a:%d", at), fmt.Sprintf("b:%d", at)}
+		dir := filepath.Join(d.dir, fmt.Sprint("tokens-", at))
+		args := []string{"register", d.file("boxes.csv", csvOf(ids)), "--make-tokens", dir, "--yes"}
+		steps, failed, w := 0, "", d.listens()
+		d.disk.Before = func(step, _ string) error {
+			if steps++; steps == at {
+				failed = step
+				return full
+			}
+			return nil
+		}
+		r := d.does(args...)
+		d.disk.Before = nil
+		if failed == "" {
+			r.is(command.Done)
+			break
+		}
+		r.is(command.Refused).warns(full.Error())
+		if w.calls["POST /api/edges"] > 0 {
+			t.Errorf("step %d, %s: the boxes were registered", at, failed)
+		}
+		if left, err := filepath.Glob(filepath.Join(dir, ".draft-*")); err != nil || len(left) > 0 && failed != "remove" {
+			t.Errorf("step %d, %s: it leaves %v, %v", at, failed, left, err)
+		}
+		d.does(args...).is(command.Done)
+		d.kept(dir, ids...)
+	}
+	if at < 18 {
+		t.Errorf("only %d steps were seen", at-1)
+	}
+}
+
+// TestMakeTokens_EachFileIsOnTheDisk_BeforeItsHashIsSent: also after a power failure, a token has its file.
+func TestMakeTokens_EachFileIsOnTheDisk_BeforeItsHashIsSent(t *testing.T) {
+	d := newDesk(t)
+	dir := filepath.Join(d.dir, "tokens")
+	var steps []string
+	d.disk.Before = func(step, path string) error {
+		if path != dir {
+			path = "file"
+		}
+		steps = append(steps, step+" "+filepath.Base(path))
+		return nil
+	}
+	d.seen = func(r *http.Request) error {
+		if r.Method == http.MethodPost {
+			steps = append(steps, "send")
+		}
+		return nil
+	}
+	args := []string{"register", d.file("boxes.csv", csv(1)), "--make-tokens", dir, "--yes"}
+	d.does(args...).is(command.Done)
+	file := "create tokens, write file, sync file, link file, remove file, "
+	if got, want := strings.Join(steps, ", "), "mkdir tokens, "+file+"sync file, "+file+"sync tokens, send"; got != want {
+		t.Errorf("the steps are\n%s, want\n%s", got, want)
+	}
+	steps = nil
+	d.does(args...).is(command.Done)
+	if got, want := strings.Join(steps, ", "), "mkdir tokens, sync file, sync tokens, send"; got != want {
+		t.Errorf("the steps of a second run are\n%s, want\n%s", got, want)
+	}
+}

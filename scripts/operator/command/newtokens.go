@@ -1,0 +1,153 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"wavegate/scripts/operator/api"
+	"wavegate/scripts/operator/tokenfile"
+)
+
+// tokenFiles says where the tokens are.
+const tokenFiles = "The token of box-0017 is in the file edge-box-0017.token of\n" +
+	"the directory; a colon in an id is a + in the name. The directory has the mode 0700, its files have 0600, and git\n" +
+	"ignores it."
+
+// newTokens are those that boxes of a file get. Nil: they get none.
+type newTokens struct {
+	app *app
+	dir tokenfile.Dir
+
+	lines   map[string]int // where an id was seen, whatever its case
+	missing []boxLine      // boxes without a file
+	there   int            // boxes with one
+	bad     []string
+	made    int
+}
+
+// newTokens looks at the directory.
+func (a *app) newTokens(dir string) (*newTokens, error) {
+	n := &newTokens{app: a, dir: tokenfile.Dir{Path: dir, Disk: a.Disk}, lines: map[string]int{}}
+	if err := n.dir.Check(); err != nil {
+		return nil, fail(Misused, "%w", err)
+	}
+	return n, nil
+}
+
+// look looks at the file of a box.
+func (n *newTokens) look(b boxLine) {
+	if n == nil {
+		return
+	}
+	id := b.fields["edgeId"]
+	folded := strings.ToLower(id)
+	if line := n.lines[folded]; line > 0 {
+		n.bad = append(n.bad, fmt.Sprintf("line %d: edgeId %s differs from that of line %d in its case only; not every disk keeps their files apart", b.line, id, line))
+	}
+	n.lines[folded] = b.line
+	there, err := n.dir.Has(id)
+	switch {
+	case err != nil:
+		n.bad = append(n.bad, fmt.Sprintf("line %d: %v", b.line, err))
+	case there:
+		n.there++
+	default:
+		n.missing = append(n.missing, b)
+	}
+}
+
+// faults are the lines whose boxes cannot get a token. A box that has one whose file is not there keeps it: the box may be
+// running, and would lose its access some day.
+func (n *newTokens) faults(ctx context.Context, c *api.Client) ([]string, error) {
+	if n == nil {
+		return nil, nil
+	}
+	if len(n.bad) > 0 {
+		return n.bad, nil
+	}
+	of := map[string][]string{}
+	line := map[string]int{}
+	for _, b := range n.missing {
+		id := b.fields["edgeId"]
+		of[b.fields["organizationId"]] = append(of[b.fields["organizationId"]], id)
+		line[id] = b.line
+	}
+	for _, organization := range slices.Sorted(maps.Keys(of)) {
+		query := url.Values{"organizationId": {organization}, "limit": {"100"}}
+		if prefix := beginning(of[organization]); prefix != "" {
+			query.Set("idPrefix", prefix)
+		}
+		err := c.Pages(ctx, "/api/edges", query, func(page api.Response) (bool, error) {
+			var list struct{ Items []box }
+			err := page.Into(&list)
+			for _, b := range list.Items {
+				if line[b.EdgeID] > 0 && b.TokenSetAt != nil {
+					n.bad = append(n.bad, fmt.Sprintf("line %d: %s has a token, and its file is not in %s; to replace it: wavegate tokens renew", line[b.EdgeID], b.EdgeID, n.dir.Path))
+				}
+			}
+			return true, err
+		})
+		refused, ok := errors.AsType[*api.RefusedError](err)
+		if ok && refused.Status == http.StatusForbidden {
+			continue // who may not read this may not replace a token either
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return n.bad, nil
+}
+
+// beginning is what all texts begin with.
+func beginning(texts []string) string {
+	least, most := slices.Min(texts), slices.Max(texts)
+	i := 0
+	for i < len(least) && least[i] == most[i] {
+		i++
+	}
+	return least[:i]
+}
+
+// with says with what tokens the boxes are registered.
+func (n *newTokens) with() string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprintf(", each with a token of its own (%d new, %d that are in %s)", len(n.missing), n.there, n.dir.Path)
+}
+
+func (n *newTokens) prepare() error {
+	if n == nil {
+		return nil
+	}
+	return n.dir.Prepare()
+}
+
+// give gives each box of a batch the hash of its token. The tokens are on the disk then.
+func (n *newTokens) give(batch []boxLine) error {
+	if n == nil {
+		return nil
+	}
+	ids := make([]string, len(batch))
+	for i, b := range batch {
+		ids[i] = b.fields["edgeId"]
+	}
+	hashes, made, err := n.dir.Hashes(ids)
+	n.made += made
+	for i := range hashes {
+		batch[i].fields["tokenSha256"] = hashes[i]
+	}
+	return err
+}
+
+func (n *newTokens) tell() {
+	if n != nil {
+		n.app.say("%d tokens were made; all are in %s", n.made, n.dir.Path)
+	}
+}

@@ -1,0 +1,270 @@
+package command_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/operator/command"
+	"wavegate/scripts/operator/tokenfile"
+	"wavegate/shared/access/boxtoken"
+)
+
+// A wire is all that the command sends.
+type wire struct {
+	calls map[string]int // by method and path
+	text  strings.Builder
+}
+
+// listens records what the command sends from now on.
+func (d *desk) listens() *wire {
+	w := &wire{calls: map[string]int{}}
+	d.seen = func(r *http.Request) error {
+		if !strings.HasPrefix(r.URL.Path, "/api/") {
+			return nil
+		}
+		w.calls[r.Method+" "+r.URL.Path]++
+		fmt.Fprintln(&w.text, r.Method, r.URL, r.Header)
+		if r.GetBody == nil {
+			return nil
+		}
+		body, err := r.GetBody()
+		if err == nil {
+			_, err = io.Copy(&w.text, body)
+		}
+		return err
+	}
+	return w
+}
+
+// secrets are the tokens of a directory, which must appear in none of the texts.
+func (d *desk) secrets(dir string, texts ...string) map[string]string {
+	d.Helper()
+	all, err := tokenfile.All(dir)
+	if err != nil {
+		d.Fatal(err)
+	}
+	said := strings.Join(texts, "\n")
+	if strings.Contains(said, string(boxtoken.Box)) {
+		d.Error("a token was sent or said")
+	}
+	for _, text := range all {
+		if strings.Contains(said, text[strings.LastIndex(text, ":")+1:]) {
+			d.Error("a secret was sent or said")
+		}
+	}
+	return all
+}
+
+// polls fails unless the token of a box is accepted at its manifest.
+func (d *desk) polls(id, token string) {
+	d.Helper()
+	box := &harness.Caller{URL: d.Target.URL, Bearer: "Bearer " + token}
+	box.Get(d.T, "/api/edges/"+id+"/update/manifest").Is(d.T, http.StatusOK)
+}
+
+// TestFirstMile_AThousandBoxesPollWithTokensOfTheirOwn_AndNoSecretCrossesTheAPI counts what it takes: commands, calls, secrets.
+func TestFirstMile_AThousandBoxesPollWithTokensOfTheirOwn_AndNoSecretCrossesTheAPI(t *testing.T) {
+	const boxes = 1000
+	d := newDesk(t)
+	d.publishes()
+	w := d.listens()
+	dir, began := filepath.Join(d.dir, "tokens"), time.Now()
+	r := d.does("register", d.file("boxes.csv", csv(boxes)), "--make-tokens", dir, "--yes").is(command.Done).
+		says("1000 boxes registered, 0 moved or changed, 0 as they were", "1000 tokens were made")
+	t.Logf("registered after %s", time.Since(began).Round(10*time.Millisecond))
+	if n := w.calls["POST /api/edges"]; n != 34 || w.calls["GET /api/edges"] != 1 || len(w.calls) != 2 {
+		t.Errorf("the calls are %v, want 34 to register and one to look", w.calls)
+	}
+	tokens := d.secrets(dir, w.text.String(), r.out, r.err, d.State(t))
+	if len(tokens) != boxes {
+		t.Errorf("%d tokens, want %d", len(tokens), boxes)
+	}
+	for id, token := range tokens {
+		d.polls(id, token)
+	}
+	t.Logf("all have polled after %s", time.Since(began).Round(10*time.Millisecond))
+}
+
+func TestMakeTokens_Files_AreOnlyForTheirOwner_AndHaveSafeNames(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	dir, long := filepath.Join(d.dir, "tokens"), "s"+strings.Repeat("0:", 63)+"1"
+	names := map[string]string{
+		"box-1": "edge-box-1.token", "00:1A:2B:3C:4D:5E": "edge-00+1A+2B+3C+4D+5E.token", "con": "edge-con.token", "a.token": "edge-a.token.token",
+		long: "edge-s" + strings.Repeat("0+", 63) + "1.token",
+	}
+	ids := make([]string, 0, len(names))
+	for id := range names {
+		ids = append(ids, id)
+	}
+	d.does("register", d.file("boxes.csv", csvOf(ids)), "--make-tokens", dir, "--yes").is(command.Done)
+	mode := func(name string) fs.FileMode {
+		info, err := os.Lstat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	if got := mode("."); got != fs.ModeDir|0o700 {
+		t.Errorf("the directory has the mode %v", got)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != len(names)+1 {
+		t.Errorf("it has %v, %v", entries, err)
+	}
+	for id, name := range names {
+		if got := mode(name); got != 0o600 {
+			t.Errorf("%s has the mode %v", name, got)
+		}
+		if len(name) > 143 { // of an encrypted home
+			t.Errorf("%s has %d characters", name, len(name))
+		}
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.polls(id, string(text))
+	}
+	if ignored, err := os.ReadFile(filepath.Join(dir, ".gitignore")); err != nil || string(ignored) != "*\n" {
+		t.Errorf("git is told %q, %v", ignored, err)
+	}
+}
+
+func TestMakeTokens_Again_UsesTheFilesThatAreThere(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	dir := filepath.Join(d.dir, "tokens")
+	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", dir, "--yes").is(command.Done)
+	before := d.secrets(dir)
+	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir).is(command.Misused).warns("1 new, 2 that are in " + dir)
+	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir, "--yes").is(command.Done).
+		says("1 boxes registered, 0 moved or changed, 2 as they were", "1 tokens were made")
+	after := d.secrets(dir)
+	for id, token := range before {
+		if after[id] != token {
+			t.Errorf("%s has another token", id)
+		}
+	}
+	for id, token := range after {
+		d.polls(id, token)
+	}
+	// A file that an editor has ended with a line break is the same.
+	path := filepath.Join(dir, tokenfile.Name("box-0001"))
+	if err := os.WriteFile(path, []byte(before["box-0001"]+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", dir, "--yes").is(command.Done).says("3 as they were", "0 tokens were made")
+}
+
+func TestMakeTokens_BadLinesAndFiles_AreAllTold_AndNothingIsMadeOrSent(t *testing.T) {
+	d := newDesk(t)
+	dir := filepath.Join(d.dir, "tokens")
+	d.does("register", d.file("boxes.csv", csv(1)), "--make-tokens", dir, "--yes").is(command.Done)
+	token := d.secrets(dir)["box-0001"]
+	for name, text := range map[string]string{"box-2": token, "box-3": "", "box-4": "wavegate-edge:box-4:", "box-5": "wavegate-gateway:box-5:" + token[len(token)-43:]} {
+		if err := os.WriteFile(filepath.Join(dir, tokenfile.Name(name)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, _ := boxtoken.New(boxtoken.Box, "box-6")
+	if err := os.WriteFile(filepath.Join(dir, tokenfile.Name("box-6")), []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, tokenfile.Name("box-6")), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(tokenfile.Name("box-0001"), filepath.Join(dir, tokenfile.Name("box-7"))); err != nil {
+		t.Fatal(err)
+	}
+	w := d.listens()
+	file := d.file("boxes.csv", csvOf([]string{"box-1", "box-2", "box-3", "box-4", "box-5", "box-6", "box-7", "Box-1", "box-2", "box 9"}))
+	d.does("register", file, "--make-tokens", dir, "--yes").is(command.Refused).
+		warns("line 10: edgeId box-2 stands in line 3 already", "line 11: edgeId must be", "2 lines are at fault; nothing was sent")
+	file = d.file("boxes.csv", csvOf([]string{"box-1", "box-2", "box-3", "box-4", "box-5", "box-6", "box-7", "Box-1"}))
+	r := d.does("register", file, "--make-tokens", dir, "--yes").is(command.Refused).
+		warns("line 3: ", "has the token of another box, box-0001", "line 4: ", "line 5: ", "line 6: ", "does not have the token of a box", "line 7: ", "0600", "line 8: ", "is not a file",
+			"line 9: edgeId Box-1 differs from that of line 2 in its case only", "7 lines are at fault; nothing was sent")
+	if len(w.calls) > 0 {
+		t.Errorf("the calls are %v", w.calls)
+	}
+	if strings.Contains(r.err, token) {
+		t.Error("a token was said")
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 8 {
+		t.Errorf("it has %v, %v", entries, err)
+	}
+}
+
+func TestMakeTokens_ABoxWithATokenThatIsNotHere_KeepsIt(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	here, elsewhere := filepath.Join(d.dir, "here"), filepath.Join(d.dir, "elsewhere")
+	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", elsewhere, "--yes").is(command.Done)
+	d.does("register", d.file("boxes.csv", csv(3)), "--make-tokens", here, "--yes").is(command.Refused).
+		warns("line 2: box-0001 has a token, and its file is not in "+here, "line 3: box-0002", "wavegate tokens renew", "2 lines are at fault; nothing was sent")
+	if _, err := os.Lstat(here); err == nil {
+		t.Error("the directory was made")
+	}
+	for id, token := range d.secrets(elsewhere) {
+		d.polls(id, token)
+	}
+}
+
+func TestMakeTokens_ADirectoryThatOthersMayUse_IsRefused(t *testing.T) {
+	d := newDesk(t)
+	file := d.file("boxes.csv", csv(1))
+	shared := filepath.Join(d.dir, "shared")
+	if err := os.Mkdir(shared, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(shared, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w := d.listens()
+	for dir, want := range map[string]string{shared: "0700", file: "not a directory", filepath.Join(d.dir, "none", "tokens"): "no such file", filepath.Join(file, "tokens"): "not a directory"} {
+		d.does("register", file, "--make-tokens", dir, "--yes").is(command.Misused).warns(want)
+	}
+	if len(w.calls) > 0 {
+		t.Errorf("the calls are %v", w.calls)
+	}
+}
+
+// TestMakeTokens_ALimitOrALostAnswer_IsFollowed: what was sent twice is the same, so each box has the token in its file.
+func TestMakeTokens_ALimitOrALostAnswer_IsFollowed(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	w, sent := d.listens(), 0
+	d.answers = func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodPost {
+			return nil, nil
+		}
+		switch sent++; sent {
+		case 1, 2:
+			return &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"0"}}, Body: http.NoBody, Request: r}, nil
+		case 3: // it arrives, and its answer does not
+			res, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil {
+				return nil, err
+			}
+			return nil, errors.Join(io.ErrUnexpectedEOF, res.Body.Close())
+		}
+		return nil, nil
+	}
+	dir := filepath.Join(d.dir, "tokens")
+	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", dir, "--yes").is(command.Done).says("2 boxes registered")
+	if sent != 4 {
+		t.Errorf("%d calls, want 4", sent)
+	}
+	for id, token := range d.secrets(dir, w.text.String()) {
+		d.polls(id, token)
+	}
+}
