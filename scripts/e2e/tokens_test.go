@@ -48,7 +48,7 @@ func TestBoxToken_WorksForManifestReportsAndDDI_ByBothSchemes(t *testing.T) {
 		b.Put(t, "/api/edges/box-2/update/report", `{"version":"1.0.0","attempt":1,"outcome":"working"}`).Refused(t, problem.NotFound)
 		b.Get(t, boxPath).Refused(t, problem.Forbidden)
 	}
-	if known := why(t, owner, "box-1"); known.TokenLastUsedAt == nil {
+	if known := why(t, owner, "box-1"); known.TokenLastUsedAt == nil || known.TokenFirstUsedAt == nil {
 		t.Error("nobody knows that the token was used")
 	}
 	shown := string(owner.Get(t, boxPath).Is(t, http.StatusOK).Body) + string(owner.Get(t, "/api/edges?organizationId=acme").Is(t, http.StatusOK).Body) +

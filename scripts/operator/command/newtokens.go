@@ -24,37 +24,37 @@ type newTokens struct {
 	app *app
 	dir tokenfile.Dir
 
-	lines   map[string]int // where an id was seen, whatever its case
-	missing []boxLine      // boxes without a file
-	there   int            // boxes with one
+	seen    map[string]string // by an id in lower case, the id
+	missing []boxLine         // boxes without a file
+	there   int               // boxes with one
 	bad     []string
 	made    int
 }
 
 // newTokens looks at the directory.
 func (a *app) newTokens(dir string) (*newTokens, error) {
-	n := &newTokens{app: a, dir: tokenfile.Dir{Path: dir, Disk: a.Disk}, lines: map[string]int{}}
+	n := &newTokens{app: a, dir: tokenfile.Dir{Path: dir, Disk: a.Disk}, seen: map[string]string{}}
 	if err := n.dir.Check(); err != nil {
 		return nil, fail(Misused, "%w", err)
 	}
 	return n, nil
 }
 
-// look looks at the file of a box.
-func (n *newTokens) look(b boxLine) {
+// look looks at the file of a box. What is wrong with it is told with where it is named.
+func (n *newTokens) look(where string, b boxLine) {
 	if n == nil {
 		return
 	}
 	id := b.fields["edgeId"]
 	folded := strings.ToLower(id)
-	if line := n.lines[folded]; line > 0 {
-		n.bad = append(n.bad, fmt.Sprintf("line %d: edgeId %s differs from that of line %d in its case only; not every disk keeps their files apart", b.line, id, line))
+	if other := n.seen[folded]; other != "" {
+		n.bad = append(n.bad, fmt.Sprintf("%s: edgeId %s differs from %s in its case only; not every disk keeps their files apart", where, id, other))
 	}
-	n.lines[folded] = b.line
+	n.seen[folded] = id
 	there, err := n.dir.Has(id)
 	switch {
 	case err != nil:
-		n.bad = append(n.bad, fmt.Sprintf("line %d: %v", b.line, err))
+		n.bad = append(n.bad, fmt.Sprintf("%s: %v", where, err))
 	case there:
 		n.there++
 	default:

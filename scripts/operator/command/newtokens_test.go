@@ -192,7 +192,7 @@ func TestMakeTokens_BadLinesAndFiles_AreAllTold_AndNothingIsMadeOrSent(t *testin
 	file = d.file("boxes.csv", csvOf([]string{"box-1", "box-2", "box-3", "box-4", "box-5", "box-6", "box-7", "Box-1"}))
 	r := d.does("register", file, "--make-tokens", dir, "--yes").is(command.Refused).
 		warns("line 3: ", "has the token of another box, box-0001", "line 4: ", "line 5: ", "line 6: ", "does not have the token of a box", "line 7: ", "0600", "line 8: ", "is not a file",
-			"line 9: edgeId Box-1 differs from that of line 2 in its case only", "7 lines are at fault; nothing was sent")
+			"line 9: edgeId Box-1 differs from box-1 in its case only", "7 lines are at fault; nothing was sent")
 	if len(w.calls) > 0 {
 		t.Errorf("the calls are %v", w.calls)
 	}

@@ -53,7 +53,7 @@ func (a *app) register() *cobra.Command {
 			channels := map[string]int{}
 			f, err := readBoxes(args[0], func(b boxLine) error {
 				channels[b.fields["edgeType"]+"/"+b.fields["channel"]]++
-				tokens.look(b)
+				tokens.look(fmt.Sprintf("line %d", b.line), b)
 				return nil
 			})
 			if err == nil && len(f.bad) == 0 {

@@ -148,6 +148,8 @@ type Why struct {
 	Written string `json:"written,omitempty"`
 	// LastSeenAt is when the box made its last call, to half a second; missing: that is not known.
 	LastSeenAt *time.Time `json:"lastSeenAt,omitempty"`
+	// TokenFirstUsedAt is the first call with the token that was set last; missing: there was none yet.
+	TokenFirstUsedAt *time.Time `json:"tokenFirstUsedAt,omitempty"`
 	// TokenLastUsedAt is a call with a token of the box's own; the last one was less than a day later.
 	TokenLastUsedAt *time.Time `json:"tokenLastUsedAt,omitempty"`
 	// Warnings say what the box's DDI client may meet with the release that it is told.
@@ -233,7 +235,7 @@ func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 	why := Why{
 		EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel,
 		Version: t.Version, Source: r.Source, Rule: t.Rule, Sentence: t.Sentence() + fellBack(known), Running: known.Running, Written: known.Written, Warnings: warnings,
-		TokenLastUsedAt: known.Tokens.LastUsedAt,
+		TokenFirstUsedAt: known.Tokens.FirstUsedAt, TokenLastUsedAt: known.Tokens.LastUsedAt,
 	}
 	if c := row.Rollout; c != nil {
 		why.Rollout = &WhyRollout{c.ID, c.TargetVersion, carried.Status, c.StagedPercent, t.Percentile, t.ReachedAt}

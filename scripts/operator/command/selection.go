@@ -1,0 +1,141 @@
+package command
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+	"wavegate/shared/platform/input"
+)
+
+// A selection says which boxes a command is about: those that are named, those of a file, or those of a channel.
+type selection struct{ file, channel, prefix string }
+
+func (s *selection) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.file, "file", "", "the boxes of a CSV `file`, in its column edgeId")
+	cmd.Flags().StringVar(&s.channel, "channel", "", "the boxes of a `channel`, such as gateway-x/stable")
+	cmd.Flags().StringVar(&s.prefix, "prefix", "", "with --channel, only those whose ids begin so")
+}
+
+// whole reports whether the boxes are all of a channel.
+func (s *selection) whole() bool { return s.channel != "" && s.prefix == "" }
+
+// name is what is typed to confirm what reaches far: a channel, a box, or how many there are.
+func (s *selection) name(boxes []box) string {
+	switch {
+	case s.whole():
+		return s.channel
+	case len(boxes) == 1:
+		return boxes[0].EdgeID
+	}
+	return strconv.Itoa(len(boxes))
+}
+
+// said names the boxes in a question.
+func (s *selection) said(boxes []box) string {
+	switch {
+	case s.channel != "":
+		return fmt.Sprintf("%d boxes on %s", len(boxes), s.channel)
+	case len(boxes) == 1:
+		return boxes[0].EdgeID
+	}
+	return fmt.Sprintf("%d boxes", len(boxes))
+}
+
+// boxes returns the boxes, up to so many if most is not negative. Of those of a channel it knows everything, of others the
+// ids. Whatever is wrong with the ids is told at once.
+func (s *selection) boxes(ctx context.Context, c *api.Client, args []string, most int) (list []box, err error) {
+	given := 0
+	for _, is := range []bool{len(args) > 0, s.file != "", s.channel != ""} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 || s.prefix != "" && s.channel == "" {
+		return nil, fail(Misused, "name the boxes, or give --file, or --channel with or without --prefix")
+	}
+	if s.channel != "" {
+		return s.ofChannel(ctx, c, most)
+	}
+	var bad []string
+	if s.file != "" {
+		if args, err = idsOf(s.file); err != nil {
+			return nil, err
+		}
+	}
+	seen := map[string]bool{}
+	for _, id := range args {
+		switch {
+		case !input.EdgeID.Accepts(id):
+			bad = append(bad, fmt.Sprintf("%q is not the id of a box: it must be %s", id, input.EdgeID.Says))
+		case !seen[id]:
+			list = append(list, box{EdgeID: id})
+		}
+		seen[id] = true
+	}
+	if len(bad) > 0 {
+		return nil, fail(Misused, "%s", strings.Join(bad, "\n"))
+	}
+	return list, nil
+}
+
+func (s *selection) ofChannel(ctx context.Context, c *api.Client, most int) (list []box, err error) {
+	if _, err := channelArg([]string{s.channel}); err != nil {
+		return nil, err
+	}
+	edgeType, channel, _ := api.ChannelName(s.channel)
+	query := url.Values{"edgeType": {edgeType}, "channel": {channel}, "limit": {"100"}}
+	if s.prefix != "" {
+		query.Set("idPrefix", s.prefix)
+	}
+	err = c.Pages(ctx, "/api/edges", query, func(page api.Response) (bool, error) {
+		var of struct{ Items []box }
+		err := page.Into(&of)
+		list = append(list, of.Items...)
+		return most < 0 || len(list) < most, err
+	})
+	return list, err
+}
+
+// idsOf reads the column edgeId of a CSV file. Other columns may be there.
+func idsOf(name string) (ids []string, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fail(Misused, "%w", err)
+	}
+	defer file.Close()
+	r := csv.NewReader(file)
+	r.FieldsPerRecord = -1
+	at := -1
+	for first := true; ; first = false {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) && !first {
+			return ids, nil
+		}
+		if err != nil {
+			return nil, fail(Misused, "%s: %w", name, err)
+		}
+		if first {
+			at = slices.IndexFunc(record, func(head string) bool { return strings.TrimSpace(strings.TrimPrefix(head, "\ufeff")) == "edgeId" })
+			if at < 0 {
+				return nil, fail(Misused, "%s: the first line names the columns; edgeId is missing", name)
+			}
+			continue
+		}
+		id := ""
+		if at < len(record) {
+			id = strings.TrimSpace(record[at])
+		}
+		ids = append(ids, id)
+	}
+}

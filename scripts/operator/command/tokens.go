@@ -1,0 +1,268 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"wavegate/scripts/operator/api"
+)
+
+func (a *app) tokens() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "tokens", Short: "See, renew and end the tokens of boxes",
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.tokensList(), a.tokensRenew(), a.tokensDelete())
+	return cmd
+}
+
+// A tokenUse is what is known of the use of a box's tokens.
+type tokenUse struct {
+	First *time.Time `json:"tokenFirstUsedAt"`
+	Last  *time.Time `json:"tokenLastUsedAt"`
+}
+
+// said is which token a box uses, and when it last used one.
+func (u tokenUse) said() (which, last string) {
+	const day = "2006-01-02"
+	switch {
+	case u.Last == nil:
+		return "none yet", ""
+	case u.First == nil:
+		return "the one before", u.Last.Format(day)
+	}
+	return "this one since " + u.First.Format(day), u.Last.Format(day)
+}
+
+func (a *app) tokensList() *cobra.Command {
+	var s selection
+	var used bool
+	var most int
+	cmd := &cobra.Command{
+		Use: "list [BOX...]", Short: "List boxes with the day on which each got its token",
+		Long: "Lists boxes with the day on which each got its token. With --used, it says whether a box uses this token or the one\n" +
+			"before, and the day of the last call with either. That takes one call to the service for each box.",
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			c.Patience = max(c.Patience, patience)
+			boxes, err := s.boxes(ctx, c, args, most+1)
+			if err != nil {
+				return err
+			}
+			cut := len(boxes) > most
+			rows := []string{cells("BOX", "TOKEN OF")}
+			if used {
+				rows[0] = cells("BOX", "TOKEN OF", "USES", "LAST CALL")
+			}
+			for _, b := range boxes[:min(len(boxes), most)] {
+				if s.channel == "" {
+					id := b.EdgeID
+					if b, _, err = api.Get[box](ctx, c, api.EdgePath(id), nil); err != nil {
+						return fmt.Errorf("%s: %w", id, err)
+					}
+				}
+				row, err := a.tokenRow(ctx, c, b, used)
+				if err != nil {
+					return err
+				}
+				rows = append(rows, row)
+			}
+			if !a.json {
+				err = a.table(rows...)
+			}
+			if cut {
+				a.note("wavegate: there are more; see --limit")
+			}
+			return err
+		}),
+	}
+	s.flags(cmd)
+	cmd.Flags().BoolVar(&used, "used", false, "say which token a box uses, and since when")
+	cmd.Flags().IntVar(&most, "limit", 1000, "how many at most")
+	return cmd
+}
+
+// tokenRow is the row of a box. With --json it prints a document instead.
+func (a *app) tokenRow(ctx context.Context, c *api.Client, b box, used bool) (string, error) {
+	shown := struct {
+		EdgeID string     `json:"edgeId"`
+		SetAt  *time.Time `json:"tokenSetAt,omitempty"`
+		First  *time.Time `json:"tokenFirstUsedAt,omitempty"`
+		Last   *time.Time `json:"tokenLastUsedAt,omitempty"`
+	}{EdgeID: b.EdgeID, SetAt: b.TokenSetAt}
+	of, which, last := "none", "", ""
+	if b.TokenSetAt != nil {
+		of = b.TokenSetAt.Format("2006-01-02")
+		if used {
+			use, _, err := api.Get[tokenUse](ctx, c, api.EdgePath(b.EdgeID)+"/update/why", nil)
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", b.EdgeID, err)
+			}
+			shown.First, shown.Last = use.First, use.Last
+			which, last = use.said()
+		}
+	}
+	if a.json {
+		text, err := json.Marshal(shown)
+		a.show(text)
+		return "", err
+	}
+	return cells(b.EdgeID, of, which, last), nil
+}
+
+func (a *app) tokensRenew() *cobra.Command {
+	var s selection
+	var dir string
+	cmd := &cobra.Command{
+		Use: "renew [BOX...] --make-tokens DIR", Short: "Give boxes that run new tokens",
+		Long: "Gives boxes that run new tokens. " + tokenFiles + "\n" +
+			"Take a new directory each time: a file that is there is used, so the same command goes on where it was interrupted.\n\n" +
+			"A box's token of before is valid until 24 hours after its first call with the new one, and for 30 days at most. So\n" +
+			"bring the new tokens to the boxes within 30 days; wavegate tokens list --used says which boxes use them. A new token\n" +
+			"that no box has used is replaced at once.",
+		Example: "  wavegate tokens renew box-0017 box-0018 --make-tokens tokens-2\n  wavegate tokens renew --channel gateway-x/stable --make-tokens tokens-2",
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			if dir == "" {
+				return fail(Misused, "give the directory of the new tokens with --make-tokens")
+			}
+			tokens, err := a.newTokens(dir)
+			if err != nil {
+				return err
+			}
+			c, boxes, err := a.chosen(ctx, s, args)
+			if err != nil {
+				return err
+			}
+			for _, b := range boxes {
+				tokens.look(b.EdgeID, boxLine{fields: map[string]string{"edgeId": b.EdgeID}})
+			}
+			if len(tokens.bad) > 0 {
+				return a.badLines(tokens.bad, "nothing was sent")
+			}
+			question := fmt.Sprintf("Replace the tokens of %s%s? Their present ones are valid for 30 days at most", s.said(boxes), tokens.with())
+			if s.whole() {
+				err = a.askName(s.channel, question)
+			} else {
+				err = a.ask(question)
+			}
+			if err == nil {
+				err = tokens.dir.Prepare()
+			}
+			if err != nil {
+				return err
+			}
+			return a.renew(ctx, c, boxes, tokens)
+		}),
+	}
+	s.flags(cmd)
+	cmd.Flags().StringVar(&dir, "make-tokens", "", "a file for each new token, in the `directory`")
+	return cmd
+}
+
+// renew gives boxes the tokens of a directory. Each is on the disk before the service is told its hash.
+func (a *app) renew(ctx context.Context, c *api.Client, boxes []box, tokens *newTokens) error {
+	var done []string
+	var missing []string
+	for i, b := range boxes {
+		list, made, err := tokens.dir.Hashes([]string{b.EdgeID})
+		tokens.made += made
+		if err == nil {
+			_, err = c.Do(ctx, api.Request{Method: http.MethodPut, Path: api.EdgePath(b.EdgeID) + "/token", Body: map[string]string{"tokenSha256": list[0]}})
+		}
+		switch {
+		case isMissing(err):
+			missing = append(missing, b.EdgeID+": there is no such box")
+		case err != nil:
+			a.note("wavegate: %d of %d boxes were done; run the command again to go on", i, len(boxes))
+			return err
+		default:
+			done = append(done, b.EdgeID)
+		}
+	}
+	if a.json {
+		return a.result(map[string]any{"renewed": len(done), "made": tokens.made, "missing": len(missing)}, missing)
+	}
+	a.say("%d boxes have the tokens in %s, of which %d were made", len(done), tokens.dir.Path, tokens.made)
+	return a.result(nil, missing)
+}
+
+func (a *app) tokensDelete() *cobra.Command {
+	var s selection
+	cmd := &cobra.Command{
+		Use: "delete [BOX...]", Short: "End all tokens of boxes, at once",
+		Long: "Ends all tokens of boxes, at once. A box that has no other access cannot poll until it has another token.",
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			c, boxes, err := a.chosen(ctx, s, args)
+			if err != nil {
+				return err
+			}
+			if err := a.askName(s.name(boxes), "End all tokens of "+s.said(boxes)+"? They cannot poll with them any more."); err != nil {
+				return err
+			}
+			ended, none := 0, 0
+			for i, b := range boxes {
+				_, err := c.Do(ctx, api.Request{Method: http.MethodDelete, Path: api.EdgePath(b.EdgeID) + "/token"})
+				switch {
+				case isMissing(err):
+					none++
+				case err != nil:
+					a.note("wavegate: %d of %d boxes were done; run the command again to go on", i, len(boxes))
+					return err
+				default:
+					ended++
+				}
+			}
+			if a.json {
+				return a.result(map[string]any{"ended": ended, "none": none}, nil)
+			}
+			a.say("the tokens of %d boxes have ended; %d had none", ended, none)
+			return nil
+		}),
+	}
+	s.flags(cmd)
+	return cmd
+}
+
+// chosen are the boxes of a selection, and a client that may wait for long.
+func (a *app) chosen(ctx context.Context, s selection, args []string) (*api.Client, []box, error) {
+	c, err := a.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	c.Patience = max(c.Patience, patience)
+	boxes, err := s.boxes(ctx, c, args, -1)
+	if err == nil && len(boxes) == 0 {
+		err = fail(Misused, "there is no such box")
+	}
+	return c, boxes, err
+}
+
+// result prints what was done where JSON is wanted, and fails if there are faults.
+func (a *app) result(done map[string]any, bad []string) error {
+	if done != nil {
+		text, err := json.Marshal(done)
+		if err != nil {
+			return err
+		}
+		a.show(text)
+	}
+	if len(bad) > 0 {
+		return a.badLines(bad, "all others were done")
+	}
+	return nil
+}
+
+// isMissing reports whether the service knows no such thing.
+func isMissing(err error) bool {
+	r, ok := errors.AsType[*api.RefusedError](err)
+	return ok && r.Status == http.StatusNotFound
+}
