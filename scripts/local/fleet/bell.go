@@ -7,8 +7,6 @@ import (
 	"time"
 
 	client "wavegate/scripts/box"
-	"wavegate/scripts/local/devissuer"
-	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/report"
 )
@@ -36,13 +34,7 @@ func (b *box) listen(ctx context.Context, p plan) {
 	}
 }
 
-func (l *listener) authorization(context.Context) (string, error) {
-	var err error
-	if l.token == "" {
-		l.token, err = l.issuers.Token(devissuer.Claims{User: l.id, Roles: []string{string(auth.Edge)}})
-	}
-	return "Bearer " + l.token, err
-}
+func (l *listener) authorization(context.Context) (string, error) { return l.bearer() }
 
 // fetch downloads nothing. A version that the box fell back from never arrives.
 func (l *listener) fetch(ctx context.Context, m client.Manifest, _ string) error {

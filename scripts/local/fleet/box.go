@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -28,6 +29,7 @@ type box struct {
 	issuers  *devissuer.Issuers
 	seen     *tally
 
+	own       string // its own token; empty: it gets access tokens of the issuer
 	token     string
 	etag      string        // of the last answer; empty if what it said was not recorded
 	asked     time.Duration // the interval that the service asked for
@@ -105,6 +107,9 @@ func (b *box) poll(ctx context.Context) time.Duration {
 	case http.StatusNotModified:
 	case http.StatusUnauthorized:
 		b.token = "" // it has run out; the next poll has a new one
+		if b.own != "" {
+			o.failed = errors.New("its own token is refused")
+		}
 	default:
 		o.failed = fmt.Errorf("%d %.300s", got.status, got.body)
 	}
@@ -191,19 +196,29 @@ type answer struct {
 	body   []byte
 }
 
+// bearer is what the box calls with.
+func (b *box) bearer() (string, error) {
+	if b.own != "" {
+		return "Bearer " + b.own, nil
+	}
+	var err error
+	if b.token == "" {
+		b.token, err = b.issuers.Token(devissuer.Claims{User: b.id, Roles: []string{string(auth.Edge)}})
+	}
+	return "Bearer " + b.token, err
+}
+
 // call makes a call as the box.
 func (b *box) call(ctx context.Context, method, at string, body []byte) (answer, error) {
-	if b.token == "" {
-		var err error
-		if b.token, err = b.issuers.Token(devissuer.Claims{User: b.id, Roles: []string{string(auth.Edge)}}); err != nil {
-			return answer{}, err
-		}
+	bearer, err := b.bearer()
+	if err != nil {
+		return answer{}, err
 	}
 	r, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
 	if err != nil {
 		return answer{}, err
 	}
-	r.Header.Set("Authorization", "Bearer "+b.token)
+	r.Header.Set("Authorization", bearer)
 	if method == http.MethodGet && b.etag != "" {
 		r.Header.Set("If-None-Match", b.etag)
 	}

@@ -30,6 +30,7 @@ const usage = `usage: scripts/fleet [--boxes 100] [--interval 5s] [option]...
   --channel C       the channel that they follow; stable if not given
   --organization O  whom they belong to; acme if not given
   --prefix P        their ids are P0001, P0002 and so on; box- if not given
+  --tokens DIR      registers none: the boxes are those whose tokens wavegate register --make-tokens DIR has made
   --url U           where the service is; http://127.0.0.1 at $PORT, or 8080, if not given
   --for T           ends after that time; if not given, when interrupted
 
@@ -48,7 +49,7 @@ type plan struct {
 	boxes                           int
 	interval, length                time.Duration
 	edgeType, channel, organization string
-	prefix, url                     string
+	prefix, url, tokens             string
 	bell                            bool
 	chances                         chances
 }
@@ -103,6 +104,7 @@ func parse(args []string, problems io.Writer) (plan, error) {
 	flags.StringVar(&p.organization, "organization", "acme", "")
 	flags.StringVar(&p.prefix, "prefix", "box-", "")
 	flags.StringVar(&p.url, "url", "http://127.0.0.1:"+port, "")
+	flags.StringVar(&p.tokens, "tokens", "", "")
 	flags.BoolVar(&p.bell, "bell", false, "")
 	p.chances.flags(flags)
 	flags.DurationVar(&p.length, "for", 0, "")
@@ -132,7 +134,13 @@ func play(ctx context.Context, p plan, issuers *devissuer.Issuers, show *screen)
 		// The gateway runs ten processes of a function; more calls at once would only wait there.
 		Transport: &http.Transport{MaxConnsPerHost: 16, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute},
 	}
-	boxes, err := register(ctx, p, client, issuers, show)
+	var boxes []*box
+	var err error
+	if p.tokens != "" {
+		boxes, err = withTokens(p, client)
+	} else {
+		boxes, err = register(ctx, p, client, issuers, show)
+	}
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"wavegate/scripts/local/devissuer"
+	"wavegate/scripts/operator/tokenfile"
 	"wavegate/shared/access/auth"
 )
 
@@ -65,6 +68,21 @@ func register(ctx context.Context, p plan, client *http.Client, issuers *devissu
 		return nil, failed
 	}
 	return boxes, ctx.Err()
+}
+
+// withTokens returns the boxes whose tokens are in a directory.
+func withTokens(p plan, client *http.Client) ([]*box, error) {
+	tokens, err := tokenfile.All(p.tokens)
+	if err == nil && len(tokens) == 0 {
+		err = errors.New("there is no token in " + p.tokens)
+	}
+	var boxes []*box
+	for _, id := range slices.Sorted(maps.Keys(tokens)) {
+		b := newBox(id, &p, client, nil)
+		b.own = tokens[id]
+		boxes = append(boxes, b)
+	}
+	return boxes, err
 }
 
 // put registers a box and obeys Retry-After.
