@@ -1,5 +1,6 @@
 // Command local runs the service on this machine; see scripts/dev, which builds and starts it. With the argument token it
-// prints an access token instead; see scripts/token.
+// prints an access token instead, with fleet it plays a fleet of boxes, and with demo it shows the service with fleets and
+// rollouts; see the scripts of these names.
 package main
 
 import (
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	"wavegate/scripts/local/bus"
+	"wavegate/scripts/local/demo"
+	"wavegate/scripts/local/fleet"
 	"wavegate/scripts/local/service"
 	"wavegate/shared/access/token"
 	"wavegate/shared/fleet/guard"
@@ -28,10 +31,18 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "token" {
 		os.Exit(printToken(os.Args[2:], os.Stdout, os.Stderr))
 	}
-	functions := flag.String("functions", ".dev/functions", "the directory that scripts/build wrote to")
-	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "fleet":
+			os.Exit(fleet.Run(ctx, os.Args[2:], os.Stdout, os.Stderr))
+		case "demo":
+			os.Exit(demo.Run(ctx, os.Args[2:], os.Stdout, os.Stderr))
+		}
+	}
+	functions := flag.String("functions", ".dev/functions", "the directory that scripts/build wrote to")
+	flag.Parse()
 	if err := run(ctx, *functions); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "dev:", err)
 		os.Exit(1)

@@ -130,6 +130,20 @@ func TestDev_AnswersOnceItIsReady_AndEndsOnInterrupt(t *testing.T) {
 	}
 }
 
+func TestDev_AskedHowToUseIt_OrMisused_StartsNothing(t *testing.T) {
+	root, err := service.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for option, code := range map[string]int{"-h": 0, "--help": 0, "--other": 2, "more": 2} {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(root, "scripts", "dev"), option)
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != code || !strings.Contains(string(out), "PORT=8080") || strings.Contains(string(out), "set -eu") {
+			t.Errorf("%s: %d %s", option, cmd.ProcessState.ExitCode(), out)
+		}
+	}
+}
+
 // TestDev_GuardInterval_IsThatOfTheTicksAndOfPolicies: without a tick, a count stays for 90 s.
 func TestDev_GuardInterval_IsThatOfTheTicksAndOfPolicies(t *testing.T) {
 	dir := t.TempDir()

@@ -26,10 +26,11 @@ async function read() {
 	return config;
 }
 
-/** Sends the person to the login. */
-export async function signIn() {
+/** Sends the person to the login. A link can say of which issuer, and who it is. */
+export async function signIn(hint = '', issuer = '') {
 	try {
 		const c = await read();
+		if (issuer && issuer !== c.issuer) return over('This link is for another service. Sign in here.');
 		const mine = { verifier: random(), state: random(), hash: location.hash };
 		sessionStorage.setItem(kept, JSON.stringify(mine));
 		const sum = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(mine.verifier));
@@ -37,6 +38,7 @@ export async function signIn() {
 		for (const [name, value] of Object.entries({
 			response_type: 'code', client_id: c.clientId, scope: c.scope, redirect_uri: location.origin + base + '/console',
 			state: mine.state, code_challenge: text(new Uint8Array(sum)), code_challenge_method: 'S256',
+			...(hint && { login_hint: hint }),
 		})) to.searchParams.set(name, value);
 		location.assign(to);
 	} catch (e) {
@@ -44,13 +46,17 @@ export async function signIn() {
 	}
 }
 
-/** Signs in who comes back from the login. Who had signed in before in this tab is sent there at once. */
+/**
+ * Signs in who comes back from the login. Who had signed in before in this tab is sent there at once, and so is who comes
+ * by a link that starts a login (OpenID Connect Core 1.0, section 4).
+ */
 export async function start() {
 	const answer = new URLSearchParams(location.search);
 	const mine = JSON.parse(sessionStorage.getItem(kept) ?? 'null');
 	sessionStorage.removeItem(kept);
 	if (!answer.has('state')) {
-		if (sessionStorage.getItem(was)) return signIn();
+		const before = sessionStorage.getItem(was);
+		if (before !== null || answer.has('iss')) return signIn(answer.get('login_hint') ?? before ?? '', answer.get('iss') ?? '');
 		return over('');
 	}
 	history.replaceState(null, '', location.pathname + (mine?.hash ?? ''));
@@ -61,7 +67,7 @@ export async function start() {
 		}
 		if (!answer.get('code')) return over(`The login refused: ${answer.get('error_description') ?? answer.get('error')}.`);
 		await exchange({ grant_type: 'authorization_code', code: answer.get('code'), code_verifier: mine.verifier, redirect_uri: location.origin + base + '/console' }, Date.now());
-		sessionStorage.setItem(was, 'yes');
+		sessionStorage.setItem(was, state.person.user);
 	} catch {
 		return over('The sign-in could not be completed. Sign in again.');
 	}

@@ -79,7 +79,7 @@ export function Welcome() {
 	return html`<main class="welcome" id="main"><svg viewBox="0 0 32 32" width="56" height="56" aria-hidden="true"><rect width="32" height="32" rx="7" class="brand-ground" /><path class="brand-bars" d="M6 22V18M12 22V15M18 22V11M24 22V7" /></svg>
 		<h1>Wavegate</h1><p>Watch rollouts, and halt them.</p>
 		${state.ended && html`<p class="warn" role="alert"><span aria-hidden="true">▲ </span>${state.ended}</p>`}
-		${state.starting ? html`<p role="status">Signing in…</p>` : html`<button type="button" class="button main" onClick=${signIn}>Sign in</button>`}</main>`;
+		${state.starting ? html`<p role="status">Signing in…</p>` : html`<button type="button" class="button main" onClick=${() => signIn()}>Sign in</button>`}</main>`;
 }
 
 export function Shell({ children }) {

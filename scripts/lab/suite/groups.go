@@ -96,8 +96,8 @@ func groups(p packages, m mode) []group {
 		},
 
 		{
-			name: "fleets", mode: rest, says: "fleets of thousands of boxes over HTTP, each number and verdict compared with the boxes' own; sizes and reproducible builds",
-			steps: p.tagged("./scripts/local/fleet", "./scripts/local/service", "./scripts/lab/benchmarks/cost"),
+			name: "fleets", mode: rest, says: "fleets of thousands of boxes over HTTP, each number and verdict compared with the boxes' own; the demo; sizes and reproducible builds",
+			steps: p.tagged("./scripts/local/fleet", "./scripts/local/demo", "./scripts/local/service", "./scripts/lab/benchmarks/cost"),
 		},
 		{
 			name: "race detector", mode: rest, says: "the race detector on the other packages that run no other program",

@@ -19,6 +19,10 @@ func (p *Provider) ask(w http.ResponseWriter, r *http.Request) {
 		p.grant(w, r, q.Get("login_hint"), q.Get("organization"), q["role"])
 		return
 	}
+	if hint := q.Get("login_hint"); hint != "" && hint == p.known.User {
+		p.grant(w, r, p.known.User, p.known.Organization, p.known.Roles)
+		return
+	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	// The caller may have left. A test finds a fault in the template.
 	_ = form.Execute(w, map[string]any{"Action": "?" + r.URL.RawQuery, "User": q.Get("login_hint"), "Roles": p.issuers.people.grants, "Owner": auth.PlatformOwner})

@@ -21,6 +21,7 @@ type Provider struct {
 	issuers *Issuers
 	url     string
 	now     func() time.Time
+	known   Claims // see Know
 
 	mu    sync.Mutex
 	codes map[string]code
@@ -54,6 +55,9 @@ type session struct {
 func (i *Issuers) Provider(url string) *Provider {
 	return &Provider{issuers: i, url: url, now: time.Now, codes: map[string]code{}, fresh: map[string]session{}}
 }
+
+// Know names a person who is logged in without a form by a request that names them in login_hint.
+func (p *Provider) Know(person Claims) { p.known = person }
 
 // Login tells a client how to log in. The service answers it at operations.LoginPath.
 func (p *Provider) Login() map[string]any {

@@ -21,6 +21,7 @@ const verifier = "a-verifier-of-at-least-forty-three-characters"
 type login struct {
 	*testing.T
 	issuers *devissuer.Issuers
+	known   func(devissuer.Claims)
 	url     string
 	client  *http.Client
 }
@@ -29,11 +30,12 @@ func newLogin(t *testing.T) login {
 	t.Helper()
 	issuers := load(t, t.TempDir())
 	server := httptest.NewUnstartedServer(nil)
-	server.Config.Handler = issuers.Provider("http://" + server.Listener.Addr().String()).Handler()
+	provider := issuers.Provider("http://" + server.Listener.Addr().String())
+	server.Config.Handler = provider.Handler()
 	server.Start()
 	t.Cleanup(server.Close)
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return login{t, issuers, server.URL, client}
+	return login{t, issuers, provider.Know, server.URL, client}
 }
 
 // request is a valid request for a code, with changes: alternating names and values.
@@ -133,6 +135,30 @@ func TestProvider_PromptNone_SkipsTheForm(t *testing.T) {
 	status, tokens := l.exchange(byCode(to.Query().Get("code")))
 	if p, err := verify(t, l.issuers, tokens["access_token"].(string), 0); status != http.StatusOK || err != nil || p.UserID != "vera" {
 		t.Errorf("accepted as %+v, %v", p, err)
+	}
+}
+
+func TestProvider_KnownPerson_SkipsTheForm_AndNobodyElse(t *testing.T) {
+	l := newLogin(t)
+	ask := func(hint string) *http.Response {
+		res, _ := l.do(http.MethodGet, "/authorize?"+request("login_hint", hint).Encode(), nil)
+		return res
+	}
+	if res := ask("olga"); res.StatusCode != http.StatusOK {
+		t.Errorf("before: %d", res.StatusCode)
+	}
+	l.known(devissuer.Claims{User: "olga", Roles: []string{"platform_owner"}})
+	for _, other := range []string{"", "otto"} {
+		if res := ask(other); res.StatusCode != http.StatusOK {
+			t.Errorf("%q: %d", other, res.StatusCode)
+		}
+	}
+	to, err := ask("olga").Location()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, answer := l.exchange(byCode(to.Query().Get("code"))); status != http.StatusOK || answer["access_token"] == "" {
+		t.Errorf("the code gives %d %v", status, answer)
 	}
 }
 

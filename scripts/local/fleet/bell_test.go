@@ -1,6 +1,6 @@
 //go:build full
 
-package main
+package fleet
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package main
+package fleet
 
 import (
 	"context"
@@ -33,6 +33,9 @@ func TestFleet_ShowsTheRollout(t *testing.T) {
 	owner.Put(t, "/api/ota/release-channels/gateway-x/stable", publication("1.0.0", "a")).Is(t, http.StatusCreated)
 	owner.Put(t, "/api/ota/release-channels/gateway-x/canary", publication("1.1.0", "b")).Is(t, http.StatusCreated)
 
+	for _, plant := range []string{"plant-01", "plant-02"} {
+		owner.Put(t, "/api/factories/"+plant, `{"organizationId":"acme","name":"Plant"}`).Is(t, http.StatusCreated)
+	}
 	const boxes = 40
 	out, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -50,7 +53,7 @@ func TestFleet_ShowsTheRollout(t *testing.T) {
 	ended := make(chan int)
 	var problems strings.Builder
 	go func() {
-		ended <- run(ctx, []string{"--boxes", fmt.Sprint(boxes), "--interval", "300ms", "--url", w.Target.URL}, out, &problems)
+		ended <- Run(ctx, []string{"--boxes", fmt.Sprint(boxes), "--interval", "300ms", "--plants", "2", "--url", w.Target.URL}, out, &problems)
 	}()
 	until := func(text string) {
 		t.Helper()
@@ -61,6 +64,11 @@ func TestFleet_ShowsTheRollout(t *testing.T) {
 		}
 	}
 	until(fmt.Sprintf(" 1.0.0=%d  ", boxes))
+	for id, plant := range map[string]string{"box-0001": "plant-01", "box-0040": "plant-02"} {
+		if got := owner.Get(t, "/api/edges/"+id).Object(t)["factoryId"]; got != plant {
+			t.Errorf("%s stands in %v", id, got)
+		}
+	}
 	rollout := owner.Post(t, "/api/ota/rollouts", `{"edgeType":"gateway-x","channel":"stable","targetVersion":"1.1.0"}`).
 		Is(t, http.StatusCreated).Header.Get("Location")
 	for _, percent := range []int{10, 50} {
@@ -83,9 +91,9 @@ func TestFleet_ShowsTheRollout(t *testing.T) {
 }
 
 func TestFleet_WrongArguments_AreToldAndEndIt(t *testing.T) {
-	for _, args := range [][]string{{"--boxes", "0"}, {"--boxes", "x"}, {"--interval", "soon"}, {"--interval", "-1s"}, {"--fail", "101%"}, {"--brick", "-1"}, {"--fail", "60%", "--defer", "60%"}, {"more"}, {"--other"}} {
+	for _, args := range [][]string{{"--boxes", "0"}, {"--boxes", "x"}, {"--plants", "-1"}, {"--interval", "soon"}, {"--interval", "-1s"}, {"--fail", "101%"}, {"--brick", "-1"}, {"--fail", "60%", "--defer", "60%"}, {"more"}, {"--other"}} {
 		var problems strings.Builder
-		if code := run(t.Context(), args, os.Stdout, &problems); code != 2 || problems.Len() == 0 {
+		if code := Run(t.Context(), args, os.Stdout, &problems); code != 2 || problems.Len() == 0 {
 			t.Errorf("%q: %d %s", args, code, problems.String())
 		}
 	}
@@ -98,7 +106,7 @@ func TestFleet_NoServiceThere_SaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	var problems strings.Builder
-	if code := run(t.Context(), []string{"--url", "http://127.0.0.1:1"}, out, &problems); code != 1 || !strings.Contains(problems.String(), "scripts/dev") {
+	if code := Run(t.Context(), []string{"--url", "http://127.0.0.1:1"}, out, &problems); code != 1 || !strings.Contains(problems.String(), "scripts/dev") {
 		t.Errorf("%d %s", code, problems.String())
 	}
 }

@@ -1,7 +1,7 @@
-// Command fleet plays a fleet of boxes against the local service: real tokens, real polls with jitter,
+// Package fleet plays a fleet of boxes against the local service: real tokens, real polls with jitter,
 // entity tags kept, reports made and Retry-After obeyed. It shows live how many boxes resolve which version,
 // and what the boxes of a rollout know of themselves beside what the service says of them. See scripts/fleet.
-package main
+package fleet
 
 import (
 	"context"
@@ -11,11 +11,9 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"wavegate/scripts/local/devissuer"
@@ -29,6 +27,7 @@ const usage = `usage: scripts/fleet [--boxes 100] [--interval 5s] [option]...
   --edge-type T     their edge type; gateway-x if not given
   --channel C       the channel that they follow; stable if not given
   --organization O  whom they belong to; acme if not given
+  --plants N        they stand in N factories of that organization, plant-01, plant-02 and so on; in none if not given
   --prefix P        their ids are P0001, P0002 and so on; box- if not given
   --tokens DIR      registers none: the boxes are those whose tokens wavegate register --make-tokens DIR has made
   --url U           where the service is; http://127.0.0.1 at $PORT, or 8080, if not given
@@ -46,7 +45,7 @@ What becomes of the boxes that a version is brought to. The others install it at
 
 // A plan is what the fleet is to be.
 type plan struct {
-	boxes                           int
+	boxes, plants                   int
 	interval, length                time.Duration
 	edgeType, channel, organization string
 	prefix, url, tokens             string
@@ -54,15 +53,9 @@ type plan struct {
 	chances                         chances
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
-
-// run returns the exit code: 0, 1 when the fleet cannot start, 2 when the arguments are not right.
-func run(ctx context.Context, args []string, out *os.File, problems io.Writer) int {
+// Run plays the fleet that the arguments describe until the context ends, and shows it. It returns the exit code: 0, 1 if the
+// fleet cannot start, 2 if the arguments are wrong.
+func Run(ctx context.Context, args []string, out *os.File, problems io.Writer) int {
 	p, err := parse(args, problems)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -78,13 +71,27 @@ func run(ctx context.Context, args []string, out *os.File, problems io.Writer) i
 	}
 	issuers, err := devissuer.Load("")
 	if err == nil {
-		err = play(ctx, p, issuers, newScreen(out))
+		err = play(ctx, p, issuers, newScreen(out), func() {})
 	}
 	if err != nil {
 		_, _ = fmt.Fprintln(problems, "fleet:", err)
 		return 1
 	}
 	return 0
+}
+
+// Play plays the fleet that the arguments of Run describe until the context ends, and shows nothing. It calls settled as soon
+// as each box was told a version.
+func Play(ctx context.Context, args []string, settled func()) error {
+	p, err := parse(args, io.Discard)
+	if err != nil {
+		return err
+	}
+	issuers, err := devissuer.Load("")
+	if err != nil {
+		return err
+	}
+	return play(ctx, p, issuers, nil, settled)
 }
 
 func parse(args []string, problems io.Writer) (plan, error) {
@@ -102,6 +109,7 @@ func parse(args []string, problems io.Writer) (plan, error) {
 	flags.StringVar(&p.edgeType, "edge-type", "gateway-x", "")
 	flags.StringVar(&p.channel, "channel", "stable", "")
 	flags.StringVar(&p.organization, "organization", "acme", "")
+	flags.IntVar(&p.plants, "plants", 0, "")
 	flags.StringVar(&p.prefix, "prefix", "box-", "")
 	flags.StringVar(&p.url, "url", "http://127.0.0.1:"+port, "")
 	flags.StringVar(&p.tokens, "tokens", "", "")
@@ -120,6 +128,8 @@ func parse(args []string, problems io.Writer) (plan, error) {
 		return p, fmt.Errorf("--interval %s is no length of time", interval)
 	case flags.NArg() > 0:
 		return p, fmt.Errorf("not an option: %s", flags.Arg(0))
+	case p.plants < 0 || p.plants > 99:
+		return p, errors.New("--plants must be from 0 to 99")
 	case p.boxes < 1 || p.boxes > 100_000:
 		return p, errors.New("--boxes must be from 1 to 100000")
 	}
@@ -127,8 +137,8 @@ func parse(args []string, problems io.Writer) (plan, error) {
 	return p, p.chances.check()
 }
 
-// play registers the boxes and has them poll until the context ends.
-func play(ctx context.Context, p plan, issuers *devissuer.Issuers, show *screen) error {
+// play registers the boxes and has them poll until the context ends. There may be no screen.
+func play(ctx context.Context, p plan, issuers *devissuer.Issuers, show *screen, settled func()) error {
 	client := &http.Client{
 		Timeout: 30 * time.Second,
 		// The gateway runs ten processes of a function; more calls at once would only wait there.
@@ -146,6 +156,7 @@ func play(ctx context.Context, p plan, issuers *devissuer.Issuers, show *screen)
 	}
 	seen := newTally(boxes)
 	var wg sync.WaitGroup
+	defer wg.Wait()
 	for _, b := range boxes {
 		b.seen = seen
 		wg.Go(func() {
@@ -155,6 +166,17 @@ func play(ctx context.Context, p plan, issuers *devissuer.Issuers, show *screen)
 				b.run(ctx)
 			}
 		})
+	}
+	wg.Go(func() {
+		for sleep(ctx, redraw) {
+			if seen.picture().silent == 0 {
+				settled()
+				return
+			}
+		}
+	})
+	if show == nil {
+		return nil
 	}
 	asking := newWatch(p, client, issuers)
 	wg.Go(func() { asking.run(ctx) })

@@ -1,4 +1,4 @@
-package main
+package fleet
 
 import (
 	"context"
@@ -25,14 +25,10 @@ const boxesAnOwner = 500
 
 // register puts every box on its channel, several at a time, and returns the boxes.
 func register(ctx context.Context, p plan, client *http.Client, issuers *devissuer.Issuers, show *screen) ([]*box, error) {
-	body, err := json.Marshal(map[string]string{"edgeType": p.edgeType, "channel": p.channel, "organizationId": p.organization})
-	if err != nil {
-		return nil, err
-	}
 	var owners []string
 	for i := range p.boxes/boxesAnOwner + 1 {
 		// Organizations of their own, so that they do not meet in one organization's limit.
-		name := fmt.Sprintf("fleet-owner-%d", i)
+		name := fmt.Sprintf("fleet-owner-%s%d", p.prefix, i)
 		token, err := issuers.Token(devissuer.Claims{User: name, Organization: name, Roles: []string{string(auth.PlatformOwner)}})
 		if err != nil {
 			return nil, err
@@ -54,12 +50,14 @@ func register(ctx context.Context, p plan, client *http.Client, issuers *devissu
 					return
 				}
 				b := newBox(fmt.Sprintf("%s%04d", p.prefix, i+1), &p, client, issuers)
-				if err := put(ctx, client, p.url+"/api/edges/"+b.id, owners[i/boxesAnOwner], string(body)); err != nil {
+				if err := put(ctx, client, p.url+"/api/edges/"+b.id, owners[i/boxesAnOwner], p.registration(i)); err != nil {
 					once.Do(func() { failed = err; cancel() })
 					return
 				}
 				boxes[i] = b
-				show.registering(int(done.Add(1)), len(boxes))
+				if n := int(done.Add(1)); show != nil {
+					show.registering(n, len(boxes))
+				}
 			}
 		})
 	}
@@ -83,6 +81,19 @@ func withTokens(p plan, client *http.Client) ([]*box, error) {
 		boxes = append(boxes, b)
 	}
 	return boxes, err
+}
+
+// registration is what a box is registered with. The boxes take turns to stand in the plants.
+func (p *plan) registration(i int) string {
+	body := map[string]string{"edgeType": p.edgeType, "channel": p.channel, "organizationId": p.organization}
+	if p.plants > 0 {
+		body["factoryId"] = fmt.Sprintf("plant-%02d", i%p.plants+1)
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // texts can be written
+	}
+	return string(text)
 }
 
 // put registers a box and obeys Retry-After.

@@ -1,4 +1,4 @@
-package main
+package fleet
 
 import (
 	"context"
@@ -43,7 +43,7 @@ func TestFleet_WithADirectoryOfTokens_PollsWithThem(t *testing.T) {
 		plays(t, []string{"--tokens", dir.Path, "--interval", "200ms", "--url", w.Target.URL, how}, want)
 	}
 	var problems strings.Builder
-	if code := run(t.Context(), []string{"--tokens", t.TempDir(), "--url", w.Target.URL}, os.Stdout, &problems); code != 1 || !strings.Contains(problems.String(), "no token") {
+	if code := Run(t.Context(), []string{"--tokens", t.TempDir(), "--url", w.Target.URL}, os.Stdout, &problems); code != 1 || !strings.Contains(problems.String(), "no token") {
 		t.Errorf("it ended with %d: %s", code, problems.String())
 	}
 }
@@ -59,7 +59,7 @@ func plays(t *testing.T, args, texts []string) {
 	defer end()
 	ended := make(chan int)
 	var problems strings.Builder
-	go func() { ended <- run(ctx, args, out, &problems) }()
+	go func() { ended <- Run(ctx, args, out, &problems) }()
 	for deadline := time.Now().Add(time.Minute); len(texts) > 0; time.Sleep(20 * time.Millisecond) {
 		shown, err := os.ReadFile(out.Name())
 		if err != nil || time.Now().After(deadline) || strings.Contains(string(shown), "registered") {

@@ -1,0 +1,109 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"wavegate/shared/fleet/rollout"
+)
+
+const introduction = `
+The demo is ready after %.0f s: %s boxes in %d plants.
+
+  %s
+
+This address opens the operator's page and signs you in as olga, who may do everything. Its first view shows:
+
+%s
+Click on a rollout to see its stages, its bad boxes and what the guard says, and on Log to see who did what. A soak, which
+takes a day by default, takes 50 seconds here. A production method was recalled, too:
+
+  Press housings    made plant-01's housings. %d of %d machines have not confirmed that they stopped:
+                    %s. This lists them:
+
+%s
+
+What happens is printed below. Ctrl-C ends the demo.
+
+`
+
+func (d *demo) introduce(took time.Duration, address string, r recall) {
+	var rows strings.Builder
+	for _, story := range stories {
+		fmt.Fprintf(&rows, "  %-17s %s\n", story.channel(), story.shows)
+	}
+	_, _ = fmt.Fprintf(d.out, introduction, took.Seconds(), grouped(boxes*len(stories)), plants, address, &rows,
+		len(r.open), presses, strings.Join(r.open, ", "), d.list(r))
+}
+
+func (d *demo) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(d.out, time.Now().Format("15:04:05  ")+format+"\n", args...)
+}
+
+// An event is what the demo reads of an audit event of a rollout.
+type event struct {
+	Actor  struct{ UserID string }
+	Reason string
+	After  rollout.Rollout
+	Cause  struct{ Sentence string }
+}
+
+// follow prints what becomes of the rollouts until the context ends.
+func (d *demo) follow(ctx context.Context, rollouts []string) error {
+	told := map[string]int64{} // the last revision
+	for tick := time.NewTicker(time.Second); ctx.Err() == nil; {
+		for _, id := range rollouts {
+			if err := d.tell(ctx, id, told); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// tell prints the events of a rollout that were not told.
+func (d *demo) tell(ctx context.Context, id string, told map[string]int64) error {
+	var now rollout.Rollout
+	if _, err := d.call(ctx, olga, http.MethodGet, "/api/ota/rollouts/"+id, "", &now); err != nil || now.Revision == told[id] {
+		return err
+	}
+	var page struct{ Items []event }
+	_, err := d.call(ctx, olga, http.MethodGet, "/api/audit-events?resourceType=rollout&resourceId="+id, "", &page)
+	for _, e := range slices.Backward(page.Items) {
+		if e.After.Revision > told[id] {
+			told[id] = e.After.Revision
+			d.say("%s", e.line())
+		}
+	}
+	return err
+}
+
+// line tells an event: which rollout, where it is now, who moved it, and why.
+func (e event) line() string {
+	r := e.After
+	state := fmt.Sprintf("at %d percent", r.StagedPercent)
+	if r.Status != rollout.Active {
+		state = fmt.Sprintf("%s at %d percent", r.Status, r.StagedPercent)
+	}
+	why := e.Cause.Sentence
+	if why == "" {
+		why = e.Reason
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%s/%s %s: %s, by %s. %s", r.EdgeType, r.Channel, r.TargetVersion, state, e.Actor.UserID, why), " ")
+}
+
+// grouped writes a number of up to six digits with a comma before the thousands.
+func grouped(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
