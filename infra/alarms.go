@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
 	"github.com/aws/jsii-runtime-go"
 
+	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/function"
 	"wavegate/shared/operations"
@@ -104,6 +105,10 @@ func (w *watch) apiAlarms() []alarm {
 		{
 			kind: "limiter-fail-open", says: "Calls are let through uncounted, since the limiter's table does not answer in time.",
 			metric: own.metric(function.LimiterFailOpen, sum, ""), threshold: 5, minutes: 2, of: 5,
+		},
+		{
+			kind: "edge-enrolled-twice", says: "A box redeems an id that another box has: a clone, a thief or a new board.",
+			metric: own.metric(enrolment.Refusals, sum, ""), threshold: 1, minutes: 1, of: 1,
 		},
 		{
 			kind: "reports-not-recorded", says: "What boxes are told cannot be recorded in time.",

@@ -34,7 +34,7 @@ func TestIdentity_TheStacksOwnPool(t *testing.T) {
 		groups = append(groups, g.Properties["GroupName"].(string))
 	}
 	slices.Sort(groups)
-	if !slices.Equal(groups, []string{"fleet_viewer", "organization_admin", "platform_owner", "production_engineer"}) {
+	if !slices.Equal(groups, []string{"fleet_installer", "fleet_viewer", "organization_admin", "platform_owner", "production_engineer"}) {
 		t.Errorf("the pool's groups are %v", groups)
 	}
 }

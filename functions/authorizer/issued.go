@@ -12,8 +12,8 @@ import (
 // A knows reports whether the service was told of a token, and whom it speaks for.
 type knows func(context.Context, boxtoken.Token) (auth.Principal, bool, error)
 
-// issued verifies the tokens of boxes and gateways, and remembers those that the service knows. They can be taken back, but
-// each operation that a box calls with such a token checks it again. So a container reads a token here at most once in
+// issued verifies the tokens of boxes and gateways and the codes of enrolments, and remembers those that the service knows. They can be taken back, but
+// each operation that is called with such a token checks it again. So a container reads a token here at most once in
 // forty minutes.
 type issued struct {
 	knows knows

@@ -54,7 +54,7 @@ func (a *authorizer) judge(ctx context.Context, event request) verdict {
 	}
 	var v verdict
 	switch t, ours := boxtoken.Parse(raw); {
-	case scheme != gatewayToken && ours && t.Kind == boxtoken.Box, scheme == gatewayToken && ours && t.Kind == boxtoken.Gateway:
+	case ours && comesBy(t.Kind, scheme):
 		v = a.judgeIssued(ctx, t)
 	case scheme == gatewayToken:
 		v = verdict{class: token.Malformed}
@@ -68,7 +68,18 @@ func (a *authorizer) judge(ctx context.Context, event request) verdict {
 	return v
 }
 
-// judgeIssued judges a token of a box or of a gateway.
+// comesBy reports whether a token of a kind may come by a scheme.
+func comesBy(kind boxtoken.Prefix, scheme string) bool {
+	switch kind {
+	case boxtoken.Gateway:
+		return scheme == gatewayToken
+	case boxtoken.Enrolment:
+		return scheme == bearer
+	}
+	return scheme != gatewayToken
+}
+
+// judgeIssued judges a token of a box or of a gateway, or a code.
 func (a *authorizer) judgeIssued(ctx context.Context, t boxtoken.Token) verdict {
 	p, ok, err := a.issued.verify(ctx, t)
 	switch {
@@ -101,7 +112,7 @@ func wholeAPI(methodARN string) (string, bool) {
 }
 
 // The schemes that a token may come by, in small letters. The last two are those of DDI clients. A box's own token may come
-// by the first as well.
+// by the first as well, and a code by that alone.
 const (
 	bearer       = "bearer"
 	targetToken  = "targettoken"

@@ -17,8 +17,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/access/token"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/telemetry"
 )
@@ -30,8 +33,15 @@ func main() {
 		log.Error("the authorizer cannot start", "operation", operation, "cause", err.Error())
 		os.Exit(1)
 	}
-	tokens := edge.NewTokens(dynamo.Open(dynamo.NewClient(), time.Now), edge.Issuers(strings.Join(token.Fleets(issuers), " ")))
-	lambda.Start(newAuthorizer(issuers, tokens.Verify, time.Now, log, os.Stdout).authorize)
+	db := dynamo.Open(dynamo.NewClient(), time.Now)
+	tokens, enrolments := edge.NewTokens(db, edge.Issuers(strings.Join(token.Fleets(issuers), " "))), enrolment.NewReader(db)
+	verify := func(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
+		if t.Kind == boxtoken.Enrolment {
+			return enrolments.Verify(ctx, t)
+		}
+		return tokens.Verify(ctx, t)
+	}
+	lambda.Start(newAuthorizer(issuers, verify, time.Now, log, os.Stdout).authorize)
 }
 
 type authorizer struct {

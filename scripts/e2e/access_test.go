@@ -17,7 +17,7 @@ import (
 func callers(t *testing.T, w *harness.World) map[string]*harness.Caller {
 	all := map[string]*harness.Caller{"nobody": w.Nobody(), "a box": w.Box(t, "edge-1"), "a person of no organization": w.As(t, "paul", ""), "program": w.As(t, harness.Program, "", auth.Program)}
 	for _, organization := range []string{"acme", "rival"} {
-		for _, role := range []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.ProductionEngineer} {
+		for _, role := range []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.ProductionEngineer, auth.FleetInstaller} {
 			all[string(role)+" of "+organization] = w.As(t, "u-"+string(role), organization, role)
 		}
 		all["member of "+organization] = w.As(t, "u-member", organization)
@@ -71,12 +71,12 @@ func mayCall(op operations.Operation, caller string) bool {
 }
 
 // allowed reports whether a caller may do the operation in the test's world: by role, and where it is
-// about a factory, by being of its organization, unless the operation is for platform owners.
+// about a factory or an enrolment, by being of its organization, unless the operation is for platform owners.
 func allowed(op operations.Operation, caller string) bool {
 	if !mayCall(op, caller) {
 		return false
 	}
-	return !strings.Contains(op.Path, "{factoryId}") || owns(caller) ||
+	return !strings.Contains(op.Path, "{factoryId}") && !strings.HasPrefix(op.Path, "/api/edge-enrolments/") || owns(caller) ||
 		slices.Contains(op.Roles, auth.PlatformOwner) && strings.HasPrefix(caller, string(auth.PlatformOwner))
 }
 

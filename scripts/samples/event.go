@@ -12,6 +12,7 @@ import (
 
 	"wavegate/scripts/local/devissuer"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/operations"
 )
 
@@ -50,9 +51,14 @@ func (call Call) Event() ([]byte, error) {
 			return nil, err
 		}
 	}
-	issuer := devissuer.People
-	if call.By.Role == auth.Edge {
+	issuer, user := devissuer.People, call.By.User
+	switch call.By.Role {
+	case auth.Edge:
 		issuer = devissuer.Fleet
+	case auth.Enrolment:
+		code, _ := boxtoken.Parse(call.By.Code())
+		p := code.Principal("", "")
+		issuer, user = p.Issuer, p.UserID
 	}
 	var text bytes.Buffer
 	err := eventTemplate.Execute(&text, map[string]any{
@@ -60,8 +66,8 @@ func (call Call) Event() ([]byte, error) {
 		"Headers": headers, "Query": values, "Body": body,
 		"RequestID": uuid.NewSHA1(uuid.NameSpaceURL, []byte(call.Operation)).String(),
 		"Authorizer": map[string]any{
-			"issuer": issuer, "userId": call.By.User, "organizationId": call.By.Organization, "roles": string(call.By.Role),
-			"exp": "4102444800", "principalId": issuer + " " + call.By.User, "integrationLatency": 3,
+			"issuer": issuer, "userId": user, "organizationId": call.By.Organization, "roles": string(call.By.Role),
+			"exp": "4102444800", "principalId": issuer + " " + user, "integrationLatency": 3,
 		},
 	})
 	return text.Bytes(), err

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 )
@@ -25,11 +26,15 @@ type Sample struct {
 	// After lists the calls that make what this one acts on, in order. What they need goes without saying.
 	After []Step
 	// Defaults are the values of placeholders to which a run gives none.
-	Defaults    Values
+	Defaults Values
+	// Own are values that come before those of a run.
+	Own         Values
 	Query, Body string
 	Status      int // that it is answered with; 0: as the method has it, 201 of a PUT and of a POST
 	// Makes is the value that the last segment of the answer's Location becomes.
 	Makes string
+	// Told is a member of the answer, and the value that it becomes.
+	Told [2]string
 	// About is the resource that the call changes, reads or lists; empty where the audit trail has none.
 	About About
 	// Shows is JSON whose members a read answers with; empty: those of the body that made its resource.
@@ -80,11 +85,14 @@ func (a About) Name(value func(name string) string) string {
 	return placeholder.ReplaceAllStringFunc(a.ID, func(p string) string { return value(nameOf(p)) })
 }
 
-// A Caller is a user with a role in an organization, or a box.
+// A Caller is a user with a role in an organization, a box, or the code of an enrolment.
 type Caller struct {
 	User, Organization string
 	Role               auth.Role
 }
+
+// Code is what the code of an enrolment sends as its token.
+func (c Caller) Code() string { return string(boxtoken.Enrolment) + ":" + c.User }
 
 // The callers of samples.
 var (
@@ -96,7 +104,7 @@ var (
 )
 
 // All are the samples of all operations.
-var All = completed(slices.Concat(fleet, ddi, production, access, trail, copilot))
+var All = completed(slices.Concat(fleet, ddi, enrolments, production, access, trail, copilot))
 
 // Of returns the sample of an operation. An operation without one is a slip in the code.
 func Of(operation string) Sample {

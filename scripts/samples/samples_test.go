@@ -61,9 +61,9 @@ func TestSamples_EveryCall_IsWhole(t *testing.T) {
 // TestSamples_Session_MakesWhatACallActsOn plays a session without a service.
 func TestSamples_Session_MakesWhatACallActsOn(t *testing.T) {
 	var made []string
-	session := samples.Session{Values: samples.Fixed(), Do: func(c samples.Call) (http.Header, error) {
+	session := samples.Session{Values: samples.Fixed(), Do: func(c samples.Call) (http.Header, []byte, error) {
 		made = append(made, c.Method+" "+c.Path)
-		return http.Header{"Location": {"/prod/api/ota/rollouts/r-7"}}, nil
+		return http.Header{"Location": {"/prod/api/ota/rollouts/r-7"}}, nil, nil
 	}}
 	halt := samples.Case{With: samples.Values{"percent": "100"}, After: samples.After("update-rollout", "get-rollout")}
 	call, err := session.Prepare("update-rollout", halt)

@@ -1,6 +1,7 @@
 package samples
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,8 +14,8 @@ type Session struct {
 	Values Values
 	// Name makes a new name that begins with a stem. Without it a list is given one item, not a page.
 	Name func(stem string) string
-	// Do makes a call, and fails unless it succeeds. It returns the answer's header.
-	Do func(Call) (http.Header, error)
+	// Do makes a call, and fails unless it succeeds. It returns the answer's header and body.
+	Do func(Call) (http.Header, []byte, error)
 
 	made map[string]bool   // by method, path, body and the step's values
 	said map[string]string // by type of resource: the body of the last call about one
@@ -60,7 +61,7 @@ func (s *Session) make(step Step) error {
 	if s.made[once] {
 		return nil
 	}
-	head, err := s.Do(call)
+	head, body, err := s.Do(call)
 	if err != nil {
 		return fmt.Errorf("samples: %s %s: %w", call.Method, call.Path, err)
 	}
@@ -72,5 +73,13 @@ func (s *Session) make(step Step) error {
 	if location := head.Get("Location"); x.Makes != "" {
 		s.Values[x.Makes] = location[strings.LastIndex(location, "/")+1:]
 	}
+	if x.Told[0] == "" {
+		return nil
+	}
+	var answer map[string]any
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return fmt.Errorf("samples: %s %s: %w", call.Method, call.Path, err)
+	}
+	s.Values[x.Told[1]] = fmt.Sprint(answer[x.Told[0]])
 	return nil
 }

@@ -29,6 +29,7 @@ var fixed = Values{
 	"sha256":       "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 	"edgeId":       "box-0001",
 	"controller":   "box-0002",
+	"newcomer":     "box-0003",
 	"rolloutId":    "0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a",
 	"factoryId":    "munich-1",
 	"code":         "press-1",
@@ -36,12 +37,15 @@ var fixed = Values{
 	"methodId":     "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70",
 	"key":          "key-1",
 	"etag":         `"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`,
-	"soon":         Soon,
-	"passing":      "",
+	"enrolmentId":  "0192f0c1-8a31-7b0c-9d2e-4f5a6b7c8d90",
+	// The code is only right where it was made.
+	"enrolmentCode": "0192f0c1-8a31-7b0c-9d2e-4f5a6b7c8d90:q83vEjRWeJCrze8SNFZ4kA",
+	"soon":          Soon,
+	"passing":       "",
 }
 
 // named are the values that name what a call makes, so that a run needs new ones.
-var named = []string{"user", "edgeType", "edgeId", "controller", "factoryId", "code", "key"}
+var named = []string{"user", "edgeType", "edgeId", "controller", "newcomer", "factoryId", "code", "key"}
 
 // numbered is the value that is no name: it counts from 1, without gaps.
 const numbered = "number"
@@ -93,13 +97,13 @@ type Call struct {
 	Shows      string
 }
 
-// Call fills a case of the sample. The case's own values come first, then those given, then the
+// Call fills a case of the sample. The case's own values come first, then the sample's own, then those given, then the
 // sample's defaults. A placeholder without a value is a slip in the sample.
 func (s Sample) Call(given Values, c Case) Call {
 	op := operations.Get(s.Operation)
 	var fill func(string) string
 	value := func(name string) string {
-		for _, from := range []Values{c.With, given, s.Defaults} {
+		for _, from := range []Values{c.With, s.Own, given, s.Defaults} {
 			if v, ok := from[name]; ok {
 				return fill(v)
 			}

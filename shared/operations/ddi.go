@@ -144,5 +144,5 @@ func reported(id, summary, method, place string, path input.Fields, body *input.
 	}
 }
 
-// AuthorizerGrants are what the authorizer reads to verify the tokens of boxes and gateways.
-var AuthorizerGrants = []Grant{may(dynamo.Reports, dynamo.Get), may(dynamo.Gateways, dynamo.Get)}
+// AuthorizerGrants are what the authorizer reads to verify the tokens of boxes and gateways, and codes.
+var AuthorizerGrants = []Grant{may(dynamo.Reports, dynamo.Get), may(dynamo.Gateways, dynamo.Get), may(dynamo.Enrolments, dynamo.Get)}

@@ -121,13 +121,16 @@ const (
 
 // Roles that rows share.
 var (
-	owners    = []auth.Role{auth.PlatformOwner}
-	releasers = []auth.Role{auth.PlatformOwner, auth.Program}
-	engineers = []auth.Role{auth.ProductionEngineer, auth.OrganizationAdmin}
-	readers   = []auth.Role{auth.PlatformOwner, auth.Member}
-	viewers   = []auth.Role{auth.PlatformOwner, auth.FleetViewer}
-	anyone    = []auth.Role{auth.Anyone}
-	auditors  = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}
+	owners     = []auth.Role{auth.PlatformOwner}
+	releasers  = []auth.Role{auth.PlatformOwner, auth.Program}
+	engineers  = []auth.Role{auth.ProductionEngineer, auth.OrganizationAdmin}
+	readers    = []auth.Role{auth.PlatformOwner, auth.Member}
+	viewers    = []auth.Role{auth.PlatformOwner, auth.FleetViewer}
+	anyone     = []auth.Role{auth.Anyone}
+	installers = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin, auth.FleetInstaller}
+	keepers    = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}
+	codes      = []auth.Role{auth.Enrolment}
+	auditors   = []auth.Role{auth.PlatformOwner, auth.OrganizationAdmin}
 )
 
 func may(table dynamo.TableID, actions ...dynamo.Permission) Grant {
@@ -145,7 +148,7 @@ func listByIndex(table dynamo.TableID, indexes ...string) Grant {
 }
 
 // Table lists every operation.
-var Table = limited(slices.Concat(fleetRows, guardRows, ddiRows, progressRows, productionRows, accessRows, trailRows, copilotRows))
+var Table = limited(slices.Concat(fleetRows, guardRows, ddiRows, enrolmentRows, progressRows, productionRows, accessRows, trailRows, copilotRows))
 
 // limited adds to every row what the fair-use limiter needs, because it counts every call, and
 // the setting of the origins that may read answers.

@@ -14,6 +14,7 @@ import (
 
 	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
@@ -59,6 +60,13 @@ var allKeyed = map[string]keyed{
 		return func(claim idempotency.Claim) (string, error) {
 			tally, err := edge.NewRegistry(db, 1).PutAll(ctx, trail, batch, claim, func(context.Context) (refusal, err error) { return nil, nil })
 			return fmt.Sprintf("%+v", tally), err
+		}, nil
+	},
+	"create-edge-enrolment": func(ctx context.Context, db *dynamo.DB) (func(idempotency.Claim) (string, error), error) {
+		plan := enrolment.Plan{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", EdgeIDs: []string{uuid.NewString()}, ExpiresAt: db.Now().Add(time.Hour)}
+		return func(claim idempotency.Claim) (string, error) {
+			id, _, err := enrolment.NewStore(db, nil).Create(ctx, trail, plan, claim)
+			return id, err
 		}, nil
 	},
 	"create-production-method": func(ctx context.Context, db *dynamo.DB) (func(idempotency.Claim) (string, error), error) {

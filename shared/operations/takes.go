@@ -10,6 +10,8 @@ var (
 	channelPath      = input.Fields{{Name: "edgeType", Is: input.Name}, {Name: "channel", Is: input.Name}}
 	rolloutPath      = input.Fields{{Name: "id", Is: input.UUID}}
 	edgePath         = input.Fields{{Name: "edgeId", Is: input.EdgeID}}
+	enrolmentPath    = input.Fields{{Name: "enrolmentId", Is: input.UUID}}
+	redemptionPath   = append(enrolmentPath[:1:1], input.Field{Name: "edgeId", Is: input.EdgeID})
 	organizationPath = input.Fields{{Name: "organizationId", Is: input.Name}}
 	factoryPath      = input.Fields{{Name: "factoryId", Is: input.Slug}}
 	machinePath      = input.Fields{{Name: "factoryId", Is: input.Slug}, {Name: "code", Is: input.Name}}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wavegate/scripts/samples"
+	"wavegate/shared/access/auth"
 )
 
 // Make makes a sample's call as its caller.
@@ -17,6 +18,9 @@ func (t Target) Make(tb testing.TB, c samples.Call) Answer {
 // By is the caller of a sample's call.
 func (t Target) By(tb testing.TB, c samples.Call) *Caller {
 	tb.Helper()
+	if c.By.Role == auth.Enrolment {
+		return &Caller{URL: t.URL, Bearer: "Bearer " + c.By.Code()}
+	}
 	return t.As(tb, c.By.User, c.By.Organization, c.By.Role)
 }
 
@@ -25,12 +29,12 @@ type Session struct{ samples.Session }
 
 // Session begins one with the values. In it, a call that does not succeed ends the test.
 func (t Target) Session(tb testing.TB, values samples.Values) *Session {
-	return &Session{samples.Session{Values: values, Do: func(c samples.Call) (http.Header, error) {
+	return &Session{samples.Session{Values: values, Do: func(c samples.Call) (http.Header, []byte, error) {
 		a := t.Make(tb, c)
 		if a.Status/100 != 2 {
-			return nil, fmt.Errorf("answered %d %s", a.Status, a.Body)
+			return nil, nil, fmt.Errorf("answered %d %s", a.Status, a.Body)
 		}
-		return a.Header, nil
+		return a.Header, a.Body, nil
 	}}}
 }
 

@@ -113,6 +113,7 @@ func everyone(t *testing.T, target harness.Target) []person {
 	}
 	for _, organization := range []string{"acme", "rival"} {
 		add(devissuer.People, "viewer", organization, auth.FleetViewer)
+		add(devissuer.People, "installer", organization, auth.FleetInstaller)
 	}
 	add(devissuer.Programs, harness.Program, "", auth.Program)
 	add(devissuer.Fleet, "box-0001", "", auth.Edge)
@@ -160,6 +161,9 @@ func clients(t *testing.T, target harness.Target) []person {
 // ofController reports whether the operation is one of DDI clients.
 func ofController(op operations.Operation) bool { return strings.Contains(op.Path, "{controllerId}") }
 
+// ofAdmins reports whether the operation is on what an organization has, besides factories.
+func ofAdmins(op operations.Operation) bool { return slices.Contains(op.Roles, auth.OrganizationAdmin) }
+
 // under is the call as the sample has it, and that of a DDI client also under the caller's own organization.
 func under(p person, c samples.Call) []samples.Call {
 	calls := []samples.Call{c}
@@ -183,7 +187,7 @@ func entitled(p person, op operations.Operation) bool {
 	case p.Has(auth.Edge) && slices.Contains(op.Roles, auth.Edge):
 		// It is in no factory, and a machine names it.
 		return p.UserID == "box-0001" && (!strings.Contains(op.Path, "{factoryId}") || op.ID == "put-method-report")
-	case strings.Contains(op.Path, "{factoryId}") || op.ID == "list-factories":
+	case strings.Contains(op.Path, "{factoryId}") || op.ID == "list-factories" || ofAdmins(op):
 		return p.OrganizationID == "acme"
 	}
 	return true

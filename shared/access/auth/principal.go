@@ -32,24 +32,30 @@ const (
 	// FleetViewer reads channels, rollouts, boxes, their progress and the platform's audit
 	// trail. It may do nothing more, and it makes nobody a Member.
 	FleetViewer Role = "fleet_viewer"
+	// FleetInstaller registers new boxes of one organization and gives them their first tokens. It may do nothing more, and
+	// it makes nobody a Member.
+	FleetInstaller Role = "fleet_installer"
 	// Edge is a box; its user id is its edge id.
 	Edge Role = "edge"
 	// Program is a program that acts for the platform owner on the channels that the settings of its issuer list, and
 	// nowhere else. No claim of a token grants it.
 	Program Role = "program"
+	// Enrolment is the code of an enrolment: it redeems ids of boxes, and may do nothing else. No claim of a token grants
+	// it.
+	Enrolment Role = "enrolment"
 
 	// Member is a placeholder in lists of roles; no token can carry it. It means any person of
-	// an organization, whatever their roles. A box is not a person. A caller whose only role is
-	// FleetViewer is not a member.
+	// an organization, whatever their roles. A box is not a person. A caller whose only roles are
+	// FleetViewer and FleetInstaller is not a member.
 	Member Role = "(member)"
-	// Anyone is a placeholder too. It means any caller, boxes included.
+	// Anyone is a placeholder too. It means any caller, boxes included, but for an Enrolment.
 	Anyone Role = "(anyone)"
 )
 
 // People lists the roles that a person may have, and Roles every role that a caller may have.
 var (
-	People = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, FleetViewer}
-	Roles  = append(slices.Clone(People), Edge, Program)
+	People = []Role{PlatformOwner, OrganizationAdmin, ProductionEngineer, FleetViewer, FleetInstaller}
+	Roles  = append(slices.Clone(People), Edge, Program, Enrolment)
 )
 
 // A Principal is an authenticated caller. A user is the pair (Issuer, UserID): two issuers never
@@ -70,6 +76,8 @@ type Principal struct {
 	Credential string
 	// Channels are those of a Program.
 	Channels Listed
+	// Places are where a FleetInstaller may register boxes.
+	Places Places
 	// CountedBy is the issuer as whose user the fair-use limits count a box that calls with a token of its own. So its
 	// calls with an access token count together with these. Empty: Issuer.
 	CountedBy string
@@ -103,10 +111,13 @@ var escape = strings.NewReplacer("%", "%25", " ", "%20")
 func (p Principal) Has(roles ...Role) bool {
 	for _, r := range roles {
 		if r == Anyone {
-			return true
+			if !slices.Contains(p.Roles, Enrolment) {
+				return true
+			}
+			continue
 		}
 		if r == Member {
-			if p.OrganizationID != "" && !slices.Contains(p.Roles, Edge) && !p.onlyViews() {
+			if p.OrganizationID != "" && !slices.Contains(p.Roles, Edge) && !p.isNarrow() {
 				return true
 			}
 			continue
@@ -118,9 +129,9 @@ func (p Principal) Has(roles ...Role) bool {
 	return false
 }
 
-// onlyViews reports whether FleetViewer is the caller's only role.
-func (p Principal) onlyViews() bool {
-	return len(p.Roles) > 0 && !slices.ContainsFunc(p.Roles, func(r Role) bool { return r != FleetViewer })
+// isNarrow reports whether the caller has no role but FleetViewer and FleetInstaller.
+func (p Principal) isNarrow() bool {
+	return len(p.Roles) > 0 && !slices.ContainsFunc(p.Roles, func(r Role) bool { return r != FleetViewer && r != FleetInstaller })
 }
 
 // MayRead reports whether the caller may read what an organization owns.
@@ -148,6 +159,8 @@ const (
 	keyPublish      = "publish"
 	keyStart        = "start"
 	keyCountedBy    = "countedBy"
+	keyFactories    = "factories"
+	keyChannels     = "channels"
 
 	// KeyRetryAfter is the caller's own Retry-After, from 1 to 60 s. The gateway puts it on the calls that
 	// its throttle refuses, so that callers which were refused together do not come back together.
@@ -182,6 +195,7 @@ func (p Principal) Context() map[string]any {
 		values[keyCredential] = p.Credential
 	}
 	p.Channels.write(values)
+	p.Places.write(values)
 	if p.CountedBy != "" {
 		values[keyCountedBy] = p.CountedBy
 	}
@@ -205,6 +219,7 @@ func FromContext(values map[string]any) (Principal, error) {
 	p.Expires = time.Unix(exp, 0)
 	p.Name, p.Credential, p.CountedBy = text(keyName), text(keyCredential), text(keyCountedBy)
 	p.Channels = Listed{Publish: strings.Fields(text(keyPublish)), Start: strings.Fields(text(keyStart))}
+	p.Places = Places{Factories: strings.Fields(text(keyFactories)), Channels: strings.Fields(text(keyChannels))}
 	if authTime := text(keyAuthTime); authTime != "" {
 		seconds, err := strconv.ParseInt(authTime, 10, 64)
 		if err != nil {

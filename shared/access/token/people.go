@@ -56,7 +56,7 @@ func (r *reader) roleNames() map[string]auth.Role {
 		switch {
 		case name == "":
 			r.fault("roleNames", "a name is empty")
-		case err != nil || auth.Role(role) == auth.Program || !slices.Contains(auth.Roles, auth.Role(role)):
+		case err != nil || !isGrantable(auth.Role(role)) || !slices.Contains(auth.Roles, auth.Role(role)):
 			r.fault("roleNames", "%.40q: there is no role %.40q", name, role)
 		default:
 			names[name] = auth.Role(role)
@@ -87,6 +87,8 @@ func (r *reader) grants(called map[string]auth.Role) []auth.Role {
 			r.fault("grants", "there is no role %.40q", name)
 		case role == auth.Program:
 			r.fault("grants", "programs are listed in subjects")
+		case !isGrantable(role):
+			r.fault("grants", "no claim grants %s", role)
 		case slices.Contains(roles, role):
 			r.fault("grants", "%s is listed twice", role)
 		default:
@@ -107,3 +109,6 @@ func (r *reader) edgeAlone(roles []auth.Role) []auth.Role {
 	}
 	return roles
 }
+
+// isGrantable reports whether a claim may grant a role.
+func isGrantable(role auth.Role) bool { return role != auth.Program && role != auth.Enrolment }

@@ -28,7 +28,7 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 	var called []bell.Call
 	err = change.Make(ctx, r.db, from, func(set *change.Set) error {
 		called = nil
-		was := make([]stored, len(batch))
+		was := make([]Stored, len(batch))
 		var first string
 		var repeated bool
 		var refusal error
@@ -43,7 +43,10 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 			},
 		}
 		for i, m := range batch {
-			reads = append(reads, func(ctx context.Context) error { return r.find(ctx, m.EdgeID, &was[i]) })
+			reads = append(reads, func(ctx context.Context) (err error) {
+				was[i], err = r.Find(ctx, m.EdgeID)
+				return err
+			})
 		}
 		if err := dynamo.Together(ctx, reads...); err != nil {
 			return err
@@ -56,7 +59,7 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 		}
 		tally = BatchCounts{}
 		for i, m := range batch {
-			event, calls := r.record(set, m, was[i])
+			event, calls := r.Record(set, m, was[i])
 			tally.count(event)
 			called = append(called, calls...)
 		}
@@ -73,33 +76,39 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 	return tally, err
 }
 
-// A stored is what is stored of a box.
-type stored struct {
-	edge Edge
-	row  report.Row
+// A Stored is what is stored of a box; zero if there is nothing.
+type Stored struct {
+	Edge Edge
+	Row  report.Row
 }
 
-func (r *Registry) find(ctx context.Context, id string, f *stored) error {
-	return dynamo.Together(ctx,
+// Find reads a box, strongly consistent.
+func (r *Registry) Find(ctx context.Context, id string) (f Stored, err error) {
+	err = dynamo.Together(ctx,
 		func(ctx context.Context) error {
-			_, err := r.db.Get(ctx, dynamo.Edges, key(id), &f.edge)
+			_, err := r.db.Get(ctx, dynamo.Edges, key(id), &f.Edge)
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			f.row, err = r.reports.Get(ctx, id)
+			f.Row, err = r.reports.Get(ctx, id)
 			return err
 		})
+	return f, err
 }
 
-// record records what an assignment makes of a box, and returns the name of its event and whom to call then.
-func (r *Registry) record(set *change.Set, m BatchItem, f stored) (event string, called []bell.Call) {
-	next, has, event := f.edge.assign(m.EdgeID, m.Assignment, f.row.Tokens, set.After(f.edge.UpdatedAt))
+// Record adds what an assignment makes of a box to a set of changes. It returns the name of the event, empty if nothing
+// changes, and whom to call when the set is written; see Ring.
+func (r *Registry) Record(set *change.Set, m BatchItem, f Stored) (event string, called []bell.Call) {
+	next, has, event := f.Edge.assign(m.EdgeID, m.Assignment, f.Row.Tokens, set.After(f.Edge.UpdatedAt))
 	if event == "" {
 		return "", nil
 	}
-	change.Record(set, r.along(&f.row, &has), f.edge, next, event)
-	return event, calls(f.edge, next)
+	change.Record(set, r.along(&f.Row, &has), f.Edge, next, event)
+	return event, calls(f.Edge, next)
 }
+
+// Ring calls boxes after their changes were written.
+func (r *Registry) Ring(ctx context.Context, called ...bell.Call) { r.bells.Ring(ctx, called...) }
 
 func (t *BatchCounts) count(event string) {
 	switch event {

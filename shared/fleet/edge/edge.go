@@ -37,9 +37,11 @@ type Edge struct {
 	// TokenSetAt is when the box's own token was last set; nil: it has none. The hashes of its tokens are in its report
 	// row, since a box is shown.
 	TokenSetAt *time.Time `json:"tokenSetAt,omitempty"`
-	CreatedAt  time.Time  `json:"createdAt"`
-	UpdatedAt  time.Time  `json:"updatedAt"`
-	Revision   int64      `json:"revision"` // from 1
+	// EnrolmentID is the enrolment by which the box was registered; empty: somebody did it. A retired box keeps it.
+	EnrolmentID string    `json:"enrolmentId,omitempty"`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+	Revision    int64     `json:"revision"` // from 1
 }
 
 // nowhere stands for the organization and the channel of a box whose registration was taken back. For
@@ -49,8 +51,8 @@ const nowhere = "-"
 
 func (e Edge) retired() bool { return e.OrganizationID == nowhere }
 
-// exists tells whether the box is registered.
-func (e Edge) exists() bool { return e.Revision > 0 && !e.retired() }
+// Exists reports whether the box is registered.
+func (e Edge) Exists() bool { return e.Revision > 0 && !e.retired() }
 
 // Pair names the release channel that the box follows.
 func (e Edge) Pair() string { return release.Pair(e.EdgeType, e.Channel) }
@@ -65,6 +67,8 @@ type Assignment struct {
 	Issuer *string
 	// TokenSHA256 is of the box's own token; empty keeps what the box has.
 	TokenSHA256 string
+	// EnrolmentID is the enrolment by which a new box is registered.
+	EnrolmentID string
 }
 
 // factory is the one that an assignment gives a box.
@@ -72,7 +76,7 @@ func (a Assignment) factory(was Edge) string {
 	switch {
 	case a.FactoryID != nil:
 		return *a.FactoryID
-	case was.exists() && was.OrganizationID == a.OrganizationID:
+	case was.Exists() && was.OrganizationID == a.OrganizationID:
 		return was.FactoryID
 	}
 	return ""
@@ -92,8 +96,10 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 		FactoryID: a.factory(e), Issuer: a.issuer(e), TokenSetAt: e.TokenSetAt,
 		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Revision: e.Revision,
 	}
-	if !e.exists() || e.OrganizationID != a.OrganizationID {
-		had, next.TokenSetAt = boxtoken.Live{}, nil // a box that moves to another organization loses its tokens
+	if e.Exists() && e.OrganizationID == a.OrganizationID {
+		next.EnrolmentID = e.EnrolmentID
+	} else {
+		had, next.TokenSetAt, next.EnrolmentID = boxtoken.Live{}, nil, a.EnrolmentID // a box that moves to another organization loses its tokens
 	}
 	has = had
 	if a.TokenSHA256 != "" {
@@ -106,7 +112,7 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 		return e, had, ""
 	}
 	event = reassigned
-	if !e.exists() {
+	if !e.Exists() {
 		next.CreatedAt, event = at, registered
 	}
 	next.UpdatedAt = at
@@ -116,12 +122,27 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 
 // retire decides what taking the registration back makes of a box; NOT_FOUND where there is none.
 func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
-	if !e.exists() {
+	if !e.Exists() {
 		return e, "", problem.Missing()
 	}
 	e.OrganizationID, e.FactoryID, e.Issuer, e.TokenSetAt, e.UpdatedAt = nowhere, "", "", nil, at
 	e.Revision++
 	return e, "EdgeRetired", nil
+}
+
+// reset decides what it makes of a box to free its id for the enrolment that registered it; NOT_FOUND if none did.
+func (e Edge) reset(enrolmentID string, at time.Time) (next Edge, event string, err error) {
+	if e.EnrolmentID != enrolmentID {
+		return e, "", problem.Missing()
+	}
+	if e.Exists() {
+		e, _, _ = e.retire(at)
+	} else {
+		e.UpdatedAt = at
+		e.Revision++
+	}
+	e.EnrolmentID = ""
+	return e, "EdgeReset", nil
 }
 
 // Of is a box as its report row says: all that a poll needs of it.

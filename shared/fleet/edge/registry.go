@@ -66,6 +66,16 @@ func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, whe
 	return err
 }
 
+// Reset retires a box that an enrolment registered, and lets the enrolment register it again. It returns NOT_FOUND if the
+// last registration of the box was none of the enrolment's, and CONFLICT if the box keeps changing.
+func (r *Registry) Reset(ctx context.Context, from audit.Origin, id, enrolmentID string) error {
+	_, err := r.change(ctx, from, id, input.Preconditions{}, func(was Edge, _ boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
+		next, event, err := was.reset(enrolmentID, at)
+		return next, boxtoken.Live{}, event, err
+	})
+	return err
+}
+
 // A rule decides what a change makes of a box and of its tokens.
 type rule func(was Edge, had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string, err error)
 

@@ -61,8 +61,17 @@ func key(id string) dynamo.Key { return dynamo.Key{"edgeId": id} }
 func (s *Store) Get(ctx context.Context, id string) (Edge, error) {
 	var e Edge
 	_, err := s.db.Get(ctx, dynamo.Edges, key(id), &e)
-	if err == nil && !e.exists() {
+	if err == nil && !e.Exists() {
 		err = problem.Missing()
 	}
 	return e, err
+}
+
+// GetAll returns what is stored of some boxes, also of those that were retired. Ids without anything are left out.
+func (s *Store) GetAll(ctx context.Context, ids []string) ([]Edge, error) {
+	keys := make([]dynamo.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = key(id)
+	}
+	return dynamo.GetAll[Edge](ctx, s.db, dynamo.Edges, keys)
 }

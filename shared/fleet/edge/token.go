@@ -18,7 +18,7 @@ func TokenOf(body *input.Object) string { return body.Text("tokenSha256") }
 
 // setToken decides what a new token makes of a box with the tokens that it had; NOT_FOUND if there is no box.
 func (e Edge) setToken(sha256 string, had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string, err error) {
-	if !e.exists() {
+	if !e.Exists() {
 		return e, had, "", problem.Missing()
 	}
 	has, changed := had.Replace(sha256, at)
@@ -32,7 +32,7 @@ func (e Edge) setToken(sha256 string, had boxtoken.Live, at time.Time) (next Edg
 
 // endTokens decides what ending its tokens makes of a box; NOT_FOUND if there is no box or no token.
 func (e Edge) endTokens(had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string, err error) {
-	if !e.exists() || !had.Exists() {
+	if !e.Exists() || !had.Exists() {
 		return e, had, "", problem.Missing()
 	}
 	e.TokenSetAt, e.UpdatedAt = nil, at

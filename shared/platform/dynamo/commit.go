@@ -88,6 +88,11 @@ func CheckPart(name string, table TableID, key Key, when Condition) Part {
 	}}}
 }
 
+// DeletePart removes an item, if there is one. It is for what nobody needs to know of later.
+func DeletePart(name string, table TableID, key Key) Part {
+	return Part{name: name, item: types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String(table.Name()), Key: key.item()}}}
+}
+
 func optional(s string) *string {
 	if s == "" {
 		return nil

@@ -23,6 +23,7 @@ const (
 	Machines      TableID = "machines"
 	Edges         TableID = "edges"
 	Gateways      TableID = "gateways"
+	Enrolments    TableID = "enrolments"
 	Audit         TableID = "audit"
 	Idempotency   TableID = "idempotency"
 	RateCounters  TableID = "rate-counters"
@@ -130,6 +131,10 @@ var Tables = []Table{
 		{Name: "byOrganization", Partition: "organizationId", Sort: "edgeId"}}},
 	// The gateways of organizations, each with the hash of its token.
 	{ID: Gateways, Partition: "organizationId"},
+	// The enrolments, each with the hash of its code. In parts of their own, so that no list reads them, are the ids of an
+	// enrolment's boxes, and the boxes that wait to be accepted. All go some months after the enrolment has expired.
+	{ID: Enrolments, Partition: "id", Sort: "part", TTL: "expires", Indexes: []Index{
+		{Name: "byOrganization", Partition: "organizationId", Sort: "listKey"}}},
 	// Audit events, append only, by stream (a factory, the platform, or a shard of the boxes) and time. There is an index
 	// for each way to filter a stream. They are global although local ones would not lag: a table
 	// with a local index holds 10 GB a partition at most, and then no change could be written.

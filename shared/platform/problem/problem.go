@@ -54,6 +54,8 @@ const (
 	FactoryNotInOrganization Code = "FACTORY_NOT_IN_ORGANIZATION"
 	// EdgeNotInOrganization: the box for a machine belongs to another organization.
 	EdgeNotInOrganization Code = "EDGE_NOT_IN_ORGANIZATION"
+	// EdgeEnrolled: a box redeems an id that another box has.
+	EdgeEnrolled Code = "EDGE_ENROLLED"
 	// VersionWithdrawn: a machine reports a version that was withdrawn.
 	VersionWithdrawn Code = "VERSION_WITHDRAWN"
 	// ReportStale: the report is about another version than the box was offered.
@@ -95,6 +97,7 @@ var Classes = []Class{
 	{EffectivityFull, http.StatusConflict, "The method has no room for another decision"},
 	{Conflict, http.StatusConflict, "The resource is in conflict with the request"},
 	{VersionWithdrawn, http.StatusConflict, "The version was withdrawn"},
+	{EdgeEnrolled, http.StatusConflict, "The box is registered already"},
 	{ReportStale, http.StatusConflict, "The report is about another version than the box was offered"},
 	{PreconditionFailed, http.StatusPreconditionFailed, "The precondition does not hold"},
 	{BodyTooLarge, http.StatusRequestEntityTooLarge, "The body is too large"},

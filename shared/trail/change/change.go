@@ -185,6 +185,9 @@ func (s *Set) After(last time.Time) time.Time {
 	return s.now
 }
 
+// Empty reports whether nothing was recorded yet.
+func (s *Set) Empty() bool { return len(s.parts) == 0 }
+
 // With adds parts that are not resources.
 func (s *Set) With(parts ...dynamo.Part) { s.parts = append(s.parts, parts...) }
 

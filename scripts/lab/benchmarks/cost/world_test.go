@@ -44,13 +44,13 @@ func (w *world) prepare(tb testing.TB, operation string, c samples.Case) samples
 	tb.Helper()
 	s := w.Session(tb, samples.Fresh(w.name))
 	do := s.Do
-	s.Name, s.Do = w.name, func(c samples.Call) (http.Header, error) {
-		head, err := do(c)
+	s.Name, s.Do = w.name, func(c samples.Call) (http.Header, []byte, error) {
+		head, body, err := do(c)
 		// A busy machine may not record a poll in time. The poll has no receipt then, and the box polls again.
 		for try := 0; err == nil && c.Operation == "get-manifest" && head.Get("ETag") == "" && try < 20; try++ {
-			head, err = do(c)
+			head, body, err = do(c)
 		}
-		return head, err
+		return head, body, err
 	}
 	call, err := s.Prepare(operation, c)
 	if err != nil {

@@ -60,6 +60,8 @@ func ReadNamed(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableI
 					books[freezes] = append(books[freezes], item)
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
 					// It says that a halt is being tried, and is no resource.
+				case table.ID == dynamo.Enrolments && text(item, "part") != "enrolment":
+					// The ids of an enrolment, and boxes that wait.
 				default:
 					books[table.ID] = append(books[table.ID], item)
 				}
@@ -177,6 +179,7 @@ var kinds = []kind{
 	{dynamo.Factories, "factory", platform, by("factoryId"), nil},
 	{dynamo.Edges, "edge", shard, by("edgeId"), []string{"pair"}},
 	{dynamo.Gateways, "gateway", platform, by("organizationId"), []string{"tokens"}},
+	{dynamo.Enrolments, "enrolment", platform, by("id"), []string{"part", "listKey", "expires", "codeSha256"}},
 	{dynamo.RateOverrides, "rate-limit", platform, by("subject"), []string{"subject", "removed"}},
 	{dynamo.Recipes, "production-method", insideFactory, by("methodId"), []string{"productMethod", "factoryStatus"}},
 	{dynamo.MethodVersions, versionType, insideFactory,

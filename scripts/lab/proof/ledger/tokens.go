@@ -27,6 +27,9 @@ func hashes(item Item) (all []string) {
 			all = append(all, hash)
 		}
 	}
+	if code := text(item, "codeSha256"); code != "" {
+		all = append(all, code)
+	}
 	return all
 }
 
@@ -87,11 +90,11 @@ func (b Books) auditTokens(f *findings) {
 	for table, items := range b {
 		for _, item := range items {
 			if holds(item, func(s string) bool {
-				return strings.HasPrefix(s, "wavegate-edge:") || strings.HasPrefix(s, "wavegate-gateway:")
+				return strings.HasPrefix(s, "wavegate-edge:") || strings.HasPrefix(s, "wavegate-gateway:") || strings.HasPrefix(s, "wavegate-enrol:")
 			}) {
 				f.add("%s: a token is stored in %v", table, item)
 			}
-			if table != dynamo.Reports && table != dynamo.Gateways && holds(item, func(s string) bool { return kept[s] }) {
+			if table != dynamo.Reports && table != dynamo.Gateways && table != dynamo.Enrolments && holds(item, func(s string) bool { return kept[s] }) {
 				f.add("%s: the hash of a token is stored in %v", table, item)
 			}
 		}

@@ -1,0 +1,29 @@
+// Command accept-edge-enrolment registers boxes that wait, each with the hash that it waits with: 204. They learn it when
+// they redeem their ids again.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/enrolment"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+)
+
+func main() { function.Run("accept-edge-enrolment", wire) }
+
+func wire(env lambdahttp.Env) function.Handler {
+	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log))
+	enrolments := enrolment.NewStore(env.DB, edges)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("enrolmentId")
+		pairs := enrolment.AcceptedOf(c.Body())
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		return lambdahttp.Empty(http.StatusNoContent), enrolments.Accept(c.Context(), c.Origin(), c.Caller, id, pairs)
+	}
+}

@@ -1,0 +1,42 @@
+// Command create-edge-enrolment lists new boxes and makes a code with which they register themselves: 201 with its
+// Location, and with the code, which is shown once.
+package main
+
+import (
+	"context"
+
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/enrolment"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/production/factory"
+	"wavegate/shared/trail/idempotency"
+)
+
+func main() { function.Run("create-edge-enrolment", wire) }
+
+func wire(env lambdahttp.Env) function.Handler {
+	enrolments, factories := enrolment.NewStore(env.DB, nil), factory.NewStore(env.DB)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		plan := enrolment.PlanOf(c.Body(), env.Now())
+		key := c.IdempotencyKey()
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		if err := edge.MayInstall(c.Caller, plan.OrganizationID, plan.FactoryID, plan.EdgeType, plan.Channel); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		claim, err := idempotency.Of(c.Caller, "create-edge-enrolment", "/api/edge-enrolments", key, plan)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		var beside []func(context.Context) error
+		if plan.FactoryID != "" {
+			beside = append(beside, func(ctx context.Context) error { return factories.Of(ctx, plan.OrganizationID, plan.FactoryID) })
+		}
+		id, code, err := enrolments.Create(c.Context(), c.Origin(), plan, claim, beside...)
+		answer := lambdahttp.Created(c.Href("/api/edge-enrolments/" + id))
+		answer.Body = enrolment.Made{ID: id, Code: code, ExpiresAt: plan.ExpiresAt}
+		return answer, err
+	}
+}

@@ -1,0 +1,38 @@
+// Command list-edge-enrolments lists the enrolments of the caller's organization, newest first. A platform owner names an
+// organization.
+package main
+
+import (
+	"net/url"
+
+	"wavegate/shared/fleet/enrolment"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
+)
+
+func main() { function.Run("list-edge-enrolments", wire) }
+
+func wire(env lambdahttp.Env) function.Handler {
+	enrolments := enrolment.NewReader(env.DB)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		query := paging.Query{Path: "/api/edge-enrolments"}
+		organization, named := c.Query("organizationId")
+		place := paging.ByOffset(c.Reader)
+		switch {
+		case named:
+			query.Filter = url.Values{"organizationId": {organization}}
+		case c.Caller.OrganizationID != "":
+			organization = c.Caller.OrganizationID
+		default:
+			c.Fault("organizationId", "required", "is required of a caller without an organization")
+		}
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		return paging.List(c, query, place, func(w dynamo.Span) (dynamo.Page[enrolment.Enrolment], error) {
+			return enrolments.List(c.Context(), c.Caller, organization, w)
+		})
+	}
+}

@@ -1,0 +1,28 @@
+// Command reset-edge-enrolment retires a box that an enrolment registered, and frees its id: 204, and the next box that
+// redeems it is registered.
+package main
+
+import (
+	"net/http"
+
+	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/enrolment"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+)
+
+func main() { function.Run("reset-edge-enrolment", wire) }
+
+func wire(env lambdahttp.Env) function.Handler {
+	edges := edge.NewRegistry(env.DB, report.ReadShards(env.Settings)).Ringing(bell.Open(env.DB, env.Settings, env.Log))
+	enrolments := enrolment.NewStore(env.DB, edges)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id, edgeID := c.Path("enrolmentId"), c.Path("edgeId")
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		return lambdahttp.Empty(http.StatusNoContent), enrolments.Reset(c.Context(), c.Origin(), c.Caller, id, edgeID)
+	}
+}

@@ -1,0 +1,105 @@
+package enrolment
+
+import (
+	"context"
+	"strconv"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
+)
+
+// Accept registers boxes that wait, each with the hash that it waits with, all or none. It returns NOT_FOUND,
+// EDGE_ENROLLED if another box has an id, and CONFLICT if the enrolment has ended or a box does not wait with the hash.
+func (s *Store) Accept(ctx context.Context, from audit.Origin, caller auth.Principal, id string, pairs []Pair) error {
+	var called []bell.Call
+	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
+		called = nil
+		kept, ids, boxes, err := s.find(ctx, id, pairs)
+		if err == nil {
+			err = kept.managed(caller)
+		}
+		if err != nil {
+			return err
+		}
+		if !kept.valid(s.db.Now()) {
+			return problem.New(problem.Conflict, "The enrolment has ended.")
+		}
+		refused := faults{}
+		for i, p := range pairs {
+			switch outcome := kept.accept(p.TokenSHA256, boxes[i].Stored, boxes[i].waits, s.db.Now()); outcome {
+			case Enrols:
+				_, calls := s.edges.Record(set, kept.assignment(p), boxes[i].Stored)
+				called, ids = append(called, calls...), ids.with(p.EdgeID)
+			case Refused, Waits:
+				refused.add(i, outcome)
+			}
+		}
+		if err := refused.problem(); err != nil || set.Empty() {
+			return err
+		}
+		next, err := kept.accepted(ids, set.After(kept.UpdatedAt))
+		if err != nil {
+			return err
+		}
+		change.Record(set, kind, kept, next, "EnrolmentAccepted")
+		set.With(ids.write(next.Enrolment))
+		return nil
+	})
+	if err == nil {
+		s.edges.Ring(ctx, called...)
+	}
+	return err
+}
+
+// A candidate is what is stored of a box that a person accepts.
+type candidate struct {
+	edge.Stored
+	waits bool
+}
+
+// find reads an enrolment, and what is stored of some boxes.
+func (s *Store) find(ctx context.Context, id string, pairs []Pair) (kept Kept, ids IDs, boxes []candidate, err error) {
+	boxes = make([]candidate, len(pairs))
+	reads := []func(context.Context) error{
+		func(ctx context.Context) (err error) { kept, err = s.get(ctx, id); return err },
+		func(ctx context.Context) (err error) { ids, err = s.ids(ctx, id); return err },
+	}
+	for i, p := range pairs {
+		reads = append(reads,
+			func(ctx context.Context) (err error) { boxes[i].Stored, err = s.edges.Find(ctx, p.EdgeID); return err },
+			func(ctx context.Context) (err error) { boxes[i].waits, err = s.waits(ctx, id, p); return err })
+	}
+	return kept, ids, boxes, dynamo.Together(ctx, reads...)
+}
+
+// faults are what is wrong with the boxes that a person accepts.
+type faults struct {
+	list     []problem.Fault
+	enrolled bool
+}
+
+func (f *faults) add(i int, outcome Outcome) {
+	fault := problem.Fault{Pointer: "/items/" + strconv.Itoa(i), Code: "waiting", Detail: "must wait, with this hash"}
+	if outcome == Refused {
+		f.enrolled, fault.Code, fault.Detail = true, "enrolled", "is registered already, or has to be reset"
+	}
+	f.list = append(f.list, fault)
+}
+
+// problem is the refusal; nil if there is no fault.
+func (f *faults) problem() error {
+	if len(f.list) == 0 {
+		return nil
+	}
+	code := problem.Conflict
+	if f.enrolled {
+		code = problem.EdgeEnrolled
+	}
+	p := problem.New(code, "%d of the boxes cannot be accepted; see errors.", len(f.list))
+	p.Faults = f.list
+	return p
+}

@@ -1,0 +1,114 @@
+package enrolment_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"wavegate/shared/fleet/enrolment"
+	"wavegate/shared/platform/problem"
+)
+
+func TestAccept_BoxThatWaits_IsRegisteredWithTheHashThatWasSeen(t *testing.T) {
+	each(t, func(w *world) {
+		stranger := w.box + "-b"
+		seen, swapped := enrolment.Pair{EdgeID: stranger, TokenSHA256: hash(1)}, enrolment.Pair{EdgeID: stranger, TokenSHA256: hash(2)}
+		w.must(enrolment.Waits, stranger, seen.TokenSHA256)
+		w.now = w.now.Add(time.Second)
+		w.must(enrolment.Waits, stranger, swapped.TokenSHA256)
+		w.must(enrolment.Waits, stranger, seen.TokenSHA256)
+		if d := w.details(); len(d.Waiting) != 2 || d.Waiting[0].TokenSHA256 != swapped.TokenSHA256 || d.Waiting[1].TokenSHA256 != seen.TokenSHA256 {
+			t.Fatalf("waiting: %+v", d.Waiting)
+		}
+		for range 2 { // a person who got no answer tries again
+			if err := w.accept(seen); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.must(enrolment.Again, stranger, seen.TokenSHA256)
+		if _, err := w.redeem(stranger, swapped.TokenSHA256); !problem.Has(err, problem.EdgeEnrolled) {
+			t.Error(err)
+		}
+		if err := w.accept(swapped); !problem.Has(err, problem.EdgeEnrolled) {
+			t.Error(err)
+		}
+		if d := w.details(); len(d.Waiting) != 0 || len(d.Redemptions) != 1 || d.Accepted != 1 {
+			t.Errorf("shown %+v", d)
+		}
+	})
+}
+
+func TestAccept_SomeBoxesDoNotWait_NothingIsRegisteredAndEachIsNamed(t *testing.T) {
+	each(t, func(w *world) {
+		w.must(enrolment.Waits, w.box+"-b", hash(1))
+		err := w.accept(
+			enrolment.Pair{EdgeID: w.box + "-b", TokenSHA256: hash(1)},
+			enrolment.Pair{EdgeID: w.box + "-b2", TokenSHA256: hash(1)},
+			enrolment.Pair{EdgeID: w.box, TokenSHA256: hash(1)},
+		)
+		p, _ := err.(*problem.Error)
+		if !problem.Has(err, problem.Conflict) || len(p.Faults) != 2 || p.Faults[0].Pointer != "/items/1" || p.Faults[1].Pointer != "/items/2" {
+			t.Fatalf("got %+v", p)
+		}
+		if w.stored(w.box + "-b").Edge.Exists() {
+			t.Error("one was registered")
+		}
+	})
+}
+
+func TestAccept_EnrolmentHasEnded_IsAConflict(t *testing.T) {
+	each(t, func(w *world) {
+		w.must(enrolment.Waits, w.box+"-b", hash(1))
+		w.now = w.now.Add(time.Hour)
+		if err := w.accept(enrolment.Pair{EdgeID: w.box + "-b", TokenSHA256: hash(1)}); !problem.Has(err, problem.Conflict) {
+			t.Error(err)
+		}
+	})
+}
+
+// TestAccept_ThirtyBoxes_FitIntoOneTransaction, and another one does not have to.
+func TestAccept_ThirtyBoxes_FitIntoOneTransaction(t *testing.T) {
+	each(t, func(w *world) {
+		var pairs []enrolment.Pair
+		for n := range enrolment.MostAtOnce {
+			pairs = append(pairs, enrolment.Pair{EdgeID: fmt.Sprintf("%s-%d", w.box, n), TokenSHA256: hash(n)})
+			w.must(enrolment.Waits, pairs[n].EdgeID, pairs[n].TokenSHA256)
+		}
+		if err := w.accept(pairs...); err != nil {
+			t.Fatal(err)
+		}
+		if d := w.details(); len(d.Redemptions) != len(pairs) || d.Accepted != len(pairs) {
+			t.Errorf("%d redemptions, %d accepted", len(d.Redemptions), d.Accepted)
+		}
+	})
+}
+
+// TestWaiting_MoreThanAThousand_TheOldestFallOut, and wait again when they call again.
+func TestWaiting_MoreThanAThousand_TheOldestFallOut(t *testing.T) {
+	each(t, func(w *world) {
+		name := func(n int) string { return fmt.Sprintf("%s-%d", w.box, n) }
+		var all []enrolment.Waiting
+		for n := range enrolment.MostBoxes {
+			all = append(all, enrolment.Waiting{EdgeID: name(n), TokenSHA256: hash(1), Since: w.now.Add(time.Duration(n) * time.Millisecond)})
+		}
+		if err := w.enrolments.Fill(w.ctx(), w.details().Enrolment, all); err != nil {
+			t.Fatal(err)
+		}
+		w.now = w.now.Add(time.Minute)
+		for n := range 3 {
+			w.now = w.now.Add(time.Millisecond)
+			w.must(enrolment.Waits, name(enrolment.MostBoxes+n), hash(1))
+		}
+		d := w.details()
+		if len(d.Waiting) != enrolment.MostBoxes || d.Waiting[0].EdgeID != name(enrolment.MostBoxes+2) || d.Waiting[enrolment.MostBoxes-1].EdgeID != name(3) {
+			t.Fatalf("%d wait, from %+v to %+v", len(d.Waiting), d.Waiting[0], d.Waiting[len(d.Waiting)-1])
+		}
+		if err := w.accept(enrolment.Pair{EdgeID: name(0), TokenSHA256: hash(1)}); !problem.Has(err, problem.Conflict) {
+			t.Error(err)
+		}
+		w.must(enrolment.Waits, name(0), hash(1))
+		if err := w.accept(enrolment.Pair{EdgeID: name(0), TokenSHA256: hash(1)}); err != nil {
+			t.Error(err)
+		}
+	})
+}

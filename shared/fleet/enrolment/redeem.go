@@ -1,0 +1,60 @@
+package enrolment
+
+import (
+	"context"
+	"slices"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/bell"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
+)
+
+// Redeem registers the box that calls with an enrolment's code, with the hash of its token: Enrols, or Again if it was so
+// already. The box Waits if its id is not listed. It returns UNAUTHENTICATED if the code is no longer valid, EDGE_ENROLLED
+// if another box has the id, and CONFLICT if the box keeps changing.
+//
+// It checks the code with its reads. So a call that is under way when the enrolment ends may still be answered with
+// success, and none that comes later.
+func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Principal, p Pair) (e Enrolment, outcome Outcome, err error) {
+	var called []bell.Call
+	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
+		var kept Kept
+		var ids IDs
+		var is edge.Stored
+		err := dynamo.Together(ctx,
+			func(ctx context.Context) (err error) { kept, err = s.get(ctx, caller.UserID); return err },
+			func(ctx context.Context) (err error) { ids, err = s.ids(ctx, caller.UserID); return err },
+			func(ctx context.Context) (err error) { is, err = s.edges.Find(ctx, p.EdgeID); return err },
+		)
+		if err != nil {
+			return err
+		}
+		if !kept.admits(caller, s.db.Now()) {
+			return problem.New(problem.Unauthenticated, problem.NoValidToken)
+		}
+		e, outcome = kept.Enrolment, kept.redeem(p.TokenSHA256, slices.Contains(ids.Listed, p.EdgeID), is, s.db.Now())
+		switch outcome {
+		case Enrols:
+			_, called = s.edges.Record(set, e.assignment(p), is)
+		case Waits:
+			return s.wait(ctx, set, e, p)
+		case Refused:
+			if next, event := kept.refuse(p.EdgeID, set.After(kept.UpdatedAt)); event != "" {
+				change.Record(set, kind, kept, next, event)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return e, outcome, err
+	}
+	if outcome == Refused {
+		return e, outcome, problem.New(problem.EdgeEnrolled, "Another token was registered for the box, or the box was taken back. Its owner can reset it.")
+	}
+	s.edges.Ring(ctx, called...)
+	return e, outcome, nil
+}

@@ -1,0 +1,161 @@
+package enrolment
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/fleet/edge"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/timestamp"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/change"
+	"wavegate/shared/trail/idempotency"
+)
+
+// ResourceType is that of enrolments in the audit trail.
+const ResourceType = "enrolment"
+
+// keep is how long an enrolment is kept after it has expired.
+const keep = 90 * 24 * time.Hour
+
+// These are the parts of an enrolment's items: itself, the ids of its boxes, and boxes that wait.
+const (
+	whole   = "enrolment"
+	theIDs  = "ids"
+	waiting = "waiting/"
+)
+
+// An item is an enrolment with the keys of its list.
+type item struct {
+	Kept
+	Part    string `json:"part"`
+	ListKey string `json:"listKey"`
+	Expires int64  `json:"expires"` // for the TTL
+}
+
+var kind = change.Kind[Kept]{
+	Type: ResourceType, Table: dynamo.Enrolments, Key: "id",
+	State: func(e Kept) change.Stamp {
+		return change.Stamp{ID: e.ID, Revision: e.Revision, ChangedAt: e.UpdatedAt, Organization: e.OrganizationID}
+	},
+	Item: func(e Kept) any {
+		return item{e, whole, timestamp.Text(e.CreatedAt) + " " + e.ID, e.expires()}
+	},
+	Shown: func(e Kept) any { return e.Enrolment },
+}
+
+func key(id, part string) dynamo.Key { return dynamo.Key{"id": id, "part": part} }
+
+// expires is when an enrolment's items may go.
+func (e Enrolment) expires() int64 { return e.ExpiresAt.Add(keep).Unix() }
+
+// write is the part of a transaction that stores the ids. The enrolment is written with them, and keeps others away.
+func (i IDs) write(e Enrolment) dynamo.Part {
+	return dynamo.PutPart(theIDs, dynamo.Enrolments, struct {
+		IDs
+		ID      string `json:"id"`
+		Part    string `json:"part"`
+		Expires int64  `json:"expires"`
+	}{i, e.ID, theIDs, e.expires()}, dynamo.Condition{})
+}
+
+// A Reader reads enrolments.
+type Reader struct{ db *dynamo.DB }
+
+// NewReader makes a reader.
+func NewReader(db *dynamo.DB) *Reader { return &Reader{db} }
+
+func (s *Reader) get(ctx context.Context, id string) (e Kept, err error) {
+	_, err = s.db.Get(ctx, dynamo.Enrolments, key(id, whole), &e)
+	return e, err
+}
+
+func (s *Reader) ids(ctx context.Context, id string) (i IDs, err error) {
+	_, err = s.db.Get(ctx, dynamo.Enrolments, key(id, theIDs), &i)
+	return i, err
+}
+
+// Verify returns the caller that a code speaks for; false if the service knows no such code, or if it is no longer valid.
+func (s *Reader) Verify(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
+	e, err := s.get(ctx, t.Subject)
+	p := t.Principal("", "")
+	return p, err == nil && e.admits(p, s.db.Now()), err
+}
+
+// List returns the enrolments of an organization, newest first. A change appears after a moment. For an organization that
+// the caller does not act for it returns NOT_FOUND.
+func (s *Reader) List(ctx context.Context, caller auth.Principal, organizationID string, w dynamo.Span) (dynamo.Page[Enrolment], error) {
+	if !caller.MayRead(organizationID) {
+		return dynamo.Page[Enrolment]{}, problem.Missing()
+	}
+	return dynamo.List[Enrolment](ctx, s.db,
+		dynamo.Selection{Table: dynamo.Enrolments, Index: "byOrganization", Partition: organizationID, Descending: true}, w)
+}
+
+// managed returns NOT_FOUND unless the caller may register boxes where the enrolment does, whether it exists or not.
+func (e Kept) managed(caller auth.Principal) error {
+	if e.Revision == 0 || edge.MayInstall(caller, e.OrganizationID, e.FactoryID, e.EdgeType, e.Channel) != nil {
+		return problem.Missing()
+	}
+	return nil
+}
+
+// A Store keeps enrolments.
+type Store struct {
+	Reader
+	edges *edge.Registry
+}
+
+// NewStore makes a store, which registers boxes with a registry.
+func NewStore(db *dynamo.DB, edges *edge.Registry) *Store { return &Store{Reader{db}, edges} }
+
+// Create makes an enrolment, and returns its id and its code. If the claim was used before, it returns the first id and no
+// code: a code is shown once. The reads run beside, and an error of one refuses the call.
+func (s *Store) Create(ctx context.Context, from audit.Origin, p Plan, claim idempotency.Claim,
+	reads ...func(context.Context) error) (id, code string, err error) {
+	var made boxtoken.Token
+	id, err = change.Create(ctx, s.db, from, claim, func(set *change.Set, id string) error {
+		if made.Subject != id { // a second try keeps the code of the first, which may have been written
+			code, made = boxtoken.New(boxtoken.Enrolment, id)
+		}
+		e := Kept{plan(id, p, set.After(time.Time{})), made.SHA256}
+		change.Record(set, kind, Kept{}, e, "EnrolmentCreated")
+		set.With(IDs{Listed: p.EdgeIDs}.write(e.Enrolment))
+		return nil
+	}, reads...)
+	if err != nil || made.Subject != id {
+		return id, "", err
+	}
+	return id, strings.TrimPrefix(code, string(boxtoken.Enrolment)+":"), nil
+}
+
+// End ends an enrolment: its code is good for no further call. It returns NOT_FOUND, and CONFLICT if the enrolment keeps
+// changing. What has ended stays so.
+func (s *Store) End(ctx context.Context, from audit.Origin, caller auth.Principal, id string) error {
+	_, err := change.Put(ctx, s.db, from, kind, key(id, whole), input.Preconditions{}, func(was Kept, at time.Time) (Kept, string, error) {
+		if err := was.managed(caller); err != nil {
+			return was, "", err
+		}
+		next, event := was.end(at)
+		return next, event, nil
+	})
+	return err
+}
+
+// Reset retires a box that the enrolment registered, and lets it register the id again. It returns NOT_FOUND, also if it did
+// not register the box, and CONFLICT if the box keeps changing.
+func (s *Store) Reset(ctx context.Context, from audit.Origin, caller auth.Principal, id, edgeID string) error {
+	e, err := s.get(ctx, id)
+	if err == nil {
+		err = e.managed(caller)
+	}
+	if err != nil {
+		return err
+	}
+	return s.edges.Reset(ctx, from, edgeID, id)
+}

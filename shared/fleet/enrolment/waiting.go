@@ -1,0 +1,72 @@
+package enrolment
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/trail/change"
+)
+
+// A Waiting is a box that waits to be accepted. A box that says another hash waits besides, so that nobody can swap the
+// hash that a person has seen.
+type Waiting struct {
+	EdgeID      string    `json:"edgeId"`
+	TokenSHA256 string    `json:"tokenSha256"`
+	Since       time.Time `json:"since"`
+}
+
+func waitingKey(id string, p Pair) dynamo.Key {
+	return key(id, waiting+p.EdgeID+"/"+p.TokenSHA256)
+}
+
+// write is the part of a transaction that stores it.
+func (w Waiting) write(e Enrolment) dynamo.Part {
+	at := waitingKey(e.ID, Pair{w.EdgeID, w.TokenSHA256})
+	return dynamo.PutPart("waiting", dynamo.Enrolments, struct {
+		Waiting
+		ID      string `json:"id"`
+		Part    string `json:"part"`
+		Expires int64  `json:"expires"`
+	}{w, at["id"], at["part"], e.expires()}, dynamo.Condition{})
+}
+
+// waits reports whether a box waits with an id and a hash.
+func (s *Reader) waits(ctx context.Context, id string, p Pair) (bool, error) {
+	return s.db.Get(ctx, dynamo.Enrolments, waitingKey(id, p), new(Waiting))
+}
+
+// mostGone bounds the boxes that fall out at a time.
+const mostGone = 50
+
+// wait adds to a set of changes that a box waits, unless it does already. The oldest fall out.
+func (s *Store) wait(ctx context.Context, set *change.Set, e Enrolment, p Pair) error {
+	there, err := s.waits(ctx, e.ID, p)
+	if err != nil || there {
+		return err
+	}
+	all, err := s.allWaiting(ctx, e.ID)
+	if err != nil {
+		return err
+	}
+	set.With(Waiting{p.EdgeID, p.TokenSHA256, s.db.Now()}.write(e))
+	for i, old := range all[min(MostBoxes-1, len(all)):] {
+		if i < mostGone {
+			set.With(dynamo.DeletePart("gone", dynamo.Enrolments, waitingKey(e.ID, Pair{old.EdgeID, old.TokenSHA256})))
+		}
+	}
+	return nil
+}
+
+// allWaiting returns the boxes that wait, newest first.
+func (s *Reader) allWaiting(ctx context.Context, id string) ([]Waiting, error) {
+	var all []Waiting
+	of := dynamo.Selection{Table: dynamo.Enrolments, Partition: id, Least: waiting, Most: waiting + "~"}
+	err := dynamo.Walk(ctx, s.db, of, nil, 0, func(w Waiting) error {
+		all = append(all, w)
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b Waiting) int { return b.Since.Compare(a.Since) })
+	return all, err
+}
