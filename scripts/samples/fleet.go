@@ -184,6 +184,11 @@ var fleet = []Sample{
 		Shows: `{"edgeId":"{edgeId}","version":"{version}","rule":"channel"}`,
 	},
 	{
+		Operation: "get-overview", By: Viewer, After: After("get-rollout-progress"),
+		Query: "edgeType={edgeType}&channel={channel}",
+		Shows: `{"active":1,"troubles":{"none":1}}`,
+	},
+	{
 		Operation: "get-rollout-progress", By: Viewer, After: After("start-rollout"),
 		Defaults: Values{"id": "{rolloutId}"}, Query: "fresh=true",
 		Shows: `{"rolloutId":"{rolloutId}","staged_percent":1}`,

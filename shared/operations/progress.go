@@ -51,6 +51,19 @@ var progressRows = []Operation{
 		Settings: []setting.Name{setting.ReportShards},
 	},
 	{
+		ID: "get-overview", Summary: "See what goes on now",
+		Method: http.MethodGet, Path: "/api/ota/overview",
+		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Query: census.OverviewQuery},
+		Gives: shown,
+		Grants: []Grant{
+			may(dynamo.Rollouts, dynamo.Get), // the freeze
+			listByIndex(dynamo.Rollouts, "byStatus", "byEdgeTypeAndStatus", "byChannelNameAndStatus", "byChannelAndStatus"),
+			may(dynamo.Progress, dynamo.BatchGet),
+		},
+		Settings: progressSettings,
+	},
+	{
 		ID: "get-rollout-progress", Summary: "See how far a rollout is",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,

@@ -1,0 +1,132 @@
+package census
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/rollout"
+)
+
+// A Trouble is why an operator should look at a rollout.
+type Trouble string
+
+// Troubles, the worst first.
+const (
+	Halting Trouble = "halting" // the guard finds it right to halt
+	Bad     Trouble = "bad"     // it goes bad, and the guard does not halt it: everybody has it, or one organization alone is hit
+	Near    Trouble = "near"    // a few more bad or silent boxes halt it
+	Stale   Trouble = "stale"   // it was not counted lately, so nobody knows how it is
+	Stuck   Trouble = "stuck"   // too few boxes take the release
+	Waiting Trouble = "waiting" // for people: to approve the next stage, or to promote
+	None    Trouble = "none"
+)
+
+// Troubles lists all of them in this order.
+var Troubles = []Trouble{Halting, Bad, Near, Stale, Stuck, Waiting, None}
+
+// nearHalt is how many more boxes are few.
+const nearHalt = 3
+
+// A Row is an active rollout in an overview.
+type Row struct {
+	Trouble Trouble         `json:"trouble"`
+	Rollout rollout.Rollout `json:"rollout"`
+	// Progress is the last count of a tick with the guard's judgement; nil: it was never counted.
+	Progress *Progress `json:"progress,omitempty"`
+	// Age is how old the count is, in seconds; without one, how long the rollout has been active.
+	Age int64 `json:"ageSeconds"`
+}
+
+// NewRow judges nothing anew: it takes the guard's last judgement.
+func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
+	counted := r.StartedAt
+	if last != nil {
+		counted = last.AsOf
+	}
+	age := max(now.Sub(counted), 0)
+	row := Row{Rollout: r, Progress: last, Age: int64(age / time.Second), Trouble: None}
+	var v *guard.Verdict
+	if last != nil && last.Guard != nil {
+		v = &last.Guard.Verdict
+	}
+	switch {
+	case v != nil && v.Action == guard.Halt:
+		row.Trouble = Halting
+	case v != nil && (v.Pages || v.Reason == guard.OneOrganization):
+		row.Trouble = Bad
+	case v != nil && near(*v):
+		row.Trouble = Near
+	case age > guard.Oldest:
+		row.Trouble = Stale
+	case v == nil:
+	case v.Reason == guard.TooFewTaken:
+		row.Trouble = Stuck
+	case v.Reason == guard.PeoplePromote || v.Reason == guard.ApprovalRequired:
+		row.Trouble = Waiting
+	}
+	return row
+}
+
+// near reports whether some boxes are bad or silent, and a few more halt the rollout. As long as none is, a small stage is
+// always close to a halt.
+func near(v guard.Verdict) bool {
+	d := v.Distance
+	bad := v.Halting.Bad > 0 && d.MoreBad <= min(nearHalt, d.Undecided)
+	more := v.Treated.Silent*v.Control.Boxes > v.Control.Silent*v.Treated.Boxes // than where the release is not
+	return bad || more && d.MoreSilent > 0 && d.MoreSilent <= nearHalt
+}
+
+// bad is how many boxes failed or reverted.
+func (r Row) bad() int {
+	if r.Progress == nil {
+		return 0
+	}
+	sum := Total(r.Progress.Stages)
+	return sum.Failed + sum.Reverted
+}
+
+// Compare orders rows by their trouble, then by their bad boxes, and then the last started first.
+func (r Row) Compare(other Row) int {
+	return cmp.Or(
+		cmp.Compare(slices.Index(Troubles, r.Trouble), slices.Index(Troubles, other.Trouble)),
+		cmp.Compare(other.bad(), r.bad()),
+		other.Rollout.StartedAt.Compare(r.Rollout.StartedAt),
+		cmp.Compare(other.Rollout.ID, r.Rollout.ID))
+}
+
+// An Overview is what goes on now: a page of the active rollouts, those with trouble first, and what holds for all of them.
+type Overview struct {
+	AsOf time.Time `json:"asOf"`
+	// Freeze is the freeze that holds; nil: there is none.
+	Freeze *freeze.Freeze `json:"freeze,omitempty"`
+	// Active is how many active rollouts match the filter. If More is set, there are more that were not looked at.
+	Active int  `json:"active"`
+	More   bool `json:"more,omitempty"`
+	// Troubles is how many of them have each trouble.
+	Troubles map[Trouble]int `json:"troubles"`
+	// Boxes is how many boxes are on their channels, and Silent how many of them are silent, by their last counts.
+	Boxes  int   `json:"boxes"`
+	Silent int   `json:"silent"`
+	Items  []Row `json:"items"`
+	Limit  int   `json:"limit"`
+	Skip   int   `json:"skip"`
+}
+
+// NewOverview orders rows and takes a page of them.
+func NewOverview(rows []Row, limit, skip int) Overview {
+	o := Overview{Active: len(rows), Troubles: map[Trouble]int{}, Limit: limit, Skip: skip}
+	for _, r := range rows {
+		o.Troubles[r.Trouble]++
+		if r.Progress != nil {
+			o.Boxes += Total(r.Progress.Stages).Expected
+			o.Silent += r.Progress.Silent.Boxes
+		}
+	}
+	sorted := slices.SortedFunc(slices.Values(rows), Row.Compare)
+	from := min(skip, len(sorted))
+	o.Items = append([]Row{}, sorted[from:min(from+limit, len(sorted))]...)
+	return o
+}

@@ -1,0 +1,76 @@
+package census
+
+import (
+	"context"
+
+	"wavegate/shared/fleet/freeze"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+)
+
+// Bounds of an overview.
+const (
+	// MostActive is how many active rollouts are looked at, the last started first.
+	MostActive      = 1000
+	overviewDefault = 50
+	overviewMost    = 100
+)
+
+// OverviewQuery are the parameters of an overview. Rows change their places all the time, so there is no cursor.
+var OverviewQuery = input.Fields{
+	{Name: "edgeType", Is: input.Name},
+	{Name: "channel", Is: input.Name},
+	{Name: "limit", Is: &input.Integer{Least: 1, Most: overviewMost}, Default: overviewDefault},
+	{Name: "skip", Is: &input.Integer{Most: MostActive}, Default: 0},
+}
+
+// Overview returns the active rollouts of a filter by their last counts. It counts nothing and judges nothing: the ticks do,
+// once a minute.
+func (s *Store) Overview(ctx context.Context, f rollout.Filter, limit, skip int) (Overview, error) {
+	f.Status = rollout.Active
+	var held *freeze.Freeze
+	var rows []Row
+	more := false
+	err := dynamo.Together(ctx,
+		func(ctx context.Context) (err error) {
+			held, err = s.freezes.Holding(ctx)
+			return err
+		},
+		func(ctx context.Context) error {
+			page, err := s.rollouts.List(ctx, f, dynamo.Span{Limit: MostActive})
+			if err != nil {
+				return err
+			}
+			more = page.More
+			rows, err = s.rows(ctx, page.Items)
+			return err
+		})
+	o := NewOverview(rows, limit, skip)
+	o.AsOf, o.Freeze, o.More = s.db.Now(), held, more
+	return o, err
+}
+
+// rows reads the last counts of rollouts.
+func (s *Store) rows(ctx context.Context, active []rollout.Rollout) ([]Row, error) {
+	if len(active) == 0 {
+		return nil, nil
+	}
+	var keys []dynamo.Key
+	for _, r := range active {
+		keys = append(keys, dynamo.Key{"subject": r.ID, "part": partLatest})
+	}
+	heads, err := dynamo.GetAll[head[Progress]](ctx, s.db, dynamo.Progress, keys)
+	if err != nil {
+		return nil, err
+	}
+	last := map[string]*Progress{}
+	for _, h := range heads {
+		last[h.Subject] = h.Answer
+	}
+	var rows []Row
+	for _, r := range active {
+		rows = append(rows, NewRow(r, last[r.ID], s.db.Now()))
+	}
+	return rows, nil
+}

@@ -1,0 +1,92 @@
+package census_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/trail/audit"
+	"wavegate/shared/trail/idempotency"
+)
+
+func TestOverview_SaysWhatTheGuardSaidLast_AndCountsNothing(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		g := newJudgedFleet(t, client, quick(), 12, "acme")
+		look := func() census.Row {
+			t.Helper()
+			o, err := g.progress.Overview(g.ctx, rollout.Filter{EdgeType: g.edgeType, Channel: g.channel}, 10, 0)
+			if err != nil || o.Active != 1 || len(o.Items) != 1 || o.Items[0].Rollout.ID != g.id || o.Freeze != nil {
+				t.Fatalf("%+v, %v", o, err)
+			}
+			return o.Items[0]
+		}
+		if row := look(); row.Progress != nil || row.Trouble != census.None {
+			t.Errorf("before the first count: %+v", row)
+		}
+		g.tick(10 * time.Second)
+		said := g.verdict()
+		g.now = g.now.Add(30 * time.Second)
+		if row := look(); row.Progress == nil || row.Age != 30 || row.Progress.Guard.Sentence != said.Sentence {
+			t.Errorf("after a tick that said %q: %+v", said.Sentence, row)
+		}
+		g.now = g.now.Add(time.Hour)
+		if row := look(); row.Trouble != census.Stale || row.Age != 3630 {
+			t.Errorf("without ticks: %s, %d s", row.Trouble, row.Age)
+		}
+		g.fleet.move(t, g.id, rollout.Move{Status: rollout.Halted})
+		if o, err := g.progress.Overview(g.ctx, rollout.Filter{EdgeType: g.edgeType}, 10, 0); err != nil || o.Active != 0 || len(o.Items) != 0 {
+			t.Errorf("after a halt: %+v, %v", o, err)
+		}
+	})
+}
+
+// counted counts the requests that reads make.
+type counted struct {
+	dynamo.API
+	requests atomic.Int64
+}
+
+func (c *counted) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	c.requests.Add(1)
+	return c.API.GetItem(ctx, in, o...)
+}
+
+func (c *counted) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	c.requests.Add(1)
+	return c.API.Query(ctx, in, o...)
+}
+
+func (c *counted) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	c.requests.Add(1)
+	return c.API.BatchGetItem(ctx, in, o...)
+}
+
+// TestOverview_200Rollouts_AreReadInAFewRequests: a call every 10 seconds must stay cheap.
+func TestOverview_200Rollouts_AreReadInAFewRequests(t *testing.T) {
+	client := dynamotest.Embedded(t)
+	f := newFleet(t, client, 2)
+	for i := range 200 {
+		channel := fmt.Sprintf("line-%03d", i)
+		f.publish(t, channel, "1.0.0")
+		if _, err := f.rollouts.Start(f.ctx, audit.Origin{}, rollout.Plan{EdgeType: f.edgeType, Channel: channel, TargetVersion: "2.0.0"}, idempotency.Claim{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reads := &counted{API: client}
+	f.api.API = reads
+	o, err := f.progress.Overview(f.ctx, rollout.Filter{EdgeType: f.edgeType}, 100, 100)
+	if err != nil || o.Active != 200 || len(o.Items) != 100 || o.Items[99].Rollout.Channel != "line-000" {
+		t.Fatalf("%d active, %d items, %v", o.Active, len(o.Items), err)
+	}
+	if n := reads.requests.Load(); n != 4 {
+		t.Errorf("%d requests: the freeze, the list and two hundreds of counts are 4", n)
+	}
+}

@@ -1,0 +1,134 @@
+package census
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/rollout"
+)
+
+var overviewNow = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
+
+// judged is the last count of a rollout with a verdict, so old.
+func judged(v guard.Verdict, age time.Duration, failed int) *Progress {
+	return &Progress{
+		AsOf: overviewNow.Add(-age), Guard: &Judgement{Verdict: v},
+		Stages: []StageCounts{{Percent: 1, Counts: Counts{Expected: 200, Failed: failed}}},
+	}
+}
+
+func TestNewRow_TroubleIsTheWorstOfTheGuardsLastJudgement(t *testing.T) {
+	near := func(bad, more, undecided int) guard.Verdict {
+		return guard.Verdict{Action: guard.Hold, Reason: guard.Undecided, Halting: guard.Count{Bad: bad}, Distance: guard.Distance{MoreBad: more, Undecided: undecided}}
+	}
+	silent := func(treated, control, more int) guard.Verdict {
+		return guard.Verdict{Action: guard.Hold, Reason: guard.Silent, Treated: guard.Group{Boxes: 10, Silent: treated}, Control: guard.Group{Boxes: 100, Silent: control},
+			Distance: guard.Distance{MoreBad: 20, MoreSilent: more}}
+	}
+	hold := func(why guard.Reason) guard.Verdict {
+		return guard.Verdict{Action: guard.Hold, Reason: why, Distance: guard.Distance{MoreBad: 20, Undecided: 100}}
+	}
+	paging := hold(guard.TooFewTaken)
+	paging.Pages = true
+	for name, c := range map[string]struct {
+		last *Progress
+		want Trouble
+	}{
+		"the guard would halt":              {judged(guard.Verdict{Action: guard.Halt}, 0, 0), Halting},
+		"it would have, minutes ago":        {judged(guard.Verdict{Action: guard.Halt}, time.Hour, 0), Halting},
+		"everybody has it and it goes bad":  {judged(paging, 0, 0), Bad},
+		"one organization":                  {judged(hold(guard.OneOrganization), 0, 0), Bad},
+		"2 more bad halt it":                {judged(near(4, 2, 50), 0, 4), Near},
+		"3 more, and only 2 may come":       {judged(near(4, 3, 2), 0, 4), None},
+		"4 more":                            {judged(near(4, 4, 50), 0, 4), None},
+		"none is bad at all":                {judged(near(0, 2, 50), 0, 0), None},
+		"3 more silent halt it":             {judged(silent(2, 1, 3), 0, 0), Near},
+		"as silent as where it is not":      {judged(silent(2, 20, 3), 0, 0), None},
+		"near a halt, and not counted long": {judged(near(4, 2, 50), time.Hour, 4), Near},
+		"not counted long":                  {judged(hold(guard.Soaking), guard.Oldest+time.Second, 0), Stale},
+		"counted just in time":              {judged(hold(guard.Soaking), guard.Oldest, 0), None},
+		"too few take it":                   {judged(hold(guard.TooFewTaken), 0, 0), Stuck},
+		"people promote":                    {judged(hold(guard.PeoplePromote), 0, 0), Waiting},
+		"a second person approves":          {judged(hold(guard.ApprovalRequired), 0, 0), Waiting},
+		"without a guard":                   {&Progress{AsOf: overviewNow}, None},
+		"never counted, started just now":   {nil, None},
+	} {
+		r := rollout.Rollout{StartedAt: overviewNow}
+		if row := NewRow(r, c.last, overviewNow); row.Trouble != c.want {
+			t.Errorf("%s: %s, want %s", name, row.Trouble, c.want)
+		}
+	}
+	if row := NewRow(rollout.Rollout{StartedAt: overviewNow.Add(-time.Hour)}, nil, overviewNow); row.Trouble != Stale || row.Age != 3600 {
+		t.Errorf("never counted for an hour: %+v", row)
+	}
+}
+
+// anyRow draws a row.
+func anyRow(t *rapid.T) Row {
+	r := rollout.Rollout{
+		ID:        rapid.StringMatching(`[0-9a-f]{8}`).Draw(t, "id"),
+		StartedAt: overviewNow.Add(-time.Duration(rapid.IntRange(0, 300).Draw(t, "started")) * time.Second),
+	}
+	if rapid.Bool().Draw(t, "never counted") {
+		return NewRow(r, nil, overviewNow)
+	}
+	v := guard.Verdict{
+		Action:   rapid.SampledFrom([]guard.Action{guard.Hold, guard.Halt, guard.Promote}).Draw(t, "action"),
+		Reason:   rapid.SampledFrom([]guard.Reason{guard.Soaking, guard.TooFewTaken, guard.PeoplePromote, guard.OneOrganization}).Draw(t, "reason"),
+		Halting:  guard.Count{Bad: rapid.IntRange(0, 5).Draw(t, "bad")},
+		Distance: guard.Distance{MoreBad: rapid.IntRange(1, 9).Draw(t, "more"), Undecided: rapid.IntRange(0, 9).Draw(t, "undecided")},
+	}
+	age := time.Duration(rapid.IntRange(0, 300).Draw(t, "age")) * time.Second
+	return NewRow(r, judged(v, age, rapid.IntRange(0, 20).Draw(t, "failed")), overviewNow)
+}
+
+func TestNewOverview_PagesHaveEachRowOnce_WorstFirst_HoweverTheyWereRead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.SliceOfDistinct(rapid.Custom(anyRow), func(r Row) string { return r.Rollout.ID }).Draw(t, "rows")
+		limit := rapid.IntRange(1, 7).Draw(t, "limit")
+		var read []Row
+		for skip := 0; skip <= len(rows); skip += limit {
+			shuffled := slices.Clone(rows)
+			rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+			page := NewOverview(shuffled, limit, skip)
+			sum := 0
+			for _, n := range page.Troubles {
+				sum += n
+			}
+			if page.Items == nil || len(page.Items) > limit || page.Active != len(rows) || sum != len(rows) {
+				t.Fatalf("a page of %d at %d: %+v", limit, skip, page)
+			}
+			read = append(read, page.Items...)
+		}
+		ids := map[string]bool{}
+		for i, r := range read {
+			ids[r.Rollout.ID] = true
+			if i > 0 && slices.Index(Troubles, read[i-1].Trouble) > slices.Index(Troubles, r.Trouble) {
+				t.Fatalf("%s comes before %s", read[i-1].Trouble, r.Trouble)
+			}
+		}
+		if len(read) != len(rows) || len(ids) != len(rows) {
+			t.Fatalf("%d rows were read of %d", len(ids), len(rows))
+		}
+	})
+}
+
+func TestCompare_MoreBadBoxes_NeverMoveARowDown(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := anyRow(t), anyRow(t)
+		if a.Progress == nil || a.Rollout.ID == b.Rollout.ID || a.Compare(b) > 0 {
+			return
+		}
+		worse := *a.Progress
+		worse.Stages = []StageCounts{{Counts: Counts{Failed: a.bad() + 1}}}
+		a.Progress = &worse
+		if a.Compare(b) > 0 {
+			t.Fatalf("%+v is behind %+v", a, b)
+		}
+	})
+}
