@@ -21,6 +21,6 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		return lambdahttp.Empty(http.StatusNoContent), edges.EndTokens(c.Context(), c.Origin(), id, when)
+		return lambdahttp.Empty(http.StatusNoContent), edges.For(c.Caller).EndTokens(c.Context(), c.Origin(), id, when)
 	}
 }

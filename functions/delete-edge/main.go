@@ -22,6 +22,6 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		return lambdahttp.Empty(http.StatusNoContent), edges.Retire(c.Context(), c.Origin(), id, when)
+		return lambdahttp.Empty(http.StatusNoContent), edges.For(c.Caller).Retire(c.Context(), c.Origin(), id, when)
 	}
 }

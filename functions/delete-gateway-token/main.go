@@ -20,6 +20,6 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		return lambdahttp.Empty(http.StatusNoContent), gateways.EndTokens(c.Context(), c.Origin(), id, when)
+		return lambdahttp.Empty(http.StatusNoContent), gateways.EndTokens(c.Context(), c.Origin(), c.Caller, id, when)
 	}
 }

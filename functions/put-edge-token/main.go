@@ -23,6 +23,6 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		return lambdahttp.Empty(http.StatusNoContent), edges.SetToken(c.Context(), c.Origin(), id, sha256, when)
+		return lambdahttp.Empty(http.StatusNoContent), edges.For(c.Caller).SetToken(c.Context(), c.Origin(), id, sha256, when)
 	}
 }

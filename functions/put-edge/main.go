@@ -29,7 +29,7 @@ func wire(env lambdahttp.Env) function.Handler {
 		if named := assignment.FactoryID; named != nil && *named != "" {
 			beside = append(beside, func(ctx context.Context) error { return factories.Of(ctx, assignment.OrganizationID, *named) })
 		}
-		created, err := edges.Put(c.Context(), c.Origin(), id, assignment, when, beside...)
+		created, err := edges.For(c.Caller).Put(c.Context(), c.Origin(), id, assignment, when, beside...)
 		return lambdahttp.Stored(created), err
 	}
 }

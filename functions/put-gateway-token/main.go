@@ -21,6 +21,6 @@ func wire(env lambdahttp.Env) function.Handler {
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}
-		return lambdahttp.Empty(http.StatusNoContent), gateways.SetToken(c.Context(), c.Origin(), id, sha256, when)
+		return lambdahttp.Empty(http.StatusNoContent), gateways.SetToken(c.Context(), c.Origin(), c.Caller, id, sha256, when)
 	}
 }

@@ -36,7 +36,7 @@ func wire(env lambdahttp.Env) function.Handler {
 				named[i] = factory.Named{OrganizationID: m.OrganizationID, FactoryID: *m.FactoryID}
 			}
 		}
-		tally, err := edges.PutAll(c.Context(), c.Origin(), batch, claim, func(ctx context.Context) (refusal, err error) {
+		tally, err := edges.For(c.Caller).PutAll(c.Context(), c.Origin(), batch, claim, func(ctx context.Context) (refusal, err error) {
 			return factories.OfAll(ctx, "/edges", named)
 		})
 		return lambdahttp.Answer{Status: http.StatusOK, Body: tally}, err

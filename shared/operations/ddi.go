@@ -81,7 +81,7 @@ var ddiRows = []Operation{
 	{
 		ID: "put-edge-token", Summary: "Give a box a token of its own",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}/token",
-		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: installers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Conditions: true, Body: edge.TokenBody},
 		Gives: changed, Refuses: []problem.Code{problem.NotFound},
 		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: registration,
@@ -89,7 +89,7 @@ var ddiRows = []Operation{
 	{
 		ID: "delete-edge-token", Summary: "End a box's own tokens",
 		Method: http.MethodDelete, Path: "/api/edges/{edgeId}/token",
-		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: keepers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Conditions: true},
 		Gives: changed, Refuses: []problem.Code{problem.NotFound},
 		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: registration,
@@ -97,15 +97,15 @@ var ddiRows = []Operation{
 	{
 		ID: "put-gateway-token", Summary: "Give an organization's gateway a token",
 		Method: http.MethodPut, Path: "/api/organizations/{organizationId}/gateway-token",
-		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
-		Takes:  input.Takes{Path: organizationPath, Conditions: true, Body: edge.TokenBody},
-		Gives:  changed,
+		Roles: keepers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Takes: input.Takes{Path: organizationPath, Conditions: true, Body: edge.TokenBody},
+		Gives: changed, Refuses: []problem.Code{problem.NotFound},
 		Grants: gateways,
 	},
 	{
 		ID: "delete-gateway-token", Summary: "End the tokens of an organization's gateway",
 		Method: http.MethodDelete, Path: "/api/organizations/{organizationId}/gateway-token",
-		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: keepers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: organizationPath, Conditions: true},
 		Gives: changed, Refuses: []problem.Code{problem.NotFound},
 		Grants: gateways,

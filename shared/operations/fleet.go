@@ -96,9 +96,9 @@ var fleetRows = []Operation{
 	{
 		ID: "put-edge", Summary: "Register a box or move it to another channel",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}",
-		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: installers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Body: edge.AssignmentBody, Conditions: true},
-		Gives: stored, Refuses: []problem.Code{problem.FactoryNotInOrganization},
+		Gives: stored, Refuses: []problem.Code{problem.FactoryNotInOrganization, problem.NotFound},
 		Settings: append([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings...),
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
@@ -111,9 +111,9 @@ var fleetRows = []Operation{
 	{
 		ID: "register-edges", Summary: "Register up to 30 boxes, or move them",
 		Method: http.MethodPost, Path: "/api/edges",
-		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: installers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Body: edge.BatchBody, IdempotencyKey: true, MaxBody: 64 << 10},
-		Gives: shown, Refuses: []problem.Code{problem.FactoryNotInOrganization},
+		Gives: shown, Refuses: []problem.Code{problem.FactoryNotInOrganization, problem.NotFound},
 		Settings: append([]setting.Name{setting.FleetIssuers, setting.ReportShards}, bell.Settings...),
 		Grants: []Grant{
 			may(dynamo.Edges, dynamo.Get, dynamo.Put),
@@ -127,7 +127,7 @@ var fleetRows = []Operation{
 	{
 		ID: "delete-edge", Summary: "Retire a box",
 		Method: http.MethodDelete, Path: "/api/edges/{edgeId}",
-		Roles: owners, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
+		Roles: keepers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Conditions: true},
 		Gives: changed, Refuses: []problem.Code{problem.NotFound},
 		Grants: []Grant{

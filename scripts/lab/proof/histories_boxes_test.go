@@ -51,7 +51,7 @@ var ofBoxes = kind{
 		}
 		return func(db *dynamo.DB, name string) func(history.Input) history.Output {
 			s := &box{
-				id: name, edgeType: edgeType, registry: edge.NewRegistry(db, 1), edges: edge.NewStore(db), reports: report.NewStore(db, 1),
+				id: name, edgeType: edgeType, registry: edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), edges: edge.NewStore(db), reports: report.NewStore(db, 1),
 				taken: edge.NewReports(db, 1, fleetIssuer),
 				polls: edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, IdlePollInterval: time.Minute, Shards: 1, Issuers: fleetIssuer}, time.Now),
 			}

@@ -14,6 +14,8 @@ type Live struct {
 	ReplacedAt *time.Time `json:"replacedAt,omitempty"`
 	// FirstUsedAt is the first call with Current; nil: there was none.
 	FirstUsedAt *time.Time `json:"firstUsedAt,omitempty"`
+	// EndedAt is when all tokens were ended; nil: they were not, or there is a token again.
+	EndedAt *time.Time `json:"endedAt,omitempty"`
 	// LastUsedAt is a call with either. The last call was less than noteEvery later.
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
 }
@@ -73,13 +75,19 @@ func (l Live) Used(sha256 string, at time.Time) (next Live, changed bool) {
 	return l, true
 }
 
+// End ends all tokens.
+func (l Live) End(at time.Time) Live { return Live{EndedAt: &at} }
+
+// Never reports whether there never was a token.
+func (l Live) Never() bool { return !l.Exists() && l.EndedAt == nil }
+
 // Exists reports whether there is a token.
 func (l Live) Exists() bool { return l.Current != "" }
 
 // Same reports whether two are equal.
 func (l Live) Same(other Live) bool {
 	return l.Current == other.Current && l.Previous == other.Previous && sameTime(l.ReplacedAt, other.ReplacedAt) &&
-		sameTime(l.FirstUsedAt, other.FirstUsedAt) && sameTime(l.LastUsedAt, other.LastUsedAt)
+		sameTime(l.FirstUsedAt, other.FirstUsedAt) && sameTime(l.LastUsedAt, other.LastUsedAt) && sameTime(l.EndedAt, other.EndedAt)
 }
 
 func sameTime(a, b *time.Time) bool { return (a == nil) == (b == nil) && (a == nil || a.Equal(*b)) }

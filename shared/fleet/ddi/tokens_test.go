@@ -29,7 +29,7 @@ func (f *fleet) verified(token boxtoken.Token) auth.Principal {
 func (f *fleet) setToken() boxtoken.Token {
 	f.Helper()
 	_, token := boxtoken.New(boxtoken.Box, f.box)
-	if err := edge.NewRegistry(f.db, 1).SetToken(f.ctx(), audit.Origin{}, f.box, token.SHA256, input.Preconditions{}); err != nil {
+	if err := edge.NewRegistry(f.db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).SetToken(f.ctx(), audit.Origin{}, f.box, token.SHA256, input.Preconditions{}); err != nil {
 		f.Fatal(err)
 	}
 	return token
@@ -38,7 +38,7 @@ func (f *fleet) setToken() boxtoken.Token {
 func (f *fleet) setGatewayToken() boxtoken.Token {
 	f.Helper()
 	_, token := boxtoken.New(boxtoken.Gateway, "acme")
-	if err := edge.NewGateways(f.db).SetToken(f.ctx(), audit.Origin{}, "acme", token.SHA256, input.Preconditions{}); err != nil {
+	if err := edge.NewGateways(f.db).SetToken(f.ctx(), audit.Origin{}, auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}, "acme", token.SHA256, input.Preconditions{}); err != nil {
 		f.Fatal(err)
 	}
 	return token
@@ -54,7 +54,7 @@ func (f *fleet) polls(caller auth.Principal) error {
 // TestTokens_Ended_AreGoodForNoCall: both of them, at once.
 func TestTokens_Ended_AreGoodForNoCall(t *testing.T) {
 	each(t, func(f *fleet) {
-		registry := edge.NewRegistry(f.db, 1)
+		registry := edge.NewRegistry(f.db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}})
 		first := f.verified(f.setToken())
 		if err := f.polls(first); err != nil {
 			f.Fatal(err)
@@ -121,7 +121,7 @@ func TestGateway_BoxWithATokenOfItsOwn_IsNotSpokenFor(t *testing.T) {
 		if told := f.refusals() - before; told > 1 {
 			f.Errorf("the trail tells of it %d times", told)
 		}
-		if err := edge.NewRegistry(f.db, 1).EndTokens(f.ctx(), audit.Origin{}, f.box, input.Preconditions{}); err != nil {
+		if err := edge.NewRegistry(f.db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).EndTokens(f.ctx(), audit.Origin{}, f.box, input.Preconditions{}); err != nil {
 			f.Fatal(err)
 		}
 		if err := f.polls(gateway); err != nil {
@@ -187,7 +187,7 @@ func TestTokens_SetAndUsedAtOnce_NoneIsLost(t *testing.T) {
 		caller := f.verified(used)
 		_, a := boxtoken.New(boxtoken.Box, f.box)
 		_, b := boxtoken.New(boxtoken.Box, f.box)
-		registry := edge.NewRegistry(f.db, 1)
+		registry := edge.NewRegistry(f.db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}})
 		var group sync.WaitGroup
 		set := make([]error, 2)
 		var polled error

@@ -22,9 +22,15 @@ type BatchCounts struct {
 
 // PutAll registers the boxes of a batch or assigns them anew, all in one transaction or none. A claim that
 // was used before changes nothing and gives the first tally. The check is made with the reads, and refuses
-// after the claim was looked at. PutAll returns what the check returns, and CONFLICT when a box keeps changing.
+// after the claim was looked at. PutAll returns NOT_FOUND and FORBIDDEN like Put,
+// what the check returns, and CONFLICT when a box keeps changing.
 func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchItem, claim idempotency.Claim,
 	check func(context.Context) (refusal, err error)) (tally BatchCounts, err error) {
+	for _, m := range batch {
+		if err := m.mayBeSaid(r.caller); err != nil {
+			return tally, err
+		}
+	}
 	var called []bell.Call
 	err = change.Make(ctx, r.db, from, func(set *change.Set) error {
 		called = nil
@@ -59,6 +65,12 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 		}
 		tally = BatchCounts{}
 		for i, m := range batch {
+			next, _, event := was[i].Edge.assign(m.EdgeID, m.Assignment, was[i].Row.Tokens, set.After(was[i].Edge.UpdatedAt))
+			if event != "" {
+				if err := mayAssign(r.caller, was[i].Edge, next, was[i].Row.Tokens); err != nil {
+					return err
+				}
+			}
 			event, calls := r.Record(set, m, was[i])
 			tally.count(event)
 			called = append(called, calls...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
@@ -114,16 +115,22 @@ func gatewayKey(organizationID string) dynamo.Key {
 
 // SetToken gives an organization's gateway another token, of which it is told the hash; boxtoken.Live says until when the
 // one before is valid. It returns PRECONDITION_FAILED, and CONFLICT if the gateway keeps changing.
-func (s *Gateways) SetToken(ctx context.Context, from audit.Origin, organizationID, sha256 string, when input.Preconditions) error {
+func (s *Gateways) SetToken(ctx context.Context, from audit.Origin, caller auth.Principal, organizationID, sha256 string, when input.Preconditions) error {
+	if !caller.MayRead(organizationID) {
+		return problem.Missing()
+	}
 	_, err := change.Put(ctx, s.db, from, gatewayKind, gatewayKey(organizationID), when, func(was Gateway, at time.Time) (Gateway, string, error) {
 		return was.setToken(organizationID, sha256, at)
 	})
 	return err
 }
 
-// EndTokens ends all tokens of an organization's gateway. It returns NOT_FOUND if there is none, PRECONDITION_FAILED, and
+// EndTokens ends all tokens of an organization's gateway. It returns NOT_FOUND if there is none or it is another organization's, PRECONDITION_FAILED, and
 // CONFLICT if the gateway keeps changing.
-func (s *Gateways) EndTokens(ctx context.Context, from audit.Origin, organizationID string, when input.Preconditions) error {
+func (s *Gateways) EndTokens(ctx context.Context, from audit.Origin, caller auth.Principal, organizationID string, when input.Preconditions) error {
+	if !caller.MayRead(organizationID) {
+		return problem.Missing()
+	}
 	_, err := change.Put(ctx, s.db, from, gatewayKind, gatewayKey(organizationID), when, func(was Gateway, at time.Time) (Gateway, string, error) {
 		return was.endTokens(at)
 	})

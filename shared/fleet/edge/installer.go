@@ -2,6 +2,7 @@ package edge
 
 import (
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/platform/problem"
 )
 
@@ -22,6 +23,53 @@ func MayInstall(caller auth.Principal, organizationID, factoryID, edgeType, chan
 		return problem.Missing()
 	case !caller.Has(auth.OrganizationAdmin) && !caller.Places.Include(factoryID, edgeType, channel):
 		return problem.New(problem.Forbidden, "Your token does not allow boxes in this factory or on this channel.")
+	}
+	return nil
+}
+
+// mayBeSaid is MayInstall for an assignment.
+func (a Assignment) mayBeSaid(caller auth.Principal) error {
+	factoryID := ""
+	if a.FactoryID != nil {
+		factoryID = *a.FactoryID
+	}
+	return MayInstall(caller, a.OrganizationID, factoryID, a.EdgeType, a.Channel)
+}
+
+// mayKeep returns nil if a caller may change what there is of a box, but for moving it elsewhere. It returns NOT_FOUND for a
+// box of another organization, as if there were none.
+func mayKeep(caller auth.Principal, was Edge) error {
+	if !was.Exists() {
+		return problem.Missing()
+	}
+	return MayInstall(caller, was.OrganizationID, was.FactoryID, was.EdgeType, was.Channel)
+}
+
+// onlyNew reports whether a caller may only register what is new.
+func onlyNew(caller auth.Principal) bool {
+	return !caller.Has(auth.PlatformOwner, auth.OrganizationAdmin)
+}
+
+// mayAssign returns nil if a caller may make next of a box. MayInstall has been asked about what the caller says. A box of
+// another organization is never moved by whoever is not a platform owner.
+func mayAssign(caller auth.Principal, was, next Edge, had boxtoken.Live) error {
+	if !was.Exists() {
+		return nil
+	}
+	if err := mayKeep(caller, was); err != nil || !onlyNew(caller) {
+		return err
+	}
+	was.TokenSetAt, was.UpdatedAt, was.Revision = next.TokenSetAt, next.UpdatedAt, next.Revision
+	if was != next {
+		return problem.New(problem.Forbidden, "Your roles allow new boxes only, and not to change one.")
+	}
+	return mayReplace(caller, had)
+}
+
+// mayReplace returns nil if a caller may give another token to a box with these.
+func mayReplace(caller auth.Principal, had boxtoken.Live) error {
+	if onlyNew(caller) && !had.Never() {
+		return problem.New(problem.Forbidden, "Your roles allow a token only for a box that never had one.")
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		}
 		polls := edge.NewPolls(db, edge.Settings{PollInterval: time.Minute, Shards: 1, Issuers: fleetA + " " + fleetB}, time.Now)
 		reports := edge.NewReports(db, 1, fleetA+" "+fleetB)
-		boxes := edge.NewRegistry(db, 1)
+		boxes := edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}})
 		id := uuid.NewString()
 		put := func(issuer *string) {
 			t.Helper()

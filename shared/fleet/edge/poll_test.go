@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/fleet/edge"
 	"wavegate/shared/fleet/publication"
 	"wavegate/shared/fleet/release"
@@ -96,7 +97,7 @@ func polled(t *testing.T, test func(t *testing.T, p *place)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.registry, p.reports = edge.NewRegistry(db, 1), report.NewStore(db, 1)
+		p.registry, p.reports = edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}), report.NewStore(db, 1)
 		p.register(t)
 		clear(p.calls)
 		p.forget()
@@ -327,7 +328,7 @@ func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 			}
 		}
 		if err == nil {
-			_, err = edge.NewRegistry(db, 1).Put(ctx, audit.Origin{}, id, edge.Assignment{EdgeType: edgeType, Channel: "stable", OrganizationID: "acme"}, input.Preconditions{})
+			_, err = edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).Put(ctx, audit.Origin{}, id, edge.Assignment{EdgeType: edgeType, Channel: "stable", OrganizationID: "acme"}, input.Preconditions{})
 		}
 		if err != nil {
 			t.Fatal(err)

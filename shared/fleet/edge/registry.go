@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"wavegate/shared/access/auth"
 	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/fleet/bell"
 	"wavegate/shared/fleet/report"
@@ -18,6 +19,7 @@ type Registry struct {
 	db      *dynamo.DB
 	reports *report.Store
 	bells   *bell.Store
+	caller  auth.Principal
 }
 
 // NewRegistry makes a registry.
@@ -29,6 +31,13 @@ func NewRegistry(db *dynamo.DB, shards report.Shards) *Registry {
 func (r *Registry) Ringing(bells *bell.Store) *Registry {
 	r.bells = bells
 	return r
+}
+
+// For returns the registry as a caller may use it. Without one, nobody may change anything.
+func (r *Registry) For(caller auth.Principal) *Registry {
+	own := *r
+	own.caller = caller
+	return &own
 }
 
 // calls are for a box that listens, after it was changed: at the address that it was told last. Nobody listens before the
@@ -44,14 +53,21 @@ func calls(was, next Edge) []bell.Call {
 	return list
 }
 
-// Put registers a box or assigns it anew, and tells whether it is new. It returns PRECONDITION_FAILED, what
-// the reads beside return, and CONFLICT when the box keeps changing. The channel need not exist yet: boxes
+// Put registers a box or assigns it anew, and tells whether it is new. It returns NOT_FOUND for another organization than
+// the caller's, FORBIDDEN if the caller may not do this to the box, PRECONDITION_FAILED, what the reads beside return, and
+// CONFLICT when the box keeps changing. The channel need not exist yet: boxes
 // may be registered before the first release is published to them.
 func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assignment, when input.Preconditions,
 	beside ...func(context.Context) error) (created bool, err error) {
+	if err := a.mayBeSaid(r.caller); err != nil {
+		return false, err
+	}
 	return r.change(ctx, from, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
 		next, has, event := was.assign(id, a, had, at)
-		return next, has, event, nil
+		if event == "" {
+			return next, has, event, nil
+		}
+		return next, has, event, mayAssign(r.caller, was, next, had)
 	}, beside...)
 }
 
@@ -80,7 +96,7 @@ func (r *Registry) Reset(ctx context.Context, from audit.Origin, id, enrolmentID
 type rule func(was Edge, had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string, err error)
 
 // change changes a box and, in the same transaction, its report row, so that a census counts the box
-// where it belongs.
+// where it belongs. To a caller of another organization it is NOT_FOUND before the preconditions say anything of it.
 func (r *Registry) change(ctx context.Context, from audit.Origin, id string, when input.Preconditions,
 	decide rule, beside ...func(context.Context) error) (created bool, err error) {
 	var row report.Row
@@ -88,12 +104,20 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, id string, whe
 	var called []bell.Call
 	noted := func(was Edge, at time.Time) (next Edge, event string, err error) {
 		called = nil
+		if was.Exists() {
+			if err := mayKeep(r.caller, was); err != nil {
+				return was, "", err
+			}
+		}
+		if err := when.Check(kind.ETag(was, at)); err != nil {
+			return was, "", err
+		}
 		if next, has, event, err = decide(was, row.Tokens, at); err == nil && event != "" {
 			called = calls(was, next)
 		}
 		return next, event, err
 	}
-	created, err = change.Put(ctx, r.db, from, r.along(&row, &has), key(id), when, noted, append(beside, func(ctx context.Context) (err error) {
+	created, err = change.Put(ctx, r.db, from, r.along(&row, &has), key(id), input.Preconditions{}, noted, append(beside, func(ctx context.Context) (err error) {
 		row, err = r.reports.Get(ctx, id)
 		return err
 	})...)

@@ -37,14 +37,19 @@ func (e Edge) endTokens(had boxtoken.Live, at time.Time) (next Edge, has boxtoke
 	}
 	e.TokenSetAt, e.UpdatedAt = nil, at
 	e.Revision++
-	return e, boxtoken.Live{}, "EdgeTokenEnded", nil
+	return e, had.End(at), "EdgeTokenEnded", nil
 }
 
 // SetToken gives a box another token, of which it is told the hash; boxtoken.Live says until when the one before is
-// valid. It returns NOT_FOUND, PRECONDITION_FAILED, and CONFLICT if the box keeps changing.
+// valid. It returns NOT_FOUND, FORBIDDEN if the caller may not replace a token, PRECONDITION_FAILED, and CONFLICT if the box
+// keeps changing.
 func (r *Registry) SetToken(ctx context.Context, from audit.Origin, id, sha256 string, when input.Preconditions) error {
 	_, err := r.change(ctx, from, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
-		return was.setToken(sha256, had, at)
+		next, has, event, err := was.setToken(sha256, had, at)
+		if err == nil && event != "" {
+			err = mayReplace(r.caller, had)
+		}
+		return next, has, event, err
 	})
 	return err
 }

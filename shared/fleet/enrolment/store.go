@@ -157,5 +157,5 @@ func (s *Store) Reset(ctx context.Context, from audit.Origin, caller auth.Princi
 	if err != nil {
 		return err
 	}
-	return s.edges.Reset(ctx, from, edgeID, id)
+	return s.edges.For(caller).Reset(ctx, from, edgeID, id)
 }

@@ -43,7 +43,7 @@ func each(t *testing.T, test func(w *world)) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		w := &world{T: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), box: "sn-" + uuid.NewString()}
 		w.db = dynamo.Open(client, func() time.Time { return w.now })
-		w.edges = edge.NewRegistry(w.db, 1)
+		w.edges = edge.NewRegistry(w.db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}})
 		w.enrolments = enrolment.NewStore(w.db, w.edges)
 		w.id, w.code = w.enrolment(w.box)
 		test(w)

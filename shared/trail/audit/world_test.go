@@ -90,7 +90,7 @@ func newWorld(client *dynamodb.Client, skews ...time.Duration) *world {
 			return w.now.Add(skew)
 		})
 		w.containers = append(w.containers, container{
-			release.NewStore(db), publication.NewStore(db), rollout.NewStore(db), factory.NewStore(db), machine.NewStore(db), method.NewStore(db), edge.NewStore(db), edge.NewRegistry(db, 1)})
+			release.NewStore(db), publication.NewStore(db), rollout.NewStore(db), factory.NewStore(db), machine.NewStore(db), method.NewStore(db), edge.NewStore(db), edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}})})
 	}
 	w.log = audit.NewLog(dynamo.Open(client, time.Now))
 	return w

@@ -164,7 +164,7 @@ func honest(t *testing.T) *run {
 			return 201, id, err
 		})
 	publish("canary", "1.1.0") // ends the rollout
-	edges := edge.NewRegistry(db, 1)
+	edges := edge.NewRegistry(db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}})
 	made("put-edge", "/api/edges/box-1", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme"}`, map[string]string{"edgeId": "box-1"},
 		func(ctx context.Context, from audit.Origin) (int, string, error) {
 			return put(edges.Put(admission.Unlimited(ctx), from, "box-1", edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme"}, none))
