@@ -24,8 +24,9 @@ var enrolments = []Sample{
 	},
 	{
 		Operation: "list-edge-enrolments", By: Admin, After: After("create-edge-enrolment"),
+		Query: "organizationId={organization}",
 		About: About{"enrolment", "{id}"},
-		Cases: []Case{page("newcomer", "limit=10")},
+		Cases: []Case{page("newcomer", "organizationId={organization}&limit=10")},
 	},
 	{
 		Operation: "get-edge-enrolment", By: Admin, After: After("create-edge-enrolment"),

@@ -51,24 +51,28 @@ func (call Call) Event() ([]byte, error) {
 			return nil, err
 		}
 	}
-	issuer, user := devissuer.People, call.By.User
+	issuer, user, credential := devissuer.People, call.By.User, ""
 	switch call.By.Role {
 	case auth.Edge:
 		issuer = devissuer.Fleet
 	case auth.Enrolment:
 		code, _ := boxtoken.Parse(call.By.Code())
 		p := code.Principal("", "")
-		issuer, user = p.Issuer, p.UserID
+		issuer, user, credential = p.Issuer, p.UserID, p.Credential
+	}
+	authorizer := map[string]any{
+		"issuer": issuer, "userId": user, "organizationId": call.By.Organization, "roles": string(call.By.Role),
+		"exp": "4102444800", "principalId": issuer + " " + user, "integrationLatency": 3,
+	}
+	if credential != "" {
+		authorizer["credential"] = credential
 	}
 	var text bytes.Buffer
 	err := eventTemplate.Execute(&text, map[string]any{
 		"Resource": op.Path, "Path": path, "Method": call.Method, "Parameters": call.Parameters,
 		"Headers": headers, "Query": values, "Body": body,
-		"RequestID": uuid.NewSHA1(uuid.NameSpaceURL, []byte(call.Operation)).String(),
-		"Authorizer": map[string]any{
-			"issuer": issuer, "userId": user, "organizationId": call.By.Organization, "roles": string(call.By.Role),
-			"exp": "4102444800", "principalId": issuer + " " + user, "integrationLatency": 3,
-		},
+		"RequestID":  uuid.NewSHA1(uuid.NameSpaceURL, []byte(call.Operation)).String(),
+		"Authorizer": authorizer,
 	})
 	return text.Bytes(), err
 }

@@ -293,8 +293,10 @@ func (b Books) auditFactories(f *findings, trail map[Resource][]Event) {
 		owners[text(i, "factoryId")] = text(i, "organizationId")
 	}
 	made := map[string]bool{}
-	for _, i := range b[dynamo.Rollouts] {
-		made[text(i, "id")] = true
+	for _, table := range []dynamo.TableID{dynamo.Rollouts, dynamo.Enrolments} {
+		for _, i := range b[table] {
+			made[text(i, "id")] = true
+		}
 	}
 	for _, table := range []dynamo.TableID{dynamo.Recipes, dynamo.MethodVersions, dynamo.Machines} {
 		for _, i := range b[table] {
