@@ -12,7 +12,7 @@ import (
 // subjects reads the programs of an issuer. A program acts for the platform owner, so each is named in full: a pattern such
 // as repo:acme* would also let acme-evil in, and one that ends in * a pull request.
 func (r *reader) subjects() map[string]auth.Listed {
-	for _, other := range []string{"grants", "roleNames", "rolesClaim", "organization", "organizationClaim", "organizations"} {
+	for _, other := range []string{"grants", "roleNames", "rolesClaim", "places", "organization", "organizationClaim", "organizations"} {
 		if r.has(other) {
 			r.fault(other, "the claims of an issuer with subjects grant nothing, so it must be left out")
 		}

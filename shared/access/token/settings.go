@@ -39,6 +39,8 @@ type Issuer struct {
 	Organization string
 	// Grants are the roles that the issuer may grant: auth.Edge alone, or any others.
 	Grants []auth.Role
+	// Places are where the issuer's installers may register boxes; the zero Places are everywhere.
+	Places auth.Places
 	// Subjects are the programs that the issuer speaks for, by their sub, with the channels of each; nil: it speaks for
 	// people or boxes.
 	Subjects map[string]auth.Listed
@@ -62,6 +64,8 @@ type Issuer struct {
 //	rolesClaim         where the roles are, such as "roles" (also if left out) or "realm_access.roles"
 //	roleNames          object of what the issuer calls the roles: {"Wavegate Owners": "platform_owner"}. No other names count
 //	grants             list of roles; those of roleNames if left out
+//	places             where a fleet_installer may register boxes: {"factories": ["munich-1"], "channels": ["gateway-x/stable"]};
+//	                   everywhere if left out. The claims wavegate_factories and wavegate_channels of a token limit it further
 //	subjects           the programs of an issuer, by their sub, in place of grants: {"repo:acme/firmware:ref:refs/heads/main":
 //	                   {"publish": ["gateway-x/canary"], "start": ["gateway-x/stable"]}}
 //	organizations      list of names, or of one prefix such as acme-*; any organization if left out
@@ -179,7 +183,7 @@ func (r *reader) fault(member, format string, args ...any) {
 }
 
 var settings = []string{"issuer", "audience", "clientIds", "jwksUrl", "jwks", "organizationClaim", "organization", "rolesClaim",
-	"roleNames", "grants", "subjects", "organizations", "maxLifetimeSeconds"}
+	"roleNames", "grants", "places", "subjects", "organizations", "maxLifetimeSeconds"}
 
 func (r *reader) issuer(raw []byte) Issuer {
 	var err error
@@ -203,6 +207,7 @@ func (r *reader) issuer(raw []byte) Issuer {
 		RoleNames:         r.roleNames(),
 		Organizations:     r.organizations(),
 		MaxLifetime:       r.lifetime(),
+		Places:            r.places(),
 		keys:              r.keys(),
 	}
 	if r.has("subjects") {

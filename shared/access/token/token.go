@@ -165,9 +165,15 @@ func (i Issuer) principal(c claims) (auth.Principal, error) {
 			return auth.Principal{}, refuse(BadClaims, "sub is not an edge id")
 		}
 	}
+	var places auth.Places
+	if slices.Contains(roles, auth.FleetInstaller) {
+		if places, err = i.places(c); err != nil {
+			return auth.Principal{}, err
+		}
+	}
 	return auth.Principal{
 		Issuer: i.Name, UserID: c.subject, OrganizationID: organization, Roles: roles, Expires: c.expires,
-		Name: c.name(), AuthenticatedAt: c.authTime,
+		Name: c.name(), AuthenticatedAt: c.authTime, Places: places,
 	}, nil
 }
 

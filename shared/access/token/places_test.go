@@ -1,0 +1,76 @@
+package token_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/token"
+	"wavegate/shared/testing/tokentest"
+)
+
+// installers is the setting of the world's issuer of people, which grants fleet_installer at some places.
+func installers(t *testing.T, w tokentest.World, places string) *token.Verifier {
+	t.Helper()
+	setting := strings.Replace(w.Setting, `"grants":["`, `"places":`+places+`,"grants":["fleet_installer","`, 1)
+	issuers, err := token.ParseIssuers(setting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token.New(issuers, token.Options{Now: func() time.Time { return w.Now }})
+}
+
+func TestVerify_Installer_IsBoundToThePlacesOfSettingsAndToken(t *testing.T) {
+	w := tokentest.NewWorld(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	v := installers(t, w, `{"factories":["munich-1","munich-2"]}`)
+	installer := w.Person().With("roles", "fleet_installer")
+	for name, c := range map[string]struct {
+		draft tokentest.Draft
+		want  auth.Places
+	}{
+		"as the settings say":  {installer, auth.Places{Factories: []string{"munich-1", "munich-2"}}},
+		"as both say":          {installer.With("wavegate_factories", []string{"munich-2", "berlin-1"}), auth.Places{Factories: []string{"munich-2"}}},
+		"a channel of a token": {installer.With("wavegate_channels", "gateway-x/stable"), auth.Places{Factories: []string{"munich-1", "munich-2"}, Channels: []string{"gateway-x/stable"}}},
+	} {
+		p, err := v.Verify(t.Context(), c.draft.Sign())
+		if err != nil || !reflect.DeepEqual(p.Places, c.want) {
+			t.Errorf("%s: %+v, %v", name, p.Places, err)
+			continue
+		}
+		arrived, err := auth.FromContext(p.Context())
+		if err != nil || strings.Join(arrived.Places.Factories, " ") != strings.Join(c.want.Factories, " ") || strings.Join(arrived.Places.Channels, " ") != strings.Join(c.want.Channels, " ") {
+			t.Errorf("%s: arrived as %+v, %v", name, arrived.Places, err)
+		}
+	}
+	for name, draft := range map[string]tokentest.Draft{
+		"no common place":   installer.With("wavegate_factories", []string{"berlin-1"}),
+		"an empty list":     installer.With("wavegate_factories", []string{}),
+		"a number":          installer.With("wavegate_channels", 7),
+		"no channel's name": installer.With("wavegate_channels", []string{"stable"}),
+		"a space":           installer.With("wavegate_factories", []string{"munich-1 munich-9"}),
+	} {
+		if p, err := v.Verify(t.Context(), draft.Sign()); err == nil {
+			t.Errorf("%s: verified as %+v", name, p)
+		}
+	}
+}
+
+func TestParseIssuers_BadPlaces_AreFaults(t *testing.T) {
+	w := tokentest.NewWorld(time.Now())
+	for _, places := range []string{`{}`, `[]`, `{"factories":[]}`, `{"factories":["Munich 1"]}`, `{"channels":["stable"]}`, `{"machines":["m"]}`} {
+		setting := strings.Replace(w.Setting, `"grants":["`, `"places":`+places+`,"grants":["fleet_installer","`, 1)
+		if _, err := token.ParseIssuers(setting); err == nil || !strings.Contains(err.Error(), "places") {
+			t.Errorf("%s: %v", places, err)
+		}
+	}
+}
+
+func TestParseIssuers_RoleOfACode_IsGrantedByNoClaim(t *testing.T) {
+	w := tokentest.NewWorld(time.Now())
+	setting := strings.Replace(w.Setting, `"grants":["`, `"grants":["enrolment","`, 1)
+	if _, err := token.ParseIssuers(setting); err == nil || !strings.Contains(err.Error(), "enrolment") {
+		t.Errorf("got %v", err)
+	}
+}
