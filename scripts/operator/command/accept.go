@@ -29,37 +29,14 @@ func (a *app) enrolAccept() *cobra.Command {
 			"show: somebody else may wait with the same id. With --file, the columns edgeId and tokenSha256 of a CSV file name them.",
 		Args: cobra.RangeArgs(1, 3),
 		RunE: a.run(func(ctx context.Context, args []string) error {
-			var list []waitingBox
-			var err error
-			switch {
-			case len(args) == 3 && file == "":
-				list = []waitingBox{{args[1], args[2]}}
-			case len(args) == 1 && file != "":
-				var rows [][]string
-				rows, err = columnsIn(file, "edgeId", "tokenSha256")
-				for _, row := range rows {
-					list = append(list, waitingBox{row[0], row[1]})
-				}
-				if err == nil && len(list) == 0 {
-					err = fail(Misused, "%s holds no box", file)
-				}
-			default:
-				err = fail(Misused, "give BOX and FINGERPRINT, or --file")
+			if len(args) == 2 || (len(args) == 3) == (file != "") {
+				return fail(Misused, "give BOX and FINGERPRINT, or --file")
 			}
+			list, err := waitingBoxes(args[1:], file)
 			if err != nil {
 				return err
 			}
-			var bad []string
-			for i, w := range list {
-				hash, _, wrong := input.SHA256.Apply(w.TokenSHA256)
-				if list[i].TokenSHA256 = hash; wrong != "" {
-					bad = append(bad, fmt.Sprintf("%s: the fingerprint must be %s", w.EdgeID, wrong))
-				}
-				if !input.EdgeID.Accepts(w.EdgeID) {
-					bad = append(bad, fmt.Sprintf("%q is not the id of a box", w.EdgeID))
-				}
-			}
-			if len(bad) > 0 {
+			if bad := faults(list); len(bad) > 0 {
 				return a.badLines(bad, "nothing was sent")
 			}
 			c, err := a.client()
@@ -83,6 +60,35 @@ func (a *app) enrolAccept() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&file, "file", "", "a CSV `file` with the columns edgeId and tokenSha256")
 	return cmd
+}
+
+// waitingBoxes are the one of the arguments, or those of a file.
+func waitingBoxes(args []string, file string) (list []waitingBox, err error) {
+	if file == "" {
+		return []waitingBox{{args[0], args[1]}}, nil
+	}
+	rows, err := columnsIn(file, "edgeId", "tokenSha256")
+	for _, row := range rows {
+		list = append(list, waitingBox{row[0], row[1]})
+	}
+	if err == nil && len(list) == 0 {
+		err = fail(Misused, "%s holds no box", file)
+	}
+	return list, err
+}
+
+// faults says what is wrong with boxes, and writes their hashes as the service does.
+func faults(list []waitingBox) (bad []string) {
+	for i, w := range list {
+		hash, _, wrong := input.SHA256.Apply(w.TokenSHA256)
+		if list[i].TokenSHA256 = hash; wrong != "" {
+			bad = append(bad, fmt.Sprintf("%s: the fingerprint %s", w.EdgeID, wrong))
+		}
+		if !input.EdgeID.Accepts(w.EdgeID) {
+			bad = append(bad, fmt.Sprintf("%q is not the id of a box", w.EdgeID))
+		}
+	}
+	return bad
 }
 
 // refusedBoxes names the boxes of a batch that the service refuses, if it says which.
