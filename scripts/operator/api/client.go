@@ -38,6 +38,8 @@ type Request struct {
 	IfMatch      string // an entity tag; empty: none
 	IfNoneMatch  string
 	Key          string // Idempotency-Key; empty: none
+	// Repeatable says that a POST without a key does nothing more if it is made again.
+	Repeatable bool
 }
 
 // A Response is what a call was answered with. Its status is 2xx or 304.
@@ -133,7 +135,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 		default:
 			return a, refusal(a, repeated)
 		}
-		if left -= wait; left < 0 || r.Method == http.MethodPost && r.Key == "" && repeated {
+		if left -= wait; left < 0 || r.Method == http.MethodPost && r.Key == "" && !r.Repeatable && repeated {
 			return a, err
 		}
 		select {

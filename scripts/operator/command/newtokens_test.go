@@ -219,6 +219,23 @@ func TestMakeTokens_ABoxWithATokenThatIsNotHere_KeepsIt(t *testing.T) {
 	}
 }
 
+// TestMakeTokens_WhoMayNotListBoxes_RegistersThem: the service itself refuses to replace the token of a box then.
+func TestMakeTokens_WhoMayNotListBoxes_RegistersThem(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	d.answers = func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodGet {
+			return nil, nil
+		}
+		return &http.Response{StatusCode: http.StatusForbidden, Body: io.NopCloser(strings.NewReader(`{"code":"FORBIDDEN"}`)), Request: r}, nil
+	}
+	dir := filepath.Join(d.dir, "tokens")
+	d.does("register", d.file("boxes.csv", csv(2)), "--make-tokens", dir, "--yes").is(command.Done).says("2 boxes registered")
+	for id, token := range d.secrets(dir) {
+		d.polls(id, token)
+	}
+}
+
 func TestMakeTokens_ADirectoryThatOthersMayUse_IsRefused(t *testing.T) {
 	d := newDesk(t)
 	file := d.file("boxes.csv", csv(1))

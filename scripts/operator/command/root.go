@@ -123,7 +123,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.login(), a.logout(), a.whoami(),
 		a.status(), a.watch(), a.wait(), a.why(), a.boxes(), a.log(),
 		a.publish(), a.start(), a.promote(), a.approve(), a.complete(), a.halt(), a.resume(), a.freeze(), a.unfreeze(),
-		a.limit(), a.register(), a.tokens(), a.retire(), a.methods())
+		a.limit(), a.register(), a.tokens(), a.enrol(), a.retire(), a.methods())
 	return root
 }
 

@@ -1,9 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -67,19 +67,28 @@ func (s *selection) boxes(ctx context.Context, c *api.Client, args []string, mos
 	if s.channel != "" {
 		return s.ofChannel(ctx, c, most)
 	}
-	var bad []string
 	if s.file != "" {
 		if args, err = idsOf(s.file); err != nil {
 			return nil, err
 		}
 	}
+	ids, err := unique(args)
+	for _, id := range ids {
+		list = append(list, box{EdgeID: id})
+	}
+	return list, err
+}
+
+// unique returns each id once. Those that are not ids are told together.
+func unique(ids []string) (list []string, err error) {
+	var bad []string
 	seen := map[string]bool{}
-	for _, id := range args {
+	for _, id := range ids {
 		switch {
 		case !input.EdgeID.Accepts(id):
 			bad = append(bad, fmt.Sprintf("%q is not the id of a box: it must be %s", id, input.EdgeID.Says))
 		case !seen[id]:
-			list = append(list, box{EdgeID: id})
+			list = append(list, id)
 		}
 		seen[id] = true
 	}
@@ -107,8 +116,17 @@ func (s *selection) ofChannel(ctx context.Context, c *api.Client, most int) (lis
 	return list, err
 }
 
-// idsOf reads the column edgeId of a CSV file. Other columns may be there.
+// idsOf reads the column edgeId of a CSV file.
 func idsOf(name string) (ids []string, err error) {
+	rows, err := columnsIn(name, "edgeId")
+	for _, row := range rows {
+		ids = append(ids, row[0])
+	}
+	return ids, err
+}
+
+// columnsIn reads the columns of a CSV file that have names. Other columns may be there.
+func columnsIn(name string, wanted ...string) (rows [][]string, err error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, fail(Misused, "%w", err)
@@ -116,26 +134,25 @@ func idsOf(name string) (ids []string, err error) {
 	defer file.Close()
 	r := csv.NewReader(file)
 	r.FieldsPerRecord = -1
-	at := -1
-	for first := true; ; first = false {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) && !first {
-			return ids, nil
-		}
-		if err != nil {
-			return nil, fail(Misused, "%s: %w", name, err)
-		}
-		if first {
-			at = slices.IndexFunc(record, func(head string) bool { return strings.TrimSpace(strings.TrimPrefix(head, "\ufeff")) == "edgeId" })
-			if at < 0 {
-				return nil, fail(Misused, "%s: the first line names the columns; edgeId is missing", name)
-			}
-			continue
-		}
-		id := ""
-		if at < len(record) {
-			id = strings.TrimSpace(record[at])
-		}
-		ids = append(ids, id)
+	all, err := r.ReadAll()
+	if err != nil || len(all) == 0 {
+		return nil, fail(Misused, "%s: %w", name, cmp.Or(err, io.EOF))
 	}
+	at := make([]int, len(wanted))
+	for i, column := range wanted {
+		at[i] = slices.IndexFunc(all[0], func(head string) bool { return strings.TrimSpace(strings.TrimPrefix(head, "\ufeff")) == column })
+		if at[i] < 0 {
+			return nil, fail(Misused, "%s: the first line names the columns; %s is missing", name, column)
+		}
+	}
+	for _, record := range all[1:] {
+		row := make([]string, len(wanted))
+		for i, k := range at {
+			if k < len(record) {
+				row[i] = strings.TrimSpace(record[k])
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }

@@ -83,7 +83,7 @@ type faults struct {
 }
 
 func (f *faults) add(i int, outcome Outcome) {
-	fault := problem.Fault{Pointer: "/items/" + strconv.Itoa(i), Code: "waiting", Detail: "must wait, with this hash"}
+	fault := problem.Fault{Pointer: "/items/" + strconv.Itoa(i), Code: "reference", Detail: "must wait, with this hash"}
 	if outcome == Refused {
 		f.enrolled, fault.Code, fault.Detail = true, "enrolled", "is registered already, or has to be reset"
 	}
