@@ -7,7 +7,7 @@ import { at } from './api.mjs';
 import { confirm } from './dialog.mjs';
 import { halt } from './actions.mjs';
 import { Shell, Welcome, views } from './shell.mjs';
-import { Now } from './now.mjs';
+import { Now, overview } from './now.mjs';
 import { Rollout } from './rollout.mjs';
 import { Box } from './box.mjs';
 import { Log } from './log.mjs';
@@ -48,8 +48,8 @@ function route(first) {
 // onPage is the rollout that Shift+H halts: the one that is shown or, on the first view, the only one.
 function onPage() {
 	if (state.route[0] === 'rollout' && state.route[1]) return read(at`/api/ota/rollouts/${state.route[1]}`, 10, true).value;
-	const active = read('/api/ota/rollouts?status=active&limit=100', 10, true).value?.items ?? [];
-	return state.route[0] === 'now' && active.length === 1 ? active[0] : null;
+	const o = state.route[0] === 'now' && read(overview(), 10, true).value;
+	return o && o.active === 1 ? o.items[0].rollout : null;
 }
 
 function key(event) {

@@ -1,38 +1,75 @@
 // What goes on now: rollouts, those with trouble first, and what holds for all of them.
-import { html } from './html.mjs';
+import { html, fields } from './html.mjs';
 import { read } from './sources.mjs';
 import { at } from './api.mjs';
-import { mayAct } from './state.mjs';
-import { count, boxes, share, since, length, moment, Ago } from './format.mjs';
-import { Chip, Empty, Shown, Loading, channelOf, soaked, Command } from './parts.mjs';
-import { Verdict } from './evidence.mjs';
-import { halt, total, bad, atStage } from './actions.mjs';
+import { state, changed, mayAct } from './state.mjs';
+import { count, boxes, some, since, length, moment, Ago } from './format.mjs';
+import { Chip, Empty, Shown, Loading, channelOf, nameOf, soaked, Command } from './parts.mjs';
+import { Verdict, Sentence } from './evidence.mjs';
+import { halt, resume, sendBack, total, bad, atStage } from './actions.mjs';
 
 const recent = 24 * 3600; // a halt is shown for so long
+const most = 50; // rollouts of a page
 
-// trouble puts rollouts in order: the guard would halt, bad boxes, the rest.
-const trouble = (p) => p ? (p.guard?.verdict === 'halt' ? 1e9 : 0) + bad(total(p)) : 0;
+const chosen = () => (state.local.filter ?? '').split('/');
 
-function Row({ r, p, of }) {
+/** Where the rollouts of the page are that is shown, those with trouble first. */
+export function overview() {
+	const [edgeType, channel] = chosen();
+	const of = new URLSearchParams({ limit: String(most), skip: String((state.local.page ?? 0) * most), ...(edgeType && { edgeType }), ...(channel && { channel }) });
+	return `/api/ota/overview?${of}`;
+}
+
+// health tells in a few words how a rollout is, as the guard said last.
+function health({ trouble, rollout: r, progress: p, ageSeconds }) {
+	const g = p?.guard;
+	const d = g?.distance;
+	const close = d && (d.moreBad > 0 && !(d.moreSilent > 0 && d.moreSilent < d.moreBad && g.treated.silent) ? `${count(d.moreBad)} more bad halt it` : d.moreSilent > 0 ? `${count(d.moreSilent)} more silent halt it` : '');
+	switch (trouble) {
+	case 'halting': return 'The guard finds it right to halt';
+	case 'bad': return g.organization ? `Bad for ${g.organization} alone` : 'Goes bad, and everybody has it';
+	case 'stale': return p ? `Not counted for ${length(ageSeconds)}` : `Never counted, active for ${length(ageSeconds)}`;
+	case 'stuck': return 'Too few boxes take it';
+	case 'waiting': return g.reason === 'APPROVAL_REQUIRED' ? `Waits for the approval of ${g.next} %` : 'Waits for people to promote';
+	}
+	return close || (g ? `Soaked ${soaked(d)}` : `At this stage for ${atStage(r)}`);
+}
+
+const kinds = { halting: 'bad', bad: 'bad', near: 'bad', stale: 'act', stuck: 'act', waiting: 'hold' };
+const urgent = (trouble) => ['halting', 'bad', 'near', 'stale'].includes(trouble);
+
+function Row(row) {
+	const { trouble, rollout: r, progress: p, ageSeconds } = row;
 	const sum = total(p);
 	const g = p?.guard;
-	return html`<li class="row">
+	const old = ageSeconds > 90;
+	return html`<li class=${`row ${trouble}`}>
 		<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.previousVersion} → <strong>${r.targetVersion}</strong></p></div>
 		<div class="row-state">
-			<p class="chips"><${Chip} kind="wait">At ${r.staged_percent} %<//>${g ? html` <${Verdict} guard=${g} />` : r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}</p>
-			<p>${g ? `Soaked ${soaked(g.distance)}` : `At this stage for ${atStage(r)}`}</p>
+			<p class="chips"><${Chip} kind="wait">At ${r.staged_percent} %<//>${g ? html` <${Verdict} guard=${g} />` : r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}</p>
+			<p class=${urgent(trouble) ? 'bad-text' : ''}>${kinds[trouble] && html`<span aria-hidden="true">${kinds[trouble] === 'bad' ? '■' : '▲'} </span>`}<bdi>${health(row)}</bdi></p>
 		</div>
 		<div class="row-count">${p ? html`<svg class="bar" width="100%" height="12" aria-hidden="true"><rect class="empty-bar" width="100%" height="12" rx="2" /><rect class="installed" width=${`${sum.expected ? sum.installed / sum.expected * 100 : 0}%`} height="12" /></svg>
 			<p>${count(sum.installed)} of ${count(sum.expected)} installed</p>
-			<p class=${bad(sum) ? 'bad-text' : ''}>${bad(sum) ? html`<span aria-hidden="true">■ </span>${count(bad(sum))} bad` : 'None bad'}</p>` : p === null ? html`<p>Not counted yet</p>` : of.error ? html`<p>Could not be read</p>` : html`<${Loading} lines=${1} />`}</div>
-		${mayAct() && html`<div class="row-act"><button type="button" class="button halt" onClick=${() => halt(r)}>Halt<span class="unseen"> ${channelOf(r)}</span></button></div>`}
+			<p class=${bad(sum) ? 'bad-text' : ''}>${bad(sum) ? html`<span aria-hidden="true">■ </span>${count(bad(sum))} bad` : old ? `None bad ${length(ageSeconds)} ago` : 'None bad'}</p>` : html`<p>Not counted yet</p>`}</div>
+		${mayAct() && html`<div class="row-act"><button type="button" class=${`button ${urgent(trouble) ? 'halt' : ''}`} onClick=${() => halt(r)}>Halt<span class="unseen"> ${channelOf(r)}</span></button></div>`}
 	</li>`;
 }
 
+// Halted says who or what halted a rollout, why, how many boxes have it, and what can be done.
 function Halted({ r }) {
-	return html`<li class="row">
+	const said = read(`/api/audit-events?resourceType=rollout&resourceId=${encodeURIComponent(r.id)}&limit=5`, 600).value;
+	const p = read(at`/api/ota/rollouts/${r.id}/progress`, 300).value;
+	const event = said?.items.find((e) => e.eventName === 'RolloutHalted');
+	const sum = total(p);
+	return html`<li class="row ended">
 		<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.previousVersion} → ${r.targetVersion}</p></div>
-		<div class="row-state"><p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//></p><p>${r.endedBy === 'guard' ? 'By the guard, ' : r.endedBy === 'publication' ? 'By a publication, ' : ''}<${Ago} at=${r.endedAt} /></p></div>
+		<div class="row-state"><p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//></p>
+			<p>${r.endedBy === 'guard' ? 'By the guard, ' : r.endedBy === 'publication' ? 'By a publication, ' : event ? html`By <bdi>${nameOf(event.actor)}</bdi>, ` : ''}<${Ago} at=${r.endedAt} /></p></div>
+		<div class="row-why">${event?.cause?.sentence ? html`<${Sentence} text=${event.cause.sentence} />` : event?.reason && html`<p><bdi>${event.reason}</bdi></p>`}
+			${p && html`<p>${some(sum.installed, 'box has', 'boxes have')} ${r.targetVersion}, ${count(bad(sum))} bad.</p>`}
+			<p><a href=${`#/rollout/${r.id}`}>Look at the boxes<span class="unseen"> of ${channelOf(r)}</span></a></p></div>
+		${mayAct() && html`<div class="row-act"><button type="button" class="button small" onClick=${() => sendBack(r)}>Send back<span class="unseen"> ${channelOf(r)}</span></button>${!r.completedAt && html`<button type="button" class="button small" onClick=${() => resume(r, p)}>Start again<span class="unseen"> ${channelOf(r)}</span></button>`}</div>`}
 	</li>`;
 }
 
@@ -45,36 +82,52 @@ function Channel({ c }) {
 	</li>`;
 }
 
-function Facts({ freeze, counts, loading }) {
-	const newest = Math.max(0, ...counts.map((p) => new Date(p.asOf).getTime()));
-	const all = counts.reduce((n, p) => n + p.stages.reduce((m, s) => m + s.expected, 0), 0);
-	const of = counts.reduce((n, p) => n + p.silent.of, 0);
-	const silent = counts.reduce((n, p) => n + p.silent.boxes, 0);
+function Facts({ o }) {
+	const v = o.value;
+	const troubled = v && Object.entries(v.troubles).reduce((n, [t, of]) => n + (t === 'none' ? 0 : of), 0);
+	const newest = v?.items.length ? Math.min(...v.items.filter((x) => x.progress).map((x) => x.ageSeconds)) : Infinity;
 	return html`<dl class="facts panel now-facts">
-		<div><dt>Freeze</dt><dd>${freeze.value ? html`<${Chip} kind="hold">until ${moment(freeze.value.until)}<//>` : freeze.value === null ? 'None' : '…'}</dd></div>
-		<div><dt>Last count</dt><dd>${newest ? `${length(since(newest))} ago` : loading ? '…' : 'No rollout to count'}</dd></div>
-		<div><dt>Boxes on these channels</dt><dd>${loading ? '…' : count(all)}</dd></div>
-		<div><dt>Silent</dt><dd>${loading ? '…' : of ? `${share(silent, of)} of ${count(of)} with a release` : 'None'}</dd></div>
+		<div><dt>Freeze</dt><dd>${!v ? '…' : v.freeze ? html`<${Chip} kind="hold">until ${moment(v.freeze.until)}<//>` : 'None'}</dd></div>
+		<div><dt>Active rollouts</dt><dd>${!v ? '…' : `${count(v.active)}${v.more ? ' or more' : ''}${troubled ? `, ${count(troubled)} to look at` : ''}`}</dd></div>
+		<div><dt>Last count</dt><dd>${!v ? '…' : newest < Infinity ? `${length(newest + since(o.at))} ago` : v.items.length ? 'None yet' : 'No rollout to count'}</dd></div>
+		<div><dt>Boxes on these channels</dt><dd>${!v ? '…' : count(v.boxes)}</dd></div>
+		<div><dt>Silent</dt><dd>${!v ? '…' : count(v.silent)}</dd></div>
 	</dl>`;
 }
 
+// Choice narrows the rollouts, and turns their pages.
+function Choice({ o }) {
+	const page = state.local.page ?? 0;
+	const turn = (by) => { state.local.page = page + by; changed(); };
+	const choose = (event) => {
+		event.preventDefault();
+		Object.assign(state.local, { filter: fields(event.target).only.trim(), page: 0 });
+		changed();
+	};
+	const all = o.value?.active ?? 0;
+	if (!state.local.filter && !page && all <= most) return null;
+	return html`<form class="choice" onSubmit=${choose}><label for="only">Only <span class="note">edge type, or edge type/channel</span></label><input id="only" name="only" value=${state.local.filter ?? ''} autocomplete="off" autocapitalize="off" spellcheck=${false} /><button class="button small">Show</button>
+		${all > most && html`<span>${count(page * most + 1)} to ${count(Math.min(all, (page + 1) * most))} of ${count(all)}</span><button type="button" class="button small" disabled=${!page} onClick=${() => turn(-1)}>Before</button><button type="button" class="button small" disabled=${(page + 1) * most >= all} onClick=${() => turn(1)}>Next</button>`}</form>`;
+}
+
 export function Now() {
-	const active = read('/api/ota/rollouts?status=active&limit=100', 10, true);
+	const o = read(overview(), 10, true);
 	const ended = read('/api/ota/rollouts?status=halted&limit=10', 30, true);
 	const channels = read('/api/ota/release-channels?limit=100', 60);
-	const freeze = read('/api/ota/freeze', 60);
-	const all = [...new Map([...(ended.value?.items ?? []), ...(active.value?.items ?? [])].map((r) => [r.id, r])).values()];
-	const rows = all.filter((r) => r.status === 'active').map((r) => ({ r, of: read(at`/api/ota/rollouts/${r.id}/progress`, 30, true) }))
-		.map((x) => ({ ...x, p: x.of.value }));
-	rows.sort((a, b) => trouble(b.p) - trouble(a.p));
-	const halted = all.filter((r) => r.status === 'halted' && since(r.endedAt ?? r.updatedAt) < recent && !rows.some((x) => channelOf(x.r) === channelOf(r)));
-	const shown = [...rows.map((x) => x.r), ...halted].map(channelOf);
-	const quiet = (channels.value?.items ?? []).filter((c) => !shown.includes(channelOf(c)));
+	const all = o.value?.items ?? [];
+	const rows = all.filter((x) => x.rollout.status === 'active');
+	const rest = [...new Map([...(ended.value?.items ?? []), ...all.map((x) => x.rollout)].map((r) => [r.id, r])).values()];
+	const [edgeType, channel] = chosen();
+	const matches = (r) => (!edgeType || r.edgeType === edgeType) && (!channel || r.channel === channel);
+	const halted = rest.filter((r) => matches(r) && r.status === 'halted' && since(r.endedAt ?? r.updatedAt) < recent && !rows.some((x) => channelOf(x.rollout) === channelOf(r)));
+	const shown = [...rows.map((x) => x.rollout), ...halted].map(channelOf);
+	const quiet = o.value && o.value.active <= most && !state.local.filter ? (channels.value?.items ?? []).filter((c) => !shown.includes(channelOf(c))) : [];
 	return html`<h1>Now</h1>
-		<${Facts} freeze=${freeze} counts=${rows.flatMap((x) => x.p ?? [])} loading=${active.value === undefined || rows.some((x) => x.p === undefined)} />
+		<${Facts} o=${o} />
 		<section aria-labelledby="active"><h2 id="active">Rollouts</h2>
-			<${Shown} of=${active} lines=${4} then=${() => rows.length + halted.length ? html`<ul class="rows">${rows.map((x) => html`<${Row} key=${x.r.id} ...${x} />`)}${halted.map((r) => html`<${Halted} key=${r.id} r=${r} />`)}</ul>`
-				: html`<${Empty} title="No rollout is active."><p>Publish a version where few boxes are, then start a rollout:</p>
+			<${Choice} o=${o} />
+			<${Shown} of=${o} lines=${4} then=${() => rows.length + halted.length ? html`<ul class="rows">${rows.map((x) => html`<${Row} key=${x.rollout.id} ...${x} />`)}${halted.map((r) => html`<${Halted} key=${r.id} r=${r} />`)}</ul>`
+				: state.local.filter ? html`<p class="note">No active rollout of that name.</p>` : html`<${Empty} title="No rollout is active."><p>Publish a version where few boxes are, then start a rollout:</p>
 					<${Command} text="wavegate publish gateway-x/canary 1.1.0 --url URL --sha256 SHA256" /><${Command} text="wavegate start gateway-x/stable 1.1.0" /><//>`} />
 		</section>
 		<section aria-labelledby="quiet"><h2 id="quiet">Other channels</h2>

@@ -98,8 +98,8 @@ export function Rollout({ id }) {
 				<${Plants} r=${r} />
 			</div>
 			<div class="column">
-				<${Evidence} guard=${p?.guard} policy=${r.terms?.policy} />
-				<section class="panel" aria-labelledby="reasons"><h2 id="reasons">Bad boxes</h2>${p ? html`<${Reasons} p=${p} />` : html`<p class="note">Not counted yet.</p>`}</section>
+				${p === undefined ? html`<section class="panel evidence" aria-labelledby="guard"><h2 id="guard">Guard</h2><${Loading} lines=${3} /></section>` : html`<${Evidence} guard=${p?.guard} policy=${r.terms?.policy} />`}
+				<section class="panel" aria-labelledby="reasons"><h2 id="reasons">Bad boxes</h2>${p ? html`<${Reasons} p=${p} />` : p === null ? html`<p class="note">Not counted yet.</p>` : html`<${Loading} lines=${2} />`}</section>
 				<section class="panel" aria-labelledby="people"><h2 id="people">Who</h2><${People} r=${r} /></section>
 			</div>
 		</div>

@@ -64,7 +64,7 @@ export function moved(prefix) {
 
 /** Puts what the service has just confirmed of a resource into what is shown, which may not be read anew for a while. */
 export function known(id, change) {
-	const put = (v) => v?.id === id ? { ...v, ...change } : v;
+	const put = (v) => v?.id === id ? { ...v, ...change } : v?.rollout?.id === id ? { ...v, rollout: { ...v.rollout, ...change } } : v;
 	for (const s of sources.values()) s.value = s.value?.items ? { ...s.value, items: s.value.items.map(put) } : put(s.value);
 }
 

@@ -44,6 +44,68 @@ test('the numbers are those of the service', async ({ page, scene }) => {
 	await expect(page.locator('[aria-labelledby=which] tbody tr')).toHaveCount(bad);
 });
 
+test('a link that starts the sign-in leads to the login, and one of another service does not', async ({ page }) => {
+	await page.goto(`${service}/console?iss=https%3A%2F%2Fpeople.wavegate.localhost&login_hint=olga`);
+	await expect(page.getByLabel('Name')).toHaveValue('olga');
+	await page.getByRole('button', { name: 'Sign in' }).click();
+	await expect(page.locator('.row').first()).toBeVisible();
+	await page.goto(`${service}/console?iss=https%3A%2F%2Felsewhere.example&login_hint=olga`);
+	await says(page, 'This link is for another service.');
+});
+
+test('rollouts with trouble come first, and only they have a prominent halt', async ({ page }) => {
+	await signIn(page);
+	await says(page, 'Other channels');
+	const sorted = (await as('otto', 'GET', '/api/ota/overview')).value.items;
+	await expect(page.locator('.row:not(.quiet):not(.ended) h3')).toHaveText(sorted.map((x) => `${x.rollout.edgeType}/${x.rollout.channel}`));
+	for (const { trouble, rollout: r } of sorted) {
+		const prominent = ['halting', 'bad', 'near', 'stale'].includes(trouble);
+		const halt = page.getByRole('button', { name: `Halt ${r.edgeType}/${r.channel}` });
+		await (prominent ? expect(halt).toHaveClass(/halt/) : expect(halt).not.toHaveClass(/halt/));
+	}
+});
+
+test('200 rollouts are read with one call, turned page by page, narrowed by name, and old counts say so', async ({ page }) => {
+	const one = (await as('otto', 'GET', '/api/ota/overview')).value;
+	const asked = [];
+	await page.route('**/api/ota/overview?*', (route) => {
+		const q = new URL(route.request().url()).searchParams;
+		asked.push(q.toString());
+		const [limit, skip] = [Number(q.get('limit')), Number(q.get('skip'))];
+		const all = Array.from({ length: 200 }, (_, i) => {
+			const [x] = one.items;
+			const old = i === 0;
+			return { ...x, trouble: old ? 'stale' : 'none', ageSeconds: old ? 900 : 20, rollout: { ...x.rollout, id: x.rollout.id.slice(0, -3) + String(i).padStart(3, '0'), edgeType: `line-${i}` } };
+		}).filter((x) => !q.get('edgeType') || x.rollout.edgeType === q.get('edgeType'));
+		route.fulfill({ json: { ...one, active: all.length, troubles: { stale: 1, none: all.length - 1 }, items: all.slice(skip, skip + limit), limit, skip } });
+	});
+	await signIn(page);
+	const rows = page.locator('.row:not(.quiet):not(.ended)');
+	await expect(rows).toHaveCount(50);
+	await expect(rows.first()).toContainText('Not counted for 15 min');
+	await expect(rows.first().getByRole('button')).toHaveClass(/halt/);
+	await expect(rows.nth(1).getByRole('button')).not.toHaveClass(/halt/);
+	await says(page, '200, 1 to look at');
+	await says(page, '1 to 50 of 200');
+	await press(page, 'Next');
+	await expect(rows.first()).toContainText('line-50/');
+	await page.getByLabel('Only').fill('line-123');
+	await press(page, 'Show');
+	await expect(rows).toHaveCount(1);
+	await expect(rows).toContainText('line-123/');
+	expect(new Set(asked).size).toBe(3);
+	await looksWell(page, 'line-123/');
+});
+
+test('what was not read yet is not claimed', async ({ page, scene }) => {
+	await page.route('**/progress', (route) => new Promise((go) => setTimeout(() => go(route.continue().catch(() => {})), 5000)));
+	await signIn(page);
+	await page.evaluate((to) => { location.hash = to; }, rollout(scene.failing));
+	await expect(page.locator('.evidence .loading')).toHaveCount(1);
+	expect(await page.locator('body').innerText()).not.toMatch(/not judged|[Nn]ot counted/);
+	await expect(page.locator('.evidence .sentence')).toBeVisible();
+});
+
 test('keys alone lead to a view, open a question, leave it, and lead back', async ({ page, scene }) => {
 	const { keyboard } = page;
 	const halt = page.getByRole('button', { name: 'Halt gateway-x/stable' });
@@ -238,4 +300,12 @@ test('two clicks halt, although the calls of the minute are used up, and a box\'
 	await says(page, 'Start again…');
 	await says(page, 'Send back to 1.0.0…');
 	await looksWell(page, 'halted');
+});
+
+test('after a halt, the page says who halted, why, how many boxes have it, and what can be done', async ({ page }) => {
+	await signIn(page, 'olaf');
+	const ended = (name) => page.locator('.row.ended', { hasText: name });
+	for (const text of ['Halted at 10 %', 'By olga', 'have 1.1.0', 'Look at the boxes', 'Send back', 'Start again']) await expect(ended('gateway-x/stable')).toContainText(text);
+	for (const text of ['By mia', 'The torque readings are off by ten']) await expect(ended('press-line/stable')).toContainText(text);
+	await looksWell(page, 'after a halt');
 });
