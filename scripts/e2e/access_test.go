@@ -64,7 +64,7 @@ func mayCall(op operations.Operation, caller string) bool {
 			return caller != "nobody"
 		}
 		if r == auth.Member {
-			return strings.Contains(caller, " of ") && !strings.Contains(caller, "no organization")
+			return strings.Contains(caller, " of ") && !strings.Contains(caller, "no organization") && !strings.HasPrefix(caller, string(auth.FleetInstaller))
 		}
 		return strings.HasPrefix(caller, string(r)+" of ") || r == auth.Edge && caller == "a box" || r == auth.Program && caller == "program"
 	})
