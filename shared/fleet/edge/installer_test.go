@@ -97,6 +97,16 @@ func TestAdmin_OfAnotherOrganization_FindsNoBox(t *testing.T) {
 			y.is(problem.NotFound, y.registry.For(p).EndTokens(y.ctx(), audit.Origin{}, y.id, when))
 			y.is(problem.NotFound, y.registry.For(p).Retire(y.ctx(), audit.Origin{}, y.id, when))
 		}
+		there := y.id
+		y.id = "none-" + there
+		when := input.Matching(`"1"`)
+		for _, id := range []string{there, y.id} { // a condition tells nobody whether there is a box
+			rival := y.registry.For(of("rival", auth.OrganizationAdmin))
+			y.is(problem.NotFound, rival.Retire(y.ctx(), audit.Origin{}, id, when))
+			y.is(problem.NotFound, rival.EndTokens(y.ctx(), audit.Origin{}, id, when))
+			y.is(problem.NotFound, rival.SetToken(y.ctx(), audit.Origin{}, id, "a", when))
+		}
+		y.id = there
 		y.is("", y.registry.For(of("acme", auth.OrganizationAdmin)).Retire(y.ctx(), audit.Origin{}, y.id, input.Preconditions{}))
 	})
 }

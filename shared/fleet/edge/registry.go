@@ -62,7 +62,7 @@ func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assi
 	if err := a.mayBeSaid(r.caller); err != nil {
 		return false, err
 	}
-	return r.change(ctx, from, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
+	return r.change(ctx, from, anyBox, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
 		next, has, event := was.assign(id, a, had, at)
 		if event == "" {
 			return next, has, event, nil
@@ -75,7 +75,7 @@ func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assi
 // is NOT_FOUND, as it is here for a box that does not exist. It returns PRECONDITION_FAILED, and CONFLICT
 // when the box keeps changing.
 func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, when input.Preconditions) error {
-	_, err := r.change(ctx, from, id, when, func(was Edge, _ boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
+	_, err := r.change(ctx, from, ownBox, id, when, func(was Edge, _ boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
 		next, event, err := was.retire(at)
 		return next, boxtoken.Live{}, event, err
 	})
@@ -85,7 +85,7 @@ func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, whe
 // Reset retires a box that an enrolment registered, and lets the enrolment register it again. It returns NOT_FOUND if the
 // last registration of the box was none of the enrolment's, and CONFLICT if the box keeps changing.
 func (r *Registry) Reset(ctx context.Context, from audit.Origin, id, enrolmentID string) error {
-	_, err := r.change(ctx, from, id, input.Preconditions{}, func(was Edge, _ boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
+	_, err := r.change(ctx, from, anyBox, id, input.Preconditions{}, func(was Edge, _ boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
 		next, event, err := was.reset(enrolmentID, at)
 		return next, boxtoken.Live{}, event, err
 	})
@@ -95,16 +95,24 @@ func (r *Registry) Reset(ctx context.Context, from audit.Origin, id, enrolmentID
 // A rule decides what a change makes of a box and of its tokens.
 type rule func(was Edge, had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string, err error)
 
+// boxes are those that a change is for: any, also one that is not registered, or one that the caller may know of.
+type boxes int
+
+const (
+	anyBox boxes = iota
+	ownBox
+)
+
 // change changes a box and, in the same transaction, its report row, so that a census counts the box
 // where it belongs. To a caller of another organization it is NOT_FOUND before the preconditions say anything of it.
-func (r *Registry) change(ctx context.Context, from audit.Origin, id string, when input.Preconditions,
+func (r *Registry) change(ctx context.Context, from audit.Origin, on boxes, id string, when input.Preconditions,
 	decide rule, beside ...func(context.Context) error) (created bool, err error) {
 	var row report.Row
 	var has boxtoken.Live
 	var called []bell.Call
 	noted := func(was Edge, at time.Time) (next Edge, event string, err error) {
 		called = nil
-		if was.Exists() {
+		if was.Exists() || on == ownBox && !r.caller.Has(auth.PlatformOwner) {
 			if err := mayKeep(r.caller, was); err != nil {
 				return was, "", err
 			}

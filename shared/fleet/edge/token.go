@@ -44,7 +44,7 @@ func (e Edge) endTokens(had boxtoken.Live, at time.Time) (next Edge, has boxtoke
 // valid. It returns NOT_FOUND, FORBIDDEN if the caller may not replace a token, PRECONDITION_FAILED, and CONFLICT if the box
 // keeps changing.
 func (r *Registry) SetToken(ctx context.Context, from audit.Origin, id, sha256 string, when input.Preconditions) error {
-	_, err := r.change(ctx, from, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
+	_, err := r.change(ctx, from, ownBox, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
 		next, has, event, err := was.setToken(sha256, had, at)
 		if err == nil && event != "" {
 			err = mayReplace(r.caller, had)
@@ -57,7 +57,7 @@ func (r *Registry) SetToken(ctx context.Context, from audit.Origin, id, sha256 s
 // EndTokens ends all tokens of a box. It returns NOT_FOUND, also if the box has none, PRECONDITION_FAILED, and CONFLICT if
 // the box keeps changing.
 func (r *Registry) EndTokens(ctx context.Context, from audit.Origin, id string, when input.Preconditions) error {
-	_, err := r.change(ctx, from, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
+	_, err := r.change(ctx, from, ownBox, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
 		return was.endTokens(had, at)
 	})
 	return err

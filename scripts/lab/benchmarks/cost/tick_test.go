@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"wavegate/scripts/local/storefront"
+	"wavegate/shared/access/auth"
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"

@@ -36,7 +36,10 @@ func (c Call) done() bool { return c.Status >= 200 && c.Status < 300 }
 // unknown reports whether the call may have had an effect: it got no answer, or an answer of 5xx.
 func (c Call) unknown() bool { return c.Status == 0 || c.Status >= 500 }
 
-func (c Call) removes() bool { return strings.HasPrefix(c.Operation, "delete-") }
+// removes reports whether the call leaves nothing to be shown. An enrolment that has ended is still shown.
+func (c Call) removes() bool {
+	return strings.HasPrefix(c.Operation, "delete-") && c.Operation != "delete-edge-enrolment" || c.Operation == "reset-edge-enrolment"
+}
 
 // fields are the members of the call's body; nil if it is not an object.
 func (c Call) fields() Item {

@@ -136,6 +136,12 @@ func (c Call) says(thing Item, but ...string) bool {
 	}
 	fields := c.fields()
 	switch c.Operation {
+	case "create-edge-enrolment":
+		delete(fields, "edgeIds") // the trail has their number
+	case "delete-edge-enrolment":
+		return text(thing, "endedAt") != ""
+	case "accept-edge-enrolment":
+		return number(thing, "accepted") > 0
 	case "put-rollout-policy":
 		return within(fields, object(object(thing, "terms"), "policy"))
 	case "approve-rollout-stage":
@@ -254,6 +260,11 @@ func (x *explainer) read(c Call) {
 		x.activeRollout(c, thing)
 		x.guard(c, thing)
 		delete(thing, "standing") // follows from the method and the time
+		if c.Operation == "get-edge-enrolment" { // these follow from the boxes
+			for _, name := range []string{"edgeIds", "redemptions", "waiting"} {
+				delete(thing, name)
+			}
+		}
 		revision := number(thing, "revision")
 		if revision < 1 || revision > int64(len(events)) || !reflect.DeepEqual(thing, events[revision-1].After) {
 			x.add("%s read %s, which no change led to", c, c.Answer)
