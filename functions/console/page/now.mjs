@@ -106,7 +106,7 @@ function Choice({ o }) {
 	};
 	const all = o.value?.active ?? 0;
 	if (!state.local.filter && !page && all <= most) return null;
-	return html`<form class="choice" onSubmit=${choose}><label for="only">Only <span class="note">edge type, or edge type/channel</span></label><input id="only" name="only" value=${state.local.filter ?? ''} autocomplete="off" autocapitalize="off" spellcheck=${false} /><button class="button small">Show</button>
+	return html`<form class="choice" onSubmit=${choose}><label for="only">Only <span class="note">edge type, or edge type/channel</span></label><input id="only" name="only" defaultValue=${state.local.filter ?? ''} autocomplete="off" autocapitalize="off" spellcheck=${false} /><button class="button small">Show</button>
 		${all > most && html`<span>${count(page * most + 1)} to ${count(Math.min(all, (page + 1) * most))} of ${count(all)}</span><button type="button" class="button small" disabled=${!page} onClick=${() => turn(-1)}>Before</button><button type="button" class="button small" disabled=${(page + 1) * most >= all} onClick=${() => turn(1)}>Next</button>`}</form>`;
 }
 

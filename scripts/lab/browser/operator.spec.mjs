@@ -90,6 +90,7 @@ test('200 rollouts are read with one call, turned page by page, narrowed by name
 	await press(page, 'Next');
 	await expect(rows.first()).toContainText('line-50/');
 	await page.getByLabel('Only').fill('line-123');
+	await page.waitForTimeout(1500); // the page is drawn again each second, and what is typed stays
 	await press(page, 'Show');
 	await expect(rows).toHaveCount(1);
 	await expect(rows).toContainText('line-123/');
