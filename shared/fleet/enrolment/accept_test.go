@@ -1,6 +1,7 @@
 package enrolment_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -46,8 +47,8 @@ func TestAccept_SomeBoxesDoNotWait_NothingIsRegisteredAndEachIsNamed(t *testing.
 			enrolment.Pair{EdgeID: w.box + "-b2", TokenSHA256: hash(1)},
 			enrolment.Pair{EdgeID: w.box, TokenSHA256: hash(1)},
 		)
-		p, _ := err.(*problem.Error)
-		if !problem.Has(err, problem.Conflict) || len(p.Faults) != 2 || p.Faults[0].Pointer != "/items/1" || p.Faults[1].Pointer != "/items/2" {
+		p, ok := errors.AsType[*problem.Error](err)
+		if !ok || p.Code != problem.Conflict || len(p.Faults) != 2 || p.Faults[0].Pointer != "/items/1" || p.Faults[1].Pointer != "/items/2" {
 			t.Fatalf("got %+v", p)
 		}
 		if w.stored(w.box + "-b").Edge.Exists() {
