@@ -23,7 +23,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 		if w := judgeProblem(a); w != "" {
 			add("%s", w)
 		}
-	} else if a.Status != http.StatusOK && len(a.Body) > 0 {
+	} else if kind := a.Header.Get("Content-Type"); (a.Status == http.StatusNoContent || a.Status == http.StatusNotModified || kind == "") && len(a.Body) > 0 {
 		add("a body with a status that allows none")
 	}
 	switch a.Status {

@@ -259,7 +259,7 @@ func (x *explainer) read(c Call) {
 		thing := c.answered()
 		x.activeRollout(c, thing)
 		x.guard(c, thing)
-		delete(thing, "standing") // follows from the method and the time
+		delete(thing, "standing")                // follows from the method and the time
 		if c.Operation == "get-edge-enrolment" { // these follow from the boxes
 			for _, name := range []string{"edgeIds", "redemptions", "waiting"} {
 				delete(thing, name)
@@ -328,8 +328,13 @@ func modeOf(rollout Item) string {
 	return "none"
 }
 
-// owner is the organization that owns the call's factory; empty if the call has none.
+// owner is the organization that owns the call's factory or enrolment; empty if the call has none.
 func (x *explainer) owner(c Call) string {
+	if c.about().Type == "enrolment" {
+		if events := x.trail[c.resource()]; len(events) > 0 {
+			return text(events[0].After, "organizationId")
+		}
+	}
 	events := x.trail[Resource{"platform", "factory", c.Parameter["factoryId"]}]
 	if len(events) == 0 {
 		return ""
