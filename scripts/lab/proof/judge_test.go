@@ -32,7 +32,7 @@ func judge(p person, r samples.Call, a harness.Answer, killing bool) []string {
 			add("answered to %s", w)
 		}
 	case http.StatusUnauthorized:
-		if !p.nobody() {
+		if !p.nobody() && !p.Has(auth.Enrolment) { // an enrolment ends
 			add("a good token was refused")
 		}
 	case http.StatusForbidden:
@@ -93,7 +93,7 @@ func judgeProblem(a harness.Answer) string {
 		return "the problem has no detail, title or request id"
 	case strings.Contains(d.Detail, "Exception") || strings.Contains(d.Detail, "injected"):
 		return "the problem shows its cause"
-	case a.Status == http.StatusUnauthorized && a.Header.Get("WWW-Authenticate") == "":
+	case a.Status == http.StatusUnauthorized && a.Header.Get("WWW-Authenticate")+a.Header.Get("X-Amzn-Remapped-Www-Authenticate") == "":
 		return "a 401 without WWW-Authenticate"
 	}
 	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))

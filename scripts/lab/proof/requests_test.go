@@ -2,6 +2,7 @@ package proof
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -13,8 +14,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
 	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/canonical"
 )
@@ -45,7 +48,11 @@ type world struct {
 	made map[string][]thing // by their names in samples, the latest last
 	tags map[string]string  // the last entity tag of each path
 	told map[string]string  // box: the DDI action that it was last told, or asked to give up
+	news []enrolled
 }
+
+// An enrolled is an enrolment with its code.
+type enrolled struct{ id, code, organization string }
 
 // A thing was made by a POST, in a factory or outside of one.
 type thing struct{ id, factory string }
@@ -77,6 +84,10 @@ func (w *world) learn(r samples.Call, location, tag string, answer []byte) {
 	}
 	if tag != "" {
 		w.tags[r.Path] = tag
+	}
+	var made struct{ ID, Code, OrganizationID string }
+	if r.Operation == "create-edge-enrolment" && json.Unmarshal(answer, &made) == nil && made.Code != "" && json.Unmarshal([]byte(r.Body), &made) == nil {
+		w.news = append(w.news, enrolled{made.ID, made.Code, made.OrganizationID})
 	}
 }
 
@@ -155,6 +166,8 @@ func (d *drawer) values(op operations.Operation, p person) samples.Values {
 		}
 	}
 	d.control(v, op, p)
+	// Boxes that enrol have the ids of others, or wait; of each id there are three boxes.
+	v["newcomer"], v["redeemer"], v["tokenSha256"] = fmt.Sprintf("edge-%d", d.IntN(8)), fmt.Sprintf("edge-%d", d.IntN(9)), strings.Repeat(one(d, []string{"c", "d", "e"}), 64)
 	if op.ID == "update-method-version" {
 		v["status"], v["signer"], v["details"] = one(d, moves), p.UserID, ""
 		if v["status"] == "released" {
@@ -213,6 +226,20 @@ func (d *drawer) person(op operations.Operation, all []person) person {
 		}
 	}
 	return one(d, all)
+}
+
+// newcomer is a box with one of the latest codes, if there is one.
+func (d *drawer) newcomer(otherwise person) person {
+	d.world.mu.Lock()
+	defer d.world.mu.Unlock()
+	all := d.world.news
+	if len(all) == 0 {
+		return otherwise
+	}
+	e := all[max(0, len(all)-1-d.IntN(3))]
+	box := boxtoken.Token{Kind: boxtoken.Enrolment, Subject: e.id}.Principal("", "")
+	box.OrganizationID = e.organization // of which it is told
+	return person{box, &harness.Caller{URL: otherwise.caller.URL, Bearer: "Bearer " + string(boxtoken.Enrolment) + ":" + e.code}}
 }
 
 // request is a sample's call. What no sample can have is drawn: the things that calls collide on, conditions on what other

@@ -243,6 +243,9 @@ func (c *callers) call(o round) {
 			for c.take() {
 				op := d.operation()
 				p := d.person(op, c.people)
+				if op.ID == "redeem-edge-enrolment" && d.IntN(8) > 0 {
+					p = d.newcomer(p)
+				}
 				r := d.request(op, p)
 				again := keyOf(r) != "" || op.Method != operations.Any && d.IntN(2) == 0
 				for c.make(p, r) >= 500 && again && c.take() {

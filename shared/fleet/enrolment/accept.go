@@ -85,7 +85,7 @@ type faults struct {
 func (f *faults) add(i int, outcome Outcome) {
 	fault := problem.Fault{Pointer: "/items/" + strconv.Itoa(i), Code: "reference", Detail: "must wait, with this hash"}
 	if outcome == Refused {
-		f.enrolled, fault.Code, fault.Detail = true, "enrolled", "is registered already, or has to be reset"
+		f.enrolled, fault.Detail = true, "is registered already, or has to be reset"
 	}
 	f.list = append(f.list, fault)
 }

@@ -77,6 +77,9 @@ func (c Call) resource() Resource {
 	if c.makes() {
 		return c.of(c.about().Type, c.located())
 	}
+	if c.redeems() {
+		return c.of("edge", text(c.fields(), "edgeId"))
+	}
 	return c.of(c.about().Type, c.about().Name(func(name string) string {
 		if name == "id" && c.Parameter["kind"] == "users" {
 			return auth.User(c.Issuer, c.Parameter["id"]) // an override is for a user of the caller's own issuer

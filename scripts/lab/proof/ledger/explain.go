@@ -57,6 +57,8 @@ func (b Books) Explain(calls []Call) []string {
 			x.content(c)
 		case c.Operation == "get-method-changes":
 			x.comparison(c)
+		case c.redeems():
+			x.redemption(c)
 		case c.about().Type == "":
 			// The call is about nothing in the trail.
 		case c.writes():
@@ -90,7 +92,7 @@ func (x *explainer) changes() {
 			x.add("%s: %s by the request %q, which nobody made", events[0].Resource, events[0].Name, request)
 			continue
 		}
-		if !c.done() && !c.unknown() && !c.recalled() {
+		if !c.done() && !c.unknown() && !c.recalled() && !c.refusedBox(events) {
 			x.add("%s was refused, but made %s of %s", c, events[0].Name, events[0].Resource)
 		}
 		if c.batches() {
@@ -104,6 +106,7 @@ func (x *explainer) changes() {
 			}
 			if e.Name == "ReleaseAdopted" && c.Operation == "update-rollout" ||
 				e.Name == "RolloutHalted" && c.Operation == "publish-release" ||
+				e.Name == "EnrolmentRefused" || c.accepts(e) ||
 				e.Type == methodType && c.about().Type == versionType && e.Resource.ID == c.Parameter["methodId"] {
 				continue // a second event, besides that of the call's resource
 			}
@@ -114,7 +117,7 @@ func (x *explainer) changes() {
 				x.add("%s asked for %s, but the event says %v", c, c.Body, e.After)
 			}
 		}
-		if own != 1 {
+		if own != 1 && !c.refusedBox(events) {
 			x.add("%s made %d changes", c, own)
 		}
 	}
@@ -136,6 +139,8 @@ func (c Call) says(thing Item, but ...string) bool {
 	}
 	fields := c.fields()
 	switch c.Operation {
+	case "redeem-edge-enrolment":
+		return enrolled(thing, text(fields, "edgeId"), c.User)
 	case "create-edge-enrolment":
 		delete(fields, "edgeIds") // the trail has their number
 	case "delete-edge-enrolment":

@@ -67,6 +67,8 @@ func (x *explainer) hashAfter(before string, e Event) string {
 	asks := []Call{c}
 	if c.batches() {
 		asks = c.members()
+	} else if boxes := c.accepted(); boxes != nil {
+		asks = boxes
 	}
 	for _, one := range asks {
 		if hash := text(one.fields(), "tokenSha256"); hash != "" && one.resource() == e.Resource {

@@ -1,0 +1,55 @@
+package ledger
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+)
+
+// redeems reports whether the call is one of a box with a code. Its User is the enrolment.
+func (c Call) redeems() bool { return c.Operation == "redeem-edge-enrolment" }
+
+// refusedBox reports whether the changes of a refused call say that a box was refused, and nothing else.
+func (c Call) refusedBox(events []Event) bool {
+	return c.redeems() && c.Status == http.StatusConflict && !slices.ContainsFunc(events, func(e Event) bool {
+		return e.Name != "EnrolmentRefused" || e.Resource.ID != c.User
+	})
+}
+
+// enrolled reports whether a box is as an enrolment registers it.
+func enrolled(box Item, edgeID, enrolmentID string) bool {
+	return text(box, "edgeId") == edgeID && text(box, "enrolmentId") == enrolmentID && text(box, "tokenSetAt") != ""
+}
+
+// redemption: a box that was told that it is registered was so, and one that was told to wait made no change.
+func (x *explainer) redemption(c Call) {
+	switch made := x.made[c.RequestID]; {
+	case c.Status == http.StatusCreated && len(made) == 0 && !x.wasTrue(c, x.trail[c.resource()]):
+		x.add("%s was told that it is registered, and was not", c)
+	case c.Status == http.StatusAccepted && len(made) > 0:
+		x.add("%s was told to wait, and made %s", c, made[0].Name)
+	}
+}
+
+// accepted are the calls that would set the tokens of the boxes that a call accepts, one by one.
+func (c Call) accepted() []Call {
+	var body struct{ Items []json.RawMessage }
+	if c.Operation != "accept-edge-enrolment" || json.Unmarshal(c.Body, &body) != nil {
+		return nil
+	}
+	var list []Call
+	for _, item := range body.Items {
+		one := c
+		one.Operation, one.Body = "put-edge-token", item
+		one.Parameter = map[string]string{"edgeId": text(one.fields(), "edgeId")}
+		list = append(list, one)
+	}
+	return list
+}
+
+// accepts reports whether an event registers one of the boxes that the call accepts.
+func (c Call) accepts(e Event) bool {
+	return slices.ContainsFunc(c.accepted(), func(one Call) bool {
+		return one.resource() == e.Resource && enrolled(e.After, e.Resource.ID, c.Parameter["enrolmentId"])
+	})
+}
