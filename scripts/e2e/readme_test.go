@@ -62,6 +62,11 @@ func TestDDI_Session_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t), "shared/fleet/ddi/README.md", "Bring your boxes")
 }
 
+// TestEnrolment_Session_IsAsPrinted does so with boxes from one image.
+func TestEnrolment_Session_IsAsPrinted(t *testing.T) {
+	typeSession(t, newReader(t), "shared/fleet/enrolment/README.md", "A session")
+}
+
 // TestProduction_Session_IsAsPrinted does so with the life of a production method.
 func TestProduction_Session_IsAsPrinted(t *testing.T) {
 	typeSession(t, newReader(t), "shared/production/README.md", "A method from draft to recall")

@@ -104,11 +104,8 @@ func (x *explainer) changes() {
 			if e.Issuer != c.Issuer || e.User != c.User {
 				x.add("%s: the event %s names %s of %s as the actor", c, e.Name, e.User, e.Issuer)
 			}
-			if e.Name == "ReleaseAdopted" && c.Operation == "update-rollout" ||
-				e.Name == "RolloutHalted" && c.Operation == "publish-release" ||
-				e.Name == "EnrolmentRefused" || c.accepts(e) ||
-				e.Type == methodType && c.about().Type == versionType && e.Resource.ID == c.Parameter["methodId"] {
-				continue // a second event, besides that of the call's resource
+			if c.beside(e) {
+				continue
 			}
 			own++
 			if !c.writes() || e.Type != c.about().Type || !c.lost() && e.Resource != c.resource() {
@@ -121,6 +118,14 @@ func (x *explainer) changes() {
 			x.add("%s made %d changes", c, own)
 		}
 	}
+}
+
+// beside reports whether an event is another one than that of the call's resource.
+func (c Call) beside(e Event) bool {
+	return e.Name == "ReleaseAdopted" && c.Operation == "update-rollout" ||
+		e.Name == "RolloutHalted" && c.Operation == "publish-release" ||
+		e.Name == "EnrolmentRefused" || c.accepts(e) ||
+		e.Type == methodType && c.about().Type == versionType && e.Resource.ID == c.Parameter["methodId"]
 }
 
 // says reports whether a thing is as the call asks, apart from the fields in but.

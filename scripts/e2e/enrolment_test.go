@@ -1,0 +1,157 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/samples"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/fleet/enrolment"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/problem"
+	"wavegate/shared/testing/dynamolocal"
+)
+
+const enrolments = "/api/edge-enrolments"
+
+// enrols makes an enrolment of boxes on gateway-x/stable, and returns its path and a caller with its code.
+func enrols(t *testing.T, w *harness.World, by *harness.Caller, ids, more string) (path string, code *harness.Caller) {
+	t.Helper()
+	var made enrolment.Made
+	a := by.Post(t, enrolments, fmt.Sprintf(`{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","edgeIds":[%s],"expiresAt":%q%s}`,
+		ids, time.Now().Add(time.Hour).UTC().Format(time.RFC3339), more)).Is(t, http.StatusCreated)
+	a.Into(t, &made)
+	return enrolments + "/" + made.ID, &harness.Caller{URL: w.Target.URL, Bearer: "Bearer wavegate-enrol:" + made.Code}
+}
+
+// redemption is what a box says with a token that it has made.
+func redemption(id string) (token, body string) {
+	text, made := boxtoken.New(boxtoken.Box, id)
+	return text, fmt.Sprintf(`{"edgeId":%q,"tokenSha256":%q}`, id, made.SHA256)
+}
+
+const redeems = enrolments + "/redemptions"
+
+// TestEnrolment_ABoxOfTheList_PollsWithItsOwnToken, in the factory of the enrolment. A second box with its id is refused.
+func TestEnrolment_ABoxOfTheList_PollsWithItsOwnToken(t *testing.T) {
+	w := harness.New(t)
+	owner, admin := w.Owner(t), w.As(t, "anna", "acme", auth.OrganizationAdmin)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	factory(t, w, "munich-1", "acme")
+	path, code := enrols(t, w, admin, `"box-1","box-2"`, `,"factoryId":"munich-1"`)
+	token, body := redemption("box-1")
+	for range 2 { // the first answer may be lost
+		code.Post(t, redeems, body).Is(t, http.StatusCreated)
+	}
+	b := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + token}
+	b.Get(t, manifest).Is(t, http.StatusOK)
+	if o := owner.Get(t, boxPath).Is(t, http.StatusOK).Object(t); o["factoryId"] != "munich-1" || "/api/edge-enrolments/"+fmt.Sprint(o["enrolmentId"]) != path {
+		t.Errorf("registered as %v", o)
+	}
+	_, clone := redemption("box-1")
+	code.Post(t, redeems, clone).Refused(t, problem.EdgeEnrolled)
+	b.Get(t, manifest).Is(t, http.StatusOK)
+	admin.Do(t, http.MethodDelete, path, "").Is(t, http.StatusNoContent)
+	_, late := redemption("box-2")
+	code.Post(t, redeems, late).Refused(t, problem.Unauthenticated)
+	b.Get(t, manifest).Is(t, http.StatusOK)
+	factory(t, w, "oslo-1", "rival")
+	admin.Post(t, enrolments, fmt.Sprintf(`{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","edgeIds":["box-9"],"expiresAt":%q,"factoryId":"oslo-1"}`,
+		time.Now().Add(time.Hour).UTC().Format(time.RFC3339))).Refused(t, problem.FactoryNotInOrganization)
+}
+
+// TestEnrolment_TheCode_DoesNothingElse: it is refused everywhere but where it redeems.
+func TestEnrolment_TheCode_DoesNothingElse(t *testing.T) {
+	w := harness.New(t)
+	_, code := enrols(t, w, w.Owner(t), `"box-1"`, "")
+	for _, op := range operations.Table {
+		if op.ID == "redeem-edge-enrolment" || len(op.Roles) == 0 {
+			continue
+		}
+		c := samples.Of(op.ID).Call(samples.Fixed(), samples.Case{})
+		if a := code.Do(t, c.Method, c.Path, c.Body); a.Status != http.StatusForbidden {
+			t.Errorf("%s answered %d %s", op.ID, a.Status, a.Body)
+		}
+	}
+}
+
+// TestEnrolment_ABoxThatWaits_IsAcceptedWithTheHashThatWasSeen, and with no other.
+func TestEnrolment_ABoxThatWaits_IsAcceptedWithTheHashThatWasSeen(t *testing.T) {
+	w := harness.New(t, harness.WithBell())
+	owner, installer := w.Owner(t), w.As(t, "ines", "acme", auth.FleetInstaller)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	path, code := enrols(t, w, installer, `"box-9"`, "")
+	token, body := redemption("box-1")
+	code.Post(t, redeems, body).Is(t, http.StatusAccepted)
+	_, swapped := redemption("box-1")
+	installer.Post(t, path+"/accept", `{"items":[`+swapped+`]}`).Refused(t, problem.Conflict)
+	installer.Post(t, path+"/accept", `{"items":[`+body+`]}`).Is(t, http.StatusNoContent)
+	code.Post(t, redeems, body).Is(t, http.StatusCreated)
+	(&harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + token}).Get(t, manifest).Is(t, http.StatusOK)
+	_, other := redemption("box-2")
+	w.As(t, "rita", "rival", auth.OrganizationAdmin).Post(t, path+"/accept", `{"items":[`+other+`]}`).Refused(t, problem.NotFound)
+}
+
+// TestEnrolment_ARetiredBox_IsRegisteredAgain_AndHearsOfIt: it may still listen at the address that it had.
+func TestEnrolment_ARetiredBox_IsRegisteredAgain_AndHearsOfIt(t *testing.T) {
+	w := harness.New(t, harness.WithBell())
+	owner, admin := w.Owner(t), w.As(t, "anna", "acme", auth.OrganizationAdmin)
+	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	for _, id := range []string{"box-1", "box-2"} {
+		owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
+		owner.Do(t, http.MethodDelete, "/api/edges/"+id, "").Is(t, http.StatusNoContent)
+	}
+	path, code := enrols(t, w, admin, `"box-1"`, "")
+	token, body := redemption("box-1")
+	code.Post(t, redeems, body).Is(t, http.StatusCreated)
+	_, waits := redemption("box-2")
+	code.Post(t, redeems, waits).Is(t, http.StatusAccepted)
+	admin.Post(t, path+"/accept", `{"items":[`+waits+`]}`).Is(t, http.StatusNoContent)
+	b := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + token}
+	b.Get(t, manifest).Is(t, http.StatusOK)
+	admin.Do(t, http.MethodDelete, path+"/redemptions/box-1", "").Is(t, http.StatusNoContent)
+	b.Get(t, manifest).Refused(t, problem.NotFound)
+	next, body := redemption("box-1")
+	code.Post(t, redeems, body).Is(t, http.StatusCreated)
+	(&harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + next}).Get(t, manifest).Is(t, http.StatusOK)
+}
+
+// TestEnrolment_TheOldestOfAThousandThatWait_FallsOut. They are stored past the service, whose limit would take two minutes.
+func TestEnrolment_TheOldestOfAThousandThatWait_FallsOut(t *testing.T) {
+	w := harness.New(t)
+	admin := w.As(t, "anna", "acme", auth.OrganizationAdmin)
+	path, code := enrols(t, w, admin, `"box-1"`, "")
+	id := strings.TrimPrefix(path, enrolments+"/")
+	hash := strings.Repeat("c", 64)
+	for i := range enrolment.MostBoxes {
+		edgeID := fmt.Sprintf("flood-%04d", i)
+		item, err := dynamo.Encode(map[string]any{"id": id, "part": "waiting/" + edgeID + "/" + hash, "edgeId": edgeID, "tokenSha256": hash,
+			"since": time.Now().Add(time.Duration(i-2*enrolment.MostBoxes) * time.Second), "expires": time.Now().Add(time.Hour).Unix()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: new(dynamolocal.TableName(dynamo.Enrolments)), Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, body := redemption("late")
+	code.Post(t, redeems, body).Is(t, http.StatusAccepted)
+	var shown struct{ Waiting []enrolment.Waiting }
+	admin.Get(t, path).Is(t, http.StatusOK).Into(t, &shown)
+	if n := len(shown.Waiting); n != enrolment.MostBoxes || shown.Waiting[0].EdgeID != "late" {
+		t.Fatalf("%d wait, the newest is %+v", n, shown.Waiting[0])
+	}
+	for _, one := range shown.Waiting {
+		if one.EdgeID == "flood-0000" {
+			t.Error("the oldest still waits")
+		}
+	}
+}

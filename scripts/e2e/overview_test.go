@@ -1,0 +1,31 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/platform/problem"
+)
+
+// TestOverview_OfAFilter_HasItsActiveRolloutsAlone.
+func TestOverview_OfAFilter_HasItsActiveRolloutsAlone(t *testing.T) {
+	w := harness.New(t)
+	owner := w.Owner(t)
+	start(t, owner, "gateway-x")
+	start(t, owner, "camera-y")
+	owner.Patch(t, start(t, owner, "robot-z"), `{"status":"halted"}`).Is(t, http.StatusNoContent)
+	for query, want := range map[string]int{
+		"": 2, "?edgeType=gateway-x": 1, "?channel=stable": 2, "?edgeType=camera-y&channel=stable": 1,
+		"?edgeType=robot-z": 0, "?channel=canary": 0, "?edgeType=gateway-x&channel=canary": 0,
+	} {
+		var o census.Overview
+		owner.Get(t, "/api/ota/overview"+query).Is(t, http.StatusOK).Into(t, &o)
+		if o.Active != want || len(o.Items) != want || o.More {
+			t.Errorf("%q: %d active, %d rows, want %d", query, o.Active, len(o.Items), want)
+		}
+	}
+	owner.Get(t, "/api/ota/overview?limit=0&skip=-1&colour=red").Refused(t, problem.ValidationFailed)
+	w.Engineer(t, "acme").Get(t, "/api/ota/overview").Refused(t, problem.Forbidden)
+}
