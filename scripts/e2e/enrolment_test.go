@@ -107,6 +107,7 @@ func TestEnrolment_ARetiredBox_IsRegisteredAgain_AndHearsOfIt(t *testing.T) {
 	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
 	for _, id := range []string{"box-1", "box-2"} {
 		owner.Put(t, "/api/edges/"+id, box).Is(t, http.StatusCreated)
+		listens(t, w, id, "0.9.0")
 		owner.Do(t, http.MethodDelete, "/api/edges/"+id, "").Is(t, http.StatusNoContent)
 	}
 	path, code := enrols(t, w, admin, `"box-1"`, "")
@@ -116,7 +117,7 @@ func TestEnrolment_ARetiredBox_IsRegisteredAgain_AndHearsOfIt(t *testing.T) {
 	code.Post(t, redeems, waits).Is(t, http.StatusAccepted)
 	admin.Post(t, path+"/accept", `{"items":[`+waits+`]}`).Is(t, http.StatusNoContent)
 	b := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + token}
-	b.Get(t, manifest).Is(t, http.StatusOK)
+	b.Get(t, listenPath("box-1", "0.9.0")).Is(t, http.StatusOK)
 	admin.Do(t, http.MethodDelete, path+"/redemptions/box-1", "").Is(t, http.StatusNoContent)
 	b.Get(t, manifest).Refused(t, problem.NotFound)
 	next, body := redemption("box-1")

@@ -53,3 +53,17 @@ func (c Call) accepts(e Event) bool {
 		return one.resource() == e.Resource && enrolled(e.After, e.Resource.ID, c.Parameter["enrolmentId"])
 	})
 }
+
+// owner is the organization that owns the call's factory or enrolment; empty if the call has none.
+func (x *explainer) owner(c Call) string {
+	if c.about().Type == "enrolment" {
+		if events := x.trail[c.resource()]; len(events) > 0 {
+			return text(events[0].After, "organizationId")
+		}
+	}
+	events := x.trail[Resource{"platform", "factory", c.Parameter["factoryId"]}]
+	if len(events) == 0 {
+		return ""
+	}
+	return events[0].Organization
+}

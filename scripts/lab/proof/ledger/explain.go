@@ -338,20 +338,6 @@ func modeOf(rollout Item) string {
 	return "none"
 }
 
-// owner is the organization that owns the call's factory or enrolment; empty if the call has none.
-func (x *explainer) owner(c Call) string {
-	if c.about().Type == "enrolment" {
-		if events := x.trail[c.resource()]; len(events) > 0 {
-			return text(events[0].After, "organizationId")
-		}
-	}
-	events := x.trail[Resource{"platform", "factory", c.Parameter["factoryId"]}]
-	if len(events) == 0 {
-		return ""
-	}
-	return events[0].Organization
-}
-
 // poll checks a box's poll against what was published or rolled out on its channel. A poll may
 // lag for a moment, but it must never name anything else.
 func (x *explainer) poll(c Call) {
