@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
@@ -100,8 +101,8 @@ func TestEnrolment_ABoxThatWaits_IsAcceptedWithTheHashThatWasSeen(t *testing.T) 
 	w.As(t, "rita", "rival", auth.OrganizationAdmin).Post(t, path+"/accept", `{"items":[`+other+`]}`).Refused(t, problem.NotFound)
 }
 
-// TestEnrolment_ARetiredBox_IsRegisteredAgain_AndHearsOfIt: it may still listen at the address that it had.
-func TestEnrolment_ARetiredBox_IsRegisteredAgain_AndHearsOfIt(t *testing.T) {
+// TestEnrolment_ABoxThatMayListen_IsCalled: at the address that it had before it was retired, and before it is reset.
+func TestEnrolment_ABoxThatMayListen_IsCalled(t *testing.T) {
 	w := harness.New(t, harness.WithBell())
 	owner, admin := w.Owner(t), w.As(t, "anna", "acme", auth.OrganizationAdmin)
 	owner.Put(t, channel, described("1.0.0", digest("a"))).Is(t, http.StatusCreated)
@@ -110,14 +111,35 @@ func TestEnrolment_ARetiredBox_IsRegisteredAgain_AndHearsOfIt(t *testing.T) {
 		listens(t, w, id, "0.9.0")
 		owner.Do(t, http.MethodDelete, "/api/edges/"+id, "").Is(t, http.StatusNoContent)
 	}
-	path, code := enrols(t, w, admin, `"box-1"`, "")
+	// A call lasts for a while, and the boxes were called when they were retired.
+	if _, err := w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: new(dynamolocal.TableName(dynamo.Bells)), Key: map[string]types.AttributeValue{
+		"edgeType": &types.AttributeValueMemberS{Value: "gateway-x"}, "channel": &types.AttributeValueMemberS{Value: "stable"},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	before := fmt.Sprint(w.Items(t, dynamo.Bells))
+	rings := func(what string) {
+		t.Helper()
+		if now := fmt.Sprint(w.Items(t, dynamo.Bells)); now == before {
+			t.Errorf("%s calls nobody", what)
+		} else {
+			before = now
+		}
+	}
+	path, code := enrols(t, w, admin, `"box-1","box-3"`, "")
 	token, body := redemption("box-1")
 	code.Post(t, redeems, body).Is(t, http.StatusCreated)
+	rings("a redemption")
+	b := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + token}
+	b.Get(t, manifest).Is(t, http.StatusOK)
 	_, waits := redemption("box-2")
 	code.Post(t, redeems, waits).Is(t, http.StatusAccepted)
 	admin.Post(t, path+"/accept", `{"items":[`+waits+`]}`).Is(t, http.StatusNoContent)
-	b := &harness.Caller{URL: w.Target.URL, Bearer: "Bearer " + token}
-	b.Get(t, listenPath("box-1", "0.9.0")).Is(t, http.StatusOK)
+	rings("an acceptance")
+	_, body = redemption("box-3")
+	code.Post(t, redeems, body).Is(t, http.StatusCreated)
+	admin.Do(t, http.MethodDelete, path+"/redemptions/box-3", "").Is(t, http.StatusNoContent)
+	rings("a reset")
 	admin.Do(t, http.MethodDelete, path+"/redemptions/box-1", "").Is(t, http.StatusNoContent)
 	b.Get(t, manifest).Refused(t, problem.NotFound)
 	next, body := redemption("box-1")
