@@ -43,7 +43,7 @@ func (a api) routes() map[string]map[string]any {
 	return routes
 }
 
-// mocked tells whether the gateway itself answers a method.
+// mocked reports whether the gateway itself answers a method.
 func mocked(method map[string]any) bool {
 	return value(method, "x-amazon-apigateway-integration", "type") == "mock"
 }

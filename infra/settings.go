@@ -71,7 +71,7 @@ type Settings struct {
 	BellURL string
 	// Origins whose pages may call the API from a browser.
 	Origins []string
-	// Alarms tells whether the stage has alarms.
+	// Alarms reports whether the stage has alarms.
 	Alarms bool
 	// AlarmEmail receives alarms; empty: nobody does until somebody subscribes to the topic.
 	AlarmEmail string
@@ -124,13 +124,13 @@ type Copilot struct {
 	TimeoutSeconds int
 }
 
-// Keeps tells whether the stage's data outlives its stack.
+// Keeps reports whether the stage's data outlives its stack.
 func (s Settings) Keeps() bool { return s.Keep }
 
-// Local tells whether the template is for a run under SAM.
+// Local reports whether the template is for a run under SAM.
 func (s Settings) Local() bool { return s.StoreEndpoint != "" }
 
-// OwnUserPool tells whether the stack makes a user pool for people: it does unless an issuer is
+// OwnUserPool reports whether the stack makes a user pool for people: it does unless an issuer is
 // given that may grant a person's role. An issuer of boxes alone changes nothing for people.
 func (s Settings) OwnUserPool() bool { return !s.peopleElsewhere }
 
@@ -259,7 +259,7 @@ func (s Settings) checkAlarms(r *reader) {
 	}
 }
 
-// isOrigin tells whether the text is an origin as a browser writes it (RFC 6454, section 6.2), since it is
+// isOrigin reports whether the text is an origin as a browser writes it (RFC 6454, section 6.2), since it is
 // compared as text.
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
@@ -315,7 +315,7 @@ func issuers(r *reader) (list []map[string]any, fleets []string, people bool) {
 	return list, token.Fleets(parsed), people
 }
 
-// absolute tells whether the text is a URL of scheme, host and path alone.
+// absolute reports whether the text is a URL of scheme, host and path alone.
 func absolute(text, scheme string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Scheme == scheme && u.Host != "" && u.User == nil && u.Fragment == "" && u.RawQuery == ""

@@ -38,13 +38,13 @@ type service struct {
 }
 
 // NewStacks defines the stage as stacks, each with a life of its own: what holds data; the service, which can
-// be made anew at any time; and what watches it, which calls do not need. They are made and changed one by one, the
+// be made again at any time; and what watches it, which calls do not need. They are made and changed one by one, the
 // data first. The names of what the data's stack has reach the others by parameters of the account: an export
 // could not be changed while another stack reads it. A local run under SAM has data and service in one stack,
 // since SAM reads one.
 func NewStacks(app constructs.Construct, settings Settings, table []operations.Operation) []awscdk.Stack {
 	name := "wavegate-" + string(settings.Stage)
-	// The data's stack has the stage's plain name, which is the one that must never be made anew.
+	// The data's stack has the stage's plain name, which is the one that must never be made again.
 	data := newPart(app, name, "Wavegate: data and identities", settings)
 	held := addData(data)
 	// Every stack but the first waits for the one before it.

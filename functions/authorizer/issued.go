@@ -32,7 +32,7 @@ const (
 	storeTime = 2 * time.Second
 )
 
-// verify returns the caller that a token speaks for; false where there is none.
+// verify returns the caller that a token speaks for; false if there is none.
 func (s *issued) verify(ctx context.Context, t boxtoken.Token) (auth.Principal, bool, error) {
 	if p, ok := s.remembered(t); ok {
 		return p, true, nil

@@ -28,7 +28,7 @@ func main() {
 		api: os.Getenv("OUTSIDE_URL"), login: "https://cognito-idp." + os.Getenv("AWS_REGION") + ".amazonaws.com/",
 		client: &http.Client{
 			Timeout: 5 * time.Second,
-			// Each run resolves the name and checks the certificate anew.
+			// Each run resolves the name and checks the certificate again.
 			Transport: &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: 3 * time.Second},
 		},
 	}

@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// A fetch gives the template of a stack that is deployed in a region; nil where there is none.
+// A fetch gives the template of a stack that is deployed in a region; nil if there is none.
 type fetch func(ctx context.Context, stack, region string) ([]byte, error)
 
 // check compares every stack of an assembly with what is deployed.

@@ -101,6 +101,29 @@ func TestEnrolment_ABoxThatWaits_IsAcceptedWithTheHashThatWasSeen(t *testing.T) 
 	w.As(t, "rita", "rival", auth.OrganizationAdmin).Post(t, path+"/accept", `{"items":[`+other+`]}`).Refused(t, problem.NotFound)
 }
 
+// TestAdmin_WhoNamesAnotherOrganization_FindsNothing: as if it did not exist.
+func TestAdmin_WhoNamesAnotherOrganization_FindsNothing(t *testing.T) {
+	w := harness.New(t)
+	admin := w.As(t, "rita", "rival", auth.OrganizationAdmin)
+	_, body := hashOf(boxtoken.Gateway, "acme")
+	admin.Put(t, boxPath, box).Refused(t, problem.NotFound)
+	admin.Post(t, "/api/edges", `{"edges":[{"edgeId":"box-1",`+box[1:]+`]}`).Refused(t, problem.NotFound)
+	admin.Put(t, "/api/organizations/acme/gateway-token", body).Refused(t, problem.NotFound)
+	admin.Post(t, enrolments, fmt.Sprintf(`{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","edgeIds":["box-1"],"expiresAt":%q}`,
+		time.Now().Add(time.Hour).UTC().Format(time.RFC3339))).Refused(t, problem.NotFound)
+}
+
+// TestEnrolment_ABoxThatIsRegisteredWhileItWaits_IsNotAccepted.
+func TestEnrolment_ABoxThatIsRegisteredWhileItWaits_IsNotAccepted(t *testing.T) {
+	w := harness.New(t)
+	admin := w.As(t, "anna", "acme", auth.OrganizationAdmin)
+	path, code := enrols(t, w, admin, `"box-9"`, "")
+	_, body := redemption("box-1")
+	code.Post(t, redeems, body).Is(t, http.StatusAccepted)
+	admin.Put(t, boxPath, box).Is(t, http.StatusCreated)
+	admin.Post(t, path+"/accept", `{"items":[`+body+`]}`).Refused(t, problem.EdgeEnrolled)
+}
+
 // TestEnrolment_ABoxThatMayListen_IsCalled: at the address that it had before it was retired, and before it is reset.
 func TestEnrolment_ABoxThatMayListen_IsCalled(t *testing.T) {
 	w := harness.New(t, harness.WithBell())

@@ -117,7 +117,7 @@ func (d *depot) image(t *testing.T, version string, broken bool) string {
 		version, d.server.URL, version, hex.EncodeToString(sha256s[:]), len(swu), hex.EncodeToString(sha1s[:]))
 }
 
-// installed tells whether the file of a version is there.
+// installed reports whether the file of a version is there.
 func (d *depot) installed(version string) bool {
 	_, err := os.Stat(filepath.Join(d.dir, "installed-"+version))
 	return err == nil
@@ -221,7 +221,7 @@ func (b *daemon) stop() {
 // last are the last lines of many.
 func last(lines []string, n int) string { return strings.Join(lines[max(0, len(lines)-n):], "\n") }
 
-// says tells whether SWUpdate has logged a text.
+// says reports whether SWUpdate has logged a text.
 func (b *daemon) says(text string) bool {
 	log, _ := os.ReadFile(b.log)
 	return bytes.Contains(log, []byte(text))

@@ -165,7 +165,7 @@ func Audited(op operations.Operation) bool {
 // Lists reports whether an operation answers with a list.
 func Lists(operation string) bool { return strings.HasPrefix(operation, "list-") }
 
-// page is a list's case: a full page of ten items, where there is one more at least.
+// page is a list's case: a full page of ten items, if there is one more at least.
 func page(each, query string) Case {
 	return Case{Name: "10 of a page", Query: query, Each: each}
 }

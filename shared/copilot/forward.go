@@ -118,7 +118,7 @@ func (f *Forwarder) Forward(r *http.Request, rest string, caller auth.Principal,
 	return answer.replay, nil
 }
 
-// timedOut tells whether a call failed since the upstream took too long: to answer, or to take the
+// timedOut reports whether a call failed since the upstream took too long: to answer, or to take the
 // connection.
 func timedOut(ctx context.Context, failed error) bool {
 	var network net.Error
@@ -142,7 +142,7 @@ func (f *Forwarder) target(rest string) (*url.URL, error) {
 	return &u, nil
 }
 
-// leadsOut tells whether a decoded path holds a dot segment for any server: one that takes a backslash
+// leadsOut reports whether a decoded path holds a dot segment for any server: one that takes a backslash
 // for a slash, one that leaves out what stands behind a semicolon, white space or control characters, one
 // that takes UTF-8 of more bytes than are needed, or one that decodes again and passes over what it cannot
 // decode.

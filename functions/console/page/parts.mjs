@@ -51,7 +51,7 @@ export function Command({ text }) {
 	return html`<div class="command"><code>${text}</code><button type="button" class="button small" onClick=${copy}>Copy<span class="unseen"> the command ${text}</span></button></div>`;
 }
 
-/** A part of a view that can be opened. It stays open while the view is drawn anew. */
+/** A part of a view that can be opened. It stays open while the view is drawn again. */
 export function More({ id, label, children }) {
 	const open = Boolean(state.local[id]);
 	const toggle = () => { state.local[id] = !open; changed(); };

@@ -1,5 +1,5 @@
 // What the page shows depends on this object and on what sources.mjs read. Whoever changes either calls
-// changed, and the whole page is drawn anew before the next frame.
+// changed, and the whole page is drawn again before the next frame.
 
 export const state = {
 	/** @type {string[]} the view and what it is about, such as ['box', 'box-0042'] */
@@ -26,7 +26,7 @@ let asked = false;
 /** Says what draws the page. */
 export function drawBy(f) { draw = f; }
 
-/** Has the page drawn anew. */
+/** Has the page drawn again. */
 export function changed() {
 	if (asked) return;
 	asked = true;

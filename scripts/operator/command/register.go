@@ -276,7 +276,7 @@ func (s *sending) draw() {
 	}
 }
 
-// drawn replaces the line that is drawn, where there is a terminal.
+// drawn replaces the line that is drawn if there is a terminal.
 func (a *app) drawn(text string) {
 	if a.Asks && !a.plain && !a.quiet {
 		fmt.Fprintf(a.Err, "\r\x1b[K%s", text)

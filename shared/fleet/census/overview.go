@@ -40,7 +40,7 @@ type Row struct {
 	Age int64 `json:"ageSeconds"`
 }
 
-// NewRow judges nothing anew: it takes the guard's last judgement.
+// NewRow judges nothing: it takes the guard's last judgement.
 func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 	counted := r.StartedAt
 	if last != nil {
@@ -49,7 +49,7 @@ func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 	age := max(now.Sub(counted), 0)
 	row := Row{Rollout: r, Progress: last, Age: int64(age / time.Second), Trouble: None}
 	var v *guard.Verdict
-	if last != nil && last.Guard != nil {
+	if last != nil && last.Guard != nil && last.Guard.Revision == r.Revision { // otherwise something was changed since
 		v = &last.Guard.Verdict
 	}
 	switch {

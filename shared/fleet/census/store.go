@@ -29,7 +29,7 @@ type Progress struct {
 	// Factories tells the same by factory, where that was asked for; MoreFactories are left out.
 	Factories     []FactoryCounts `json:"factories,omitempty"`
 	MoreFactories int             `json:"moreFactories,omitempty"`
-	// Guard is what the guard finds right, where the rollout has a policy.
+	// Guard is what the guard finds right if the rollout has a policy.
 	Guard *Judgement `json:"guard,omitempty"`
 
 	unreadable Unreadable // boxes that were left out of the count

@@ -20,7 +20,7 @@ type BatchCounts struct {
 	Unchanged  int `json:"unchanged"`
 }
 
-// PutAll registers the boxes of a batch or assigns them anew, all in one transaction or none. A claim that
+// PutAll registers the boxes of a batch or moves them, all in one transaction or none. A claim that
 // was used before changes nothing and gives the first tally. The check is made with the reads, and refuses
 // after the claim was looked at. PutAll returns NOT_FOUND and FORBIDDEN like Put,
 // what the check returns, and CONFLICT when a box keeps changing.
@@ -67,7 +67,7 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 		for i, m := range batch {
 			next, _, event := was[i].Edge.assign(m.EdgeID, m.Assignment, was[i].Row.Tokens, set.After(was[i].Edge.UpdatedAt))
 			if event != "" {
-				if err := mayAssign(r.caller, was[i].Edge, next, was[i].Row.Tokens); err != nil {
+				if err := mayAssign(r.caller, was[i].Edge, next, was[i].Row); err != nil {
 					return err
 				}
 			}

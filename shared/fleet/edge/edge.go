@@ -3,6 +3,7 @@
 package edge
 
 import (
+	"cmp"
 	"time"
 
 	"wavegate/shared/access/boxtoken"
@@ -37,7 +38,8 @@ type Edge struct {
 	// TokenSetAt is when the box's own token was last set; nil: it has none. The hashes of its tokens are in its report
 	// row, since a box is shown.
 	TokenSetAt *time.Time `json:"tokenSetAt,omitempty"`
-	// EnrolmentID is the enrolment by which the box was registered; empty: somebody did it. A retired box keeps it.
+	// EnrolmentID is the enrolment by which the box was registered; empty: somebody did it. A retired box keeps it, and has
+	// nowhere if somebody did it. A reset empties it.
 	EnrolmentID string    `json:"enrolmentId,omitempty"`
 	CreatedAt   time.Time `json:"createdAt"`
 	UpdatedAt   time.Time `json:"updatedAt"`
@@ -50,6 +52,11 @@ type Edge struct {
 const nowhere = "-"
 
 func (e Edge) retired() bool { return e.OrganizationID == nowhere }
+
+// RetiredSince reports whether the box was retired at a time or later, and not reset.
+func (e Edge) RetiredSince(at time.Time) bool {
+	return e.retired() && e.EnrolmentID != "" && !e.UpdatedAt.Before(at)
+}
 
 // Exists reports whether the box is registered.
 func (e Edge) Exists() bool { return e.Revision > 0 && !e.retired() }
@@ -120,12 +127,13 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	return next, has, event
 }
 
-// retire decides what taking the registration back makes of a box; NOT_FOUND where there is none.
+// retire decides what taking the registration back makes of a box; NOT_FOUND if there is none.
 func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	if !e.Exists() {
 		return e, "", problem.Missing()
 	}
 	e.OrganizationID, e.FactoryID, e.Issuer, e.TokenSetAt, e.UpdatedAt = nowhere, "", "", nil, at
+	e.EnrolmentID = cmp.Or(e.EnrolmentID, nowhere)
 	e.Revision++
 	return e, "EdgeRetired", nil
 }

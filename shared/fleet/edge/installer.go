@@ -2,7 +2,7 @@ package edge
 
 import (
 	"wavegate/shared/access/auth"
-	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/problem"
 )
 
@@ -11,7 +11,7 @@ import (
 //   - a platform owner: all of them
 //   - an admin: those of the own organization
 //   - an installer: the same, at the places of its token, but only what is new: a box that is not registered, and the token
-//     of a box that never had one. So whoever steals a flash station owns no box that runs.
+//     of a box that has not polled and never had one. So whoever steals a flash station owns no box that runs.
 
 // MayInstall returns nil if a caller may register boxes of an organization in a factory and on a channel. It returns
 // NOT_FOUND for another organization, and FORBIDDEN for another place.
@@ -52,7 +52,7 @@ func onlyNew(caller auth.Principal) bool {
 
 // mayAssign returns nil if a caller may make next of a box. MayInstall has been asked about what the caller says. A box of
 // another organization is never moved by whoever is not a platform owner.
-func mayAssign(caller auth.Principal, was, next Edge, had boxtoken.Live) error {
+func mayAssign(caller auth.Principal, was, next Edge, row report.Row) error {
 	if !was.Exists() {
 		return nil
 	}
@@ -63,13 +63,14 @@ func mayAssign(caller auth.Principal, was, next Edge, had boxtoken.Live) error {
 	if was != next {
 		return problem.New(problem.Forbidden, "Your roles allow new boxes only, and not to change one.")
 	}
-	return mayReplace(caller, had)
+	return mayReplace(caller, row)
 }
 
-// mayReplace returns nil if a caller may give another token to a box with these.
-func mayReplace(caller auth.Principal, had boxtoken.Live) error {
-	if onlyNew(caller) && !had.Never() {
-		return problem.New(problem.Forbidden, "Your roles allow a token only for a box that never had one.")
+// mayReplace returns nil if a caller may give another token to the box of a row.
+func mayReplace(caller auth.Principal, row report.Row) error {
+	runs := row.Told != "" || row.Running != "" || row.Subject != "" || row.Offer != nil
+	if onlyNew(caller) && (runs || !row.Tokens.Never()) {
+		return problem.New(problem.Forbidden, "Your roles allow a token only for a box that has not polled and never had one.")
 	}
 	return nil
 }

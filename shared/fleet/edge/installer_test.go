@@ -105,6 +105,8 @@ func TestAdmin_OfAnotherOrganization_FindsNoBox(t *testing.T) {
 			y.is(problem.NotFound, rival.Retire(y.ctx(), audit.Origin{}, id, when))
 			y.is(problem.NotFound, rival.EndTokens(y.ctx(), audit.Origin{}, id, when))
 			y.is(problem.NotFound, rival.SetToken(y.ctx(), audit.Origin{}, id, "a", when))
+			_, err := rival.Put(y.ctx(), audit.Origin{}, id, edge.Assignment{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "rival"}, when)
+			y.is(problem.PreconditionFailed, err)
 		}
 		y.id = there
 		y.is("", y.registry.For(of("acme", auth.OrganizationAdmin)).Retire(y.ctx(), audit.Origin{}, y.id, input.Preconditions{}))

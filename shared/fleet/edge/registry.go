@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -53,7 +54,7 @@ func calls(was, next Edge) []bell.Call {
 	return list
 }
 
-// Put registers a box or assigns it anew, and tells whether it is new. It returns NOT_FOUND for another organization than
+// Put registers a box or moves it, and reports whether it is new. It returns NOT_FOUND for another organization than
 // the caller's, FORBIDDEN if the caller may not do this to the box, PRECONDITION_FAILED, what the reads beside return, and
 // CONFLICT when the box keeps changing. The channel need not exist yet: boxes
 // may be registered before the first release is published to them.
@@ -62,12 +63,12 @@ func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assi
 	if err := a.mayBeSaid(r.caller); err != nil {
 		return false, err
 	}
-	return r.change(ctx, from, anyBox, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
-		next, has, event := was.assign(id, a, had, at)
+	return r.change(ctx, from, anyBox, id, when, func(was Edge, row report.Row, at time.Time) (Edge, boxtoken.Live, string, error) {
+		next, has, event := was.assign(id, a, row.Tokens, at)
 		if event == "" {
 			return next, has, event, nil
 		}
-		return next, has, event, mayAssign(r.caller, was, next, had)
+		return next, has, event, mayAssign(r.caller, was, next, row)
 	}, beside...)
 }
 
@@ -75,7 +76,7 @@ func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assi
 // is NOT_FOUND, as it is here for a box that does not exist. It returns PRECONDITION_FAILED, and CONFLICT
 // when the box keeps changing.
 func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, when input.Preconditions) error {
-	_, err := r.change(ctx, from, ownBox, id, when, func(was Edge, _ boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
+	_, err := r.change(ctx, from, ownBox, id, when, func(was Edge, _ report.Row, at time.Time) (Edge, boxtoken.Live, string, error) {
 		next, event, err := was.retire(at)
 		return next, boxtoken.Live{}, event, err
 	})
@@ -85,15 +86,15 @@ func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, whe
 // Reset retires a box that an enrolment registered, and lets the enrolment register it again. It returns NOT_FOUND if the
 // last registration of the box was none of the enrolment's, and CONFLICT if the box keeps changing.
 func (r *Registry) Reset(ctx context.Context, from audit.Origin, id, enrolmentID string) error {
-	_, err := r.change(ctx, from, anyBox, id, input.Preconditions{}, func(was Edge, _ boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
+	_, err := r.change(ctx, from, anyBox, id, input.Preconditions{}, func(was Edge, _ report.Row, at time.Time) (Edge, boxtoken.Live, string, error) {
 		next, event, err := was.reset(enrolmentID, at)
 		return next, boxtoken.Live{}, event, err
 	})
 	return err
 }
 
-// A rule decides what a change makes of a box and of its tokens.
-type rule func(was Edge, had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string, err error)
+// A rule decides what a change makes of a box and of its tokens, given its report row.
+type rule func(was Edge, row report.Row, at time.Time) (next Edge, has boxtoken.Live, event string, err error)
 
 // boxes are those that a change is for: any, also one that is not registered, or one that the caller may know of.
 type boxes int
@@ -114,13 +115,16 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, on boxes, id s
 		called = nil
 		if was.Exists() || on == ownBox && !r.caller.Has(auth.PlatformOwner) {
 			if err := mayKeep(r.caller, was); err != nil {
+				if on == anyBox { // what a condition says of no box, it says of one of another organization
+					err = cmp.Or(when.Check(""), err)
+				}
 				return was, "", err
 			}
 		}
 		if err := when.Check(kind.ETag(was, at)); err != nil {
 			return was, "", err
 		}
-		if next, has, event, err = decide(was, row.Tokens, at); err == nil && event != "" {
+		if next, has, event, err = decide(was, row, at); err == nil && event != "" {
 			called = calls(was, next)
 		}
 		return next, event, err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/boxtoken"
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/trail/audit"
@@ -44,10 +45,10 @@ func (e Edge) endTokens(had boxtoken.Live, at time.Time) (next Edge, has boxtoke
 // valid. It returns NOT_FOUND, FORBIDDEN if the caller may not replace a token, PRECONDITION_FAILED, and CONFLICT if the box
 // keeps changing.
 func (r *Registry) SetToken(ctx context.Context, from audit.Origin, id, sha256 string, when input.Preconditions) error {
-	_, err := r.change(ctx, from, ownBox, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
-		next, has, event, err := was.setToken(sha256, had, at)
+	_, err := r.change(ctx, from, ownBox, id, when, func(was Edge, row report.Row, at time.Time) (Edge, boxtoken.Live, string, error) {
+		next, has, event, err := was.setToken(sha256, row.Tokens, at)
 		if err == nil && event != "" {
-			err = mayReplace(r.caller, had)
+			err = mayReplace(r.caller, row)
 		}
 		return next, has, event, err
 	})
@@ -57,8 +58,8 @@ func (r *Registry) SetToken(ctx context.Context, from audit.Origin, id, sha256 s
 // EndTokens ends all tokens of a box. It returns NOT_FOUND, also if the box has none, PRECONDITION_FAILED, and CONFLICT if
 // the box keeps changing.
 func (r *Registry) EndTokens(ctx context.Context, from audit.Origin, id string, when input.Preconditions) error {
-	_, err := r.change(ctx, from, ownBox, id, when, func(was Edge, had boxtoken.Live, at time.Time) (Edge, boxtoken.Live, string, error) {
-		return was.endTokens(had, at)
+	_, err := r.change(ctx, from, ownBox, id, when, func(was Edge, row report.Row, at time.Time) (Edge, boxtoken.Live, string, error) {
+		return was.endTokens(row.Tokens, at)
 	})
 	return err
 }

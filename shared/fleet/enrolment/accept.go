@@ -65,8 +65,13 @@ type candidate struct {
 func (s *Store) find(ctx context.Context, id string, pairs []Pair) (kept Kept, ids IDs, boxes []candidate, err error) {
 	boxes = make([]candidate, len(pairs))
 	reads := []func(context.Context) error{
-		func(ctx context.Context) (err error) { kept, err = s.get(ctx, id); return err },
-		func(ctx context.Context) (err error) { ids, err = s.ids(ctx, id); return err },
+		func(ctx context.Context) (err error) {
+			// The ids come second: they are written with the enrolment, and its revision is what keeps others away.
+			if kept, err = s.get(ctx, id); err == nil {
+				ids, err = s.ids(ctx, id)
+			}
+			return err
+		},
 	}
 	for i, p := range pairs {
 		reads = append(reads,

@@ -57,6 +57,20 @@ func TestAccept_SomeBoxesDoNotWait_NothingIsRegisteredAndEachIsNamed(t *testing.
 	})
 }
 
+// TestAccept_AnIDThatDoesNotWait_SaysNothingOfItsBox, which may be another organization's.
+func TestAccept_AnIDThatDoesNotWait_SaysNothingOfItsBox(t *testing.T) {
+	each(t, func(w *world) {
+		free := w.accept(enrolment.Pair{EdgeID: w.box, TokenSHA256: hash(1)})
+		if err := w.register(w.box); err != nil {
+			t.Fatal(err)
+		}
+		taken := w.accept(enrolment.Pair{EdgeID: w.box, TokenSHA256: hash(1)})
+		if !problem.Has(taken, problem.Conflict) || fmt.Sprint(free) != fmt.Sprint(taken) {
+			t.Errorf("free: %v, taken: %v", free, taken)
+		}
+	})
+}
+
 func TestAccept_EnrolmentHasEnded_IsAConflict(t *testing.T) {
 	each(t, func(w *world) {
 		w.must(enrolment.Waits, w.box+"-b", hash(1))

@@ -122,7 +122,8 @@ const (
 
 // redeem decides what becomes of a box with an id and the hash of a token, given what is stored of the id. A code never
 // touches a box that is registered. If the enrolment registered it and it was retired or its token was ended, only a reset
-// gives its id to anyone again. Nobody learns of an id that is not listed whether there is a box.
+// gives its id to anyone again. The same holds for every box that was retired after the enrolment was made: whoever has a box
+// that was stolen may have the code, too. Nobody learns of an id that is not listed whether there is a box.
 func (e Enrolment) redeem(sha256 string, listed bool, is edge.Stored, at time.Time) Outcome {
 	mine := is.Edge.EnrolmentID == e.ID
 	switch {
@@ -132,22 +133,22 @@ func (e Enrolment) redeem(sha256 string, listed bool, is edge.Stored, at time.Ti
 		return Refused
 	case !listed:
 		return Waits
-	case is.Edge.Exists():
+	case is.Edge.Exists() || is.Edge.RetiredSince(e.CreatedAt):
 		return Refused
 	}
 	return Enrols
 }
 
-// accept is redeem for an id and a hash that a person accepts, where waits says whether a box waits with them.
+// accept is redeem for an id and a hash that a person accepts; waits says whether a box waits with them.
 func (e Enrolment) accept(sha256 string, is edge.Stored, waits bool, at time.Time) Outcome {
 	mine := is.Edge.EnrolmentID == e.ID
 	switch {
 	case mine && is.Edge.Exists() && is.Row.Tokens.Accepts(sha256, at):
 		return Again
+	case !waits: // so that nobody learns of a box by an id that was made up
+		return Waits
 	case mine || is.Edge.Exists():
 		return Refused
-	case !waits:
-		return Waits
 	}
 	return Enrols
 }

@@ -19,7 +19,8 @@ func drawn(t *rapid.T) edge.Stored {
 	e := edge.Edge{
 		EdgeID:         "box",
 		OrganizationID: rapid.SampledFrom([]string{"acme", "rival", "-"}).Draw(t, "organization"),
-		EnrolmentID:    rapid.SampledFrom([]string{"", "this", "other"}).Draw(t, "enrolment"),
+		EnrolmentID:    rapid.SampledFrom([]string{"", "this", "other", "-"}).Draw(t, "enrolment"),
+		UpdatedAt:      noon.Add(time.Duration(rapid.IntRange(-2, 0).Draw(t, "updated")) * time.Hour),
 		Revision:       int64(rapid.IntRange(1, 3).Draw(t, "revision")),
 	}
 	if rapid.Bool().Draw(t, "nothing") {
@@ -34,7 +35,7 @@ func drawn(t *rapid.T) edge.Stored {
 
 // TestRedeem_WhateverIsStored_ACodeTouchesOnlyWhatIsFree: the laws of a redemption and of an acceptance.
 func TestRedeem_WhateverIsStored_ACodeTouchesOnlyWhatIsFree(t *testing.T) {
-	e := Enrolment{ID: "this", Revision: 1}
+	e := Enrolment{ID: "this", Revision: 1, CreatedAt: noon.Add(-time.Hour)}
 	rapid.Check(t, func(t *rapid.T) {
 		is, named := drawn(t), rapid.Bool().Draw(t, "listed or waits")
 		for name, outcome := range map[string]Outcome{
@@ -42,13 +43,14 @@ func TestRedeem_WhateverIsStored_ACodeTouchesOnlyWhatIsFree(t *testing.T) {
 			"accept": e.accept("a", is, named, noon),
 		} {
 			mine, exists, holds := is.Edge.EnrolmentID == e.ID, is.Edge.Exists(), is.Row.Tokens.Accepts("a", noon)
-			if outcome == Enrols && (exists || mine || !named) {
+			taken := name == "redeem" && is.Edge.OrganizationID == "-" && is.Edge.EnrolmentID != "" && !is.Edge.UpdatedAt.Before(e.CreatedAt)
+			if outcome == Enrols && (exists || mine || !named || taken) {
 				t.Fatalf("%s: registers %+v", name, is)
 			}
 			if (outcome == Again) != (mine && exists && holds) {
 				t.Fatalf("%s: %v of %+v", name, outcome, is)
 			}
-			if outcome == Refused && !exists && !mine {
+			if outcome == Refused && !exists && !mine && !taken {
 				t.Fatalf("%s: refuses a free id: %+v", name, is)
 			}
 			if outcome == Waits && named {

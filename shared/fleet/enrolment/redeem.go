@@ -36,8 +36,17 @@ func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Princ
 		if !kept.admits(caller, s.db.Now()) {
 			return problem.New(problem.Unauthenticated, problem.NoValidToken)
 		}
-		e, outcome = kept.Enrolment, kept.redeem(p.TokenSHA256, slices.Contains(ids.Listed, p.EdgeID), is, s.db.Now())
+		judge := func() { outcome = kept.redeem(p.TokenSHA256, slices.Contains(ids.Listed, p.EdgeID), is, s.db.Now()) }
+		e = kept.Enrolment
+		if judge(); outcome == Refused { // half of what was read may be from before a first call of the same box
+			if is, err = s.edges.Find(ctx, p.EdgeID); err != nil {
+				return err
+			}
+			judge()
+		}
 		switch outcome {
+		case Again: // it may have been moved since
+			e.EdgeType, e.Channel, e.OrganizationID = is.Edge.EdgeType, is.Edge.Channel, is.Edge.OrganizationID
 		case Enrols:
 			_, called = s.edges.Record(set, e.assignment(p), is)
 		case Waits:

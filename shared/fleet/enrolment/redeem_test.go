@@ -1,6 +1,7 @@
 package enrolment_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -102,6 +103,19 @@ func TestRedeem_BoxThatWasTakenBack_NeedsAReset(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRedeem_BoxThatWasRegisteredOtherwiseAndRetired_IsRefused: whoever has it may have the code. A box that was retired before
+// the enrolment was made is listed on purpose.
+func TestRedeem_BoxThatWasRegisteredOtherwiseAndRetired_IsRefused(t *testing.T) {
+	each(t, func(w *world) {
+		if err := errors.Join(w.register(w.box), w.edges.Retire(w.ctx(), audit.Origin{}, w.box, input.Preconditions{})); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.redeem(w.box, hash(1)); !problem.Has(err, problem.EdgeEnrolled) {
+			t.Fatal(err)
+		}
+	})
 }
 
 func TestReset_OfABoxThatTheEnrolmentDidNotRegister_IsNotFound(t *testing.T) {

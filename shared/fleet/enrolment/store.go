@@ -2,6 +2,7 @@ package enrolment
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,14 +88,16 @@ func (s *Reader) Verify(ctx context.Context, t boxtoken.Token) (auth.Principal, 
 	return p, err == nil && e.admits(p, s.db.Now()), err
 }
 
-// List returns the enrolments of an organization, newest first. A change appears after a moment. For an organization that
+// List returns the enrolments of an organization that the caller may manage, newest first. A change appears after a moment. For an organization that
 // the caller does not act for it returns NOT_FOUND.
 func (s *Reader) List(ctx context.Context, caller auth.Principal, organizationID string, w dynamo.Span) (dynamo.Page[Enrolment], error) {
 	if !caller.MayRead(organizationID) {
 		return dynamo.Page[Enrolment]{}, problem.Missing()
 	}
-	return dynamo.List[Enrolment](ctx, s.db,
+	page, err := dynamo.List[Enrolment](ctx, s.db,
 		dynamo.Selection{Table: dynamo.Enrolments, Index: "byOrganization", Partition: organizationID, Descending: true}, w)
+	page.Items = slices.DeleteFunc(page.Items, func(e Enrolment) bool { return Kept{Enrolment: e}.managed(caller) != nil })
+	return page, err
 }
 
 // managed returns NOT_FOUND unless the caller may register boxes where the enrolment does, whether it exists or not.

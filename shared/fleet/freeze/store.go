@@ -74,7 +74,7 @@ func (s *Store) Set(ctx context.Context, from audit.Origin, w Wish, when input.P
 	})
 }
 
-// Lift takes the freeze back. It returns NOT_FOUND where there is none, and PRECONDITION_FAILED.
+// Lift takes the freeze back. It returns NOT_FOUND if there is none, and PRECONDITION_FAILED.
 func (s *Store) Lift(ctx context.Context, from audit.Origin, when input.Preconditions) error {
 	_, err := change.Put(ctx, s.db, from, kind, key, when, func(was record, at time.Time) (record, string, error) {
 		return was.lift(at)

@@ -25,7 +25,7 @@ func (r Row) Deployment(at time.Time) int64 {
 	return o.Action
 }
 
-// open tells whether the offer's action may be told, or was told and is not closed.
+// open reports whether the offer's action may be told, or was told and is not closed.
 func (r Row) open(at time.Time) bool {
 	o := r.Offer
 	if o.Action == 0 || o.Cancelled || o.Version == r.Written || o.Version == r.Running {

@@ -98,7 +98,7 @@ type Offer struct {
 	// Code is why the box failed or fell back. It stays while a box that fell back runs the version again.
 	Code   FailureCode `json:"code,omitempty"`
 	Detail string      `json:"detail,omitempty"`
-	// Until is the end of a deferral, where the box named one.
+	// Until is the end of a deferral if the box named one.
 	Until *time.Time `json:"until,omitempty"`
 
 	// Action numbers the attempt that a DDI box is told of or makes; 0: the box does not poll by DDI. RetryAt is from

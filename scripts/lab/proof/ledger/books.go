@@ -71,7 +71,7 @@ func ReadNamed(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableI
 	return books, nil
 }
 
-// Latest is the time of the last event; the zero time where there is none.
+// Latest is the time of the last event; the zero time if there is none.
 func (b Books) Latest() (last time.Time) {
 	for _, item := range b[dynamo.Audit] {
 		if at := moment(item, "eventTime"); at.After(last) {

@@ -1,0 +1,27 @@
+package edge
+
+import (
+	"testing"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/problem"
+)
+
+// TestInstaller_GivesNoTokenToABoxThatHasPolled, as one of another issuer or of a gateway does, which has none.
+func TestInstaller_GivesNoTokenToABoxThatHasPolled(t *testing.T) {
+	installer, admin := auth.Principal{Roles: []auth.Role{auth.FleetInstaller}}, auth.Principal{Roles: []auth.Role{auth.OrganizationAdmin}}
+	for name, row := range map[string]report.Row{
+		"it was told a version": {Told: "1.0.0"}, "it said what it runs": {Running: "1.0.0"}, "it was counted": {Subject: "x"}, "it was offered one": {Offer: &report.Offer{}},
+	} {
+		if err := mayReplace(installer, row); !problem.Has(err, problem.Forbidden) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := mayReplace(admin, row); err != nil {
+			t.Errorf("%s: an admin: %v", name, err)
+		}
+	}
+	if err := mayReplace(installer, report.Row{}); err != nil {
+		t.Error(err)
+	}
+}
