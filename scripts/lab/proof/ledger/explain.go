@@ -233,8 +233,11 @@ func (x *explainer) keys(calls []Call) {
 		}
 		u := use{c.Issuer, c.User, c.Organization, c.Path, c.Key}
 		changes, answer := len(x.made[c.RequestID]), c.Location
-		if c.batches() {
+		switch {
+		case c.batches():
 			changes, answer = min(changes, 1), string(c.Answer)
+		case c.accepted() != nil: // one change, of several boxes
+			changes = min(changes, 1)
 		}
 		made[u] += changes
 		if c.done() {
