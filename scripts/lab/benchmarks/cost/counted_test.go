@@ -79,10 +79,10 @@ func TestCalls_TakeNoMoreThanTheTableSays(t *testing.T) {
 
 // quietTimes are how long the meter waits for requests of the same round trip, try by try. With a longer wait, a
 // slow machine does not split a round trip.
-var quietTimes = []time.Duration{12 * time.Millisecond, 40 * time.Millisecond, 150 * time.Millisecond}
+var quietTimes = []time.Duration{12 * time.Millisecond, 40 * time.Millisecond, 150 * time.Millisecond, 600 * time.Millisecond, 600 * time.Millisecond}
 
-// count measures a call in a warm process until it is within the limit, at most three times, and returns the least
-// that was seen. Without a limit it measures three times.
+// count measures a call in a warm process until it is within the limit, at most five times, and returns the least
+// that was seen. Without a limit it measures five times.
 func (w *world) count(t *testing.T, m *meter, operation string, c samples.Case, within *limit) limit {
 	t.Helper()
 	ask := func(call samples.Call) func() { return func() { w.Make(t, call).Is(t, call.Status) } }
