@@ -124,8 +124,12 @@ func TestDemo_ShowsWhatTheServiceSays_AndLeavesNothing(t *testing.T) {
 
 // opensSignedIn asks the login as the page does that the address opens.
 func (s *shown) opensSignedIn(address, query string) {
-	if opened, err := os.ReadFile(s.opened); err != nil || string(opened) != address {
-		s.Errorf("the desktop was asked for %q, %v", opened, err)
+	var opened []byte
+	for deadline := time.Now().Add(time.Minute); string(opened) != address; time.Sleep(20 * time.Millisecond) { // it is asked after the screen is written
+		var err error
+		if opened, err = os.ReadFile(s.opened); time.Now().After(deadline) {
+			s.Fatalf("the desktop was asked for %q, %v", opened, err)
+		}
 	}
 	var login struct{ Issuer, AuthorizationEndpoint, ClientID string }
 	s.get(olga, "/console/config.json", &login)
