@@ -3,8 +3,6 @@
 package main
 
 import (
-	"net/url"
-
 	"wavegate/shared/fleet/enrolment"
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
@@ -18,16 +16,9 @@ func wire(env lambdahttp.Env) function.Handler {
 	enrolments := enrolment.NewReader(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: "/api/edge-enrolments"}
-		organization, named := c.Query("organizationId")
 		place := paging.ByOffset(c.Reader)
-		switch {
-		case named:
-			query.Filter = url.Values{"organizationId": {organization}}
-		case c.Caller.OrganizationID != "":
-			organization = c.Caller.OrganizationID
-		default:
-			c.Fault("organizationId", "required", "is required of a caller without an organization")
-		}
+		organization, filter := c.Organization()
+		query.Filter = filter
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -4,8 +4,6 @@
 package main
 
 import (
-	"net/url"
-
 	"wavegate/shared/function"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
@@ -19,16 +17,9 @@ func wire(env lambdahttp.Env) function.Handler {
 	factories := factory.NewStore(env.DB)
 	return func(c *function.Call) (lambdahttp.Answer, error) {
 		query := paging.Query{Path: "/api/factories"}
-		organization, named := c.Query("organizationId")
 		place := paging.ByOffset(c.Reader)
-		switch {
-		case named:
-			query.Filter = url.Values{"organizationId": {organization}}
-		case c.Caller.OrganizationID != "":
-			organization = c.Caller.OrganizationID
-		default:
-			c.Fault("organizationId", "required", "is required of a caller without an organization")
-		}
+		organization, filter := c.Organization()
+		query.Filter = filter
 		if err := c.Err(); err != nil {
 			return lambdahttp.Answer{}, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"time"
 
 	"wavegate/shared/access/auth"
@@ -163,4 +164,18 @@ func (a admitter) ask(call *Call, class ratelimit.Class) (*admission.Admission, 
 // forbidden does not say which roles are allowed.
 func forbidden(op operations.Operation) error {
 	return problem.New(problem.Forbidden, "Your roles do not allow the operation %s.", op.ID)
+}
+
+// Organization is the one that a list is about: that of the query, or else the caller's own. A caller without either has made a
+// fault. The filter is what the links to other pages say of it.
+func (c *Call) Organization() (id string, filter url.Values) {
+	id, named := c.Query("organizationId")
+	switch {
+	case named:
+		return id, url.Values{"organizationId": {id}}
+	case c.Caller.OrganizationID != "":
+		return c.Caller.OrganizationID, nil
+	}
+	c.Fault("organizationId", "required", "is required of a caller without an organization")
+	return "", nil
 }

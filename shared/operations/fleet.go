@@ -130,13 +130,7 @@ var fleetRows = []Operation{
 		Roles: keepers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath, Conditions: true},
 		Gives: changed, Refuses: []problem.Code{problem.NotFound},
-		Grants: []Grant{
-			may(dynamo.Edges, dynamo.Get, dynamo.Put),
-			may(dynamo.Reports, dynamo.Get, dynamo.Put),
-			may(dynamo.Bells, dynamo.Get, dynamo.Put),
-			may(dynamo.Audit, dynamo.Put),
-		},
-		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...),
+		Settings: append([]setting.Name{setting.ReportShards}, bell.Settings...), Grants: registration,
 	},
 	{
 		ID: "get-edge", Summary: "Read a box",
