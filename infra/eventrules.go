@@ -1,38 +1,85 @@
 package main
 
 import (
+	"maps"
+	"strings"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/operations"
+	methods "wavegate/shared/production/method"
 	"wavegate/shared/trail/audit"
 )
 
-// chatMessage is the form that Amazon Q Developer in chat applications takes for messages of one's own.
-const chatMessage = `{"version":"1.0","source":"custom","content":{"textType":"client-markdown",` +
-	`"title":"A rollout was halted","description":"Rollout <id>, by <who>. The trail says why."}}`
+// A chatRule is a kind of event that the chat is told of.
+type chatRule struct {
+	id, says string
+	matches  map[string]any
+	// text is the message. It may have <event>, <type>, <id>, <who> and <why> of the event.
+	text string
+	// view is the view of the operator's page that the message links to; it may have <id>.
+	view string
+}
+
+var chatRules = []chatRule{
+	told("chat", "A rollout was halted", "RolloutHalted", "<why> By <who>. Rollout <id>.", "rollout/<id>"),
+	{"chat-override", "A freeze or a closed window was to be overridden", map[string]any{"detail": map[string]any{"override": []any{"yes"}}}, "<why> <event> of <type> <id>, by <who>.", "log"},
+	told("chat-near-halt", "A rollout is near a halt", census.NearHalt, "<why> Rollout <id>.", "rollout/<id>"),
+	told("chat-approval", "A rollout waits for an approval", census.ApprovalWaiting, "<why> Rollout <id>.", "rollout/<id>"),
+	told("chat-went-bad", "A release that everybody has seems to go bad", census.WentBad, "<why> Rollout <id>.", "rollout/<id>"),
+	told("chat-recall", "A recall is not confirmed", methods.RecallUnconfirmed, "<why> Method <id>.", "methods/<id>"),
+}
+
+// told is the rule that tells the chat of one kind of event.
+func told(id, says, event, text, view string) chatRule {
+	return chatRule{id, says, map[string]any{"detail-type": []any{event}}, text, view}
+}
+
+// message is the form that Amazon Q Developer in chat applications takes for messages of one's own. page is the address
+// of the operator's page; empty: the message has no link.
+func (c chatRule) message(page string) string {
+	text := c.text
+	if page != "" {
+		text += " " + page + "#/" + c.view
+	}
+	return `{"version":"1.0","source":"custom","content":{"textType":"client-markdown","title":"` + c.says + `","description":"` + text + `"}}`
+}
+
+// consolePage is the address of the operator's page; empty if there is none, or if only the deploy knows it.
+func consolePage(s Settings) string {
+	if !strings.HasPrefix(s.Console, "https://") {
+		return ""
+	}
+	return s.Console + operations.ConsolePath
+}
 
 // addRules makes the rules of the settings. They are examples, too: a rule of your own has the same form.
 func (p part) addRules(events awsevents.EventBus, queue awssqs.Queue) {
 	pattern := map[string]any{"source": []any{audit.NoticeSource(string(p.settings.Stage))}}
 	if topic := p.settings.Events.ChatTopicARN; topic != "" {
-		halted := map[string]any{"detail-type": []any{"RolloutHalted"}}
-		for key, value := range pattern {
-			halted[key] = value
+		for _, rule := range chatRules {
+			matches := maps.Clone(pattern)
+			maps.Copy(matches, rule.matches)
+			p.addRule(events, queue, rule.id, "Tell the chat: "+rule.says, matches, &awsevents.CfnRule_TargetProperty{
+				Id: jsii.String(rule.id), Arn: &topic,
+				InputTransformer: &awsevents.CfnRule_InputTransformerProperty{
+					InputPathsMap: map[string]*string{
+						"event": jsii.String("$.detail.eventName"), "type": jsii.String("$.detail.resource.type"), "id": jsii.String("$.detail.resource.id"),
+						"who": jsii.String("$.detail.actor.userId"), "why": jsii.String("$.detail.why"),
+					},
+					InputTemplate: jsii.String(rule.message(consolePage(p.settings))),
+				},
+			})
 		}
-		p.addRule(events, queue, "chat", "Tell the chat that a rollout was halted", halted, &awsevents.CfnRule_TargetProperty{
-			Id: jsii.String("chat"), Arn: &topic,
-			InputTransformer: &awsevents.CfnRule_InputTransformerProperty{
-				InputPathsMap: map[string]*string{"id": jsii.String("$.detail.resource.id"), "who": jsii.String("$.detail.actor.userId")},
-				InputTemplate: jsii.String(chatMessage),
-			},
-		})
 	}
 	if endpoint := p.settings.Events.Endpoint; endpoint != nil {
 		destination := awsevents.NewCfnApiDestination(p.stack, jsii.String("endpoint"), &awsevents.CfnApiDestinationProps{
 			ConnectionArn: &endpoint.ConnectionARN, HttpMethod: jsii.String("POST"), InvocationEndpoint: &endpoint.URL,
-			InvocationRateLimitPerSecond: jsii.Number(10),
+			InvocationRateLimitPerSecond: jsii.Number(endpoint.Rate),
 		})
 		statements := []awsiam.PolicyStatement{allow(texts("events:InvokeApiDestination"), destination.AttrArn())}
 		role := awsiam.NewRole(p.stack, jsii.String("endpoint-role"), &awsiam.RoleProps{
@@ -72,7 +119,7 @@ func (w *watch) eventAlarms() []alarm {
 		return nil
 	}
 	queue := source{"AWS/SQS", map[string]*string{"QueueName": jsii.String(w.function(queueName))}}
-	pipe := source{"AWS/EventBridge/Pipes", map[string]*string{"PipeName": jsii.String(w.function(pipeName))}}
+	pipe := source{"AWS/EventBridge/Pipes", map[string]*string{"PipeName": jsii.String(w.pipeName())}}
 	return []alarm{
 		{
 			kind: "events-undelivered", says: "Events of changes were given up, and lie in the queue of what was not delivered.",

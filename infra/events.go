@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -11,31 +13,40 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/trail/audit"
 )
 
-// Events say who is told of changes, beside the trail.
+// Events configures who is told of changes, in addition to the audit trail.
 type Events struct {
 	// On makes the event bus.
 	On bool
-	// ChatTopicARN is a topic that a chat reads; it is told when a rollout is halted. Empty: none is.
+	// ChatTopicARN is a topic that a chat reads; it is told what chatRules match. Empty: none is.
 	ChatTopicARN string
 	// Endpoint is sent every event over HTTP; nil: none is.
 	Endpoint *Endpoint
 }
 
-// An Endpoint is an HTTP endpoint of somebody else's.
+// An Endpoint is a third party's HTTP endpoint.
 type Endpoint struct {
 	URL string `json:"url"`
 	// ConnectionARN is a connection of EventBridge, which holds how the endpoint knows the service.
 	ConnectionARN string `json:"connectionArn"`
+	// Rate is how many requests a second it is sent at the most. Events beyond that wait, for four hours at the most.
+	Rate int `json:"rate"`
 }
+
+// The default and the highest rate of an endpoint. EventBridge sends 300 a second in all unless its quota is raised.
+const endpointRate, mostEndpointRate = 10, 300
 
 var connectionARN = regexp.MustCompile(`^arn:aws[a-z-]*:events:([a-z0-9-]+):[0-9]{12}:connection/[A-Za-z0-9._-]+/[a-f0-9-]+$`)
 
 func readEvents(r *reader) Events {
 	e := Events{On: r.flag("events", false), ChatTopicARN: r.text("eventsChatTopicArn", "")}
 	r.structured("eventsEndpoint", &e.Endpoint)
+	if e.Endpoint != nil && e.Endpoint.Rate == 0 {
+		e.Endpoint.Rate = endpointRate
+	}
 	return e
 }
 
@@ -51,6 +62,9 @@ func (e Events) check(r *reader, s Settings) {
 		r.fault("eventsEndpoint: %q is no https URL of scheme, host and path alone", e.Endpoint.URL)
 	}
 	s.checkARN(r, "eventsEndpoint", e.Endpoint.ConnectionARN, connectionARN, "a connection of EventBridge")
+	if e.Endpoint.Rate < 1 || e.Endpoint.Rate > mostEndpointRate {
+		r.fault("eventsEndpoint: the rate is %d; give 1 to %d requests a second", e.Endpoint.Rate, mostEndpointRate)
+	}
 }
 
 const (
@@ -58,7 +72,6 @@ const (
 	// to the queue of what was not delivered. The table's stream itself keeps events for a day.
 	eventAge     = 4 * 60 * 60
 	eventRetries = 20
-	pipeName     = "audit"
 	queueName    = "undelivered"
 	busName      = "events"
 )
@@ -71,7 +84,7 @@ var noticeTemplate = func() string {
 	}
 	return `{"eventId":` + field("eventId.S") + `,"eventTime":` + field("eventTime.S") + `,"eventName":` + field("eventName.S") +
 		`,"actor":{"issuer":` + field("actor", "issuer.S") + `,"userId":` + field("actor", "userId.S") + `}` +
-		`,"requestId":` + field("requestId.S") +
+		`,"requestId":` + field("requestId.S") + `,"why":` + field("why.S") + `,"override":` + field("override.S") +
 		`,"resource":{"type":` + field("resource", "type.S") + `,"id":` + field("resource", "id.S") + `,"revision":` + field("resource", "revision.N") + `}}`
 }()
 
@@ -90,6 +103,16 @@ func addEvents(p part, stream *string) {
 	p.addPipe(events, queue, stream)
 	p.addRules(events, queue)
 	p.output("EventBus", "Rules on this bus are told of every change", events.EventBusArn())
+}
+
+// pipeName is the pipe's name. A restored audit table has a stream of its own, and a pipe that reads another stream is a new
+// one, which CloudFormation does not make under the name of the old.
+func (p part) pipeName() string {
+	name := string(dynamo.Audit)
+	if table := p.settings.RestoredTables[dynamo.Audit]; table != "" {
+		name += fmt.Sprintf("-%x", sha256.Sum256([]byte(table)))[:9]
+	}
+	return p.function(name)
 }
 
 func (p part) addPipe(events awsevents.EventBus, queue awssqs.Queue, stream *string) {
@@ -111,7 +134,7 @@ func (p part) addPipe(events awsevents.EventBus, queue awssqs.Queue, stream *str
 		},
 	})
 	awspipes.NewCfnPipe(p.stack, jsii.String("pipe"), &awspipes.CfnPipeProps{
-		Name: jsii.String(p.function(pipeName)), RoleArn: role.RoleArn(), Source: stream, Target: events.EventBusArn(),
+		Name: jsii.String(p.pipeName()), RoleArn: role.RoleArn(), Source: stream, Target: events.EventBusArn(),
 		SourceParameters: &awspipes.CfnPipe_PipeSourceParametersProperty{
 			DynamoDbStreamParameters: &awspipes.CfnPipe_PipeSourceDynamoDBStreamParametersProperty{
 				// A new pipe sends the last day again instead of leaving a gap.

@@ -63,19 +63,21 @@ func TestEvents_ThePipeSays_WhatTheContractSays(t *testing.T) {
 		Resource: audit.Resource{Type: "rollout", ID: "0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a", Revision: 12},
 		Before:   map[string]any{"status": "active"}, After: map[string]any{"status": "halted"},
 	}
-	item, err := dynamo.Encode(audit.Record{Stream: audit.Platform, Position: audit.Position(e), Event: e})
+	e.Reason = `two "bad" boxes`
+	record := audit.RecordOf(audit.Platform, e)
+	item, err := dynamo.Encode(record)
 	if err != nil {
 		t.Fatal(err)
 	}
 	image := value(streamed(&types.AttributeValueMemberM{Value: item}), "M")
 	for _, pipe := range full().of("AWS::Pipes::Pipe") {
 		target := pipe.Properties["TargetParameters"]
-		record := map[string]any{"eventName": "INSERT", "dynamodb": map[string]any{"NewImage": image}}
+		inserted := map[string]any{"eventName": "INSERT", "dynamodb": map[string]any{"NewImage": image}}
 		var got, want any
-		if err := json.Unmarshal([]byte(rendered(t, value(target, "InputTemplate").(string), record)), &got); err != nil {
+		if err := json.Unmarshal([]byte(rendered(t, value(target, "InputTemplate").(string), inserted)), &got); err != nil {
 			t.Fatal(err)
 		}
-		b, err := json.Marshal(e.Notice())
+		b, err := json.Marshal(record.Notice())
 		if err == nil {
 			err = json.Unmarshal(b, &want)
 		}
@@ -141,7 +143,8 @@ func TestEvents_ThePipe_ReadsTheAuditTableAlone_AndGivesUpIntoAQueue(t *testing.
 	}
 }
 
-// TestEvents_TheRules_HaveABoundAndAQueue: a chat is told of halted rollouts, and an endpoint of every change.
+// TestEvents_TheRules_HaveABoundAndAQueue: a chat is told of what people have to know or do, with the reason and a link to
+// where they do it, and an endpoint of every change.
 func TestEvents_TheRules_HaveABoundAndAQueue(t *testing.T) {
 	template := full()
 	queue := "${" + template.id(t, "AWS::SQS::Queue", "undelivered") + ".Arn}"
@@ -156,13 +159,41 @@ func TestEvents_TheRules_HaveABoundAndAQueue(t *testing.T) {
 			t.Errorf("it takes events of %v", got)
 		}
 	}
-	chat, endpoint := rules["chat"].Properties, rules["endpoint"].Properties
-	if got := list(value(chat, "EventPattern", "detail-type")); len(got) != 1 || got[0] != "RolloutHalted" || text(value(chat, "Targets", 0, "Arn")) != testTopic {
-		t.Errorf("the chat is told of %v", chat)
+	endpoint := rules["endpoint"].Properties
+	if len(rules) != len(chatRules)+1 {
+		t.Errorf("there are %d rules", len(rules))
 	}
-	message := value(chat, "Targets", 0, "InputTransformer", "InputTemplate").(string)
-	if !json.Valid([]byte(message)) {
-		t.Errorf("the chat's message is no JSON: %s", message)
+	for id, want := range map[string]struct{ path, matches, view string }{
+		"chat":           {"detail-type", "RolloutHalted", "#/rollout/<id>"},
+		"chat-override":  {"override", "yes", "#/log"},
+		"chat-near-halt": {"detail-type", "RolloutNearHalt", "#/rollout/<id>"},
+		"chat-approval":  {"detail-type", "RolloutApprovalWaiting", "#/rollout/<id>"},
+		"chat-went-bad":  {"detail-type", "RolloutWentBad", "#/rollout/<id>"},
+		"chat-recall":    {"detail-type", "RecallUnconfirmed", "#/methods/<id>"},
+	} {
+		chat := rules[id].Properties
+		matched := list(value(chat, "EventPattern", want.path))
+		if want.path == "override" {
+			matched = list(value(chat, "EventPattern", "detail", want.path))
+		}
+		if len(matched) != 1 || matched[0] != want.matches || text(value(chat, "Targets", 0, "Arn")) != testTopic {
+			t.Errorf("the chat is told of %v", chat)
+		}
+		transformer := value(chat, "Targets", 0, "InputTransformer")
+		message := value(transformer, "InputTemplate").(string)
+		if !json.Valid([]byte(message)) || !strings.Contains(message, "<why>") || !strings.Contains(message, "/console"+want.view) {
+			t.Errorf("the chat's message is %s", message)
+		}
+		for _, name := range regexp.MustCompile(`<(\w+)>`).FindAllStringSubmatch(message, -1) {
+			if value(transformer, "InputPathsMap", name[1]) == nil {
+				t.Errorf("%s is in the message, and not in %v", name[0], transformer)
+			}
+		}
+	}
+	for id, destination := range template.of("AWS::Events::ApiDestination") {
+		if got := destination.Properties["InvocationRateLimitPerSecond"]; got != 40.0 {
+			t.Errorf("%s is sent %v requests a second", id, got)
+		}
 	}
 	if value(endpoint, "Targets", 0, "InputPath") != "$.detail" || value(endpoint, "EventPattern", "detail-type") != nil || len(template.of("AWS::Events::ApiDestination")) != 1 {
 		t.Errorf("the endpoint gets %v", endpoint)
@@ -176,11 +207,28 @@ func TestSettings_Events_ThatCannotBe_AreRefused(t *testing.T) {
 	for want, context := range map[string]map[string]any{
 		"they go with events=true":        {"eventsChatTopicArn": testTopic},
 		"is no https URL":                 {"events": "true", "eventsEndpoint": `{"url":"http://x.example","connectionArn":"` + testConnection + `"}`},
+		"the rate is 301":                 {"events": "true", "eventsEndpoint": `{"url":"https://x.example","connectionArn":"` + testConnection + `","rate":301}`},
 		"is no ARN of a connection":       {"events": "true", "eventsEndpoint": `{"url":"https://x.example","connectionArn":"arn:x"}`},
 		"eventsChatTopicArn: \"chat\" is": {"events": "true", "eventsChatTopicArn": "chat"},
 	} {
 		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+func TestEvents_ChatMessage_LinksToThePageOnlyIfItsAddressIsKnown(t *testing.T) {
+	for console, want := range map[string]string{
+		"": "", "true": "", "https://api.example": "https://api.example/console", "https://x.example/prod": "https://x.example/prod/console",
+	} {
+		page := consolePage(Settings{Console: console})
+		if page != want {
+			t.Errorf("%q: the page is at %q, want %q", console, page, want)
+		}
+		for _, rule := range chatRules {
+			if message := rule.message(page); strings.Contains(message, "#/") != (want != "") || !json.Valid([]byte(message)) {
+				t.Errorf("%q: the message is %s", console, message)
+			}
 		}
 	}
 }

@@ -1,9 +1,11 @@
-// Command tick counts the boxes of the active rollouts, and has the guard judge and move those that have a policy. A
-// schedule calls it once a minute; see census.Store.Tick.
+// Command tick counts the boxes of the active rollouts, and has the guard judge and move those that have a policy. Then it
+// tells people of recalls that are not confirmed. A schedule calls it once a minute; see census.Store.Tick and
+// method.Store.TellUnconfirmed.
 package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
@@ -15,6 +17,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/lambdahttp"
 	"wavegate/shared/platform/telemetry"
+	"wavegate/shared/production/method"
 )
 
 func main() { function.RunTask(operations.Tick, wire) }
@@ -24,19 +27,21 @@ func wire(env lambdahttp.Env) function.TaskFunc {
 		func(ctx context.Context, subject string) (time.Time, error) {
 			return ratelimit.LastSeen(ctx, env.API, subject)
 		})
+	methods := method.NewStore(env.DB)
 	return func(ctx context.Context) error {
 		run := ""
 		if c, ok := lambdacontext.FromContext(ctx); ok {
 			run = c.AwsRequestID
 		}
 		tally, err := store.Tick(ctx, census.GuardOrigin(run))
+		unconfirmed, faults := methods.TellUnconfirmed(ctx, census.GuardOrigin(run))
 		env.Log.InfoContext(ctx, "ticked", "active", tally.Active, "counted", tally.Counted, "oldest", tally.Oldest.String(),
-			"verdicts", tally.Verdicts, "acted", tally.Acted, "unreadable", tally.Unreadable.Items)
+			"verdicts", tally.Verdicts, "acted", tally.Acted, "unreadable", tally.Unreadable.Items, "unconfirmed", unconfirmed)
 		for _, cause := range tally.Unreadable.Causes {
 			env.Log.ErrorContext(ctx, "left out what cannot be read", "cause", cause.Error())
 		}
 		telemetry.Emit(env.Metrics, env.Now(), map[string]string{"operation": operations.Tick}, metrics(tally)...)
-		return err
+		return errors.Join(err, faults)
 	}
 }
 

@@ -100,7 +100,7 @@ func TestEvents_AreThoseOfTheSamples(t *testing.T) {
 			t.Errorf("%s is not the sample's event (%v); go generate ./scripts/samples writes it", file, err)
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,4 +12,9 @@ var trail = []Sample{
 		Query: "from=2026-03-01T00:00:00Z",
 		Cases: []Case{page("code", "limit=10")},
 	},
+	{
+		Operation: "export-organization", By: Admin, After: After("put-edge", "put-machine"),
+		Defaults: Values{"organizationId": "{organization}"},
+		Cases:    []Case{page("edgeId", "limit=10")},
+	},
 }

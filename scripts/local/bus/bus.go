@@ -27,7 +27,7 @@ type Entry struct {
 }
 
 // EntryOf is what the pipe of a stage makes of an audit event.
-func EntryOf(stage string, e audit.Event) Entry {
+func EntryOf(stage string, e audit.Record) Entry {
 	n := e.Notice()
 	return Entry{Source: audit.NoticeSource(stage), DetailType: n.EventName, Time: n.EventTime, Detail: n}
 }
@@ -82,8 +82,8 @@ func (f *Follower) Look(ctx context.Context) error {
 }
 
 // unknown reads the events that were not there before, in the order of their times.
-func (f *Follower) unknown(ctx context.Context) ([]audit.Event, error) {
-	var events []audit.Event
+func (f *Follower) unknown(ctx context.Context) ([]audit.Record, error) {
+	var events []audit.Record
 	pages := dynamodb.NewScanPaginator(f.db, &dynamodb.ScanInput{
 		TableName: aws.String(dynamolocal.TableName(dynamo.Audit)), ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
@@ -98,11 +98,11 @@ func (f *Follower) unknown(ctx context.Context) ([]audit.Event, error) {
 			}
 			if !f.known[r.EventID] {
 				f.known[r.EventID] = true
-				events = append(events, r.Event)
+				events = append(events, r)
 			}
 		}
 	}
-	slices.SortFunc(events, func(a, b audit.Event) int {
+	slices.SortFunc(events, func(a, b audit.Record) int {
 		return cmp.Or(a.EventTime.Compare(b.EventTime), cmp.Compare(a.EventID, b.EventID))
 	})
 	return events, nil

@@ -40,8 +40,7 @@ func TestFollow_WritesEachNewEventOnce_InTheOrderOfTime(t *testing.T) {
 	}
 	put := func(e audit.Event) {
 		t.Helper()
-		item, err := dynamo.Encode(audit.Record{Stream: audit.Platform, Position: audit.Position(e), Event: e,
-			StreamResource: "r", StreamActor: "a", StreamResourceActor: "b"})
+		item, err := dynamo.Encode(audit.RecordOf(audit.Platform, e))
 		if err == nil {
 			_, err = db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(dynamolocal.TableName(dynamo.Audit)), Item: item})
 		}
@@ -68,7 +67,7 @@ func TestFollow_WritesEachNewEventOnce_InTheOrderOfTime(t *testing.T) {
 	}
 	const first = `{"source":"wavegate.local","detail-type":"RolloutPromoted","time":"2026-03-01T12:00:00.110Z","detail":` +
 		`{"eventId":"e-1","eventTime":"2026-03-01T12:00:00.110Z","eventName":"RolloutPromoted","actor":{"issuer":"https://people.example","userId":"olga"},` +
-		`"requestId":"r-1","resource":{"type":"rollout","id":"one","revision":"2"}}}`
+		`"requestId":"r-1","why":"No reason given.","override":"no","resource":{"type":"rollout","id":"one","revision":"2"}}}`
 	if lines[0] != first {
 		t.Errorf("it wrote\n%s\nwant\n%s", lines[0], first)
 	}

@@ -17,11 +17,14 @@ func GuardOrigin(requestID string) audit.Origin {
 	return audit.Origin{Actor: audit.Actor{Issuer: rollout.Guard.Issuer, UserID: rollout.Guard.UserID, Roles: []auth.Role{}}, RequestID: requestID}
 }
 
-// A MoveCause is why the guard moved a rollout. The audit event holds it.
+// A MoveCause is why the guard moved a rollout, or told people of it. The audit event holds it.
 type MoveCause struct {
 	Judgement
 	AsOf time.Time `json:"asOf"` // when the boxes were counted
 }
+
+// Explain is the guard's own sentence.
+func (c MoveCause) Explain() string { return c.Sentence }
 
 // act moves a rollout by the guard's verdict, if the policy lets the guard act. It promotes and completes only the
 // revision that was judged; otherwise the next tick judges the new one. It halts if the rollout has the policy that was

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/input"
@@ -53,5 +54,13 @@ func TestGuard_RolloutChangesWhileItIsHalted_IsHaltedUnlessThePolicyChanged(t *t
 				t.Errorf("changed %v; the rollout is %s: %s", changed, r.Status, g.verdict().Sentence)
 			}
 		})
+	}
+}
+
+func TestMoveCause_TellsTheGuardsSentenceToTheEventBus(t *testing.T) {
+	const sentence = "Halt: 17 of 291 boxes are bad."
+	cause := census.MoveCause{Judgement: census.Judgement{Verdict: guard.Verdict{Sentence: sentence}}}
+	if got := audit.Why(audit.Platform, audit.Grounds{Cause: cause}); got != sentence {
+		t.Errorf("it tells %q", got)
 	}
 }

@@ -8,11 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/guard"
 	"wavegate/shared/fleet/rollout"
 	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/dynamotest"
 )
 
@@ -37,7 +43,7 @@ func TestGuard_WhatCannotBeRead_KeepsNoBadReleaseGoing(t *testing.T) {
 func TestGuard_WhatCannotBeRead_PromotesNothing(t *testing.T) {
 	for what, trouble := range unreadable {
 		t.Run(what, func(t *testing.T) {
-			g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 40, "acme", "initech")
+			g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 200, "acme", "initech")
 			g.raise(10)
 			g.update()
 			g.now = g.now.Add(3 * time.Minute)
@@ -146,7 +152,46 @@ func TestGuard_CompletedReleaseThatGoesBad_Pages_ForASoak(t *testing.T) {
 	if v := g.verdict(); !v.Pages || v.Acts || v.Sentence != "Completed, and 40 of 40 boxes with the release are bad." {
 		t.Errorf("pages: %v; %s", v.Pages, v.Sentence)
 	}
+	g.tick(11 * time.Minute)
+	if got, want := g.warnings(), []string{"RolloutWentBad at 100"}; !slices.Equal(got, want) {
+		t.Errorf("people are told %q, want %q", got, want)
+	}
 	if tally := g.tick(time.Hour); tally.Paging != 0 {
 		t.Errorf("an hour later the tally is %+v", tally)
+	}
+}
+
+// TestGuard_LostSightings_ItHoldsUntilBoxesAreSeenAgain: after a restore from backups, nobody knows when boxes were last seen.
+func TestGuard_LostSightings_ItHoldsUntilBoxesAreSeenAgain(t *testing.T) {
+	client := dynamotest.Embedded(t)
+	g := newJudgedFleet(t, client, quick(), 100, "acme")
+	g.raise(50)
+	g.now = g.now.Add(time.Second)
+	g.poll("1.0.0", g.boxes...)
+	g.update()
+	for _, id := range g.boxes {
+		_, err := client.DeleteItem(g.ctx, &dynamodb.DeleteItemInput{
+			TableName: aws.String(dynamolocal.TableName(dynamo.RateCounters)),
+			Key:       map[string]types.AttributeValue{"subject": &types.AttributeValueMemberS{Value: ratelimit.Subject(fleetIssuer + " " + id)}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	holds := func(when string) {
+		t.Helper()
+		for range 5 {
+			g.tick(3 * time.Minute)
+			if r := g.rollout(); r.Status != rollout.Active || r.StagedPercent != 50 {
+				t.Fatalf("%s the rollout is %s at %d: %s", when, r.Status, r.StagedPercent, g.verdict().Sentence)
+			}
+		}
+	}
+	holds("with no box seen,")
+	g.poll("2.0.0", g.reached()[:1]...)
+	holds("with one box seen,")
+	g.update()
+	if g.tick(time.Minute); g.rollout().StagedPercent != 100 {
+		t.Errorf("with all boxes seen it is at %d: %s", g.rollout().StagedPercent, g.verdict().Sentence)
 	}
 }

@@ -96,7 +96,7 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 		tally.Counted++
 		tally.Unreadable.merge(p.unreadable)
 	}
-	faults = append(faults, s.watch(counting, &tally)...)
+	faults = append(faults, s.watch(counting, from, &tally)...)
 	for _, c := range active {
 		c.Last = cmp.Or(latest[c.ID], c.Last)
 		acted, err := s.act(ctx, from, c)
@@ -104,6 +104,11 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 			faults = append(faults, fmt.Errorf("progress: guard rollout %s: %w", c.ID, err))
 		}
 		tally.add(c, acted, s.db.Now())
+	}
+	for _, c := range active { // after all moves: a halt does not wait for a warning
+		if err := s.warn(ctx, from, c.Rollout, latest[c.ID]); err != nil {
+			faults = append(faults, fmt.Errorf("progress: warn of rollout %s: %w", c.ID, err))
+		}
 	}
 	return tally, errors.Join(faults...)
 }
@@ -116,7 +121,7 @@ const (
 
 // watch goes on counting rollouts for a soak after their completion. The guard can move nothing then, and says if the
 // release goes bad.
-func (s *Store) watch(ctx context.Context, tally *Tally) (faults []error) {
+func (s *Store) watch(ctx context.Context, from audit.Origin, tally *Tally) (faults []error) {
 	page, err := s.rollouts.List(ctx, rollout.Filter{Status: rollout.Completed}, dynamo.Span{Limit: mostWatched})
 	if err != nil {
 		return []error{fmt.Errorf("progress: list completed rollouts: %w", err)}
@@ -132,6 +137,9 @@ func (s *Store) watch(ctx context.Context, tally *Tally) (faults []error) {
 			faults = append(faults, fmt.Errorf("progress: completed rollout %s: %w", r.ID, err))
 		case p.Guard != nil && p.Guard.Pages:
 			tally.Paging++
+			if err := s.warn(ctx, from, r, &p); err != nil {
+				faults = append(faults, fmt.Errorf("progress: warn of completed rollout %s: %w", r.ID, err))
+			}
 		}
 	}
 	return faults

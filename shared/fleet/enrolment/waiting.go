@@ -53,7 +53,7 @@ func (s *Store) wait(ctx context.Context, set *change.Set, e Enrolment, p Pair) 
 	set.With(Waiting{p.EdgeID, p.TokenSHA256, s.db.Now()}.write(e))
 	for i, old := range all[min(MostBoxes-1, len(all)):] {
 		if i < mostGone {
-			set.With(dynamo.DeletePart("gone", dynamo.Enrolments, waitingKey(e.ID, Pair{old.EdgeID, old.TokenSHA256})))
+			set.With(dynamo.DeletePart("gone", dynamo.Enrolments, waitingKey(e.ID, Pair{old.EdgeID, old.TokenSHA256}), dynamo.Condition{}))
 		}
 	}
 	return nil

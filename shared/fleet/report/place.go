@@ -8,12 +8,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 )
 
 // Shards is how many partitions of the index the rows of one release channel are spread over. An index
 // key takes about 1,000 writes a second and a box that moves on makes two, so 32 take 16,000 boxes a
-// second: a million offers within the minute in which a fleet polls. See setting.ReportShards.
+// second: a million offers within the minute in which a fleet polls. See setting.ReportShards, and Moved for more of them.
 type Shards int
 
 // ReadShards reads the setting.
@@ -24,6 +27,17 @@ func ReadShards(r *setting.Values) Shards { return Shards(r.Number(setting.Repor
 func (n Shards) Of(pair, edgeID string) string {
 	sum := sha256.Sum256([]byte(edgeID))
 	return n.At(pair, int(sum[4])%int(n))
+}
+
+// Moved is the partition that a stored row belongs in, and whether it lies in another one. Rows do that were written while
+// there were fewer partitions; they are found all the same.
+func (n Shards) Moved(stored map[string]types.AttributeValue) (shard string, moved bool, err error) {
+	var row item
+	if err := dynamo.Decode(stored, &row); err != nil {
+		return "", false, err
+	}
+	shard = n.Of(row.pair(), row.EdgeID)
+	return shard, shard != row.Shard, nil
 }
 
 // At is one of the partitions that the rows of a release channel lie in; i is from 0 to n-1.

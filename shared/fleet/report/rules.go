@@ -13,9 +13,9 @@ var (
 	}
 	// DetailRule is what a box says in its own words. It is shown to people.
 	DetailRule = &input.Text{
-		Pattern: "[^\\x00-\\x1f\\x7f-\\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff" +
-			"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff]{0,256}",
-		Says: "at most 256 characters that can all be seen: none that control, that have no width or that change the direction of writing",
+		Pattern: "[^\\x00-\\x1f\\x7f-\\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]{0,256}",
+		Check:   input.Visible, // beyond U+FFFF
+		Says:    "at most 256 characters that can all be seen: none that control, that have no width or that change the direction of writing",
 	}
 	// StateRule is a state that boxes are looked for at.
 	StateRule = &input.Text{

@@ -88,9 +88,13 @@ func CheckPart(name string, table TableID, key Key, when Condition) Part {
 	}}}
 }
 
-// DeletePart removes an item, if there is one. It is for what nobody needs to know of later.
-func DeletePart(name string, table TableID, key Key) Part {
-	return Part{name: name, item: types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String(table.Name()), Key: key.item()}}}
+// DeletePart removes an item, if there is one or the condition asks for it. It is for what nobody needs to know of later.
+func DeletePart(name string, table TableID, key Key, when Condition) Part {
+	values, err := when.values(nil)
+	return Part{name: name, err: err, item: types.TransactWriteItem{Delete: &types.Delete{
+		TableName: aws.String(table.Name()), Key: key.item(), ConditionExpression: optional(when.Expr),
+		ExpressionAttributeNames: names(when.Expr), ExpressionAttributeValues: values,
+	}}}
 }
 
 func optional(s string) *string {

@@ -134,24 +134,10 @@ func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, only
 	if v.Revision == 0 || v.FactoryID != r.FactoryID {
 		return page, problem.Missing()
 	}
-	said, park := map[string]onMachineItem{}, []machine.Machine{}
-	err = dynamo.Together(ctx,
-		func(ctx context.Context) error {
-			return dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.MethodReports, Partition: r.MethodID}, nil, 0, func(m onMachineItem) error {
-				said[m.Machine] = m
-				return nil
-			})
-		},
-		func(ctx context.Context) error {
-			return dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Machines, Partition: r.FactoryID}, nil, 0, func(m machine.Machine) error {
-				park = append(park, m)
-				return nil
-			})
-		})
+	all, err := s.reachedBy(ctx, v)
 	if err != nil {
 		return page, err
 	}
-	all := reached(v, park, said)
 	all = slices.DeleteFunc(all, func(m Reached) bool {
 		return onlyNotClear && m.Clear || w.Behind != "" && strings.Compare(m.Machine, w.Behind) <= 0
 	})
@@ -161,6 +147,25 @@ func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, only
 		page.Last = page.Items[w.Limit-1].Machine
 	}
 	return page, heard(ctx, page.Items, seen)
+}
+
+// reachedBy reads the machines of a version's factory, and what they said about its method.
+func (s *Store) reachedBy(ctx context.Context, v Version) ([]Reached, error) {
+	said, park := map[string]onMachineItem{}, []machine.Machine{}
+	err := dynamo.Together(ctx,
+		func(ctx context.Context) error {
+			return dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.MethodReports, Partition: v.MethodID}, nil, 0, func(m onMachineItem) error {
+				said[m.Machine] = m
+				return nil
+			})
+		},
+		func(ctx context.Context) error {
+			return dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Machines, Partition: v.FactoryID}, nil, 0, func(m machine.Machine) error {
+				park = append(park, m)
+				return nil
+			})
+		})
+	return reached(v, park, said), err
 }
 
 // reached lists the machines of which a version is a concern, in the order of the machines.

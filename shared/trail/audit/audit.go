@@ -68,6 +68,9 @@ type Event struct {
 	Grounds
 	Before any `json:"before,omitempty"`
 	After  any `json:"after,omitempty"`
+	// Salts are the salts of the event's personal values, by their JSON Pointers (RFC 6901). Only
+	// events that a chain of hashes covers have them; see package chain.
+	Salts map[string]string `json:"salts,omitempty"`
 }
 
 // Platform is the stream of channels, rollouts, factories and limits.
@@ -90,8 +93,22 @@ func Box(id string) string {
 
 func boxStream(shard uint32) string { return Boxes + "s/" + strconv.FormatUint(uint64(shard), 10) }
 
+// Shared lists the streams with events of several organizations.
+func Shared() []string {
+	streams := []string{Platform}
+	for shard := range uint32(boxShards) {
+		streams = append(streams, boxStream(shard))
+	}
+	return streams
+}
+
+// OfOrganization is the key of an organization's events of a shared stream, in the index byOrganization.
+func OfOrganization(stream, organizationID string) string { return key(stream, organizationID) }
+
 // Factory returns the stream of a factory's machines and production methods.
-func Factory(factoryID string) string { return "factory/" + factoryID }
+func Factory(factoryID string) string { return inFactory + factoryID }
+
+const inFactory = "factory/"
 
 // A Record is an event in its stream. Position orders a stream by time, then by id. The other
 // keys are for the filters.
@@ -101,16 +118,27 @@ type Record struct {
 	StreamResource      string `json:"streamResource"`
 	StreamActor         string `json:"streamActor"`
 	StreamResourceActor string `json:"streamResourceActor"`
+	// StreamOrganization is missing in the streams of factories, each of which is one organization's.
+	StreamOrganization string `json:"streamOrganization,omitempty"`
+	// Why and Override are for the event bus, whose pipe can only take what is always there.
+	Why      string `json:"why"`
+	Override string `json:"override"` // yes or no
 	Event
 }
 
-func record(stream string, e Event) Record {
-	return Record{
+// RecordOf is an event as a stream keeps it.
+func RecordOf(stream string, e Event) Record {
+	r := Record{
 		Stream: stream, Position: Position(e), Event: e,
 		StreamResource:      key(stream, e.Resource.Type, e.Resource.ID),
 		StreamActor:         key(stream, e.Actor.Issuer, e.Actor.UserID),
 		StreamResourceActor: key(stream, e.Resource.Type, e.Resource.ID, e.Actor.Issuer, e.Actor.UserID),
+		Why:                 Why(stream, e.Grounds), Override: Overrides(e.Grounds),
 	}
+	if e.OrganizationID != "" && !strings.HasPrefix(stream, inFactory) {
+		r.StreamOrganization = OfOrganization(stream, e.OrganizationID)
+	}
+	return r
 }
 
 // key joins the parts of an index key. No part can contain a line break.
@@ -127,5 +155,5 @@ const PartName = "audit"
 // overwrite one.
 func Write(stream string, e Event) dynamo.Part {
 	e.EventID = uuid.Must(uuid.NewV7()).String()
-	return dynamo.PutPart(PartName, dynamo.Audit, record(cmp.Or(stream, Platform), e), dynamo.Absent("position"))
+	return dynamo.PutPart(PartName, dynamo.Audit, RecordOf(cmp.Or(stream, Platform), e), dynamo.Absent("position"))
 }

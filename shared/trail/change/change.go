@@ -9,6 +9,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -53,7 +54,8 @@ type Stamp struct {
 	ChangedAt time.Time
 	// Stream is the audit stream of its events. Empty means the platform's stream.
 	Stream string
-	// Organization is the owner of the resource; empty if it has none.
+	// Organization is the owner of the resource; empty if it has none. The event that takes it away
+	// is still the owner's.
 	Organization string
 }
 
@@ -194,6 +196,12 @@ func (s *Set) With(parts ...dynamo.Part) { s.parts = append(s.parts, parts...) }
 // Record adds the change of a resource from was to next, and its audit event. The event has the
 // time of the change.
 func Record[T any](s *Set, k Kind[T], was, next T, event string) {
+	RecordSalted(s, k, was, next, event, nil)
+}
+
+// RecordSalted is Record for a change whose event a chain of hashes covers, with the salts of its
+// personal values.
+func RecordSalted[T any](s *Set, k Kind[T], was, next T, event string, salts map[string]string) {
 	before, after := k.State(was), k.State(next)
 	var item any = next
 	if k.Item != nil {
@@ -211,10 +219,10 @@ func Record[T any](s *Set, k Kind[T], was, next T, event string) {
 		s.With(k.Along(next)...)
 	}
 	s.With(audit.Write(after.Stream, audit.Event{
-		EventTime: after.ChangedAt, EventName: event, OrganizationID: after.Organization,
+		EventTime: after.ChangedAt, EventName: event, OrganizationID: cmp.Or(after.Organization, before.Organization),
 		Actor: s.from.Actor, SourceIP: s.from.SourceIP, RequestID: s.from.RequestID, Grounds: s.from.Grounds,
 		Resource: audit.Resource{Type: k.Type, ID: after.ID, Revision: after.Revision},
-		Before:   k.shown(was), After: k.shown(next),
+		Before:   k.shown(was), After: k.shown(next), Salts: salts,
 	}))
 }
 

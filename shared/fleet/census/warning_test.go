@@ -1,0 +1,123 @@
+package census_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"wavegate/shared/fleet/census"
+	"wavegate/shared/fleet/guard"
+	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/trail/audit"
+)
+
+func TestWarningOf_TellsWhatNeedsPeople_AndNotWhatTheGuardDoesItself(t *testing.T) {
+	hold := func(why ...guard.Reason) guard.Verdict {
+		return guard.Verdict{Action: guard.Hold, Reason: why[0], Reasons: why, Stage: 10, Next: 50, Distance: guard.Distance{MoreBad: 20, Undecided: 100}}
+	}
+	near := hold(guard.Soaking)
+	near.Halting.Bad, near.Distance.MoreBad = 4, 2
+	bad := hold(guard.Silent)
+	bad.Stage, bad.Next, bad.Pages = 100, 0, true
+	for name, c := range map[string]struct {
+		given guard.Verdict
+		event string
+		stage int
+	}{
+		"2 more bad halt it":                {near, census.NearHalt, 10},
+		"one organization holds up a halt":  {hold(guard.OneOrganization), census.NearHalt, 10},
+		"the guard only advises, and would": {guard.Verdict{Action: guard.Halt, Stage: 10}, census.NearHalt, 10},
+		"the guard halts it":                {guard.Verdict{Action: guard.Halt, Acts: true, Pages: true, Stage: 100}, "", 0},
+		"everybody has it, and it goes bad": {bad, census.WentBad, 100},
+		"only the approval is open":         {hold(guard.ApprovalRequired), census.ApprovalWaiting, 50},
+		"the approval, and then a person":   {hold(guard.PeoplePromote, guard.ApprovalRequired), census.ApprovalWaiting, 50},
+		"the approval, and then a window":   {hold(guard.WindowClosed, guard.Frozen, guard.ApprovalRequired), census.ApprovalWaiting, 50},
+		"the approval, once it has soaked":  {hold(guard.Soaking, guard.ApprovalRequired), "", 0},
+		"the approval, and too few boxes":   {hold(guard.TooFewTaken, guard.ApprovalRequired), "", 0},
+		"people promote":                    {hold(guard.PeoplePromote), "", 0},
+		"all is well":                       {hold(guard.Soaking), "", 0},
+		"the guard promotes":                {guard.Verdict{Action: guard.Promote, Acts: true, Distance: guard.Distance{MoreBad: 20, Undecided: 9}}, "", 0},
+	} {
+		if event, stage := census.WarningOf(c.given); event != c.event || stage != c.stage {
+			t.Errorf("%s: %q at %d, want %q at %d", name, event, stage, c.event, c.stage)
+		}
+	}
+}
+
+// warnings are what people were told of the rollout, as event and stage, oldest first. Each has the guard's sentence.
+func (g *judgedFleet) warnings() (told []string) {
+	g.t.Helper()
+	page, err := audit.NewLog(g.db).List(g.ctx, audit.Platform, audit.Filter{ResourceType: census.WarningResourceType, ResourceID: g.id}, "", 100)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	for i, e := range slices.Backward(page.Items) {
+		given, _ := e.After.(map[string]any)["given"].([]any)
+		last, _ := given[len(given)-1].(map[string]any)
+		cause, _ := e.Cause.(map[string]any)
+		if sentence, _ := cause["sentence"].(string); sentence == "" || e.Actor.Issuer != rollout.Guard.Issuer || e.Resource.Revision != int64(len(page.Items)-i) {
+			g.t.Errorf("the event is %+v", e)
+		}
+		told = append(told, fmt.Sprintf("%v at %v", last["event"], last["stage"]))
+	}
+	return told
+}
+
+func TestWarnings_AreToldOnceAStage_AndLeaveTheRolloutAlone(t *testing.T) {
+	p := quick()
+	p.Approvals.Before = []int{50, 100}
+	g := newJudgedFleet(t, dynamotest.Embedded(t), p, 60, "acme", "initech")
+	for range 8 {
+		g.update()
+		g.tick(time.Minute)
+	}
+	revision := g.rollout().Revision
+	if got, want := g.warnings(), []string{"RolloutApprovalWaiting at 50"}; !slices.Equal(got, want) {
+		t.Fatalf("told %q, want %q; %s", got, want, g.verdict().Sentence)
+	}
+	anna := audit.Origin{Actor: audit.Actor{Issuer: "https://people.example", UserID: "anna"}}
+	if err := g.rollouts.Approve(g.ctx, anna, g.id, 50, input.Matching(input.Revision(revision))); err != nil {
+		t.Fatalf("the warning changed the rollout: %v", err)
+	}
+	for range 8 {
+		g.update()
+		g.tick(time.Minute)
+	}
+	if got, want := g.warnings(), []string{"RolloutApprovalWaiting at 50", "RolloutApprovalWaiting at 100"}; !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q; %s", got, want, g.verdict().Sentence)
+	}
+}
+
+func TestWarnings_GuardThatOnlyAdvises_TellsWhatItWouldHalt_TwoTicksAtOnceToo(t *testing.T) {
+	p := quick()
+	p.Mode = guard.Advise
+	g := failing(t, dynamotest.Embedded(t), p)
+	g.now = g.now.Add(time.Minute)
+	done := make(chan error)
+	for range 2 {
+		go func() { _, err := g.progress.Tick(g.ctx, census.GuardOrigin("the tick")); done <- err }()
+	}
+	for range 2 {
+		if err := <-done; about(err, g.id) {
+			t.Error(err)
+		}
+	}
+	g.tick(time.Minute)
+	if got, want := g.warnings(), []string{"RolloutWentBad at 100"}; !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q; %s", got, want, g.verdict().Sentence)
+	}
+}
+
+func TestWarnings_HaltByTheGuard_IsNotTold_SinceItsOwnEventIs(t *testing.T) {
+	g := failing(t, dynamotest.Embedded(t), quick())
+	g.tick(time.Minute)
+	if g.tick(time.Minute); g.rollout().Status != rollout.Halted {
+		t.Fatalf("the rollout is %s", g.rollout().Status)
+	}
+	if got := g.warnings(); len(got) > 0 {
+		t.Errorf("told %q", got)
+	}
+}

@@ -1,0 +1,151 @@
+package method
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/trail/audit"
+)
+
+// RecallResourceType is the type of a recall in the audit trail. The id is the factory, the method and the version.
+const RecallResourceType = "recall"
+
+// RecallUnconfirmed is the event by which people learn that machines may still have a version whose orders were stopped.
+// Nothing changes.
+const RecallUnconfirmed = "RecallUnconfirmed"
+
+// ConfirmWithin is how long machines have to say that they do not have a version, once its orders were stopped. Orders
+// that may finish take as long as they take.
+const ConfirmWithin = 30 * time.Minute
+
+// A Recall is a version whose orders were stopped. It is watched until people were told that it is not confirmed, or
+// until it need not be told. A version's orders are stopped once, so people are told once.
+type Recall struct {
+	Subject        string    `json:"subject"`
+	Part           string    `json:"part"`
+	FactoryID      string    `json:"factoryId"`
+	MethodID       string    `json:"methodId"`
+	Version        int64     `json:"version"`
+	OrganizationID string    `json:"organizationId"`
+	Since          time.Time `json:"since"`
+	Revision       int64     `json:"revision"`
+}
+
+// recalls is the key that the recalls of all factories have among what is counted: one read finds those that are due.
+const recalls = "recalls"
+
+// recalled returns the write that begins to watch a recall, if the change of a version is one.
+func recalled(was, next Version, organization string) []dynamo.Part {
+	if next.Orders != Stop || was.Orders == Stop || !next.approvedOnce() {
+		return nil
+	}
+	r := Recall{Subject: recalls, FactoryID: next.FactoryID, MethodID: next.MethodID, Version: next.Version,
+		OrganizationID: organization, Since: next.UpdatedAt, Revision: 1}
+	r.Part = r.id()
+	return []dynamo.Part{dynamo.PutPart("recall", dynamo.Progress, r, dynamo.Condition{})}
+}
+
+func (r Recall) id() string {
+	return strings.Join([]string{r.FactoryID, r.MethodID, strconv.FormatInt(r.Version, 10)}, "/")
+}
+
+func (r Recall) ref() Ref { return Ref{r.FactoryID, r.MethodID, r.Version} }
+
+// unconfirmed is a recall as its audit event shows it.
+type unconfirmed struct {
+	FactoryID string    `json:"factoryId"`
+	MethodID  string    `json:"methodId"`
+	Version   int64     `json:"version"`
+	Since     time.Time `json:"since"`
+}
+
+// Missing is the machines that may still have a recalled version. The audit event holds it.
+type Missing struct {
+	Sentence string   `json:"sentence"`
+	Machines []string `json:"machines"` // the first ones
+	Left     int      `json:"left"`     // how many there are
+	Of       int      `json:"of"`       // so many machines the version concerns
+}
+
+const mostMissing = 20
+
+// Explain says how many machines these are. It names neither them nor the method: those are for fewer people.
+func (m Missing) Explain() string { return m.Sentence }
+
+// missing is which of the machines may still have the version.
+func (r Recall) missing(all []Reached) Missing {
+	m := Missing{Machines: []string{}, Of: len(all)}
+	for _, x := range all {
+		if x.Clear {
+			continue
+		}
+		if m.Left++; m.Left <= mostMissing {
+			m.Machines = append(m.Machines, x.Machine)
+		}
+	}
+	m.Sentence = fmt.Sprintf("%d of %d machines have not said that they no longer have version %d, %d minutes after its orders were stopped.",
+		m.Left, m.Of, r.Version, int(ConfirmWithin/time.Minute))
+	return m
+}
+
+// TellUnconfirmed tells people of the recalls that are not confirmed in time, each once, and reports how many these are. The
+// rest is tried by the next call; the error joins what went wrong.
+func (s *Store) TellUnconfirmed(ctx context.Context, from audit.Origin) (told int, err error) {
+	var due []Recall
+	err = dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Progress, Partition: recalls}, nil, 0, func(r Recall) error {
+		if s.db.Now().Sub(r.Since) >= ConfirmWithin {
+			due = append(due, r)
+		}
+		return nil
+	})
+	faults := []error{err}
+	for _, r := range due {
+		left, err := s.tellUnconfirmed(ctx, from, r)
+		if left {
+			told++
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("method: recall of %s: %w", r.id(), err))
+		}
+	}
+	return told, errors.Join(faults...)
+}
+
+// tellUnconfirmed ends the watch of a recall, with an event if a machine may still have the version.
+func (s *Store) tellUnconfirmed(ctx context.Context, from audit.Origin, r Recall) (told bool, err error) {
+	all, err := s.concerned(ctx, r.ref())
+	if err != nil {
+		return false, err
+	}
+	key := dynamo.Key{"subject": r.Subject, "part": r.Part}
+	m := r.missing(all)
+	if m.Left == 0 {
+		return false, s.db.Commit(ctx, dynamo.DeletePart("recall", dynamo.Progress, key, dynamo.Condition{}))
+	}
+	now := s.db.Now()
+	event := audit.Event{
+		EventTime: now, EventName: RecallUnconfirmed, OrganizationID: r.OrganizationID,
+		Actor: from.Actor, RequestID: from.RequestID, Grounds: audit.Grounds{Cause: m},
+		Resource: audit.Resource{Type: RecallResourceType, ID: r.id(), Revision: r.Revision},
+		After:    unconfirmed{r.FactoryID, r.MethodID, r.Version, r.Since},
+	}
+	err = s.db.Commit(ctx, dynamo.DeletePart("recall", dynamo.Progress, key, dynamo.AtRevision("subject", r.Revision)), audit.Write(audit.Factory(r.FactoryID), event))
+	if dynamo.Refused(err, "recall") {
+		return false, nil // another run told of it
+	}
+	return err == nil, err
+}
+
+// concerned lists the machines of which a version is a concern.
+func (s *Store) concerned(ctx context.Context, r Ref) ([]Reached, error) {
+	v, err := s.lookup(ctx, r)
+	if err != nil || v.Revision == 0 {
+		return nil, err
+	}
+	return s.reachedBy(ctx, v)
+}

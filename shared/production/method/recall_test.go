@@ -1,0 +1,141 @@
+package method_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/production/machine"
+	"wavegate/shared/production/method"
+	"wavegate/shared/testing/dynamotest"
+	"wavegate/shared/trail/audit"
+)
+
+var watcher = audit.Origin{Actor: audit.Actor{Issuer: "urn:wavegate:guard", UserID: "guard"}, RequestID: "the tick"}
+
+// A recalling is a method whose version 2 holds, and a clock.
+type recalling struct {
+	*testing.T
+	db      *dynamo.DB
+	methods *method.Store
+	ref     method.Ref
+	now     time.Time
+}
+
+func newRecalling(t *testing.T, client *dynamodb.Client) *recalling {
+	t.Helper()
+	r := &recalling{T: t, now: time.Now().UTC().Truncate(time.Millisecond)}
+	r.db = dynamo.Open(client, func() time.Time { return r.now })
+	r.methods, r.ref = staged(t, r.db, plant(t, r.db))
+	r.ref.Version = 2
+	r.now = r.now.Add(time.Minute)
+	return r
+}
+
+func (r *recalling) withdraw(orders method.Orders) {
+	r.Helper()
+	_, err := r.methods.Move(admission.Unlimited(r.Context()), person("anna"), origin, r.ref,
+		method.Move{Status: method.Withdrawn, Reason: "worn tools of ACME", Orders: orders}, input.Preconditions{})
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+// told lets time pass and tells people. It returns what the trail has of it, oldest first.
+func (r *recalling) told(after time.Duration) []audit.Event {
+	r.Helper()
+	r.now = r.now.Add(after)
+	if _, err := r.methods.TellUnconfirmed(admission.Unlimited(r.Context()), watcher); err != nil {
+		r.Fatal(err)
+	}
+	page, err := audit.NewLog(r.db).List(r.Context(), audit.Factory(r.ref.FactoryID), audit.Filter{}, "", 100)
+	if err != nil {
+		r.Fatal(err)
+	}
+	events := slices.DeleteFunc(page.Items, func(e audit.Event) bool { return e.Resource.Type != method.RecallResourceType })
+	slices.Reverse(events)
+	return events
+}
+
+func TestRecall_MachinesThatSaidNothing_AreToldOfOnce_AfterHalfAnHour(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		r := newRecalling(t, client)
+		r.withdraw(method.Stop)
+		if events := r.told(29 * time.Minute); len(events) != 0 {
+			t.Fatalf("told %+v", events)
+		}
+		events := r.told(time.Minute)
+		if len(events) != 1 {
+			t.Fatalf("told %d times", len(events))
+		}
+		cause, _ := events[0].Cause.(map[string]any)
+		const sentence = "1 of 1 machines have not said that they no longer have version 2, 30 minutes after its orders were stopped."
+		if e := events[0]; e.EventName != "RecallUnconfirmed" || e.Resource.ID != r.ref.FactoryID+"/"+r.ref.MethodID+"/2" || e.OrganizationID != "acme" ||
+			cause["sentence"] != sentence || !slices.Equal(cause["machines"].([]any), []any{"press-1"}) {
+			t.Errorf("the event is %+v", e)
+		}
+		if events = r.told(time.Hour); len(events) != 1 {
+			t.Errorf("told %d times", len(events))
+		}
+	})
+}
+
+// TestRecall_TheEventBus_TellsHowMany, and neither the method, nor the machines, nor the reason.
+func TestRecall_TheEventBus_TellsHowMany(t *testing.T) {
+	cause := method.Missing{Sentence: "2 of 5 machines have it.", Machines: []string{"press-1", "press-2"}}
+	if got := audit.Why(audit.Factory("munich-1"), audit.Grounds{Cause: cause, Reason: "worn tools of ACME"}); got != cause.Sentence {
+		t.Errorf("it tells %q", got)
+	}
+}
+
+func TestRecall_ByTwoRunsAtOnce_IsToldOnce(t *testing.T) {
+	r := newRecalling(t, dynamotest.Embedded(t))
+	r.withdraw(method.Stop)
+	r.now = r.now.Add(method.ConfirmWithin)
+	done := make(chan error)
+	for range 2 {
+		go func() { _, err := r.methods.TellUnconfirmed(admission.Unlimited(r.Context()), watcher); done <- err }()
+	}
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if events := r.told(0); len(events) != 1 {
+		t.Errorf("told %d times", len(events))
+	}
+}
+
+// TestRecall_OrdersThatMayFinish_AreNotWaitedFor, until somebody stops them.
+func TestRecall_OrdersThatMayFinish_AreNotWaitedFor(t *testing.T) {
+	r := newRecalling(t, dynamotest.Embedded(t))
+	r.withdraw(method.Finish)
+	if events := r.told(24 * time.Hour); len(events) != 0 {
+		t.Errorf("told %+v", events)
+	}
+	r.withdraw(method.Stop)
+	if events := r.told(method.ConfirmWithin); len(events) != 1 {
+		t.Errorf("once they stop: told %d times", len(events))
+	}
+	r.withdraw(method.Stop)
+	if events := r.told(method.ConfirmWithin); len(events) != 1 {
+		t.Errorf("after a further signature: told %d times", len(events))
+	}
+}
+
+func TestRecall_NoMachineConcerned_IsNotTold(t *testing.T) {
+	r := newRecalling(t, dynamotest.Embedded(t))
+	if _, err := machine.NewStore(r.db).Put(admission.Unlimited(t.Context()), engineer, origin, r.ref.FactoryID, "press-1",
+		machine.Registration{Name: "Press", Classes: []string{"lathe"}}, input.Preconditions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.withdraw(method.Stop)
+	if events := r.told(method.ConfirmWithin); len(events) != 0 {
+		t.Errorf("told %+v", events)
+	}
+}
