@@ -248,8 +248,8 @@ func TestAuthorize_AuthorizationHeader(t *testing.T) {
 		"token only":                       {values{"Authorization": {good}}, noToken},
 		"scheme and token without a space": {values{"Authorization": {"Bearer" + good}}, noToken},
 		"another scheme":                   {values{"Authorization": {"Basic " + good}}, noToken},
-		"two values":                       {values{"Authorization": {"Bearer " + good, "Bearer " + good}}, noToken},
-		"two names":                        {values{"Authorization": {"Bearer " + good}, "authorization": {"Bearer " + good}}, noToken},
+		"two values":                       {values{"Authorization": {"Bearer " + good, "Bearer " + good}}, token.SeveralTokens},
+		"two names":                        {values{"Authorization": {"Bearer " + good}, "authorization": {"Bearer " + good}}, token.SeveralTokens},
 		"two tokens in one value":          {values{"Authorization": {"Bearer " + good + ", Bearer " + good}}, token.Malformed},
 		"token in a header of its name":    {values{"X-Authorization": {"Bearer " + good}}, noToken},
 	} {
@@ -331,7 +331,7 @@ func TestAuthorize_SampleEvents(t *testing.T) {
 		"authorizer-allow-edge.json":               {box, accepted},
 		"authorizer-deny-unsigned.json":            {owner, token.BadAlgorithm},
 		"authorizer-deny-no-token.json":            {owner, noToken},
-		"authorizer-unauthorized-two-tokens.json":  {owner, noToken},
+		"authorizer-unauthorized-two-tokens.json":  {owner, token.SeveralTokens},
 		"authorizer-unauthorized-unknown-key.json": {owner, token.UnknownKey},
 	}
 	files, err := filepath.Glob("../../events/authorizer-*.json")

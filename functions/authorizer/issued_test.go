@@ -97,7 +97,7 @@ func TestAuthorize_UnknownToken_IsRefused_AndNotForLong(t *testing.T) {
 		h, _, _, _ := issuing(t, atNoon)
 		answer, err := h.authorize(t.Context(), calling(authorization))
 		mustBeUnauthorized(t, answer, err)
-		if got := h.outcome(t); got != unknown {
+		if got := h.outcome(t); got != token.NotIssued {
 			t.Errorf("%s: found %s", name, got)
 		}
 	}

@@ -20,9 +20,8 @@ const operation = "authorizer"
 // These classes of a verdict add to those of package token.
 const (
 	accepted token.RefusalReason = "accepted"
-	noToken  token.RefusalReason = "no-token" // not exactly one Authorization header with one token of a known scheme
+	noToken  token.RefusalReason = "no-token" // no Authorization header with one token of a known scheme
 	noBox    token.RefusalReason = "no-box"   // a DDI client came with the token of a person
-	unknown  token.RefusalReason = "unknown"  // of the form of a box's or a gateway's own, and not known or not valid any more
 	noStore  token.RefusalReason = "no-store" // the hashes of the tokens are out of reach
 	badEvent token.RefusalReason = "event"    // not an event of a REST API
 	fault    token.RefusalReason = "fault"    // a fault of ours
@@ -46,7 +45,7 @@ func (a *authorizer) judge(ctx context.Context, event request) verdict {
 	values := authorizations(event)
 	if len(values) > 1 {
 		// The gateway caches an answer by one of the values. By that value alone, the token may be good.
-		return verdict{class: noToken, mayBecomeGood: true}
+		return verdict{class: token.SeveralTokens, mayBecomeGood: true}
 	}
 	scheme, raw, ok := credentials(values)
 	if !ok {
@@ -87,7 +86,7 @@ func (a *authorizer) judgeIssued(ctx context.Context, t boxtoken.Token) verdict 
 		return verdict{class: noStore, mayBecomeGood: true, cause: err}
 	case !ok:
 		// Whoever makes a box may use its token a moment before the service is told of it.
-		return verdict{class: unknown, mayBecomeGood: true}
+		return verdict{class: token.NotIssued, mayBecomeGood: true}
 	}
 	return verdict{class: accepted, principal: p, issuer: p.Issuer}
 }

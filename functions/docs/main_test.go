@@ -130,7 +130,7 @@ func TestPage_LoadsNothingFromElsewhere(t *testing.T) {
 		t.Errorf("the policy is %q", policy)
 	}
 	found := 0
-	for _, link := range regexp.MustCompile(`(?:src|href|spec-url)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+	for _, link := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if link[1] == "data:," {
 			continue
 		}
@@ -188,7 +188,7 @@ func TestAnswers_AreCompressedAndNotSentTwice(t *testing.T) {
 }
 
 func TestEveryAnswer_IsOverHTTPSAndIsWhatItSaysItIs(t *testing.T) {
-	for _, path := range []string{"/openapi.yaml", "/docs", "/docs/", "/docs/redoc.js"} {
+	for _, path := range []string{"/openapi.yaml", "/docs", "/docs/", "/docs/page.js", "/docs/redoc.js"} {
 		for _, files := range []fstest.MapFS{beside, {}} {
 			answer, _ := ask(t, files, path, nil)
 			if header(answer, "Strict-Transport-Security") == "" || header(answer, "X-Content-Type-Options") != "nosniff" {

@@ -15,8 +15,13 @@ import (
 	"wavegate/shared/platform/lambdahttp"
 )
 
-//go:embed page.html
-var page []byte
+var (
+	//go:embed page.html
+	page []byte
+	// script is what page.html shows the contract with.
+	//go:embed page.js
+	script []byte
+)
 
 // renderer is Redoc, which ./scripts/contract docs puts beside the program.
 const renderer = "redoc.js"
@@ -50,13 +55,16 @@ func pages(files fs.FS, base string, missing http.HandlerFunc) http.Handler {
 		w.Header().Set("Location", "../docs")
 		w.WriteHeader(http.StatusPermanentRedirect)
 	})
+	mux.HandleFunc("GET /docs/page.js", func(w http.ResponseWriter, r *http.Request) {
+		write(w, r, "text/javascript; charset=utf-8", asked, script)
+	})
 	mux.HandleFunc("GET /docs/"+renderer, func(w http.ResponseWriter, r *http.Request) {
-		script, err := fs.ReadFile(files, renderer)
+		program, err := fs.ReadFile(files, renderer)
 		if err != nil {
 			missing(w, r)
 			return
 		}
-		write(w, r, "text/javascript; charset=utf-8", daily, script)
+		write(w, r, "text/javascript; charset=utf-8", daily, program)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		maps.Copy(w.Header(), lambdahttp.SecurityHeaders())

@@ -17,14 +17,17 @@ import (
 
 // TestContract_FirstSteps_DoWhatTheySay types what the contract shows a newcomer, below a stage's path.
 func TestContract_FirstSteps_DoWhatTheySay(t *testing.T) {
-	target := harness.New(t, harness.WithPrefix("/prod")).Target
-	firstSteps(t, target)
-	items, _ := target.Owner(t).Get(t, "/api/ota/rollouts").Object(t)["items"].([]any)
-	if len(items) != 1 {
-		t.Fatalf("there are %d rollouts", len(items))
-	}
-	if r := items[0].(map[string]any); r["status"] != "completed" || r["staged_percent"] != 100.0 {
-		t.Errorf("the rollout is %v", r)
+	for name, target := range targets(t) {
+		t.Run(name, func(t *testing.T) {
+			firstSteps(t, target)
+			items, _ := target.Owner(t).Get(t, "/api/ota/rollouts").Object(t)["items"].([]any)
+			if len(items) != 1 {
+				t.Fatalf("there are %d rollouts", len(items))
+			}
+			if r := items[0].(map[string]any); r["status"] != "completed" || r["staged_percent"] != 100.0 {
+				t.Errorf("the rollout is %v", r)
+			}
+		})
 	}
 }
 

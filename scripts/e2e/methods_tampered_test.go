@@ -132,6 +132,34 @@ func altered(v types.AttributeValue) types.AttributeValue {
 	return &types.AttributeValueMemberS{Value: "x"}
 }
 
+// The addresses and the actors' names are erased past the service, each with its salt.
+func TestMethods_ErasedAddressesAndActors_LeaveTheChainWhole(t *testing.T) {
+	b := newBench(t)
+	b.release(1, smallContent)
+	b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
+	erased := 0
+	for _, event := range b.rows(dynamo.Audit) {
+		held, salted := event["salts"].(*types.AttributeValueMemberM)
+		if !salted {
+			continue
+		}
+		for pointer, at := range map[string]map[string]types.AttributeValue{"/sourceIp": event, "/actor/userId": event["actor"].(*types.AttributeValueMemberM).Value} {
+			name := pointer[strings.LastIndex(pointer, "/")+1:]
+			pseudonym, ok := chain.Pseudonym(held.Value[pointer].(*types.AttributeValueMemberS).Value, at[name].(*types.AttributeValueMemberS).Value)
+			if !ok {
+				t.Fatalf("%s has the salts %v", pointer, held.Value)
+			}
+			at[name] = &types.AttributeValueMemberS{Value: pseudonym}
+			delete(held.Value, pointer)
+			erased++
+		}
+		b.put(dynamo.Audit, event)
+	}
+	if r, err := b.verified(); erased != 16 || err != nil || len(r.Findings) > 0 {
+		t.Errorf("%d values of 4 changes erased: %v, %v", erased, r.Findings, err)
+	}
+}
+
 // The head row is set back by hand to what it was before a release: the poll follows it, but what the
 // machine keeps and the comparison tell.
 func TestMethods_HeadSetBack_IsFound(t *testing.T) {

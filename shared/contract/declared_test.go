@@ -235,8 +235,10 @@ func shapeDifferences(key string, s *openapi3.Schema, shape *input.Shape) (all [
 		return all // what else fields of an inner object have to do with one another is a rule in words
 	}
 	var anyOf []string
-	for _, one := range s.AnyOf {
-		anyOf = append(anyOf, one.Value.Required...)
+	if s.Not != nil { // not every name is another than these
+		for _, name := range s.Not.Value.PropertyNames.Value.Not.Value.Enum {
+			anyOf = append(anyOf, fmt.Sprint(name))
+		}
 	}
 	if s.MinProps == 1 {
 		anyOf = slices.Collect(maps.Keys(s.Properties))

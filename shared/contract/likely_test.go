@@ -3,9 +3,11 @@ package contract_test
 import (
 	"iter"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"wavegate/shared/platform/input"
 )
@@ -15,6 +17,7 @@ import (
 var odd = []rune{
 	' ', '\t', '\n', '\v', '\f', '\r', 0, 8, 0x0e, 0x1f, 0x20, '!', '~', 0x7f, 0x80, 0x84, 0x85, 0x86, 0x9f, 0xa0, 0xa1, 0xac, 0xad, 0xae, 0x61b, 0x61c, 0x61d, 0x180d, 0x180e, 0x180f, 0x167f, 0x1680, 0x1681,
 	0x1fff, 0x2000, 0x2009, 0x200a, 0x200b, 0x200f, 0x2010, 0x2027, 0x2028, 0x2029, 0x202a, 0x202e, 0x202f, 0x205f, 0x2060, 0x206f, 0x2070, 0x2fff, 0x3000, 0x3001, 0xfeff, 0xff00, 0xfff8, 0xfff9, 0xfffb, 0xfffc, 'é', '😀',
+	0x1bca0, 0x1d17a, 0x1d17b, 0x1fffe, 0x20000, 0xdffff, 0xe0000, 0xe0041, 0xe1000, 0xf0000, 0x10fffd,
 }
 
 // likely yields texts on which a rule and a pattern are likely to differ: every odd character at every
@@ -70,14 +73,20 @@ func around(length int, some []rune) iter.Seq[string] {
 // TestLikely_FindsWhatAPatternForgets: each pattern is almost that of a name of 1 to 200 characters.
 func TestLikely_FindsWhatAPatternForgets(t *testing.T) {
 	const (
-		unseen  = `\x{ad}\x{34f}\x{61c}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{180b}-\x{180f}\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{3164}\x{fdd0}-\x{fdef}\x{feff}\x{ffa0}\x{fff0}-\x{fffb}\x{fffe}\x{ffff}\x{e0000}-\x{e0fff}\x{1fffe}\x{1ffff}\x{2fffe}\x{2ffff}\x{3fffe}\x{3ffff}\x{4fffe}\x{4ffff}\x{5fffe}\x{5ffff}\x{6fffe}\x{6ffff}\x{7fffe}\x{7ffff}\x{8fffe}\x{8ffff}\x{9fffe}\x{9ffff}\x{afffe}\x{affff}\x{bfffe}\x{bffff}\x{cfffe}\x{cffff}\x{dfffe}\x{dffff}\x{efffe}\x{effff}\x{ffffe}\x{fffff}\x{10fffe}\x{10ffff}`
+		hidden  = `\x{ad}\x{34f}\x{61c}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{180b}-\x{180f}\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{3164}\x{fdd0}-\x{fdef}\x{feff}\x{ffa0}\x{fff0}-\x{fffb}\x{fffe}\x{ffff}`
 		space   = `[\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]*`
-		visible = `[^\x00-\x20\x7f-\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}` + unseen + `]`
-		any     = `[^\x00-\x1f\x7f-\x9f\x{2028}\x{2029}` + unseen + `]`
+		visible = `[^\x00-\x20\x7f-\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}` + hidden + `]`
+		any     = `[^\x00-\x1f\x7f-\x9f\x{2028}\x{2029}` + hidden + `]`
 	)
 	rule := input.DisplayName
-	if found := disagreements(`^`+space+visible+`(`+any+`{0,198}`+visible+`)?`+space+`$`, 0, math.MaxInt, rule); found != nil {
+	right, unseen := `^`+space+visible+`(`+any+`{0,198}`+visible+`)?`+space+`$`, document(t).Components.Schemas["Unseen"].Value.Pattern
+	if found := disagreements(right, unseen, 0, math.MaxInt, rule); found != nil {
 		t.Errorf("the right pattern: %v", found)
+	}
+	for name, not := range map[string]string{"everything above U+FFFF is seen": "", "nothing above U+FFFF is seen": `[\x{10000}-\x{10ffff}]`, "private use is seen": `[\x{e0000}-\x{e0fff}]`} {
+		if disagreements(right, not, 0, math.MaxInt, rule) == nil {
+			t.Errorf("%s: nothing was found", name)
+		}
 	}
 	for name, pattern := range map[string]string{
 		"one more":             `^` + space + visible + `(` + any + `{0,199}` + visible + `)?` + space + `$`,
@@ -93,8 +102,23 @@ func TestLikely_FindsWhatAPatternForgets(t *testing.T) {
 		"no emoji":             `^` + space + visible + `([^\x00-\x1f\x7f-\x9f\x{10000}-\x{10ffff}]{0,198}` + visible + `)?` + space + `$`,
 		"anything":             ``,
 	} {
-		if disagreements(pattern, 0, math.MaxInt, rule) == nil {
+		if disagreements(pattern, unseen, 0, math.MaxInt, rule) == nil {
 			t.Errorf("%s: nothing was found", name)
+		}
+	}
+}
+
+// TestUnseen_OfEveryCharacterBeyondFFFF_SaysWhatTheCodeSays, not only of those that are likely.
+func TestUnseen_OfEveryCharacterBeyondFFFF_SaysWhatTheCodeSays(t *testing.T) {
+	unseen := regexp.MustCompile(document(t).Components.Schemas["Unseen"].Value.Pattern)
+	for r := rune(0x10000); r <= unicode.MaxRune; r++ {
+		if text := string(r); unseen.MatchString(text) == input.Visible(text) {
+			t.Fatalf("%U is unseen: %v in the contract, %v in the code", r, unseen.MatchString(text), !input.Visible(text))
+		}
+	}
+	for r := rune(0); r <= 0xffff; r++ {
+		if unseen.MatchString(string(r)) {
+			t.Fatalf("%U is unseen, which the patterns beside it say", r)
 		}
 	}
 }

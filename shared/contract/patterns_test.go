@@ -70,14 +70,16 @@ func textDifferences(s *openapi3.Schema, rule *input.Text) []string {
 			return []string{"is not the format date-time alone"}
 		}
 		return nil
+	case rule.Pattern != "" && s.Not != nil:
+		return append(patternDifferences(s, rule), tries(s, rule)...)
 	case rule.Pattern != "" || !rule.Trim && s.Pattern == "":
 		return patternDifferences(s, rule)
 	}
 	return tries(s, rule)
 }
 
-// tries compares a rule that trims, or leaves the last word to a function, with a pattern that says the same: they
-// agree on every text that is tried.
+// tries compares a rule that trims, or leaves the last word to a function, with patterns that say the same, of which
+// one must match and the other must not: they agree on every text that is tried.
 func tries(s *openapi3.Schema, rule *input.Text) []string {
 	if s.Enum != nil {
 		return []string{"says in the contract by words what is taken"}
@@ -86,9 +88,13 @@ func tries(s *openapi3.Schema, rule *input.Text) []string {
 	if s.MaxLength != nil {
 		longest = *s.MaxLength
 	}
-	key := fmt.Sprint(s.Pattern, s.MinLength, longest, rule.Min, rule.Max, rule.Trim, rule.Says)
+	not := ""
+	if s.Not != nil {
+		not = s.Not.Value.Pattern
+	}
+	key := fmt.Sprint(s.Pattern, not, s.MinLength, longest, rule.Min, rule.Max, rule.Trim, rule.Says)
 	if _, done := tried[key]; !done {
-		tried[key] = disagreements(s.Pattern, s.MinLength, longest, rule)
+		tried[key] = disagreements(s.Pattern, not, s.MinLength, longest, rule)
 	}
 	return tried[key]
 }
@@ -96,8 +102,12 @@ func tries(s *openapi3.Schema, rule *input.Text) []string {
 // tried holds what came of the patterns that were compared with their rules, which many operations share.
 var tried = map[string][]string{}
 
-func disagreements(pattern string, least, most uint64, rule *input.Text) []string {
+func disagreements(pattern, not string, least, most uint64, rule *input.Text) []string {
 	allowed, err := regexp.Compile(pattern)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	forbidden, err := regexp.Compile(not)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -106,7 +116,8 @@ func disagreements(pattern string, least, most uint64, rule *input.Text) []strin
 			continue // no pattern can say that a text is in a normal form; the description does
 		}
 		n := uint64(utf8.RuneCountInString(text))
-		if inContract, inCode := n >= least && n <= most && allowed.MatchString(text), rule.Accepts(text); inContract != inCode {
+		inContract := n >= least && n <= most && allowed.MatchString(text) && (not == "" || !forbidden.MatchString(text))
+		if inCode := rule.Accepts(text); inContract != inCode {
 			return []string{fmt.Sprintf("takes %.40q (%d bytes): %v in the contract, %v in the code, which says %s", text, len(text), inContract, inCode, rule.Says)}
 		}
 	}

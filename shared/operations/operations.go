@@ -76,7 +76,7 @@ const Authorizer = "authorizer"
 const Docs = "docs"
 
 // DocsPaths are its paths.
-var DocsPaths = []string{"/docs", "/docs/redoc.js", "/openapi.yaml"}
+var DocsPaths = []string{"/docs", "/docs/page.js", "/docs/redoc.js", "/openapi.yaml"}
 
 // Bell is the function by which boxes hear that something has changed. It is not an operation: it has a URL of its own,
 // asks for no token, tells nothing but that, and may only read BellGrants. A stack has it only on request.
@@ -201,9 +201,12 @@ func counting() []Grant {
 	}
 }
 
-// tick is what a tick needs: a census, and the changes of a rollout.
+// tick is what a tick needs: a census, the changes of a rollout, and the recalls with their machines.
 func tick() []Grant {
-	return append(slices.DeleteFunc(counting(), func(g Grant) bool { return g.Table == dynamo.Rollouts || g.Table == dynamo.Channels }),
+	others := []dynamo.TableID{dynamo.Rollouts, dynamo.Channels, dynamo.Progress}
+	return append(slices.DeleteFunc(counting(), func(g Grant) bool { return slices.Contains(others, g.Table) }),
+		may(dynamo.Progress, dynamo.Get, dynamo.Put, dynamo.Query, dynamo.Delete),
+		may(dynamo.MethodVersions, dynamo.Get), list(dynamo.MethodReports), list(dynamo.Machines),
 		Grant{Table: dynamo.Rollouts, Actions: []dynamo.Permission{dynamo.Get, dynamo.Put, dynamo.Query}, Indexes: []string{"byStatus"}, OnlyIndexes: true},
 		may(dynamo.Channels, dynamo.Get, dynamo.Put, dynamo.Update),
 		may(dynamo.Releases, dynamo.Get),
@@ -243,6 +246,9 @@ func Functions() []string {
 	}
 	return names
 }
+
+// VersionAttribute is the attribute of the smoke test's custom resource that names the version of a function.
+func VersionAttribute(function string) string { return strings.ReplaceAll(function, "-", "") }
 
 // Parameters lists the names of the path's parameters, in order.
 func (op Operation) Parameters() []string {

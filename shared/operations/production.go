@@ -182,6 +182,7 @@ var productionRows = []Operation{
 			may(dynamo.MethodVersions, dynamo.Get, dynamo.Put, dynamo.ConditionCheck),
 			may(dynamo.MethodContents, dynamo.Get),
 			may(dynamo.MethodPlaces, dynamo.Put),
+			may(dynamo.Progress, dynamo.Put),
 			may(dynamo.Audit, dynamo.Put),
 		},
 	},

@@ -35,7 +35,7 @@ var progressRows = []Operation{
 		Settings: []setting.Name{setting.ReportShards, setting.FleetIssuers},
 	},
 	{
-		ID: "get-update-why", Summary: "Ask why a box is told what it is told",
+		ID: "get-update-why", Summary: "Explain which version a box is told, and why",
 		Method: http.MethodGet, Path: "/api/edges/{edgeId}/update/why",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: edgePath},
@@ -64,7 +64,7 @@ var progressRows = []Operation{
 		Settings: progressSettings,
 	},
 	{
-		ID: "get-rollout-progress", Summary: "See how far a rollout is",
+		ID: "get-rollout-progress", Summary: "See how far a rollout has got",
 		Method: http.MethodGet, Path: "/api/ota/rollouts/{id}/progress",
 		Roles: viewers, Limit: ratelimit.Ordinary, Timeout: countTimeout, MemoryMB: censusMemory,
 		Takes: input.Takes{Path: rolloutPath, Query: census.RolloutQuery},

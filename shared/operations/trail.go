@@ -3,6 +3,7 @@ package operations
 import (
 	"net/http"
 	"slices"
+	"time"
 
 	"wavegate/shared/access/ratelimit"
 	"wavegate/shared/platform/dynamo"
@@ -33,4 +34,23 @@ var trailRows = []Operation{
 			list(dynamo.Audit, "byResource", "byActor", "byResourceAndActor"),
 		},
 	},
+	{
+		ID: "export-organization", Summary: "Read all that the service holds of an organization",
+		Method: http.MethodGet, Path: "/api/organizations/{organizationId}/export",
+		Roles: keepers, Limit: ratelimit.Ordinary, Timeout: exportTimeout, MemoryMB: memory,
+		Takes: input.Takes{Path: organizationPath, Query: paging.CursorQuery},
+		Gives: shown, Refuses: []problem.Code{problem.NotFound},
+		Grants: []Grant{
+			list(dynamo.Gateways), list(dynamo.RateOverrides), list(dynamo.RateCounters),
+			listByIndex(dynamo.Edges, "byOrganization"), list(dynamo.Reports),
+			list(dynamo.Enrolments, "byOrganization"),
+			listByIndex(dynamo.Factories, "byOrganization"), list(dynamo.Machines),
+			list(dynamo.Recipes), list(dynamo.MethodVersions), list(dynamo.MethodContents), list(dynamo.MethodReports),
+			list(dynamo.Progress), // recalls
+			list(dynamo.Audit, "byOrganization"),
+		},
+	},
 }
+
+// exportTimeout is for a page of 200 requests to the database, each of which is tried again.
+const exportTimeout = 20 * time.Second

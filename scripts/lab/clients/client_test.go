@@ -23,6 +23,7 @@ func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
 		dir := copied(t, "client")
 		built := command(t, "go", "tool", "-modfile="+tools, "-n", "oapi-codegen")
 		in(t, dir, strings.TrimSpace(built), "-config", "generate.yaml", theContract(t))
+		goBodies(t, filepath.Join(dir, "client.gen.go"))
 		in(t, dir, "go", "build", "-o", "client", ".")
 		doSession(t, dir, filepath.Join(dir, "client"))
 	})
@@ -33,6 +34,7 @@ func TestContract_AGeneratedClient_DoesTheREADMEsSession(t *testing.T) {
 		}
 		dir := copied(t, "client-python")
 		in(t, dir, filepath.Join(bin, "openapi-python-client"), "generate", "--path", theContract(t), "--config", "generate.yaml", "--meta", "none", "--output-path", "wavegate_client")
+		pythonBodies(t, filepath.Join(dir, "wavegate_client"))
 		doSession(t, dir, filepath.Join(bin, "python"), filepath.Join(dir, "session.py"))
 	})
 	t.Run("TypeScript", func(t *testing.T) {

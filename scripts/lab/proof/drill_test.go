@@ -112,6 +112,7 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 	for _, wrong := range books.Audit() {
 		t.Errorf("the restored tables: %s", wrong)
 	}
+	compare(t, w.DB, restored, books)
 	for _, id := range slices.Sorted(maps.Keys(then)) {
 		want := then[id]
 		if id == dynamo.Idempotency {
@@ -125,18 +126,33 @@ func drill(t *testing.T, store *dynamolocal.Store) {
 		w.Store.Kind, len(plan), first.moment.UTC().Format(time.RFC3339), len(books[dynamo.Audit]), len(now[dynamo.Audit]), books.Latest().Format(time.RFC3339Nano))
 
 	// A table of another moment is found out: the trail of then beside a table of now.
-	torn := maps.Clone(books)
 	for _, id := range []dynamo.TableID{dynamo.Channels, dynamo.Factories, dynamo.Edges, dynamo.Rollouts} {
 		if sameItems(now[id], then[id]) {
 			continue
 		}
-		torn[id] = now[id]
+		names := maps.Clone(restored)
+		names[id] = dynamolocal.TableName(id)
+		torn := read(t, w.DB, func(id dynamo.TableID) string { return names[id] })
 		wrong := torn.Audit()
 		if len(wrong) == 0 {
 			t.Errorf("%s of a later moment is not found out", id)
 		}
 		t.Logf("%s of a later moment than the rest: %d findings", id, len(wrong))
-		torn[id] = books[id]
+		compare(t, w.DB, names, torn)
+	}
+}
+
+// compare compares tables with few boxes at a time, and expects what an audit of the whole books finds.
+func compare(t *testing.T, db *dynamodb.Client, names recovery.Names, books ledger.Books) {
+	t.Helper()
+	for _, most := range []int{1, 1_000_000} {
+		found, err := ledger.Compare(t.Context(), db, func(id dynamo.TableID) string { return names[id] }, t.TempDir(), most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := books.Audit(); !slices.Equal(found.Wrong, slices.Compact(want)) || found.Events != len(books[dynamo.Audit]) {
+			t.Errorf("with %d boxes at once it counts %d events and finds %q, want %d and %q", most, found.Events, found.Wrong, len(books[dynamo.Audit]), want)
+		}
 	}
 }
 

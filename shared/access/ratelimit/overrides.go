@@ -81,6 +81,9 @@ type record struct {
 // subject is the target's key in the table of overrides, and its id in the audit trail.
 func (target Target) subject() string { return string(target.Kind) + "/" + target.Name() }
 
+// OrganizationOverride is the key of the override of an organization.
+func OrganizationOverride(id string) string { return Target{Kind: Organizations, ID: id}.subject() }
+
 // exists reports whether there is an override that is in force.
 func (r record) exists(now time.Time) bool {
 	return r.Revision > 0 && !r.Removed && (r.ExpiresAt == nil || now.Before(*r.ExpiresAt))

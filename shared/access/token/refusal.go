@@ -34,6 +34,15 @@ const (
 	NotYetValid     RefusalReason = "not-yet-valid"    // before nbf or iat
 )
 
+// The authorizer refuses these itself, and they may become valid, too.
+const (
+	NotIssued     RefusalReason = "unknown"        // of the form of a box's or a gateway's own, and not known or not valid any more
+	SeveralTokens RefusalReason = "several-tokens" // more than one Authorization header, of which one may be good
+)
+
+// Strangers are the reasons that the authorizer reports as errors, and that anyone can bring about.
+var Strangers = []RefusalReason{UnknownKey, NotYetValid, NotIssued, SeveralTokens}
+
 var temporary = []RefusalReason{UnknownKey, KeysUnavailable, NotYetValid}
 
 // A Refusal is the only error type that Verify returns. Never show it to a caller: someone who

@@ -46,6 +46,9 @@ func bundle(parts fs.FS) ([]byte, error) {
 		}
 	}
 	spread(document)
+	if err := illustrate(document); err != nil {
+		return nil, err
+	}
 	for _, key := range []string{"x-parts", "x-every-answer", "x-every-operation"} {
 		remove(document, key)
 	}

@@ -57,7 +57,7 @@ func TestBundle_EveryOperation_HasTheAnswersOfAll(t *testing.T) {
 		"{default: {$ref: r}}":                 "{default: {$ref: r}}",
 	} {
 		document := bundled(t, parts("paths: {/a: {parameters: [], get: {responses: "+responses+"}}}", "tags: []"))
-		if !strings.Contains(document, "get: {responses: "+want+"}") {
+		if !strings.Contains(document, "get: {responses: "+want+", x-codeSamples: ") {
 			t.Errorf("%s became\n%s", responses, document)
 		}
 	}
@@ -117,6 +117,9 @@ func TestBundle_FaultsOfTheParts_AreNamed(t *testing.T) {
 		"a part that is not listed":   {with(parts("tags: []", "tags: []"), "d.yaml"), "d.yaml is not listed"},
 		"a part that is not there":    {fstest.MapFS{root: {Data: []byte(service)}}, "a.yaml"},
 		"a service that is not there": {fstest.MapFS{}, root},
+		"no value for a path":         {parts("paths: {'/a/{b}': {parameters: [{name: b, in: path, required: true}], get: {}}}", "tags: []"), "get /a/{b}: the parameter b has no example"},
+		"no value for a query":        {parts("paths: {/a: {get: {parameters: [{name: b, in: query, required: true}]}}}", "tags: []"), "get /a: the parameter b has no example"},
+		"no value for a body":         {parts("paths: {/a: {put: {requestBody: {content: {application/json: {}}}}}}", "tags: []"), "put /a: the body has no example"},
 	} {
 		if _, err := bundle(c.parts); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %v, want it to say %q", name, err, c.says)

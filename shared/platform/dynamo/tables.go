@@ -80,7 +80,7 @@ type Table struct {
 	Sort      string // empty means no sort key
 	Indexes   []Index
 	TTL       string // the attribute with an item's expiry in epoch seconds; empty means none
-	// Ephemeral tables have only items that nobody needs for longer than a day. They have no
+	// Ephemeral tables hold nothing worth restoring: the service carries on without it. They have no
 	// point-in-time recovery and no deletion protection.
 	Ephemeral bool
 }
@@ -141,7 +141,9 @@ var Tables = []Table{
 	{ID: Audit, Partition: "stream", Sort: "position", Indexes: []Index{
 		{Name: "byResource", Partition: "streamResource", Sort: "position"},
 		{Name: "byActor", Partition: "streamActor", Sort: "position"},
-		{Name: "byResourceAndActor", Partition: "streamResourceActor", Sort: "position"}}},
+		{Name: "byResourceAndActor", Partition: "streamResourceActor", Sort: "position"},
+		// Only of the streams that several organizations share, and only events of what an organization owns.
+		{Name: "byOrganization", Partition: "streamOrganization", Sort: "position"}}},
 	{ID: Idempotency, Partition: "key", TTL: "expires", Ephemeral: true},
 	{ID: RateCounters, Partition: "subject", TTL: "ttl", Ephemeral: true},
 	{ID: RateOverrides, Partition: "subject"},
@@ -150,7 +152,8 @@ var Tables = []Table{
 	// contains only what a census needs, because a census reads all of it.
 	{ID: Reports, Partition: "edgeId", Indexes: []Index{
 		{Name: "byState", Partition: "shard", Sort: "stateKey", Holds: []string{"running", "rolloutId", "factoryId", "organizationId", "code", "since"}}}},
-	// The last census of a rollout or a channel, and its history.
+	// The last census of a rollout or a channel, its history, and what people were told of it; and the recalls of production
+	// methods that are watched.
 	{ID: Progress, Partition: "subject", Sort: "part"},
 	// What rang on a release channel beside the changes of its row: the boxes that are called, for some
 	// minutes. If an item is lost, all boxes of its channel poll once.

@@ -157,7 +157,7 @@ func halfSurrogate(text []byte) bool {
 	return false
 }
 
-// escapeAt reads the \uXXXX at i. It returns -1 if there is none.
+// escapeAt reads the escape of \u and four hex digits at i. It returns -1 if there is none.
 func escapeAt(text []byte, i int) rune {
 	if i+6 > len(text) || text[i] != '\\' || text[i+1] != 'u' {
 		return -1

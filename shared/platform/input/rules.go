@@ -93,7 +93,11 @@ var invisible = &unicode.RangeTable{
 		{Lo: 0xffa0, Hi: 0xffa0, Stride: 1}, // halfwidth Hangul filler
 		{Lo: 0xfff0, Hi: 0xfffb, Stride: 1}, // annotations
 	},
-	R32:         []unicode.Range32{{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1}}, // tags
+	R32: []unicode.Range32{
+		{Lo: 0x1bca0, Hi: 0x1bca3, Stride: 1},  // controls of shorthand
+		{Lo: 0x1d173, Hi: 0x1d17a, Stride: 1},  // controls of music
+		{Lo: 0xe0000, Hi: 0x10ffff, Stride: 1}, // tags, and the planes for private use
+	},
 	LatinOffset: 1,
 }
 

@@ -82,7 +82,8 @@ func host(r *http.Request, event events.APIGatewayProxyRequest) string {
 type Answer struct {
 	Status int
 	Header http.Header
-	// Body is sent as JSON. Nil means no body.
+	// Body is sent as JSON. Nil means no body. A json.RawMessage is sent as it is; with a Content-Type in Header it
+	// may be other text.
 	Body any
 	// ETag is the entity tag of the answer to a GET. It is compared with If-None-Match.
 	ETag string
@@ -150,7 +151,9 @@ func (a Answer) write(w http.ResponseWriter, r *http.Request) error {
 			return fmt.Errorf("lambdahttp: encode the answer: %w", err)
 		}
 	}
-	h.Set("Content-Type", "application/json")
+	if h.Get("Content-Type") == "" {
+		h.Set("Content-Type", "application/json")
+	}
 	w.WriteHeader(a.Status)
 	_, err := w.Write(body)
 	return err

@@ -47,8 +47,7 @@ const (
 	ChannelCacheSeconds Name = "CHANNEL_CACHE_SECONDS"
 	// ReportShards is the number of index partitions over which a channel's boxes are spread.
 	// Stored keys depend on it, so all functions must use the same number, and it must never
-	// become smaller. Only the embedded store uses another number than the default, because it
-	// reads every row for each partition.
+	// become smaller. The embedded store has one, because it reads every row for each partition.
 	ReportShards Name = "REPORT_SHARDS"
 
 	// BellURL is the base URL of the bell. If it is empty, the stage has no bell.
@@ -107,7 +106,7 @@ var Ranges = map[Name]Range{
 	PollIntervalSeconds:      {60, 1, 86_400},
 	IdlePollIntervalSeconds:  {300, 1, 86_400},
 	HeartbeatSeconds:         {21_600, 60, 86_400},
-	ReportShards:             {32, 1, 32},
+	ReportShards:             {32, 1, 128},
 	GuardIntervalSeconds:     {60, 1, 60},
 	ChannelCacheSeconds:      {2, 0, 2},
 	CopilotTimeoutSeconds:    {25, 1, 27},

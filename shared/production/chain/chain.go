@@ -4,7 +4,8 @@
 // events no longer contains them.
 //
 // A link is the SHA-256 of the canonical form (RFC 8785) of {"previous", "version", "method"}:
-// the previous hash, which is empty at first, and the two events of the change.
+// the previous hash, which is empty at first, and the two events of the change. Personal data
+// is in them under salted hashes; see Pseudonym.
 package chain
 
 import (
@@ -32,13 +33,16 @@ type Entry struct {
 	Reason    string         `json:"reason,omitempty"`
 	Resource  audit.Resource `json:"resource"`
 	After     any            `json:"after"`
+	// Salts are the salts of personal values, by their JSON Pointers in the entry. A value
+	// without a salt is covered as it is.
+	Salts map[string]string `json:"-"`
 }
 
 // EntryOf is the part of an event that a link covers.
 func EntryOf(e audit.Event) Entry {
 	return Entry{
 		EventName: e.EventName, EventTime: e.EventTime, Actor: e.Actor, SourceIP: e.SourceIP,
-		RequestID: e.RequestID, Reason: e.Reason, Resource: e.Resource, After: e.After,
+		RequestID: e.RequestID, Reason: e.Reason, Resource: e.Resource, After: e.After, Salts: e.Salts,
 	}
 }
 
@@ -49,7 +53,15 @@ func Next(previous string, version, method Entry) (string, error) {
 		return "", err
 	}
 	method.After = after
-	link, err := canonical.Encode(map[string]any{"previous": previous, "version": version, "method": method})
+	ofMethod, err := method.covered()
+	if err != nil {
+		return "", err
+	}
+	ofVersion, err := version.covered()
+	if err != nil {
+		return "", err
+	}
+	link, err := canonical.Encode(map[string]any{"previous": previous, "version": ofVersion, "method": ofMethod})
 	if err != nil {
 		return "", fmt.Errorf("trail: %w", err)
 	}

@@ -161,26 +161,31 @@ func (st state) conditions(move Move, s Signer) []dynamo.Part {
 // record adds the changes of a version and its method to a set. If both change, the method's
 // chain gets a new link.
 func record(set *change.Set, from audit.Origin, st state, o Result) error {
-	if o.Method.Revision > st.method.Revision {
-		version := entry(from, o.Event, o.Version.UpdatedAt, audit.Resource{Type: VersionResourceType, ID: o.Version.ID(), Revision: o.Version.Revision}, o.Version)
-		method := entry(from, o.Event, o.Method.changedAt(), audit.Resource{Type: ResourceType, ID: o.Method.MethodID, Revision: o.Method.Revision}, o.Method)
-		link, err := chain.Next(st.method.TrailSHA256, version, method)
-		if err != nil {
-			return err
-		}
-		o.Method.TrailSHA256 = link
+	set.With(recalled(st.version, o.Version, st.owner.OrganizationID)...)
+	if o.Method.Revision == st.method.Revision {
+		change.Record(set, versionKind(&st.owner), st.version, o.Version, o.Event)
+		return nil
 	}
-	change.Record(set, versionKind(&st.owner), st.version, o.Version, o.Event)
-	if o.Method.Revision > st.method.Revision {
-		change.Record(set, kind(&st.owner), st.method, o.Method, o.Event)
-		set.With(newPlaces(st.method, o.Method)...)
+	version, err := entry(from, o.Event, o.Version.UpdatedAt, audit.Resource{Type: VersionResourceType, ID: o.Version.ID(), Revision: o.Version.Revision}, o.Version)
+	if err != nil {
+		return err
 	}
+	method, err := entry(from, o.Event, o.Method.changedAt(), audit.Resource{Type: ResourceType, ID: o.Method.MethodID, Revision: o.Method.Revision}, o.Method)
+	if err != nil {
+		return err
+	}
+	if o.Method.TrailSHA256, err = chain.Next(st.method.TrailSHA256, version, method); err != nil {
+		return err
+	}
+	change.RecordSalted(set, versionKind(&st.owner), st.version, o.Version, o.Event, version.Salts)
+	change.RecordSalted(set, kind(&st.owner), st.method, o.Method, o.Event, method.Salts)
+	set.With(newPlaces(st.method, o.Method)...)
 	return nil
 }
 
-func entry(from audit.Origin, event string, at time.Time, of audit.Resource, after any) chain.Entry {
+func entry(from audit.Origin, event string, at time.Time, of audit.Resource, after any) (chain.Entry, error) {
 	return chain.Entry{
 		EventName: event, EventTime: at, Actor: from.Actor, SourceIP: from.SourceIP, RequestID: from.RequestID,
 		Reason: from.Reason, Resource: of, After: after,
-	}
+	}.Salted()
 }

@@ -37,6 +37,7 @@ func New() (*Checker, error) {
 		return nil, err
 	}
 	closeAnswers(doc)
+	openapi3filter.RegisterBodyDecoder("application/jsonl", openapi3filter.FileBodyDecoder)
 	return &Checker{doc: doc, seen: map[string]map[Answer]int{}, shapes: map[string]int{}}, nil
 }
 

@@ -282,7 +282,11 @@ func (b Books) auditDerived(f *findings) {
 		resource := text(what, "type") + "\n" + text(what, "id")
 		who := text(actor, "issuer") + "\n" + text(actor, "userId")
 		stream := text(i, "stream")
-		return Item{"position": moment(i, "eventTime").Format("2006-01-02T15:04:05.000Z") + "#" + text(i, "eventId"), "streamResource": stream + "\n" + resource,
+		var shared any // events of an organization in a stream of several
+		if organization := text(i, "organizationId"); organization != "" && !strings.HasPrefix(stream, "factory/") {
+			shared = stream + "\n" + organization
+		}
+		return Item{"streamOrganization": shared, "position": moment(i, "eventTime").Format("2006-01-02T15:04:05.000Z") + "#" + text(i, "eventId"), "streamResource": stream + "\n" + resource,
 			"streamActor": stream + "\n" + who, "streamResourceActor": stream + "\n" + resource + "\n" + who}
 	})
 }

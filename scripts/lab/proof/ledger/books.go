@@ -39,6 +39,15 @@ func Read(ctx context.Context, db *dynamodb.Client) (Books, error) {
 // ReadNamed reads tables of other names.
 func ReadNamed(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) string) (Books, error) {
 	books := Books{}
+	err := scan(ctx, db, name, func(table dynamo.TableID, item Item) error {
+		books[table] = append(books[table], item)
+		return nil
+	})
+	return books, err
+}
+
+// scan hands over every item of all tables, with the table that Books lists it under.
+func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) string, each func(dynamo.TableID, Item) error) error {
 	for _, table := range dynamo.Tables {
 		if table.ID == dynamo.RateCounters || table.ID == dynamo.Bells {
 			continue
@@ -48,27 +57,29 @@ func ReadNamed(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableI
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
-				return nil, fmt.Errorf("ledger: read %s: %w", table.ID, err)
+				return fmt.Errorf("ledger: read %s: %w", table.ID, err)
 			}
 			for _, stored := range page.Items {
 				var item Item
 				if err := attributevalue.UnmarshalMap(stored, &item); err != nil {
-					return nil, fmt.Errorf("ledger: read %s: %w", table.ID, err)
+					return fmt.Errorf("ledger: read %s: %w", table.ID, err)
 				}
+				under := table.ID
 				switch id := text(item, "id"); {
 				case table.ID == dynamo.Rollouts && id == "freeze":
-					books[freezes] = append(books[freezes], item)
+					under = freezes
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
-					// It says that a halt is being tried, and is no resource.
+					continue // It says that a halt is being tried, and is no resource.
 				case table.ID == dynamo.Enrolments && text(item, "part") != "enrolment":
-					// The ids of an enrolment, and boxes that wait.
-				default:
-					books[table.ID] = append(books[table.ID], item)
+					continue // The ids of an enrolment, and boxes that wait.
+				}
+				if err := each(under, item); err != nil {
+					return err
 				}
 			}
 		}
 	}
-	return books, nil
+	return nil
 }
 
 // Latest is the time of the last event; the zero time if there is none.

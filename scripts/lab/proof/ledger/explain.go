@@ -203,7 +203,7 @@ func (x *explainer) write(c Call) {
 // wasTrue reports whether the thing was as the call asks at some moment during the call.
 func (x *explainer) wasTrue(c Call, events []Event) bool {
 	for i, e := range events {
-		if !c.says(e.After) || !x.began(e).Before(c.Ended) {
+		if !c.says(e.After) && !x.published(c, e) || !x.began(e).Before(c.Ended) {
 			continue
 		}
 		if i+1 == len(events) || !x.acknowledged(events[i+1], c.Began) {

@@ -2,8 +2,10 @@ package ledger_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"wavegate/scripts/lab/proof/ledger"
 	"wavegate/shared/platform/dynamo"
@@ -88,6 +90,30 @@ func TestExplain_PlantedFaults_AreFound(t *testing.T) {
 		plant(t, r)
 		if found := r.books.Explain(r.calls); len(found) == 0 {
 			t.Errorf("%s: not found", name)
+		}
+	}
+}
+
+// TestExplain_WhatAnotherChannelSaidOfTheRelease_IsFound: a publication with the size of a version that has it already changes
+// nothing, even if another channel's publication said it. A size that nobody said is not found.
+func TestExplain_WhatAnotherChannelSaidOfTheRelease_IsFound(t *testing.T) {
+	for size, faults := range map[float64]int{7: 0, 8: 1} {
+		r := honest(t)
+		adopted := r.event(t, "ReleaseAdopted")["after"].(ledger.Item) // of 1.1.0, on stable
+		c := *r.call(t, "update-rollout")
+		c.Operation, c.RequestID, c.Status, c.Began, c.Ended = "publish-release", "again", 204, time.Now(), time.Now().Add(time.Millisecond)
+		c.Path, c.Parameter = "/api/ota/release-channels/gateway-x/canary", map[string]string{"edgeType": "gateway-x", "channel": "canary"}
+		c.Body = fmt.Appendf(nil, `{"currentVersion":"1.1.0","artifactUrl":%q,"sha256":%q,"sizeBytes":7}`, adopted["artifactUrl"], adopted["sha256"])
+		r.calls = append(r.calls, c)
+		adopted["sizeBytes"] = size
+		found := 0
+		for _, line := range r.books.Explain(r.calls) {
+			if strings.Contains(line, "found what it asked for") {
+				found++
+			}
+		}
+		if found != faults {
+			t.Errorf("with the size %v: %d faults, want %d", size, found, faults)
 		}
 	}
 }

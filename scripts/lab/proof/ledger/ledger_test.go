@@ -17,6 +17,7 @@ import (
 	"wavegate/shared/platform/admission"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
+	"wavegate/shared/production/chain"
 	"wavegate/shared/production/content"
 	"wavegate/shared/production/factory"
 	"wavegate/shared/production/machine"
@@ -105,7 +106,7 @@ func honest(t *testing.T) *run {
 		t.Helper()
 		c := ledger.Call{Operation: operation, Path: path, Body: []byte(body), Parameter: parameter, Issuer: issuer, User: user,
 			Organization: "acme", ReadsAll: true, Member: true, Began: time.Now(), RequestID: fmt.Sprintf("request-%d", len(r.calls))}
-		from := audit.Origin{Actor: audit.Actor{Issuer: issuer, UserID: user}, RequestID: c.RequestID}
+		from := audit.Origin{Actor: audit.Actor{Issuer: issuer, UserID: user}, SourceIP: "192.0.2.7", RequestID: c.RequestID}
 		status, id, err := do(t.Context(), from)
 		if err != nil {
 			t.Fatalf("%s: %v", operation, err)
@@ -262,6 +263,25 @@ func (r *run) read(t *testing.T) {
 		Answer: fmt.Appendf(nil, `{"edgeType":"gateway-x","channel":"stable","version":"1.1.0","sha256":%q,"source":"rollout"}`, digest)})
 }
 
+// An address is erased with its salt. Its salted hash is left in its place.
+func TestAudit_ErasedAddress_LeavesTheChainWhole(t *testing.T) {
+	r := honest(t)
+	event := r.event(t, "ProductionMethodVersionSubmitted")
+	salts := event["salts"].(ledger.Item)
+	pseudonym, ok := chain.Pseudonym(salts["/sourceIp"].(string), "192.0.2.7")
+	if !ok {
+		t.Fatalf("salts %v", salts)
+	}
+	event["sourceIp"] = pseudonym
+	if found := r.books.Audit(); len(found) == 0 {
+		t.Error("with the salt left, nothing is found")
+	}
+	delete(salts, "/sourceIp")
+	if found := r.books.Audit(); len(found) > 0 {
+		t.Errorf("found %q", found)
+	}
+}
+
 func TestAudit_HonestRun_HasNoFindings(t *testing.T) {
 	r := honest(t)
 	if found := r.books.Audit(); len(found) > 0 {
@@ -356,7 +376,10 @@ func TestAudit_PlantedFaults_AreFound(t *testing.T) {
 			signatures[1].(ledger.Item)["userId"] = "eve"
 		},
 		"a link of the chain with another address": func(t *testing.T, r *run) { r.event(t, "ProductionMethodVersionSubmitted")["sourceIp"] = "192.0.2.9" },
-		"a method in an unknown factory":           func(t *testing.T, r *run) { r.remove(t, dynamo.Factories, "factoryId", "munich-1") },
+		"a link of the chain with another salt": func(t *testing.T, r *run) {
+			delete(r.event(t, "ProductionMethodVersionSubmitted")["salts"].(ledger.Item), "/actor/userId")
+		},
+		"a method in an unknown factory": func(t *testing.T, r *run) { r.remove(t, dynamo.Factories, "factoryId", "munich-1") },
 	} {
 		r := honest(t)
 		plant(t, r)

@@ -2,7 +2,9 @@ package ledger
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -207,10 +209,8 @@ func auditLinks(f *findings, r Resource, events []Event, changed map[string]Even
 			f.add("%s: %s, revision %d, without a change of a version", r, e.Name, e.Revision)
 			return
 		}
-		after := maps.Clone(e.After)
-		delete(after, "trailSha256")
 		method := linked(e)
-		method["after"] = after
+		delete(method["after"].(Item), "trailSha256")
 		previous = hashOf(Item{"previous": previous, "version": linked(version), "method": method})
 		if text(e.After, "trailSha256") != previous {
 			f.add("%s: the chain of changes breaks with %s, revision %d", r, e.Name, e.Revision)
@@ -219,15 +219,40 @@ func auditLinks(f *findings, r Resource, events []Event, changed map[string]Even
 	}
 }
 
-// linked is the part of an event that a link of the chain covers.
+// linked is the part of an event that a link of the chain covers, with the salted hash of each value that has a salt.
 func linked(e Event) Item {
-	entry := Item{}
+	entry, salts := Item{}, object(e.stored, "salts")
 	for _, name := range []string{"eventName", "eventTime", "actor", "sourceIp", "requestId", "reason", "resource", "after"} {
 		if value, found := e.stored[name]; found {
-			entry[name] = value
+			entry[name] = hidden(value, "/"+name, salts)
 		}
 	}
 	return entry
+}
+
+// hidden is a value of an event with salted hashes. No name of a field has a character that JSON Pointer escapes.
+func hidden(v any, pointer string, salts Item) any {
+	switch v := v.(type) {
+	case string:
+		if salt, err := base64.RawURLEncoding.DecodeString(text(salts, pointer)); err == nil && len(salt) > 0 {
+			hash := hmac.New(sha256.New, salt)
+			_, _ = hash.Write([]byte(v)) // never fails
+			return base64.RawURLEncoding.EncodeToString(hash.Sum(nil))
+		}
+	case []any:
+		all := make([]any, len(v))
+		for i, one := range v {
+			all[i] = hidden(one, fmt.Sprint(pointer, "/", i), salts)
+		}
+		return all
+	case Item:
+		all := Item{}
+		for name, one := range v {
+			all[name] = hidden(one, pointer+"/"+name, salts)
+		}
+		return all
+	}
+	return v
 }
 
 // versionOf is a version in the call's factory and method.

@@ -12,7 +12,7 @@ from wavegate_client.api.edges import get_manifest, put_edge
 from wavegate_client.api.production_methods import create_production_method, get_production_method, list_production_methods
 from wavegate_client.api.release_channels import get_release_channel, publish_release
 from wavegate_client.api.rollouts import get_rollout, start_rollout, update_rollout
-from wavegate_client.models import EdgeDraft, MethodDraft, Publication, RolloutPlan
+from wavegate_client.models import EdgeDraft, MethodDraft, Publication, RolloutMove, RolloutMoveStagedPercent, RolloutMoveStatus, RolloutPlan
 
 
 def token_of(url, variable):
@@ -34,12 +34,12 @@ def session(url):
         edge_type="gateway-x", channel="stable", target_version="1.1.0")), 201)
     rollout = UUID(started.headers["Location"].rsplit("/", 1)[1])
 
-    # A move needs one of two fields, which this generator has no class for.
-    def move(answered, /, **change):
+    def move(answered, percent, **more):
+        change = RolloutMove(staged_percent=RolloutMoveStagedPercent(percent), **more)
         return expect(update_rollout.sync_detailed(rollout, client=owner, body=change), answered)
 
-    move(204, staged_percent=10)
-    assert move(409, staged_percent=100).parsed.code == "INVALID_STATE_TRANSITION"
+    move(204, 10)
+    assert move(409, 100).parsed.code == "INVALID_STATE_TRANSITION"
     for box, version, source in (("box-0027", "1.1.0", "rollout"), ("box-0001", "1.0.0", "channel")):
         expect(put_edge.sync_detailed(box, client=owner, body=EdgeDraft(
             edge_type="gateway-x", channel="stable", organization_id="acme")), 201)
@@ -47,8 +47,8 @@ def session(url):
         poll = expect(get_manifest.sync_detailed(box, client=itself, installed="1.0.0"), 200)
         assert (poll.parsed.version, poll.parsed.source) == (version, source), poll.parsed
         expect(get_manifest.sync_detailed(box, client=itself, installed="1.0.0", if_none_match=poll.headers["ETag"]), 304)
-    move(204, staged_percent=50)
-    move(204, staged_percent=100, status="completed")
+    move(204, 50)
+    move(204, 100, status=RolloutMoveStatus.COMPLETED)
     ended = expect(get_rollout.sync_detailed(rollout, client=owner), 200).parsed
     assert (ended.status, ended.staged_percent, ended.previous_version) == ("completed", 100, "1.0.0"), ended
     assert expect(get_release_channel.sync_detailed("gateway-x", "stable", client=owner), 200).parsed.current_version == "1.1.0"

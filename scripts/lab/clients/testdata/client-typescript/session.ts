@@ -3,9 +3,17 @@
 // The arguments are the service's URL and that of a later service, which answers with a problem code and a
 // manifest source that this contract does not list. The tokens are in the environment.
 import createClient from "openapi-fetch";
-import type { components, paths } from "./contract.js";
+import type { components, operations, paths } from "./contract.js";
 
 declare const process: { argv: string[]; env: Record<string, string | undefined> };
+
+// The program compiles only if no operation takes a body of any type.
+type Untyped = {
+  [ID in keyof operations]: operations[ID] extends { requestBody: { content: { "application/json": infer Body } } }
+    ? unknown extends Body ? ID : never
+    : never
+}[keyof operations];
+const everyBodyHasAType: [Untyped] extends [never] ? true : Untyped = true;
 
 const tokenOf = (baseUrl: string, variable: string) =>
   createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${process.env[variable]}` } });
@@ -22,6 +30,7 @@ function expect<T extends { response: Response; error?: unknown }>(answer: T, st
 const lastOf = (r: Response) => (r.headers.get("Location") ?? "").split("/").pop() ?? "";
 
 async function session(url: string) {
+  check(everyBodyHasAType, "bodies");
   const owner = tokenOf(url, "OWNER");
   const stable = { params: { path: { edgeType: "gateway-x", channel: "stable" } } };
   const channel = "/api/ota/release-channels/{edgeType}/{channel}";

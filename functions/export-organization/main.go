@@ -1,0 +1,40 @@
+// Command export-organization answers with all that the service holds of an organization, page by page, as JSON Lines.
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"wavegate/shared/export"
+	"wavegate/shared/function"
+	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/platform/paging"
+	"wavegate/shared/platform/problem"
+)
+
+func main() { function.Run("export-organization", wire) }
+
+func wire(env lambdahttp.Env) function.Handler {
+	exporter := export.New(env.DB)
+	return func(c *function.Call) (lambdahttp.Answer, error) {
+		id := c.Path("organizationId")
+		cursor := paging.ByCursor(c.Reader)
+		if err := c.Err(); err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		if !c.Caller.MayRead(id) {
+			return lambdahttp.Answer{}, problem.Missing()
+		}
+		query := paging.Query{Path: "/api/organizations/" + id + "/export"}
+		position, err := cursor.Position(query, export.IsPosition)
+		if err != nil {
+			return lambdahttp.Answer{}, err
+		}
+		page, err := exporter.Read(c.Context(), id, position, cursor.Limit)
+		header := http.Header{"Content-Type": {"application/jsonl"}, "Cache-Control": {"no-store"}}
+		if page.Position != "" {
+			header.Set("Link", "<"+query.Behind(c, cursor.Limit, page.Position)+`>; rel="next"`)
+		}
+		return lambdahttp.Answer{Status: http.StatusOK, Header: header, Body: json.RawMessage(page.Lines)}, err
+	}
+}

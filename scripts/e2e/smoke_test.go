@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/cfn"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/local/runtime"
+	"wavegate/scripts/local/service"
+	"wavegate/shared/operations"
+)
+
+// TestSmokeTest_OfEveryFunction_PassesAndChangesNothing has the smoke test call all functions, as a deploy does. Before, an
+// organization has what the samples are about.
+func TestSmokeTest_OfEveryFunction_PassesAndChangesNothing(t *testing.T) {
+	w := harness.New(t, harness.WithBell())
+	owner := w.Owner(t)
+	owner.Put(t, channelPath("gateway-x", "stable"), release("1.0.0", digest("a"))).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich"}`).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/box-0001", `{"edgeType":"gateway-x","channel":"stable","organizationId":"acme","factoryId":"munich-1"}`).Is(t, http.StatusCreated)
+	before := w.State(t)
+
+	told := smokeTest(t, w, 5*time.Minute, operations.Functions())
+	if told.Status != cfn.StatusSuccess || len(told.Data) != len(operations.Functions()) {
+		t.Errorf("CloudFormation is told %s: %s; %d versions of %d functions", told.Status, told.Reason, len(told.Data), len(operations.Functions()))
+	}
+	if after := w.State(t); after != before {
+		t.Errorf("before the smoke test there were %s\nand after it %s", before, after)
+	}
+}
+
+// TestSmokeTest_AFunctionThatCannotReadItsTable_FailsTheDeploy: the trial of what only reads shows more than that it starts.
+func TestSmokeTest_AFunctionThatCannotReadItsTable_FailsTheDeploy(t *testing.T) {
+	w := harness.New(t, func(o *service.Options) {
+		o.Environment = func(function string) []string {
+			if function == "list-edges" {
+				return []string{"AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:1"}
+			}
+			return nil
+		}
+	})
+	told := smokeTest(t, w, 20*time.Second, []string{"list-edges", "list-rollouts"})
+	if told.Status != cfn.StatusFailed || !strings.Contains(told.Reason, "list-edges, version 99999: answered 50") || strings.Contains(told.Reason, "list-rollouts") {
+		t.Errorf("CloudFormation is told %s: %s", told.Status, told.Reason)
+	}
+}
+
+// smokeTest runs the function smoke-test for a release of functions, with their processes for their new versions. It gives
+// what CloudFormation is told.
+func smokeTest(t *testing.T, w *harness.World, timeout time.Duration, functions []string) cfn.Response {
+	t.Helper()
+	const prefix = "wavegate-dev-"
+	var mu sync.Mutex
+	var told cfn.Response
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /2015-03-31/functions/{name}/versions", func(rw http.ResponseWriter, _ *http.Request) {
+		rw.WriteHeader(http.StatusCreated)
+		_ = json.NewEncoder(rw).Encode(map[string]string{"Version": "99999"})
+	})
+	mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", func(rw http.ResponseWriter, q *http.Request) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(q.PathValue("name"), prefix), ":")
+		event, err := io.ReadAll(q.Body)
+		answer, failed := w.Function(name).Invoke(q.Context(), event)
+		if err = errors.Join(err, failed); err != nil {
+			rw.Header().Set("X-Amz-Function-Error", "Unhandled")
+			answer, _ = json.Marshal(map[string]string{"errorMessage": err.Error()})
+		}
+		_, _ = rw.Write(answer)
+	})
+	mux.HandleFunc("PUT /told", func(_ http.ResponseWriter, q *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		b, err := io.ReadAll(q.Body)
+		// CloudFormation takes an answer of 4,096 bytes. The stack may come to have half as many functions more.
+		if err != nil || json.Unmarshal(b, &told) != nil || len(b) > 2700 {
+			t.Errorf("CloudFormation is told %d bytes: %s, %v", len(b), b, err)
+		}
+	})
+	cloud := httptest.NewServer(mux)
+	defer cloud.Close()
+
+	dir, err := harness.Functions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := runtime.New(runtime.Spec{Name: prefix + "smoke-test", Binary: filepath.Join(dir, "smoke-test", "bootstrap"), Timeout: timeout, MemoryMB: 256, Env: []string{
+		"AWS_ENDPOINT_URL=" + cloud.URL, "AWS_REGION=" + runtime.Region, "AWS_ACCESS_KEY_ID=AKIATEST", "AWS_SECRET_ACCESS_KEY=test",
+	}})
+	defer f.Stop()
+	var publish []string
+	for _, name := range functions {
+		publish = append(publish, prefix+name)
+	}
+	event, err := json.Marshal(cfn.Event{
+		RequestType: cfn.RequestCreate, ResponseURL: cloud.URL + "/told", LogicalResourceID: "smoketest1",
+		ResourceProperties: map[string]any{"Prefix": prefix, "Publish": publish},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Invoke(t.Context(), event); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return told
+}

@@ -1,0 +1,83 @@
+package clients
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"wavegate/shared/contract"
+)
+
+// inPython is how the Python client declares what an operation sends.
+var inPython = regexp.MustCompile(`(?m)^    body: (.+),$`)
+
+// pythonBodies checks that the Python client has a class of its own for the body of every operation.
+func pythonBodies(t *testing.T, client string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(client, "api", "*", "*.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := inPython.FindSubmatch(b)
+		if body == nil {
+			continue
+		}
+		found++
+		if !regexp.MustCompile(`(?m)^from \.\.\.models\.\w+ import ` + regexp.QuoteMeta(string(body[1])) + `$`).Match(b) {
+			t.Errorf("%s takes %s, which is no class of the client", filepath.Base(file), body[1])
+		}
+	}
+	countBodies(t, found)
+}
+
+// inGo is how the Go client declares what an operation sends.
+var inGo = regexp.MustCompile(`(?m)^type (\w+)JSONRequestBody = (\w+)$`)
+
+// goBodies checks that the Go client has a struct for the body of every operation, and no type that is anything.
+func goBodies(t *testing.T, file string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := inGo.FindAllSubmatch(b, -1)
+	for _, body := range all {
+		if !regexp.MustCompile(`(?m)^type ` + string(body[2]) + ` struct \{$`).Match(b) {
+			t.Errorf("%s takes %s, which is no struct", body[1], body[2])
+		}
+	}
+	if anything := regexp.MustCompile(`(?m)^type \w+ = interface\{\}$|\bunion +json\.RawMessage`).Find(b); anything != nil {
+		t.Errorf("the client has %s", anything)
+	}
+	countBodies(t, len(all))
+}
+
+// countBodies compares how many typed bodies were found with the operations that take JSON. The TypeScript client
+// checks its own in session.ts, at compile time.
+func countBodies(t *testing.T, found int) {
+	t.Helper()
+	document, err := openapi3.NewLoader().LoadFromData(contract.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0
+	for _, item := range document.Paths.Map() {
+		for _, op := range item.Operations() {
+			if op.RequestBody != nil && op.RequestBody.Value.Content["application/json"] != nil {
+				want++
+			}
+		}
+	}
+	if found != want {
+		t.Errorf("the client types the bodies of %d operations, want %d", found, want)
+	}
+}

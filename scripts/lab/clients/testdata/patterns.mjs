@@ -1,0 +1,8 @@
+// Reads patterns with texts, and writes which texts each pattern matches, with the flag u and without it.
+let input = ''
+for await (const part of process.stdin) input += part
+const matches = ({ Pattern, Texts }, flags) => {
+  const pattern = new RegExp(Pattern, flags)
+  return Texts.map(text => pattern.test(text))
+}
+console.log(JSON.stringify(JSON.parse(input).map(one => ({ Unicode: matches(one, 'u'), Plain: matches(one, '') }))))

@@ -1,0 +1,121 @@
+package export
+
+import (
+	"wavegate/shared/access/ratelimit"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/trail/audit"
+)
+
+// A source is a list of items: one partition of a table or of an index.
+type source struct {
+	kind  string
+	table dynamo.TableID
+	index string
+	// keys bound the sort keys; nil means all items.
+	keys func(parent row) (least, most string)
+	// partition is the list's partition, by the organization and the item that the list hangs on. Empty means no list.
+	partition func(organizationID string, parent row) string
+	// inside hang on each item.
+	inside []source
+	// behind replaces a sort key in positions, which callers see. It must sort the same among all keys of the list.
+	behind func(key string) string
+}
+
+// last is a sort key behind all others.
+const last = "~"
+
+// theOnly stands in positions for the sort key of a table's item without one.
+const theOnly = "."
+
+// sort is the attribute of the list's sort key; empty if there is none.
+func (s source) sort() string {
+	table := dynamo.TableOf(s.table)
+	for _, x := range table.Indexes {
+		if x.Name == s.index {
+			return x.Sort
+		}
+	}
+	return table.Sort
+}
+
+// key is an item's sort key in positions.
+func (s source) key(item row) string {
+	name := s.sort()
+	if name == "" {
+		return theOnly
+	}
+	if s.behind != nil {
+		return s.behind(item.text(name))
+	}
+	return item.text(name)
+}
+
+// withoutHash replaces the end of a sort key that ends with the hash of a token by a letter behind all hex digits.
+func withoutHash(key string) string {
+	const most = 56
+	if len(key) < most+len("ids") {
+		return key
+	}
+	return key[:len(key)-most] + "g"
+}
+
+func organization(id string, _ row) string { return id }
+
+func by(name string) func(string, row) string {
+	return func(_ string, parent row) string { return parent.text(name) }
+}
+
+// sources are all lists of an organization. Their order must not change while an export may run: positions number them.
+var sources = append([]source{
+	{kind: "gateway", table: dynamo.Gateways, partition: organization},
+	{kind: "rate-limit", table: dynamo.RateOverrides, partition: func(id string, _ row) string { return ratelimit.OrganizationOverride(id) }},
+	counter(0), counter(1),
+	{kind: "edge", table: dynamo.Edges, index: "byOrganization", partition: organization, inside: []source{report}},
+	{kind: "enrolment", table: dynamo.Enrolments, index: "byOrganization", partition: organization, inside: []source{
+		{kind: "enrolment-boxes", table: dynamo.Enrolments, partition: by("id"), behind: withoutHash,
+			keys: func(row) (string, string) { return "ids", last }}, // not the enrolment itself
+	}},
+	{kind: "factory", table: dynamo.Factories, index: "byOrganization", partition: organization, inside: []source{
+		{kind: "machine", table: dynamo.Machines, partition: by("factoryId")},
+		{kind: "production-method", table: dynamo.Recipes, partition: by("factoryId"), inside: []source{
+			{kind: "production-method-version", table: dynamo.MethodVersions, partition: by("methodId")},
+			{kind: "production-method-content", table: dynamo.MethodContents, partition: by("methodId")},
+			{kind: "production-method-report", table: dynamo.MethodReports, partition: by("methodId")},
+		}},
+		{kind: "recall", table: dynamo.Progress, partition: func(string, row) string { return "recalls" },
+			keys: func(factory row) (string, string) {
+				return factory.text("factoryId") + "/", factory.text("factoryId") + "/" + last
+			}},
+		{kind: "audit-event", table: dynamo.Audit, partition: func(_ string, parent row) string { return audit.Factory(parent.text("factoryId")) }},
+	}},
+}, events()...)
+
+// report is what a box reported, and when it called.
+var report = source{kind: "edge-report", table: dynamo.Reports, partition: by("edgeId"), inside: []source{
+	{kind: "call-counter", table: dynamo.RateCounters, partition: by("subject")},
+}}
+
+// counter is a count of the organization's calls: of ordinary ones and of those to the copilot.
+func counter(n int) source {
+	return source{kind: "call-counter", table: dynamo.RateCounters, partition: func(id string, _ row) string { return ratelimit.OrganizationSubjects(id)[n] }}
+}
+
+// events are the organization's audit events in the streams that it shares with others.
+func events() []source {
+	var list []source
+	for _, stream := range audit.Shared() {
+		list = append(list, source{kind: "audit-event", table: dynamo.Audit, index: "byOrganization",
+			partition: func(id string, _ row) string { return audit.OfOrganization(stream, id) }})
+	}
+	return list
+}
+
+// Elsewhere are the tables that an export does not read, and why.
+var Elsewhere = map[dynamo.TableID]string{
+	dynamo.Channels:     "the platform's; no organization owns a channel",
+	dynamo.Releases:     "the platform's; no organization owns a release",
+	dynamo.Rollouts:     "the platform's; no organization owns a rollout or the freeze",
+	dynamo.Bells:        "which boxes are to call soon, for some minutes, by release channel",
+	dynamo.MethodPlaces: "an index of the methods by the machines and classes that their versions name",
+	dynamo.Idempotency:  "hashes of calls, for a day, under a hash of the caller and the key",
+}
