@@ -65,6 +65,7 @@ func (a alarm) make(p part) awscloudwatch.Alarm {
 // addAlarms makes the alarms and, unless the settings name one, the topic that they tell.
 func (w *watch) addAlarms() []awscloudwatch.Alarm {
 	topic := w.addTopic()
+	w.addBudget(topic)
 	action := awscloudwatchactions.NewSnsAction(topic)
 	rules := append(w.apiAlarms(), w.loadAlarms()...)
 	rules = append(rules, w.functionAlarms()...)
@@ -74,6 +75,7 @@ func (w *watch) addAlarms() []awscloudwatch.Alarm {
 	rules = append(rules, w.backupAlarms()...)
 	rules = append(rules, w.outsideAlarms()...)
 	rules = append(rules, w.bellAlarms()...)
+	rules = append(rules, w.quotaAlarms()...)
 	var alarms []awscloudwatch.Alarm
 	for _, a := range rules {
 		made := a.make(w.part)

@@ -13,8 +13,6 @@ import (
 
 // addAPI makes the REST API from its body, and the stage that serves it.
 func (s *service) addAPI() {
-	s.addDocs()
-	s.addConsole()
 	role, policies := s.addInvoker()
 	s.access = s.addLogs("access-logs", nil)
 	s.addThrottledCount()

@@ -57,32 +57,58 @@ func restoredNames() recovery.Names {
 	return restored
 }
 
-// TestRestoredTables_StandForTheStacksOwn: the service reads their names, and the stack's own tables stay.
-func TestRestoredTables_StandForTheStacksOwn(t *testing.T) {
-	template, restored := other(), restoredNames()
-	if len(template.of("AWS::DynamoDB::Table")) != len(dynamo.Tables) {
-		t.Error("the stack's own tables are gone")
-	}
-	function := template.Resources[template.id(t, "AWS::Lambda::Function", "start-rollout")]
-	env := value(function.Properties, "Environment", "Variables")
-	for _, id := range []dynamo.TableID{dynamo.Channels, dynamo.Audit, dynamo.Idempotency} {
-		if got := value(env, id.EnvName()); got != restored[id] {
-			t.Errorf("%s is %v", id, got)
+// TestRestoredTables_TheirEvents_HaveAPipeOfTheirOwn: CloudFormation makes the new pipe before it deletes the old one, and the alarm
+// watches the new one.
+func TestRestoredTables_TheirEvents_HaveAPipeOfTheirOwn(t *testing.T) {
+	names := func(from stage) (pipes, watched []string) {
+		for _, r := range from.of("AWS::Pipes::Pipe") {
+			pipes = append(pipes, r.Properties["Name"].(string))
 		}
+		for _, r := range from.of("AWS::CloudWatch::Alarm") {
+			if value(r.Properties, "Dimensions", 0, "Name") == "PipeName" {
+				watched = append(watched, value(r.Properties, "Dimensions", 0, "Value").(string))
+			}
+		}
+		return pipes, watched
 	}
-	if got := text(value(env, dynamo.RateCounters.EnvName())); !strings.HasPrefix(got, "${tableratecounters") {
-		t.Errorf("the limiter counts in %s", got)
-	}
-	role := strings.TrimSuffix(strings.Trim(text(function.Properties["Role"]), "${}"), ".Arn")
-	rights := strings.Join(allowances(template.Resources[role]), "\n")
-	if !strings.Contains(rights, "dynamodb:PutItem") || !strings.Contains(rights, restored[dynamo.Audit]) || strings.Contains(rights, "${tableaudit") {
-		t.Errorf("it may %s", rights)
+	pipes, watched := names(other())
+	own, ownWatched := names(full())
+	if len(pipes) != 1 || !slices.Equal(pipes, watched) || !slices.Equal(own, ownWatched) || own[0] != "wavegate-prod-audit" || !strings.HasPrefix(pipes[0], own[0]+"-") || len(pipes[0]) > 64 {
+		t.Errorf("the pipes are %v, watched %v, and without a restore %v, watched %v", pipes, watched, own, ownWatched)
 	}
 }
 
-func TestSettings_RestoredTables_OnlyTogether(t *testing.T) {
+// TestRestoredTables_AreTheStacksOwn: it has them under their names, with all that its other tables have, as new resources
+// that are never deleted, so that a deploy imports them.
+func TestRestoredTables_AreTheStacksOwn(t *testing.T) {
+	made, restored, plain := other().stacks["wavegate-prod"], restoredNames(), prod().stacks["wavegate-prod"]
+	if len(made.of("AWS::DynamoDB::Table")) != len(dynamo.Tables) {
+		t.Errorf("it has %d tables, want %d", len(made.of("AWS::DynamoDB::Table")), len(dynamo.Tables))
+	}
+	tableOf := func(from template, id dynamo.TableID) (string, resource) {
+		parameter := from.Resources["parametertables"+strings.ReplaceAll(string(id), "-", "")]
+		logical := strings.Trim(text(parameter.Properties["Value"]), "${}")
+		return logical, from.Resources[logical]
+	}
+	for _, table := range dynamo.Tables {
+		logical, it := tableOf(made, table.ID)
+		own, _ := tableOf(plain, table.ID)
+		name := restored[table.ID]
+		if name == "" {
+			if it.Properties["TableName"] != nil || logical != own {
+				t.Errorf("%s is %s, named %v", table.ID, logical, it.Properties["TableName"])
+			}
+			continue
+		}
+		if it.Properties["TableName"] != name || logical == own || it.DeletionPolicy != "Retain" || it.UpdateReplacePolicy != "Retain" {
+			t.Errorf("%s is %s, named %v, with the policies %s and %s", table.ID, logical, it.Properties["TableName"], it.DeletionPolicy, it.UpdateReplacePolicy)
+		}
+	}
+}
+
+func TestSettings_RestoredTables_AreOfTablesThatARestoreMakes(t *testing.T) {
 	for want, context := range map[string]map[string]any{
-		`is no name of a table for audit`:               prodContext("restoredTables", `{"edges":"wavegate-prod-edges-1"}`),
+		`"a b" is not a name of a table, for edges`:     prodContext("restoredTables", `{"edges":"a b"}`),
 		`restoredTables: rate-counters is not restored`: prodContext("restoredTables", `{"rate-counters":"wavegate-prod-x"}`),
 		`backupCopyVaultArn: "x" is no ARN`:             prodContext("backupCopyVaultArn", "x"),
 		`there is nothing to copy without backups`:      prodContext("backup", "false", "backupCopyVaultArn", testVault),

@@ -35,12 +35,27 @@ func (s *service) addBell() {
 	spec.environment[string(setting.BellSecretID)] = secret.Ref()
 	spec.grants, spec.secret, spec.reserved = operations.BellGrants, secret.Ref(), s.settings.Concurrency.Bell
 	spec.sampled, spec.untraced = true, true
-	url := s.add(spec).AddFunctionUrl(&awslambda.FunctionUrlOptions{AuthType: awslambda.FunctionUrlAuthType_NONE}).Url()
+	s.add(spec)
+	url := s.bellAlias().AddFunctionUrl(&awslambda.FunctionUrlOptions{AuthType: awslambda.FunctionUrlAuthType_NONE}).Url()
 	s.output("BellUrl", "Where boxes listen", url)
 	s.bell = bellRef{url, secret.Ref()}
 	if given := s.settings.BellURL; given != "" {
 		s.bell.url = &given
 	}
+}
+
+// bellAlias is what has the bell's URL: a function's URL is that of an alias, or of the function itself. The bell has a
+// smoke test of its own, since the other functions need the URL before they can be made.
+func (s *service) bellAlias() awslambda.IFunction {
+	f := s.functions[operations.Bell]
+	if !s.versioned() {
+		return f
+	}
+	passed := s.tried("bell", nil, []string{operations.Bell})
+	version := awslambda.Version_FromVersionAttributes(s.stack, jsii.String("bell-version"), &awslambda.VersionAttributes{
+		Lambda: f, Version: passed.GetAttString(jsii.String(operations.VersionAttribute(operations.Bell))),
+	})
+	return awslambda.NewAlias(s.stack, jsii.String(alias+"-"+operations.Bell), &awslambda.AliasProps{AliasName: jsii.String(alias), Version: version})
 }
 
 // bellEnvironment gives the bell's function the settings that a deployment chooses.

@@ -55,12 +55,13 @@ func TestBell_AskedFor_MayReadTwoTablesAndItsSecret_AndIsCappedAndOpen(t *testin
 		t.Errorf("%d functions have a URL", n)
 	}
 	for _, u := range template.of("AWS::Lambda::Url") {
-		if u.Properties["AuthType"] != "NONE" || text(u.Properties["TargetFunctionArn"]) != "${"+id+".Arn}" {
+		if u.Properties["AuthType"] != "NONE" || text(u.Properties["TargetFunctionArn"]) != "${"+id+".Arn}" || u.Properties["Qualifier"] != alias {
 			t.Errorf("the URL is %v", u.Properties)
 		}
 	}
+	live := template.id(t, "AWS::Lambda::Alias", "live-get-bell")
 	for pid, p := range template.of("AWS::Lambda::Permission") {
-		if p.Properties["Principal"] == "*" && text(p.Properties["FunctionName"]) != "${"+id+".Arn}" {
+		if p.Properties["Principal"] == "*" && text(p.Properties["FunctionName"]) != "${"+live+"}" {
 			t.Errorf("%s lets anyone call %v", pid, p.Properties["FunctionName"])
 		}
 	}
@@ -75,7 +76,7 @@ func TestBell_BoxesAreToldItsURL_AndChangesOfBoxesRing(t *testing.T) {
 		for _, name := range op.Settings {
 			url, secret = url || name == "BELL_URL", secret || name == "BELL_SECRET_ID"
 		}
-		if got := text(value(env, "BELL_URL")); url != strings.HasPrefix(got, "${getbell") {
+		if got := text(value(env, "BELL_URL")); url != strings.HasPrefix(got, "${livegetbellFunctionUrl") {
 			t.Errorf("%s is told the URL %s: %v", op.ID, got, url)
 		}
 		if got := text(value(env, "BELL_SECRET_ID")); secret != (got == "${bellsecret}") || secret && op.ID != "get-manifest" {

@@ -157,7 +157,7 @@ func (s *service) authorizer(invoker awsiam.Role) any {
 func (s *service) invocationURI(function string) string {
 	return *awscdk.Fn_Join(jsii.String(""), &[]*string{
 		jsii.String("arn:"), s.stack.Partition(), jsii.String(":apigateway:"), s.stack.Region(),
-		jsii.String(":lambda:path/2015-03-31/functions/"), s.called(function).FunctionArn(), jsii.String("/invocations"),
+		jsii.String(":lambda:path/2015-03-31/functions/"), s.called(function), jsii.String("/invocations"),
 	})
 }
 

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// prefixes are what IAM calls the services whose resources have another name in CloudFormation.
-var prefixes = map[string]string{"Cognito": "cognito-idp", "ApiGateway": "apigateway"}
+// prefixes are what IAM calls the services whose resources have another name in CloudFormation. A custom resource is a call of
+// its function.
+var prefixes = map[string]string{"Cognito": "cognito-idp", "ApiGateway": "apigateway", "SmokeTest": "lambda"}
 
 // TestCI_TheExecutionPolicy_CoversEveryKindOfResource, of the largest stage, and nothing of people's accounts.
 func TestCI_TheExecutionPolicy_CoversEveryKindOfResource(t *testing.T) {

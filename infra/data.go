@@ -49,8 +49,7 @@ const (
 
 func parameterTable(id dynamo.TableID) string { return "tables/" + string(id) }
 
-// publish writes the names for the service to read. To restore tables under new names, change them
-// here: the next deploy of the service follows.
+// publish writes the names for the service to read.
 func (p part) publish(h held) {
 	write := func(name, description string, value *string) {
 		awsssm.NewCfnParameter(p.stack, jsii.String("parameter-"+name), &awsssm.CfnParameterProps{
@@ -94,7 +93,12 @@ func (p part) publishedNames() held {
 func (p part) published() held {
 	h := held{tables: map[dynamo.TableID]tableRef{}}
 	for _, t := range dynamo.Tables {
-		name := p.read(parameterTable(t.ID))
+		// A restored table goes by its name, so that functions get new versions. The new value of a parameter would reach
+		// none of the versions that calls go to.
+		name := nonEmpty(p.settings.RestoredTables[t.ID])
+		if name == nil {
+			name = p.read(parameterTable(t.ID))
+		}
 		h.tables[t.ID] = tableRef{name: name, arn: p.stack.FormatArn(&awscdk.ArnComponents{
 			Service: jsii.String("dynamodb"), Resource: jsii.String("table"), ResourceName: name,
 		})}

@@ -43,6 +43,7 @@ func (s Settings) values() map[setting.Name]*string {
 		setting.IdlePollIntervalSeconds:  number(s.IdlePollIntervalSeconds),
 		setting.ChannelCacheSeconds:      number(s.ChannelCacheSeconds),
 		setting.HeartbeatSeconds:         number(s.HeartbeatSeconds),
+		setting.ReportShards:             number(s.ReportShards),
 		setting.FleetIssuers:             jsii.String(strings.Join(s.fleetIssuers, " ")),
 		setting.CopilotURL:               jsii.String(s.Copilot.URL),
 		setting.CopilotSecretID:          jsii.String(s.Copilot.Secret),

@@ -30,6 +30,8 @@ type functionSpec struct {
 	reserved int
 	// secret is the ARN of the secret that it reads; nil: none.
 	secret *string
+	// rights are those that no table and no secret gives it.
+	rights []awsiam.PolicyStatement
 	// sampled functions are called so often that Lambda's own two lines a call would cost more than
 	// the calls: of those only warnings are kept.
 	sampled bool
@@ -124,7 +126,7 @@ func (p part) addFunction(spec functionSpec, name *string) awslambda.Function {
 		Role: p.role(spec, logs).WithoutPolicyUpdates(nil),
 	}
 	// An old version is what a rollback goes back to.
-	props.CurrentVersionOptions = &awslambda.VersionOptions{RemovalPolicy: p.removal()}
+	props.CurrentVersionOptions = &awslambda.VersionOptions{RemovalPolicy: p.versionRemoval()}
 	if spec.reserved > 0 {
 		props.ReservedConcurrentExecutions = jsii.Number(spec.reserved)
 	}
@@ -158,6 +160,7 @@ func (p part) role(spec functionSpec, logs awslogs.LogGroup) awsiam.Role {
 	for i, g := range spec.grants {
 		statements = append(statements, rights(g, spec.tables[i].arn)...)
 	}
+	statements = append(statements, spec.rights...)
 	var shared []awsiam.IManagedPolicy
 	if len(spec.grants) > 0 && p.tablesKey != nil {
 		shared = append(shared, p.tablesKey)

@@ -70,7 +70,10 @@ func (p part) addUserPool() *poolRef {
 		})
 	}
 	p.output("UserPoolId", "The user pool of the people who use the service", pool.UserPoolId())
-	return &poolRef{id: pool.UserPoolId(), url: pool.UserPoolProviderUrl(), trigger: trigger.FunctionName()}
+	issuer := awscdk.Fn_Join(jsii.String(""), &[]*string{
+		jsii.String("https://cognito-idp."), p.stack.Region(), jsii.String("."), p.stack.UrlSuffix(), jsii.String("/"), pool.UserPoolId(),
+	})
+	return &poolRef{id: pool.UserPoolId(), url: issuer, trigger: trigger.FunctionName()}
 }
 
 // addPoolClient makes the clients that people log in with, by their passwords or with a browser, and gives what

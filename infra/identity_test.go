@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,7 +47,8 @@ func trusted(t *testing.T, template template) []token.Issuer {
 	authorizer := template.Resources[template.id(t, "AWS::Lambda::Function", operations.Authorizer)]
 	setting := text(value(authorizer.Properties, "Environment", "Variables", token.Setting))
 	for id := range template.of("AWS::Cognito::UserPool") {
-		setting = strings.ReplaceAll(setting, "${"+id+".ProviderURL}", "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE")
+		pool := regexp.MustCompile(`https://cognito-idp\.[^/"]+/\$\{` + id + `}`)
+		setting = pool.ReplaceAllString(setting, "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE")
 	}
 	for id := range template.of("AWS::Cognito::UserPoolClient") {
 		setting = strings.ReplaceAll(setting, "${"+id+"}", "1example-"+strings.ToLower(id[:6]))

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscodedeploy"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces/interfacesawscloudwatch"
@@ -15,33 +18,44 @@ const (
 	canary = "canary"
 	// atOnce gives it everything at once, which is what a rollback wants.
 	atOnce = "at-once"
-	// direct has no versions: the API calls the function itself.
+	// direct has no versions and no smoke test: the API calls the functions themselves.
 	direct = "direct"
 )
+
+// versioned reports whether calls go to versions of functions.
+func (p part) versioned() bool { return p.settings.Traffic != direct && !p.settings.Local() }
 
 // alias is what the gateway calls of a function that has versions.
 const alias = "live"
 
 // byDegrees are the functions with the traffic that shows a fault within minutes: boxes call them. The others are called too
-// seldom for that.
+// seldom for that, so their new versions take over at once, if all pass their smoke test.
 var byDegrees = []string{manifest, ddiBase, reported, operations.Authorizer}
 
-// addLive gives the functions in byDegrees versions, an alias and a deployment that moves traffic by degrees.
+// addLive makes calls go to versions of functions. Those in byDegrees get an alias, and a deployment that moves traffic by
+// degrees. The versions of all others are published by their smoke test, so no call can reach one that has not passed it.
 func (s *service) addLive() {
-	traffic := s.settings.Traffic
-	if traffic == direct || s.settings.Local() {
+	if !s.versioned() {
 		return
 	}
 	config := awscodedeploy.LambdaDeploymentConfig_CANARY_10PERCENT_5MINUTES()
-	if traffic == atOnce {
+	if s.settings.Traffic == atOnce {
 		config = awscodedeploy.LambdaDeploymentConfig_ALL_AT_ONCE()
 	}
 	application := awscodedeploy.NewLambdaApplication(s.stack, jsii.String("application"), &awscodedeploy.LambdaApplicationProps{
 		ApplicationName: jsii.String(s.name()),
 	})
+	versions := map[string]awslambda.Version{}
 	for _, id := range byDegrees {
-		version := s.functions[id].CurrentVersion()
+		versions[id] = s.functions[id].CurrentVersion()
+	}
+	passed := s.tried("release", versions, slices.DeleteFunc(slices.Sorted(maps.Keys(s.functions)), func(id string) bool {
+		return s.live[id] != nil || id == smokeTest || slices.Contains(byDegrees, id)
+	}))
+	for _, id := range byDegrees {
+		version := versions[id]
 		live := awslambda.NewAlias(s.stack, jsii.String(alias+"-"+id), &awslambda.AliasProps{AliasName: jsii.String(alias), Version: version})
+		live.Node().AddDependency(passed)
 		var alarms []interfacesawscloudwatch.IAlarmRef
 		for _, a := range s.canaryAlarms(id, version) {
 			alarms = append(alarms, a.make(s.part))
@@ -54,7 +68,7 @@ func (s *service) addLive() {
 		})
 		excuse(group, "AwsSolutions-IAM4", "AWS's own policy for moving an alias, which changes with the service.",
 			"Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited")
-		s.live[id] = live
+		s.live[id] = live.FunctionArn()
 	}
 }
 
@@ -97,10 +111,10 @@ func (s *service) canaryAlarms(function string, version awslambda.Version) []ala
 	}
 }
 
-// called is what the gateway calls of a function.
-func (s *service) called(function string) awslambda.IFunction {
+// called is the ARN that calls of a function go to.
+func (s *service) called(function string) *string {
 	if live, ok := s.live[function]; ok {
 		return live
 	}
-	return s.functions[function]
+	return s.functions[function].FunctionArn()
 }

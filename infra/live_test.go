@@ -63,11 +63,12 @@ func TestLive_TheAlarmsOnErrors_SeeTheNewVersionAlone(t *testing.T) {
 	}
 }
 
-// TestLive_OldVersions_StayInProd: a rollback goes back to them. A function that is not moved by degrees has none.
+// TestLive_OldVersions_StayInProd: a rollback goes back to them. Those that a failed deploy made go, so that it can be
+// tried again. A function that is not moved by degrees has none.
 func TestLive_OldVersions_StayInProd(t *testing.T) {
 	versions := prod().of("AWS::Lambda::Version")
 	for id, v := range versions {
-		if v.DeletionPolicy != "Retain" || v.UpdateReplacePolicy != "Retain" {
+		if v.DeletionPolicy != "RetainExceptOnCreate" || v.UpdateReplacePolicy != "Retain" {
 			t.Errorf("%s is %s", id, v.DeletionPolicy)
 		}
 	}

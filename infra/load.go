@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
@@ -76,11 +77,14 @@ func (p part) refusals(reason token.RefusalReason) awscloudwatch.Metric {
 }
 
 // notTheTokens is the share of the authorizer's errors that tokens are not to blame for, in percent. API Gateway
-// has the authorizer report a token that may become good as an error, and any stranger can make up a key id.
+// has the authorizer report a token that may become good as an error, and any stranger can make one up.
 func (p part) notTheTokens(authorizer source) awscloudwatch.IMetric {
-	return over("IF(m0 - FILL(m2, 0) - FILL(m3, 0) >= 5, 100 * (m0 - FILL(m2, 0) - FILL(m3, 0)) / m1, 0)", "errors, %",
-		authorizer.metric("Errors", sum, ""), authorizer.metric("Invocations", sum, ""),
-		p.refusals(token.UnknownKey), p.refusals(token.NotYetValid))
+	ours, metrics := "m0", []awscloudwatch.IMetric{authorizer.metric("Errors", sum, ""), authorizer.metric("Invocations", sum, "")}
+	for _, reason := range token.Strangers {
+		ours += fmt.Sprintf(" - FILL(m%d, 0)", len(metrics))
+		metrics = append(metrics, p.refusals(reason))
+	}
+	return over("IF("+ours+" >= 5, 100 * ("+ours+") / m1, 0)", "errors, %", metrics...)
 }
 
 // learnt is by how many standard deviations fewer boxes must poll than CloudWatch expects at that hour of the week.

@@ -45,7 +45,7 @@ func TestLogin_TheStacksOwnPool(t *testing.T) {
 // trustedName is the issuer of people that the template's authorizer trusts, as the template writes it.
 func trustedName(t *testing.T, template template) string {
 	t.Helper()
-	return "${" + template.id(t, "AWS::Cognito::UserPool", "people") + ".ProviderURL}"
+	return "https://cognito-idp.${AWS::Region}.${AWS::URLSuffix}/${" + template.id(t, "AWS::Cognito::UserPool", "people") + "}"
 }
 
 func TestLogin_OfAnIssuerElsewhere_IsTold_OrNotThere(t *testing.T) {

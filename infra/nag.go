@@ -18,6 +18,13 @@ func excuseAll(stack awscdk.Stack, rule, reason string, findings ...string) {
 	cdknag.NagSuppressions_AddStackSuppressions(stack, suppression(rule, reason, findings), nil)
 }
 
+// excuseLike is excuse for the findings that match a pattern.
+func excuseLike(construct constructs.IConstruct, rule, reason, pattern string) {
+	s := suppression(rule, reason, nil)
+	(*s)[0].AppliesTo = &[]any{&cdknag.RegexAppliesTo{Regex: &pattern}}
+	cdknag.NagSuppressions_AddResourceSuppressions(construct, s, jsii.Bool(true))
+}
+
 func suppression(rule, reason string, findings []string) *[]*cdknag.NagPackSuppression {
 	s := &cdknag.NagPackSuppression{Id: &rule, Reason: &reason}
 	if len(findings) > 0 {

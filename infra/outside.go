@@ -27,7 +27,7 @@ func (w *watch) addOutside() {
 	})
 	spec.timeout, spec.secret = 30*time.Second, w.secretARN(secret)
 	f := w.addFunction(spec, jsii.String(w.function(outside)))
-	w.addSchedule(outside, spec.description, outsideEvery, f)
+	w.addSchedule(outside, spec.description, outsideEvery, f, f.FunctionArn())
 }
 
 // outsideAlarms watch what a stranger sees. A check that does not run sees nothing, which is bad as well.

@@ -83,21 +83,25 @@ type Settings struct {
 	Limits      ratelimit.Limits
 	Throttles   Throttles
 	Concurrency Concurrency
+	Quotas      Quotas
 	// Traffic is how a new version of a function that boxes call takes over: canary, at-once or direct.
 	Traffic string
 	Events  Events
 	Backup  Backup
-	// RestoredTables are the names of tables that stand for the stack's own, after a restore; empty: none do.
+	// RestoredTables are the names of tables that a restore made, and that the stack takes in place of its own.
 	RestoredTables map[dynamo.TableID]string
 	Copilot        Copilot
 	// PollIntervalSeconds is how often a box is told to poll.
 	PollIntervalSeconds int
 	// IdlePollIntervalSeconds is how often a box is told to poll while nothing goes on at its channel.
 	IdlePollIntervalSeconds int
+	// ReportShards is the number of index partitions over which a channel's boxes are spread.
+	ReportShards int
 	// HeartbeatSeconds is how often a box that listens is told to poll while the bell is silent.
 	HeartbeatSeconds int
-	// WarmWrites is how many writes a second the limiter's table can take at once; 0: as many as a new table.
-	WarmWrites int
+	// WarmWrites is how many writes a second a table and its global indexes can take at once. One that is not named takes as
+	// many as a new table.
+	WarmWrites map[dynamo.TableID]int
 	// ChannelCacheSeconds is how long a function may answer polls from a channel it has read.
 	ChannelCacheSeconds int
 	// LogSamplePolls is the share of polls that are logged: one in so many.
@@ -142,7 +146,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		n := setting.Ranges[name]
 		return r.number(key, n.Default, n.Least, n.Most)
 	}
-	keep, retention := r.keep(), 14
+	keep, retention, shards := r.keep(), 14, setting.Ranges[setting.ReportShards]
 	if keep {
 		retention = 90
 	}
@@ -175,6 +179,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		},
 		Throttles:   readThrottles(r),
 		Concurrency: readConcurrency(r),
+		Quotas:      readQuotas(r),
 		Copilot: Copilot{
 			URL:            r.text("copilotUrl", ""),
 			Secret:         r.text("copilotSecret", ""),
@@ -184,8 +189,8 @@ func ReadSettings(context map[string]any) (Settings, error) {
 		IdlePollIntervalSeconds: number("idlePollIntervalSeconds", setting.IdlePollIntervalSeconds),
 		ChannelCacheSeconds:     number("channelCacheSeconds", setting.ChannelCacheSeconds),
 		HeartbeatSeconds:        number("heartbeatSeconds", setting.HeartbeatSeconds),
+		ReportShards:            r.number("reportShards", shards.Default, shards.Default, shards.Most),
 		LogSamplePolls:          number("logSamplePolls", setting.LogSamplePolls),
-		WarmWrites:              r.number("warmWrites", 0, 0, 1_000_000),
 		LogRetentionDays:        r.number("logRetentionDays", retention, 1, 3653),
 		Functions:               r.text("functions", "dist"),
 		StoreEndpoint:           r.text("storeEndpoint", ""),
@@ -195,6 +200,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 	s.Traffic = r.oneOf("traffic", map[bool]string{true: canary, false: direct}[keep], canary, atOnce, direct)
 	s.Events, s.Backup = readEvents(r), readBackup(r)
 	r.structured("restoredTables", &s.RestoredTables)
+	r.structured("warmWrites", &s.WarmWrites)
 	s.Console = readConsole(r, s)
 	s.check(r)
 	s.checkPlace(r)
@@ -204,6 +210,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 	s.Backup.check(r)
 	s.checkRestored(r)
 	s.Concurrency.check(r)
+	s.Quotas.check(r, s)
 	s.Copilot.check(r)
 	s.checkBell(r)
 	r.unknown()
@@ -230,8 +237,13 @@ func (s Settings) check(r *reader) {
 	if s.OutsideSecret != "" && (!secretName.MatchString(s.OutsideSecret) || s.Domain.Name == "") {
 		r.fault("outsideSecret: give the name or the ARN of a Secrets Manager secret, and a domain, which the check goes by")
 	}
-	if s.WarmWrites != 0 && s.WarmWrites < leastWarm {
-		r.fault("warmWrites: %d is less than a new table takes, %d", s.WarmWrites, leastWarm)
+	for _, id := range keysOf(s.WarmWrites) {
+		if !slices.ContainsFunc(dynamo.Tables, func(t dynamo.Table) bool { return t.ID == id }) {
+			r.fault("warmWrites: there is no table %s", id)
+		}
+		if writes := s.WarmWrites[id]; writes < leastWarm || writes > mostWarm {
+			r.fault("warmWrites: %d writes of %s; a new table takes %d, and the most is %d", writes, id, leastWarm, mostWarm)
+		}
 	}
 	if err := s.Limits.Validate(); err != nil {
 		r.fault("%s", strings.ReplaceAll(err.Error(), "\n", "\n  "))

@@ -13,7 +13,7 @@ func TestSettings_NoneGiven_AreThoseOfDev(t *testing.T) {
 	want := Settings{
 		Stage: Dev, Architecture: "arm64", Limits: ratelimit.Limits{User: 600, Organization: 6000, CopilotUser: 30, CopilotOrganization: 300},
 		Throttles: Throttles{Method: Throttle{Rate: 2000, Burst: 2000}, Poll: Throttle{Rate: 1800, Burst: 1000}},
-		Copilot:   Copilot{TimeoutSeconds: 25}, Backup: Backup{Days: 35}, Traffic: direct, PollIntervalSeconds: 60, IdlePollIntervalSeconds: 300, ChannelCacheSeconds: 2, HeartbeatSeconds: 21_600,
+		Copilot:   Copilot{TimeoutSeconds: 25}, Backup: Backup{Days: 35}, Traffic: direct, Quotas: Quotas{API: 10_000, Table: 40_000}, PollIntervalSeconds: 60, IdlePollIntervalSeconds: 300, ChannelCacheSeconds: 2, HeartbeatSeconds: 21_600, ReportShards: 32,
 		LogSamplePolls: 100, LogRetentionDays: 14, Functions: "dist",
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -121,7 +121,8 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`alarmEmail, alarmTopicArn: prod has alarms, an`:                    prodContext("alarmEmail", ""),
 		`alarmEmail, alarmTopicArn: prod has alarms,`:                       prodContext("alarms", "false"),
 		`alarmEmail, alarmTopicArn: the stage has no al`:                    {"alarms": "false", "alarmEmail": "a@example.com"},
-		`warmWrites: 100 is less than a new table takes`:                    {"warmWrites": "100"},
+		`warmWrites: 100 writes of reports; a new table takes 4000`:         {"warmWrites": `{"reports":100}`},
+		`warmWrites: there is no table recipe`:                              {"warmWrites": `{"recipe":5000}`},
 		`alarmEmail, alarmTopicArn: give one`:                               prodContext("alarmTopicArn", testTopic),
 		`alarmTopicArn: "ops" is no ARN of an SNS topic`:                    {"alarms": "true", "alarmTopicArn": "ops"},
 		`pollRate, pollBurst: 2000 and 1000 do not lie`:                     {"pollRate": "2000"},

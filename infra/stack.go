@@ -29,7 +29,8 @@ type service struct {
 	held held
 
 	functions map[string]awslambda.Function
-	live      map[string]awslambda.IFunction // what the gateway calls of a function that is changed by degrees
+	live      map[string]*string // the ARN that calls of a function go to, if they do not go to the function itself
+	smokeTest awslambda.Function // tries new versions; nil: there are none
 	api       awsapigateway.SpecRestApi
 	access    awslogs.LogGroup  // the access logs
 	texts     awscdk.CfnMapping // what many methods of the API answer
@@ -59,7 +60,6 @@ func NewStacks(app constructs.Construct, settings Settings, table []operations.O
 		addService(data, held, table)
 		return stacks
 	}
-	held.restore(settings.RestoredTables)
 	data.publish(held)
 	rest := next(name+"-service", "Wavegate: releases and production methods for factories", "it reads the parameters that the data's stack writes")
 	addService(rest, rest.published(), table)
@@ -112,14 +112,18 @@ func addService(p part, held held, table []operations.Operation) {
 	s := &service{
 		part: p, rows: table, held: held, login: p.settings.Login,
 		functions: map[string]awslambda.Function{},
-		live:      map[string]awslambda.IFunction{},
+		live:      map[string]*string{},
 	}
 	s.addTablesKey()
+	s.addSmokeTest()
 	s.addBell()
 	s.addOperations()
 	s.addTasks()
 	s.addAuthorizer(s.issuers())
+	s.addDocs()
+	s.addConsole()
 	s.addLive()
+	s.addSchedules()
 	s.addAPI()
 	s.addQueries()
 }
@@ -135,6 +139,15 @@ func (p part) name() string { return "wavegate-" + string(p.settings.Stage) }
 func (p part) removal() awscdk.RemovalPolicy {
 	if p.settings.Keeps() {
 		return awscdk.RemovalPolicy_RETAIN
+	}
+	return awscdk.RemovalPolicy_DESTROY
+}
+
+// versionRemoval is what becomes of old versions of functions. One that a rolled-back deploy made goes: Lambda publishes no
+// second version of the same code, so the same release could never be deployed again.
+func (p part) versionRemoval() awscdk.RemovalPolicy {
+	if p.settings.Keeps() {
+		return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 	}
 	return awscdk.RemovalPolicy_DESTROY
 }

@@ -1,18 +1,19 @@
 package main
 
 import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/jsii-runtime-go"
 
 	"wavegate/shared/platform/dynamo"
 )
 
-// leastWarm is how many writes a second a new on-demand table takes.
-const leastWarm = 4000
+// leastWarm is how many writes a second a new on-demand table takes, and mostWarm the most that can be asked for.
+const leastWarm, mostWarm = 4000, 1_000_000
 
 // addTables makes every table of the definitions. They have no names of their own, so that one that
 // has to be replaced can stand beside its successor; functions learn the names from their
-// environment.
+// environment. A table that a restore made has the name of the setting restoredTables.
 //
 // They are tables of one region, and no global ones: conditions and transactions, by which every change
 // is made, hold within a region alone. A replica elsewhere would take writes that break the audit trail.
@@ -31,9 +32,11 @@ func (p part) addTables() map[dynamo.TableID]tableRef {
 				PointInTimeRecoveryEnabled: jsii.Bool(!t.Ephemeral),
 			},
 		}
-		if t.ID == dynamo.RateCounters && p.settings.WarmWrites > 0 {
-			props.WarmThroughput = &awsdynamodb.WarmThroughput{WriteUnitsPerSecond: jsii.Number(p.settings.WarmWrites)}
+		var warm *awsdynamodb.WarmThroughput
+		if writes := p.settings.WarmWrites[t.ID]; writes > 0 {
+			warm = &awsdynamodb.WarmThroughput{WriteUnitsPerSecond: jsii.Number(writes)}
 		}
+		props.WarmThroughput = warm
 		if t.ID == dynamo.Audit && p.settings.Events.On {
 			props.Stream = awsdynamodb.StreamViewType_NEW_IMAGE
 		}
@@ -46,19 +49,27 @@ func (p part) addTables() map[dynamo.TableID]tableRef {
 		if t.TTL != "" {
 			props.TimeToLiveAttribute = jsii.String(t.TTL)
 		}
-		table := awsdynamodb.NewTable(p.stack, jsii.String("table-"+string(t.ID)), props)
+		construct := "table-" + string(t.ID)
+		if restored := p.settings.RestoredTables[t.ID]; restored != "" {
+			// Another construct: CloudFormation imports a table as a new resource, under the name that it has. It stays
+			// when the setting goes, as every table does that somebody had restored.
+			construct += "-" + restored
+			props.TableName, props.RemovalPolicy = &restored, awscdk.RemovalPolicy_RETAIN
+		}
+		table := awsdynamodb.NewTable(p.stack, &construct, props)
 		for _, x := range t.Indexes {
-			addIndex(table, x)
+			addIndex(table, x, warm)
 		}
 		if t.Ephemeral {
-			excuse(table, "AwsSolutions-DDB3", "What it holds is worthless after a day at most, so there is no point in time worth going back to.")
+			excuse(table, "AwsSolutions-DDB3", "The service carries on without what it holds, so there is no point in time worth going back to.")
 		}
 		tables[t.ID] = tableRef{name: table.TableName(), arn: table.TableArn(), stream: table.TableStreamArn()}
 	}
 	return tables
 }
 
-func addIndex(table awsdynamodb.Table, x dynamo.Index) {
+// addIndex adds an index. A write of the table writes its global indexes, too, so they are as warm.
+func addIndex(table awsdynamodb.Table, x dynamo.Index, warm *awsdynamodb.WarmThroughput) {
 	if x.Local {
 		table.AddLocalSecondaryIndex(&awsdynamodb.LocalSecondaryIndexProps{
 			IndexName: jsii.String(x.Name), SortKey: attribute(x.Sort),
@@ -68,7 +79,7 @@ func addIndex(table awsdynamodb.Table, x dynamo.Index) {
 	}
 	props := &awsdynamodb.GlobalSecondaryIndexProps{
 		IndexName: jsii.String(x.Name), PartitionKey: attribute(x.Partition),
-		ProjectionType: awsdynamodb.ProjectionType_ALL,
+		ProjectionType: awsdynamodb.ProjectionType_ALL, WarmThroughput: warm,
 	}
 	if x.Holds != nil {
 		props.ProjectionType, props.NonKeyAttributes = awsdynamodb.ProjectionType_INCLUDE, texts(x.Holds...)

@@ -47,21 +47,28 @@ func (w *watch) taskAlarms() []alarm {
 	}
 }
 
-// addTasks makes the functions that a schedule calls, and their schedules. A run that fails is not tried
-// again: the next one makes up for it, and a retry would run beside it.
+// addTasks makes the functions that a schedule calls.
 func (s *service) addTasks() {
 	for _, task := range operations.Tasks {
-		f := s.add(functionSpec{
+		s.add(functionSpec{
 			name: task.ID, description: task.Summary, memoryMB: task.MemoryMB, timeout: task.Timeout,
 			grants: task.Grants, environment: s.operationEnvironment(task.Operation),
 		})
-		s.addSchedule(task.ID, task.Summary, task.Every, f)
 	}
 }
 
-// addSchedule has a function called again and again. A run that fails is not tried again.
-func (p part) addSchedule(id, summary string, every time.Duration, f awslambda.Function) {
-	statements := []awsiam.PolicyStatement{allow(texts("lambda:InvokeFunction"), f.FunctionArn())}
+// addSchedules makes the tasks' schedules. A run that fails is not tried again: the next one makes up for it, and a retry
+// would run beside it.
+func (s *service) addSchedules() {
+	for _, task := range operations.Tasks {
+		s.addSchedule(task.ID, task.Summary, task.Every, s.functions[task.ID], s.called(task.ID))
+	}
+}
+
+// addSchedule has a function, or the version of it that target names, called again and again. A run that fails is not
+// tried again.
+func (p part) addSchedule(id, summary string, every time.Duration, f awslambda.Function, target *string) {
+	statements := []awsiam.PolicyStatement{allow(texts("lambda:InvokeFunction"), f.FunctionArn(), anyVersion(f))}
 	role := awsiam.NewRole(p.stack, jsii.String(id+"-schedule-role"), &awsiam.RoleProps{
 		Description: jsii.String("What the schedule of " + id + " may do"),
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), nil),
@@ -69,6 +76,7 @@ func (p part) addSchedule(id, summary string, every time.Duration, f awslambda.F
 			"invoke": awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements}),
 		},
 	})
+	excuseVersions(role)
 	unit := "minutes"
 	if every == time.Minute {
 		unit = "minute"
@@ -78,7 +86,7 @@ func (p part) addSchedule(id, summary string, every time.Duration, f awslambda.F
 		ScheduleExpression: jsii.String(fmt.Sprintf("rate(%d %s)", int(every.Minutes()), unit)),
 		FlexibleTimeWindow: &awsscheduler.CfnSchedule_FlexibleTimeWindowProperty{Mode: jsii.String("OFF")},
 		Target: &awsscheduler.CfnSchedule_TargetProperty{
-			Arn: f.FunctionArn(), RoleArn: role.RoleArn(),
+			Arn: target, RoleArn: role.RoleArn(),
 			RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
 				MaximumRetryAttempts: jsii.Number(0), MaximumEventAgeInSeconds: jsii.Number(every.Seconds()),
 			},

@@ -31,7 +31,7 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dist)
-	for _, name := range append(operations.Functions(), preTokenGeneration, outside) {
+	for _, name := range append(operations.Functions(), preTokenGeneration, outside, smokeTest) {
 		if err := os.Mkdir(filepath.Join(dist, name), 0o755); err != nil {
 			panic(err)
 		}
@@ -84,9 +84,9 @@ func fullContext() map[string]any {
 		"domain", "api.wavegate.example", "certificateArn", "arn:aws:acm:eu-central-1:111122223333:certificate/c-1", "hostedZone", "Z0123456789",
 		"tags", `{"costCenter":"42"}`, "kmsKeyArn", testKey, "permissionsBoundary", testBoundary,
 		"webAclArn", "arn:aws:wafv2:eu-central-1:111122223333:regional/webacl/api/a-1",
-		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example", "docs", "true", "ddiRoot", "true", "console", "true", "bell", "true", "warmWrites", "21000",
-		"backupCopyVaultArn", testVault, "outsideSecret", "wavegate/outside",
-		"events", "true", "eventsChatTopicArn", testTopic, "eventsEndpoint", `{"url":"https://changes.example/hook","connectionArn":"`+testConnection+`"}`,
+		"alarmEmail", "ops@example.com", "origins", "https://a.example,https://b.example", "docs", "true", "ddiRoot", "true", "console", "true", "bell", "true", "warmWrites", `{"rate-counters":21000,"reports":17000}`,
+		"budgetUsd", "5000", "apiQuota", "2500", "tableQuota", "80000", "backupCopyVaultArn", testVault, "outsideSecret", "wavegate/outside",
+		"events", "true", "eventsChatTopicArn", testTopic, "eventsEndpoint", `{"url":"https://changes.example/hook","connectionArn":"`+testConnection+`","rate":40}`,
 		"issuers", "["+fleet+"]", "copilotUrl", "https://assistant.example", "copilotSecret", "wavegate/copilot",
 	)
 }
@@ -104,7 +104,7 @@ const (
 func otherContext() map[string]any {
 	restored, _ := json.Marshal(restoredNames()) // of texts: it cannot fail
 	return prodContext(
-		"region", "us-east-1", "alarmEmail", "", "alarmTopicArn", otherTopic, "traffic", "at-once", "restoredTables", string(restored),
+		"region", "us-east-1", "alarmEmail", "", "alarmTopicArn", otherTopic, "traffic", "at-once", "restoredTables", string(restored), "events", "true",
 		"bell", "true", "bellUrl", "https://bell.example.com", "reserveBell", "300",
 	)
 }

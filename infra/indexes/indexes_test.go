@@ -9,8 +9,8 @@ import (
 	"testing/fstest"
 )
 
-// table is a template of one table with global indexes, each written as name:key.
-func table(t *testing.T, key string, indexes ...string) template {
+// one is a template of one table with global indexes, each written as name:key.
+func one(t *testing.T, key string, indexes ...string) template {
 	t.Helper()
 	var made template
 	if err := json.Unmarshal([]byte(tableJSON(key, indexes...)), &made); err != nil {
@@ -34,16 +34,16 @@ func TestRefused_OneIndexADeploy(t *testing.T) {
 		was, next template
 		says      string // empty: it may be deployed
 	}{
-		"nothing":            {table(t, "id", "a:x"), table(t, "id", "a:x"), ""},
-		"another order":      {table(t, "id", "a:x", "b:y"), table(t, "id", "b:y", "a:x"), ""},
-		"one more":           {table(t, "id", "a:x"), table(t, "id", "a:x", "b:y"), ""},
-		"one less":           {table(t, "id", "a:x"), table(t, "id"), ""},
-		"two more":           {table(t, "id"), table(t, "id", "a:x", "b:y"), "T: +a, +b in one deploy"},
-		"one for another":    {table(t, "id", "a:x"), table(t, "id", "b:x"), "T: -a, +b in one deploy"},
-		"another key of one": {table(t, "id", "a:x"), table(t, "id", "a:y"), "the index a changes"},
-		"another key":        {table(t, "id"), table(t, "other"), "makes a new, empty table"},
-		"a new table":        {template{}, table(t, "id", "a:x", "b:y"), ""},
-		"a table less":       {table(t, "id", "a:x", "b:y"), template{}, ""},
+		"nothing":            {one(t, "id", "a:x"), one(t, "id", "a:x"), ""},
+		"another order":      {one(t, "id", "a:x", "b:y"), one(t, "id", "b:y", "a:x"), ""},
+		"one more":           {one(t, "id", "a:x"), one(t, "id", "a:x", "b:y"), ""},
+		"one less":           {one(t, "id", "a:x"), one(t, "id"), ""},
+		"two more":           {one(t, "id"), one(t, "id", "a:x", "b:y"), "T: +a, +b in one deploy"},
+		"one for another":    {one(t, "id", "a:x"), one(t, "id", "b:x"), "T: -a, +b in one deploy"},
+		"another key of one": {one(t, "id", "a:x"), one(t, "id", "a:y"), "the index a changes"},
+		"another key":        {one(t, "id"), one(t, "other"), "makes a new, empty table"},
+		"a new table":        {template{}, one(t, "id", "a:x", "b:y"), ""},
+		"a table less":       {one(t, "id", "a:x", "b:y"), template{}, ""},
 	} {
 		got := strings.Join(refused(c.was, c.next), "\n")
 		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
@@ -68,7 +68,7 @@ func TestCheck_AsksForEachStackOfTheAssembly_WhereItLies(t *testing.T) {
 		"the same":     {tableJSON("id", "a:x", "b:y"), ""},
 		"two behind":   {tableJSON("id"), "wavegate-prod: T: +a, +b"},
 	} {
-		err := check(t.Context(), dir, func(_ context.Context, stack, region string) ([]byte, error) {
+		err := check(t.Context(), dir, deployed{template: func(_ context.Context, stack, region string) ([]byte, error) {
 			if stack != "wavegate-prod" || region != "eu-central-1" {
 				t.Errorf("it asks for %s in %s", stack, region)
 			}
@@ -76,9 +76,52 @@ func TestCheck_AsksForEachStackOfTheAssembly_WhereItLies(t *testing.T) {
 				return nil, nil
 			}
 			return []byte(c.deployed), nil
-		})
+		}})
 		if (c.says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// published is a template of the data's stack with one table and the parameter that has its name.
+func published(t *testing.T, id, name string, indexes ...string) template {
+	t.Helper()
+	made := one(t, "id", indexes...)
+	table := made.Resources["T"]
+	if name != "" {
+		table.Properties.TableName = name
+	}
+	parameter := resource{Type: "AWS::SSM::Parameter"}
+	parameter.Properties.Value = json.RawMessage(fmt.Sprintf(`{"Ref":%q}`, id))
+	made.Resources = map[string]resource{id: table, "parameter": parameter}
+	return made
+}
+
+// TestTaken_TableInPlaceOfAnother_ExistsAsTheTemplateHasIt: CloudFormation would import any table of the name, and make an
+// empty one if there is none.
+func TestTaken_TableInPlaceOfAnother_ExistsAsTheTemplateHasIt(t *testing.T) {
+	was := published(t, "Old", "", "a:x")
+	live := func(indexes ...string) table { return one(t, "id", indexes...).Resources["T"].Properties.table }
+	for name, c := range map[string]struct {
+		next template
+		live table
+		says string // empty: it may be deployed
+	}{
+		"the same":              {was, table{}, ""},
+		"a restored one":        {published(t, "New", "restored", "a:x"), live("a:x"), ""},
+		"one with no name":      {published(t, "New", "", "a:x"), table{}, "New: a new, empty table takes the place of Old"},
+		"one that is not there": {published(t, "New", "restored", "a:x"), table{}, "New: there is no such table"},
+		"one without the index": {published(t, "New", "restored", "a:x"), live(), "New: it does not have the index a"},
+		"another index":         {published(t, "New", "restored", "a:x"), live("a:y"), "New: it does not have the index a"},
+		"one index more":        {published(t, "New", "restored", "a:x"), live("a:x", "b:y"), "New: it has an index b"},
+		"other keys":            {published(t, "New", "restored", "a:x"), one(t, "other", "a:x").Resources["T"].Properties.table, "New: its keys"},
+	} {
+		names, got := taken(was, c.next)
+		for id := range names {
+			got = append(got, differs(id, c.live, c.next.Resources[id].Properties.table)...)
+		}
+		if text := strings.Join(got, "\n"); (c.says == "") != (text == "") || !strings.Contains(text, c.says) {
+			t.Errorf("%s: it says %q, want %q", name, text, c.says)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := errors.New("name the directory that was synthesised")
 	if len(os.Args) == 2 {
-		err = check(ctx, os.DirFS(os.Args[1]), deployed)
+		err = check(ctx, os.DirFS(os.Args[1]), deployed{deployedTemplate, liveTable})
 	}
 	cancel()
 	if err != nil {
@@ -27,11 +27,16 @@ func main() {
 	}
 }
 
-// A fetch gives the template of a stack that is deployed in a region; nil if there is none.
-type fetch func(ctx context.Context, stack, region string) ([]byte, error)
+// What is deployed in a region, by the name of a stack or a table.
+type deployed struct {
+	// template is the template of a stack; nil if there is none.
+	template func(ctx context.Context, stack, region string) ([]byte, error)
+	// table is a table as it is; the zero table if there is none.
+	table func(ctx context.Context, name, region string) (table, error)
+}
 
 // check compares every stack of an assembly with what is deployed.
-func check(ctx context.Context, assembly fs.FS, fetch fetch) error {
+func check(ctx context.Context, assembly fs.FS, there deployed) error {
 	b, err := fs.ReadFile(assembly, "manifest.json")
 	if err != nil {
 		return err
@@ -51,7 +56,7 @@ func check(ctx context.Context, assembly fs.FS, fetch fetch) error {
 			continue
 		}
 		region := artifact.Environment[strings.LastIndex(artifact.Environment, "/")+1:]
-		old, err := fetch(ctx, stack, region)
+		old, err := there.template(ctx, stack, region)
 		if err != nil {
 			return err
 		}
@@ -66,7 +71,17 @@ func check(ctx context.Context, assembly fs.FS, fetch fetch) error {
 		if err := json.Unmarshal(b, &next); err != nil {
 			return fmt.Errorf("%s: %w", stack, err)
 		}
-		for _, fault := range refused(was, next) {
+		found := refused(was, next)
+		names, lost := taken(was, next)
+		found = append(found, lost...)
+		for id, name := range names {
+			live, err := there.table(ctx, name, region)
+			if err != nil {
+				return err
+			}
+			found = append(found, differs(id, live, next.Resources[id].Properties.table)...)
+		}
+		for _, fault := range found {
 			faults = append(faults, stack+": "+fault)
 		}
 	}
@@ -76,9 +91,28 @@ func check(ctx context.Context, assembly fs.FS, fetch fetch) error {
 	return nil
 }
 
-// deployed asks the AWS command.
-func deployed(ctx context.Context, stack, region string) ([]byte, error) {
-	args := []string{"cloudformation", "get-template", "--stack-name", stack, "--query", "TemplateBody", "--output", "json"}
+func deployedTemplate(ctx context.Context, stack, region string) ([]byte, error) {
+	out, err := ask(ctx, region, "cloudformation", "get-template", "--stack-name", stack, "--query", "TemplateBody")
+	if err != nil && strings.Contains(err.Error(), "does not exist") {
+		return nil, nil
+	}
+	return out, err
+}
+
+func liveTable(ctx context.Context, name, region string) (t table, err error) {
+	out, err := ask(ctx, region, "dynamodb", "describe-table", "--table-name", name, "--query", "Table")
+	if err != nil && strings.Contains(err.Error(), "ResourceNotFoundException") {
+		return t, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(out, &t)
+	}
+	return t, err
+}
+
+// ask asks the AWS command.
+func ask(ctx context.Context, region string, args ...string) ([]byte, error) {
+	args = append(args, "--output", "json")
 	if region != "unknown-region" { // the stage is deployed where the credentials point to
 		args = append(args, "--region", region)
 	}
@@ -86,11 +120,8 @@ func deployed(ctx context.Context, stack, region string) ([]byte, error) {
 	var problem bytes.Buffer
 	cmd.Stderr = &problem
 	out, err := cmd.Output()
-	if err != nil && strings.Contains(problem.String(), "does not exist") {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %s", stack, err, strings.TrimSpace(problem.String()))
+		return nil, fmt.Errorf("aws %s %s: %w: %s", args[0], args[1], err, strings.TrimSpace(problem.String()))
 	}
 	return out, nil
 }

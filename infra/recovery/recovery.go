@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -21,8 +22,15 @@ type Restoration struct {
 	dynamo.Table
 	// From is the name of the table as it is, and To that of the new one.
 	From, To string
-	// Empty tells that the new one holds nothing: its table has no history.
+	// Empty reports whether the new one holds nothing: it has no history, or there was no such table yet.
 	Empty bool
+}
+
+// A Past is what of a table can be brought back.
+type Past struct {
+	Made time.Time
+	// Latest is the newest moment that can be brought back, some minutes ago; zero if none can.
+	Latest time.Time
 }
 
 // Together are the tables that a restore brings back at once: all but the limiter's counters and the bell's calls. Every change writes its
@@ -46,6 +54,42 @@ func Plan(stage string, now Names, at time.Time) ([]Restoration, error) {
 	return plan, nil
 }
 
+// longest is how far back recovery goes.
+const longest = 35 * 24 * time.Hour
+
+// madeByRestore is how the name of a table ends that a restore made.
+var madeByRestore = regexp.MustCompile(`-\d{8}T\d{6}$`)
+
+// Fit compares a plan with what can be brought back. A table that is younger than the moment comes up empty: it was added by
+// a release since. It says which those are, and every reason why the moment cannot be had.
+func Fit(plan []Restoration, pasts map[dynamo.TableID]Past, at, now time.Time) (fitted []Restoration, says []string, err error) {
+	var faults []error
+	if now.Sub(at) > longest {
+		faults = append(faults, fmt.Errorf("%s is more than %d days ago; restore a backup", at.Format(time.RFC3339), longest/(24*time.Hour)))
+	}
+	var latest time.Time
+	for _, t := range plan {
+		past := pasts[t.ID]
+		switch {
+		case t.Ephemeral:
+		case past.Made.After(at) && madeByRestore.MatchString(t.From):
+			faults = append(faults, fmt.Errorf("%s was restored itself, after that moment; give the table before it: --from %s=NAME", t.From, t.ID))
+		case past.Made.After(at):
+			t.Empty = true
+			says = append(says, fmt.Sprintf("%s is younger than that moment, and comes up empty", t.ID))
+		case past.Latest.IsZero():
+			faults = append(faults, fmt.Errorf("%s has no point-in-time recovery", t.From))
+		case past.Latest.Before(at) && (latest.IsZero() || past.Latest.Before(latest)):
+			latest = past.Latest
+		}
+		fitted = append(fitted, t)
+	}
+	if !latest.IsZero() {
+		faults = append(faults, fmt.Errorf("the newest moment that can be restored by now is %s", latest.UTC().Format(time.RFC3339)))
+	}
+	return fitted, says, errors.Join(faults...)
+}
+
 // Restored are the names of the new tables.
 func Restored(plan []Restoration) Names {
 	names := Names{}
@@ -57,7 +101,8 @@ func Restored(plan []Restoration) Names {
 
 // A Store brings tables back.
 type Store interface {
-	// Restore makes the table To as From was at the moment, or as an empty one, and returns when it can be read.
+	// Restore makes the table To as From was at the moment, or as an empty one, with all settings of From, and returns when
+	// it can be read.
 	Restore(ctx context.Context, t Restoration, at time.Time) error
 }
 

@@ -3,6 +3,7 @@ package recovery_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -72,5 +73,72 @@ func TestRestore_NamesEveryTableThatFails(t *testing.T) {
 	err = recovery.Restore(t.Context(), f, plan, noon)
 	if f.asked != len(plan) || err == nil || !strings.Contains(err.Error(), "old-edges") || !strings.Contains(err.Error(), "old-audit") {
 		t.Errorf("%d were asked for, and the error is %v", f.asked, err)
+	}
+}
+
+// TestFit_YoungerTables_ComeUpEmpty: a release that came after the moment added them.
+func TestFit_YoungerTables_ComeUpEmpty(t *testing.T) {
+	plan, err := recovery.Plan("prod", stage(), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := noon.Add(time.Hour)
+	past := func(change func(map[dynamo.TableID]recovery.Past)) map[dynamo.TableID]recovery.Past {
+		pasts := map[dynamo.TableID]recovery.Past{}
+		for _, one := range plan {
+			pasts[one.ID] = recovery.Past{Made: noon.Add(-time.Hour), Latest: now.Add(-5 * time.Minute)}
+		}
+		change(pasts)
+		return pasts
+	}
+	for name, c := range map[string]struct {
+		pasts map[dynamo.TableID]recovery.Past
+		now   time.Time
+		empty []dynamo.TableID // beside the idempotency records
+		says  string           // of the error; empty: there is none
+	}{
+		"all are older": {past(func(map[dynamo.TableID]recovery.Past) {}), now, nil, ""},
+		"one is younger": {past(func(p map[dynamo.TableID]recovery.Past) {
+			p[dynamo.Enrolments] = recovery.Past{Made: noon.Add(time.Minute)}
+		}),
+			now, []dynamo.TableID{dynamo.Enrolments}, ""},
+		"one has no recovery": {past(func(p map[dynamo.TableID]recovery.Past) { p[dynamo.Edges] = recovery.Past{Made: noon.Add(-time.Hour)} }),
+			now, nil, "old-edges has no point-in-time recovery"},
+		"a moment that is too new": {past(func(p map[dynamo.TableID]recovery.Past) {
+			p[dynamo.Edges] = recovery.Past{Made: noon.Add(-time.Hour), Latest: noon.Add(-time.Minute)}
+		}), now, nil, "by now is 2026-03-01T11:59:00Z"},
+		"a moment that is too old": {past(func(map[dynamo.TableID]recovery.Past) {}), noon.Add(36 * 24 * time.Hour), nil, "restore a backup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fitted, says, err := recovery.Fit(plan, c.pasts, noon, c.now)
+			if (c.says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Fatalf("the error is %v, want %q", err, c.says)
+			}
+			if len(says) != len(c.empty) {
+				t.Errorf("it says %v", says)
+			}
+			for _, one := range fitted {
+				if want := one.ID == dynamo.Idempotency || slices.Contains(c.empty, one.ID); one.Empty != want {
+					t.Errorf("%s is empty: %v, want %v", one.ID, one.Empty, want)
+				}
+			}
+		})
+	}
+}
+
+// TestFit_TableThatARestoreMade_IsNotTakenForANewOne: it would come up empty, and its items are in the table before it.
+func TestFit_TableThatARestoreMade_IsNotTakenForANewOne(t *testing.T) {
+	names := stage()
+	names[dynamo.Edges] = "wavegate-prod-edges-20260301T110000"
+	plan, err := recovery.Plan("prod", names, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pasts := map[dynamo.TableID]recovery.Past{}
+	for _, one := range plan {
+		pasts[one.ID] = recovery.Past{Made: noon.Add(time.Minute)}
+	}
+	if _, _, err := recovery.Fit(plan, pasts, noon, noon.Add(time.Hour)); err == nil || !strings.Contains(err.Error(), "--from edges=NAME") {
+		t.Errorf("the error is %v", err)
 	}
 }

@@ -9,8 +9,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +36,15 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 	stage := flags.String("stage", "", "the stage")
 	moment := flags.String("at", "", "the moment, RFC 3339")
 	check := flags.Bool("check", false, "only compare tables that were restored to that moment with their audit trail")
+	from := recovery.Names{}
+	flags.Func("from", "a table that is restored in place of the one in use, `table=NAME`; may be given more than once", func(text string) error {
+		id, name, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return errors.New("give table=NAME")
+		}
+		from[dynamo.TableID(id)] = name
+		return nil
+	})
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -45,23 +56,47 @@ func run(ctx context.Context, args []string, tables io.Reader, out io.Writer) er
 	if err != nil {
 		return err
 	}
+	maps.Copy(names, from)
 	plan, err := recovery.Plan(*stage, names, at)
 	if err != nil {
 		return err
 	}
 	client := dynamo.NewClient()
 	if !*check {
-		fmt.Fprintf(out, "restoring %d tables to %s; this takes some ten minutes or more\n", len(plan), at.Format(time.RFC3339))
-		if err := recovery.Restore(ctx, aws{client}, plan, at); err != nil {
+		if err := bringBack(ctx, aws{client}, plan, at, out); err != nil {
 			return err
 		}
 	}
 	restored := recovery.Restored(plan)
-	books, err := ledger.ReadNamed(ctx, client, func(id dynamo.TableID) string { return restored[id] })
+	dir, err := os.MkdirTemp("", "wavegate-restore-")
 	if err != nil {
 		return err
 	}
-	return tell(out, *stage, restored, books)
+	defer os.RemoveAll(dir)
+	found, err := ledger.Compare(ctx, client, func(id dynamo.TableID) string { return restored[id] }, dir, boxesAtOnce)
+	if err != nil {
+		return err
+	}
+	return tell(out, *stage, at, names, restored, found)
+}
+
+// boxesAtOnce is how many boxes are compared at once. They take some hundred megabytes.
+const boxesAtOnce = 20_000
+
+func bringBack(ctx context.Context, a aws, plan []recovery.Restoration, at time.Time, out io.Writer) error {
+	pasts, err := a.Past(ctx, plan)
+	if err != nil {
+		return err
+	}
+	plan, says, err := recovery.Fit(plan, pasts, at, time.Now())
+	for _, line := range says {
+		fmt.Fprintln(out, line)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "restoring %d tables to %s; this takes some ten minutes or more\n", len(plan), at.Format(time.RFC3339))
+	return recovery.Restore(ctx, a, plan, at)
 }
 
 // read reads the names of tables as Systems Manager has them: parameter and value, a line each.
@@ -78,17 +113,39 @@ func read(tables io.Reader, stage string) (recovery.Names, error) {
 }
 
 // tell says how the tables and their audit trail compare, and what to deploy.
-func tell(out io.Writer, stage string, restored recovery.Names, books ledger.Books) error {
-	fmt.Fprintf(out, "%d audit events, the last of %s\n", len(books[dynamo.Audit]), books.Latest().Format(time.RFC3339Nano))
-	wrong := books.Audit()
+func tell(out io.Writer, stage string, at time.Time, were, restored recovery.Names, found ledger.Comparison) error {
+	fmt.Fprintf(out, "%d audit events, the last of %s\n", found.Events, found.Newest[dynamo.Audit].Format(time.RFC3339Nano))
+	wrong := found.Wrong
+	if found.Events == 0 {
+		wrong = append(wrong, "there is no audit event: nothing was there at that moment, or nothing came back")
+	}
+	for _, id := range slices.Sorted(maps.Keys(found.Newest)) {
+		if newest := found.Newest[id]; newest.After(at) {
+			wrong = append(wrong, fmt.Sprintf("%s has an item of %s, after the moment", id, newest.Format(time.RFC3339Nano)))
+		}
+	}
 	for _, line := range wrong {
 		fmt.Fprintln(out, "WRONG:", line)
 	}
-	setting, err := json.Marshal(restored)
-	if err != nil {
-		return err
+	setting := func(names recovery.Names) string {
+		b, err := json.Marshal(names)
+		if err != nil {
+			panic(err) // a map of texts
+		}
+		return `"restoredTables": ` + string(b)
 	}
-	fmt.Fprintf(out, "\nThe setting of the stage %s, for cdk.json:\n\n  \"restoredTables\": %s\n\nThen: ./scripts/cdk deploy --all --context stage=%s\n", stage, setting, stage)
+	before := recovery.Names{}
+	for id := range restored {
+		before[id] = were[id]
+	}
+	fmt.Fprintf(out, `
+The setting of the stage %[1]s, for cdk.json:
+
+  %[2]s
+
+Then: ./scripts/cdk indexes --context stage=%[1]s && ./scripts/cdk deploy --all --import-existing-resources --context stage=%[1]s
+To go back to the tables of before, in the same way: %[3]s
+`, stage, setting(restored), setting(before))
 	if len(wrong) > 0 {
 		return fmt.Errorf("tables and audit trail disagree in %d points; infra/recovery.md says what to do", len(wrong))
 	}

@@ -17,22 +17,38 @@ func TestRead_TakesTheTablesOfTheStageAlone(t *testing.T) {
 	}
 }
 
-func TestTell_SaysTheSetting(t *testing.T) {
+var moment = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func found(change func(*ledger.Comparison)) ledger.Comparison {
+	c := ledger.Comparison{Events: 3, Newest: map[dynamo.TableID]time.Time{dynamo.Audit: moment.Add(-time.Minute)}}
+	change(&c)
+	return c
+}
+
+func TestTell_SaysTheSettingAndTheWayBack(t *testing.T) {
 	var out strings.Builder
-	if err := tell(&out, "prod", recovery.Names{dynamo.Edges: "e-2"}, ledger.Books{}); err != nil {
+	err := tell(&out, "prod", moment, recovery.Names{dynamo.Edges: "e-1", dynamo.Bells: "b"}, recovery.Names{dynamo.Edges: "e-2"}, found(func(*ledger.Comparison) {}))
+	if err != nil {
 		t.Errorf("%v: %s", err, out.String())
 	}
-	if !strings.Contains(out.String(), `"restoredTables": {"edges":"e-2"}`) || !strings.Contains(out.String(), "tell one story") {
-		t.Errorf("it says %s", out.String())
+	for _, want := range []string{`"restoredTables": {"edges":"e-2"}`, `"restoredTables": {"edges":"e-1"}`, "--import-existing-resources", "tell one story"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in %s", want, out.String())
+		}
 	}
 }
 
-// TestTell_OfTablesThatDisagree_IsAFailure: a thing without an event is of another moment than the trail.
-func TestTell_OfTablesThatDisagree_IsAFailure(t *testing.T) {
-	var out strings.Builder
-	books := ledger.Books{dynamo.Factories: {{"factoryId": "munich-1", "revision": 1.0, "updatedAt": time.Now().Format(time.RFC3339)}}}
-	if err := tell(&out, "prod", nil, books); err == nil || !strings.Contains(out.String(), "WRONG: ") {
-		t.Errorf("%v: %s", err, out.String())
+// TestTell_WhatCannotBeRight_IsAFailure: tables that disagree, that hold nothing, or that are of a later moment.
+func TestTell_WhatCannotBeRight_IsAFailure(t *testing.T) {
+	for want, c := range map[string]ledger.Comparison{
+		"WRONG: two stories":              found(func(c *ledger.Comparison) { c.Wrong = []string{"two stories"} }),
+		"WRONG: there is no audit event":  found(func(c *ledger.Comparison) { c.Events = 0 }),
+		"WRONG: reports has an item of 2": found(func(c *ledger.Comparison) { c.Newest[dynamo.Reports] = moment.Add(time.Second) }),
+	} {
+		var out strings.Builder
+		if err := tell(&out, "prod", moment, nil, nil, c); err == nil || !strings.Contains(out.String(), want) || strings.Contains(out.String(), "one story") {
+			t.Errorf("%v: %s", err, out.String())
+		}
 	}
 }
 

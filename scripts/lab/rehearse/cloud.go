@@ -12,9 +12,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
+	"syscall"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -30,8 +32,8 @@ const (
 // startTimeout bounds the emulator's start.
 const startTimeout = time.Minute
 
-// credentials are any; the emulator lets these do everything.
-var credentials = aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}
+// credentials are any; the emulator takes a key of twelve digits for the account.
+var credentials = aws.Credentials{AccessKeyID: account, SecretAccessKey: "test"}
 
 // A cloud is a running emulator.
 type cloud struct {
@@ -55,9 +57,12 @@ func startCloud(ctx context.Context, program, logFile string) (*cloud, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	c := exec.CommandContext(ctx, program, "--addr", address, "--region", region, "--account-id", account, "--log-level", "warn")
-	// Nothing is invoked. With a container engine the emulator would pull an image for each function.
-	c.Env = append(os.Environ(), "FAKECLOUD_CONTAINER_CLI=none")
+	c := exec.CommandContext(ctx, program, "--bind", address, "ministack.app:app")
+	_, port, _ := net.SplitHostPort(address)
+	c.Env = append(os.Environ(), "GATEWAY_PORT="+port, "MINISTACK_REGION="+region, "MINISTACK_ACCOUNT_ID="+account,
+		"AWS_ENDPOINT_URL=http://"+address, "AWS_ENDPOINT_URL_DYNAMODB=http://"+address) // for the functions, which it runs
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) } // it ends its functions
+	c.WaitDelay = startTimeout
 	c.Stdout, c.Stderr = log, log
 	if err := c.Start(); err != nil {
 		cancel()
@@ -91,9 +96,9 @@ func (c *cloud) stop() {
 // environment is how a program finds the emulator, and nothing of the user's own account.
 func (c *cloud) environment() []string {
 	return []string{
-		"AWS_ENDPOINT_URL=" + c.endpoint, "AWS_REGION=" + region, "AWS_DEFAULT_REGION=" + region,
+		"AWS_ENDPOINT_URL=" + c.endpoint, "AWS_ENDPOINT_URL_DYNAMODB=" + c.endpoint, "AWS_REGION=" + region, "AWS_DEFAULT_REGION=" + region,
 		"AWS_ACCESS_KEY_ID=" + credentials.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + credentials.SecretAccessKey, "AWS_SESSION_TOKEN=",
-		"AWS_PROFILE=", "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_EC2_METADATA_DISABLED=true",
 	}
 }
 
@@ -242,4 +247,35 @@ func (c *cloud) tables(ctx context.Context) ([]string, error) {
 		all = append(all, page.TableNames...)
 	}
 	return all, nil
+}
+
+// indexes lists the global indexes of a table.
+func (c *cloud) indexes(ctx context.Context, table string) ([]string, error) {
+	out, err := c.db().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, x := range out.Table.GlobalSecondaryIndexes {
+		names = append(names, *x.IndexName)
+	}
+	return names, nil
+}
+
+// front gives an API of the emulator an address of its own on loopback: the emulator knows APIs by the host's name.
+func (c *cloud) front(api string) (address string, end func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	target, err := url.Parse(c.endpoint)
+	if err != nil {
+		return "", nil, errors.Join(err, l.Close())
+	}
+	server := &http.Server{ReadHeaderTimeout: startTimeout, Handler: &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Host = api + ".execute-api.localhost"
+	}}}
+	go func() { _ = server.Serve(l) }()
+	return "http://" + l.Addr().String(), func() { _ = server.Close() }, nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -22,13 +21,7 @@ const playEmulator = "REHEARSE_TEST_EMULATOR"
 func TestMain(m *testing.M) {
 	switch os.Getenv(playEmulator) {
 	case "listen":
-		flags := flag.NewFlagSet("emulator", flag.ExitOnError)
-		address := flags.String("addr", "", "")
-		for _, ignored := range []string{"region", "account-id", "log-level"} {
-			flags.String(ignored, "", "")
-		}
-		_ = flags.Parse(os.Args[1:])
-		fmt.Println(http.ListenAndServe(*address, http.NotFoundHandler()))
+		fmt.Println(http.ListenAndServe(os.Args[2], http.NotFoundHandler()))
 		os.Exit(1)
 	case "end":
 		os.Exit(1)
@@ -179,7 +172,7 @@ func TestComplete_WhatLacksFailedOrIsLeft_IsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := emulated(t, func(string, string) string { return listed("", test.there...) })
-			v := &version{in: &workspace{cloud: c}, stage: "dev"}
+			v := &version{in: &workspace{cloud: c}}
 			err := v.complete(t.Context(), v.service(), want)
 			if (err == nil) != (len(test.faults) == 0) {
 				t.Fatalf("said %v", err)
@@ -193,26 +186,9 @@ func TestComplete_WhatLacksFailedOrIsLeft_IsNamed(t *testing.T) {
 	}
 }
 
-func TestTableOf_IsFoundByItsDefinition(t *testing.T) {
-	resources := map[string]resource{table.ID: table, function.ID: function}
-	if got := tableOf(resources, "factories"); got != table.Physical {
-		t.Errorf("got %q", got)
-	}
-	if got := tableOf(resources, "machines"); got != "" {
-		t.Errorf("got %q", got)
-	}
-}
-
-func TestRun_UnknownRehearsal_IsRefusedBeforeAnythingIsDone(t *testing.T) {
-	err := run(t.Context(), "no-such-program", singleStack, []string{"second"})
-	if err == nil || !strings.Contains(err.Error(), `no rehearsal "second"`) {
-		t.Errorf("said %v", err)
-	}
-}
-
 func TestEnvironment_HoldsNothingOfTheUsersAccount(t *testing.T) {
 	environment := (&cloud{endpoint: "http://127.0.0.1:1"}).environment()
-	for _, want := range []string{"AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_PROFILE=", "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_SESSION_TOKEN="} {
+	for _, want := range []string{"AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_SESSION_TOKEN="} {
 		if !slices.Contains(environment, want) {
 			t.Errorf("%s is not among %v", want, environment)
 		}

@@ -2,132 +2,360 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"wavegate/shared/platform/dynamo"
 )
 
-// first deploys a stage, deploys it again, and destroys it. The second deploy replaces nothing, and the
-// end leaves nothing.
-func first(ctx context.Context, w *workspace) error {
-	s, err := w.present(ctx, "dev")
+const (
+	stage = "dev"
+	// logs is a setting that changes from the third deploy on.
+	logs = "logSamplePolls=50"
+)
+
+var migrate = filepath.Join("scripts", "migrate")
+
+// life plays the life of a stage, in this order.
+func life(ctx context.Context, w *workspace) error {
+	past, err := w.past(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.deployAll(ctx); err != nil {
-		return err
-	}
-	before, err := s.physical(ctx)
+	now, err := w.present(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.deployAll(ctx); err != nil {
-		return err
-	}
-	after, err := s.physical(ctx)
-	if err != nil {
-		return err
-	}
-	for id, r := range before {
-		if after[id] != r {
-			return fmt.Errorf("a second deploy replaced %s: %s became %s", id, r, after[id])
+	l := &played{workspace: w, now: now}
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"the first deploy, of " + w.from, func(ctx context.Context) error { return l.first(ctx, past) }},
+		{"the contract's first session", func(ctx context.Context) error {
+			return l.test(ctx, "TestContract_FirstSteps_DoWhatTheySay")
+		}},
+		{"the upgrade", l.upgrade},
+		{"the sample of every operation", func(ctx context.Context) error { return l.test(ctx, "TestOperations_EachCalledOnce") }},
+		{"a deploy that changes nothing", l.again},
+		{"a deploy that fails, and its retry", l.failure},
+		{"more partitions, and the move of what is stored", l.migrate},
+		{"a restore, and the deploy that takes it in", l.restore},
+		{"an upgrade after the restore", l.index},
+		{"the end", l.end},
+	} {
+		begin := time.Now()
+		if err := step.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
 		}
+		fmt.Printf("ok  	%s, in %.0f s\n", step.name, time.Since(begin).Seconds())
 	}
-	say("a second deploy left all %d resources in place", len(before))
-	return s.end(ctx, nil)
+	return nil
 }
 
-// upgrade deploys the stage as it was, writes to it, and deploys it as it is: tables, what is in them, and
-// the user pool are the same.
-func upgrade(ctx context.Context, w *workspace) error {
-	was, err := w.past(ctx, "dev")
-	if err != nil {
-		return err
-	}
-	if err := was.deployAll(ctx); err != nil {
-		return err
-	}
-	before, err := w.cloud.resources(ctx, was.data())
-	if err != nil {
-		return err
-	}
-	table := tableOf(before, dynamo.Factories)
-	item := map[string]types.AttributeValue{"factoryId": &types.AttributeValueMemberS{Value: "munich-1"}, "name": &types.AttributeValueMemberS{Value: "Munich"}}
-	if _, err := w.cloud.db().PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
-		return err
-	}
+// What has been played so far.
+type played struct {
+	*workspace
+	now     *source
+	version *version
+	// restored is the setting that names the restored tables.
+	restored string
+}
 
-	is, err := w.present(ctx, "dev")
+func (l *played) first(ctx context.Context, past *source) error {
+	var err error
+	if l.version, err = past.synth(ctx, "first"); err != nil {
+		return err
+	}
+	return l.version.deploy(ctx)
+}
+
+// upgrade deploys the working tree over the earlier commit: tables and what is in them are the same.
+func (l *played) upgrade(ctx context.Context) error {
+	before, err := l.cloud.resources(ctx, l.version.data())
 	if err != nil {
 		return err
 	}
-	if err := is.deployAll(ctx); err != nil {
+	channels, err := l.channels(ctx)
+	if err != nil || channels == 0 {
+		return errors.Join(fmt.Errorf("%d channels before the upgrade", channels), err)
+	}
+	if l.version, err = l.now.synth(ctx, "upgraded"); err != nil {
 		return err
 	}
-	after, err := w.cloud.resources(ctx, is.data())
+	if err := l.version.deploy(ctx); err != nil {
+		return err
+	}
+	after, err := l.cloud.resources(ctx, l.version.data())
 	if err != nil {
 		return err
 	}
 	kept := 0
 	for id, r := range before {
-		if !slices.Contains([]string{"AWS::DynamoDB::Table", "AWS::Cognito::UserPool", "AWS::Cognito::UserPoolGroup"}, r.Type) {
+		if r.Type != "AWS::DynamoDB::Table" {
 			continue
 		}
 		if kept++; after[id].Physical != r.Physical {
 			return fmt.Errorf("%s was %s and is %s", id, r.Physical, after[id].Physical)
 		}
 	}
-	out, err := w.cloud.db().GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &table, ConsistentRead: aws.Bool(true), Key: map[string]types.AttributeValue{"factoryId": item["factoryId"]},
+	if still, err := l.channels(ctx); err != nil || still != channels {
+		return errors.Join(fmt.Errorf("%d channels, and %d before", still, channels), err)
+	}
+	say("the upgrade kept %d tables, and the %d channels in them", kept, channels)
+	return nil
+}
+
+// again deploys the same once more, which replaces nothing.
+func (l *played) again(ctx context.Context) error {
+	before, err := l.version.physical(ctx)
+	if err != nil {
+		return err
+	}
+	if err := l.version.deploy(ctx); err != nil {
+		return err
+	}
+	after, err := l.version.physical(ctx)
+	if err != nil {
+		return err
+	}
+	if !maps.Equal(before, after) {
+		return fmt.Errorf("it replaced resources: %v became %v", before, after)
+	}
+	say("all %d resources are as before", len(after))
+	return nil
+}
+
+// failure deploys a service whose last function cannot be made, after others were changed. It is rolled back and goes on
+// answering. Then the same release is deployed without the fault.
+func (l *played) failure(ctx context.Context) error {
+	before, err := l.version.physical(ctx)
+	if err != nil {
+		return err
+	}
+	release, err := l.now.synth(ctx, "failing", logs)
+	if err != nil {
+		return err
+	}
+	// A parameter of a name that is taken, which CloudFormation makes after the functions and their versions.
+	err = release.change(release.service(), func(resources map[string]map[string]any) {
+		var functions []any
+		for id, r := range resources {
+			if kind := r["Type"]; kind == "AWS::Lambda::Function" || kind == "AWS::Lambda::Version" {
+				functions = append(functions, id)
+			}
+		}
+		resources["refused"] = map[string]any{"Type": "AWS::SSM::Parameter", "DependsOn": functions,
+			"Properties": map[string]any{"Type": "String", "Name": "/wavegate/" + stage + "/tables/" + string(dynamo.Edges), "Value": "none"}}
 	})
 	if err != nil {
 		return err
 	}
-	if len(out.Item) != len(item) {
-		return fmt.Errorf("what was written is gone: %v", out.Item)
+	if err := release.deploy(ctx); err == nil {
+		return errors.New("the deploy with a fault went through")
+	} else if !strings.Contains(err.Error(), "refused") {
+		return fmt.Errorf("the deploy failed for another reason: %w", err)
 	}
-	say("the upgrade kept %d tables, pools and groups, and what is in them", kept)
-	return is.end(ctx, nil)
+	if _, err := l.channels(ctx); err != nil {
+		return fmt.Errorf("after a deploy that failed: %w", err)
+	}
+	if l.version, err = l.now.synth(ctx, "retried", logs); err != nil {
+		return err
+	}
+	if err := l.version.deploy(ctx); err != nil {
+		return fmt.Errorf("the retry: %w", err)
+	}
+	after, err := l.version.physical(ctx)
+	if err != nil {
+		return err
+	}
+	replaced := 0
+	for id, r := range before {
+		if after[id] != r {
+			replaced++
+		}
+	}
+	say("the deploy that failed was rolled back, and its retry went through; %d resources are new ones", replaced)
+	return nil
 }
 
-// keep deploys a stage that keeps its data. It is not destroyed by one slip, and when it is, its tables stay.
-func keep(ctx context.Context, w *workspace) error {
-	s, err := w.present(ctx, "kept", "keep=true")
+// migrate spreads the boxes over more partitions.
+func (l *played) migrate(ctx context.Context) error {
+	l.settings = append(l.settings, "reportShards=128")
+	var err error
+	if l.version, err = l.now.synth(ctx, "spread", logs); err != nil {
+		return err
+	}
+	if err := l.version.deploy(ctx); err != nil {
+		return err
+	}
+	arguments := []string{"--stage", stage, "shards"}
+	if _, err := l.command(ctx, l.root, migrate, append([]string{"--check"}, arguments...)...); err == nil {
+		return errors.New("no row was to be moved")
+	}
+	out, err := l.command(ctx, l.root, migrate, arguments...)
 	if err != nil {
 		return err
 	}
-	if err := s.deployAll(ctx); err != nil {
-		return err
-	}
-	if err := s.destroy(ctx); err == nil {
-		return errors.New("the stacks were destroyed, protected as they are")
-	}
-	states, err := w.cloud.stacks(ctx)
+	say("%s", strings.TrimSpace(out))
+	_, err = l.command(ctx, l.root, migrate, append([]string{"--check"}, arguments...)...)
+	return err
+}
+
+// restore brings all tables back, and takes the new ones in.
+func (l *played) restore(ctx context.Context) error {
+	channels, err := l.channels(ctx)
 	if err != nil {
 		return err
 	}
-	for _, stack := range s.stacks() {
-		if states[stack] == "" {
-			return fmt.Errorf("%s is gone, protected as it was", stack)
-		}
-		if err := w.cloud.unprotect(ctx, stack); err != nil {
+	names, err := l.cloud.parameters(ctx, "/wavegate/"+stage+"/tables")
+	if err != nil {
+		return err
+	}
+	// The emulator does not take it from the template.
+	for _, t := range dynamo.Tables {
+		_, err := l.cloud.db().UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{
+			TableName:                        new(names["/wavegate/"+stage+"/tables/"+string(t.ID)]),
+			PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: new(!t.Ephemeral)},
+		})
+		if err != nil {
 			return err
 		}
 	}
-	say("the stacks were not destroyed while they were protected")
-	tables, err := w.cloud.tables(ctx)
+	begin := time.Now()
+	out, err := l.command(ctx, l.root, filepath.Join("scripts", "restore"), "--stage", stage, "--at", time.Now().UTC().Add(time.Second).Format(time.RFC3339))
 	if err != nil {
 		return err
 	}
-	return s.end(ctx, tables)
+	setting := regexp.MustCompile(`"restoredTables": (\{.*\})`).FindStringSubmatch(out)
+	if setting == nil || !strings.Contains(out, "tell one story") {
+		return fmt.Errorf("it says %s", out)
+	}
+	restored := time.Since(begin)
+	l.restored = "restoredTables=" + setting[1]
+	if l.version, err = l.now.synth(ctx, "restored", logs, l.restored); err != nil {
+		return err
+	}
+	if err := l.indexes(ctx); err != nil {
+		return err
+	}
+	if err := l.version.deploy(ctx, "--import-existing-resources"); err != nil {
+		return err
+	}
+	if still, err := l.channels(ctx); err != nil || still != channels {
+		return errors.Join(fmt.Errorf("%d channels, and %d before", still, channels), err)
+	}
+	took := time.Since(begin)
+	now, err := l.cloud.parameters(ctx, "/wavegate/"+stage+"/tables")
+	if err != nil {
+		return err
+	}
+	var wanted map[string]string
+	if err := json.Unmarshal([]byte(setting[1]), &wanted); err != nil {
+		return err
+	}
+	for id, name := range wanted {
+		if parameter := "/wavegate/" + stage + "/tables/" + id; now[parameter] != name || names[parameter] == name {
+			return fmt.Errorf("%s is %s, want %s", id, now[parameter], name)
+		}
+	}
+	say("%d tables were restored in %.0f s, and in use after %.0f s in all", len(wanted), restored.Seconds(), took.Seconds())
+	return nil
+}
+
+// indexes runs the check before a deploy.
+func (l *played) indexes(ctx context.Context) error {
+	program := filepath.Join(l.dir, "indexes")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./infra/indexes")
+	build.Dir = l.root
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	_, err := l.command(ctx, l.dir, program, l.version.app)
+	return err
+}
+
+// index adds an index to a restored table, as a later release would.
+func (l *played) index(ctx context.Context) error {
+	const added = "byRehearsal"
+	var err error
+	if l.version, err = l.now.synth(ctx, "after", logs, l.restored); err != nil {
+		return err
+	}
+	err = l.version.change(l.version.data(), func(resources map[string]map[string]any) {
+		for id, r := range resources {
+			if properties, _ := r["Properties"].(map[string]any); strings.HasPrefix(id, "tablefactories") {
+				properties["AttributeDefinitions"] = append(properties["AttributeDefinitions"].([]any), map[string]any{"AttributeName": "rehearsal", "AttributeType": "S"})
+				properties["GlobalSecondaryIndexes"] = append(properties["GlobalSecondaryIndexes"].([]any), map[string]any{
+					"IndexName": added, "KeySchema": []any{map[string]any{"AttributeName": "rehearsal", "KeyType": "HASH"}}, "Projection": map[string]any{"ProjectionType": "ALL"},
+				})
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if err := l.indexes(ctx); err != nil {
+		return err
+	}
+	if err := l.version.deploy(ctx); err != nil {
+		return err
+	}
+	names, err := l.cloud.parameters(ctx, "/wavegate/"+stage+"/tables")
+	if err != nil {
+		return err
+	}
+	there, err := l.cloud.indexes(ctx, names["/wavegate/"+stage+"/tables/"+string(dynamo.Factories)])
+	if err != nil || !slices.Contains(there, added) {
+		return errors.Join(fmt.Errorf("the restored table has the indexes %v", there), err)
+	}
+	say("the restored table has the index of a later release")
+	return l.test(ctx, "TestOperations_EachCalledOnce")
+}
+
+// end destroys the stage, which is protected, and leaves its tables: those in use, and those of before the restore.
+func (l *played) end(ctx context.Context) error {
+	if err := l.version.destroy(ctx); err == nil {
+		return errors.New("the stacks were destroyed, protected as they are")
+	}
+	for _, stack := range l.version.stacks() {
+		if err := l.cloud.unprotect(ctx, stack); err != nil {
+			return err
+		}
+	}
+	tables, err := l.cloud.tables(ctx)
+	if err != nil {
+		return err
+	}
+	if err := l.version.destroy(ctx); err != nil {
+		return err
+	}
+	states, err := l.cloud.stacks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(states)) {
+		if strings.HasPrefix(name, "wavegate-") {
+			return fmt.Errorf("%s is left: %s", name, states[name])
+		}
+	}
+	left, err := l.cloud.tables(ctx)
+	if err != nil || !slices.Equal(tables, left) || len(left) < len(dynamo.Tables) {
+		return errors.Join(fmt.Errorf("left are the tables %v of %v", left, tables), err)
+	}
+	say("the stacks are destroyed, and all %d tables are left", len(left))
+	return nil
 }
 
 // physical lists the physical ids of all stacks.
@@ -143,41 +371,4 @@ func (v *version) physical(ctx context.Context) (map[string]string, error) {
 		}
 	}
 	return all, nil
-}
-
-// end destroys all stacks and checks which tables are left.
-func (v *version) end(ctx context.Context, want []string) error {
-	if err := v.destroy(ctx); err != nil {
-		return err
-	}
-	states, err := v.in.cloud.stacks(ctx)
-	if err != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(states)) {
-		if strings.HasPrefix(name, "wavegate-") {
-			return fmt.Errorf("%s is left: %s", name, states[name])
-		}
-	}
-	tables, err := v.in.cloud.tables(ctx)
-	if err != nil {
-		return err
-	}
-	slices.Sort(tables)
-	slices.Sort(want)
-	if !slices.Equal(tables, want) {
-		return fmt.Errorf("left are the tables %v, want %v", tables, want)
-	}
-	say("the stacks are destroyed, and %d tables are left", len(tables))
-	return nil
-}
-
-// tableOf is the name of a table among a stack's resources.
-func tableOf(resources map[string]resource, id dynamo.TableID) string {
-	for logical, r := range resources {
-		if r.Type == "AWS::DynamoDB::Table" && strings.HasPrefix(logical, "table"+string(id)) {
-			return r.Physical
-		}
-	}
-	return ""
 }

@@ -1,29 +1,43 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 )
 
 // A workspace is where versions of the project are built, and deployed with the unmodified CDK command.
 type workspace struct {
-	cloud *cloud
-	root  string // of the project
-	dir   string // for what is made
-	from  string // the commit that is upgraded from
+	cloud    *cloud
+	root     string // of the project
+	dir      string // for what is made
+	from     string // the commit that is upgraded from
+	settings []string
 }
 
 // A version is the project at one commit, with the settings of a stage.
 type version struct {
-	in    *workspace
-	app   string // the directory of its synthesised stacks
-	stage string
+	in  *workspace
+	app string // the directory of its synthesised stacks
+}
+
+// A source is a commit's built functions and app.
+type source struct {
+	in                *workspace
+	root              string
+	name              string
+	program, function string
 }
 
 // prepare gives the account what the CDK wants in it.
@@ -33,12 +47,10 @@ func (w *workspace) prepare(ctx context.Context) error {
 }
 
 // present is the project as it lies in the working tree.
-func (w *workspace) present(ctx context.Context, stage string, settings ...string) (*version, error) {
-	return w.version(ctx, w.root, "now", stage, settings)
-}
+func (w *workspace) present(ctx context.Context) (*source, error) { return w.build(ctx, w.root, "now") }
 
 // past is the project as it was at the commit that is upgraded from.
-func (w *workspace) past(ctx context.Context, stage string, settings ...string) (*version, error) {
+func (w *workspace) past(ctx context.Context) (*source, error) {
 	root := filepath.Join(w.dir, "source")
 	if err := os.MkdirAll(root, 0o750); err != nil {
 		return nil, err
@@ -48,95 +60,186 @@ func (w *workspace) past(ctx context.Context, stage string, settings ...string) 
 	if out, err := archive.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("the commit %s cannot be had (a shallow clone lacks it): %w: %s", w.from, err, out)
 	}
-	return w.version(ctx, root, "before", stage, settings)
+	return w.build(ctx, root, "before")
 }
 
-// version builds a version's app and synthesises its stacks. What its functions do does not matter to a
-// deploy, so that a text stands for each.
-func (w *workspace) version(ctx context.Context, root, name, stage string, settings []string) (*version, error) {
-	program := filepath.Join(w.dir, name+"-infra")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./infra")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the app of %s: %w\n%s", name, err, out)
+// build builds the functions, for this machine's processor, and the app.
+func (w *workspace) build(ctx context.Context, root, name string) (*source, error) {
+	s := &source{in: w, root: root, name: name, program: filepath.Join(w.dir, name+"-infra"), function: filepath.Join(w.dir, name+"-functions")}
+	functions := exec.CommandContext(ctx, filepath.Join(root, "scripts", "build"))
+	functions.Env = append(os.Environ(), "OUT="+s.function, "OS=linux", "ARCH="+runtime.GOARCH, "TOOLCHAIN=local")
+	app := exec.CommandContext(ctx, "go", "build", "-o", s.program, "./infra")
+	for _, c := range []*exec.Cmd{functions, app} {
+		c.Dir = root
+		if out, err := c.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("build %s: %w\n%s", name, err, out)
+		}
 	}
-	functions := filepath.Join(w.dir, name+"-functions")
-	folders, err := filepath.Glob(filepath.Join(root, "functions", "*"))
-	if err != nil {
+	return s, nil
+}
+
+// architectures are the CDK's names of processors, by Go's.
+var architectures = map[string]string{"amd64": "x86_64", "arm64": "arm64"}
+
+// synth synthesises a source's stacks as a version of the stage.
+func (s *source) synth(ctx context.Context, name string, settings ...string) (*version, error) {
+	v := &version{in: s.in, app: filepath.Join(s.in.dir, name)}
+	arguments := []string{"synth", "--quiet", "--output", v.app, "--app", s.program, "--build", "true", "--context", "stage=" + stage,
+		"--context", "functions=" + s.function, "--context", "architecture=" + architectures[runtime.GOARCH]}
+	for _, setting := range append(slices.Clone(s.in.settings), settings...) {
+		arguments = append(arguments, "--context", setting)
+	}
+	if _, err := s.in.cdk(ctx, s.root, arguments...); err != nil {
 		return nil, err
 	}
-	for _, f := range folders {
-		to := filepath.Join(functions, filepath.Base(f))
-		if err := os.MkdirAll(to, 0o750); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(filepath.Join(to, "bootstrap"), []byte("stands for "+to), 0o600); err != nil {
-			return nil, err
-		}
-	}
-	v := &version{in: w, app: filepath.Join(w.dir, name), stage: stage}
-	synth := []string{"synth", "--quiet", "--output", v.app, "--app", program, "--build", "true", "--context", "stage=" + stage, "--context", "functions=" + functions}
-	for _, setting := range settings {
-		synth = append(synth, "--context", setting)
-	}
-	_, err = w.cdk(ctx, root, synth...)
-	return v, err
+	return v, v.strip()
 }
 
-// data and service are the names of the stage's stacks.
-func (v *version) data() string    { return "wavegate-" + v.stage }
-func (v *version) service() string { return "wavegate-" + v.stage + "-service" }
-
-// stacks are the names of those that the version has, in the order in which deploy --all takes them.
-func (v *version) stacks() []string {
-	names := []string{v.data()}
-	for _, name := range []string{v.service(), "wavegate-" + v.stage + "-watch"} {
-		if _, err := v.template(name); err == nil {
-			names = append(names, name)
-		}
-	}
-	return names
+// unknown are the types of resources that the emulator does not know.
+var unknown = []string{
+	"AWS::Backup::BackupSelection", "AWS::CloudWatch::CompositeAlarm", "AWS::CodeDeploy::Application", "AWS::CodeDeploy::DeploymentGroup",
+	"AWS::Cognito::ManagedLoginBranding", "AWS::Events::ApiDestination", "AWS::Events::Connection", "AWS::Logs::QueryDefinition",
+	"AWS::ServiceQuotas::Template",
 }
 
-// deploy deploys one stack. CloudFormation would read the parameters of Systems Manager that the stack
-// names; the emulator takes their names for their values, so that they are given to it.
-func (v *version) deploy(ctx context.Context, stack string) error {
-	values, err := v.in.cloud.parameters(ctx, "/wavegate/"+v.stage)
-	if err != nil {
-		return err
+// unknownOf is what the emulator does not know of a resource; empty if it knows it.
+func unknownOf(resource map[string]any) string {
+	kind, _ := resource["Type"].(string)
+	properties, _ := resource["Properties"].(map[string]any)
+	switch {
+	case slices.Contains(unknown, kind):
+		return kind
+	case kind == "AWS::CloudWatch::Alarm" && properties["Metrics"] != nil:
+		return kind + " of computed metrics"
 	}
-	output, err := v.template(stack)
-	if err != nil {
-		return err
-	}
-	arguments := []string{"deploy", stack, "--exclusively", "--require-approval", "never"}
-	for id, p := range output.Parameters {
-		if value, ok := values[p.Default]; ok {
-			arguments = append(arguments, "--parameters", stack+":"+id+"="+value)
-		} else if strings.HasPrefix(p.Default, "/wavegate/") {
-			return fmt.Errorf("%s reads %s, which nothing has written", stack, p.Default)
-		}
-	}
-	if _, err := v.run(ctx, arguments...); err != nil {
-		return err
-	}
-	return v.complete(ctx, stack, output)
+	return ""
 }
 
-// deployAll deploys the data first, as deploy --all does. A version from before has fewer stacks.
-func (v *version) deployAll(ctx context.Context) error {
+// strip takes the resources out of the templates that the emulator does not know.
+func (v *version) strip() error {
+	count := map[string]int{}
 	for _, stack := range v.stacks() {
-		if err := v.deploy(ctx, stack); err != nil {
+		err := v.change(stack, func(resources map[string]map[string]any) {
+			for id, r := range resources {
+				if kind := unknownOf(r); kind != "" {
+					count[kind]++
+					delete(resources, id)
+				}
+			}
+			for _, r := range resources {
+				after, _ := r["DependsOn"].([]any)
+				r["DependsOn"] = slices.DeleteFunc(after, func(id any) bool { _, there := resources[id.(string)]; return !there })
+				if len(after) == 0 {
+					delete(r, "DependsOn")
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(count)) {
+		say("left out, as the emulator does not know it: %d %s", count[kind], kind)
+	}
+	return nil
+}
+
+// change changes the resources of a template.
+func (v *version) change(stack string, how func(resources map[string]map[string]any)) error {
+	file := filepath.Join(v.app, stack+".template.json")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var all map[string]any
+	var part struct{ Resources map[string]map[string]any }
+	if err := errors.Join(json.Unmarshal(b, &all), json.Unmarshal(b, &part)); err != nil {
+		return err
+	}
+	how(part.Resources)
+	all["Resources"] = part.Resources
+	if b, err = json.Marshal(all); err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(file, b, 0o600), v.rename(stack, fmt.Sprintf("%x.json", sha256.Sum256(b))))
+}
+
+// rename has the CDK upload a changed template under a name of its own. It takes one of a name that is there for the same.
+func (v *version) rename(stack, name string) (err error) {
+	app, err := os.OpenRoot(v.app)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, app.Close()) }()
+	const manifest = "manifest.json"
+	b, err := app.ReadFile(manifest)
+	if err != nil {
+		return err
+	}
+	var all struct {
+		Artifacts map[string]struct {
+			Properties struct {
+				URL string `json:"stackTemplateAssetObjectUrl"`
+			} `json:"properties"`
+		} `json:"artifacts"`
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
+	}
+	before := path.Base(all.Artifacts[stack].Properties.URL)
+	for _, file := range []string{manifest, stack + ".assets.json"} {
+		b, err := app.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if !bytes.Contains(b, []byte(before)) {
+			return fmt.Errorf("%s does not name the template %s", file, before)
+		}
+		if err := app.WriteFile(file, bytes.ReplaceAll(b, []byte(before), []byte(name)), 0o600); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// data and service are the names of the stage's stacks.
+func (v *version) data() string    { return "wavegate-" + stage }
+func (v *version) service() string { return "wavegate-" + stage + "-service" }
+
+// stacks are the names of those that the version has, in the order in which deploy --all takes them.
+func (v *version) stacks() []string {
+	var names []string
+	for _, part := range []string{"", "-service", "-events", "-backup", "-watch"} {
+		if _, err := v.template("wavegate-" + stage + part); err == nil {
+			names = append(names, "wavegate-"+stage+part)
+		}
+	}
+	return names
+}
+
+// deploy deploys all stacks, and checks that each has what its template says.
+func (v *version) deploy(ctx context.Context, options ...string) error {
+	if _, err := v.run(ctx, append([]string{"deploy", "--all", "--require-approval", "never"}, options...)...); err != nil {
+		return err
+	}
+	total := 0
+	for _, stack := range v.stacks() {
+		want, err := v.template(stack)
+		if err != nil {
+			return err
+		}
+		if err := v.complete(ctx, stack, want); err != nil {
+			return err
+		}
+		total += len(want.Resources)
+	}
+	say("%d stacks, with all %d resources of their templates", len(v.stacks()), total)
+	return nil
+}
+
 // A template is the part that is looked at.
 type template struct {
-	Parameters map[string]struct{ Default string }
-	Resources  map[string]struct{ Type string }
+	Resources map[string]struct{ Type string }
 }
 
 // template reads a stack's template.
@@ -157,17 +260,14 @@ func (v *version) complete(ctx context.Context, stack string, want template) err
 	}
 	var faults []error
 	for id, r := range want.Resources {
-		if state := got[id].Status; state != "CREATE_COMPLETE" && state != "UPDATE_COMPLETE" {
+		if state := got[id].Status; state != "CREATE_COMPLETE" && state != "UPDATE_COMPLETE" && state != "IMPORT_COMPLETE" {
 			faults = append(faults, fmt.Errorf("%s: %s (%s) is %q", stack, id, r.Type, state))
 		}
 	}
 	for id, r := range got {
-		if want.Resources[id].Type == "" && r.Status != "DELETE_COMPLETE" {
+		if want.Resources[id].Type == "" && r.Status != "DELETE_COMPLETE" && r.Status != "DELETE_SKIPPED" {
 			faults = append(faults, fmt.Errorf("%s: %s (%s) is still there", stack, id, r.Type))
 		}
-	}
-	if len(faults) == 0 {
-		say("%s: %d of %d resources", stack, len(want.Resources), len(want.Resources))
 	}
 	return errors.Join(faults...)
 }
@@ -185,14 +285,21 @@ func (v *version) run(ctx context.Context, arguments ...string) (string, error) 
 
 // cdk calls the CDK command in a directory. What it says is shown only when it fails.
 func (w *workspace) cdk(ctx context.Context, dir string, arguments ...string) (string, error) {
-	c := exec.CommandContext(ctx, filepath.Join(w.root, "scripts", "node_modules", ".bin", "cdk"), arguments...)
+	return w.command(ctx, dir, filepath.Join(w.root, "scripts", "node_modules", ".bin", "cdk"), arguments...)
+}
+
+// command runs a program on the emulated cloud.
+func (w *workspace) command(ctx context.Context, dir, program string, arguments ...string) (string, error) {
+	c := exec.CommandContext(ctx, program, arguments...)
 	c.Dir = dir
 	c.Env = append(os.Environ(), w.cloud.environment()...)
 	out, err := c.CombinedOutput()
 	if err != nil {
-		return string(out), fmt.Errorf("cdk %s: %w\n%s", arguments[0], err, out)
+		return string(out), fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), arguments[0], err, out)
 	}
 	return string(out), nil
 }
 
-func say(format string, values ...any) { fmt.Fprintf(os.Stderr, "rehearse: "+format+"\n", values...) }
+func say(format string, values ...any) {
+	fmt.Fprintf(os.Stderr, "rehearse: "+strings.TrimSuffix(format, "\n")+"\n", values...)
+}

@@ -41,8 +41,8 @@ const (
 	handshakeBytes = 3800.0
 	// storedBytes is what the tables keep of a box.
 	storedBytes = 2000.0
-	// fixed is what a stage costs that nobody calls, and the metrics of operations that people use: an estimate.
-	fixed = 60.0
+	// fixed is what a stage costs that nobody calls, and the metrics of operations that people use.
+	fixed = alarmMetrics*alarmMetric + dashboard + writtenMetrics*writtenMetric
 	// A count of a channel's boxes is made each minute of an active rollout. It reads the index entry of each box,
 	// entryBytes with names of some 20 characters, at half a unit for 4 KB. It looks up when boxes were last seen, at a
 	// unit for the row and half a unit for the counter: 1,000 for the progress, 1,000 of the present stage once it has

@@ -15,15 +15,8 @@ import (
 // TestFleetPage_HasWhatTheCommandPrints: each marker of the page names the command's arguments, and the tables that the
 // command prints stand behind it.
 func TestFleetPage_HasWhatTheCommandPrints(t *testing.T) {
-	root, err := service.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(filepath.Join(root, "infra", "fleet-size.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	markers := regexp.MustCompile(`<!-- fleet(.*) -->`).FindAllStringSubmatch(string(page), -1)
+	page := fleetSize(t)
+	markers := regexp.MustCompile(`<!-- fleet(.*) -->`).FindAllStringSubmatch(page, -1)
 	if len(markers) != 3 {
 		t.Errorf("the page has %d tables of the command", len(markers))
 	}
@@ -34,9 +27,54 @@ func TestFleetPage_HasWhatTheCommandPrints(t *testing.T) {
 		}
 		for table := range strings.SplitSeq(strings.TrimSpace(printed.String()), "\n\n") {
 			needs := strings.HasPrefix(table, "| boxes")
-			if !strings.Contains(string(page), table) && (!strings.Contains(m[1], "-idle") || !needs) {
+			if !strings.Contains(page, table) && (!strings.Contains(m[1], "-idle") || !needs) {
 				t.Errorf("the page lacks what `cost fleet%s` prints:\n%s", m[1], table)
 			}
+		}
+	}
+}
+
+// fleetSize is the page that holds what the command prints.
+func fleetSize(t *testing.T) string {
+	t.Helper()
+	root, err := service.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(root, "infra", "fleet-size.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+// TestBoundaries_ThePageHasWhatTheCommandPrints, from few boxes to many.
+func TestBoundaries_ThePageHasWhatTheCommandPrints(t *testing.T) {
+	var printed strings.Builder
+	if err := writeBoundaries(&printed); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(fleetSize(t), "<!-- breaks -->\n\n"+printed.String()) {
+		t.Errorf("the page lacks what `cost breaks` prints:\n%s", printed.String())
+	}
+}
+
+// TestBoundaries_AreWhatTheFleetOfThatSizeNeeds: at the number of boxes of a boundary, a fleet begins to need more than the default.
+func TestBoundaries_AreWhatTheFleetOfThatSizeNeeds(t *testing.T) {
+	poll := limit{Requests: 2, Rounds: 1, Read: 0.5, Write: 1}
+	at := map[string]float64{}
+	for _, b := range boundaries(poll) {
+		at[b.What] = b.Boxes
+	}
+	for what, over := range map[string]func(need) bool{
+		"`pollRate`":                        func(n need) bool { return n.PerSecond > pollRate },
+		"a new table `rate-counters`":       func(n need) bool { return n.PerSecond*poll.Write > warmed },
+		"requests a second of the account":  func(n need) bool { return n.PerSecond > gatewayQuota },
+		"`reserveBell`, where boxes listen": func(n need) bool { return n.PerSecond > bellShare*concurrencyQuota*callsOfExecution },
+	} {
+		below, above := fleet{Boxes: 0.99 * at[what], Interval: 60, Idle: 300}, fleet{Boxes: 1.01 * at[what], Interval: 60, Idle: 300}
+		if at[what] == 0 || over(below.needs(poll)) || !over(above.needs(poll)) {
+			t.Errorf("%s is not reached by %.0f boxes", what, at[what])
 		}
 	}
 }

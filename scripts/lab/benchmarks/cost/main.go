@@ -2,6 +2,7 @@
 // of infra/fleet-size.md:
 //
 //	go run ./scripts/lab/benchmarks/cost fleet -boxes 25000,50000 -interval 60 -idle 300 -days 8
+//	go run ./scripts/lab/benchmarks/cost breaks
 //
 // Its test counts what each call asks of DynamoDB. Its benchmarks measure the processor time of the warm functions, and
 // compute the dollars of a million calls.
@@ -14,9 +15,12 @@ import (
 )
 
 func main() {
-	err := errors.New("usage: cost fleet [option...]")
-	if len(os.Args) > 1 && os.Args[1] == "fleet" {
+	err := errors.New("usage: cost fleet [option...], or cost breaks")
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == "fleet":
 		err = fleetCommand(os.Stdout, os.Args[2:])
+	case len(os.Args) == 2 && os.Args[1] == "breaks":
+		err = writeBoundaries(os.Stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cost:", err)

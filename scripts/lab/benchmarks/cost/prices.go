@@ -13,6 +13,9 @@ const (
 	transferGB     = 0.09         // a GB that leaves for the internet
 	storedGB       = 0.306        // a GB that DynamoDB stores for a month
 	backedUpGB     = 0.2448       // a GB whose backups allow a restore to any second
+	alarmMetric    = 0.10         // a metric that an alarm looks at, for a month
+	writtenMetric  = 0.30         // a metric of the service's own that was written, for a month
+	dashboard      = 3.00         // a dashboard, for a month
 )
 
 // What no measurement on one machine can give.
@@ -28,4 +31,8 @@ const (
 	platformLog = 760.0
 	// traced is the share of calls that X-Ray's default rule samples beyond the first of each second.
 	traced = 0.05
+	// alarmMetrics is how many metrics the alarms of prod look at. A test of infra counts them.
+	alarmMetrics = 583
+	// writtenMetrics is how many metrics tick and the operations that people use write: an estimate.
+	writtenMetrics = 60
 )

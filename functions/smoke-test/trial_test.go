@@ -1,0 +1,70 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/dynamo"
+)
+
+// TestTrials_OfEveryFunction_AreOfNobody: an operation that can write gets a caller who expired long ago.
+func TestTrials_OfEveryFunction_AreOfNobody(t *testing.T) {
+	for _, name := range operations.Functions() {
+		trial, err := trialOf(name)
+		if err != nil || !json.Valid(trial.event) {
+			t.Errorf("%s: %v, %s", name, err, trial.event)
+		}
+	}
+	read := 0
+	for _, op := range operations.Table {
+		trial, _ := trialOf(op.ID)
+		var event struct {
+			RequestContext struct{ Authorizer map[string]any }
+		}
+		if err := json.Unmarshal(trial.event, &event); err != nil {
+			t.Fatal(err)
+		}
+		caller, err := auth.FromContext(event.RequestContext.Authorizer)
+		if err != nil || caller.UserID != stranger || caller.Issuer != stranger || caller.OrganizationID != stranger || caller.Credential != "" {
+			t.Errorf("%s is called by %+v, %v", op.ID, caller, err)
+		}
+		writes := op.Method != http.MethodGet || slices.ContainsFunc(op.Grants, func(g operations.Grant) bool {
+			return g.Table != dynamo.RateCounters && slices.ContainsFunc(g.Actions, func(a dynamo.Permission) bool {
+				return strings.HasPrefix(string(a), "Put") || strings.HasPrefix(string(a), "Update") || strings.HasPrefix(string(a), "Delete")
+			})
+		})
+		if expired := caller.Expires.Year() < 1990; expired != writes {
+			t.Errorf("%s writes: %t, and its caller has expired: %t", op.ID, writes, expired)
+		}
+		if !writes {
+			read++
+		}
+	}
+	if read < 20 {
+		t.Errorf("only %d operations read", read)
+	}
+}
+
+func TestJudge_NamesWhatIsWrong(t *testing.T) {
+	judge := answers(http.StatusUnauthorized)
+	for answer, want := range map[string]string{
+		`{"statusCode":401,"body":"{}"}`:                         "",
+		`{"statusCode":503,"body":"{\"code\":\"UNAVAILABLE\"}"}`: "answered 503 UNAVAILABLE",
+		`{"statusCode":200,"body":"a list"}`:                     "answered 200 , want one of [401]",
+		`null`:                                                   "502",
+		`"text"`:                                                 "502",
+	} {
+		err := judge([]byte(answer))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", answer, err)
+		}
+	}
+	if denies([]byte(`{"policyDocument":{"Statement":[{"Effect":"Allow"}]}}`)) == nil || denies([]byte(`{}`)) == nil {
+		t.Error("an authorizer that admits anyone passes")
+	}
+}

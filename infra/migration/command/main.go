@@ -1,0 +1,131 @@
+// Command command brings what a stage stores into a new form; see scripts/migrate.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/time/rate"
+
+	"wavegate/infra/migration"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/platform/setting"
+)
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	cancel()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "migrate:", err)
+		os.Exit(1)
+	}
+}
+
+// shards moves the rows of boxes into the index partitions that setting.ReportShards gives them.
+func shards(number report.Shards) migration.Migration {
+	return migration.Migration{Table: dynamo.Reports, Form: func(item migration.Item) (migration.Item, error) {
+		shard, moved, err := number.Moved(item)
+		if err != nil || !moved {
+			return nil, err
+		}
+		return migration.Item{"shard": &types.AttributeValueMemberS{Value: shard}}, nil
+	}}
+}
+
+// A state is what is kept in a file, so that a run that was broken off goes on. It is of one table and one form.
+type state struct {
+	Table    string             `json:"table"`
+	Form     string             `json:"form"`
+	Progress migration.Progress `json:"progress"`
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("migrate", flag.ContinueOnError)
+	stage := flags.String("stage", "", "the stage")
+	check := flags.Bool("check", false, "only count what is left")
+	file := flags.String("state", "", "the file that holds how far it has come")
+	perSecond := flags.Int("rate", 500, "writes a second, at the most")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *stage == "" || flags.NArg() != 1 || flags.Arg(0) != "shards" || *perSecond < 1 || *file == "" {
+		return errors.New("give --stage, --state, a --rate of 1 or more, and the name of a migration: shards")
+	}
+	settings := setting.NewValues(setting.ReportShards)
+	number := report.ReadShards(settings)
+	if err := settings.Err(); err != nil {
+		return err
+	}
+	m := shards(number)
+	limit := rate.NewLimiter(rate.Limit(*perSecond), 1)
+	now := state{Table: m.Table.Name(), Form: fmt.Sprintf("shards of %d", number)}
+	r := migration.Run{Client: dynamo.NewClient(), Name: now.Table, Migration: m, Wait: limit.Wait, Save: func(p migration.Progress) error {
+		now.Progress = p
+		return write(*file, now)
+	}}
+	if *check {
+		left, read, err := r.Left(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s, %s: %d items, %d of them in the old form\n", now.Table, now.Form, read, left)
+		if left > 0 {
+			return errors.New("run it without --check")
+		}
+		return nil
+	}
+	begin, err := earlier(*file, now)
+	if err != nil {
+		return err
+	}
+	if begin.Read > 0 {
+		fmt.Fprintf(out, "going on behind %d items\n", begin.Read)
+	}
+	p, err := r.Migrate(ctx, begin)
+	fmt.Fprintf(out, "%s, %s: %d items read, %d changed, %d already so\n", now.Table, now.Form, p.Read, p.Changed, p.Already)
+	if err != nil {
+		return fmt.Errorf("broken off; run it again: %w", err)
+	}
+	return nil
+}
+
+// earlier is how far an earlier run came, if it was of the same table and form and did not come to its end.
+func earlier(file string, now state) (migration.Progress, error) {
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return migration.Progress{}, nil
+	}
+	if err != nil {
+		return migration.Progress{}, err
+	}
+	var was state
+	if err := json.Unmarshal(b, &was); err != nil {
+		return migration.Progress{}, fmt.Errorf("%s: %w", file, err)
+	}
+	if was.Table != now.Table || was.Form != now.Form || was.Progress.Done {
+		return migration.Progress{}, nil
+	}
+	return was.Progress, nil
+}
+
+// write replaces a file at once, so that a process that is killed leaves the old one or the new one.
+func write(file string, now state) error {
+	b, err := json.Marshal(now)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file+".new", b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"wavegate/infra/migration"
+	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/admission"
+	"wavegate/shared/platform/dynamo"
+	"wavegate/shared/testing/dynamotest"
+)
+
+const before, after report.Shards = 32, 128
+
+// A stage has the rows of boxes that were written with fewer partitions.
+type stage struct {
+	client *dynamodb.Client
+	prefix string
+	number int
+	rows   migration.Item // one of them
+}
+
+func (s *stage) id(n int) string { return fmt.Sprintf("%s-%06d", s.prefix, n) }
+
+func (s *stage) fill(t *testing.T) {
+	t.Helper()
+	db, was := dynamo.Open(s.client, time.Now), report.Row{}
+	first := was.Registered(report.Registration{EdgeID: s.id(0), EdgeType: "gateway-x", Channel: "stable", At: time.Now()})
+	if err := report.NewStore(db, before).Save(admission.Unlimited(t.Context()), was, first); err != nil {
+		t.Fatal(err)
+	}
+	s.rows = s.row(t, 0)
+	numbers := make([]int, s.number)
+	for n := range numbers {
+		numbers[n] = n
+	}
+	writers, ctx := errgroup.WithContext(t.Context())
+	writers.SetLimit(8)
+	for part := range slices.Chunk(numbers, 25) {
+		writers.Go(func() error {
+			var writes []types.WriteRequest
+			for _, n := range part {
+				row := maps.Clone(s.rows)
+				row["edgeId"], row["shard"] = text(s.id(n)), text(before.Of("gateway-x/stable", s.id(n)))
+				row["stateKey"] = text(report.IndexEntry{EdgeID: s.id(n), Hash: fmt.Sprintf("%08x", report.Place(s.id(n)))}.StateKey())
+				writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: row}})
+			}
+			_, err := s.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{dynamo.Reports.Name(): writes}})
+			return err
+		})
+	}
+	if err := writers.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func (s *stage) row(t *testing.T, n int) migration.Item {
+	t.Helper()
+	name := dynamo.Reports.Name()
+	got, err := s.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &name, Key: migration.Item{"edgeId": text(s.id(n))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.Item
+}
+
+// command is the program, with the variables that scripts/migrate gives it.
+func (s *stage) command(ctx context.Context, program string, arguments ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, program, append([]string{"--stage", "test", "--state", program + ".json"}, append(arguments, "shards")...)...)
+	c.Env = append(os.Environ(), "AWS_ENDPOINT_URL_DYNAMODB="+*s.client.Options().BaseEndpoint, "AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b",
+		"REPORT_SHARDS="+strconv.Itoa(int(after)))
+	return c
+}
+
+// TestMigrate_KilledInTheMiddle_GoesOnWhereItWas moves 100,000 rows on Amazon's DynamoDB Local, and 3,000 on the embedded store,
+// which reads a table for each page. Boxes go on polling.
+func TestMigrate_KilledInTheMiddle_GoesOnWhereItWas(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "migrate")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		s := &stage{client: client, prefix: uuid.NewString()[:8], number: 3_000}
+		if strings.HasSuffix(t.Name(), "/reference") {
+			s.number = 100_000
+		}
+		// A table of its own: a migration changes all that is there.
+		t.Setenv(dynamo.Reports.EnvName(), "wavegate-migrated-"+s.prefix)
+		if _, err := client.CreateTable(t.Context(), dynamo.TableOf(dynamo.Reports).CreateInput(dynamo.Reports.Name())); err != nil {
+			t.Fatal(err)
+		}
+		s.fill(t)
+		program := program + s.prefix
+		if err := os.Link(strings.TrimSuffix(program, s.prefix), program); err != nil {
+			t.Fatal(err)
+		}
+		first := s.command(t.Context(), program, "--rate", strconv.Itoa(s.number/2))
+		if err := first.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for read(t, program).Progress.Read < int64(s.number/3) {
+			s.poll(t, s.number-1-int(read(t, program).Progress.Read)/10)
+		}
+		if err := first.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if err := first.Wait(); err == nil {
+			t.Fatal("it came to its end before it was killed")
+		}
+		was := read(t, program).Progress
+		left := s.command(t.Context(), program, "--check")
+		if out, err := left.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("in the old form")) {
+			t.Errorf("the check in the middle says %v: %s", err, out)
+		}
+		out, err := s.command(t.Context(), program, "--rate", "100000").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		t.Logf("killed behind %d, of which %d were changed; then: %s", was.Read, was.Changed, out)
+		if !bytes.Contains(out, fmt.Appendf(nil, "going on behind %d items", was.Read)) {
+			t.Errorf("it says %s", out)
+		}
+		if now := read(t, program).Progress; !now.Done || now.Read != int64(s.number) || now.Changed+now.Already != now.Read {
+			t.Errorf("it came to %+v", now)
+		}
+		if out, err := s.command(t.Context(), program, "--check").CombinedOutput(); err != nil || !bytes.Contains(out, []byte(" 0 of them in the old form")) {
+			t.Errorf("the check at the end says %v: %s", err, out)
+		}
+		for n := 0; n < s.number; n += 97 {
+			if got, want := s.row(t, n)["shard"].(*types.AttributeValueMemberS).Value, after.Of("gateway-x/stable", s.id(n)); got != want {
+				t.Errorf("%s lies in %s, want %s", s.id(n), got, want)
+			}
+		}
+	})
+}
+
+// poll has a box be told something, by a function of the new setting.
+func (s *stage) poll(t *testing.T, n int) {
+	t.Helper()
+	store := report.NewStore(dynamo.Open(s.client, time.Now), after)
+	was, err := store.Get(t.Context(), s.id(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := was
+	next.Told, next.Revision = fmt.Sprintf("1.0.%d", was.Revision), was.Revision+1
+	if err := store.Save(admission.Unlimited(t.Context()), was, next); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// read is what the file says; nothing, if there is none yet.
+func read(t *testing.T, program string) (s state) {
+	t.Helper()
+	b, err := os.ReadFile(program + ".json")
+	if os.IsNotExist(err) {
+		return state{}
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestBefore_AnotherFormOrAnEnd_BeginsAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state")
+	now := state{Table: "reports-1", Form: "shards of 64"}
+	half := migration.Progress{Behind: map[string]string{"edgeId": "b"}, Counts: migration.Counts{Read: 7}}
+	for name, test := range map[string]struct {
+		was  state
+		goes bool
+	}{
+		"the same":      {state{now.Table, now.Form, half}, true},
+		"another form":  {state{now.Table, "shards of 128", half}, false},
+		"another table": {state{"reports-2", now.Form, half}, false},
+		"its end":       {state{now.Table, now.Form, migration.Progress{Done: true, Counts: half.Counts}}, false},
+	} {
+		if err := write(file, test.was); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := earlier(file, now); err != nil || (got.Read == 7) != test.goes {
+			t.Errorf("%s: goes on from %+v, %v", name, got, err)
+		}
+	}
+	if got, err := earlier(file+".none", now); err != nil || got.Read != 0 {
+		t.Errorf("without a file it goes on from %+v, %v", got, err)
+	}
+}
+
+func TestRun_WhatIsMissing_IsSaid(t *testing.T) {
+	for _, args := range [][]string{{"shards"}, {"--stage", "a", "--state", "b", "other"}, {"--stage", "a", "--state", "b", "--rate", "0", "shards"}} {
+		if err := run(t.Context(), args, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "the name of a migration") {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	t.Setenv("REPORT_SHARDS", "None")
+	if err := run(t.Context(), []string{"--stage", "a", "--state", "b", "shards"}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), `"None"`) {
+		t.Errorf("without the stage's setting: %v", err)
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsbudgets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/jsii-runtime-go"
+
+	"wavegate/shared/platform/dynamo"
+)
+
+// Quotas are what AWS gives an account in a region before somebody asks for more, and what it may cost. AWS publishes no
+// metric of the use of these quotas, so the alarms compare the service's own figures with the numbers said here.
+type Quotas struct {
+	// API is how many requests a second API Gateway takes of all APIs of the account together.
+	API int
+	// Table is how many read units, and how many write units, a second DynamoDB takes of one on-demand table.
+	Table int
+	// BudgetUSD is what the whole account may cost a month; 0: nobody is told.
+	BudgetUSD int
+}
+
+// nearQuota is the share of a quota at which somebody is told.
+const nearQuota = 0.8
+
+func readQuotas(r *reader) Quotas {
+	const highest = 100_000_000
+	return Quotas{
+		API: r.number("apiQuota", 10_000, 1, highest), Table: r.number("tableQuota", 40_000, 1, highest),
+		BudgetUSD: r.number("budgetUsd", 0, 0, highest),
+	}
+}
+
+func (q Quotas) check(r *reader, s Settings) {
+	if q.BudgetUSD > 0 && !s.Alarms {
+		r.fault("budgetUsd: the stage has no alarms; say alarms=true")
+	}
+}
+
+// quotaAlarms go off at 80 % of a quota. A figure of CloudWatch is of a whole minute.
+func (w *watch) quotaAlarms() []alarm {
+	alarms := []alarm{{
+		kind: "api-quota", says: "The API takes 80 % of the requests a second that the account has for all APIs.",
+		metric:    over("m0 / 60", "requests a second", w.gateway().metric("Count", sum, "")),
+		threshold: nearQuota * float64(w.settings.Quotas.API), minutes: 3, of: 5,
+	}}
+	var used []awscloudwatch.IMetric
+	for _, t := range dynamo.Tables {
+		used = append(used, w.table(t.ID).metric("ConsumedReadCapacityUnits", sum, ""), w.table(t.ID).metric("ConsumedWriteCapacityUnits", sum, ""))
+	}
+	part := 0
+	for some := range slices.Chunk(used, maxMetrics) {
+		part++
+		alarms = append(alarms, alarm{
+			kind: "table-quota", part: fmt.Sprint(part), says: "A table takes 80 % of the units a second that DynamoDB gives one table.",
+			metric:    over("MAX(METRICS()) / 60", "units a second", some...),
+			threshold: nearQuota * float64(w.settings.Quotas.Table), minutes: 3, of: 5,
+		})
+	}
+	return alarms
+}
+
+// addBudget has the alarms' topic told when the account has cost 80 % of its budget, and when it is expected to cost more than
+// all of it. A filter by the stage's tags would count nothing until somebody activates the tags for billing.
+func (w *watch) addBudget(topic awssns.ITopic) {
+	amount := w.settings.Quotas.BudgetUSD
+	if amount == 0 {
+		return
+	}
+	notify := func(kind string, percent float64) any {
+		return &awsbudgets.CfnBudget_NotificationWithSubscribersProperty{
+			Notification: &awsbudgets.CfnBudget_NotificationProperty{
+				NotificationType: &kind, ComparisonOperator: jsii.String("GREATER_THAN"), Threshold: &percent, ThresholdType: jsii.String("PERCENTAGE"),
+			},
+			Subscribers: &[]any{&awsbudgets.CfnBudget_SubscriberProperty{SubscriptionType: jsii.String("SNS"), Address: topic.TopicArn()}},
+		}
+	}
+	awsbudgets.NewCfnBudget(w.stack, jsii.String("budget"), &awsbudgets.CfnBudgetProps{
+		Budget: &awsbudgets.CfnBudget_BudgetDataProperty{
+			BudgetName: jsii.String(w.name() + "-budget"), BudgetType: jsii.String("COST"), TimeUnit: jsii.String("MONTHLY"),
+			BudgetLimit: &awsbudgets.CfnBudget_SpendProperty{Amount: jsii.Number(amount), Unit: jsii.String("USD")},
+		},
+		NotificationsWithSubscribers: &[]any{notify("ACTUAL", 100*nearQuota), notify("FORECASTED", 100)},
+	})
+	// A topic of the settings has a policy of its own; deploying.md says what it needs.
+	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Sid:        jsii.String("BudgetOfThisAccount"),
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("budgets.amazonaws.com"), nil)},
+		Actions:    jsii.Strings("sns:Publish"),
+		Resources:  &[]*string{topic.TopicArn()},
+		Conditions: &map[string]any{
+			"StringEquals": map[string]any{"aws:SourceAccount": w.stack.Account()},
+			"ArnLike":      map[string]any{"aws:SourceArn": "arn:" + *w.stack.Partition() + ":budgets::" + *w.stack.Account() + ":*"},
+		},
+	}))
+}

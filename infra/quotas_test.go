@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"wavegate/shared/platform/dynamo"
+)
+
+// TestQuotas_Alarms_GoOffAtEightyPercent_OfWhatTheSettingsSay: of a minute's sum, by the second.
+func TestQuotas_Alarms_GoOffAtEightyPercent_OfWhatTheSettingsSay(t *testing.T) {
+	for name, want := range map[string][2]float64{"prod": {8000, 32_000}, "full": {2000, 64_000}} {
+		template := map[string]stage{"prod": prod(), "full": full()}[name]
+		api := theAlarm(t, template.template, "api-quota")
+		if api.Properties["Threshold"] != want[0] || !strings.Contains(metricsOf(api), "m0 / 60") || !strings.Contains(metricsOf(api), "Count") {
+			t.Errorf("%s: the API's quota is watched by %v", name, api.Properties)
+		}
+		seen := watched(t, template.template, "table-quota", "TableName")
+		for _, table := range dynamo.Tables {
+			if !seen["${"+template.id(t, "AWS::DynamoDB::Table", "table-"+string(table.ID))+"}"] {
+				t.Errorf("%s: nobody watches the quota of %s", name, table.ID)
+			}
+		}
+		metrics := 0
+		for _, a := range template.of("AWS::CloudWatch::Alarm") {
+			if kindOf(t, a) != "table-quota" {
+				continue
+			}
+			metrics += strings.Count(metricsOf(a), "ConsumedReadCapacityUnits") + strings.Count(metricsOf(a), "ConsumedWriteCapacityUnits")
+			if a.Properties["Threshold"] != want[1] || !strings.Contains(metricsOf(a), "MAX(METRICS()) / 60") {
+				t.Errorf("%s: a table's quota is watched by %v", name, a.Properties)
+			}
+		}
+		if metrics != 2*len(dynamo.Tables) {
+			t.Errorf("%s: %d figures of %d tables are watched", name, metrics, len(dynamo.Tables))
+		}
+	}
+}
+
+// TestBudget_AskedFor_TellsTheTopic_WhatIsSpentAndWhatIsForecast, and no budget is made unasked.
+func TestBudget_AskedFor_TellsTheTopic_WhatIsSpentAndWhatIsForecast(t *testing.T) {
+	if n := len(prod().of("AWS::Budgets::Budget")); n != 0 {
+		t.Errorf("%d budgets were made unasked", n)
+	}
+	template := full()
+	topic := "${" + template.id(t, "AWS::SNS::Topic", "alarms") + "}"
+	for _, b := range template.of("AWS::Budgets::Budget") {
+		budget := value(b.Properties, "Budget")
+		if value(budget, "BudgetLimit", "Amount") != 5000.0 || value(budget, "BudgetLimit", "Unit") != "USD" || value(budget, "TimeUnit") != "MONTHLY" || value(budget, "BudgetType") != "COST" {
+			t.Errorf("the budget is %v", budget)
+		}
+		var told []string
+		notifications, _ := b.Properties["NotificationsWithSubscribers"].([]any)
+		for _, n := range notifications {
+			told = append(told, fmt.Sprint(value(n, "Notification", "NotificationType"), value(n, "Notification", "Threshold"), value(n, "Notification", "ThresholdType")))
+			if value(n, "Subscribers", 0, "SubscriptionType") != "SNS" || text(value(n, "Subscribers", 0, "Address")) != topic {
+				t.Errorf("told is %v", value(n, "Subscribers"))
+			}
+		}
+		if !slices.Equal(told, []string{"ACTUAL80PERCENTAGE", "FORECASTED100PERCENTAGE"}) {
+			t.Errorf("it is told at %v", told)
+		}
+	}
+	may := false
+	for _, p := range template.of("AWS::SNS::TopicPolicy") {
+		statements, _ := value(p.Properties, "PolicyDocument", "Statement").([]any)
+		for _, s := range statements {
+			if value(s, "Principal", "Service") == "budgets.amazonaws.com" {
+				may = value(s, "Action") == "sns:Publish" && text(value(s, "Resource")) == topic &&
+					value(s, "Condition", "StringEquals", "aws:SourceAccount") == "111122223333" && strings.Contains(text(value(s, "Condition", "ArnLike", "aws:SourceArn")), ":budgets::111122223333:*")
+			}
+		}
+	}
+	if n := len(template.of("AWS::Budgets::Budget")); n != 1 || !may {
+		t.Errorf("%d budgets; they may publish: %t", n, may)
+	}
+	if _, err := ReadSettings(map[string]any{"budgetUsd": "100"}); err == nil || !strings.Contains(err.Error(), "budgetUsd: ") {
+		t.Errorf("a budget without a topic: %v", err)
+	}
+}
+
+// priced is how many metrics CloudWatch charges alarms for: each one that an alarm looks at, and three for an alarm by
+// what CloudWatch has learnt.
+func priced(template stage) int {
+	n := 0
+	for _, a := range template.of("AWS::CloudWatch::Alarm") {
+		if a.Properties["Metrics"] == nil {
+			n++
+		}
+		metrics, _ := a.Properties["Metrics"].([]any)
+		for _, m := range metrics {
+			if value(m, "MetricStat") != nil {
+				n++
+			}
+		}
+		if a.Properties["ThresholdMetricId"] != nil {
+			n += 2
+		}
+	}
+	return n
+}
+
+// TestPrices_OfTheAlarms_AreThoseOfTheTemplate: the page and the table of costs say how many metrics prod's alarms look at.
+func TestPrices_OfTheAlarms_AreThoseOfTheTemplate(t *testing.T) {
+	metrics := priced(prod())
+	page, err := os.ReadFile("deploying.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := regexp.MustCompile(`the\s+alarms\s+\((\d+)\s+metrics,\s+0\.10\s+USD\s+a\s+month\s+each,\s+so\s+(\d+)\s+USD\)`).FindSubmatch(page)
+	dollars := int(math.Round(0.10 * float64(metrics)))
+	if says == nil || string(says[1]) != strconv.Itoa(metrics) || string(says[2]) != strconv.Itoa(dollars) {
+		t.Errorf("deploying.md says %q; prod's alarms look at %d metrics, for %d dollars", says, metrics, dollars)
+	}
+	costs, err := os.ReadFile("../scripts/lab/benchmarks/cost/prices.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if counts := regexp.MustCompile(`alarmMetrics += (\d+)`).FindSubmatch(costs); counts == nil || string(counts[1]) != strconv.Itoa(metrics) {
+		t.Errorf("the table of costs counts %q metrics of alarms, and there are %d", counts, metrics)
+	}
+}
+
+// TestBoundaries_OfTheTableOfFleets_AreTheStacksDefaults: the command that computes what breaks at how many boxes cannot import
+// this one.
+func TestBoundaries_OfTheTableOfFleets_AreTheStacksDefaults(t *testing.T) {
+	var source []byte
+	for _, file := range []string{"breaks.go", "fleet.go"} {
+		b, err := os.ReadFile("../scripts/lab/benchmarks/cost/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source = append(source, b...)
+	}
+	s, err := ReadSettings(prodContext("bell", "true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := float64(s.Concurrency.Account)
+	for _, want := range []string{
+		fmt.Sprintf("webhookRate, webhookHours = %d, %d ", endpointRate, eventAge/3600),
+		fmt.Sprintf("pollRate, pollBurst, throttleRate, throttleBurst = %d, %d, %d, %d", s.Throttles.Poll.Rate, s.Throttles.Poll.Burst, s.Throttles.Method.Rate, s.Throttles.Method.Burst),
+		fmt.Sprintf("tableQuota = %d", s.Quotas.Table), fmt.Sprintf("gatewayQuota, concurrencyQuota = %d, %d", s.Quotas.API, s.Concurrency.Account),
+		fmt.Sprintf("warmed = %d", leastWarm),
+		fmt.Sprintf("manifestReserved = %.2f", float64(s.Concurrency.Manifest)/account), fmt.Sprintf("authorizerReserved = %.2f", float64(s.Concurrency.Authorizer)/account),
+		fmt.Sprintf("bellShare = %.1f", float64(s.Concurrency.Bell)/account),
+	} {
+		text := strings.ReplaceAll(regexp.MustCompile(`[ \t]+`).ReplaceAllString(string(source), " "), "_", "")
+		if !strings.Contains(text, want) {
+			t.Errorf("the table of fleets does not say %s", want)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/shared/operations"
+)
+
+// releaseOf is the id of the custom resource that tries a release.
+func releaseOf(t *testing.T, template stage) string {
+	t.Helper()
+	for id := range template.of("Custom::SmokeTest") {
+		if strings.HasPrefix(id, "smoketestrelease") {
+			return id
+		}
+	}
+	t.Fatal("no release is tried")
+	return ""
+}
+
+// TestSmokeTest_NoCallReachesAVersion_BeforeItHasPassed: routes, aliases and schedules name versions that the smoke test has
+// told, or wait for it. The API's deployment, by which routes move, comes after the API.
+func TestSmokeTest_NoCallReachesAVersion_BeforeItHasPassed(t *testing.T) {
+	for name, template := range map[string]stage{"prod": prod(), "full": full(), "other": other()} {
+		release := releaseOf(t, template)
+		for route, m := range template.api(t).routes() {
+			if mocked(m) {
+				continue
+			}
+			uri := value(m, "x-amazon-apigateway-integration", "uri")
+			if live := template.Resources[functionOf(uri)]; live.Type == "AWS::Lambda::Alias" {
+				if !slices.Contains(live.DependsOn, release) {
+					t.Errorf("%s: %s moves to a version before it was tried", name, route)
+				}
+			} else if !versionOfRelease(uri) {
+				t.Errorf("%s: %s calls %s", name, route, text(uri))
+			}
+		}
+		for id, live := range template.of("AWS::Lambda::Alias") {
+			if !slices.Contains(live.DependsOn, release) && !strings.Contains(text(live.Properties["FunctionVersion"]), "${smoketestbell") {
+				t.Errorf("%s: %s moves before the smoke test: %v", name, id, live)
+			}
+		}
+		tried := map[string]bool{}
+		for id, r := range template.of("Custom::SmokeTest") {
+			for _, function := range append(list(r.Properties["Publish"]), list(r.Properties["Versions"])...) {
+				function = strings.Trim(function, "${}")
+				if version := template.Resources[function]; version.Type == "AWS::Lambda::Version" {
+					function = strings.Trim(text(version.Properties["FunctionName"]), "${}")
+				}
+				tried[text(template.Resources[function].Properties["FunctionName"])] = true
+			}
+			if r.DeletionPolicy != "Retain" || r.UpdateReplacePolicy != "Retain" || r.Properties["Prefix"] != "wavegate-prod-" || r.Properties["ServiceTimeout"] != "360" {
+				t.Errorf("%s: %s is %v", name, id, r)
+			}
+		}
+		for _, function := range operations.Functions() {
+			deployed := !slices.Contains([]string{operations.Docs, operations.Console, operations.Bell}, function) || name == "full" || name == "other" && function == operations.Bell
+			if tried["wavegate-prod-"+function] != deployed {
+				t.Errorf("%s: %s is tried: %t", name, function, tried["wavegate-prod-"+function])
+			}
+		}
+	}
+}
+
+// TestSmokeTest_AReleaseWithAnotherFunction_IsAnotherResource: it is made, and never changed.
+func TestSmokeTest_AReleaseWithAnotherFunction_IsAnotherResource(t *testing.T) {
+	again, restored := synthesise(prodContext()), synthesise(prodContext("restoredTables", `{"reports":"wavegate-prod-reports-2"}`))
+	first := releaseOf(t, prod())
+	if releaseOf(t, again) != first {
+		t.Errorf("the same release is tried as %s and as %s", first, releaseOf(t, again))
+	}
+	if releaseOf(t, restored) == first {
+		t.Error("functions with another table are not tried")
+	}
+	deployments := func(s stage) []string { return sorted(s.of("AWS::ApiGateway::Deployment")) }
+	if !slices.Equal(deployments(again), deployments(prod())) || slices.Equal(deployments(restored), deployments(prod())) {
+		t.Errorf("routes move by %v, again by %v, and with other functions by %v", deployments(prod()), deployments(again), deployments(restored))
+	}
+	// The versions of the functions that move by degrees know restored tables, too.
+	for id := range restored.of("AWS::Lambda::Version") {
+		if _, same := prod().of("AWS::Lambda::Version")[id]; same {
+			t.Errorf("a restored table does not reach %s", id)
+		}
+	}
+}
+
+// TestSmokeTest_MayPublishAndCall_TheStagesFunctionsAlone.
+func TestSmokeTest_MayPublishAndCall_TheStagesFunctionsAlone(t *testing.T) {
+	template := prod()
+	f := template.Resources[template.id(t, "AWS::Lambda::Function", smokeTest)].Properties
+	role := template.Resources[strings.TrimSuffix(strings.Trim(text(f["Role"]), "${}"), ".Arn")]
+	var rights []string
+	for _, right := range allowances(role) {
+		if !strings.HasPrefix(right, "Allow logs:") && !strings.HasPrefix(right, "Allow xray:") {
+			rights = append(rights, right)
+		}
+	}
+	const all = "arn:aws:lambda:eu-central-1:111122223333:function:wavegate-prod-*"
+	if !slices.Equal(rights, []string{"Allow lambda:InvokeFunction " + all, "Allow lambda:PublishVersion " + all}) {
+		t.Errorf("it may %q", rights)
+	}
+	if f["Timeout"] != 300.0 {
+		t.Errorf("it runs for %v s", f["Timeout"])
+	}
+}
+
+// TestSmokeTest_WithoutVersions_IsNot: a stage with traffic=direct calls the functions themselves.
+func TestSmokeTest_WithoutVersions_IsNot(t *testing.T) {
+	b, err := json.Marshal(dev().stacks)
+	if err != nil || strings.Contains(string(b), "smoketest") || strings.Contains(string(b), smokeTest) {
+		t.Errorf("dev has a smoke test: %v", err)
+	}
+}
