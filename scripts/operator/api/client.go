@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -26,8 +27,13 @@ type Client struct {
 	// Token returns an access token; with renew, another one than it returned last.
 	Token func(ctx context.Context, renew bool) (string, error)
 	HTTP  *http.Client
-	// Patience bounds how long all repetitions of a call wait in all.
-	Patience time.Duration
+	// Patience bounds how long all repetitions of a call wait in all. Reach bounds it for those of a call that never reached
+	// the service.
+	Patience, Reach time.Duration
+	// Trying is told of each try; what it returns is called once that is answered. Failed is told why a call is tried
+	// again. They may be nil.
+	Trying func() (answered func())
+	Failed func(why error)
 }
 
 // A Request is one call.
@@ -107,11 +113,11 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 			return Response{}, err
 		}
 	}
-	left, pause := c.Patience, pauseFirst
+	waited, pause := time.Duration(0), pauseFirst
 	renew, repeated := false, false
 	for {
 		a, err := c.once(ctx, r, body, renew)
-		wait := pause
+		wait, patience := pause, c.Patience
 		pause = min(2*pause, pauseMost)
 		switch {
 		case err != nil && ctx.Err() != nil:
@@ -120,7 +126,13 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 			if _, ok := errors.AsType[*url.Error](err); !ok {
 				return Response{}, err // no call was made
 			}
-			err, repeated = &Unknown{Cause: err}, true
+			lost := &UnreachableError{URL: c.URL, Cause: err}
+			if lost.Sent() {
+				repeated = true
+			} else {
+				patience = min(patience, c.Reach)
+			}
+			err = &Unknown{Cause: lost}
 		case a.Status < 400:
 			return a, nil
 		case a.Status == http.StatusUnauthorized && !renew:
@@ -135,8 +147,11 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 		default:
 			return a, refusal(a, repeated)
 		}
-		if left -= wait; left < 0 || r.Method == http.MethodPost && r.Key == "" && !r.Repeatable && repeated {
+		if waited += wait; waited > patience || r.Method == http.MethodPost && r.Key == "" && !r.Repeatable && repeated {
 			return a, err
+		}
+		if c.Failed != nil {
+			c.Failed(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -186,6 +201,9 @@ func (c *Client) once(ctx context.Context, r Request, body []byte, renew bool) (
 	if r.Body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	if c.Trying != nil {
+		defer c.Trying()()
+	}
 	res, err := c.HTTP.Do(req)
 	if err != nil {
 		return Response{}, err
@@ -218,12 +236,72 @@ func (a Response) Into(v any) error {
 	return nil
 }
 
+// A List is what was read of a list.
+type List struct {
+	Items []json.RawMessage `json:"items"`
+	// More reports whether items are left out, and Next is the path at which the list goes on, if there is one.
+	More bool   `json:"more"`
+	Next string `json:"next,omitempty"`
+}
+
+// pageSize is how many items a page has at most.
+const pageSize = 100
+
+// outlast is how long the pages behind the first may wait for the limit of calls in a minute.
+const outlast = time.Minute + time.Second
+
+// List reads the first items of a list, most at most; with 0, all of them.
+func (c *Client) List(ctx context.Context, path string, query url.Values, most int) (List, error) {
+	list := List{Items: []json.RawMessage{}}
+	if query = maps.Clone(query); query == nil {
+		query = url.Values{}
+	}
+	for {
+		size := pageSize
+		if most > 0 {
+			size = min(size, most-len(list.Items))
+		}
+		query.Set("limit", strconv.Itoa(size))
+		page, _, err := Get[List](ctx, c, path, query)
+		if err != nil {
+			return list, err
+		}
+		c = c.patient()
+		list.Items, list.Next, list.More = append(list.Items, page.Items...), page.Next, page.Next != ""
+		if page.Next == "" || most > 0 && len(list.Items) >= most {
+			return list, nil
+		}
+		if path, query, err = behind(page.Next); err != nil {
+			return list, err
+		}
+	}
+}
+
+// patient is the client for the pages behind the first.
+func (c *Client) patient() *Client {
+	if c.Patience >= outlast {
+		return c
+	}
+	patient := *c
+	patient.Patience = outlast
+	return &patient
+}
+
+// Items reads what a list holds.
+func Items[T any](list List) ([]T, error) {
+	items := make([]T, len(list.Items))
+	for i, text := range list.Items {
+		if err := json.Unmarshal(text, &items[i]); err != nil {
+			return nil, &Unknown{Cause: fmt.Errorf("the service's answer cannot be read: %w", err), Document: text}
+		}
+	}
+	return items, nil
+}
+
 // Pages hands over the pages of a list until each returns false.
 func (c *Client) Pages(ctx context.Context, path string, query url.Values, each func(Response) (more bool, err error)) error {
 	for {
-		var page struct {
-			Next string `json:"next"`
-		}
+		var page List
 		a, err := c.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query})
 		if err != nil {
 			return err
@@ -234,12 +312,18 @@ func (c *Client) Pages(ctx context.Context, path string, query url.Values, each 
 		if err := a.Into(&page); err != nil || page.Next == "" {
 			return err
 		}
-		// The page names the path as this client knows it, behind a prefix such as a stage.
-		at := strings.Index(page.Next, "/api/")
-		next, err := url.Parse(page.Next[max(at, 0):])
-		if err != nil {
-			return &Unknown{Cause: err}
+		if path, query, err = behind(page.Next); err != nil {
+			return err
 		}
-		path, query = next.Path, next.Query()
 	}
+}
+
+// behind takes the address of the next page apart. A page names the path as this client knows it, behind a prefix such
+// as a stage.
+func behind(next string) (path string, query url.Values, err error) {
+	at, err := url.Parse(next[max(strings.Index(next, "/api/"), 0):])
+	if err != nil {
+		return "", nil, &Unknown{Cause: err}
+	}
+	return at.Path, at.Query(), nil
 }

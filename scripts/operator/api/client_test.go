@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -105,5 +106,75 @@ func TestPages_FollowNext_BelowWhateverPrefix(t *testing.T) {
 	err := client.Pages(t.Context(), "/api/edges", nil, func(api.Response) (bool, error) { pages++; return true, nil })
 	if err != nil || pages != 2 || len(*seen) != 2 {
 		t.Errorf("%d pages in %d calls: %v", pages, len(*seen), err)
+	}
+}
+
+func TestList_AsksForNoMoreThanItIsToGive(t *testing.T) {
+	full := func(n int, next string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) {
+			items := strings.TrimSuffix(strings.Repeat(`{},`, n), ",")
+			_, _ = fmt.Fprintf(w, `{"items":[%s]%s}`, items, next) // the test sees what is missing
+		}
+	}
+	const more = `,"next":"/prod/api/edges?limit=100&cursor=c"`
+	for name, c := range map[string]struct {
+		most    int
+		answers []func(http.ResponseWriter)
+		items   int
+		queries []string
+		next    bool
+	}{
+		"a few":          {3, []func(http.ResponseWriter){full(3, more)}, 3, []string{"limit=3"}, true},
+		"over two pages": {130, []func(http.ResponseWriter){full(100, more), full(30, more)}, 130, []string{"limit=100", "cursor=c&limit=30"}, true},
+		"all":            {0, []func(http.ResponseWriter){full(100, more), full(7, "")}, 107, []string{"limit=100", "cursor=c&limit=100"}, false},
+		"fewer than so":  {50, []func(http.ResponseWriter){full(2, "")}, 2, []string{"limit=50"}, false},
+		"none":           {50, []func(http.ResponseWriter){full(0, "")}, 0, []string{"limit=50"}, false},
+	} {
+		var queries []string
+		client, _ := answers(t, c.answers...)
+		client.HTTP.Transport = traveller(func(r *http.Request) (*http.Response, error) {
+			queries = append(queries, r.URL.RawQuery)
+			return http.DefaultTransport.RoundTrip(r)
+		})
+		list, err := client.List(t.Context(), "/api/edges", nil, c.most)
+		if err != nil || len(list.Items) != c.items || !slices.Equal(queries, c.queries) || list.More != c.next || (list.Next != "") != c.next {
+			t.Errorf("%s: %d items after %q, %v, %v", name, len(list.Items), queries, list.Next, err)
+		}
+	}
+}
+
+// TestList_TheFirstPage_SaysThatTheLimitIsUsedUp_AndTheOthersWait: a long list takes more calls than a minute has.
+func TestList_TheFirstPage_SaysThatTheLimitIsUsedUp_AndTheOthersWait(t *testing.T) {
+	page := func(text string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) { _, _ = w.Write([]byte(text)) } // the test sees what is missing
+	}
+	first, last := page(`{"items":[{}],"next":"/api/edges?cursor=c"}`), page(`{"items":[{}]}`)
+	client, seen := answers(t, first, status(429, "Retry-After", "2"), last)
+	if list, err := client.List(t.Context(), "/api/edges", nil, 0); err != nil || len(list.Items) != 2 || len(*seen) != 3 {
+		t.Errorf("%d items in %d calls: %v", len(list.Items), len(*seen), err)
+	}
+	client, _ = answers(t, status(429, "Retry-After", "2"))
+	_, err := client.List(t.Context(), "/api/edges", nil, 0)
+	if _, unknown := errors.AsType[*api.Unknown](err); !unknown {
+		t.Errorf("%v", err)
+	}
+}
+
+type traveller func(*http.Request) (*http.Response, error)
+
+func (f traveller) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestDo_ACallThatNeverReachedTheService_IsTriedAsLongAsReach: even a POST without a key, since nothing was done.
+func TestDo_ACallThatNeverReachedTheService_IsTriedAsLongAsReach(t *testing.T) {
+	for reach, want := range map[time.Duration]int{0: 1, 300 * time.Millisecond: 2} {
+		tries, failed, answered := 0, 0, 0
+		client, _ := answers(t, status(200))
+		client.URL, client.Reach = "http://127.0.0.1:1", reach
+		client.Trying = func() func() { tries++; return func() { answered++ } }
+		client.Failed = func(error) { failed++ }
+		_, err := client.Do(t.Context(), api.Request{Method: http.MethodPost})
+		if err == nil || !strings.Contains(err.Error(), "cannot reach http://127.0.0.1:1: connection refused") || tries != want || answered != want || failed != want-1 {
+			t.Errorf("%s: %d tries, %d answered, %d told, %v", reach, tries, answered, failed, err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"net/url"
 	"strings"
 	"time"
@@ -13,6 +14,9 @@ type (
 		EdgeType       string          `json:"edgeType"`
 		Channel        string          `json:"channel"`
 		CurrentVersion string          `json:"currentVersion"`
+		ArtifactURL    string          `json:"artifactUrl"`
+		SHA256         string          `json:"sha256"`
+		UpdatedAt      time.Time       `json:"updatedAt"`
 		ActiveRollout  *RunningRollout `json:"activeRollout"`
 	}
 	// A RunningRollout is the one that is active on a channel.
@@ -33,11 +37,55 @@ type (
 		StagedPercent   int       `json:"staged_percent"`
 		Status          string    `json:"status"`
 		Guard           string    `json:"guard"` // act, advise or none
-		EndedBy         string    `json:"endedBy"`
 		StartedAt       time.Time `json:"startedAt"`
 		UpdatedAt       time.Time `json:"updatedAt"`
-		Adopted         bool      `json:"adopted"`
-		Revision        int64     `json:"revision"`
+		// StageSince is when the rollout reached its stage, or was last resumed there.
+		StageSince  time.Time  `json:"stageSince"`
+		StartedBy   Person     `json:"startedBy"`
+		Terms       *Terms     `json:"terms"`
+		EndedAt     *time.Time `json:"endedAt"`
+		EndedBy     string     `json:"endedBy"`
+		CompletedAt *time.Time `json:"completedAt"` // such a rollout is never active again
+		Adopted     bool       `json:"adopted"`
+		Revision    int64      `json:"revision"`
+	}
+	// A Person is somebody who did something.
+	Person struct {
+		UserID string `json:"userId"`
+	}
+	// Terms are a rollout's policy and who approved what.
+	Terms struct {
+		Policy struct {
+			Approvals struct {
+				Before []int `json:"before"`
+			} `json:"approvals"`
+		} `json:"policy"`
+		Approvals []Approval `json:"approvals"`
+	}
+	// An Approval is a person's, to raise a rollout to a stage.
+	Approval struct {
+		Stage int       `json:"stage"`
+		By    Person    `json:"by"`
+		At    time.Time `json:"at"`
+	}
+	// A Freeze lets nobody start, promote or publish until a time.
+	Freeze struct {
+		Reason string    `json:"reason"`
+		Until  time.Time `json:"until"`
+	}
+	// An Overview is what goes on now: a page of the active rollouts, those with trouble first. Its parts are documents.
+	Overview struct {
+		Freeze json.RawMessage `json:"freeze"`
+		Active int             `json:"active"`
+		More   bool            `json:"more"` // whether more are active than were looked at
+		Items  []OverviewRow   `json:"items"`
+	}
+	// An OverviewRow is an active rollout with its last count.
+	OverviewRow struct {
+		Trouble    string          `json:"trouble"`
+		Rollout    json.RawMessage `json:"rollout"`
+		Progress   json.RawMessage `json:"progress"` // nil: it was never counted
+		AgeSeconds int64           `json:"ageSeconds"`
 	}
 	// Progress is how far a rollout is.
 	Progress struct {
@@ -53,10 +101,26 @@ type (
 	}
 	// A Guard is what the guard says of a rollout at a stage.
 	Guard struct {
-		Stage    int    `json:"stage"`
-		Verdict  string `json:"verdict"`
-		Reason   string `json:"reason"`
-		Sentence string `json:"sentence"`
+		Stage        int    `json:"stage"`
+		Next         int    `json:"next"`
+		Revision     int64  `json:"revision"` // of the rollout that was judged
+		Verdict      string `json:"verdict"`
+		Reason       string `json:"reason"`
+		Sentence     string `json:"sentence"`
+		Organization string `json:"organization"`
+		Halting      struct {
+			Percent int `json:"percent"` // the stage whose boxes are counted; 0: all
+			Bad     int `json:"bad"`
+		} `json:"halting"`
+		Treated struct {
+			Silent int `json:"silent"`
+		} `json:"treated"`
+		Distance struct {
+			MoreBad       int   `json:"moreBad"`
+			MoreSilent    int   `json:"moreSilent"`
+			SoakedSeconds int64 `json:"soakedSeconds"`
+			SoakSeconds   int64 `json:"soakSeconds"`
+		} `json:"distance"`
 	}
 	// A StageProgress counts the boxes that it is the first to reach.
 	StageProgress struct {
@@ -78,10 +142,8 @@ type (
 	Event struct {
 		EventTime time.Time `json:"eventTime"`
 		EventName string    `json:"eventName"`
-		Actor     struct {
-			UserID string `json:"userId"`
-		} `json:"actor"`
-		Resource struct {
+		Actor     Person    `json:"actor"`
+		Resource  struct {
 			Type string `json:"type"`
 			ID   string `json:"id"`
 		} `json:"resource"`
@@ -98,8 +160,43 @@ type (
 // OnItsWay counts the boxes that were told of the version and have come to no end with it.
 func (s StageProgress) OnItsWay() int { return s.Offered + s.Working + s.Deferred }
 
-// Bad counts the boxes on which the version did not stay.
-func (s StageProgress) Bad() int { return s.Failed + s.Reverted }
+// Told counts the boxes that were told of the version.
+func (s StageProgress) Told() int { return s.Expected - s.NotYetPolled }
+
+// Total adds up the stages that the rollout has reached.
+func (p Progress) Total() StageProgress { return p.Of(0) }
+
+// Of is one of the stages that the rollout has reached; with 0, all of them together.
+func (p Progress) Of(stage int) (sum StageProgress) {
+	for _, s := range p.Stages {
+		if s.Percent <= p.StagedPercent && (stage == 0 || stage == s.Percent) {
+			sum.Expected += s.Expected
+			sum.NotYetPolled += s.NotYetPolled
+			sum.Offered += s.Offered
+			sum.Working += s.Working
+			sum.Deferred += s.Deferred
+			sum.Installed += s.Installed
+			sum.Failed += s.Failed
+			sum.Reverted += s.Reverted
+		}
+	}
+	return sum
+}
+
+// ChannelID is the rollout's channel as people name it.
+func (r Rollout) ChannelID() string { return r.EdgeType + "/" + r.Channel }
+
+// Approved returns the approval of a stage; nil: there is none.
+func (r Rollout) Approved(stage int) *Approval {
+	if r.Terms != nil {
+		for i, given := range r.Terms.Approvals {
+			if given.Stage == stage {
+				return &r.Terms.Approvals[i]
+			}
+		}
+	}
+	return nil
+}
 
 // ID is the channel as people name it.
 func (c Channel) ID() string { return c.EdgeType + "/" + c.Channel }

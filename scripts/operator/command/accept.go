@@ -25,6 +25,7 @@ func (a *app) enrolAccept() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use: "accept ENROLMENT [BOX FINGERPRINT]", Short: "Register boxes that wait, each with its fingerprint",
+		Example: "  wavegate enrol accept 0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70 SN-2 6deff27d5384b3f21add1fe9e186d2a5da492550f98c62f83f3ec47fc2347145\n  wavegate enrol accept 0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70 --file waiting.csv",
 		Long: "Registers boxes that wait. Give the whole fingerprint that the box or its station shows, not the one of wavegate enrol\n" +
 			"show: somebody else may wait with the same id. With --file, the columns edgeId and tokenSha256 of a CSV file name them.",
 		Args: cobra.RangeArgs(1, 3),

@@ -14,12 +14,8 @@ import (
 )
 
 func (a *app) enrol() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "enrol", Short: "Let boxes register themselves with a code",
-		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.enrolCreate(), a.enrolList(), a.enrolShow(), a.enrolAccept(), a.enrolReset(), a.enrolDelete(), a.enrolRedeem())
-	return cmd
+	return group("enrol", "Let boxes register themselves with a code",
+		a.enrolCreate(), a.enrolList(), a.enrolShow(), a.enrolAccept(), a.enrolReset(), a.enrolDelete(), a.enrolRedeem())
 }
 
 const enrolments = "/api/edge-enrolments"
@@ -143,9 +139,10 @@ func (a *app) code(ctx context.Context, c *api.Client, body map[string]any) erro
 
 func (a *app) enrolList() *cobra.Command {
 	var organization string
-	var most int
+	var most uint
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the enrolments of an organization, newest first", Args: cobra.NoArgs,
+		Example: "  wavegate enrol list --organization acme",
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -155,19 +152,24 @@ func (a *app) enrolList() *cobra.Command {
 			if organization != "" {
 				query.Set("organizationId", organization)
 			}
-			return list(ctx, a, c, enrolments, query, most, cells("ENROLMENT", "CHANNEL", "BOXES", "ACCEPTED", "VALID", "REFUSED"), func(e enrolment) string {
-				return cells(e.ID, e.EdgeType+"/"+e.Channel, e.Edges, e.Accepted, e.state(), e.RefusedFor)
-			})
+			return list[enrolment]{
+				path: enrolments, query: query, none: "there is no enrolment; make one: wavegate enrol create",
+				head: cells("ENROLMENT", "CHANNEL", "BOXES", "ACCEPTED", "VALID", "REFUSED"),
+				row: func(e enrolment) string {
+					return cells(e.ID, e.EdgeType+"/"+e.Channel, e.Edges, e.Accepted, e.state(), e.RefusedFor)
+				},
+			}.print(ctx, a, c, most)
 		}),
 	}
 	cmd.Flags().StringVar(&organization, "organization", "", "the `organization`; your own if left out")
-	cmd.Flags().IntVar(&most, "limit", 1000, "how many at most")
+	limited(cmd, &most, 1000)
 	return cmd
 }
 
 func (a *app) enrolShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show ENROLMENT", Short: "Show which boxes have registered themselves, and which wait", Args: cobra.ExactArgs(1),
+		Example: "  wavegate enrol show 0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -205,7 +207,8 @@ func (a *app) enrolShow() *cobra.Command {
 func (a *app) enrolReset() *cobra.Command {
 	return &cobra.Command{
 		Use: "reset ENROLMENT BOX", Short: "Retire a box that registered itself, and free its id", Args: cobra.ExactArgs(2),
-		Long: "Retires a box that registered itself, with its token, and frees its id: the next box that redeems it is registered.",
+		Example: "  wavegate enrol reset 0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70 SN-1",
+		Long:    "Retires a box that registered itself, with its token, and frees its id: the next box that redeems it is registered.",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -225,6 +228,7 @@ func (a *app) enrolReset() *cobra.Command {
 func (a *app) enrolDelete() *cobra.Command {
 	return &cobra.Command{
 		Use: "delete ENROLMENT", Short: "End an enrolment; its boxes stay registered", Args: cobra.ExactArgs(1),
+		Example: "  wavegate enrol delete 0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {

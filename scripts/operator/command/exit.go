@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/login"
+	"wavegate/shared/operations"
 )
 
 // What the command exits with.
@@ -85,6 +87,64 @@ func hint(err error) string {
 		return "a second person approves it with wavegate approve CHANNEL"
 	}
 	return ""
+}
+
+// forbidden reports whether none of the person's roles allows a call, of which the service only names the operation.
+func forbidden(err error) (operation string, is bool) {
+	r, ok := errors.AsType[*api.RefusedError](err)
+	if !ok || r.Code != "FORBIDDEN" {
+		return "", false
+	}
+	operation, is = strings.CutPrefix(r.Detail, "Your roles do not allow the operation ")
+	return strings.TrimSuffix(operation, "."), is
+}
+
+// may says what each role is for.
+var may = map[string]string{
+	"platform_owner":      "looks after boxes, rollouts, factories and limits",
+	"organization_admin":  "looks after the methods, machines and tokens of one organization",
+	"production_engineer": "works on production methods and machines (wavegate methods), and neither sees nor moves rollouts",
+	"fleet_viewer":        "sees everything about boxes and rollouts (wavegate status, watch, boxes, why, log), and changes nothing",
+	"fleet_installer":     "registers new boxes (wavegate register)",
+}
+
+// mayDo says who is signed in, what their roles are for, and whose roles allow the operation.
+func (a *app) mayDo(operation string) string {
+	text := "your roles do not allow this" + takers(operation)
+	who, _, _ := a.person() // without one, no role is named
+	for i, role := range who.Roles {
+		if i == 0 {
+			text += ". You are " + who.Subject
+		}
+		if what, known := may[role]; known {
+			text += ": " + one(role) + " " + what
+		}
+	}
+	return text
+}
+
+// one is a role with its article.
+func one(role string) string {
+	if strings.HasPrefix(role, "o") {
+		return "an " + role
+	}
+	return "a " + role
+}
+
+// takers names the people whose roles allow an operation.
+func takers(operation string) string {
+	var list []string
+	for _, op := range operations.Table {
+		for _, role := range op.Roles {
+			if _, person := may[string(role)]; op.ID == operation && person {
+				list = append(list, one(string(role)))
+			}
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "; ask " + strings.Join(list, " or ")
 }
 
 // document is the service's own answer behind an error; nil: there is none.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -18,8 +17,9 @@ func (a *app) freeze() *cobra.Command {
 	var lasts time.Duration
 	cmd := &cobra.Command{
 		Use: "freeze --for TIME --reason REASON", Short: "Let nobody start, promote or publish for a time",
-		Long: "Lets nobody start, promote, resume or publish for a time, unless they say why it must be. Halts always pass.",
-		Args: cobra.NoArgs,
+		Long:    "Lets nobody start, promote, resume or publish for a time, unless they say why it must be. Halts always pass.",
+		Example: "  wavegate freeze --for 48h --reason 'the plants count their stock'\n  wavegate freeze show",
+		Args:    known,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -41,12 +41,39 @@ func (a *app) freeze() *cobra.Command {
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the audit trail")
 	_ = cmd.MarkFlagRequired("for")    // it was declared
 	_ = cmd.MarkFlagRequired("reason") // two lines above
+	cmd.AddCommand(a.freezeShow())
 	return cmd
+}
+
+func (a *app) freezeShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show", Short: "Show the freeze that is on", Args: cobra.NoArgs, Example: "  wavegate freeze show",
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			err := a.read(ctx, freezePath, nil)
+			if isMissing(err) && !a.json {
+				a.say("no freeze is on")
+				return nil
+			}
+			return err
+		}),
+	}
+}
+
+// thawed refuses to go on while a freeze is on.
+func thawed(ctx context.Context, c *api.Client) error {
+	f, _, err := freezeNow(ctx, c)
+	if isForbidden(err) || err == nil && f == nil { // whom the service does not tell, it refuses all the same
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fail(Refused, "all channels are frozen until %s: %s. With --override REASON it is done all the same", clock(f.Until), f.Reason)
 }
 
 func (a *app) unfreeze() *cobra.Command {
 	return &cobra.Command{
-		Use: "unfreeze", Short: "End a freeze", Args: cobra.NoArgs,
+		Use: "unfreeze", Short: "End a freeze", Args: cobra.NoArgs, Example: "  wavegate unfreeze",
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -56,7 +83,7 @@ func (a *app) unfreeze() *cobra.Command {
 				return err
 			}
 			_, err = c.Do(ctx, api.Request{Method: http.MethodDelete, Path: freezePath})
-			if r, refused := errors.AsType[*api.RefusedError](err); refused && r.Status == http.StatusNotFound {
+			if isMissing(err) {
 				a.say("no freeze is on")
 				return nil
 			}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
@@ -19,9 +20,10 @@ func (a *app) halt() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "halt CHANNEL | --all", Short: "Halt a rollout at once",
+		Example: "  wavegate halt gateway-x/stable --reason 'two boxes did not come back'\n  wavegate halt --all",
 		Long: "Halts the rollout that is active on a channel, or with --all every active rollout. It asks nothing, halts whatever is\n" +
 			"there, and is admitted where your limit is used up. Where no rollout is active, it is done.",
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeChannel,
+		Args: cobra.MaximumNArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if all == (len(args) == 1) {
 				return fail(Misused, "give a channel, or --all")
@@ -31,6 +33,7 @@ func (a *app) halt() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			c.Reach = c.Patience // a halt is worth trying
 			if all {
 				return a.haltAll(ctx, c, body)
 			}
@@ -47,10 +50,9 @@ func (a *app) halt() *cobra.Command {
 }
 
 func (a *app) haltOne(ctx context.Context, c *api.Client, name string, body map[string]any) error {
-	quick := *c
-	quick.Patience = 0
-	channel, answer, err := api.Get[api.Channel](ctx, &quick, api.ChannelPath(name), nil)
-	if _, unknown := errors.AsType[*api.Unknown](err); unknown {
+	channel, answer, err := a.atOnce(ctx, c, name)
+	if err != nil && codeOf(err) == Unknown && ctx.Err() == nil {
+		a.again(err)
 		if seen, ok := a.recall(c).Active[name]; ok {
 			return a.haltUnseen(ctx, c, name, body, seen)
 		}
@@ -73,6 +75,22 @@ func (a *app) haltOne(ctx context.Context, c *api.Client, name string, body map[
 	a.say("halted %s on %s at %d %%", r.TargetVersion, name, r.StagedPercent)
 	return a.shown(ctx, c, api.RolloutPath(r.ID))
 }
+
+// atOnce reads a channel, and does not wait for a service that is slow or says to wait.
+func (a *app) atOnce(ctx context.Context, c *api.Client, name string) (api.Channel, api.Response, error) {
+	quick := *c
+	quick.Patience, quick.Trying = 0, nil
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer a.After(patient, func() { cancel(errSlow) })()
+	channel, answer, err := api.Get[api.Channel](ctx, &quick, api.ChannelPath(name), nil)
+	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
+		err = fail(Unknown, "%s %w", c.URL, errSlow)
+	}
+	return channel, answer, err
+}
+
+var errSlow = errors.New("has not answered for " + length(patient))
 
 // haltUnseen halts where the channel cannot be read, as after 429: a halt is admitted then, and a read is not.
 // It goes by the rollout that was last seen active there. If that has not changed since, it was the active one,
@@ -131,6 +149,7 @@ func (a *app) haltAll(ctx context.Context, c *api.Client, body map[string]any) e
 	if len(found) == 0 {
 		a.say("no rollout is active")
 	}
+	halted := api.List{Items: []json.RawMessage{}}
 	var mu sync.Mutex
 	var failed []error
 	var side sync.WaitGroup
@@ -140,17 +159,23 @@ func (a *app) haltAll(ctx context.Context, c *api.Client, body map[string]any) e
 			places <- struct{}{}
 			err := a.move(ctx, c, api.Rollout{ID: id}, body, "")
 			<-places
+			var now api.Response
+			if err == nil && a.json {
+				now, err = c.Do(ctx, api.Request{Method: http.MethodGet, Path: api.RolloutPath(id)})
+			}
 			mu.Lock()
 			defer mu.Unlock()
-			if err == nil {
-				a.say("halted the rollout on %s", found[id])
-				err = a.shown(ctx, c, api.RolloutPath(id))
-			}
 			if err != nil {
 				failed = append(failed, err)
+				return
 			}
+			a.say("halted the rollout on %s", found[id])
+			halted.Items = append(halted.Items, now.Body)
 		})
 	}
 	side.Wait()
+	if a.json {
+		failed = append(failed, a.showDocument(halted))
+	}
 	return errors.Join(failed...)
 }

@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
@@ -86,6 +87,16 @@ func TestHaltAll_HaltsEveryActiveRollout(t *testing.T) {
 		d.does("start", edgeType+"/stable", "1.1.0", "--yes").is(command.Done)
 	}
 	d.does("halt", "--all", "--reason", "all of them").is(command.Done).says("a/stable", "b/stable", "c/stable")
+	for _, edgeType := range []string{"a", "b", "c"} {
+		d.does("resume", edgeType+"/stable", "--yes").is(command.Done)
+	}
+	var list struct {
+		Items []struct{ Status string }
+	}
+	r := d.does("halt", "--all", "--json").is(command.Done)
+	if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list.Items) != 3 || list.Items[0].Status != "halted" {
+		t.Errorf("it prints %s, %v", r.out, err)
+	}
 	for _, edgeType := range []string{"a", "b", "c"} {
 		list := d.Owner(t).Get(t, fmt.Sprintf("/api/ota/rollouts?edgeType=%s", edgeType)).Object(t)["items"].([]any)
 		if r := list[0].(map[string]any); r["status"] != "halted" {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -54,7 +55,9 @@ func runs(at int) int {
 	k := &killer{at: at}
 	e := command.Process()
 	e.HTTP.Transport, e.Disk.Before = k, func(string, string) error { return k.step() }
-	return command.Run(context.Background(), os.Args[1:], e)
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	return command.Run(ctx, os.Args[1:], e)
 }
 
 // killed runs the command in a process of its own, and reports whether it was killed before the step.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -13,17 +12,29 @@ import (
 )
 
 func (a *app) limit() *cobra.Command {
-	cmd := &cobra.Command{Use: "limit", Short: "Show, set or end what was arranged for a user's calls", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.limitGet(), a.limitSet(), a.limitEnd())
-	return cmd
+	return group("limit", "Show, set or end what was arranged for the calls of a user or an organization", a.limitGet(), a.limitSet(), a.limitEnd())
 }
 
-func limitPath(user string) string { return "/api/rate-limits/users/" + url.PathEscape(user) }
+// A target is whose calls a limit is about.
+type target struct{ organization bool }
+
+func (t *target) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&t.organization, "organization", false, "the name is that of an organization, for all of its people and boxes together")
+}
+
+func (t *target) path(name string) string {
+	kind := "users"
+	if t.organization {
+		kind = "organizations"
+	}
+	return "/api/rate-limits/" + kind + "/" + url.PathEscape(name)
+}
 
 func (a *app) limitGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get USER", Short: "Show what is arranged", Args: cobra.ExactArgs(1),
+	var of target
+	cmd := &cobra.Command{
+		Use: "get NAME", Short: "Show what is arranged for a user or an organization", Args: cobra.ExactArgs(1),
+		Example: "  wavegate limit get eric\n  wavegate limit get acme --organization",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -34,8 +45,8 @@ func (a *app) limitGet() *cobra.Command {
 				CopilotLimit *int       `json:"copilotLimit"`
 				ExpiresAt    *time.Time `json:"expiresAt"`
 				Reason       string     `json:"reason"`
-			}](ctx, c, limitPath(args[0]), nil)
-			if r, ok := errors.AsType[*api.RefusedError](err); ok && r.Status == http.StatusNotFound && !a.json {
+			}](ctx, c, of.path(args[0]), nil)
+			if isMissing(err) && !a.json {
 				a.say("nothing is arranged for %s; the defaults apply", args[0])
 				return nil
 			}
@@ -46,7 +57,7 @@ func (a *app) limitGet() *cobra.Command {
 				a.show(answer.Body)
 				return nil
 			}
-			rows := []string{cells("user", args[0])}
+			rows := []string{cells("for", args[0])}
 			if l.Limit != nil {
 				rows = append(rows, cells("calls in any 60 s", *l.Limit))
 			}
@@ -62,15 +73,20 @@ func (a *app) limitGet() *cobra.Command {
 			return a.table(rows...)
 		}),
 	}
+	of.flags(cmd)
+	return cmd
 }
 
 func (a *app) limitSet() *cobra.Command {
+	var of target
 	var calls, copilot int
 	var reason string
 	var lasts time.Duration
 	cmd := &cobra.Command{
-		Use: "set USER --calls N", Short: "Arrange how many calls a user may make in any 60 seconds", Args: cobra.ExactArgs(1),
+		Use: "set NAME --calls N", Short: "Arrange how many calls a user or an organization may make in any 60 seconds", Args: cobra.ExactArgs(1),
+		Example: "  wavegate limit set eric --calls 1200 --for 24h --reason 'data migration'\n  wavegate limit set acme --organization --calls 6000",
 	}
+	of.flags(cmd)
 	cmd.RunE = a.run(func(ctx context.Context, args []string) error {
 		body := map[string]any{}
 		if cmd.Flags().Changed("calls") {
@@ -92,11 +108,11 @@ func (a *app) limitSet() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if _, err := c.Do(ctx, api.Request{Method: http.MethodPut, Path: limitPath(args[0]), Body: body}); err != nil {
+		if _, err := c.Do(ctx, api.Request{Method: http.MethodPut, Path: of.path(args[0]), Body: body}); err != nil {
 			return err
 		}
 		a.say("arranged for %s", args[0])
-		return a.shown(ctx, c, limitPath(args[0]))
+		return a.shown(ctx, c, of.path(args[0]))
 	})
 	cmd.Flags().IntVar(&calls, "calls", 0, "calls in any 60 seconds")
 	cmd.Flags().IntVar(&copilot, "copilot", 0, "calls to the copilot in any 60 seconds")
@@ -106,15 +122,16 @@ func (a *app) limitSet() *cobra.Command {
 }
 
 func (a *app) limitEnd() *cobra.Command {
-	return &cobra.Command{
-		Use: "end USER", Short: "Have the defaults apply again", Args: cobra.ExactArgs(1),
+	var of target
+	cmd := &cobra.Command{
+		Use: "end NAME", Short: "Have the defaults apply again", Args: cobra.ExactArgs(1), Example: "  wavegate limit end eric",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {
 				return err
 			}
-			_, err = c.Do(ctx, api.Request{Method: http.MethodDelete, Path: limitPath(args[0])})
-			if r, ok := errors.AsType[*api.RefusedError](err); ok && r.Status == http.StatusNotFound {
+			_, err = c.Do(ctx, api.Request{Method: http.MethodDelete, Path: of.path(args[0])})
+			if isMissing(err) {
 				err = nil // it is so already
 			}
 			if err == nil {
@@ -123,4 +140,6 @@ func (a *app) limitEnd() *cobra.Command {
 			return err
 		}),
 	}
+	of.flags(cmd)
+	return cmd
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -16,11 +17,12 @@ import (
 func (a *app) log() *cobra.Command {
 	var actor string
 	var since time.Duration
-	var most int
+	var most uint
 	cmd := &cobra.Command{
 		Use: "log [CHANNEL|BOX]", Short: "Show who did what, newest first",
-		Long: "Shows the audit trail: of the platform, of a channel and its rollouts, or of a box.",
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeChannel,
+		Example: "  wavegate log --since 2h\n  wavegate log gateway-x/stable --actor olga\n  wavegate log box-0017",
+		Long:    "Shows the audit trail: of the platform, of a channel and its rollouts, or of a box.",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -39,19 +41,28 @@ func (a *app) log() *cobra.Command {
 				query.Set("actorUserId", actor)
 			}
 			if len(args) == 0 {
-				return a.events(ctx, c, most, query)
+				return events(query, "the platform").print(ctx, a, c, most)
 			}
 			if _, _, isChannel := api.ChannelName(args[0]); !isChannel {
 				query.Set("resourceType", "edge")
 				query.Set("resourceId", args[0])
-				return a.events(ctx, c, most, query)
+				l := events(query, args[0])
+				l.of = api.EdgePath(args[0])
+				return l.print(ctx, a, c, most)
 			}
-			return a.eventsOfChannel(ctx, c, most, query, args[0])
+			read, err := eventsOfChannel(ctx, c, int(most), query, args[0])
+			if err == nil && len(read.Items) == 0 {
+				_, _, err = api.Get[api.Channel](ctx, c, api.ChannelPath(args[0]), nil)
+			}
+			if err != nil {
+				return err
+			}
+			return events(nil, args[0]).printed(a, read)
 		}),
 	}
 	cmd.Flags().StringVar(&actor, "actor", "", "only what this `user` did; guard for the guard")
 	cmd.Flags().DurationVar(&since, "since", 0, "only what was done in this time, such as 2h")
-	cmd.Flags().IntVar(&most, "limit", 50, "how many at most")
+	limited(cmd, &most, 50)
 	return cmd
 }
 
@@ -66,8 +77,9 @@ func issuerOf(ctx context.Context, c *api.Client, actor string) (string, error) 
 	return me.Issuer, err
 }
 
-func (a *app) events(ctx context.Context, c *api.Client, most int, query url.Values) error {
-	return list(ctx, a, c, "/api/audit-events", query, most, eventHead, eventRow)
+// events is the list of the events that a query selects.
+func events(query url.Values, of string) list[api.Event] {
+	return list[api.Event]{path: "/api/audit-events", query: query, none: "the log has no such event of " + of, head: eventHead, row: eventRow}
 }
 
 const eventHead = "TIME\tWHO\tWHAT\tOF\tREASON"
@@ -92,47 +104,87 @@ func reasonOf(e api.Event) string {
 	return text
 }
 
-// eventsOfChannel merges the events of a channel with those of its rollouts: the trail lists a resource's events
-// each by itself.
-func (a *app) eventsOfChannel(ctx context.Context, c *api.Client, most int, query url.Values, name string) error {
+// eventsOfChannel merges the newest events of a channel with those of its rollouts: the trail lists the events of each
+// resource by itself. A rollout that was not changed since the oldest event that is shown is not asked for.
+func eventsOfChannel(ctx context.Context, c *api.Client, most int, query url.Values, name string) (api.List, error) {
 	edgeType, channel, _ := api.ChannelName(name)
-	resources := [][2]string{{"release-channel", name}}
-	rollouts, _, err := api.Get[struct{ Items []api.Rollout }](ctx, c, "/api/ota/rollouts",
-		url.Values{"edgeType": {edgeType}, "channel": {channel}, "limit": {"10"}})
+	page, err := c.List(ctx, "/api/ota/rollouts", url.Values{"edgeType": {edgeType}, "channel": {channel}}, 0)
+	if err != nil {
+		return page, err
+	}
+	rollouts, err := api.Items[api.Rollout](page)
+	if err != nil {
+		return page, err
+	}
+	slices.SortFunc(rollouts, func(x, y api.Rollout) int { return y.UpdatedAt.Compare(x.UpdatedAt) })
+	newest := merged{most: most}
+	if err := newest.read(ctx, c, query, "release-channel", name); err != nil {
+		return page, err
+	}
+	for _, r := range rollouts {
+		if newest.full(r.UpdatedAt) {
+			newest.more = true
+			break
+		}
+		if err := newest.read(ctx, c, query, "rollout", r.ID); err != nil {
+			return page, err
+		}
+	}
+	list := api.List{Items: []json.RawMessage{}, More: newest.more}
+	for _, e := range newest.events {
+		list.Items = append(list.Items, e.text)
+	}
+	return list, nil
+}
+
+// merged are the newest events of several resources, at most so many; with 0, all of them.
+type merged struct {
+	most   int
+	more   bool // whether some are left out
+	events []timed
+}
+
+// A timed event is one as it came, with its time.
+type timed struct {
+	at   time.Time
+	text json.RawMessage
+}
+
+// read adds the events of a resource.
+func (m *merged) read(ctx context.Context, c *api.Client, query url.Values, kind, id string) error {
+	query.Set("resourceType", kind)
+	query.Set("resourceId", id)
+	page, err := c.List(ctx, "/api/audit-events", query, m.most)
 	if err != nil {
 		return err
 	}
-	for _, r := range rollouts.Items {
-		resources = append(resources, [2]string{"rollout", r.ID})
+	list, err := api.Items[api.Event](page)
+	if err != nil {
+		return err
 	}
-	var all []api.Event
-	for _, r := range resources {
-		query.Set("resourceType", r[0])
-		query.Set("resourceId", r[1])
-		query.Set("limit", "100")
-		page, answer, err := api.Get[struct{ Items []api.Event }](ctx, c, "/api/audit-events", query)
-		if err != nil {
-			return err
-		}
-		if a.json && len(page.Items) > 0 {
-			a.show(answer.Body)
-		}
-		all = append(all, page.Items...)
+	for i, e := range list {
+		m.events = append(m.events, timed{e.EventTime, page.Items[i]})
 	}
-	if a.json {
-		return nil
+	slices.SortStableFunc(m.events, func(x, y timed) int { return y.at.Compare(x.at) })
+	m.more = m.more || page.More
+	if m.most > 0 && len(m.events) > m.most {
+		m.events, m.more = m.events[:m.most], true
 	}
-	slices.SortStableFunc(all, func(x, y api.Event) int { return y.EventTime.Compare(x.EventTime) })
-	rows := []string{eventHead}
-	for _, e := range all[:min(len(all), most)] {
-		rows = append(rows, eventRow(e))
-	}
-	return a.table(rows...)
+	return nil
+}
+
+// full reports whether no event up to a time can be among the newest.
+func (m *merged) full(until time.Time) bool {
+	return m.most > 0 && len(m.events) == m.most && m.events[m.most-1].at.After(until)
 }
 
 // describe says what an event did, with what a rollout's stage or a channel's version became.
 func describe(e api.Event) string {
 	text := e.EventName
+	if given, _ := e.After["given"].([]any); len(given) > 0 { // of the warnings of a rollout, the last
+		last, _ := given[len(given)-1].(map[string]any)
+		return fmt.Sprintf("%s at %v %%", text, last["stage"])
+	}
 	for _, field := range []string{"staged_percent", "currentVersion", "channel", "limit"} {
 		was, is := e.Before[field], e.After[field]
 		if is == nil || was == is {
@@ -156,7 +208,7 @@ func of(e api.Event) string {
 	if state == nil {
 		state = e.Before
 	}
-	if e.Resource.Type != "rollout" {
+	if e.Resource.Type != "rollout" && e.Resource.Type != "rollout-warning" {
 		return e.Resource.ID
 	}
 	return strings.TrimSpace(fmt.Sprintf("%v/%v %v", state["edgeType"], state["channel"], state["targetVersion"]))

@@ -18,10 +18,11 @@ import (
 
 func (a *app) login() *cobra.Command {
 	var o login.Identity
-	var noBrowser bool
+	var noBrowser, makeDefault bool
 	cmd := &cobra.Command{
 		Use: "login URL", Short: "Sign in to a service",
-		Long: "Signs in with the browser. The session lasts 12 hours at most.\n\n" +
+		Long: "Signs in with the browser. The session lasts 12 hours at most. Without --profile, the service becomes the default one.\n" +
+			"With --profile, it does only if it is the first, or with --default.\n\n" +
 			"Pipelines need no login: they set WAVEGATE_TOKEN to an access token, and WAVEGATE_URL to the service.",
 		Example: "  wavegate login https://api.example.com\n  wavegate login http://127.0.0.1:8080 --as olga",
 		Args:    cobra.ExactArgs(1),
@@ -30,7 +31,12 @@ func (a *app) login() *cobra.Command {
 			if err != nil {
 				return fail(Misused, "%w", err)
 			}
+			answered := a.slow(service)
 			config, err := login.Discover(ctx, a.HTTP, service)
+			answered()
+			if _, lost := errors.AsType[*url.Error](err); lost && ctx.Err() == nil {
+				return &api.UnreachableError{URL: service, Cause: err}
+			}
 			if err != nil {
 				return err
 			}
@@ -42,17 +48,27 @@ func (a *app) login() *cobra.Command {
 			if name == "" {
 				name = hostOf(service)
 			}
-			if err := a.Files.Begin(name, login.Profile{URL: service}, session); err != nil {
+			before, _, _ := a.Files.Profile("") // without one, this is the first
+			if err := a.Files.Begin(name, login.Profile{URL: service}, session, makeDefault || a.profile == ""); err != nil {
 				return err
 			}
 			who, _ := claims(session.Access)
 			a.say("signed in to %s as %s until %s", service, who.Subject, clock(session.Ends()))
+			switch now, _, err := a.Files.Profile(""); {
+			case err != nil:
+				return err
+			case now != name:
+				a.say("without --profile, commands still go to %s; --default at login changes that", now)
+			case before != "" && before != name:
+				a.say("without --profile, commands go to %s from now on, and no more to %s", now, before)
+			}
 			return nil
 		}),
 	}
 	cmd.Flags().StringVar(&o.As, "as", "", "who to be, where the local service asks nobody (development only)")
 	cmd.Flags().StringArrayVar(&o.Roles, "role", []string{"platform_owner"}, "the role to have with --as; may be given again")
 	cmd.Flags().StringVar(&o.Organization, "org", "wavegate", "the organization to belong to with --as")
+	cmd.Flags().BoolVar(&makeDefault, "default", false, "let commands without --profile go to this service")
 	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "print the address to open, and take the one that the browser ends at")
 	return cmd
 }
@@ -84,6 +100,7 @@ func (a *app) signIn(ctx context.Context, c login.Provider, o login.Identity, no
 func (a *app) logout() *cobra.Command {
 	return &cobra.Command{
 		Use: "logout", Short: "Forget the session", Args: cobra.NoArgs,
+		Example: "  wavegate logout",
 		RunE: a.run(func(context.Context, []string) error {
 			name, _, err := a.Files.Profile(a.profile)
 			if errors.Is(err, login.ErrSignIn) {
@@ -100,6 +117,7 @@ func (a *app) logout() *cobra.Command {
 func (a *app) whoami() *cobra.Command {
 	return &cobra.Command{
 		Use: "whoami", Short: "Show who is signed in, where, and what is left of their limits", Args: cobra.NoArgs,
+		Example: "  wavegate whoami",
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -154,6 +172,26 @@ func claims(raw string) (t token, ok bool) {
 	return t, err == nil
 }
 
+// person is who is signed in, and until when, by the token as it is kept. No call is made.
+func (a *app) person() (who token, until time.Time, ok bool) {
+	raw := a.Getenv("WAVEGATE_TOKEN")
+	if raw == "" {
+		name, _, err := a.Files.Profile(a.profile)
+		if err != nil {
+			return who, until, false
+		}
+		s, err := a.Files.Session(name)
+		if err != nil {
+			return who, until, false
+		}
+		raw, until = s.Access, s.Ends()
+	}
+	if who, ok = claims(raw); until.IsZero() {
+		until = time.Unix(who.Expires, 0)
+	}
+	return who, until, ok
+}
+
 // hostOf names a profile that was given no name.
 func hostOf(service string) string {
 	u, err := url.Parse(service)
@@ -166,7 +204,7 @@ func hostOf(service string) string {
 // clock is a time of today as people read it, and the date with any other.
 func clock(at time.Time) string {
 	at = at.Local()
-	if time.Now().Local().YearDay() == at.YearDay() {
+	if today := "2006-01-02"; time.Now().Format(today) == at.Format(today) {
 		return at.Format("15:04")
 	}
 	return at.Format("2006-01-02 15:04")

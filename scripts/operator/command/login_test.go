@@ -155,12 +155,27 @@ func TestLogin_WhatIsNotRight_IsRefused(t *testing.T) {
 	d.does("whoami").is(command.Done).says("olga") // the session before is kept
 }
 
-func TestProfiles_TwoServices(t *testing.T) {
+func TestProfiles_TheDefaultOne_ChangesOnlyIfItIsSaid(t *testing.T) {
 	d := newDesk(t)
+	first := strings.TrimPrefix(d.Target.URL, "http://")
+	vera := []string{"login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer", "--profile", "reader"}
+	d.does(vera...).is(command.Done).says("without --profile, commands still go to " + first)
+	d.does("whoami").is(command.Done).says("olga")
+	d.does("whoami", "--profile", "reader").is(command.Done).says("vera")
+	d.does("whoami", "--profile", "none").is(command.SignIn)
+	d.does(append(vera, "--default")...).is(command.Done).says("without --profile, commands go to reader from now on, and no more to " + first)
+	d.does("whoami").is(command.Done).says("vera")
+	d.does(vera...).is(command.Done)
+	d.does("whoami").is(command.Done).says("vera")
+	d.does("login", d.Target.URL, "--as", "olga").is(command.Done).says("go to " + first + " from now on, and no more to reader")
+	d.does("whoami").is(command.Done).says("olga")
+}
+
+func TestProfiles_TheFirst_IsTheDefaultOne(t *testing.T) {
+	d := newDesk(t)
+	d.dir = t.TempDir()
 	d.does("login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer", "--profile", "reader").is(command.Done)
 	d.does("whoami").is(command.Done).says("vera")
-	d.does("whoami", "--profile", strings.TrimPrefix(d.Target.URL, "http://")).is(command.Done).says("olga")
-	d.does("whoami", "--profile", "none").is(command.SignIn)
 }
 
 func TestToken_OfAPipeline_NeedsNoLogin(t *testing.T) {

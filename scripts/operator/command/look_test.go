@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	csvreader "encoding/csv"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -33,6 +34,25 @@ func TestBoxes_ByStand_ByPrefix_AndCut(t *testing.T) {
 		t.Errorf("it lists %s", r.out)
 	}
 	d.does("boxes", "gateway-x/stable", "--state", "asleep").is(command.Refused).warns("VALIDATION_FAILED")
+}
+
+// TestBoxes_AsCSV_CanBeRegisteredAgain: a file of a channel's boxes is one that register reads. What a box says of its failure is no
+// formula in a spreadsheet.
+func TestBoxes_AsCSV_CanBeRegisteredAgain(t *testing.T) {
+	d := newDesk(t, settings("CHANNEL_CACHE_SECONDS=0"))
+	d.starts(30)
+	d.fails()
+	r := d.does("boxes", "gateway-x/stable", "--csv", "--limit", "0").is(command.Done)
+	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); len(lines) != 31 || lines[0] != "edgeId,edgeType,channel,organizationId,factoryId" || lines[1] != "box-0001,gateway-x,stable,acme," {
+		t.Fatalf("it is %q", r.out)
+	}
+	d.does("register", d.file("again.csv", r.out), "--yes").is(command.Done).says("30 as they were")
+	r = d.does("boxes", "gateway-x/stable", "--csv", "--state", "failed").is(command.Done)
+	if records, err := csvreader.NewReader(strings.NewReader(r.out)).ReadAll(); err != nil || len(records) != 2 || records[1][0] != "box-0027" || records[1][3] != "failed" || records[1][7] != "boot" {
+		t.Errorf("it is %q, %v", r.out, err)
+	}
+	d.does("boxes", "gateway-x/stable", "--csv", "--limit", "3").is(command.Done).warns("there are more")
+	d.does("boxes", "gateway-x/stable", "--csv", "--json").is(command.Misused)
 }
 
 func TestLog_OfAll_OfABox_OfAPerson(t *testing.T) {

@@ -13,10 +13,11 @@ import (
 
 // moving makes the command of a move. details adds what belongs to the move, and what the person is
 // asked to confirm by the name of the version, METHOD:VERSION; an empty question asks nothing.
-func (a *app) moving(use, short, status string, details func(ctx context.Context, c *api.Client, args []string, body map[string]any) (question string, err error)) *cobra.Command {
+func (a *app) moving(use, short, status, example string, details func(ctx context.Context, c *api.Client, args []string, body map[string]any) (question string, err error)) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: use + " FACTORY METHOD VERSION --reason TEXT", Short: short, Args: cobra.ExactArgs(3),
+		Example: "  wavegate methods " + use + " munich-1 " + anyMethod + " 3" + example + " --reason 'the inspection passed'",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -84,11 +85,11 @@ func nothingMore(context.Context, *api.Client, []string, map[string]any) (string
 }
 
 func (a *app) methodsSubmit() *cobra.Command {
-	return a.moving("submit", "Submit a draft for approval", "in_review", nothingMore)
+	return a.moving("submit", "Submit a draft for approval", "in_review", "", nothingMore)
 }
 
 func (a *app) methodsReturn() *cobra.Command {
-	return a.moving("return", "Return a version to its authors", "draft", nothingMore)
+	return a.moving("return", "Return a version to its authors", "draft", "", nothingMore)
 }
 
 // signing adds the hash of the content that the person approves.
@@ -103,7 +104,7 @@ func signing(ctx context.Context, c *api.Client, args []string, body map[string]
 func (a *app) methodsTrial() *cobra.Command {
 	var machines []string
 	var from string
-	cmd := a.moving("trial", "Put a version on trial on exactly these machines", "trial",
+	cmd := a.moving("trial", "Put a version on trial on exactly these machines", "trial", " --machine press-1 --machine press-2",
 		func(ctx context.Context, c *api.Client, args []string, body map[string]any) (string, error) {
 			body["machines"] = machines
 			if from != "" {
@@ -120,7 +121,7 @@ func (a *app) methodsTrial() *cobra.Command {
 
 func (a *app) methodsRelease() *cobra.Command {
 	var from, article string
-	cmd := a.moving("release", "Release a version to all machines", "released",
+	cmd := a.moving("release", "Release a version to all machines", "released", "",
 		func(ctx context.Context, c *api.Client, args []string, body map[string]any) (string, error) {
 			if from != "" {
 				body["effectiveFrom"] = from
@@ -139,7 +140,7 @@ func (a *app) methodsRelease() *cobra.Command {
 func (a *app) methodsWithdraw() *cobra.Command {
 	var orders string
 	var reinstate int64
-	cmd := a.moving("withdraw", "Withdraw a version", "withdrawn",
+	cmd := a.moving("withdraw", "Withdraw a version", "withdrawn", " --orders finish",
 		func(_ context.Context, _ *api.Client, args []string, body map[string]any) (string, error) {
 			body["orders"] = orders
 			question := fmt.Sprintf("version %s: withdraw it for good; orders under way %s.", args[2], orders)

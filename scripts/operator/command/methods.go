@@ -18,12 +18,10 @@ import (
 )
 
 func (a *app) methods() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "methods", Short: "See and move the versions of production methods",
-		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.methodsList(), a.methodsShow(), a.methodsDiff(), a.methodsSubmit(), a.methodsReturn(), a.methodsTrial(), a.methodsRelease(),
-		a.methodsWithdraw(), a.methodsMachines(), a.methodsVerify(), a.methodsExport())
+	cmd := group("methods", "See, write and move the versions of production methods",
+		a.methodsList(), a.methodsCreate(), a.methodsShow(), a.methodsVersions(), a.methodsContent(), a.methodsSave(), a.methodsDiff(),
+		a.methodsSubmit(), a.methodsReturn(), a.methodsTrial(), a.methodsRelease(), a.methodsWithdraw(), a.methodsMachines(), a.methodsVerify(), a.methodsExport())
+	cmd.Aliases = []string{"method"}
 	return cmd
 }
 
@@ -47,81 +45,51 @@ func versionPath(args []string) string {
 	return methodPath(args[0], args[1], "versions", url.PathEscape(args[2]))
 }
 
-// items reads all pages of a list, and hands over each item.
-func items[T any](ctx context.Context, a *app, c *api.Client, path string, query url.Values, each func(T) error) error {
-	return c.Pages(ctx, path, query, func(page api.Response) (bool, error) {
-		if a.json {
-			a.show(page.Body)
-			return true, nil
-		}
-		var list struct{ Items []T }
-		if err := page.Into(&list); err != nil {
-			return false, err
-		}
-		for _, one := range list.Items {
-			if err := each(one); err != nil {
-				return false, err
-			}
-		}
-		return true, nil
-	})
-}
-
 func (a *app) methodsList() *cobra.Command {
-	return &cobra.Command{
-		Use: "list FACTORY", Short: "List the methods of a factory", Args: cobra.ExactArgs(1),
-		RunE: a.run(func(ctx context.Context, args []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			rows := []string{"METHOD\tNAME\tLATEST"}
-			type method struct {
-				MethodID, Name string
-				Latest         *methodVersion
-			}
-			err = items(ctx, a, c, "/api/factories/"+url.PathEscape(args[0])+"/production-methods", url.Values{"limit": {"100"}}, func(m method) error {
-				latest := "-"
-				if m.Latest != nil {
-					latest = fmt.Sprintf("%d %s", m.Latest.Version, m.Latest.Status)
+	type method struct {
+		MethodID, Name string
+		Latest         *methodVersion
+	}
+	var product, status string
+	cmd := listing(a, "list FACTORY", "List the methods of a factory", "  wavegate methods list munich-1\n  wavegate methods list munich-1 --status in_review", 1000,
+		func(args []string) (list[method], error) {
+			l := list[method]{path: factoryPath(args[0]) + "/production-methods", query: url.Values{}, none: args[0] + " has no such method", head: cells("METHOD", "NAME", "LATEST"),
+				row: func(m method) string {
+					latest := "-"
+					if m.Latest != nil {
+						latest = fmt.Sprintf("%d %s", m.Latest.Version, m.Latest.Status)
+					}
+					return cells(m.MethodID, m.Name, latest)
+				}}
+			for name, value := range map[string]string{"productId": product, "status": status} {
+				if value != "" {
+					l.query.Set(name, value)
 				}
-				rows = append(rows, m.MethodID+"\t"+printable(m.Name)+"\t"+latest)
-				return nil
-			})
-			return a.tableUnlessJSON(rows, err)
-		}),
-	}
-}
-
-func (a *app) tableUnlessJSON(rows []string, err error) error {
-	if err != nil || a.json {
-		return err
-	}
-	return a.table(rows...)
-}
-
-func (a *app) methodsShow() *cobra.Command {
-	return &cobra.Command{
-		Use: "show FACTORY METHOD", Short: "List the versions of a method, the newest first", Args: cobra.ExactArgs(2),
-		RunE: a.run(func(ctx context.Context, args []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
 			}
-			rows := []string{"VERSION\tSTATE"}
-			err = items(ctx, a, c, methodPath(args[0], args[1], "versions"), url.Values{"limit": {"100"}}, func(v methodVersion) error {
-				rows = append(rows, fmt.Sprintf("%d\t%s", v.Version, v.state()))
-				return nil
-			})
-			return a.tableUnlessJSON(rows, err)
-		}),
-	}
+			return l, nil
+		})
+	cmd.Flags().StringVar(&product, "product", "", "only those of this `product`")
+	cmd.Flags().StringVar(&status, "status", "", "only those whose latest version is in this `status`: draft, in_review, trial, released or withdrawn")
+	return cmd
 }
+
+func (a *app) methodsVersions() *cobra.Command {
+	cmd := listing(a, "versions FACTORY METHOD", "List the versions of a method, the newest first", "  wavegate methods versions munich-1 "+anyMethod, 1000,
+		func(args []string) (list[methodVersion], error) {
+			return list[methodVersion]{path: methodPath(args[0], args[1], "versions"), query: url.Values{}, none: "the method has no version yet; save one: wavegate methods save",
+				head: cells("VERSION", "STATE"), row: func(v methodVersion) string { return cells(v.Version, v.state()) }}, nil
+		})
+	return cmd
+}
+
+// anyMethod is the id of a method, for examples.
+const anyMethod = "0192f0c1-7f10-7c1d-8a4e-2b3c4d5e6f70"
 
 func (a *app) methodsDiff() *cobra.Command {
 	var since string
 	cmd := &cobra.Command{
 		Use: "diff FACTORY METHOD VERSION", Short: "List what changed since the version before", Args: cobra.ExactArgs(3),
+		Example: "  wavegate methods diff munich-1 " + anyMethod + " 3\n  wavegate methods diff munich-1 " + anyMethod + " 3 --since 1",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -137,15 +105,22 @@ func (a *app) methodsDiff() *cobra.Command {
 				Critical bool
 			}
 			list, answer, err := api.Get[struct{ Changes []change }](ctx, c, versionPath(args)+"/changes", query)
-			if a.json && err == nil {
+			if err != nil {
+				return err
+			}
+			if a.json {
 				a.show(answer.Body)
+				return nil
+			}
+			if len(list.Changes) == 0 {
+				a.note("wavegate: nothing differs")
 				return nil
 			}
 			rows := []string{"CHANGE\tPLACE\tFROM\tTO\tCRITICAL"}
 			for _, x := range list.Changes {
 				rows = append(rows, strings.Join([]string{x.Op, printable(x.Path), brief(x.From), brief(x.To), fmt.Sprint(x.Critical)}, "\t"))
 			}
-			return a.tableUnlessJSON(rows, err)
+			return a.table(rows...)
 		}),
 	}
 	cmd.Flags().StringVar(&since, "since", "", "compare with this `version`")
@@ -164,35 +139,23 @@ func brief(v any) string {
 }
 
 func (a *app) methodsMachines() *cobra.Command {
+	type reached struct{ Machine, EdgeID, State, Order, Told, LastHeardAt string }
 	var left bool
-	cmd := &cobra.Command{
-		Use: "machines FACTORY METHOD VERSION", Short: "List the machines that have a version, or may", Args: cobra.ExactArgs(3),
-		Long: "Lists the machines that do a step of the version or have said something about it. After a withdrawal, the list with\n" +
-			"--left is what is left of the recall. To a machine without a box, somebody has to go.",
-		RunE: a.run(func(ctx context.Context, args []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			query := url.Values{"limit": {"100"}}
+	cmd := listing(a, "machines FACTORY METHOD VERSION", "List the machines that have a version, or may", "  wavegate methods machines munich-1 "+anyMethod+" 3 --left", 1000,
+		func(args []string) (list[reached], error) {
+			l := list[reached]{path: versionPath(args) + "/machines", query: url.Values{}, none: "no machine has this version, or may",
+				head: cells("MACHINE", "BOX", "STATE", "ORDER", "TOLD", "LAST HEARD OF"),
+				row: func(m reached) string {
+					return cells(m.Machine, orDash(m.EdgeID), orDash(m.State), orDash(m.Order), orDash(m.Told), orDash(m.LastHeardAt))
+				}}
 			if left {
-				query.Set("clear", "false")
+				l.query.Set("clear", "false")
+				l.none = "every machine has said that it does not have this version"
 			}
-			rows := []string{"MACHINE\tBOX\tSTATE\tORDER\tTOLD\tLAST HEARD OF"}
-			type reached struct{ Machine, EdgeID, State, Order, Told, LastHeardAt string }
-			err = items(ctx, a, c, versionPath(args)+"/machines", query, func(m reached) error {
-				cells := []string{m.Machine, m.EdgeID, m.State, printable(m.Order), m.Told, m.LastHeardAt}
-				for i := range cells {
-					if cells[i] == "" {
-						cells[i] = "-"
-					}
-				}
-				rows = append(rows, strings.Join(cells, "\t"))
-				return nil
-			})
-			return a.tableUnlessJSON(rows, err)
-		}),
-	}
+			return l, nil
+		})
+	cmd.Long = "Lists the machines that do a step of the version or have said something about it. After a withdrawal, the list with\n" +
+		"--left is what is left of the recall. To a machine without a box, somebody has to go."
 	cmd.Flags().BoolVar(&left, "left", false, "only machines that have not said that they do not have it")
 	return cmd
 }
@@ -200,6 +163,7 @@ func (a *app) methodsMachines() *cobra.Command {
 func (a *app) methodsVerify() *cobra.Command {
 	return &cobra.Command{
 		Use: "verify FACTORY METHOD [KEPT]...", Short: "Compare a method with the audit trail", Args: cobra.MinimumNArgs(2),
+		Example: "  wavegate methods verify munich-1 " + anyMethod,
 		Long: "Compares the method, its versions, contents and the factory's machines with the audit trail. KEPT is what a machine has\n" +
 			"kept: HASH, or HASH:VERSION:CONTENT. It needs the role of an organization admin or a platform owner.",
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -247,7 +211,8 @@ func (a *app) reads(c *api.Client) verify.Get {
 func (a *app) methodsExport() *cobra.Command {
 	return &cobra.Command{
 		Use: "export FACTORY METHOD VERSION FILE", Short: "Write a readable copy of a version", Args: cobra.ExactArgs(4),
-		Long: "Writes the version with its signatures, its content and its audit events into a file that must not exist.",
+		Example: "  wavegate methods export munich-1 " + anyMethod + " 3 version-3.json",
+		Long:    "Writes the version with its signatures, its content and its audit events into a file that must not exist.",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {

@@ -62,9 +62,10 @@ func (a *app) promote() *cobra.Command {
 	var why reasons
 	cmd := &cobra.Command{
 		Use: "promote CHANNEL", Short: "Raise a rollout to its next stage",
+		Example: "  wavegate promote gateway-x/stable --reason 'canary is fine'",
 		Long: "Raises the rollout that is active on a channel to its next stage, if nobody changed it since it was shown to you.\n" +
 			"The last stage, and a raise against the guard, ask for the channel's name.",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
+		Args: cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, c, v, err := a.onActive(ctx, args)
 			if err != nil {
@@ -133,12 +134,12 @@ func places(ctx context.Context, c *api.Client, id string) int {
 // plan says what a raise does, for who is asked to confirm it.
 func plan(name string, v view, next, places int) string {
 	text := fmt.Sprintf("%s: raise %s from %d to %d %%", name, v.rollout.TargetVersion, v.rollout.StagedPercent, next)
-	if v.document == nil {
+	if v.progress == nil {
 		return text + "? Its boxes were not counted yet."
 	}
-	s := v.total()
-	text += fmt.Sprintf(", %d more boxes? Now: %d of %d installed, %d failed, %d reverted, %d silent", v.more(next),
-		s.Installed, s.Expected, s.Failed, s.Reverted, v.progress.Silent.Boxes)
+	s := v.progress.Total()
+	text += fmt.Sprintf(", %s more boxes? Now: %s of %s installed, %s failed, %s reverted, %s silent", count(v.more(next)),
+		count(s.Installed), count(s.Expected), count(s.Failed), count(s.Reverted), count(v.progress.Silent.Boxes))
 	if places > 1 {
 		text += fmt.Sprintf(", in %d places", places)
 	}
@@ -155,7 +156,7 @@ func (v view) guardSays() string {
 	if v.steeredByPeople() {
 		return " No guard."
 	}
-	if g := v.progress.Guard; g != nil && g.Sentence != "" {
+	if g := v.judgement(); g != nil {
 		return " Guard: " + printable(g.Sentence)
 	}
 	return ""
@@ -164,7 +165,7 @@ func (v view) guardSays() string {
 // against reports whether the guard finds that the rollout should not be raised now, or has not judged its stage
 // yet. That it leaves the raise to people is nothing against it.
 func (v view) against() bool {
-	g := v.progress.Guard
+	g := v.judgement()
 	return g != nil && (g.Stage != v.rollout.StagedPercent || g.Verdict == "halt" || g.Verdict == "hold" && g.Reason != "PEOPLE_PROMOTE")
 }
 
@@ -172,7 +173,8 @@ func (a *app) approve() *cobra.Command {
 	var why reasons
 	cmd := &cobra.Command{
 		Use: "approve CHANNEL", Short: "Approve the next stage of a rollout that somebody else steers",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
+		Example: "  wavegate approve gateway-x/stable",
+		Args:    cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, c, v, err := a.onActive(ctx, args)
 			if err != nil {
@@ -182,7 +184,7 @@ func (a *app) approve() *cobra.Command {
 			if next == 0 {
 				return fail(Refused, "the rollout is at 100 %%; there is no stage to approve")
 			}
-			if err := a.ask(fmt.Sprintf("%s: approve %d %% of %s, %d more boxes?", name, next, v.rollout.TargetVersion, v.more(next))); err != nil {
+			if err := a.ask(fmt.Sprintf("%s: approve %d %% of %s%s?", name, next, v.rollout.TargetVersion, v.moreBoxes(next))); err != nil {
 				return err
 			}
 			_, err = c.Do(ctx, api.Request{Method: http.MethodPost, Path: api.RolloutPath(v.rollout.ID) + "/approvals",
@@ -202,9 +204,10 @@ func (a *app) complete() *cobra.Command {
 	var why reasons
 	cmd := &cobra.Command{
 		Use: "complete CHANNEL", Short: "End a rollout that went well",
+		Example: "  wavegate complete gateway-x/stable",
 		Long: "Ends the rollout that is active on a channel. At 100 % its version becomes the channel's, and against the guard that\n" +
 			"asks for the channel's name. Before, it ends where it is.",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
+		Args: cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, c, v, err := a.onActive(ctx, args)
 			if err != nil {
@@ -235,9 +238,10 @@ func (a *app) resume() *cobra.Command {
 	var why reasons
 	cmd := &cobra.Command{
 		Use: "resume CHANNEL", Short: "Let a halted rollout go on at the stage where it was",
+		Example: "  wavegate resume gateway-x/stable --reason 'it was the network of the plant'",
 		Long: "Lets a halted rollout go on at the stage where it was. The guard only advises from then on.\n" +
 			"If it halted the rollout, this asks for the channel's name.",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
+		Args: cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, c, err := a.onChannel(args)
 			if err != nil {

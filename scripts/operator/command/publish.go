@@ -2,9 +2,10 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +20,8 @@ func (a *app) publish() *cobra.Command {
 		Long: "Publishes a version on a channel. It reaches every box of the channel at its next poll, and ends a rollout that is active\n" +
 			"there. Publish a new version where few boxes are, and roll it out elsewhere: wavegate start.\n\n" +
 			"With --file, the size, SHA-256, SHA-1 and MD5 are those of the file: boxes with a client of hawkBit's DDI need them.",
-		Args: cobra.ExactArgs(2), ValidArgsFunction: a.completeChannel,
+		Example: "  wavegate publish gateway-x/canary 1.1.0 --url https://artifacts.example.com/gateway-x/1.1.0.tar.gz --file 1.1.0.tar.gz",
+		Args:    cobra.ExactArgs(2),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, c, err := a.onChannel(args)
 			if err != nil {
@@ -29,6 +31,12 @@ func (a *app) publish() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			body = why.with(body)
+			if a.confirm != name { // somebody is asked; otherwise the service tells it as well
+				if err := passes(ctx, c, name, args[1], body); err != nil {
+					return err
+				}
+			}
 			question, tag, err := a.reach(ctx, c, name, args[1])
 			if err != nil {
 				return err
@@ -36,9 +44,11 @@ func (a *app) publish() *cobra.Command {
 			if err := a.askName(name, question); err != nil {
 				return err
 			}
-			body = why.with(body)
 			if _, err := c.Do(ctx, api.Request{Method: http.MethodPut, Path: api.ChannelPath(name), Body: body, IfMatch: tag}); err != nil {
 				return err
+			}
+			if tag == "" {
+				a.forgetNames(c)
 			}
 			a.say("%s is published on %s", args[1], name)
 			return a.shown(ctx, c, api.ChannelPath(name))
@@ -49,12 +59,40 @@ func (a *app) publish() *cobra.Command {
 	return cmd
 }
 
+// passes checks, before anybody is asked, what a publication would be refused for: what is said of it, a freeze, and other
+// bytes of the version on a channel of its type. Versions that no channel has now, the service alone knows.
+func passes(ctx context.Context, c *api.Client, name, version string, body map[string]any) error {
+	if err := acceptable(http.MethodPut, api.ChannelPath(name), body); err != nil {
+		return err
+	}
+	if body["overrideReason"] == nil {
+		if err := thawed(ctx, c); err != nil {
+			return err
+		}
+	}
+	edgeType, _, _ := api.ChannelName(name)
+	return c.Pages(ctx, "/api/ota/release-channels", url.Values{"edgeType": {edgeType}, "limit": {"100"}}, func(page api.Response) (bool, error) {
+		var list struct {
+			Items []struct{ Channel, CurrentVersion, SHA256 string }
+		}
+		err := page.Into(&list)
+		for _, one := range list.Items {
+			if one.CurrentVersion == version && !strings.EqualFold(one.SHA256, fmt.Sprint(body["sha256"])) {
+				return false, fail(Refused, "version %s is on %s/%s with other bytes, of SHA-256 %s; a version never changes its bytes. Publish the new bytes as a new version",
+					version, edgeType, one.Channel, one.SHA256)
+			}
+		}
+		return true, err
+	})
+}
+
 // reach says what a publication does, for who is asked to confirm it, and the entity tag of the channel that
 // was looked at. There is none where the channel is new.
 func (a *app) reach(ctx context.Context, c *api.Client, name, version string) (question, tag string, err error) {
 	channel, answer, err := api.Get[api.Channel](ctx, c, api.ChannelPath(name), nil)
-	if r, ok := errors.AsType[*api.RefusedError](err); ok && r.Status == http.StatusNotFound {
-		return fmt.Sprintf("%s: publish %s on a new channel.", name, version), "", nil
+	if isMissing(err) {
+		question = fmt.Sprintf("%s: publish %s on a new channel", name, version)
+		return question + didYouMean(name, a.channelNames(ctx, c)) + ".", "", nil
 	}
 	if err != nil {
 		return "", "", err
@@ -64,6 +102,10 @@ func (a *app) reach(ctx context.Context, c *api.Client, name, version string) (q
 		return "", "", err
 	}
 	question = fmt.Sprintf("%s: publish %s in place of %s to all %d boxes at once.", name, version, channel.CurrentVersion, counted.Boxes)
+	if version == channel.CurrentVersion {
+		question = fmt.Sprintf("%s: publish %s again, which is the channel's version already, to all %d boxes. Boxes that run the version of a rollout go back to it.",
+			name, version, counted.Boxes)
+	}
 	if earlier(version, channel.CurrentVersion) {
 		question += " It is an earlier version."
 	}

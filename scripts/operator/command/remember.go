@@ -6,10 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"wavegate/scripts/operator/api"
 )
@@ -70,32 +67,27 @@ func (a *app) saw(c *api.Client, channels ...api.Channel) {
 // lasts is how long the names of channels are offered before they are read again.
 const lasts = time.Minute
 
-// completeChannel offers the names of channels.
-func (a *app) completeChannel(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	none := cobra.ShellCompDirectiveNoFileComp
-	c, err := a.client()
-	if err != nil || len(args) > 0 {
-		return nil, none
-	}
+// channelNames are the names of the first channels, as of a minute ago at most; none if they cannot be read.
+func (a *app) channelNames(ctx context.Context, c *api.Client) []string {
 	m := a.recall(c)
-	if time.Since(m.At) > lasts {
-		ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
-		defer cancel()
-		list, _, err := api.Get[struct{ Items []api.Channel }](ctx, c, "/api/ota/release-channels", url.Values{"limit": {"100"}})
-		if err != nil {
-			return nil, none
-		}
-		m.At, m.Channels = time.Now(), nil
-		for _, one := range list.Items {
-			m.Channels = append(m.Channels, one.ID())
-		}
-		a.keep(c, m)
+	if time.Since(m.At) <= lasts {
+		return m.Channels
 	}
-	var found []string
-	for _, name := range m.Channels {
-		if strings.HasPrefix(name, typed) {
-			found = append(found, name)
-		}
+	list, _, err := api.Get[struct{ Items []api.Channel }](ctx, c, "/api/ota/release-channels", url.Values{"limit": {"100"}})
+	if err != nil {
+		return nil
 	}
-	return found, none
+	m.At, m.Channels = time.Now(), nil
+	for _, one := range list.Items {
+		m.Channels = append(m.Channels, one.ID())
+	}
+	a.keep(c, m)
+	return m.Channels
+}
+
+// forgetNames has the names of channels read again, since there is a new one.
+func (a *app) forgetNames(c *api.Client) {
+	m := a.recall(c)
+	m.At = time.Time{}
+	a.keep(c, m)
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,8 +31,10 @@ type Environment struct {
 	Disk tokenfile.Disk
 	// Open shows an address in the person's browser.
 	Open func(ctx context.Context, address string) error
-	// Patience bounds how long a call waits for the service in all.
-	Patience time.Duration
+	// Patience bounds how long a call waits for the service in all, and Reach how long it tries to reach it.
+	Patience, Reach time.Duration
+	// After calls a function after a time, unless it is stopped before.
+	After func(d time.Duration, do func()) (stop func())
 }
 
 // Process is the environment of this process.
@@ -50,7 +54,11 @@ func Process() Environment {
 	return Environment{
 		Terminal: standard(), Getenv: os.Getenv, Files: login.Files{Dir: dir}, Cache: cache,
 		HTTP: &http.Client{Timeout: 35 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-		Open: browse, Patience: 15 * time.Second,
+		Open: browse, Patience: 15 * time.Second, Reach: 2 * time.Second,
+		After: func(d time.Duration, do func()) func() {
+			timer := time.AfterFunc(d, do)
+			return func() { timer.Stop() }
+		},
 	}
 }
 
@@ -66,17 +74,23 @@ type app struct {
 	quiet   bool
 	// ran tells that the arguments were understood.
 	ran bool
+	// service is who is called, and as whom.
+	service *api.Client
+	// failed is why a call was made again last.
+	mu     sync.Mutex
+	failed string
 }
 
 // Run runs the command and returns what to exit with.
 func Run(ctx context.Context, args []string, e Environment) int {
+	e.Err = &shared{to: e.Err} // a call that takes long is told beside what is printed
 	a := &app{Environment: e}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(e.In)
 	root.SetOut(e.Out)
 	root.SetErr(e.Err)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return Done
 	}
@@ -91,12 +105,19 @@ func Run(ctx context.Context, args []string, e Environment) int {
 		fmt.Fprintf(e.Err, "%s\n", doc)
 		return code
 	}
-	fmt.Fprintf(e.Err, "wavegate: %s\n", printable(err.Error()))
+	text := a.said(ctx, err)
+	if operation, is := forbidden(err); is {
+		text = a.mayDo(operation)
+	}
+	if code == Interrupted {
+		text = strings.Replace(text, context.Canceled.Error(), "interrupted", 1)
+	}
+	fmt.Fprintf(e.Err, "wavegate: %s\n", printable(text))
 	switch {
 	case code == SignIn && errors.Is(err, login.ErrSignIn) && e.Getenv("WAVEGATE_TOKEN") != "":
 		fmt.Fprintln(e.Err, "wavegate: WAVEGATE_TOKEN is not taken any more")
 	case !a.ran:
-		fmt.Fprintln(e.Err, "wavegate: see wavegate help")
+		fmt.Fprintln(e.Err, usage(cmd))
 	case hint(err) != "":
 		fmt.Fprintln(e.Err, "wavegate: "+hint(err))
 	}
@@ -109,21 +130,36 @@ func (a *app) root() *cobra.Command {
 		Long: "Bring releases to boxes, and see how they get on. A CHANNEL is an edge type and a channel, such as gateway-x/stable.\n\n" +
 			"It exits with 0 when done or already so, 1 when refused, 2 when misused or not confirmed, 3 when a rollout ended\n" +
 			"otherwise, 4 when you have to sign in or may not do this, 5 when the outcome is unknown, 130 when interrupted.",
-		SilenceErrors: true, SilenceUsage: true, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true, SilenceUsage: true, Args: known, RunE: help,
 	}
+	root.SetFlagErrorFunc(unknownFlag)
 	f := root.PersistentFlags()
-	f.StringVar(&a.profile, "profile", "", "the service to use, by the name given at login; the last one if left out")
-	f.BoolVar(&a.json, "json", false, "print the service's own documents")
+	f.StringVar(&a.profile, "profile", "", "the service to use, by the name given at login; the default one if left out")
+	f.BoolVar(&a.json, "json", false, "print one JSON document, or with watch one a line; problem documents go to stderr")
 	f.BoolVarP(&a.yes, "yes", "y", false, "answer yes where one is asked yes or no")
 	f.StringVar(&a.confirm, "confirm", "", "the `name` that one is asked to type")
 	f.BoolVar(&a.plain, "plain", false, "print lines, and never redraw")
 	f.BoolVar(&a.noColor, "no-color", a.Getenv("NO_COLOR") != "", "use no colour")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing about what was done")
-	root.AddCommand(a.login(), a.logout(), a.whoami(),
-		a.status(), a.watch(), a.wait(), a.why(), a.boxes(), a.log(),
-		a.publish(), a.start(), a.promote(), a.approve(), a.complete(), a.halt(), a.resume(), a.freeze(), a.unfreeze(),
-		a.limit(), a.register(), a.tokens(), a.enrol(), a.retire(), a.methods())
+	for _, g := range []struct {
+		title string
+		of    []*cobra.Command
+	}{
+		{"See what goes on:", []*cobra.Command{a.status(), a.watch(), a.wait(), a.rollouts(), a.versions(), a.boxes(), a.why(), a.log()}},
+		{"Bring versions to boxes:", []*cobra.Command{a.publish(), a.start(), a.promote(), a.approve(), a.complete(), a.policy()}},
+		{"Stop, and go back:", []*cobra.Command{a.halt(), a.resume(), a.sendBack(), a.freeze(), a.unfreeze()}},
+		{"Boxes:", []*cobra.Command{a.box(), a.register(), a.enrol(), a.tokens(), a.gatewayToken(), a.retire()}},
+		{"Factories and production methods:", []*cobra.Command{a.factories(), a.machines(), a.methods()}},
+		{"You, and your organization:", []*cobra.Command{a.login(), a.logout(), a.whoami(), a.limit(), a.export()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, cmd := range g.of {
+			cmd.GroupID = g.title
+		}
+		root.AddCommand(g.of...)
+	}
+	root.AddCommand(a.version())
+	a.completed(root)
 	return root
 }
 
@@ -137,7 +173,7 @@ func (a *app) run(do func(ctx context.Context, args []string) error) func(*cobra
 
 // client calls the service of the profile. WAVEGATE_TOKEN and WAVEGATE_URL come before it.
 func (a *app) client() (*api.Client, error) {
-	c := &api.Client{HTTP: a.HTTP, Patience: a.Patience}
+	c := &api.Client{HTTP: a.HTTP, Patience: a.Patience, Reach: a.Reach}
 	address, token := a.Getenv("WAVEGATE_URL"), a.Getenv("WAVEGATE_TOKEN")
 	if address == "" || token == "" {
 		name, profile, err := a.Files.Profile(a.profile)
@@ -162,6 +198,8 @@ func (a *app) client() (*api.Client, error) {
 	if c.URL, err = login.Service(address); err != nil {
 		return nil, fail(Misused, "%w", err)
 	}
+	c.Trying, c.Failed = func() func() { return a.slow(c.URL) }, a.again
+	a.service = c
 	return c, nil
 }
 

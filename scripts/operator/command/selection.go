@@ -113,6 +113,9 @@ func (s *selection) ofChannel(ctx context.Context, c *api.Client, most int) (lis
 		list = append(list, of.Items...)
 		return most < 0 || len(list) < most, err
 	})
+	if err == nil && len(list) == 0 {
+		_, _, err = api.Get[api.Channel](ctx, c, api.ChannelPath(s.channel), nil)
+	}
 	return list, err
 }
 

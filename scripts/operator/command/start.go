@@ -2,10 +2,8 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path"
 
 	"github.com/google/uuid"
@@ -21,9 +19,10 @@ func (a *app) start() *cobra.Command {
 	var auto, alone bool
 	cmd := &cobra.Command{
 		Use: "start CHANNEL VERSION", Short: "Start a staged rollout of a published version, at 1 %",
+		Example: "  wavegate start gateway-x/stable 1.1.0\n  wavegate start gateway-x/stable 1.1.0 --policy policy.json",
 		Long: "Starts a staged rollout on a channel, of a version that was published on any channel of the edge type. The guard\n" +
 			"watches it and halts it if it is bad; people promote it. With --auto, the guard promotes it, too.",
-		Args: cobra.ExactArgs(2), ValidArgsFunction: a.completeChannel,
+		Args: cobra.ExactArgs(2),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, err := channelArg(args)
 			if err != nil {
@@ -32,14 +31,11 @@ func (a *app) start() *cobra.Command {
 			edgeType, channelName, _ := api.ChannelName(name)
 			body := map[string]any{"edgeType": edgeType, "channel": channelName, "targetVersion": args[1]}
 			if policy != "" {
-				text, err := os.ReadFile(policy)
+				p, err := policyIn(policy, shortest)
 				if err != nil {
-					return fail(Misused, "%w", err)
+					return err
 				}
-				if !json.Valid(text) {
-					return fail(Misused, "%s holds no JSON", policy)
-				}
-				body["policy"] = json.RawMessage(text)
+				body["policy"] = p
 			}
 			if auto {
 				body["policy"] = map[string]any{"promote": map[string]any{"auto": true}}
@@ -79,7 +75,7 @@ func (a *app) start() *cobra.Command {
 			return a.shown(ctx, c, api.RolloutPath(id))
 		}),
 	}
-	cmd.Flags().StringVar(&policy, "policy", "", "a `file` with the rollout's policy, in JSON; what it leaves out has its default")
+	cmd.Flags().StringVar(&policy, "policy", "", "a `file` with the rollout's policy; see wavegate policy show --example")
 	cmd.Flags().BoolVar(&auto, "auto", false, "let the guard promote the rollout, too")
 	cmd.Flags().BoolVar(&alone, "no-guard", false, "no guard: only people halt and promote the rollout")
 	cmd.MarkFlagsMutuallyExclusive("policy", "auto", "no-guard")

@@ -2,10 +2,9 @@ package command
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -13,75 +12,108 @@ import (
 )
 
 func (a *app) status() *cobra.Command {
-	return &cobra.Command{
-		Use: "status [CHANNEL]", Short: "Show every channel, or one", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeChannel,
+	var most uint
+	cmd := &cobra.Command{
+		Use: "status [CHANNEL]", Short: "Show what goes on, or how a channel and its last rollout are",
+		Long: "Shows the active rollouts, those with trouble first, then those that were halted in the last 24 hours and the channels\n" +
+			"without a rollout. With a channel, it shows the channel's last rollout: its stage, its boxes, what the guard says, and,\n" +
+			"if it has ended, who or what ended it, why, and what can be done next.",
+		Example: "  wavegate status\n  wavegate status gateway-x/stable\n  wavegate status --json | jq '.items[] | select(.trouble == \"near\")'",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {
 				return err
 			}
 			if len(args) == 0 {
-				return a.statusOfAll(ctx, c)
+				return a.statusOfAll(ctx, c, int(most))
 			}
 			name, err := channelArg(args)
 			if err != nil {
 				return err
 			}
-			channel, answer, err := api.Get[api.Channel](ctx, c, api.ChannelPath(name), nil)
-			if err != nil {
-				return err
-			}
-			a.saw(c, channel)
-			if a.json {
-				a.show(answer.Body)
-				return nil
-			}
-			if channel.ActiveRollout == nil {
-				a.say("%s  %s  no rollout is active", name, channel.CurrentVersion)
-				return nil
-			}
-			v, err := look(ctx, c, channel.ActiveRollout.ID, "")
-			if err != nil {
-				return err
-			}
-			fmt.Fprint(a.Out, v.block(a.paint()))
-			return nil
+			return a.statusOf(ctx, c, name)
 		}),
 	}
+	limited(cmd, &most, 100)
+	return cmd
 }
 
-func (a *app) statusOfAll(ctx context.Context, c *api.Client) error {
-	rows := []string{cells("CHANNEL", "VERSION", "ROLLOUT", "STAGE", "GUARD")}
-	err := c.Pages(ctx, "/api/ota/release-channels", url.Values{"limit": {"100"}}, func(page api.Response) (bool, error) {
-		var list struct{ Items []api.Channel }
-		if err := page.Into(&list); err != nil {
-			return false, err
-		}
-		a.saw(c, list.Items...)
-		if a.json {
-			a.show(page.Body)
-			return true, nil
-		}
-		for _, one := range list.Items {
-			target, stage, guard := "-", "-", "-"
-			if r := one.ActiveRollout; r != nil {
-				target, stage = r.TargetVersion, strconv.Itoa(r.StagedPercent)+" %"
-				if guard = r.Guard; guard == "none" {
-					guard = "no guard"
-				}
-			}
-			rows = append(rows, cells(one.ID(), one.CurrentVersion, target, stage, guard))
-		}
-		return true, nil
-	})
-	switch {
-	case err != nil || a.json:
+// statusOf shows a channel and its last rollout.
+func (a *app) statusOf(ctx context.Context, c *api.Client, name string) error {
+	channel, answer, err := api.Get[api.Channel](ctx, c, api.ChannelPath(name), nil)
+	if err != nil {
 		return err
-	case len(rows) == 1:
-		a.say("there is no channel yet; publish a version first: wavegate publish CHANNEL VERSION --url … --sha256 …")
-		return nil
 	}
-	return a.table(rows...)
+	a.saw(c, channel)
+	frozen, text, err := freezeNow(ctx, c)
+	if err != nil {
+		return err
+	}
+	v := view{}
+	id, err := last(ctx, c, channel)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		if v, err = look(ctx, c, id, ""); err != nil {
+			return err
+		}
+	}
+	v.channel, v.freeze = channel, frozen
+	if a.json {
+		return a.showDocument(struct {
+			Channel  json.RawMessage `json:"channel"`
+			Freeze   json.RawMessage `json:"freeze,omitempty"`
+			Rollout  json.RawMessage `json:"rollout,omitempty"`
+			Progress json.RawMessage `json:"progress,omitempty"`
+		}{answer.Body, text, v.document, v.counts})
+	}
+	switch {
+	case id == "":
+		a.say("%s  %s  there was never a rollout", name, channel.CurrentVersion)
+		return nil
+	case v.rollout.Status != "active":
+		a.say("%s  %s  no rollout is active; the last one:\n", name, channel.CurrentVersion)
+		if err := v.ends(ctx, c); err != nil {
+			return err
+		}
+	}
+	a.showView(v)
+	a.offer(v)
+	return nil
+}
+
+// freezeNow reads the freeze that holds; nil: there is none.
+func freezeNow(ctx context.Context, c *api.Client) (*api.Freeze, []byte, error) {
+	f, answer, err := api.Get[api.Freeze](ctx, c, freezePath, nil)
+	if isMissing(err) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return &f, answer.Body, nil
+}
+
+// offer says what can be done about a rollout that was halted, as commands.
+func (a *app) offer(v view) {
+	r := v.rollout
+	if r.Status != "halted" || r.EndedBy == "publication" {
+		return
+	}
+	name := r.ChannelID()
+	a.say("\nlook at the boxes    wavegate boxes %s --state failed", name)
+	switch {
+	case publishedSince(v.channel, r):
+		a.say("since then           %s was published %s", v.channel.CurrentVersion, clock(v.channel.UpdatedAt))
+	case v.channel.CurrentVersion == r.PreviousVersion:
+		a.say("send the boxes back  wavegate send-back %s", name)
+		if r.CompletedAt == nil {
+			a.say("let it go on         wavegate resume %s", name)
+		}
+	}
+	a.say("who did what         wavegate log %s", name)
 }
 
 // active returns the channel and the rollout that is active on it, or a failure that says that there is none.
@@ -102,21 +134,33 @@ func (a *app) latest(ctx context.Context, c *api.Client, name string) (r api.Rol
 	if err != nil {
 		return r, err
 	}
-	if a.saw(c, channel); channel.ActiveRollout != nil {
-		r, _, err = api.Get[api.Rollout](ctx, c, api.RolloutPath(channel.ActiveRollout.ID), nil)
-		return r, err
-	}
-	page, _, err := api.Get[struct{ Items []api.Rollout }](ctx, c, "/api/ota/rollouts",
-		url.Values{"edgeType": {channel.EdgeType}, "channel": {channel.Channel}, "limit": {"1"}})
-	if err == nil && len(page.Items) == 0 {
+	a.saw(c, channel)
+	id, err := last(ctx, c, channel)
+	if err == nil && id == "" {
 		err = fail(Refused, "there was never a rollout on %s", name)
 	}
 	if err != nil {
 		return r, err
 	}
-	// The list lags; the rollout itself does not.
-	r, _, err = api.Get[api.Rollout](ctx, c, api.RolloutPath(page.Items[0].ID), nil)
+	r, _, err = api.Get[api.Rollout](ctx, c, api.RolloutPath(id), nil)
 	return r, err
+}
+
+// last is the rollout of a channel that is active or was started last; empty: there was never one. The list lags; the
+// rollout itself does not.
+func last(ctx context.Context, c *api.Client, channel api.Channel) (id string, err error) {
+	if channel.ActiveRollout != nil {
+		return channel.ActiveRollout.ID, nil
+	}
+	page, err := c.List(ctx, "/api/ota/rollouts", url.Values{"edgeType": {channel.EdgeType}, "channel": {channel.Channel}}, 1)
+	if err != nil {
+		return "", err
+	}
+	rollouts, err := api.Items[api.Rollout](page)
+	if err != nil || len(rollouts) == 0 {
+		return "", err
+	}
+	return rollouts[0].ID, nil
 }
 
 // shown prints a resource as it is now, for --json.

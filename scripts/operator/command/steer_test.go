@@ -15,7 +15,7 @@ func TestSteer_FromPublicationToAdoption(t *testing.T) {
 	d := newDesk(t)
 	d.starts(20)
 	d.does("status").is(command.Done).says("gateway-x/canary", "gateway-x/stable", "1.1.0", "1 %")
-	d.does("status", "gateway-x/stable").is(command.Done).says("1.0.0 → 1.1.0", "not polled", "next      10 %")
+	d.does("status", "gateway-x/stable").is(command.Done).says("1.0.0 → 1.1.0", "told", "next      10 %")
 	d.does("promote", "gateway-x/stable", "--yes", "--reason", "canary is fine").is(command.Done).says("is at 10 %")
 	d.does("promote", "gateway-x/stable", "--yes").is(command.Done).says("is at 50 %")
 	d.does("complete", "gateway-x/stable").is(command.Misused).warns("end the rollout of 1.1.0 at 50 %", "--yes")
@@ -175,7 +175,7 @@ func TestExit_EachCode(t *testing.T) {
 	viewer.does("status").is(command.SignIn).warns("wavegate login")
 	viewer.does("login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer").is(command.Done)
 	d.starts(0)
-	viewer.does("halt", "gateway-x/stable").is(command.SignIn).warns("FORBIDDEN")
+	viewer.does("halt", "gateway-x/stable").is(command.SignIn).warns("a fleet_viewer sees everything")
 	viewer.env = map[string]string{"WAVEGATE_TOKEN": "x.y.z", "WAVEGATE_URL": d.Target.URL}
 	viewer.does("status").is(command.SignIn).warns("WAVEGATE_TOKEN")
 	d.seen = func(*http.Request) error { return errors.New("the network is down") }

@@ -14,38 +14,37 @@ import (
 )
 
 func (a *app) tokens() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "tokens", Short: "See, renew and end the tokens of boxes",
-		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.tokensList(), a.tokensRenew(), a.tokensDelete())
-	return cmd
+	return group("tokens", "See, renew and end the tokens of boxes", a.tokensList(), a.tokensRenew(), a.tokensDelete())
 }
 
-// A tokenUse is what is known of the use of a box's tokens.
+// A tokenUse is what is known of a box's tokens and of their use.
 type tokenUse struct {
-	First *time.Time `json:"tokenFirstUsedAt"`
-	Last  *time.Time `json:"tokenLastUsedAt"`
+	EdgeID string     `json:"edgeId"`
+	SetAt  *time.Time `json:"tokenSetAt,omitempty"`
+	First  *time.Time `json:"tokenFirstUsedAt,omitempty"`
+	Last   *time.Time `json:"tokenLastUsedAt,omitempty"`
 }
 
 // said is which token a box uses, and when it last used one.
 func (u tokenUse) said() (which, last string) {
-	const day = "2006-01-02"
 	switch {
+	case u.SetAt == nil:
+		return "", ""
 	case u.Last == nil:
 		return "none yet", ""
 	case u.First == nil:
-		return "the one before", u.Last.Format(day)
+		return "the one before", u.Last.Format(time.DateOnly)
 	}
-	return "this one since " + u.First.Format(day), u.Last.Format(day)
+	return "this one since " + u.First.Format(time.DateOnly), u.Last.Format(time.DateOnly)
 }
 
 func (a *app) tokensList() *cobra.Command {
 	var s selection
 	var used bool
-	var most int
+	var most uint
 	cmd := &cobra.Command{
 		Use: "list [BOX...]", Short: "List boxes with the day on which each got its token",
+		Example: "  wavegate tokens list box-0017\n  wavegate tokens list --channel gateway-x/stable --used",
 		Long: "Lists boxes with the day on which each got its token. With --used, it says whether a box uses this token or the one\n" +
 			"before, and the day of the last call with either. That takes one call to the service for each box.",
 		RunE: a.run(func(ctx context.Context, args []string) error {
@@ -54,69 +53,68 @@ func (a *app) tokensList() *cobra.Command {
 				return err
 			}
 			c.Patience = max(c.Patience, patience)
-			boxes, err := s.boxes(ctx, c, args, most+1)
+			atMost := -1
+			if most > 0 {
+				atMost = int(most) + 1
+			}
+			boxes, err := s.boxes(ctx, c, args, atMost)
 			if err != nil {
 				return err
 			}
-			cut := len(boxes) > most
-			rows := []string{cells("BOX", "TOKEN OF")}
+			l := list[tokenUse]{none: "there is no such box", head: cells("BOX", "TOKEN OF"), row: func(u tokenUse) string { return cells(u.EdgeID, u.day()) }}
 			if used {
-				rows[0] = cells("BOX", "TOKEN OF", "USES", "LAST CALL")
-			}
-			for _, b := range boxes[:min(len(boxes), most)] {
-				if s.channel == "" {
-					id := b.EdgeID
-					if b, _, err = api.Get[box](ctx, c, api.EdgePath(id), nil); err != nil {
-						return fmt.Errorf("%s: %w", id, err)
-					}
+				l.head, l.row = cells("BOX", "TOKEN OF", "USES", "LAST CALL"), func(u tokenUse) string {
+					which, last := u.said()
+					return cells(u.EdgeID, u.day(), which, last)
 				}
-				row, err := a.tokenRow(ctx, c, b, used)
+			}
+			read := api.List{Items: []json.RawMessage{}, More: most > 0 && len(boxes) > int(most)}
+			if read.More {
+				boxes = boxes[:most]
+			}
+			for _, b := range boxes {
+				u, err := s.tokenOf(ctx, c, b, used)
+				if err != nil {
+					return fmt.Errorf("%s: %w", b.EdgeID, err)
+				}
+				text, err := json.Marshal(u)
 				if err != nil {
 					return err
 				}
-				rows = append(rows, row)
+				read.Items = append(read.Items, text)
 			}
-			if !a.json {
-				err = a.table(rows...)
-			}
-			if cut {
-				a.note("wavegate: there are more; see --limit")
-			}
-			return err
+			return l.printed(a, read)
 		}),
 	}
 	s.flags(cmd)
 	cmd.Flags().BoolVar(&used, "used", false, "say which token a box uses, and since when")
-	cmd.Flags().IntVar(&most, "limit", 1000, "how many at most")
+	limited(cmd, &most, 1000)
 	return cmd
 }
 
-// tokenRow is the row of a box. With --json it prints a document instead.
-func (a *app) tokenRow(ctx context.Context, c *api.Client, b box, used bool) (string, error) {
-	shown := struct {
-		EdgeID string     `json:"edgeId"`
-		SetAt  *time.Time `json:"tokenSetAt,omitempty"`
-		First  *time.Time `json:"tokenFirstUsedAt,omitempty"`
-		Last   *time.Time `json:"tokenLastUsedAt,omitempty"`
-	}{EdgeID: b.EdgeID, SetAt: b.TokenSetAt}
-	of, which, last := "none", "", ""
-	if b.TokenSetAt != nil {
-		of = b.TokenSetAt.Format("2006-01-02")
-		if used {
-			use, _, err := api.Get[tokenUse](ctx, c, api.EdgePath(b.EdgeID)+"/update/why", nil)
-			if err != nil {
-				return "", fmt.Errorf("%s: %w", b.EdgeID, err)
-			}
-			shown.First, shown.Last = use.First, use.Last
-			which, last = use.said()
+// day is the day on which a box got its token.
+func (u tokenUse) day() string {
+	if u.SetAt == nil {
+		return "none"
+	}
+	return u.SetAt.Format(time.DateOnly)
+}
+
+// tokenOf reads what is known of a box's tokens. The boxes of a channel were listed with the day of the token.
+func (s *selection) tokenOf(ctx context.Context, c *api.Client, b box, used bool) (u tokenUse, err error) {
+	id := b.EdgeID
+	if s.channel == "" {
+		if b, _, err = api.Get[box](ctx, c, api.EdgePath(id), nil); err != nil {
+			return u, err
 		}
 	}
-	if a.json {
-		text, err := json.Marshal(shown)
-		a.show(text)
-		return "", err
+	if used && b.TokenSetAt != nil {
+		if u, _, err = api.Get[tokenUse](ctx, c, api.EdgePath(id)+"/update/why", nil); err != nil {
+			return u, err
+		}
 	}
-	return cells(b.EdgeID, of, which, last), nil
+	u.EdgeID, u.SetAt = id, b.TokenSetAt
+	return u, nil
 }
 
 func (a *app) tokensRenew() *cobra.Command {
@@ -199,7 +197,8 @@ func (a *app) tokensDelete() *cobra.Command {
 	var s selection
 	cmd := &cobra.Command{
 		Use: "delete [BOX...]", Short: "End all tokens of boxes, at once",
-		Long: "Ends all tokens of boxes, at once. A box that has no other access cannot poll until it has another token.",
+		Example: "  wavegate tokens delete box-0017\n  wavegate tokens delete --file stolen.csv",
+		Long:    "Ends all tokens of boxes, at once. A box that has no other access cannot poll until it has another token.",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, boxes, err := a.chosen(ctx, s, args)
 			if err != nil {

@@ -58,7 +58,7 @@ func TestTokens_Renewed_BothAreValid_AndTheListSaysWhichIsUsed(t *testing.T) {
 	d.refuses("box-0001", old["box-0001"])
 	d.does("tokens", "delete", "--channel", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done).says("the tokens of 2 boxes have ended; 2 had none")
 	d.refuses("box-0002", latest["box-0002"])
-	d.does("tokens", "list", "--channel", "gateway-x/stable", "--json").is(command.Done).says(`{"edgeId":"box-0001"}`)
+	d.does("tokens", "list", "--channel", "gateway-x/stable", "--json").is(command.Done).says(`{"edgeId":"box-0001"}`, `"more":false`)
 }
 
 // TestTokens_AWholeChannel_IsConfirmedByItsName, and some of its boxes by a yes.

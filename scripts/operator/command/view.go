@@ -2,24 +2,28 @@ package command
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
-	"text/tabwriter"
+	"slices"
 	"time"
 
 	"wavegate/scripts/operator/api"
 	"wavegate/shared/fleet/cohort"
 )
 
-// A view is what is known of a rollout at one moment.
+// A view is what is known of a rollout at one moment. Nothing is told of what was not read.
 type view struct {
 	rollout  api.Rollout
-	document []byte // of its progress; nil: there was no count yet
-	progress api.Progress
-	tag      string // of the rollout
+	progress *api.Progress // nil: there was no count yet
+	ending   *ending       // nil: it is active, or how it ended was not read
+	freeze   *api.Freeze   // nil: there is none, or it was not read
+	channel  api.Channel   // empty where it was not read
+	tag      string        // of the rollout
+
+	// The documents of the rollout and its progress as they came.
+	document, counts json.RawMessage
 }
 
 // look reads a rollout and its progress. With the entity tag of the last look, the rollout is sent only if it
@@ -31,16 +35,16 @@ func look(ctx context.Context, c *api.Client, id, tag string, fresh ...string) (
 	}
 	v.tag = tag
 	if a.Status != http.StatusNotModified {
-		v.tag = a.Header.Get("ETag")
+		v.tag, v.document = a.Header.Get("ETag"), a.Body
 		if err := a.Into(&v.rollout); err != nil {
 			return v, err
 		}
 	}
-	v.progress, a, err = api.Get[api.Progress](ctx, c, api.RolloutPath(id)+"/progress", url.Values{"fresh": fresh})
-	if r, ok := errors.AsType[*api.RefusedError](err); ok && r.Status == http.StatusNotFound {
+	progress, a, err := api.Get[api.Progress](ctx, c, api.RolloutPath(id)+"/progress", url.Values{"fresh": fresh})
+	if isMissing(err) {
 		return v, nil // it was not counted yet
 	}
-	v.document = a.Body
+	v.progress, v.counts = &progress, a.Body
 	return v, err
 }
 
@@ -48,7 +52,7 @@ func look(ctx context.Context, c *api.Client, id, tag string, fresh ...string) (
 // for: it is taken again.
 func (v view) again(ctx context.Context, c *api.Client) (view, error) {
 	var fresh []string
-	if v.rollout.Status == "active" && v.progress.StagedPercent != v.rollout.StagedPercent {
+	if v.rollout.Status == "active" && (v.progress == nil || v.progress.StagedPercent != v.rollout.StagedPercent) {
 		fresh = []string{"true"}
 	}
 	next, err := look(ctx, c, v.rollout.ID, v.tag, fresh...)
@@ -56,119 +60,187 @@ func (v view) again(ctx context.Context, c *api.Client) (view, error) {
 		return v, err
 	}
 	if next.tag == v.tag {
-		next.rollout = v.rollout
+		next.rollout, next.document = v.rollout, v.document
 	}
-	if next.document == nil {
-		next.document, next.progress = v.document, v.progress
+	if next.progress == nil {
+		next.progress, next.counts = v.progress, v.counts
 	}
+	next.channel = v.channel
 	return next, nil
 }
 
-// A paint marks text that should be seen; it is empty where no colour is wanted.
-type paint struct{ bad, strong, end string }
-
-func (a *app) paint() paint {
-	if a.noColor || a.plain || !a.Draws {
-		return paint{}
-	}
-	return paint{bad: "\x1b[31m", strong: "\x1b[1m", end: "\x1b[0m"}
-}
-
-// block shows the whole view, a line a stage.
-func (v view) block(p paint) string {
-	var b strings.Builder
-	r := v.rollout
-	fmt.Fprintf(&b, "%s%s/%s  %s → %s%s  %s\n", p.strong, r.EdgeType, r.Channel, r.PreviousVersion, r.TargetVersion, p.end, v.standing(time.Now()))
-	if v.document == nil {
-		b.WriteString("its boxes were not counted yet; they are once a minute\n")
-		return b.String()
-	}
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "stage\tboxes\tinstalled\ton its way\tfailed\treverted\tnot polled\t")
-	for _, s := range v.progress.Stages {
-		if s.Percent > v.progress.StagedPercent {
-			fmt.Fprintf(w, "%d %%\t%d\t\t\t\t\t\t\n", s.Percent, s.Expected)
-			continue
-		}
-		fmt.Fprintf(w, "%d %%\t%d\t%d\t%d\t%d\t%d\t%d\t\n", s.Percent, s.Expected, s.Installed, s.OnItsWay(), s.Failed, s.Reverted, s.NotYetPolled)
-	}
-	_ = w.Flush() // a builder takes everything
-	if bad := v.total().Bad(); bad > 0 {
-		fmt.Fprintf(&b, "%sbad       %d: %s%s\n", p.bad, bad, v.reasons(), p.end)
-	}
-	fmt.Fprintf(&b, "silent    %d of %d\n", v.progress.Silent.Boxes, v.progress.Silent.Of)
-	if g := v.progress.Guard; g != nil && g.Sentence != "" {
-		fmt.Fprintf(&b, "guard     %s\n", printable(g.Sentence))
-	}
-	if next := cohort.After(r.StagedPercent); r.Status == "active" && next != 0 {
-		fmt.Fprintf(&b, "next      %d %% (+%d)\n", next, v.more(next))
-	}
-	return b.String()
-}
-
-// standing says where the rollout is, and how old the counts are.
-func (v view) standing(now time.Time) string {
-	r := v.rollout
-	text := fmt.Sprintf("at %d %%, %s%s since %s", r.StagedPercent, r.Status, byWhat(r), clock(r.UpdatedAt))
-	if v.steeredByPeople() {
-		text += ", no guard"
-	}
-	if v.document != nil {
-		text += fmt.Sprintf("  counted %s ago", now.Sub(v.progress.AsOf).Round(time.Second))
+// both is the rollout and its progress as one document.
+func (v view) both() []byte {
+	text, err := written(struct {
+		Rollout  json.RawMessage `json:"rollout"`
+		Progress json.RawMessage `json:"progress,omitempty"`
+	}{v.document, v.counts})
+	if err != nil {
+		return nil // documents that were read can be written
 	}
 	return text
 }
 
-// line is the view on one line, without what changes by itself, for where nothing can be redrawn.
-func (v view) line() string {
+// An ending is who or what ended a rollout, and why.
+type ending struct{ by, why string }
+
+// ends reads how the rollout ended.
+func (v *view) ends(ctx context.Context, c *api.Client) error {
+	query := url.Values{"resourceType": {"rollout"}, "resourceId": {v.rollout.ID}}
+	page, err := c.List(ctx, "/api/audit-events", query, 10)
+	if err != nil {
+		return err
+	}
+	events, err := api.Items[api.Event](page)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(events, func(e api.Event) bool { return e.EventName == "RolloutHalted" || e.EventName == "RolloutCompleted" })
+	if i < 0 {
+		return nil // its events come a moment later
+	}
+	v.ending = &ending{by: events[i].Actor.UserID, why: reasonOf(events[i])}
+	switch v.rollout.EndedBy {
+	case byGuard:
+		v.ending.by = "the guard"
+	case "publication":
+		v.ending.by += "'s publication on the channel"
+	}
+	return nil
+}
+
+// A mark says how a line should be seen, where there is colour.
+type mark string
+
+const (
+	strong mark = "\x1b[1m"
+	red    mark = "\x1b[31m"
+	unmark      = "\x1b[0m"
+)
+
+// A line of a view is a label and a text that may be wrapped behind it.
+type line struct {
+	mark  mark
+	label string
+	text  string
+}
+
+// labelled is the width of labels.
+const labelled = 10
+
+// lines tells all that is known of the rollout, for a screen of so many columns; with 0, they do not matter.
+func (v view) lines(columns int, now time.Time) []line {
 	r := v.rollout
-	text := fmt.Sprintf("%s/%s %s → %s at %d %%, %s%s", r.EdgeType, r.Channel, r.PreviousVersion, r.TargetVersion, r.StagedPercent, r.Status, byWhat(r))
-	if v.document != nil {
-		s := v.total()
-		text += fmt.Sprintf(": %d of %d installed, %d on its way, %d failed, %d reverted, %d not polled, %d silent",
-			s.Installed, s.Expected, s.OnItsWay(), s.Failed, s.Reverted, s.NotYetPolled, v.progress.Silent.Boxes)
+	list := []line{
+		{strong, "", fmt.Sprintf("%s  %s → %s", r.ChannelID(), r.PreviousVersion, r.TargetVersion)},
+		{"", "", v.standing(now)},
+	}
+	add := func(m mark, label, text string) {
+		if text != "" {
+			list = append(list, line{m, label, text})
+		}
+	}
+	if v.ending != nil {
+		add("", "why", v.ending.why)
+	}
+	if r.Status != "active" && v.progress != nil {
+		s := v.progress.Total()
+		add("", "has it", fmt.Sprintf("%s of %s boxes run %s; %s more were told of it", count(s.Installed), count(s.Expected), r.TargetVersion, count(s.OnItsWay())))
+	}
+	if v.freeze != nil {
+		add("", "freeze", fmt.Sprintf("until %s: %s", clock(v.freeze.Until), v.freeze.Reason))
+	}
+	if r.Status == "active" {
+		add("", "guard", v.guardSentence())
+		add("", "approval", v.approval())
+	}
+	add("", "", v.counted(now))
+	for _, text := range v.table(columns) {
+		add("", "", text)
+	}
+	add(red, "failures", v.reasons())
+	if v.progress == nil {
+		return list
+	}
+	add("", "silent", fmt.Sprintf("%s of %s", count(v.progress.Silent.Boxes), count(v.progress.Silent.Of)))
+	if next := cohort.After(r.StagedPercent); next != 0 && r.Status == "active" {
+		add("", "next", fmt.Sprintf("%d %% (+%s)", next, count(v.more(next))))
+	}
+	return list
+}
+
+// standing says at which stage the rollout is since when, or who or what ended it.
+func (v view) standing(now time.Time) string {
+	r := v.rollout
+	if r.Status == "active" {
+		text := fmt.Sprintf("active at %d %% since %s, started %s by %s", r.StagedPercent, clock(r.StageSince), clock(r.StartedAt), r.StartedBy.UserID)
+		if v.steeredByPeople() {
+			text += ", no guard"
+		}
+		return text
+	}
+	text := fmt.Sprintf("%s at %d %%", r.Status, r.StagedPercent)
+	switch {
+	case v.ending != nil:
+		text += " by " + v.ending.by
+	case r.EndedBy != "":
+		text += byWhat(r)
+	}
+	if r.EndedAt != nil {
+		text += fmt.Sprintf(", %s (%s ago)", clock(*r.EndedAt), length(now.Sub(*r.EndedAt)))
+	}
+	return text
+}
+
+// guardSentence is what the guard said last, and whether that was before a change.
+func (v view) guardSentence() string {
+	switch g := v.judgement(); {
+	case g != nil && g.Revision != v.rollout.Revision:
+		return "before the last change it said: " + g.Sentence
+	case g != nil:
+		return g.Sentence
+	case v.steeredByPeople():
+		return "none; only people halt and promote it"
+	case v.progress != nil:
+		return "it has not judged the rollout yet; it looks once a minute"
+	}
+	return ""
+}
+
+// judgement is the guard's last; nil: none was read.
+func (v view) judgement() *api.Guard {
+	if v.progress == nil || v.progress.Guard == nil || v.progress.Guard.Sentence == "" {
+		return nil
+	}
+	return v.progress.Guard
+}
+
+// approval says whether the next stage needs one, as the rollout stands now.
+func (v view) approval() string {
+	next := cohort.After(v.rollout.StagedPercent)
+	if given := v.rollout.Approved(next); given != nil {
+		return fmt.Sprintf("%d %% is approved by %s since %s", next, given.By.UserID, clock(given.At))
+	}
+	if t := v.rollout.Terms; t != nil && slices.Contains(t.Policy.Approvals.Before, next) {
+		return fmt.Sprintf("%d %% needs a second person: wavegate approve %s", next, v.rollout.ChannelID())
+	}
+	return ""
+}
+
+// showView prints the view, within the terminal's columns.
+func (a *app) showView(v view) { a.showLines(v.lines(a.columns(), time.Now())) }
+
+// brief is the view on one line, without what changes by itself, for where nothing can be redrawn.
+func (v view) brief() string {
+	r := v.rollout
+	text := fmt.Sprintf("%s %s → %s at %d %%, %s%s", r.ChannelID(), r.PreviousVersion, r.TargetVersion, r.StagedPercent, r.Status, byWhat(r))
+	if v.progress != nil {
+		s := v.progress.Total()
+		text += fmt.Sprintf(": %s of %s installed, %s on its way, %s failed, %s reverted, %s not told yet, %s silent",
+			count(s.Installed), count(s.Expected), count(s.OnItsWay()), count(s.Failed), count(s.Reverted), count(s.NotYetPolled), count(v.progress.Silent.Boxes))
 	}
 	if says := v.guardSays(); says != "" {
 		text += "." + says
 	}
 	return text
-}
-
-// total adds up the stages that the rollout has reached.
-func (v view) total() (sum api.StageProgress) {
-	for _, s := range v.progress.Stages {
-		if s.Percent <= v.progress.StagedPercent {
-			sum.Expected += s.Expected
-			sum.NotYetPolled += s.NotYetPolled
-			sum.Offered += s.Offered
-			sum.Working += s.Working
-			sum.Deferred += s.Deferred
-			sum.Installed += s.Installed
-			sum.Failed += s.Failed
-			sum.Reverted += s.Reverted
-		}
-	}
-	return sum
-}
-
-// more counts the boxes that a stage adds to those that are reached.
-func (v view) more(stage int) (n int) {
-	for _, s := range v.progress.Stages {
-		if s.Percent > v.rollout.StagedPercent && s.Percent <= stage {
-			n += s.Expected
-		}
-	}
-	return n
-}
-
-// reasons lists why boxes failed, the most frequent reasons first.
-func (v view) reasons() string {
-	var list []string
-	for _, code := range byCount(v.progress.Failures) {
-		list = append(list, fmt.Sprintf("%s %d", printable(code), v.progress.Failures[code]))
-	}
-	if n := v.total().Reverted; n > 0 {
-		list = append(list, fmt.Sprintf("reverted %d", n))
-	}
-	return strings.Join(list, ", ")
 }

@@ -22,9 +22,10 @@ func (a *app) wait() *cobra.Command {
 	var every, timeout time.Duration
 	cmd := &cobra.Command{
 		Use: "wait CHANNEL --until STAGE|ended", Short: "Wait until a rollout is at a stage, or has ended",
+		Example: "  wavegate wait gateway-x/stable --until ended\n  wavegate wait gateway-x/stable --until 10 --timeout 2h",
 		Long: "Waits until the rollout of a channel is at a stage (" + stages + "), or has ended. It exits with 3 if the rollout ended\n" +
 			"before the stage or was not completed, and with 5 when the time is over.",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
+		Args: cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, err := channelArg(args)
 			if err != nil {
@@ -38,6 +39,7 @@ func (a *app) wait() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			c.Reach = c.Patience // it may wait for hours, and the network fails for moments
 			if timeout > 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeout(ctx, timeout)

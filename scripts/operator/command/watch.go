@@ -1,11 +1,9 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,23 +11,15 @@ import (
 	"wavegate/scripts/operator/api"
 )
 
-// byCount lists the keys with the highest numbers first.
-func byCount(counts map[string]int) []string {
-	var keys []string
-	for k := range counts {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
-	return keys
-}
-
 func (a *app) watch() *cobra.Command {
 	var every time.Duration
 	cmd := &cobra.Command{
 		Use: "watch CHANNEL", Short: "Follow a rollout until it ends",
-		Long: "Follows the rollout of a channel until it ends. Without a terminal, or with --plain, it prints a line when something\n" +
-			"has changed. It exits with 0 if the rollout was completed, and with 3 if it ended otherwise.",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeChannel,
+		Long: "Follows the rollout of a channel until it ends, and says at the end how it is. On a terminal it draws over the whole\n" +
+			"screen. Without a terminal, or with --plain, it prints a line when something has changed, and with --json a document\n" +
+			"on a line. It exits with 0 if the rollout was completed or you pressed q, and with 3 if it ended otherwise.",
+		Example: "  wavegate watch gateway-x/stable\n  wavegate watch gateway-x/stable --json | jq -r .progress.guard.sentence",
+		Args:    cobra.ExactArgs(1),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			name, c, err := a.onChannel(args)
 			if err != nil {
@@ -39,70 +29,64 @@ func (a *app) watch() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			draw := a.lines()
-			keys := make(<-chan byte)
-			if a.Draws && !a.plain && !a.json {
-				restore, err := a.Raw()
-				if err != nil {
-					return err
-				}
-				defer restore()
-				draw, keys = a.redraws(name, c), a.keys()
-			}
 			v, err := look(ctx, c, r.ID, "")
 			if err != nil {
 				return err
 			}
-			return a.follow(ctx, c, v, every, draw, keys)
+			if a.Draws && !a.plain && !a.json {
+				v, err = a.onScreen(ctx, c, v, every)
+			} else {
+				v, err = a.follow(ctx, c, v, every, a.lines(), nil)
+			}
+			if !a.json && ctx.Err() == nil {
+				a.sums(ctx, c, v)
+			}
+			return err
 		}),
 	}
 	cmd.Flags().DurationVar(&every, "every", 10*time.Second, "how often to look")
 	return cmd
 }
 
-// follow looks until the rollout ends. A look that fails is told, and the last view stays.
-func (a *app) follow(ctx context.Context, c *api.Client, v view, every time.Duration, draw func(v view, note string), keys <-chan byte) error {
-	note, last, halting := "", time.Now(), false
-	for {
-		draw(v, note)
-		if v.rollout.Status != "active" {
-			return ended(v.rollout)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case key := <-keys:
-			note = ""
-			switch {
-			case key == 'q' || key == 3: // 3 is Control-C
-				return nil
-			case key == 'H' && halting:
-				note = told("halted", a.move(ctx, c, v.rollout, map[string]any{"status": "halted"}, ""))
-			case key == 'H':
-				note = "press H again to halt"
-			case key == 'p':
-				note = "promote in another terminal: wavegate promote " + v.rollout.EdgeType + "/" + v.rollout.Channel
-			}
-			halting = key == 'H' && !halting
-		case <-time.After(every):
-		}
-		next, err := v.again(ctx, c)
-		switch code := codeOf(err); {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err == nil:
-			if v, last = next, time.Now(); strings.HasPrefix(note, "not up to date") {
-				note = ""
-			}
-		case code == SignIn || code == Refused:
-			return err
-		default:
-			note = fmt.Sprintf("not up to date since %s: %s", clock(last), err)
-		}
+// The other screen of a terminal, without a cursor, and the way back.
+const (
+	otherScreen = "\x1b[?1049h\x1b[?25l"
+	firstScreen = "\x1b[?25h\x1b[?1049l"
+)
+
+// onScreen follows a rollout on the terminal's other screen.
+func (a *app) onScreen(ctx context.Context, c *api.Client, v view, every time.Duration) (view, error) {
+	restore, err := a.Raw()
+	if err != nil {
+		return v, err
 	}
+	defer restore()
+	fmt.Fprint(a.Out, otherScreen)
+	defer fmt.Fprint(a.Out, firstScreen)
+	quiet := *c
+	quiet.Trying, quiet.Failed = nil, nil // a look that fails is told on the screen
+	return a.follow(ctx, &quiet, v, every, a.redraws(), a.keys())
 }
 
-func told(done string, err error) string {
+// sums says at the end how the rollout is, and what can be done about it.
+func (a *app) sums(ctx context.Context, c *api.Client, v view) {
+	if v.rollout.Status != "active" {
+		if channel, _, err := api.Get[api.Channel](ctx, c, api.ChannelPath(v.rollout.ChannelID()), nil); err == nil {
+			v.channel = channel
+		}
+		if err := v.ends(ctx, c); err != nil {
+			a.note("wavegate: why it ended could not be read: %s", err)
+		}
+	}
+	a.showView(v)
+	a.offer(v)
+}
+
+// told is what became of something, for the screen.
+func (a *app) told(done string, err error) string {
+	if operation, is := forbidden(err); is {
+		return a.mayDo(operation)
+	}
 	if err != nil {
 		return err.Error()
 	}
@@ -132,58 +116,54 @@ func byWhat(r api.Rollout) string {
 	return " by a " + r.EndedBy
 }
 
-// lines prints a line, or with --json the document, for each change.
+// lines prints a line, or with --json a document on a line, for each change.
 func (a *app) lines() func(view, string) {
 	last, lastNote := "", ""
 	return func(v view, note string) {
-		text := v.line()
+		text := v.brief()
 		if a.json {
-			text = string(v.document)
+			text = string(v.both())
 		}
-		if text != last && text != "" {
+		if text != last {
 			if last = text; !a.json {
-				text = time.Now().Format("15:04:05") + " " + text
+				text = time.Now().Format("15:04:05") + " " + printable(text)
 			}
 			fmt.Fprintln(a.Out, text)
 		}
 		if note != lastNote {
 			if lastNote = note; note != "" {
-				fmt.Fprintln(a.Err, "wavegate: "+note)
+				fmt.Fprintln(a.Err, "wavegate: "+printable(note))
 			}
 		}
 	}
 }
 
-// redraws draws the view in the place of the last one.
-func (a *app) redraws(name string, c *api.Client) func(view, string) {
-	drawn, p := 0, a.paint()
+// redraws draws the view over the whole screen, which the terminal keeps apart from what was printed before.
+func (a *app) redraws() func(view, string) {
+	last := ""
 	return func(v view, note string) {
-		text := v.block(p) + a.ready(c) + "H H halt   q quit   promote: wavegate promote " + name + "\n"
+		columns, rows := a.Size()
+		list := v.lines(columns, time.Now())
 		if note != "" {
-			text += p.bad + printable(note) + p.end + "\n"
+			list = slices.Insert(list, 2, line{red, "", note})
 		}
-		if drawn > 0 {
-			fmt.Fprintf(a.Out, "\x1b[%dA\x1b[J", drawn)
+		if drawn := frame(fit(list, a.keysOf(v), columns, rows), rows, a.colours()); drawn != last {
+			last = drawn
+			fmt.Fprint(a.Out, drawn)
 		}
-		drawn = strings.Count(text, "\n")
-		fmt.Fprint(a.Out, strings.ReplaceAll(text, "\n", "\r\n")) // the terminal is raw
 	}
 }
 
-// ready says until when the person can halt without signing in again.
-func (a *app) ready(c *api.Client) string {
-	raw, err := c.Token(context.Background(), false)
-	who, ok := claims(raw)
-	if err != nil || !ok || !slices.Contains(who.Roles, "platform_owner") {
-		return "not ready to halt: sign in as a platform owner\n"
+// keysOf says what can be pressed, and until when the person can halt without signing in again.
+func (a *app) keysOf(v view) []line {
+	who, until, ok := a.person()
+	if !ok || !slices.Contains(who.Roles, "platform_owner") {
+		return []line{{"", "", "q quit. You may look; a platform owner may halt."}}
 	}
-	until := time.Unix(who.Expires, 0)
-	if name, _, err := a.Files.Profile(a.profile); err == nil && a.Getenv("WAVEGATE_TOKEN") == "" {
-		if s, err := a.Files.Session(name); err == nil {
-			until = s.Ends()
-		}
+	return []line{
+		{"", "", fmt.Sprintf("ready to halt: %s until %s", who.Subject, clock(until))},
+		{"", "", "H H halt   q quit   promote: wavegate promote " + v.rollout.ChannelID()},
 	}
-	return "ready to halt: " + printable(who.Subject) + " until " + clock(until) + "\n"
 }
 
 // keys reads the keys that are pressed.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,7 +115,7 @@ func TestWatch_Redrawn_HaltsByTwoKeys(t *testing.T) {
 		e.Raw = func() (func(), error) { return func() { close(restored) }, nil }
 	}, "watch", "gateway-x/stable", "--every", "50ms")
 	view.shows(t, "ready to halt: olga until")
-	view.shows(t, "bad       1: boot 1")
+	view.shows(t, "failures  boot 1")
 	for _, key := range []string{"H", "x", "H"} { // another key between them starts over
 		if _, err := press.Write([]byte(key)); err != nil {
 			t.Fatal(err)
@@ -128,9 +129,45 @@ func TestWatch_Redrawn_HaltsByTwoKeys(t *testing.T) {
 	ends(t, code, command.Otherwise)
 	<-restored
 	d.stands("halted", 10)
-	if !strings.Contains(view.String(), "A\x1b[J") || !strings.Contains(view.String(), "press H again to halt") {
+	if !strings.Contains(view.String(), "press H again to halt 1.1.0 on gateway-x/stable") {
 		t.Errorf("it was drawn as %q", view)
 	}
+}
+
+// TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered: the service still takes a halt, though it answers no reads.
+func TestWatch_Redrawn_HaltsAlsoWhileALookIsNotAnswered(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	var hangs atomic.Bool
+	held := make(chan struct{}, 1)
+	d.answers = func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodGet || !hangs.Load() {
+			return nil, nil
+		}
+		select {
+		case held <- struct{}{}:
+		default:
+		}
+		for hangs.Load() && r.Context().Err() == nil {
+			time.Sleep(10 * time.Millisecond)
+		}
+		return nil, nil
+	}
+	keys, press := io.Pipe()
+	view, code := d.watches(func(e *command.Environment) {
+		e.In, e.Draws = keys, true
+		e.Raw = func() (func(), error) { return func() {}, nil }
+	}, "watch", "gateway-x/stable", "--every", "20ms")
+	view.shows(t, "active at 1 %")
+	hangs.Store(true)
+	<-held
+	if _, err := io.WriteString(press, "HH"); err != nil {
+		t.Fatal(err)
+	}
+	view.shows(t, "halted")
+	d.stands("halted", 1)
+	hangs.Store(false)
+	ends(t, code, command.Otherwise)
 }
 
 func TestWatch_KeyQ_Leaves(t *testing.T) {
@@ -171,7 +208,7 @@ func TestWatch_NetworkThatFails_IsTold_AndTheViewStays(t *testing.T) {
 	ends(t, code, command.Otherwise)
 }
 
-func TestWatch_CompletedRollout_IsDone_AndJSONIsTheProgress(t *testing.T) {
+func TestWatch_CompletedRollout_IsDone_AndJSONIsADocumentOnALine(t *testing.T) {
 	d := newDesk(t)
 	d.starts(10)
 	d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/progress?fresh=true").Is(t, http.StatusOK)
@@ -180,8 +217,12 @@ func TestWatch_CompletedRollout_IsDone_AndJSONIsTheProgress(t *testing.T) {
 	d.does("promote", "gateway-x/stable", "--confirm", "gateway-x/stable").is(command.Done)
 	d.does("complete", "gateway-x/stable", "--yes").is(command.Done)
 	r := d.does("watch", "gateway-x/stable", "--json").is(command.Done)
-	var progress struct{ RolloutID string }
-	if err := json.Unmarshal([]byte(r.out), &progress); err != nil || progress.RolloutID != d.rollout() {
+	var document struct {
+		Rollout  struct{ ID, Status string }
+		Progress struct{ RolloutID string }
+	}
+	if err := json.Unmarshal([]byte(r.out), &document); err != nil || document.Rollout.ID != d.rollout() || document.Rollout.Status != "completed" ||
+		document.Progress.RolloutID != d.rollout() {
 		t.Errorf("it prints %s, %v", r.out, err)
 	}
 }
@@ -196,7 +237,9 @@ func TestWatch_Interrupted(t *testing.T) {
 		}
 		return nil
 	}
-	d.runs(ctx, "watch", "gateway-x/stable").is(command.Interrupted)
+	if r := d.runs(ctx, "watch", "gateway-x/stable").is(command.Interrupted); r.err != "wavegate: interrupted\n" {
+		t.Errorf("it says %q", r.err)
+	}
 }
 
 func TestWait_ForAStage_ForTheEnd_AndNoLonger(t *testing.T) {

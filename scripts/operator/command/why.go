@@ -37,7 +37,8 @@ type reasoned struct {
 func (a *app) why() *cobra.Command {
 	var verify bool
 	cmd := &cobra.Command{
-		Use: "why BOX", Short: "Say why a box is told what it is told", Args: cobra.ExactArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "why BOX", Short: "Say why a box is told what it is told", Args: cobra.ExactArgs(1),
+		Example: "  wavegate why box-0017\n  wavegate why box-0017 --verify",
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			c, err := a.client()
 			if err != nil {
@@ -81,7 +82,7 @@ func (a *app) tell(w reasoned) {
 		a.say("It runs %s, as it last said.", printable(w.Running))
 	}
 	if w.LastSeenAt != nil {
-		a.say("It was last seen %s ago.", time.Since(*w.LastSeenAt).Round(time.Second))
+		a.say("It was last seen %s ago.", length(time.Since(*w.LastSeenAt)))
 	}
 	for _, warning := range w.Warnings {
 		a.say("%s", printable(warning))

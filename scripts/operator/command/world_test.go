@@ -33,8 +33,12 @@ type desk struct {
 	typed io.Reader
 	// seen looks at every call before it is made, and may end it.
 	seen func(*http.Request) error
+	// answered is told of every answer of the service.
+	answered func(r *http.Request, status int)
 	// answers answers calls in place of the service; nothing and no error: the service does.
 	answers func(*http.Request) (*http.Response, error)
+	// after is the clock of what the command tells while it waits; nil: a real one.
+	after func(time.Duration, func()) func()
 }
 
 // newDesk starts a service, at which olga is signed in.
@@ -72,8 +76,13 @@ func (d *desk) runs(ctx context.Context, args ...string) result {
 }
 
 func (d *desk) environment(out, problems io.Writer) command.Environment {
+	after := d.after
+	if after == nil {
+		after = command.Process().After
+	}
 	return command.Environment{
-		Terminal: command.Terminal{In: d.typed, Out: out, Err: problems, Asks: d.asks},
+		Terminal: command.Terminal{In: d.typed, Out: out, Err: problems, Asks: d.asks, Size: func() (int, int) { return 80, 24 }},
+		After:    after,
 		Getenv:   func(name string) string { return d.env[name] },
 		Files:    login.Files{Dir: d.dir}, Cache: filepath.Join(d.dir, "cache"), Disk: d.disk,
 		HTTP: &http.Client{Transport: checked{d}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
@@ -143,6 +152,9 @@ func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil || !strings.HasPrefix(r.URL.Path, "/api/") {
 		return res, err
+	}
+	if c.answered != nil {
+		c.answered(r, res.StatusCode)
 	}
 	text, err := io.ReadAll(res.Body)
 	_ = res.Body.Close()

@@ -48,7 +48,7 @@ type Files struct{ Dir string }
 
 // A settings is what is kept of profiles.
 type settings struct {
-	Current  string             `json:"current"`
+	Current  string             `json:"current"` // the default one
 	Profiles map[string]Profile `json:"profiles"`
 }
 
@@ -94,7 +94,7 @@ const (
 	sessionsFile = "sessions.json"
 )
 
-// Profile returns a profile by its name; with an empty name, the one that was logged in to last.
+// Profile returns a profile by its name; with an empty name, the default one.
 func (f Files) Profile(name string) (string, Profile, error) {
 	var s settings
 	if err := f.read(settingsFile, &s); err != nil {
@@ -110,8 +110,8 @@ func (f Files) Profile(name string) (string, Profile, error) {
 	return name, p, nil
 }
 
-// Begin keeps a new session of a profile, which becomes the current one.
-func (f Files) Begin(name string, p Profile, s Session) error {
+// Begin keeps a new session of a profile. The first profile becomes the default one, and another one if it is to.
+func (f Files) Begin(name string, p Profile, s Session, makeDefault bool) error {
 	var all settings
 	if err := f.read(settingsFile, &all); err != nil {
 		return err
@@ -119,7 +119,9 @@ func (f Files) Begin(name string, p Profile, s Session) error {
 	if all.Profiles == nil {
 		all.Profiles = map[string]Profile{}
 	}
-	all.Current, all.Profiles[name] = name, p
+	if all.Profiles[name] = p; makeDefault || all.Current == "" {
+		all.Current = name
+	}
 	if err := f.write(settingsFile, all); err != nil {
 		return err
 	}

@@ -1,0 +1,92 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"wavegate/shared/operations"
+	"wavegate/shared/platform/input"
+	"wavegate/shared/platform/problem"
+)
+
+// operationOf finds the operation that answers a call, with the parameters of its path as they are sent.
+func operationOf(method, path string) (op operations.Operation, values map[string]string, ok bool) {
+	segments := strings.Split(path, "/")
+	for _, op := range operations.Table {
+		pattern := strings.Split(op.Path, "/")
+		if op.Method != method || len(pattern) != len(segments) {
+			continue
+		}
+		values, fits := map[string]string{}, true
+		for i, p := range pattern {
+			if strings.HasPrefix(p, "{") {
+				values[strings.Trim(p, "{}")] = segments[i]
+			} else if p != segments[i] {
+				fits = false
+			}
+		}
+		if fits {
+			return op, values, true
+		}
+	}
+	return op, nil, false
+}
+
+// acceptable checks a call by the rules that the service itself reads it with, so that nobody is asked about what would be
+// refused. It tells all faults at once.
+func acceptable(method, path string, body any) error {
+	op, values, ok := operationOf(method, path)
+	if !ok {
+		return nil // the service says what is wrong with such a path
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	r := &http.Request{Method: method, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(text))}
+	for name, value := range values {
+		r.SetPathValue(name, value)
+	}
+	in := input.Of(r, op.Takes)
+	if op.Takes.Body != nil {
+		in.Body()
+	}
+	if err := in.Err(); err != nil {
+		faults := problem.From(err).Faults
+		for i, f := range faults {
+			field, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
+			if word := typedAs[field]; word != "" {
+				faults[i].Pointer = word
+			}
+			if word := namedAs[f.Parameter]; word != "" {
+				faults[i].Parameter = word
+			}
+		}
+		return fail(Misused, "this cannot be sent:%s", faultsOf(faults))
+	}
+	return nil
+}
+
+// typedAs are the options with which people give fields, and namedAs the words with which they give parts of a path.
+var (
+	typedAs = map[string]string{
+		"currentVersion": "VERSION", "artifactUrl": "--url", "artifactHttpUrl": "--http-url", "sha256": "--sha256", "tokenSha256": "--sha256", "part": "--part",
+		"organizationId": "--organization", "factoryId": "--factory", "edgeType": "--channel", "channel": "--channel", "issuer": "--issuer",
+		"name": "--name", "methodApproval": "--approval", "classes": "--class", "edgeId": "--box", "productId": "--product", "reason": "--reason", "overrideReason": "--override",
+	}
+	namedAs = map[string]string{"factoryId": "FACTORY", "code": "MACHINE", "methodId": "METHOD", "number": "VERSION", "edgeId": "BOX", "organizationId": "ORGANIZATION",
+		"edgeType": "CHANNEL", "channel": "CHANNEL"}
+)
+
+// faultsOf lists faults, a line each, with its place.
+func faultsOf(faults []problem.Fault) string {
+	lines := ""
+	for _, f := range faults {
+		lines += "\n  " + strings.TrimSpace(f.Pointer+f.Parameter+" "+f.Detail)
+	}
+	return lines
+}

@@ -1,0 +1,102 @@
+package command_test
+
+import (
+	"io"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/operator/command"
+)
+
+// TestExit_EachCodeOfTheHelp_IsWhatItSays, and there is no other one.
+func TestExit_EachCodeOfTheHelp_IsWhatItSays(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(command.Done)
+	viewer := *d
+	viewer.dir = t.TempDir()
+	viewer.does("login", d.Target.URL, "--as", "vera", "--role", "fleet_viewer").is(command.Done)
+	lost := *d
+	lost.seen = func(*http.Request) error { return io.ErrUnexpectedEOF }
+	nobody := *d
+	nobody.dir = t.TempDir()
+	got := map[int]bool{}
+	for name, c := range map[string]struct {
+		desk *desk
+		args []string
+		code int
+	}{
+		"done":                      {d, []string{"status"}, 0},
+		"already so":                {d, []string{"halt", "gateway-x/canary"}, 0},
+		"refused":                   {d, []string{"promote", "gateway-x/stable", "--yes"}, 1},
+		"not there":                 {d, []string{"status", "gateway-x/nowhere"}, 1},
+		"no such flag":              {d, []string{"status", "--nope"}, 2},
+		"no channel":                {d, []string{"halt", "gateway-x"}, 2},
+		"not confirmed":             {d, []string{"complete", "gateway-x/stable"}, 2},
+		"the time is over":          {d, []string{"wait", "gateway-x/stable", "--timeout", "1ms"}, 5},
+		"nobody is signed in":       {&nobody, []string{"status"}, 4},
+		"the role does not allow":   {&viewer, []string{"halt", "gateway-x/stable"}, 4},
+		"the service is not there":  {&lost, []string{"status"}, 5},
+		"the outcome is not known":  {&lost, []string{"approve", "gateway-x/stable", "--yes"}, 5},
+		"a token that nobody takes": {d.with("WAVEGATE_TOKEN", "x", "WAVEGATE_URL", d.Target.URL), []string{"status"}, 4},
+	} {
+		c.desk.T = t
+		if r := c.desk.does(c.args...); r.code != c.code {
+			t.Errorf("%s: wavegate %v exited with %d, want %d: %s", name, c.args, r.code, c.code, r.err)
+		}
+		got[c.code] = true
+	}
+	d.does("halt", "gateway-x/stable").is(command.Done)
+	d.does("watch", "gateway-x/stable").is(command.Otherwise)
+	d.does("wait", "gateway-x/stable").is(command.Otherwise)
+	got[command.Otherwise], got[command.Interrupted] = true, true // see TestWatch_Interrupted
+	_, text, _ := strings.Cut(d.does("help").is(command.Done).out, "It exits with")
+	text, _, _ = strings.Cut(text, "\n\n")
+	var said []int
+	for _, code := range regexp.MustCompile(`\d+`).FindAllString(text, -1) {
+		n, _ := strconv.Atoi(code) // digits alone
+		said = append(said, n)
+	}
+	if want := slices.Sorted(maps.Keys(got)); !slices.Equal(said, want) {
+		t.Errorf("the help says %v, and %v are the codes", said, want)
+	}
+}
+
+// with is the desk with variables of the environment: names and values.
+func (d *desk) with(variables ...string) *desk {
+	other := *d
+	other.env = map[string]string{}
+	for i := 0; i < len(variables); i += 2 {
+		other.env[variables[i]] = variables[i+1]
+	}
+	return &other
+}
+
+// TestQuestion_NamesTheService_ThePerson_AndWhatChanges: whatever is asked.
+func TestQuestion_NamesTheService_ThePerson_AndWhatChanges(t *testing.T) {
+	d := newDesk(t)
+	d.starts(2)
+	at := "At " + d.Target.URL + " as olga: "
+	asks := func(what string, args ...string) {
+		t.Helper()
+		d.does(args...).is(command.Misused).warns("wavegate: " + at + what)
+	}
+	published := []string{"--url", "https://artifacts.example/1.2.0", "--sha256", digest("c")}
+	asks("gateway-x/stable: raise 1.1.0 from 1 to 10 %", "promote", "gateway-x/stable")
+	asks("gateway-x/stable: approve 10 % of 1.1.0", "approve", "gateway-x/stable")
+	asks("gateway-x/stable: end the rollout of 1.1.0 at 1 %?", "complete", "gateway-x/stable")
+	asks("gateway-x/canary: start a rollout of 1.0.0 in place of 1.1.0", "start", "gateway-x/canary", "1.0.0")
+	asks("gateway-x/stable: publish 1.2.0 in place of 1.0.0", append([]string{"publish", "gateway-x/stable", "1.2.0"}, published...)...)
+	asks("Freeze all channels until", "freeze", "--for", "1h", "--reason", "holidays")
+	asks("End the freeze of all channels", "unfreeze")
+	asks("Retire box-0001 of acme", "retire", "box-0001")
+	d.does("halt", "gateway-x/stable").is(command.Done)
+	asks("gateway-x/stable: let the rollout of 1.1.0 go on at 1 %?", "resume", "gateway-x/stable")
+	d.asks, d.typed = true, strings.NewReader("n\n")
+	d.does("resume", "gateway-x/stable").is(command.Misused).warns(at+"gateway-x/stable: let the rollout", "[y/N]")
+}

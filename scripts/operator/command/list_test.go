@@ -1,0 +1,112 @@
+package command_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"wavegate/scripts/operator/command"
+)
+
+// A page is the document that a command prints of a list.
+type page struct {
+	Items []struct {
+		EdgeID    string
+		EventName string
+		EventTime time.Time
+	}
+	More bool
+	Next string
+}
+
+// lists reads the one document that a run has printed, and fails if it has printed anything else.
+func (r result) lists() (p page) {
+	r.Helper()
+	if err := json.Unmarshal([]byte(r.out), &p); err != nil || p.Items == nil {
+		r.Fatalf("wavegate %q does not print one document with a list: %v\n%s", r.args, err, r.out)
+	}
+	return p
+}
+
+func TestList_Limit_IsKept_AlsoAcrossPages(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	d.does("register", d.file("boxes.csv", csv(105)), "--yes").is(command.Done)
+	for limit, want := range map[string]int{"3": 3, "100": 100, "103": 103, "105": 105, "500": 105, "0": 105} {
+		p := d.does("boxes", "gateway-x/stable", "--limit", limit, "--json").is(command.Done).lists()
+		if len(p.Items) != want || p.More != (want < 105) {
+			t.Errorf("--limit %s gives %d boxes, more %v; want %d", limit, len(p.Items), p.More, want)
+		}
+		if (p.Next != "") != p.More {
+			t.Errorf("--limit %s goes on at %q, and more is %v", limit, p.Next, p.More)
+		}
+		if r := d.does("boxes", "gateway-x/stable", "--limit", limit).is(command.Done); strings.Count(r.out, "box-") != want ||
+			strings.Contains(r.err, "there are more; --limit 0 for all") != (want < 105) {
+			t.Errorf("--limit %s prints %d boxes, and says %q", limit, strings.Count(r.out, "box-"), r.err)
+		}
+	}
+	d.does("boxes", "gateway-x/stable", "--limit", "-1").is(command.Misused)
+}
+
+// TestList_Next_IsBehindTheLastItem: who follows it misses nothing, and sees nothing twice.
+func TestList_Next_IsBehindTheLastItem(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	d.does("register", d.file("boxes.csv", csv(105)), "--yes").is(command.Done)
+	p := d.does("boxes", "gateway-x/stable", "--limit", "103", "--json").is(command.Done).lists()
+	seen := map[string]bool{}
+	for _, box := range p.Items {
+		seen[box.EdgeID] = true
+	}
+	rest := d.Owner(t).Get(t, p.Next).Is(t, http.StatusOK).Object(t)["items"].([]any)
+	for _, box := range rest {
+		seen[box.(map[string]any)["edgeId"].(string)] = true
+	}
+	if len(rest) != 2 || len(seen) != 105 {
+		t.Errorf("%d boxes follow, and all are %d", len(rest), len(seen))
+	}
+}
+
+func TestList_Empty_SaysSo(t *testing.T) {
+	d := newDesk(t)
+	d.does("status").is(command.Done).says("there is no channel yet")
+	d.publishes()
+	d.does("boxes", "gateway-x/stable").is(command.Done).warns("no box is on gateway-x/stable")
+	d.does("boxes", "gateway-x/nowhere").is(command.Refused).warns("there is no channel gateway-x/nowhere")
+	d.does("boxes", "gateway-x/stable", "--prefix", "z").is(command.Done).warns("an id that begins with z")
+	d.does("register", d.file("boxes.csv", csv(1)), "--yes").is(command.Done)
+	d.does("log", "box-0001", "--actor", "nobody").is(command.Done).warns("no such event of box-0001")
+	d.does("log", "box-0002").is(command.Refused).warns("there is no box box-0002")
+	d.does("log", "gateway-x/nowhere").is(command.Refused).warns("there is no channel gateway-x/nowhere")
+	d.does("enrol", "list").is(command.Done).warns("there is no enrolment")
+	if p := d.does("boxes", "gateway-x/canary", "--json").is(command.Done).lists(); len(p.Items) != 0 || p.More {
+		t.Errorf("it prints %v", p)
+	}
+}
+
+func TestLog_OfAChannel_IsOneDocument_NewestFirst(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	d.does("halt", "gateway-x/stable").is(command.Done)
+	d.does("start", "gateway-x/stable", "1.1.0", "--no-guard", "--yes").is(command.Done)
+	d.does("halt", "gateway-x/stable").is(command.Done)
+	for limit, want := range map[string]string{
+		"1": "RolloutHalted", "2": "RolloutHalted RolloutStarted", "3": "RolloutHalted RolloutStarted RolloutHalted",
+		"0": "RolloutHalted RolloutStarted RolloutHalted RolloutStarted ReleasePublished", "50": "RolloutHalted RolloutStarted RolloutHalted RolloutStarted ReleasePublished",
+	} {
+		p := d.does("log", "gateway-x/stable", "--limit", limit, "--json").is(command.Done).lists()
+		var names []string
+		for i, e := range p.Items {
+			names = append(names, e.EventName)
+			if i > 0 && e.EventTime.After(p.Items[i-1].EventTime) {
+				t.Errorf("--limit %s is not sorted: %v", limit, p.Items)
+			}
+		}
+		if got := strings.Join(names, " "); got != want || p.More != (len(names) < 5) {
+			t.Errorf("--limit %s gives %s, more %v; want %s", limit, got, p.More, want)
+		}
+		d.does("log", "gateway-x/stable", "--limit", limit).is(command.Done)
+	}
+}

@@ -1,0 +1,155 @@
+package command_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/e2e/harness"
+	"wavegate/scripts/operator/command"
+	"wavegate/shared/access/auth"
+	"wavegate/shared/operations"
+)
+
+// noCommand are the operations for people that no command calls, and why.
+var noCommand = map[string]string{
+	"copilot": "what it forwards, and to which paths, is between the assistant and the program that a person talks to it with",
+}
+
+// forPeople reports whether people may call an operation. The other roles are those of boxes, programs and codes.
+func forPeople(op operations.Operation) bool {
+	return slices.ContainsFunc(op.Roles, func(r auth.Role) bool { return r != auth.Edge && r != auth.Program && r != auth.Enrolment })
+}
+
+// TestEveryOperationForPeople_HasACommand runs a command for each operation, one after the other. What counts is the call that
+// the service saw and granted, not what the test says of the command.
+func TestEveryOperationForPeople_HasACommand(t *testing.T) {
+	d := newDesk(t, settings("CHANNEL_CACHE_SECONDS=0"))
+	olga, vera := d.Owner(t), d.As(t, "vera", "wavegate", auth.PlatformOwner)
+	eric, anna := d.Engineer(t, "acme"), d.Admin(t, "acme")
+	const hash = "6deff27d5384b3f21add1fe9e186d2a5da492550f98c62f83f3ec47fc2347145"
+	words := map[string]string{
+		"{content}": d.file("content.json", pressed), "{policy}": d.file("policy.json", "// a second person looks\n"+`{"approvals":{"before":[10]}}`),
+		"{boxes}": d.file("boxes.csv", csv(3)), "{serials}": d.file("serials.csv", "edgeId\nSN-1\n"), "{tokens}": d.dir + "/tokens",
+	}
+	granted := map[string]bool{}
+	d.answered = func(r *http.Request, status int) {
+		if op, _, ok := command.OperationOf(r.Method, r.URL.EscapedPath()); ok && status < 300 {
+			granted[op.ID] = true
+		}
+	}
+	// made remembers what a command made.
+	made := func(name, line, field string) {
+		r := d.does(append(strings.Fields(line), "--json")...).is(command.Done)
+		var list struct{ Items []map[string]any }
+		if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list.Items) == 0 {
+			t.Fatalf("%s: %v, %s", line, err, r.out)
+		}
+		words[name], _ = list.Items[0][field].(string)
+	}
+	for _, step := range []struct {
+		by              *harness.Caller
+		operation, line string
+		then            func(out string)
+	}{
+		{by: olga, operation: "put-factory", line: "factories set munich-1 --organization acme --name Munich --yes"},
+		{by: olga, operation: "get-factory", line: "factories show munich-1"},
+		{by: olga, operation: "list-factories", line: "factories list --organization acme"},
+		{by: anna, operation: "list-factory-audit-events", line: "factories log munich-1"},
+		{by: anna, operation: "export-organization", line: "export acme"},
+		{by: eric, operation: "put-machine", line: "machines set munich-1 press-1 --name Press --class press --yes"},
+		{by: eric, operation: "get-machine", line: "machines show munich-1 press-1"},
+		{by: eric, operation: "list-machines", line: "machines list munich-1"},
+		{by: eric, operation: "create-production-method", line: "methods create munich-1 --product 7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11 --name Pressing --yes",
+			then: func(string) { made("{method}", "methods list munich-1", "methodId") }},
+		{by: eric, operation: "get-production-method", line: "methods show munich-1 {method}"},
+		{by: eric, operation: "list-production-methods", line: "methods list munich-1 --product 7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11"},
+		{by: eric, operation: "put-method-content", line: "methods save munich-1 {method} 1 {content} --yes"},
+		{by: eric, operation: "get-method-content", line: "methods content munich-1 {method} 1"},
+		{by: eric, operation: "get-method-version", line: "methods show munich-1 {method} 1"},
+		{by: eric, operation: "list-method-versions", line: "methods versions munich-1 {method}"},
+		{by: eric, operation: "get-method-changes", line: "methods diff munich-1 {method} 1 --since 1"},
+		{by: eric, operation: "update-method-version", line: "methods submit munich-1 {method} 1 --reason ready"},
+		{by: eric, operation: "list-method-machines", line: "methods machines munich-1 {method} 1"},
+		{by: eric, operation: "get-machine-methods", line: "machines methods munich-1 press-1"},
+
+		{by: olga, operation: "publish-release", line: "publish gateway-x/stable 1.0.0 --url https://artifacts.example/1.0.0 --sha256 " + digest("a") + " --confirm gateway-x/stable"},
+		{by: olga, operation: "publish-release", line: "publish gateway-x/canary 1.1.0 --url https://artifacts.example/1.1.0 --sha256 " + digest("b") + " --confirm gateway-x/canary"},
+		{by: olga, operation: "list-release-channels", line: "status"},
+		{by: olga, operation: "get-release-channel", line: "status gateway-x/stable"},
+		{by: olga, operation: "register-edges", line: "register {boxes} --yes"},
+		{by: olga, operation: "put-edge", line: "box set box-0001 --factory munich-1 --yes"},
+		{by: olga, operation: "get-edge", line: "box show box-0001"},
+		{by: olga, operation: "list-edges", line: "boxes gateway-x/stable"},
+		{by: olga, operation: "get-manifest", line: "box manifest box-0001"},
+		{by: olga, operation: "get-channel-progress", line: "versions gateway-x/stable"},
+		{by: olga, operation: "get-update-why", line: "why box-0001"},
+
+		{by: olga, operation: "start-rollout", line: "start gateway-x/stable 1.1.0 --yes", then: func(string) { made("{rollout}", "rollouts list gateway-x/stable", "id") }},
+		{by: olga, operation: "list-rollouts", line: "rollouts list --status active"},
+		{by: olga, operation: "get-rollout", line: "rollouts show {rollout}"},
+		{by: olga, operation: "get-overview", line: "status"},
+		{by: olga, operation: "get-rollout-progress", line: "rollouts progress {rollout}"},
+		{by: olga, operation: "list-rollout-history", line: "rollouts history {rollout}"},
+		{by: olga, operation: "list-rollout-edges", line: "rollouts boxes {rollout} --state failed"},
+		{by: olga, operation: "get-rollout-policy", line: "policy show {rollout}"},
+		{by: olga, operation: "put-rollout-policy", line: "policy set gateway-x/stable {policy} --yes"},
+		{by: vera, operation: "approve-rollout-stage", line: "approve gateway-x/stable --yes"},
+		{by: olga, operation: "update-rollout", line: "halt gateway-x/stable"},
+		{by: olga, operation: "list-audit-events", line: "log"},
+
+		{by: olga, operation: "put-freeze", line: "freeze --for 1h --reason stocktaking --yes"},
+		{by: olga, operation: "get-freeze", line: "freeze show"},
+		{by: olga, operation: "delete-freeze", line: "unfreeze --confirm unfreeze"},
+		{by: olga, operation: "put-rate-limit", line: "limit set acme --organization --calls 1200"},
+		{by: olga, operation: "get-rate-limit", line: "limit get acme --organization"},
+		{by: olga, operation: "delete-rate-limit", line: "limit end acme --organization"},
+		{by: eric, operation: "get-my-rate-limits", line: "whoami"},
+
+		{by: olga, operation: "put-edge-token", line: "tokens renew box-0001 --make-tokens {tokens} --yes"},
+		{by: olga, operation: "delete-edge-token", line: "tokens delete box-0001 --confirm box-0001"},
+		{by: olga, operation: "put-gateway-token", line: "gateway-token set acme --sha256 " + hash + " --yes"},
+		{by: olga, operation: "delete-gateway-token", line: "gateway-token delete acme --confirm acme"},
+		{by: olga, operation: "delete-edge", line: "retire box-0003 --yes"},
+
+		{by: olga, operation: "create-edge-enrolment", line: "enrol create --file {serials} --channel gateway-x/stable --organization acme --yes", then: func(out string) {
+			words["{enrolment}"], _, _ = strings.Cut(out, ":")
+			code := d.file("code", out)
+			d.does(d.redeem(code, "SN-1")...).is(command.Done)
+			d.does(d.redeem(code, "SN-2")...).is(command.Otherwise) // it waits
+			_, token := d.token("SN-2")
+			words["{fingerprint}"] = token.SHA256
+		}},
+		{by: olga, operation: "list-edge-enrolments", line: "enrol list --organization acme"},
+		{by: olga, operation: "get-edge-enrolment", line: "enrol show {enrolment}"},
+		{by: olga, operation: "accept-edge-enrolment", line: "enrol accept {enrolment} SN-2 {fingerprint} --yes"},
+		{by: olga, operation: "reset-edge-enrolment", line: "enrol reset {enrolment} SN-1 --confirm SN-1"},
+		{by: olga, operation: "delete-edge-enrolment", line: "enrol delete {enrolment} --yes"},
+	} {
+		line := strings.Fields(step.line)
+		for i, word := range line {
+			if value, is := words[word]; is {
+				line[i] = value
+			}
+		}
+		d.by(step.by)
+		delete(granted, step.operation)
+		r := d.does(line...).is(command.Done)
+		if !granted[step.operation] {
+			t.Errorf("wavegate %s does not call %s", step.line, step.operation)
+		}
+		if step.then != nil {
+			step.then(r.out)
+		}
+	}
+	for id := range noCommand {
+		operations.Get(id) // it panics if there is none
+	}
+	for _, op := range operations.Table {
+		if why, none := noCommand[op.ID]; forPeople(op) && granted[op.ID] == none {
+			t.Errorf("%s: a command called it: %t; none is to, because %q", op.ID, granted[op.ID], why)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package command_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/operator/command"
+)
+
+// TestPolicy_TheExample_HasEveryField_AndIsTakenByTheService as it is printed, with its comments.
+func TestPolicy_TheExample_HasEveryField_AndIsTakenByTheService(t *testing.T) {
+	d := newDesk(t)
+	d.starts(3)
+	example := d.does("policy", "show", "--example").is(command.Done).out
+	file := d.file("policy.json", example)
+	d.does("policy", "check", file).is(command.Done).says("promote.soak.10: P1D → P7D")
+	d.does("policy", "set", "gateway-x/stable", file).is(command.Misused).warns("which has no policy now", "promote.auto: true", "--yes")
+	d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Is(t, http.StatusNotFound)
+	d.does("policy", "set", "gateway-x/stable", file, "--yes").is(command.Done)
+	d.does("policy", "set", d.rollout(), file).is(command.Done).says("is so already")
+
+	var taken map[string]any
+	if err := json.Unmarshal(d.Owner(t).Get(t, "/api/ota/rollouts/"+d.rollout()+"/policy").Is(t, http.StatusOK).Body, &taken); err != nil {
+		t.Fatal(err)
+	}
+	for name, fields := range taken {
+		if !strings.Contains(example, `"`+name+`":`) {
+			t.Errorf("the example leaves out %s", name)
+		}
+		inner, _ := fields.(map[string]any)
+		for field := range inner {
+			if !strings.Contains(example, `"`+field+`":`) {
+				t.Errorf("the example leaves out %s.%s", name, field)
+			}
+		}
+	}
+}
+
+func TestPolicy_Check_SaysEveryFault_AndSendsNothing(t *testing.T) {
+	d := &desk{T: t, env: map[string]string{}, dir: t.TempDir()}
+	d.seen = func(*http.Request) error { t.Error("it calls the service"); return http.ErrServerClosed }
+	wrong := d.file("wrong.json", `{"mode":"drive","guard":{"acceptable":0.04,"silentAfter":"10m"},"approvals":{"before":[5]},"more":1}`)
+	d.does("policy", "check", wrong).is(command.Misused).warns("/mode must be", "/guard/intolerable must be at least twice", "/guard/silentAfter", "/approvals/before/0", "/more")
+	d.does("policy", "check", d.file("text.json", "x")).is(command.Misused).warns("exactly one JSON value")
+	d.does("policy", "check", d.dir+"/none").is(command.Misused).warns("no such file")
+	d.does("policy", "check", d.file("default.json", "{}")).is(command.Done).says("nothing")
+}
+
+// TestPolicy_Set_ShowsWhatChanges_OfThePresentOne, and refuses to overwrite what somebody else has set since.
+func TestPolicy_Set_ShowsWhatChanges_OfThePresentOne(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	d.does("start", "gateway-x/stable", "1.1.0", "--yes").is(command.Done)
+	file := d.file("policy.json", "// nothing before ten\n"+`{"guard":{"taken":0.5}}`)
+	r := d.does("policy", "set", "gateway-x/stable", file).is(command.Misused).warns("Change the policy of the rollout of 1.1.0 on gateway-x/stable", "guard.taken: 0.8 → 0.5")
+	if strings.Contains(r.err, "acceptable") {
+		t.Errorf("it shows what stays: %s", r.err)
+	}
+	d.seen = func(r *http.Request) error {
+		if r.Method == http.MethodPut {
+			d.seen = nil
+			d.Owner(t).Patch(t, "/api/ota/rollouts/"+d.rollout(), `{"status":"halted"}`).Is(t, http.StatusNoContent)
+		}
+		return nil
+	}
+	d.does("policy", "set", "gateway-x/stable", file, "--yes").is(command.Refused).warns("PRECONDITION_FAILED")
+	d.does("policy", "show", "gateway-x/stable").is(command.Done).says("guard.taken         0.8")
+}

@@ -1,0 +1,66 @@
+package command_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/operator/command"
+)
+
+// TestPublish_WhatWouldBeRefused_IsSaidBeforeAnybodyIsAsked, all of it at once.
+func TestPublish_WhatWouldBeRefused_IsSaidBeforeAnybodyIsAsked(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	d.asks = true
+	d.seen = func(r *http.Request) error {
+		if r.Method != http.MethodGet {
+			t.Errorf("it sends %s %s", r.Method, r.URL)
+		}
+		return nil
+	}
+	publish := func(channel, version, address, hash string) result {
+		return d.does("publish", channel, version, "--url", address, "--sha256", hash)
+	}
+	asked := func(r result, is bool) result {
+		t.Helper()
+		if got := r.code == command.Misused && strings.Contains(r.err, "Type "); got != is {
+			t.Errorf("%q: asked %t: %s", r.args, got, r.err)
+		}
+		return r
+	}
+	asked(publish("gateway-x/stable", "!", "http://x", "abc"), false).is(command.Misused).warns("VERSION must be", "--url must be", "--sha256 must be")
+	asked(publish("gateway-x/stable", "1.1.0", "https://artifacts.example/1.1.0", digest("f")), false).is(command.Refused).
+		warns("version 1.1.0 is on gateway-x/canary with other bytes", "Publish the new bytes as a new version")
+	asked(publish("gateway-x/stabel", "1.2.0", "https://artifacts.example/1.2.0", digest("c")), true).
+		warns("gateway-x/stabel: publish 1.2.0 on a new channel; did you mean gateway-x/stable?")
+	asked(publish("gateway-x/stable", "1.0.0", "https://artifacts.example/1.0.0", digest("0")), true).warns("which is the channel's version already")
+	d.seen = nil
+	d.does("freeze", "--for", "1h", "--reason", "stocktaking", "--yes").is(command.Done)
+	asked(publish("gateway-x/stable", "1.2.0", "https://artifacts.example/1.2.0", digest("c")), false).is(command.Refused).warns("frozen until", "stocktaking", "--override")
+}
+
+// TestPut_ShowsWhatChanges_AndOverwritesNobody: a factory, a machine or a box that is as it is wished is not written.
+func TestPut_ShowsWhatChanges_AndOverwritesNobody(t *testing.T) {
+	d := newDesk(t)
+	set := func(more ...string) result {
+		return d.does(append([]string{"factories", "set", "munich-1"}, more...)...)
+	}
+	set("--name", "Munich", "--yes").is(command.Misused).warns("--organization is required")
+	d.does("factories", "set", "lyon-1", "--name", "", "--approval", "nobody").is(command.Misused).warns("--name must have", "--approval must be", "--organization is required")
+	set("--name", "Munich", "--organization", "acme").is(command.Misused).warns("Add factory munich-1", "name: Munich", "organizationId: acme", "--yes")
+	set("--name", "Munich", "--organization", "acme", "--yes").is(command.Done)
+	set("--name", "Munich").is(command.Done).says("is so already")
+	set("--approval", "single").is(command.Misused).warns("Change factory munich-1", "methodApproval: single")
+	set("--organization", "rival", "--yes").is(command.Refused).warns("never changes its organization")
+	d.seen = func(r *http.Request) error {
+		if r.Method == http.MethodPut {
+			d.seen = nil
+			d.Owner(t).Put(t, "/api/factories/munich-1", `{"organizationId":"acme","name":"Munich, hall 1"}`).Is(t, http.StatusNoContent)
+		}
+		return nil
+	}
+	set("--name", "Lyon", "--yes").is(command.Refused).warns("PRECONDITION_FAILED")
+	d.does("factories", "show", "munich-1").is(command.Done).says("Munich, hall 1")
+	d.does("machines", "set", "munich-1", "press-1", "--name", "Press", "--yes").is(command.SignIn).warns("ask a production_engineer or an organization_admin. You are olga")
+}

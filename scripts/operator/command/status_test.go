@@ -1,0 +1,187 @@
+package command_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"wavegate/scripts/operator/command"
+	"wavegate/shared/platform/setting"
+)
+
+// A whole is the document that status prints of a channel.
+type whole struct {
+	Channel struct {
+		EdgeType, Channel, CurrentVersion string
+	}
+	Freeze  *struct{ Reason string }
+	Rollout struct {
+		ID, Status string
+	}
+	Progress struct {
+		RolloutID string
+		Guard     struct{ Sentence string }
+	}
+	Trouble string
+}
+
+func TestStatus_OfAChannel_IsOneDocument_WithItsRollout_ItsCounts_AndTheGuard(t *testing.T) {
+	d := newJudgedDesk(t)
+	d.startsJudged(acting, 5)
+	d.guardLooks()
+	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(command.Done)
+	var w whole
+	r := d.does("status", "gateway-x/stable", "--json").is(command.Done)
+	if err := json.Unmarshal([]byte(r.out), &w); err != nil {
+		t.Fatalf("%v\n%s", err, r.out)
+	}
+	if w.Channel.CurrentVersion != "1.0.0" || w.Rollout.ID != d.rollout() || w.Progress.RolloutID != d.rollout() || w.Freeze == nil || w.Freeze.Reason != "holidays" ||
+		!strings.HasPrefix(w.Progress.Guard.Sentence, "Hold: ") {
+		t.Errorf("it is %+v", w)
+	}
+	d.does("status", "gateway-x/stable").is(command.Done).says("freeze    until", "holidays", "guard     Hold: ")
+	d.does("status", "gateway-x/canary").is(command.Done).says("1.1.0  there was never a rollout")
+}
+
+// TestStatus_AfterAHalt_SaysWho_Why_HowMany_AndWhatNext: in commands that can be copied, and do what they say.
+func TestStatus_AfterAHalt_SaysWho_Why_HowMany_AndWhatNext(t *testing.T) {
+	d := newDesk(t, settings(setting.ChannelCacheSeconds.Assign(0)))
+	d.starts(30)
+	d.fails()
+	d.does("halt", "gateway-x/stable", "--reason", "box-0027 did not come back").is(command.Done)
+	r := d.does("status", "gateway-x/stable").is(command.Done).says("1.0.0  no rollout is active; the last one", "halted at 10 % by olga, ", " s ago)",
+		"why       box-0027 did not come back", "has it    0 of ", "boxes run 1.1.0", "so far", "failures  boot 1", "counted ")
+	if strings.Contains(r.out, "not active") || strings.Contains(r.out, "guard ") || strings.Contains(r.out, "next  ") {
+		t.Errorf("it says of a rollout that has ended\n%s", r.out)
+	}
+	for _, done := range []string{"boxes gateway-x/stable --state failed", "log gateway-x/stable", "resume gateway-x/stable", "send-back gateway-x/stable"} {
+		if !strings.Contains(r.out, "wavegate "+done+"\n") {
+			t.Fatalf("it does not offer %q:\n%s", done, r.out)
+		}
+		d.does("halt", "gateway-x/stable").is(command.Done)
+		d.does(append(strings.Fields(done), "--yes", "--confirm", "gateway-x/stable")...).is(command.Done)
+	}
+	r = d.does("status", "gateway-x/stable").is(command.Done).says("halted at 10 % by olga", "since then           1.0.0 was published")
+	if strings.Contains(r.out, "wavegate resume") || strings.Contains(r.out, "wavegate send-back") {
+		t.Errorf("it offers what is done or cannot be:\n%s", r.out)
+	}
+}
+
+func TestStatus_OfAll_HasTrouble_First_AndSaysWhatIsLeftOut(t *testing.T) {
+	d := newJudgedDesk(t)
+	boxes := d.startsJudged(acting, 5)
+	for _, name := range []string{"a/stable", "b/stable", "c/stable"} {
+		d.does("publish", name, "1.0.0", "--url", "https://artifacts.example/1.0.0", "--sha256", digest("0"), "--confirm", name).is(command.Done)
+	}
+	d.does("publish", "b/canary", "1.1.0", "--url", "https://artifacts.example/1.1.0", "--sha256", digest("1"), "--confirm", "b/canary").is(command.Done)
+	d.does("start", "b/stable", "1.1.0", "--no-guard", "--yes").is(command.Done)
+	d.guardLooks()
+	d.breaks(boxes[0])
+	d.does("freeze", "--for", "1h", "--reason", "holidays", "--yes").is(command.Done)
+	r := d.does("status").is(command.Done).says("frozen until", "holidays", "CHANNEL", "HEALTH")
+	if stable, quiet := strings.Index(r.out, "gateway-x/stable"), strings.Index(r.out, "a/stable"); stable > quiet {
+		t.Errorf("a channel without a rollout comes first:\n%s", r.out)
+	}
+	d.does("halt", "b/stable", "--reason", "wrong build").is(command.Done)
+	d.does("status").is(command.Done).says("! halted by olga: wrong build")
+	d.does("status", "--limit", "2").is(command.Done).warns("4 more; --limit 0 for all")
+
+	var all struct {
+		Active int
+		Items  []whole
+		More   bool
+	}
+	r = d.does("status", "--json").is(command.Done)
+	if err := json.Unmarshal([]byte(r.out), &all); err != nil || all.Active != 1 || len(all.Items) != 6 || all.More {
+		t.Fatalf("%v: it is %+v", err, all)
+	}
+	if first, second := all.Items[0], all.Items[1]; first.Rollout.ID != d.rollout() || first.Channel.Channel != "stable" || first.Trouble == "" ||
+		second.Rollout.Status != "halted" || second.Channel.EdgeType != "b" {
+		t.Errorf("it begins with %+v, %+v", first, second)
+	}
+}
+
+// TestStatus_ReadsAllPagesOfTheOverview: in the order of the service, each rollout once.
+func TestStatus_ReadsAllPagesOfTheOverview(t *testing.T) {
+	d := newDesk(t)
+	d.publishes()
+	const active = 250
+	var calls []string
+	d.answers = func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path != "/api/ota/overview" {
+			return nil, nil
+		}
+		calls = append(calls, r.URL.RawQuery)
+		skip, err := strconv.Atoi(r.URL.Query().Get("skip"))
+		if err != nil {
+			return nil, err
+		}
+		var items []string
+		for i := skip; i < min(skip+100, active); i++ {
+			items = append(items, fmt.Sprintf(`{"trouble":"none","ageSeconds":1,"rollout":{"id":"%d","edgeType":"type-%d","channel":"stable","previousVersion":"1.0.0","targetVersion":"1.1.0","staged_percent":1,"status":"active"}}`, i, i))
+		}
+		body := fmt.Sprintf(`{"active":%d,"items":[%s]}`, active, strings.Join(items, ","))
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	}
+	var all struct {
+		Items []whole
+		More  bool
+	}
+	r := d.does("status", "--limit", "0", "--json").is(command.Done)
+	if err := json.Unmarshal([]byte(r.out), &all); err != nil || len(all.Items) != active+2 || all.More {
+		t.Fatalf("%d channels, more %v: %v", len(all.Items), all.More, err)
+	}
+	for i, one := range all.Items[:active] {
+		if one.Rollout.ID != strconv.Itoa(i) {
+			t.Fatalf("the rollout %s comes at %d", one.Rollout.ID, i)
+		}
+	}
+	if want := []string{"limit=100&skip=0", "limit=100&skip=100", "limit=100&skip=200"}; !slices.Equal(calls, want) {
+		t.Errorf("it asks for %q", calls)
+	}
+	if r := d.does("status", "--limit", "3").is(command.Done).warns("249 more; --limit 0 for all"); strings.Count(r.out, "\n") != 4 {
+		t.Errorf("it prints\n%s", r.out)
+	}
+}
+
+func TestStatus_HasApprovalsAsTheyAreNow(t *testing.T) {
+	d := newJudgedDesk(t)
+	d.startsJudged(`{"approvals":{"before":[10]}}`, 1)
+	d.guardLooks()
+	d.does("status", "gateway-x/stable").is(command.Done).says("approval  10 % needs a second person: wavegate approve gateway-x/stable")
+	d.as("anna").does("approve", "gateway-x/stable", "--yes").is(command.Done)
+	r := d.does("status", "gateway-x/stable").is(command.Done).says("approval  10 % is approved by anna since")
+	if strings.Contains(r.out, "guard     Hold: ") && strings.Contains(r.out, "is not approved") {
+		t.Errorf("it says of an approved stage that it is not:\n%s", r.out)
+	}
+	d.does("status").is(command.Done).says("10 % is approved by anna")
+}
+
+func TestRoles_WhoMayNot_IsToldWhatTheirRoleIsFor(t *testing.T) {
+	d := newDesk(t)
+	d.starts(0)
+	role := func(name, role string) *desk {
+		other := *d
+		other.dir = t.TempDir()
+		other.does("login", d.Target.URL, "--as", name, "--role", role, "--org", "acme").is(command.Done)
+		return &other
+	}
+	engineer, viewer := role("erna", "production_engineer"), role("vera", "fleet_viewer")
+	for _, args := range [][]string{{"status"}, {"status", "gateway-x/stable"}, {"halt", "gateway-x/stable"}, {"watch", "gateway-x/stable"}, {"log"}} {
+		engineer.does(args...).is(command.SignIn).warns("You are erna: a production_engineer works on production methods", "ask a platform_owner or a fleet_viewer")
+	}
+	viewer.does("halt", "gateway-x/stable").is(command.SignIn).warns("You are vera: a fleet_viewer sees everything about boxes and rollouts", "and changes nothing")
+	viewer.does("status").is(command.Done).says("gateway-x/stable")
+	viewer.does("status", "gateway-x/stable").is(command.Done)
+	r := viewer.does("halt", "gateway-x/stable", "--json").is(command.SignIn)
+	var p struct{ Code string }
+	if err := json.Unmarshal([]byte(r.err), &p); err != nil || p.Code != "FORBIDDEN" {
+		t.Errorf("the problem document is %q", r.err)
+	}
+	d.stands("active", 1)
+}
