@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/operations"
 )
 
@@ -72,30 +74,44 @@ func addresses(t *testing.T) []string {
 	return all
 }
 
-// TestPage_NamesEveryFileAndNothingElse: what it refers to is relative, so that it works below a stage, and a module
-// that it did not name would be asked for late.
-func TestPage_NamesEveryFileAndNothingElse(t *testing.T) {
-	var names []string
+// TestPage_NamesWhatItNeedsAtFirst: what it refers to is relative, so that it works below a stage. A module that a named
+// one imports is named too, and would be asked for late otherwise. Every other one is imported when it is needed.
+func TestPage_NamesWhatItNeedsAtFirst(t *testing.T) {
+	var first []string
 	for _, address := range addresses(t) {
 		answer, _ := ask(t, "/"+address, nil)
 		if answer.StatusCode != http.StatusOK || !strings.HasPrefix(address, "console/") {
 			t.Errorf("%s: %d", address, answer.StatusCode)
 		}
-		names = append(names, address[strings.LastIndex(address, "/")+1:])
+		first = append(first, address[strings.LastIndex(address, "/")+1:])
 	}
-	for name, text := range read().files {
-		if !slices.Contains(names, name) {
-			t.Errorf("the page does not name %s", name)
-		}
-		for _, m := range regexp.MustCompile(`(?m)^import .* from '([^']*)'`).FindAllSubmatch(text, -1) {
-			if file := strings.TrimPrefix(string(m[1]), "./"); read().files[file] == nil {
-				t.Errorf("%s imports %s", name, m[1])
+	files := read().files
+	reached := slices.Clone(first)
+	for i := 0; i < len(reached); i++ {
+		for _, m := range regexp.MustCompile(`(?m)^import .* from '\./([^']*)'|\bimport\('\./([^']*)'\)`).FindAllStringSubmatch(string(files[reached[i]]), -1) {
+			atOnce, later := m[1], m[2]
+			if files[atOnce+later] == nil {
+				t.Errorf("%s imports %s", reached[i], atOnce+later)
 			}
+			if i < len(first) && atOnce != "" && !slices.Contains(first, atOnce) {
+				t.Errorf("the page does not name %s, which %s imports", atOnce, reached[i])
+			}
+			if i < len(first) && slices.Contains(first, later) {
+				t.Errorf("the page names %s, which %s imports only when it is needed", later, reached[i])
+			}
+			if !slices.Contains(reached, atOnce+later) {
+				reached = append(reached, atOnce+later)
+			}
+		}
+	}
+	for name := range files {
+		if !slices.Contains(reached, name) {
+			t.Errorf("nothing imports %s", name)
 		}
 	}
 }
 
-// TestPage_TakesLittle: all that a browser loads, compressed as it is sent.
+// TestPage_TakesLittle: all that a browser loads for the first view, compressed as it is sent.
 func TestPage_TakesLittle(t *testing.T) {
 	const most = 60 << 10
 	total := 0
@@ -188,6 +204,38 @@ func TestCompressed_ItIsTheSame(t *testing.T) {
 func TestPage_HasTheStagesOfRollouts(t *testing.T) {
 	if _, page := ask(t, "/console", nil); !strings.Contains(page, fmt.Sprintf("data-stages=\"%d\"", cohort.Stages)) {
 		t.Errorf("the page does not have the stages %d", cohort.Stages)
+	}
+}
+
+// TestPage_KnowsWhoMayDoWhat: the page offers nobody what the service refuses.
+func TestPage_KnowsWhoMayDoWhat(t *testing.T) {
+	_, page := ask(t, "/console", nil)
+	m := regexp.MustCompile(`data-may="([^"]*)"`).FindStringSubmatch(page)
+	if m == nil {
+		t.Fatal("the page does not say who may do what")
+	}
+	got := map[string]string{}
+	for group := range strings.SplitSeq(m[1], ";") {
+		roles, ids, _ := strings.Cut(group, "=")
+		for id := range strings.FieldsSeq(ids) {
+			got[id] = roles
+		}
+	}
+	for _, op := range operations.Table {
+		if want := strings.Trim(fmt.Sprint(op.Roles), "[]"); got[op.ID] != want {
+			t.Errorf("%s: the page says %q may call it, and it is %q", op.ID, got[op.ID], want)
+		}
+	}
+	if len(got) != len(operations.Table) {
+		t.Errorf("the page names %d operations, and there are %d", len(got), len(operations.Table))
+	}
+}
+
+func TestPage_HasTheDefaultPolicy(t *testing.T) {
+	_, page := ask(t, "/console", nil)
+	m := regexp.MustCompile(`data-policy="([^"]*)"`).FindStringSubmatch(page)
+	if m == nil || html.UnescapeString(m[1]) != string(guard.Default().JSON()) {
+		t.Errorf("the page has the policy %q", m)
 	}
 }
 

@@ -5,14 +5,17 @@ import (
 	"crypto/sha256"
 	"embed"
 	"fmt"
+	"html"
 	"io/fs"
 	"maps"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"wavegate/shared/fleet/cohort"
+	"wavegate/shared/fleet/guard"
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/lambdahttp"
 )
@@ -59,7 +62,27 @@ func read() site {
 	s.version = fmt.Sprintf("%x", sum.Sum(nil)[:8])
 	s.page = bytes.ReplaceAll(s.page, []byte("{version}"), []byte(s.version))
 	s.page = bytes.ReplaceAll(s.page, []byte("{stages}"), fmt.Append(nil, cohort.Stages)) // as [1 10 …]
+	s.page = bytes.ReplaceAll(s.page, []byte("{may}"), []byte(rights()))
+	s.page = bytes.ReplaceAll(s.page, []byte("{policy}"), []byte(html.EscapeString(string(guard.Default().JSON()))))
 	return s
+}
+
+// rights says who may call what: "role role=operation operation;…". So the page offers nobody what the service refuses.
+func rights() string {
+	ids := map[string][]string{}
+	for _, op := range operations.Table {
+		roles := make([]string, len(op.Roles))
+		for i, role := range op.Roles {
+			roles[i] = string(role)
+		}
+		key := strings.Join(roles, " ")
+		ids[key] = append(ids[key], op.ID)
+	}
+	var groups []string
+	for _, roles := range slices.Sorted(maps.Keys(ids)) {
+		groups = append(groups, roles+"="+strings.Join(ids[roles], " "))
+	}
+	return strings.Join(groups, ";")
 }
 
 // policy lets the page load its own files and call its own service and the login, and nothing else. No

@@ -27,6 +27,9 @@ export function total(progress) {
 
 export const bad = (s) => s.failed + s.reverted;
 
+// unread is what stands for counts that are not there.
+const unread = (progress) => progress === undefined ? 'Reading…' : 'Not counted yet';
+
 /** Tells whether the guard finds that the rollout should not be raised now, or has not judged its stage yet. */
 export const against = (r, guard) => Boolean(guard) && (guard.stage !== r.staged_percent || guard.verdict === 'halt' || guard.verdict === 'hold' && guard.reason !== 'PEOPLE_PROMOTE');
 
@@ -100,7 +103,7 @@ export function promote(r, progress) {
 	const more = added(r, progress, stage);
 	const plants = () => {
 		const p = read(path(r) + '/progress?by=factory', 60).value;
-		return p ? p.factories.length + (p.moreFactories ?? 0) : 0;
+		return p ? (p.factories ?? []).length + (p.moreFactories ?? 0) : 0;
 	};
 	ask({
 		title: `Promote ${r.targetVersion} to ${stage} %?`, action: `Promote to ${stage} %`, danger: opposed,
@@ -108,8 +111,8 @@ export function promote(r, progress) {
 		body: () => html`<dl class="facts">
 				<div><dt>Channel</dt><dd class="mono">${channelOf(r)}</dd></div>
 				<div><dt>Stage</dt><dd>${r.staged_percent} % → <strong>${stage} %</strong></dd></div>
-				<div><dt>More boxes</dt><dd>${progress ? html`<strong>${boxes(more)}</strong>${plants() > 1 ? ` in ${some(plants(), 'plant')}` : ''}` : 'Not counted yet'}</dd></div>
-				<div><dt>So far</dt><dd>${progress ? `${count(sum.installed)} of ${count(sum.expected)} installed, ${count(bad(sum))} bad` : 'Not counted yet'}</dd></div>
+				<div><dt>More boxes</dt><dd>${progress ? html`<strong>${boxes(more)}</strong>${plants() > 1 ? ` in ${some(plants(), 'plant')}` : ''}` : unread(progress)}</dd></div>
+				<div><dt>So far</dt><dd>${progress ? `${count(sum.installed)} of ${count(sum.expected)} installed, ${count(bad(sum))} bad` : unread(progress)}</dd></div>
 			</dl>
 			${opposed && html`<${Opposed} r=${r} guard=${progress.guard} />`}
 			<${Hurdles} h=${hurdles(r, progress, stage)} stage=${stage} told=${opposed && progress.guard.stage === r.staged_percent} />`,

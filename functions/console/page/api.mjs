@@ -34,11 +34,11 @@ const patience = 10_000;
  * Sends a call. Answers with what was said and with its entity tag; 304 has no value.
  * @param {string} method
  * @param {string} path
- * @param {{body?: object, ifMatch?: string, ifNoneMatch?: string}} [options]
+ * @param {{body?: object, ifMatch?: string, ifNoneMatch?: string, key?: string}} [options]
  */
-export async function call(method, path, { body, ifMatch, ifNoneMatch } = {}) {
-	let answer = await send(method, path, { body, ifMatch, ifNoneMatch });
-	if (answer.status === 401 && await refresh()) answer = await send(method, path, { body, ifMatch, ifNoneMatch });
+export async function call(method, path, { body, ifMatch, ifNoneMatch, key } = {}) {
+	let answer = await send(method, path, { body, ifMatch, ifNoneMatch, key });
+	if (answer.status === 401 && await refresh()) answer = await send(method, path, { body, ifMatch, ifNoneMatch, key });
 	const type = answer.headers.get('Content-Type') ?? '';
 	const value = /json/.test(type) ? await answer.json().catch(() => null) : null;
 	if (answer.ok || answer.status === 304) return { status: answer.status, value, tag: answer.headers.get('ETag'), headers: answer.headers };
@@ -48,11 +48,12 @@ export async function call(method, path, { body, ifMatch, ifNoneMatch } = {}) {
 	throw new Refusal(answer.status, value, wait);
 }
 
-async function send(method, path, { body, ifMatch, ifNoneMatch }) {
+async function send(method, path, { body, ifMatch, ifNoneMatch, key }) {
 	const headers = { Authorization: `Bearer ${await token()}` };
 	if (body) headers['Content-Type'] = 'application/json';
 	if (ifMatch) headers['If-Match'] = ifMatch;
 	if (ifNoneMatch) headers['If-None-Match'] = ifNoneMatch;
+	if (key) headers['Idempotency-Key'] = key;
 	const began = Date.now();
 	try {
 		const answer = await fetch(base + path, {

@@ -2,11 +2,11 @@
 import { html } from './html.mjs';
 import { read, moved } from './sources.mjs';
 import { at, call, query } from './api.mjs';
-import { state, changed, mayAct } from './state.mjs';
+import { state, changed, may } from './state.mjs';
 import { ask } from './dialog.mjs';
 import { Ago, Said, boxes } from './format.mjs';
 import { Chip, Empty, Shown } from './parts.mjs';
-import { Events } from './log.mjs';
+import { Events } from './events.mjs';
 
 const states = {
 	offered: ['wait', 'Told'], working: ['wait', 'Working'], deferred: ['hold', 'Put off'], installed: ['good', 'Installed'],
@@ -78,13 +78,12 @@ function Nobody({ id }) {
 }
 
 export function Box({ id }) {
-	if (!id) return html`<h1>Box</h1><${Empty} title="Which box?"><p>Type its id into the search above. The key <kbd>/</kbd> leads there.</p><//>`;
 	const why = read(at`/api/edges/${id}/update/why`, 10);
 	const edge = read(at`/api/edges/${id}`, 30).value;
 	return html`${why.value === undefined && html`<h1><${Said}>${id}<//></h1>`}<${Shown} of=${why} lines=${5} none=${() => html`<${Nobody} id=${id} />`} then=${(w) => html`
 		<header class="title"><div><h1>${w.edgeId}</h1><p class="versions">Runs <strong><${Said}>${w.running ?? 'what it has not said'}<//></strong></p>
 			<p>${w.lastSeenAt ? html`Seen <${Ago} at=${w.lastSeenAt} />` : 'When it was last seen is not known'} · ${w.edgeType}/${w.channel}${edge ? html` · <${Said}>${edge.organizationId}<//>${edge.factoryId ? ` · ${edge.factoryId}` : ''}` : ''}</p></div>
-			${edge && mayAct() && html`<div class="act"><div class="buttons"><button type="button" class="button" onClick=${() => move(edge)}>Move…</button></div></div>`}</header>
+			${edge && may('put-edge') && html`<div class="act"><div class="buttons"><button type="button" class="button" onClick=${() => move(edge)}>Move…</button></div></div>`}</header>
 		<section class="panel" aria-labelledby="why"><h2 id="why">Why</h2><p class="sentence">${w.sentence}</p>
 			${w.rollout && html`<dl class="facts"><div><dt>Percentile</dt><dd>${w.rollout.percentile}</dd></div><div><dt>Reached at</dt><dd>${w.rollout.reachedAt} %</dd></div>
 				<div><dt>Rollout</dt><dd><a href=${`#/rollout/${w.rollout.id}`}>${w.rollout.targetVersion}</a>, ${w.rollout.status} at ${w.rollout.staged_percent} %</dd></div></dl><${Check} w=${w} />`}</section>

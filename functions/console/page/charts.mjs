@@ -11,13 +11,13 @@ export function Patterns() {
 	</defs></svg>`;
 }
 
-const most = 6; // the bad boxes' lane ends at so many percent
 
-function Stage({ s, reached, bounds }) {
+const told = (s) => s.expected - s.notYetPolled;
+const rate = (s) => told(s) ? bad(s) / told(s) * 100 : 0;
+
+function Stage({ s, reached, bounds, most }) {
 	const onWay = s.offered + s.working + s.deferred;
 	const part = (n) => `${s.expected ? n / s.expected * 100 : 0}%`;
-	const decided = s.installed + bad(s);
-	const rate = decided ? bad(s) / decided * 100 : 0;
 	return html`<li class=${`stage ${reached ? '' : 'ahead'}`}>
 		<h3>${s.percent} %</h3>
 		${reached ? html`<div class="lanes">
@@ -25,9 +25,9 @@ function Stage({ s, reached, bounds }) {
 				<rect class="installed" width=${part(s.installed)} height="20" /><rect class="on-way" x=${part(s.installed)} width=${part(onWay)} height="20" /></svg>
 			<p class="numbers"><strong>${count(s.installed)}</strong> of ${count(s.expected)} installed${onWay ? html` · ${count(onWay)} on the way` : ''}${s.notYetPolled ? html` · ${count(s.notYetPolled)} not polled yet` : ''}</p>
 			<svg class="bar lane" width="100%" height="12" aria-hidden="true"><rect class="empty-bar" width="100%" height="12" rx="2" />
-				<rect class="bad" width=${`${Math.min(100, rate / most * 100)}%`} height="12" />
+				<rect class="bad" width=${`${Math.min(100, rate(s) / most * 100)}%`} height="12" />
 				${[bounds.acceptable, bounds.intolerable].map((b) => b * 100 <= most && html`<rect class="bound" x=${`${b * 100 / most * 100}%`} y="0" width="2" height="12" />`)}</svg>
-			<p class=${`numbers ${bad(s) ? 'bad-text' : ''}`}>${bad(s) ? html`<span aria-hidden="true">■ </span><strong>${count(bad(s))}</strong> bad of ${count(decided)}, ${share(bad(s), decided)}` : `No bad boxes of ${count(decided)}`}</p>
+			<p class=${`numbers ${bad(s) ? 'bad-text' : ''}`}>${bad(s) ? html`<span aria-hidden="true">■ </span><strong>${count(bad(s))}</strong> bad of ${count(told(s))} told, ${share(bad(s), told(s))}` : `No bad boxes of ${count(told(s))} told`}</p>
 		</div>` : html`<p class="numbers">${boxes(s.expected)}, not reached yet</p>`}
 	</li>`;
 }
@@ -35,9 +35,11 @@ function Stage({ s, reached, bounds }) {
 /** Who has what, stage by stage. Bad boxes have a lane of their own, since few of many are a sliver in one bar. */
 export function Stages({ progress, policy }) {
 	const bounds = policy?.guard ?? { acceptable: 0.01, intolerable: 0.05 };
+	const highest = Math.max(bounds.intolerable * 100, ...progress.stages.filter((s) => s.percent <= progress.staged_percent).map(rate));
+	const most = [6, 10, 20, 50].find((n) => n > highest) ?? 100; // where the lanes of bad boxes end, in percent
 	return html`<section class="panel" aria-labelledby="stages"><h2 id="stages">Stages</h2>
-		<ol class="stages">${progress.stages.map((s) => html`<${Stage} key=${s.percent} s=${s} reached=${s.percent <= progress.staged_percent} bounds=${bounds} />`)}</ol>
-		<p class="legend"><span><span class="key installed"></span>installed</span> <span><span class="key on-way"></span>on the way</span> <span><span class="key open"></span>not polled yet</span> <span><span class="key bad"></span>bad, 0 to ${most} %; lines at ${share(bounds.acceptable, 1)} and ${share(bounds.intolerable, 1)}</span></p>
+		<ol class="stages">${progress.stages.map((s) => html`<${Stage} key=${s.percent} s=${s} reached=${s.percent <= progress.staged_percent} bounds=${bounds} most=${most} />`)}</ol>
+		<p class="legend"><span><span class="key installed"></span>installed</span> <span><span class="key on-way"></span>on the way</span> <span><span class="key open"></span>not polled yet</span> <span><span class="key bad"></span>bad of those told, 0 to ${most} %; lines at ${share(bounds.acceptable, 1)} and ${share(bounds.intolerable, 1)}</span></p>
 	</section>`;
 }
 

@@ -40,7 +40,7 @@ async function submit(event, d) {
 		if (state.dialog === d) state.dialog = null;
 		tell(outcome);
 	} catch (e) {
-		Object.assign(d, { busy: false, error: e.message });
+		Object.assign(d, { busy: false, error: e.message, faults: e.problem?.errors ?? [] });
 		changed();
 	}
 }
@@ -63,7 +63,8 @@ class Modal extends Component {
 				${d.fields?.()}
 				${d.type && html`<label class="field"><span>Type <strong class="mono">${d.type}</strong> to confirm</span>
 					<input id="typed" name="typed" autocomplete="off" autocapitalize="off" spellcheck=${false} aria-describedby="wrong" /></label>`}
-				<p id="wrong" class="wrong" role="alert">${d.error}</p>
+				<div role="alert"><p id="wrong" class="wrong">${d.error}</p>
+					${d.error && d.faults?.length > 0 && html`<ul class="reasons">${d.faults.map((f) => html`<li><bdi>${f.pointer ?? f.parameter}</bdi> ${f.detail}</li>`)}</ul>`}</div>
 				<div class="buttons">
 					<button type="button" class="button" onClick=${() => close(d)}>Cancel</button>
 					<button class=${`button ${d.danger ? 'halt' : 'main'}`} autofocus=${!d.type && !d.fields} aria-disabled=${d.busy}>${d.busy ? 'Working…' : d.action}</button>

@@ -1,118 +1,59 @@
-// The audit trail as a timeline: who changed what, when and why, and what was before and after.
+// The audit trail: by type, person, time and text.
 import { html, fields } from './html.mjs';
 import { read } from './sources.mjs';
-import { call, query } from './api.mjs';
-import { state, changed } from './state.mjs';
-import { Moment, Said } from './format.mjs';
-import { Shown, Empty, More, nameOf } from './parts.mjs';
+import { at, query } from './api.mjs';
+import { state, changed, may } from './state.mjs';
+import { Empty, Shown } from './parts.mjs';
+import { Organization, organization } from './waiting.mjs';
+import { Field } from './form.mjs';
+import { Events, textOf } from './events.mjs';
 
-// phrase says what an event did, with what.
-function phrase(e) {
-	const a = e.after ?? e.before ?? {};
-	const channel = a.edgeType && a.channel ? `${a.edgeType}/${a.channel}` : e.resource.id;
-	switch (e.eventName) {
-	case 'RolloutStarted': return ['started', `${a.targetVersion} on ${channel}`];
-	case 'RolloutPromoted': return ['promoted', `${channel} ${e.before?.staged_percent} → ${a.staged_percent} %`];
-	case 'RolloutHalted': return ['halted', `${a.targetVersion} on ${channel} at ${a.staged_percent} %`];
-	case 'RolloutResumed': return ['started again', `${a.targetVersion} on ${channel} at ${a.staged_percent} %`];
-	case 'RolloutCompleted': return ['completed', `${a.targetVersion} on ${channel}`];
-	case 'RolloutApproved': return ['approved', `${a.terms?.approvals?.at(-1)?.stage ?? ''} % of ${a.targetVersion} on ${channel}`];
-	case 'RolloutPolicyChanged': return ['changed the policy', `of ${a.targetVersion} on ${channel}`];
-	case 'ReleasePublished': return ['published', `${a.currentVersion} on ${channel}`];
-	case 'ReleaseAdopted': return ['made it the version', `${a.currentVersion} of ${channel}`];
-	case 'FreezeSet': return ['froze', 'all rollouts'];
-	case 'FreezeLifted': return ['lifted', 'the freeze'];
-	case 'RateLimitSet': return ['set the limit', `of ${e.resource.id.replace(/^(?:.* |[^/]*\/)/, '')}`];
-	case 'RateLimitRemoved': return ['took back the limit', `of ${e.resource.id.replace(/^(?:.* |[^/]*\/)/, '')}`];
-	case 'EdgeRegistered': return ['registered', `${e.resource.id} on ${channel}`];
-	case 'EdgeReassigned': return ['moved', `${e.resource.id} to ${channel}`];
-	case 'EdgeRetired': return ['retired', e.resource.id];
-	}
-	// Others are named by what and how: FactoryRenamed is renamed, factory munich-1.
-	const words = e.eventName.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().split(' ');
-	return [words.at(-1), `${words.slice(0, -1).join(' ')} ${e.resource.id}`];
-}
+// The types of resources in the platform's trail, and in a factory's.
+const everything = ['', 'Everything'];
+const platform = [everything, ['release-channel', 'Channels'], ['rollout', 'Rollouts'], ['rollout-warning', 'Warnings of rollouts'], ['edge', 'Boxes'], ['enrolment', 'Enrolments'], ['freeze', 'Freeze'], ['rate-limit', 'Limits'], ['factory', 'Factories']];
+const plant = [everything, ['factory', 'Factory'], ['machine', 'Machines'], ['production-method', 'Methods'], ['production-method-version', 'Versions of methods'], ['method-on-machine', 'Methods on machines'], ['recall', 'Recalls not confirmed']];
+// Boxes are listed without an id, too, but only by the platform's trail.
+const whole = (type) => type === 'edge' && may('list-audit-events');
 
-const kind = { RolloutHalted: 'bad', RolloutPromoted: 'act', RolloutStarted: 'act', RolloutResumed: 'act', ReleasePublished: 'act', FreezeSet: 'hold', RolloutApproved: 'good', RolloutCompleted: 'good', ReleaseAdopted: 'good' };
-const unsaid = new Set(['revision', 'updatedAt']);
+const names = ['type', 'id', 'person', 'from', 'to', 'text'];
 
-// flat turns a document into lines of path and value.
-function flat(value, path = '', into = {}) {
-	if (value && typeof value === 'object') for (const [k, v] of Object.entries(value)) flat(v, path ? `${path}.${k}` : k, into);
-	else if (path) into[path] = value;
-	return into;
-}
+/** The address of the log, narrowed. */
+const address = (f) => ['#/log', ...names.map((n) => encodeURIComponent(f[n] ?? ''))].join('/').replace(/\/+$/, '');
 
-/** What differs between two documents: path, before, after. */
-export function differences(before, after) {
-	const [b, a] = [flat(before), flat(after)];
-	return [...new Set([...Object.keys(b), ...Object.keys(a)])].filter((k) => b[k] !== a[k] && !unsaid.has(k)).map((k) => [k, b[k], a[k]]);
-}
-
-const shown = (v) => v === undefined ? html`<span class="unseen">nothing</span>` : html`<${Said}>${String(v)}<//>`;
-
-function Difference({ rows }) {
-	return html`<div class="wide" tabindex="0" role="region" aria-label="Differences"><table class="diff"><thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
-		<tbody>${rows.map(([k, b, a]) => html`<tr><th scope="row">${k}</th><td>${b !== undefined && html`<del>${shown(b)}</del>`}</td><td>${a !== undefined && html`<ins>${shown(a)}</ins>`}</td></tr>`)}</tbody></table></div>`;
-}
-
-function Event({ e }) {
-	const [did, what] = phrase(e);
-	const rows = differences(e.before, e.after);
-	const link = e.resource.type === 'rollout' ? `#/rollout/${e.resource.id}` : e.resource.type === 'edge' ? `#/box/${encodeURIComponent(e.resource.id)}` : '';
-	return html`<li class=${`event ${kind[e.eventName] ?? 'quiet'}`}>
-		<p class="event-when"><${Moment} at=${e.eventTime} /></p>
-		<div><p><strong><${Said}>${nameOf(e.actor)}<//></strong> ${did} ${link ? html`<a href=${link}><${Said}>${what}<//></a>` : html`<${Said}>${what}<//>`}</p>
-			${e.reason && html`<p class="said">“<${Said}>${e.reason}<//>”</p>`}
-			${e.overrideReason && html`<p class="said">Passed over a freeze or window: “<${Said}>${e.overrideReason}<//>”</p>`}
-			${e.cause && html`<${More} id=${`cause ${e.eventId}`} label="What the guard saw"><${Difference} rows=${Object.entries(flat(e.cause)).map(([k, v]) => [k, undefined, v])} /><//>`}
-			${rows.length > 0 && html`<${More} id=${`diff ${e.eventId}`} label=${e.before ? e.after ? 'Before and after' : 'What it was' : 'What it is'}><${Difference} rows=${rows} /><//>`}
-		</div></li>`;
-}
-
-/** The events that lie at a path, newest first, with older ones on demand. */
-export function Events({ path }) {
-	const first = read(path, 20, true);
-	const older = state.local[`older ${path}`] ?? { items: [], next: undefined };
-	const next = older.items.length ? older.next : first.value?.next;
-	const more = async () => {
-		try {
-			const page = (await call('GET', next.slice(next.indexOf('/api/')))).value;
-			state.local[`older ${path}`] = { items: [...older.items, ...page.items], next: page.next };
-		} catch (e) {
-			state.local[`older ${path}`] = { ...older, error: e.message };
-		}
-		changed();
-	};
-	return html`<${Shown} of=${first} lines=${6} none=${() => null} then=${(page) => {
-		const known = new Set(page.items.map((e) => e.eventId));
-		const items = [...page.items, ...older.items.filter((e) => !known.has(e.eventId))];
-		return items.length ? html`<ol class="events">${items.map((e) => html`<${Event} key=${e.eventId} e=${e} />`)}</ol>
-			${next && html`<button type="button" class="button" onClick=${more}>Show older</button>`}${older.error && html`<p class="bad-text" role="alert">${older.error}</p>`}`
-			: html`<${Empty} title="Nothing was changed here." />`;
+// Where says whose trail is read: the platform's, or a factory's for those who may not read that.
+function Where({ then }) {
+	if (may('list-audit-events')) return then('/api/audit-events');
+	const list = read('/api/factories' + query({ organizationId: organization(), limit: '100' }), 120);
+	return html`<${Organization} /><${Shown} of=${list} lines=${1} then=${(page) => {
+		if (!page.items.length) return html`<${Empty} title=${`${organization()} has no factory.`} />`;
+		const factory = state.local.logOf ?? page.items[0].factoryId;
+		const choose = (e) => { state.local.logOf = e.target.value; changed(); };
+		return html`<div class="choice"><label for="factory">Factory</label><select id="factory" onChange=${choose}>${page.items.map((f) => html`<option value=${f.factoryId} selected=${f.factoryId === factory}>${f.name}</option>`)}</select></div>${then(at`/api/factories/${factory}/audit-events`)}`;
 	}} />`;
 }
 
-const kinds = { '': 'Everything', 'release-channel': 'Channel', rollout: 'Rollout', edge: 'Box', person: 'Person' };
-
-/** The log, narrowed to a resource or a person by its address: #/log/rollout/ID. */
-export function Log({ type = '', id = '', from = '' }) {
+/** The log, narrowed by its address: #/log/rollout/ID, and then a person, two times and a text. */
+export function Log({ parts }) {
+	const f = Object.fromEntries(names.map((n, i) => [n, parts[i] ?? '']));
 	const me = read('/api/rate-limits/me', 120).value;
-	const who = type === 'person' ? { actorIssuer: id.toLowerCase() === 'guard' ? 'urn:wavegate:guard' : me?.issuer, actorUserId: id.toLowerCase() === 'guard' ? 'guard' : id } : {};
-	const resource = type && type !== 'person' ? { resourceType: type, resourceId: id } : {};
-	const path = '/api/audit-events' + query({ ...resource, ...who, from: from && new Date(from).toISOString(), limit: '50' });
-	const narrow = (event) => {
-		event.preventDefault();
-		const f = fields(event.target);
-		location.hash = ['#/log', f.type, f.id, f.from].map((x, i) => i ? encodeURIComponent(x) : x).join('/').replace(/\/+$/, '');
-	};
-	const ready = type !== 'person' || me;
-	return html`<h1>Log</h1>
-		<form class="filter panel" onSubmit=${narrow} key=${`${type}/${id}`}>
-			<label class="field">Show <select name="type">${Object.entries(kinds).map(([v, name]) => html`<option value=${v} selected=${v === type}>${name}</option>`)}</select></label>
-			<label class="field">Name or id <input name="id" defaultValue=${id} autocomplete="off" autocapitalize="off" placeholder="gateway-x/stable" /></label>
-			<label class="field">From <input type="datetime-local" name="from" defaultValue=${from} /></label>
-			<button class="button">Show</button>${type || from ? html`<a href="#/log">Show everything</a>` : ''}
+	const guard = f.person.toLowerCase() === 'guard';
+	const actor = f.person && me ? { actorIssuer: guard ? 'urn:wavegate:guard' : me.issuer, actorUserId: guard ? 'guard' : f.person } : {};
+	const resource = f.type && (f.id || whole(f.type)) ? { resourceType: f.type, resourceId: f.id } : {};
+	const time = (t) => t && !isNaN(new Date(t).getTime()) ? new Date(t).toISOString() : '';
+	// The service narrows by a resource, a person and the time. The rest is searched in what was read.
+	const search = [
+		f.type && !resource.resourceType && ((e) => e.resource.type === f.type),
+		!f.type && f.id && ((e) => e.resource.id.toLowerCase().includes(f.id.toLowerCase())),
+		f.text && ((e) => textOf(e).includes(f.text.toLowerCase())),
+	].filter((x) => typeof x === 'function');
+	const narrow = (event) => { event.preventDefault(); location.hash = address(fields(event.target)); };
+	const narrowed = parts.some(Boolean);
+	return html`<h1>Log</h1><${Where} then=${(path) => html`
+		<form class="filter panel" onSubmit=${narrow} key=${parts.join('/')}>
+			<${Field} label="Show" name="type" value=${f.type} options=${may('list-audit-events') ? platform : plant} /><${Field} label="Name or id" name="id" value=${f.id}  />
+			<${Field} label="Person" name="person" value=${f.person} placeholder="olga, or guard" /><${Field} label="From" name="from" value=${f.from} type="datetime-local" /><${Field} label="To" name="to" value=${f.to} type="datetime-local" />
+			<${Field} label="Text" name="text" value=${f.text} placeholder="a word of the reason" />
+			<button class="button">Show</button>${narrowed && html`<a class="button" href="#/log">Show everything</a>`}
 		</form>
-		${ready && html`<${Events} path=${path} />`}`;
+		${f.person && !me ? null : html`<${Events} path=${path + query({ ...resource, ...actor, from: time(f.from), to: time(f.to), limit: '50' })} matches=${search.length ? (e) => search.every((holds) => holds(e)) : null} />`}`} />`;
 }

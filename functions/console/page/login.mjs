@@ -86,9 +86,10 @@ async function exchange(grant, began) {
 	if (ended !== before) throw Object.assign(new Error('over'), { refused: true }); // meanwhile
 	session = { access: t.access_token, refresh: t.refresh_token ?? session?.refresh, expires: Date.now() + t.expires_in * 1000, began };
 	const claims = read64(t.access_token);
+	const roles = claims.roles ?? (claims.token_use ? [] : null); // a user pool leaves out the claim of who has none
 	state.person = {
-		user: claims.name ?? claims.username ?? claims.sub ?? '', organization: claims.org ?? '',
-		roles: claims.roles ?? claims['cognito:groups'] ?? null,
+		id: claims.sub ?? '', user: claims.name ?? claims.username ?? claims.sub ?? '', organization: claims.org ?? '',
+		roles: typeof roles === 'string' ? roles.split(' ').filter(Boolean) : roles,
 	};
 }
 

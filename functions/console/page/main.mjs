@@ -1,27 +1,32 @@
 // Starts the page: who is signed in, which view the address names, and the keys.
-import { html, render } from './html.mjs';
+import { html, render, Component } from './html.mjs';
 import { state, changed, drawBy, mayAct } from './state.mjs';
 import { start } from './login.mjs';
 import { begin, read, turn, run, forget } from './sources.mjs';
 import { at } from './api.mjs';
 import { confirm } from './dialog.mjs';
 import { halt } from './actions.mjs';
-import { Shell, Welcome, views } from './shell.mjs';
+import { Shell, Welcome, Nothing, views } from './shell.mjs';
+import { Later } from './parts.mjs';
 import { Now, overview } from './now.mjs';
 import { Rollout } from './rollout.mjs';
 import { Box } from './box.mjs';
-import { Log } from './log.mjs';
-import { Rules } from './rules.mjs';
 
 function View() {
 	const [view, first, second, third] = state.route;
+	const rest = state.route.slice(1);
 	switch (view) {
-	case 'rollout': return html`<${Rollout} key=${first} id=${first} />`;
-	case 'box': return html`<${Box} key=${first} id=${first} />`;
-	case 'log': return html`<${Log} type=${first} id=${second} from=${third} />`;
-	case 'rules': return html`<${Rules} />`;
+	case 'now': return html`<${Now} />`;
+	case 'rollout':
+		if (first === 'new') return html`<${Later} name="Release" load=${() => import('./release.mjs')} edgeType=${second} channel=${third} />`;
+		if (second === 'policy') return html`<${Later} name="Policy" load=${() => import('./policy.mjs')} id=${first} />`;
+		return html`<${Rollout} key=${first} id=${first} />`;
+	case 'box': return first ? html`<${Box} key=${first} id=${first} />` : html`<${Later} name="Boxes" load=${() => import('./boxes.mjs')} />`;
+	case 'log': return html`<${Later} name="Log" load=${() => import('./log.mjs')} parts=${rest} />`;
+	case 'rules': return html`<${Later} name="Rules" load=${() => import('./rules.mjs')} />`;
+	case 'methods': return html`<${Later} name="Methods" load=${() => import('./methods.mjs')} factory=${first} id=${second} number=${third} />`;
 	}
-	return html`<${Now} />`;
+	return html`<${Nothing} />`;
 }
 
 let person = null;
@@ -29,17 +34,30 @@ let person = null;
 function draw() {
 	begin();
 	if (person && !state.person) forget();
+	if (!person && state.person) place();
 	person = state.person;
-	render(state.person ? html`<${Shell}><${View} /><//>` : html`<${Welcome} />`, document.getElementById('page'));
+	render(state.person ? html`<${Shell}><${Drawn} key=${state.route.join('/')}><${View} /><//><//>` : html`<${Welcome} />`, document.getElementById('page'));
 	turn();
-	const name = views.find(([id]) => id === state.route[0])?.[1] ?? 'Now';
+	const name = views().find(([id]) => id === state.route[0])?.[1] ?? 'Nothing to see';
 	document.title = state.person ? `${[name, state.route.at(-1)].slice(0, state.route.length > 1 ? 2 : 1).join(' – ')} – Wavegate` : 'Wavegate';
 }
 
-function route(first) {
+// Drawn keeps the page usable if a view cannot be drawn.
+class Drawn extends Component {
+	componentDidCatch(e) { this.setState({ failed: true }); reportError(e); }
+	render({ children }) { return this.state.failed ? html`<h1>Sorry</h1><p>This view cannot be shown. The other views, and halting, still work.</p>` : children; }
+}
+
+// place takes the view from the address: one that the person may see, or their first.
+function place() {
 	const parts = location.hash.replace(/^#\/?/, '').split('/').map((p) => { try { return decodeURIComponent(p); } catch { return p; } });
-	state.route = views.some(([id]) => id === parts[0]) ? parts : ['now'];
-	state.notice = null;
+	const mine = views();
+	state.route = mine.some(([id]) => id === parts[0]) ? parts : [mine[0]?.[0] ?? ''];
+}
+
+function route(first) {
+	place();
+	if (Date.now() - (state.notice?.at ?? 0) > 1000) state.notice = null; // an action that leads to another view has its outcome told there
 	state.dialog = null;
 	changed();
 	if (!first) queueMicrotask(() => { document.getElementById('main')?.focus({ preventScroll: true }); window.scrollTo(0, 0); });
@@ -52,20 +70,23 @@ function onPage() {
 	return o && o.active === 1 ? o.items[0].rollout : null;
 }
 
+// A question is open until the browser has closed it, which it does before it says so.
+function asked() { return state.dialog && document.querySelector('dialog')?.open !== false; }
+
 function key(event) {
 	if (!state.keys || !state.person || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
 	if (event.key === 'H' && event.shiftKey && !/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) {
-		if (state.dialog?.halts) return confirm();
+		if (asked() && state.dialog.halts) return confirm();
 		const r = onPage();
-		if (!state.dialog && r?.status === 'active' && mayAct()) { event.preventDefault(); halt(r); }
+		if (!asked() && r?.status === 'active' && mayAct()) { event.preventDefault(); halt(r); }
 		return;
 	}
-	if (state.dialog || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+	if (asked() || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
 	if (event.key === '/') {
 		event.preventDefault();
-		document.getElementById('search').focus();
-	} else if (views[Number(event.key) - 1]) {
-		location.hash = `#/${views[Number(event.key) - 1][0]}`;
+		document.getElementById('search')?.focus();
+	} else if (views()[Number(event.key) - 1]) {
+		location.hash = `#/${views()[Number(event.key) - 1][0]}`;
 	}
 }
 

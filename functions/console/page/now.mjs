@@ -1,15 +1,18 @@
 // What goes on now: rollouts, those with trouble first, and what holds for all of them.
 import { html, fields } from './html.mjs';
 import { read } from './sources.mjs';
-import { at } from './api.mjs';
-import { state, changed, mayAct } from './state.mjs';
-import { count, boxes, some, since, length, moment, Ago } from './format.mjs';
-import { Chip, Empty, Shown, Loading, channelOf, nameOf, soaked, Command } from './parts.mjs';
-import { Verdict, Sentence } from './evidence.mjs';
+import { at, query } from './api.mjs';
+import { state, changed, may, mayAct } from './state.mjs';
+import { enrolments, organization, waiting } from './waiting.mjs';
+import { count, boxes, since, length, moment } from './format.mjs';
+import { Chip, Empty, Shown, Loading, channelOf, soaked, Command } from './parts.mjs';
+import { Verdict } from './evidence.mjs';
+import { HaltedBy, HaltedWhy, HaltedCounts } from './halted.mjs';
 import { halt, resume, sendBack, total, bad, atStage } from './actions.mjs';
 
 const recent = 24 * 3600; // a halt is shown for so long
 const most = 50; // rollouts of a page
+const mostChannels = 20; // each takes a call
 
 const chosen = () => (state.local.filter ?? '').split('/');
 
@@ -18,6 +21,12 @@ export function overview() {
 	const [edgeType, channel] = chosen();
 	const of = new URLSearchParams({ limit: String(most), skip: String((state.local.page ?? 0) * most), ...(edgeType && { edgeType }), ...(channel && { channel }) });
 	return `/api/ota/overview?${of}`;
+}
+
+// channelsPath is where the channels of the page are that is shown.
+function channelsPath() {
+	const [edgeType] = chosen();
+	return '/api/ota/release-channels' + query({ edgeType, limit: String(mostChannels), offset: String((state.local.channels ?? 0) * mostChannels || '') });
 }
 
 // health tells in a few words how a rollout is, as the guard said last.
@@ -30,44 +39,44 @@ function health({ trouble, rollout: r, progress: p, ageSeconds }) {
 	case 'bad': return g.organization ? `Bad for ${g.organization} alone` : 'Goes bad, and everybody has it';
 	case 'stale': return p ? `Not counted for ${length(ageSeconds)}` : `Never counted, active for ${length(ageSeconds)}`;
 	case 'stuck': return 'Too few boxes take it';
-	case 'waiting': return g.reason === 'APPROVAL_REQUIRED' ? `Waits for the approval of ${g.next} %` : 'Waits for people to promote';
+	case 'waiting': return g.reason === 'APPROVAL_REQUIRED' ? `Waits for the approval of ${g.next} %` : 'Waits for people to promote';
 	}
 	return close || (g ? `Soaked ${soaked(d)}` : `At this stage for ${atStage(r)}`);
+}
+
+// The chip of a row: the verdict, but quiet as long as all goes well. What is near a halt must not look like that.
+function State({ trouble, guard: g }) {
+	if (trouble === 'near') return html`<${Chip} kind="bad">Near a halt<//>`;
+	return html`<${Verdict} guard=${g} quiet=${trouble === 'none'} />`;
 }
 
 const kinds = { halting: 'bad', bad: 'bad', near: 'bad', stale: 'act', stuck: 'act', waiting: 'hold' };
 const urgent = (trouble) => ['halting', 'bad', 'near', 'stale'].includes(trouble);
 
 function Row(row) {
-	const { trouble, rollout: r, progress: p, ageSeconds } = row;
+	const { trouble, rollout: r, progress: p, ageSeconds, at: readAt } = row;
 	const sum = total(p);
 	const g = p?.guard;
-	const old = ageSeconds > 90;
+	const age = ageSeconds + since(readAt); // the counts are those of the last minute at best
 	return html`<li class=${`row ${trouble}`}>
 		<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.previousVersion} → <strong>${r.targetVersion}</strong></p></div>
 		<div class="row-state">
-			<p class="chips"><${Chip} kind="wait">At ${r.staged_percent} %<//>${g ? html` <${Verdict} guard=${g} />` : r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}</p>
+			<p class="chips"><${Chip} kind="wait">At ${r.staged_percent} %<//>${g ? html` <${State} trouble=${trouble} guard=${g} />` : r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}</p>
 			<p class=${urgent(trouble) ? 'bad-text' : ''}>${kinds[trouble] && html`<span aria-hidden="true">${kinds[trouble] === 'bad' ? '■' : '▲'} </span>`}<bdi>${health(row)}</bdi></p>
 		</div>
 		<div class="row-count">${p ? html`<svg class="bar" width="100%" height="12" aria-hidden="true"><rect class="empty-bar" width="100%" height="12" rx="2" /><rect class="installed" width=${`${sum.expected ? sum.installed / sum.expected * 100 : 0}%`} height="12" /></svg>
 			<p>${count(sum.installed)} of ${count(sum.expected)} installed</p>
-			<p class=${bad(sum) ? 'bad-text' : ''}>${bad(sum) ? html`<span aria-hidden="true">■ </span>${count(bad(sum))} bad` : old ? `None bad ${length(ageSeconds)} ago` : 'None bad'}</p>` : html`<p>Not counted yet</p>`}</div>
+			<p class=${bad(sum) ? 'bad-text' : ''}>${bad(sum) ? html`<span aria-hidden="true">■ </span>${count(bad(sum))} bad` : 'None bad'}</p><p class="row-age">counted ${length(age)} ago</p>` : html`<p>Not counted yet</p>`}</div>
 		${mayAct() && html`<div class="row-act"><button type="button" class=${`button ${urgent(trouble) ? 'halt' : ''}`} onClick=${() => halt(r)}>Halt<span class="unseen"> ${channelOf(r)}</span></button></div>`}
 	</li>`;
 }
 
-// Halted says who or what halted a rollout, why, how many boxes have it, and what can be done.
-function Halted({ r }) {
-	const said = read(`/api/audit-events?resourceType=rollout&resourceId=${encodeURIComponent(r.id)}&limit=5`, 600).value;
+function Ended({ r }) {
 	const p = read(at`/api/ota/rollouts/${r.id}/progress`, 300).value;
-	const event = said?.items.find((e) => e.eventName === 'RolloutHalted');
-	const sum = total(p);
 	return html`<li class="row ended">
 		<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.previousVersion} → ${r.targetVersion}</p></div>
-		<div class="row-state"><p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//></p>
-			<p>${r.endedBy === 'guard' ? 'By the guard, ' : r.endedBy === 'publication' ? 'By a publication, ' : event ? html`By <bdi>${nameOf(event.actor)}</bdi>, ` : ''}<${Ago} at=${r.endedAt} /></p></div>
-		<div class="row-why">${event?.cause?.sentence ? html`<${Sentence} text=${event.cause.sentence} />` : event?.reason && html`<p><bdi>${event.reason}</bdi></p>`}
-			${p && html`<p>${some(sum.installed, 'box has', 'boxes have')} ${r.targetVersion}, ${count(bad(sum))} bad.</p>`}
+		<div class="row-state"><p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//></p><p><${HaltedBy} r=${r} /></p></div>
+		<div class="row-why"><${HaltedWhy} r=${r} /><${HaltedCounts} r=${r} p=${p} />
 			<p><a href=${`#/rollout/${r.id}`}>Look at the boxes<span class="unseen"> of ${channelOf(r)}</span></a></p></div>
 		${mayAct() && html`<div class="row-act"><button type="button" class="button small" onClick=${() => sendBack(r)}>Send back<span class="unseen"> ${channelOf(r)}</span></button>${!r.completedAt && html`<button type="button" class="button small" onClick=${() => resume(r, p)}>Start again<span class="unseen"> ${channelOf(r)}</span></button>`}</div>`}
 	</li>`;
@@ -82,38 +91,62 @@ function Channel({ c }) {
 	</li>`;
 }
 
+// Waiting says how many boxes wait to be accepted. Few enrolments are looked into, since each is a call.
+function Waiting() {
+	if (!may('list-edge-enrolments') || !organization()) return null;
+	const w = waiting(enrolments(), 3);
+	return html`<div><dt>Boxes that wait in <bdi>${organization()}</bdi></dt><dd>${!w.read ? 'Reading…' : html`<a href="#/box">${count(w.boxes.length)}${w.partial ? ' or more' : ''}<span class="unseen"> boxes that wait</span></a>`}</dd></div>`;
+}
+
 function Facts({ o }) {
 	const v = o.value;
 	const troubled = v && Object.entries(v.troubles).reduce((n, [t, of]) => n + (t === 'none' ? 0 : of), 0);
 	const newest = v?.items.length ? Math.min(...v.items.filter((x) => x.progress).map((x) => x.ageSeconds)) : Infinity;
 	return html`<dl class="facts panel now-facts">
-		<div><dt>Freeze</dt><dd>${!v ? '…' : v.freeze ? html`<${Chip} kind="hold">until ${moment(v.freeze.until)}<//>` : 'None'}</dd></div>
-		<div><dt>Active rollouts</dt><dd>${!v ? '…' : `${count(v.active)}${v.more ? ' or more' : ''}${troubled ? `, ${count(troubled)} to look at` : ''}`}</dd></div>
-		<div><dt>Last count</dt><dd>${!v ? '…' : newest < Infinity ? `${length(newest + since(o.at))} ago` : v.items.length ? 'None yet' : 'No rollout to count'}</dd></div>
-		<div><dt>Boxes on these channels</dt><dd>${!v ? '…' : count(v.boxes)}</dd></div>
-		<div><dt>Silent</dt><dd>${!v ? '…' : count(v.silent)}</dd></div>
+		<div><dt>Freeze</dt><dd>${!v ? 'Reading…' : v.freeze ? html`<${Chip} kind="hold">until ${moment(v.freeze.until)}<//>` : 'None'}</dd></div>
+		<div><dt>Active rollouts</dt><dd>${!v ? 'Reading…' : `${count(v.active)}${v.more ? ' or more' : ''}${troubled ? `, ${count(troubled)} to look at` : ''}`}</dd></div>
+		<div><dt>Last count</dt><dd>${!v ? 'Reading…' : newest < Infinity ? `${length(newest + since(o.at))} ago` : v.items.length ? 'None yet' : 'No rollout to count'}</dd></div>
+		<div><dt>Boxes on these channels</dt><dd>${!v ? 'Reading…' : count(v.boxes)}</dd></div>
+		<div><dt>Silent</dt><dd>${!v ? 'Reading…' : count(v.silent)}</dd></div>
+		<${Waiting} />
 	</dl>`;
 }
 
-// Choice narrows the rollouts, and turns their pages.
-function Choice({ o }) {
+// Choice narrows rollouts and channels, and turns the pages of rollouts.
+function Choice({ o, channels }) {
 	const page = state.local.page ?? 0;
-	const turn = (by) => { state.local.page = page + by; changed(); };
 	const choose = (event) => {
 		event.preventDefault();
-		Object.assign(state.local, { filter: fields(event.target).only.trim(), page: 0 });
+		Object.assign(state.local, { filter: fields(event.target).only.trim(), page: 0, channels: 0 });
 		changed();
 	};
 	const all = o.value?.active ?? 0;
-	if (!state.local.filter && !page && all <= most) return null;
+	if (!state.local.filter && !page && all <= most && !channels.value?.next && !state.local.channels) return null;
 	return html`<form class="choice" onSubmit=${choose}><label for="only">Only <span class="note">edge type, or edge type/channel</span></label><input id="only" name="only" defaultValue=${state.local.filter ?? ''} autocomplete="off" autocapitalize="off" spellcheck=${false} /><button class="button small">Show</button>
-		${all > most && html`<span>${count(page * most + 1)} to ${count(Math.min(all, (page + 1) * most))} of ${count(all)}</span><button type="button" class="button small" disabled=${!page} onClick=${() => turn(-1)}>Before</button><button type="button" class="button small" disabled=${(page + 1) * most >= all} onClick=${() => turn(1)}>Next</button>`}</form>`;
+		${all > most && html`<${Pages} of="page" what="rollouts" from=${page * most + 1} to=${Math.min(all, (page + 1) * most)} all=${all} more=${(page + 1) * most < all} />`}</form>`;
+}
+
+// Pages says which items of a list are shown, and turns its pages, whose number is kept by a name.
+function Pages({ of, what, from, to, all, more }) {
+	const page = state.local[of] ?? 0;
+	const turn = (by) => { state.local[of] = page + by; changed(); };
+	return html`<span>${count(from)} to ${count(to)}${all ? ` of ${count(all)}` : ''}</span><button type="button" class="button small" disabled=${!page} onClick=${() => turn(-1)}>Before<span class="unseen"> ${what}</span></button><button type="button" class="button small" disabled=${!more} onClick=${() => turn(1)}>Next<span class="unseen"> ${what}</span></button>`;
+}
+
+// Quiet lists the channels without a rollout that is shown above.
+function Quiet({ of, shown, channel }) {
+	const page = state.local.channels ?? 0;
+	const all = of.value?.items ?? [];
+	const quiet = all.filter((c) => !c.activeRollout && !shown.includes(channelOf(c)) && (!channel || c.channel === channel));
+	if (of.value === undefined && !of.error) return html`<${Loading} lines=${2} />`;
+	return html`${quiet.length ? html`<ul class="rows tight">${quiet.map((c) => html`<${Channel} key=${channelOf(c)} c=${c} />`)}</ul>` : html`<p class="note">No other channel${page || of.value?.next ? ' among these' : ''}.</p>`}
+		${(page > 0 || of.value?.next) && html`<p class="choice"><span>Channels</span> <${Pages} of="channels" what="channels" from=${page * mostChannels + 1} to=${page * mostChannels + all.length} more=${Boolean(of.value?.next)} /></p>`}`;
 }
 
 export function Now() {
 	const o = read(overview(), 10, true);
 	const ended = read('/api/ota/rollouts?status=halted&limit=10', 30, true);
-	const channels = read('/api/ota/release-channels?limit=100', 60);
+	const channels = read(channelsPath(), 60);
 	const all = o.value?.items ?? [];
 	const rows = all.filter((x) => x.rollout.status === 'active');
 	const rest = [...new Map([...(ended.value?.items ?? []), ...all.map((x) => x.rollout)].map((r) => [r.id, r])).values()];
@@ -121,16 +154,15 @@ export function Now() {
 	const matches = (r) => (!edgeType || r.edgeType === edgeType) && (!channel || r.channel === channel);
 	const halted = rest.filter((r) => matches(r) && r.status === 'halted' && since(r.endedAt ?? r.updatedAt) < recent && !rows.some((x) => channelOf(x.rollout) === channelOf(r)));
 	const shown = [...rows.map((x) => x.rollout), ...halted].map(channelOf);
-	const quiet = o.value && o.value.active <= most && !state.local.filter ? (channels.value?.items ?? []).filter((c) => !shown.includes(channelOf(c))) : [];
 	return html`<h1>Now</h1>
 		<${Facts} o=${o} />
 		<section aria-labelledby="active"><h2 id="active">Rollouts</h2>
-			<${Choice} o=${o} />
-			<${Shown} of=${o} lines=${4} then=${() => rows.length + halted.length ? html`<ul class="rows">${rows.map((x) => html`<${Row} key=${x.rollout.id} ...${x} />`)}${halted.map((r) => html`<${Halted} key=${r.id} r=${r} />`)}</ul>`
-				: state.local.filter ? html`<p class="note">No active rollout of that name.</p>` : html`<${Empty} title="No rollout is active."><p>Publish a version where few boxes are, then start a rollout:</p>
-					<${Command} text="wavegate publish gateway-x/canary 1.1.0 --url URL --sha256 SHA256" /><${Command} text="wavegate start gateway-x/stable 1.1.0" /><//>`} />
+			<${Choice} o=${o} channels=${channels} />
+			<${Shown} of=${o} lines=${4} then=${() => rows.length + halted.length ? html`<ul class="rows">${rows.map((x) => html`<${Row} key=${x.rollout.id} ...${x} at=${o.at} />`)}${halted.map((r) => html`<${Ended} key=${r.id} r=${r} />`)}</ul>`
+				: state.local.filter ? html`<p class="note">No active rollout of that name.</p>` : html`<${Empty} title="No rollout is active.">${may('start-rollout') && html`<p><a href="#/rollout/new">Publish a version and start one</a>, or use the command:</p>
+					<${Command} text="wavegate publish gateway-x/canary 1.1.0 --url URL --sha256 SHA256" /><${Command} text="wavegate start gateway-x/stable 1.1.0" />`}<//>`} />
 		</section>
 		<section aria-labelledby="quiet"><h2 id="quiet">Other channels</h2>
-			${channels.value === undefined && !channels.error ? html`<${Loading} lines=${2} />` : quiet.length ? html`<ul class="rows tight">${quiet.map((c) => html`<${Channel} key=${channelOf(c)} c=${c} />`)}</ul>` : html`<p class="note">No other channel.</p>`}
+			<${Quiet} of=${channels} shown=${shown} channel=${channel} />
 		</section>`;
 }

@@ -17,7 +17,17 @@ export const nameOf = (who) => who?.issuer === 'urn:wavegate:guard' ? 'Guard' : 
 
 /** What stands where there is nothing yet. */
 export function Loading({ lines = 3 }) {
-	return html`<div class="loading" role="status"><span class="unseen">Loading</span>${Array.from({ length: lines }, () => html`<span class="line" aria-hidden="true"></span>`)}</div>`;
+	return html`<div class="loading" role="status"><span class="unseen">Reading…</span>${Array.from({ length: lines }, () => html`<span class="line" aria-hidden="true"></span>`)}</div>`;
+}
+
+const later = {}; // what was opened, by its name
+
+/** A part of the page that is loaded when it is opened first. load imports its module, which has it under the name. */
+export function Later({ name, load, ...props }) {
+	later[name] ??= (load().then((m) => { later[name] = { Part: m[name] }; changed(); }, () => { later[name] = { failed: true }; changed(); }), {});
+	const { Part, failed } = later[name];
+	if (Part) return html`<${Part} ...${props} />`;
+	return html`<h1>${name}</h1>${failed ? html`<${Empty} title="This part of the page could not be loaded."><p><button type="button" class="button" onClick=${() => location.reload()}>Load the page again</button></p><//>` : html`<${Loading} />`}`;
 }
 
 /** What stands where there is nothing, and what to do about it. */
@@ -31,6 +41,13 @@ export function Shown({ of, lines, none, then }) {
 		return of.error ? html`<p class="note bad-text"><span aria-hidden="true">▲ </span>${of.error.message}</p>` : html`<${Loading} lines=${lines} />`;
 	}
 	return of.value === null && none ? none() : then(of.value);
+}
+
+/** A table that scrolls by itself where it is wider than its place. The first cell of a row names it. */
+export function Table({ label, head, rows }) {
+	return html`<div class="wide" tabindex="0" role="region" aria-label=${`Table: ${label}`}><table>
+		<thead><tr>${head.map((h) => html`<th scope="col">${h}</th>`)}</tr></thead>
+		<tbody>${rows.map(([first, ...cells]) => html`<tr><th scope="row">${first}</th>${cells.map((c) => html`<td>${c}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
 /** How old what is shown is. */

@@ -2,11 +2,12 @@
 import { html } from './html.mjs';
 import { read } from './sources.mjs';
 import { at } from './api.mjs';
-import { mayAct } from './state.mjs';
+import { may, mayAct } from './state.mjs';
 import { count, Moment, Ago, Said } from './format.mjs';
 import { Chip, Empty, Shown, Loading, Age, Command, channelOf, nameOf, More } from './parts.mjs';
 import { Evidence } from './evidence.mjs';
 import { Stages, History } from './charts.mjs';
+import { Halted, HaltedBy } from './halted.mjs';
 import { next, halt, promote, complete, resume, sendBack, approve, total, bad, atStage } from './actions.mjs';
 
 const reasons = {
@@ -17,7 +18,7 @@ const reasons = {
 function Standing({ r }) {
 	if (r.status === 'active') return html`<p class="chips"><${Chip} kind="wait">Active at ${r.staged_percent} %<//>${r.guard === 'none' && html` <${Chip} kind="quiet">No guard<//>`}<span>for ${atStage(r)}</span></p>`;
 	if (r.status === 'halted') {
-		return html`<p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//><span>${r.endedBy === 'guard' ? 'by the guard, ' : r.endedBy === 'publication' ? 'by a publication, ' : ''}<${Ago} at=${r.endedAt ?? r.updatedAt} /></span></p>`;
+		return html`<p class="chips"><${Chip} kind="bad">Halted at ${r.staged_percent} %<//><span><${HaltedBy} r=${r} /></span></p>`;
 	}
 	return html`<p class="chips"><${Chip} kind="good">Completed at ${r.staged_percent} %<//><span><${Moment} at=${r.completedAt ?? r.updatedAt} /></span></p>`;
 }
@@ -55,10 +56,12 @@ function Reasons({ p }) {
 		<${Silent} s=${p.silent} />`;
 }
 
+const said = { failed: 'Boxes that failed', reverted: 'Boxes that fell back', installed: 'Boxes that have it' };
+
 function Boxes({ r, state }) {
 	const s = read(at`/api/ota/rollouts/${r.id}/edges` + `?state=${state}&limit=20`, 30);
-	return html`<${Shown} of=${s} lines=${2} then=${(page) => page.items.length ? html`<div class="wide" tabindex="0" role="region" aria-label=${`Boxes that ${state}`}><table>
-		<caption>Boxes that ${state}${page.next ? ', the first 20' : ''}</caption>
+	return html`<${Shown} of=${s} lines=${2} then=${(page) => page.items.length ? html`<div class="wide" tabindex="0" role="region" aria-label=${said[state]}><table>
+		<caption>${said[state]}${page.next ? ', the first 20' : ''}</caption>
 		<thead><tr><th scope="col">Box</th><th scope="col">Plant</th><th scope="col">Why</th><th scope="col">It said</th><th scope="col">Since</th></tr></thead>
 		<tbody>${page.items.map((b) => html`<tr key=${b.edgeId}><th scope="row"><a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a></th><td>${b.factoryId ?? '–'}</td><td>${reasons[b.code] ?? b.code ?? '–'}</td><td><${Said}>${b.detail ?? '–'}<//></td><td><${Ago} at=${b.since} /></td></tr>`)}</tbody></table></div>` : null} />`;
 }
@@ -66,9 +69,9 @@ function Boxes({ r, state }) {
 function Plants({ r }) {
 	const s = read(at`/api/ota/rollouts/${r.id}/progress` + '?by=factory', 60);
 	return html`<section class="panel" aria-labelledby="plants"><h2 id="plants">By plant</h2>
-		<${Shown} of=${s} lines=${2} none=${() => html`<p class="note">Not counted yet.</p>`} then=${(p) => p.factories.length ? html`<table class="plain"><thead><tr><th scope="col">Plant</th><th scope="col">Installed</th><th scope="col">Bad</th></tr></thead>
-			<tbody>${p.factories.slice(0, 10).map((f) => html`<tr><th scope="row">${f.factoryId ?? 'No plant named'}</th><td>${count(f.installed)} of ${count(f.expected)}</td><td class=${bad(f) ? 'bad-text' : ''}>${count(bad(f))}</td></tr>`)}</tbody></table>
-			${p.factories.length > 10 && html`<p class="note">And ${count(p.factories.length - 10 + (p.moreFactories ?? 0))} more.</p>`}` : html`<p class="note">No box yet.</p>`} /></section>`;
+		<${Shown} of=${s} lines=${2} none=${() => html`<p class="note">Not counted yet.</p>`} then=${({ factories = [], moreFactories = 0 }) => factories.length ? html`<table class="plain"><thead><tr><th scope="col">Plant</th><th scope="col">Installed</th><th scope="col">Bad</th></tr></thead>
+			<tbody>${factories.slice(0, 10).map((f) => html`<tr><th scope="row">${f.factoryId ?? 'No plant named'}</th><td>${count(f.installed)} of ${count(f.expected)}</td><td class=${bad(f) ? 'bad-text' : ''}>${count(bad(f))}</td></tr>`)}</tbody></table>
+			${factories.length > 10 && html`<p class="note">And ${count(factories.length - 10 + moreFactories)} more.</p>`}` : html`<p class="note">No box yet.</p>`} /></section>`;
 }
 
 function People({ r }) {
@@ -77,6 +80,7 @@ function People({ r }) {
 		${r.startedBy && html`<div><dt>Started</dt><dd><${Said}>${nameOf(r.startedBy)}<//>, <${Moment} at=${r.startedAt} /></dd></div>`}
 		${r.promotedBy && html`<div><dt>Promoted last</dt><dd><${Said}>${nameOf(r.promotedBy)}<//></dd></div>`}
 		${approvals.map((a) => html`<div><dt>Approved ${a.stage} %</dt><dd><${Said}>${nameOf(a.by)}<//>, <${Moment} at=${a.at} /></dd></div>`)}
+		<div><dt>Policy</dt><dd><a href=${`#/rollout/${r.id}/policy`}>${r.terms ? 'What it says' : 'None'}</a></dd></div>
 		<div><dt>Release</dt><dd class="mono break">${r.sha256.slice(0, 16)}…</dd></div>
 	</dl>`;
 }
@@ -98,18 +102,20 @@ export function Rollout({ id }) {
 				<${Plants} r=${r} />
 			</div>
 			<div class="column">
-				${p === undefined ? html`<section class="panel evidence" aria-labelledby="guard"><h2 id="guard">Guard</h2><${Loading} lines=${3} /></section>` : html`<${Evidence} guard=${p?.guard} policy=${r.terms?.policy} />`}
+				${r.status === 'halted' ? html`<${Halted} r=${r} p=${p} may=${mayAct()} />` : p?.guard?.reason === 'NOT_ACTIVE' ? null : p === undefined ? html`<section class="panel evidence" aria-labelledby="guard"><h2 id="guard">Guard</h2><${Loading} lines=${3} /></section>` : html`<${Evidence} guard=${p?.guard} policy=${r.terms?.policy} stages=${p?.stages} />`}
 				<section class="panel" aria-labelledby="reasons"><h2 id="reasons">Bad boxes</h2>${p ? html`<${Reasons} p=${p} />` : p === null ? html`<p class="note">Not counted yet.</p>` : html`<${Loading} lines=${2} />`}</section>
 				<section class="panel" aria-labelledby="people"><h2 id="people">Who</h2><${People} r=${r} /></section>
 			</div>
 		</div>
-		${p && bad(total(p)) > 0 && html`<section class="panel" aria-labelledby="which"><h2 id="which">Which boxes</h2>${total(p).failed > 0 && html`<${Boxes} r=${r} state="failed" />`}${total(p).reverted > 0 && html`<${Boxes} r=${r} state="reverted" />`}</section>`}
+		${p && total(p).installed + bad(total(p)) > 0 && html`<section class="panel" aria-labelledby="which"><h2 id="which">Which boxes</h2>
+			${total(p).failed > 0 && html`<${Boxes} r=${r} state="failed" />`}${total(p).reverted > 0 && html`<${Boxes} r=${r} state="reverted" />`}
+			${total(p).installed > 0 && html`<${More} id="installed" label="Boxes that have it"><${Boxes} r=${r} state="installed" /><//>`}</section>`}
 		<p><${Age} of=${p ? { at: p.asOf } : progress} prefix="Counted" /> <a href=${`#/log/rollout/${r.id}`}>Log of this rollout</a></p>`} />`;
 }
 
 function Choice() {
 	const list = read('/api/ota/rollouts?limit=20', 10);
-	return html`<h1>Rollouts</h1><${Shown} of=${list} lines=${5} then=${(page) => page.items.length ? html`<ul class="rows">${page.items.map((r) => html`<li class="row" key=${r.id}>
+	return html`<header class="title"><h1>Rollouts</h1>${may('start-rollout') && html`<div class="act"><a class="button" href="#/rollout/new">Publish or start…</a></div>`}</header><${Shown} of=${list} lines=${5} then=${(page) => page.items.length ? html`<ul class="rows">${page.items.map((r) => html`<li class="row" key=${r.id}>
 		<div class="row-name"><h2><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h2><p>${r.previousVersion} → <strong>${r.targetVersion}</strong></p></div><div class="row-state"><${Standing} r=${r} /></div></li>`)}</ul>`
-		: html`<${Empty} title="There was no rollout yet."><p>Start one:</p><${Command} text="wavegate start gateway-x/stable 1.1.0" /><//>`} />`;
+		: html`<${Empty} title="There was no rollout yet."><p>${may('start-rollout') ? html`<a href="#/rollout/new">Publish a version and start one</a>` : 'A platform owner starts one.'}</p><//>`} />`;
 }

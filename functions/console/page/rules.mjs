@@ -4,10 +4,10 @@ import { read, moved, again } from './sources.mjs';
 import { at, call } from './api.mjs';
 import { state, changed, mayAct } from './state.mjs';
 import { ask, Reason } from './dialog.mjs';
-import { Moment, Said, count, moment, length, seconds } from './format.mjs';
-import { Chip, Shown, channelOf, windowText, nameOf } from './parts.mjs';
+import { Moment, Said, count, moment } from './format.mjs';
+import { Chip, More, Shown, channelOf, nameOf } from './parts.mjs';
 import { next, approve } from './actions.mjs';
-import { Register } from './register.mjs';
+import { Meaning } from './policy.mjs';
 
 const inHours = (h) => new Date(Date.now() + h * 3600_000).toISOString();
 
@@ -52,23 +52,15 @@ function Approvals({ list }) {
 		const needs = stage && r.terms?.policy.approvals.before?.includes(stage);
 		return needs ? [{ r, stage, given: r.terms.approvals?.find((a) => a.stage === stage) }] : [];
 	});
-	const mine = (r) => [r.startedBy, r.promotedBy, r.terms.by].some((p) => p?.userId === state.person?.user);
-	return html`<section class="panel" aria-labelledby="approvals"><h2 id="approvals">Approvals</h2>
-		${waiting.length ? html`<ul class="rows inner">${waiting.map(({ r, stage, given }) => html`<li class="row" key=${r.id}>
+	const mine = (r) => [r.startedBy, r.promotedBy, r.terms.by].some((p) => p?.userId === state.person?.id);
+	return html`${waiting.length ? html`<ul class="rows inner">${waiting.map(({ r, stage, given }) => html`<li class="row" key=${r.id}>
 			<div class="row-name"><h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3><p>${r.targetVersion} to ${stage} %</p></div>
 			<div class="row-state">${given ? html`<p><${Chip} kind="good">Approved<//> by <${Said}>${nameOf(given.by)}<//></p>` : html`<p><${Chip} kind="wait">Waits for a second person<//></p>${mine(r) && html`<p class="note">You started, promoted or set it up, so somebody else approves.</p>`}`}</div>
-			${!given && mayAct() && html`<div class="row-act"><button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button></div>`}</li>`)}</ul>` : html`<p>No rollout waits for an approval.</p>`}</section>`;
+			${!given && mayAct() && html`<div class="row-act"><button type="button" class="button" onClick=${() => approve(r, stage)}>Approve ${stage} %…</button></div>`}</li>`)}</ul>` : html`<p>No rollout waits for an approval.</p>`}`;
 }
 
-function Windows({ list }) {
-	const judged = list.filter((r) => r.terms);
-	const times = (policy) => Object.entries(policy.promote.soak).map(([stage, d]) => `${stage} %: ${length(seconds(d))}`).join(', ');
-	return html`<section class="panel" aria-labelledby="windows"><h2 id="windows">Windows and soaking</h2>
-		${judged.length ? judged.map((r) => html`<h3><a href=${`#/rollout/${r.id}`}>${channelOf(r)}</a></h3>
-			<dl class="facts"><div><dt>Windows</dt><dd>${r.terms.policy.promote.windows?.length ? r.terms.policy.promote.windows.map((w) => html`<span class="block">${windowText(w)}</span>`) : 'Always open'}</dd></div>
-			<div><dt>Soak</dt><dd>${times(r.terms.policy)}</dd></div>
-			<div><dt>Guard</dt><dd>${r.terms.policy.mode === 'act' ? r.terms.policy.promote.auto ? 'Halts and promotes by itself' : 'Halts by itself' : 'Advises'}</dd></div></dl>`)
-		: html`<p>No active rollout has a policy. Give it one when you start it: <code>wavegate start --policy FILE</code></p>`}</section>`;
+function Policies({ list }) {
+	return list.length ? list.map((r) => html`<h3><a href=${`#/rollout/${r.id}/policy`}>${channelOf(r)}</a></h3>${r.terms ? html`<${More} id=${`policy of ${r.id}`} label=${r.terms.policy.mode === 'act' ? r.terms.policy.promote.auto ? 'The guard halts and promotes' : 'The guard halts, people promote' : 'The guard only advises'}><${Meaning} policy=${r.terms.policy} /><//>` : html`<p>No guard</p>`}`) : html`<p>No rollout is active.</p>`;
 }
 
 const holderPath = (kind, id) => at`/api/rate-limits/${kind}/${id}`;
@@ -124,8 +116,8 @@ function takeBack({ kind, id }, v) {
 
 export function Rules() {
 	const active = read('/api/ota/rollouts?status=active&limit=100', 20, true);
-	const list = active.value?.items ?? [];
+	const shown = (Part, title) => html`<section class="panel" aria-labelledby=${title}><h2 id=${title}>${title}</h2><${Shown} of=${active} lines=${2} then=${(page) => html`<${Part} list=${page.items} />`} /></section>`;
 	return html`<h1>Rules</h1><div class="columns even">
-		<div class="column"><${Freeze} /><${Approvals} list=${list} /><${Windows} list=${list} /></div>
-		<div class="column"><${Limits} />${mayAct() && html`<${Register} />`}</div></div>`;
+		<div class="column"><${Freeze} />${shown(Approvals, 'Approvals')}</div>
+		<div class="column"><${Limits} />${shown(Policies, 'Policies')}</div></div>`;
 }

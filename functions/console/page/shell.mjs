@@ -7,16 +7,27 @@ import { expires, signIn, over } from './login.mjs';
 import { Ago, length, count } from './format.mjs';
 import { Dialog } from './dialog.mjs';
 import { Patterns } from './charts.mjs';
-import { mayAct } from './state.mjs';
+import { Empty } from './parts.mjs';
+import { may, mayAct } from './state.mjs';
 
-export const views = [['now', 'Now'], ['rollout', 'Rollouts'], ['box', 'Box'], ['log', 'Log'], ['rules', 'Rules']];
+/**
+ * Each view, and the operations of which a person must be allowed one to have it.
+ * @type {[string, string, string[]][]}
+ */
+const all = [
+	['now', 'Now', ['get-overview']], ['rollout', 'Rollouts', ['list-rollouts']], ['box', 'Boxes', ['get-edge', 'list-edge-enrolments']],
+	['methods', 'Methods', ['list-production-methods']], ['log', 'Log', ['list-audit-events', 'list-factory-audit-events']], ['rules', 'Rules', ['get-freeze']],
+];
 
-/** Whether a halt would go through, and what speaks against it. It says no before the emergency does. */
+/** The views that who is signed in may see. Before the sign-in, nobody knows. */
+export const views = () => all.filter(([, , operations]) => !state.person || operations.some(may));
+
+/** Whether a halt would go through, and what speaks against it. It says no before the emergency does. Who may not halt is told whether the service answers. */
 export function readiness() {
 	const left = expires() - Date.now();
 	const quiet = Date.now() - health.answered;
 	const checks = [
-		{ name: 'Role', ok: mayAct(), text: mayAct() ? 'You may halt.' : 'Your role may look, not halt.' },
+		...(mayAct() ? [{ name: 'Role', ok: true, text: 'You may halt.' }] : []),
 		{ name: 'Sign-in', ok: left > 5 * 60_000, text: left > 0 ? `Good for ${length(left / 1000)}, and renewed before it ends.` : 'It has ended.' },
 		{ name: 'Service', ok: health.reachable && navigator.onLine !== false && quiet < 15_000, text: !health.answered ? 'No answer yet.' : health.reachable && quiet < 15_000 ? `Answers in ${health.roundTrip} ms.` : `Last answer ${length(quiet / 1000)} ago.` },
 		{ name: 'Calls', ok: true, text: health.left === null ? 'Not known yet.' : health.left > 0 ? `${count(health.left)} left this minute.` : 'Used up. A halt is let through from a reserve.' },
@@ -27,8 +38,9 @@ export function readiness() {
 function Light() {
 	const { checks, ready, waiting } = readiness();
 	const open = Boolean(state.local.light);
-	const word = waiting ? 'Checking' : ready ? 'Ready to halt' : 'Not ready to halt';
-	return html`<div class="light-box"><button type="button" class=${`light ${waiting ? 'wait' : ready ? 'ready' : 'not'}`} aria-expanded=${open} aria-controls="readiness" onClick=${() => { state.local.light = !open; changed(); }}>
+	const halts = mayAct();
+	const word = waiting ? 'Checking' : halts ? ready ? 'Ready to halt' : 'Not ready to halt' : ready ? 'Connected' : 'Not connected';
+	return html`<div class="light-box"><button type="button" class=${`light ${waiting || !halts ? 'wait' : ready ? 'ready' : 'not'}`} aria-expanded=${open} aria-controls="readiness" onClick=${() => { state.local.light = !open; changed(); }}>
 			<span class="shape" aria-hidden="true">${waiting ? '…' : ready ? '✓' : '✕'}</span>${word}</button>
 		<dl id="readiness" class="readiness" hidden=${!open}>${checks.map((c) => html`<div><dt><span aria-hidden="true">${c.ok ? '✓' : '✕'} </span>${c.name}</dt><dd>${c.text}</dd></div>`)}</dl></div>`;
 }
@@ -44,8 +56,8 @@ function search(event) {
 function Header() {
 	return html`<header class="top">
 		<a class="brand" href="#/now"><svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true"><rect width="32" height="32" rx="7" class="brand-ground" /><path class="brand-bars" d="M6 22V18M12 22V15M18 22V11M24 22V7" /></svg>Wavegate</a>
-		<nav aria-label="Views"><ul>${views.map(([id, name]) => html`<li><a href=${`#/${id}`} aria-current=${state.route[0] === id ? 'page' : null}>${name}</a></li>`)}</ul></nav>
-		<form class="search" role="search" onSubmit=${search}><label class="unseen" for="search">Find a box, or a channel’s log</label><input id="search" name="search" type="search" placeholder="Find a box" autocomplete="off" autocapitalize="off" spellcheck=${false} /></form>
+		<nav aria-label="Views"><ul>${views().map(([id, name]) => html`<li><a href=${`#/${id}`} aria-current=${state.route[0] === id ? 'page' : null}>${name}</a></li>`)}</ul></nav>
+		${may('get-update-why') && html`<form class="search" role="search" onSubmit=${search}><label class="unseen" for="search">Find a box, or a channel’s log</label><input id="search" name="search" type="search" placeholder="Find a box" autocomplete="off" autocapitalize="off" spellcheck=${false} /></form>`}
 		<${Light} />
 		<div class="person"><bdi>${state.person.user}</bdi><button type="button" class="link" onClick=${() => over('')}>Sign out</button></div>
 	</header>`;
@@ -69,7 +81,7 @@ function Notice() {
 
 function Keys() {
 	return html`<footer class="foot"><details><summary>Keys</summary>
-		<ul class="plain"><li><kbd>1</kbd> to <kbd>5</kbd> views</li><li><kbd>/</kbd> search</li><li><kbd>Shift</kbd>+<kbd>H</kbd> asks to halt the rollout on this page, and again halts it</li></ul>
+		<ul class="plain"><li><kbd>1</kbd> to <kbd>${views().length}</kbd> views</li>${may('get-update-why') && html`<li><kbd>/</kbd> search</li>`}${mayAct() && html`<li><kbd>Shift</kbd>+<kbd>H</kbd> asks to halt the rollout on this page, and again halts it</li>`}</ul>
 		<label class="check"><input type="checkbox" checked=${state.keys} onChange=${(e) => { state.keys = e.target.checked; changed(); }} /> Use these keys</label></details>
 		<p class="note">This page makes at most ${most} calls a minute by itself.</p></footer>`;
 }
@@ -77,9 +89,15 @@ function Keys() {
 /** What is shown to who is not signed in. */
 export function Welcome() {
 	return html`<main class="welcome" id="main"><svg viewBox="0 0 32 32" width="56" height="56" aria-hidden="true"><rect width="32" height="32" rx="7" class="brand-ground" /><path class="brand-bars" d="M6 22V18M12 22V15M18 22V11M24 22V7" /></svg>
-		<h1>Wavegate</h1><p>Watch rollouts, and halt them.</p>
+		<h1>Wavegate</h1><p>Watch rollouts and halt them. Release production methods and recall them.</p>
 		${state.ended && html`<p class="warn" role="alert"><span aria-hidden="true">▲ </span>${state.ended}</p>`}
 		${state.starting ? html`<p role="status">Signing in…</p>` : html`<button type="button" class="button main" onClick=${() => signIn()}>Sign in</button>`}</main>`;
+}
+
+/** What is shown to who may see no view. */
+export function Nothing() {
+	const { roles } = state.person;
+	return html`<h1>Nothing to see</h1><${Empty} title="Your account has no role that this page is for."><p>${roles?.length ? html`It has: <bdi>${roles.join(', ')}</bdi>.` : 'It has none.'} Ask a platform owner for one of: platform_owner, organization_admin, production_engineer, fleet_viewer, fleet_installer.</p><//>`;
 }
 
 export function Shell({ children }) {

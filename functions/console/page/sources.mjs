@@ -7,6 +7,7 @@ import { call, health, Refusal } from './api.mjs';
 export const most = 30;
 
 const retry = 8_000; // after a failure
+const quiet = 10_000; // the longest time without an answer
 const hidden = 60_000; // while nobody looks
 const quick = 2_000; // for half a minute after a move
 const quickFor = 30_000;
@@ -80,6 +81,12 @@ export function failing() {
 	return { error: bad[0].error, seconds: Math.max(0, Math.ceil((next - Date.now()) / 1000)), at: read.length ? Math.min(...read) : 0 };
 }
 
+// soonest is what is read next, if no answer has come for a while. The page has to know whether the service answers.
+function soonest(now) {
+	if (now - health.answered < quiet) return null;
+	return [...wanted.values()].reduce((a, b) => a && a.next <= b.next ? a : b, null);
+}
+
 /** Reads what is due. */
 export function turn() {
 	if (!state.person) return;
@@ -87,7 +94,7 @@ export function turn() {
 	calls = calls.filter((t) => now - t < 60_000);
 	if (now < health.waitUntil || navigator.onLine === false || !health.reachable && now < probe) return;
 	for (const s of wanted.values()) {
-		if (s.busy || now < s.next) continue;
+		if (s.busy || now < s.next && s !== soonest(now)) continue;
 		if (!s.asked) {
 			if (calls.length >= most || document.hidden && now - s.at < hidden) continue;
 			calls.push(now);

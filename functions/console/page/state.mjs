@@ -4,7 +4,7 @@
 export const state = {
 	/** @type {string[]} the view and what it is about, such as ['box', 'box-0042'] */
 	route: ['now'],
-	/** @type {null | {user: string, organization: string, roles: string[] | null}} who is signed in */
+	/** @type {null | {id: string, user: string, organization: string, roles: string[] | null}} who is signed in */
 	person: null,
 	/** Why nobody is signed in, for the person; empty: nothing went wrong. */
 	ended: '',
@@ -12,7 +12,7 @@ export const state = {
 	starting: true,
 	/** @type {null | object} the question that is open; see dialog.mjs */
 	dialog: null,
-	/** @type {null | {text: string, bad: boolean}} the outcome of the last action */
+	/** @type {null | {text: string, bad: boolean, at: number}} the outcome of the last action */
 	notice: null,
 	/** True while single keys act. */
 	keys: true,
@@ -35,11 +35,25 @@ export function changed() {
 
 /** Tells the outcome of an action. */
 export function tell(text, bad = false) {
-	state.notice = { text, bad };
+	state.notice = { text, bad, at: Date.now() };
 	changed();
 }
 
-/** Tells whether who is signed in may change anything. Roles that the token does not show are left to the service. */
-export function mayAct() {
-	return !state.local.forbidden && (!state.person?.roles || state.person.roles.includes('platform_owner'));
+// The service puts into the page who may call what.
+const rights = new Map((document.documentElement.dataset.may ?? '').split(';').map((group) => group.split('='))
+	.flatMap(([roles, ids = '']) => ids.split(' ').map((id) => [id, roles.split(' ')])));
+
+/**
+ * Reports whether who is signed in may call an operation, as the service decides it. If the token does not show its
+ * roles, the service alone knows.
+ */
+export function may(operation) {
+	const { roles, organization } = state.person ?? { roles: [], organization: '' };
+	if (!roles) return !state.local.forbidden || /^(?:get|list)-/.test(operation);
+	const narrow = roles.length > 0 && roles.every((r) => ['fleet_viewer', 'fleet_installer'].includes(r));
+	return rights.get(operation)?.some((r) => r === '(anyone)' ? !roles.includes('enrolment')
+		: r === '(member)' ? Boolean(organization) && !narrow && !roles.includes('edge') : roles.includes(r)) ?? false;
 }
+
+/** Reports whether who is signed in may halt rollouts, and change them. */
+export const mayAct = () => !state.local.forbidden && may('update-rollout');

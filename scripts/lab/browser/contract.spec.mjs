@@ -1,11 +1,14 @@
 // The page that shows the contract: it shows every operation, reports no error, asks nothing of another host, is not
-// wider than its window, and cuts no code sample.
+// wider than its window, and cuts no code sample. Each operation has a call by curl, and shows success before refusals.
+// What axe finds is looked for in light and in dark.
 import { readFile } from 'node:fs/promises';
 import { expect } from '@playwright/test';
+import axe from 'axe-core';
 import { test } from './page.mjs';
 import { service } from './world.mjs';
 
 test('the page of the contract', async ({ page, viewport }) => {
+	test.slow(); // the page is long, and axe reads all of it
 	const faults = [];
 	page.on('request', (r) => { if (!r.url().startsWith(service + '/') && !/^(data|blob):/.test(r.url())) faults.push(`it asks for ${r.url()}`); });
 	page.on('response', (r) => { if (r.status() >= 400) faults.push(`${r.url()} was answered with ${r.status()}`); });
@@ -20,6 +23,28 @@ test('the page of the contract', async ({ page, viewport }) => {
 	expect(await page.evaluate(() => document.documentElement.scrollWidth), 'the width of the page').toBeLessThanOrEqual(viewport.width);
 	const cut = await page.locator('pre').evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent.slice(0, 60)));
 	expect(cut, 'code samples that are cut').toEqual([]);
-	await page.screenshot({ path: `.dev/browser/docs-${viewport.width}.png` });
+	const calls = await page.locator('pre').evaluateAll((all) => all.filter((e) => e.textContent.startsWith('curl -i ')).length);
+	expect(calls, 'operations with a call by curl').toBe(contract.match(/x-codeSamples:/g).length);
+	expect(await refusedFirst(page), 'samples of answers that begin with a refusal').toEqual([]);
+	for (const colorScheme of ['light', 'dark']) {
+		if (colorScheme === 'dark') await Promise.all([page.waitForEvent('load'), page.emulateMedia({ colorScheme })]); // the page loads itself again
+		await expect.poll(shown).toEqual(expect.arrayContaining(operations));
+		const [red, green, blue] = await page.evaluate(() => getComputedStyle(document.body).color.match(/\d+/g).map(Number));
+		expect(red + green + blue > 384, `light text: ${colorScheme}`).toBe(colorScheme === 'dark');
+		await page.screenshot({ path: `.dev/browser/docs-${viewport.width}-${colorScheme}.png` });
+		await page.evaluate(axe.source);
+		expect(await page.evaluate(async () => {
+			const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+			const { violations } = await window.axe.run(document, { runOnly: tags });
+			return violations.map((v) => v.id + ': ' + v.nodes.slice(0, 5).map((n) => n.html.slice(0, 160)).join(' | '));
+		}), `axe: ${colorScheme}`).toEqual([]);
+	}
 	expect(faults).toEqual([]);
 });
+
+// refusedFirst lists the samples of answers that one sees, and of which the first is a refusal.
+function refusedFirst(page) {
+	return page.locator('ul.react-tabs__tab-list').evaluateAll((lists) => lists
+		.filter((list) => list.checkVisibility() && list.firstElementChild.classList.contains('tab-error'))
+		.map((list) => list.textContent));
+}

@@ -38,9 +38,9 @@ test('the numbers are those of the service', async ({ page, scene }) => {
 	expect(bad).toBeGreaterThan(0);
 	await signIn(page);
 	const row = page.locator('.row', { hasText: 'gateway-x/stable' });
-	await expect(row.locator('.row-count')).toHaveText(`${sum('installed')} of ${sum('expected')} installed■ ${bad} bad`);
+	await expect(row.locator('.row-count')).toHaveText(new RegExp(`^${sum('installed')} of ${sum('expected')} installed■ ${bad} badcounted \\d+\\s(s|min) ago$`));
 	await showRollout(page, scene);
-	await expect(page.locator('.evidence div:has(> dt:text-is("Bad")) dd')).toHaveText(`${guard.halting.bad} of ${guard.halting.boxes} told`);
+	await expect(page.locator('.evidence div:has(> dt:text-is("Bad")) dd')).toHaveText(`${guard.halting.bad} of ${guard.halting.boxes} told${guard.halting.percent ? ` at stage ${guard.halting.percent} %` : ''}`);
 	await expect(page.locator('[aria-labelledby=which] tbody tr')).toHaveCount(bad);
 });
 
@@ -87,7 +87,7 @@ test('200 rollouts are read with one call, turned page by page, narrowed by name
 	await expect(rows.nth(1).getByRole('button')).not.toHaveClass(/halt/);
 	await says(page, '200, 1 to look at');
 	await says(page, '1 to 50 of 200');
-	await press(page, 'Next');
+	await press(page, 'Next rollouts');
 	await expect(rows.first()).toContainText('line-50/');
 	await page.getByLabel('Only').fill('line-123');
 	await page.waitForTimeout(1500); // the page is drawn again each second, and what is typed stays
@@ -96,6 +96,45 @@ test('200 rollouts are read with one call, turned page by page, narrowed by name
 	await expect(rows).toContainText('line-123/');
 	expect(new Set(asked).size).toBe(3);
 	await looksWell(page, 'line-123/');
+});
+
+test('130 channels without a rollout are turned page by page, and narrowed by name', async ({ page }) => {
+	await page.route('**/api/ota/release-channels?*', (route) => {
+		const q = new URL(route.request().url()).searchParams;
+		const [limit, offset] = [Number(q.get('limit')), Number(q.get('offset'))];
+		const all = Array.from({ length: 130 }, (_, i) => ({ edgeType: `press-${String(i).padStart(3, '0')}`, channel: 'stable', currentVersion: '1.0.0', revision: 1 }))
+			.filter((c) => !q.get('edgeType') || c.edgeType === q.get('edgeType'));
+		route.fulfill({ json: { items: all.slice(offset, offset + limit), limit, ...(offset + limit < all.length && { next: '/api/ota/release-channels?more' }) } });
+	});
+	await page.route('**/press-*/stable/progress', (route) => route.fulfill({ json: { boxes: 7, unknown: 0, versions: [], otherVersions: 0 } }));
+	await signIn(page);
+	const rows = page.locator('.row.quiet');
+	await expect(rows).toHaveCount(20);
+	await says(page, '1 to 20');
+	for (let i = 0; i < 6; i++) await press(page, 'Next channels');
+	await expect(rows).toHaveCount(10);
+	await expect(rows.last()).toContainText('press-129/stable');
+	await says(page, '121 to 130');
+	await looksWell(page, 'the last channels');
+	await page.getByLabel('Only').fill('press-042/stable');
+	await press(page, 'Show');
+	await expect(rows).toHaveCount(1);
+	await expect(rows).toContainText('press-042/stable');
+});
+
+test('what is near a halt looks unlike what goes well', async ({ page }) => {
+	await page.route('**/api/ota/overview?*', async (route) => {
+		const one = await (await route.fetch()).json();
+		const [x] = one.items.filter((item) => item.progress?.guard);
+		const row = (i, trouble) => ({ ...x, trouble, rollout: { ...x.rollout, id: x.rollout.id.slice(0, -2) + `2${i}`, edgeType: `line-${i}` }, progress: { ...x.progress, guard: { ...x.progress.guard, verdict: 'hold', treated: { boxes: 0, silent: 0 }, distance: { ...x.progress.guard.distance, moreBad: 2, moreSilent: -1 } } } });
+		await route.fulfill({ json: { ...one, active: 2, troubles: { near: 1, none: 1 }, items: [row(1, 'near'), row(2, 'none')] } });
+	});
+	await signIn(page);
+	const row = (name) => page.locator('.row', { hasText: name });
+	await expect(row('line-1').locator('.chip.bad')).toHaveText(/Near a halt/);
+	await expect(row('line-1')).toContainText('2 more bad halt it');
+	await expect(row('line-2').locator('.chip.quiet')).toHaveText(/Hold/);
+	await expect(row('line-2').locator('.chip.hold, .chip.bad, .halt')).toHaveCount(0);
 });
 
 test('what was not read yet is not claimed', async ({ page, scene }) => {
@@ -113,7 +152,7 @@ test('keys alone lead to a view, open a question, leave it, and lead back', asyn
 	const dialog = page.getByRole('dialog');
 	await signIn(page);
 	await show(page, '#/now', 'Other channels');
-	await keyboard.press('4');
+	await keyboard.press('5');
 	await expect(page).toHaveURL(/#\/log$/);
 	await keyboard.press('1');
 	await expect(page).toHaveURL(/#\/now$/);
@@ -214,7 +253,7 @@ test('who may only look cannot act, and can sign out', async ({ page, scene }) =
 	await signIn(page, 'vera', 'fleet_viewer');
 	await showRollout(page, scene);
 	await says(page, 'You can look. A platform owner can act.');
-	await says(page, 'Not ready to halt');
+	await says(page, 'Connected');
 	await expect(page.locator('button', { hasText: /^\s*(Halt|Promote|Approve)/ })).toHaveCount(0);
 	await looksWell(page, 'a viewer');
 	await press(page, 'Sign out');
@@ -231,11 +270,12 @@ test('a script cannot turn text into markup', async ({ page, complaints }) => {
 
 test('hostile text stays text', async ({ page, scene }) => {
 	const bad = '<img src=x onerror="window.hurt = true"><script>window.hurt = true</script>\u202e"\'&amp;{{7*7}}' + 'x'.repeat(200);
+	let kept = []; // names of what leads to other resources
 	// Every text of every answer is hostile, except times and what the page decides by.
 	const worse = (v, key) => {
 		if (Array.isArray(v)) return v.map((x) => worse(x));
 		if (v && typeof v === 'object') return Object.fromEntries(Object.entries(v).map(([k, x]) => [k, worse(x, k)]));
-		return typeof v === 'string' && !/^\d{4}-\d\d-\d\dT/.test(v) && !['status', 'verdict', 'next'].includes(key) ? bad : v;
+		return typeof v === 'string' && !/^\d{4}-\d\d-\d\dT/.test(v) && !['status', 'verdict', 'next', 'eventId', ...kept].includes(key) ? bad : v;
 	};
 	await page.route('**/api/**', async (route) => {
 		const response = await route.fetch();
@@ -244,11 +284,15 @@ test('hostile text stays text', async ({ page, scene }) => {
 		return route.fulfill({ response, body: text && JSON.stringify(worse(JSON.parse(text))) });
 	});
 	await signIn(page);
-	for (const [hash, text] of [
+	const ids = ['id', 'factoryId', 'methodId', 'organizationId'];
+	for (const [hash, text, keeps = []] of [
 		['#/now', '<img src=x'], [rollout(scene.good), '<img src=x'], ['#/box/cell-0003', '<img src=x'],
-		['#/log/release-channel/gateway-x%2Fcanary', '<img src=x'], ['#/rules', 'Register boxes'],
+		['#/log/release-channel/gateway-x%2Fcanary', '<img src=x'], ['#/rules', 'Approvals'], ['#/box', 'Register boxes'], ['#/box', '<img src=x', ids],
+		['#/methods', '<img src=x', ids], [`#/methods/${scene.recalled}`, '<img src=x', ids], [`#/methods/${scene.method}/2`, '<img src=x', ids],
+		['#/log', '<img src=x'], ['#/rollout/new/gateway-x/stable', '<img src=x'], [rollout(scene.good) + '/policy', '<img src=x'],
 	]) {
 		await test.step(hash, async () => {
+			kept = keeps;
 			await page.setViewportSize({ width: 1280, height: 900 });
 			await page.emulateMedia({ colorScheme: 'light' });
 			await show(page, hash, text);

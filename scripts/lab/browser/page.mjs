@@ -21,9 +21,16 @@ export const test = base.extend({
 export const views = (scene) => [
 	['now', '#/now', 'Other channels'],
 	['rollout', rollout(scene.failing), 'Which boxes'],
+	['halted', rollout(scene.halted), 'The torque readings are off by ten'],
 	['box', `#/box/${scene.box}`, 'Checked in this browser'],
+	['boxes', '#/box', 'Register boxes'],
+	['methods', '#/methods/munich-1', 'Version 2'],
+	['method', `#/methods/${scene.recalled}`, 'may still have it'],
+	['version', `#/methods/${scene.method}/2`, 'What it changes'],
+	['release', '#/rollout/new/gateway-x/stable', 'about'],
+	['policy', rollout(scene.failing) + '/policy', 'What it means'],
 	['log', '#/log', 'promoted'],
-	['rules', '#/rules', 'Register boxes'],
+	['rules', '#/rules', 'Yours, in calls a minute'],
 ];
 
 /** The address of a rollout's view. */
@@ -37,21 +44,24 @@ export async function show(page, hash, text) {
 	await page.evaluate((to) => { location.hash = to; }, hash);
 	await says(page, text);
 	await expect(page.locator('.loading')).toHaveCount(0);
+	await expect(page.locator('main')).not.toContainText('Reading');
 }
 
 /** Clicks the button of a name. */
 export const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
 
 /** Signs in by the service's own login. */
-export async function signIn(page, user = 'olga', role) {
+export async function signIn(page, user = 'olga', ...roles) {
 	await page.goto(`${service}/console`);
 	await press(page, 'Sign in');
-	await logIn(page, user, role);
+	await logIn(page, user, ...roles);
 }
 
 /** Fills in the form of the login. */
-export async function logIn(page, user, role = 'platform_owner') {
+export async function logIn(page, user, role = 'platform_owner', organization = 'acme') {
+	await expect(page.getByLabel('Name')).toBeFocused(); // by itself; the browser notes if something else has the focus before
 	await page.getByLabel('Name').fill(user);
+	await page.getByRole('textbox', { name: 'Organization' }).fill(organization);
 	for (const box of await page.getByRole('checkbox').all()) await box.setChecked(await box.inputValue() === role);
 	await press(page, 'Sign in');
 	await expect(page.locator('.light')).toBeVisible();

@@ -1,4 +1,4 @@
-// Takes pictures of the operator's page. Two show what a window shows at first, for the README.
+// Takes pictures of the operator's page. One shows what a window shows at first, for the README.
 import { press, show, signIn, test, views } from './page.mjs';
 
 test('pictures', async ({ page, scene, viewport, colorScheme }) => {
@@ -10,7 +10,7 @@ test('pictures', async ({ page, scene, viewport, colorScheme }) => {
 		await show(page, hash, text);
 		await keep(`console-${name}-${look}`, { fullPage: true });
 	}
-	const [now, rollout] = all;
+	const [, rollout] = all;
 	await show(page, rollout[1], rollout[2]);
 	for (const [button, name] of [['Promote to 50 %…', 'promote'], ['Halt', 'halt']]) {
 		await press(page, button);
@@ -19,6 +19,4 @@ test('pictures', async ({ page, scene, viewport, colorScheme }) => {
 	}
 	await page.setViewportSize({ width: viewport.width, height: 800 });
 	if (look === '1280-light') await keep('readme-rollout');
-	await show(page, now[1], now[2]);
-	if (look === '390-dark') await keep('readme-now');
 });

@@ -33,7 +33,9 @@ export default defineConfig({
 			...each([1280, 768, 390, 320]).map((look) => ({ ...look, ...before, testMatch: 'views.spec.mjs' })),
 			...[1280, 390].map((width) => ({ name: `contract, ${width} px`, use: looks(width, 'light'), testMatch: 'contract.spec.mjs' })),
 			{ name: 'origins', testMatch: 'origins.spec.mjs' },
+			{ name: 'roles', use: looks(1280, 'light'), ...before, testMatch: 'roles.spec.mjs' },
 			{ name: 'operator', use: looks(1280, 'light'), ...before, testMatch: 'operator.spec.mjs' },
+			{ name: 'work', use: looks(1280, 'light'), ...before, testMatch: 'work.spec.mjs' },
 		]),
 	],
 	// The first prints the addresses of other origins, and the second its own.

@@ -2,7 +2,7 @@
 // halted, and a channel without any.
 import { writeFile } from 'node:fs/promises';
 import { test } from '@playwright/test';
-import { as, counted, each, install, move, plants, poll, publish, reached, register, report, start, tell, until } from './world.mjs';
+import { as, counted, each, engineer, enrol, install, move, plants, poll, publish, reached, register, report, says, start, tell, until } from './world.mjs';
 
 const n = Number(process.env.BOXES || 240);
 const slow = Boolean(process.env.SLOW);
@@ -17,8 +17,11 @@ test('a fleet in the middle of a failing rollout', async () => {
 	for (const id of plants) await as('seed', 'PUT', `/api/factories/${id}`, { organizationId: 'acme', name: id });
 	const boxes = await register('gateway-x', 'stable', '1.0.0', 'box-', n);
 	const good = await goesWell(Math.max(Math.floor(n / 15), 40));
-	await goesOn();
+	const halted = await goesOn();
+	const [waits] = await enrol(['box-9001', 'box-9002'], 'box-9100', 'box-9101');
+	const methods = await produces();
 	const failing = await start('otto', 'gateway-x', '1.1.0', {
+		...(slow && { guard: { decideWithin: 'PT1M' } }), // what failed counts as bad while the minutes are played
 		promote: { auto: true, windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '06:00', to: '22:00', timeZone: 'Europe/Berlin' }] },
 		approvals: { before: [50, 100] },
 	});
@@ -29,7 +32,7 @@ test('a fleet in the middle of a failing rollout', async () => {
 	await each(reached('gateway-x', '1.1.0', boxes, 50).slice(0, 200), (box) => poll(box, '1.0.0'));
 	const second = reached('gateway-x', '1.1.0', boxes, 10);
 	await spoil(failing, second);
-	const scene = { failing, good, box: second[2], waiting: second.at(-1) };
+	const scene = { failing, good, halted, waits, ...methods, box: second[2], waiting: second.at(-1) };
 	await writeFile('.dev/browser/scene.json', JSON.stringify(scene));
 });
 
@@ -78,6 +81,52 @@ async function goesWell(n) {
 // goesOn plays what else goes on.
 async function goesOn() {
 	await publish('mia', 'press-line', 'stable', '7.0.2');
-	await move('mia', await start('mia', 'press-line', '7.1.0'), { status: 'halted', reason: 'The torque readings are off by ten' });
+	const path = await start('mia', 'press-line', '7.1.0');
+	await move('mia', path, { status: 'halted', reason: 'The torque readings are off by ten' });
 	await as('otto', 'PUT', '/api/rate-limits/users/mes-integration?issuer=https%3A%2F%2Fpeople.wavegate.localhost', { limit: 3000, reason: 'Line controllers of hall 2 poll for orders' });
+	return path;
+}
+
+// content is that of a method with two steps.
+const content = (current, time = 'PT32M') => ({
+	form: 1, basis: { quantity: 40, unit: '{piece}' }, steps: [
+		{ id: '40', name: 'Degrease', setup: 'PT5M', run: { time: 'PT10M', per: { quantity: 40, unit: '{piece}' } }, instructions: 'Rinse twice in deionized water.' },
+		{
+			id: '50', name: 'Anodize', equipment: { class: 'anodizing' }, run: { time, per: { quantity: 40, unit: '{piece}' } },
+			parameters: [{ id: 'current-density', name: 'Current density', target: current, min: 1.4, max: 1.6, unit: 'A/dm2', critical: true }],
+			checks: [{ id: 'thickness', name: 'Thickness of the layer', min: 12, max: 15, unit: 'um', critical: true, every: { quantity: 10, unit: '{piece}' } }],
+			outputs: [{ material: 'housing-anodized', quantity: 40, unit: '{piece}' }],
+		},
+	],
+});
+
+// produces plays two methods: the second version of one waits for an approval, and the other is called back.
+async function produces() {
+	const factory = '/api/factories/munich-1';
+	for (const [code, edgeId] of [['tank-1', 'box-0001'], ['tank-2', 'box-0002'], ['tank-3', 'box-0003']]) {
+		await engineer('eva', 'PUT', `${factory}/machines/${code}`, { name: `Tank of hall ${code.at(-1)}`, classes: ['anodizing'], edgeId });
+	}
+	const create = async (name) => (await engineer('eva', 'POST', `${factory}/production-methods`, { productId: '7c9e6679-7425-40de-944b-e07fc1f90ae7', name })).headers.get('Location').split('/').at(-1);
+	const save = async (id, number, made) => {
+		const version = `${factory}/production-methods/${id}/versions/${number}`;
+		await engineer('eva', 'PUT', `${version}/content`, made);
+		return (await engineer('eva', 'GET', version)).value.contentSha256;
+	};
+	const go = (user, id, number, body) => engineer(user, 'PATCH', `${factory}/production-methods/${id}/versions/${number}`, body);
+	const release = async (id, number, made) => {
+		const contentSha256 = await save(id, number, made);
+		await go('eva', id, number, { status: 'in_review', reason: 'Ready' });
+		await go('emil', id, number, { status: 'released', contentSha256, reason: 'Samples are within limits' });
+		return contentSha256;
+	};
+	const method = await create('Housing, anodized');
+	await release(method, 1, content(1.5));
+	await save(method, 2, content(1.55, 'PT30M'));
+	await go('eva', method, 2, { status: 'in_review', reason: 'Less time in the tank' });
+	const recalled = await create('Cover, anodized');
+	const contentSha256 = await release(recalled, 1, content(1.45));
+	for (const [box, machine] of [['box-0001', 'tank-1'], ['box-0002', 'tank-2']]) await says(box, 'munich-1', machine, recalled, { version: 1, contentSha256, state: 'running', order: `PO-${machine}` });
+	await go('emil', recalled, 1, { status: 'withdrawn', orders: 'stop', reason: 'The layer is too thin' });
+	await says('box-0001', 'munich-1', 'tank-1', recalled, { version: 1, contentSha256, state: 'finished', order: 'PO-tank-1' });
+	return { method: `munich-1/${method}`, recalled: `munich-1/${recalled}` };
 }

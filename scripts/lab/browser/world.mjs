@@ -11,7 +11,7 @@ const tokens = new Map();
 export function bearer(user, role, organization = '') {
 	const key = `${user} ${role} ${organization}`;
 	if (!tokens.has(key)) {
-		const made = promisify(execFile)('./scripts/token', ['--user', user, '--role', role, '--org', organization]);
+		const made = promisify(execFile)('./scripts/token', ['--user', user, ...(role ? ['--role', role] : []), '--org', organization]);
 		tokens.set(key, made.then(({ stdout }) => `Bearer ${stdout.trim()}`));
 	}
 	return tokens.get(key);
@@ -26,8 +26,25 @@ async function send(authorization, method, path, body) {
 	return { headers: answer.headers, value: text && JSON.parse(text) };
 }
 
-/** Calls the service as a person. */
+/** Calls the service as a platform owner. */
 export const as = (user, method, path, body) => send(bearer(user, 'platform_owner', 'wavegate'), method, path, body);
+
+/** Calls it as an engineer of the plants. */
+export const engineer = (user, method, path, body) => send(bearer(user, 'production_engineer', 'acme'), method, path, body);
+
+const sha256 = (text) => createHash('sha256').update(text).digest('hex');
+
+/** Makes a code for boxes, has those that are not listed with it call, and returns the SHA-256 of each one's token. */
+export async function enrol(listed, ...others) {
+	const expiresAt = new Date(Date.now() + 14 * 24 * 3600_000).toISOString();
+	const { code } = (await as('otto', 'POST', '/api/edge-enrolments', { edgeType: 'gateway-x', channel: 'stable', organizationId: 'acme', factoryId: 'munich-1', edgeIds: listed, expiresAt })).value;
+	const redeem = (edgeId) => send(Promise.resolve(`Bearer wavegate-enrol:${code}`), 'POST', '/api/edge-enrolments/redemptions', { edgeId, tokenSha256: sha256(`token of ${edgeId}`) });
+	for (const edgeId of [listed[0], ...others]) await redeem(edgeId);
+	return others.map((edgeId) => sha256(`token of ${edgeId}`));
+}
+
+/** The state that a machine's box says it is in with a version. */
+export const says = (box, factory, machine, method, body) => send(bearer(box, 'edge'), 'PUT', `/api/factories/${factory}/machines/${machine}/methods/${method}/report`, body);
 
 /** Has a box say what it runs, and returns what it is told to run. */
 export async function poll(box, installed) {
@@ -75,7 +92,7 @@ export async function register(edgeType, channel, version, prefix, n) {
 /** Publishes a version. Its digest is made of its name. */
 export const publish = (user, edgeType, channel, version) => as(user, 'PUT', `/api/ota/release-channels/${edgeType}/${channel}`, {
 	currentVersion: version, artifactUrl: `https://artifacts.example.com/${edgeType}/${version}.tar.gz`,
-	sha256: createHash('sha256').update(edgeType + version).digest('hex'),
+	sha256: sha256(edgeType + version),
 });
 
 /** Starts a rollout on the channel stable of a version that is published on canary, and returns its path. */

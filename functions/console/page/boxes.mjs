@@ -1,0 +1,95 @@
+// Boxes that are new: those that wait to be accepted, the enrolments by which they come, and a list to register.
+import { html } from './html.mjs';
+import { moved } from './sources.mjs';
+import { at, call } from './api.mjs';
+import { may } from './state.mjs';
+import { ask } from './dialog.mjs';
+import { Ago, Moment, count, boxes, some } from './format.mjs';
+import { Chip, Empty, Loading, More, Shown, Table, channelOf } from './parts.mjs';
+import { Organization, enrolments, organization, waiting } from './waiting.mjs';
+import { Register } from './register.mjs';
+
+const least = 8; // characters of a fingerprint that are typed
+
+// groups makes a fingerprint readable.
+const groups = (sha256) => (sha256.match(/.{1,8}/g) ?? []).join(' ');
+
+function accept(b) {
+	const { enrolment: e } = b;
+	ask({
+		title: `Accept ${b.edgeId}?`, action: 'Accept',
+		body: () => html`<p>It becomes a box of <strong>${e.organizationId}</strong> on <span class="mono">${channelOf(e)}</span>${e.factoryId ? ` in ${e.factoryId}` : ''}, and gets its releases.</p>
+			<p>The box, or its station, shows a fingerprint. It has to be this one:</p><p class="mono">${groups(b.tokenSha256)}</p>`,
+		fields: () => html`<label class="field">How it begins on the box, at least ${least} characters <input name="shown" autocomplete="off" autocapitalize="off" spellcheck=${false} autofocus=${true} /></label>
+			<label class="check"><input type="checkbox" name="compared" /> Or: I have compared all of it</label>`,
+		run: async ({ shown, compared }) => {
+			const typed = shown.toLowerCase().replace(/[\s:.-]/g, '');
+			if (typed && !b.tokenSha256.startsWith(typed)) throw new Error('That is another fingerprint. This may not be your box, so do not accept it.');
+			if (typed.length < least && !compared) throw new Error(`Type at least ${least} characters of what the box shows, or compare all of it.`);
+			await call('POST', at`/api/edge-enrolments/${e.id}/accept`, { body: { items: [{ edgeId: b.edgeId, tokenSha256: b.tokenSha256 }] } });
+			moved('/api/edge-enrolments');
+			return `${b.edgeId} is accepted. It learns so when it calls next, within a minute.`;
+		},
+	});
+}
+
+function end(e) {
+	ask({
+		title: `End the enrolment for ${channelOf(e)}?`, action: 'End it', danger: true,
+		body: () => html`<p>Its code is good for nothing from now on, and boxes that wait are not heard. The ${boxes(e.redemptions.length)} that it registered ${e.redemptions.length === 1 ? 'stays' : 'stay'} as they are.</p>`,
+		run: async () => {
+			await call('DELETE', at`/api/edge-enrolments/${e.id}`);
+			moved('/api/edge-enrolments');
+			return `The enrolment for ${channelOf(e)} has ended.`;
+		},
+	});
+}
+
+function reset(e, edgeId) {
+	ask({
+		title: `Retire ${edgeId} and free its id?`, action: 'Reset', danger: true, type: edgeId,
+		body: () => html`<p>The box that has this id now loses its token and gets no more releases. The next box that calls with the code and this id takes its place. Do this if the board was replaced.</p>`,
+		run: async () => {
+			await call('DELETE', at`/api/edge-enrolments/${e.id}/redemptions/${edgeId}`);
+			moved('/api/edge-enrolments');
+			return `${edgeId} is retired, and its id is free.`;
+		},
+	});
+}
+
+function Waiting({ w }) {
+	const twice = new Set(w.boxes.map((b) => b.edgeId).filter((id, i, all) => all.indexOf(id) !== i));
+	return html`<section class="panel" aria-labelledby="waiting"><h2 id="waiting">Boxes that wait</h2>
+		${!w.read ? html`<${Loading} lines=${2} />` : w.boxes.length ? html`<${Table} label="Boxes that wait" head=${['Box', 'Fingerprint', 'Channel', 'Since', html`<span class="unseen">Accept</span>`]}
+			rows=${w.boxes.map((b) => [html`${b.edgeId}${twice.has(b.edgeId) && html` <${Chip} kind="bad">Two say so<//>`}`, html`<span class="mono">${groups(b.tokenSha256).slice(0, 17)}…</span>`, channelOf(b.enrolment), html`<${Ago} at=${b.since} />`,
+				may('accept-edge-enrolment') && html`<button type="button" class="button small" onClick=${() => accept(b)}>Accept…<span class="unseen"> ${b.edgeId}</span></button>`])} />`
+		: html`<p>No box waits.</p><p class="note">A box waits if it has a code of ${organization() || 'the organization'}, and its id is not listed with it.</p>`}
+		${w.partial && html`<p class="note">Not every open enrolment could be looked into, so more may wait.</p>`}</section>`;
+}
+
+function Enrolment({ e }) {
+	return html`<li class="row">
+		<div class="row-name"><h3>${channelOf(e)}</h3><p>${e.factoryId ?? e.organizationId}</p></div>
+		<div class="row-state"><p>Open until <${Moment} at=${e.expiresAt} /></p>${e.refusedAt && html`<p class="bad-text"><span aria-hidden="true">■ </span>${e.refusedFor} was refused <${Ago} at=${e.refusedAt} />: another box has this id</p>`}</div>
+		<div><p>${count(e.redemptions.length)} of ${some(e.edgeIds.length, 'listed box', 'listed boxes')} registered${e.accepted ? `, ${count(e.accepted)} accepted besides` : ''}</p>
+			${e.redemptions.length > 0 && html`<${More} id=${`enrolment ${e.id}`} label="Which"><ul class="plain">${e.redemptions.slice(0, 100).map((b) => html`<li key=${b.edgeId} class="line"><span>${may('get-edge') ? html`<a href=${`#/box/${encodeURIComponent(b.edgeId)}`}>${b.edgeId}</a>` : b.edgeId} <span class="note">${b.retiredAt ? 'retired ' : ''}<${Ago} at=${b.retiredAt ?? b.redeemedAt} /></span></span>
+				${may('reset-edge-enrolment') && html`<button type="button" class="button small" onClick=${() => reset(e, b.edgeId)}>Reset…<span class="unseen"> ${b.edgeId}</span></button>`}</li>`)}</ul>${e.redemptions.length > 100 && html`<p class="note">And ${count(e.redemptions.length - 100)} more.</p>`}<//>`}</div>
+		${may('delete-edge-enrolment') && html`<div class="row-act"><button type="button" class="button small" onClick=${() => end(e)}>End…<span class="unseen"> ${channelOf(e)}</span></button></div>`}</li>`;
+}
+
+function Enrolments() {
+	const list = enrolments();
+	const w = waiting(list);
+	return html`<${Organization} /><${Shown} of=${list} lines=${3} none=${() => html`<${Empty} title="There is no such organization."><p>Or it is none of yours.</p><//>`} then=${() => html`<${Waiting} w=${w} />
+		<section aria-labelledby="enrolments"><h2 id="enrolments">Open enrolments</h2>
+			${w.open.length ? html`<ul class="rows">${w.open.map((d) => d.value && html`<${Enrolment} key=${d.value.id} e=${d.value} />`)}</ul>` : html`<p class="note">No enrolment is open in ${organization()}. One is a code by which boxes of an image register themselves.</p>`}</section>`} />`;
+}
+
+/** The boxes that wait, and how boxes come. */
+export function Boxes() {
+	const lists = may('list-edge-enrolments');
+	return html`<h1>Boxes</h1>
+		${may('get-update-why') && html`<p class="note">To see one box, type its id into the search above. The key <kbd>/</kbd> leads there.</p>`}
+		${lists && (organization() ? html`<${Enrolments} />` : html`<${Organization} /><p class="note">Name the organization whose boxes wait.</p>`)}
+		${may('register-edges') && html`<${Register} />`}`;
+}

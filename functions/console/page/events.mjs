@@ -1,0 +1,114 @@
+// Events of the audit trail as a timeline: who changed what, when and why, and what was before and after.
+import { html } from './html.mjs';
+import { read } from './sources.mjs';
+import { call } from './api.mjs';
+import { state, changed, may } from './state.mjs';
+import { Moment, Said, count, some } from './format.mjs';
+import { Shown, Empty, More, Table, nameOf } from './parts.mjs';
+
+// phrase says what an event did, with what.
+function phrase(e) {
+	const a = e.after ?? e.before ?? {};
+	const stage = a.given?.at(-1)?.stage;
+	const channel = a.edgeType && a.channel ? `${a.edgeType}/${a.channel}` : e.resource.id;
+	switch (e.eventName) {
+	case 'RolloutStarted': return ['started', `${a.targetVersion} on ${channel}`];
+	case 'RolloutPromoted': return ['promoted', `${channel} ${e.before?.staged_percent} → ${a.staged_percent} %`];
+	case 'RolloutHalted': return ['halted', `${a.targetVersion} on ${channel} at ${a.staged_percent} %`];
+	case 'RolloutResumed': return ['started again', `${a.targetVersion} on ${channel} at ${a.staged_percent} %`];
+	case 'RolloutCompleted': return ['completed', `${a.targetVersion} on ${channel}`];
+	case 'RolloutApproved': return ['approved', `${a.terms?.approvals?.at(-1)?.stage ?? ''} % of ${a.targetVersion} on ${channel}`];
+	case 'RolloutPolicyChanged': return ['changed the policy', `of ${a.targetVersion} on ${channel}`];
+	case 'RolloutNearHalt': return ['warned that a halt is near', `for ${a.targetVersion} on ${channel} at ${stage} %`];
+	case 'RolloutApprovalWaiting': return ['asks for an approval', `of ${stage} % of ${a.targetVersion} on ${channel}`];
+	case 'RolloutWentBad': return ['warned of a release that goes bad:', `${a.targetVersion} on ${channel}`];
+	case 'RecallUnconfirmed': return ['warned that machines may still have', `version ${a.version} of method ${a.methodId}`];
+	case 'ReleasePublished': return ['published', `${a.currentVersion} on ${channel}`];
+	case 'ReleaseAdopted': return ['made it the version', `${a.currentVersion} of ${channel}`];
+	case 'FreezeSet': return ['froze', 'all rollouts'];
+	case 'FreezeLifted': return ['lifted', 'the freeze'];
+	case 'RateLimitSet': return ['set the limit', `of ${e.resource.id.replace(/^(?:.* |[^/]*\/)/, '')}`];
+	case 'RateLimitRemoved': return ['took back the limit', `of ${e.resource.id.replace(/^(?:.* |[^/]*\/)/, '')}`];
+	case 'EdgeRegistered': return ['registered', `${e.resource.id} on ${channel}`];
+	case 'EdgeReassigned': return ['moved', `${e.resource.id} to ${channel}`];
+	case 'EdgeRetired': return ['retired', e.resource.id];
+	}
+	// Others are named by what and how: FactoryRenamed is renamed, factory munich-1.
+	const words = e.eventName.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().split(' ');
+	return [words.at(-1), `${words.slice(0, -1).join(' ')} ${e.resource.id}`];
+}
+
+const kind = { RolloutHalted: 'bad', RolloutPromoted: 'act', RolloutStarted: 'act', RolloutResumed: 'act', ReleasePublished: 'act', FreezeSet: 'hold', RolloutApproved: 'good', RolloutCompleted: 'good', ReleaseAdopted: 'good', RolloutNearHalt: 'bad', RolloutWentBad: 'bad', RolloutApprovalWaiting: 'hold', RecallUnconfirmed: 'bad' };
+const unsaid = new Set(['revision', 'updatedAt']);
+
+// flat turns a document into lines of path and value.
+function flat(value, path = '', into = {}) {
+	if (value && typeof value === 'object') for (const [k, v] of Object.entries(value)) flat(v, path ? `${path}.${k}` : k, into);
+	else if (path) into[path] = value;
+	return into;
+}
+
+/** What differs between two documents: path, before, after. */
+export function differences(before, after) {
+	const [b, a] = [flat(before), flat(after)];
+	return [...new Set([...Object.keys(b), ...Object.keys(a)])].filter((k) => b[k] !== a[k] && !unsaid.has(k)).map((k) => [k, b[k], a[k]]);
+}
+
+const shown = (v) => v === undefined ? html`<span class="unseen">nothing</span>` : html`<${Said}>${String(v)}<//>`;
+
+const Difference = ({ label, rows }) => html`<${Table} label=${label} head=${['Field', 'Before', 'After']} rows=${rows.map(([k, b, a]) => [k, b !== undefined && html`<del>${shown(b)}</del>`, a !== undefined && html`<ins>${shown(a)}</ins>`])} />`;
+
+/** The text of an event that a search looks in: who, what, why, and each value before and after. */
+export const textOf = (e) => [nameOf(e.actor), ...phrase(e), e.eventName, e.reason, e.overrideReason, ...Object.values(flat(e.cause ?? {})), ...Object.values(flat(e.before ?? {})), ...Object.values(flat(e.after ?? {}))].join(' ').toLowerCase();
+
+function Event({ e }) {
+	const [did, what] = phrase(e);
+	const rows = differences(e.before, e.after);
+	const link = ['rollout', 'rollout-warning'].includes(e.resource.type) && may('get-rollout') ? `#/rollout/${e.resource.id}` : e.resource.type === 'edge' && may('get-edge') ? `#/box/${encodeURIComponent(e.resource.id)}` : e.resource.type === 'recall' && may('get-method-version') ? `#/methods/${e.resource.id}` : '';
+	return html`<li class=${`event ${kind[e.eventName] ?? 'quiet'}`}>
+		<p class="event-when"><${Moment} at=${e.eventTime} /></p>
+		<div><p><strong><${Said}>${nameOf(e.actor)}<//></strong> ${did} ${link ? html`<a href=${link}><${Said}>${what}<//></a>` : html`<${Said}>${what}<//>`}</p>
+			${e.reason && html`<p class="said">“<${Said}>${e.reason}<//>”</p>`}
+			${e.overrideReason && html`<p class="said">Passed over a freeze or window: “<${Said}>${e.overrideReason}<//>”</p>`}
+			${e.cause?.sentence && html`<p class="note"><${Said}>${e.cause.sentence}<//></p>`}
+			${e.cause && html`<${More} id=${`cause ${e.eventId}`} label="What the guard saw"><${Difference} label=${`what the guard saw, ${e.eventId}`} rows=${Object.entries(flat(e.cause)).map(([k, v]) => [k, undefined, v])} /><//>`}
+			${rows.length > 0 && html`<${More} id=${`diff ${e.eventId}`} label=${e.before ? e.after ? 'Before and after' : 'What it was' : 'What it is'}><${Difference} label=${`differences, ${e.eventId}`} rows=${rows} /><//>`}
+		</div></li>`;
+}
+
+const hidden = { items: [], next: undefined };
+
+/**
+ * The events that lie at a path, newest first, with older ones on demand. If matches is given, only those are shown for
+ * which it holds, and what was searched is said.
+ */
+export function Events({ path, matches = null }) {
+	const first = read(path, 20, true);
+	const older = state.local[`older ${path}`] ?? hidden;
+	const next = older.items.length ? older.next : first.value?.next;
+	const more = async () => {
+		let at = { ...older, next, busy: true, error: '' };
+		const put = (change) => { at = { ...at, ...change }; state.local[`older ${path}`] = at; changed(); };
+		put({});
+		try {
+			// A search goes on until something is found, but not for ever: each page is a call.
+			for (let pages = 0; at.next && pages < (matches ? 5 : 1); pages++) {
+				const page = (await call('GET', at.next.slice(at.next.indexOf('/api/')))).value;
+				put({ items: [...at.items, ...page.items], next: page.next });
+				if (matches && page.items.some(matches)) break;
+			}
+			put({ busy: false });
+		} catch (e) {
+			put({ busy: false, error: e.message });
+		}
+	};
+	return html`<${Shown} of=${first} lines=${6} none=${() => null} then=${(page) => {
+		const known = new Set(page.items.map((e) => e.eventId));
+		const all = [...page.items, ...older.items.filter((e) => !known.has(e.eventId))];
+		const items = matches ? all.filter(matches) : all;
+		const button = next && html`<button type="button" class="button" aria-disabled=${Boolean(older.busy)} onClick=${more}>${older.busy ? 'Reading…' : matches ? 'Search older ones' : 'Show older'}</button>`;
+		return html`${matches && html`<p class="note" role="status">${count(items.length)} of the ${next ? `newest ${count(all.length)} events that were read` : `${some(all.length, 'event')}, which are all`}. ${next ? html`Not searched: what is before <${Moment} at=${all.at(-1)?.eventTime ?? new Date()} />.` : ''}</p>`}
+			${items.length ? html`<ol class="events">${items.map((e) => html`<${Event} key=${e.eventId} e=${e} />`)}</ol>` : html`<${Empty} title=${matches ? 'None of them matches.' : 'Nothing was changed here.'} />`}
+			${button}${older.error && html`<p class="bad-text" role="alert">${older.error}</p>`}`;
+	}} />`;
+}

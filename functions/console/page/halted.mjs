@@ -1,0 +1,51 @@
+// What is known of a halt: who or what halted the rollout, why, when, and how many boxes have the release.
+import { html } from './html.mjs';
+import { read } from './sources.mjs';
+import { query } from './api.mjs';
+import { count, some, Ago } from './format.mjs';
+import { nameOf } from './parts.mjs';
+import { Sentence, fewerBad } from './evidence.mjs';
+import { total, bad } from './actions.mjs';
+
+// eventOf reads the audit event of a rollout's last halt; undefined: it is not read yet; null: there is none.
+function eventOf(r) {
+	const from = new Date(new Date(r.endedAt ?? r.updatedAt).getTime() - 1000).toISOString();
+	const said = read('/api/audit-events' + query({ resourceType: 'rollout', resourceId: r.id, from, limit: '5' }), 600).value;
+	return said && (said.items.find((e) => e.eventName === 'RolloutHalted') ?? null);
+}
+
+/** Who or what halted a rollout, and when. */
+export function HaltedBy({ r }) {
+	const e = eventOf(r);
+	const who = r.endedBy === 'guard' ? 'the guard' : e === undefined ? '…' : html`<bdi>${nameOf(e?.actor) || 'somebody'}</bdi>`;
+	return html`${r.endedBy === 'publication' ? html`By a publication of ${who}` : html`By ${who}`}, <${Ago} at=${r.endedAt ?? r.updatedAt} />`;
+}
+
+/** Why a rollout was halted: what the guard saw, or what the person said. */
+export function HaltedWhy({ r }) {
+	const e = eventOf(r);
+	if (e === undefined) return html`<p class="note">Reading why…</p>`;
+	if (e?.cause?.sentence) return html`<${Sentence} text=${e.cause.sentence} />`;
+	if (e?.reason) return html`<p class="said">“<bdi>${e.reason}</bdi>”</p>`;
+	return html`<p class="note">${r.endedBy === 'publication' ? 'The channel got another version.' : 'No reason was given.'}</p>`;
+}
+
+/** How many boxes have the release, by a count. */
+export function HaltedCounts({ r, p }) {
+	if (p === undefined) return html`<p class="note">Reading how many boxes have it…</p>`;
+	if (p === null) return html`<p>The boxes were never counted.</p>`;
+	const sum = total(p);
+	if (sum.expected === sum.notYetPolled) return html`<p>No box was told ${r.targetVersion}.</p>`;
+	return html`<p><strong>${some(sum.installed, 'box has', 'boxes have')}</strong> ${r.targetVersion}, <span class=${bad(sum) ? 'bad-text' : ''}>${bad(sum) ? html`<span aria-hidden="true">■ </span>` : ''}${count(bad(sum))} bad</span>, of ${count(sum.expected - sum.notYetPolled)} that were told it.${r.endedBy === 'guard' && fewerBad(p.guard, p.stages) ? ` ${fewerBad(p.guard, p.stages)}` : ''}</p>`;
+}
+
+/** What is shown of a halted rollout instead of the guard's judgement. */
+export function Halted({ r, p, may }) {
+	const look = () => document.getElementById('which')?.scrollIntoView();
+	return html`<section class="panel evidence" aria-labelledby="halted"><h2 id="halted">Why it was halted</h2>
+		<${HaltedWhy} r=${r} /><${HaltedCounts} r=${r} p=${p} />
+		<h3>What now</h3><ul class="reasons">
+			${p && total(p).installed + bad(total(p)) > 0 && html`<li><button type="button" class="link" onClick=${look}>Look at the boxes</button></li>`}
+			${may && !r.adopted && html`<li><strong>Send back</strong>: every box of the channel gets ${r.previousVersion} again.</li>`}
+			${may && !r.completedAt && r.endedBy !== 'publication' && html`<li><strong>Start again</strong>: the same boxes are told ${r.targetVersion} again, and the guard only advises.</li>`}</ul></section>`;
+}

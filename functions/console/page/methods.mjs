@@ -1,0 +1,103 @@
+// The production methods of the factories: which versions they have, and what holds where.
+import { html } from './html.mjs';
+import { read } from './sources.mjs';
+import { at, query } from './api.mjs';
+import { state, changed, may } from './state.mjs';
+import { Ago, Moment, Said, count } from './format.mjs';
+import { Chip, Empty, Shown, Table } from './parts.mjs';
+import { Organization, organization } from './waiting.mjs';
+import { Version } from './version.mjs';
+
+const statuses = {
+	draft: ['quiet', 'Draft'], in_review: ['hold', 'In review'], trial: ['act', 'On trial'], released: ['good', 'Released'], withdrawn: ['bad', 'Withdrawn'],
+};
+
+/** The status of a version in a word. */
+export function Status({ of, standing }) {
+	const [kind, word] = statuses[of] ?? ['quiet', of];
+	return html`<${Chip} kind=${standing === 'superseded' ? 'quiet' : kind}>${word}${standing === 'scheduled' ? ', later' : standing === 'superseded' ? ', superseded' : ''}<//>`;
+}
+
+/** Where the methods of a factory are, and a version of one. */
+export const pathOf = (factory, id = '', number = '') => at`/api/factories/${factory}/production-methods` + (id && at`/${id}`) + (number && at`/versions/${number}`);
+
+/** The address of a view of a method. */
+export const viewOf = (...parts) => '#/methods/' + parts.map(encodeURIComponent).join('/');
+
+/** The machines that a decision covers. */
+export const where = (machines) => machines?.length ? `on ${machines.join(', ')}` : 'on all machines';
+
+// holding lists the decisions of a method that have begun, the last first.
+const holding = (m) => (m.effectivity ?? []).filter((d) => new Date(d.from).getTime() <= Date.now()).reverse();
+const coming = (m) => (m.effectivity ?? []).filter((d) => new Date(d.from).getTime() > Date.now());
+
+function Row({ factory, m }) {
+	const held = holding(m);
+	const last = m.withdrawn?.[0];
+	return html`<li class="row">
+		<div class="row-name"><h3><a href=${viewOf(factory, m.methodId)}><${Said}>${m.name}<//></a></h3></div>
+		<div class="row-state">${m.latest ? html`<p class="chips"><a href=${viewOf(factory, m.methodId, m.latest.version)}>Version ${m.latest.version}</a> <${Status} of=${m.latest.status} /></p>` : html`<p>No version yet</p>`}</div>
+		<div>${held.length ? held.map((d) => html`<p>Version ${d.version} holds ${where(d.machines)}</p>`) : html`<p>Nothing holds</p>`}
+			${last && html`<p>Version ${last.version} was withdrawn <${Ago} at=${last.at} /></p>`}</div></li>`;
+}
+
+function List({ factory }) {
+	const status = state.local.status ?? '';
+	const list = read(pathOf(factory) + query({ status, limit: '100' }), 30);
+	const choose = (e) => { state.local.status = e.target.value; changed(); };
+	return html`<section aria-labelledby="methods"><h2 id="methods">Methods of ${factory}</h2>
+		<div class="choice"><label for="status">Latest version</label><select id="status" onChange=${choose}><option value="">Any status</option>${Object.entries(statuses).map(([v, [, name]]) => html`<option value=${v} selected=${v === status}>${name}</option>`)}</select></div>
+		<${Shown} of=${list} lines=${4} none=${() => html`<p>There is no factory <${Said}>${factory}<//>.</p>`} then=${(page) => page.items.length ? html`<ul class="rows">${page.items.map((m) => html`<${Row} key=${m.methodId} factory=${factory} m=${m} />`)}</ul>${page.next && html`<p class="note">These are the first ${count(page.items.length)}. Choose a status to see others.</p>`}`
+			: html`<${Empty} title=${status ? 'No method has a latest version of this status.' : 'This factory has no method yet.'} />`} /></section>`;
+}
+
+function Factories({ chosen }) {
+	const list = read('/api/factories' + query({ organizationId: organization(), limit: '100' }), 120);
+	return html`<${Shown} of=${list} lines=${3} then=${(page) => {
+		if (!page.items.length) return html`<${Empty} title=${`${organization()} has no factory.`}><p>${may('put-factory') ? 'Choose another organization, or register a factory: ' : 'A platform owner registers factories.'}</p><//>`;
+		const factory = chosen || page.items[0].factoryId;
+		return html`<nav aria-label="Factories"><ul class="tabs">${page.items.map((f) => html`<li><a href=${viewOf(f.factoryId)} aria-current=${f.factoryId === factory ? 'true' : null}><${Said}>${f.name}<//></a></li>`)}</ul></nav>
+			<${List} key=${factory} factory=${factory} />`;
+	}} />`;
+}
+
+// Recall says how far the last withdrawal is, machine by machine.
+function Recall({ factory, m }) {
+	const last = m.withdrawn?.[0];
+	if (!last) return null;
+	const s = read(pathOf(factory, m.methodId, last.version) + '/machines?limit=100', 20, true);
+	return html`<section class="panel" aria-labelledby="recall"><h2 id="recall">Recall of version ${last.version}</h2>
+		<p>Withdrawn <${Ago} at=${last.at} />. Orders under way ${last.orders === 'finish' ? 'may finish' : 'stop'}.</p>
+		<${Shown} of=${s} lines=${1} then=${(page) => html`<${Left} page=${page} />`} />
+		<p><a href=${viewOf(factory, m.methodId, last.version)}>See the machines</a></p></section>`;
+}
+
+/** How many machines may still have a withdrawn version. */
+export function Left({ page }) {
+	const left = page.items.filter((x) => !x.clear);
+	const more = page.next ? ' or more' : '';
+	if (!page.items.length) return html`<p><${Chip} kind="good">Done<//> It reached no machine.</p>`;
+	return html`<p>${left.length ? html`<${Chip} kind="bad">${count(left.length)}${more} of ${count(page.items.length)}${more}<//> may still have it` : html`<${Chip} kind="good">Done<//> All ${count(page.items.length)} machines said that they do not have it${page.next ? ', of those listed' : ''}`}${left.length ? html`: <${Said}>${left.slice(0, 5).map((x) => x.machine).join(', ')}<//>${left.length > 5 ? ' …' : ''}` : ''}.</p>`;
+}
+
+function Method({ factory, id }) {
+	const method = read(pathOf(factory, id), 20, true);
+	const versions = read(pathOf(factory, id) + '/versions?limit=50', 30, true);
+	return html`${method.value ? null : html`<h1>Method</h1>`}<${Shown} of=${method} lines=${4} none=${() => html`<${Empty} title="There is no such method."><p><a href=${viewOf(factory)}>See the methods of ${factory}</a></p><//>`} then=${(m) => html`
+		<header class="title"><div><h1><${Said}>${m.name}<//></h1><p class="versions"><a href=${viewOf(factory)}>${factory}</a></p></div></header>
+		<div class="columns"><div class="column"><section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>
+			<${Shown} of=${versions} lines=${3} then=${(page) => page.items.length ? html`<${Table} label="Versions" head=${['Version', 'Status', 'By', 'Last change']} rows=${page.items.map((v) => [
+				html`<a href=${viewOf(factory, id, v.version)}>Version ${v.version}</a>`, html`<${Status} of=${v.status} standing=${v.standing} />`, html`<${Said}>${v.authors.map((a) => a.userId).join(', ')}<//>`, html`<${Ago} at=${v.updatedAt} />`])} />${page.next && html`<p class="note">The newest ${page.items.length}.</p>`}`
+				: html`<p>No version yet. Save a content as version 1: <code>PUT ${pathOf(factory, id, '1')}/content</code></p>`} /></section></div>
+			<div class="column"><section class="panel" aria-labelledby="holds"><h2 id="holds">What holds</h2>
+				${holding(m).length ? html`<ul class="plain">${holding(m).map((d) => html`<li><a href=${viewOf(factory, id, d.version)}>Version ${d.version}</a> ${where(d.machines)}, since <${Moment} at=${d.from} /></li>`)}</ul>` : html`<p>Nothing. Machines may not start this method.</p>`}
+				${coming(m).map((d) => html`<p>Version ${d.version} follows ${where(d.machines)} at <${Moment} at=${d.from} />.</p>`)}</section>
+				<${Recall} factory=${factory} m=${m} /></div></div>`} />`;
+}
+
+/** The methods of a factory, one of them, or one of its versions. */
+export function Methods({ factory = '', id = '', number = '' }) {
+	if (number) return html`<${Version} key=${`${id} ${number}`} factory=${factory} id=${id} number=${number} />`;
+	if (id) return html`<${Method} key=${id} factory=${factory} id=${id} />`;
+	return html`<h1>Methods</h1><${Organization} />${organization() ? html`<${Factories} key=${organization()} chosen=${factory} />` : html`<p class="note">Name the organization whose methods you want to see.</p>`}`;
+}

@@ -1,0 +1,77 @@
+// What each role sees of the operator's page: what it may do, and nothing that the service refuses.
+import { expect } from '@playwright/test';
+import { logIn, looksWell, press, show, signIn, test } from './page.mjs';
+import { bearer } from './world.mjs';
+
+// The views of each role, the first first.
+const views = {
+	platform_owner: ['Now', 'Rollouts', 'Boxes', 'Methods', 'Log', 'Rules'],
+	organization_admin: ['Boxes', 'Methods', 'Log'],
+	production_engineer: ['Methods'],
+	fleet_viewer: ['Now', 'Rollouts', 'Boxes', 'Log', 'Rules'],
+	fleet_installer: ['Boxes'],
+};
+
+// refusals collects what the service refuses the page. Nothing being there is no refusal.
+function refusals(page) {
+	const all = [];
+	page.on('response', (r) => { if (r.status() >= 400 && r.status() !== 404) all.push(`${r.status()} ${r.url()}`); });
+	return all;
+}
+
+// walk opens every view that the page offers.
+async function walk(page, names) {
+	const links = page.getByRole('navigation', { name: 'Views' }).getByRole('link');
+	await expect(links).toHaveText(names);
+	for (const name of names) {
+		await links.getByText(name, { exact: true }).click();
+		await expect(page.locator('h1')).toHaveText(name);
+		await expect(page.locator('.loading')).toHaveCount(0);
+		await expect(page.locator('.trouble, main .note.bad-text')).toHaveCount(0);
+		expect((await page.locator('main').innerText()).length).toBeGreaterThan(name.length + 20);
+		await looksWell(page, name);
+	}
+}
+
+for (const [role, names] of Object.entries(views)) {
+	test(`a ${role} sees what it may, first what it works with`, async ({ page, scene }) => {
+		const refused = refusals(page);
+		await signIn(page, `a-${role}`, role);
+		await expect(page.locator('h1')).toHaveText(names[0]);
+		await walk(page, names);
+		if (names.includes('Rollouts')) await show(page, '#/rollout/' + scene.failing.split('/').at(-1), 'Which boxes');
+		if (names.includes('Methods')) await show(page, `#/methods/${scene.method}/2`, 'What it changes');
+		await page.waitForTimeout(3000); // what is read again
+		await expect(page.locator('.light')).toHaveText(role === 'platform_owner' ? '✓Ready to halt' : '✓Connected');
+		expect(refused).toEqual([]);
+		for (const foreign of ['now', 'rules', 'box', 'methods', 'log']) await page.evaluate((to) => { location.hash = to; }, `#/${foreign}`);
+		await expect(page.locator('.loading')).toHaveCount(0);
+		expect(refused).toEqual([]);
+	});
+}
+
+// The login lets nobody in who is not a person. What the page would do with their tokens is seen by handing it one.
+for (const [role, organization, names] of [['', 'acme', ['Methods']], ['', '', []], ['edge', '', []]]) {
+	test(`${role || 'somebody without a role'} ${organization ? 'of an organization' : 'without an organization'} sees ${names.join() || 'why there is nothing'}`, async ({ page }) => {
+		const refused = refusals(page);
+		const token = (await bearer('somebody', role, organization)).replace('Bearer ', '');
+		await page.route('**/token', (route) => route.fulfill({ json: { access_token: token, expires_in: 3600 }, headers: { 'Access-Control-Allow-Origin': '*' } }));
+		await signIn(page, 'somebody');
+		await expect(page.locator('h1')).toHaveText(names[0] ?? 'Nothing to see');
+		await walk(page, names);
+		await looksWell(page, 'the first view');
+		expect(refused).toEqual([]);
+	});
+}
+
+test('a part of the page that cannot be loaded says so', async ({ page }) => {
+	await page.route('**/rules.mjs', (route) => route.fulfill({ status: 404 }));
+	await signIn(page);
+	await page.getByRole('link', { name: 'Rules', exact: true }).click();
+	await expect(page.getByRole('button', { name: 'Load the page again' })).toBeVisible();
+	await looksWell(page, 'a part is missing');
+	await page.unrouteAll({ behavior: 'ignoreErrors' });
+	await press(page, 'Load the page again');
+	await logIn(page, 'olga');
+	await expect(page.locator('h1')).toHaveText('Rules');
+});

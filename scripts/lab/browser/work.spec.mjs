@@ -1,0 +1,320 @@
+// What people do on the parts of the operator's page that are opened later: methods, new boxes, releases, policies, the
+// freeze and the log. Each test changes things of its own.
+import { expect } from '@playwright/test';
+import { looksWell, press, rollout, says, show, signIn, test } from './page.mjs';
+import { as, engineer, register } from './world.mjs';
+
+const field = (page, name) => page.getByLabel(name, { exact: true });
+const dialog = (page) => page.getByRole('dialog');
+const table = (page, name) => page.getByRole('region', { name: `Table: ${name}`, exact: true });
+
+test('a version is compared, and approved by a second person with a reason', async ({ page, scene }) => {
+	const path = `/api/factories/${scene.method.replace('/', '/production-methods/')}/versions/2`;
+	await signIn(page, 'eva', 'production_engineer');
+	await show(page, `#/methods/${scene.method}/2`, 'What it changes');
+	await says(page, 'You saved or submitted it, so somebody else approves it.');
+	await expect(page.getByRole('button', { name: 'Release…' })).toHaveCount(0);
+	await press(page, 'Sign out');
+	await signIn(page, 'emil', 'production_engineer');
+	await show(page, `#/methods/${scene.method}/2`, 'What it changes');
+	const change = table(page, 'Changes').getByRole('row', { name: /current-density › target/ });
+	await expect(change).toContainText('critical');
+	await expect(change).toContainText('1.55');
+	await press(page, 'Put on trial…');
+	await press(page, 'Put on trial');
+	await says(page, 'Choose at least one machine.');
+	await looksWell(page, 'trial');
+	await dialog(page).getByLabel(/tank-3/).check();
+	await press(page, 'Put on trial');
+	await says(page, 'Give the reason.');
+	await dialog(page).getByLabel('Reason, beside your signature').fill('One tank first');
+	await press(page, 'Put on trial');
+	await says(page, 'Version 2 is on trial: version 1 holds on all machines, version 2 holds on tank-3.');
+	await says(page, 'One tank first');
+	await press(page, 'Release…');
+	await dialog(page).locator('#typed').fill('munich-1');
+	await dialog(page).getByLabel('Reason, beside your signature').fill('The first housings are fine');
+	await press(page, 'Release');
+	await says(page, 'Name the record of the first article.');
+	await dialog(page).getByLabel('Record of the first article’s inspection').fill('FAI 2026-114');
+	await press(page, 'Release');
+	await says(page, 'Version 2 is released: version 2 holds on all machines.');
+	expect((await engineer('emil', 'GET', path)).value).toMatchObject({ status: 'released', firstArticle: { reference: 'FAI 2026-114' } });
+});
+
+test('a withdrawal asks for a reason, and shows which machines may still have the version', async ({ page, scene }) => {
+	await signIn(page, 'emil', 'production_engineer');
+	await show(page, `#/methods/${scene.recalled}/1`, 'What is left of the recall');
+	await says(page, '2 of 3 may still have it');
+	const rows = table(page, 'Machines').locator('tbody tr');
+	await expect(rows.first()).toContainText(/tank-[23]/);
+	await expect(rows.filter({ hasText: 'tank-1' })).toContainText('Finished with it');
+	await show(page, `#/methods/${scene.method}/1`, 'Machines that have it, or may');
+	await press(page, 'Withdraw…');
+	await press(page, 'Withdraw');
+	await says(page, 'Give the reason.');
+	await looksWell(page, 'withdrawal');
+	await dialog(page).getByLabel('Reason, beside your signature').fill('Replaced');
+	await press(page, 'Withdraw');
+	await says(page, 'Version 1 is withdrawn');
+	await says(page, 'What is left of the recall');
+});
+
+test('a box that waits is accepted by its fingerprint, and not by another', async ({ page, scene }) => {
+	await signIn(page, 'ines', 'fleet_installer');
+	await show(page, '#/box', 'box-9100');
+	await press(page, 'Accept… box-9100');
+	const shown = dialog(page).getByLabel(/How it begins on the box/);
+	await press(page, 'Accept');
+	await says(page, 'Type at least 8 characters');
+	await shown.fill('0000 0000');
+	await press(page, 'Accept');
+	await says(page, 'That is another fingerprint.');
+	await looksWell(page, 'acceptance');
+	await shown.fill(scene.waits.slice(0, 8).toUpperCase());
+	await press(page, 'Accept');
+	await says(page, 'box-9100 is accepted.');
+	await expect(table(page, 'Boxes that wait')).not.toContainText('box-9100');
+	expect((await as('otto', 'GET', '/api/edges/box-9100')).value).toMatchObject({ edgeType: 'gateway-x', channel: 'stable', factoryId: 'munich-1' });
+	const { keyboard } = page; // and by keys alone
+	const next = page.getByRole('button', { name: 'Accept… box-9101' });
+	const focused = () => next.evaluate((e) => e === document.activeElement);
+	for (let i = 0; i < 60 && !await focused(); i++) await keyboard.press('Tab');
+	await expect(next).toBeFocused();
+	await keyboard.press('Enter');
+	await expect(shown).toBeFocused();
+	await keyboard.press('Tab');
+	await keyboard.press('Space');
+	await keyboard.press('Enter');
+	await says(page, 'box-9101 is accepted.');
+	await says(page, 'No box waits.');
+});
+
+test('a box whose board was replaced is reset, and an enrolment is ended', async ({ page }) => {
+	await signIn(page, 'anna', 'organization_admin');
+	await show(page, '#/box', 'Open enrolments');
+	await press(page, 'Which');
+	await press(page, 'Reset… box-9001');
+	await dialog(page).locator('#typed').fill('box-9001');
+	await press(page, 'Reset');
+	await says(page, 'box-9001 is retired, and its id is free.');
+	await press(page, 'End… gateway-x/stable');
+	await press(page, 'End it');
+	await says(page, 'The enrolment for gateway-x/stable has ended.');
+	await says(page, 'No enrolment is open in acme.');
+});
+
+test('what was read stays when the service does not answer as it should, and an action says what became of it', async ({ page, context, scene }) => {
+	await signIn(page, 'emil', 'production_engineer');
+	const answer = (status, more = {}) => page.route('**/api/**', (route) => route.fulfill({ status, json: { title: 'The service is being changed', status }, contentType: 'application/problem+json', ...more }));
+	const again = async () => {
+		await page.unrouteAll({ behavior: 'ignoreErrors' });
+		await page.evaluate(() => window.dispatchEvent(new Event('online')));
+		await says(page, 'Connected');
+		await expect(page.locator('.trouble')).toHaveCount(0);
+	};
+	for (const [hash, text] of [[`#/methods/${scene.recalled}`, 'may still have it'], [`#/methods/${scene.recalled}/1`, 'What is left of the recall']]) {
+		await show(page, hash, text);
+		await answer(503);
+		await page.evaluate(() => window.dispatchEvent(new Event('online')));
+		await says(page, 'Not up to date. The service is being changed');
+		await says(page, 'Not connected');
+		await says(page, text);
+		await looksWell(page, `${hash}, 503`);
+		await again();
+		await context.setOffline(true);
+		await says(page, 'Your computer is offline.');
+		await says(page, text);
+		await context.setOffline(false);
+		await again();
+	}
+	await answer(429, { headers: { 'Retry-After': '5', 'Content-Type': 'application/problem+json' } });
+	await press(page, 'Change the withdrawal…');
+	await dialog(page).getByLabel('Reason, beside your signature').fill('Again');
+	await press(page, 'Change the withdrawal');
+	await expect(dialog(page).locator('.wrong')).toHaveText('The service is being changed');
+	await says(page, 'You have used up your calls of this minute.');
+	await looksWell(page, '429');
+	await page.unrouteAll({ behavior: 'ignoreErrors' });
+	await page.route('**/api/**', (route) => route.fulfill({ status: 401 }));
+	await press(page, 'Change the withdrawal');
+	await says(page, 'Your session has ended. Sign in again.');
+	await looksWell(page, '401');
+});
+
+test('after the guard halted, the rollout says so in the guard\'s words, with one set of counts', async ({ page, scene }) => {
+	const sentence = 'Halt: 17 of 291 boxes with the release are bad, 3 more than may be.';
+	await page.route(`**${scene.halted}`, async (route) => {
+		const response = await route.fetch();
+		await route.fulfill({ json: { ...await response.json(), endedBy: 'guard' }, headers: response.headers() });
+	});
+	await page.route('**/api/audit-events?*', async (route) => {
+		const events = await (await route.fetch()).json();
+		for (const e of events.items) if (e.eventName === 'RolloutHalted') Object.assign(e, { reason: undefined, actor: { issuer: 'urn:wavegate:guard', userId: 'guard' }, cause: { sentence } });
+		await route.fulfill({ json: events });
+	});
+	await page.route(`**${scene.halted}/progress`, async (route) => {
+		const progress = await (await route.fetch()).json();
+		const [first] = progress.stages;
+		Object.assign(first, { expected: 321, notYetPolled: 30, installed: 260, working: 14, failed: 12, reverted: 5 });
+		await route.fulfill({ json: progress });
+	});
+	await signIn(page);
+	await show(page, rollout(scene.halted), 'Why it was halted');
+	await says(page, 'By the guard,');
+	await says(page, sentence);
+	await says(page, '260 boxes have 7.1.0, ■ 17 bad, of 291 that were told it.');
+	await says(page, '17 bad of 291 told, 5.8');
+	await expect(page.locator('.evidence .chip')).toHaveCount(0); // it is not held: it is halted
+	expect(await page.locator('main').innerText()).not.toContain('not active');
+	for (const next of ['Look at the boxes', 'Send back', 'Start again']) await expect(page.locator('[aria-labelledby=halted]')).toContainText(next);
+	await looksWell(page, 'halted by the guard');
+});
+
+test('a version is published and rolled out, by a policy that the service checks field by field', async ({ page }) => {
+	await as('otto', 'PUT', '/api/ota/release-channels/welder/stable', { currentVersion: '1.0.0', artifactUrl: 'https://artifacts.example.com/welder.tar.gz', sha256: 'a'.repeat(64) });
+	await register('welder', 'stable', '1.0.0', 'weld-', 20);
+	await signIn(page);
+	await show(page, '#/rollout', 'Publish or start…');
+	await page.getByRole('link', { name: 'Publish or start…' }).click();
+	const publish = page.locator('[aria-labelledby=publish]');
+	const start = page.locator('[aria-labelledby=start]');
+	await field(publish, 'Edge type').fill('welder');
+	await field(publish, 'Channel').fill('canary');
+	await field(publish, 'Version').fill('not a version');
+	await field(publish, 'Where its file is').fill('http://artifacts.example.com/welder.tar.gz');
+	await field(publish, 'SHA-256 of the file').fill('xyz');
+	await publish.getByRole('button', { name: 'Publish…' }).click();
+	await dialog(page).locator('#typed').fill('welder/canary');
+	await press(page, 'Publish');
+	await expect(dialog(page).locator('.wrong')).not.toBeEmpty();
+	await looksWell(page, 'a publication that is refused');
+	await press(page, 'Cancel');
+	for (const name of ['Version', 'Where its file is', 'SHA-256 of the file']) {
+		await expect(field(publish, name)).toHaveAttribute('aria-invalid', 'true');
+		await expect(field(publish, name)).toHaveAccessibleDescription(/\S/);
+	}
+	await field(publish, 'Version').fill('1.1.0');
+	await field(publish, 'Where its file is').fill('https://artifacts.example.com/welder.tar.gz');
+	await field(publish, 'SHA-256 of the file').fill('b'.repeat(64));
+	await publish.getByRole('button', { name: 'Publish…' }).click();
+	await dialog(page).locator('#typed').fill('welder/canary');
+	await press(page, 'Publish');
+	await says(page, '1.1.0 is the version of welder/canary.');
+
+	await field(start, 'Edge type').fill('welder');
+	await field(start, 'Channel').fill('stable');
+	await field(start, 'Version to bring').fill('1.1.0');
+	await expect(start).toContainText('20 boxes');
+	await press(page, 'Change the policy');
+	await field(start, 'Acceptable, % bad').fill('4');
+	await field(start, 'Silent after').fill('half an hour');
+	await field(start, 'Silent after').blur();
+	await expect(field(start, 'Intolerable, % bad')).toHaveAccessibleDescription(/at least twice what is acceptable/);
+	await expect(field(start, 'Silent after')).toHaveAccessibleDescription(/a duration from/);
+	await looksWell(page, 'a policy with faults');
+	await field(start, 'Acceptable, % bad').fill('2');
+	await field(start, 'Silent after').fill('45 min');
+	await start.getByRole('checkbox', { name: '50 %' }).check();
+	await expect(start.locator('.policy .reasons')).toContainText('is silent if it is not heard of for 45 min');
+	await expect(start.locator('.policy .reasons')).toContainText('A second person approves before 50 %.');
+	await start.getByRole('button', { name: 'Start…' }).click();
+	await expect(dialog(page)).toContainText('2 % bad boxes are acceptable.');
+	await looksWell(page, 'the start');
+	await press(page, 'Start at 1 %');
+	await says(page, '1.1.0 is started on welder/stable, at 1 %.');
+	await expect(page.locator('h1')).toHaveText('welder/stable');
+	const [started] = (await as('otto', 'GET', '/api/ota/rollouts?edgeType=welder')).value.items;
+	expect(started.terms.policy).toMatchObject({ guard: { acceptable: 0.02, silentAfter: 'PT45M' }, approvals: { before: [50] } });
+
+	await page.getByRole('link', { name: 'What it says' }).click();
+	await says(page, 'What it means');
+	await field(page, 'Mode').selectOption('advise');
+	await expect(page.locator('.policy .reasons')).toContainText('The guard only says what it would do.');
+	await press(page, 'Add a window');
+	await field(page, 'Time zone').fill('Europe/Nowhere');
+	await press(page, 'Save the policy');
+	await expect(field(page, 'Time zone')).toHaveAttribute('aria-invalid', 'true');
+	await looksWell(page, 'a window with a fault');
+	await field(page, 'Time zone').fill('Europe/Berlin');
+	await press(page, 'Save the policy');
+	await says(page, 'The guard judges welder/stable by the new policy.');
+	expect((await as('otto', 'GET', `/api/ota/rollouts/${started.id}/policy`)).value).toMatchObject({ mode: 'advise', promote: { windows: [{ timeZone: 'Europe/Berlin', from: '06:00' }] } });
+});
+
+test('a freeze is set, seen where things are started, and ended', async ({ page }) => {
+	await signIn(page);
+	await show(page, '#/rules', 'Nothing is frozen.');
+	await press(page, 'Freeze…');
+	await press(page, 'Freeze');
+	await says(page, 'Give the reason.');
+	await dialog(page).getByLabel('Reason, for everyone to read').fill('Year-end count in all plants');
+	await press(page, 'Freeze');
+	await says(page, 'Year-end count in all plants');
+	await looksWell(page, 'frozen');
+	await show(page, '#/rollout/new/gateway-x/stable', 'Why, although rollouts are frozen');
+	await show(page, '#/now', 'until');
+	await show(page, '#/rules', 'Lift…');
+	await press(page, 'Lift…');
+	await dialog(page).locator('#typed').fill('freeze');
+	await press(page, 'Lift the freeze');
+	await says(page, 'Nothing is frozen.');
+});
+
+test('the log is searched by type, person, text and time, and says what it has not searched', async ({ page, scene }) => {
+	await page.route('**/api/audit-events?*', (route) => route.continue({ url: route.request().url().replace('limit=50', 'limit=3') })); // so that there are many pages
+	await signIn(page);
+	await show(page, '#/log', 'Show older');
+	const events = page.locator('.event');
+	await expect(events).toHaveCount(3);
+	await field(page, 'Text').fill('torque readings');
+	await press(page, 'Show');
+	await says(page, '0 of the newest 3 events that were read. Not searched: what is before');
+	await expect(async () => { // five pages at a time, until something is found
+		if (await events.count() === 0) await press(page, 'Search older ones');
+		await expect(events).toHaveCount(1, { timeout: 3000 });
+	}).toPass();
+	await expect(events).toContainText('mia halted');
+	await says(page, 'events that were read');
+	await page.unrouteAll({ behavior: 'ignoreErrors' });
+	await field(page, 'Text').fill('no such words');
+	await press(page, 'Show');
+	await says(page, 'None of them matches.');
+	await looksWell(page, 'nothing found');
+	await show(page, '#/log', 'promoted');
+	await field(page, 'Show').selectOption('rollout');
+	await field(page, 'Person').fill('otto');
+	await press(page, 'Show');
+	await says(page, 'started 1.1.0 on gateway-x/stable');
+	for (const text of await events.allInnerTexts()) expect(text).toContain('otto');
+	await field(page, 'To').fill('2020-01-01T00:00');
+	await press(page, 'Show');
+	await says(page, '0 of the 0 events, which are all.');
+	await show(page, `#/log/${rollout(scene.good).slice(2)}`, 'The night shift wants it before Monday');
+	await expect(events.filter({ hasText: 'gateway-x' })).toHaveCount(0);
+});
+
+test('rollouts that are being halted, or go bad with everybody, are drawn as such', async ({ page }) => {
+	await page.route('**/api/ota/overview?*', async (route) => {
+		const one = (await (await route.fetch()).json());
+		const [x] = one.items.filter((item) => item.progress?.guard);
+		const row = (i, trouble, guard) => ({ ...x, trouble, rollout: { ...x.rollout, id: x.rollout.id.slice(0, -2) + `1${i}`, edgeType: `line-${i}`, status: 'active' }, progress: { ...x.progress, guard: { ...x.progress.guard, ...guard } } });
+		const items = [row(1, 'halting', { verdict: 'halt' }), row(2, 'bad', { pages: true }), row(3, 'bad', { organization: 'acme', reason: 'ONE_ORGANIZATION' }), row(4, 'stuck', { reason: 'TOO_FEW_TAKEN' })];
+		await route.fulfill({ json: { ...one, active: items.length, troubles: { halting: 1, bad: 2, stuck: 1 }, items } });
+	});
+	await signIn(page);
+	const row = (name) => page.locator('.row', { hasText: name });
+	for (const [name, text, prominent] of [
+		['line-1', 'The guard finds it right to halt', true], ['line-2', 'Goes bad, and everybody has it', true], ['line-3', 'Bad for acme alone', true], ['line-4', 'Too few boxes take it', false],
+	]) {
+		await expect(row(name)).toContainText(text);
+		await expect(row(name)).toContainText(/counted \d+\s(s|min) ago/);
+		const halt = row(name).getByRole('button');
+		await (prominent ? expect(halt).toHaveClass(/halt/) : expect(halt).not.toHaveClass(/halt/));
+	}
+	await says(page, '4, 4 to look at');
+	await looksWell(page, 'halting and bad');
+	await page.emulateMedia({ colorScheme: 'dark' });
+	await page.setViewportSize({ width: 320, height: 900 });
+	await looksWell(page, 'halting and bad, narrow');
+});
