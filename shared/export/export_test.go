@@ -27,10 +27,11 @@ type shelf struct {
 	organization string
 	marks        []string // of what an export must have
 	ids          []string // of boxes, factories and methods
+	content      int      // bytes of a method's content
 }
 
 func newShelf(ctx context.Context, t *rapid.T, db *dynamo.DB) *shelf {
-	return &shelf{t: t, ctx: admission.Unlimited(ctx), db: db, organization: uuid.NewString()}
+	return &shelf{t: t, ctx: admission.Unlimited(ctx), db: db, organization: uuid.NewString(), content: rapid.SampledFrom([]int{1, 200_000}).Draw(t, "content")}
 }
 
 // put stores an item and marks it.
@@ -110,7 +111,7 @@ func (s *shelf) factory(int) {
 			s.put(dynamo.MethodVersions, map[string]any{"methodId": method, "number": fmt.Sprintf("%010d", i)})
 		})
 		s.some("contents", 5, func(i int) {
-			s.put(dynamo.MethodContents, map[string]any{"methodId": method, "sha256": fmt.Sprint("hash-", i), "bytes": strings.Repeat(`"`, 200_000)})
+			s.put(dynamo.MethodContents, map[string]any{"methodId": method, "sha256": fmt.Sprint("hash-", i), "bytes": strings.Repeat(`"`, s.content)})
 		})
 		s.some("reports", 3, func(i int) {
 			s.put(dynamo.MethodReports, map[string]any{"methodId": method, "machine": fmt.Sprint("press-", i)})
@@ -180,6 +181,7 @@ func TestRead_WhileItemsAreAdded_HasWhatWasThereOnce(t *testing.T) {
 		s := newShelf(t.Context(), r, db)
 		s.fill()
 		before := slices.Clone(s.marks)
+		s.content = 1 // what is added is many
 		added := 0
 		got := s.walk(func() {
 			if added++; added < 20 {
