@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"wavegate/shared/fleet/report"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -15,7 +16,7 @@ func pairOf(i Item) string { return text(i, "edgeType") + "/" + text(i, "channel
 
 // auditReports checks the report rows. Every box has a row that agrees with its registration,
 // because both are written together. Every row belongs to a box. An offer from a rollout has the
-// rollout's target. The index finds each row.
+// rollout's target. A box that failed or fell back has a failure code. The index finds each row.
 func (b Books) auditReports(f *findings) {
 	boxes, rollouts, factories := map[string]Item{}, map[string]Item{}, map[string]string{}
 	for _, box := range b[dynamo.Edges] {
@@ -52,8 +53,12 @@ func (b Books) auditReports(f *findings) {
 		if rollout := text(offer, "rolloutId"); rollout != "" && text(rollouts[rollout], "targetVersion") != text(offer, "version") {
 			f.add("reports: %v was offered by the rollout %v", offer, rollouts[rollout])
 		}
-		if (text(offer, "code") != "") != (text(offer, "state") == "failed") {
-			f.add("reports: %v has a failure code without a failure, or the reverse", offer)
+		code, state := report.FailureCode(text(offer, "code")), report.State(text(offer, "state"))
+		if code == "" && (state == report.Failed || state == report.Reverted) {
+			f.add("reports: %v failed without a failure code", offer)
+		}
+		if code != "" && code != report.CodeReverted && !slices.Contains(report.Codes, code) {
+			f.add("reports: %v has an unknown failure code", offer)
 		}
 		place := pairOf(row)
 		if retired(box) {
