@@ -49,7 +49,7 @@ func TestCheck_CommonMistake_IsAnsweredWithTheLikelyCode(t *testing.T) {
 		"psi": "[psi]", "Ω": "Ohm", "W/m²": "W/m2", "kg·m": "kg.m", "inch": "[in_i]",
 	} {
 		err := unit.Check(code)
-		if err == nil || !strings.Contains(err.Error(), "perhaps "+want+" is meant") {
+		if err == nil || !strings.Contains(err.Error(), "did you mean "+want+"?") {
 			t.Errorf("Check(%q) says %v, not %s", code, err, want)
 		}
 	}
@@ -99,7 +99,7 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code string) {
 		err := unit.Check(code)
 		if err != nil {
-			if _, better, found := strings.Cut(err.Error(), "perhaps "); found && !unit.Valid(strings.TrimSuffix(better, " is meant")) {
+			if _, better, found := strings.Cut(err.Error(), "did you mean "); found && !unit.Valid(strings.TrimSuffix(better, "?")) {
 				t.Errorf("the hint for %q is not a code: %v", code, err)
 			}
 			return
