@@ -8,7 +8,8 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// TestInstaller_GivesNoTokenToABoxThatHasPolled, as one of another issuer or of a gateway does, which has none.
+// TestInstaller_GivesNoTokenToABoxThatHasPolled: it may have polled without a token of its own, through another issuer
+// or a gateway.
 func TestInstaller_GivesNoTokenToABoxThatHasPolled(t *testing.T) {
 	installer, admin := auth.Principal{Roles: []auth.Role{auth.FleetInstaller}}, auth.Principal{Roles: []auth.Role{auth.OrganizationAdmin}}
 	for name, row := range map[string]report.Row{

@@ -101,8 +101,8 @@ func orders(o Orders) Move { return Move{Status: Withdrawn, Reason: "test", Orde
 
 func reinstate(m Move, number int64) Move { m.Reinstate = number; return m }
 
-// TestMove_EveryStateAndDetail_DoesWhatItSaysOrIsRefused makes the table of details in
-// ../README.md, and compares. It also compares each result with what was asked.
+// TestMove_EveryStateAndDetail_DoesWhatItSaysOrIsRefused makes the table of details, and compares it with ../README.md.
+// It also compares each result with the request.
 func TestMove_EveryStateAndDetail_DoesWhatItSaysOrIsRefused(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| |")
@@ -147,8 +147,8 @@ func cell(o Result, err error) string {
 	return "moved"
 }
 
-// contradicts says in what an outcome is not as the move asked, or nothing. It uses none of the
-// rules but Effectivity.At. No trial is on the last of the machines.
+// contradicts says how an outcome differs from the move's request, or nothing. Effectivity.At is the only rule that it
+// uses. The last of the machines has no trial.
 func contradicts(o Result, m Move, by Signer, at time.Time, machines ...string) string {
 	v := o.Version
 	if v.Status != m.Status {
@@ -187,7 +187,7 @@ func contradicts(o Result, m Move, by Signer, at time.Time, machines ...string) 
 			return "it holds before its time"
 		}
 		if m.FirstArticle != nil && (v.FirstArticle == nil || *v.FirstArticle != *m.FirstArticle) {
-			return "the first article is another"
+			return "the first article is a different one"
 		}
 	case Withdrawn:
 		if m.Orders != "" && v.Orders != m.Orders {
@@ -214,7 +214,7 @@ func TestMove_TwoApprovers_BothSign(t *testing.T) {
 	w.must(1, w.to(1, Released))
 	w.mustBy(1, w.to(1, Released), third)
 	if got := w.move(1, w.to(1, Released), third); got != "nothing" {
-		t.Errorf("the same again: %s", got)
+		t.Errorf("repeated: %s", got)
 	}
 	if n := len(w.versions[1].Signatures); n != 3 || !w.versions[1].Signatures[2].Further {
 		t.Errorf("signatures %+v", w.versions[1].Signatures)

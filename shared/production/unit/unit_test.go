@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/production/unit"
 )
 
-// cases are codes and whether UCUM has them; testdata/README.md says where they come from.
+// cases lists codes and whether UCUM has them; testdata/README.md says where they come from.
 //
 //go:embed testdata/cases.tsv
 var cases string
@@ -50,12 +50,12 @@ func TestCheck_CommonMistake_IsAnsweredWithTheLikelyCode(t *testing.T) {
 	} {
 		err := unit.Check(code)
 		if err == nil || !strings.Contains(err.Error(), "did you mean "+want+"?") {
-			t.Errorf("Check(%q) says %v, not %s", code, err, want)
+			t.Errorf("Check(%q) says %v, want %s", code, err, want)
 		}
 	}
 	for code, word := range map[string]string{"Cel/min": "K/min", "florps": "ucum.org"} {
 		if err := unit.Check(code); err == nil || !strings.Contains(err.Error(), word) {
-			t.Errorf("Check(%q) says %v, nothing of %s", code, err, word)
+			t.Errorf("Check(%q) says %v, without %s", code, err, word)
 		}
 	}
 }
