@@ -27,9 +27,9 @@ var details = []struct {
 	{"draft", func(*walk) {}},
 	{"in review", func(w *walk) { w.submit(2) }},
 	{"trial", func(w *walk) { w.submit(2); w.must(2, w.trial()) }},
-	{"trial to come", func(w *walk) { w.submit(2); w.must(2, from(w.trial(), soon)) }},
+	{"scheduled trial", func(w *walk) { w.submit(2); w.must(2, from(w.trial(), soon)) }},
 	{"released", func(w *walk) { w.submit(2); w.must(2, w.released()) }},
-	{"release to come", func(w *walk) { w.submit(2); w.must(2, from(w.released(), soon)) }},
+	{"scheduled release", func(w *walk) { w.submit(2); w.must(2, from(w.released(), soon)) }},
 	{"superseded", func(w *walk) {
 		w.submit(2)
 		w.must(2, w.released())
@@ -49,23 +49,23 @@ var wishes = []struct {
 	move func(*walk) Move
 }{
 	{"submit", author, func(w *walk) Move { return w.to(2, InReview) }},
-	{"submit, further person", third, func(w *walk) Move { return w.to(2, InReview) }},
+	{"submit, another person", third, func(w *walk) Move { return w.to(2, InReview) }},
 	{"return", other, func(w *walk) Move { return w.to(2, Draft) }},
-	{"trial at once", other, func(w *walk) Move { return w.trial() }},
-	{"trial, further approver", third, func(w *walk) Move { return w.trial() }},
+	{"trial now", other, func(w *walk) Move { return w.trial() }},
+	{"trial, another approver", third, func(w *walk) Move { return w.trial() }},
 	{"trial on fewer machines", other, func(w *walk) Move { return on(w.trial(), "mill-1") }},
 	{"trial on more machines", other, func(w *walk) Move { return on(w.trial(), "mill-1", "mill-2", "mill-3") }},
-	{"trial from soon on", other, func(w *walk) Move { return from(w.trial(), soon) }},
-	{"trial from later on", other, func(w *walk) Move { return from(w.trial(), late) }},
-	{"release at once", other, func(w *walk) Move { return w.released() }},
-	{"release, further approver", third, func(w *walk) Move { return w.released() }},
-	{"release, other first article", other, func(w *walk) Move {
+	{"trial starting soon", other, func(w *walk) Move { return from(w.trial(), soon) }},
+	{"trial starting later", other, func(w *walk) Move { return from(w.trial(), late) }},
+	{"release now", other, func(w *walk) Move { return w.released() }},
+	{"release, another approver", third, func(w *walk) Move { return w.released() }},
+	{"release, another first article", other, func(w *walk) Move {
 		m := w.released()
 		m.FirstArticle = &FirstArticle{Reference: "FAI-2"}
 		return m
 	}},
-	{"release from soon on", other, func(w *walk) Move { return from(w.released(), soon) }},
-	{"release from later on", other, func(w *walk) Move { return from(w.released(), late) }},
+	{"release starting soon", other, func(w *walk) Move { return from(w.released(), soon) }},
+	{"release starting later", other, func(w *walk) Move { return from(w.released(), late) }},
 	{"release by its author", author, func(w *walk) Move { return w.released() }},
 	{"withdraw, finish", other, func(*walk) Move { return orders(Finish) }},
 	{"withdraw, stop", other, func(*walk) Move { return orders(Stop) }},
