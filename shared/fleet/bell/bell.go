@@ -32,7 +32,7 @@ type Secrets []Secret
 // KeySettings lists the settings that name the secret; see package keys.
 var KeySettings = []setting.Name{setting.BellSecretID, setting.BellSecret}
 
-// What is cut from an HMAC, and how many bytes of it.
+// The purposes of what is cut from an HMAC, and the number of bytes for each.
 const (
 	proofs     = "proof"
 	sounds     = "sound"

@@ -7,8 +7,8 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// SampleSize is the maximum number of boxes in a group whose last poll the guard looks up: those with the smallest
-// places (report.Place).
+// SampleSize is the maximum number of last polls that the guard looks up for a group: those of the boxes with the
+// smallest places (report.Place).
 const SampleSize = 1000
 
 // margin is how many more boxes than a sample needs are watched, in percent. As places are random, the sample then lies

@@ -48,7 +48,7 @@ type Census struct {
 	Groups *Groups
 
 	of         rollout.Rollout
-	unreadable Unreadable // boxes that are left out
+	unreadable Unreadable // boxes that were not counted
 }
 
 // NewCensus makes an empty census of a rollout's boxes at a time.

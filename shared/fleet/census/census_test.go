@@ -23,7 +23,7 @@ var raised = rollout.Rollout{ID: "r", EdgeType: "gateway-x", TargetVersion: "2.0
 type box struct {
 	row  report.Row
 	told bool   // by the rollout
-	last string // what is to be counted
+	last string // the expected count
 }
 
 // play applies one event to a box and works out what a census has to count. It repeats report.Next in other words, for

@@ -21,7 +21,7 @@ import (
 const atOnce = 16
 
 // each hands the boxes of a channel to one accumulator per shard, and returns the accumulators once all boxes are read.
-// Boxes that cannot be read are left out and named.
+// It skips boxes that cannot be read, and returns them.
 func each[A any](ctx context.Context, s *Store, pair string, make func() A, add func(A, report.IndexEntry)) ([]A, Unreadable, error) {
 	parts := []A{}
 	var left Unreadable

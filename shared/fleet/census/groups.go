@@ -94,7 +94,7 @@ type Judgement struct {
 	PolicyRevision int64 `json:"policyRevision"`
 }
 
-// A Question lists the samples of boxes whose last calls the guard has to know before it judges a count.
+// A Question lists samples of boxes. The guard has to know their last calls before it judges a count.
 type Question struct {
 	rollout rollout.Rollout
 	census  *Census

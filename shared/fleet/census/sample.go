@@ -8,8 +8,8 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// SampleSize is the maximum number of boxes in a group whose last poll a tick looks up. Boxes that may be among them
-// poll often; see bell.Sizes.
+// SampleSize is the maximum number of last polls that a tick looks up for a group. Boxes that may be among them poll
+// often; see bell.Sizes.
 const SampleSize = bell.SampleSize
 
 // A Sample is a number of boxes and, if there are more than SampleSize, a random choice of them: those with the

@@ -56,7 +56,7 @@ type ChannelVersions struct {
 // LastSeen returns when the subject of a box made its last call; zero: unknown.
 type LastSeen func(ctx context.Context, subject string) (time.Time, error)
 
-// Settings of what is counted.
+// Settings holds the settings of counts.
 type Settings struct {
 	Shards       report.Shards
 	PollInterval time.Duration

@@ -27,7 +27,7 @@ type Tally struct {
 	Acted    int
 	// Listed is set if the active rollouts could be listed. Otherwise nothing is known about them.
 	Listed bool
-	// Unreadable counts the rollouts that could not be read, and the unreadable boxes of counted ones. All else was
+	// Unreadable counts the rollouts that could not be read, and the unreadable boxes of counted ones. The others were
 	// counted, judged and moved.
 	Unreadable Unreadable
 	// Paging is how many rollouts at 100 percent, or completed since, seem to go bad.

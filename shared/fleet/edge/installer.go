@@ -10,8 +10,9 @@ import (
 //
 //   - a platform owner: all of them
 //   - an admin: those of their own organization
-//   - an installer: the same, in the factories and on the channels of its token, but only what is new: a box that is not registered, and the token
-//     of a box that has not polled and never had one. So whoever steals a flash station owns no box that runs.
+//   - an installer: the same, in the factories and on the channels of its token, but only what is new: a box that is not
+//     registered, and the token of a box that has not polled and never had one. So whoever steals a flash station cannot
+//     take over a box that runs.
 
 // MayInstall returns nil if a caller may register boxes of an organization in a factory and on a channel. It returns
 // NOT_FOUND for another organization, and FORBIDDEN for another place.

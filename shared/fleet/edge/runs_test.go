@@ -13,7 +13,7 @@ import (
 func TestInstaller_GivesNoTokenToABoxThatHasPolled(t *testing.T) {
 	installer, admin := auth.Principal{Roles: []auth.Role{auth.FleetInstaller}}, auth.Principal{Roles: []auth.Role{auth.OrganizationAdmin}}
 	for name, row := range map[string]report.Row{
-		"it was told a version": {Told: "1.0.0"}, "it said what it runs": {Running: "1.0.0"}, "it was counted": {Subject: "x"}, "it was offered one": {Offer: &report.Offer{}},
+		"it was told a version": {Told: "1.0.0"}, "it said what it runs": {Running: "1.0.0"}, "it was counted": {Subject: "x"}, "it was offered a version": {Offer: &report.Offer{}},
 	} {
 		if err := mayReplace(installer, row); !problem.Has(err, problem.Forbidden) {
 			t.Errorf("%s: %v", name, err)

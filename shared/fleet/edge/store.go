@@ -67,7 +67,7 @@ func (s *Store) Get(ctx context.Context, id string) (Edge, error) {
 	return e, err
 }
 
-// GetAll returns what is stored of some boxes, including retired ones. It skips ids of which nothing is stored.
+// GetAll returns some boxes as stored, including retired ones. It skips ids without a stored box.
 func (s *Store) GetAll(ctx context.Context, ids []string) ([]Edge, error) {
 	keys := make([]dynamo.Key, len(ids))
 	for i, id := range ids {

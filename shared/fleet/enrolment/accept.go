@@ -61,7 +61,7 @@ type candidate struct {
 	waits bool
 }
 
-// find reads an enrolment, and what is stored of some boxes.
+// find reads an enrolment and the stored state of some boxes.
 func (s *Store) find(ctx context.Context, id string, pairs []Pair) (kept Kept, ids IDs, boxes []candidate, err error) {
 	boxes = make([]candidate, len(pairs))
 	reads := []func(context.Context) error{

@@ -121,7 +121,7 @@ const (
 	Refused                // another box has the id, or this one has lost it
 )
 
-// redeem decides the outcome for a box with an id and a token's hash, given what is stored of the id. A code never
+// redeem decides the outcome for a box with an id and a token's hash, given the stored state of the id. A code never
 // changes a registered box. If the enrolment registered the box and the box was retired or its token was ended, only a
 // reset frees the id. The same is true of every box that was retired after the enrolment was made: whoever has a stolen
 // box may also have the code. Nobody learns whether there is a box with an unlisted id.

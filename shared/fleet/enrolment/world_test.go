@@ -62,7 +62,7 @@ func (w *world) enrolment(ids ...string) (id string, code auth.Principal) {
 	}
 	token, ok := boxtoken.Parse("wavegate-enrol:" + text)
 	if !ok {
-		w.Fatalf("%q is no code", text)
+		w.Fatalf("%q is not a code", text)
 	}
 	p, known, err := w.enrolments.Verify(w.ctx(), token)
 	if err != nil || !known || p.UserID != id {

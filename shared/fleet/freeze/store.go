@@ -14,8 +14,8 @@ import (
 // ResourceType is the resource type of the freeze in the audit trail.
 const ResourceType = "freeze"
 
-// id is the key of the freeze among the rollouts, whose ids are UUIDs, and its id in the audit trail. It is in
-// none of the table's indexes.
+// id is the key of the freeze in the table of rollouts, and its id in the audit trail. Ids of rollouts are UUIDs. It is
+// in none of the table's indexes.
 const id = "freeze"
 
 // A Store stores the freeze.

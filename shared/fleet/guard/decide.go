@@ -134,8 +134,8 @@ func (d decision) halts() []Reason {
 	return reasons
 }
 
-// alone returns the organization without whose boxes there would be no halt, or an empty id. The halt waits for the
-// other organizations' boxes if there are enough of them, but no longer than a box may take to decide.
+// alone returns the organization if a halt rests on the boxes of only one, or an empty id. The halt waits for the other
+// organizations' boxes if there are enough of them, but no longer than a box may take to decide.
 func (d decision) alone() string {
 	if d.at.Sub(d.evidence.Since) >= d.policy.Guard.DecideWithin.Length() {
 		return ""

@@ -31,7 +31,7 @@ type Policy struct {
 	Approvals Approvals `json:"approvals"`
 }
 
-// Bounds say what is good enough.
+// Bounds says which failures are acceptable, and when a stage is clear.
 type Bounds struct {
 	// Acceptable is the share of bad boxes that a release may have, and Intolerable the share that must not
 	// pass; 0.01 is one percent.

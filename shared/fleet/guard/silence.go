@@ -92,8 +92,8 @@ func (d decision) look(i, number int) Look {
 	return l
 }
 
-// If what is seen has a greater chance than these, chance explains it. They are for a stage that is too small for the
-// tests, or has no boxes to compare with.
+// Chance explains an observation that is more likely than this without a fault of the release. This is for a stage that
+// is too small for the tests, or has no boxes to compare with.
 const (
 	badByChance  = 0.05
 	awayByChance = 0.01

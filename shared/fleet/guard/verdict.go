@@ -55,7 +55,7 @@ type Verdict struct {
 	Next  int  `json:"next,omitempty"` // the stage after it; 0 at the last
 	// Pages reports whether people are paged: everybody has the release, or is being told it, and it seems to go bad.
 	Pages bool `json:"pages,omitempty"`
-	// Organization is the one without whose boxes there would be no halt.
+	// Organization is set if a halt rests on the boxes of only this one.
 	Organization string `json:"organization,omitempty"`
 	// Halting is the test of failures that is closest to a halt.
 	Halting Count `json:"halting"`

@@ -9,7 +9,7 @@ import (
 
 var begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// told is a DDI poll whose answer is a version, decided on what the box has according to its row.
+// told is a DDI poll with a version as its answer, decided on what the box has according to its row.
 func told(row Row, version string) Polled {
 	return Polled{Told: version, RolloutID: "", Subject: "s", DDI: true, Had: row.Has(), At: begin}
 }

@@ -33,7 +33,7 @@ const (
 // States lists all of them.
 var States = []State{Offered, Working, Deferred, Installed, Failed, Reverted}
 
-// NotRecorded is the metric of polls whose report could not be written in time. Such a poll is answered without a
+// NotRecorded is the metric of polls with a report that could not be written in time. Such a poll is answered without a
 // receipt, or, for a DDI client, without anything new.
 const NotRecorded = "ReportNotRecorded"
 

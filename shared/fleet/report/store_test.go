@@ -171,7 +171,7 @@ func TestFind_PagesHoldEachBoxOfTheStandOnce(t *testing.T) {
 				}
 				position = w.store.Position(page.Items[limit-1])
 				if !w.store.IsPosition(q, position) {
-					t.Fatalf("%q is no position", position)
+					t.Fatalf("%q is not a position", position)
 				}
 			}
 			if slices.Sort(got); !slices.Equal(got, want) {

@@ -17,7 +17,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// hashField is the method's field for the hash of the chain. It is not part of what is hashed.
+// hashField is the method's field for the hash of the chain. It is not hashed itself.
 const hashField = "trailSha256"
 
 // An Entry is the part of an event that a link covers: all but its id and its Before, which the

@@ -13,7 +13,7 @@ import (
 const saltBytes = 16
 
 // Personal data is not hashed itself. A salted hash, the value's pseudonym, replaces it. So a value and its salt can be
-// deleted later: the pseudonym stays in place of the value, and the chain remains valid.
+// deleted later: the pseudonym then replaces the value, and the chain remains valid.
 //
 // Personal data is the caller's address and, in every object with an issuer and a userId, the userId and the name.
 func personal(parent map[string]any, pointer, name string) bool {
