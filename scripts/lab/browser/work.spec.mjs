@@ -143,7 +143,7 @@ test('what was read stays when the service does not answer as it should, and an 
 });
 
 test('after the guard halted, the rollout says so in the guard\'s words, with one set of counts', async ({ page, scene }) => {
-	const sentence = 'Halt: 17 of 291 boxes with the release are bad, 3 more than may be.';
+	const sentence = 'Halt: 17 of 291 boxes with the release are bad, 3 more than allowed.';
 	await page.route(`**${scene.halted}`, async (route) => {
 		const response = await route.fetch();
 		await route.fulfill({ json: { ...await response.json(), endedBy: 'guard' }, headers: response.headers() });

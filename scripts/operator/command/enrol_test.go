@@ -91,7 +91,7 @@ func TestEnrol_ABoxThatIsNotListed_WaitsUntilItsFingerprintIsAccepted(t *testing
 	_, two := d.token("SN-2")
 	d.does("enrol", "show", id).is(command.Done).says("SN-2", "waits", two.SHA256)
 	d.does("enrol", "accept", id, "SN-2", two.SHA256[:63], "--yes").is(command.Refused).warns("64 hexadecimal digits", "nothing was sent")
-	d.does("enrol", "accept", id, "SN-2", digest("a"), "--yes").is(command.Refused).warns("SN-2: must wait, with this hash", "0 of 1 boxes are registered")
+	d.does("enrol", "accept", id, "SN-2", digest("a"), "--yes").is(command.Refused).warns("SN-2: must be waiting with this hash", "0 of 1 boxes are registered")
 	d.does("enrol", "accept", id, "SN-2", two.SHA256).is(command.Misused).warns("--yes")
 	d.does("enrol", "accept", id, "SN-2", strings.ToUpper(two.SHA256), "--yes").is(command.Done).says("1 boxes are registered")
 	d.does(d.redeem(code, "SN-2")...).is(command.Done)

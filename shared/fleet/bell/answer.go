@@ -13,14 +13,14 @@ type Response struct {
 	Sound string `json:"sound"`
 	// IntervalSeconds is how long a box is asked to wait before it listens again.
 	IntervalSeconds int `json:"intervalSeconds"`
-	// Calls are the codes of boxes that must ask about something of their own.
+	// Calls are the codes of boxes that must ask about a change of their own.
 	Calls []string `json:"calls"`
-	// ETag is the sound, and something behind a dot that changes with the calls. So who has the answer of an ETag has
-	// heard everything, also through a cache.
+	// ETag is the sound and, after a dot, a part that changes with the calls. So a box that has the answer of the current
+	// ETag has missed nothing, even behind a cache.
 	ETag string `json:"-"`
 }
 
-// A Scene is what the bell of a channel answers by.
+// A Scene is the input of a channel's answer.
 type Scene struct {
 	// Row is the entity tag of the channel's row, and ChangedAt when something there last changed.
 	Row       string
@@ -28,13 +28,13 @@ type Scene struct {
 	Rings     Rings
 }
 
-// Pace is how often boxes listen: at Busy for an hour after a change of the channel, and at Idle otherwise.
+// Pace is how often boxes listen: at Busy for an hour after a change of the channel, otherwise at Idle.
 type Pace struct{ Busy, Idle time.Duration }
 
 // attentive is how long after a change boxes listen often.
 const attentive = time.Hour
 
-// At is the interval at a time, on a channel that last changed then.
+// At is the interval at now, on a channel that last changed at changed.
 func (p Pace) At(now, changed time.Time) time.Duration {
 	if now.Sub(changed) < attentive {
 		return p.Busy
@@ -42,8 +42,8 @@ func (p Pace) At(now, changed time.Time) time.Duration {
 	return max(p.Busy, p.Idle)
 }
 
-// Answer is what the bell says at an address that was made with the secret. The calls are in the order of their codes,
-// which tells nothing.
+// Answer is what the bell says at an address that was made with the secret. The calls are sorted by code, which reveals
+// nothing.
 func (s Secret) Answer(scene Scene, pace Pace, now time.Time) Response {
 	a := Response{
 		Sound:           s.sound(scene.Row, scene.Rings.N),

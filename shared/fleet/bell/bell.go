@@ -1,11 +1,11 @@
-// Package bell tells boxes that something has changed for them, and never what. A box that hears it polls its manifest,
-// where it is known and gets an answer of its own.
+// Package bell tells boxes that something has changed for them, but never what. A box that hears it polls its manifest,
+// which authenticates it and answers it alone.
 //
 // Anyone may ask, so nothing that the bell says can be turned back into a name: addresses, sounds and call codes are
-// cut from an HMAC-SHA-256 with a secret. Who has an address, any box of the channel, learns when something changed
-// there and how many boxes are called.
+// parts of an HMAC-SHA-256 with a secret. Whoever has an address, such as any box of the channel, learns when something
+// changed there and how many boxes are called.
 //
-// The rules are pure. store.go keeps in a table what the row of a channel does not show.
+// The rules are pure. store.go stores what the row of a channel does not show.
 package bell
 
 import (
@@ -19,20 +19,20 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// A Secret makes the addresses, sounds and codes of a stage.
+// A Secret makes the addresses, sounds and codes of a deployment.
 type Secret string
 
-// LeastSecret is how many characters a secret has at least.
+// LeastSecret is the minimum length of a secret, in characters.
 const LeastSecret = 32
 
-// Secrets are those that are valid: the present one, and the one before. Boxes learn new addresses at their
-// heartbeats, so the one before stays valid until the next one comes.
+// Secrets are the valid secrets: the present one, and the one before. Boxes learn new addresses at their heartbeats, so
+// the one before stays valid until the next rotation.
 type Secrets []Secret
 
-// KeySettings are those that name the secret; see package keys.
+// KeySettings lists the settings that name the secret; see package keys.
 var KeySettings = []setting.Name{setting.BellSecretID, setting.BellSecret}
 
-// What is cut from an HMAC, and how many bytes of it.
+// The purposes of what is cut from an HMAC, and the number of bytes for each.
 const (
 	proofs     = "proof"
 	sounds     = "sound"
@@ -44,7 +44,7 @@ const (
 	setBytes   = 6
 )
 
-// cut is the beginning of the HMAC of some texts, of which none holds a zero byte.
+// cut returns the first bytes of the HMAC of some texts, none of which holds a zero byte.
 func (s Secret) cut(bytes int, of ...string) string {
 	mac := hmac.New(sha256.New, []byte(s))
 	mac.Write([]byte(strings.Join(of, "\x00")))
@@ -54,12 +54,12 @@ func (s Secret) cut(bytes int, of ...string) string {
 // An Address is where the boxes of a release channel listen.
 type Address struct{ EdgeType, Channel, Proof string }
 
-// Address is that of a release channel. Nobody without the secret can make it up, so nobody can try names.
+// Address returns the address of a release channel. Nobody can guess it without the secret, so nobody can try names.
 func (s Secret) Address(edgeType, channel string) Address {
 	return Address{edgeType, channel, s.cut(proofBytes, proofs, edgeType, channel)}
 }
 
-// Call is the code by which the bell calls one box.
+// Call returns the code with which the bell calls one box.
 func (s Secret) Call(edgeID string) string { return s.cut(callBytes, calls, edgeID) }
 
 // sound changes with the channel's row and with the number of times that the channel was rung as a whole.
@@ -78,13 +78,13 @@ func (all Secrets) Made(a Address) (Secret, bool) {
 	return made, made != ""
 }
 
-// prefix begins the path of every address.
+// prefix is the beginning of every address's path.
 const prefix = "/b/"
 
 // Path is the path of the address.
 func (a Address) Path() string { return prefix + a.EdgeType + "/" + a.Channel + "/" + a.Proof }
 
-// ParseAddress reads a path as it was sent. It is false if no address has the path.
+// ParseAddress reads a path as it was sent. It returns false if the path is not one of an address.
 func ParseAddress(path string) (Address, bool) {
 	rest, ok := strings.CutPrefix(path, prefix)
 	parts := strings.Split(rest, "/")

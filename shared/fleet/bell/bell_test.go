@@ -61,7 +61,7 @@ func TestMade_TellsTheSecret_AndRefusesForgedAddresses(t *testing.T) {
 	valid := Secrets{present, before}
 	for _, s := range valid {
 		if got, ok := valid.Made(s.Address("gateway-x", "stable")); !ok || got != s {
-			t.Errorf("an address made with %q is taken for one with %q, %v", s, got, ok)
+			t.Errorf("an address made with %q is accepted as one with %q, %v", s, got, ok)
 		}
 	}
 	own := present.Address("gateway-x", "stable")
@@ -76,15 +76,15 @@ func TestMade_TellsTheSecret_AndRefusesForgedAddresses(t *testing.T) {
 			a.EdgeType, a.Channel = "gateway-x", "stables"
 		}
 		if _, ok := valid.Made(a); ok {
-			t.Errorf("an address %s is taken", why)
+			t.Errorf("an address %s is accepted", why)
 		}
 	}
 	if _, ok := (Secrets{}).Made(own); ok {
-		t.Error("an address is taken without a secret")
+		t.Error("an address is accepted without a secret")
 	}
 }
 
-// TestCall_OfAMillionBoxes_Differ: two boxes with one code would poll at each other's calls.
+// TestCall_OfAMillionBoxes_Differ: two boxes with the same code would poll on each other's calls.
 func TestCall_OfAMillionBoxes_Differ(t *testing.T) {
 	seen := make(map[string]int, 1_000_000)
 	for i := range 1_000_000 {
@@ -96,12 +96,12 @@ func TestCall_OfAMillionBoxes_Differ(t *testing.T) {
 	}
 }
 
-// TestCuts_OfOneTextForSeveralPurposes_Differ, so what one tells says nothing of another.
+// TestCuts_OfOneTextForSeveralPurposes_Differ: knowledge of one must not reveal another.
 func TestCuts_OfOneTextForSeveralPurposes_Differ(t *testing.T) {
 	seen := map[string]bool{}
 	for _, cut := range []string{present.Call("a"), before.Call("a"), present.Address("a", "a").Proof[:8], present.sound("a", 0)[:8], present.cut(setBytes, sets, "a")} {
 		if seen[cut] || !regexp.MustCompile(`^[A-Za-z0-9_-]{8}$`).MatchString(cut) {
-			t.Errorf("%s was cut twice, or cannot stand in a URL", cut)
+			t.Errorf("%s was cut twice, or cannot be part of a URL", cut)
 		}
 		seen[cut] = true
 	}
@@ -148,11 +148,11 @@ func TestPace_IsBusyForAnHourAfterAChange(t *testing.T) {
 		}
 	}
 	if got := (Pace{time.Minute, time.Second}).At(noon, noon.Add(-2*time.Hour)); got != time.Minute {
-		t.Errorf("idle boxes listen each %v, more often than others", got)
+		t.Errorf("idle boxes listen every %v, more often than others", got)
 	}
 }
 
-// TestRing_AnyCalls_AreHeardOrBounded lets callers ring at any times. A model knows who must be heard.
+// TestRing_AnyCalls_AreHeardOrBounded lets callers ring at any times. A model knows which boxes must be called.
 func TestRing_AnyCalls_AreHeardOrBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r Rings
@@ -209,7 +209,7 @@ func TestRing_WhatIsCalledAlready_IsNotWrittenAgainInTheSameSecond(t *testing.T)
 func TestLasting_IsHeardByABoxThatMissesTwoTimes(t *testing.T) {
 	for interval, want := range map[time.Duration]time.Duration{5 * time.Minute: 17*time.Minute + 30*time.Second, time.Minute: 15 * time.Minute, 10 * time.Minute: 35 * time.Minute} {
 		if got := Lasting(interval); got != want {
-			t.Errorf("each %v: %v, want %v", interval, got, want)
+			t.Errorf("every %v: %v, want %v", interval, got, want)
 		}
 	}
 }
@@ -233,13 +233,13 @@ func TestWatched_BeforeTheFirstCount_AreAll_AndFewOfALargeStage(t *testing.T) {
 	}
 }
 
-// TestWatched_AsAStageGrows_NobodyJoins, and a box that joins or leaves hardly ever changes who is watched.
+// TestWatched_AsAStageGrows_NobodyJoins also checks that boxes that join or leave rarely change who is watched.
 func TestWatched_AsAStageGrows_NobodyJoins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id, size := name.Draw(t, "box"), rapid.IntRange(1, 2_000_000).Draw(t, "size")
 		grown := size + rapid.IntRange(0, 1_000_000).Draw(t, "joined")
 		if watched(id, grown) && !watched(id, size) {
-			t.Errorf("%s is watched of %d, and not of %d", id, grown, size)
+			t.Errorf("%s is watched among %d, but not among %d", id, grown, size)
 		}
 	})
 	changes := 0

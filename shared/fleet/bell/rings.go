@@ -6,33 +6,33 @@ import (
 	"time"
 )
 
-// Rings are what rang on a release channel beside the changes of its row.
+// Rings records what rang on a release channel, apart from changes of its row.
 type Rings struct {
 	EdgeType string `json:"edgeType"`
 	Channel  string `json:"channel"`
 	// N counts how often the channel was rung as a whole, and WholeAt is when it last was.
 	N       int64      `json:"n"`
 	WholeAt *time.Time `json:"wholeAt,omitempty"`
-	// Calls are the boxes that are called, each until a second since 1970.
+	// Calls are the boxes that are called, each until a Unix time in seconds.
 	Calls    map[string]int64 `json:"calls,omitempty"`
 	Revision int64            `json:"revision"`
 }
 
 const (
-	// MostCalls bounds the boxes that are called on a channel at a time.
+	// MostCalls limits how many boxes are called on a channel at the same time.
 	MostCalls = 512
-	// wholeEvery is the least time between two rings of a whole channel. Somebody who changes boxes all the time must
-	// not have every box of the channel poll all the time.
+	// wholeEvery is the least time between two rings of a whole channel. Somebody who keeps changing boxes must not make
+	// every box of the channel poll all the time.
 	wholeEvery = time.Hour
-	// leastLasting is how long a call lasts at least.
+	// leastLasting is the least time that a call lasts.
 	leastLasting = 15 * time.Minute
 )
 
-// Lasting is how long a call lasts, so that a box that listens at an interval hears it although it misses two times.
+// Lasting is how long a call lasts, so that a box that listens at an interval hears it even if it misses twice.
 func Lasting(interval time.Duration) time.Duration { return max(leastLasting, 3*interval+interval/2) }
 
-// Ring is what is kept after boxes are called, and whether it differs. If they are too many, the channel rings as a
-// whole, at most once an hour. Otherwise as many are called as there is room for. The rest notice at their heartbeats.
+// Ring calls boxes, and reports whether anything changed. If there are too many, the channel rings as a whole, at most
+// once an hour. Otherwise as many are called as there is room for. The rest notice at their heartbeats.
 func (r Rings) Ring(boxes []string, at time.Time, lasting time.Duration) (next Rings, changed bool) {
 	next = r
 	next.Calls = maps.Clone(r.Calls)

@@ -9,17 +9,17 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// A Store keeps the rings of channels. A nil Store keeps none: the stage has no bell.
+// A Store keeps the rings of channels. A nil Store keeps none: the deployment has no bell.
 type Store struct {
 	db      *dynamo.DB
 	lasting time.Duration
 	log     *slog.Logger
 }
 
-// Settings are those of Open.
+// Settings lists the settings that Open reads.
 var Settings = []setting.Name{setting.BellURL, setting.IdlePollIntervalSeconds}
 
-// Open makes a store; nil if the stage has no bell. What cannot be rung is logged.
+// Open makes a store; nil if the deployment has no bell. Failures to ring are logged.
 func Open(db *dynamo.DB, r *setting.Values, log *slog.Logger) *Store {
 	idle := time.Duration(r.Number(setting.IdlePollIntervalSeconds)) * time.Second
 	if r.Text(setting.BellURL) == "" {
@@ -28,7 +28,7 @@ func Open(db *dynamo.DB, r *setting.Values, log *slog.Logger) *Store {
 	return NewStore(db, idle, log)
 }
 
-// NewStore makes a store for boxes that listen at an interval, at the most.
+// NewStore makes a store for boxes that listen at an interval or more often.
 func NewStore(db *dynamo.DB, interval time.Duration, log *slog.Logger) *Store {
 	return &Store{db, Lasting(interval), log}
 }
@@ -43,11 +43,11 @@ func Get(ctx context.Context, db *dynamo.DB, edgeType, channel string) (Rings, e
 // A Call is for a box that listens at a channel's address.
 type Call struct{ EdgeType, Channel, EdgeID string }
 
-// ringTime is how long a change waits until its boxes are called.
+// ringTime is how long a change waits for its boxes to be called.
 const ringTime = 500 * time.Millisecond
 
-// Ring calls boxes after a change was written. It is best effort: the change holds, and a box that is not called notices
-// at its heartbeat.
+// Ring calls boxes after a change was written, as best effort: the change stands either way, and a box that is not
+// called notices at its heartbeat.
 func (s *Store) Ring(ctx context.Context, list ...Call) {
 	if s == nil {
 		return

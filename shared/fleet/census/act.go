@@ -12,23 +12,24 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// GuardOrigin is the origin of the guard's changes. The request is the run of the tick.
+// GuardOrigin is the origin of the guard's changes. The request id is that of the tick's run.
 func GuardOrigin(requestID string) audit.Origin {
 	return audit.Origin{Actor: audit.Actor{Issuer: rollout.Guard.Issuer, UserID: rollout.Guard.UserID, Roles: []auth.Role{}}, RequestID: requestID}
 }
 
-// A MoveCause is why the guard moved a rollout, or told people of it. The audit event holds it.
+// A MoveCause is why the guard moved a rollout, or warned people about it. The audit event holds it.
 type MoveCause struct {
 	Judgement
 	AsOf time.Time `json:"asOf"` // when the boxes were counted
 }
 
-// Explain is the guard's own sentence.
+// Explain returns the guard's own sentence.
 func (c MoveCause) Explain() string { return c.Sentence }
 
 // act moves a rollout by the guard's verdict, if the policy lets the guard act. It promotes and completes only the
-// revision that was judged; otherwise the next tick judges the new one. It halts if the rollout has the policy that was
-// judged, whatever else has changed. Freezes, windows and approvals refuse the guard's moves as they refuse those of people.
+// revision that was judged; otherwise the next tick judges the new one. It halts if the rollout still has the policy
+// that was judged, whatever else has changed. Freezes, windows and approvals apply to the guard's moves as they do to
+// people's.
 func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted bool, err error) {
 	if c.Last == nil || c.Last.Guard == nil || !c.Last.Guard.Acts {
 		return false, nil
@@ -41,7 +42,7 @@ func (s *Store) act(ctx context.Context, from audit.Origin, c Candidate) (acted 
 		m.Status, m.Judged, when = rollout.Halted, j.PolicyRevision, input.Preconditions{}
 	case guard.Complete:
 		m.Status = rollout.Completed
-	default: // to hold is no act
+	default: // nothing to do
 		m.StagedPercent = &j.Next
 	}
 	if j.Action != guard.Halt && (j.Revision != c.Revision || s.db.Now().Sub(c.Last.AsOf) > guard.Oldest) {

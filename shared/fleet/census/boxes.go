@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// A Box is one that came to a state with what a rollout offered it.
+// A Box is a box in one of the states with what a rollout offered it.
 type Box struct {
 	EdgeID    string             `json:"edgeId"`
 	FactoryID string             `json:"factoryId,omitempty"`
@@ -22,7 +22,7 @@ type Box struct {
 	Code      report.FailureCode `json:"code,omitempty"`
 	Detail    string             `json:"detail,omitempty"`
 	Until     *time.Time         `json:"until,omitempty"`
-	// Cancelled is set when the box has given the update up because it was asked to.
+	// Cancelled is set if the box gave up the update because it was asked to.
 	Cancelled bool `json:"cancelled,omitempty"`
 
 	row report.Row
@@ -43,14 +43,14 @@ func (s *Store) Search(ctx context.Context, id string, state report.State) (Roll
 	}, err
 }
 
-// IsPosition reports whether a text is a place in the list.
+// IsPosition reports whether a text is a position in the list.
 func (s RolloutBoxes) IsPosition(text string) bool { return s.store.IsPosition(s.of, text) }
 
-// Position is a box's place in the list.
+// Position is a box's position in the list.
 func (s RolloutBoxes) Position(b Box) string { return s.store.Position(b.row) }
 
-// Page returns a page of the list behind a position, in an order at random that stays the same. It goes by
-// an index, so a change shows after a moment, as a rule within a second.
+// Page returns a page of the list behind a position, in a random order that stays the same. It reads an index, so a
+// change shows after a moment, usually within a second.
 func (s RolloutBoxes) Page(ctx context.Context, after string, limit int) (dynamo.Page[Box], error) {
 	rows, err := s.store.Find(ctx, s.of, after, limit)
 	page := dynamo.Page[Box]{More: rows.More}

@@ -1,6 +1,6 @@
-// Package census tells how far rollouts are and which boxes run what, from what boxes report. It
-// counts rows and keeps no counters: a census is exact when nothing moves, and otherwise wrong by at most
-// the boxes that moved while it was taken. There is nothing to repair.
+// Package census counts how far rollouts are and which boxes run what, from the boxes' reports. It counts rows and
+// keeps no counters: a census is exact if nothing changes while it is taken. Otherwise it is wrong by at most the boxes
+// that changed. There are no counters to repair.
 //
 // The rules here are pure. store.go keeps what was counted, count.go counts, and tick.go does so once a
 // minute.
@@ -15,11 +15,11 @@ import (
 	"wavegate/shared/fleet/rollout"
 )
 
-// Counts are the boxes of a part of the fleet, by their state with a rollout's target. Once the rollout reaches
-// that part, Expected is the sum of all others.
+// Counts counts the boxes of a part of the fleet, by their state with a rollout's target. Once the rollout reaches that
+// part, Expected equals the sum of the other counts.
 type Counts struct {
 	Expected int `json:"expected"`
-	// NotYetPolled are boxes that the rollout reaches, and that have not polled since.
+	// NotYetPolled boxes are reached by the rollout and have not polled since.
 	NotYetPolled int `json:"notYetPolled"`
 	Offered      int `json:"offered"`
 	Working      int `json:"working"`
@@ -29,7 +29,7 @@ type Counts struct {
 	Reverted     int `json:"reverted"`
 }
 
-// A StageCounts is the boxes that a stage is the first to reach.
+// A StageCounts counts the boxes that a stage is the first to reach.
 type StageCounts struct {
 	Percent int `json:"percent"`
 	Counts
@@ -38,10 +38,9 @@ type StageCounts struct {
 // A Census counts the boxes of a rollout's channel.
 type Census struct {
 	Stages []StageCounts
-	// Codes are the failed boxes by why they failed.
+	// Codes counts the failed boxes by why they failed.
 	Codes map[report.FailureCode]int
-	// Factories are the boxes that the rollout reaches, by factory; boxes of no factory stand under the
-	// empty name.
+	// Factories counts the boxes that the rollout reaches, by factory; boxes without a factory are under the empty name.
 	Factories map[string]Counts
 	// Awaited is a random sample of the boxes that are expected to poll, and the number of all of them.
 	Awaited Sample
@@ -49,10 +48,10 @@ type Census struct {
 	Groups *Groups
 
 	of         rollout.Rollout
-	unreadable Unreadable // boxes that are left out
+	unreadable Unreadable // boxes that were not counted
 }
 
-// NewCensus makes an empty one, of a rollout's boxes at a time.
+// NewCensus makes an empty census of a rollout's boxes at a time.
 func NewCensus(of rollout.Rollout, at time.Time) *Census {
 	c := &Census{of: of, Codes: map[report.FailureCode]int{}, Factories: map[string]Counts{}}
 	if of.Terms != nil {
@@ -72,7 +71,7 @@ func (c *Census) Add(e report.IndexEntry) {
 	}
 	i := slices.Index(cohort.Stages, percent)
 	if i < 0 {
-		return // no rollout has offered that
+		return // no rollout offered this
 	}
 	reached := told || percent <= c.of.StagedPercent
 	c.Stages[i].add(e, told, reached)
@@ -96,7 +95,7 @@ func (c *Census) Add(e report.IndexEntry) {
 	}
 }
 
-// add counts a box; told is set where its offer is the rollout's.
+// add counts a box; told is set if its offer is the rollout's.
 func (n *Counts) add(e report.IndexEntry, told, reached bool) {
 	n.Expected++
 	switch {
@@ -124,7 +123,7 @@ func (n *Counts) of(s report.State) *int {
 	return &n.Offered
 }
 
-// plus is the sum of two parts of a fleet.
+// plus adds the counts of two parts of a fleet.
 func (n Counts) plus(m Counts) Counts {
 	return Counts{
 		Expected: n.Expected + m.Expected, NotYetPolled: n.NotYetPolled + m.NotYetPolled,
@@ -150,7 +149,7 @@ func (c *Census) Merge(other *Census) {
 	}
 }
 
-// Total is the sum of all stages.
+// Total adds up all stages.
 func Total(stages []StageCounts) Counts {
 	var sum Counts
 	for _, s := range stages {

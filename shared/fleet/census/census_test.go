@@ -19,15 +19,15 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 var raised = rollout.Rollout{ID: "r", EdgeType: "gateway-x", TargetVersion: "2.0.0", StagedPercent: 50}
 
-// A box is what the model knows of one, in plain words: which of its rollout's words came last.
+// A box is the model of one, in plain words: which word of its rollout came last.
 type box struct {
 	row  report.Row
 	told bool   // by the rollout
-	last string // what is to be counted
+	last string // the expected count
 }
 
-// play puts one event to a box and notes by itself what a census has to count. It says the same as
-// report.Next in other words, and only of one rollout whose boxes run 1.0.0 before.
+// play applies one event to a box and works out what a census has to count. It repeats report.Next in other words, for
+// a single rollout of boxes that ran 1.0.0 before.
 func (b *box) play(event string, attempt int) {
 	var e report.Input
 	running := b.row.Running
@@ -80,15 +80,15 @@ func (b *box) play(event string, attempt int) {
 		}
 	case "fails":
 		e = outcome(report.Failed, report.CodeBoot)
-		if b.told && b.last != "reverted" && b.last != "installed" { // a box that runs it was late with its report
+		if b.told && b.last != "reverted" && b.last != "installed" { // a box that runs it only reported late
 			b.last = "failed"
 		}
 	}
 	b.row, _ = report.Next(b.row, e)
 }
 
-// TestCensus_IsTheFoldOfTheEvents plays a fleet, counts it in shards, and compares with what each box's
-// story says.
+// TestCensus_IsTheFoldOfTheEvents plays a fleet, counts it in shards, and compares the counts with the model of each
+// box.
 func TestCensus_IsTheFoldOfTheEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		boxes := make([]box, rapid.IntRange(0, 40).Draw(t, "boxes"))
@@ -139,7 +139,7 @@ func TestCensus_IsTheFoldOfTheEvents(t *testing.T) {
 	})
 }
 
-// tally counts a box by the word for it.
+// tally counts a box by its word.
 func tally(n *census.Counts, word string, reached bool) {
 	n.Expected++
 	if !reached {

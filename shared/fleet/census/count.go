@@ -17,11 +17,11 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// atOnce is how many requests a count makes side by side.
+// atOnce is how many requests a count makes in parallel.
 const atOnce = 16
 
-// each hands the boxes of a channel to one accumulator per shard, and returns them when all were read. Boxes that cannot
-// be read are left out and named.
+// each hands the boxes of a channel to one accumulator per shard, and returns the accumulators once all boxes are read.
+// It skips boxes that cannot be read, and returns them.
 func each[A any](ctx context.Context, s *Store, pair string, make func() A, add func(A, report.IndexEntry)) ([]A, Unreadable, error) {
 	parts := []A{}
 	var left Unreadable
@@ -68,8 +68,8 @@ func (s *Store) count(ctx context.Context, r rollout.Rollout, last *Progress) (P
 	return s.countAndJudge(ctx, r, last, false)
 }
 
-// countByTick is count for a tick. Only in a tick does the guard look at silence, so that callers who ask for new counts
-// do not make it err more often.
+// countByTick is count for a tick. The guard looks at silence only in a tick, so that callers who ask for new counts do
+// not cause more errors.
 func (s *Store) countByTick(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, Hour, error) {
 	return s.countAndJudge(ctx, r, last, true)
 }
@@ -115,8 +115,8 @@ func (s *Store) countFactories(ctx context.Context, r rollout.Rollout, _ *Progre
 	return p, hour, err
 }
 
-// look counts a rollout and looks when a sample of its boxes was last seen. It reads the hour of the history that the
-// count belongs to beside the boxes, and what the caller wants.
+// look counts a rollout and finds when a sample of its boxes was last seen. In parallel with the boxes, it reads the
+// hour of the history that the count belongs to, and calls beside.
 func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(context.Context) error) (Progress, *Census, Hour, error) {
 	now := s.db.Now()
 	var c *Census
@@ -148,8 +148,8 @@ func (s *Store) look(ctx context.Context, r rollout.Rollout, beside ...func(cont
 const forSightings = 15 * time.Second
 
 // sightings looks up when the boxes of a sample were last seen. A box that has another offer by now is returned without
-// an offer. If a box cannot be read in time, nothing is known of it, and that is no error: the guard can still judge
-// failures. The error is that of a context that ended.
+// an offer. A box that cannot be read in time is unknown, which is not an error: the guard can still judge failures.
+// The only error is that of a context that ended.
 func (s *Store) sightings(ctx context.Context, rolloutID string, boxes []report.IndexEntry) ([]Sighting, error) {
 	list := make([]Sighting, len(boxes))
 	inTime, cancel := context.WithTimeout(ctx, forSightings)
@@ -185,7 +185,7 @@ func (s *Store) sighting(ctx context.Context, rolloutID, edgeID string) Sighting
 	return box
 }
 
-// MostFactories bounds the factories of an answer.
+// MostFactories limits the factories of an answer.
 const MostFactories = 1000
 
 // troubled lists factories, those with the most failed and reverted boxes first.

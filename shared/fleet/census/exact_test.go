@@ -88,8 +88,8 @@ func TestRollout_NothingMoves_TheCensusIsExact(t *testing.T) {
 	})
 }
 
-// joins registers a box on the channel and returns its state. What a rollout offered it before counts again,
-// unless its registration was taken back.
+// joins registers a box on the channel and returns its state. A rollout's earlier offer to it counts again, unless the
+// box was retired.
 func (f *fleet) joins(t tester, box, rolloutID string) string {
 	t.Helper()
 	f.register(t, box, f.channel, "")

@@ -26,23 +26,23 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// A faulty store refuses calls as it is told.
+// A faulty store fails calls as configured.
 type faulty struct {
 	dynamo.API
 	mu      sync.Mutex
 	queries int
 	fail    func() error
-	// trouble tells what becomes of a write: none, or it is refused, or made and its answer lost.
+	// trouble decides the fate of a write: it succeeds, is refused, or succeeds but its answer is lost.
 	trouble func() trouble
-	// page is the most items that a query returns at once; 0: as many as the store gives.
+	// page is the maximum number of items in a query's page; 0: the store's own.
 	page int32
-	// refuse tells why a transaction is not made, if it is not.
+	// refuse returns why a transaction is refused, or nil.
 	refuse func() error
 	// unreadable is the id of an item that cannot be read.
 	unreadable string
 }
 
-// A trouble is what becomes of a write.
+// A trouble is the fate of a write.
 type trouble int
 
 const (
@@ -105,11 +105,11 @@ func (f *faulty) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*
 	return f.API.Query(ctx, in, o...)
 }
 
-// A fleet is the boxes of a channel of its own, on a clock that the test sets.
+// A fleet is the boxes of its own channel, on a clock that the test sets.
 type fleet struct {
 	ctx          context.Context
 	api          *faulty
-	clock        sync.Mutex // of now, for a test that sets it while a count is under way
+	clock        sync.Mutex // guards now, for a test that sets it during a count
 	now          time.Time
 	edgeType     string
 	channel      string
@@ -122,7 +122,7 @@ type fleet struct {
 	rollouts     *rollout.Store
 	limiter      *ratelimit.Limiter
 	progress     *census.Store
-	blind        bool // it cannot be read when boxes were last seen
+	blind        bool // the times of boxes' last calls cannot be read
 }
 
 // A tester is a test, rapid's or the standard library's.

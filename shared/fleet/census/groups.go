@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/fleet/rollout"
 )
 
-// Groups is what a census counts only for the guard.
+// Groups holds what a census counts only for the guard.
 type Groups struct {
 	// Stages are random samples of the boxes of each stage that the target has reached, told or not. Unreached is one of
 	// the boxes that it has never reached. Which boxes these are is decided by a hash alone.
@@ -22,7 +22,7 @@ type Groups struct {
 	decideWithin time.Duration
 	soaks        []time.Duration // of the stages
 	starts       []time.Time     // of the stages; zero: never reached
-	bad          []int           // boxes that speak against the release, by stage
+	bad          []int           // boxes that count against the release, by stage
 	by           map[string][]guard.Share
 }
 
@@ -94,8 +94,7 @@ type Judgement struct {
 	PolicyRevision int64 `json:"policyRevision"`
 }
 
-// A Question is what the guard needs to know of boxes before it judges a count: when those of some samples were last
-// seen.
+// A Question lists samples of boxes. The guard has to know their last calls before it judges a count.
 type Question struct {
 	rollout rollout.Rollout
 	census  *Census
@@ -105,7 +104,7 @@ type Question struct {
 	soaked      bool
 }
 
-// Ask is what to look up for a census. last is the judgement before, or nil. looks is set if the guard may look at
+// Ask returns what to look up for a census. last is the judgement before, or nil. looks is set if the guard may look at
 // silence now; see guard.Bounds.Due. Most of the time there is nothing to look up.
 func Ask(c *Census, last *Judgement, looks bool) Question {
 	g := c.Groups
@@ -121,7 +120,7 @@ func Ask(c *Census, last *Judgement, looks bool) Question {
 	return q
 }
 
-// lastLook is the last look at a stage; empty if there was none.
+// lastLook returns the last look at a stage; empty if there was none.
 func lastLook(last *Judgement, percent int) guard.Look {
 	if last != nil {
 		for _, l := range last.Looks {
@@ -184,7 +183,7 @@ func (q Question) Judge(sightings []Sighting, freeze *guard.Freeze) *Judgement {
 	return &Judgement{Verdict: guard.Decide(g.policy, e, g.at), Revision: r.Revision, PolicyRevision: r.Terms.Revision}
 }
 
-// weight is how much an organization speaks for a halt.
+// weight is how many bad and silent boxes an organization contributes.
 func weight(o guard.Organization) (n int) {
 	for _, p := range o.Parts {
 		n += p.Bad + p.Treated.Silent
@@ -192,7 +191,7 @@ func weight(o guard.Organization) (n int) {
 	return n
 }
 
-// evidence is what the census says.
+// evidence makes evidence for the guard from the census.
 func (q Question) evidence() guard.Evidence {
 	r, g := q.rollout, q.census.Groups
 	e := guard.Evidence{
@@ -208,7 +207,7 @@ func (q Question) evidence() guard.Evidence {
 	return e
 }
 
-// half is half of the present soak, or as long as it takes to be silent.
+// half is half of the present soak, or SilentAfter if that is longer.
 func (q Question) half() time.Duration {
 	p := q.census.Groups.policy
 	return max(p.SoakAt(q.rollout.StagedPercent)/2, p.Guard.SilentAfter.Length())
@@ -236,7 +235,7 @@ func (g *Groups) group(boxes []report.IndexEntry, sightings []Sighting, stage in
 	return sum
 }
 
-// taken is how a sample of a stage's boxes took the release; nil if it cannot be read when any of them was last seen.
+// taken is how a sample of a stage's boxes took the release; nil if it is unknown when any of them was last seen.
 func (g *Groups) taken(r rollout.Rollout, stage int, boxes []Sighting) *guard.Taken {
 	t := guard.Taken{Boxes: len(boxes), All: len(boxes) == g.Stages[stage].Boxes, Causes: map[guard.Cause]int{}}
 	t.Needed = g.policy.Guard.Needed(t)
@@ -265,7 +264,7 @@ func (g *Groups) taken(r rollout.Rollout, stage int, boxes []Sighting) *guard.Ta
 	return &t
 }
 
-// cause is why a box has not lived on with the release; empty if it has. young is set if it still may in time.
+// cause is why a box has not run the release for a soak; empty if it has. young is set if it still can in time.
 func (g *Groups) cause(r rollout.Rollout, box Sighting, soak time.Duration) (cause guard.Cause, young bool) {
 	o := box.Offer
 	recent := g.at.Sub(o.Since) < g.decideWithin

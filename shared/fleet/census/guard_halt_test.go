@@ -38,11 +38,11 @@ func TestGuard_RolloutChangesWhileItIsHalted_IsHaltedUnlessThePolicyChanged(t *t
 			g := newJudgedFleet(t, dynamotest.Embedded(t), p, 60, "acme", "initech")
 			g.raise(50)
 			g.poll("1.0.0", g.boxes...)
-			reached := g.reached() // about half of the boxes: their names differ from run to run
+			reached := g.reached() // about half of the boxes: their names vary between runs
 			for _, id := range reached[:len(reached)*2/3] {
 				g.fails(t, id)
 			}
-			g.now = g.now.Add(2 * time.Minute) // they could try again
+			g.now = g.now.Add(2 * time.Minute) // they have had time to try again
 			changed := false
 			g.api.refuse = func() error {
 				g.api.refuse = nil
@@ -61,6 +61,6 @@ func TestMoveCause_TellsTheGuardsSentenceToTheEventBus(t *testing.T) {
 	const sentence = "Halt: 17 of 291 boxes are bad."
 	cause := census.MoveCause{Judgement: census.Judgement{Verdict: guard.Verdict{Sentence: sentence}}}
 	if got := audit.Why(audit.Platform, audit.Grounds{Cause: cause}); got != sentence {
-		t.Errorf("it tells %q", got)
+		t.Errorf("the sentence is %q", got)
 	}
 }

@@ -19,8 +19,8 @@ import (
 )
 
 // TestGuard_UnderRandomReportsClocksAndLostTicks plays boxes, people, lost and dying ticks in any order. Whatever
-// happens: the guard moves one stage at a time and says why; it never promotes what is frozen or not approved; and what a
-// person has halted stays halted.
+// happens, the guard moves one stage at a time and says why. It never promotes a frozen or unapproved rollout. A
+// rollout that a person has halted stays halted.
 func TestGuard_UnderRandomReportsClocksAndLostTicks(t *testing.T) {
 	dynamotest.Check(t, func(rt *rapid.T) {
 		client := dynamotest.Embedded(t) // the freeze is one for all
@@ -60,7 +60,7 @@ func TestGuard_UnderRandomReportsClocksAndLostTicks(t *testing.T) {
 				if rapid.IntRange(0, 4).Draw(rt, "dies") == 0 {
 					g.api.refuse = func() error { return errors.New("killed") }
 				}
-				_, _ = g.progress.Tick(g.ctx, census.GuardOrigin("the tick")) // one that dies says so
+				_, _ = g.progress.Tick(g.ctx, census.GuardOrigin("the tick")) // a tick that dies returns an error
 				g.api.refuse = nil
 			}
 			after := g.rollout()
@@ -86,7 +86,7 @@ func TestGuard_UnderRandomReportsClocksAndLostTicks(t *testing.T) {
 			case after.Revision != before.Revision && (last.Cause == nil || last.Actor.Issuer != rollout.Guard.Issuer || after.Revision != before.Revision+1):
 				rt.Fatalf("the guard's move %s has the cause %v", last.EventName, last.Cause)
 			case after.Revision != before.Revision && after.Terms.Policy.Mode == guard.Advise:
-				rt.Fatal("it acted where it is to advise")
+				rt.Fatal("it acted although it should only advise")
 			}
 		}
 	})

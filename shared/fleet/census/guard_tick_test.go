@@ -82,7 +82,7 @@ func (g *judgedFleet) poll(installed string, boxes ...string) {
 	}
 }
 
-// update has the boxes that the rollout reaches take the target, and poll.
+// update lets the boxes that the rollout reaches install the target and poll.
 func (g *judgedFleet) update() {
 	g.t.Helper()
 	for _, id := range g.reached() {
@@ -109,7 +109,7 @@ func (g *judgedFleet) rollout() rollout.Rollout {
 	return r
 }
 
-// tick lets time pass and the guard look.
+// tick lets time pass, then runs a tick of the guard.
 func (g *judgedFleet) tick(after time.Duration) census.Tally {
 	g.t.Helper()
 	g.now = g.now.Add(after)
@@ -120,8 +120,8 @@ func (g *judgedFleet) tick(after time.Duration) census.Tally {
 	return tally
 }
 
-// about reports whether what went wrong in a tick is about one of the rollouts. The references hold those of other
-// packages' tests, too, some of which were left in disorder.
+// about reports whether an error of a tick concerns one of the rollouts. The reference stores also hold rollouts of
+// other packages' tests, some of which are broken.
 func about(err error, ids ...string) bool {
 	return err != nil && slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(err.Error(), id) })
 }
@@ -177,7 +177,7 @@ func TestGuard_GoodRelease_ReachesEveryoneByItself(t *testing.T) {
 	})
 }
 
-// failing is a fleet of 40 boxes at 100 percent. A quarter of them failed, longer ago than a box may try again.
+// failing makes a fleet of 40 boxes at 100 percent. A quarter of them failed, too long ago to try again.
 func failing(t *testing.T, client *dynamodb.Client, p guard.Policy) *judgedFleet {
 	t.Helper()
 	g := newJudgedFleet(t, client, p, 40, "acme", "initech")
@@ -227,20 +227,20 @@ func TestGuard_Advising_OnlySaysSo(t *testing.T) {
 	if v := g.verdict(); v.Action != guard.Halt || v.Acts || v.Sentence == "" {
 		t.Errorf("the verdict is %+v", v)
 	}
-	// What it would do, it does once it is told to act.
+	// In act mode, it carries out its verdict.
 	p.Mode = guard.Act
 	if err := g.rollouts.SetPolicy(g.ctx, audit.Origin{}, g.id, p, input.Preconditions{}); err != nil {
 		t.Fatal(err)
 	}
 	if g.tick(time.Second); g.rollout().Status != rollout.Active {
-		t.Error("it acted by a verdict on another policy")
+		t.Error("it acted on a verdict under another policy")
 	}
 	if g.tick(time.Minute); g.rollout().Status != rollout.Halted {
 		t.Error("it did not act")
 	}
 }
 
-// TestGuard_ACallersCount_DoesNotKeepItFromActing: a tick counts by itself, whatever was counted for callers.
+// TestGuard_ACallersCount_DoesNotKeepItFromActing: a tick makes its own count, whatever was counted for callers.
 func TestGuard_ACallersCount_DoesNotKeepItFromActing(t *testing.T) {
 	g := failing(t, dynamotest.Embedded(t), quick())
 	g.count(t, g.id)
@@ -250,7 +250,7 @@ func TestGuard_ACallersCount_DoesNotKeepItFromActing(t *testing.T) {
 	}
 }
 
-// TestGuard_CallersWhoCountAllTheTime_NeitherLookNorKeepItFromLooking: a look at silence is one of a tick.
+// TestGuard_CallersWhoCountAllTheTime_NeitherLookNorKeepItFromLooking: only ticks look at silence.
 func TestGuard_CallersWhoCountAllTheTime_NeitherLookNorKeepItFromLooking(t *testing.T) {
 	g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 100, "acme")
 	g.raise(50)
@@ -269,7 +269,7 @@ func TestGuard_CallersWhoCountAllTheTime_NeitherLookNorKeepItFromLooking(t *test
 	g.count(t, g.id)
 	g.tick(time.Second)
 	if looks := g.verdict().Looks; len(looks) != 3 || looks[2].Number != 1 {
-		t.Errorf("it looks again at once: %+v", looks)
+		t.Errorf("it looks again immediately: %+v", looks)
 	}
 }
 
@@ -289,7 +289,7 @@ func TestGuard_TickThatDiesAtItsMove_LeavesNoTrace(t *testing.T) {
 	g.now = g.now.Add(time.Minute)
 	g.api.refuse = func() error { return errors.New("killed") }
 	if _, err := g.progress.Tick(g.ctx, census.GuardOrigin("the tick")); err == nil {
-		t.Fatal("the tick that could not move the rollout says nothing")
+		t.Fatal("the tick that could not move the rollout returns no error")
 	}
 	if g.rollout().Status != rollout.Active || len(g.events()) != before {
 		t.Fatalf("the rollout is %s after %d events", g.rollout().Status, len(g.events()))
@@ -323,12 +323,12 @@ func TestGuard_OneOrganizationsBoxesAlone_HoldUpAHaltForAWhile(t *testing.T) {
 }
 
 // TestGuard_Silence_IsJudgedByTheBoxesThatAreNotReached has half the boxes with the release go silent: alone, and then
-// together with half of all the others, as in a plant that is switched off.
+// together with half of all the others, as in a factory that is switched off.
 func TestGuard_Silence_IsJudgedByTheBoxesThatAreNotReached(t *testing.T) {
 	for name, c := range map[string]struct {
 		othersToo bool
 		want      rollout.Status
-	}{"the release": {false, rollout.Halted}, "the plant": {true, rollout.Active}} {
+	}{"the release": {false, rollout.Halted}, "the factory": {true, rollout.Active}} {
 		t.Run(name, func(t *testing.T) {
 			g := newJudgedFleet(t, dynamotest.Embedded(t), quick(), 100, "acme")
 			g.raise(50)

@@ -22,7 +22,7 @@ import (
 	"wavegate/shared/testing/dynamotest"
 )
 
-// unreadable is what cannot be read beside a count.
+// unreadable lists what else can be unreadable during a count.
 var unreadable = map[string]func(*judgedFleet){
 	"when boxes were last seen": func(g *judgedFleet) { g.blind = true },
 	"the freeze":                func(g *judgedFleet) { g.api.unreadable = "freeze" },
@@ -49,7 +49,7 @@ func TestGuard_WhatCannotBeRead_PromotesNothing(t *testing.T) {
 			g.now = g.now.Add(3 * time.Minute)
 			g.update()
 			trouble(g)
-			_, _ = g.progress.Tick(g.ctx, census.GuardOrigin("the tick")) // that says that the freeze cannot be read
+			_, _ = g.progress.Tick(g.ctx, census.GuardOrigin("the tick")) // it returns the error that the freeze cannot be read
 			if r := g.rollout(); r.Status != rollout.Active || r.StagedPercent != 10 {
 				t.Errorf("the rollout is %s at %d: %s", r.Status, r.StagedPercent, g.verdict().Sentence)
 			}
@@ -61,8 +61,8 @@ func TestGuard_WhatCannotBeRead_PromotesNothing(t *testing.T) {
 	}
 }
 
-// TestGuard_CountsThatAreOvertaken_AreKept: each count takes longer than callers wait who ask for a new one, and theirs
-// fail. What the tick counted is the last answer all the same, and a later answer is never replaced by an earlier one.
+// TestGuard_CountsThatAreOvertaken_AreKept: each count takes longer than callers wait for a new one, and the callers'
+// counts fail. The tick's count still becomes the last answer, and an earlier answer never replaces a later one.
 func TestGuard_CountsThatAreOvertaken_AreKept(t *testing.T) {
 	for name, theirs := range map[string]error{"theirs fail": errors.New("killed"), "theirs end first": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -97,8 +97,8 @@ func TestGuard_CountsThatAreOvertaken_AreKept(t *testing.T) {
 	}
 }
 
-// TestGuard_BoxesThatDiedBeforeAResumption_AreNotForgotten has boxes of the present stage die before the rollout is halted
-// and resumed. They are compared from the stage's start on, so the resumption does not hide them.
+// TestGuard_BoxesThatDiedBeforeAResumption_AreNotForgotten lets boxes of the present stage die before the rollout is
+// halted and resumed. They are compared from the stage's start on, so the resumption does not hide them.
 func TestGuard_BoxesThatDiedBeforeAResumption_AreNotForgotten(t *testing.T) {
 	p := quick()
 	p.Guard.Taken = 0.1
@@ -119,7 +119,7 @@ func TestGuard_BoxesThatDiedBeforeAResumption_AreNotForgotten(t *testing.T) {
 		dead++
 		return true
 	})...)
-	g.count(t, g.id) // which looks at no silence, and so cannot halt
+	g.count(t, g.id) // it does not look at silence, so it cannot halt
 	if v := g.verdict(); v.Action != guard.Hold || !slices.Equal(v.Reasons, []guard.Reason{guard.Silent}) {
 		t.Errorf("without them: %s", v.Sentence)
 	}
@@ -131,8 +131,8 @@ func TestGuard_BoxesThatDiedBeforeAResumption_AreNotForgotten(t *testing.T) {
 	}
 }
 
-// TestGuard_CompletedReleaseThatGoesBad_Pages_ForASoak has the boxes of a completed rollout fall back. Nothing can be
-// halted any more, and people are called. After the soak the rollout is left alone.
+// TestGuard_CompletedReleaseThatGoesBad_Pages_ForASoak lets the boxes of a completed rollout fall back. It is too late
+// to halt, so people are paged. After the soak the rollout is left alone.
 func TestGuard_CompletedReleaseThatGoesBad_Pages_ForASoak(t *testing.T) {
 	p := quick()
 	p.Promote.Soak.At100 = guard.Lasting(time.Hour)
@@ -161,7 +161,8 @@ func TestGuard_CompletedReleaseThatGoesBad_Pages_ForASoak(t *testing.T) {
 	}
 }
 
-// TestGuard_LostSightings_ItHoldsUntilBoxesAreSeenAgain: after a restore from backups, nobody knows when boxes were last seen.
+// TestGuard_LostSightings_ItHoldsUntilBoxesAreSeenAgain: after a restore from backups, it is unknown when boxes were
+// last seen.
 func TestGuard_LostSightings_ItHoldsUntilBoxesAreSeenAgain(t *testing.T) {
 	client := dynamotest.Embedded(t)
 	g := newJudgedFleet(t, client, quick(), 100, "acme")

@@ -18,8 +18,8 @@ type Snapshot struct {
 	Silent int `json:"silent"`
 }
 
-// An Hour holds the moments of one hour of a rollout, 60 at most. It is what the table holds an item of:
-// an item a minute would cost as much to write and ten times as much to read.
+// An Hour holds the moments of one hour of a rollout, 60 at most. The table has one item per hour: an item per minute
+// would cost as much to write and ten times as much to read.
 type Hour struct {
 	Subject  string     `json:"subject"` // the rollout's id
 	Part     string     `json:"part"`    // see HourPart
@@ -33,8 +33,7 @@ const hourPrefix = "hour#"
 // HourPart is the sort key of the hour that a time lies in.
 func HourPart(at time.Time) string { return hourPrefix + at.UTC().Format("2006-01-02T15") }
 
-// With is the hour with a moment of it, and whether that is new: there is one moment a minute, the first
-// that came.
+// With adds a moment to the hour, and reports whether it is new: only the first moment of each minute is kept.
 func (h Hour) With(m Snapshot) (Hour, bool) {
 	minute := m.At.Truncate(time.Minute)
 	at, found := slices.BinarySearchFunc(h.Moments, minute, func(x Snapshot, t time.Time) int {
@@ -63,18 +62,18 @@ func (s *Store) remember(ctx context.Context, hour Hour, p Progress) error {
 	}
 	err := s.db.Put(ctx, dynamo.Progress, next, dynamo.AtRevision("subject", hour.Revision))
 	if dynamo.Refused(err, "item") {
-		return nil // another count told of this minute
+		return nil // another count has stored this minute
 	}
 	return err
 }
 
-// IsMoment reports whether a text is a place in a history.
+// IsMoment reports whether a text is a position in a history.
 func IsMoment(text string) bool {
 	at, err := time.Parse(time.RFC3339Nano, text)
 	return err == nil && timestamp.Text(at) == text
 }
 
-// PositionOf is a moment's place in a history.
+// PositionOf is a moment's position in a history.
 func PositionOf(m Snapshot) string { return timestamp.Text(m.At) }
 
 // History returns a page of a rollout's history, newest first, before a position of it, or from the end.
@@ -83,7 +82,7 @@ func (s *Store) History(ctx context.Context, id, before string, limit int) (dyna
 	if _, err := s.rollouts.Get(ctx, id); err != nil {
 		return dynamo.Page[Snapshot]{}, err
 	}
-	most := "hour$" // behind every hour
+	most := "hour$" // after every hour
 	if before != "" {
 		at, err := time.Parse(time.RFC3339Nano, before)
 		if err != nil {

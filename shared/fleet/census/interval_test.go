@@ -7,8 +7,8 @@ import (
 	"wavegate/shared/fleet/rollout"
 )
 
-// TestInterval_OfBoxesThatListen_IsThatOfTheWatchedOnes_WhileTheyAreWatched: a box is silent after five intervals, so one
-// that only polls at its heartbeat must not be called silent.
+// TestInterval_OfBoxesThatListen_IsThatOfTheWatchedOnes_WhileTheyAreWatched: a box is silent after five intervals, so
+// one that only polls at its heartbeat must not count as silent.
 func TestInterval_OfBoxesThatListen_IsThatOfTheWatchedOnes_WhileTheyAreWatched(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	without := Settings{PollInterval: time.Minute}

@@ -23,11 +23,11 @@ import (
 // TestRollout_BoxesMoveMeanwhile_TheCensusIsWrongByThoseAtMost counts while boxes poll, fail, change their channel
 // and retire between the queries of the count, on a store that refuses writes and loses answers.
 //
-// Each number is held against the counts before and after. A box can be under a number once at most, however often
-// it moves. It can be under several numbers, so their sum is wrong by at most the moves.
+// Each number is compared with the counts before and after. A number can include a box at most once, however often the
+// box moves. Several numbers can include it, so their sum is wrong by at most the number of moves.
 func TestRollout_BoxesMoveMeanwhile_TheCensusIsWrongByThoseAtMost(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
-		// The embedded store looks for the item that a page ended with, and loses its place when that has moved.
+		// The embedded store looks for the last item of a page, and loses its place if that has moved.
 		onReference := !strings.HasSuffix(t.Name(), "/embedded")
 		dynamotest.Check(t, func(t *rapid.T) {
 			f := newFleet(t, client, rapid.SampledFrom([]report.Shards{1, 4}).Draw(t, "shards"))
@@ -107,7 +107,7 @@ func (m *movers) next() error {
 	m.moves = m.moves[1:]
 	m.moved[next.box] = true
 	m.made++
-	// The fates of writes are few, so that a move goes well at last.
+	// The list of fates is short, so that every move succeeds in the end.
 	for try := 1; ; try++ {
 		err := m.make(next)
 		if err == nil {
@@ -123,7 +123,7 @@ func (m *movers) next() error {
 func (m *movers) make(next move) error {
 	e, err := edge.NewStore(m.db).Get(m.ctx, next.box)
 	if err != nil && next.what != "comes back" {
-		return nil // it is retired, and nothing becomes of it
+		return nil // the box is retired, so nothing happens
 	}
 	switch next.what {
 	case "moves":
@@ -134,7 +134,7 @@ func (m *movers) make(next move) error {
 		return m.registry.Retire(m.ctx, audit.Origin{}, next.box, input.Preconditions{})
 	}
 	if e.Channel != m.channel {
-		return nil // it is told of another channel
+		return nil // the box is on another channel
 	}
 	if next.what == "fails" {
 		row, err := report.NewStore(m.db, 1).Get(m.ctx, next.box)
@@ -158,7 +158,7 @@ func (m *movers) assign(box, channel string) error {
 	return err
 }
 
-// count counts until that goes well: what is counted is kept by writes, too.
+// count retries until it succeeds: counts are written, too, so they can fail.
 func (m *movers) count(t tester, id string) census.Counts {
 	t.Helper()
 	for range 30 {

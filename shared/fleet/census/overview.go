@@ -10,15 +10,15 @@ import (
 	"wavegate/shared/fleet/rollout"
 )
 
-// A Trouble is why an operator should look at a rollout.
+// A Trouble is a reason for an operator to look at a rollout.
 type Trouble string
 
 // Troubles, the worst first.
 const (
-	Halting Trouble = "halting" // the guard finds it right to halt
-	Bad     Trouble = "bad"     // it goes bad, and the guard does not halt it: everybody has it, or one organization alone is hit
-	Near    Trouble = "near"    // a few more bad or silent boxes halt it
-	Stale   Trouble = "stale"   // it was not counted lately, so nobody knows how it is
+	Halting Trouble = "halting" // the guard would halt it
+	Bad     Trouble = "bad"     // it goes bad, but the guard does not halt it: everybody has it, or only one organization is affected
+	Near    Trouble = "near"    // a few more bad or silent boxes would halt it
+	Stale   Trouble = "stale"   // it was not counted recently, so its state is unknown
 	Stuck   Trouble = "stuck"   // too few boxes take the release
 	Waiting Trouble = "waiting" // for people: to approve the next stage, or to promote
 	None    Trouble = "none"
@@ -27,7 +27,7 @@ const (
 // Troubles lists all of them in this order.
 var Troubles = []Trouble{Halting, Bad, Near, Stale, Stuck, Waiting, None}
 
-// nearHalt is how many more boxes are few.
+// nearHalt is how many more boxes count as a few.
 const nearHalt = 3
 
 // A Row is an active rollout in an overview.
@@ -40,7 +40,7 @@ type Row struct {
 	Age int64 `json:"ageSeconds"`
 }
 
-// NewRow judges nothing: it takes the guard's last judgement.
+// NewRow makes a row from the guard's last judgement. It judges nothing itself.
 func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 	counted := r.StartedAt
 	if last != nil {
@@ -49,7 +49,7 @@ func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 	age := max(now.Sub(counted), 0)
 	row := Row{Rollout: r, Progress: last, Age: int64(age / time.Second), Trouble: None}
 	var v *guard.Verdict
-	if last != nil && last.Guard != nil && last.Guard.Revision == r.Revision { // otherwise something was changed since
+	if last != nil && last.Guard != nil && last.Guard.Revision == r.Revision { // otherwise the rollout has changed since
 		v = &last.Guard.Verdict
 	}
 	switch {
@@ -70,12 +70,12 @@ func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 	return row
 }
 
-// near reports whether some boxes are bad or silent, and a few more halt the rollout. As long as none is, a small stage is
-// always close to a halt.
+// near reports whether some boxes are bad or silent, and a few more would halt the rollout. Without any such box a
+// rollout is not near a halt: a small stage always needs only a few.
 func near(v guard.Verdict) bool {
 	d := v.Distance
 	bad := v.Halting.Bad > 0 && d.MoreBad <= min(nearHalt, d.Undecided)
-	more := v.Treated.Silent*v.Control.Boxes > v.Control.Silent*v.Treated.Boxes // than where the release is not
+	more := v.Treated.Silent*v.Control.Boxes > v.Control.Silent*v.Treated.Boxes // than among the boxes without the release
 	return bad || more && d.MoreSilent > 0 && d.MoreSilent <= nearHalt
 }
 
@@ -88,7 +88,7 @@ func (r Row) bad() int {
 	return sum.Failed + sum.Reverted
 }
 
-// Compare orders rows by their trouble, then by their bad boxes, and then the last started first.
+// Compare orders rows by their trouble, then by their bad boxes, and then by their start, the latest first.
 func (r Row) Compare(other Row) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(Troubles, r.Trouble), slices.Index(Troubles, other.Trouble)),
@@ -97,17 +97,18 @@ func (r Row) Compare(other Row) int {
 		cmp.Compare(other.Rollout.ID, r.Rollout.ID))
 }
 
-// An Overview is what goes on now: a page of the active rollouts, those with trouble first, and what holds for all of them.
+// An Overview is a page of the active rollouts, those with trouble first, and totals of all of them.
 type Overview struct {
 	AsOf time.Time `json:"asOf"`
-	// Freeze is the freeze that holds; nil: there is none.
+	// Freeze is the freeze in force, or nil.
 	Freeze *freeze.Freeze `json:"freeze,omitempty"`
-	// Active is how many active rollouts match the filter. If More is set, there are more that were not looked at.
+	// Active is how many active rollouts match the filter. If More is set, there are more that were not checked.
 	Active int  `json:"active"`
 	More   bool `json:"more,omitempty"`
-	// Troubles is how many of them have each trouble.
+	// Troubles counts them by trouble.
 	Troubles map[Trouble]int `json:"troubles"`
-	// Boxes is how many boxes are on their channels, and Silent how many of them are silent, by their last counts.
+	// Boxes is how many boxes are on their channels, and Silent how many of these are silent, according to their last
+	// counts.
 	Boxes  int   `json:"boxes"`
 	Silent int   `json:"silent"`
 	Items  []Row `json:"items"`

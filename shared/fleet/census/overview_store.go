@@ -11,13 +11,13 @@ import (
 
 // Bounds of an overview.
 const (
-	// MostActive is how many active rollouts are looked at, the last started first.
+	// MostActive is how many active rollouts are checked, the latest first.
 	MostActive      = 1000
 	overviewDefault = 50
 	overviewMost    = 100
 )
 
-// OverviewQuery are the parameters of an overview. Rows change their places all the time, so there is no cursor.
+// OverviewQuery lists the parameters of an overview. Rows move all the time, so there is no cursor.
 var OverviewQuery = input.Fields{
 	{Name: "edgeType", Is: input.Name},
 	{Name: "channel", Is: input.Name},
@@ -25,7 +25,7 @@ var OverviewQuery = input.Fields{
 	{Name: "skip", Is: &input.Integer{Most: MostActive}, Default: 0},
 }
 
-// Overview returns the active rollouts of a filter by their last counts. It counts nothing and judges nothing: the ticks do,
+// Overview returns the active rollouts of a filter with their last counts. It neither counts nor judges: the ticks do,
 // once a minute.
 func (s *Store) Overview(ctx context.Context, f rollout.Filter, limit, skip int) (Overview, error) {
 	f.Status = rollout.Active

@@ -48,7 +48,7 @@ func TestOverview_SaysWhatTheGuardSaidLast_AndCountsNothing(t *testing.T) {
 	})
 }
 
-// counted counts the requests that reads make.
+// counted counts the requests of reads.
 type counted struct {
 	dynamo.API
 	requests atomic.Int64

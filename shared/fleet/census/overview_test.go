@@ -14,7 +14,7 @@ import (
 
 var overviewNow = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
 
-// judged is the last count of a rollout with a verdict, so old.
+// judged makes the last count of a rollout with a verdict and an age.
 func judged(v guard.Verdict, age time.Duration, failed int) *Progress {
 	return &Progress{
 		AsOf: overviewNow.Add(-age), Guard: &Judgement{Verdict: v},
@@ -43,14 +43,14 @@ func TestNewRow_TroubleIsTheWorstOfTheGuardsLastJudgement(t *testing.T) {
 		"it would have, minutes ago":        {judged(guard.Verdict{Action: guard.Halt}, time.Hour, 0), Halting},
 		"everybody has it and it goes bad":  {judged(paging, 0, 0), Bad},
 		"one organization":                  {judged(hold(guard.OneOrganization), 0, 0), Bad},
-		"2 more bad halt it":                {judged(near(4, 2, 50), 0, 4), Near},
+		"2 more bad would halt it":          {judged(near(4, 2, 50), 0, 4), Near},
 		"3 more, and only 2 may come":       {judged(near(4, 3, 2), 0, 4), None},
 		"4 more":                            {judged(near(4, 4, 50), 0, 4), None},
 		"none is bad at all":                {judged(near(0, 2, 50), 0, 0), None},
-		"3 more silent halt it":             {judged(silent(2, 1, 3), 0, 0), Near},
-		"as silent as where it is not":      {judged(silent(2, 20, 3), 0, 0), None},
-		"near a halt, and not counted long": {judged(near(4, 2, 50), time.Hour, 4), Near},
-		"not counted long":                  {judged(hold(guard.Soaking), guard.Oldest+time.Second, 0), Stale},
+		"3 more silent would halt it":       {judged(silent(2, 1, 3), 0, 0), Near},
+		"as silent as without the release":  {judged(silent(2, 20, 3), 0, 0), None},
+		"near a halt, not counted for long": {judged(near(4, 2, 50), time.Hour, 4), Near},
+		"not counted for long":              {judged(hold(guard.Soaking), guard.Oldest+time.Second, 0), Stale},
 		"counted just in time":              {judged(hold(guard.Soaking), guard.Oldest, 0), None},
 		"too few take it":                   {judged(hold(guard.TooFewTaken), 0, 0), Stuck},
 		"people promote":                    {judged(hold(guard.PeoplePromote), 0, 0), Waiting},
@@ -128,7 +128,7 @@ func TestCompare_MoreBadBoxes_NeverMoveARowDown(t *testing.T) {
 		worse.Stages = []StageCounts{{Counts: Counts{Failed: a.bad() + 1}}}
 		a.Progress = &worse
 		if a.Compare(b) > 0 {
-			t.Fatalf("%+v is behind %+v", a, b)
+			t.Fatalf("%+v comes after %+v", a, b)
 		}
 	})
 }

@@ -8,13 +8,13 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// SampleSize is the most boxes of one group whose last poll a tick looks up. Boxes that may be among them poll often; see
-// bell.Sizes.
+// SampleSize is the maximum number of last polls that a tick looks up for a group. Boxes that may be among them poll
+// often; see bell.Sizes.
 const SampleSize = bell.SampleSize
 
-// A Sample is a number of boxes and, where they are more than SampleSize, a random choice of them: those
-// with the least hashes. A box that is chosen stays so while the others are the same, so a sample does
-// not jump from minute to minute.
+// A Sample is a number of boxes and, if there are more than SampleSize, a random choice of them: those with the
+// smallest hashes. A chosen box stays chosen while the others are the same, so a sample does not change from minute to
+// minute.
 type Sample struct {
 	Boxes  int
 	chosen []report.IndexEntry

@@ -8,34 +8,34 @@ import (
 	"wavegate/shared/fleet/stats"
 )
 
-// Silence is how many boxes of a rollout are silent. A silent box was offered the version, works on it or runs it, and
-// has not been seen for a while. If more than SampleSize boxes could be silent, a random sample of SampleSize boxes gives
-// an estimate.
+// Silence is how many boxes of a rollout are silent. A silent box was offered the version, is working on it or runs it,
+// and has not been seen for a while. If more than SampleSize boxes could be silent, a random sample of SampleSize boxes
+// gives an estimate.
 type Silence struct {
 	Of      int `json:"of"`      // boxes that are expected to poll
-	Sampled int `json:"sampled"` // of them, those looked at
+	Sampled int `json:"sampled"` // of these, those looked up
 	Silent  int `json:"silent"`  // of those, the silent ones
-	Unknown int `json:"unknown"` // of those, the ones whose last poll is not known
+	Unknown int `json:"unknown"` // of those, the ones with an unknown last poll
 	// Boxes estimates how many of all are silent. With 95 percent confidence they are Low to High.
 	Boxes int `json:"boxes"`
 	Low   int `json:"low"`
 	High  int `json:"high"`
-	// EdgeIDs names silent boxes, MostSilentNamed at most.
+	// EdgeIDs names silent boxes, up to MostSilentNamed.
 	EdgeIDs []string `json:"edgeIds,omitempty"`
 }
 
-// MostSilentNamed bounds the silent boxes that are named.
+// MostSilentNamed limits the silent boxes that are named.
 const MostSilentNamed = 20
 
 // A Sighting is a box of the sample: its offer, and when it was last seen, if that is known.
 type Sighting struct {
 	EdgeID         string
 	OrganizationID string
-	Offer          report.Offer // of the rollout; empty where the box has none of it
+	Offer          report.Offer // of the rollout; empty if the box has none of it
 	LastSeen       time.Time
 }
 
-// Silent judges a sample of so many boxes.
+// Silent estimates the silent boxes among so many from a sample.
 func Silent(of int, sample []Sighting, now time.Time, after time.Duration) Silence {
 	s := Silence{Of: of, Sampled: len(sample)}
 	for _, box := range sample {

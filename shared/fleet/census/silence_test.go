@@ -49,8 +49,8 @@ func TestSilent_NoBoxes(t *testing.T) {
 	}
 }
 
-// TestSample_IsDrawnAtRandom: of a fleet of which one in twenty is silent, however it is named, the
-// interval holds the true number in at least 95 of 100 fleets.
+// TestSample_IsDrawnAtRandom: if one box in twenty is silent, whatever the boxes' names, the interval contains the true
+// number in at least 95 of 100 fleets.
 func TestSample_IsDrawnAtRandom(t *testing.T) {
 	const fleets, boxes = 100, 5000
 	random := rand.New(rand.NewPCG(1, 2))
@@ -89,7 +89,7 @@ func TestSample_IsDrawnAtRandom(t *testing.T) {
 		}
 	}
 	if held < 95 {
-		t.Errorf("the interval held the true number in %d of %d fleets", held, fleets)
+		t.Errorf("the interval contained the true number in %d of %d fleets", held, fleets)
 	}
 }
 

@@ -7,14 +7,14 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// CountedSizes tells how large the stages of rollouts are, by the last counts of ticks.
+// CountedSizes reads the sizes of rollouts' stages from the last counts of ticks.
 type CountedSizes struct{ db *dynamo.DB }
 
-// NewCountedSizes makes one.
+// NewCountedSizes makes CountedSizes.
 func NewCountedSizes(db *dynamo.DB) CountedSizes { return CountedSizes{db} }
 
-// Of is how many boxes each stage of a rollout has; nil if it was not counted yet. It may be a moment behind the last
-// count, and costs half the price for that.
+// Of returns how many boxes each stage of a rollout has; nil if it has not been counted. The read is eventually
+// consistent, and costs half as much as a consistent one.
 func (s CountedSizes) Of(ctx context.Context, rolloutID string) (bell.Sizes, error) {
 	var h struct {
 		Answer *struct {

@@ -17,57 +17,57 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// A Progress is how far a rollout is.
+// A Progress says how far a rollout is.
 type Progress struct {
 	RolloutID     string        `json:"rolloutId"`
 	AsOf          time.Time     `json:"asOf"` // when it was counted
 	StagedPercent int           `json:"staged_percent"`
 	Stages        []StageCounts `json:"stages"`
-	// Failures are the failed boxes by why they failed.
+	// Failures counts the failed boxes by why they failed.
 	Failures map[report.FailureCode]int `json:"failures"`
 	Silent   Silence                    `json:"silent"`
-	// Factories tells the same by factory, where that was asked for; MoreFactories are left out.
+	// Factories holds the same by factory, if asked for; MoreFactories is how many are omitted.
 	Factories     []FactoryCounts `json:"factories,omitempty"`
 	MoreFactories int             `json:"moreFactories,omitempty"`
-	// Guard is what the guard finds right if the rollout has a policy.
+	// Guard is the guard's judgement if the rollout has a policy.
 	Guard *Judgement `json:"guard,omitempty"`
 
-	unreadable Unreadable // boxes that were left out of the count
+	unreadable Unreadable // boxes that were not counted
 }
 
-// FactoryCounts is the boxes of one factory that the rollout reaches; those of no factory have no id.
+// FactoryCounts counts the boxes of one factory that the rollout reaches. ID is empty for boxes without a factory.
 type FactoryCounts struct {
 	FactoryID string `json:"factoryId,omitempty"`
 	Counts
 }
 
-// ChannelVersions is which boxes of a release channel run what.
+// ChannelVersions counts which boxes of a release channel run what.
 type ChannelVersions struct {
 	EdgeType string         `json:"edgeType"`
 	Channel  string         `json:"channel"`
 	AsOf     time.Time      `json:"asOf"`
 	Boxes    int            `json:"boxes"`
-	Unknown  int            `json:"unknown"` // of them, those that never said what they run, or whose row cannot be read
+	Unknown  int            `json:"unknown"` // of these, those that never said what they run, or have an unreadable row
 	Versions []VersionCount `json:"versions"`
-	// OtherVersions is how many boxes run a version that is left out.
+	// OtherVersions is how many boxes run a version that is not listed.
 	OtherVersions int `json:"otherVersions"`
 }
 
-// LastSeen tells when the subject of a box made its last call; zero: that is not known.
+// LastSeen returns when the subject of a box made its last call; zero: unknown.
 type LastSeen func(ctx context.Context, subject string) (time.Time, error)
 
-// Settings of what is counted.
+// Settings holds the settings of counts.
 type Settings struct {
 	Shards       report.Shards
 	PollInterval time.Duration
-	// GuardInterval is how often a tick comes.
+	// GuardInterval is the time between two ticks.
 	GuardInterval time.Duration
-	// Heartbeat is set if the stage has a bell: how often a box that listens polls, and Watched how often a box does that
-	// is watched.
+	// Heartbeat and Watched are set if the deployment has a bell: how often a listening box polls, and how often a watched
+	// one does.
 	Heartbeat, Watched time.Duration
 }
 
-// SettingNames are those of ReadSettings.
+// SettingNames lists the settings that ReadSettings reads.
 var SettingNames = []setting.Name{setting.ReportShards, setting.PollIntervalSeconds, setting.GuardIntervalSeconds,
 	setting.BellURL, setting.IdlePollIntervalSeconds, setting.HeartbeatSeconds}
 
@@ -85,7 +85,7 @@ func ReadSettings(r *setting.Values) Settings {
 	return s
 }
 
-// interval is the time between two polls of the boxes of which a count tells how many are silent.
+// interval is the time between two polls of the boxes that a count checks for silence.
 func (s Settings) interval(r rollout.Rollout, now time.Time) time.Duration {
 	switch {
 	case s.Heartbeat == 0:
@@ -103,7 +103,7 @@ func (s Settings) recent() time.Duration { return s.GuardInterval / 2 }
 // fresh is the least age of a count at which a caller who wants a new one gets a new one.
 func (s Settings) fresh() time.Duration { return min(freshAge, s.recent()) }
 
-// A Store counts boxes and keeps what was counted.
+// A Store counts boxes and stores the results.
 type Store struct {
 	db       *dynamo.DB
 	reports  *report.Store
@@ -122,14 +122,14 @@ func NewStore(db *dynamo.DB, settings Settings, seen LastSeen) *Store {
 	}
 }
 
-// How old a count in an answer may be: if the caller wants a new one, and otherwise. An active rollout is counted once
-// a minute, so the second age matters only if ticks fail or the rollout has ended.
+// How old a count in an answer may be, with and without the parameter fresh. An active rollout is counted once a
+// minute, so the second age matters only if ticks fail or the rollout has ended.
 const (
 	freshAge = 10 * time.Second
 	countAge = 90 * time.Second
 )
 
-// These are the parameters of a count: of a channel's, and of a rollout's, which can be told by factory.
+// The parameters of a channel's count, and of a rollout's, which can be split by factory.
 var (
 	ChannelQuery = input.Fields{{Name: "fresh", Is: &input.Text{Pattern: `true|false`, Says: "true or false"}}}
 	RolloutQuery = append(input.Fields{{Name: "by", Is: &input.Text{Pattern: `factory`, Says: "factory"}}}, ChannelQuery...)
@@ -142,12 +142,12 @@ func (s Settings) ageOf(fresh bool) time.Duration {
 	return countAge
 }
 
-// Rollout returns how far a rollout is by the last count. It counts again if the last count is old, or if fresh is set
-// and the last count is ten seconds old. Such a count is kept beside those of the ticks: the guard shows its verdict on it,
-// and neither acts by it nor takes it for one of its looks. If the rollout's channel carries another rollout by now, the
-// last count stays as it is. It returns NOT_FOUND, and UNAVAILABLE while the first count is being made.
+// Rollout returns how far a rollout is, from the last count. It counts again if the last count is old, or if fresh is
+// set and the last count is ten seconds old. Such a count is stored apart from those of the ticks: it shows the guard's
+// verdict, but the guard neither acts on it nor uses it as one of its looks. If the rollout's channel carries another
+// rollout by now, the last count is final. It returns NOT_FOUND, and UNAVAILABLE while the first count is being made.
 //
-// By factory it counts when it is asked. Factories with the most failed and reverted boxes come first.
+// Counts by factory are made on request. Factories with the most failed and reverted boxes come first.
 func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (Progress, error) {
 	age := s.settings.ageOf(fresh)
 	if byFactory {
@@ -165,7 +165,7 @@ func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (
 			return err
 		},
 	}
-	if !fresh { // usually the last count is recent enough
+	if !fresh { // usually, the last count is recent enough
 		reads = reads[:1]
 	}
 	if err := dynamo.Together(ctx, reads...); err != nil {
@@ -190,8 +190,8 @@ func (s *Store) Rollout(ctx context.Context, id string, byFactory, fresh bool) (
 	return p, err
 }
 
-// Channel returns which boxes of a channel run what. It is counted when it is asked for. It returns
-// NOT_FOUND for a channel that does not exist.
+// Channel returns which boxes of a channel run what. It counts on request. It returns NOT_FOUND for a channel that does
+// not exist.
 func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh bool) (ChannelVersions, error) {
 	var h head[ChannelVersions]
 	err := dynamo.Together(ctx,
@@ -212,11 +212,11 @@ func (s *Store) Channel(ctx context.Context, edgeType, channel string, fresh boo
 	})
 }
 
-// A counter counts a rollout again, given what was counted last. It returns the hour of the history that the count
-// belongs to, too.
+// A counter counts a rollout again, given the last count. It also returns the hour of the history that the count
+// belongs to.
 type counter func(ctx context.Context, r rollout.Rollout, last *Progress) (Progress, Hour, error)
 
-// What is known of a rollout before it is counted.
+// known is what is known about a rollout before it is counted.
 type known struct {
 	rollout rollout.Rollout // the zero Rollout if there is none
 	head    head[Progress]
@@ -258,7 +258,7 @@ func (s *Store) answer(ctx context.Context, k known, age time.Duration, count co
 	}
 	var err error
 	beside := []func(context.Context) error{carried}
-	if r.Status != rollout.Active { // the channel may carry another rollout, so nothing is claimed before that is known
+	if r.Status != rollout.Active { // the channel may carry another rollout, so check before claiming the count
 		err, beside = carried(ctx), nil
 	}
 	var p Progress
@@ -274,10 +274,10 @@ func (s *Store) answer(ctx context.Context, k known, age time.Duration, count co
 	return p, err
 }
 
-// errGone is the answer for a rollout that was not counted in time.
-var errGone = problem.New(problem.NotFound, "Nothing was counted of the rollout while it lasted, and its channel has gone on.")
+// errGone is the answer for a rollout that was never counted while it was active.
+var errGone = problem.New(problem.NotFound, "The rollout was never counted while it was active, and its channel has moved on.")
 
-// Parts of a subject in the table, beside its hours.
+// Parts of a subject in the table, besides its hours.
 const (
 	partLatest    = "latest" // by a tick
 	partFresh     = "fresh"  // for a caller
@@ -300,14 +300,14 @@ func readHead[T any](ctx context.Context, s *Store, subject, part string) (head[
 	return h, err
 }
 
-// What is written after a count, together with the answer.
+// afterwards writes more after a count, together with the answer.
 type afterwards func(context.Context) error
 
 func nothing(context.Context) error { return nil }
 
-// counted returns the last answer if it is not older than age, and otherwise a new one. A count begins at most once in
-// ten seconds, whoever asks. In between, callers get the last answer. The functions in beside run while the count is
-// claimed, and an error from one of them stops it.
+// counted returns the last answer if it is not older than age, otherwise a new one. A count begins at most once in ten
+// seconds, no matter how many ask. In between, callers get the last answer. The functions in beside run while the count
+// is claimed, and an error from one of them stops it.
 func counted[T any](ctx context.Context, s *Store, h head[T], age time.Duration,
 	count func(ctx context.Context, last *T) (T, afterwards, error), beside ...func(context.Context) error) (T, error) {
 	var none T
@@ -342,8 +342,8 @@ func counted[T any](ctx context.Context, s *Store, h head[T], age time.Duration,
 		afterwards)
 }
 
-// keep stores an answer, unless there is a later one. h is the head as it was when the count began. The answer is stored
-// even if another count has begun since. Otherwise callers who ask for new counts all the time could keep a long count
+// keep stores an answer, unless there is a later one. h is the head as it was when the count began. The answer is
+// stored even if another count has begun since. Otherwise constant requests for new counts could prevent a long count
 // from ever being stored, and the guard would have none.
 func keep[T any](ctx context.Context, s *Store, h head[T], answer T, at time.Time) error {
 	for {
@@ -359,5 +359,5 @@ func keep[T any](ctx context.Context, s *Store, h head[T], answer T, at time.Tim
 	}
 }
 
-// errCounting means that the first count is being made.
+// errCounting means that the first count is under way.
 var errCounting = errors.New("progress: the first count is under way")

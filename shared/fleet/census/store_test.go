@@ -53,8 +53,8 @@ func TestRollout_CountedAtMostOnceInTenSeconds_WhoeverAsks(t *testing.T) {
 	})
 }
 
-// TestRollout_ChannelHasGoneOn_TheLastCensusStays: what boxes do after a publication says nothing about the
-// rollout that it ended.
+// TestRollout_ChannelHasGoneOn_TheLastCensusStays: boxes' actions after a publication say nothing about the rollout
+// that it ended.
 func TestRollout_ChannelHasGoneOn_TheLastCensusStays(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		f := newFleet(t, client, 1)
@@ -82,12 +82,12 @@ func TestRollout_ChannelHasGoneOn_TheLastCensusStays(t *testing.T) {
 			t.Errorf("of a rollout that was never counted: %v", err)
 		}
 		if _, err := f.progress.Rollout(f.ctx, uuid.NewString(), false, true); !problem.Has(err, problem.NotFound) {
-			t.Errorf("of no rollout: %v", err)
+			t.Errorf("of a missing rollout: %v", err)
 		}
 	})
 }
 
-// start2 has another rollout come and go without a count.
+// start2 starts and ends another rollout without a count.
 func (f *fleet) start2(t tester) string {
 	row, err := f.releases.Row(f.ctx, f.edgeType, f.channel)
 	if err != nil {
@@ -143,12 +143,12 @@ func TestChannel_WhoRunsWhat(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		if _, err := f.progress.Channel(f.ctx, f.edgeType, "none", false); !problem.Has(err, problem.NotFound) {
-			t.Errorf("of no channel: %v", err)
+			t.Errorf("of a missing channel: %v", err)
 		}
 	})
 }
 
-// TestRollout_SilentBoxes_AreThoseThatDied: the limiter's own counts tell.
+// TestRollout_SilentBoxes_AreThoseThatDied uses the limiter's own counts.
 func TestRollout_SilentBoxes_AreThoseThatDied(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		f := newFleet(t, client, 1)
@@ -158,12 +158,12 @@ func TestRollout_SilentBoxes_AreThoseThatDied(t *testing.T) {
 			f.register(t, name(i), f.channel, "")
 			f.poll(t, name(i), "1.0.0")
 		}
-		for i := range 6 { // these update; the first two of them die then
+		for i := range 6 { // these update; then the first two of them die
 			f.poll(t, name(i), "2.0.0")
 		}
 		f.fails(t, name(11)) // and is switched off
 		if s := f.count(t, id).Silent; s.Boxes != 0 || s.Of != 11 {
-			t.Errorf("at once: %+v", s)
+			t.Errorf("immediately: %+v", s)
 		}
 		f.now = f.now.Add(10 * time.Minute)
 		for i := 2; i < 10; i++ { // box 10 died before it updated

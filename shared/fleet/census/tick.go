@@ -15,34 +15,34 @@ import (
 
 // A Tally is the result of a tick.
 type Tally struct {
-	// Active is how many rollouts are active, and Counted how many of them were counted now.
+	// Active is how many rollouts are active, and Counted how many of these were counted now.
 	Active, Counted int
 	// Oldest is the age of the oldest count of an active rollout when the tick ended; 0 without rollouts.
 	// A rollout that was never counted is as old as its start.
 	Oldest time.Duration
 	// OldestVerdict is the age of the oldest verdict on an active rollout that has a policy; 0 without such.
 	OldestVerdict time.Duration
-	// Verdicts are how many such rollouts have each verdict, and Acted how many of them the guard moved now.
+	// Verdicts counts such rollouts by verdict, and Acted is how many of them the guard moved now.
 	Verdicts map[guard.Action]int
 	Acted    int
-	// Listed is set if the active rollouts could be listed. Otherwise nothing is known of them.
+	// Listed is set if the active rollouts could be listed. Otherwise nothing is known about them.
 	Listed bool
-	// Unreadable are the rollouts, and the boxes of those that were counted, that could not be read. They kept nothing
-	// else from being counted, judged and moved.
+	// Unreadable counts the rollouts that could not be read, and the unreadable boxes of counted ones. The others were
+	// counted, judged and moved.
 	Unreadable Unreadable
 	// Paging is how many rollouts at 100 percent, or completed since, seem to go bad.
 	Paging int
-	// OneOrganization is how many are held since only one organization's boxes speak for a halt.
+	// OneOrganization is how many are held because the case for a halt rests on one organization's boxes.
 	OneOrganization int
 }
 
-// Unreadable is items that cannot be read.
+// Unreadable counts items that cannot be read.
 type Unreadable struct {
 	Items  int
 	Causes []error // the first ones
 }
 
-// mostCauses bounds the causes that are kept.
+// mostCauses limits the causes that are kept.
 const mostCauses = 10
 
 func (u *Unreadable) add(cause error) {
@@ -52,21 +52,21 @@ func (u *Unreadable) add(cause error) {
 	}
 }
 
-// merge adds what could not be read elsewhere.
+// merge adds the unreadable items of another part.
 func (u *Unreadable) merge(other Unreadable) {
 	u.Items += other.Items
 	u.Causes = append(u.Causes, other.Causes[:min(len(other.Causes), mostCauses-len(u.Causes))]...)
 }
 
-// forMoves is the part of a tick's time that is kept for the guard's moves.
+// forMoves is the part of a tick's time that is reserved for the guard's moves.
 const forMoves = 15 * time.Second
 
 // Tick counts the active rollouts, the one with the oldest count first, until the context ends. The guard judges and
 // moves those with a policy. The origin is the guard's, for the audit trail.
 //
-// A tick may be lost, come twice or die at any point. The next one then counts. A recent count is not made again, and a
-// move is made only on the revision of the rollout that was judged; see act for halts. The error joins all that went wrong,
-// except what could not be read. A fault of one rollout does not stop the others.
+// A tick may be lost, repeated or killed at any point. The next one makes up for it. A recent count is not repeated,
+// and a move is made only on the revision of the rollout that was judged; see act for halts. The error joins all
+// failures except unreadable items. A failure of one rollout does not stop the others.
 func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
@@ -86,7 +86,7 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 		}
 		p, err := s.ofRollout(counting, c.ID, partLatest, s.countByTick, s.settings.recent())
 		if errors.Is(err, errCounting) {
-			continue // by a tick that came twice
+			continue // by a repeated tick
 		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("progress: rollout %s: %w", c.ID, err))
@@ -113,13 +113,13 @@ func (s *Store) Tick(ctx context.Context, from audit.Origin) (Tally, error) {
 	return tally, errors.Join(faults...)
 }
 
-// How a completed rollout is watched: how often it is counted, and how many of those that started last are looked through.
+// How often a completed rollout is counted, and how many of those that started last are checked.
 const (
 	watchAge    = 10 * time.Minute
 	mostWatched = 50
 )
 
-// watch goes on counting rollouts for a soak after their completion. The guard can move nothing then, and says if the
+// watch keeps counting rollouts for a soak after their completion. The guard cannot move them then, but reports if the
 // release goes bad.
 func (s *Store) watch(ctx context.Context, from audit.Origin, tally *Tally) (faults []error) {
 	page, err := s.rollouts.List(ctx, rollout.Filter{Status: rollout.Completed}, dynamo.Span{Limit: mostWatched})
@@ -145,8 +145,8 @@ func (s *Store) watch(ctx context.Context, from audit.Origin, tally *Tally) (fau
 	return faults
 }
 
-// watched reports whether the guard still looks at a completed rollout: everybody has its target, since less than the
-// last stage's soak.
+// watched reports whether the guard still checks a completed rollout: everybody has its target, for less than the last
+// stage's soak.
 func watched(r rollout.Rollout, now time.Time) bool {
 	return r.Adopted && r.Terms != nil && r.CompletedAt != nil && now.Sub(*r.CompletedAt) < r.Terms.Policy.SoakAt(r.StagedPercent)
 }

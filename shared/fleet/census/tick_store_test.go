@@ -35,7 +35,7 @@ func TestTick_CountsEveryActiveRollout_AndDoublesDoNoHarm(t *testing.T) {
 		if tally := tick(); tally.Counted < 2 || strings.HasSuffix(t.Name(), "/embedded") && tally.Oldest != 0 {
 			t.Errorf("the first tick: %+v", tally)
 		}
-		tick() // the same again
+		tick() // repeated
 		for _, id := range []string{first, second} {
 			if page, err := f.progress.History(f.ctx, id, "", 100); err != nil || len(page.Items) != 1 {
 				t.Errorf("the same tick twice makes %d moments of %s, %v", len(page.Items), id, err)
@@ -87,7 +87,7 @@ func TestTick_DiesHalfWay_TheNextOneMakesUpForIt(t *testing.T) {
 			return nil
 		}
 		if _, err := f.progress.Tick(f.ctx, census.GuardOrigin("the tick")); err == nil {
-			t.Fatalf("the tick that died after %d queries says nothing", die)
+			t.Fatalf("the tick that died after %d queries returns no error", die)
 		}
 		f.api.fail = nil
 		f.now = f.now.Add(time.Minute)

@@ -33,8 +33,8 @@ func TestPlan_OldestFirst_AndNothingTwice(t *testing.T) {
 	}
 }
 
-// TestPlan_CountThatNeverEnds_KeepsNobodyFromTheirTurn: each tick has time for one count, and one
-// rollout is too large for that.
+// TestPlan_CountThatNeverEnds_KeepsNobodyFromTheirTurn: each tick has time for one count, and one rollout is too large
+// to be counted in that time.
 func TestPlan_CountThatNeverEnds_KeepsNobodyFromTheirTurn(t *testing.T) {
 	begun := map[string]time.Time{"large": {}, "b": {}, "c": {}}
 	turns := map[string]int{}

@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/testing/dynamotest"
 )
 
-// spoil writes a value of another type into an item, as nobody but a person at the table would.
+// spoil writes a value of another type into an item, as only a person with access to the table could.
 func spoil(t *testing.T, client *dynamodb.Client, table dynamo.TableID, key map[string]string, attribute string) {
 	t.Helper()
 	item := map[string]types.AttributeValue{}
@@ -30,11 +30,11 @@ func spoil(t *testing.T, client *dynamodb.Client, table dynamo.TableID, key map[
 	}
 }
 
-// TestTick_WhatCannotBeRead_StopsNothingElse spoils one thing beside a rollout that is to be counted.
+// TestTick_WhatCannotBeRead_StopsNothingElse spoils one item besides a rollout that should be counted.
 func TestTick_WhatCannotBeRead_StopsNothingElse(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(t *testing.T, client *dynamodb.Client, spoilt, box string)
-		// counted are the rollouts that are counted.
+		// counted is the number of rollouts that are counted.
 		counted int
 	}{
 		"a rollout": {func(t *testing.T, client *dynamodb.Client, spoilt, _ string) {
@@ -78,11 +78,11 @@ func TestTick_WhatCannotBeRead_StopsNothingElse(t *testing.T) {
 				t.Errorf("the tally is %+v, %v", tally, err)
 			}
 			named, offered := spoilt, 2
-			if c.counted == 2 { // it is a box that is left out
+			if c.counted == 2 { // only a box is not counted
 				named, offered = box, 1
 			}
 			if u := tally.Unreadable; u.Items != 1 || len(u.Causes) != 1 || !strings.Contains(u.Causes[0].Error(), named) {
-				t.Errorf("unreadable are %+v, and not %s", u, named)
+				t.Errorf("unreadable are %+v, want %s", u, named)
 			}
 			p, err := f.progress.Rollout(f.ctx, good, false, false)
 			if err != nil || !p.AsOf.Equal(f.now) || census.Total(p.Stages).Offered != offered {

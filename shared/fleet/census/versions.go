@@ -45,10 +45,10 @@ func (v *Versions) Merge(other Versions) {
 	}
 }
 
-// MostVersions bounds the versions that are told one by one: a box may say that it runs anything.
+// MostVersions limits the versions that are listed one by one: a box may claim to run anything.
 const MostVersions = 100
 
-// List is the versions that most boxes run, most boxes first.
+// List returns the versions that most boxes run, most boxes first.
 func (v *Versions) List() (list []VersionCount, others int) {
 	list = []VersionCount{}
 	for version, n := range v.by {

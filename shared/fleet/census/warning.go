@@ -13,18 +13,18 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// WarningResourceType is the type of a rollout's warnings in the audit trail. The id is the rollout's. They are a resource
-// of their own: a warning must not change the revision that people promote by.
+// WarningResourceType is the type of a rollout's warnings in the audit trail. The id is the rollout's. They are a
+// separate resource: a warning must not change the revision that people promote with.
 const WarningResourceType = "rollout-warning"
 
-// Warnings are the events by which people learn that a rollout needs them. Nothing of the rollout changes.
+// Warnings are the events by which people learn that a rollout needs them. The rollout itself does not change.
 const (
-	NearHalt        = "RolloutNearHalt"        // a few more bad or silent boxes halt it, or the guard would and may not
-	ApprovalWaiting = "RolloutApprovalWaiting" // only an approval, or a window or freeze besides, keeps it from going on
-	WentBad         = "RolloutWentBad"         // everybody has the release, or is told it, and it seems to go bad
+	NearHalt        = "RolloutNearHalt"        // a few more bad or silent boxes would halt it, or the guard would but is not allowed to
+	ApprovalWaiting = "RolloutApprovalWaiting" // only an approval is missing, perhaps with a closed window or a freeze
+	WentBad         = "RolloutWentBad"         // everybody has the release, or is being told it, and it seems to go bad
 )
 
-// Warnings are what people were told of a rollout: each event once a stage.
+// Warnings records which warnings a rollout has had: each event once per stage.
 type Warnings struct {
 	RolloutID     string    `json:"rolloutId"`
 	EdgeType      string    `json:"edgeType"`
@@ -42,8 +42,8 @@ type Warning struct {
 	At    time.Time `json:"at"`
 }
 
-// WarningOf is the event that people should learn of by a judgement; empty if there is none. A halt that the guard makes
-// by itself has its own event.
+// WarningOf is the warning that a verdict calls for; empty if there is none. A halt that the guard makes itself has its
+// own event.
 func WarningOf(v guard.Verdict) (event string, stage int) {
 	switch {
 	case v.Action == guard.Halt && v.Acts:
@@ -58,14 +58,14 @@ func WarningOf(v guard.Verdict) (event string, stage int) {
 	return "", 0
 }
 
-// waitsForApproval reports whether the approval is all that the boxes and their soak leave open.
+// waitsForApproval reports whether the boxes and the soak allow the next stage, and it only lacks the approval.
 func waitsForApproval(v guard.Verdict) bool {
 	others := []guard.Reason{guard.ApprovalRequired, guard.PeoplePromote, guard.WindowClosed, guard.Frozen}
 	return slices.Contains(v.Reasons, guard.ApprovalRequired) &&
 		!slices.ContainsFunc(v.Reasons, func(r guard.Reason) bool { return !slices.Contains(others, r) })
 }
 
-// with is what was told with one more warning. The event is empty if it was told before.
+// with adds a warning. The event is empty if the warning was given before.
 func (w Warnings) with(r rollout.Rollout, event string, stage int, at time.Time) (Warnings, string) {
 	if slices.ContainsFunc(w.Given, func(g Warning) bool { return g.Event == event && g.Stage == stage }) {
 		return w, ""
@@ -76,7 +76,7 @@ func (w Warnings) with(r rollout.Rollout, event string, stage int, at time.Time)
 	}, event
 }
 
-// warningsItem is what is stored, beside the counts of the rollout.
+// warningsItem is stored beside the counts of the rollout.
 type warningsItem struct {
 	Subject string `json:"subject"`
 	Part    string `json:"part"`
@@ -93,7 +93,7 @@ var warningsKind = change.Kind[Warnings]{
 	Item: func(w Warnings) any { return warningsItem{w.RolloutID, partWarnings, w} },
 }
 
-// warn tells people what the last judgement of a rollout asks of them, through the audit trail and the event bus.
+// warn publishes the warning that the last judgement of a rollout calls for, through the audit trail and the event bus.
 func (s *Store) warn(ctx context.Context, from audit.Origin, r rollout.Rollout, last *Progress) error {
 	if last == nil || last.Guard == nil || last.Guard.Revision != r.Revision {
 		return nil

@@ -27,12 +27,12 @@ func TestWarningOf_TellsWhatNeedsPeople_AndNotWhatTheGuardDoesItself(t *testing.
 		event string
 		stage int
 	}{
-		"2 more bad halt it":                {near, census.NearHalt, 10},
+		"2 more bad would halt it":          {near, census.NearHalt, 10},
 		"one organization holds up a halt":  {hold(guard.OneOrganization), census.NearHalt, 10},
-		"the guard only advises, and would": {guard.Verdict{Action: guard.Halt, Stage: 10}, census.NearHalt, 10},
+		"the guard would, but only advises": {guard.Verdict{Action: guard.Halt, Stage: 10}, census.NearHalt, 10},
 		"the guard halts it":                {guard.Verdict{Action: guard.Halt, Acts: true, Pages: true, Stage: 100}, "", 0},
 		"everybody has it, and it goes bad": {bad, census.WentBad, 100},
-		"only the approval is open":         {hold(guard.ApprovalRequired), census.ApprovalWaiting, 50},
+		"only the approval is missing":      {hold(guard.ApprovalRequired), census.ApprovalWaiting, 50},
 		"the approval, and then a person":   {hold(guard.PeoplePromote, guard.ApprovalRequired), census.ApprovalWaiting, 50},
 		"the approval, and then a window":   {hold(guard.WindowClosed, guard.Frozen, guard.ApprovalRequired), census.ApprovalWaiting, 50},
 		"the approval, once it has soaked":  {hold(guard.Soaking, guard.ApprovalRequired), "", 0},
@@ -47,7 +47,7 @@ func TestWarningOf_TellsWhatNeedsPeople_AndNotWhatTheGuardDoesItself(t *testing.
 	}
 }
 
-// warnings are what people were told of the rollout, as event and stage, oldest first. Each has the guard's sentence.
+// warnings lists the rollout's warnings, as event and stage, oldest first. Each has the guard's sentence.
 func (g *judgedFleet) warnings() (told []string) {
 	g.t.Helper()
 	page, err := audit.NewLog(g.db).List(g.ctx, audit.Platform, audit.Filter{ResourceType: census.WarningResourceType, ResourceID: g.id}, "", 100)

@@ -14,8 +14,8 @@ import (
 	"wavegate/shared/fleet/rollout"
 )
 
-// TestWatched_TheGuardsSamples_LieAmongThem: at each stage and size, told or not. Boxes that are not watched poll every few
-// hours, and the guard would take them for silent.
+// TestWatched_TheGuardsSamples_LieAmongThem: at each stage and size, told or not. Unwatched boxes poll every few hours,
+// and the guard would mistake them for silent.
 func TestWatched_TheGuardsSamples_LieAmongThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fleet := rapid.IntRange(1, 9).Draw(t, "fleet")

@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// A Rule is why a box is told what it is told.
+// A Rule is why a box is told a version.
 type Rule string
 
 // Rules: one for each way through edge.Resolve, and RuleUndescribed.
@@ -24,20 +24,20 @@ const (
 	RuleRollout Rule = "rollout"
 	// RuleNotReached: the active rollout does not reach the box yet.
 	RuleNotReached Rule = "not-reached"
-	// RuleKept: the box runs what a rollout brought it and is not sent back.
+	// RuleKept: the box runs what a rollout brought it, and is not sent back.
 	RuleKept Rule = "kept"
-	// RuleEnded: the channel's last rollout has ended, and the box did not take its target.
+	// RuleEnded: the channel's last rollout has ended, and the box did not install its target.
 	RuleEnded Rule = "rollout-ended"
 	// RuleChannel: there is no rollout.
 	RuleChannel Rule = "channel"
-	// RuleUndescribed: the box has a DDI client, and the release lacks what such a client needs.
+	// RuleUndescribed: the box has a DDI client, and the release lacks details that such a client needs.
 	RuleUndescribed Rule = "release-undescribed"
 )
 
 // Rules lists all of them.
 var Rules = []Rule{RuleNothing, RuleRollout, RuleNotReached, RuleKept, RuleEnded, RuleChannel, RuleUndescribed}
 
-// A Telling is what a box is told and what that rests on.
+// A Telling is what a box is told, and why.
 type Telling struct {
 	Rule    Rule
 	Version string // empty for RuleNothing
@@ -46,23 +46,22 @@ type Telling struct {
 	Target        string
 	Status        rollout.Status
 	StagedPercent int
-	// Percentile is the box's place in the order of the target, and ReachedAt the first stage that
-	// reaches it.
+	// Percentile is the box's position in the order of the target, and ReachedAt the first stage that reaches it.
 	Percentile int
 	ReachedAt  int
-	// Withheld is the version that the box would be told; for RuleUndescribed alone.
+	// Withheld is the version that the box would be told; only with RuleUndescribed.
 	Withheld string
 }
 
-// withhold is what a box with a DDI client is told of a release that lacks what such a client needs: the version that the
-// box has.
+// withhold is the answer to a box with a DDI client if the release lacks details that such a client needs: the version
+// that the box has.
 func (t Telling) withhold(has string) Telling {
 	t.Rule, t.Withheld, t.Version = RuleUndescribed, t.Version, has
 	return t
 }
 
-// Tell is what a box is told, given what it runs, the row of its channel and the status of the rollout that
-// the row carries.
+// Tell decides what a box is told, given what it runs, the row of its channel and the status of the rollout in that
+// row.
 func Tell(e edge.Edge, running string, row release.ChannelRow, status rollout.Status) (Telling, edge.Resolution) {
 	t := Telling{Rule: RuleChannel, Channel: e.Channel}
 	if c := row.Rollout; c != nil {
@@ -87,7 +86,7 @@ func Tell(e edge.Edge, running string, row release.ChannelRow, status rollout.St
 	return t, r
 }
 
-// Sentence says for a person why the box is told what it is told.
+// Sentence explains to a person why the box is told this version.
 func (t Telling) Sentence() string {
 	switch t.Rule {
 	case RuleNothing:
@@ -116,7 +115,7 @@ func (t Telling) withheld() string {
 		t.Withheld)
 }
 
-// fellBack says of a box with a DDI client that it did not stay on the version that it is told.
+// fellBack says that a box with a DDI client did not stay on the version that it is told.
 func fellBack(row report.Row) string {
 	o := row.Offer
 	switch {
@@ -130,43 +129,43 @@ func fellBack(row report.Row) string {
 	return ""
 }
 
-// Why is why a box is told what it is told, and what is known of it.
+// Why explains why a box is told a version, and holds what is known about the box.
 type Why struct {
 	EdgeID   string      `json:"edgeId"`
 	EdgeType string      `json:"edgeType"`
 	Channel  string      `json:"channel"`
-	Version  string      `json:"version,omitempty"` // that it is told; empty: none
-	Source   edge.Source `json:"source,omitempty"`  // empty where it is told nothing, or nothing new
+	Version  string      `json:"version,omitempty"` // told to the box; empty: none
+	Source   edge.Source `json:"source,omitempty"`  // empty if it is told nothing, or nothing new
 	Rule     Rule        `json:"rule"`
 	Sentence string      `json:"sentence"`
 	// Rollout is the present or last one of the channel.
 	Rollout *WhyRollout `json:"rollout,omitempty"`
-	// Running is what the box last said it runs, and Report how it got on with what it was offered.
+	// Running is what the box last said it runs, and Report how its last offer went.
 	Running string      `json:"running,omitempty"`
 	Report  *LastReport `json:"report,omitempty"`
 	// Written is the version that a DDI client has written to disk, if the box has not said yet that it runs it.
 	Written string `json:"written,omitempty"`
-	// LastSeenAt is when the box made its last call, to half a second; missing: that is not known.
+	// LastSeenAt is when the box made its last call, to half a second; missing: unknown.
 	LastSeenAt *time.Time `json:"lastSeenAt,omitempty"`
 	// TokenFirstUsedAt is the first call with the token that was set last; missing: there was none yet.
 	TokenFirstUsedAt *time.Time `json:"tokenFirstUsedAt,omitempty"`
-	// TokenLastUsedAt is a call with a token of the box's own; the last one was less than a day later.
+	// TokenLastUsedAt is a call with a token of the box's own, less than a day before the last such call.
 	TokenLastUsedAt *time.Time `json:"tokenLastUsedAt,omitempty"`
-	// Warnings say what the box's DDI client may meet with the release that it is told.
+	// Warnings lists problems that the box's DDI client may have with the release that it is told.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// WhyRollout is a rollout as one box meets it.
+// WhyRollout is a rollout from the point of view of one box.
 type WhyRollout struct {
 	ID            string         `json:"id"`
 	TargetVersion string         `json:"targetVersion"`
 	Status        rollout.Status `json:"status"`
 	StagedPercent int            `json:"staged_percent"`
-	Percentile    int            `json:"percentile"` // the box's place in the order of the target, 0 to 99
+	Percentile    int            `json:"percentile"` // the box's position in the order of the target, 0 to 99
 	ReachedAt     int            `json:"reachedAt"`  // the first stage that reaches the box
 }
 
-// A LastReport is how a box got on with what it was offered.
+// A LastReport is the outcome of a box's last offer so far.
 type LastReport struct {
 	RolloutID string             `json:"rolloutId,omitempty"`
 	Version   string             `json:"version"`
@@ -176,13 +175,13 @@ type LastReport struct {
 	Code      report.FailureCode `json:"code,omitempty"`
 	Detail    string             `json:"detail,omitempty"`
 	Until     *time.Time         `json:"until,omitempty"`
-	// Cancelled is set when the box has given the update up because it was asked to. RetryAt is when a DDI client is told
-	// the next attempt.
+	// Cancelled is set if the box gave up the update because it was asked to. RetryAt is when a DDI client is offered the
+	// next attempt.
 	Cancelled bool       `json:"cancelled,omitempty"`
 	RetryAt   *time.Time `json:"retryAt,omitempty"`
 }
 
-// LastReportOf shows an offer.
+// LastReportOf makes a LastReport of an offer.
 func LastReportOf(o report.Offer) LastReport {
 	return LastReport{
 		RolloutID: o.RolloutID, Version: o.Version, State: o.State, Since: o.Since,
@@ -190,8 +189,7 @@ func LastReportOf(o report.Offer) LastReport {
 	}
 }
 
-// Why answers why a box is told what it is told. It takes the box to run what it said last. It returns
-// NOT_FOUND.
+// Why explains why a box is told a version. It assumes that the box runs what it last said. It returns NOT_FOUND.
 func (s *Store) Why(ctx context.Context, edgeID string) (Why, error) {
 	e, err := edge.NewStore(s.db).Get(ctx, edgeID)
 	if err != nil {

@@ -62,12 +62,12 @@ func TestWhy_TheSentenceIsThatOfTheRule(t *testing.T) {
 	f.register(t, out, "nothing", "")
 	rule(out, census.RuleNothing)
 	if _, err := f.progress.Why(f.ctx, "nobody"); !problem.Has(err, problem.NotFound) {
-		t.Errorf("of no box: %v", err)
+		t.Errorf("of a missing box: %v", err)
 	}
 }
 
-// TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease: the release has neither size nor SHA-1. The box is told it once
-// they are published, and nothing where its channel has no release.
+// TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease: the release has neither size nor SHA-1. The box is told it
+// once they are published, and nothing if its channel has no release.
 func TestWhy_BoxWithADDIClient_IsToldNothingNewOfABareRelease(t *testing.T) {
 	f := newFleet(t, dynamotest.Embedded(t), 1)
 	f.register(t, "box-1", f.channel, "")

@@ -1,5 +1,5 @@
 // Package cohort decides which boxes a staged rollout reaches. The rule is arithmetic on names. It needs no store and
-// no clock, so the result is always the same, whoever computes it. testdata/vectors.csv fixes it for ever. README.md
+// no clock, so the result is always the same, whoever computes it. testdata/vectors.csv fixes it forever. README.md
 // gives the formula for other languages.
 package cohort
 
@@ -13,7 +13,7 @@ import (
 // Stages are the shares of the fleet, in percent, that a rollout is raised along.
 var Stages = []int{1, 10, 50, 100}
 
-// After is the stage after a percentage; 0 after the last.
+// After returns the stage after a percentage; 0 after the last.
 func After(percent int) int {
 	if i := slices.IndexFunc(Stages, func(s int) bool { return s > percent }); i >= 0 {
 		return Stages[i]
@@ -27,9 +27,9 @@ func FirstStage(edgeType, version, edgeID string) int {
 	return Stages[slices.IndexFunc(Stages, b.In)] // the last one reaches everyone
 }
 
-// A Bucket is a box's place in the order in which a version reaches the boxes of an edge type. Lower buckets come
+// A Bucket is a box's position in the order in which a version reaches the boxes of an edge type. Lower buckets come
 // first. The bucket is the same on every channel and in every rollout of that version. So a rollout that is halted and
-// started again reaches the same boxes first. Each version has another order, so that no box is always the first.
+// started again reaches the same boxes first. Each version has its own order, so that no box is always first.
 type Bucket uint64
 
 // Of is the bucket of a box for a version: the first 8 bytes, big-endian, of the SHA-256 of
@@ -40,12 +40,12 @@ func Of(edgeType, version, edgeID string) Bucket {
 }
 
 // Percentile is the hundredth of the order that holds the bucket, from 0 to 99: the high word of the 128-bit product
-// with 100. It is exact. A division of floats or a remainder would not be.
+// with 100. It is exact, unlike a division of floats or a remainder.
 func (b Bucket) Percentile() int {
 	high, _ := bits.Mul64(uint64(b), 100)
 	return int(high)
 }
 
-// In reports whether a rollout at stagedPercent, from 0 to 100, reaches the bucket. What is reached at
-// one percentage is reached at every higher one; 100 reaches everyone.
+// In reports whether a rollout at stagedPercent, from 0 to 100, reaches the bucket. A bucket that is reached at one
+// percentage is reached at every higher one; 100 reaches everyone.
 func (b Bucket) In(stagedPercent int) bool { return b.Percentile() < stagedPercent }

@@ -20,7 +20,7 @@ import (
 //go:embed testdata/vectors.csv
 var vectors []byte
 
-// vectorsDigest is that of the file as it was published.
+// vectorsDigest is the digest of the file as it was published.
 const vectorsDigest = "b962c83cc8c90ae39fd11cfa831bcda260338af2f1a0e76fdfafb80d2aa85854"
 
 func TestVectors_AreTheOnesThatWerePublished(t *testing.T) {
@@ -82,7 +82,7 @@ func TestPercentile_IsExactAtEveryEdge(t *testing.T) {
 		}
 	}
 	for p := range 101 {
-		// The least bucket of percentile p is the ceiling of p × 2^64 / 100; those around it are the edge.
+		// The smallest bucket of percentile p is the ceiling of p × 2^64 / 100; its neighbors are the edge cases.
 		edge := new(big.Int).Lsh(big.NewInt(int64(p)), 64)
 		edge.Div(edge, big.NewInt(100))
 		for d := range uint64(5) {

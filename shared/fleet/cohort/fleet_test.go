@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/fleet/cohort"
 )
 
-// fleetSize is how many boxes the statistics look at: 10,000,000 in the long run of the tests.
+// fleetSize is how many boxes the statistics use: 10,000,000 in the long run of the tests.
 func fleetSize() int {
 	if os.Getenv("LONG") != "" {
 		return 10_000_000
@@ -20,8 +20,7 @@ func fleetSize() int {
 	return 100_000
 }
 
-// The ways in which factories name boxes. Each is a fixed sequence, so that a test that holds once
-// holds always.
+// The ways in which factories name boxes. Each is a fixed sequence, so that a test that passes once always passes.
 var namings = []struct {
 	name string
 	ids  func() func() string
@@ -54,7 +53,7 @@ var namings = []struct {
 	}},
 }
 
-// within4Sigma holds a count of independent draws against its expectation.
+// within4Sigma compares a count of independent draws with its expectation.
 func within4Sigma(t *testing.T, what string, got, n int, p float64) {
 	t.Helper()
 	want, sigma := float64(n)*p, math.Sqrt(float64(n)*p*(1-p))

@@ -16,8 +16,8 @@ type Hyperlink struct {
 	Href string `json:"href"`
 }
 
-// A BaseAnswer is what a poll is answered with. It has no _links if there is none, as with hawkBit: the client of npm fails
-// at links that are empty.
+// A BaseAnswer is the answer to a poll. Without links it has no _links field, as with hawkBit: the npm client fails on
+// an empty one.
 type BaseAnswer struct {
 	Config struct {
 		Polling struct {
@@ -31,7 +31,7 @@ type BaseAnswer struct {
 	} `json:"_links,omitzero"`
 }
 
-// Answer gives the answer to a poll; place is the URL of the poll.
+// Answer makes the answer to a poll; place is the URL of the poll.
 func (b Base) Answer(place string) BaseAnswer {
 	var a BaseAnswer
 	a.Config.Polling.Sleep = sleep(b.Sleep)
@@ -39,7 +39,7 @@ func (b Base) Answer(place string) BaseAnswer {
 		a.Links.ConfigData = &Hyperlink{place + "/configData"}
 	}
 	if b.Deployment != 0 {
-		// Some clients find the action's number only if a query follows it. They send the query back.
+		// Some clients find the action's number only if it is followed by a query. They send the query back.
 		number := strconv.FormatInt(b.Deployment, 10)
 		a.Links.DeploymentBase = &Hyperlink{place + "/deploymentBase/" + number + "?c=" + number}
 	}
@@ -57,12 +57,12 @@ func sleep(d time.Duration) string {
 	return fmt.Sprintf("%02d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// A DeploymentAnswer is what a box is to install. There is one chunk with one artifact: a client of RAUC takes no
+// A DeploymentAnswer says what a box should install. It has one chunk with one artifact: RAUC clients do not accept
 // more.
 type DeploymentAnswer struct {
 	ID         string `json:"id"`
 	Deployment struct {
-		Download string `json:"download"` // forced: at once; attempt: when it suits the box
+		Download string `json:"download"` // forced: immediately; attempt: when it suits the box
 		Update   string `json:"update"`   // also skip: not now
 		// MaintenanceWindow is available or unavailable; empty: there are no windows.
 		MaintenanceWindow string  `json:"maintenanceWindow,omitempty"`
@@ -89,7 +89,7 @@ type Artifact struct {
 	} `json:"_links"`
 }
 
-// Answer gives the answer of a deployment.
+// Answer makes the answer of a deployment.
 func (d Deployment) Answer() DeploymentAnswer {
 	r := d.Release
 	artifact := Artifact{Filename: filename(r.ArtifactURL), Hashes: map[string]string{"sha1": r.SHA1, "sha256": r.SHA256}, Size: r.SizeBytes}
@@ -112,7 +112,7 @@ func (d Deployment) Answer() DeploymentAnswer {
 	return a
 }
 
-// filename is what the artifact's URL ends in.
+// filename is the last part of the artifact's URL.
 func filename(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || path.Base(u.Path) == "/" || path.Base(u.Path) == "." {
@@ -129,7 +129,7 @@ type CancelAnswer struct {
 	} `json:"cancelAction"`
 }
 
-// NewCancelAnswer gives the answer of a cancellation. It has the number of the action that is to stop.
+// NewCancelAnswer makes the answer of a cancellation. Its id is that of the action to stop.
 func NewCancelAnswer(action int64) CancelAnswer {
 	a := CancelAnswer{ID: strconv.FormatInt(action, 10)}
 	a.CancelAction.StopID = a.ID

@@ -1,7 +1,6 @@
 // Package ddi serves the part of hawkBit's Direct Device Integration API (DDI v1) that the clients of SWUpdate and RAUC
 // use. It has no model of deployments of its own: edge.Resolve decides what a box is told, and report.Next what its
-// reports mean.
-// README.md says what is served and what each client was seen to do.
+// reports mean. README.md says what is served and how each client behaved in tests.
 package ddi
 
 import (
@@ -23,13 +22,13 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// A ClientCall is what every call of a DDI client says.
+// A ClientCall holds what every call of a DDI client has.
 type ClientCall struct {
 	Tenant       string // the organization in the path
 	ControllerID string // the box in the path
 	Caller       auth.Principal
 	Origin       audit.Origin
-	// Counts counts a gateway's call for the box, too, and returns the name that the fair-use limiter counts the box under,
+	// Counts also counts a gateway's call for the box. It returns the name that the fair-use limiter counts the box under,
 	// or an error if the box has used up its limit.
 	Counts func(context.Context, auth.Principal) (subject string, err error)
 }
@@ -56,8 +55,8 @@ func NewBoxes(db *dynamo.DB, settings edge.Settings, now func() time.Time) *Boxe
 	}
 }
 
-// recordTime is how long a poll may take to write its report, from the moment at which the limiter has admitted it. It is
-// longer than that of a manifest's poll, since without the report the client is told nothing new.
+// recordTime is how long a poll may take to write its report after the limiter has admitted it. It is longer than for a
+// manifest's poll, since the client is told nothing new without the report.
 const recordTime = 2 * time.Second
 
 func (b *Boxes) at() time.Time { return b.now().UTC().Truncate(time.Millisecond) }
@@ -80,7 +79,7 @@ func (b *Boxes) box(ctx context.Context, c ClientCall, fresh bool) (known, error
 	return known{edge.Of(row), row, subject}, err
 }
 
-// A telling is what a box is told to run.
+// A telling is the version that a box is told to run.
 type telling struct {
 	version string
 	// rolloutID is the active rollout that reaches the box; empty: none does.
@@ -89,8 +88,8 @@ type telling struct {
 	interval  time.Duration
 }
 
-// tell decides what a box is told, given what it has. Where nothing is published on the box's channel, or the release
-// lacks what a DDI client needs, the box is told what it has.
+// tell decides what a box is told, given what it has. If nothing is published on the box's channel, or the release
+// lacks details that a DDI client needs, the box is told what it has.
 func (b *Boxes) tell(ctx context.Context, e edge.Edge, has string) (telling, error) {
 	row, err := b.channels.Row(ctx, e.EdgeType, e.Channel, has)
 	if err != nil {
@@ -118,23 +117,23 @@ func (b *Boxes) tell(ctx context.Context, e edge.Edge, has string) (telling, err
 
 // A Base is the answer to a poll.
 type Base struct {
-	// Sleep is how long the client is asked to wait before its next poll. It differs by up to a fifth between boxes, and
-	// stays the same for each: boxes that start together do not go on polling together.
+	// Sleep is how long the client should wait before its next poll. Each box has its own value, up to a fifth more or
+	// less, so that boxes that start together do not keep polling together.
 	Sleep time.Duration
-	// Identify asks the client what the box is and runs. While SWUpdate is asked that, it does nothing else. So Deployment
-	// and Cancel are 0 then.
+	// Identify asks the client what the box is and runs. SWUpdate does nothing else in that poll, so Deployment and Cancel
+	// are 0.
 	Identify bool
 	// Deployment and Cancel are actions; 0: none. At most one of them is set.
 	Deployment, Cancel int64
-	// Unrecorded is why the poll could not be recorded. The client is told nothing new then.
+	// Unrecorded is why the poll could not be recorded. If set, the client is told nothing new.
 	Unrecorded error
 }
 
-// Poll answers a poll. It reads the box's report row, half a unit, and the row of the channel if the container does not
-// have it. While the box is told what it was told before, nothing is written. Otherwise the report
-// row, which numbers the action, is written before the answer.
+// Poll answers a poll. It reads the box's report row, for half a read unit, and the row of the channel if the container
+// has not cached it. As long as the box is told the same as before, nothing is written. Otherwise the report row, which
+// numbers the action, is written before the answer.
 //
-// The read is eventually consistent; see edge.Polls. So a client may be told an action that it has just closed.
+// The read is eventually consistent; see edge.Polls. So a client may be told of an action that it has just closed.
 // Deployment reads the row strongly consistent and then returns NOT_FOUND.
 func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 	e, err := b.box(ctx, c, false)
@@ -160,13 +159,13 @@ func (b *Boxes) Poll(ctx context.Context, c ClientCall) (Base, error) {
 		}
 		row, base.Unrecorded = b.record(ctx, e.Edge, event)
 	}
-	if base.Unrecorded == nil && row.Has() == has { // otherwise the box has said something else meanwhile
+	if base.Unrecorded == nil && row.Has() == has { // otherwise the box has reported something else meanwhile
 		base.link(row, first, at)
 	}
 	return base, nil
 }
 
-// link sets what the client is to do next, given the box's row after the poll.
+// link sets what the client should do next, given the box's row after the poll.
 func (b *Base) link(row report.Row, first bool, at time.Time) {
 	if b.Identify = first || row.Asked(at, b.Sleep); b.Identify {
 		return
@@ -176,7 +175,7 @@ func (b *Base) link(row report.Row, first bool, at time.Time) {
 	}
 }
 
-// poll is the event of a poll.
+// poll is the report of a poll.
 func (b *Boxes) poll(e known, t telling, has string, at time.Time) report.Polled {
 	event := report.Polled{Told: t.version, Subject: e.subject, At: at, DDI: true, Had: has}
 	if t.rolloutID != "" {
@@ -195,12 +194,13 @@ func (b *Boxes) record(ctx context.Context, e edge.Edge, event report.Input) (re
 type Deployment struct {
 	Action  int64
 	Release release.Release
-	// Windows are those of the rollout's policy, outside of which the box is not to install; none: it installs at once.
+	// Windows are the windows of the rollout's policy. The box must not install outside of them; none: it installs
+	// immediately.
 	Windows guard.Windows
 	At      time.Time
 }
 
-// Deployment returns an action of a box, or NOT_FOUND when the box is not told it now.
+// Deployment returns an action of a box, or NOT_FOUND if the box is not told it now.
 func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Deployment, error) {
 	e, err := b.box(ctx, c, true)
 	if err != nil {
@@ -225,7 +225,7 @@ func (b *Boxes) Deployment(ctx context.Context, c ClientCall, action int64) (Dep
 	return d, nil
 }
 
-// Cancel returns nil when a box is asked to give up an action, and NOT_FOUND otherwise.
+// Cancel returns nil if a box is asked to give up an action, otherwise NOT_FOUND.
 func (b *Boxes) Cancel(ctx context.Context, c ClientCall, action int64) error {
 	e, err := b.box(ctx, c, true)
 	if err == nil && (action == 0 || e.row.Cancel != action) {
@@ -234,8 +234,9 @@ func (b *Boxes) Cancel(ctx context.Context, c ClientCall, action int64) error {
 	return err
 }
 
-// Report takes what a box says of an action. It returns NOT_FOUND for an action that was never made. A report about an
-// action that is closed changes nothing and is no error: SWUpdate would repeat a refused report, and do nothing else.
+// Report takes a box's feedback on an action. It returns NOT_FOUND for an action that never existed. A report on a
+// closed action changes nothing but is not an error: SWUpdate would keep repeating a refused report, and do nothing
+// else.
 func (b *Boxes) Report(ctx context.Context, c ClientCall, f report.Feedback) error {
 	e, err := b.box(ctx, c, false)
 	if err != nil {
@@ -248,7 +249,7 @@ func (b *Boxes) Report(ctx context.Context, c ClientCall, f report.Feedback) err
 	return outdated(err)
 }
 
-// State takes what a box says of itself: the version that it runs; empty: it does not say.
+// State takes the version that a box says it runs; empty: it does not say.
 func (b *Boxes) State(ctx context.Context, c ClientCall, running string) error {
 	e, err := b.box(ctx, c, false)
 	if err != nil {
@@ -267,7 +268,7 @@ func (b *Boxes) State(ctx context.Context, c ClientCall, running string) error {
 	return outdated(err)
 }
 
-// policy is that of a rollout; without one, the default.
+// policy returns a rollout's policy, or the default if it has none.
 func (b *Boxes) policy(ctx context.Context, rolloutID string) (guard.Policy, error) {
 	r, err := b.rollouts.Get(ctx, rolloutID)
 	if err != nil || r.Terms == nil {

@@ -25,7 +25,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// A counted client counts the read units of small items, and the writes.
+// A counted client counts read units of small items, and writes.
 type counted struct {
 	dynamo.API
 	mu     sync.Mutex // calls are made at the same time
@@ -55,7 +55,7 @@ func (c *counted) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...f
 
 const issuer = "https://fleet.example"
 
-// A fleet is one box of acme on a channel of its own, with what answers it.
+// A fleet is one box of acme on its own channel, with the service for it.
 type fleet struct {
 	*testing.T
 	api      *counted
@@ -119,7 +119,7 @@ func (f *fleet) states(running string) {
 	}
 }
 
-// TestPoll_NothingNew_CostsAsMuchAsAManifest_AndNoWrite: also while an action is told again.
+// TestPoll_NothingNew_CostsAsMuchAsAManifest_AndNoWrite: even while an action is told again.
 func TestPoll_NothingNew_CostsAsMuchAsAManifest_AndNoWrite(t *testing.T) {
 	each(t, func(f *fleet) {
 		if first := f.poll(); !first.Identify || first.Deployment != 0 {
@@ -157,7 +157,7 @@ func TestPoll_ReleaseWithoutSizeOrSHA1_IsNotTold(t *testing.T) {
 	}
 }
 
-// TestDeployment_ActionThatIsNotTold_IsNotFound: none but the present one is shown.
+// TestDeployment_ActionThatIsNotTold_IsNotFound: only the present one is shown.
 func TestDeployment_ActionThatIsNotTold_IsNotFound(t *testing.T) {
 	each(t, func(f *fleet) {
 		f.poll()
@@ -176,12 +176,12 @@ func TestDeployment_ActionThatIsNotTold_IsNotFound(t *testing.T) {
 			f.Errorf("a closed action: %v", err)
 		}
 		if err := f.boxes.Report(f.ctx(), f.call(), report.Feedback{Action: action + 100, Progress: report.Written, At: f.db.Now()}); !problem.Has(err, problem.NotFound) {
-			f.Errorf("feedback about an action that was never made: %v", err)
+			f.Errorf("feedback about an action that never existed: %v", err)
 		}
 	})
 }
 
-// TestCalls_ByOthers_AreNotFound: of another organization, another box, another issuer.
+// TestCalls_ByOthers_AreNotFound: such as another organization, box or issuer.
 func TestCalls_ByOthers_AreNotFound(t *testing.T) {
 	each(t, func(f *fleet) {
 		_, gateway := boxtoken.New(boxtoken.Gateway, "rival")

@@ -12,20 +12,20 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// Rules of what clients say of an action. They follow hawkBit, which refuses everything else, too.
+// Rules for clients' feedback. They follow hawkBit, which also refuses everything else.
 var (
 	ExecutionRule = &input.Text{
 		Pattern: `closed|proceeding|canceled|scheduled|rejected|resumed|download|downloaded`,
 		Says:    "closed, proceeding, canceled, scheduled, rejected, resumed, download or downloaded",
 	}
 	FinishedRule = &input.Text{Pattern: `success|failure|none`, Says: "success, failure or none"}
-	// CountRule is that of the query parameters c and actionHistory, which some clients send. Neither changes anything.
+	// CountRule is for the query parameters c and actionHistory, which some clients send. Neither has an effect.
 	CountRule = &input.Text{Pattern: `-?[0-9]{1,10}`, Says: "a whole number of at most ten digits"}
-	// ActionRule is that of an action's number in a path. Clients keep it in 32 bits.
+	// ActionRule is for an action's number in a path. Clients store it in 32 bits.
 	ActionRule = &input.Text{Pattern: `[1-9][0-9]{0,9}`, Says: "the number of an action"}
 )
 
-// Action reads an action's number; 0 where it is too large to be one.
+// Action reads an action's number; 0 if it is too large to be one.
 func Action(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
@@ -34,16 +34,16 @@ func Action(text string) int64 {
 	return n
 }
 
-// A Status is what a client says of an action.
+// A Status is a client's feedback on an action.
 type Status struct {
 	Execution string
 	Finished  string
 	Details   []string
 }
 
-// Quoted makes JSON of a feedback whose details are not. SWUpdate puts its words between quotes without escapes. So a
-// quote or a line break among them makes the whole body invalid, and a failure would be lost. What stands before the
-// details is kept, and the words become one text. It returns nil where there are no details.
+// Quoted makes valid JSON of feedback with invalid details. SWUpdate puts its words between quotes without escaping
+// them. So a quote or a line break among them makes the whole body invalid, and a failure would be lost. Quoted keeps
+// all before the details, and makes the details one text. It returns nil if there are no details.
 func Quoted(body []byte) []byte {
 	before, words, found := bytes.Cut(body, []byte(`"details"`))
 	if !found {
@@ -54,16 +54,16 @@ func Quoted(body []byte) []byte {
 	return slices.Concat(before, []byte(`"details":[`), text, []byte(`]}}`))
 }
 
-// FeedbackBody is what a client says of an action. Other fields are ignored: the number of the action is in the path, and
-// the time is wrong on a box without a clock.
+// FeedbackBody is the body of feedback on an action. Other fields are ignored: the number of the action is in the path,
+// and the time is wrong on a box without a clock.
 var FeedbackBody = open("status", open("execution", ExecutionRule,
 	input.Field{Name: "details", Is: &input.List{}, Clearable: true},
 	input.Field{Name: "result", Is: open("finished", FinishedRule), Required: true}))
 
-// ConfigBody is what a client says of the box.
+// ConfigBody is what a client says about the box.
 var ConfigBody = open("data", &input.Shape{Open: true, Fields: input.Fields{{Name: Attribute, Is: edge.InstalledRule}}})
 
-// open is an object with a field that it has to have, and any others.
+// open is an object with a required field, and any others.
 func open(name string, rule input.Rule, more ...input.Field) *input.Shape {
 	return &input.Shape{Open: true, Fields: append(input.Fields{{Name: name, Is: rule, Required: true}}, more...)}
 }
@@ -83,7 +83,7 @@ func StatusOf(body *input.Object) Status {
 	return s
 }
 
-// lastError is what rauc-hawkbit-updater begins RAUC's error with. It comes before the failure is reported.
+// lastError begins rauc-hawkbit-updater's message with RAUC's error. The message comes before the failure is reported.
 const lastError = "LastError: "
 
 // SWUpdate sends these words first and last. It closes the action only after the reboot, and only if it has a boot state.
@@ -92,13 +92,13 @@ const (
 	placed = "All Chunks Installed."
 )
 
-// says reports whether these are the client's words for a step of an action.
+// says reports whether the client says these words about a step of an action.
 func (s Status) says(words string) bool {
 	return s.Execution == "proceeding" && len(s.Details) == 1 && s.Details[0] == words
 }
 
-// Deployment is what the status says of an action that was to be carried out. A client of RAUC closes it with success
-// when the version is on disk, before the reboot, and one of SWUpdate after it. Neither says which version runs.
+// Deployment is what the status means for a deployment. A RAUC client closes it with success when the version is on
+// disk, before the reboot, and an SWUpdate client after the reboot. Neither says which version runs.
 func (s Status) Deployment(action int64) report.Feedback {
 	f := report.Feedback{Action: action, Progress: report.Proceeding, Detail: s.detail()}
 	switch {
@@ -122,7 +122,7 @@ func (s Status) Deployment(action int64) report.Feedback {
 	return f
 }
 
-// Cancellation is what the status says of an action that was to be given up.
+// Cancellation is what the status means for an action that the box was asked to give up.
 func (s Status) Cancellation(action int64) report.Feedback {
 	f := report.Feedback{Action: action, Progress: report.Refused}
 	if s.Execution == "canceled" || s.Execution == "closed" && s.Finished != "failure" {
@@ -131,11 +131,10 @@ func (s Status) Cancellation(action int64) report.Feedback {
 	return f
 }
 
-// mostDetail is how many characters of a client's words are kept.
+// mostDetail limits the characters of a client's message that are stored.
 const mostDetail = 256
 
-// detail is what the client says in its own words. It may be its whole log, of which the beginning is kept: it tells what
-// went wrong first.
+// detail is the client's own message. It may be its whole log. The beginning is stored: it shows what went wrong first.
 func (s Status) detail() string {
 	var parts []string
 	for _, d := range s.Details {
@@ -147,7 +146,7 @@ func (s Status) detail() string {
 	return string(text[:min(len(text), mostDetail)])
 }
 
-// reasons are what clients were seen to write, in lower case, and what it means. The first that is found counts.
+// reasons maps messages seen from clients, in lower case, to their meaning. The first match counts.
 var reasons = []struct {
 	says string
 	code report.FailureCode
@@ -175,7 +174,7 @@ var reasons = []struct {
 	{"install", report.CodeInstall},
 }
 
-// code is why an action failed, as far as the client's words tell.
+// code is why an action failed, as far as the client's message says.
 func (s Status) code() report.FailureCode {
 	said := strings.ToLower(strings.Join(s.Details, "\n"))
 	for _, r := range reasons {

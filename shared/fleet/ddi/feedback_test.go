@@ -20,7 +20,7 @@ func read(body string) (Status, int) {
 	return s, len(faults.List())
 }
 
-// TestStatus_AsClientsSendIt: the requests are those that SWUpdate and rauc-hawkbit-updater were seen to send.
+// TestStatus_AsClientsSendIt: the requests were recorded from SWUpdate and rauc-hawkbit-updater.
 func TestStatus_AsClientsSendIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
@@ -97,7 +97,7 @@ func TestStatus_WithoutWhatMatters_IsRefused(t *testing.T) {
 	}
 }
 
-// received is what an operation makes of a body that it was sent; false: it refuses it.
+// received reads a body as an operation does; false: it refuses the body.
 func received(body string) (Status, bool) {
 	text := []byte(body)
 	if input.CheckJSON(text) != nil {
@@ -110,7 +110,7 @@ func received(body string) (Status, bool) {
 	return s, faults == 0
 }
 
-// pasted is a feedback as SWUpdate builds it: its words stand between the quotes as they are.
+// pasted is feedback as SWUpdate builds it, with its words unescaped between the quotes.
 func pasted(words string) string {
 	return `{"id": 7, "time": "20261121T213711", "status": {"result": {"progress": {"cnt": 1, "of": 0}, "finished": "failure"}, "execution": "closed", "details": ["` +
 		words + `"]}}`
@@ -118,7 +118,7 @@ func pasted(words string) string {
 
 func TestStatus_WordsThatAreNoJSON_AreAFailureAllTheSame(t *testing.T) {
 	for words, want := range map[string]string{
-		`cannot open "/dev/mmcblk0p3"`:       `cannot open "/dev/mmcblk0p3`, // the last quote is taken for that of the text
+		`cannot open "/dev/mmcblk0p3"`:       `cannot open "/dev/mmcblk0p3`, // the last quote is read as the end of the text
 		"line one\nline two":                 "line one?line two",
 		`C:\images`:                          `C:\images`,
 		"\xff no UTF-8":                      "? no UTF-8",
@@ -132,8 +132,8 @@ func TestStatus_WordsThatAreNoJSON_AreAFailureAllTheSame(t *testing.T) {
 	}
 }
 
-// TestStatus_WhateverWords_KeepTheFailure: none of them makes it anything else. Words that happen to make JSON with a
-// field that is there twice are refused.
+// TestStatus_WhateverWords_KeepTheFailure: no words turn a failure into anything else. Words that happen to make JSON
+// with a duplicate field are refused.
 func TestStatus_WhateverWords_KeepTheFailure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{`"`, `\`, `"]}}`, `"],`, `"finished":"success"`, `"execution":"canceled"`, "\n", "{", "}"})))
@@ -154,7 +154,7 @@ func TestStatus_NoJSONBeforeTheDetails_IsRefused(t *testing.T) {
 	}
 }
 
-// FuzzStatus: whatever a client says, what is kept of its words can be shown.
+// FuzzStatus: whatever a client says, the stored part of its words can be shown.
 func FuzzStatus(f *testing.F) {
 	f.Add(`{"status":{"execution":"closed","result":{"finished":"failure"},"details":["\u202e","a\nb",7]}}`)
 	f.Fuzz(func(t *testing.T, body string) {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// widest is the part of a polling interval that boxes differ by in either direction.
+// widest is the share of the polling interval by which boxes differ in either direction.
 const widest = 0.2
 
-// spread is a box's own polling interval, in whole seconds. It follows from the box's name.
+// spread is a box's own polling interval, in whole seconds. It is derived from the box's name.
 func spread(edgeID string, interval time.Duration) time.Duration {
 	sum := sha256.Sum256([]byte("sleep/" + edgeID))
 	place := float64(binary.BigEndian.Uint32(sum[:4])) / (1 << 32) // from 0 to 1

@@ -51,7 +51,7 @@ func (f *fleet) polls(caller auth.Principal) error {
 	return err
 }
 
-// TestTokens_Ended_AreGoodForNoCall: both of them, at once.
+// TestTokens_Ended_AreGoodForNoCall: both end immediately.
 func TestTokens_Ended_AreGoodForNoCall(t *testing.T) {
 	each(t, func(f *fleet) {
 		registry := edge.NewRegistry(f.db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}})
@@ -98,7 +98,7 @@ func TestTokens_UsedDaily_AreNotedOnce(t *testing.T) {
 	})
 }
 
-// TestGateway_BoxWithATokenOfItsOwn_IsNotSpokenFor, as long as it has one. The trail tells of it once an hour.
+// TestGateway_BoxWithATokenOfItsOwn_IsNotSpokenFor as long as it has one. The audit trail has an event once an hour.
 func TestGateway_BoxWithATokenOfItsOwn_IsNotSpokenFor(t *testing.T) {
 	each(t, func(f *fleet) {
 		gateway := f.verified(f.setGatewayToken())
@@ -119,7 +119,7 @@ func TestGateway_BoxWithATokenOfItsOwn_IsNotSpokenFor(t *testing.T) {
 			}
 		}
 		if told := f.refusals() - before; told > 1 {
-			f.Errorf("the trail tells of it %d times", told)
+			f.Errorf("the trail has %d events about it", told)
 		}
 		if err := edge.NewRegistry(f.db, 1).For(auth.Principal{Roles: []auth.Role{auth.PlatformOwner}}).EndTokens(f.ctx(), audit.Origin{}, f.box, input.Preconditions{}); err != nil {
 			f.Fatal(err)
@@ -144,7 +144,7 @@ func (f *fleet) refusals() (n int) {
 	return n
 }
 
-// TestGateway_TokenThatWasJustReplaced_IsGoodAtOnce, in a container that keeps the gateway of a moment ago.
+// TestGateway_TokenThatWasJustReplaced_IsGoodAtOnce, even in a container that has cached the old gateway.
 func TestGateway_TokenThatWasJustReplaced_IsGoodAtOnce(t *testing.T) {
 	each(t, func(f *fleet) {
 		for i := range 3 {
@@ -155,7 +155,7 @@ func TestGateway_TokenThatWasJustReplaced_IsGoodAtOnce(t *testing.T) {
 	})
 }
 
-// TestCalls_OfAGateway_CountForTheBoxesThatItSpeaksForAlone: an id that it made up is never counted.
+// TestCalls_OfAGateway_CountForTheBoxesThatItSpeaksForAlone: a made-up id is never counted.
 func TestCalls_OfAGateway_CountForTheBoxesThatItSpeaksForAlone(t *testing.T) {
 	each(t, func(f *fleet) {
 		gateway := f.verified(f.setGatewayToken())
@@ -180,7 +180,7 @@ func TestCalls_OfAGateway_CountForTheBoxesThatItSpeaksForAlone(t *testing.T) {
 	})
 }
 
-// TestTokens_SetAndUsedAtOnce_NoneIsLost: the box goes on with the token that it has, whoever comes first.
+// TestTokens_SetAndUsedAtOnce_NoneIsLost: the box can keep using its token, whoever comes first.
 func TestTokens_SetAndUsedAtOnce_NoneIsLost(t *testing.T) {
 	each(t, func(f *fleet) {
 		used := f.setToken()

@@ -13,17 +13,16 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// A BatchCounts counts what became of the boxes of a batch.
+// BatchCounts counts the boxes of a batch by what happened to them.
 type BatchCounts struct {
 	Registered int `json:"registered"` // new, or registered again
 	Reassigned int `json:"reassigned"`
 	Unchanged  int `json:"unchanged"`
 }
 
-// PutAll registers the boxes of a batch or moves them, all in one transaction or none. A claim that
-// was used before changes nothing and gives the first tally. The check is made with the reads, and refuses
-// after the claim was looked at. PutAll returns NOT_FOUND and FORBIDDEN like Put,
-// what the check returns, and CONFLICT when a box keeps changing.
+// PutAll registers or moves the boxes of a batch, all in one transaction or none. A claim that was used before changes
+// nothing and returns the counts of its first use. The check runs with the reads, but refuses only after the claim was
+// read. PutAll returns NOT_FOUND and FORBIDDEN like Put, what the check returns, and CONFLICT if a box keeps changing.
 func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchItem, claim idempotency.Claim,
 	check func(context.Context) (refusal, err error)) (tally BatchCounts, err error) {
 	for _, m := range batch {
@@ -88,7 +87,7 @@ func (r *Registry) PutAll(ctx context.Context, from audit.Origin, batch []BatchI
 	return tally, err
 }
 
-// A Stored is what is stored of a box; zero if there is nothing.
+// A Stored holds all that is stored of a box; it is zero if nothing is.
 type Stored struct {
 	Edge Edge
 	Row  report.Row
@@ -108,8 +107,8 @@ func (r *Registry) Find(ctx context.Context, id string) (f Stored, err error) {
 	return f, err
 }
 
-// Record adds what an assignment makes of a box to a set of changes. It returns the name of the event, empty if nothing
-// changes, and whom to call when the set is written; see Ring.
+// Record adds an assignment's change of a box to a set of changes. It returns the name of the event, empty if nothing
+// changes, and the boxes to call once the set is written; see Ring.
 func (r *Registry) Record(set *change.Set, m BatchItem, f Stored) (event string, called []bell.Call) {
 	next, has, event := f.Edge.assign(m.EdgeID, m.Assignment, f.Row.Tokens, set.After(f.Edge.UpdatedAt))
 	if event == "" {

@@ -21,7 +21,7 @@ type shelf struct {
 	keep  time.Duration
 	at    instant
 	reads int64
-	// during is what happens while a read is under way.
+	// during is called while a read is under way.
 	during func()
 	err    error
 }
@@ -43,7 +43,7 @@ func (s *shelf) pass(wall, monotonic time.Duration) {
 	s.at = instant{wall: s.at.wall.Add(wall), monotonic: s.at.monotonic + monotonic}
 }
 
-// revision asks for a row and tells by which read it came.
+// revision gets a row, and returns the number of the read that it came from.
 func (s *shelf) revision(t interface {
 	Context() context.Context
 	Fatal(...any)
@@ -130,8 +130,8 @@ func TestCache_MoreChannelsThanAreKept_AreServedAllTheSame(t *testing.T) {
 	}
 }
 
-// TestCache_NeverOlderThanPromised lets any time pass between polls while one of the clocks, whichever it
-// is, goes wrong in any way, and holds each row that is served against the true time.
+// TestCache_NeverOlderThanPromised lets any time pass between polls while either clock goes wrong in any way, and
+// checks each served row against the true time.
 func TestCache_NeverOlderThanPromised(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newShelf(2 * time.Second)

@@ -1,5 +1,5 @@
-// Package edge is about edge devices, called edges or boxes: which release channel a box follows, and
-// what it is to run. A release reaches the fleet only through the poll that is answered here.
+// Package edge registers edge devices, called edges or boxes, and answers their polls: which release channel a box
+// follows, and which version it should run. A release reaches the fleet only through these polls.
 package edge
 
 import (
@@ -13,15 +13,15 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// InstalledRule is that of the version that a box says it has installed. It is compared for equality
-// only, so a box may report whatever it was built with and is not kept from its update by an odd name.
-// Empty is the same as not said.
+// InstalledRule accepts the version that a box says it has installed. The version is only compared for equality, so a
+// box may report whatever it was built with, and an odd name does not prevent its update. Empty means that the box did
+// not say.
 var InstalledRule = &input.Text{
 	Max: 128, Check: input.Printable,
 	Says: "at most 128 characters without control characters",
 }
 
-// PollQuery are the parameters of a poll.
+// PollQuery lists the parameters of a poll.
 var PollQuery = input.Fields{
 	{Name: "installed", Is: InstalledRule},
 	{Name: "bell", Is: &input.Text{Pattern: `true|false`, Says: "true or false"}},
@@ -33,22 +33,22 @@ type Edge struct {
 	EdgeType       string `json:"edgeType"`
 	Channel        string `json:"channel"`
 	OrganizationID string `json:"organizationId"`
-	FactoryID      string `json:"factoryId,omitempty"` // where it stands; empty: not said
+	FactoryID      string `json:"factoryId,omitempty"` // where it is; empty: not given
 	Issuer         string `json:"issuer,omitempty"`    // of its tokens; empty: see Issuers
 	// TokenSetAt is when the box's own token was last set; nil: it has none. The hashes of its tokens are in its report
-	// row, since a box is shown.
+	// row, since API answers show this struct.
 	TokenSetAt *time.Time `json:"tokenSetAt,omitempty"`
-	// EnrolmentID is the enrolment by which the box was registered; empty: somebody did it. A retired box keeps it, and has
-	// nowhere if somebody did it. A reset empties it.
+	// EnrolmentID is the enrolment by which the box was registered; empty: a person did it. A retired box keeps it, or has
+	// the value nowhere if a person registered it. A reset empties it.
 	EnrolmentID string    `json:"enrolmentId,omitempty"`
 	CreatedAt   time.Time `json:"createdAt"`
 	UpdatedAt   time.Time `json:"updatedAt"`
 	Revision    int64     `json:"revision"` // from 1
 }
 
-// nowhere stands for the organization and the channel of a box whose registration was taken back. For
-// everyone but the audit trail there is no such box; what is left of it keeps the revisions going on if the
-// box is registered again. No name is spelt so.
+// nowhere is the organization and the channel of a retired box. For everyone but the audit trail the box does not
+// exist. Its item remains so that the revisions continue if the box is registered again. No real name is spelled like
+// this.
 const nowhere = "-"
 
 func (e Edge) retired() bool { return e.OrganizationID == nowhere }
@@ -64,21 +64,21 @@ func (e Edge) Exists() bool { return e.Revision > 0 && !e.retired() }
 // Pair names the release channel that the box follows.
 func (e Edge) Pair() string { return release.Pair(e.EdgeType, e.Channel) }
 
-// An Assignment is what a platform owner says about a box.
+// An Assignment is what a caller sets for a box.
 type Assignment struct {
 	EdgeType, Channel, OrganizationID string
-	// FactoryID names a factory of the organization; nil keeps the one that the box has while it stays with
-	// its organization, and empty takes it away.
+	// FactoryID names a factory of the organization; nil keeps the box's factory while the box stays in its organization,
+	// and empty removes it.
 	FactoryID *string
-	// Issuer is that of the box's tokens; nil keeps the one that the box has, and empty takes it away.
+	// Issuer is the issuer of the box's tokens; nil keeps the box's issuer, and empty removes it.
 	Issuer *string
-	// TokenSHA256 is of the box's own token; empty keeps what the box has.
+	// TokenSHA256 is the hash of the box's own token; empty keeps the box's tokens.
 	TokenSHA256 string
 	// EnrolmentID is the enrolment by which a new box is registered.
 	EnrolmentID string
 }
 
-// factory is the one that an assignment gives a box.
+// factory is the box's factory after an assignment.
 func (a Assignment) factory(was Edge) string {
 	switch {
 	case a.FactoryID != nil:
@@ -95,8 +95,8 @@ const (
 	reassigned = "EdgeReassigned"
 )
 
-// assign decides what an assignment makes of a box with the tokens that it had: its next state and tokens, and the event
-// that tells of it; no event if nothing changes.
+// assign applies an assignment to a box that has some tokens. It returns the box's next state and tokens, and the
+// event; no event if nothing changes.
 func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string) {
 	next = Edge{
 		EdgeID: id, EdgeType: a.EdgeType, Channel: a.Channel, OrganizationID: a.OrganizationID,
@@ -127,7 +127,7 @@ func (e Edge) assign(id string, a Assignment, had boxtoken.Live, at time.Time) (
 	return next, has, event
 }
 
-// retire decides what taking the registration back makes of a box; NOT_FOUND if there is none.
+// retire retires a box; NOT_FOUND if there is none.
 func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	if !e.Exists() {
 		return e, "", problem.Missing()
@@ -138,7 +138,7 @@ func (e Edge) retire(at time.Time) (next Edge, event string, err error) {
 	return e, "EdgeRetired", nil
 }
 
-// reset decides what it makes of a box to free its id for the enrolment that registered it; NOT_FOUND if none did.
+// reset retires a box and frees its id for the enrolment that registered it; NOT_FOUND if none did.
 func (e Edge) reset(enrolmentID string, at time.Time) (next Edge, event string, err error) {
 	if e.EnrolmentID != enrolmentID {
 		return e, "", problem.Missing()
@@ -153,20 +153,20 @@ func (e Edge) reset(enrolmentID string, at time.Time) (next Edge, event string, 
 	return e, "EdgeReset", nil
 }
 
-// Of is a box as its report row says: all that a poll needs of it.
+// Of makes a box from its report row, with all that a poll needs.
 func Of(row report.Row) Edge {
 	return Edge{EdgeID: row.EdgeID, EdgeType: row.EdgeType, Channel: row.Channel, FactoryID: row.FactoryID,
 		OrganizationID: row.OrganizationID, Issuer: row.Issuer, UpdatedAt: row.EdgeAt}
 }
 
-// registration is what the row of a box with such tokens says of it.
+// registration is the registration in the report row of a box with these tokens.
 func (e Edge) registration(has boxtoken.Live) report.Registration {
 	g := e.Registration()
 	g.Tokens = has
 	return g
 }
 
-// Registration is what the box's report row says of it, but for its tokens.
+// Registration is the registration in the box's report row, without its tokens.
 func (e Edge) Registration() report.Registration {
 	g := report.Registration{EdgeID: e.EdgeID, EdgeType: e.EdgeType, Channel: e.Channel, FactoryID: e.FactoryID,
 		OrganizationID: e.OrganizationID, Issuer: e.Issuer, At: e.UpdatedAt}

@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// rollOut has a rollout offer a version to all boxes of the channel.
+// rollOut starts a rollout that offers a version to all boxes of the channel.
 func (p *place) rollOut(t *testing.T, version string) (rollouts *rollout.Store, id string) {
 	t.Helper()
 	ctx := admission.Unlimited(t.Context())
@@ -37,10 +37,10 @@ func (p *place) rollOut(t *testing.T, version string) (rollouts *rollout.Store, 
 	return rollouts, id
 }
 
-// A snapshot is all that a box keeps: what it runs, and the tag of its last answer.
+// A snapshot is all that a box stores: what it runs, and the tag of its last answer.
 type snapshot struct{ running, tag string }
 
-// poll is a poll of a box that keeps the tag in its snapshot.
+// poll is a poll of a box that stores the tag in its snapshot.
 func (p *place) poll(t *testing.T, box snapshot) (snapshot, edge.Reply) {
 	t.Helper()
 	reply := p.ask(t, box.running, box.tag)
@@ -48,7 +48,7 @@ func (p *place) poll(t *testing.T, box snapshot) (snapshot, edge.Reply) {
 	return box, reply
 }
 
-// TestPoll_WholeStateFallsBack_IsSeen has the box keep the tag with the system that falls back, which is wrong.
+// TestPoll_WholeStateFallsBack_IsSeen lets the box wrongly store the tag with the system that falls back.
 func TestPoll_WholeStateFallsBack_IsSeen(t *testing.T) {
 	for name, ended := range map[string]bool{"while the rollout is active": false, "after it was halted": true} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestPoll_WholeStateFallsBack_IsSeen(t *testing.T) {
 					t.Errorf("it fell back: %+v; the row is %+v", reply, row.Offer)
 				}
 				if _, reply = p.poll(t, back); !reply.NotModified {
-					t.Errorf("the next poll says nothing new: %+v", reply)
+					t.Errorf("the next poll is not new: %+v", reply)
 				}
 			})
 		})

@@ -28,7 +28,7 @@ import (
 
 // A world is one channel with its boxes, on a store.
 type world struct {
-	channel      string // of its own, where the edge type, which cohorts depend on, is always the same
+	channel      string // unique, while the edge type, which cohorts depend on, is always the same
 	releases     *release.Store
 	publications *publication.Store
 	rollouts     *rollout.Store
@@ -44,7 +44,7 @@ func newWorld(db *dynamo.DB) *world {
 	return w
 }
 
-// A tester is what *testing.T and *rapid.T have in common here.
+// A tester has the common methods of *testing.T and *rapid.T.
 type tester interface {
 	Context() context.Context
 	Fatal(...any)
@@ -60,7 +60,7 @@ func (w *world) publish(t tester, channel, version string) {
 	}
 }
 
-// move makes a move of a rollout and reports whether it was taken.
+// move makes a move of a rollout and reports whether it was accepted.
 func (w *world) move(t *rapid.T, id string, m rollout.Move) bool {
 	_, err := w.rollouts.Move(admission.Unlimited(t.Context()), audit.Origin{}, id, m, input.Preconditions{})
 	if err != nil && !problem.Has(err, problem.InvalidStateTransition) {
@@ -77,7 +77,7 @@ func (w *world) row(t *rapid.T) release.ChannelRow {
 	return row
 }
 
-// told is what a box is told, with its manifest's entity tag and bytes.
+// told returns what a box is told, with its manifest's entity tag and bytes.
 func told(t *rapid.T, e edge.Edge, installed string, row release.ChannelRow) (version, etag, body string) {
 	r, ok := edge.Resolve(e, installed, row)
 	if !ok {
@@ -93,9 +93,9 @@ func told(t *rapid.T, e edge.Edge, installed string, row release.ChannelRow) (ve
 
 var fleetVersions = []string{"1", "2", "3", "4"}
 
-// TestFleet_AnyHistory_NobodyIsSentBackButByAPublicationWhichReachesAll runs random histories of publications,
-// starts, raises, halts, resumptions and completions on the stores, and asks after each step what every box would be told
-// that has any one of the versions installed, or says nothing.
+// TestFleet_AnyHistory_NobodyIsSentBackButByAPublicationWhichReachesAll runs random histories of publications, starts,
+// raises, halts, resumptions and completions on the stores, and checks after each step what every box would be told,
+// with any of the versions installed or none reported.
 func TestFleet_AnyHistory_NobodyIsSentBackButByAPublicationWhichReachesAll(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
@@ -124,7 +124,7 @@ func TestFleet_AnyHistory_NobodyIsSentBackButByAPublicationWhichReachesAll(t *te
 					if len(started) == 0 {
 						continue
 					}
-					// The last rollout mostly, but one that ended long ago as well.
+					// Mostly the last rollout, sometimes one that ended long ago.
 					id := started[len(started)-1]
 					if rapid.IntRange(0, 3).Draw(t, "older") == 0 {
 						id = rapid.SampledFrom(started).Draw(t, "rollout")
@@ -141,7 +141,7 @@ func TestFleet_AnyHistory_NobodyIsSentBackButByAPublicationWhichReachesAll(t *te
 	})
 }
 
-// check holds what every box is told before and after a step against the promises.
+// check compares what every box is told before and after a step with the promises.
 func (w *world) check(t *rapid.T, step string, before, after release.ChannelRow) {
 	for _, e := range w.boxes {
 		for _, installed := range append(slices.Clone(fleetVersions), "") {
@@ -165,8 +165,8 @@ func (w *world) check(t *rapid.T, step string, before, after release.ChannelRow)
 					t.Fatalf("%s: a start, a raise and a resumption lead nowhere but to the target", about)
 				}
 			case "halt", "complete":
-				// Who is not told the target any more does not have it, or did not say so. It stays with
-				// what it has from an earlier rollout, or follows the channel.
+				// A box that is no longer told the target does not have it, or did not say so. It stays on what it has from an
+				// earlier rollout, or follows the channel.
 				if before.Rollout.StagedPercent == 100 && after.CurrentVersion == before.Rollout.TargetVersion {
 					t.Fatalf("%s: everyone had the target, and completing changes nothing of it", about)
 				}

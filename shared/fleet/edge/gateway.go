@@ -13,20 +13,21 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// A Gateway is an organization's right to speak, with one token, for those of its boxes that have no token of their own.
+// A Gateway is an organization's permission to speak, with one token, for those of its boxes that have no token of
+// their own.
 type Gateway struct {
 	OrganizationID string `json:"organizationId"`
 	// Tokens are the hashes of its tokens.
 	Tokens boxtoken.Live `json:"tokens"`
-	// RefusedAt is when the trail last told that the gateway called for a box with a token of its own, and RefusedFor is
-	// that box.
+	// RefusedAt is the time of the last audit event about a call of the gateway for a box with a token of its own, and
+	// RefusedFor is that box.
 	RefusedAt  *time.Time `json:"refusedAt,omitempty"`
 	RefusedFor string     `json:"refusedFor,omitempty"`
 	UpdatedAt  time.Time  `json:"updatedAt"`
 	Revision   int64      `json:"revision"`
 }
 
-// A gatewayShown is what the audit trail shows of a gateway: never a hash.
+// A gatewayShown is a gateway in the audit trail, without hashes.
 type gatewayShown struct {
 	OrganizationID string     `json:"organizationId"`
 	RefusedAt      *time.Time `json:"refusedAt,omitempty"`
@@ -35,7 +36,7 @@ type gatewayShown struct {
 	Revision       int64      `json:"revision"`
 }
 
-// GatewayType is that of gateways in the audit trail.
+// GatewayType is the resource type of gateways in the audit trail.
 const GatewayType = "gateway"
 
 var gatewayKind = change.Kind[Gateway]{
@@ -57,7 +58,7 @@ var gatewayKind = change.Kind[Gateway]{
 	},
 }
 
-// changed is the gateway after a change.
+// changed returns the gateway with the time of a change and the next revision.
 func (g Gateway) changed(at time.Time) Gateway {
 	g.UpdatedAt = at
 	g.Revision++
@@ -81,7 +82,7 @@ func (g Gateway) endTokens(at time.Time) (next Gateway, event string, err error)
 	return g.changed(at), "GatewayTokenEnded", nil
 }
 
-// use is after a call with a token.
+// use notes a call with a token.
 func (g Gateway) use(sha256 string, at time.Time) (next Gateway, event string, err error) {
 	has, changed := g.Tokens.Used(sha256, at)
 	if !changed {
@@ -91,10 +92,10 @@ func (g Gateway) use(sha256 string, at time.Time) (next Gateway, event string, e
 	return g.changed(at), "GatewayTokenUsed", nil
 }
 
-// refusalsEvery bounds the events about calls of a gateway for boxes with tokens of their own.
+// refusalsEvery limits the events about calls of a gateway for boxes with tokens of their own.
 const refusalsEvery = time.Hour
 
-// refuse is after a call for a box with a token of its own.
+// refuse notes a call for a box with a token of its own.
 func (g Gateway) refuse(edgeID string, at time.Time) (next Gateway, event string, err error) {
 	if !g.Tokens.Exists() || g.RefusedAt != nil && at.Sub(*g.RefusedAt) < refusalsEvery {
 		return g, "", nil
@@ -103,7 +104,7 @@ func (g Gateway) refuse(edgeID string, at time.Time) (next Gateway, event string
 	return g.changed(at), "GatewayRefused", nil
 }
 
-// Gateways keeps the gateways of organizations.
+// Gateways stores the gateways of organizations.
 type Gateways struct{ db *dynamo.DB }
 
 // NewGateways makes a store.
@@ -113,8 +114,8 @@ func gatewayKey(organizationID string) dynamo.Key {
 	return dynamo.Key{"organizationId": organizationID}
 }
 
-// SetToken gives an organization's gateway another token, of which it is told the hash; boxtoken.Live says until when the
-// one before is valid. It returns PRECONDITION_FAILED, and CONFLICT if the gateway keeps changing.
+// SetToken gives an organization's gateway a new token, by its hash; boxtoken.Live says how long the one before stays
+// valid. It returns PRECONDITION_FAILED, and CONFLICT if the gateway keeps changing.
 func (s *Gateways) SetToken(ctx context.Context, from audit.Origin, caller auth.Principal, organizationID, sha256 string, when input.Preconditions) error {
 	if !caller.MayRead(organizationID) {
 		return problem.Missing()
@@ -125,8 +126,8 @@ func (s *Gateways) SetToken(ctx context.Context, from audit.Origin, caller auth.
 	return err
 }
 
-// EndTokens ends all tokens of an organization's gateway. It returns NOT_FOUND if there is none or it is another organization's, PRECONDITION_FAILED, and
-// CONFLICT if the gateway keeps changing.
+// EndTokens ends all tokens of an organization's gateway. It returns NOT_FOUND if there is none or it belongs to
+// another organization, PRECONDITION_FAILED, and CONFLICT if the gateway keeps changing.
 func (s *Gateways) EndTokens(ctx context.Context, from audit.Origin, caller auth.Principal, organizationID string, when input.Preconditions) error {
 	if !caller.MayRead(organizationID) {
 		return problem.Missing()

@@ -9,9 +9,10 @@ import (
 // Who may change boxes:
 //
 //   - a platform owner: all of them
-//   - an admin: those of the own organization
-//   - an installer: the same, at the places of its token, but only what is new: a box that is not registered, and the token
-//     of a box that has not polled and never had one. So whoever steals a flash station owns no box that runs.
+//   - an admin: those of their own organization
+//   - an installer: the same, in the factories and on the channels of its token, but only what is new: a box that is not
+//     registered, and the token of a box that has not polled and never had one. So whoever steals a flash station cannot
+//     take over a box that runs.
 
 // MayInstall returns nil if a caller may register boxes of an organization in a factory and on a channel. It returns
 // NOT_FOUND for another organization, and FORBIDDEN for another place.
@@ -27,7 +28,7 @@ func MayInstall(caller auth.Principal, organizationID, factoryID, edgeType, chan
 	return nil
 }
 
-// mayBeSaid is MayInstall for an assignment.
+// mayBeSaid checks an assignment with MayInstall.
 func (a Assignment) mayBeSaid(caller auth.Principal) error {
 	factoryID := ""
 	if a.FactoryID != nil {
@@ -36,8 +37,8 @@ func (a Assignment) mayBeSaid(caller auth.Principal) error {
 	return MayInstall(caller, a.OrganizationID, factoryID, a.EdgeType, a.Channel)
 }
 
-// mayKeep returns nil if a caller may change what there is of a box, but for moving it elsewhere. It returns NOT_FOUND for a
-// box of another organization, as if there were none.
+// mayKeep returns nil if a caller may change a box without moving it. It returns NOT_FOUND for a box of another
+// organization, as if there were none.
 func mayKeep(caller auth.Principal, was Edge) error {
 	if !was.Exists() {
 		return problem.Missing()
@@ -45,13 +46,13 @@ func mayKeep(caller auth.Principal, was Edge) error {
 	return MayInstall(caller, was.OrganizationID, was.FactoryID, was.EdgeType, was.Channel)
 }
 
-// onlyNew reports whether a caller may only register what is new.
+// onlyNew reports whether a caller may only register new boxes.
 func onlyNew(caller auth.Principal) bool {
 	return !caller.Has(auth.PlatformOwner, auth.OrganizationAdmin)
 }
 
-// mayAssign returns nil if a caller may make next of a box. MayInstall has been asked about what the caller says. A box of
-// another organization is never moved by whoever is not a platform owner.
+// mayAssign returns nil if a caller may change a box to next. MayInstall has already checked the assignment. Only a
+// platform owner may move a box of another organization.
 func mayAssign(caller auth.Principal, was, next Edge, row report.Row) error {
 	if !was.Exists() {
 		return nil
@@ -61,16 +62,16 @@ func mayAssign(caller auth.Principal, was, next Edge, row report.Row) error {
 	}
 	was.TokenSetAt, was.UpdatedAt, was.Revision = next.TokenSetAt, next.UpdatedAt, next.Revision
 	if was != next {
-		return problem.New(problem.Forbidden, "Your roles allow new boxes only, and not to change one.")
+		return problem.New(problem.Forbidden, "Your roles only allow you to register new boxes, not to change one.")
 	}
 	return mayReplace(caller, row)
 }
 
-// mayReplace returns nil if a caller may give another token to the box of a row.
+// mayReplace returns nil if a caller may give a new token to the box of a row.
 func mayReplace(caller auth.Principal, row report.Row) error {
 	runs := row.Told != "" || row.Running != "" || row.Subject != "" || row.Offer != nil
 	if onlyNew(caller) && (runs || !row.Tokens.Never()) {
-		return problem.New(problem.Forbidden, "Your roles allow a token only for a box that has not polled and never had one.")
+		return problem.New(problem.Forbidden, "Your roles only allow you to set a token for a box that has not polled and never had one.")
 	}
 	return nil
 }

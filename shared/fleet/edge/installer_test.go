@@ -23,7 +23,7 @@ func of(organization string, role auth.Role) auth.Principal {
 	return auth.Principal{UserID: "u", OrganizationID: organization, Roles: []auth.Role{role}}
 }
 
-// A yard is a box of acme on stable, with a registry of everybody.
+// A yard is a box of acme on stable, with a registry for each caller.
 type yard struct {
 	*testing.T
 	registry *edge.Registry
@@ -54,7 +54,7 @@ func (y *yard) setToken(p auth.Principal, sha256 string) error {
 	return y.registry.For(p).SetToken(y.ctx(), audit.Origin{}, y.id, sha256, input.Preconditions{})
 }
 
-// is fails unless an error has the code; empty: unless there is none.
+// is fails unless an error has the code; with an empty code, unless there is no error.
 func (y *yard) is(want problem.Code, err error) {
 	y.Helper()
 	if want == "" && err != nil || want != "" && !problem.Has(err, want) {
@@ -62,7 +62,7 @@ func (y *yard) is(want problem.Code, err error) {
 	}
 }
 
-// TestInstaller_RegistersWhatIsNew_AndNeverTouchesABoxThatRuns: whoever steals a flash station owns no running box.
+// TestInstaller_RegistersWhatIsNew_AndNeverTouchesABoxThatRuns: whoever steals a flash station gets no running box.
 func TestInstaller_RegistersWhatIsNew_AndNeverTouchesABoxThatRuns(t *testing.T) {
 	installer, admin := of("acme", auth.FleetInstaller), of("acme", auth.OrganizationAdmin)
 	inYard(t, func(y *yard) {
@@ -100,7 +100,7 @@ func TestAdmin_OfAnotherOrganization_FindsNoBox(t *testing.T) {
 		there := y.id
 		y.id = "none-" + there
 		when := input.Matching(`"1"`)
-		for _, id := range []string{there, y.id} { // a condition tells nobody whether there is a box
+		for _, id := range []string{there, y.id} { // a condition does not reveal whether there is a box
 			rival := y.registry.For(of("rival", auth.OrganizationAdmin))
 			y.is(problem.NotFound, rival.Retire(y.ctx(), audit.Origin{}, id, when))
 			y.is(problem.NotFound, rival.EndTokens(y.ctx(), audit.Origin{}, id, when))
@@ -113,7 +113,7 @@ func TestAdmin_OfAnotherOrganization_FindsNoBox(t *testing.T) {
 	})
 }
 
-// TestRegistry_OfNobody_ChangesNothing: a function that forgets to say who calls.
+// TestRegistry_OfNobody_ChangesNothing: a function may forget to name the caller.
 func TestRegistry_OfNobody_ChangesNothing(t *testing.T) {
 	inYard(t, func(y *yard) { y.is(problem.NotFound, y.put(auth.Principal{}, "stable", "acme")) })
 }

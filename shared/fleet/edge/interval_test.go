@@ -17,15 +17,15 @@ func TestInterval_ShortWhileSomethingGoesOn_LongOtherwise(t *testing.T) {
 		carried   *release.Carried
 		want      time.Duration
 	}{
-		"published long ago":                {time.Hour, nil, 5 * time.Minute},
-		"published just under ten minutes":  {10*time.Minute - 1, nil, time.Minute},
-		"published ten minutes ago":         {10 * time.Minute, nil, 5 * time.Minute},
-		"a rollout is active, for weeks":    {time.Hour, carried(true, 1000*time.Hour), time.Minute},
-		"a rollout ended a moment ago":      {time.Hour, carried(false, time.Minute), time.Minute},
-		"a rollout ended ten minutes ago":   {time.Hour, carried(false, 10*time.Minute), 5 * time.Minute},
-		"a publication after a rollout":     {time.Minute, carried(false, time.Hour), time.Minute},
-		"by a clock that is behind":         {-time.Second, nil, time.Minute},
-		"a rollout whose time is not known": {time.Hour, &release.Carried{}, 5 * time.Minute},
+		"published long ago":               {time.Hour, nil, 5 * time.Minute},
+		"published just under ten minutes": {10*time.Minute - 1, nil, time.Minute},
+		"published ten minutes ago":        {10 * time.Minute, nil, 5 * time.Minute},
+		"a rollout is active, for weeks":   {time.Hour, carried(true, 1000*time.Hour), time.Minute},
+		"a rollout ended a moment ago":     {time.Hour, carried(false, time.Minute), time.Minute},
+		"a rollout ended ten minutes ago":  {time.Hour, carried(false, 10*time.Minute), 5 * time.Minute},
+		"a publication after a rollout":    {time.Minute, carried(false, time.Hour), time.Minute},
+		"by a clock that is behind":        {-time.Second, nil, time.Minute},
+		"a rollout with an unknown time":   {time.Hour, &release.Carried{}, 5 * time.Minute},
 	} {
 		row := release.ChannelRow{Channel: release.Channel{UpdatedAt: noon.Add(-c.published)}, Rollout: c.carried}
 		if got := settings.Interval(row, noon); got != c.want {

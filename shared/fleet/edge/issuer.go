@@ -7,20 +7,20 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// Issuers are those whose tokens are taken for boxes, divided by spaces. Two fleets can have an issuer each, and
-// neither speaks for the other's boxes. The first is the issuer of every box that names none: while there is one
-// issuer, no box has to name it, and when another joins behind it, nothing changes for the boxes that are there.
+// Issuers lists the issuers that are trusted for boxes' tokens, separated by spaces. Two fleets can have an issuer
+// each, and neither speaks for the other's boxes. The first is the issuer of every box that names none. So with one
+// issuer no box has to name it, and a second one changes nothing for existing boxes.
 type Issuers string
 
 // ReadIssuers reads the setting of the issuers.
 func ReadIssuers(r *setting.Values) Issuers { return Issuers(r.Text(setting.FleetIssuers)) }
 
-// Include reports whether an issuer's tokens are taken for boxes.
+// Include reports whether an issuer is trusted for boxes' tokens.
 func (i Issuers) Include(issuer string) bool {
 	return slices.Contains(strings.Fields(string(i)), issuer)
 }
 
-// issuer is the one that an assignment gives a box: what is not said stays.
+// issuer is the box's issuer after an assignment. Without a value it stays the same.
 func (a Assignment) issuer(was Edge) string {
 	if a.Issuer != nil {
 		return *a.Issuer

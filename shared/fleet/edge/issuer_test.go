@@ -47,7 +47,7 @@ func TestSpeak_OnlyTheBoxsOwnIssuer(t *testing.T) {
 	}
 }
 
-// TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox, whatever the box was told before.
+// TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox, no matter what the box was told before.
 func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db, edgeType := dynamo.Open(client, time.Now), "gateway-"+uuid.NewString()[:8]
@@ -84,7 +84,7 @@ func TestPoll_TokenOfAnotherFleetsIssuer_FindsNoBox(t *testing.T) {
 		put(new(fleetB))
 		speaks(fleetA, false)
 		speaks(fleetB, true)
-		put(nil) // what is not said stays
+		put(nil) // without a value it stays the same
 		speaks(fleetB, true)
 		put(new(""))
 		speaks(fleetA, true)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A cache keeps what a container read of an edge type for a short time, by name. What is read is read
-// strongly consistent, and its age counts from the start of the read: a value that is served was the
-// stored one no longer ago than the caller allows. It is safe for concurrent use.
+// A cache keeps a container's values of an edge type for a short time, by name. Reads are strongly consistent, and a
+// value's age counts from the start of its read. So a value that is served was the stored one no longer ago than the
+// caller allows. It is safe for concurrent use.
 type cache[V any] struct {
 	read func(ctx context.Context, edgeType, name string) (V, error)
 	now  func() instant
@@ -17,26 +17,25 @@ type cache[V any] struct {
 	kept map[[2]string]reading[V]
 }
 
-// A reading is a value and the moment at which its read began.
+// A reading is a value and when its read began.
 type reading[V any] struct {
 	value V
 	began instant
 }
 
-// An instant is what both clocks of a machine say. A container is frozen between its calls: its
-// monotonic clock may stand still meanwhile. The wall clock may be set back. Neither does both, so a
-// value is old when either clock says so.
+// An instant is a reading of both clocks of a machine. The monotonic clock may stop while a container is frozen between
+// calls, and the wall clock may be set back. Neither clock does both, so a value is old if either clock says so.
 type instant struct {
 	wall      time.Time
 	monotonic time.Duration
 }
 
-// instants turns a clock like time.Now, whose times carry both readings, into one of instants.
+// instants turns a clock like time.Now, which reads both clocks, into one of instants.
 func instants(now func() time.Time) func() instant {
 	start := now()
 	return func() instant {
 		t := now()
-		return instant{wall: t.Round(0), monotonic: t.Sub(start)} // Round takes the monotonic reading out
+		return instant{wall: t.Round(0), monotonic: t.Sub(start)} // Round strips the monotonic reading
 	}
 }
 
@@ -44,11 +43,11 @@ func newCache[V any](now func() instant, read func(ctx context.Context, edgeType
 	return &cache[V]{read: read, now: now, kept: map[[2]string]reading[V]{}}
 }
 
-// mostKept bounds the values that a container keeps of one kind. Beyond it all are dropped: they are read
-// again every few seconds anyway.
+// mostKept limits the values of one kind in a container. Beyond it, all are dropped: they are read again every few
+// seconds anyway.
 const mostKept = 1024
 
-// get returns what is stored, or what was stored less than age ago.
+// get returns the stored value, or one that was stored less than age ago.
 func (c *cache[V]) get(ctx context.Context, edgeType, name string, age time.Duration) (V, error) {
 	key, began := [2]string{edgeType, name}, c.now()
 	c.mu.Lock()
@@ -60,7 +59,7 @@ func (c *cache[V]) get(ctx context.Context, edgeType, name string, age time.Dura
 	value, err := c.read(ctx, edgeType, name)
 	if err != nil {
 		var none V
-		return none, err // nothing old is served instead: a rollout may have been halted since
+		return none, err // do not serve an old value instead: a rollout may have been halted since
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,15 +70,15 @@ func (c *cache[V]) get(ctx context.Context, edgeType, name string, age time.Dura
 	return value, nil
 }
 
-// forget drops what is kept under a key.
+// forget drops the value of a key.
 func (c *cache[V]) forget(edgeType, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.kept, [2]string{edgeType, name})
 }
 
-// fresh reports whether a read that began then may be served now. A wall clock that went back says
-// nothing about age, so such a reading is not.
+// fresh reports whether a read that began then may be served now. A wall clock that went back says nothing about age,
+// so such a reading must not be served.
 func fresh(then, now instant, age time.Duration) bool {
 	wall := now.wall.Sub(then.wall)
 	return wall >= 0 && wall < age && now.monotonic-then.monotonic < age

@@ -36,7 +36,7 @@ func (s *source) publish(version string) {
 		ArtifactURL: "https://a.example/" + version, SHA256: version}, s.at.wall)
 }
 
-// poll is what a container tells a box, by its number, that has a version installed.
+// poll returns what a container tells a box, given by its number, that has a version installed.
 func (s *source) poll(t interface {
 	Context() context.Context
 	Fatal(...any)
@@ -52,9 +52,9 @@ func (s *source) poll(t interface {
 	return r.Version
 }
 
-// TestRow_BoxThatHasTheTarget_IsSentBackByNoContainer starts and raises rollouts of new versions while the
-// boxes poll containers that read the row at different times. A box polls 250 ms after its last poll at the
-// soonest, and installs what it is told. It never sees its own version taken back.
+// TestRow_BoxThatHasTheTarget_IsSentBackByNoContainer starts and raises rollouts of new versions while the boxes poll
+// containers that read the row at different times. A box polls at least 250 ms after its last poll, and installs what
+// it is told. It is never sent back from its own version.
 func TestRow_BoxThatHasTheTarget_IsSentBackByNoContainer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := &source{at: instant{wall: noon}}
@@ -98,8 +98,8 @@ func TestRow_BoxThatHasTheTarget_IsSentBackByNoContainer(t *testing.T) {
 	})
 }
 
-// TestRow_PublicationToAMillionBoxes_IsReadAFewTimes has the boxes of one container poll once each within a
-// minute of a publication, with what they have.
+// TestRow_PublicationToAMillionBoxes_IsReadAFewTimes lets the boxes of one container poll once each within a minute
+// after a publication, with the version that they have.
 func TestRow_PublicationToAMillionBoxes_IsReadAFewTimes(t *testing.T) {
 	const boxes = 1_000_000
 	for name, c := range map[string]struct {
@@ -107,8 +107,8 @@ func TestRow_PublicationToAMillionBoxes_IsReadAFewTimes(t *testing.T) {
 		most      int // reads in a minute
 	}{
 		"the version before":             {"1.0.0", 30},
-		"what nobody ever published":     {"factory-image", 240},
-		"nothing is said":                {"", 30},
+		"what was never published":       {"factory-image", 240},
+		"nothing is reported":            {"", 30},
 		"the target of an ended rollout": {"1.5.0", 240},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,8 +132,8 @@ func TestRow_PublicationToAMillionBoxes_IsReadAFewTimes(t *testing.T) {
 	}
 }
 
-// TestRow_StageThatAContainerDoesNotKnowOf_KeepsTheBox covers the case of the rule: the container read the
-// row before a start, and the box has the target from another one.
+// TestRow_StartThatAContainerDoesNotKnowOf_KeepsTheBox: the container read the row before a start, and the box has the
+// target from another container.
 func TestRow_StartThatAContainerDoesNotKnowOf_KeepsTheBox(t *testing.T) {
 	s := &source{at: instant{wall: noon}}
 	s.publish("1.0.0")

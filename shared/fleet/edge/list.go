@@ -9,20 +9,20 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// A Filter says which boxes are listed: those that follow a release channel, or those of an
-// organization. One of the two is always given, so that no partition holds the world.
+// A Filter says which boxes are listed: those that follow a release channel, or those of an organization. One of the
+// two is always given, so that no partition holds all boxes.
 type Filter struct {
 	EdgeType, Channel string
 	OrganizationID    string
-	IDPrefix          string // what the ids begin with; empty: anything
+	IDPrefix          string // the beginning of the ids; empty: any
 }
 
-// FilterQuery are the parameters of a Filter.
+// FilterQuery lists the parameters of a Filter.
 var FilterQuery = input.Fields{
 	{Name: "edgeType", Is: input.Name},
 	{Name: "channel", Is: input.Name},
 	{Name: "organizationId", Is: input.Name},
-	{Name: "idPrefix", Is: input.EdgeID}, // what an id begins with is an id
+	{Name: "idPrefix", Is: input.EdgeID}, // a prefix of an id has the same form
 }
 
 // FilterOf reads the query parameters edgeType with channel, or organizationId, and idPrefix.
@@ -35,18 +35,18 @@ func FilterOf(in *input.Reader) Filter {
 	f.IDPrefix, _ = in.Query("idPrefix")
 	switch {
 	case byOrganization && (byType || byChannel):
-		in.Fault("organizationId", "exclusive", "must not stand beside edgeType and channel")
+		in.Fault("organizationId", "exclusive", "must not be given together with edgeType and channel")
 	case byType && !byChannel:
 		in.Fault("channel", "required", "is required with edgeType")
 	case byChannel && !byType:
 		in.Fault("edgeType", "required", "is required with channel")
 	case !byOrganization && !byType:
-		in.Fault("organizationId", "required", "is required, or else edgeType with channel")
+		in.Fault("organizationId", "required", "is required, unless edgeType and channel are given")
 	}
 	return f
 }
 
-// Values is the filter as query parameters.
+// Values returns the filter as query parameters.
 func (f Filter) Values() url.Values {
 	v := url.Values{}
 	if f.OrganizationID != "" {
@@ -61,11 +61,10 @@ func (f Filter) Values() url.Values {
 	return v
 }
 
-// List returns boxes in the byte order of their ids. It goes by a global index, so a change shows after
-// a moment, as a rule within a second; a box itself is always read as it is.
+// List returns boxes in the byte order of their ids. It reads a global index, so a change shows after a moment, usually
+// within a second. A read of a single box is always up to date.
 //
-// While someone pages, a box that joins moves those behind it on by one, and one that leaves moves them
-// back.
+// While someone pages, a box that joins shifts those after it by one, and so does one that leaves.
 func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[Edge], error) {
 	by := dynamo.Selection{Table: dynamo.Edges, Index: "byChannel", Partition: release.Pair(f.EdgeType, f.Channel)}
 	if f.OrganizationID != "" {

@@ -22,10 +22,11 @@ type Bell struct {
 	now      func() time.Time
 }
 
-// BellSettings are those of NewBell.
+// BellSettings lists the settings that NewBell reads.
 var BellSettings = []setting.Name{setting.PollIntervalSeconds, setting.IdlePollIntervalSeconds, setting.ChannelCacheSeconds}
 
-// NewBell makes a bell, with one cache for the container. What the caches hold rings as late as a poll tells it.
+// NewBell makes a bell, with one cache for the container. A change rings as late as a poll shows it, since both read
+// cached values.
 func NewBell(db *dynamo.DB, r *setting.Values, now func() time.Time) *Bell {
 	keep := seconds(r, setting.ChannelCacheSeconds)
 	return &Bell{
@@ -37,7 +38,7 @@ func NewBell(db *dynamo.DB, r *setting.Values, now func() time.Time) *Bell {
 	}
 }
 
-// Ask is what the bell says at an address that was made with the secret. It returns UNAVAILABLE.
+// Ask returns what the bell says at an address that was made with the secret. It returns UNAVAILABLE.
 func (b *Bell) Ask(ctx context.Context, with bell.Secret, at bell.Address) (bell.Response, error) {
 	var row release.ChannelRow
 	var rings bell.Rings
@@ -56,25 +57,25 @@ func (b *Bell) Ask(ctx context.Context, with bell.Secret, at bell.Address) (bell
 	return with.Answer(bell.Scene{Row: row.ETag(), ChangedAt: row.LastChange(), Rings: rings}, b.pace, b.now()), nil
 }
 
-// An Address is where a box listens, and the code by which it is called there.
+// An Address is where a box listens, and the code with which it is called there.
 type Address struct {
 	URL  string `json:"url"`
 	Call string `json:"call"`
 }
 
-// CountSizes tells how many boxes each stage of a rollout has by its last count; nil if there is none.
+// CountSizes returns how many boxes each stage of a rollout had at its last count; nil if there is none.
 type CountSizes func(ctx context.Context, rolloutID string) (bell.Sizes, error)
 
 // BellKeys give the secret that addresses are made with; see package keys.
 type BellKeys interface {
 	// Present returns UNAVAILABLE if the secret cannot be read.
 	Present(ctx context.Context) (bell.Secret, error)
-	// Missing reports whether no secret is named.
+	// Missing reports whether no secret is configured.
 	Missing() bool
 }
 
-// Listening is what polls of boxes that listen need beside those of others. The zero Listening is of a stage without a
-// bell.
+// Listening is what polls of listening boxes need in addition to other polls. The zero Listening is for a deployment
+// without a bell.
 type Listening struct {
 	url       string
 	heartbeat time.Duration
@@ -82,10 +83,10 @@ type Listening struct {
 	sizes     *cache[bell.Sizes]
 }
 
-// ListeningSettings are those of NewListening and of its keys.
+// ListeningSettings lists the settings that NewListening and its keys read.
 var ListeningSettings = append([]setting.Name{setting.BellURL, setting.HeartbeatSeconds}, bell.KeySettings...)
 
-// NewListening makes a Listening of the settings.
+// NewListening makes a Listening from the settings.
 func NewListening(r *setting.Values, keys BellKeys, count CountSizes, now func() time.Time) Listening {
 	l := Listening{url: strings.TrimSuffix(r.Text(setting.BellURL), "/"), heartbeat: seconds(r, setting.HeartbeatSeconds), keys: keys}
 	if l.url != "" && keys.Missing() {
@@ -100,11 +101,11 @@ func NewListening(r *setting.Values, keys BellKeys, count CountSizes, now func()
 const (
 	// sizesKeep is how long a container keeps the sizes of a rollout's stages.
 	sizesKeep = 10 * time.Second
-	// attentiveOffer is how long a box that was offered a version polls often, at the most.
+	// attentiveOffer is the longest time for which a box that was offered a version polls often.
 	attentiveOffer = time.Hour
 )
 
-// tell adds to a manifest what a box that listens is told. row is the box's once the poll is recorded.
+// tell adds to a manifest what a listening box needs. row is the box's once the poll is recorded.
 func (l Listening) tell(ctx context.Context, m *Manifest, s Settings, channel release.ChannelRow, row report.Row, now time.Time) error {
 	secret, err := l.keys.Present(ctx)
 	if err != nil {
@@ -115,21 +116,21 @@ func (l Listening) tell(ctx context.Context, m *Manifest, s Settings, channel re
 	return nil
 }
 
-// ListenInterval is how often a box that listens polls while nothing rings.
+// ListenInterval is how often a listening box polls while nothing rings.
 func (s Settings) ListenInterval(heartbeat time.Duration, watched bool, offer *report.Offer, now time.Time) time.Duration {
 	quiet := max(s.PollInterval, s.IdlePollInterval)
 	undecided := offer != nil && (offer.State == report.Offered || offer.State == report.Working)
 	switch {
 	case watched:
-		return quiet // whatever it was told: the guard compares those who were with those who were not
+		return quiet // whether or not it was told: the guard compares boxes that were with boxes that were not
 	case undecided && now.Sub(offer.Since) < attentiveOffer:
 		return s.PollInterval
 	}
 	return max(quiet, heartbeat)
 }
 
-// watched reports whether the guard may look when the box was last seen. If the sizes of the stages cannot be read, all
-// boxes are watched.
+// watched reports whether the guard may look up when the box was last seen. If the sizes of the stages cannot be read,
+// all boxes are watched.
 func (l Listening) watched(ctx context.Context, channel release.ChannelRow, row report.Row, now time.Time) bool {
 	c := channel.Rollout
 	if c == nil || !c.Active && now.Sub(c.ChangedAt) >= bell.AfterEnd(l.heartbeat) {

@@ -33,7 +33,7 @@ const secret bell.Secret = "a-secret-of-these-tests-that-is-long-enough"
 type listener struct {
 	*place
 	sizes bell.Sizes
-	lost  error // why no count can be read
+	lost  error // why counts cannot be read
 	log   bytes.Buffer
 }
 
@@ -49,7 +49,7 @@ func listening(t *testing.T, test func(t *testing.T, l *listener)) {
 	})
 }
 
-// attach makes polls that have read nothing yet, and know the bell.
+// attach makes polls with empty caches and a bell.
 func (l *listener) attach(t *testing.T) {
 	t.Helper()
 	l.polls = edge.NewPolls(l.db, edge.Settings{PollInterval: time.Minute, IdlePollInterval: 5 * time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
@@ -63,14 +63,14 @@ func (l *listener) attach(t *testing.T) {
 	}
 }
 
-// noVault is a Secrets Manager out of reach.
+// noVault is an unreachable Secrets Manager.
 type noVault struct{}
 
 func (noVault) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
-	return nil, errors.New("out of reach")
+	return nil, errors.New("unreachable")
 }
 
-// listen polls as the box does that listens.
+// listen polls as a listening box.
 func (l *listener) listen(t *testing.T, installed, tag string) edge.Reply {
 	t.Helper()
 	reply, err := l.polls.Answer(admission.Unlimited(t.Context()), edge.Poll{EdgeID: l.id, Installed: installed, Listens: true, Caller: "the box", Tag: tag, Subject: "its subject"})
@@ -80,7 +80,7 @@ func (l *listener) listen(t *testing.T, installed, tag string) edge.Reply {
 	return reply
 }
 
-// bell is what the bell of a channel says.
+// bell returns what the bell of a channel says.
 func (l *listener) bell(t *testing.T, channel string) bell.Response {
 	t.Helper()
 	t.Setenv("CHANNEL_CACHE_SECONDS", "0")
@@ -99,7 +99,7 @@ func (l *listener) called(t *testing.T, channel string) bool {
 	return len(calls) == 1 && calls[0] == secret.Call(l.id)
 }
 
-// forgetCalls takes all calls of a channel away.
+// forgetCalls removes all calls of a channel.
 func (l *listener) forgetCalls(t *testing.T, channel string) {
 	t.Helper()
 	was, err := bell.Get(t.Context(), l.db, "gateway-x", channel)
@@ -125,7 +125,7 @@ func TestPoll_ThatListens_IsToldWhereAndByWhatCode_AndPollsAtItsHeartbeat(t *tes
 		}
 		told.Manifest.Bell, told.Manifest.PollIntervalSeconds = nil, plain.Manifest.PollIntervalSeconds
 		if told.Manifest != plain.Manifest {
-			t.Errorf("but for that the answers are %+v and %+v", told.Manifest, plain.Manifest)
+			t.Errorf("apart from that, the answers are %+v and %+v", told.Manifest, plain.Manifest)
 		}
 	})
 }
@@ -145,7 +145,7 @@ func TestPoll_ThatListensWithoutARollout_ReadsNothingMore(t *testing.T) {
 	})
 }
 
-// TestPoll_DuringARollout_GoesByItsLastCount: once for all polls of ten seconds.
+// TestPoll_DuringARollout_GoesByItsLastCount, read once for all polls of ten seconds.
 func TestPoll_DuringARollout_GoesByItsLastCount(t *testing.T) {
 	listening(t, func(t *testing.T, l *listener) {
 		l.listen(t, "1.0.0", "")
@@ -155,11 +155,11 @@ func TestPoll_DuringARollout_GoesByItsLastCount(t *testing.T) {
 			lost  error
 			want  int
 		}{
-			"not counted yet":            {nil, nil, 300},
-			"a small stage":              {bell.Sizes{1: 900, 10: 900, 50: 900, 100: 900}, nil, 300},
-			"a stage of the world":       {bell.Sizes{1: 1 << 30, 10: 1 << 30, 50: 1 << 30, 100: 1 << 30}, nil, 21_600},
-			"the count cannot be read":   {bell.Sizes{1: 1 << 30, 10: 1 << 30, 50: 1 << 30, 100: 1 << 30}, errors.New("no answer"), 300},
-			"a stage that was not there": {bell.Sizes{}, nil, 300},
+			"not counted yet":          {nil, nil, 300},
+			"a small stage":            {bell.Sizes{1: 900, 10: 900, 50: 900, 100: 900}, nil, 300},
+			"a huge stage":             {bell.Sizes{1: 1 << 30, 10: 1 << 30, 50: 1 << 30, 100: 1 << 30}, nil, 21_600},
+			"the count cannot be read": {bell.Sizes{1: 1 << 30, 10: 1 << 30, 50: 1 << 30, 100: 1 << 30}, errors.New("no answer"), 300},
+			"a stage that is missing":  {bell.Sizes{}, nil, 300},
 		} {
 			l.sizes, l.lost = c.sizes, c.lost
 			l.attach(t)
@@ -176,7 +176,7 @@ func TestPoll_DuringARollout_GoesByItsLastCount(t *testing.T) {
 	})
 }
 
-// TestPoll_TheSecretCannotBeRead_IsAnsweredAsToABoxThatDoesNotListen: the bell is no reason to fail a poll.
+// TestPoll_TheSecretCannotBeRead_IsAnsweredAsToABoxThatDoesNotListen: the bell must not fail a poll.
 func TestPoll_TheSecretCannotBeRead_IsAnsweredAsToABoxThatDoesNotListen(t *testing.T) {
 	listening(t, func(t *testing.T, l *listener) {
 		t.Setenv("BELL_SECRET", "")
@@ -257,7 +257,8 @@ func TestRegistry_EachChangeOfABox_CallsItWhereItListens(t *testing.T) {
 	})
 }
 
-// TestRegistry_TheRingIsLost_TheChangeHolds_AndTheBoxLearnsAtItsHeartbeat: nothing rings, and the next poll tells it.
+// TestRegistry_TheRingIsLost_TheChangeHolds_AndTheBoxLearnsAtItsHeartbeat: nothing rings, but the next poll tells the
+// box.
 func TestRegistry_TheRingIsLost_TheChangeHolds_AndTheBoxLearnsAtItsHeartbeat(t *testing.T) {
 	listening(t, func(t *testing.T, l *listener) {
 		told := l.listen(t, "1.0.0", "")
@@ -284,7 +285,6 @@ func TestRegistry_TheRingIsLost_TheChangeHolds_AndTheBoxLearnsAtItsHeartbeat(t *
 	})
 }
 
-// TestRegistry_WithoutABell_WritesNoRing.
 func TestRegistry_WithoutABell_WritesNoRing(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
 		p.registry.Ringing(bell.Open(p.db, setting.NewValues(bell.Settings...), slog.Default()))

@@ -31,10 +31,10 @@ func OutcomeOf(body *input.Object) report.Outcome {
 	o.Detail, _ = body.OptionalText("detail")
 	until, ends := body.OptionalText("until")
 	if coded && o.State != report.Failed {
-		body.Fault("code", "exclusive", "goes with the outcome failed")
+		body.Fault("code", "exclusive", "is only allowed with the outcome failed")
 	}
 	if ends && o.State != report.Deferred {
-		body.Fault("until", "exclusive", "goes with the outcome deferred")
+		body.Fault("until", "exclusive", "is only allowed with the outcome deferred")
 	}
 	if o.Code = report.FailureCode(code); o.State == report.Failed && !coded {
 		o.Code = report.CodeOther

@@ -17,7 +17,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A Manifest is the answer to a poll: what a box is to run and where the bytes are.
+// A Manifest is the answer to a poll: which version a box should run, and where its bytes are.
 type Manifest struct {
 	EdgeID      string `json:"edgeId"`
 	EdgeType    string `json:"edgeType"`
@@ -27,16 +27,16 @@ type Manifest struct {
 	SHA256      string `json:"sha256"`
 	Source      Source `json:"source"`
 	RolloutID   string `json:"rolloutId,omitempty"`
-	// Installed is what the box said it runs, so that the entity tag covers what was reported, too.
+	// Installed is what the box said it runs, so that the entity tag also covers what was reported.
 	Installed string `json:"installed,omitempty"`
-	// PollIntervalSeconds is how long the box is asked to wait before its next poll.
+	// PollIntervalSeconds is how long the box should wait before its next poll.
 	PollIntervalSeconds int `json:"pollIntervalSeconds"`
-	// Bell is where a box that asks for it listens for changes; nil: it did not ask, or the stage has no bell.
+	// Bell is where a box that asks for it listens for changes; nil: it did not ask, or the deployment has no bell.
 	Bell *Address `json:"bell,omitempty"`
 }
 
-// Encode gives the manifest's bytes and their entity tag. The tag is strong: the same bytes for the same
-// caller have the same tag, on every container. Other bytes have another one, and so has another caller.
+// Encode returns the manifest's bytes and their entity tag. The tag is strong: the same bytes for the same caller have
+// the same tag in every container. Other bytes have a different tag, and so does another caller.
 func (m Manifest) Encode(caller string) (body json.RawMessage, etag string, err error) {
 	if body, err = json.Marshal(m); err != nil {
 		return nil, "", fmt.Errorf("edge: encode a manifest: %w", err)
@@ -45,52 +45,49 @@ func (m Manifest) Encode(caller string) (body json.RawMessage, etag string, err 
 	return body, `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`, nil
 }
 
-// A Poll is what a poll says.
+// A Poll holds what a poll says.
 type Poll struct {
 	EdgeID    string
 	Installed string // what the box says it runs, or empty
-	// Listens is set if the box asks where to listen, and polls less often then.
+	// Listens is set if the box asks where to listen. It then polls less often.
 	Listens bool
 	// Caller names who polls, and Tag is the entity tag of the last answer, as the caller sent it.
 	Caller, Tag string
-	// Speaker is the caller as the box. It is the zero Principal if somebody looks who may see every box.
+	// Speaker is the caller as the box. It is the zero Principal if the caller is a person who may see every box.
 	Speaker auth.Principal
-	// Subject is what the fair-use limiter counts a box under. It is empty where somebody else looks at a
-	// box's manifest: that is no report.
+	// Subject is the name that the fair-use limiter counts a box under. It is empty if a person views a box's manifest,
+	// which is not a report.
 	Subject string
 }
 
-// A Reply is what a poll is answered with.
+// A Reply is the answer to a poll.
 type Reply struct {
 	Manifest Manifest
-	// Body is the manifest as it is sent.
+	// Body is the manifest as sent.
 	Body json.RawMessage
-	// ETag is the tag of the manifest. It is empty if what this answer tells and what the poll told could not be
-	// written into the box's report row.
+	// ETag is the tag of the manifest. It is empty if the poll and its answer could not be written to the box's report
+	// row.
 	ETag        string
 	NotModified bool
 	// Unrecorded is why the report could not be written.
 	Unrecorded error
-	// NoBell is why a box that asked is not told where to listen. It polls as boxes do that do not listen.
+	// NoBell is why a box that asked is not told where to listen. It polls like boxes that do not listen.
 	NoBell error
 }
 
-// Polls answers polls. In the common case a poll reads half a unit and nothing else: the box's report row,
-// eventually consistent. It says what the registration says, too. The row of its channel comes from
-// Channels. A poll that finds no row there, one in 2 s a channel and container, reads it after the box,
-// since it is the box that names the channel. Where a rollout gives the version, the same holds of the
-// version's release, which says where the bytes are.
+// Polls answers polls. In the common case a poll reads only the box's report row, eventually consistent, for half a
+// read unit. The row also holds the registration. The row of the channel comes from Channels. A poll that finds no row
+// there, one in 2 s per channel and container, reads it after the box, since the box names the channel. If a rollout
+// gives the version, the same is true of the version's release, which says where the bytes are.
 //
-// The poll is the report. If the row says what the poll says and what the answer tells, nothing is new.
-// Otherwise the row is read strongly consistent, and written if it changes, before the answer. Whether
-// something is new is never decided by the tag that the box sends: a box whose state falls back sends an
-// old tag together with what it ran then.
+// The poll is the report. If the row already holds what the poll and its answer say, nothing is new. Otherwise the row
+// is read strongly consistent, and written if it changes, before the answer. The tag that the box sends never decides
+// whether something is new: a box that was restored to an old state sends an old tag with an old version.
 //
-// What the cheap read means: a box that was moved to another channel follows it from its next poll on,
-// if that comes about a second or more after the move was answered; a poll that comes sooner may still
-// be told of the old channel. Polls are a minute apart, so a strongly consistent read would double the
-// cost of every poll for a case that rarely occurs. A box that was registered a moment ago is not told that
-// it does not exist: before that is said, the box is read again, strongly consistent.
+// Consequences of the cheap read: a box that was moved to another channel follows it from its next poll on, if that
+// comes at least about a second after the move was answered. An earlier poll may still get the old channel. Polls are a
+// minute apart, so a strongly consistent read would double the cost of every poll for a case that rarely occurs. A box
+// that was registered a moment ago never gets NOT_FOUND: the box is read again first, strongly consistent.
 type Polls struct {
 	box
 	channels *Channels
@@ -99,7 +96,7 @@ type Polls struct {
 	now      func() time.Time
 }
 
-// NewPolls makes what answers polls, with one cache of channels for the container.
+// NewPolls makes Polls, with one cache of channels for the container.
 func NewPolls(db *dynamo.DB, settings Settings, now func() time.Time) *Polls {
 	return &Polls{
 		box:      box{report.NewStore(db, settings.Shards)},
@@ -109,18 +106,18 @@ func NewPolls(db *dynamo.DB, settings Settings, now func() time.Time) *Polls {
 	}
 }
 
-// With makes the polls tell boxes where to listen, if the stage has a bell.
+// With makes the polls tell boxes where to listen, if the deployment has a bell.
 func (p *Polls) With(l Listening) *Polls {
 	p.bell = l
 	return p
 }
 
-// recordTime is how long a poll waits for its report. It starts when the limiter has admitted the poll.
+// recordTime is how long a poll waits for its report to be written. It starts when the limiter has admitted the poll.
 const recordTime = 200 * time.Millisecond
 
-// Answer answers a poll. It returns NOT_FOUND for a box that is not registered, for one that the speaker does not speak for,
-// and for a channel that nothing is published on, and UNAUTHENTICATED for a token that is not valid any more. A report that
-// cannot be written never fails a poll.
+// Answer answers a poll. It returns NOT_FOUND for a box that is not registered, for one that the speaker does not speak
+// for, and for a channel that nothing is published on, and UNAUTHENTICATED for a token that is no longer valid. A
+// report that cannot be written never fails a poll.
 func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	found, err := p.resolve(ctx, poll)
 	if err != nil {
@@ -150,7 +147,7 @@ func (p *Polls) Answer(ctx context.Context, poll Poll) (Reply, error) {
 	return reply, nil
 }
 
-// A found is what a poll finds: the box's report row, the row of its channel, and what the box is told.
+// A found holds a box's report row, the row of its channel, and what the box is told.
 type found struct {
 	box     report.Row
 	channel release.ChannelRow
@@ -191,7 +188,7 @@ func (p *Polls) resolve(ctx context.Context, poll Poll) (found, error) {
 	}}, nil
 }
 
-// event is what a poll and its answer say.
+// event is the report of a poll and its answer.
 func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Polled {
 	event := report.Polled{Told: r.Version, Running: report.Shown(poll.Installed), Subject: poll.Subject, At: p.now().UTC().Truncate(time.Millisecond)}
 	if r.Source == FromRollout {
@@ -200,7 +197,7 @@ func (p *Polls) event(edgeType string, r Resolution, poll Poll) report.Polled {
 	return event
 }
 
-// record writes an event into the box's report row, if that changes it.
+// record writes an event to the box's report row, if it changes the row.
 func (p *Polls) record(ctx context.Context, known report.Row, event report.Input) error {
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()

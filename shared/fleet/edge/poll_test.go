@@ -35,11 +35,11 @@ type meter struct {
 	dynamo.API
 	mu    sync.Mutex
 	calls map[string]int
-	// blind has the next eventually consistent reads find nothing, as a replica that lags behind does; old
-	// has them find that item instead.
+	// blind makes the next eventually consistent reads find nothing, like a lagging replica; with old, they find that item
+	// instead.
 	blind bool
 	old   *dynamodb.GetItemOutput
-	// put, where set, is asked before an item is put.
+	// put, if set, is called before an item is put.
 	put func(context.Context) error
 }
 
@@ -74,7 +74,7 @@ func (m *meter) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...fun
 	return m.API.PutItem(ctx, in, o...)
 }
 
-// A place is a box on a channel, and polls over a meter.
+// A place is a box on a channel, and polls on a metered store.
 type place struct {
 	*meter
 	db       *dynamo.DB
@@ -105,7 +105,7 @@ func polled(t *testing.T, test func(t *testing.T, p *place)) {
 	})
 }
 
-// forget has the next poll read the channel. No other poll of a test finds the channel old.
+// forget makes the next poll read the channel. Otherwise the polls of a test use the cached channel.
 func (p *place) forget() {
 	p.polls = edge.NewPolls(p.db, edge.Settings{PollInterval: time.Minute, ChannelCache: time.Hour, Shards: 1}, time.Now)
 }
@@ -212,7 +212,7 @@ func TestPoll_SomebodyElseLooks_IsNoReport(t *testing.T) {
 			t.Errorf("got %+v, %v; the row is %+v", reply, err, p.row(t))
 		}
 		if box := p.ask(t, "0.1.0", reply.ETag); box.NotModified {
-			t.Error("the tag of another caller's answer is a receipt of the box's")
+			t.Error("the tag of another caller's answer is accepted as the box's receipt")
 		}
 	})
 }
@@ -228,8 +228,7 @@ func TestPoll_NotAdmitted_IsNoReport(t *testing.T) {
 	})
 }
 
-// TestPoll_ReadFromAReplicaThatLags_DoesNotPlaceTheBox: the box was moved, and its poll still finds the old
-// channel.
+// TestPoll_ReadFromAReplicaThatLags_DoesNotPlaceTheBox: the box was moved, but its poll still finds the old channel.
 func TestPoll_ReadFromAReplicaThatLags_DoesNotPlaceTheBox(t *testing.T) {
 	polled(t, func(t *testing.T, p *place) {
 		old, err := p.API.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(dynamo.Reports.Name()),
@@ -304,8 +303,8 @@ func TestRetire_TheBoxIsGoneFromPollsAndCounts_AndCanComeBack(t *testing.T) {
 	})
 }
 
-// TestPoll_OfARollout_TakesTheURLThatWasPublishedLast republishes a target elsewhere while a rollout serves it,
-// and counts that the release is read once, as the row is.
+// TestPoll_OfARollout_TakesTheURLThatWasPublishedLast republishes a target at another address while a rollout serves
+// it, and checks that the release is read once, like the row.
 func TestPoll_OfARollout_TakesTheURLThatWasPublishedLast(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		m := &meter{API: client, calls: map[string]int{}}
@@ -368,7 +367,7 @@ func TestEncode_SameBytesSameTag(t *testing.T) {
 		"edge type": func(m *edge.Manifest) { m.EdgeType = "x" },
 		"channel":   func(m *edge.Manifest) { m.Channel = "x" },
 		"version":   func(m *edge.Manifest) { m.Version = "1.0.1" },
-		"place":     func(m *edge.Manifest) { m.ArtifactURL = "x" },
+		"address":   func(m *edge.Manifest) { m.ArtifactURL = "x" },
 		"digest":    func(m *edge.Manifest) { m.SHA256 = "x" },
 		"source":    func(m *edge.Manifest) { m.Source = edge.FromRollout },
 		"rollout":   func(m *edge.Manifest) { m.RolloutID = "x" },

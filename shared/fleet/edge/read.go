@@ -6,7 +6,7 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// assignment are the fields of an Assignment.
+// assignment lists the fields of an Assignment.
 var assignment = input.Fields{
 	{Name: "edgeType", Is: input.Name, Required: true},
 	{Name: "channel", Is: input.Name, Required: true},
@@ -15,18 +15,17 @@ var assignment = input.Fields{
 	{Name: "issuer", Is: input.ID, Clearable: true},
 }
 
-// AssignmentBody is what is said of a box.
+// AssignmentBody is the body of an assignment.
 var AssignmentBody = &input.Shape{Fields: assignment}
 
-// BatchBody is what is said of many boxes.
+// BatchBody is the body of a batch of assignments.
 var BatchBody = &input.Shape{Fields: input.Fields{{Name: "edges", Required: true, Is: &input.List{
 	Least: 1, Most: MostAtOnce,
 	Of: &input.Shape{Fields: slices.Concat(input.Fields{{Name: "edgeId", Is: input.EdgeID, Required: true}}, assignment,
 		input.Fields{{Name: "tokenSha256", Is: input.SHA256}})},
 }}}}
 
-// ReadAssignment reads what a body says of a box. An issuer that the service does not trust for boxes is a
-// fault.
+// ReadAssignment reads an assignment from a body. An issuer that the service does not trust for boxes is a fault.
 func ReadAssignment(body *input.Object, issuers Issuers) Assignment {
 	a := Assignment{
 		EdgeType:       body.Text("edgeType"),
@@ -36,21 +35,21 @@ func ReadAssignment(body *input.Object, issuers Issuers) Assignment {
 		Issuer:         body.ClearableText("issuer"),
 	}
 	if a.Issuer != nil && *a.Issuer != "" && !issuers.Include(*a.Issuer) {
-		body.Fault("issuer", "unknown", "must be an issuer whose tokens the service takes for boxes")
+		body.Fault("issuer", "unknown", "must be an issuer that the service trusts for boxes")
 	}
 	return a
 }
 
-// A BatchItem is a box of a batch and what is said about it.
+// A BatchItem is a box of a batch and its assignment.
 type BatchItem struct {
 	EdgeID string
 	Assignment
 }
 
-// MostAtOnce bounds the boxes of a batch. Each box takes three of the 100 writes of a transaction.
+// MostAtOnce limits the boxes of a batch. Each box takes three of the 100 writes of a transaction.
 const MostAtOnce = 30
 
-// ReadBatch reads the boxes of a batch from the list "edges". A box that is named twice is a fault.
+// ReadBatch reads the boxes of a batch from the list "edges". A box that occurs twice is a fault.
 func ReadBatch(body *input.Object, issuers Issuers) []BatchItem {
 	var batch []BatchItem
 	seen := map[string]bool{}

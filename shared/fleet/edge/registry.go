@@ -28,21 +28,21 @@ func NewRegistry(db *dynamo.DB, shards report.Shards) *Registry {
 	return &Registry{db: db, reports: report.NewStore(db, shards)}
 }
 
-// Ringing makes the registry call the boxes that it changes. Nil: the stage has no bell.
+// Ringing makes the registry call the boxes that it changes. Nil: the deployment has no bell.
 func (r *Registry) Ringing(bells *bell.Store) *Registry {
 	r.bells = bells
 	return r
 }
 
-// For returns the registry as a caller may use it. Without one, nobody may change anything.
+// For returns the registry for a caller. Without a caller, no change is allowed.
 func (r *Registry) For(caller auth.Principal) *Registry {
 	own := *r
 	own.caller = caller
 	return &own
 }
 
-// calls are for a box that listens, after it was changed: at the address that it was told last. Nobody listens before the
-// first registration. After a move the box listens at one of both channels, since it may not have heard of the one before.
+// calls returns the calls after a change of a box, at the addresses where it may listen. No box listens before its
+// first registration. After a move the box may listen at either channel, since it may have missed the previous move.
 func calls(was, next Edge) []bell.Call {
 	if was.Revision == 0 {
 		return nil
@@ -54,10 +54,10 @@ func calls(was, next Edge) []bell.Call {
 	return list
 }
 
-// Put registers a box or moves it, and reports whether it is new. It returns NOT_FOUND for another organization than
-// the caller's, FORBIDDEN if the caller may not do this to the box, PRECONDITION_FAILED, what the reads beside return, and
-// CONFLICT when the box keeps changing. The channel need not exist yet: boxes
-// may be registered before the first release is published to them.
+// Put registers a box or moves it, and reports whether it is new. It returns NOT_FOUND for an organization other than
+// the caller's, FORBIDDEN if the caller is not allowed to change the box, PRECONDITION_FAILED, errors of the reads
+// beside, and CONFLICT if the box keeps changing. The channel need not exist: boxes may be registered before the first
+// release is published to them.
 func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assignment, when input.Preconditions,
 	beside ...func(context.Context) error) (created bool, err error) {
 	if err := a.mayBeSaid(r.caller); err != nil {
@@ -72,9 +72,8 @@ func (r *Registry) Put(ctx context.Context, from audit.Origin, id string, a Assi
 	}, beside...)
 }
 
-// Retire takes a box's registration back. It is then out of every list and every count, and a poll of it
-// is NOT_FOUND, as it is here for a box that does not exist. It returns PRECONDITION_FAILED, and CONFLICT
-// when the box keeps changing.
+// Retire ends a box's registration. The box then disappears from all lists and counts, and its polls get NOT_FOUND.
+// Retire returns NOT_FOUND for a box that does not exist, PRECONDITION_FAILED, and CONFLICT if the box keeps changing.
 func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, when input.Preconditions) error {
 	_, err := r.change(ctx, from, ownBox, id, when, func(was Edge, _ report.Row, at time.Time) (Edge, boxtoken.Live, string, error) {
 		next, event, err := was.retire(at)
@@ -83,8 +82,8 @@ func (r *Registry) Retire(ctx context.Context, from audit.Origin, id string, whe
 	return err
 }
 
-// Reset retires a box that an enrolment registered, and lets the enrolment register it again. It returns NOT_FOUND if the
-// last registration of the box was none of the enrolment's, and CONFLICT if the box keeps changing.
+// Reset retires a box that an enrolment registered, and lets the enrolment register it again. It returns NOT_FOUND if
+// the enrolment did not make the last registration of the box, and CONFLICT if the box keeps changing.
 func (r *Registry) Reset(ctx context.Context, from audit.Origin, id, enrolmentID string) error {
 	_, err := r.change(ctx, from, anyBox, id, input.Preconditions{}, func(was Edge, _ report.Row, at time.Time) (Edge, boxtoken.Live, string, error) {
 		next, event, err := was.reset(enrolmentID, at)
@@ -93,10 +92,11 @@ func (r *Registry) Reset(ctx context.Context, from audit.Origin, id, enrolmentID
 	return err
 }
 
-// A rule decides what a change makes of a box and of its tokens, given its report row.
+// A rule decides how a change affects a box and its tokens, given its report row.
 type rule func(was Edge, row report.Row, at time.Time) (next Edge, has boxtoken.Live, event string, err error)
 
-// boxes are those that a change is for: any, also one that is not registered, or one that the caller may know of.
+// boxes says which boxes a change may affect: any box, even an unregistered one, or only a box that the caller may know
+// of.
 type boxes int
 
 const (
@@ -104,8 +104,8 @@ const (
 	ownBox
 )
 
-// change changes a box and, in the same transaction, its report row, so that a census counts the box
-// where it belongs. To a caller of another organization it is NOT_FOUND before the preconditions say anything of it.
+// change changes a box and, in the same transaction, its report row, so that a census counts the box where it belongs.
+// A caller of another organization gets NOT_FOUND before the preconditions reveal anything about the box.
 func (r *Registry) change(ctx context.Context, from audit.Origin, on boxes, id string, when input.Preconditions,
 	decide rule, beside ...func(context.Context) error) (created bool, err error) {
 	var row report.Row
@@ -115,7 +115,7 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, on boxes, id s
 		called = nil
 		if was.Exists() || on == ownBox && !r.caller.Has(auth.PlatformOwner) {
 			if err := mayKeep(r.caller, was); err != nil {
-				if on == anyBox { // what a condition says of no box, it says of one of another organization
+				if on == anyBox { // a condition gives the same result for a missing box as for one of another organization
 					err = cmp.Or(when.Check(""), err)
 				}
 				return was, "", err
@@ -139,7 +139,7 @@ func (r *Registry) change(ctx context.Context, from audit.Origin, on boxes, id s
 	return created, err
 }
 
-// along is the kind of a box whose report row is written with it. The row is read before the box is recorded.
+// along is the kind of boxes, with the report row written along. The row is read before the box is recorded.
 func (r *Registry) along(row *report.Row, has *boxtoken.Live) change.Kind[Edge] {
 	k := kind
 	k.Along = func(next Edge) []dynamo.Part {

@@ -11,20 +11,20 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// Reports takes what boxes report beside their polls.
+// Reports takes the outcomes that boxes report between polls.
 type Reports struct {
 	box
 	issuers Issuers
 }
 
-// NewReports makes one.
+// NewReports makes Reports.
 func NewReports(db *dynamo.DB, shards report.Shards, issuers Issuers) *Reports {
 	return &Reports{box{report.NewStore(db, shards)}, issuers}
 }
 
-// Take takes an outcome and returns what the box is to do then. It returns NOT_FOUND for a box that is not registered and
-// for one that the caller does not speak for, UNAUTHENTICATED for a token that is not valid any more, and REPORT_STALE
-// when the outcome is about another version or rollout than the box was offered.
+// Take takes an outcome and returns what the box should do next. It returns NOT_FOUND for a box that is not registered
+// and for one that the caller does not speak for, UNAUTHENTICATED for a token that is no longer valid, and REPORT_STALE
+// if the outcome is about a version or rollout other than the box's last offer.
 func (r *Reports) Take(ctx context.Context, caller auth.Principal, id string, o report.Outcome) (report.Advice, error) {
 	row, err := r.find(ctx, id)
 	if err != nil {
@@ -41,7 +41,7 @@ func (r *Reports) Take(ctx context.Context, caller auth.Principal, id string, o 
 		return report.Advice{}, err
 	}
 	if !o.About(row) {
-		return report.Advice{}, problem.New(problem.ReportStale, "The box was not offered version %s last, or by another rollout; poll, and report about what it is offered then.", o.Version)
+		return report.Advice{}, problem.New(problem.ReportStale, "Version %s is not the box's latest offer, or it was offered by another rollout; poll, then report on the latest offer.", o.Version)
 	}
 	return report.Reply(row, o), nil
 }

@@ -10,16 +10,16 @@ type Source string
 
 // Sources.
 const (
-	// FromChannel: it is what is published on the box's channel.
+	// FromChannel: the version is published on the box's channel.
 	FromChannel Source = "channel"
 	// FromRollout: the channel's rollout is active and the box is in its cohort.
 	FromRollout Source = "rollout"
-	// FromInstalled: the box has it from a rollout of the channel, which it left or which ended, and is
-	// not sent back.
+	// FromInstalled: the box got the version from a rollout of the channel that no longer reaches it, and is not sent
+	// back.
 	FromInstalled Source = "installed"
 )
 
-// A Resolution is what a box is told to run.
+// A Resolution is the version that a box is told to run.
 type Resolution struct {
 	release.RolloutTarget
 	Source Source
@@ -27,8 +27,8 @@ type Resolution struct {
 	RolloutID string
 }
 
-// Resolve decides what a box is told. installed is the version that the box says it runs, or empty; row
-// is that of the box's channel. It is false when nothing is published there.
+// Resolve decides what a box is told. installed is the version that the box says it runs, or empty; row is the row of
+// the box's channel. It returns false if nothing is published there.
 //
 // In order:
 //
@@ -39,8 +39,8 @@ type Resolution struct {
 //  3. Any other box is told the channel's version. So is every box after a publication, which ends the
 //     rollout and forgets all targets, until the next rollout starts.
 //
-// A box that does not say what it runs cannot be kept on it: after a halt it is told the channel's
-// version. Whether it got the target in time is known to nobody but the box.
+// A box that does not say what it runs cannot be kept on it: after a halt it is told the channel's version. Only the
+// box knows whether it got the target in time.
 func Resolve(e Edge, installed string, row release.ChannelRow) (Resolution, bool) {
 	if row.Revision == 0 {
 		return Resolution{}, false

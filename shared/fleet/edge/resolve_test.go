@@ -41,8 +41,8 @@ func TestResolve_EveryState(t *testing.T) {
 	in, out := box("2.0.0", 10, true), box("2.0.0", 10, false)
 	ten, hundred := carried("2.0.0", 10, true), carried("2.0.0", 100, true)
 	haltedAt10, haltedAt100 := carried("2.0.0", 10, false), carried("2.0.0", 100, false)
-	// Completed early and halted at the same stage leave the same row. Completed at 100, the target is
-	// the channel's version as well.
+	// A rollout that was completed early leaves the same row as one halted at that stage. After a completion at 100, the
+	// target is also the channel's version.
 	completedEarly, adopted := haltedAt10, row("2.0.0", haltedAt100)
 	cases := []struct {
 		state     string
@@ -51,7 +51,7 @@ func TestResolve_EveryState(t *testing.T) {
 		row       release.ChannelRow
 		version   string
 		source    edge.Source
-		place     string // which URL is served: channel, rollout or earlier
+		place     string // whose URL is served: channel, rollout or earlier
 	}{
 		{"no rollout, nothing said", in, none, row("1.0.0", nil), "1.0.0", edge.FromChannel, "channel"},
 		{"no rollout, the channel's installed", in, "1.0.0", row("1.0.0", nil), "1.0.0", edge.FromChannel, "channel"},
@@ -64,7 +64,7 @@ func TestResolve_EveryState(t *testing.T) {
 		{"active, out, nothing said", out, none, row("1.0.0", ten), "1.0.0", edge.FromChannel, "channel"},
 		{"active, out, the channel's installed", out, "1.0.0", row("1.0.0", ten), "1.0.0", edge.FromChannel, "channel"},
 		{"active, out, something else installed", out, "0.9.0", row("1.0.0", ten), "1.0.0", edge.FromChannel, "channel"},
-		{"active, out, the target installed all the same", out, "2.0.0", row("1.0.0", ten), "2.0.0", edge.FromInstalled, "rollout"},
+		{"active, out, the target installed anyway", out, "2.0.0", row("1.0.0", ten), "2.0.0", edge.FromInstalled, "rollout"},
 		{"active at 100: everyone", out, none, row("1.0.0", hundred), "2.0.0", edge.FromRollout, "rollout"},
 
 		{"halted, the target installed", in, "2.0.0", row("1.0.0", haltedAt10), "2.0.0", edge.FromInstalled, "rollout"},
@@ -109,7 +109,7 @@ func TestResolve_EveryState(t *testing.T) {
 				t.Errorf("the bytes are %s, %s, want those at %s", got.ArtifactURL, got.SHA256, want)
 			}
 			if named := got.RolloutID != ""; named != (c.place == "rollout") {
-				t.Errorf("rollout %q, where the version comes from the %s", got.RolloutID, c.place)
+				t.Errorf("rollout %q, but the version comes from the %s", got.RolloutID, c.place)
 			}
 		})
 	}

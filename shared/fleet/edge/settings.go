@@ -29,11 +29,11 @@ func seconds(r *setting.Values, name setting.Name) time.Duration {
 	return time.Duration(r.Number(name)) * time.Second
 }
 
-// attentive is how long after a change of its channel a box is asked to poll often.
+// attentive is how long after a change of its channel a box should poll often.
 const attentive = 10 * time.Minute
 
-// Interval is how often the boxes of a channel are told to poll: often while a rollout is active there and
-// for a while after any change, less often while nothing goes on.
+// Interval is how often the boxes of a channel should poll: often while a rollout is active there and for a while after
+// any change, otherwise less often.
 func (s Settings) Interval(row release.ChannelRow, now time.Time) time.Duration {
 	busy := row.Rollout != nil && row.Rollout.Active || now.Sub(row.LastChange()) < attentive
 	if busy {

@@ -19,7 +19,7 @@ import (
 //     its own
 //   - nobody else. People with some roles may look at what a box is told; see Named.
 
-// CallerFor is the caller as a box. The gateway's organization stays part of the caller.
+// CallerFor returns the caller as a box. The gateway's organization stays part of the caller.
 func CallerFor(caller auth.Principal, edgeID string) auth.Principal {
 	if boxtoken.KindOf(caller) == boxtoken.Gateway && input.EdgeID.Accepts(edgeID) {
 		caller.UserID = edgeID
@@ -27,8 +27,9 @@ func CallerFor(caller auth.Principal, edgeID string) auth.Principal {
 	return caller
 }
 
-// Named returns NOT_FOUND unless the caller is the box that a call names, or has one of the roles that may look at every
-// box. A box may not know of others. Whether the caller speaks for the box is known when its registration is read.
+// Named returns NOT_FOUND unless the caller is the box that a call names, or has one of the roles that may look at
+// every box. A box must not learn of others. Whether the caller speaks for the box is only known once its registration
+// is read.
 func Named(caller auth.Principal, edgeID string, look ...auth.Role) error {
 	if caller.UserID != edgeID && !caller.Has(look...) {
 		return problem.Missing()
@@ -36,14 +37,14 @@ func Named(caller auth.Principal, edgeID string, look ...auth.Role) error {
 	return nil
 }
 
-// Speak reports whether an issuer's tokens speak for a box, whose registration names the issuer own. If own is empty, it is
-// the first of the issuers.
+// Speak reports whether an issuer's tokens speak for a box with the registered issuer own. If own is empty, it is the
+// first of the issuers.
 func (i Issuers) Speak(own, issuer string) bool {
 	of := i.Of(own)
 	return of != "" && of == issuer
 }
 
-// Of is the issuer of the access tokens of a box whose registration names the issuer own; empty: there is none.
+// Of is the issuer of the access tokens of a box with the registered issuer own; empty: there is none.
 func (i Issuers) Of(own string) string {
 	if own != "" {
 		return own
@@ -52,8 +53,8 @@ func (i Issuers) Of(own string) string {
 	return first
 }
 
-// Allow returns nil if a caller is the box of a row: by an access token of its issuer, or with a valid token of its own. It
-// returns NOT_FOUND for another issuer, and UNAUTHENTICATED if the box's own token was replaced or taken back since it was
+// Allow returns nil if a caller is the box of a row, with an access token of its issuer or a valid token of its own. It
+// returns NOT_FOUND for another issuer, and UNAUTHENTICATED if the box's own token was replaced or revoked since it was
 // verified.
 func (i Issuers) Allow(caller auth.Principal, row report.Row, at time.Time) error {
 	switch boxtoken.KindOf(caller) {
@@ -71,15 +72,15 @@ func (i Issuers) Allow(caller auth.Principal, row report.Row, at time.Time) erro
 	return nil
 }
 
-// errVoid is the answer to a token that does not speak for the box. It is that of the authorizer to a token that nobody
-// knows.
+// errVoid is the answer to a token that does not speak for the box. It is the same as the authorizer's answer to an
+// unknown token.
 func errVoid() error { return problem.New(problem.Unauthenticated, problem.NoValidToken) }
 
-// A box finds boxes by their report rows, as calls of boxes do.
+// A box finds boxes by their report rows.
 type box struct{ reports *report.Store }
 
-// find returns the row of a box, or NOT_FOUND. The row may be the one of a moment ago, but a box that was registered a
-// moment ago is found.
+// find returns the row of a box, or NOT_FOUND. The row may be slightly old, but a box that was registered a moment ago
+// is found.
 func (b box) find(ctx context.Context, id string) (report.Row, error) {
 	row, err := b.reports.Glance(ctx, id)
 	if err == nil && (row.Revision == 0 || row.Retired) {

@@ -17,7 +17,7 @@ func TestPrincipal_OfAGateway_IsTheBoxThatTheCallNames(t *testing.T) {
 		t.Errorf("the callers are %+v and %+v", box, acme)
 	}
 	if edge.CallerFor(gateway.Principal("acme", ""), "../1").UserID != "acme" {
-		t.Error("a gateway called as what is no box")
+		t.Error("a gateway called with an invalid box id")
 	}
 	if other := edge.CallerFor(rival.Principal("rival", ""), "box-2"); other.User() == acme.User() {
 		t.Error("two organizations share a caller")

@@ -12,7 +12,8 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// Speakers report whether a caller speaks for a box by hawkBit's DDI: the box itself, or the gateway of its organization.
+// Speakers checks whether a caller of hawkBit's DDI speaks for a box: it must be the box itself, or the gateway of its
+// organization.
 type Speakers struct {
 	box
 	issuers  Issuers
@@ -22,8 +23,8 @@ type Speakers struct {
 	now      func() time.Time
 }
 
-// NewSpeakers makes one. A gateway's tokens are kept in a container for as long as the row of a channel, so that the
-// polls of a fleet cost no read of them.
+// NewSpeakers makes Speakers. A container caches a gateway's tokens for as long as the row of a channel, so that polls
+// do not read them each time.
 func NewSpeakers(db *dynamo.DB, s Settings, now func() time.Time) *Speakers {
 	gateways := NewGateways(db)
 	read := func(ctx context.Context, organizationID, _ string) (Gateway, error) {
@@ -32,10 +33,10 @@ func NewSpeakers(db *dynamo.DB, s Settings, now func() time.Time) *Speakers {
 	return &Speakers{box{report.NewStore(db, s.Shards)}, s.Issuers, gateways, newCache(instants(now), read), s.ChannelCache, now}
 }
 
-// Find returns the row of a box that the caller speaks for as one of a tenant. Fresh reads the row strongly consistent.
-// It returns NOT_FOUND if the caller may not know of the box, and UNAUTHENTICATED if the caller's token is not valid
-// any more, or if it is a gateway's and the box has a token of its own. Nothing tells a box of another organization from
-// one that does not exist.
+// Find returns the row of a tenant's box that the caller speaks for. Fresh reads the row strongly consistent. It
+// returns NOT_FOUND if the caller may not know of the box, and UNAUTHENTICATED if the caller's token is no longer
+// valid, or if it is a gateway's and the box has a token of its own. A caller cannot distinguish a box of another
+// organization from one that does not exist.
 func (s *Speakers) Find(ctx context.Context, from audit.Origin, caller auth.Principal, tenant, id string, fresh bool) (row report.Row, err error) {
 	if err := Named(caller, id); err != nil {
 		return report.Row{}, err
@@ -95,7 +96,8 @@ func (s *Speakers) refuse(ctx context.Context, from audit.Origin, g Gateway, id 
 	return errVoid()
 }
 
-// note writes that a gateway's token was used, if that is new. If it cannot be written, the next call does it.
+// note records that a gateway's token was used, unless it is recorded already. If the write fails, the next call makes
+// up for it.
 func (s *Speakers) note(ctx context.Context, from audit.Origin, g Gateway, sha256 string) {
 	if _, event, _ := g.use(sha256, s.now()); event == "" {
 		return
@@ -104,13 +106,13 @@ func (s *Speakers) note(ctx context.Context, from audit.Origin, g Gateway, sha25
 	s.kept.forget(g.OrganizationID, "")
 }
 
-// Counted is who a box counts as for the fair-use limits, however it calls: the user of its issuer. Without an issuer it
-// is the user of the tokens of boxes.
+// Counted is the caller that a box's calls count for in the fair-use limits, whichever token they have: a user of the
+// box's issuer. Without an issuer it is the user for boxes' tokens.
 func (s *Speakers) Counted(row report.Row) auth.Principal {
 	return boxtoken.Counted(s.issuers.Of(row.Issuer), row.EdgeID)
 }
 
-// Tokens verifies the tokens that boxes and gateways were given.
+// Tokens verifies the tokens of boxes and gateways.
 type Tokens struct {
 	box
 	issuers  Issuers
@@ -118,7 +120,7 @@ type Tokens struct {
 	now      func() time.Time
 }
 
-// NewTokens makes one.
+// NewTokens makes Tokens.
 func NewTokens(db *dynamo.DB, issuers Issuers) *Tokens {
 	return &Tokens{box{report.NewStore(db, 1)}, issuers, NewGateways(db), db.Now} // the shards do not matter to reads
 }

@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// ResourceType is that of boxes in the audit trail.
+// ResourceType is the resource type of boxes in the audit trail.
 const ResourceType = audit.Boxes
 
 // A Store reads boxes.
@@ -20,7 +20,7 @@ type Store struct{ db *dynamo.DB }
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db} }
 
-// edgeItem is a box with the key that the list of its channel goes by.
+// edgeItem is a box with the index key for the list of its channel.
 type edgeItem struct {
 	Edge
 	Pair string `json:"pair"`
@@ -67,7 +67,7 @@ func (s *Store) Get(ctx context.Context, id string) (Edge, error) {
 	return e, err
 }
 
-// GetAll returns what is stored of some boxes, also of those that were retired. Ids without anything are left out.
+// GetAll returns some boxes as stored, including retired ones. It skips ids without a stored box.
 func (s *Store) GetAll(ctx context.Context, ids []string) ([]Edge, error) {
 	keys := make([]dynamo.Key, len(ids))
 	for i, id := range ids {

@@ -11,13 +11,13 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// TokenBody is what is said of a token. The token itself stays with whoever made it.
+// TokenBody is the body with a token's hash. The token itself stays with whoever made it.
 var TokenBody = &input.Shape{Fields: input.Fields{{Name: "tokenSha256", Is: input.SHA256, Required: true}}}
 
 // TokenOf reads the SHA-256 of a token.
 func TokenOf(body *input.Object) string { return body.Text("tokenSha256") }
 
-// setToken decides what a new token makes of a box with the tokens that it had; NOT_FOUND if there is no box.
+// setToken gives a box a new token; NOT_FOUND if there is no box.
 func (e Edge) setToken(sha256 string, had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string, err error) {
 	if !e.Exists() {
 		return e, had, "", problem.Missing()
@@ -31,7 +31,7 @@ func (e Edge) setToken(sha256 string, had boxtoken.Live, at time.Time) (next Edg
 	return e, has, "EdgeTokenSet", nil
 }
 
-// endTokens decides what ending its tokens makes of a box; NOT_FOUND if there is no box or no token.
+// endTokens ends a box's tokens; NOT_FOUND if there is no box or no token.
 func (e Edge) endTokens(had boxtoken.Live, at time.Time) (next Edge, has boxtoken.Live, event string, err error) {
 	if !e.Exists() || !had.Exists() {
 		return e, had, "", problem.Missing()
@@ -41,9 +41,9 @@ func (e Edge) endTokens(had boxtoken.Live, at time.Time) (next Edge, has boxtoke
 	return e, had.End(at), "EdgeTokenEnded", nil
 }
 
-// SetToken gives a box another token, of which it is told the hash; boxtoken.Live says until when the one before is
-// valid. It returns NOT_FOUND, FORBIDDEN if the caller may not replace a token, PRECONDITION_FAILED, and CONFLICT if the box
-// keeps changing.
+// SetToken gives a box a new token, by its hash; boxtoken.Live says how long the one before stays valid. It returns
+// NOT_FOUND, FORBIDDEN if the caller may not replace a token, PRECONDITION_FAILED, and CONFLICT if the box keeps
+// changing.
 func (r *Registry) SetToken(ctx context.Context, from audit.Origin, id, sha256 string, when input.Preconditions) error {
 	_, err := r.change(ctx, from, ownBox, id, when, func(was Edge, row report.Row, at time.Time) (Edge, boxtoken.Live, string, error) {
 		next, has, event, err := was.setToken(sha256, row.Tokens, at)

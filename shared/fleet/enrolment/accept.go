@@ -12,8 +12,8 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// Accept registers boxes that wait, each with the hash that it waits with, all or none. It returns NOT_FOUND,
-// EDGE_ENROLLED if another box has an id, and CONFLICT if the enrolment has ended or a box does not wait with the hash.
+// Accept registers waiting boxes, each with the hash that it waits with, all or none. It returns NOT_FOUND,
+// EDGE_ENROLLED if another box has an id, and CONFLICT if the enrolment has ended or no box waits with the hash.
 func (s *Store) Accept(ctx context.Context, from audit.Origin, caller auth.Principal, id string, pairs []Pair) error {
 	var called []bell.Call
 	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
@@ -55,18 +55,18 @@ func (s *Store) Accept(ctx context.Context, from audit.Origin, caller auth.Princ
 	return err
 }
 
-// A candidate is what is stored of a box that a person accepts.
+// A candidate is a box that a person accepts, with all that is stored of it.
 type candidate struct {
 	edge.Stored
 	waits bool
 }
 
-// find reads an enrolment, and what is stored of some boxes.
+// find reads an enrolment and the stored state of some boxes.
 func (s *Store) find(ctx context.Context, id string, pairs []Pair) (kept Kept, ids IDs, boxes []candidate, err error) {
 	boxes = make([]candidate, len(pairs))
 	reads := []func(context.Context) error{
 		func(ctx context.Context) (err error) {
-			// The ids come second: they are written with the enrolment, and its revision is what keeps others away.
+			// Read the ids second: they are written with the enrolment, and its revision detects other writers.
 			if kept, err = s.get(ctx, id); err == nil {
 				ids, err = s.ids(ctx, id)
 			}
@@ -81,21 +81,21 @@ func (s *Store) find(ctx context.Context, id string, pairs []Pair) (kept Kept, i
 	return kept, ids, boxes, dynamo.Together(ctx, reads...)
 }
 
-// faults are what is wrong with the boxes that a person accepts.
+// faults collects the faults of boxes that a person accepts.
 type faults struct {
 	list     []problem.Fault
 	enrolled bool
 }
 
 func (f *faults) add(i int, outcome Outcome) {
-	fault := problem.Fault{Pointer: "/items/" + strconv.Itoa(i), Code: "reference", Detail: "must wait, with this hash"}
+	fault := problem.Fault{Pointer: "/items/" + strconv.Itoa(i), Code: "reference", Detail: "must be waiting with this hash"}
 	if outcome == Refused {
-		f.enrolled, fault.Detail = true, "is registered already, or has to be reset"
+		f.enrolled, fault.Detail = true, "is already registered, or must be reset"
 	}
 	f.list = append(f.list, fault)
 }
 
-// problem is the refusal; nil if there is no fault.
+// problem returns the refusal; nil if there is no fault.
 func (f *faults) problem() error {
 	if len(f.list) == 0 {
 		return nil

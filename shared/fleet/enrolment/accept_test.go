@@ -21,7 +21,7 @@ func TestAccept_BoxThatWaits_IsRegisteredWithTheHashThatWasSeen(t *testing.T) {
 		if d := w.details(); len(d.Waiting) != 2 || d.Waiting[0].TokenSHA256 != swapped.TokenSHA256 || d.Waiting[1].TokenSHA256 != seen.TokenSHA256 {
 			t.Fatalf("waiting: %+v", d.Waiting)
 		}
-		for range 2 { // a person who got no answer tries again
+		for range 2 { // a person who gets no answer tries again
 			if err := w.accept(seen); err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func TestAccept_SomeBoxesDoNotWait_NothingIsRegisteredAndEachIsNamed(t *testing.
 	})
 }
 
-// TestAccept_AnIDThatDoesNotWait_SaysNothingOfItsBox, which may be another organization's.
+// TestAccept_AnIDThatDoesNotWait_SaysNothingOfItsBox, which may belong to another organization.
 func TestAccept_AnIDThatDoesNotWait_SaysNothingOfItsBox(t *testing.T) {
 	each(t, func(w *world) {
 		free := w.accept(enrolment.Pair{EdgeID: w.box, TokenSHA256: hash(1)})
@@ -81,7 +81,7 @@ func TestAccept_EnrolmentHasEnded_IsAConflict(t *testing.T) {
 	})
 }
 
-// TestAccept_ThirtyBoxes_FitIntoOneTransaction, and another one does not have to.
+// TestAccept_ThirtyBoxes_FitIntoOneTransaction: more than thirty need not fit.
 func TestAccept_ThirtyBoxes_FitIntoOneTransaction(t *testing.T) {
 	each(t, func(w *world) {
 		var pairs []enrolment.Pair

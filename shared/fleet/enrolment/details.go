@@ -14,11 +14,11 @@ import (
 type Redemption struct {
 	EdgeID     string    `json:"edgeId"`
 	RedeemedAt time.Time `json:"redeemedAt"`
-	// RetiredAt is when its registration was taken back; nil: it was not.
+	// RetiredAt is when the box was retired; nil: it was not.
 	RetiredAt *time.Time `json:"retiredAt,omitempty"`
 }
 
-// Details are an enrolment and its boxes.
+// Details holds an enrolment and its boxes.
 type Details struct {
 	Enrolment
 	EdgeIDs     []string     `json:"edgeIds"`
@@ -26,8 +26,8 @@ type Details struct {
 	Waiting     []Waiting    `json:"waiting"`
 }
 
-// Get returns an enrolment with its boxes: those that it registered by their ids, and those that wait, newest first. It
-// returns NOT_FOUND.
+// Get returns an enrolment with its boxes: the registered ones in the order of their ids, and the waiting ones, newest
+// first. It returns NOT_FOUND.
 func (s *Reader) Get(ctx context.Context, caller auth.Principal, id string) (Details, error) {
 	var kept Kept
 	var ids IDs

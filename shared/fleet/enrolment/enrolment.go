@@ -1,6 +1,6 @@
-// Package enrolment lets boxes register themselves. A person lists the ids of new boxes and gets a code, which goes into
-// the image of all of them. At its first start, a box makes a token of its own, and redeems its id with the code and the
-// token's SHA-256. A box whose id is not listed waits until a person accepts it.
+// Package enrolment lets boxes register themselves. A person lists the ids of new boxes, gets a code, and puts it into
+// the image of all of them. At its first start, a box makes a token of its own, and redeems its id with the code and
+// the token's SHA-256. A box with an unlisted id waits until a person accepts it.
 package enrolment
 
 import (
@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A Plan is what is said of the boxes that may enrol.
+// A Plan says which boxes may enrol, and where.
 type Plan struct {
 	EdgeType, Channel, OrganizationID, FactoryID string
 	EdgeIDs                                      []string
@@ -27,14 +27,15 @@ type Enrolment struct {
 	Channel        string `json:"channel"`
 	OrganizationID string `json:"organizationId"`
 	FactoryID      string `json:"factoryId,omitempty"`
-	// Edges is how many ids are listed, and Accepted how many were accepted besides.
+	// Edges is how many ids are listed, and Accepted how many others were accepted.
 	Edges    int `json:"edges"`
 	Accepted int `json:"accepted"`
 	// ExpiresAt is the first instant at which the code is no longer valid.
 	ExpiresAt time.Time `json:"expiresAt"`
-	// EndedAt is when somebody ended it; nil: nobody did.
+	// EndedAt is when a person ended it, or nil.
 	EndedAt *time.Time `json:"endedAt,omitempty"`
-	// RefusedAt is when the trail last told that a box was refused, since another has its id, and RefusedFor is the id.
+	// RefusedAt is the time of the last audit event about a box that was refused because another has its id, and
+	// RefusedFor is the id.
 	RefusedAt  *time.Time `json:"refusedAt,omitempty"`
 	RefusedFor string     `json:"refusedFor,omitempty"`
 	CreatedAt  time.Time  `json:"createdAt"`
@@ -42,41 +43,41 @@ type Enrolment struct {
 	Revision   int64      `json:"revision"`
 }
 
-// A Kept is an enrolment as it is stored. Nobody is shown the hash of its code.
+// A Kept is an enrolment as it is stored. The hash of its code is never shown.
 type Kept struct {
 	Enrolment
 	CodeSHA256 string `json:"codeSha256"`
 }
 
-// IDs are the ids of an enrolment's boxes: those that were listed, and those that were accepted besides.
+// IDs holds the ids of an enrolment's boxes: the listed ones, and others that were accepted.
 type IDs struct {
 	Listed   []string `json:"listed"`
 	Accepted []string `json:"accepted,omitempty"`
 }
 
 const (
-	// MostBoxes bounds the ids that are listed, those that are accepted, and the boxes that wait.
+	// MostBoxes limits each of the listed ids, the accepted ids and the waiting boxes.
 	MostBoxes = 1_000
 	// Longest is how long a code may be valid.
 	Longest = 30 * 24 * time.Hour
-	// MostAtOnce bounds the boxes that are accepted in one call. Each takes three of the 100 writes of a transaction.
+	// MostAtOnce limits the boxes that are accepted in one call. Each takes three of the 100 writes of a transaction.
 	MostAtOnce = 30
-	// refusalsEvery bounds the events about refused boxes.
+	// refusalsEvery limits the events about refused boxes.
 	refusalsEvery = time.Hour
 )
 
-// Refusals is the metric of boxes that were refused since another box has the id: a clone, a thief, or a box that was
-// made new.
+// Refusals is the metric of boxes that were refused because another box has the id: a clone, a thief, or a reinstalled
+// box.
 const Refusals = "EnrolmentRefusals"
 
-// Made is what whoever makes an enrolment is told. The code is empty if the call was made before.
+// Made is the answer to a call that makes an enrolment. The code is empty if the call was made before.
 type Made struct {
 	ID        string    `json:"id"`
 	Code      string    `json:"code,omitempty"`
 	ExpiresAt time.Time `json:"expiresAt"`
 }
 
-// Told is what a box is told.
+// Told is the answer to a box.
 type Told struct {
 	EdgeID         string `json:"edgeId"`
 	State          string `json:"state"` // enrolled or waiting
@@ -85,12 +86,12 @@ type Told struct {
 	OrganizationID string `json:"organizationId,omitempty"`
 }
 
-// Told is what a box is told that is registered.
+// Told is the answer to a box that is registered.
 func (e Enrolment) Told(edgeID string) Told {
 	return Told{edgeID, "enrolled", e.EdgeType, e.Channel, e.OrganizationID}
 }
 
-// plan makes the enrolment of a plan.
+// plan makes an enrolment from a plan.
 func plan(id string, p Plan, at time.Time) Enrolment {
 	return Enrolment{
 		ID: id, EdgeType: p.EdgeType, Channel: p.Channel, OrganizationID: p.OrganizationID, FactoryID: p.FactoryID,
@@ -103,27 +104,27 @@ func (e Enrolment) valid(at time.Time) bool {
 	return e.Revision > 0 && e.EndedAt == nil && at.Before(e.ExpiresAt)
 }
 
-// admits reports whether a caller came with the enrolment's code.
+// admits reports whether a caller has the enrolment's code.
 func (e Kept) admits(caller auth.Principal, at time.Time) bool {
 	return boxtoken.KindOf(caller) == boxtoken.Enrolment && caller.UserID == e.ID &&
 		boxtoken.Live{Current: e.CodeSHA256}.Accepts(caller.Credential, at) && e.valid(at)
 }
 
-// An Outcome is what becomes of a box that redeems its id.
+// An Outcome is the result for a box that redeems its id.
 type Outcome int
 
 // Outcomes.
 const (
-	Enrols  Outcome = iota // it is registered, with the hash that it says
-	Again                  // it is so already
+	Enrols  Outcome = iota // it is registered, with its hash
+	Again                  // it was already
 	Waits                  // its id is not listed
-	Refused                // another box has the id, or it has been taken from this one
+	Refused                // another box has the id, or this one has lost it
 )
 
-// redeem decides what becomes of a box with an id and the hash of a token, given what is stored of the id. A code never
-// touches a box that is registered. If the enrolment registered it and it was retired or its token was ended, only a reset
-// gives its id to anyone again. The same holds for every box that was retired after the enrolment was made: whoever has a box
-// that was stolen may have the code, too. Nobody learns of an id that is not listed whether there is a box.
+// redeem decides the outcome for a box with an id and a token's hash, given the stored state of the id. A code never
+// changes a registered box. If the enrolment registered the box and the box was retired or its token was ended, only a
+// reset frees the id. The same is true of every box that was retired after the enrolment was made: whoever has a stolen
+// box may also have the code. Nobody learns whether there is a box with an unlisted id.
 func (e Enrolment) redeem(sha256 string, listed bool, is edge.Stored, at time.Time) Outcome {
 	mine := is.Edge.EnrolmentID == e.ID
 	switch {
@@ -139,13 +140,13 @@ func (e Enrolment) redeem(sha256 string, listed bool, is edge.Stored, at time.Ti
 	return Enrols
 }
 
-// accept is redeem for an id and a hash that a person accepts; waits says whether a box waits with them.
+// accept decides like redeem, for an id and a hash that a person accepts; waits says whether a box waits with them.
 func (e Enrolment) accept(sha256 string, is edge.Stored, waits bool, at time.Time) Outcome {
 	mine := is.Edge.EnrolmentID == e.ID
 	switch {
 	case mine && is.Edge.Exists() && is.Row.Tokens.Accepts(sha256, at):
 		return Again
-	case !waits: // so that nobody learns of a box by an id that was made up
+	case !waits: // so that nobody can probe for boxes with made-up ids
 		return Waits
 	case mine || is.Edge.Exists():
 		return Refused
@@ -153,7 +154,7 @@ func (e Enrolment) accept(sha256 string, is edge.Stored, waits bool, at time.Tim
 	return Enrols
 }
 
-// with is after an id was accepted.
+// with adds an accepted id.
 func (i IDs) with(id string) IDs {
 	if !slices.Contains(i.Listed, id) && !slices.Contains(i.Accepted, id) {
 		i.Accepted = append(slices.Clone(i.Accepted), id)
@@ -161,7 +162,7 @@ func (i IDs) with(id string) IDs {
 	return i
 }
 
-// accepted is after some ids were accepted.
+// accepted returns the enrolment with the number of accepted ids.
 func (e Kept) accepted(ids IDs, at time.Time) (next Kept, err error) {
 	if len(ids.Accepted) > MostBoxes {
 		return e, problem.New(problem.Conflict, "More than %d boxes would be accepted; make another enrolment.", MostBoxes)
@@ -170,7 +171,7 @@ func (e Kept) accepted(ids IDs, at time.Time) (next Kept, err error) {
 	return e.changed(at), nil
 }
 
-// end decides what ending it makes of an enrolment.
+// end ends an enrolment.
 func (e Kept) end(at time.Time) (next Kept, event string) {
 	if e.EndedAt != nil {
 		return e, ""
@@ -179,7 +180,7 @@ func (e Kept) end(at time.Time) (next Kept, event string) {
 	return e.changed(at), "EnrolmentEnded"
 }
 
-// refuse is after a box was refused.
+// refuse notes that a box was refused.
 func (e Kept) refuse(edgeID string, at time.Time) (next Kept, event string) {
 	if e.RefusedAt != nil && at.Sub(*e.RefusedAt) < refusalsEvery {
 		return e, ""
@@ -194,7 +195,7 @@ func (e Kept) changed(at time.Time) Kept {
 	return e
 }
 
-// assignment is what registers a box.
+// assignment is the assignment that registers a box.
 func (e Enrolment) assignment(p Pair) edge.BatchItem {
 	a := edge.Assignment{
 		EdgeType: e.EdgeType, Channel: e.Channel, OrganizationID: e.OrganizationID, TokenSHA256: p.TokenSHA256, EnrolmentID: e.ID,

@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// drawn is anything that may be stored of an id, as an owner, this enrolment or another one may have left it.
+// drawn draws any stored state of an id that an owner, this enrolment or another one may have left.
 func drawn(t *rapid.T) edge.Stored {
 	e := edge.Edge{
 		EdgeID:         "box",
@@ -57,7 +57,7 @@ func TestRedeem_WhateverIsStored_ACodeTouchesOnlyWhatIsFree(t *testing.T) {
 				t.Fatalf("%s: waits although it need not: %+v", name, is)
 			}
 		}
-		// Whoever has a code learns nothing of ids that are not listed, but of those that the code registered.
+		// Whoever has a code learns nothing about unlisted ids, except those that the code registered.
 		if outcome := e.redeem("a", false, is, noon); is.Edge.EnrolmentID != e.ID && outcome != Waits {
 			t.Fatalf("an id that is not listed: %v of %+v", outcome, is)
 		}

@@ -6,7 +6,7 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// Body is what is said of an enrolment.
+// Body is the body of an enrolment.
 var Body = &input.Shape{Fields: input.Fields{
 	{Name: "edgeType", Is: input.Name, Required: true},
 	{Name: "channel", Is: input.Name, Required: true},
@@ -30,7 +30,7 @@ func PlanOf(body *input.Object, now time.Time) Plan {
 	return p
 }
 
-// pair are the fields of a Pair.
+// pair lists the fields of a Pair.
 var pair = input.Fields{
 	{Name: "edgeId", Is: input.EdgeID, Required: true},
 	{Name: "tokenSha256", Is: input.SHA256, Required: true},
@@ -39,7 +39,7 @@ var pair = input.Fields{
 // A Pair is the id of a box and the SHA-256 of its token.
 type Pair struct{ EdgeID, TokenSHA256 string }
 
-// PairBody is what a box says of itself.
+// PairBody is the body of a box that redeems its id.
 var PairBody = &input.Shape{Fields: pair}
 
 // PairOf reads a pair.
@@ -47,12 +47,12 @@ func PairOf(body *input.Object) Pair {
 	return Pair{EdgeID: body.Text("edgeId"), TokenSHA256: body.Text("tokenSha256")}
 }
 
-// AcceptBody is what a person says of boxes that wait.
+// AcceptBody is the body with the boxes that a person accepts.
 var AcceptBody = &input.Shape{Fields: input.Fields{
 	{Name: "items", Required: true, Is: &input.List{Least: 1, Most: MostAtOnce, Of: &input.Shape{Fields: pair}}},
 }}
 
-// AcceptedOf reads the pairs that a person accepts. An id that is named twice is a fault.
+// AcceptedOf reads the pairs that a person accepts. An id that occurs twice is a fault.
 func AcceptedOf(body *input.Object) []Pair {
 	var all []Pair
 	seen := map[string]bool{}

@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// together runs functions at once.
+// together runs functions at the same time.
 func together(all ...func()) {
 	var group sync.WaitGroup
 	for _, one := range all {
@@ -85,8 +85,8 @@ func TestRace_RedemptionAgainstTheEnd(t *testing.T) {
 	})
 }
 
-// TestRace_RedemptionOfANewBoardAgainstAReset: it is refused before the reset, and registered after it. Never are both
-// tokens good.
+// TestRace_RedemptionOfANewBoardAgainstAReset: it is refused before the reset, and registered after it. The two tokens
+// are never both valid.
 func TestRace_RedemptionOfANewBoardAgainstAReset(t *testing.T) {
 	each(t, func(w *world) {
 		for range rounds {

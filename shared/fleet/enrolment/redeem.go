@@ -13,12 +13,12 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// Redeem registers the box that calls with an enrolment's code, with the hash of its token: Enrols, or Again if it was so
-// already. The box Waits if its id is not listed. It returns UNAUTHENTICATED if the code is no longer valid, EDGE_ENROLLED
-// if another box has the id, and CONFLICT if the box keeps changing.
+// Redeem registers the box that calls with an enrolment's code, with the hash of its token: Enrols, or Again if it was
+// already registered like this. The box Waits if its id is not listed. It returns UNAUTHENTICATED if the code is no
+// longer valid, EDGE_ENROLLED if another box has the id, and CONFLICT if the box keeps changing.
 //
-// It checks the code with its reads. So a call that is under way when the enrolment ends may still be answered with
-// success, and none that comes later.
+// It checks the code with its reads. So a call that is under way when the enrolment ends may still succeed. Later calls
+// cannot.
 func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Principal, p Pair) (e Enrolment, outcome Outcome, err error) {
 	var called []bell.Call
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
@@ -38,14 +38,14 @@ func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Princ
 		}
 		judge := func() { outcome = kept.redeem(p.TokenSHA256, slices.Contains(ids.Listed, p.EdgeID), is, s.db.Now()) }
 		e = kept.Enrolment
-		if judge(); outcome == Refused { // half of what was read may be from before a first call of the same box
+		if judge(); outcome == Refused { // some of the reads may predate an earlier call of the same box
 			if is, err = s.edges.Find(ctx, p.EdgeID); err != nil {
 				return err
 			}
 			judge()
 		}
 		switch outcome {
-		case Again: // it may have been moved since
+		case Again: // the box may have been moved since
 			e.EdgeType, e.Channel, e.OrganizationID = is.Edge.EdgeType, is.Edge.Channel, is.Edge.OrganizationID
 		case Enrols:
 			_, called = s.edges.Record(set, e.assignment(p), is)
@@ -62,7 +62,7 @@ func (s *Store) Redeem(ctx context.Context, from audit.Origin, caller auth.Princ
 		return e, outcome, err
 	}
 	if outcome == Refused {
-		return e, outcome, problem.New(problem.EdgeEnrolled, "Another token was registered for the box, or the box was taken back. Its owner can reset it.")
+		return e, outcome, problem.New(problem.EdgeEnrolled, "Another token was registered for the box, or the box was retired. Its owner can reset it.")
 	}
 	s.edges.Ring(ctx, called...)
 	return e, outcome, nil

@@ -18,7 +18,7 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// ResourceType is that of enrolments in the audit trail.
+// ResourceType is the resource type of enrolments in the audit trail.
 const ResourceType = "enrolment"
 
 // keep is how long an enrolment is kept after it has expired.
@@ -52,10 +52,11 @@ var kind = change.Kind[Kept]{
 
 func key(id, part string) dynamo.Key { return dynamo.Key{"id": id, "part": part} }
 
-// expires is when an enrolment's items may go.
+// expires is when an enrolment's items may be deleted.
 func (e Enrolment) expires() int64 { return e.ExpiresAt.Add(keep).Unix() }
 
-// write is the part of a transaction that stores the ids. The enrolment is written with them, and keeps others away.
+// write is the part of a transaction that stores the ids. The enrolment is written with them, and its revision detects
+// other writers.
 func (i IDs) write(e Enrolment) dynamo.Part {
 	return dynamo.PutPart(theIDs, dynamo.Enrolments, struct {
 		IDs
@@ -88,8 +89,8 @@ func (s *Reader) Verify(ctx context.Context, t boxtoken.Token) (auth.Principal, 
 	return p, err == nil && e.admits(p, s.db.Now()), err
 }
 
-// List returns the enrolments of an organization that the caller may manage, newest first. A change appears after a moment. For an organization that
-// the caller does not act for it returns NOT_FOUND.
+// List returns the enrolments of an organization that the caller may manage, newest first. A change appears after a
+// moment. It returns NOT_FOUND for an organization that the caller does not act for.
 func (s *Reader) List(ctx context.Context, caller auth.Principal, organizationID string, w dynamo.Span) (dynamo.Page[Enrolment], error) {
 	if !caller.MayRead(organizationID) {
 		return dynamo.Page[Enrolment]{}, problem.Missing()
@@ -108,22 +109,23 @@ func (e Kept) managed(caller auth.Principal) error {
 	return nil
 }
 
-// A Store keeps enrolments.
+// A Store stores enrolments.
 type Store struct {
 	Reader
 	edges *edge.Registry
 }
 
-// NewStore makes a store, which registers boxes with a registry.
+// NewStore makes a store that registers boxes with a registry.
 func NewStore(db *dynamo.DB, edges *edge.Registry) *Store { return &Store{Reader{db}, edges} }
 
-// Create makes an enrolment, and returns its id and its code. If the claim was used before, it returns the first id and no
-// code: a code is shown once. The reads run beside, and an error of one refuses the call.
+// Create makes an enrolment, and returns its id and its code. If the claim was used before, it returns the id of the
+// first call and no code: a code is shown only once. The functions in beside run in parallel with the reads, and an
+// error from one of them stops the call.
 func (s *Store) Create(ctx context.Context, from audit.Origin, p Plan, claim idempotency.Claim,
 	reads ...func(context.Context) error) (id, code string, err error) {
 	var made boxtoken.Token
 	id, err = change.Create(ctx, s.db, from, claim, func(set *change.Set, id string) error {
-		if made.Subject != id { // a second try keeps the code of the first, which may have been written
+		if made.Subject != id { // a retry keeps the code of the first try, which may have been written
 			code, made = boxtoken.New(boxtoken.Enrolment, id)
 		}
 		e := Kept{plan(id, p, set.After(time.Time{})), made.SHA256}
@@ -137,8 +139,8 @@ func (s *Store) Create(ctx context.Context, from audit.Origin, p Plan, claim ide
 	return id, strings.TrimPrefix(code, string(boxtoken.Enrolment)+":"), nil
 }
 
-// End ends an enrolment: its code is good for no further call. It returns NOT_FOUND, and CONFLICT if the enrolment keeps
-// changing. What has ended stays so.
+// End ends an enrolment: later calls with its code are refused. It returns NOT_FOUND, and CONFLICT if the enrolment
+// keeps changing. To end an ended enrolment changes nothing.
 func (s *Store) End(ctx context.Context, from audit.Origin, caller auth.Principal, id string) error {
 	_, err := change.Put(ctx, s.db, from, kind, key(id, whole), input.Preconditions{}, func(was Kept, at time.Time) (Kept, string, error) {
 		if err := was.managed(caller); err != nil {
@@ -150,8 +152,8 @@ func (s *Store) End(ctx context.Context, from audit.Origin, caller auth.Principa
 	return err
 }
 
-// Reset retires a box that the enrolment registered, and lets it register the id again. It returns NOT_FOUND, also if it did
-// not register the box, and CONFLICT if the box keeps changing.
+// Reset retires a box that the enrolment registered, and lets it register the id again. It returns NOT_FOUND, also if
+// the enrolment did not register the box, and CONFLICT if the box keeps changing.
 func (s *Store) Reset(ctx context.Context, from audit.Origin, caller auth.Principal, id, edgeID string) error {
 	e, err := s.get(ctx, id)
 	if err == nil {

@@ -9,8 +9,8 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// A Waiting is a box that waits to be accepted. A box that says another hash waits besides, so that nobody can swap the
-// hash that a person has seen.
+// A Waiting is a box that waits to be accepted. A call with the same id and another hash makes another Waiting, so that
+// nobody can swap the hash that a person has seen.
 type Waiting struct {
 	EdgeID      string    `json:"edgeId"`
 	TokenSHA256 string    `json:"tokenSha256"`
@@ -21,7 +21,7 @@ func waitingKey(id string, p Pair) dynamo.Key {
 	return key(id, waiting+p.EdgeID+"/"+p.TokenSHA256)
 }
 
-// write is the part of a transaction that stores it.
+// write is the part of a transaction that stores the waiting box.
 func (w Waiting) write(e Enrolment) dynamo.Part {
 	at := waitingKey(e.ID, Pair{w.EdgeID, w.TokenSHA256})
 	return dynamo.PutPart("waiting", dynamo.Enrolments, struct {
@@ -37,10 +37,10 @@ func (s *Reader) waits(ctx context.Context, id string, p Pair) (bool, error) {
 	return s.db.Get(ctx, dynamo.Enrolments, waitingKey(id, p), new(Waiting))
 }
 
-// mostGone bounds the boxes that fall out at a time.
+// mostGone limits how many boxes are dropped at a time.
 const mostGone = 50
 
-// wait adds to a set of changes that a box waits, unless it does already. The oldest fall out.
+// wait adds a waiting box to a set of changes, unless it waits already. The oldest ones are dropped.
 func (s *Store) wait(ctx context.Context, set *change.Set, e Enrolment, p Pair) error {
 	there, err := s.waits(ctx, e.ID, p)
 	if err != nil || there {
@@ -59,7 +59,7 @@ func (s *Store) wait(ctx context.Context, set *change.Set, e Enrolment, p Pair) 
 	return nil
 }
 
-// allWaiting returns the boxes that wait, newest first.
+// allWaiting returns the waiting boxes, newest first.
 func (s *Reader) allWaiting(ctx context.Context, id string) ([]Waiting, error) {
 	var all []Waiting
 	of := dynamo.Selection{Table: dynamo.Enrolments, Partition: id, Least: waiting, Most: waiting + "~"}

@@ -52,7 +52,7 @@ func each(t *testing.T, test func(w *world)) {
 
 func (w *world) ctx() context.Context { return admission.Unlimited(w.Context()) }
 
-// enrolment makes one that lists ids, and returns it and the caller who has its code.
+// enrolment makes an enrolment that lists ids, and returns its id and the caller who has its code.
 func (w *world) enrolment(ids ...string) (id string, code auth.Principal) {
 	w.Helper()
 	plan := enrolment.Plan{EdgeType: "gateway-x", Channel: "stable", OrganizationID: "acme", EdgeIDs: ids, ExpiresAt: w.now.Add(time.Hour)}
@@ -62,7 +62,7 @@ func (w *world) enrolment(ids ...string) (id string, code auth.Principal) {
 	}
 	token, ok := boxtoken.Parse("wavegate-enrol:" + text)
 	if !ok {
-		w.Fatalf("%q is no code", text)
+		w.Fatalf("%q is not a code", text)
 	}
 	p, known, err := w.enrolments.Verify(w.ctx(), token)
 	if err != nil || !known || p.UserID != id {
@@ -71,7 +71,7 @@ func (w *world) enrolment(ids ...string) (id string, code auth.Principal) {
 	return id, p
 }
 
-// hash is that of the n-th token of the box.
+// hash is the hash of the n-th token of the box.
 func hash(n int) string { return fmt.Sprintf("%064x", n) }
 
 func (w *world) redeem(id, sha256 string) (enrolment.Outcome, error) {

@@ -1,5 +1,5 @@
-// Package freeze keeps every rollout where it is for a while, for example over the holidays: nothing is
-// published, started, promoted or resumed until it ends. Halts always pass.
+// Package freeze keeps every rollout at its stage for a while, for example over the holidays: nothing can be published,
+// started, promoted or resumed until the freeze ends. Halts always work.
 //
 // The freeze is one item. Changes read it before their transactions, not in them. So a change that began before the
 // freeze may be written just after it.
@@ -12,33 +12,33 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// Longest is how long a freeze lasts at most.
+// Longest is the longest time that a freeze can last.
 const Longest = 30 * 24 * time.Hour
 
-// A Freeze holds until a time.
+// A Freeze is in force until a time.
 type Freeze struct {
 	Reason    string    `json:"reason"`
-	Until     time.Time `json:"until"` // the first instant at which it no longer holds
+	Until     time.Time `json:"until"` // the first instant at which it is no longer in force
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
-	Revision  int64     `json:"revision"` // from 1; it goes on counting when a freeze is lifted and another is set
+	Revision  int64     `json:"revision"` // from 1; keeps counting if a freeze is lifted and another is set
 }
 
-// A record is the freeze as it is stored. A freeze that was lifted stays stored, so that no revision is used twice.
+// A record is the freeze as it is stored. A lifted freeze stays stored, so that no revision is used twice.
 type record struct {
 	ID     string `json:"id"`
 	Lifted bool   `json:"lifted,omitempty"`
 	Freeze
 }
 
-// holds reports whether there is a freeze that still holds.
+// holds reports whether a freeze is in force.
 func (r record) holds(now time.Time) bool { return r.Revision > 0 && !r.Lifted && now.Before(r.Until) }
 
-// set decides what a wish makes of the record. It returns the next record and the event for the audit trail, which is
+// set sets the freeze that a caller wishes for. It returns the next record and the event for the audit trail, which is
 // empty if nothing changes.
 func (r record) set(w Wish, at time.Time) (next record, event string, err error) {
 	if !w.Until.After(at) || w.Until.Sub(at) > Longest {
-		return r, "", problem.Invalid([]problem.Fault{{Pointer: "/until", Code: "range", Detail: "must be in the future, 30 days from now at most"}})
+		return r, "", problem.Invalid([]problem.Fault{{Pointer: "/until", Code: "range", Detail: "must be in the future, and at most 30 days ahead"}})
 	}
 	next = record{ID: id, Freeze: Freeze{Reason: w.Reason, Until: w.Until, CreatedAt: at, UpdatedAt: at, Revision: r.Revision + 1}}
 	if r.holds(at) {
@@ -63,5 +63,5 @@ func (f *Freeze) Refuse(g audit.Grounds) error {
 	if f == nil || g.OverrideReason != "" {
 		return nil
 	}
-	return problem.New(problem.Frozen, "Rollouts are frozen until %s: %s. Give an overrideReason to pass.", f.Until.UTC().Format(time.RFC3339), f.Reason)
+	return problem.New(problem.Frozen, "Rollouts are frozen until %s: %s. Give an overrideReason to override this.", f.Until.UTC().Format(time.RFC3339), f.Reason)
 }

@@ -11,14 +11,14 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// ResourceType is that of the freeze in the audit trail.
+// ResourceType is the resource type of the freeze in the audit trail.
 const ResourceType = "freeze"
 
-// id is the key of the freeze among the rollouts, whose ids are UUIDs, and its id in the audit trail. It is in
-// none of the table's indexes.
+// id is the key of the freeze in the table of rollouts, and its id in the audit trail. Ids of rollouts are UUIDs. It is
+// in none of the table's indexes.
 const id = "freeze"
 
-// A Store keeps the freeze.
+// A Store stores the freeze.
 type Store struct{ db *dynamo.DB }
 
 // NewStore makes a store.
@@ -45,7 +45,7 @@ var kind = change.Kind[record]{
 	},
 }
 
-// Holding returns the freeze that holds now, or nil.
+// Holding returns the freeze that is in force, or nil.
 func (s *Store) Holding(ctx context.Context) (*Freeze, error) {
 	var r record
 	if _, err := s.db.Get(ctx, dynamo.Rollouts, key, &r); err != nil || !r.holds(s.db.Now()) {
@@ -54,7 +54,7 @@ func (s *Store) Holding(ctx context.Context) (*Freeze, error) {
 	return &r.Freeze, nil
 }
 
-// Get returns the freeze that holds now, or NOT_FOUND.
+// Get returns the freeze that is in force, or NOT_FOUND.
 func (s *Store) Get(ctx context.Context) (Freeze, error) {
 	f, err := s.Holding(ctx)
 	if err != nil {
@@ -66,15 +66,15 @@ func (s *Store) Get(ctx context.Context) (Freeze, error) {
 	return *f, nil
 }
 
-// Set sets the freeze in place of any before, and reports whether there was none. It returns VALIDATION_FAILED
-// for an end that is past or too far off, and PRECONDITION_FAILED.
+// Set sets the freeze, replaces any earlier one, and reports whether there was none. It returns VALIDATION_FAILED for
+// an end in the past or too far ahead, and PRECONDITION_FAILED.
 func (s *Store) Set(ctx context.Context, from audit.Origin, w Wish, when input.Preconditions) (created bool, err error) {
 	return change.Put(ctx, s.db, from, kind, key, when, func(was record, at time.Time) (record, string, error) {
 		return was.set(w, at)
 	})
 }
 
-// Lift takes the freeze back. It returns NOT_FOUND if there is none, and PRECONDITION_FAILED.
+// Lift ends the freeze. It returns NOT_FOUND if there is none, and PRECONDITION_FAILED.
 func (s *Store) Lift(ctx context.Context, from audit.Origin, when input.Preconditions) error {
 	_, err := change.Put(ctx, s.db, from, kind, key, when, func(was record, at time.Time) (record, string, error) {
 		return was.lift(at)

@@ -13,7 +13,7 @@ type Wish struct {
 	Until  time.Time
 }
 
-// Body is what a caller says of a freeze.
+// Body is the body of a freeze.
 var Body = &input.Shape{Fields: input.Fields{
 	{Name: "reason", Is: audit.ReasonRule, Required: true},
 	{Name: "until", Is: input.Time, Required: true},

@@ -1,48 +1,50 @@
-// Package guard decides on evidence whether a staged rollout goes on: it halts a bad release and promotes a
-// good one. The rule is pure. It knows neither a store nor a clock, and it never asks for more than a count
-// of boxes and samples of when boxes were last seen.
+// Package guard decides on evidence whether a staged rollout goes on: it halts a bad release and promotes a good one.
+// The rule is pure. It uses no store and no clock. All it needs are counts of boxes, and samples of when boxes were
+// last seen.
 //
 // # Groups
 //
-// A box is compared in the stage that the hash of its name gives it. It belongs to the stage's group if it was seen since
-// that stage began, and to the control if the release never reached its stage. Nothing that happens to a box later takes
-// it out of its group: whether it was told the release, failed, or was put off. So only the hash decided which boxes have
-// the release, and whatever plants do, they do it to both groups alike. Both groups poll at the same interval.
+// A box is compared in the stage that the hash of its name gives it. It belongs to the stage's group if it was seen
+// since that stage began, and to the control if the release never reached its stage. Nothing that happens to a box
+// later takes it out of its group: not that it was told the release, failed, or was put off. So the hash alone decides
+// which boxes have the release, and whatever a factory does affects both groups alike. Both groups poll at the same
+// interval.
 //
-// Every stage that the release reached is judged until the rollout ends, by its own start. A resumption keeps the
-// starts. Another rollout of the same version on the channel inherits them: what failed once does not start unknown.
+// Every stage that the release reached is judged until the rollout ends, from its own start. A resumption keeps the
+// starts. Another rollout of the same version on the channel inherits them: a release that failed once does not start
+// afresh.
 //
 // # Failures
 //
-// The evidence is looked at every minute. A fixed threshold, looked at so often, halts good releases by chance. Wald's
-// sequential test does not, as long as boxes fail independently of each other. Each stage is tested, and all boxes
-// together. Boxes that are undecided count as good, so the order of reports cannot halt a good release.
+// The evidence is checked every minute. A fixed threshold, checked so often, halts good releases by chance. Wald's
+// sequential test does not, as long as boxes fail independently of each other. Each stage is tested, and so are all
+// boxes together. Boxes that are undecided count as good, so the order of reports cannot halt a good release.
 //
-// A box that failed may try again: its failure is bad once it is DecideWithin old. What goes wrong after a box ran the
-// release is bad at once, until the box has run it for a soak.
+// A box that failed may try again: its failure is bad once it is DecideWithin old. A failure after the box has started
+// to run the release is bad immediately, until the box has run it for a soak.
 //
-// When a soak ends, a stage that could still be good or bad must not wait for ever. From Needs boxes on, counted with the
-// stages before it, the stage halts if it looks more like an intolerable release than like an acceptable one and
-// chance does not explain its bad boxes. Otherwise it goes on. A smaller stage holds if it has more bad boxes than chance
-// explains.
+// When a soak ends, a stage that could still be good or bad must not wait forever. From Needs boxes on, counted with
+// the stages before it, the stage halts if it looks more like an intolerable release than like an acceptable one and
+// chance does not explain its bad boxes. Otherwise it goes on. A smaller stage holds if it has more bad boxes than
+// chance explains.
 //
 // # Silence
 //
 // A bricked box reports nothing. Once every SilentAfter, each stage is compared with the boxes that the release did not
-// reach. It takes Fisher's exact test, at a level that falls with each look, and Wald's test against the share of the
-// control. In between, nothing is tested: each look is another chance to be wrong.
+// reach. The comparison uses Fisher's exact test, at a level that falls with each look, and Wald's test against the
+// share of the control. Nothing is tested in between: each look is another chance to be wrong.
 //
-// At 100 percent there is nobody left to compare with. The last controls report whether more boxes are away than chance
-// explains. Then the rollout is held, and people are paged. For one more soak after the completion the guard goes on
-// looking, and pages people if the release goes bad. A publication that sends boxes back is theirs.
+// At 100 percent there is nobody left to compare with. The last controls show whether more boxes are away than chance
+// explains. If so, the rollout is held, and people are paged. The guard keeps looking for one more soak after the
+// completion, and pages people if the release goes bad. Only people publish a version that sends boxes back.
 //
 // # Clearing
 //
-// A box clears its stage by living on: it was seen running the release at least a soak after it installed it. Of all boxes
-// of the stage, the share Taken must do so, or all but one, but always one of them. So boxes that cannot fetch the
-// release, have no room for it, were put off or never polled keep the rollout where it is. They never halt it.
+// A box clears its stage by living on: it was seen running the release at least a soak after it installed it. The share
+// Taken of all boxes of the stage must do so, or all but one, and at least one. So boxes that cannot fetch the release,
+// have no room for it, were put off or never polled keep the rollout at its stage. They never halt it.
 //
-// Simulated fleets and what became of them are in scripts/benchmarks/guard and scripts/benchmarks/results/guard.md.
+// Simulated fleets and their results are in scripts/benchmarks/guard and scripts/benchmarks/results/guard.md.
 package guard
 
 import (
@@ -50,14 +52,14 @@ import (
 	"time"
 )
 
-// Oldest is how old a count may be to promote by.
+// Oldest is the greatest age of a count that can promote.
 const Oldest = 2 * time.Minute
 
 // Decide judges a rollout at a moment.
 //
-// Nothing that people set holds up a halt: no window, freeze, approval or soak. Failures halt by an old count,
-// too, since a failure does not age. A rollout is promoted or completed if its stage has soaked and is clear, by a new
-// count; and promoted only inside a window, unfrozen and approved.
+// Nothing that people set delays a halt: no window, freeze, approval or soak. Failures halt on an old count, too, since
+// a failure does not age. A rollout is promoted or completed if its stage has soaked and is clear, on a new count. It
+// is promoted only inside a window, unfrozen and approved.
 func Decide(p Policy, e Evidence, at time.Time) Verdict {
 	d := decision{policy: p, evidence: e, at: at, stage: e.present(), test: p.Guard.test()}
 	d.told, d.undecided = e.totals()
@@ -102,8 +104,8 @@ func (d decision) judge() (action Action, reasons []Reason, organization string)
 	return Promote, []Reason{Clear}, ""
 }
 
-// afterwards lists why a completed release seems to go bad. Without that, or for a rollout that ended otherwise, the only
-// reason to hold is that it is not active.
+// afterwards lists why a completed release seems to go bad. If there is no such reason, or the rollout ended in another
+// way, the only reason to hold is NotActive.
 func (d decision) afterwards() []Reason {
 	var reasons []Reason
 	if d.evidence.Completed && d.counted() {
@@ -132,8 +134,8 @@ func (d decision) halts() []Reason {
 	return reasons
 }
 
-// alone returns the organization without whose boxes there would be no halt, or an empty id. The halt waits for the other
-// organizations' boxes if there are enough of them, and not for longer than a box may take to decide.
+// alone returns the organization if a halt rests on the boxes of only one, or an empty id. The halt waits for the other
+// organizations' boxes if there are enough of them, but no longer than a box may take to decide.
 func (d decision) alone() string {
 	if d.at.Sub(d.evidence.Since) >= d.policy.Guard.DecideWithin.Length() {
 		return ""
@@ -146,7 +148,7 @@ func (d decision) alone() string {
 	return ""
 }
 
-// How many boxes of others it takes to wait for them: a number, or a share of the told boxes.
+// How many boxes of others are enough to wait for: a number, or a share of the told boxes.
 const (
 	othersEnough = 20
 	othersShare  = 0.1
@@ -168,7 +170,7 @@ func (d decision) soaked() time.Duration { return max(d.at.Sub(d.evidence.Since)
 
 func (d decision) soakOver() bool { return d.soaked() >= d.policy.SoakAt(d.evidence.Stage) }
 
-// holds lists what keeps the rollout from going on.
+// holds lists the reasons not to go on.
 func (d decision) holds(organization string) []Reason {
 	var reasons []Reason
 	add := func(applies bool, r Reason) {
@@ -197,7 +199,7 @@ func (d decision) holds(organization string) []Reason {
 }
 
 // tooSmall reports whether a small stage is not clear: it is left to people, there are no boxes at all, or more of its
-// boxes are bad than chance explains, by itself or with the stages before it.
+// boxes are bad than chance explains, alone or with the stages before it.
 func (d decision) tooSmall() bool {
 	switch {
 	case d.fleet() == 0:
@@ -210,7 +212,7 @@ func (d decision) tooSmall() bool {
 	return d.soakOver() && d.badUnexplained()
 }
 
-// fleet is how many boxes the channel has.
+// fleet is the number of boxes in the channel.
 func (d decision) fleet() int {
 	boxes := 0
 	for _, b := range d.evidence.Stages {
@@ -219,7 +221,7 @@ func (d decision) fleet() int {
 	return boxes
 }
 
-// measure finds the numbers of a verdict.
+// measure fills in the numbers of a verdict.
 func (d decision) measure(v *Verdict) {
 	c, _ := d.failures(Organization{})
 	v.Halting, v.Treated, v.Control = c, d.stage.Treated, d.control(d.evidence.at())
@@ -249,7 +251,7 @@ func (d decision) measure(v *Verdict) {
 	}
 }
 
-// telling is the look that a verdict shows: the one that halts, and otherwise that of the present stage.
+// telling is the look that a verdict shows: the one that halts, otherwise that of the present stage.
 func (d decision) telling() Look {
 	if i := slices.IndexFunc(d.seen, func(l Look) bool { return l.Halts }); i >= 0 {
 		return d.seen[i]
@@ -257,7 +259,7 @@ func (d decision) telling() Look {
 	return lookOf(d.seen, d.evidence.Stage)
 }
 
-// moreSilent is how many more silent boxes would have halted at a look; none if not even all would.
+// moreSilent is how many more silent boxes would have caused a halt at a look, or none if no number of them would.
 func (d decision) moreSilent(l Look) int {
 	rest := l.Treated.Boxes - l.Treated.Silent
 	more := least(func(more int) bool {
@@ -270,5 +272,5 @@ func (d decision) moreSilent(l Look) int {
 	return more
 }
 
-// none stands for a number of boxes that does not exist.
+// none marks a number of boxes that does not exist.
 const none = -1

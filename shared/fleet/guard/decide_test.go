@@ -41,7 +41,7 @@ func healthy(stage int) guard.Evidence {
 	return e
 }
 
-// at is the present stage's boxes.
+// at returns the present stage's boxes.
 func at(e *guard.Evidence) *guard.StageBoxes {
 	i := slices.IndexFunc(e.Stages, func(b guard.StageBoxes) bool { return b.Percent == e.Stage })
 	return &e.Stages[i]
@@ -57,7 +57,7 @@ func bad(stage, n int) change {
 	}
 }
 
-// silent makes boxes of a stage silent, and of those that the release did not reach.
+// silent makes boxes of a stage and of the control silent.
 func silent(stage, treated, control int) change {
 	return func(e *guard.Evidence) {
 		e.Stages[stage].Treated.Silent, e.Stages[stage].Control.Silent = treated, control
@@ -69,7 +69,7 @@ func took(good, young int, causes map[guard.Cause]int) change {
 	return func(e *guard.Evidence) { e.Taken.Good, e.Taken.Young, e.Taken.Causes = good, young, causes }
 }
 
-// few makes the present stage, 1, one of so many boxes.
+// few sets the number of boxes of the present stage, which is 1.
 func few(n int) change {
 	return func(e *guard.Evidence) {
 		b := at(e)
@@ -81,14 +81,14 @@ func few(n int) change {
 
 func since(age time.Duration) change { return func(e *guard.Evidence) { e.Since = now.Add(-age) } }
 
-// acting is the default policy with the consent that a clear stage goes on by itself.
+// acting is the default policy, with automatic promotion of clear stages.
 func acting() guard.Policy {
 	p := guard.Default()
 	p.Promote.Auto = true
 	return p
 }
 
-// by deals the boxes of the present stage to two organizations.
+// by distributes the boxes of the present stage over two organizations.
 func by(told, bad int) change {
 	return func(e *guard.Evidence) {
 		first, second := guard.Organization{ID: "globex"}, guard.Organization{ID: "acme"}
@@ -123,18 +123,18 @@ func TestDecide_EveryVerdict(t *testing.T) {
 
 		// Failures.
 		"many of all told boxes are bad": {stage: 10, evidence: []change{since(time.Hour), bad(1, 35)}, action: guard.Halt, reasons: []guard.Reason{guard.TooManyBad},
-			sentence: "Halt: 35 of 900 boxes of stage 10 with the release are bad, 9 more than may be."},
+			sentence: "Halt: 35 of 900 boxes of stage 10 with the release are bad, 9 more than allowed."},
 		"an earlier stage is bad, and the present one is not": {stage: 50, evidence: []change{since(time.Hour), bad(0, 25)}, action: guard.Halt, reasons: []guard.Reason{guard.TooManyBad},
-			sentence: "Halt: 25 of 100 boxes of stage 1 with the release are bad, 19 more than may be."},
+			sentence: "Halt: 25 of 100 boxes of stage 1 with the release are bad, 19 more than allowed."},
 		"bad boxes that more time could explain": {stage: 10, evidence: []change{since(23 * time.Hour), bad(1, 24)}, action: guard.Hold, reasons: []guard.Reason{guard.Soaking},
 			sentence: "Hold: soaked 23 of 24 hours; with 0 undecided, 3 more bad boxes or 26 more silent halt it."},
 		"bad boxes that no more time will explain": {stage: 10, evidence: []change{bad(1, 24)}, action: guard.Halt, reasons: []guard.Reason{guard.TooManyBad},
-			sentence: "Halt: 24 of 900 boxes of stage 10 with the release are bad, 2 more than may be."},
+			sentence: "Halt: 24 of 900 boxes of stage 10 with the release are bad, 2 more than allowed."},
 		"as many bad boxes as are acceptable": {stage: 10, evidence: []change{bad(1, 12)}, action: guard.Promote, reasons: []guard.Reason{guard.Clear},
 			sentence: "Promote to 50 percent: stage 10 is clear: 900 of 900 boxes have run the release for a soak, 180 more than needed; soaked 25 of 24 hours."},
-		"failures halt by an old count": {stage: 10, action: guard.Halt, reasons: []guard.Reason{guard.TooManyBad},
+		"failures halt on an old count": {stage: 10, action: guard.Halt, reasons: []guard.Reason{guard.TooManyBad},
 			evidence: []change{bad(1, 35), func(e *guard.Evidence) { e.AsOf = now.Add(-time.Hour) }},
-			sentence: "Halt: 35 of 900 boxes of stage 10 with the release are bad, 13 more than may be."},
+			sentence: "Halt: 35 of 900 boxes of stage 10 with the release are bad, 13 more than allowed."},
 
 		// Silence.
 		"many are silent that have the release": {stage: 10, evidence: []change{silent(1, 72, 10)}, action: guard.Halt, reasons: []guard.Reason{guard.TooManySilent},
@@ -143,8 +143,8 @@ func TestDecide_EveryVerdict(t *testing.T) {
 			sentence: "Halt: 40 of 100 boxes of stage 1 are silent, and 10 of 1000 boxes that the release did not reach, which chance does not explain."},
 		"many are bad and many silent": {stage: 10, evidence: []change{bad(1, 35), silent(1, 72, 10)}, action: guard.Halt,
 			reasons:  []guard.Reason{guard.TooManyBad, guard.TooManySilent},
-			sentence: "Halt: 35 of 900 boxes of stage 10 with the release are bad, 13 more than may be; 72 of 900 boxes of stage 10 are silent, and 10 of 1000 boxes that the release did not reach, which chance does not explain."},
-		"a third of all plants is off": {stage: 10, evidence: []change{silent(1, 270, 300)}, action: guard.Promote, reasons: []guard.Reason{guard.Clear},
+			sentence: "Halt: 35 of 900 boxes of stage 10 with the release are bad, 13 more than allowed; 72 of 900 boxes of stage 10 are silent, and 10 of 1000 boxes that the release did not reach, which chance does not explain."},
+		"a third of all factories is off": {stage: 10, evidence: []change{silent(1, 270, 300)}, action: guard.Promote, reasons: []guard.Reason{guard.Clear},
 			sentence: "Promote to 50 percent: stage 10 is clear: 900 of 900 boxes have run the release for a soak, 180 more than needed; soaked 25 of 24 hours."},
 		"silent before the next look is due": {stage: 10, action: guard.Promote, reasons: []guard.Reason{guard.Clear},
 			evidence: []change{silent(1, 72, 10), func(e *guard.Evidence) { e.Looks[1].At = now.Add(-30 * time.Minute) }},
@@ -160,32 +160,32 @@ func TestDecide_EveryVerdict(t *testing.T) {
 			sentence: "Halt: 72 of 900 boxes of stage 10 are silent, and 0 of 1000 boxes that the release did not reach, which chance does not explain."},
 		"at the last stage silence holds": {stage: 100, evidence: []change{func(e *guard.Evidence) { at(e).Treated.Away = 40 }}, action: guard.Hold, reasons: []guard.Reason{guard.Silent},
 			sentence: "Hold: 40 of 1000 boxes with the release were not seen for half a soak, and 0 of 1000 boxes without it before; with 0 undecided, 125 more bad boxes halt it."},
-		"silence does not halt by an old count": {stage: 10, action: guard.Hold, reasons: []guard.Reason{guard.NotCounted},
+		"silence does not halt on an old count": {stage: 10, action: guard.Hold, reasons: []guard.Reason{guard.NotCounted},
 			evidence: []change{silent(1, 72, 0), func(e *guard.Evidence) { e.AsOf = now.Add(-time.Hour) }},
 			sentence: "Hold: the last count is from 2026-03-11T11:00:00Z; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 
 		// Clearing.
-		"too few have lived on yet": {stage: 10, evidence: []change{took(700, 100, map[guard.Cause]int{guard.Deferred: 100})}, action: guard.Hold, reasons: []guard.Reason{guard.Undecided},
+		"too few have run it for a soak yet": {stage: 10, evidence: []change{took(700, 100, map[guard.Cause]int{guard.Deferred: 100})}, action: guard.Hold, reasons: []guard.Reason{guard.Undecided},
 			sentence: "Hold: 700 of 900 boxes have run the release for a soak, 20 more are needed and 100 may still come; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"half have no space": {stage: 10, evidence: []change{took(400, 20, map[guard.Cause]int{guard.Space: 470, guard.Vanished: 10})}, action: guard.Hold, reasons: []guard.Reason{guard.TooFewTaken},
 			sentence: "Hold: 400 of 900 boxes have run the release for a soak, and 720 are needed: most of the others, 470, have no space for it (space); to go on without such boxes, retire them or lower taken in the policy; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
-		"it was not looked up how they took it": {stage: 10, evidence: []change{func(e *guard.Evidence) { e.Taken = nil }}, action: guard.Hold, reasons: []guard.Reason{guard.NotCounted},
-			sentence: "Hold: how the boxes took the release was not looked up yet; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
+		"how they took it was not looked up": {stage: 10, evidence: []change{func(e *guard.Evidence) { e.Taken = nil }}, action: guard.Hold, reasons: []guard.Reason{guard.NotCounted},
+			sentence: "Hold: how the boxes took the release has not been looked up yet; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"too early": {stage: 10, evidence: []change{since(24*time.Hour - time.Second)}, action: guard.Hold, reasons: []guard.Reason{guard.Soaking},
 			sentence: "Hold: soaked 23 of 24 hours; with 0 undecided, 27 more bad boxes or 26 more silent halt it."},
 
 		// Small fleets.
 		"a small stage": {stage: 1, evidence: []change{few(30)}, action: guard.Promote, reasons: []guard.Reason{guard.Clear},
 			sentence: "Promote to 10 percent: stage 1 is clear: 30 of 30 boxes have run the release for a soak, 6 more than needed; soaked 25 of 24 hours."},
-		"a small stage whose bad boxes chance explains": {stage: 1, evidence: []change{few(30), bad(0, 1)}, action: guard.Promote, reasons: []guard.Reason{guard.Clear},
+		"a small stage with bad boxes that chance explains": {stage: 1, evidence: []change{few(30), bad(0, 1)}, action: guard.Promote, reasons: []guard.Reason{guard.Clear},
 			sentence: "Promote to 10 percent: stage 1 is clear: 30 of 30 boxes have run the release for a soak, 6 more than needed; soaked 25 of 24 hours."},
 		"a small stage with a bad box too many": {stage: 1, evidence: []change{few(5), bad(0, 1)}, action: guard.Hold, reasons: []guard.Reason{guard.EvidenceTooSmall},
-			sentence: "Hold: stage 1 has 5 boxes with those before it, fewer than the 73 of the test, and 1 of them bad is more than chance explains; with 0 undecided, 4 more bad boxes or 3 more silent halt it."},
+			sentence: "Hold: stage 1 has 5 boxes with those before it, fewer than the 73 that the test needs, and 1 of them bad is more than chance explains; with 0 undecided, 4 more bad boxes or 3 more silent halt it."},
 		"a small stage with boxes that are away": {stage: 1, evidence: []change{few(30), func(e *guard.Evidence) { e.Stages[0].Treated.Away = 2 }}, action: guard.Hold, reasons: []guard.Reason{guard.Silent},
 			sentence: "Hold: 2 of 30 boxes with the release were not seen for half a soak, and 0 of 1000 boxes that it did not reach; with 0 undecided, 5 more bad boxes or 4 more silent halt it."},
 		"a small stage that people decide": {stage: 1, evidence: []change{few(30)}, action: guard.Hold, reasons: []guard.Reason{guard.EvidenceTooSmall},
 			policy:   func(p *guard.Policy) { p.Guard.SmallFleet = guard.People },
-			sentence: "Hold: stage 1 has 30 boxes with those before it, fewer than the 73 of the test, and the policy leaves it to people; with 0 undecided, 5 more bad boxes or 4 more silent halt it."},
+			sentence: "Hold: stage 1 has 30 boxes with those before it, fewer than the 73 that the test needs, and the policy leaves it to people; with 0 undecided, 5 more bad boxes or 4 more silent halt it."},
 		"a stage without a box": {stage: 1, evidence: []change{few(0)}, action: guard.Promote, reasons: []guard.Reason{guard.Clear},
 			sentence: "Promote to 10 percent: stage 1 is clear: 0 of 0 boxes have run the release for a soak, 0 more than needed; soaked 25 of 24 hours."},
 		"a channel without a box": {stage: 1, action: guard.Hold, reasons: []guard.Reason{guard.EvidenceTooSmall},
@@ -198,10 +198,10 @@ func TestDecide_EveryVerdict(t *testing.T) {
 			sentence: "Hold: without the boxes of organization globex there would be no halt; soaked 0 of 24 hours."},
 		"one organization's boxes are bad, and the others had their time": {stage: 10, evidence: []change{since(time.Hour), bad(1, 90), by(90, 90)}, action: guard.Halt,
 			reasons:  []guard.Reason{guard.TooManyBad},
-			sentence: "Halt: 90 of 900 boxes of stage 10 with the release are bad, 64 more than may be."},
+			sentence: "Halt: 90 of 900 boxes of stage 10 with the release are bad, 64 more than allowed."},
 		"one organization's boxes are bad, and the others have too few": {stage: 1, evidence: []change{since(30 * time.Minute), bad(0, 90), by(95, 90)}, action: guard.Halt,
 			reasons:  []guard.Reason{guard.TooManyBad},
-			sentence: "Halt: 90 of 100 boxes with the release are bad, 84 more than may be."},
+			sentence: "Halt: 90 of 100 boxes with the release are bad, 84 more than allowed."},
 
 		// What people set.
 		"no window is open": {stage: 10, policy: func(p *guard.Policy) { p.Promote.Windows = night }, action: guard.Hold, reasons: []guard.Reason{guard.WindowClosed},
@@ -227,7 +227,7 @@ func TestDecide_EveryVerdict(t *testing.T) {
 		"a count of another stage": {stage: 10, evidence: []change{func(e *guard.Evidence) { e.CountedAt = 1 }}, action: guard.Hold, reasons: []guard.Reason{guard.NotCounted},
 			sentence: "Hold: the last count is of stage 1; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"no count": {stage: 10, evidence: []change{func(e *guard.Evidence) { e.AsOf = time.Time{} }}, action: guard.Hold, reasons: []guard.Reason{guard.NotCounted},
-			sentence: "Hold: the boxes were not counted yet; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
+			sentence: "Hold: the boxes have not been counted yet; with 0 undecided, 23 more bad boxes or 26 more silent halt it."},
 		"completed, and silent since": {stage: 100, evidence: []change{func(e *guard.Evidence) { e.Active, e.Completed, at(e).Treated.Away = false, true, 40 }},
 			action: guard.Hold, reasons: []guard.Reason{guard.Silent},
 			sentence: "Completed, and 40 of 1000 boxes with the release were not seen for half a soak, and 0 of 1000 boxes without it before."},

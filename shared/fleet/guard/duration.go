@@ -11,11 +11,11 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// A Duration is a length of time as policies write it, in ISO 8601 and whole seconds. A day is 24 hours. It is kept as
-// it is shown. The empty one has no length.
+// A Duration is a length of time as policies write it, in ISO 8601 and whole seconds. A day is 24 hours. It is stored
+// in the form in which it is shown. The empty one has no length.
 type Duration string
 
-// Longest is the longest duration that a policy may name.
+// Longest is the longest duration that a policy may contain.
 const Longest = 30 * 24 * time.Hour
 
 // durationPattern takes days, hours, minutes and seconds, at least one of them, as whole numbers.
@@ -38,7 +38,7 @@ func ParseDuration(text string) (time.Duration, bool) {
 	return sum, true
 }
 
-// durationRule is that of a duration of at least some length.
+// durationRule accepts durations of at least some length.
 func durationRule(shortest time.Duration) *input.Text {
 	return &input.Text{
 		Pattern: durationPattern, Max: 40,
@@ -50,13 +50,13 @@ func durationRule(shortest time.Duration) *input.Text {
 	}
 }
 
-// Length is how long it is.
+// Length converts the duration to Go's type.
 func (d Duration) Length() time.Duration {
 	length, _ := ParseDuration(string(d))
 	return length
 }
 
-// Lasting is the duration of a length, in whole seconds.
+// Lasting makes a duration of a length, in whole seconds.
 func Lasting(length time.Duration) Duration {
 	seconds := int64(length / time.Second)
 	text := "P"

@@ -9,9 +9,9 @@ import (
 // StageBoxes are the boxes that a stage is the first to reach. Which ones these are is decided by a hash.
 type StageBoxes struct {
 	Percent int // of the stage
-	// Start is when the release first reached the stage on its channel, be it by an earlier rollout; zero: never.
+	// Start is when the release first reached the stage on its channel, in this rollout or an earlier one; zero: never.
 	Start time.Time
-	// Expected is the sum of all others once the rollout reaches the stage.
+	// Expected equals the sum of the other counts once the rollout reaches the stage.
 	Expected     int
 	NotYetPolled int
 	Offered      int
@@ -20,10 +20,10 @@ type StageBoxes struct {
 	Installed    int
 	Failed       int
 	Reverted     int
-	// Bad are the boxes that speak against the release now.
+	// Bad boxes count against the release now.
 	Bad int
-	// Treated are boxes of the stage, and Control are boxes that the release never reached, both as they were seen
-	// since Start. They are empty if nobody looked.
+	// Treated are boxes of the stage, and Control are boxes that the release never reached, both counted if seen since
+	// Start. They are empty if nobody looked.
 	Treated, Control Group
 }
 
@@ -34,8 +34,8 @@ func (b StageBoxes) told() int {
 // undecided boxes may still turn out bad.
 func (b StageBoxes) undecided() int { return b.Offered + b.Working }
 
-// A Group is boxes of a random sample that were seen since a stage began. Silent ones were not seen for the policy's
-// SilentAfter, Away ones not for half of a soak.
+// A Group counts the boxes of a random sample that were seen since a stage began. Silent ones were not seen for the
+// policy's SilentAfter, Away ones not for half of a soak.
 type Group struct {
 	Boxes  int `json:"boxes"`
 	Silent int `json:"silent"`
@@ -54,12 +54,12 @@ func (g Group) Plus(h Group) Group {
 // A Cause is why a box has not lived on with the release for a soak.
 type Cause string
 
-// Causes. The first three are of the box and its plant.
+// Causes. The first three concern the box and its factory.
 const (
 	Download     Cause = "download"     // it cannot fetch the release
 	Space        Cause = "space"        // it has no room for it
-	Power        Cause = "power"        // it has not the power for it
-	Bad          Cause = "bad"          // it failed with it or fell back
+	Power        Cause = "power"        // it lacks the power for it
+	Bad          Cause = "bad"          // it failed to install the release, or fell back
 	Deferred     Cause = "deferred"     // a person put it off
 	NotInstalled Cause = "notInstalled" // it was told, and has not installed it within DecideWithin
 	NotPolled    Cause = "notPolled"    // it was not told, since it has not polled
@@ -68,16 +68,16 @@ const (
 
 // Taken is how a stage's boxes, or a random sample of them, took the release.
 type Taken struct {
-	// Boxes is the number of the sample, and All whether it holds all boxes of the stage.
+	// Boxes is the size of the sample. All reports whether the sample holds all boxes of the stage.
 	Boxes int  `json:"boxes"`
 	All   bool `json:"all"`
 	// Good boxes were seen running the release at least a soak after they installed it. Young ones can still become good
 	// in time.
 	Good  int `json:"good"`
 	Young int `json:"young"`
-	// Needed is how many must be good.
+	// Needed is how many boxes must be good.
 	Needed int `json:"needed"`
-	// Causes are the reasons of the others.
+	// Causes counts the other boxes by cause.
 	Causes map[Cause]int `json:"causes,omitempty"`
 }
 
@@ -130,21 +130,21 @@ type Freeze struct {
 	Reason string
 }
 
-// Evidence is all that a verdict rests on beside the policy.
+// Evidence is all that a verdict rests on, apart from the policy.
 type Evidence struct {
 	Active bool // the rollout is
-	// Completed is set once the rollout was completed and everybody has the release. Nothing can be halted then, and the
-	// guard still looks whether the release goes bad.
+	// Completed is set once the rollout was completed and everybody has the release. Nothing can be halted then, but the
+	// guard still checks whether the release goes bad.
 	Completed bool
 	// Stage is the rollout's present stage in percent, and Since when it got there, or was last resumed.
 	Stage int
 	Since time.Time
-	// AsOf is when the boxes were counted; zero: never. CountedAt was the rollout's stage then.
+	// AsOf is when the boxes were counted; zero: never. CountedAt is the stage that the rollout had then.
 	AsOf          time.Time
 	CountedAt     int
 	Stages        []StageBoxes // all of them, in order
 	Organizations []Organization
-	// Looks are the last looks of the stages. New is set if those that are due are taken now.
+	// Looks are the last looks at the stages. New is set if looks that are due are taken now.
 	Looks []Look
 	New   bool
 	// Taken is how the present stage's boxes took the release; nil if that was not looked up.
@@ -153,7 +153,7 @@ type Evidence struct {
 	Freeze   *Freeze // or nil
 }
 
-// at is the place of the present stage; -1 if there is no such stage.
+// at is the index of the present stage; -1 if there is no such stage.
 func (e Evidence) at() int {
 	return slices.IndexFunc(e.Stages, func(b StageBoxes) bool { return b.Percent == e.Stage })
 }
@@ -176,7 +176,7 @@ func (e Evidence) next() int {
 	return 0
 }
 
-// totals are how many boxes of all stages were told the release, and how many of them are undecided.
+// totals returns how many boxes of all stages were told the release, and how many of these are undecided.
 func (e Evidence) totals() (told, undecided int) {
 	for _, b := range e.Stages {
 		told += b.told()
@@ -190,8 +190,8 @@ func (e Evidence) Small(p Policy) bool {
 	return decision{policy: p, evidence: e, test: p.Guard.test()}.small()
 }
 
-// Needed is how many of a sample must be good: the share that the policy asks for, or all boxes of the stage but one. One
-// box at least must be, so that a stage of a single box that dies does not let the release go on.
+// Needed is how many of a sample must be good: the share that the policy asks for, or all boxes of the stage but one.
+// At least one box must be good, so that a release does not go on after the only box of a stage dies.
 func (b Bounds) Needed(t Taken) int {
 	const rounding = 1e-9
 	needed := int(math.Ceil(b.Taken*float64(t.Boxes) - rounding))

@@ -20,7 +20,7 @@ func (d decision) counts(without Organization) []Count {
 	return list
 }
 
-// failures is the test of failures that halts, or else is closest to it.
+// failures is the test of failures that halts, otherwise the one closest to it.
 func (d decision) failures(without Organization) (closest Count, halts bool) {
 	for i, c := range d.counts(without) {
 		h := d.countHalts(c)
@@ -36,7 +36,8 @@ func (d decision) countHalts(c Count) bool {
 	return d.test.Halts(c.Bad, c.Boxes) || c.last && d.policy.Guard.lastHalts(c.Bad, c.Boxes)
 }
 
-// part is what was told at a stage, and what of it is bad, without the boxes of one organization.
+// part counts the boxes that were told the release at a stage, and the bad ones among them, without the boxes of one
+// organization.
 func (d decision) part(i int, without Organization) Share {
 	b := d.evidence.Stages[i]
 	p := Share{Told: b.told(), Bad: b.Bad}
@@ -46,7 +47,7 @@ func (d decision) part(i int, without Organization) Share {
 	return p
 }
 
-// sum is that of all stages.
+// sum adds the parts of all stages.
 func (d decision) sum(without Organization) (sum Share) {
 	for i := range d.evidence.Stages {
 		p := d.part(i, without)
@@ -67,8 +68,8 @@ func (d decision) pooled(without Organization) (sum Share) {
 // small reports whether the stage has too few boxes for the test, together with those before it.
 func (d decision) small() bool { return d.pooled(Organization{}).Told < d.test.Needs() }
 
-// moreBad is how many more bad boxes of the present stage halt the rollout. More bad boxes than were told the release are
-// told it first.
+// moreBad is how many more bad boxes of the present stage halt the rollout. If that is more than were told the release,
+// it counts the rest as told, too.
 func (d decision) moreBad() int {
 	more := boundless
 	for _, c := range d.counts(Organization{}) {
@@ -84,7 +85,7 @@ func (d decision) moreBad() int {
 	return more
 }
 
-// fewerBad is how many fewer bad boxes do not halt by any test that does.
+// fewerBad is how many fewer bad boxes it takes so that no test halts.
 func (d decision) fewerBad() int {
 	fewer := 0
 	for _, c := range d.counts(Organization{}) {

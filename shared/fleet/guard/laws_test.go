@@ -12,7 +12,7 @@ import (
 	"wavegate/shared/fleet/guard"
 )
 
-// The figures that the design of the guard gives for its defaults.
+// TestWald_DecidesByTheFiguresOfItsDesign uses the figures in the design of the guard for its defaults.
 func TestWald_DecidesByTheFiguresOfItsDesign(t *testing.T) {
 	test := guard.NewWald(0.01, 0.05)
 	if n := test.Needs(); n != 73 {
@@ -57,7 +57,7 @@ func TestBounds_ALookIsDueOnceEachSilentAfter(t *testing.T) {
 	}
 }
 
-// A stage of one box that dies holds the release: if it let it go on, most of a fleet of twenty could die.
+// If the only box of a stage dies, the release must hold: otherwise most of a fleet of twenty could die.
 func TestBounds_Needed_AShare_OrAllButOne_ButOneAtLeast(t *testing.T) {
 	b := guard.Default().Guard
 	for boxes, want := range map[int]int{0: 0, 1: 1, 2: 1, 4: 3, 5: 4, 10: 8, 1000: 800} {
@@ -71,7 +71,7 @@ func TestBounds_Needed_AShare_OrAllButOne_ButOneAtLeast(t *testing.T) {
 	}
 }
 
-// A drawing is a policy and evidence of any kind that a census can give.
+// A drawing is any policy and any evidence that a census can give.
 type drawing struct {
 	policy   guard.Policy
 	evidence guard.Evidence
@@ -131,14 +131,14 @@ func group(t *rapid.T, label string) guard.Group {
 
 func (d drawing) decide() guard.Verdict { return guard.Decide(d.policy, d.evidence, now) }
 
-// changed is the drawing with other evidence.
+// changed returns the drawing with changed evidence.
 func (d drawing) changed(change func(*guard.Evidence)) drawing {
 	d.evidence.Stages = slices.Clone(d.evidence.Stages)
 	change(&d.evidence)
 	return d
 }
 
-// moreBad makes told boxes of the present stage bad, as many as there are and so many at most.
+// moreBad makes up to n told boxes of the present stage bad.
 func (d drawing) moreBad(n int) (drawing, int) {
 	made := 0
 	return d.changed(func(e *guard.Evidence) {
@@ -236,7 +236,7 @@ func TestDecide_NothingThatPeopleSetHoldsUpAHalt(t *testing.T) {
 			t.Fatalf("%s\nheld up: %s", free.Sentence, bound.Sentence)
 		}
 		if bound.Action == guard.Promote || bound.Action == guard.Complete {
-			t.Fatalf("goes on in spite of all: %s", bound.Sentence)
+			t.Fatalf("goes on despite everything: %s", bound.Sentence)
 		}
 	})
 }
@@ -252,7 +252,7 @@ func TestDecide_OldOrMissingCountsNeverLetItGoOn(t *testing.T) {
 	})
 }
 
-// TestDecide_BetweenTwoLooksSilenceChangesNothing: looking more often is no further chance to err.
+// TestDecide_BetweenTwoLooksSilenceChangesNothing: looking more often must not add chances of error.
 func TestDecide_BetweenTwoLooksSilenceChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
@@ -307,7 +307,7 @@ func TestDecide_ActsOnlyIfThePolicySaysSo(t *testing.T) {
 	})
 }
 
-// The next stage is named by the census, not by the rule.
+// The census names the next stage, not the rule.
 func TestDecide_PromotesToTheNextStage(t *testing.T) {
 	for stage, next := range map[int]int{1: 10, 10: 50, 50: 100} {
 		if v := guard.Decide(acting(), healthy(stage), now); v.Action != guard.Promote || v.Next != next {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Mode is whether the guard acts.
+// A Mode says whether the guard acts.
 type Mode string
 
 // Modes.
@@ -14,12 +14,12 @@ const (
 	Act    Mode = "act"    // it halts and promotes
 )
 
-// A SmallFleet is what clears a stage that has too few boxes for the test.
+// A SmallFleet says what clears a stage that has too few boxes for the test.
 type SmallFleet string
 
 // Ways to clear a small stage.
 const (
-	AllDecided SmallFleet = "allDecided" // all its boxes are installed and heard of
+	AllDecided SmallFleet = "allDecided" // all its boxes have installed the release and reported
 	People     SmallFleet = "people"     // nothing: people promote
 )
 
@@ -31,22 +31,21 @@ type Policy struct {
 	Approvals Approvals `json:"approvals"`
 }
 
-// Bounds say what is good enough.
+// Bounds says which failures are acceptable, and when a stage is clear.
 type Bounds struct {
 	// Acceptable is the share of bad boxes that a release may have, and Intolerable the share that must not
 	// pass; 0.01 is one percent.
 	Acceptable  float64 `json:"acceptable"`
 	Intolerable float64 `json:"intolerable"`
-	// SilentAfter is how long a box is not heard of before it counts as silent. All boxes of a stage have
-	// the release within minutes, so a guard that sees bricks sooner saves none; one that takes a long
-	// installation for a brick halts good releases. A stage soaks at least so long: until then no box of it
-	// can be silent.
+	// SilentAfter is how long a box must be unheard from to count as silent. All boxes of a stage get the release within
+	// minutes, so a guard that notices bricks sooner saves none. One that mistakes a long installation for a brick halts
+	// good releases. A stage soaks at least this long: no box of it can be silent before.
 	SilentAfter Duration `json:"silentAfter"`
-	// DecideWithin is how long a box may take to install the release. After that it speaks against
-	// clearing the stage. A stage soaks at least so long: slow failures come last.
+	// DecideWithin is how long a box may take to install the release. After that it counts against clearing the stage. A
+	// stage soaks at least this long: slow failures come last.
 	DecideWithin Duration `json:"decideWithin"`
-	// Taken is the share of a stage's boxes that must run the release and have lived on with it, before the
-	// rollout goes on. All boxes of the stage count, also those that are switched off for good.
+	// Taken is the share of a stage's boxes that must have run the release for a soak before the rollout goes on. All
+	// boxes of the stage count, even those that are switched off for good.
 	Taken      float64    `json:"taken"`
 	SmallFleet SmallFleet `json:"smallFleet"`
 }
@@ -58,7 +57,7 @@ type Promotion struct {
 	Windows Windows `json:"windows,omitempty"`
 }
 
-// Soak is how long a rollout stays at each stage at least.
+// Soak is the least time that a rollout stays at each stage.
 type Soak struct {
 	At1   Duration `json:"1"`
 	At10  Duration `json:"10"`
@@ -66,17 +65,17 @@ type Soak struct {
 	At100 Duration `json:"100"`
 }
 
-// Approvals says before which stages a second person approves.
+// Approvals says which stages a second person must approve.
 type Approvals struct {
 	Before []int `json:"before,omitempty"`
 }
 
-// defaultTaken is the share that a policy has which does not name one.
+// defaultTaken is the share if a policy does not set one.
 const defaultTaken = 0.8
 
-// Default is the policy that an empty object stands for: the guard halts, and people promote. With a soak of a day, each
-// stage has seen the night of every plant. Where plants are off at weekends, a soak of P7D at stage 10 also sees a
-// weekend; the default does not.
+// Default is the policy of an empty object: the guard halts, and people promote. A soak of a day covers a night in
+// every factory. If factories are off at weekends, a soak of P7D at stage 10 also covers a weekend; the default does
+// not.
 func Default() Policy {
 	day := Lasting(24 * time.Hour)
 	return Policy{
@@ -90,16 +89,16 @@ func Default() Policy {
 	}
 }
 
-// SoakAt is how long the rollout stays at a stage at least.
+// SoakAt is the least time that the rollout stays at a stage.
 func (p Policy) SoakAt(percent int) time.Duration {
 	of := map[int]Duration{1: p.Promote.Soak.At1, 10: p.Promote.Soak.At10, 50: p.Promote.Soak.At50, 100: p.Promote.Soak.At100}
 	return max(of[percent].Length(), p.Guard.DecideWithin.Length(), p.Guard.SilentAfter.Length())
 }
 
-// test is the test of a share of bad boxes.
+// test is Wald's test with these bounds.
 func (b Bounds) test() Wald { return NewWald(b.Acceptable, b.Intolerable) }
 
-// JSON is the policy as Parse reads it, with every field.
+// JSON returns the policy as Parse reads it, with every field.
 func (p Policy) JSON() []byte {
 	text, err := json.Marshal(p)
 	if err != nil {

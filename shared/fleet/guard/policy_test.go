@@ -119,7 +119,7 @@ func TestSoakAt_IsAtLeastAsLongAsBoxesMayTake_AndUntilTheyCanBeSilent(t *testing
 	}
 }
 
-// TestParse_SharesThatASampleCanTellApart: of a policy without faults, a stage that is too small for the test has so few
+// TestParse_SharesThatASampleCanTellApart: with any valid policy, a stage that is too small for the test has so few
 // boxes that the sample holds them all.
 func TestParse_SharesThatASampleCanTellApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -154,7 +154,7 @@ func TestDuration_IsWrittenAsItIsRead(t *testing.T) {
 	})
 }
 
-// FuzzParse checks that whatever is sent, a policy without faults can be written, read again and decided by.
+// FuzzParse checks that any valid policy can be written, read again and used for a decision.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{}`))
 	f.Add(guard.Default().JSON())

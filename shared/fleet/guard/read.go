@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// Bounds of what a policy may say.
+// Limits for the values of a policy.
 const (
 	leastShare, mostShare = 0.001, 0.5
 	leastTaken            = 0.01
@@ -28,7 +28,7 @@ var (
 	soakRule       = durationRule(0)
 )
 
-// Body is a policy, or the fields of it that are to differ from Default. The interval of the guard narrows silentAfter and
+// Body is a policy, or those of its fields that differ from Default. The interval of the guard narrows silentAfter and
 // decideWithin.
 var Body = &input.Shape{Fields: input.Fields{
 	{Name: "mode", Is: modeRule},
@@ -57,7 +57,7 @@ var Body = &input.Shape{Fields: input.Fields{
 	}}},
 }}
 
-// Interval reads how often the guard looks.
+// Interval reads how often the guard runs.
 func Interval(r *setting.Values) time.Duration {
 	return time.Duration(r.Number(setting.GuardIntervalSeconds)) * time.Second
 }
@@ -65,7 +65,7 @@ func Interval(r *setting.Values) time.Duration {
 // StageRule accepts the stages that a rollout can be raised to.
 var StageRule = &input.Integer{OneOf: []int{10, 50, 100}}
 
-// Parse reads a policy, or returns all its faults. interval is the time between two looks of the guard.
+// Parse reads a policy, or returns all its faults. interval is the time between two runs of the guard.
 func Parse(text []byte, interval time.Duration) (Policy, []problem.Fault) {
 	if err := input.CheckJSON(text); err != nil {
 		return Policy{}, []problem.Fault{{Code: "format", Detail: "The text " + err.Error() + "."}}
@@ -80,8 +80,8 @@ func Parse(text []byte, interval time.Duration) (Policy, []problem.Fault) {
 	return p, faults.List()
 }
 
-// Read reads a policy from an object. Missing fields have the values of Default. Use the policy only if the object has no
-// fault. interval is the time between two looks of the guard; no duration of a policy may be shorter.
+// Read reads a policy from an object. Missing fields get the values of Default. Use the policy only if the object has
+// no fault. interval is the time between two runs of the guard; no duration of a policy may be shorter.
 func Read(o *input.Object, interval time.Duration) Policy {
 	p := Default()
 	if mode, given := o.OptionalText("mode"); given {
@@ -96,7 +96,7 @@ func Read(o *input.Object, interval time.Duration) Policy {
 func (b *Bounds) read(o *input.Object, wait *input.Text) {
 	acceptable, intolerable := share(o, "acceptable", &b.Acceptable), share(o, "intolerable", &b.Intolerable)
 	if acceptable && intolerable && (b.Intolerable < 2*b.Acceptable || b.Intolerable-b.Acceptable < leastDifference-rounding) {
-		// The closer they are, the more boxes it takes to tell them apart.
+		// The closer the two shares, the more boxes it takes to tell them apart.
 		o.Fault("intolerable", "range", "must be at least twice what is acceptable, and at least 0.006 more")
 	}
 	duration(o, "silentAfter", wait, &b.SilentAfter)

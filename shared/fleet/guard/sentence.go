@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// sentence tells a verdict in words: what to do, why, and how far away another verdict is.
+// sentence puts a verdict into words: what to do, why, and how far away another verdict is.
 func (d decision) sentence(v Verdict) string {
 	switch v.Action {
 	case Halt:
@@ -33,7 +33,7 @@ func (d decision) haltSentence(v Verdict) string {
 	var parts []string
 	for _, r := range v.Reasons {
 		if r == TooManyBad {
-			parts = append(parts, fmt.Sprintf("%d of %s %s are bad, %d more than may be", v.Halting.Bad, boxes(v.Halting.Boxes), with(v.Halting.Percent), v.Distance.FewerBad))
+			parts = append(parts, fmt.Sprintf("%d of %s %s are bad, %d more than allowed", v.Halting.Bad, boxes(v.Halting.Boxes), with(v.Halting.Percent), v.Distance.FewerBad))
 			continue
 		}
 		parts = append(parts, d.telling().sentence()+", which chance does not explain")
@@ -53,7 +53,7 @@ func (d decision) afterwardsSentence(v Verdict) string {
 	return strings.Join(parts, "; ")
 }
 
-// with names the boxes that a test of failures counts.
+// with says which boxes a test of failures counts.
 func with(percent int) string {
 	if percent == 0 {
 		return "with the release"
@@ -70,7 +70,7 @@ func (d decision) clearSentence(v Verdict) string {
 	return fmt.Sprintf("stage %d is clear: %s, %d more than needed; %s", v.Stage, v.Taken.sentence(), v.Distance.Spare, soakedOf(v))
 }
 
-// sentence tells how many boxes lived on with the release.
+// sentence says how many boxes have run the release for a soak.
 func (t Taken) sentence() string {
 	of := boxes(t.Boxes)
 	if !t.All {
@@ -114,18 +114,18 @@ func (d decision) notCounted() string {
 	e := d.evidence
 	switch {
 	case e.AsOf.IsZero():
-		return "the boxes were not counted yet"
+		return "the boxes have not been counted yet"
 	case e.CountedAt != e.Stage:
 		return fmt.Sprintf("the last count is of stage %d", e.CountedAt)
 	case d.counted():
-		return "how the boxes took the release was not looked up yet"
+		return "how the boxes took the release has not been looked up yet"
 	}
 	return "the last count is from " + e.AsOf.UTC().Format(time.RFC3339)
 }
 
 func (d decision) smallSentence(v Verdict) string {
 	all := d.pooled(Organization{})
-	text := fmt.Sprintf("stage %d has %s with those before it, fewer than the %d of the test", v.Stage, boxes(all.Told), d.test.Needs())
+	text := fmt.Sprintf("stage %d has %s with those before it, fewer than the %d that the test needs", v.Stage, boxes(all.Told), d.test.Needs())
 	switch {
 	case d.fleet() == 0:
 		return "the channel has no boxes"
@@ -135,7 +135,7 @@ func (d decision) smallSentence(v Verdict) string {
 	return fmt.Sprintf("%s, and %d of them bad is more than chance explains", text, all.Bad)
 }
 
-// causes in words.
+// causes words each cause.
 var causes = map[Cause]string{
 	Download:     "could not download it (download)",
 	Space:        "have no space for it (space)",
@@ -143,8 +143,8 @@ var causes = map[Cause]string{
 	Bad:          "failed with it or fell back",
 	Deferred:     "were put off by a person (deferred)",
 	NotInstalled: "were told and never installed it",
-	NotPolled:    "have not polled since the stage began, and never were told",
-	Vanished:     "installed it and have not been seen a soak later",
+	NotPolled:    "have not polled since the stage began, so were not told",
+	Vanished:     "installed it and were not seen a soak later",
 }
 
 func (d decision) tooFew(v Verdict) string {
@@ -156,7 +156,7 @@ func (d decision) tooFew(v Verdict) string {
 func (d decision) silent(v Verdict) string {
 	text := fmt.Sprintf("%d of %s with the release were not seen for half a soak", v.Treated.Away, boxes(v.Treated.Boxes))
 	if v.Control.Boxes == 0 {
-		return text + ", with none to compare with"
+		return text + ", with no boxes to compare with"
 	}
 	where := "that it did not reach"
 	if v.Next == 0 {
@@ -176,7 +176,7 @@ func (d decision) haltDistance(v Verdict) string {
 	return text + " halt it"
 }
 
-// soakedOf writes both times in the largest unit that the whole soak has two or more of, rounded down.
+// soakedOf writes both times rounded down, in the largest unit of which the soak has at least two.
 func soakedOf(v Verdict) string {
 	unit, name := int64(1), "seconds"
 	switch soak := v.Distance.Soak; {

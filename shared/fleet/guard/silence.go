@@ -6,39 +6,38 @@ import (
 	"wavegate/shared/fleet/stats"
 )
 
-// If the share of silent boxes is coarse or more, the test of silence asks for a difference that is coarseness times
-// as large.
+// If the share of silent boxes is coarse or more, the test of silence requires a difference coarseness times as large.
 const (
 	coarse     = 0.20
 	coarseness = 2.5
 )
 
-// compared is how many stages have boxes to compare with: all but the last.
+// compared is the number of stages that have boxes to compare with: all but the last.
 const compared = 3
 
-// Level is the significance level of a look: the greatest chance of the difference between the two groups at which the
-// guard halts. The levels of a stage's looks are Alpha/6 times 1/(1·2), 1/(2·3), 1/(3·4) and so on. So those of all looks
-// of a rollout sum up to half of Alpha at most.
+// Level is the significance level of a look. The guard halts if a difference between the groups as large as the one
+// seen is at most this likely by chance. The levels of a stage's looks are Alpha/6 times 1/(1·2), 1/(2·3), 1/(3·4) and
+// so on. So the levels of all looks of a rollout add up to at most half of Alpha.
 func Level(look int) float64 {
 	n := float64(look)
 	return Alpha / (2 * compared) / (n * (n + 1))
 }
 
-// Due reports whether a stage is to be looked at: silentAfter has passed since the stage's start, and since the last
-// look. Between two looks the guard keeps to the last one, so that counting more often does not make it err more often.
+// Due reports whether it is time to look at a stage: silentAfter has passed since the stage's start, and since the last
+// look. Between two looks the guard uses the last one, so that counting more often does not cause more errors.
 func (b Bounds) Due(start time.Time, last Look, at time.Time) bool {
 	wait := b.SilentAfter.Length()
 	return !start.IsZero() && at.Sub(start) >= wait && (last.Number == 0 || at.Sub(last.At) >= wait)
 }
 
-// apart is the test of a share and one that is so much larger, both below 1.
+// apart tests a share against one that is larger by difference, both below 1.
 func apart(share, difference float64) Wald {
 	const nearlyAll = 0.999
 	return NewWald(min(share, nearlyAll-0.001), min(share+difference, nearlyAll))
 }
 
-// tellsApart reports whether boxes are silent because of the release: too many of the treated are, and the chance of such
-// a difference to the control is at most the level. It is false without a control.
+// tellsApart reports whether boxes are silent because of the release: too many of the treated are silent, and a
+// difference to the control as large as this is at most level likely by chance. It is false without a control.
 func (b Bounds) tellsApart(treated, control Group, level float64) bool {
 	if control.Boxes == 0 || treated.Silent == 0 {
 		return false
@@ -61,7 +60,7 @@ func lookOf(looks []Look, percent int) Look {
 	return Look{Percent: percent}
 }
 
-// looks takes the looks that are due and keeps the others.
+// looks takes the looks that are due, and keeps the last ones of the other stages.
 func (d decision) looks() []Look {
 	var list []Look
 	for i, b := range d.evidence.Stages {
@@ -93,15 +92,15 @@ func (d decision) look(i, number int) Look {
 	return l
 }
 
-// Chances above which chance is taken to explain what is seen in a stage that is too small for the tests, or has no boxes
-// to compare with.
+// Chance explains an observation that is more likely than this without a fault of the release. This is for a stage that
+// is too small for the tests, or has no boxes to compare with.
 const (
 	badByChance  = 0.05
 	awayByChance = 0.01
 )
 
-// away are the boxes that were not seen for half of a soak, and those to compare them with, if there are more of them
-// than chance explains. A small stage is judged by itself and with the stages before it.
+// away returns the boxes that were not seen for half of a soak and those to compare them with, and whether there are
+// more of them than chance explains. A small stage is judged alone and with the stages before it.
 func (d decision) away() (treated, control Group, unexplained bool) {
 	e := d.evidence
 	at := e.at()
@@ -122,7 +121,7 @@ func (d decision) away() (treated, control Group, unexplained bool) {
 	return all, kept, d.policy.Guard.unexplained(all, kept)
 }
 
-// control is what a stage's boxes are compared with: boxes that were never reached, or the last ones that were not.
+// control is what a stage's boxes are compared with: boxes that were never reached, or those that were reached last.
 func (d decision) control(i int) Group {
 	for ; i >= 0; i-- {
 		if c := d.evidence.Stages[i].Control; c.Boxes > 0 {
@@ -135,8 +134,8 @@ func (d decision) control(i int) Group {
 	return Group{}
 }
 
-// unexplained reports whether chance does not explain how many of the treated are away. Without a control, it takes the
-// share that is acceptable.
+// unexplained reports whether chance does not explain how many of the treated are away. Without a control, it compares
+// with the acceptable share.
 func (b Bounds) unexplained(treated, control Group) bool {
 	if treated.Away == 0 {
 		return false

@@ -2,7 +2,7 @@ package guard
 
 import "time"
 
-// An Action is what the guard finds right.
+// An Action is what the guard recommends.
 type Action string
 
 // Actions.
@@ -13,7 +13,7 @@ const (
 	Hold     Action = "hold" // leave the rollout as it is
 )
 
-// A Reason is why.
+// A Reason says why.
 type Reason string
 
 // Reasons to halt.
@@ -22,14 +22,14 @@ const (
 	TooManySilent Reason = "TOO_MANY_SILENT"
 )
 
-// Reasons to hold, in the order in which they are told.
+// Reasons to hold, in the order in which they are listed.
 const (
 	NotActive        Reason = "NOT_ACTIVE"         // the rollout ended
-	NotCounted       Reason = "NOT_COUNTED"        // the count is old or of another stage, or there is none
+	NotCounted       Reason = "NOT_COUNTED"        // there is no count, or it is old or of another stage
 	OneOrganization  Reason = "ONE_ORGANIZATION"   // without one organization's boxes there would be no halt
 	EvidenceTooSmall Reason = "EVIDENCE_TOO_SMALL" // the stage has too few boxes for the test, and is not clear
-	Undecided        Reason = "UNDECIDED"          // too few boxes have lived on with the release yet
-	TooFewTaken      Reason = "TOO_FEW_TAKEN"      // too few boxes have taken the release, and too few still may
+	Undecided        Reason = "UNDECIDED"          // too few boxes have run the release for a soak yet
+	TooFewTaken      Reason = "TOO_FEW_TAKEN"      // too few boxes have run the release for a soak, and too few still can
 	Silent           Reason = "SILENT"             // boxes may be silent because of the release
 	Soaking          Reason = "SOAKING"
 	PeoplePromote    Reason = "PEOPLE_PROMOTE" // the policy leaves promoting to people
@@ -41,27 +41,27 @@ const (
 // Clear is the reason to promote and to complete.
 const Clear Reason = "CLEAR"
 
-// A Verdict is what the guard finds right at a moment, why, and how far away another verdict is.
+// A Verdict is what the guard recommends at a moment, why, and how far away another verdict is.
 type Verdict struct {
 	Action Action `json:"verdict"`
 	// Reason is the first of Reasons.
 	Reason  Reason   `json:"reason"`
 	Reasons []Reason `json:"reasons"`
-	// Sentence tells a person the verdict, its reasons and the distance.
+	// Sentence puts the verdict, its reasons and the distance into words.
 	Sentence string `json:"sentence"`
-	// Acts reports whether the guard does so by itself.
+	// Acts reports whether the guard acts on the verdict itself.
 	Acts  bool `json:"acts"`
 	Stage int  `json:"stage"`          // the present one, in percent
 	Next  int  `json:"next,omitempty"` // the stage after it; 0 at the last
-	// Pages reports whether people are called: everybody has the release, or is being told it, and it seems to go bad.
+	// Pages reports whether people are paged: everybody has the release, or is being told it, and it seems to go bad.
 	Pages bool `json:"pages,omitempty"`
-	// Organization is the one without whose boxes there would be no halt.
+	// Organization is set if a halt rests on the boxes of only this one.
 	Organization string `json:"organization,omitempty"`
 	// Halting is the test of failures that is closest to a halt.
 	Halting Count `json:"halting"`
 	// Taken is how the stage's boxes took the release; missing until the stage has soaked.
 	Taken *Taken `json:"taken,omitempty"`
-	// Treated and Control are the groups that the verdict's part about silence rests on.
+	// Treated and Control are the groups behind what the verdict says about silence.
 	Treated Group `json:"treated"`
 	Control Group `json:"control"`
 	// Looks are the last looks at the silence of each stage.
@@ -69,34 +69,34 @@ type Verdict struct {
 	Distance Distance `json:"distance"`
 }
 
-// A Count is the input of a test of failures: the boxes of a stage that were told the release, or of all stages.
+// A Count is the input of a test of failures: the boxes of one stage, or of all, that were told the release.
 type Count struct {
 	Percent    int     `json:"percent,omitempty"` // of the stage; 0: all boxes
 	Boxes      int     `json:"boxes"`
 	Bad        int     `json:"bad"`
 	Likelihood float64 `json:"likelihood"`
-	Limit      float64 `json:"limit"` // that the likelihood has to reach while the stage soaks
+	Limit      float64 `json:"limit"` // at which the likelihood halts while the stage soaks
 
 	last bool // the test at the end of the soak
 }
 
 // A Distance is how far away another verdict is. The rule itself finds the numbers: with that many boxes the verdict
-// changes, and with one less it does not. A number is -1 if no number of boxes would change it.
+// changes, and with one fewer it does not. A number is -1 if no number of boxes would change it.
 type Distance struct {
-	// MoreBad is how many more bad boxes halt the rollout. Undecided is how many boxes are neither good nor bad yet.
+	// MoreBad is how many more bad boxes would halt the rollout. Undecided is how many boxes are neither good nor bad yet.
 	MoreBad   int `json:"moreBad"`
 	Undecided int `json:"undecided"`
-	// FewerBad is how many fewer bad boxes do not halt; 0 where the test of failures does not halt.
+	// FewerBad is how many fewer bad boxes would not halt it; 0 if the test of failures does not halt.
 	FewerBad int `json:"fewerBad"`
-	// MoreGood is how many more boxes of Taken must live on; -1 while that is not counted. Spare is how many of them are
-	// more than needed.
+	// MoreGood is how many more boxes of Taken must become good; -1 until they are counted. Spare is how many more are
+	// good than needed.
 	MoreGood int `json:"moreGood"`
 	Spare    int `json:"spare"`
 	// MoreSilent is how many more silent boxes among the treated would have halted the rollout at the last look.
 	MoreSilent int `json:"moreSilent"`
-	// Soaked is how long the rollout has been at its stage, in seconds. Soak is the least time that it stays there.
+	// Soaked is how long the rollout has been at its stage, in seconds. Soak is the least time that it stays at it.
 	Soaked int64 `json:"soakedSeconds"`
 	Soak   int64 `json:"soakSeconds"`
-	// OpensAt is when a window is open; absent if none is within two weeks.
+	// OpensAt is when the next window opens; absent if none opens within two weeks.
 	OpensAt *time.Time `json:"opensAt,omitempty"`
 }

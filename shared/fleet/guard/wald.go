@@ -9,22 +9,21 @@ import (
 
 // The error rates of a whole rollout.
 const (
-	// Alpha is how often a release of acceptable quality is halted for its failures, and how often for its silence, at
-	// most.
+	// Alpha limits how often a release of acceptable quality is halted for its failures, and how often for its silence.
 	Alpha = 0.01
-	// Beta is how often Wald's test passes a release of intolerable quality, at most.
+	// Beta limits how often Wald's test passes a release of intolerable quality.
 	Beta = 0.05
 )
 
-// Of Alpha, one half is for Wald's tests of failures: of each stage and of all told boxes. The other half is for the
-// four tests at the end of the soaks.
+// Half of Alpha is for Wald's tests of failures: of each stage and of all told boxes. The other half is for the four
+// tests at the end of the soaks.
 const (
 	waldLevel = Alpha / 10
 	lastLevel = Alpha / 8
 )
 
-// A Wald is Wald's sequential probability ratio test of whether a share of boxes is acceptable or
-// intolerable. It needs nothing but how many boxes were bad and how many were not.
+// A Wald is Wald's sequential probability ratio test of whether a share of boxes is acceptable or intolerable. It needs
+// only the number of bad boxes and that of the others.
 type Wald struct {
 	hit, miss float64 // what a bad box and any other one add
 }
@@ -43,26 +42,27 @@ var (
 	HaltAt = math.Log((1 - Beta) / waldLevel)
 	// silentAt halts by silence, beside Fisher's test.
 	silentAt = math.Log((1 - Beta) / Alpha)
-	// clearAt tells how many boxes the test needs.
+	// clearAt determines how many boxes the test needs.
 	clearAt = math.Log(Beta / (1 - Alpha))
 )
 
-// Likelihood is the logarithm of how much more likely bad boxes among n are if the share is intolerable.
+// Likelihood is the log of the likelihood ratio of the intolerable share to the acceptable one, given bad boxes among
+// n.
 func (w Wald) Likelihood(bad, n int) float64 { return float64(bad)*w.hit + float64(n-bad)*w.miss }
 
-// Halts reports whether the boxes speak for the intolerable share, at any look.
+// Halts reports whether the boxes indicate the intolerable share, at any look.
 func (w Wald) Halts(bad, n int) bool { return w.Likelihood(bad, n) >= HaltAt }
 
-// Needs is how many boxes clear a release of failures if none is bad. With fewer there is no test.
+// Needs is how many boxes without a failure clear a release. With fewer there is no test.
 func (w Wald) Needs() int { return least(func(n int) bool { return w.Likelihood(0, n) <= clearAt }) }
 
-// lastHalts reports whether boxes speak for the intolerable share at the end of a soak, when there is no further look to
-// wait for.
+// lastHalts reports whether the boxes indicate the intolerable share at the end of a soak, when no further look
+// follows.
 func (b Bounds) lastHalts(bad, n int) bool {
 	return b.test().Likelihood(bad, n) > 0 && stats.AtLeast(bad, n, b.Acceptable) <= lastLevel
 }
 
-// boundless is more than any number of boxes. A search that returns it has found nothing.
+// boundless is greater than any number of boxes. A search that returns it has found nothing.
 const boundless = 1 << 40
 
 // least is the smallest number, from 0, that meets a condition. Every greater number must meet it, too. It is boundless

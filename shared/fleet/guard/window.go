@@ -4,16 +4,16 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones are known wherever the service runs
+	_ "time/tzdata" // so that zones are known wherever the service runs
 
 	"wavegate/shared/platform/input"
 )
 
-// A Window is when a rollout may be promoted, by the clocks on the wall in a time zone. It begins on each of
-// some days. One that ends at an earlier time of day than it begins ends on the next day.
+// A Window is when a rollout may be promoted, in the local time of a time zone. It begins on each of some days. If it
+// ends at an earlier time of day than it begins, it ends on the next day.
 //
-// An hour that daylight saving skips is on no clock, so a window inside it does not open on that day. An hour
-// that comes twice opens a window twice.
+// An hour that daylight saving skips does not exist, so a window inside it does not open on that day. A window inside
+// an hour that occurs twice opens twice.
 type Window struct {
 	Days     []string `json:"days"`     // of Days, on which it begins
 	From     string   `json:"from"`     // 00:00 to 23:59
@@ -24,7 +24,7 @@ type Window struct {
 // Days are the names of the days of the week.
 var Days = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} // as time.Weekday counts
 
-// Rules of what a window is made of.
+// Rules for the parts of a window.
 var (
 	dayRule  = &input.Text{Pattern: strings.Join(Days, "|"), Says: "mon, tue, wed, thu, fri, sat or sun"}
 	fromRule = &input.Text{Pattern: `([01][0-9]|2[0-3]):[0-5][0-9]`, Says: "a time of day from 00:00 to 23:59"}
@@ -34,22 +34,22 @@ var (
 
 func isZone(name string) bool {
 	if name == "Local" {
-		return false // the machine's
+		return false // the machine's own zone
 	}
 	_, err := time.LoadLocation(name)
 	return err == nil
 }
 
-// minutes are those of a time of day since midnight.
+// minutes converts a time of day to minutes since midnight.
 func minutes(clock string) int {
 	if len(clock) != len("00:00") {
-		return 0 // no window without faults has such a time
+		return 0 // not reached: a window without faults has a valid time
 	}
 	digit := func(i int) int { return int(clock[i] - '0') }
 	return 60*(10*digit(0)+digit(1)) + 10*digit(3) + digit(4)
 }
 
-// open reports whether the window is open at a time by the zone's clocks.
+// open reports whether the window is open at a local time of its zone.
 func (w Window) open(local time.Time) bool {
 	from, to, now := minutes(w.From), minutes(w.To), 60*local.Hour()+local.Minute()
 	today, yesterday := Days[local.Weekday()], Days[(local.Weekday()+6)%7]
@@ -59,19 +59,19 @@ func (w Window) open(local time.Time) bool {
 	return now >= from && slices.Contains(w.Days, today) || now < to && slices.Contains(w.Days, yesterday)
 }
 
-// Windows are those of a policy. Without any it is always open.
+// Windows are those of a policy. A policy without windows is always open.
 type Windows []Window
 
 // Open reports whether one of the windows is open.
 func (ws Windows) Open(at time.Time) bool { return ws.open()(at) }
 
-// open loads the zones once, for more than one question.
+// open loads the zones once, so that many times can be checked.
 func (ws Windows) open() func(time.Time) bool {
 	zones := make([]*time.Location, len(ws))
 	for i, w := range ws {
 		zone, err := time.LoadLocation(w.TimeZone)
 		if err != nil {
-			continue // no window without faults has such a zone; it stays closed
+			continue // not reached: a window without faults has a valid zone
 		}
 		zones[i] = zone
 	}
@@ -88,8 +88,7 @@ func (ws Windows) open() func(time.Time) bool {
 // farthest is how far ahead Opens looks: a week, and one more for a window that daylight saving skips.
 const farthest = 15 * 24 * time.Hour
 
-// Opens is when the windows are open next, at or after a time, to the minute; false: they do not open within
-// two weeks.
+// Opens returns when a window is open next, at or after a time, to the minute, or false if none opens within two weeks.
 func (ws Windows) Opens(at time.Time) (time.Time, bool) {
 	open := ws.open()
 	if open(at) {

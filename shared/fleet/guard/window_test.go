@@ -39,7 +39,7 @@ func TestWindows_GoByTheClockOnTheWall(t *testing.T) {
 		"a night across it":          {window("22:00", "04:00", berlin, "sat"), []string{"2026-03-29T00:30:00Z", "2026-03-29T01:30:00Z"}, []string{"2026-03-29T02:00:00Z"}},
 		"an hour that comes twice": {window("02:00", "03:00", berlin, "sun"), []string{"2026-10-25T00:00:00Z", "2026-10-25T00:59:59Z", "2026-10-25T01:00:00Z", "2026-10-25T01:59:59Z"},
 			[]string{"2026-10-24T23:59:59Z", "2026-10-25T02:00:00Z"}},
-		"a zone of half an hour": {window("00:00", "01:00", "Asia/Kolkata"), []string{"2026-01-05T18:30:00Z"}, []string{"2026-01-05T18:29:59Z", "2026-01-05T19:30:00Z"}},
+		"a zone with a half-hour offset": {window("00:00", "01:00", "Asia/Kolkata"), []string{"2026-01-05T18:30:00Z"}, []string{"2026-01-05T18:29:59Z", "2026-01-05T19:30:00Z"}},
 		"one of two": {append(window("08:00", "09:00", berlin), window("08:00", "09:00", "America/New_York")...), []string{"2026-01-05T07:30:00Z", "2026-01-05T13:30:00Z"},
 			[]string{"2026-01-05T12:30:00Z"}},
 	} {
@@ -72,11 +72,11 @@ func TestOpens_TheNextWindow(t *testing.T) {
 		windows  guard.Windows
 		at, want string
 	}{
-		"now":                               {window("08:00", "16:00", "UTC"), "2026-01-05T08:00:01Z", "2026-01-05T08:00:01Z"},
-		"later today":                       {window("08:00", "16:00", "UTC"), "2026-01-05T07:59:59Z", "2026-01-05T08:00:00Z"},
-		"next week":                         {window("08:00", "16:00", "UTC", "mon"), "2026-01-05T16:00:00Z", "2026-01-12T08:00:00Z"},
-		"the week after, for it is skipped": {window("02:00", "03:00", "Europe/Berlin", "sun"), "2026-03-22T03:00:00Z", "2026-04-05T00:00:00Z"},
-		"when clocks are changed into it":   {window("02:30", "04:00", "Europe/Berlin", "sun"), "2026-03-29T00:00:00Z", "2026-03-29T01:00:00Z"},
+		"now":                                 {window("08:00", "16:00", "UTC"), "2026-01-05T08:00:01Z", "2026-01-05T08:00:01Z"},
+		"later today":                         {window("08:00", "16:00", "UTC"), "2026-01-05T07:59:59Z", "2026-01-05T08:00:00Z"},
+		"next week":                           {window("08:00", "16:00", "UTC", "mon"), "2026-01-05T16:00:00Z", "2026-01-12T08:00:00Z"},
+		"the week after, since it is skipped": {window("02:00", "03:00", "Europe/Berlin", "sun"), "2026-03-22T03:00:00Z", "2026-04-05T00:00:00Z"},
+		"when clocks are changed into it":     {window("02:30", "04:00", "Europe/Berlin", "sun"), "2026-03-29T00:00:00Z", "2026-03-29T01:00:00Z"},
 	} {
 		if got, ok := c.windows.Opens(instant(t, c.at)); !ok || !got.Equal(instant(t, c.want)) {
 			t.Errorf("%s: opens at %s, %v; want %s", name, got, ok, c.want)
@@ -100,7 +100,7 @@ func TestOpens_IsOpenThen_AndNotBefore(t *testing.T) {
 		}
 		for before := opens.Add(-time.Second); !before.Before(at); before = before.Add(-67 * time.Minute) {
 			if ws.Open(before) {
-				t.Fatalf("is open at %s and said to open at %s", before, opens)
+				t.Fatalf("is open at %s, but said to open at %s", before, opens)
 			}
 		}
 	})

@@ -1,6 +1,6 @@
-// Package program says what a program may do, such as a run of continuous integration. It acts for the platform owner: it
-// publishes, and starts rollouts that the default policy guards, on the channels that the settings list. Whoever steals its
-// token can do that and no more: not end a guard, not override a freeze, not move a rollout.
+// Package program says what a program such as a CI job may do. It acts for the platform owner: it publishes, and starts
+// rollouts under the default policy, on the channels that the settings list. Whoever steals its token can do only that:
+// not end a guard, override a freeze or move a rollout.
 package program
 
 import (
@@ -20,8 +20,8 @@ func MayPublish(caller auth.Principal, edgeType, channel string, g audit.Grounds
 	return noOverride(g)
 }
 
-// MayStart returns FORBIDDEN if the caller is a program that may not start a rollout on a channel in this way. ownPolicy: the
-// call names a policy, or none at all.
+// MayStart returns FORBIDDEN if the caller is a program that may not start a rollout on a channel in this way.
+// ownPolicy is set if the call does not leave the choice of the policy to the default.
 func MayStart(caller auth.Principal, edgeType, channel string, ownPolicy bool, g audit.Grounds) error {
 	switch {
 	case caller.Has(auth.PlatformOwner):
@@ -29,14 +29,14 @@ func MayStart(caller auth.Principal, edgeType, channel string, ownPolicy bool, g
 	case !caller.MayStart(edgeType, channel):
 		return problem.New(problem.Forbidden, "The settings do not list %s/%s among the channels on which this program may start a rollout.", edgeType, channel)
 	case ownPolicy:
-		return problem.New(problem.Forbidden, "A program starts rollouts with the default policy. Leave policy out; a platform owner can change it afterwards.")
+		return problem.New(problem.Forbidden, "A program starts rollouts with the default policy. Omit policy; a platform owner can change it afterwards.")
 	}
 	return noOverride(g)
 }
 
 func noOverride(g audit.Grounds) error {
 	if g.OverrideReason != "" {
-		return problem.New(problem.Forbidden, "A program may not override a freeze. Leave overrideReason out, or let a platform owner make the call.")
+		return problem.New(problem.Forbidden, "A program cannot override a freeze. Omit overrideReason, or let a platform owner make the call.")
 	}
 	return nil
 }

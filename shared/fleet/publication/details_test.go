@@ -27,7 +27,7 @@ func (f *fleet) details(t *testing.T) release.Details {
 	return r.Details
 }
 
-// TestPublish_DetailsOfTwoAtOnce_NeitherIsLost: while one publication says the size, another says the digest.
+// TestPublish_DetailsOfTwoAtOnce_NeitherIsLost: while one publication gives the size, another gives the digest.
 func TestPublish_DetailsOfTwoAtOnce_NeitherIsLost(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		sha1 := strings.Repeat("1", 40)
@@ -45,7 +45,7 @@ func TestPublish_DetailsOfTwoAtOnce_NeitherIsLost(t *testing.T) {
 	})
 }
 
-// TestPublish_OtherDetails_AreRefused: also where another publication says them at the same moment.
+// TestPublish_OtherDetails_AreRefused: even if another publication gives them at the same time.
 func TestPublish_OtherDetails_AreRefused(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		f.api.do = func() {

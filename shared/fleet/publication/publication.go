@@ -27,9 +27,9 @@ func NewStore(db *dynamo.DB) *Store {
 	return &Store{db: db, releases: release.NewStore(db), rollouts: rollout.NewStore(db), freezes: freeze.NewStore(db)}
 }
 
-// Publish puts a version on a channel and reports whether the channel is new. It returns
-// RELEASE_IMMUTABLE for a version that was published with another digest, FROZEN, PRECONDITION_FAILED, and
-// CONFLICT when the channel keeps changing.
+// Publish puts a version on a channel and reports whether the channel is new. It returns RELEASE_IMMUTABLE for a
+// version that was published with another digest, FROZEN, PRECONDITION_FAILED, and CONFLICT if the channel keeps
+// changing.
 func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Publication, when input.Preconditions) (created bool, err error) {
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var row release.ChannelRow
@@ -51,7 +51,7 @@ func (s *Store) Publish(ctx context.Context, from audit.Origin, p release.Public
 		if err != nil {
 			return err
 		}
-		created = row.Revision == 0 // of the last decision: an earlier one may have lost a race
+		created = row.Revision == 0 // set by the last try: an earlier one may have lost a race
 		if err := when.Check(row.ETag()); err != nil {
 			return err
 		}

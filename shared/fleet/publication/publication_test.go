@@ -24,7 +24,7 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// A before is a client that has something done just before the next transaction.
+// A before is a client that calls a function just before the next transaction.
 type before struct {
 	dynamo.API
 	do           func()
@@ -40,8 +40,8 @@ func (b *before) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 	return b.API.TransactWriteItems(ctx, in, o...)
 }
 
-// A fleet is an edge type of its own with 1.0.0 on stable and 1.1.0 on canary, and a rollout of 1.1.0 at 10
-// percent on stable.
+// A fleet is a separate edge type with 1.0.0 on stable and 1.1.0 on canary, and a rollout of 1.1.0 at 10 percent on
+// stable.
 type fleet struct {
 	api          *before
 	publications *publication.Store
@@ -130,7 +130,7 @@ func (f *fleet) ended(t *testing.T, revision int64) {
 			t.Errorf("the last event of %s is %s of the call %s", resource.Type, e.EventName, e.RequestID)
 		}
 		if n := len(slices.DeleteFunc(page.Items, func(e audit.Event) bool { return e.RequestID != "publish" })); resource.Type == "rollout" && n != 1 {
-			t.Errorf("%d events tell that the rollout ended", n)
+			t.Errorf("%d events say that the rollout ended", n)
 		}
 	}
 }

@@ -7,26 +7,27 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// Rules of what a publication may say of its bytes beside their SHA-256.
+// Rules for what a publication may say about its bytes besides their SHA-256.
 var (
-	// SizeRule is that of a size in bytes; the largest is 1 TiB.
+	// SizeRule accepts a size in bytes, up to 1 TiB.
 	SizeRule = &input.Integer{Least: 1, Most: 1 << 40}
-	// SHA1Rule and MD5Rule take a digest in either case; it is kept in lower case.
+	// SHA1Rule and MD5Rule accept a digest in either case; it is stored in lower case.
 	SHA1Rule = &input.Text{Pattern: `[0-9A-Fa-f]{40}`, Lower: true, Says: "40 hexadecimal digits"}
 	MD5Rule  = &input.Text{Pattern: `[0-9A-Fa-f]{32}`, Lower: true, Says: "32 hexadecimal digits"}
-	// PartRule is that of the kind of a release.
+	// PartRule accepts the kind of a release.
 	PartRule = &input.Text{Pattern: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`, Says: "1 to 64 letters, digits, dots, underscores or hyphens, the first a letter or digit"}
 )
 
-// Details are what is known of an artifact's bytes beside their SHA-256. All of it is optional. A client of hawkBit's
-// DDI needs the size and the SHA-1; see Sufficient. SHA-1 and MD5 protect nothing; they exist for such clients.
+// Details holds what is known about an artifact's bytes besides their SHA-256. All of it is optional. A client of
+// hawkBit's DDI needs the size and the SHA-1; see Sufficient. SHA-1 and MD5 are only for such clients and do not
+// protect anything.
 type Details struct {
 	SizeBytes int64  `json:"sizeBytes,omitempty"`
 	SHA1      string `json:"sha1,omitempty"`
 	MD5       string `json:"md5,omitempty"`
 }
 
-// Sufficient reports whether a client of hawkBit's DDI can be told of the artifact.
+// Sufficient reports whether there are enough details to offer the artifact to a client of hawkBit's DDI.
 func (d Details) Sufficient() bool { return d.SizeBytes > 0 && d.SHA1 != "" }
 
 // With adds what another publication of the same bytes says.
@@ -43,24 +44,24 @@ func (d Details) With(other Details) Details {
 	return d
 }
 
-// A Delivery is how clients of hawkBit's DDI come by an artifact. It is no part of the bytes: each publication of a version
-// says it again.
+// A Delivery says how clients of hawkBit's DDI get an artifact. It is not a property of the bytes: each publication of
+// a version sets it again.
 type Delivery struct {
-	// Part is what DDI calls the kind of a release; empty stands for DefaultPart.
+	// Part is what DDI calls the kind of a release; empty means DefaultPart.
 	Part string `json:"part,omitempty"`
-	// ArtifactHTTPURL is another address of the same bytes, for clients that follow the link download-http alone.
+	// ArtifactHTTPURL is another address of the same bytes, for clients that follow only the link download-http.
 	ArtifactHTTPURL string `json:"artifactHttpUrl,omitempty"`
-	// DownloadWithoutToken is set if the artifact's host asks for no token: the URL is public or signed.
+	// DownloadWithoutToken is set if the artifact's host does not require a token: the URL is public or signed.
 	DownloadWithoutToken bool `json:"downloadWithoutToken,omitempty"`
 }
 
-// DefaultPart is the part of a release that does not name one: a system's image.
+// DefaultPart is the part of a release that does not name one: a system image.
 const DefaultPart = "os"
 
-// contradicts reports whether another publication says something else.
+// contradicts reports whether another publication contradicts the details.
 func (d Details) contradicts(other Details) bool { return d.With(other) != other.With(d) }
 
-// unchanged holds while the stored details are the ones that were read.
+// unchanged requires that the stored details are still the ones that were read.
 func (d Details) unchanged() dynamo.Condition {
 	var terms []string
 	values := map[string]any{}

@@ -21,7 +21,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// The tests of one store share it, so what other tests published is left out of the list of all.
+// All tests share the store, so the list of all channels skips what other tests published.
 func TestList_OfAllAndOfOneEdgeType_GivesEveryChannelOnceInOrder(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)

@@ -1,8 +1,8 @@
-// Package release is about release channels and what is published on them.
+// Package release stores release channels and what is published on them.
 //
-// A channel is the pair (edge type, channel name). Publishing sets the version that the boxes of the
-// channel resolve at their next poll. A version never changes its bytes: the first publication of a
-// version of an edge type binds it to its digest for ever, on every channel.
+// A channel is the pair (edge type, channel name). Publishing sets the version that the boxes of the channel get at
+// their next poll. A version never changes its bytes: the first publication of a version of an edge type binds it to
+// its digest forever, on every channel.
 package release
 
 import (
@@ -14,16 +14,16 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// Rules of what a publication holds.
+// Rules for the fields of a publication.
 var (
-	// VersionRule takes any scheme of versions: they are compared for equality only.
+	// VersionRule accepts any versioning scheme: versions are only compared for equality.
 	VersionRule = &input.Text{
 		Pattern: `[A-Za-z0-9][A-Za-z0-9._+-]{0,63}`,
 		Says:    "1 to 64 letters, digits, dots, underscores, plus signs or hyphens, the first a letter or digit",
 	}
 )
 
-// PublicationBody is what is said of a publication.
+// PublicationBody is the body of a publication.
 var PublicationBody = &input.Shape{Fields: input.Fields{
 	{Name: "currentVersion", Is: VersionRule, Required: true},
 	{Name: "artifactUrl", Is: input.HTTPSURL, Required: true},
@@ -37,7 +37,7 @@ var PublicationBody = &input.Shape{Fields: input.Fields{
 	audit.ReasonField, audit.OverrideReasonField,
 }}
 
-// A Channel is what is published on a pair.
+// A Channel is a release channel with what is published on it.
 type Channel struct {
 	EdgeType       string `json:"edgeType"`
 	Channel        string `json:"channel"`
@@ -53,21 +53,21 @@ type Channel struct {
 // ID names the channel in the audit trail and in messages.
 func (c Channel) ID() string { return Pair(c.EdgeType, c.Channel) }
 
-// Pair is the text form of an edge type and a channel. Neither can hold a slash.
+// Pair joins an edge type and a channel name. Neither can contain a slash.
 func Pair(edgeType, channel string) string { return edgeType + "/" + channel }
 
-// A Release is a version of an edge type and the bytes that it stands for.
+// A Release is a version of an edge type, bound to its bytes.
 type Release struct {
 	EdgeType    string `json:"edgeType"`
 	Version     string `json:"version"`
-	ArtifactURL string `json:"artifactUrl"` // where the bytes were last said to be
+	ArtifactURL string `json:"artifactUrl"` // of the last publication
 	SHA256      string `json:"sha256"`
 	Details
 	Delivery
 	PublishedAt time.Time `json:"publishedAt"` // first, on any channel
 }
 
-// A Publication is a caller's wish to put a version on a channel.
+// A Publication is a caller's request to put a version on a channel.
 type Publication struct {
 	EdgeType, Channel, CurrentVersion, ArtifactURL, SHA256 string
 	Details
@@ -75,7 +75,7 @@ type Publication struct {
 }
 
 // Allows reports whether a version that may have been published before can be published with these digests and this
-// size. What no publication has said of the bytes yet may be added.
+// size. Details that no publication has given may be added.
 func (r Release) Allows(p Publication) error {
 	if r.SHA256 != "" && r.SHA256 != p.SHA256 {
 		return problem.New(problem.ReleaseImmutable,
@@ -90,8 +90,7 @@ func (r Release) Allows(p Publication) error {
 	return nil
 }
 
-// Published is the release once a publication says where its bytes are. The first publication binds the
-// version to its digest.
+// Published returns the release after a publication. The first publication binds the version to its digest.
 func (r Release) Published(p Publication, at time.Time) Release {
 	next := Release{EdgeType: p.EdgeType, Version: p.CurrentVersion, ArtifactURL: p.ArtifactURL, SHA256: p.SHA256, Details: r.Details.With(p.Details),
 		Delivery: p.Delivery, PublishedAt: at}
@@ -101,7 +100,7 @@ func (r Release) Published(p Publication, at time.Time) Release {
 	return next
 }
 
-// At is a target with the address where its bytes were last said to be, if this is the target's release.
+// At returns a target with the release's address, if this is the target's release.
 func (r Release) At(t RolloutTarget) RolloutTarget {
 	if r.Version == t.Version && r.SHA256 == t.SHA256 {
 		t.ArtifactURL = r.ArtifactURL
@@ -109,7 +108,7 @@ func (r Release) At(t RolloutTarget) RolloutTarget {
 	return t
 }
 
-// Of are the details of a target and its delivery, if this is the target's release.
+// Of returns the details and the delivery of a target, if this is the target's release.
 func (r Release) Of(t RolloutTarget) (Details, Delivery) {
 	if r.Version == t.Version && r.SHA256 == t.SHA256 {
 		return r.Details, r.Delivery
@@ -117,11 +116,11 @@ func (r Release) Of(t RolloutTarget) (Details, Delivery) {
 	return Details{}, Delivery{}
 }
 
-// Warnings say what boxes with a DDI client may meet with a release.
+// Warnings lists problems that DDI clients may have with a release.
 func (r Release) Warnings() []string {
 	var list []string
 	if r.MD5 == "" {
-		list = append(list, fmt.Sprintf("Release %s was published without md5. SWUpdate and RAUC do without it; the Rust crate hawkbit and Eclipse Hara do not.", r.Version))
+		list = append(list, fmt.Sprintf("Release %s was published without md5. SWUpdate and RAUC do not need it; the Rust crate hawkbit and Eclipse Hara do.", r.Version))
 	}
 	if !r.DownloadWithoutToken {
 		list = append(list, fmt.Sprintf("Release %s was published without downloadWithoutToken. Many clients send their token to the artifact's host, too; "+

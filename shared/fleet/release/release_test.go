@@ -43,7 +43,7 @@ func TestVersionRule(t *testing.T) {
 	}
 }
 
-// TestAllows_Details: what was said of the bytes stays, and what was not said may be added.
+// TestAllows_Details: given details stay, and missing ones may be added.
 func TestAllows_Details(t *testing.T) {
 	digest, sha1, md5 := strings.Repeat("a", 64), strings.Repeat("1", 40), strings.Repeat("2", 32)
 	known := Release{Version: "1.1.0", SHA256: digest, Details: Details{SizeBytes: 10, SHA1: sha1}}

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// A Carried is the present or last rollout of a channel, as the channel's row carries it: all that a
-// poll needs, so that a poll reads one item. It is a copy of the rollout, written in the same
-// transactions.
+// A Carried is the present or last rollout of a channel, as stored in the channel's row: all that a poll needs, so that
+// a poll reads one item. It is a copy of the rollout, written in the same transactions.
 type Carried struct {
 	ID            string `json:"id"`
 	TargetVersion string `json:"targetVersion"`
@@ -30,18 +29,18 @@ type RolloutTarget struct {
 	SHA256      string `json:"sha256"`
 }
 
-// Target is the rollout's.
+// Target returns the rollout's target.
 func (c Carried) Target() RolloutTarget {
 	return RolloutTarget{Version: c.TargetVersion, ArtifactURL: c.ArtifactURL, SHA256: c.SHA256}
 }
 
-// A ChannelRow is a channel, the rollout that it carries, and the targets of the rollouts before that one.
-// Boxes may hold those still; they stay remembered until a publication, or a rollout that reached
-// everyone, says where such boxes go. Without them the start of a rollout would send boxes back that
-// hold the target of an earlier one which was halted.
+// A ChannelRow is a channel, the rollout that it carries, and the targets of earlier rollouts. Boxes may still run such
+// targets. They are remembered until a publication, or the completion of a rollout that reached everyone, gives all
+// boxes a version. Without them, the start of a rollout would send back boxes that run the target of an earlier, halted
+// one.
 type ChannelRow struct {
 	Channel
-	// Rollout is the one that the row carries.
+	// Rollout is the rollout that the row carries.
 	Rollout *Carried        `json:"rollout,omitempty"`
 	Earlier []RolloutTarget `json:"earlier,omitempty"` // each version once, MostEarlier at most
 	// Past are versions that were the channel's before, the latest first; MostPast at most. See Knows.
@@ -57,14 +56,14 @@ func (r ChannelRow) LastChange() time.Time {
 }
 
 const (
-	// MostEarlier bounds the targets that a row remembers, and with them what a poll reads.
+	// MostEarlier limits the targets that a row remembers, and so the size of a poll's read.
 	MostEarlier = 16
-	// MostPast bounds the former versions of a channel that its row keeps.
+	// MostPast limits the former versions of a channel in its row.
 	MostPast = 8
 )
 
-// Remembered lists the targets that boxes may hold and that are not the channel's version: those
-// which the row remembers once another rollout takes the place of its own.
+// Remembered lists the targets that boxes may run and that are not the channel's version. The row keeps remembering
+// them when another rollout replaces its own.
 func (r ChannelRow) Remembered() []RolloutTarget {
 	list := []RolloutTarget{}
 	if r.Rollout != nil {
@@ -78,18 +77,17 @@ func (r ChannelRow) Remembered() []RolloutTarget {
 	return slices.DeleteFunc(list, func(t RolloutTarget) bool { return t.Version == r.CurrentVersion })
 }
 
-// Knows reports whether a box can have a version from what the row says: it is the channel's, or was, or is
-// the target of a rollout that the row remembers. A box that runs another one may have it from what was
-// published or started after the row was read.
+// Knows reports whether the row explains how a box got a version: it is the channel's version, was so before, or is the
+// target of a rollout that the row remembers. A box may have got another version from a publication or rollout after
+// the row was read.
 func (r ChannelRow) Knows(version string) bool {
 	return version == r.CurrentVersion || slices.Contains(r.Past, version) ||
 		slices.ContainsFunc(r.Remembered(), func(t RolloutTarget) bool { return t.Version == version })
 }
 
-// Publish decides what a publication makes of a row: the next row and the event that tells of it; no
-// event where nothing changes. The published version reaches every box, so that the rollout which the
-// row carries and all remembered targets are forgotten. Publishing what is there already changes
-// nothing, unless there is something to forget.
+// Publish applies a publication to a row. It returns the next row and the event; no event if nothing changes. The
+// published version reaches every box, so the row forgets its rollout and all remembered targets. To publish the same
+// again changes nothing, unless there is something to forget.
 func (r ChannelRow) Publish(p Publication, at time.Time) (next ChannelRow, event string) {
 	same := r.Revision > 0 && r.CurrentVersion == p.CurrentVersion && r.ArtifactURL == p.ArtifactURL && r.SHA256 == p.SHA256 &&
 		r.Details == p.Details && r.Delivery == p.Delivery
@@ -106,7 +104,7 @@ func (r ChannelRow) Publish(p Publication, at time.Time) (next ChannelRow, event
 	}, "ReleasePublished"
 }
 
-// past are the former versions once another one is the channel's.
+// past lists the former versions after a change of the channel's version to next.
 func (r ChannelRow) past(next string) []string {
 	if r.Revision == 0 {
 		return nil
@@ -120,19 +118,18 @@ func (r ChannelRow) past(next string) []string {
 	return list
 }
 
-// Begin is the row once a rollout starts on the channel. The targets of those before it stay remembered.
+// Begin returns the row after the start of a rollout. The targets of earlier rollouts stay remembered.
 func (r ChannelRow) Begin(c Carried) ChannelRow {
 	earlier := r.Remembered()
 	r.Earlier, r.Rollout = nil, &c
-	if len(earlier) > 0 { // an empty list is left out: the embedded store cannot keep one
+	if len(earlier) > 0 { // omit an empty list: the embedded store cannot store one
 		r.Earlier = earlier
 	}
 	return r
 }
 
-// Adopt is the row once a rollout that reached everyone is completed: its target is the channel's
-// version, and what earlier rollouts brought is remembered no longer. The bytes are where the target's
-// release says that they are now.
+// Adopt returns the row after the completion of a rollout that reached everyone: its target is the channel's version,
+// and earlier targets are forgotten. The address of the bytes is that of the target's release.
 func (r ChannelRow) Adopt(c Carried, target Release, at time.Time) ChannelRow {
 	r.Past = r.past(c.TargetVersion)
 	r.Rollout, r.Earlier = &c, nil
@@ -143,8 +140,8 @@ func (r ChannelRow) Adopt(c Carried, target Release, at time.Time) ChannelRow {
 	return r
 }
 
-// ETag is the row's entity tag, empty where there is no channel. It changes with the channel and with the
-// rollout that the row carries.
+// ETag is the row's entity tag, empty if there is no channel. It changes with the channel and with the rollout that the
+// row carries.
 func (r ChannelRow) ETag() string {
 	switch {
 	case r.Revision == 0:
@@ -155,13 +152,13 @@ func (r ChannelRow) ETag() string {
 	return `"` + strconv.FormatInt(r.Revision, 10) + "-" + r.Rollout.ID + "-" + strconv.FormatInt(r.Rollout.Revision, 10) + `"`
 }
 
-// A View is a channel as its read shows it.
+// A View is a channel as API answers show it.
 type View struct {
 	Channel
 	ActiveRollout *ActiveRollout `json:"activeRollout,omitempty"`
 }
 
-// An ActiveRollout is what a channel shows of the rollout that is active on it.
+// An ActiveRollout is what a channel shows of its active rollout.
 type ActiveRollout struct {
 	ID            string `json:"id"`
 	TargetVersion string `json:"targetVersion"`
@@ -170,7 +167,7 @@ type ActiveRollout struct {
 	Guard         string `json:"guard"`
 }
 
-// View is what a read shows of the row.
+// View returns the row as API answers show it.
 func (r ChannelRow) View() View {
 	v := View{Channel: r.Channel}
 	if c := r.Rollout; c != nil && c.Active {

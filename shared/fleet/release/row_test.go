@@ -26,7 +26,7 @@ func TestPublish_ReachesEveryBox_SoThatTheRowForgetsWhatWentBefore(t *testing.T)
 		"a new channel":                           {ChannelRow{}, same(), true, 1, nil},
 		"what is there":                           {published(nil), same(), false, 3, nil},
 		"another version":                         {published(nil), newVersion, true, 4, []string{"1.0.0"}},
-		"the same bytes at another place":         {published(nil), newURL, true, 4, nil},
+		"the same bytes at another address":       {published(nil), newURL, true, 4, nil},
 		"what is there, during a rollout":         {published(active), same(), true, 4, nil},
 		"another version, during a rollout":       {published(active), newVersion, true, 4, []string{"1.0.0"}},
 		"what is there, after a rollout":          {published(ended), same(), true, 4, nil},
@@ -67,7 +67,7 @@ func TestKnows_TheChannelsVersions_AndTheTargetsOfRollouts(t *testing.T) {
 		}
 	}
 	if row.Knows("0.7.0") || row.Knows("") {
-		t.Error("knows what no box can have from here")
+		t.Error("knows a version that no box can have got from here")
 	}
 }
 

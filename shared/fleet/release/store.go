@@ -9,16 +9,16 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// ResourceType is that of channels in the audit trail.
+// ResourceType is the resource type of channels in the audit trail.
 const ResourceType = "release-channel"
 
-// A Store keeps channels and releases.
+// A Store stores channels and releases.
 type Store struct{ db *dynamo.DB }
 
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db} }
 
-// channelItem is a row with the keys that lists go by.
+// channelItem is a row with the index keys for lists.
 type channelItem struct {
 	ChannelRow
 	List    string `json:"list"`
@@ -43,20 +43,20 @@ func (s *Store) Get(ctx context.Context, edgeType, channel string) (ChannelRow, 
 	return row, err
 }
 
-// Row returns the row of a channel; its Revision is 0 when there is no such channel.
+// Row returns the row of a channel; its Revision is 0 if there is no such channel.
 func (s *Store) Row(ctx context.Context, edgeType, channel string) (row ChannelRow, err error) {
 	_, err = s.db.Get(ctx, dynamo.Channels, dynamo.Key{"edgeType": edgeType, "channel": channel}, &row)
 	return row, err
 }
 
-// Release returns what a version stands for; its Version is empty when it was never published.
+// Release returns the release of a version; its Version is empty if it was never published.
 func (s *Store) Release(ctx context.Context, edgeType, version string) (r Release, err error) {
 	_, err = s.db.Get(ctx, dynamo.Releases, dynamo.Key{"edgeType": edgeType, "version": version}, &r)
 	return r, err
 }
 
-// Bind keeps what a version stands for, given what was read of it. Another channel may bind the version at the same
-// moment; then the digest must be the same, and nothing else may have been said of the bytes since the read.
+// Bind stores a release, given the one that was read. A publication on another channel may bind the version at the same
+// time. Then the digest must be the same, and the details must not have changed since the read.
 func Bind(was, next Release) dynamo.Part {
 	unchanged := was.unchanged()
 	unchanged.Expr = "attribute_not_exists(#version) OR (#sha256 = :sha256 AND " + unchanged.Expr + ")"
@@ -64,7 +64,7 @@ func Bind(was, next Release) dynamo.Part {
 	return dynamo.PutPart("release", dynamo.Releases, next, unchanged)
 }
 
-// Kind tells of channels. Their rows are stored, and the trail shows the channel alone.
+// Kind describes channels to the write path. Their rows are stored, and the audit trail shows only the channel.
 var Kind = change.Kind[ChannelRow]{
 	Type: ResourceType, Table: dynamo.Channels, Key: "edgeType",
 	State: func(r ChannelRow) change.Stamp {
@@ -76,12 +76,12 @@ var Kind = change.Kind[ChannelRow]{
 	Unchanged: unchanged,
 }
 
-// unchanged holds while the row is the one that was read, with the rollout that it carries.
+// unchanged requires that the row and the rollout that it carries are still the ones that were read.
 func unchanged(row ChannelRow) dynamo.Condition {
 	return dynamo.AtRevision("edgeType", row.Revision).And(carries(row.Rollout))
 }
 
-// carries holds while the row carries a rollout as it was read; nil: none.
+// carries requires that the row still carries a rollout as it was read; nil: none.
 func carries(c *Carried) dynamo.Condition {
 	if c == nil {
 		return dynamo.Absent("rollout")
@@ -92,13 +92,13 @@ func carries(c *Carried) dynamo.Condition {
 	}
 }
 
-// Replace writes a row in place of the one that was read, where the channel itself stays as it is.
+// Replace replaces the row that was read, if the channel itself does not change.
 func Replace(was, next ChannelRow) dynamo.Part {
 	return dynamo.PutPart(ResourceType, dynamo.Channels, item(next), unchanged(was))
 }
 
-// Carry makes the row of a channel carry a rollout as it is now, if the row still carries the rollout as
-// it was. The row need not be read.
+// Carry updates the rollout in a channel's row, if the row still carries the rollout as it was. The row need not be
+// read.
 func Carry(edgeType, channel string, was, next Carried) dynamo.Part {
 	return dynamo.UpdatePart(ResourceType, dynamo.Channels, dynamo.Key{"edgeType": edgeType, "channel": channel},
 		"SET #rollout = :carried", map[string]any{":carried": next}, carries(&was))

@@ -2,11 +2,11 @@ package report
 
 import "time"
 
-// The polls of a DDI box do not say what it runs, and it is told of deployments by the number of an action. The row
-// holds both. An action is one attempt at an offer. Its number is the revision of the row that made it. So it is never
-// used again for this box, and a poll whose answer is the same has the same number without a write.
+// The polls of a DDI box do not say what it runs, and deployments are told to it as numbered actions. The row holds
+// both the version and the action. An action is one attempt at an offer. Its number is the revision of the row that
+// made it. So a box's numbers never repeat, and a poll with the same answer gets the same number without a write.
 
-// Has is the version that a DDI box has, for the decision what it is told: the one that it wrote to disk last, and
+// Has is the version that a DDI box has, for the decision on what to tell it: the one that it wrote to disk last,
 // otherwise the one that it runs.
 func (r Row) Has() string {
 	if r.Written != "" {
@@ -15,8 +15,8 @@ func (r Row) Has() string {
 	return r.Running
 }
 
-// Deployment is the number of the action that a DDI box is told to carry out at a time; 0: none. A closed action is
-// not told again. Nor is a version that the box has fallen back from: its client would install it again and again.
+// Deployment is the number of the action that a DDI box is told to carry out at a time; 0: none. A closed action is not
+// told again. Neither is a version that the box has fallen back from: its client would install it again and again.
 func (r Row) Deployment(at time.Time) int64 {
 	o := r.Offer
 	if o == nil || o.Version != r.Told || o.Action == r.Cancel || !r.open(at) {
@@ -25,7 +25,7 @@ func (r Row) Deployment(at time.Time) int64 {
 	return o.Action
 }
 
-// open reports whether the offer's action may be told, or was told and is not closed.
+// open reports whether the offer's action may be told now, or was told and is not closed.
 func (r Row) open(at time.Time) bool {
 	o := r.Offer
 	if o.Action == 0 || o.Cancelled || o.Version == r.Written || o.Version == r.Running {
@@ -40,8 +40,8 @@ func (r Row) open(at time.Time) bool {
 	return true
 }
 
-// cancelPatience is how long a box that is to begin something else is first asked to give up what it began. A
-// client that has just finished may never answer.
+// cancelPatience is how long a box is asked to give up an action before it is told another one. A client that has just
+// finished may never answer.
 const cancelPatience = time.Hour
 
 // Cancellation is the number of the action that a DDI box is asked to give up at a time; 0: none.
@@ -52,8 +52,8 @@ func (r Row) Cancellation(at time.Time) int64 {
 	return r.Cancel
 }
 
-// act brings a row's actions into line with what a poll tells. A box that is no longer told the offer, or is told
-// another one, is asked to give up the action that it may have begun.
+// act updates a row's actions for what a poll tells. A box that is no longer told the offer, or is told another one, is
+// asked to give up the action that it may have begun.
 func (r *Row) act(p Polled, was Row) {
 	if was.Offer != nil && was.Cancel == 0 && was.open(p.At) && (p.Told != was.Offer.Version || !sameOffer(*was.Offer, *r.Offer)) {
 		r.Cancel = was.Offer.Action
@@ -77,8 +77,8 @@ func (r *Row) act(p Polled, was Row) {
 	}
 }
 
-// A Contact is the first poll of a DDI box. The box is asked what it runs before it is told anything, so that it does not
-// install what it has.
+// A Contact is the first poll of a DDI box. The box is asked what it runs before it is told a version, so that it does
+// not install what it already has.
 type Contact struct {
 	Subject string
 	At      time.Time
@@ -90,10 +90,10 @@ func (c Contact) change(next *Row, _ Row) {
 	next.DDI, next.Subject, next.AskedAt = true, c.Subject, &c.At
 }
 
-// A Statement is what a DDI box says of itself. Running is the version that it runs; empty: it does not say.
+// A Statement is what a DDI box says about itself. Running is the version that it runs; empty: it does not say.
 type Statement struct {
 	Running string
-	// DecideWithin is how long the box may take to boot what it has written; 0: nobody judges that.
+	// DecideWithin is how long the box may take to boot what it has written; 0: no limit.
 	DecideWithin time.Duration
 	At           time.Time
 }
@@ -112,7 +112,7 @@ func (s Statement) change(next *Row, was Row) {
 	if next.Offer == nil {
 		return
 	}
-	// A DDI box is told nothing that its row does not know.
+	// A DDI box is never told anything that its row does not record.
 	next.Offer.judge(was.Running, s.Running, false)
 	next.fallBack(s, rebooted)
 	if next.Offer.State == Installed && next.Cancel == next.Offer.Action {
@@ -120,11 +120,11 @@ func (s Statement) change(next *Row, was Row) {
 	}
 }
 
-// An ActionPhase is how far a DDI box says it came with an action.
+// An ActionPhase says how far a DDI box is with an action, according to its client.
 type ActionPhase string
 
-// Progress of an action. None of them says that the box runs the version: a client may close an action when the
-// version is on disk, and boot it later or never.
+// Phases of an action. None of them means that the box runs the version: a client may close an action when the version
+// is on disk, and boot it later or never.
 const (
 	Proceeding ActionPhase = "proceeding"
 	Beginning  ActionPhase = "beginning" // the first step of an installation
@@ -136,13 +136,13 @@ const (
 	Refused    ActionPhase = "refused"   // the client goes on although it was asked to give up
 )
 
-// A Feedback is what a DDI box says about an action. It changes nothing if the action is closed, or is no longer that of
-// the box's offer.
+// A Feedback is what a DDI box says about an action. It changes nothing if the action is closed, or no longer belongs
+// to the box's offer.
 type Feedback struct {
 	Action   int64
 	Progress ActionPhase
-	// Code is set for Broken, and for Proceeding where the client names an error. If the action then fails, that error
-	// is the reason: a client of RAUC closes every failed installation with the same words.
+	// Code is set for Broken, and for Proceeding if the client names an error. If the action then fails, that error is the
+	// reason: a RAUC client closes every failed installation with the same message.
 	Code   FailureCode
 	Detail string
 	At     time.Time
@@ -165,8 +165,8 @@ func (f Feedback) change(next *Row, was Row) {
 		next.Cancel = 0
 	}
 	if next.Written == o.Version && !f.Progress.closes() {
-		// The client is not told a closed action again. It was told before that, as Hara is, which polls while it closes
-		// the action. So this is no sign of a reboot.
+		// The client is not told a closed action again. It was told this one earlier, as happens to Hara, which polls while
+		// it closes the action. So this is not a sign of a reboot.
 		return
 	}
 	switch f.Progress {
@@ -203,15 +203,15 @@ func (f Feedback) change(next *Row, was Row) {
 // closes reports whether the client has nothing more to do for the action.
 func (p ActionPhase) closes() bool { return p == Written || p == GivenUp || p == Broken }
 
-// begin moves an offer that was not decided yet to Working.
+// begin moves an undecided offer to Working.
 func (o *Offer) begin(detail string) {
 	if o.State == Offered || o.State == Deferred || o.State == Working && detail != "" {
 		o.State, o.Detail, o.Until = Working, detail, nil
 	}
 }
 
-// fail closes an action with a failure. The next attempt is another action, told after the wait that any box is given,
-// and after the last attempt there is none.
+// fail closes an action with a failure. The next attempt is a new action, told after the same wait as for other boxes.
+// After the last attempt there is none.
 func (r *Row) fail(f Feedback, was Row) {
 	o := r.Offer
 	if o.ErrorCode != "" {
@@ -219,9 +219,9 @@ func (r *Row) fail(f Feedback, was Row) {
 		o.ErrorCode, o.ErrorDetail = "", ""
 	}
 	outcome := Outcome{Version: o.Version, Attempt: max(o.Attempts, o.FailedAttempt+1), State: Failed, Code: f.Code, Detail: f.Detail, At: f.At}
-	outcome.take(r) // the number of the action tells that it is the present attempt
+	outcome.take(r) // the action's number shows that it is the present attempt
 	if r.Written == o.Version || r.Running != "" {
-		r.Written = "" // what was on disk beside the running version is so no longer
+		r.Written = "" // the version on disk is no longer there
 	}
 	o.Action, o.RetryAt, o.WrittenAt, o.StatedAt = was.Revision+1, nil, nil, nil
 	if answer := Reply(*r, outcome); !answer.GiveUp {

@@ -9,12 +9,12 @@ import (
 
 var begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// told is a DDI poll whose answer is a version, decided on what the row says the box has.
+// told is a DDI poll with a version as its answer, decided on what the box has according to its row.
 func told(row Row, version string) Polled {
 	return Polled{Told: version, RolloutID: "", Subject: "s", DDI: true, Had: row.Has(), At: begin}
 }
 
-// after is a row after events. An event of a poll is decided on the row that it meets.
+// after returns a row after events. Each event is made from the row before it.
 func after(row Row, events ...func(Row) Input) Row {
 	for _, e := range events {
 		row, _ = Next(row, e(row))
@@ -39,7 +39,7 @@ func reports(p ActionPhase) func(Row) Input {
 	}
 }
 
-// enrolled is the row of a DDI box that said it runs 1.0.0.
+// enrolled is the row of a DDI box that has said that it runs 1.0.0.
 func enrolled() Row {
 	row := Row{}.Registered(Registration{EdgeID: "box-1", EdgeType: "gateway-x", Channel: "stable", At: begin})
 	return after(row, func(Row) Input { return Contact{Subject: "s", At: begin} }, says("1.0.0"))
@@ -59,8 +59,8 @@ func TestAction_PollToldTheSame_HasTheSameNumber_AndChangesNothing(t *testing.T)
 	}
 }
 
-// TestAction_ClosedWithSuccess_IsNotInstalled: the version may be on disk alone. The box is not told again, and what
-// runs is said by the box.
+// TestAction_ClosedWithSuccess_IsNotInstalled: the version may only be on disk. The box is not told again, and says
+// itself what it runs.
 func TestAction_ClosedWithSuccess_IsNotInstalled(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Proceeding), reports(Written))
 	if row.Offer.State != Working || row.Running != "1.0.0" || row.Has() != "1.1.0" || row.Deployment(begin) != 0 {
@@ -104,8 +104,7 @@ func TestAction_Failed_IsAnotherActionAfterTheWait_AndEndsAfterThree(t *testing.
 	}
 }
 
-// TestAction_ErrorNamedBeforeTheFailure_IsItsReason, in the attempt that it was named in. Without a failure it means
-// nothing.
+// TestAction_ErrorNamedBeforeTheFailure_IsItsReason in the same attempt. Without a failure it has no effect.
 func TestAction_ErrorNamedBeforeTheFailure_IsItsReason(t *testing.T) {
 	named := func(r Row) Input {
 		return Feedback{Action: r.Offer.Action, Progress: Proceeding, Code: CodeSpace, Detail: "no space left", At: begin}
@@ -115,7 +114,7 @@ func TestAction_ErrorNamedBeforeTheFailure_IsItsReason(t *testing.T) {
 		t.Errorf("before it fails: %+v", o)
 	}
 	if done := after(row, reports(Written), says("1.1.0")); done.Offer.State != Installed || done.Offer.Code != "" {
-		t.Errorf("it went well: %+v", done.Offer)
+		t.Errorf("it succeeded: %+v", done.Offer)
 	}
 	row = after(row, reports(Broken))
 	if o := row.Offer; o.State != Failed || o.Code != CodeSpace || o.Detail != "no space left" {
@@ -137,13 +136,13 @@ func TestAction_Halted_IsCancelled_AndResumedIsAnotherAction(t *testing.T) {
 		t.Error("the next poll is a write")
 	}
 	if going := after(row, reports(Refused)); going.Cancellation(begin) != number {
-		t.Errorf("one that goes on is asked no longer: %+v", going)
+		t.Errorf("a client that goes on is no longer asked: %+v", going)
 	}
 	if failed := after(row, reports(Broken)); failed.Offer.State != Failed || failed.Cancellation(begin) != 0 {
-		t.Errorf("what failed after the halt is lost: %+v", failed.Offer)
+		t.Errorf("the failure after the halt is lost: %+v", failed.Offer)
 	}
 	if finished := after(row, reports(Written)); finished.Written != "1.1.0" || finished.Cancellation(begin) != 0 || finished.Has() != "1.1.0" {
-		t.Errorf("what is on disk already is cancelled: %+v", finished)
+		t.Errorf("a version that is already on disk is cancelled: %+v", finished)
 	}
 	row = after(row, reports(GivenUp), poll("1.0.0"))
 	if !row.Offer.Cancelled || row.Cancellation(begin) != 0 || row.Deployment(begin) != 0 {
@@ -166,7 +165,7 @@ func TestAction_AnotherVersion_IsToldOnceTheFirstIsGivenUp_OrAfterAnHour(t *test
 		t.Error("a client that never answers is told nothing")
 	}
 	if stale, changed := Next(row, Feedback{Action: first, Progress: Proceeding, At: begin}); changed {
-		t.Errorf("what was replaced is worked on: %+v", stale)
+		t.Errorf("a replaced offer is worked on: %+v", stale)
 	}
 	row, _ = Next(row, Feedback{Action: first, Progress: GivenUp, At: begin})
 	if row.Cancellation(begin) != 0 || row.Deployment(begin) != row.Offer.Action || row.Offer.Cancelled {
@@ -174,7 +173,7 @@ func TestAction_AnotherVersion_IsToldOnceTheFirstIsGivenUp_OrAfterAnHour(t *test
 	}
 }
 
-// TestAction_PollDecidedOnAnOldRow_ChangesNothing: a box that has said meanwhile what it runs is not sent back.
+// TestAction_PollDecidedOnAnOldRow_ChangesNothing: a box that has meanwhile said what it runs is not sent back.
 func TestAction_PollDecidedOnAnOldRow_ChangesNothing(t *testing.T) {
 	old := enrolled()
 	row := after(old, says("1.1.0"))
@@ -183,8 +182,8 @@ func TestAction_PollDecidedOnAnOldRow_ChangesNothing(t *testing.T) {
 	}
 }
 
-// TestAction_AnyHistory: an action's number never comes again for something else, no box is installed that did not say
-// so, and a poll that is told the same changes nothing.
+// TestAction_AnyHistory: an action's number is never reused, no box counts as installed unless it said so, and a poll
+// with the same answer changes nothing.
 func TestAction_AnyHistory(t *testing.T) {
 	versions := []string{"1.0.0", "1.1.0", "1.2.0"}
 	progress := []ActionPhase{Proceeding, Beginning, Placed, Written, Broken, GivenUp, Refused}

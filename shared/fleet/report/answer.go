@@ -6,32 +6,30 @@ import (
 	"time"
 )
 
-// MostAttempts is how many attempts at one offer a box is asked to make.
+// MostAttempts is the number of attempts at one offer that a box should make.
 const MostAttempts = 3
 
-// How long a box is asked to wait. A failure doubles nothing that the box would have to remember: the
-// row knows the attempt.
+// How long a box should wait. The box does not have to remember a backoff: the row knows the attempt.
 var (
 	afterFailure  = []time.Duration{5 * time.Minute, time.Hour} // after the first and the second
-	afterDeferral = time.Hour                                   // where the box names no end
+	afterDeferral = time.Hour                                   // if the box names no end
 	leastDeferral = time.Minute
 	mostDeferral  = 24 * time.Hour
 )
 
-// spread is the part of a wait after a failure that boxes differ by, so that those which failed together
-// do not come back together.
+// spread is the share of a wait after a failure by which boxes differ, so that boxes that failed together do not come
+// back together.
 const spread = 0.25
 
 // An Advice tells a box what to do after its report.
 type Advice struct {
 	// RetryAfter is how long the box waits before it goes on.
 	RetryAfter time.Duration
-	// GiveUp is set when the box makes no more attempts at this version.
+	// GiveUp is set if the box should not try this version again.
 	GiveUp bool
 }
 
-// Reply is the answer to an outcome, given the row that it led to. It is the same for a report that is
-// sent again.
+// Reply is the answer to an outcome, given the row that it led to. A repeated report gets the same answer.
 func Reply(row Row, o Outcome) Advice {
 	attempts := o.Attempt
 	if row.Offer != nil {
@@ -53,7 +51,7 @@ func Reply(row Row, o Outcome) Advice {
 	return Advice{}
 }
 
-// share places a box between 0 and 1.
+// share maps a box to a number between 0 and 1.
 func share(edgeID string) float64 {
 	sum := sha256.Sum256([]byte("wait/" + edgeID))
 	return float64(binary.BigEndian.Uint32(sum[:4])) / (1 << 32)

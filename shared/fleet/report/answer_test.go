@@ -21,7 +21,7 @@ func TestReply_BacksOff_AndEndsAfterThreeAttempts(t *testing.T) {
 				t.Fatalf("attempt %d: %+v, want from %v to %v", attempt, answer, want[0], want[1])
 			}
 			if again := report.Reply(row, o); again != answer {
-				t.Fatalf("sent again, the same report is answered with %+v after %+v", again, answer)
+				t.Fatalf("the repeated report is answered with %+v after %+v", again, answer)
 			}
 			differ[answer.RetryAfter] = true
 		}
@@ -55,11 +55,11 @@ func TestReply_WorkingAndDeferred(t *testing.T) {
 		until *time.Time
 		want  time.Duration
 	}{
-		"working goes on at once":           {report.Working, nil, 0},
+		"working continues immediately":     {report.Working, nil, 0},
 		"a deferral without an end":         {report.Deferred, nil, time.Hour},
 		"a deferral with an end":            {report.Deferred, in(2 * time.Hour), 2 * time.Hour},
 		"a deferral that has ended already": {report.Deferred, in(-time.Hour), time.Minute},
-		"a deferral without bounds":         {report.Deferred, in(1000 * time.Hour), 24 * time.Hour},
+		"a very long deferral":              {report.Deferred, in(1000 * time.Hour), 24 * time.Hour},
 	} {
 		o := report.Outcome{Version: "2.0.0", Attempt: 1, State: c.state, Until: c.until, At: later}
 		if got := report.Reply(offered(report.Offered), o); got != (report.Advice{RetryAfter: c.want}) {
@@ -77,17 +77,17 @@ func TestSilent_WhoCameToItsStandLongAgo_AndWasNotSeenSince(t *testing.T) {
 		since, seen time.Time
 		want        bool
 	}{
-		"offered, seen a moment ago":            {report.Offered, ago(time.Hour), ago(time.Second), false},
-		"offered, not seen for ten minutes":     {report.Offered, ago(time.Hour), ago(10 * time.Minute), true},
-		"offered, just under":                   {report.Offered, ago(time.Hour), ago(10*time.Minute - 1), false},
-		"offered a moment ago, long unseen":     {report.Offered, ago(time.Second), ago(time.Hour), false},
-		"installed and died":                    {report.Installed, ago(11 * time.Minute), ago(11 * time.Minute), true},
-		"died at work":                          {report.Working, ago(11 * time.Minute), ago(11 * time.Minute), true},
-		"put off, and switched off":             {report.Deferred, ago(time.Hour), ago(time.Hour), false},
-		"failed":                                {report.Failed, ago(time.Hour), ago(time.Hour), false},
-		"reverted":                              {report.Reverted, ago(time.Hour), ago(time.Hour), false},
-		"offered, when last seen is not known":  {report.Offered, ago(time.Hour), time.Time{}, false},
-		"offered, seen by a clock that is fast": {report.Offered, ago(time.Hour), now.Add(time.Second), false},
+		"offered, seen a moment ago":        {report.Offered, ago(time.Hour), ago(time.Second), false},
+		"offered, not seen for ten minutes": {report.Offered, ago(time.Hour), ago(10 * time.Minute), true},
+		"offered, just under":               {report.Offered, ago(time.Hour), ago(10*time.Minute - 1), false},
+		"offered a moment ago, long unseen": {report.Offered, ago(time.Second), ago(time.Hour), false},
+		"installed and died":                {report.Installed, ago(11 * time.Minute), ago(11 * time.Minute), true},
+		"died at work":                      {report.Working, ago(11 * time.Minute), ago(11 * time.Minute), true},
+		"put off, and switched off":         {report.Deferred, ago(time.Hour), ago(time.Hour), false},
+		"failed":                            {report.Failed, ago(time.Hour), ago(time.Hour), false},
+		"reverted":                          {report.Reverted, ago(time.Hour), ago(time.Hour), false},
+		"offered, last seen unknown":        {report.Offered, ago(time.Hour), time.Time{}, false},
+		"offered, seen by a fast clock":     {report.Offered, ago(time.Hour), now.Add(time.Second), false},
 	} {
 		o := report.Offer{State: c.state, Since: c.since}
 		if got := o.Silent(c.seen, now, after); got != c.want {
@@ -95,6 +95,6 @@ func TestSilent_WhoCameToItsStandLongAgo_AndWasNotSeenSince(t *testing.T) {
 		}
 	}
 	if got := report.SilentAfter(5 * time.Minute); got != 25*time.Minute {
-		t.Errorf("polls each five minutes: silent after %v", got)
+		t.Errorf("polls every five minutes: silent after %v", got)
 	}
 }

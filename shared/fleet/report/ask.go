@@ -2,10 +2,10 @@ package report
 
 import "time"
 
-// How often a DDI box is asked what it runs. Its polls do not say so, and a client of RAUC says it only when it is asked.
+// How often a DDI box is asked what it runs. Its polls do not say so, and a RAUC client only says it when asked.
 const (
 	askedEvery = 24 * time.Hour
-	// onTrial is how often, and trial how long after an installation, a box is asked that may fall back.
+	// onTrial is how often a box that may fall back is asked, and trial is for how long after an installation.
 	onTrial = time.Hour
 	trial   = 24 * time.Hour
 )
@@ -25,11 +25,11 @@ func (r Row) askEvery(at time.Time) time.Duration {
 	return askedEvery
 }
 
-// Asked reports whether the poll of a time asks what the box runs, given the row after the poll and the time between polls.
-// A box that has something on disk is asked so at each poll, unless its client has never said it.
+// Asked reports whether the poll at a time asks what the box runs, given the row after the poll and the time between
+// polls. A box with a written version is asked at each poll, unless its client has never said what the box runs.
 //
-// A client that leaves its action open until the reboot is asked and told in turns. So one that has booted the version says
-// so before it is told to install it again.
+// A client that leaves its action open until the reboot is alternately asked and told. So a client that has booted the
+// version says so before it is told to install it again.
 func (r Row) Asked(at time.Time, interval time.Duration) bool {
 	if r.Cancellation(at) != 0 {
 		return false

@@ -17,7 +17,7 @@ func TestEntry_Bad(t *testing.T) {
 	}{
 		{"failed, and may try again", report.IndexEntry{State: report.Failed, Code: report.CodeBoot}, time.Hour - time.Second, false},
 		{"failed long ago", report.IndexEntry{State: report.Failed, Code: report.CodeBoot}, time.Hour, true},
-		{"failed for a reason of its own", report.IndexEntry{State: report.Failed, Code: report.CodeSpace}, 48 * time.Hour, false},
+		{"failed for its own reasons", report.IndexEntry{State: report.Failed, Code: report.CodeSpace}, 48 * time.Hour, false},
 		{"failed while it runs the version", report.IndexEntry{State: report.Failed, Code: report.CodeHealth, Version: "2", Running: "2"}, 0, true},
 		{"fell back", report.IndexEntry{State: report.Reverted, Code: report.CodeReverted}, 0, true},
 		{"fell back and runs it again", report.IndexEntry{State: report.Installed, Code: report.CodeReverted}, soak - time.Second, true},
@@ -39,7 +39,7 @@ func TestEntry_Bad(t *testing.T) {
 func TestOffer_LivedOn(t *testing.T) {
 	o := report.Offer{State: report.Installed, Since: noon}
 	if o.LivedOn(noon.Add(time.Hour-time.Second), time.Hour) || !o.LivedOn(noon.Add(time.Hour), time.Hour) {
-		t.Error("a box lives on if it is seen a soak after it installed the version")
+		t.Error("a box must live on exactly if it is seen a soak after it installed the version")
 	}
 	if o.State = report.Failed; o.LivedOn(noon.Add(48*time.Hour), time.Hour) {
 		t.Error("a failed box lives on")

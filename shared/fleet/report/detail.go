@@ -5,15 +5,14 @@ import (
 	"unicode"
 )
 
-// invisible are the characters that a reader cannot see, or that change how others are shown: control
-// and format characters, which the marks of writing direction are among, line and paragraph separators,
-// and what is drawn with no width.
+// invisible lists the characters that a reader cannot see, or that change how others are shown: control and format
+// characters, including marks of writing direction, line and paragraph separators, and characters without width.
 var invisible = []*unicode.RangeTable{
 	unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs,
 	unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point,
 }
 
-// Shown is a text that a box says, with a question mark for each character that cannot be seen.
+// Shown returns a box's text with a question mark for each invisible character.
 func Shown(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !visible(r) {

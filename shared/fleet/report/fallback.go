@@ -2,13 +2,13 @@ package report
 
 import "time"
 
-// A DDI client does not say that its box booted back into the old system. Two things show it: the client begins the same
-// action again, or the box goes on saying that it runs the old version.
+// A DDI client does not say that its box booted back into the old system. Two things show it: the client begins the
+// same action again, or the box keeps saying that it runs the old version.
 
-// What is shown of a box that did not boot what it had written. Its client says nothing of that.
+// Details for a box that did not boot what it had written. Its client does not report that.
 const (
-	startedAgain = "The version was on disk, and the client started the same installation again."
-	runsTheOld   = "The version was on disk, and the box still runs another one."
+	startedAgain = "The version was on disk, but the client started the same installation again."
+	runsTheOld   = "The version was on disk, but the box still runs another one."
 )
 
 // written notes that the version is on disk.
@@ -18,15 +18,15 @@ func (o *Offer) written(at time.Time) {
 	}
 }
 
-// beganAgain reports whether feedback is about a new start of an action whose version was on disk. The client may say more
-// before the reboot without a new start.
+// beganAgain reports whether feedback shows a new start of an action with its version on disk. The client may send
+// other feedback before the reboot without a new start.
 func (r Row) beganAgain(f Feedback) bool {
 	o := r.Offer
 	return o.WrittenAt != nil && r.Running != o.Version && f.Progress == Beginning
 }
 
-// notBooted ends the attempt of a client that began again. The box is asked at once what it runs: without a boot state, a
-// client begins again on the new version, too.
+// notBooted ends the attempt of a client that began again. The box is asked immediately what it runs: without a boot
+// state, a client also begins again on the new version.
 func (r *Row) notBooted(f Feedback, was Row) {
 	f.Progress, f.Code, f.Detail = Broken, CodeBoot, startedAgain
 	r.Offer.ErrorCode, r.Offer.ErrorDetail = "", ""
@@ -34,8 +34,8 @@ func (r *Row) notBooted(f Feedback, was Row) {
 	r.AskedAt = nil
 }
 
-// fallBack judges a box that says that it does not run what is on disk: at once if it has rebooted into a third version,
-// and otherwise once it had the time to reboot.
+// fallBack judges a box that says that it does not run the version on disk: immediately if it has rebooted into a third
+// version, otherwise once it has had time to reboot.
 func (r *Row) fallBack(s Statement, rebooted bool) {
 	o := r.Offer
 	if o.WrittenAt == nil || s.Running == o.Version {

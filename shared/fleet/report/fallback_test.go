@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// states is a box saying a time after the beginning what it runs, under a policy that gives boxes an hour.
+// states is a box's statement of what it runs, a time after the beginning, under a policy that gives boxes an hour.
 func states(running string, later time.Duration) func(Row) Input {
 	return func(Row) Input {
 		return Statement{Running: running, DecideWithin: time.Hour, At: begin.Add(later)}
@@ -29,7 +29,8 @@ func TestFallback_NewStartAfterWritten_IsAFailedAttemptToBoot(t *testing.T) {
 	}
 }
 
-// TestFallback_MoreSaidOfAClosedAction_ChangesNothing: Hara polls while it closes an action, and then installs it once more.
+// TestFallback_MoreSaidOfAClosedAction_ChangesNothing: Hara polls while it closes an action, and then installs it
+// again.
 func TestFallback_MoreSaidOfAClosedAction_ChangesNothing(t *testing.T) {
 	for _, more := range []ActionPhase{Proceeding, Beginning, PutOff, Placed} {
 		row := after(enrolled(), poll("1.1.0"), reports(Proceeding), reports(Written), reports(more), reports(Written))
@@ -50,7 +51,7 @@ func TestFallback_MoreSaidBeforeTheReboot_IsNoNewStart(t *testing.T) {
 	}
 }
 
-// TestFallback_NewStartOnTheNewVersion_IsInstalledOnceItSaysSo: the client has no boot state. It is asked at once.
+// TestFallback_NewStartOnTheNewVersion_IsInstalledOnceItSaysSo: the client has no boot state. It is asked immediately.
 func TestFallback_NewStartOnTheNewVersion_IsInstalledOnceItSaysSo(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Beginning), reports(Placed), reports(Beginning), poll("1.1.0"))
 	if !row.Asked(begin, time.Minute) {
@@ -101,7 +102,7 @@ func TestFallback_ALaterAttempt_IsJudgedByItsOwnTime(t *testing.T) {
 	}
 }
 
-// TestFallback_RebootedLate_IsInstalled, and stays known as one that fell back until it has run the version for a soak.
+// TestFallback_RebootedLate_IsInstalled, but keeps counting as fallen back until it has run the version for a soak.
 func TestFallback_RebootedLate_IsInstalled(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Written), states("1.0.0", time.Hour), states("1.1.0", 2*time.Hour))
 	if o := row.Offer; o.State != Installed || o.Code != CodeBoot {
@@ -122,7 +123,7 @@ func TestFallback_FailureAfterWritten_IsOneToBoot(t *testing.T) {
 	}
 }
 
-// TestAsked_BetweenTellings: a client that leaves its action open is asked and told in turns.
+// TestAsked_BetweenTellings: a client that leaves its action open is alternately asked and told.
 func TestAsked_BetweenTellings(t *testing.T) {
 	row := after(enrolled(), poll("1.1.0"), reports(Placed))
 	for _, c := range []struct {
@@ -139,7 +140,7 @@ func TestAsked_BetweenTellings(t *testing.T) {
 	}
 }
 
-// asks counts the polls, one a minute, that ask a box that is told a version.
+// asks counts, at one poll a minute, the polls that ask a box what it runs while it is told a version.
 func asks(row Row, version string, from, until time.Duration) (n int) {
 	for at := from; at < until; at += time.Minute {
 		p := told(row, version)
@@ -173,7 +174,7 @@ func TestAsked_OnceAnHour_ForADayAfterAnInstallation(t *testing.T) {
 	}
 }
 
-// TestFallback_AnyHistory: a box that is bad by its boot said that it had the version on disk.
+// TestFallback_AnyHistory: a box can only be bad because of its boot if it said that it had the version on disk.
 func TestFallback_AnyHistory(t *testing.T) {
 	progress := []ActionPhase{Proceeding, Beginning, Placed, Written, GivenUp, Refused}
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,7 +6,7 @@ import (
 	"wavegate/shared/fleet/report"
 )
 
-// TestNext_LateReport_DoesNotMarkABoxThatRunsTheVersion: an attempt failed, nobody heard of it, a later one went well, and
+// TestNext_LateReport_DoesNotMarkABoxThatRunsTheVersion: an attempt fails without a report, a later one succeeds, and
 // then the report arrives.
 func TestNext_LateReport_DoesNotMarkABoxThatRunsTheVersion(t *testing.T) {
 	again := report.Polled{Told: "2.0.0", RolloutID: "r2", Stage: 10, Running: "2.0.0", Subject: "s", At: later}
@@ -14,11 +14,11 @@ func TestNext_LateReport_DoesNotMarkABoxThatRunsTheVersion(t *testing.T) {
 		before []report.Input
 		late   report.Outcome
 	}{
-		"the first attempt":                   {[]report.Input{pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeBoot}},
-		"a later attempt":                     {[]report.Input{pollsNew}, report.Outcome{Attempt: 3, Code: report.CodeInstall}},
-		"an attempt before one that is known": {[]report.Input{works, pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeHealth}},
-		"of an ended rollout":                 {[]report.Input{restarted, again}, report.Outcome{Attempt: 3, Code: report.CodeBoot}},
-		"of an ended rollout that it names":   {[]report.Input{restarted, again}, report.Outcome{RolloutID: "r", Attempt: 1, Code: report.CodeHealth}},
+		"the first attempt":                 {[]report.Input{pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeBoot}},
+		"a later attempt":                   {[]report.Input{pollsNew}, report.Outcome{Attempt: 3, Code: report.CodeInstall}},
+		"an attempt before a known one":     {[]report.Input{works, pollsNew}, report.Outcome{Attempt: 1, Code: report.CodeHealth}},
+		"of an ended rollout":               {[]report.Input{restarted, again}, report.Outcome{Attempt: 3, Code: report.CodeBoot}},
+		"of an ended rollout that it names": {[]report.Input{restarted, again}, report.Outcome{RolloutID: "r", Attempt: 1, Code: report.CodeHealth}},
 	} {
 		row := offered(report.Offered)
 		for _, e := range c.before {

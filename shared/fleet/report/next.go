@@ -2,7 +2,7 @@ package report
 
 import "time"
 
-// An Input is what a row is changed by: a Poll or an Outcome, or what a DDI box says; see action.go.
+// An Input changes a row: a Polled, an Outcome, or what a DDI box says; see action.go.
 type Input interface {
 	change(next *Row, was Row)
 	when() time.Time
@@ -11,15 +11,15 @@ type Input interface {
 // A Polled is a box's poll and its answer.
 type Polled struct {
 	Told string // the version of the answer
-	// RolloutID and Stage are those of the active rollout that the version is told by. They are empty
-	// where it is the channel's version, or what the box runs already and is kept on.
+	// RolloutID and Stage are set if an active rollout gives the version. They are empty if it is the channel's version,
+	// or the version that the box runs and keeps.
 	RolloutID string
 	Stage     int
 	Running   string // what the box says it runs; empty: it did not say
 	Subject   string // the name that the fair-use limiter counts the box under
 	At        time.Time
-	// DDI is set for a poll by DDI, which does not say what the box runs. It was decided on a row whose Has is Had;
-	// where the box has said something else meanwhile, it changes nothing.
+	// DDI is set for a poll by DDI, which does not say what the box runs. Had is what Has returned for the row that the
+	// answer was decided on. If the box has reported something else meanwhile, the poll changes nothing.
 	DDI bool
 	Had string
 }
@@ -27,7 +27,7 @@ type Polled struct {
 // An Outcome is what a box reports about the version that it was offered.
 type Outcome struct {
 	Version string
-	// RolloutID is the rollout that the box made the attempt for; empty: it did not say.
+	// RolloutID is the rollout of the box's attempt; empty: it did not say.
 	RolloutID string
 	Attempt   int   // 1 for the first attempt at the version in that rollout
 	State     State // Working, Deferred or Failed
@@ -37,8 +37,8 @@ type Outcome struct {
 	At        time.Time
 }
 
-// By is an input of a box that called with a token of its own, whose SHA-256 it names; empty: with another. The row notes
-// when the token was used.
+// By is an input of a box that called with a token of its own, with the token's SHA-256; empty: with another token. The
+// row notes when the token was used.
 type By struct {
 	Input
 	SHA256 string
@@ -52,8 +52,8 @@ func (b By) change(next *Row, was Row) {
 func (p Polled) when() time.Time  { return p.At }
 func (o Outcome) when() time.Time { return o.At }
 
-// Next is the row after an event, and whether it differs. An outcome of another version than the offered
-// one changes nothing; see Row.Accepts. A retired box's row never changes.
+// Next is the row after an event, and whether it differs. An outcome of a version other than the offered one changes
+// nothing; see Row.Accepts. A retired box's row never changes.
 func Next(was Row, e Input) (next Row, changed bool) {
 	next = was
 	if was.Retired {
@@ -72,17 +72,17 @@ func Next(was Row, e Input) (next Row, changed bool) {
 	return next, true
 }
 
-// stamp sets since when the offer is in its state.
+// stamp sets since when the offer has been in its state.
 func (r *Row) stamp(was Row, at time.Time) {
 	if r.Offer != nil && (was.Offer == nil || r.Offer.State != was.Offer.State || !sameOffer(*r.Offer, *was.Offer)) {
 		r.Offer.Since = at
 	}
 }
 
-// sameOffer reports whether two offers are one, at whatever state.
+// sameOffer reports whether two offers are the same, in whatever state.
 func sameOffer(a, b Offer) bool { return a.RolloutID == b.RolloutID && a.Version == b.Version }
 
-// same reports whether two rows say the same. Times are of what changed, so they alone are no change.
+// same reports whether two rows hold the same. Times only date changes, so they are not compared.
 func same(a, b Row) bool {
 	if !a.Tokens.Same(b.Tokens) || a.Told != b.Told || a.Running != b.Running || a.Subject != b.Subject || (a.Offer == nil) != (b.Offer == nil) ||
 		a.DDI != b.DDI || a.Written != b.Written || a.Cancel != b.Cancel || !sameTime(a.AskedAt, b.AskedAt) {
@@ -100,7 +100,7 @@ func same(a, b Row) bool {
 
 func sameTime(a, b *time.Time) bool { return (a == nil) == (b == nil) && (a == nil || a.Equal(*b)) }
 
-// change judges first what the box runs by the offer that it had, and then what it is told.
+// change first judges the box's offer by what the box runs, and then makes a new offer if the box is told one.
 func (p Polled) change(next *Row, was Row) {
 	if p.DDI && was.Has() != p.Had {
 		return
@@ -133,7 +133,7 @@ func (p Polled) change(next *Row, was Row) {
 	}
 }
 
-// afterRun is what is known to have gone wrong after the box ran a version. Another offer of the version inherits it.
+// afterRun is the known failure after the box ran a version. Another offer of the version inherits it.
 func (r Row) afterRun(version string) FailureCode {
 	if o := r.Offer; o != nil && o.Version == version && (o.State != Failed || r.Running == version) {
 		return o.Code
@@ -141,22 +141,22 @@ func (r Row) afterRun(version string) FailureCode {
 	return ""
 }
 
-// judge moves an offer by what the box ran before and runs now. follows is set if the box runs what it is told from now
-// on, and was not told before as far as the row knows: then it may follow an answer whose row could not be written.
+// judge moves an offer by what the box ran before and runs now. follows is set if the box runs what it is told now, but
+// was not told before according to the row. It may have been told by an answer that could not be recorded.
 //
-// What went wrong after the box ran the version stays known as the offer's code, also when the box runs it again.
+// A failure after the box ran the version stays in the offer's code, even if the box runs the version again.
 func (o *Offer) judge(before, running string, follows bool) {
 	undecided := !o.State.Decided()
 	switch {
 	case running == o.Version && (undecided || before != running):
-		// A box that failed while it ran the version, for example its health check, stays failed until it
-		// has run something else between.
+		// A box that failed while it ran the version, for example at its health check, stays failed until it has run
+		// something else in between.
 		if o.State == Failed {
 			o.Code = "" // before the version ever ran
 		}
 		o.State, o.Detail, o.Until, o.WrittenAt, o.StatedAt = Installed, "", nil, nil, nil
 	case running == o.Version || before != o.Version:
-		// Nothing new. A box that follows what it is told now is not judged by what it runs after that.
+		// Nothing new. A box that has followed another answer is not judged by what it runs afterwards.
 	case o.State == Failed:
 		o.State = Reverted // it failed while it ran the version
 	case o.State == Installed && (!follows || running == o.From):
@@ -167,14 +167,14 @@ func (o *Offer) judge(before, running string, follows bool) {
 	}
 }
 
-// offers reports whether a poll's answer is another offer than the one that the box has.
+// offers reports whether a poll's answer is a new offer to the box.
 //
-// A rollout offers what it tells, also to a box that runs it already: that box belongs to the rollout
-// from then on. Otherwise being told what it runs is no offer, and neither is being told again what was
-// offered. So an offer outlives the halt of its rollout: boxes in flight are told the version that they
-// run, and what becomes of them still belongs to the rollout.
+// A rollout's version is an offer even to a box that already runs it: that box belongs to the rollout from then on.
+// Otherwise, to tell a box what it runs is not an offer, and neither is to repeat the last offer. So an offer outlives
+// the halt of its rollout: boxes in flight are told the version that they run, and their outcomes still belong to the
+// rollout.
 //
-// A box that ran what it was offered and then followed another telling is offered the same version again.
+// A box that ran what it was offered and then followed another answer can be offered the same version again.
 func (p Polled) offers(row Row) bool {
 	o := row.Offer
 	if o != nil && o.State == Installed && row.Running != o.Version && p.Told == o.Version {
@@ -186,16 +186,16 @@ func (p Polled) offers(row Row) bool {
 	return p.Told != "" && p.Told != row.Running && !row.Accepts(p.Told)
 }
 
-// About reports whether an outcome is about what the box was offered last.
+// About reports whether an outcome is about the box's last offer.
 func (o Outcome) About(r Row) bool {
 	return r.Accepts(o.Version) && (o.RolloutID == "" || o.RolloutID == r.Offer.RolloutID)
 }
 
-// change takes an outcome if it is newer than what is known.
+// change takes an outcome if it is newer than the known ones.
 //
-// A failed or reverted box stays so until a poll says that it runs the version: what is known against a
-// release must not vanish while the box tries again. A box that runs the version has failed only if its health check
-// says so. Any other failure is of an attempt before, reported late: were the box to fall back, its poll would say so.
+// A failed or reverted box stays so until a poll says that it runs the version: evidence against a release must not
+// vanish while the box tries again. A box that runs the version has failed only if its health check says so. Any other
+// failure is a late report of an earlier attempt: if the box had fallen back, its poll would say so.
 func (o Outcome) change(next *Row, _ Row) {
 	if next.Accepts(o.Version) && o.State == Failed && next.Offer.State == Installed && (o.Code != CodeHealth || o.Attempt == next.Offer.FailedAttempt) {
 		return
@@ -203,7 +203,7 @@ func (o Outcome) change(next *Row, _ Row) {
 	o.take(next)
 }
 
-// take takes an outcome that is about the present attempt, or a later one than those that are known.
+// take takes an outcome of the latest known attempt, or of a later one.
 func (o Outcome) take(next *Row) {
 	offer := next.Offer
 	if !o.About(*next) || o.Attempt < offer.Attempts {
@@ -223,8 +223,8 @@ func (o Outcome) take(next *Row) {
 	offer.Attempts = o.Attempt
 }
 
-// fail takes a failure. A box that fell back may say why; it stays known as one that fell back. What speaks against the
-// release stays, too, if an attempt then fails for reasons of the plant.
+// fail takes a failure. A box that fell back may say why, and stays reverted. Evidence against the release also stays
+// if an attempt then fails because of the factory.
 func (o *Offer) fail(running string, by Outcome) {
 	known := o.Code.BlamesRelease() && !by.Code.BlamesRelease()
 	switch {

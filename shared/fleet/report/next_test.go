@@ -15,7 +15,7 @@ var (
 	later = noon.Add(time.Hour)
 )
 
-// offered is a box that ran 1.0.0 and was offered 2.0.0 by rollout r, at a state.
+// offered is a box that ran 1.0.0 and was offered 2.0.0 by rollout r, in a state.
 func offered(state report.State) report.Row {
 	o := &report.Offer{RolloutID: "r", Version: "2.0.0", From: "1.0.0", Stage: 10, State: state, Since: noon}
 	row := report.Row{EdgeID: "box", EdgeType: "gateway-x", Channel: "stable", Told: "2.0.0", Running: "1.0.0", Subject: "s", Offer: o, Revision: 5}
@@ -28,8 +28,8 @@ func offered(state report.State) report.Row {
 	return row
 }
 
-// Events that the table puts to each state. A poll of the rollout is told 2.0.0 by r; after a halt a
-// box is told the channel's 1.0.0, or kept on what it runs.
+// Events that the table applies to each state. During the rollout r, polls are told 2.0.0. After a halt a box is told
+// the channel's 1.0.0, or keeps what it runs.
 var (
 	pollsOld    = report.Polled{Told: "2.0.0", RolloutID: "r", Stage: 10, Running: "1.0.0", Subject: "s", At: later}
 	pollsNew    = report.Polled{Told: "2.0.0", RolloutID: "r", Stage: 10, Running: "2.0.0", Subject: "s", At: later}
@@ -51,8 +51,8 @@ var (
 	ofAnother = report.Outcome{Version: "1.0.0", Attempt: 2, State: report.Failed, Code: report.CodeInstall, At: later}
 )
 
-// The columns of the table, and for each state what it is after the event. "r2 offered" names another
-// offer's rollout; "- offered" is an offer of the channel's own version.
+// The columns of the table, and for each state what it is after the event. "r2 offered" is an offer by another rollout;
+// "- offered" is an offer of the channel's own version.
 var columns = []struct {
 	name  string
 	event report.Input
@@ -70,14 +70,14 @@ var columns = []struct {
 	{"reports working", works},
 	{"reports deferred", defers},
 	{"reports failed", breaks},
-	{"reports failed, by its plant", cannotGet},
+	{"reports failed, because of the factory", cannotGet},
 	{"reports bad health", unhealthy},
 	{"reports an older attempt", late},
 	{"reports about another version", ofAnother},
 }
 
 var table = map[report.State][]string{
-	//                old         new         third       silent      halted old   halted new   other      has it          published    adopted     working      deferred     failed    plant     health    late        another
+	//                old         new         third       silent      halted old   halted new   other      has it          published    adopted     working      deferred     failed    factory   health    late        another
 	report.Offered:   {"offered", "installed", "offered", "offered", "offered", "installed", "r2 offered", "r2 installed", "- offered", "offered", "working", "deferred", "failed", "failed", "failed", "failed", "offered"},
 	report.Working:   {"working", "installed", "working", "working", "working", "installed", "r2 offered", "r2 installed", "- offered", "working", "working", "deferred", "failed", "failed", "failed", "failed", "working"},
 	report.Deferred:  {"deferred", "installed", "deferred", "deferred", "deferred", "installed", "r2 offered", "r2 installed", "- offered", "deferred", "working", "deferred", "failed", "failed", "failed", "failed", "deferred"},
@@ -121,8 +121,8 @@ func TestNext_FirstPoll(t *testing.T) {
 		"runs something else":                       {report.Polled{Told: "1.0.0", Running: "0.9.0", At: noon}, " 1.0.0 offered from 0.9.0"},
 		"does not say what it runs":                 {report.Polled{Told: "1.0.0", At: noon}, " 1.0.0 offered from "},
 		"is offered a rollout's target":             {report.Polled{Told: "2.0.0", RolloutID: "r", Stage: 50, Running: "1.0.0", At: noon}, "r 2.0.0 offered from 1.0.0"},
-		"runs a rollout's target already":           {report.Polled{Told: "2.0.0", RolloutID: "r", Stage: 50, Running: "2.0.0", At: noon}, "r 2.0.0 installed from "},
-		"is kept on what it runs, which is no news": {report.Polled{Told: "2.0.0", Running: "2.0.0", At: noon}, "none"},
+		"already runs a rollout's target":           {report.Polled{Told: "2.0.0", RolloutID: "r", Stage: 50, Running: "2.0.0", At: noon}, "r 2.0.0 installed from "},
+		"keeps what it runs, which changes nothing": {report.Polled{Told: "2.0.0", Running: "2.0.0", At: noon}, "none"},
 	} {
 		row, changed := report.Next(report.Row{EdgeID: "box"}, c.poll)
 		got := "none"
@@ -155,12 +155,12 @@ func TestNext_HealthCheckFailsAfterTheStart_StaysFailedUntilAnotherTry(t *testin
 	row, _ := report.Next(offered(report.Installed), report.Outcome{Version: "2.0.0", Attempt: 1, State: report.Failed, Code: report.CodeHealth, At: later})
 	row, _ = report.Next(row, pollsNew)
 	if row.Offer.State != report.Failed || row.Offer.Code != report.CodeHealth {
-		t.Fatalf("a poll that still runs it made it %+v", row.Offer)
+		t.Fatalf("a poll of a box that still runs it made it %+v", row.Offer)
 	}
 	row, _ = report.Next(row, pollsOld)
 	row, _ = report.Next(row, pollsNew)
 	if row.Offer.State != report.Installed || row.Offer.Code != report.CodeHealth {
-		t.Fatalf("after it fell back and came again: %+v", row.Offer)
+		t.Fatalf("after it fell back and installed it again: %+v", row.Offer)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestNext_FallsBackTwice_IsKnownEachTime(t *testing.T) {
 			t.Fatalf("runs it again: %+v", row.Offer)
 		}
 	}
-	// Told the version that it fell back to, it runs it at once.
+	// The box is told the version that it fell back to, and already runs it.
 	if row, _ = report.Next(row, haltedOld); row.Offer.State != report.Reverted {
 		t.Errorf("fell back as it was told: %+v", row.Offer)
 	}
@@ -230,8 +230,7 @@ func TestNext_WhatSpeaksAgainstARelease_StaysThroughFailuresThatDoNot(t *testing
 	}
 }
 
-// TestNext_PollThatWasNotRecorded_IsNoRevert: the row of an answer could not be written, and the box did
-// as the answer said.
+// TestNext_PollThatWasNotRecorded_IsNoRevert: an answer could not be recorded, but the box followed it.
 func TestNext_PollThatWasNotRecorded_IsNoRevert(t *testing.T) {
 	row, _ := report.Next(offered(report.Installed), report.Polled{Told: "3.0.0", Running: "3.0.0", Subject: "s", At: later})
 	if row.Offer.State != report.Installed || row.Running != "3.0.0" {
@@ -239,7 +238,7 @@ func TestNext_PollThatWasNotRecorded_IsNoRevert(t *testing.T) {
 	}
 }
 
-// drawEvent makes any event about few versions and rollouts.
+// drawEvent draws an event with few versions and rollouts.
 func drawEvent(t *rapid.T) report.Input {
 	version := rapid.SampledFrom([]string{"1.0.0", "2.0.0", "3.0.0"})
 	if rapid.Bool().Draw(t, "poll") {
@@ -276,8 +275,8 @@ func TestNext_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 	})
 }
 
-// checkEvidence: what speaks against a release goes only when the box runs it after all, or is offered
-// something else.
+// checkEvidence checks that evidence against a release goes away only if the box runs the release after all, or is
+// offered something else.
 func checkEvidence(t *rapid.T, was, next report.Row, e report.Input) {
 	if was.Offer == nil || next.Offer == nil {
 		if was.Offer != nil {

@@ -27,7 +27,7 @@ func TestShards_BoxesOfAChannel_SpreadEvenly(t *testing.T) {
 		t.Errorf("%d shards", len(counts))
 	}
 	if got := report.Shards(1).Of("gateway-x/stable", "box"); got != "gateway-x/stable#00" {
-		t.Errorf("with one shard a box lies in %q", got)
+		t.Errorf("with one shard a box is in %q", got)
 	}
 }
 

@@ -1,8 +1,8 @@
-// Package report is about what boxes run: what each box was told, what it says it runs, and how it got
-// on with the version that it was offered. The rules here are pure; store.go keeps a row per box.
+// Package report records what boxes run: what each box was told, what it says it runs, and the outcome of its offer.
+// The rules here are pure; store.go stores a row per box.
 //
-// Two things report. A poll says which version the box runs. And a box may say by itself that it works on an
-// update, puts it off, or failed.
+// Boxes report in two ways. A poll says which version the box runs. Between polls, a box may say that it is working on
+// an update, has put it off, or failed.
 package report
 
 import (
@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/access/boxtoken"
 )
 
-// A State is how a box got on with what it was offered.
+// A State is the state of a box's offer.
 type State string
 
 // States. Silent is not among them: it is derived from when the box was last seen; see Silent.
@@ -33,44 +33,43 @@ const (
 // States lists all of them.
 var States = []State{Offered, Working, Deferred, Installed, Failed, Reverted}
 
-// NotRecorded is the metric of polls whose report could not be written in time. Such a poll is answered without a
+// NotRecorded is the metric of polls with a report that could not be written in time. Such a poll is answered without a
 // receipt, or, for a DDI client, without anything new.
 const NotRecorded = "ReportNotRecorded"
 
-// Decided reports whether the outcome of what a box was offered is final.
+// Decided reports whether the outcome of an offer is final.
 func (s State) Decided() bool { return s == Installed || s == Failed || s == Reverted }
 
-// A Row is what the service knows of one box.
+// A Row is what the service knows about one box.
 type Row struct {
 	EdgeID    string `json:"edgeId"`
 	EdgeType  string `json:"edgeType"`
 	Channel   string `json:"channel"`
 	FactoryID string `json:"factoryId,omitempty"`
-	// OrganizationID is whom the box belongs to.
+	// OrganizationID is the organization that the box belongs to.
 	OrganizationID string `json:"organizationId,omitempty"`
-	// Issuer is that of the box's tokens; see edge.Edge.
+	// Issuer is the issuer of the box's tokens; see edge.Edge.
 	Issuer string `json:"issuer,omitempty"`
-	// Tokens are the hashes of the box's own tokens. They are here alone, so that no list and no event shows them. Which
-	// there are is written with the registration, and when they were used with what the box says; see By.
+	// Tokens are the hashes of the box's own tokens. They are only here, so that no list or event shows them. A
+	// registration writes which tokens there are, and the box's calls write when they were used; see By.
 	Tokens boxtoken.Live `json:"tokens"`
-	// EdgeAt is when the box's registration last changed. The seven fields above are of that time. They
-	// are written in the same transaction as the registration.
+	// EdgeAt is when the box's registration last changed. The seven fields above have that time. They are written in the
+	// same transaction as the registration.
 	EdgeAt time.Time `json:"edgeAt"`
-	// Retired is set when the registration was taken back. The row stays, so that a poll which still read
-	// the old registration cannot bring it back into the counts.
+	// Retired is set if the box was retired. The row stays, so that a poll that still read the old registration cannot
+	// bring the box back into the counts.
 	Retired bool `json:"retired,omitempty"`
 
 	Told    string `json:"told,omitempty"`    // the version that the last poll was answered with
 	Running string `json:"running,omitempty"` // what the box last said it runs; empty: it never said
-	// Subject is the name that the fair-use limiter counts the box under. Its counter tells when the box
-	// was last seen.
+	// Subject is the name that the fair-use limiter counts the box under. Its counter shows when the box was last seen.
 	Subject string `json:"subject,omitempty"`
 	Offer   *Offer `json:"offer,omitempty"`
 
-	// DDI is set while the box polls by hawkBit's DDI. Written, Cancel and AskedAt are of such a box alone; see action.go.
+	// DDI is set while the box polls by hawkBit's DDI. Written, Cancel and AskedAt are only for such a box; see action.go.
 	DDI bool `json:"ddi,omitempty"`
 	// Written is the version that the box wrote to disk last. It is empty again once the box says that it runs that
-	// version, or another one than before.
+	// version, or a version other than before.
 	Written string `json:"written,omitempty"`
 	// Cancel is the action that the box is asked to give up; 0: none.
 	Cancel int64 `json:"cancel,omitempty"`
@@ -80,45 +79,45 @@ type Row struct {
 	Revision int64 `json:"revision"`
 }
 
-// An Offer is a version that a box was told and did not run.
+// An Offer is the version that a box was last offered, and what has happened with it.
 type Offer struct {
-	// RolloutID is empty where the channel's own version was offered.
+	// RolloutID is empty if the channel's own version was offered.
 	RolloutID string `json:"rolloutId,omitempty"`
 	Version   string `json:"version"`
 	// From is what the box ran before, or fell back to; empty: it had not said.
 	From string `json:"from,omitempty"`
-	// Stage is the first stage, in percent, at which the rollout reaches the box; 0 without a rollout. It
-	// follows from the box's name, so a box that was switched off during its stage still counts there.
+	// Stage is the first stage, in percent, at which the rollout reaches the box; 0 without a rollout. It is derived from
+	// the box's name, so a box that was switched off during its stage still counts there.
 	Stage int       `json:"stage,omitempty"`
 	Since time.Time `json:"since"` // of the state
 	State State     `json:"state"`
-	// Attempts is the highest attempt that the box spoke of, and FailedAttempt the highest that failed.
+	// Attempts is the highest attempt that the box reported, and FailedAttempt the highest that failed.
 	Attempts      int `json:"attempts,omitempty"`
 	FailedAttempt int `json:"failedAttempt,omitempty"`
-	// Code is why the box failed or fell back. It stays while a box that fell back runs the version again.
+	// Code is why the box failed or fell back. It stays even if a box that fell back runs the version again.
 	Code   FailureCode `json:"code,omitempty"`
 	Detail string      `json:"detail,omitempty"`
 	// Until is the end of a deferral if the box named one.
 	Until *time.Time `json:"until,omitempty"`
 
-	// Action numbers the attempt that a DDI box is told of or makes; 0: the box does not poll by DDI. RetryAt is from
-	// when on it is told, after a failure. Cancelled is set when the box has given the action up.
+	// Action is the number of the attempt that a DDI box will be told or makes; 0: the box does not poll by DDI. RetryAt
+	// is when it will be told after a failure. Cancelled is set if the box gave up the action.
 	Action    int64      `json:"action,omitempty"`
 	RetryAt   *time.Time `json:"retryAt,omitempty"`
 	Cancelled bool       `json:"cancelled,omitempty"`
-	// ErrorCode and ErrorDetail are of an error that the client has named, while the action is not closed.
+	// ErrorCode and ErrorDetail describe an error that the client has named, while the action is not closed.
 	ErrorCode   FailureCode `json:"errorCode,omitempty"`
 	ErrorDetail string      `json:"errorDetail,omitempty"`
-	// WrittenAt is when the client said that the action's version is on disk, and StatedAt when the box said after that
-	// that it does not run the version. Both are missing once that is decided; see fallback.go.
+	// WrittenAt is when the client said that the action's version is on disk, and StatedAt when the box later said that it
+	// does not run the version. Both are missing once the outcome is decided; see fallback.go.
 	WrittenAt *time.Time `json:"writtenAt,omitempty"`
 	StatedAt  *time.Time `json:"statedAt,omitempty"`
 }
 
-// Accepts reports whether a report about a version is about what the box was offered.
+// Accepts reports whether a report about a version is about the box's offer.
 func (r Row) Accepts(version string) bool { return r.Offer != nil && r.Offer.Version == version }
 
-// A Registration is what a row says of its box's registration.
+// A Registration is the part of a row that comes from the box's registration.
 type Registration struct {
 	EdgeID, EdgeType, Channel, FactoryID, OrganizationID, Issuer string
 
@@ -127,9 +126,9 @@ type Registration struct {
 	Retired bool
 }
 
-// Registered is the row after its box was registered, moved or retired. It is written in the same
-// transaction, so that a census counts the box where it belongs from that moment on. What the box was
-// told and reported stays while it stays of one edge type.
+// Registered returns the row after its box was registered, moved or retired. It is written in the same transaction, so
+// that a census counts the box where it belongs from then on. What the box was told and has reported stays unless the
+// edge type changes.
 func (r Row) Registered(g Registration) Row {
 	next := Row{
 		EdgeID: g.EdgeID, EdgeType: g.EdgeType, Channel: g.Channel, FactoryID: g.FactoryID, OrganizationID: g.OrganizationID, Issuer: g.Issuer,
@@ -143,8 +142,7 @@ func (r Row) Registered(g Registration) Row {
 	return next
 }
 
-// pair is the release channel that the row counts on. A retired box counts on none: no edge type is
-// called so.
+// pair is the release channel that the row counts for. A retired box counts for none: no edge type has this name.
 func (r Row) pair() string {
 	if r.Retired {
 		return "-"

@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 )
 
-// A Store keeps a row per box.
+// A Store stores a row per box.
 type Store struct {
 	db     *dynamo.DB
 	shards Shards
@@ -25,7 +25,7 @@ func NewStore(db *dynamo.DB, shards Shards) *Store { return &Store{db, shards} }
 // index orders the rows of a release channel by their stateKey.
 const index = "byState"
 
-// item is a row with the keys and copies that the index holds.
+// item is a row with the keys and copies for the index.
 type item struct {
 	Row
 	Shard     string      `json:"shard"`
@@ -43,25 +43,24 @@ func (s *Store) Get(ctx context.Context, edgeID string) (row Row, err error) {
 	return row, err
 }
 
-// Glance is Get at half the price: the row may be the one of a moment ago.
+// Glance is Get at half the price: the read is eventually consistent.
 func (s *Store) Glance(ctx context.Context, edgeID string) (row Row, err error) {
 	_, err = s.db.GetEventually(ctx, dynamo.Reports, key(edgeID), &row)
 	return row, err
 }
 
-// Save writes a row that Next made of another, outside any transaction. It is refused (dynamo.ConditionError)
-// when the row was changed meanwhile.
+// Save writes a row that Next made of another, outside any transaction. It is refused (dynamo.ConditionError) if the
+// row has changed meanwhile.
 func (s *Store) Save(ctx context.Context, was, next Row) error {
 	return s.db.Put(ctx, dynamo.Reports, s.item(next), dynamo.AtRevision("edgeId", was.Revision))
 }
 
-// ErrOutdated is that an event was decided on another registration of the box than its row knows. It was
-// read from a replica that lags; what follows soon is decided on the right one.
+// ErrOutdated means that an event was decided with an outdated registration of the box, read from a lagging replica. A
+// later call uses the right one.
 var ErrOutdated = errors.New("report: the box was registered again meanwhile")
 
-// Observe puts an event to a box's row, as Next does, and returns the row that it leads to. The
-// registration is the one that the event was decided on. A row that changes meanwhile is decided on again,
-// three times at most.
+// Observe applies an event to a box's row with Next, and returns the resulting row. The registration is the one that
+// the event was decided with. If the row changes meanwhile, Observe tries again, at most three times.
 func (s *Store) Observe(ctx context.Context, g Registration, e Input) (row Row, err error) {
 	err = dynamo.Decide(ctx, func() error {
 		was, err := s.Get(ctx, g.EdgeID)
@@ -86,7 +85,7 @@ func (s *Store) Observe(ctx context.Context, g Registration, e Input) (row Row, 
 	return row, err
 }
 
-// Part is the part of a registration's transaction that keeps the box's row with it; see Row.Registered.
+// Part is the part of a registration's transaction that writes the box's row; see Row.Registered.
 func (s *Store) Part(was, next Row) dynamo.Part {
 	return dynamo.PutPart("report", dynamo.Reports, s.item(next), dynamo.AtRevision("edgeId", was.Revision))
 }
@@ -100,7 +99,7 @@ func (s *Store) item(r Row) item {
 	return i
 }
 
-// indexed is what the index holds of a row.
+// indexed is the part of a row in the index.
 type indexed struct {
 	EdgeID         string      `json:"edgeId"`
 	StateKey       string      `json:"stateKey"`
@@ -119,12 +118,12 @@ func (x indexed) entry() (IndexEntry, error) {
 	return e, err
 }
 
-// Shards is how many parts the rows of a channel lie in.
+// Shards is the number of partitions of a channel's rows.
 func (s *Store) Shards() int { return int(s.shards) }
 
-// Each hands over the boxes of one part of a release channel, in no order that matters. It goes by an
-// index that lags behind the rows, as a rule by less than a second. Boxes that cannot be read are given to
-// the function unreadable, and do not keep the others from being read.
+// Each calls a function with each box of one partition of a release channel, in no particular order. It reads an index
+// that lags behind the rows, usually by less than a second. For a box that cannot be read it calls unreadable, and
+// continues with the others.
 func (s *Store) Each(ctx context.Context, pair string, shard int, each func(IndexEntry), unreadable func(error)) error {
 	of := dynamo.Selection{Table: dynamo.Reports, Index: index, Partition: s.shards.At(pair, shard)}
 	return dynamo.WalkReadable(ctx, s.db, of, func(x indexed) error {
@@ -138,7 +137,7 @@ func (s *Store) Each(ctx context.Context, pair string, shard int, each func(Inde
 	}, func(id string, err error) { unreadable(fmt.Errorf("report: box %s: %w", id, err)) })
 }
 
-// A Search is the boxes that have come to a state with what a rollout offered.
+// A Search selects the boxes in a state with what a rollout offered.
 type Search struct {
 	Pair      string // of the rollout's channel
 	RolloutID string
@@ -146,13 +145,13 @@ type Search struct {
 	State     State
 }
 
-// Position is a box's place in a search.
+// Position is a box's position in a search.
 func (s *Store) Position(r Row) string {
 	_, shard, _ := strings.Cut(s.shards.Of(r.pair(), r.EdgeID), separator)
 	return shard + separator + r.Entry().StateKey()
 }
 
-// open reads a position back: the shard, and the key behind which to go on.
+// open parses a position: the shard, and the key after which to continue.
 func (s *Store) open(q Search, position string) (shard int, after dynamo.Key, ok bool) {
 	number, stateKey, _ := strings.Cut(position, separator)
 	shard, err := strconv.Atoi(number)
@@ -166,26 +165,26 @@ func (s *Store) open(q Search, position string) (shard int, after dynamo.Key, ok
 	return shard, dynamo.Key{"edgeId": e.EdgeID, "shard": s.shards.At(q.Pair, shard), "stateKey": stateKey}, true
 }
 
-// IsPosition reports whether a text is a place in the search.
+// IsPosition reports whether a text is a position in the search.
 func (s *Store) IsPosition(q Search, position string) bool {
 	_, _, ok := s.open(q, position)
 	return ok
 }
 
-// Find returns a page of the boxes of a search, behind a position of it, or from the start. The boxes are
-// found by an index that lags and read as they are: one that has moved on meanwhile is left out.
+// Find returns a page of the boxes of a search, after a position, or from the start. The boxes are found with an index
+// that lags, and then read: boxes that have left the state meanwhile are skipped.
 func (s *Store) Find(ctx context.Context, q Search, position string, limit int) (dynamo.Page[Row], error) {
 	shard, after := 0, dynamo.Key(nil)
 	if position != "" {
 		var ok bool
 		if shard, after, ok = s.open(q, position); !ok {
-			return dynamo.Page[Row]{}, fmt.Errorf("report: %q is no position of the search", position)
+			return dynamo.Page[Row]{}, fmt.Errorf("report: %q is not a position in the search", position)
 		}
 	}
 	var page dynamo.Page[Row]
 	for ; shard < int(s.shards); shard, after = shard+1, nil {
 		for {
-			// One box more than the page shows reports whether there are more.
+			// One box more than the page shows whether there are more.
 			ids, last, err := s.found(ctx, q, shard, after, limit+1-len(page.Items))
 			if err != nil {
 				return dynamo.Page[Row]{}, err
@@ -212,8 +211,8 @@ func (s *Store) Find(ctx context.Context, q Search, position string, limit int) 
 	return page, nil
 }
 
-// found returns at most n boxes of one shard that the index finds for the search, and the key of the last
-// one if there may be more behind it.
+// found returns at most n boxes of one shard that match the search in the index, and the key of the last one if there
+// may be more after it.
 func (s *Store) found(ctx context.Context, q Search, shard int, after dynamo.Key, n int) (ids []string, last dynamo.Key, err error) {
 	prefix := StatePrefix(q.Version, q.State)
 	of := dynamo.Selection{Table: dynamo.Reports, Index: index, Partition: s.shards.At(q.Pair, shard), Least: prefix, Most: prefix + "~"}
@@ -238,7 +237,7 @@ func (s *Store) found(ctx context.Context, q Search, shard int, after dynamo.Key
 // errEnough ends a walk.
 var errEnough = errors.New("report: enough was found")
 
-// rows reads rows as they are, in the given order; a box without one is left out.
+// rows reads rows in the given order, and skips boxes without one.
 func (s *Store) rows(ctx context.Context, ids []string) ([]Row, error) {
 	var keys []dynamo.Key
 	place := map[string]int{}

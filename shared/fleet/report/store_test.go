@@ -18,7 +18,7 @@ import (
 	"wavegate/shared/testing/dynamotest"
 )
 
-// a world is a store and what it is to hold.
+// A world is a store and its expected contents.
 type world struct {
 	db     *dynamo.DB
 	store  *report.Store
@@ -55,7 +55,7 @@ func (w *world) play(t *rapid.T, id string, e report.Input) {
 	w.rows[id] = next
 }
 
-// entries are the boxes that the store's index holds of a channel.
+// entries returns a channel's boxes in the store's index.
 func (w *world) entries(t *rapid.T, pair string) map[string]report.IndexEntry {
 	got := map[string]report.IndexEntry{}
 	for shard := range w.store.Shards() {
@@ -72,8 +72,8 @@ func (w *world) entries(t *rapid.T, pair string) map[string]report.IndexEntry {
 	return got
 }
 
-// TestStore_IndexHoldsEachBoxOnce_WhereItBelongs plays registrations, moves, retirements, polls and
-// reports, and compares rows and index with what they are to be.
+// TestStore_IndexHoldsEachBoxOnce_WhereItBelongs plays registrations, moves, retirements, polls and reports, and
+// compares rows and index with the expected ones.
 func TestStore_IndexHoldsEachBoxOnce_WhereItBelongs(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		dynamotest.Check(t, func(t *rapid.T) {
@@ -167,11 +167,11 @@ func TestFind_PagesHoldEachBoxOfTheStandOnce(t *testing.T) {
 					break
 				}
 				if len(page.Items) != limit {
-					t.Fatalf("a page of %d of %d and more behind it", len(page.Items), limit)
+					t.Fatalf("a page of %d of %d and more after it", len(page.Items), limit)
 				}
 				position = w.store.Position(page.Items[limit-1])
 				if !w.store.IsPosition(q, position) {
-					t.Fatalf("%q is no position", position)
+					t.Fatalf("%q is not a position", position)
 				}
 			}
 			if slices.Sort(got); !slices.Equal(got, want) {

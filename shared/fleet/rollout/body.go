@@ -7,7 +7,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// PlanBody is what is said of a rollout that is to start.
+// PlanBody is the body of a request to start a rollout.
 var PlanBody = &input.Shape{Fields: input.Fields{
 	{Name: "edgeType", Is: input.Name, Required: true},
 	{Name: "channel", Is: input.Name, Required: true},

@@ -13,13 +13,13 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// earlier lists the versions that the row remembers from rollouts before its own.
+// earlier lists the versions that the row remembers from earlier rollouts.
 func (f *fleet) earlier(t *testing.T) []string {
 	t.Helper()
 	versions := []string{}
 	for _, target := range f.row(t).Earlier {
 		if target.ArtifactURL != "https://a.example/"+target.Version || len(target.SHA256) != 64 {
-			t.Fatalf("remembered without its bytes: %+v", target)
+			t.Fatalf("remembered without its artifact: %+v", target)
 		}
 		versions = append(versions, target.Version)
 	}

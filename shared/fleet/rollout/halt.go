@@ -11,26 +11,26 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// An intent is the note that somebody tries to halt a rollout. While it holds, other writers of the rollout wait or give
-// up, so that the halt is written even beside many of them. It is an item of its own in the table of rollouts, in none of
-// the indexes: a write of the rollout itself would collide with theirs.
+// An intent announces that somebody is trying to halt a rollout. While it is valid, other writers of the rollout wait
+// or give up, so that the halt succeeds even against many of them. It is a separate item in the table of rollouts, in
+// none of the indexes: a write of the rollout itself would conflict with theirs.
 type intent struct {
 	ID    string    `json:"id"`
 	Until time.Time `json:"until"`
 }
 
-// intentTime is how long an intent holds if its writer dies. Otherwise it ends with the halt.
+// intentTime is how long an intent is valid if its writer dies. Otherwise it ends with the halt.
 const intentTime = time.Second
 
 func intentID(id string) string { return "halt#" + id }
 
-// intend notes that a halt is tried until a time, or no longer.
+// intend announces that a halt is tried until a time; the zero time ends that.
 func (s *Store) intend(ctx context.Context, id string, until time.Time) error {
 	return s.db.Put(ctx, dynamo.Rollouts, intent{intentID(id), until}, dynamo.Condition{})
 }
 
-// notHalting returns a *dynamo.ConditionError while somebody tries to halt the rollout. It is to be read before the rollout is
-// written by anything but a halt.
+// notHalting returns a *dynamo.ConditionError while somebody is trying to halt the rollout. Every write of the rollout
+// other than a halt must check it first.
 func (s *Store) notHalting(ctx context.Context, id string) error {
 	var i intent
 	if _, err := s.db.Get(ctx, dynamo.Rollouts, dynamo.Key{"id": intentID(id)}, &i); err != nil {
@@ -93,13 +93,13 @@ func (s *Store) halt(ctx context.Context, from audit.Origin, id string, m Move, 
 		return nil
 	})
 	if !until.IsZero() {
-		_ = s.intend(ctx, id, time.Time{}) // it ends by itself, too
+		_ = s.intend(ctx, id, time.Time{}) // otherwise it expires
 	}
 	return now, err
 }
 
-// healed records a halt, whatever revision of the rollout the channel's row carries, and makes the row agree. If the two
-// disagreed, it is a change even if the rollout was halted before: the row may have offered the target.
+// healed records a halt, whatever revision of the rollout is in the channel's row, and makes the two agree. If they
+// disagreed, the halt is a change even if the rollout was halted before: the row may have offered the target.
 func healed(set *change.Set, was, next Rollout, event string, row release.ChannelRow) Rollout {
 	if c := row.Rollout; c != nil && c.ID == was.ID && (event != "" || *c != was.Carried()) {
 		if event == "" {

@@ -29,7 +29,7 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// haltRounds is how many rollouts are halted beside writers: 300 in a long run.
+// haltRounds is how many rollouts are halted while others write: 300 in a long run.
 func haltRounds() int {
 	if os.Getenv("LONG") != "" {
 		return 300
@@ -40,8 +40,8 @@ func haltRounds() int {
 // callTime is less than what a call to update-rollout may take.
 const callTime = 4 * time.Second
 
-// A slowStore takes a few milliseconds for a transaction, and cancels those that come meanwhile, as DynamoDB does if
-// they write the same items. The embedded store writes one after the other.
+// A slowStore takes a few milliseconds for a transaction, and cancels those that arrive meanwhile, as DynamoDB does if
+// they write the same items. The embedded store writes them one after the other.
 type slowStore struct {
 	dynamo.API
 	busy     atomic.Bool
@@ -62,7 +62,7 @@ func (s *slowStore) TransactWriteItems(ctx context.Context, in *dynamodb.Transac
 	return s.API.TransactWriteItems(ctx, in, o...)
 }
 
-// storesUnderLoad are the embedded store as it is, and as DynamoDB would be.
+// storesUnderLoad runs a test on the embedded store, and on one that conflicts like DynamoDB.
 func storesUnderLoad(t *testing.T, test func(t *testing.T, api dynamo.API)) {
 	t.Run("one after the other", func(t *testing.T) { test(t, dynamotest.Embedded(t)) })
 	t.Run("colliding", func(t *testing.T) {
@@ -74,7 +74,7 @@ func storesUnderLoad(t *testing.T, test func(t *testing.T, api dynamo.API)) {
 	})
 }
 
-// startJudged starts a rollout with a policy on a channel of its own.
+// startJudged starts a rollout with a policy on its own channel.
 func startJudged(t *testing.T, api dynamo.API) (*fleet, string) {
 	t.Helper()
 	db := dynamo.Open(api, time.Now)
@@ -113,7 +113,7 @@ func changePolicy(ctx context.Context, f *fleet, id string) error {
 	return f.rollouts.SetPolicy(ctx, as("paul"), id, p, input.Preconditions{})
 }
 
-// beside runs a function while writers change a rollout as fast as they can, and returns how many changes were made.
+// beside runs a function while writers change a rollout as fast as they can, and returns the number of changes.
 func beside(t *testing.T, f *fleet, id string, writers []write, run func()) int64 {
 	t.Helper()
 	ctx, cancel := context.WithCancel(admission.Unlimited(t.Context()))
@@ -159,7 +159,7 @@ func TestMove_HaltBesideEightWriters_IsNeverRefused(t *testing.T) {
 		writers []write
 	}{
 		{"a person", person, 0, []write{changePolicy, changePolicy, approve, approve, promote, promote, resume, resume}},
-		// A change of the policy may keep the guard from halting, and so may a resumption, which changes it, too.
+		// A change of the policy may prevent the guard's halt, and so may a resumption, which also changes it.
 		{"the guard", byGuard, 1, []write{approve, approve, approve, approve, approve, approve, promote, promote}},
 	} {
 		t.Run(c.who, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestMove_HaltBesideEightWriters_IsNeverRefused(t *testing.T) {
 						longest = max(longest, time.Since(began))
 					})
 					if !halted(t, f, id, c.from.Actor.UserID) {
-						t.Error("the halt was acknowledged and is not in the audit trail")
+						t.Error("the halt was acknowledged, but is not in the audit trail")
 					}
 				}
 				t.Logf("%d of %d halts refused beside %d writers, who made %d changes; the longest halt took %s",
@@ -193,7 +193,7 @@ func TestMove_HaltBesideEightWriters_IsNeverRefused(t *testing.T) {
 	}
 }
 
-// A holdingStore holds the next transaction back until it is let go.
+// A holdingStore delays the next transaction until it is released.
 type holdingStore struct {
 	dynamo.API
 	hold    atomic.Bool
@@ -256,7 +256,7 @@ func TestMove_GuardHaltsByAPolicyThatWasReplaced_IsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := f.try(t, id, byGuard); !problem.Has(err, problem.PreconditionFailed) || f.get(t, id).Status != rollout.Active {
-		t.Errorf("after somebody chose to be advised: %v, %s", err, f.get(t, id).Status)
+		t.Errorf("after somebody chose advise: %v, %s", err, f.get(t, id).Status)
 	}
 	f.move(t, id, 0, rollout.Completed)
 	if _, err := f.try(t, id, rollout.Move{Status: rollout.Halted, Judged: 2}); !problem.Has(err, problem.PreconditionFailed) || f.get(t, id).Status != rollout.Completed {

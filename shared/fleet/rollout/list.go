@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// rolloutItem is a rollout with the keys that lists go by; others are the rollout's own.
+// rolloutItem is a rollout with index keys for lists; other keys are fields of the rollout.
 type rolloutItem struct {
 	Rollout
 	List           string `json:"list"`
@@ -32,7 +32,7 @@ func item(r Rollout) rolloutItem {
 	}
 }
 
-// withStatus joins a name and a status; no name holds a #.
+// withStatus joins a name and a status; no name contains a #.
 func withStatus(name string, s Status) string { return name + "#" + string(s) }
 
 // A Filter says which rollouts to list; an empty field is any.
@@ -41,7 +41,7 @@ type Filter struct {
 	Status            Status
 }
 
-// FilterQuery are the parameters of a Filter.
+// FilterQuery lists the parameters of a Filter.
 var FilterQuery = input.Fields{
 	{Name: "edgeType", Is: input.Name},
 	{Name: "channel", Is: input.Name},
@@ -58,7 +58,7 @@ func FilterOf(in *input.Reader) Filter {
 	return f
 }
 
-// Values is the filter as query parameters.
+// Values returns the filter as query parameters.
 func (f Filter) Values() url.Values {
 	v := url.Values{}
 	for name, value := range map[string]string{"edgeType": f.EdgeType, "channel": f.Channel, "status": string(f.Status)} {
@@ -69,7 +69,7 @@ func (f Filter) Values() url.Values {
 	return v
 }
 
-// selection is the partition of the index with exactly the rollouts that the filter accepts.
+// selection returns the index partition that holds exactly the rollouts that the filter accepts.
 func (f Filter) selection() dynamo.Selection {
 	index, partition := "all", listAll
 	switch {
@@ -90,7 +90,7 @@ func (f Filter) selection() dynamo.Selection {
 }
 
 // List returns rollouts, the last started first. It reads a global index, so a change shows after a moment, usually
-// within a second. The rollouts themselves are read as they are.
+// within a second. The rollouts themselves are up to date.
 //
 // If a rollout starts between two pages, the second page repeats an item. With a filter by status, a rollout that
 // changes its status can move others to a page that was already read.
@@ -98,8 +98,8 @@ func (s *Store) List(ctx context.Context, f Filter, w dynamo.Span) (dynamo.Page[
 	return dynamo.List[Rollout](ctx, s.db, f.selection(), w)
 }
 
-// EachActive calls a function with every active rollout, in any order. It reads a global index and then each rollout as
-// it is. Rollouts that cannot be read are given to the function unreadable, and do not keep the others from being read.
+// EachActive calls a function with every active rollout, in any order. It reads a global index and then each rollout.
+// For a rollout that cannot be read it calls unreadable, and continues with the others.
 func (s *Store) EachActive(ctx context.Context, each func(Rollout), unreadable func(id string, err error)) error {
 	type listed struct {
 		ID string `json:"id"`

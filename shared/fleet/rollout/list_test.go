@@ -23,9 +23,9 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirst draws rollouts on two
-// edge types and two channels, in all statuses, and holds each combination of the filters against the
-// plain meaning of the words. The tests of one store share it, so what other tests made is left out.
+// TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirst draws rollouts on two edge types and two
+// channels, in all statuses, and compares each combination of filters with a plain loop over the rollouts. All tests
+// share the store, so rollouts of other tests are skipped.
 func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirst(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)
@@ -39,7 +39,7 @@ func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirs
 		}
 		var made []string // ids, oldest first
 		dynamotest.Check(t, func(t *rapid.T) {
-			// Each check adds a few to what is there.
+			// Each check adds a few.
 			for range rapid.IntRange(0, 2).Draw(t, "more") {
 				edgeType, channel := rapid.SampledFrom(types).Draw(t, "type"), rapid.SampledFrom(channels).Draw(t, "channel")
 				made = append(made, begin(t, rollouts, edgeType, channel))
@@ -100,7 +100,7 @@ func publish(t *testing.T, publications *publication.Store, edgeType, channel st
 	}
 }
 
-// begin starts a rollout, having ended the one that is active on the channel.
+// begin starts a rollout, after ending the one that is active on the channel.
 func begin(t *rapid.T, rollouts *rollout.Store, edgeType, channel string) string {
 	active, err := rollouts.List(context.Background(),
 		rollout.Filter{EdgeType: edgeType, Channel: channel, Status: rollout.Active}, dynamo.Span{Limit: 2})

@@ -9,8 +9,8 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// A Move is what a caller asks of a rollout: to raise it, to set its status, or both. At least one of the
-// two is given. A raise is not allowed together with Active.
+// A Move is a caller's request to raise a rollout, to set its status, or both. At least one of the two is given. A
+// raise is not allowed together with Active.
 type Move struct {
 	StagedPercent *int   // one of cohort.Stages
 	Status        Status // or empty
@@ -18,12 +18,13 @@ type Move struct {
 	Judged int64
 }
 
-// advances reports whether a freeze can refuse the move. That is so for a raise and a resumption.
+// advances reports whether a freeze can refuse the move: a raise or a resumption.
 func (m Move) advances() bool {
 	return m.Status == Active || m.StagedPercent != nil && m.Status != Halted
 }
 
-// A Moment is what a move depends on beside the rollout: who makes it, when and why, and the freeze at that time, or nil.
+// A Moment is what a move depends on besides the rollout: who makes it, when and why, and the freeze at that time, or
+// nil.
 type Moment struct {
 	By     audit.Person
 	At     time.Time
@@ -31,9 +32,9 @@ type Moment struct {
 	audit.Grounds
 }
 
-// After decides what a move makes of the rollout. It returns the next state and the event for the audit trail. The
-// event is empty if nothing changes. A move that the status does not allow is INVALID_STATE_TRANSITION. Other moves
-// may be FROZEN, APPROVAL_REQUIRED or WINDOW_CLOSED. A refused move changes nothing, not even in part.
+// After applies a move to the rollout. It returns the next state and the event for the audit trail. The event is empty
+// if nothing changes. A move that the status does not allow is INVALID_STATE_TRANSITION. Other moves may be FROZEN,
+// APPROVAL_REQUIRED or WINDOW_CLOSED. A refused move changes nothing, not even in part.
 //
 // A person's halt is never refused. A raise together with a completion is made first, and both are made or neither. A halted
 // rollout can become active again at its stage, unless it was ever completed. The store checks whether the channel
@@ -42,7 +43,7 @@ type Moment struct {
 // A halt by the guard is PRECONDITION_FAILED if the rollout is not active under the policy that was judged.
 func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err error) {
 	if m.Judged != 0 && (r.Status != Active || r.Terms == nil || r.Terms.Revision != m.Judged) {
-		return r, "", problem.New(problem.PreconditionFailed, "The rollout has ended or has another policy since it was judged.")
+		return r, "", problem.New(problem.PreconditionFailed, "The rollout has ended, or its policy has changed since it was judged.")
 	}
 	next = r
 	if m.StagedPercent != nil && m.Status != Halted {
@@ -84,7 +85,7 @@ func (r Rollout) After(m Move, now Moment) (next Rollout, event string, err erro
 	return next, r.event(next), nil
 }
 
-// barred is why a freeze, a missing approval or a closed window refuses a raise or a resumption; nil if none does.
+// barred returns why a freeze, a missing approval or a closed window refuses a raise or a resumption; nil if none does.
 func (r Rollout) barred(next Rollout, now Moment) error {
 	if err := now.Freeze.Refuse(now.Grounds); err != nil {
 		return err
@@ -106,13 +107,13 @@ func (r Rollout) endedIn(was Rollout, now Moment) Rollout {
 	return r
 }
 
-// outlived is why a halted rollout cannot be active again: its channel no longer carries it.
+// outlived says why a halted rollout cannot be active again: its channel no longer carries it.
 func outlived() error {
 	return problem.New(problem.InvalidStateTransition,
 		"Since the rollout was halted, a version was published on its channel or another rollout was started; start a new one.")
 }
 
-// raised is the percentage after a raise, or why it is refused.
+// raised returns the percentage after a raise, or why it is refused.
 func (r Rollout) raised(percent int) (int, error) {
 	if percent == r.StagedPercent {
 		return percent, nil

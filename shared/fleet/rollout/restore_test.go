@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// A backup is an item as it was.
+// A backup is an item's earlier state.
 type backup struct {
 	table dynamo.TableID
 	item  map[string]types.AttributeValue
@@ -42,7 +42,7 @@ func (f *fleet) restore(t *testing.T, b backup) {
 	}
 }
 
-// restored has one table go back to how it was at 10 percent, once the rollout went on by some moves.
+// restored lets a rollout go on from 10 percent, and then restores one table to its state at 10 percent.
 func restored(t *testing.T, table dynamo.TableID, on func(t *testing.T, f *fleet, id string), test func(t *testing.T, f *fleet, id string)) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		f.publish(t, "canary", "1.2.0", "c")
@@ -59,7 +59,7 @@ func restored(t *testing.T, table dynamo.TableID, on func(t *testing.T, f *fleet
 	})
 }
 
-// went are ways in which the rollout went on before one table was restored.
+// went lists ways in which the rollout went on before one table was restored.
 var went = map[string]func(t *testing.T, f *fleet, id string){
 	"it was raised": func(t *testing.T, f *fleet, id string) { f.move(t, id, 50, "") },
 	"it was halted": func(t *testing.T, f *fleet, id string) { f.move(t, id, 0, rollout.Halted) },
@@ -103,7 +103,7 @@ func TestRestore_OfOneTable_AHaltHeals(t *testing.T) {
 				t.Fatalf("the row carries %+v, the rollout is %+v", carried, r)
 			}
 			if r.Revision <= row.Rollout.Revision && *row.Rollout != was.Carried() {
-				t.Errorf("revision %d was given before: the row carried %d", r.Revision, row.Rollout.Revision)
+				t.Errorf("revision %d was used before: the row carried %d", r.Revision, row.Rollout.Revision)
 			}
 		}
 		again, err := f.try(t, id, rollout.Move{Status: rollout.Halted})
@@ -134,7 +134,7 @@ func TestRestore_OfOneTable_APublicationHeals(t *testing.T) {
 	})
 }
 
-// TestRestore_RolloutItselfIsLost_APublicationHeals covers a table of rollouts from before the start.
+// TestRestore_RolloutItselfIsLost_APublicationHeals restores the table of rollouts to a time before the start.
 func TestRestore_RolloutItselfIsLost_APublicationHeals(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		f.publish(t, "canary", "1.2.0", "c")
@@ -179,7 +179,7 @@ func TestRestore_OfOneTable_CompletionAdoptsNothing(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if row := f.row(t); row.CurrentVersion != "1.0.1" {
-			t.Errorf("a completion put %s over the publication", row.CurrentVersion)
+			t.Errorf("a completion replaced the publication by %s", row.CurrentVersion)
 		}
 	})
 }

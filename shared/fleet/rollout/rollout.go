@@ -1,5 +1,5 @@
-// Package rollout is about staged rollouts: how a version reaches a growing share of a channel's
-// boxes. The rules here are pure; store.go keeps rollouts in DynamoDB.
+// Package rollout implements staged rollouts: how a version reaches a growing share of a channel's boxes. The rules
+// here are pure; store.go stores rollouts in DynamoDB.
 package rollout
 
 import (
@@ -13,7 +13,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// A Status of a rollout.
+// A Status is the status of a rollout.
 type Status string
 
 // Statuses.
@@ -26,10 +26,10 @@ const (
 // Statuses lists all of them.
 var Statuses = []Status{Active, Halted, Completed}
 
-// StatusRule is that of a status that is asked for.
+// StatusRule accepts a status in a request.
 var StatusRule = &input.Text{Pattern: `active|halted|completed`, Says: "active, halted or completed"}
 
-// StageRule is what a caller may raise a rollout to.
+// StageRule accepts the stages that a caller may raise a rollout to.
 var StageRule = &input.Integer{OneOf: cohort.Stages}
 
 // everyone is the last stage.
@@ -37,7 +37,7 @@ const everyone = 100
 
 // A Rollout brings a version to a growing share of a channel's boxes.
 type Rollout struct {
-	ID              string    `json:"id"` // UUID, version 7: ids are in the order of the starts
+	ID              string    `json:"id"` // UUID, version 7: ids sort by start time
 	EdgeType        string    `json:"edgeType"`
 	Channel         string    `json:"channel"`
 	TargetVersion   string    `json:"targetVersion"`
@@ -76,12 +76,12 @@ type StageStarts struct {
 	At100 *time.Time `json:"100,omitempty"`
 }
 
-// of is the place of a stage.
+// of returns the field of a stage.
 func (s *StageStarts) of(percent int) **time.Time {
 	return map[int]**time.Time{1: &s.At1, 10: &s.At10, 50: &s.At50, everyone: &s.At100}[percent]
 }
 
-// Reached is when the target first reached a stage on the channel, and whether it did.
+// Reached returns when the target first reached a stage on the channel, and whether it did.
 func (r Rollout) Reached(percent int) (at time.Time, ok bool) {
 	if start := *r.StageStarts.of(percent); start != nil {
 		return *start, true
@@ -89,7 +89,7 @@ func (r Rollout) Reached(percent int) (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// reaches is the rollout with the start of its present stage, unless the target reached that stage before.
+// reaches sets the start of the present stage, unless the target reached that stage before.
 func (r Rollout) reaches(at time.Time) Rollout {
 	if start := r.StageStarts.of(r.StagedPercent); *start == nil {
 		*start = &at
@@ -97,8 +97,8 @@ func (r Rollout) reaches(at time.Time) Rollout {
 	return r
 }
 
-// Follows is the rollout with the stage starts of an earlier one of the same version on its channel. What speaks against
-// the version is known by them.
+// Follows copies the stage starts of an earlier rollout of the same version on the channel. They preserve the evidence
+// against the version.
 func (r Rollout) Follows(earlier Rollout) Rollout {
 	starts := StageStarts{}
 	for _, percent := range cohort.Stages {
@@ -112,7 +112,7 @@ func (r Rollout) Follows(earlier Rollout) Rollout {
 	return r
 }
 
-// An End is what ended a rollout, other than a person's halt or completion.
+// An End says what ended a rollout, other than a person's halt or completion.
 type End string
 
 // Ends.
@@ -121,17 +121,16 @@ const (
 	ByGuard       End = "guard"
 )
 
-// A Plan is a caller's wish to start a rollout.
+// A Plan is a caller's request to start a rollout.
 type Plan struct {
 	EdgeType      string `json:"edgeType"`
 	Channel       string `json:"channel"`
 	TargetVersion string `json:"targetVersion"`
-	// Policy is how the rollout is to be judged; nil: it is managed manually.
+	// Policy is how the guard judges the rollout; nil: it is managed manually.
 	Policy *guard.Policy `json:"policy,omitempty"`
 }
 
-// check tells why a rollout cannot start as planned; nil if it can. The channel's row and the target may be
-// empty: then they do not exist.
+// check returns why a rollout cannot start as planned; nil if it can. An empty row or target does not exist.
 func (p Plan) check(row release.ChannelRow, target release.Release) error {
 	switch {
 	case row.Revision == 0:
@@ -144,15 +143,15 @@ func (p Plan) check(row release.ChannelRow, target release.Release) error {
 			"Rollout %s is active on %s; halt or complete it first.", row.Rollout.ID, row.ID())
 	}
 	if n := len(row.Remembered()); n > release.MostEarlier {
-		// If the row forgot a target, the boxes that have it would go back. Only a publication may do that.
+		// If the row forgot a target, the boxes that run it would be sent back. Only a publication may do that.
 		return problem.New(problem.Conflict,
-			"Boxes of %s may hold the targets of %d rollouts that ended since the last publication; publish the version that they are to have first.",
+			"Boxes of %s may hold the targets of %d rollouts that ended since the last publication; publish the version that they should have first.",
 			row.ID(), n)
 	}
 	return nil
 }
 
-// Start makes the rollout of a published release on a channel. It reaches the first stage at once.
+// Start makes the rollout of a published release on a channel. It reaches the first stage immediately.
 func Start(id string, on release.Channel, target release.Release, p *guard.Policy, by audit.Person, at time.Time) Rollout {
 	r := Rollout{
 		ID: id, EdgeType: on.EdgeType, Channel: on.Channel,
@@ -166,8 +165,8 @@ func Start(id string, on release.Channel, target release.Release, p *guard.Polic
 	return r.reaches(at)
 }
 
-// Superseded is the rollout after a publication has ended it, and the event for the audit trail. The event is empty
-// if the rollout had ended before. The row of its channel carried the given revision of it.
+// Superseded returns the rollout after a publication has ended it, and the event for the audit trail. The event is
+// empty if the rollout had ended before. carried is the rollout's revision in the row of its channel.
 func (r Rollout) Superseded(carried int64, at time.Time) (next Rollout, event string) {
 	if r.Status != Active {
 		return r, ""
@@ -177,20 +176,20 @@ func (r Rollout) Superseded(carried int64, at time.Time) (next Rollout, event st
 	return next.changed(r, at).beyond(carried), r.event(next)
 }
 
-// changed is the rollout with the revision and the time of a change.
+// changed sets the revision and the time of a change.
 func (r Rollout) changed(was Rollout, at time.Time) Rollout {
 	r.Revision, r.UpdatedAt = was.Revision+1, at
 	return r
 }
 
-// beyond makes the revision greater than the one that the channel's row carried. The two differ only if one of
-// their tables was restored to an earlier time. So no revision is used twice.
+// beyond makes the revision greater than the one in the channel's row, so that no revision is used twice. The two
+// differ only if one of their tables was restored to an earlier time.
 func (r Rollout) beyond(carried int64) Rollout {
 	r.Revision = max(r.Revision, carried+1)
 	return r
 }
 
-// Carried is the rollout as the channel's row carries it.
+// Carried returns the copy of the rollout for the channel's row.
 func (r Rollout) Carried() release.Carried {
 	return release.Carried{
 		ID: r.ID, TargetVersion: r.TargetVersion, ArtifactURL: r.ArtifactURL, SHA256: r.SHA256,

@@ -16,13 +16,13 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// People who steer rollouts.
+// People who move rollouts.
 var (
 	otto = audit.Person{Issuer: "https://login.example", UserID: "otto"}
 	olga = audit.Person{Issuer: "https://login.example", UserID: "olga"}
 )
 
-// starts are those of a target that reached a stage, all at one time.
+// starts returns the stage starts of a target that reached all stages up to one at the same time.
 func starts(percent int) (s rollout.StageStarts) {
 	for stage, at := range map[int]**time.Time{1: &s.At1, 10: &s.At10, 50: &s.At50, 100: &s.At100} {
 		if stage <= percent {
@@ -34,7 +34,7 @@ func starts(percent int) (s rollout.StageStarts) {
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// at is a rollout in a state, as a start and moves could have led to it.
+// at returns a rollout in a state, as if after a start and moves.
 func at(percent int, status rollout.Status) rollout.Rollout {
 	r := rollout.Start("0192f0c1-6d2e-7a55-9c3b-1f2e3d4c5b6a",
 		release.Channel{EdgeType: "gateway-x", Channel: "stable", CurrentVersion: "1.0.0", Revision: 1},
@@ -51,7 +51,7 @@ func at(percent int, status rollout.Status) rollout.Rollout {
 	return r
 }
 
-// states are those that a rollout at a stage can be in.
+// states returns the states that a rollout at a stage can be in.
 func states(percent int) map[string]rollout.Rollout {
 	completedOnce, outlived := at(percent, rollout.Halted), at(percent, rollout.Halted)
 	completedOnce.CompletedAt = &start
@@ -76,8 +76,8 @@ func TestStart_ReachesTheFirstStageAtOnce(t *testing.T) {
 	}
 }
 
-// TestAfter_EveryStateAndMove walks every state of a rollout and every move, and holds the result
-// against the decisions: what is applied, what changes nothing, what is refused.
+// TestAfter_EveryStateAndMove tries every move in every state, and compares the result with the rules: which moves are
+// applied, change nothing, or are refused.
 func TestAfter_EveryStateAndMove(t *testing.T) {
 	next := map[int]int{1: 10, 10: 50, 50: 100}
 	asked := append([]int{0}, cohort.Stages...) // 0: not sent
@@ -260,7 +260,7 @@ func TestAfter_AnySequence_KeepsWhatIsPromised(t *testing.T) {
 			}
 			again, event, err := next.After(m, rollout.Moment{At: now, By: olga})
 			if err == nil && (event != "" || again != next) {
-				t.Fatalf("the same move twice did more than once: %+v", again)
+				t.Fatalf("a repeated move changed it again: %+v", again)
 			}
 			r = next
 		}

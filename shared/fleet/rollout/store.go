@@ -16,10 +16,10 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// ResourceType is that of rollouts in the audit trail.
+// ResourceType is the resource type of rollouts in the audit trail.
 const ResourceType = "rollout"
 
-// A Store keeps rollouts. A start writes the rollout and its channel's row, and so does each move. No box is written,
+// A Store stores rollouts. A start and each move write the rollout and its channel's row. They never write a box,
 // whatever the size of the fleet.
 type Store struct {
 	db       *dynamo.DB
@@ -47,13 +47,13 @@ func (s *Store) Get(ctx context.Context, id string) (Rollout, error) {
 	return r, err
 }
 
-// Start starts a rollout and returns its id. If the claim was used before, it returns the id of that call.
-// It returns NOT_FOUND for a channel that does not exist, RELEASE_NOT_PUBLISHED for a target that was
-// never published, ROLLOUT_ACTIVE while another is active on the channel, FROZEN, IDEMPOTENCY_KEY_REUSED, and
-// CONFLICT when the channel keeps changing or can remember no more targets of rollouts that ended.
+// Start starts a rollout and returns its id. If the claim was used before, it returns the id of that call. It returns
+// NOT_FOUND for a channel that does not exist, RELEASE_NOT_PUBLISHED for a target that was never published,
+// ROLLOUT_ACTIVE while another is active on the channel, FROZEN, IDEMPOTENCY_KEY_REUSED, and CONFLICT if the channel
+// keeps changing or cannot remember more targets of ended rollouts.
 //
-// If boxes may have the target from such a rollout, the guard only advises at first, as after a resumption. What an earlier
-// rollout of the version showed on the channel still counts: the rollout inherits the starts of its stages.
+// If boxes may have the target from such a rollout, the guard only advises at first, as after a resumption. Evidence
+// from an earlier rollout of the version on the channel still counts: the rollout inherits the starts of its stages.
 func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idempotency.Claim) (id string, err error) {
 	var row release.ChannelRow
 	var target release.Release
@@ -73,7 +73,7 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 			}
 			for _, e := range earlier {
 				if e.TargetVersion == r.TargetVersion {
-					r = r.Follows(e) // which inherited those of the rollouts before it
+					r = r.Follows(e) // which inherited those of earlier rollouts
 					break
 				}
 			}
@@ -100,16 +100,16 @@ func (s *Store) Start(ctx context.Context, from audit.Origin, p Plan, claim idem
 		})
 }
 
-// mostEarlier is how many of a channel's last rollouts a start looks through for one of the same version.
+// mostEarlier is how many of a channel's last rollouts a start searches for one of the same version.
 const mostEarlier = 20
 
-// Move promotes, halts, resumes or completes a rollout and returns it as it then is. It returns NOT_FOUND,
+// Move promotes, halts, resumes or completes a rollout and returns its new state. It returns NOT_FOUND,
 // PRECONDITION_FAILED, INVALID_STATE_TRANSITION, FROZEN, APPROVAL_REQUIRED, WINDOW_CLOSED, and CONFLICT if the rollout
-// keeps changing. It also returns CONFLICT if the channel's row carries another revision of the rollout. That happens if
-// one of the two tables was restored to an earlier time. A halt then makes them agree.
+// keeps changing. It also returns CONFLICT if the channel's row carries another revision of the rollout. That happens
+// if one of the two tables was restored to an earlier time. A halt then makes them agree.
 //
-// A halt never loses against other changes of the rollout: it is decided again until the call's time is over, and the
-// others wait meanwhile.
+// A halt never loses to other changes of the rollout: it is retried until the call's time is over, and the others wait
+// meanwhile.
 func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, when input.Preconditions) (now Rollout, err error) {
 	if m.Status == Halted {
 		return s.halt(ctx, from, id, m, when)
@@ -147,7 +147,7 @@ func (s *Store) Move(ctx context.Context, from audit.Origin, id string, m Move, 
 	return now, disagreement(err)
 }
 
-// disagreement explains the one conflict that a repetition does not solve. The rollout and its channel's row are always
+// disagreement explains the one conflict that a retry does not solve. The rollout and its channel's row are always
 // written together, so a race cannot cause it.
 func disagreement(err error) error {
 	if !dynamo.Refused(err, release.ResourceType) || dynamo.Refused(err, ResourceType) || dynamo.Collided(err) {
@@ -157,7 +157,7 @@ func disagreement(err error) error {
 		"The channel and the rollout disagree about the rollout's state, as after a restore of one table. Halt the rollout, or publish on its channel.")
 }
 
-// SetPolicy gives a rollout another policy. It returns NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION,
+// SetPolicy gives a rollout a new policy. It returns NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE_TRANSITION,
 // WINDOW_CLOSED and CONFLICT.
 func (s *Store) SetPolicy(ctx context.Context, from audit.Origin, id string, p guard.Policy, when input.Preconditions) error {
 	return s.change(ctx, from, id, when, func(was Rollout, at time.Time) (Rollout, string, error) {
@@ -173,8 +173,8 @@ func (s *Store) Approve(ctx context.Context, from audit.Origin, id string, stage
 	})
 }
 
-// change changes a rollout by a rule that moves no box. The channel's row is written, too: its copy of the rollout has
-// the revision.
+// change applies a rule that does not move boxes to a rollout. It also writes the channel's row, since the copy of the
+// rollout has the revision.
 func (s *Store) change(ctx context.Context, from audit.Origin, id string, when input.Preconditions, rule change.Rule[Rollout]) error {
 	err := change.Make(ctx, s.db, from, func(set *change.Set) error {
 		var was Rollout

@@ -22,7 +22,7 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// A fleet is an edge type of its own with 1.0.0 on stable and 1.1.0 on canary.
+// A fleet is a separate edge type with 1.0.0 on stable and 1.1.0 on canary.
 type fleet struct {
 	db           *dynamo.DB
 	releases     *release.Store
@@ -36,7 +36,7 @@ type fleet struct {
 type counting struct {
 	dynamo.API
 	items []int        // of each transaction
-	reads atomic.Int64 // they run side by side
+	reads atomic.Int64 // they run in parallel
 }
 
 func (c *counting) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
@@ -154,7 +154,7 @@ func TestRollout_EndedEarly_LeavesTheChannelAndIsForgottenByAPublication(t *test
 			if row := f.row(t); row.Rollout != nil || row.Revision != 2 {
 				t.Fatalf("after the publication the row is %+v", row)
 			}
-			// Now nobody carries it; that it was halted or completed can still be put right in the record.
+			// Now no row carries it, but its status can still be corrected from halted to completed or back.
 			other := map[rollout.Status]rollout.Status{rollout.Halted: rollout.Completed, rollout.Completed: rollout.Halted}[end]
 			f.move(t, id, 0, other)
 			if row := f.row(t); row.Rollout != nil || row.Revision != 2 || row.CurrentVersion != "1.0.0" {
@@ -179,8 +179,8 @@ func TestRollout_EndedThenCompletedAt100_DoesNotAdopt(t *testing.T) {
 	})
 }
 
-// TestMove_TouchesTheSameFewItems counts what each step reads and writes: it is the same for any
-// fleet, since no box is touched.
+// TestMove_TouchesTheSameFewItems counts the reads and writes of each step. They are the same for any fleet, since no
+// box is touched.
 func TestMove_TouchesTheSameFewItems(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		step := func(what string, wantReads int64, wantItems int, do func()) {

@@ -11,10 +11,10 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// Guard is how the audit trail names the guard. No person has such an issuer: the issuers of people are URLs.
+// Guard is the guard's name in the audit trail. No person has such an issuer: people's issuers are URLs.
 var Guard = audit.Person{Issuer: "urn:wavegate:guard", UserID: "guard"}
 
-// Terms are the policy of a rollout, who set it, and which stages were approved.
+// Terms holds a rollout's policy, who set it, and which stages were approved.
 type Terms struct {
 	Policy guard.Policy `json:"policy"`
 	// Revision is the rollout's revision at the last change of the policy.
@@ -25,7 +25,7 @@ type Terms struct {
 	Approvals []Approval `json:"approvals,omitempty"`
 }
 
-// NoGuard is what a rollout without a policy shows in place of the guard's mode.
+// NoGuard is what a rollout without a policy shows instead of the guard's mode.
 const NoGuard guard.Mode = "none"
 
 // Mode is the mode of the guard, or NoGuard.
@@ -36,7 +36,7 @@ func (r Rollout) Mode() guard.Mode {
 	return r.Terms.Policy.Mode
 }
 
-// MarshalJSON shows a rollout as it is stored, and its Mode as guard, so that a missing guard is said and not left out.
+// MarshalJSON shows a rollout as it is stored, with its Mode as guard, so that the absence of a guard is explicit.
 func (r Rollout) MarshalJSON() ([]byte, error) {
 	type stored Rollout
 	return timestamp.JSON(struct {
@@ -63,21 +63,21 @@ func (r Rollout) Approved() []int {
 	return stages
 }
 
-// without is the terms without some of its approvals.
+// without returns the terms without some of the approvals.
 func (g Terms) without(drop func(Approval) bool) *Terms {
 	g.Approvals = slices.DeleteFunc(slices.Clone(g.Approvals), drop)
 	if len(g.Approvals) == 0 {
-		g.Approvals = nil // an empty list is left out: the embedded store cannot keep one
+		g.Approvals = nil // omit an empty list: the embedded store cannot store one
 	}
 	return &g
 }
 
-// WithPolicy decides what another policy makes of the rollout. It returns the next state and the event for the audit
-// trail. The event is empty if nothing changes. A rollout that ended is INVALID_STATE_TRANSITION.
+// WithPolicy gives the rollout a new policy. It returns the next state and the event for the audit trail. The event is
+// empty if nothing changes. For an ended rollout it is INVALID_STATE_TRANSITION.
 //
-// Stages that need an approval may be added, but not removed. Approvals of stages that were not reached yet are dropped,
-// since they were given to the old policy. WINDOW_CLOSED: the windows are closed, and the new policy would open them at
-// once. That would pass them without a reason.
+// Stages that need an approval may be added, but not removed. Approvals of stages that were not reached yet are
+// dropped, since they were given under the old policy. WINDOW_CLOSED: the windows are closed, and the new policy would
+// open them immediately. That would bypass them without a reason.
 func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next Rollout, event string, err error) {
 	if err := r.ended(); err != nil {
 		return r, "", err
@@ -91,11 +91,11 @@ func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next
 		for _, stage := range g.Policy.Approvals.Before {
 			if !slices.Contains(p.Approvals.Before, stage) {
 				return r, "", problem.New(problem.InvalidStateTransition,
-					"Stage %d needs an approval. Stages may be added to approvals.before, and never removed.", stage)
+					"Stage %d needs an approval. Stages can be added to approvals.before, but not removed.", stage)
 			}
 		}
 		if p.Promote.Windows.Open(at) {
-			if err := closed(g.Policy.Promote.Windows, at, "A new policy cannot open them; raise the rollout with an overrideReason to pass."); err != nil {
+			if err := closed(g.Policy.Promote.Windows, at, "A new policy cannot open them; raise the rollout with an overrideReason instead."); err != nil {
 				return r, "", err
 			}
 		}
@@ -106,7 +106,7 @@ func (r Rollout) WithPolicy(p guard.Policy, by audit.Person, at time.Time) (next
 	return next, "RolloutPolicyChanged", nil
 }
 
-// ended is why a rollout can no longer get a policy or an approval, or nil.
+// ended says why a rollout can no longer get a policy or an approval, or nil.
 func (r Rollout) ended() error {
 	switch {
 	case r.Status == Completed || r.CompletedAt != nil:
@@ -117,9 +117,9 @@ func (r Rollout) ended() error {
 	return nil
 }
 
-// Approve decides what a person's approval of a stage makes of the rollout. It returns the next state and the event for
-// the audit trail. The event is empty if the person has approved the stage before. It returns INVALID_STATE_TRANSITION,
-// and SELF_APPROVAL for the person who started the rollout, promoted it last or changed its policy last.
+// Approve adds a person's approval of a stage. It returns the next state and the event for the audit trail. The event
+// is empty if the person has approved the stage before. It returns INVALID_STATE_TRANSITION, and SELF_APPROVAL for the
+// person who started the rollout, promoted it last or changed its policy last.
 func (r Rollout) Approve(stage int, by audit.Person, at time.Time) (next Rollout, event string, err error) {
 	if err := r.ended(); err != nil {
 		return r, "", err
@@ -131,7 +131,7 @@ func (r Rollout) Approve(stage int, by audit.Person, at time.Time) (next Rollout
 	case slices.ContainsFunc(g.Approvals, func(a Approval) bool { return a.Stage == stage && a.By == by }):
 		return r, "", nil
 	case stage < r.StagedPercent:
-		return r, "", problem.New(problem.InvalidStateTransition, "The rollout is at %d percent already.", r.StagedPercent)
+		return r, "", problem.New(problem.InvalidStateTransition, "The rollout is already at %d percent.", r.StagedPercent)
 	case r.steered(by):
 		return r, "", problem.New(problem.SelfApproval,
 			"Whoever started the rollout, promoted it last or changed its policy last cannot approve it; someone else has to.")
@@ -149,8 +149,8 @@ func (r Rollout) steered(by audit.Person) bool {
 	return is(&r.StartedBy) || is(r.PromotedBy) || is(&r.Terms.By)
 }
 
-// promotable is why the policy refuses to raise or resume the rollout to a stage now, or nil. A reason to override
-// passes a closed window, but not a missing approval.
+// promotable returns why the policy refuses to raise or resume the rollout to a stage now, or nil. An override reason
+// overrides a closed window, but not a missing approval.
 func (r Rollout) promotable(to int, now Moment) error {
 	if r.Terms == nil {
 		return nil
@@ -162,10 +162,10 @@ func (r Rollout) promotable(to int, now Moment) error {
 	if now.OverrideReason != "" {
 		return nil
 	}
-	return closed(p.Promote.Windows, now.At, "Give an overrideReason to pass.")
+	return closed(p.Promote.Windows, now.At, "Give an overrideReason to override this.")
 }
 
-// closed is WINDOW_CLOSED, with the way to pass, unless one of the windows is open.
+// closed returns WINDOW_CLOSED, with a way around it, unless one of the windows is open.
 func closed(windows guard.Windows, at time.Time, pass string) error {
 	if windows.Open(at) {
 		return nil
@@ -177,7 +177,7 @@ func closed(windows guard.Windows, at time.Time, pass string) error {
 	return problem.New(problem.WindowClosed, "The rollout's windows are closed; %s. %s", next, pass)
 }
 
-// promotedBy is the rollout with its last promoter. Approvals that they gave for later stages do not count any more.
+// promotedBy sets the last promoter. Approvals that they gave for later stages no longer count.
 func (r Rollout) promotedBy(by audit.Person) Rollout {
 	r.PromotedBy = &by
 	if r.Terms != nil {
@@ -186,8 +186,8 @@ func (r Rollout) promotedBy(by audit.Person) Rollout {
 	return r
 }
 
-// advised is the rollout with a guard that only advises. It is for a rollout that is resumed, and for one whose target
-// was halted before. Boxes that fell silent then are not seen any more, so the guard cannot count them now.
+// advised sets the guard to only advise. It is for a resumed rollout, and for one with a target that was halted before.
+// Boxes that went silent then are no longer seen, so the guard cannot count them now.
 func (r Rollout) advised() Rollout {
 	if r.Terms != nil && r.Terms.Policy.Mode != guard.Advise {
 		g := *r.Terms

@@ -17,7 +17,7 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// as is the origin of another person's call.
+// as returns the origin of another person's call.
 func as(user string) audit.Origin {
 	o := origin
 	o.Actor.UserID = user
@@ -46,7 +46,7 @@ func TestGuard_PolicyAndApprovals_ChangeTheRowsCopyTogetherWithTheRollout(t *tes
 		}
 		agree(2)
 		if err := f.rollouts.Approve(ctx, as("ida"), id, 10, input.Preconditions{}); !problem.Has(err, problem.SelfApproval) {
-			t.Fatalf("who changed the policy approves: %v", err)
+			t.Fatalf("the person who changed the policy approves: %v", err)
 		}
 		if _, err := f.try(t, id, rollout.Move{StagedPercent: new(10)}); !problem.Has(err, problem.ApprovalRequired) {
 			t.Fatalf("not approved: %v", err)
@@ -70,7 +70,7 @@ func TestGuard_PolicyAndApprovals_ChangeTheRowsCopyTogetherWithTheRollout(t *tes
 	})
 }
 
-// TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted runs on a store of its own: the freeze is one for all.
+// TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted runs on its own store, since the freeze applies to all rollouts.
 func TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted(t *testing.T) {
 	onFleet(t, dynamotest.Embedded(t), func(t *testing.T, f *fleet) {
 		ctx := admission.Unlimited(t.Context())
@@ -119,8 +119,8 @@ func TestFreeze_HoldsUpWhatMovesBoxesOn_UntilItIsLifted(t *testing.T) {
 	})
 }
 
-// TestStart_ATargetThatEndedBefore_BeginsWithAdvice: the boxes that it bricked are not seen any more, so the others alone
-// would clear it. A publication forgets what ended.
+// TestStart_ATargetThatEndedBefore_BeginsWithAdvice: the boxes that it bricked are no longer seen, so the others alone
+// would clear it. A publication forgets ended rollouts.
 func TestStart_ATargetThatEndedBefore_BeginsWithAdvice(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		f.publish(t, "canary", "1.2.0", "c")
@@ -151,7 +151,7 @@ func TestStart_ATargetThatEndedBefore_BeginsWithAdvice(t *testing.T) {
 	})
 }
 
-// TestStart_OfAVersionThatWasHaltedBefore_InheritsItsStageStarts, also if a version was published in between.
+// TestStart_OfAVersionThatWasHaltedBefore_InheritsItsStageStarts, even if a version was published in between.
 func TestStart_OfAVersionThatWasHaltedBefore_InheritsItsStageStarts(t *testing.T) {
 	eachFleet(t, func(t *testing.T, f *fleet) {
 		first := f.start(t, "1.1.0")

@@ -16,21 +16,21 @@ import (
 
 var ida = audit.Person{Issuer: "https://login.example", UserID: "ida"}
 
-// policy is one that acts and needs approvals before stages.
+// policy returns a policy that acts and needs approvals before stages.
 func policy(before ...int) guard.Policy {
 	p := guard.Default()
 	p.Mode, p.Approvals.Before = guard.Act, before
 	return p
 }
 
-// judged is an active rollout with a policy, which otto started.
+// judged returns an active rollout with a policy, started by otto.
 func judged(percent int, p guard.Policy) rollout.Rollout {
 	r := at(percent, rollout.Active)
 	r.Terms = &rollout.Terms{Policy: p, Revision: 1, By: otto}
 	return r
 }
 
-// closed has no window open at the tests' time, noon on a Sunday.
+// closed returns the policy with no window open at the tests' time, noon on a Sunday.
 func closed(p guard.Policy) guard.Policy {
 	p.Promote.Windows = guard.Windows{{Days: []string{"mon"}, From: "22:00", To: "04:00", TimeZone: "Europe/Berlin"}}
 	return p
@@ -122,7 +122,7 @@ func TestWithPolicy_ClosedWindows_AreNotOpenedAtOnce(t *testing.T) {
 		}
 	}
 	if _, event, err := judged(10, policy()).WithPolicy(closed(policy()), olga, start); err != nil || event == "" {
-		t.Errorf("to close what is open: %q, %v", event, err)
+		t.Errorf("to close an open window: %q, %v", event, err)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestWithPolicy_ApprovalsOfStagesAhead_WereGivenToThePolicyBefore(t *testing
 	}
 }
 
-// TestAfter_WhatPeopleHaveSet_HoldsUpRaisesAndResumptions_NeverHalts walks what can be set against a move.
+// TestAfter_WhatPeopleHaveSet_HoldsUpRaisesAndResumptions_NeverHalts tries everything that can be set against a move.
 func TestAfter_WhatPeopleHaveSet_HoldsUpRaisesAndResumptions_NeverHalts(t *testing.T) {
 	frozen := &freeze.Freeze{Reason: "holidays", Until: start.Add(time.Hour)}
 	approved := judged(1, closed(policy(10)))
@@ -152,25 +152,25 @@ func TestAfter_WhatPeopleHaveSet_HoldsUpRaisesAndResumptions_NeverHalts(t *testi
 		override string
 		code     problem.Code
 	}{
-		"nothing is set":                       {judged(1, policy()), raise, nil, "", ""},
-		"frozen":                               {judged(1, policy()), raise, frozen, "", problem.Frozen},
-		"frozen, without a policy":             {at(1, rollout.Active), raise, frozen, "", problem.Frozen},
-		"frozen, a reason":                     {at(1, rollout.Active), raise, frozen, "it is urgent", ""},
-		"frozen, to resume":                    {halted, resume, frozen, "", problem.Frozen},
-		"frozen, to complete":                  {at(10, rollout.Active), complete, frozen, "", ""},
-		"frozen, to raise and complete":        {at(1, rollout.Active), both, frozen, "", problem.Frozen},
-		"no window open":                       {judged(1, closed(policy())), raise, nil, "", problem.WindowClosed},
-		"no window open, a reason":             {judged(1, closed(policy())), raise, nil, "it is urgent", ""},
-		"no window open, to resume":            {halted, resume, nil, "", problem.WindowClosed},
-		"no window open, a reason to resume":   {halted, resume, nil, "it is urgent", ""},
-		"not approved":                         {judged(1, policy(10)), raise, nil, "", problem.ApprovalRequired},
-		"not approved, a reason":               {judged(1, policy(10)), raise, nil, "it is urgent", problem.ApprovalRequired},
-		"approved, no window open":             {approved, raise, nil, "", problem.WindowClosed},
-		"approved, frozen, no window":          {approved, raise, frozen, "", problem.Frozen},
-		"approved, frozen, window, reason":     {approved, raise, frozen, "it is urgent", ""},
-		"another stage needs the approval":     {judged(1, policy(50)), raise, nil, "", ""},
-		"a stage that is not next":             {judged(1, policy(50)), rollout.Move{StagedPercent: new(50)}, frozen, "", problem.InvalidStateTransition},
-		"the present stage, which is no raise": {judged(10, closed(policy())), raise, frozen, "", ""},
+		"nothing is set":                          {judged(1, policy()), raise, nil, "", ""},
+		"frozen":                                  {judged(1, policy()), raise, frozen, "", problem.Frozen},
+		"frozen, without a policy":                {at(1, rollout.Active), raise, frozen, "", problem.Frozen},
+		"frozen, a reason":                        {at(1, rollout.Active), raise, frozen, "it is urgent", ""},
+		"frozen, to resume":                       {halted, resume, frozen, "", problem.Frozen},
+		"frozen, to complete":                     {at(10, rollout.Active), complete, frozen, "", ""},
+		"frozen, to raise and complete":           {at(1, rollout.Active), both, frozen, "", problem.Frozen},
+		"no window open":                          {judged(1, closed(policy())), raise, nil, "", problem.WindowClosed},
+		"no window open, a reason":                {judged(1, closed(policy())), raise, nil, "it is urgent", ""},
+		"no window open, to resume":               {halted, resume, nil, "", problem.WindowClosed},
+		"no window open, a reason to resume":      {halted, resume, nil, "it is urgent", ""},
+		"not approved":                            {judged(1, policy(10)), raise, nil, "", problem.ApprovalRequired},
+		"not approved, a reason":                  {judged(1, policy(10)), raise, nil, "it is urgent", problem.ApprovalRequired},
+		"approved, no window open":                {approved, raise, nil, "", problem.WindowClosed},
+		"approved, frozen, no window":             {approved, raise, frozen, "", problem.Frozen},
+		"approved, frozen, window, reason":        {approved, raise, frozen, "it is urgent", ""},
+		"another stage needs the approval":        {judged(1, policy(50)), raise, nil, "", ""},
+		"a stage that is not next":                {judged(1, policy(50)), rollout.Move{StagedPercent: new(50)}, frozen, "", problem.InvalidStateTransition},
+		"the present stage, which is not a raise": {judged(10, closed(policy())), raise, frozen, "", ""},
 	} {
 		now := rollout.Moment{By: olga, At: start, Freeze: c.freeze, Grounds: audit.Grounds{OverrideReason: c.override}}
 		next, _, err := c.was.After(c.move, now)
@@ -218,8 +218,8 @@ func TestAfter_Resuming_LeavesTheGuardToAdvise(t *testing.T) {
 }
 
 // TestWithPolicy_NobodyRaisesAloneWhereTwoAreNeeded plays random moves, policies and approvals of three people and the
-// guard. No stage in before is ever reached without an approval by somebody who, when they gave it, had neither
-// started the rollout nor promoted it last nor changed its policy last; and no halt is refused.
+// guard. No stage in before is ever reached without an approval by a person who, at that time, had not started the
+// rollout, promoted it last or changed its policy last. No halt is refused.
 func TestWithPolicy_NobodyRaisesAloneWhereTwoAreNeeded(t *testing.T) {
 	people := []audit.Person{otto, olga, ida, rollout.Guard}
 	rapid.Check(t, func(t *rapid.T) {
@@ -243,7 +243,7 @@ func TestWithPolicy_NobodyRaisesAloneWhereTwoAreNeeded(t *testing.T) {
 			if err == nil {
 				for _, stage := range r.Terms.Policy.Approvals.Before {
 					if !slices.Contains(next.Terms.Policy.Approvals.Before, stage) {
-						t.Fatalf("stage %d needs no approval any more", stage)
+						t.Fatalf("stage %d no longer needs an approval", stage)
 					}
 				}
 				if to := next.StagedPercent; to != r.StagedPercent && slices.Contains(r.Terms.Policy.Approvals.Before, to) &&

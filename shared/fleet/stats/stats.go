@@ -1,11 +1,11 @@
-// Package stats bounds shares and compares groups by counts of boxes. Its bounds and its test are exact: they
-// hold for small counts, too.
+// Package stats bounds shares and compares groups, from counts of boxes. Its bounds and its test are exact, even for
+// small counts.
 package stats
 
 import "math"
 
-// Upper is the upper bound of Clopper and Pearson for the share of which hits of n were drawn: the share is
-// larger with the chance tail at most. It is 1 if nothing was drawn.
+// Upper is the Clopper-Pearson upper bound for a share, given hits in n draws: the share is larger with a probability
+// of at most tail. It is 1 if nothing was drawn.
 func Upper(hits, n int, tail float64) float64 {
 	if hits >= n {
 		return 1
@@ -13,7 +13,7 @@ func Upper(hits, n int, tail float64) float64 {
 	return bisect(func(p float64) bool { return atMost(hits, n, p) > tail })
 }
 
-// Lower is the lower bound: the share is smaller with the chance tail at most. It is 0 if nothing was drawn.
+// Lower is the lower bound: the share is smaller with a probability of at most tail. It is 0 if nothing was drawn.
 func Lower(hits, n int, tail float64) float64 {
 	if hits == 0 {
 		return 0
@@ -21,14 +21,14 @@ func Lower(hits, n int, tail float64) float64 {
 	return bisect(func(p float64) bool { return atMost(n-hits, n, 1-p) < tail })
 }
 
-// Interval is the 95 percent interval of Clopper and Pearson: from the lower to the upper bound, each with a
-// tail of 2.5 percent. It is 0 to 1 if nothing was drawn.
+// Interval is the 95 percent Clopper-Pearson interval: from the lower to the upper bound, each with a tail of 2.5
+// percent. It is 0 to 1 if nothing was drawn.
 func Interval(hits, n int) (low, high float64) {
 	const tail = 0.025
 	return Lower(hits, n, tail), Upper(hits, n, tail)
 }
 
-// bisect finds where a condition that holds for small shares stops to hold.
+// bisect finds the share from which a condition that holds for small shares no longer holds.
 func bisect(holds func(float64) bool) float64 {
 	low, high := 0.0, 1.0
 	for range 50 {
@@ -41,8 +41,8 @@ func bisect(holds func(float64) bool) float64 {
 	return (low + high) / 2
 }
 
-// atMost is the chance of k hits or fewer in n draws with the chance p each, 0 < p < 1 and k < n. It sums
-// the terms of the tail that does not hold the mean, so that they fall.
+// atMost is the probability of k hits or fewer in n draws with probability p each, 0 < p < 1 and k < n. It sums the
+// tail that does not include the mean, whose terms decrease.
 func atMost(k, n int, p float64) float64 {
 	if float64(k) < float64(n)*p {
 		return fallingSum(binomial(k, n, p), k, func(i int) float64 {
@@ -54,7 +54,7 @@ func atMost(k, n int, p float64) float64 {
 	})
 }
 
-// AtLeast is the chance of hits or more in n draws with the chance p each, 0 < p < 1.
+// AtLeast is the probability of at least hits in n draws with probability p each, 0 < p < 1.
 func AtLeast(hits, n int, p float64) float64 {
 	switch {
 	case hits <= 0:
@@ -69,12 +69,12 @@ func binomial(k, n int, p float64) float64 {
 	return math.Exp(choose(n, k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
 }
 
-// Fisher is the chance that at least hits of the n boxes of one group are silent if the group makes no
-// difference: as many of both groups are silent, and who of them is in which group is a matter of chance
-// (Fisher's exact test, one-sided). otherHits and otherN are those of the other group.
+// Fisher is the probability that at least hits of the n boxes of one group are silent if the group makes no difference:
+// the total number of silent boxes is given, and chance distributes them over both groups (Fisher's exact test,
+// one-sided). otherHits and otherN are the numbers of the other group.
 func Fisher(hits, n, otherHits, otherN int) float64 {
 	silent, all := hits+otherHits, n+otherN
-	// at is the chance that just so many of the first group are silent.
+	// at is the probability that exactly k of the first group are silent.
 	at := func(k int) float64 {
 		return math.Exp(choose(silent, k) + choose(all-silent, n-k) - choose(all, n))
 	}
@@ -94,8 +94,8 @@ func Fisher(hits, n, otherHits, otherN int) float64 {
 	})
 }
 
-// fallingSum is the sum of a first term and so many that follow; ratio is that of the term after i to term
-// i. It stops once terms no longer count.
+// fallingSum adds up a first term and more that follow; ratio(i) is the ratio of the term after i to term i. It stops
+// when terms are too small to matter.
 func fallingSum(term float64, more int, ratio func(i int) float64) float64 {
 	sum := term
 	for i := range more {
@@ -108,7 +108,7 @@ func fallingSum(term float64, more int, ratio func(i int) float64) float64 {
 	return min(sum, 1)
 }
 
-// choose is the logarithm of the number of ways to choose k of n.
+// choose is the logarithm of the number of ways to choose k out of n.
 func choose(n, k int) float64 {
 	a, _ := math.Lgamma(float64(n + 1))
 	b, _ := math.Lgamma(float64(k + 1))

@@ -9,7 +9,8 @@ import (
 	"wavegate/shared/fleet/stats"
 )
 
-// Quantiles of the beta distribution, as any table has them: the bounds for 3 of 20, and the rule of three.
+// TestBounds_AreThoseOfClopperAndPearson compares with published quantiles of the beta distribution: the bounds for 3
+// of 20, and the rule of three.
 func TestBounds_AreThoseOfClopperAndPearson(t *testing.T) {
 	near := func(got, want float64) bool { return math.Abs(got-want) < 5e-5 }
 	if low, high := stats.Lower(3, 20, 0.025), stats.Upper(3, 20, 0.025); !near(low, 0.0321) || !near(high, 0.3789) {
@@ -26,7 +27,7 @@ func TestBounds_AreThoseOfClopperAndPearson(t *testing.T) {
 	}
 }
 
-// TestFisher_CountsTheWaysToDeal compares the test with all ways to choose who has the release.
+// TestFisher_CountsTheWaysToDeal compares the test with all ways to choose which boxes have the release.
 func TestFisher_CountsTheWaysToDeal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, m := rapid.IntRange(0, 7).Draw(t, "treated"), rapid.IntRange(0, 7).Draw(t, "control")
@@ -57,7 +58,7 @@ func TestFisher_CountsTheWaysToDeal(t *testing.T) {
 	})
 }
 
-// TestInterval_KnownValues compares with tables of Clopper and Pearson's interval.
+// TestInterval_KnownValues compares with tables of the Clopper-Pearson interval.
 func TestInterval_KnownValues(t *testing.T) {
 	for _, c := range []struct {
 		hits, n   int

@@ -1,11 +1,9 @@
-// Package chain chains the changes of a production method by hashes. Each poll gives the newest
-// hash to machine controllers, which keep it with what they produce. Someone who rewrites the
-// audit trail later cannot rewrite these kept hashes. The chain computed from the rewritten
-// events no longer contains them.
+// Package chain links the changes of a production method by hashes. Each poll gives the newest hash to machine
+// controllers, which store it with what they produce. Someone who rewrites the audit trail later cannot rewrite these
+// stored hashes. The chain computed from the rewritten events no longer contains them.
 //
-// A link is the SHA-256 of the canonical form (RFC 8785) of {"previous", "version", "method"}:
-// the previous hash, which is empty at first, and the two events of the change. Personal data
-// is in them under salted hashes; see Pseudonym.
+// A link is the SHA-256 of the canonical form (RFC 8785) of {"previous", "version", "method"}: the previous hash, which
+// is empty at first, and the two events of the change. Salted hashes replace personal data in them; see Pseudonym.
 package chain
 
 import (
@@ -19,7 +17,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// hashField is the method's field for the hash of the chain. It is not part of what is hashed.
+// hashField is the method's field for the hash of the chain. It is not hashed itself.
 const hashField = "trailSha256"
 
 // An Entry is the part of an event that a link covers: all but its id and its Before, which the
@@ -33,12 +31,12 @@ type Entry struct {
 	Reason    string         `json:"reason,omitempty"`
 	Resource  audit.Resource `json:"resource"`
 	After     any            `json:"after"`
-	// Salts are the salts of personal values, by their JSON Pointers in the entry. A value
-	// without a salt is covered as it is.
+	// Salts are the salts of personal values, by their JSON Pointers in the entry. A value without a salt is covered
+	// unchanged.
 	Salts map[string]string `json:"-"`
 }
 
-// EntryOf is the part of an event that a link covers.
+// EntryOf returns the part of an event that a link covers.
 func EntryOf(e audit.Event) Entry {
 	return Entry{
 		EventName: e.EventName, EventTime: e.EventTime, Actor: e.Actor, SourceIP: e.SourceIP,
@@ -46,7 +44,7 @@ func EntryOf(e audit.Event) Entry {
 	}
 }
 
-// Next is the hash of the chain after a change to a method and one of its versions.
+// Next returns the hash of the chain after a change to a method and one of its versions.
 func Next(previous string, version, method Entry) (string, error) {
 	after, err := withoutHash(method.After)
 	if err != nil {
@@ -74,7 +72,7 @@ func withoutHash(method any) (map[string]any, error) {
 	return fields, err
 }
 
-// decoded is an object as a map of its JSON fields.
+// decoded returns an object as a map of its JSON fields.
 func decoded(object any) (fields map[string]any, err error) {
 	text, err := timestamp.JSON(object)
 	if err == nil {
@@ -145,7 +143,7 @@ type head struct {
 	} `json:"effectivity"`
 }
 
-// headOf reads a method as an event shows it. What is not a method has no hash.
+// headOf reads a method from an event. Anything else has an empty head.
 func headOf(method any) (h head) {
 	text, err := json.Marshal(method)
 	if err != nil || json.Unmarshal(text, &h) != nil {

@@ -15,7 +15,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// A state stands for a method or a version.
+// A state represents a method or a version.
 type state struct {
 	ID    string `json:"id"`
 	Count int    `json:"count"`
@@ -47,7 +47,7 @@ func changes(t testing.TB, n int) (methods, versions []audit.Event) {
 	return methods, versions
 }
 
-// listed returns events as a client reads them: decoded from JSON, the newest first.
+// listed returns events as a client gets them: decoded from JSON, the newest first.
 func listed(t testing.TB, events []audit.Event) []audit.Event {
 	t.Helper()
 	text, err := json.Marshal(events)
@@ -122,8 +122,8 @@ func TestCheck_RewrittenTrail_IsFound(t *testing.T) {
 	}
 }
 
-// Someone who rewrites an event and all later hashes makes a valid chain, but it does not
-// contain the hashes that controllers kept.
+// Someone who rewrites an event and all later hashes makes a valid chain, but it does not contain the hashes that
+// controllers have stored.
 func TestCheck_RewrittenChain_LacksTheKeptHashes(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		methods, versions := changes(t, 6)

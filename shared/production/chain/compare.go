@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// derived are the fields that reads add to what the trail has; they follow from other fields.
+// derived lists the fields that reads add to those in the trail; they are computed from other fields.
 var derived = []string{"standing"}
 
 // A Subject is a resource as the service shows it now, and its events.
@@ -19,18 +19,18 @@ type Subject struct {
 	Events []audit.Event
 }
 
-// Compare lists in what a resource is not as its last event says. The events of a resource are
-// compared with each other, too: each begins where the one before ended.
+// Compare lists how a resource differs from its last event. It also checks that each event begins in the state in which
+// the one before ended.
 func (r Subject) Compare() ([]string, error) {
 	if len(r.Events) == 0 {
-		return []string{r.Name + ": the trail has no event of it"}, nil
+		return []string{r.Name + ": the trail has no event for it"}, nil
 	}
 	events := slices.Clone(r.Events)
 	slices.SortFunc(events, func(a, b audit.Event) int { return int(a.Resource.Revision - b.Resource.Revision) })
 	var findings []string
 	for i, e := range events {
 		if want := int64(i + 1); e.Resource.Revision != want {
-			return append(findings, fmt.Sprintf("%s: the trail has no event of revision %d", r.Name, want)), nil
+			return append(findings, fmt.Sprintf("%s: the trail has no event for revision %d", r.Name, want)), nil
 		}
 		if i == 0 {
 			continue
@@ -40,7 +40,7 @@ func (r Subject) Compare() ([]string, error) {
 			return nil, err
 		}
 		for _, name := range fields {
-			findings = append(findings, fmt.Sprintf("%s: between the revisions %d and %d, %s changed without an event", r.Name, i, i+1, name))
+			findings = append(findings, fmt.Sprintf("%s: between revisions %d and %d, %s changed without an event", r.Name, i, i+1, name))
 		}
 	}
 	shown := maps.Clone(r.Shown)
@@ -49,7 +49,7 @@ func (r Subject) Compare() ([]string, error) {
 	}
 	fields, err := differences(shown, events[len(events)-1].After)
 	for _, name := range fields {
-		findings = append(findings, fmt.Sprintf("%s: %s is not what the trail says", r.Name, name))
+		findings = append(findings, fmt.Sprintf("%s: %s differs from the trail", r.Name, name))
 	}
 	return findings, err
 }
@@ -81,7 +81,7 @@ func differences(a, b any) ([]string, error) {
 	return differ, nil
 }
 
-// fieldsOf is the canonical form of each field of an object.
+// fieldsOf returns the canonical form of each field of an object.
 func fieldsOf(object any) (map[string]string, error) {
 	fields, err := decoded(object)
 	if err != nil {
@@ -98,16 +98,15 @@ func fieldsOf(object any) (map[string]string, error) {
 	return all, nil
 }
 
-// Kept is what a machine has kept: the hash of the chain and, if it kept them, the version that it
-// ran and its content.
+// Kept is what a machine has stored: the hash of the chain and, if stored, the version that it ran and its content.
 type Kept struct {
 	Hash    string
 	Version int64
 	Content string
 }
 
-// Find returns what is wrong with something kept, or nothing: the hash must be in the chain and,
-// after that change, the version must have been in force with the content.
+// Find returns what is wrong with k, or nothing: the hash must be in the chain and, after that change, the version must
+// have been in force with the content.
 func (k Kept) Find(links []Link) string {
 	for _, l := range links {
 		switch {

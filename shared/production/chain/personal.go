@@ -12,10 +12,10 @@ import (
 // saltBytes is the length of a salt. Without its salt, nobody can find a value by trying all names or addresses.
 const saltBytes = 16
 
-// Personal data is not part of what is hashed. In its place is a salted hash, the value's pseudonym. So a value
-// and its salt can be deleted later, with the pseudonym left where the value was, and the chain stays whole.
+// Personal data is not hashed itself. A salted hash, the value's pseudonym, replaces it. So a value and its salt can be
+// deleted later: the pseudonym then replaces the value, and the chain remains valid.
 //
-// Personal are the caller's address and, in every object with an issuer and a userId, the userId and the name.
+// Personal data is the caller's address and, in every object with an issuer and a userId, the userId and the name.
 func personal(parent map[string]any, pointer, name string) bool {
 	switch name {
 	case "sourceIp":
@@ -26,9 +26,9 @@ func personal(parent map[string]any, pointer, name string) bool {
 	return false
 }
 
-// Pseudonym is what a link covers in place of a personal value: the HMAC-SHA256 (RFC 2104) of the value in UTF-8,
-// with the salt as the key. Both the salt and the pseudonym are base64url without padding. A salt in another form
-// has no pseudonym.
+// Pseudonym is what a link covers instead of a personal value: the HMAC-SHA256 (RFC 2104) of the value in UTF-8, with
+// the salt as the key. Both the salt and the pseudonym are base64url without padding. A salt in another form has no
+// pseudonym.
 func Pseudonym(salt, value string) (string, bool) {
 	key, err := base64.RawURLEncoding.DecodeString(salt)
 	if err != nil || len(key) < saltBytes {
@@ -57,7 +57,7 @@ func (e Entry) Salted() (Entry, error) {
 	return e, nil
 }
 
-// covered is the entry as a link covers it: with pseudonyms in place of the values that have a salt.
+// covered returns the entry with pseudonyms instead of the values that have a salt.
 func (e Entry) covered() (map[string]any, error) {
 	fields, err := decoded(e)
 	replace(fields, "", func(_ map[string]any, pointer, _, value string) string {
@@ -69,7 +69,7 @@ func (e Entry) covered() (map[string]any, error) {
 	return fields, err
 }
 
-// replace replaces all strings that are fields of objects. The pointer of each is as in RFC 6901.
+// replace replaces all strings that are fields of objects. Pointers are JSON Pointers (RFC 6901).
 func replace(v any, pointer string, with func(parent map[string]any, pointer, name, value string) string) {
 	switch v := v.(type) {
 	case []any:

@@ -14,7 +14,7 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// people are the personal values of the version's events below.
+// people holds the personal values of the version's events below.
 type people struct{ address, user, name string }
 
 func drawPeople(t *rapid.T) people {
@@ -25,7 +25,7 @@ func drawPeople(t *rapid.T) people {
 	}
 }
 
-// signed makes one change, whose version has an author and a signature of the same person.
+// signed makes one change of a version with an author and a signature of the same person.
 func signed(t *rapid.T, p people) (method, version audit.Event) {
 	person := map[string]any{"issuer": "https://people.example", "userId": p.user}
 	after := map[string]any{
@@ -64,7 +64,7 @@ func whole(t *rapid.T, method, version audit.Event) bool {
 	return links[0].Fault == ""
 }
 
-// set gives the value at a JSON Pointer of an event another one. It returns the event and what was there.
+// set replaces the value at a JSON Pointer of an event. It returns the event and the old value.
 func set(t *rapid.T, e audit.Event, pointer, value string) (changed audit.Event, was string) {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -111,7 +111,7 @@ func TestCheck_ChangedPersonalValue_IsFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		method, version := signed(t, drawPeople(t))
 		if !whole(t, method, version) {
-			t.Fatal("the unchanged chain is not whole")
+			t.Fatal("the unchanged chain has a fault")
 		}
 		at := rapid.SampledFrom(slices.Sorted(maps.Keys(version.Salts))).Draw(t, "at")
 		changed, _ := set(t, version, at, rapid.String().Draw(t, "value")+"!")
@@ -171,7 +171,7 @@ func TestPseudonym_TwoEventsOfOnePerson_DoNotHaveTheSame(t *testing.T) {
 	})
 }
 
-// The case is made with other software (Python's hmac), as an auditor may.
+// The expected value was made with other software (Python's hmac), as an auditor might do.
 func TestPseudonym_IsHMACSHA256InBase64URL(t *testing.T) {
 	if got, ok := chain.Pseudonym("AAECAwQFBgcICQoLDA0ODw", "Erika Müller"); !ok || got != "0uCgoXcp3NjdLTr9uhq5ZAIvqX0Id97PTvVk8_WC8aU" {
 		t.Errorf("%q, %v", got, ok)

@@ -9,7 +9,7 @@ import (
 	"wavegate/shared/production/content"
 )
 
-// keys are the identifiers of lists that the contract documents for clients.
+// keys holds the identifiers of lists that the contract documents for clients.
 var keys = map[string]string{
 	"steps": "id", "parameters": "id", "checks": "id", "overrides": "machine",
 	"inputs": "material", "outputs": "material", "documents": "title",

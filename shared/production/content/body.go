@@ -2,7 +2,7 @@ package content
 
 import "wavegate/shared/platform/input"
 
-// Body is a content. Read has the rules that several fields have together.
+// Body is the body of a content. Read checks the rules that involve several fields.
 var Body = &input.Shape{Fields: input.Fields{
 	{Name: "form", Is: formRule, Required: true},
 	{Name: "basis", Is: amount, Required: true},
@@ -74,7 +74,7 @@ var documentBody = &input.Shape{Fields: input.Fields{
 	{Name: "machines", Is: someMachines},
 }}
 
-// amount is more than 0 of a unit.
+// amount is a positive quantity of a unit.
 var amount = &input.Shape{Fields: input.Fields{
 	{Name: "quantity", Is: input.Number{}, Required: true},
 	{Name: "unit", Is: unitRule, Required: true},
@@ -82,5 +82,5 @@ var amount = &input.Shape{Fields: input.Fields{
 
 var someMachines = &input.List{Of: input.Name, Least: 1, Most: maxMachines}
 
-// attributes are texts that the service does not interpret.
+// attributes holds texts that the service does not interpret.
 var attributes = &input.Shape{Names: input.Name, Texts: attributeRule, Most: maxAttributes}

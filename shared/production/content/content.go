@@ -1,9 +1,8 @@
-// Package content implements the content of a production method's version: steps in order. Each
-// step has its equipment, times, parameters with limits, inputs, outputs, checks and documents.
-// The terms follow ISA-88 and ISA-95.
+// Package content implements the content of a production method's version: a list of steps. Each step has its
+// equipment, times, parameters with limits, inputs, outputs, checks and documents. The terms follow ISA-88 and ISA-95.
 //
-// A content is identified by the SHA-256 of its canonical bytes (RFC 8785). Only the spelling of
-// what a caller sends changes. So anyone can compute the hash with a library for RFC 8785.
+// A content is identified by the SHA-256 of its canonical bytes (RFC 8785). The service changes only the spelling of
+// what a caller sends. So anyone can compute the hash with an RFC 8785 library.
 package content
 
 import (
@@ -15,7 +14,7 @@ import (
 	"wavegate/shared/platform/problem"
 )
 
-// MaxBytes bounds the text of a content, as sent and in canonical form.
+// MaxBytes limits the size of a content, as sent and in canonical form.
 const MaxBytes = 64 << 10
 
 // A Content is a content without faults.
@@ -102,10 +101,10 @@ func Read(o *input.Object) Content {
 	return c
 }
 
-// Bytes are the canonical bytes.
+// Bytes returns the canonical bytes.
 func (c Content) Bytes() []byte { return c.bytes }
 
-// SHA256 is the hash of the canonical bytes, in hexadecimal.
+// SHA256 returns the hash of the canonical bytes, in hexadecimal.
 func (c Content) SHA256() string { return canonical.SHA256(c.bytes) }
 
 // Machines lists the machines that steps name, each once, in order.
@@ -133,9 +132,9 @@ func sorted(names []string) []string {
 	return slices.Compact(names)
 }
 
-// Missing lists why a content is incomplete for production, with pointers into it. It needs a
-// step, a run time in each step, at least one output, and only machines of the factory. exists
-// reports whether a machine is one and, if a class is given, has that class.
+// Missing lists why a content is incomplete for production, with pointers into it. It needs a step, a run time in each
+// step, at least one output, and only machines of the factory. exists reports whether the factory has a machine and, if
+// a class is given, the machine has that class.
 func (c Content) Missing(exists func(machine, class string) bool) []problem.Fault {
 	var faults []problem.Fault
 	add := func(pointer, code, detail string) {
@@ -157,7 +156,7 @@ func (c Content) Missing(exists func(machine, class string) bool) []problem.Faul
 			}
 		}
 		for _, n := range s.named {
-			if len(s.machines) == 0 && !exists(n.machine, s.class) { // those of a list were checked
+			if len(s.machines) == 0 && !exists(n.machine, s.class) { // those in a list were checked
 				add(at+n.pointer, "reference", "must be a machine of the factory that does the step")
 			}
 		}

@@ -236,7 +236,7 @@ func TestMissing_ListsWhyAContentIsIncomplete(t *testing.T) {
 	}
 }
 
-// Overrides and documents of a step on a class are only for machines that have the class.
+// In a step with a class, overrides and documents are only for machines that have the class.
 func TestMissing_OverrideOrDocumentForNoMachine_IsToldWithItsPointer(t *testing.T) {
 	text := strings.NewReplacer(`{"machines":["m1","m2"]}`, `{"class":"mill"}`, "@", digest).Replace(one)
 	c, faults := content.Parse([]byte(text))
@@ -277,7 +277,7 @@ func TestRoute_IsTheStepsThatMachinesDo(t *testing.T) {
 	}
 }
 
-// The bytes of a content are hashed, so a text is refused and not normalised.
+// The bytes of a content are hashed, so a text is refused, not normalized.
 func TestParse_TextNotInNFC_OrThatCannotBeSeen_IsRefusedWithItsPointer(t *testing.T) {
 	for text, pointer := range map[string]string{
 		string(with(t, `"name":"Mill"`, `"name":"Fra\u0308sen"`)):                      "/steps/0/name",

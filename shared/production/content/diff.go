@@ -28,8 +28,8 @@ type Change struct {
 	Path string `json:"path"`
 	From any    `json:"from,omitempty"` // missing if added or moved
 	To   any    `json:"to,omitempty"`   // missing if removed or moved
-	// After is the identifier of the element before one that was added to a list or moved in it.
-	// It is empty if the element is now the first.
+	// After is the identifier of the previous element if one was added to a list or moved in it. It is empty if the
+	// element is now the first.
 	After string `json:"after,omitempty"`
 	// Critical reports whether the change concerns a parameter or check that is critical before or
 	// after it.
@@ -58,7 +58,7 @@ func Diff(from, to Content) ([]Change, error) {
 	return d.changes, nil
 }
 
-// tree is the content as encoding/json decodes it.
+// tree returns the content as decoded by encoding/json.
 func (c Content) tree() (map[string]any, error) {
 	var tree map[string]any
 	if err := json.Unmarshal(c.bytes, &tree); err != nil {
@@ -150,8 +150,8 @@ func byID(list any, field string) keyed {
 	return k
 }
 
-// inOrder returns the longest sequence of identifiers that is in the same order in both lists.
-// These elements stay; all other common elements were moved.
+// inOrder returns the longest sequence of identifiers that is in the same order in both lists. These elements stay. All
+// other common elements were moved.
 func inOrder(a, b []string) map[string]bool {
 	// longest[i][j] is the result for a[i:] and b[j:].
 	longest := make([][]int, len(a)+1)
@@ -184,7 +184,7 @@ func inOrder(a, b []string) map[string]bool {
 
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// names lists the names of two objects, each once, sorted.
+// names lists the field names of two objects, each once, sorted.
 func names(a, b map[string]any) []string {
 	var all []string
 	for name := range a {

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawContent draws a content without faults, as encoding/json decodes it. Identifiers come from
-// a small set, so that two contents have many in common.
+// drawContent draws a content without faults, as decoded by encoding/json. Identifiers come from a small set, so that
+// two contents have many in common.
 func drawContent(t *rapid.T) map[string]any {
 	steps := []any{}
 	for _, id := range ids(t, "steps", 6) {

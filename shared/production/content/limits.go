@@ -6,7 +6,7 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// limits are the numbers of a parameter or a check. They are absolute; no tolerance is added.
+// limits holds the numbers of a parameter or a check. They are absolute; no tolerance is added.
 type limits struct {
 	target, least, most number
 	faulty              bool // they have a fault
@@ -30,7 +30,7 @@ func limitsOf(o *input.Object) limits {
 		if l.given() {
 			o.Missing("unit")
 		} else {
-			o.Fault("unit", "exclusive", "belongs to target, min or max")
+			o.Fault("unit", "exclusive", "is only allowed with target, min or max")
 		}
 	}
 	switch {
@@ -79,9 +79,9 @@ func override(o *input.Object, l limits, isText bool, seen distinct, machines []
 	_, hasText := o.OptionalText("text")
 	switch {
 	case isText && hasTarget:
-		o.Fault("target", "exclusive", "belongs to a parameter of numbers")
+		o.Fault("target", "exclusive", "is only allowed for a parameter with numbers")
 	case !isText && hasText:
-		o.Fault("text", "exclusive", "belongs to a parameter of text")
+		o.Fault("text", "exclusive", "is only allowed for a parameter with a text")
 	case isText && !hasText:
 		o.Missing("text")
 	case !isText && !hasTarget:

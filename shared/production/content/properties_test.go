@@ -87,7 +87,7 @@ func TestParse_CanonicalBytes_AreAFixedPoint(t *testing.T) {
 	})
 }
 
-// seeds are faults that can each be put into any step.
+// seeds lists faults that can be put into any step.
 var seeds = []struct {
 	pointer string
 	put     func(step map[string]any)
@@ -141,7 +141,7 @@ func TestDiff_Applied_GivesTheOtherContent(t *testing.T) {
 		if (len(changes) == 0) != (a.SHA256() == b.SHA256()) {
 			t.Fatalf("%d changes from %s to %s", len(changes), a.Bytes(), b.Bytes())
 		}
-		// As a client, it knows the changes only as JSON.
+		// Like a client, use the changes only as JSON.
 		var sent []content.Change
 		if err := json.Unmarshal(encoded(changes), &sent); err != nil {
 			t.Fatal(err)

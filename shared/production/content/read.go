@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/production/unit"
 )
 
-// These bounds limit a content.
+// These are the limits of a content.
 const (
 	maxSteps      = 100
 	maxEquipment  = 40 // different machines and classes in a content
@@ -24,18 +24,17 @@ const (
 	maxAttributes = 20
 )
 
-// These rules check the texts in a content. They change nothing, because the hash is of what the
-// caller wrote.
+// These rules check the texts in a content. They do not change them, because the hash covers what the caller wrote.
 var (
 	nameRule = &input.Text{Min: 1, Max: 200, Check: isLine, Says: lineSays(200)}
-	// wordRule is the rule of short texts: material references and standards.
+	// wordRule is the rule for short texts: material references and standards.
 	wordRule         = &input.Text{Min: 1, Max: 64, Check: isLine, Says: lineSays(64)}
-	attributeRule    = &input.Text{Max: 200, Check: isLine, Says: "at most 200 characters that can be seen, without white space at either end, in Unicode's normal form NFC"}
-	instructionsRule = &input.Text{Max: 4000, Check: isText, Says: "at most 4000 characters that can be seen, line breaks and tabs, in Unicode's normal form NFC"}
+	attributeRule    = &input.Text{Max: 200, Check: isLine, Says: "at most 200 visible characters, without white space at either end, in Unicode's normal form NFC"}
+	instructionsRule = &input.Text{Max: 4000, Check: isText, Says: "at most 4000 visible characters, line breaks and tabs, in Unicode's normal form NFC"}
 	formRule         = &input.Integer{Least: 1, Most: 1}
 	unitRule         = &input.Text{Pattern: `[!-~]{1,40}`, Says: "a UCUM code"}
 	unitText         = &input.Text{Min: 1, Max: unit.MaxLength} // package unit says what is wrong with it
-	// digestRule accepts lower case only, because a content keeps what was sent.
+	// digestRule accepts lower case only, because a content keeps the text as sent.
 	digestRule = &input.Text{Pattern: `[0-9a-f]{64}`, Says: "64 hexadecimal digits in lower case"}
 	// durationRule accepts hours, minutes and seconds of ISO 8601, at least one of them.
 	durationRule = &input.Text{
@@ -51,11 +50,11 @@ const (
 )
 
 func lineSays(most int) string {
-	return "1 to " + strconv.Itoa(most) + " characters that can be seen, without white space at either end, in Unicode's normal form NFC"
+	return "1 to " + strconv.Itoa(most) + " visible characters, without white space at either end, in Unicode's normal form NFC"
 }
 
-// isLine reports whether a text is one line. A content keeps the bytes that were sent, because they
-// are hashed, so a text that is not in the normal form NFC is refused and not normalised.
+// isLine reports whether a text is one line. A content keeps the bytes that were sent, because they are hashed, so a
+// text that is not in the normal form NFC is refused, not normalized.
 func isLine(text string) bool {
 	return input.Visible(text) && strings.TrimSpace(text) == text && norm.NFC.IsNormalString(text)
 }
@@ -69,7 +68,7 @@ var breaks = strings.NewReplacer("\n", "", "\r", "", "\t", "")
 
 func pointerOf(list string, i int) string { return "/" + list + "/" + strconv.Itoa(i) }
 
-// A reader reads one content. It remembers what concerns several steps.
+// A reader reads one content. It remembers what several steps share.
 type reader struct {
 	equipment []string // the machines and classes so far
 	full      bool     // there are too many of them
@@ -142,7 +141,7 @@ func (r *reader) equip(o *input.Object) (class string, machines []string) {
 	}
 	if len(r.equipment) > maxEquipment && !r.full {
 		r.full = true
-		o.Fault("", "length", "must not raise the number of different machines and classes in the method above "+strconv.Itoa(maxEquipment))
+		o.Fault("", "length", "must not bring the number of different machines and classes in the method above "+strconv.Itoa(maxEquipment))
 	}
 	return class, machines
 }

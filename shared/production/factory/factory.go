@@ -1,5 +1,4 @@
-// Package factory keeps factories. A factory has one owner, an organization, which decides who
-// may read it.
+// Package factory stores factories. A factory has one owner, an organization, which decides who may read it.
 package factory
 
 import (
@@ -31,25 +30,24 @@ type Registration struct {
 // it, so that nobody can relax a rule that applies to them.
 type ApprovalPolicy string
 
-// Approvals.
+// Approval policies.
 const (
 	FourEyes ApprovalPolicy = "four-eyes" // a person who neither saved nor submitted the version
 	Single   ApprovalPolicy = "single"    // any engineer
 )
 
-// ApprovalRule is the rule of an Approval.
+// ApprovalRule is the rule for an ApprovalPolicy.
 var ApprovalRule = &input.Text{Pattern: string(FourEyes) + "|" + string(Single), Says: "four-eyes or single"}
 
-// Body is what is said of a factory.
+// Body is the body of a factory.
 var Body = &input.Shape{Fields: input.Fields{
 	{Name: "organizationId", Is: input.Name, Required: true},
 	{Name: "name", Is: input.DisplayName, Required: true},
 	{Name: "methodApproval", Is: ApprovalRule},
 }}
 
-// register decides the result of a registration: the factory's next state and the name of the
-// event. The event is empty if nothing changes. Another organization than the factory's is
-// CONFLICT.
+// register decides the result of a registration: the factory's next state and the name of the event. The event is empty
+// if nothing changes. An organization other than the factory's is CONFLICT.
 func (f Factory) register(id string, r Registration, at time.Time) (next Factory, event string, err error) {
 	next = Factory{FactoryID: id, OrganizationID: r.OrganizationID, Name: r.Name, MethodApproval: r.MethodApproval,
 		CreatedAt: at, UpdatedAt: at, Revision: f.Revision + 1}

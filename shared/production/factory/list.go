@@ -11,8 +11,7 @@ import (
 // if the caller may not read them. It reads a global index, which usually shows a change within
 // a second. Reading one factory always shows its present state.
 //
-// Factories are never removed. A factory that is added between two pages moves the later ones on
-// by one.
+// Factories are never removed. A factory that is added between two pages shifts the later ones by one.
 func (s *Store) List(ctx context.Context, caller auth.Principal, organizationID string, w dynamo.Span) (dynamo.Page[Factory], error) {
 	if !caller.MayRead(organizationID) {
 		return dynamo.Page[Factory]{}, nil
@@ -36,8 +35,8 @@ func ListIn[T any](ctx context.Context, s *Store, caller auth.Principal, factory
 	return list(ctx)
 }
 
-// ReadInParallel runs a read in parallel with the read of the factory, so that a list takes one round
-// trip. It returns the result only if the caller may read the factory, and NOT_FOUND otherwise.
+// ReadInParallel runs a read in parallel with the read of the factory, so that a list takes one round trip. It returns
+// the result only if the caller may read the factory, otherwise NOT_FOUND.
 func ReadInParallel[T any](ctx context.Context, s *Store, caller auth.Principal, factoryID string, read func(context.Context) (T, error)) (T, error) {
 	var found, none T
 	err := dynamo.Together(ctx,

@@ -22,8 +22,8 @@ type thing struct {
 	Code      string `json:"code"`
 }
 
-// TestListIn_StrangersOffset_ReadsNothing: the items that an offset skips belong to another
-// organization, and reading them uses capacity of the factory's partition.
+// TestListIn_StrangersOffset_ReadsNothing: the items that an offset skips belong to another organization, and reading
+// them would use capacity of the factory's partition.
 func TestListIn_StrangersOffset_ReadsNothing(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		q := &dynamotest.QueryCounter{Client: client}

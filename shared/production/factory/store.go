@@ -25,7 +25,7 @@ var kind = change.Kind[Factory]{
 
 func key(id string) dynamo.Key { return dynamo.Key{"factoryId": id} }
 
-// A Store keeps factories.
+// A Store stores factories.
 type Store struct{ db *dynamo.DB }
 
 // NewStore makes a store.
@@ -66,8 +66,7 @@ func (s *Store) Of(ctx context.Context, organizationID, id string) error {
 	return err
 }
 
-// A Named is the factory that an element of a list names, with its organization. The zero Named
-// names none.
+// A Named is an organization and a factory that an element of a list names. The zero Named names none.
 type Named struct{ OrganizationID, FactoryID string }
 
 // OfAll is Of for a list. The refusal has a fault for each element that names a factory which
@@ -104,8 +103,8 @@ func (s *Store) OfAll(ctx context.Context, list string, named []Named) (refusal,
 	return p, nil
 }
 
-// Put registers a factory or renames it, and reports whether it is new. It returns CONFLICT if the
-// factory has another organization, and PRECONDITION_FAILED.
+// Put registers a factory or renames it, and reports whether it is new. It returns CONFLICT if the factory belongs to
+// another organization, and PRECONDITION_FAILED.
 func (s *Store) Put(ctx context.Context, from audit.Origin, id string, r Registration, when input.Preconditions) (created bool, err error) {
 	return change.Put(ctx, s.db, from, kind, key(id), when, func(was Factory, at time.Time) (Factory, string, error) {
 		return was.register(id, r, at)

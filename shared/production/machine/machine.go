@@ -1,4 +1,4 @@
-// Package machine keeps the machines of a factory.
+// Package machine stores the machines of factories.
 package machine
 
 import (
@@ -8,15 +8,15 @@ import (
 	"wavegate/shared/platform/input"
 )
 
-// A Machine is known in its factory by its code.
+// A Machine is identified in its factory by its code.
 type Machine struct {
 	FactoryID string `json:"factoryId"`
 	Code      string `json:"code"`
 	Name      string `json:"name"` // 1 to 200 characters
 	// Classes are the machine's equipment classes; production methods name them.
 	Classes []string `json:"classes,omitempty"`
-	// ClassesSince tells from when on the machine has each class. An approval of a version covers
-	// the machines that have the class by then.
+	// ClassesSince says since when the machine has had each class. An approval of a version covers the machines that have
+	// the class by then.
 	ClassesSince map[string]time.Time `json:"classesSince,omitempty"`
 	// EdgeID is the box that speaks for the machine; empty if it has none.
 	EdgeID    string    `json:"edgeId,omitempty"`
@@ -39,13 +39,13 @@ type Registration struct {
 	Name string
 	// Classes, if not nil, replaces the machine's classes.
 	Classes []string
-	// EdgeID, if not nil, replaces the machine's box; empty takes it away.
+	// EdgeID, if not nil, replaces the machine's box; empty removes it.
 	EdgeID *string
 }
 
 const maxClasses = 20
 
-// Body is what is said of a machine.
+// Body is the body of a machine.
 var Body = &input.Shape{Fields: input.Fields{
 	{Name: "name", Is: input.DisplayName, Required: true},
 	{Name: "classes", Is: &input.List{Of: input.Name, Most: maxClasses}},
@@ -66,7 +66,7 @@ func ClassesOf(body *input.Object) []string {
 func (m Machine) register(factoryID, code string, r Registration, at time.Time) (next Machine, event string) {
 	next = Machine{FactoryID: factoryID, Code: code, Name: r.Name, Classes: m.Classes, ClassesSince: m.ClassesSince, EdgeID: m.EdgeID, CreatedAt: m.CreatedAt, UpdatedAt: at, Revision: m.Revision + 1}
 	if r.Classes != nil {
-		// An empty list becomes nil. As an empty list it would be stored, but never shown.
+		// Make an empty list nil: an empty list would be stored, but never shown.
 		next.Classes = append([]string(nil), r.Classes...)
 		slices.Sort(next.Classes)
 		next.ClassesSince = m.since(next.Classes, at)
@@ -88,9 +88,9 @@ func (m Machine) register(factoryID, code string, r Registration, at time.Time) 
 	return m, ""
 }
 
-// since tells from when on the machine has each of the classes, if it gets them now.
+// since returns since when the machine has had each of the classes, if it gets new ones now.
 func (m Machine) since(classes []string, at time.Time) map[string]time.Time {
-	var all map[string]time.Time // nil without classes, as it is stored
+	var all map[string]time.Time // nil without classes, like the stored value
 	for _, class := range classes {
 		if all == nil {
 			all = map[string]time.Time{}

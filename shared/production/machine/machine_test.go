@@ -162,8 +162,8 @@ func TestList_PagedWithAnyLimit_GivesEveryMachineOnceInOrderOfCodes(t *testing.T
 	})
 }
 
-// Machines are never removed, so machines can only move towards later pages. A machine that is
-// there from the start is always listed, and each added machine causes at most one repeat.
+// Machines are never removed, so machines can only move towards later pages. A machine that existed from the start is
+// always listed, and each added machine causes at most one repeat.
 func TestList_PagedWhileMachinesAreAdded_SkipsNone(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		db := dynamo.Open(client, time.Now)

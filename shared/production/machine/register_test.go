@@ -35,14 +35,14 @@ func TestRegister_ByPresentMachine(t *testing.T) {
 		"another name":           {there, Registration{Name: "Press 1"}, of("Press 1", made, 3, nil), "MachineRenamed"},
 		"classes missing":        {classed, Registration{Name: "Press"}, classed, ""},
 		"the same classes":       {classed, Registration{Name: "Press", Classes: []string{"saw", "mill"}}, classed, ""},
-		"a class less":           {classed, Registration{Name: "Press", Classes: []string{"mill"}}, of("Press", made, 3, since{"mill": made}), "MachineClassesChanged"},
-		"a class more":           {classed, Registration{Name: "Press", Classes: []string{"mill", "ream", "saw"}}, of("Press", made, 3, since{"mill": made, "ream": at, "saw": made}), "MachineClassesChanged"},
+		"one class fewer":        {classed, Registration{Name: "Press", Classes: []string{"mill"}}, of("Press", made, 3, since{"mill": made}), "MachineClassesChanged"},
+		"one class more":         {classed, Registration{Name: "Press", Classes: []string{"mill", "ream", "saw"}}, of("Press", made, 3, since{"mill": made, "ream": at, "saw": made}), "MachineClassesChanged"},
 		"classes removed":        {classed, Registration{Name: "Press", Classes: []string{}}, of("Press", made, 3, nil), "MachineClassesChanged"},
 		"another name and class": {classed, Registration{Name: "Saw", Classes: []string{"saw"}}, of("Saw", made, 3, since{"saw": made}), "MachineRenamed"},
 		"a box":                  {there, Registration{Name: "Press", EdgeID: new("box-1")}, withBox, "MachineBoxChanged"},
 		"the same box":           {boxed, Registration{Name: "Press", EdgeID: new("box-1")}, boxed, ""},
 		"a box, not mentioned":   {boxed, Registration{Name: "Press"}, boxed, ""},
-		"no box any more":        {boxed, Registration{Name: "Press", EdgeID: new("")}, unboxed, "MachineBoxChanged"},
+		"box removed":            {boxed, Registration{Name: "Press", EdgeID: new("")}, unboxed, "MachineBoxChanged"},
 	} {
 		if next, event := c.was.register("munich-1", "press-1", c.wish, at); !reflect.DeepEqual(next, c.next) || event != c.event {
 			t.Errorf("%s: got %+v, %q", name, next, event)

@@ -16,7 +16,7 @@ import (
 // ResourceType is the type of machines in the audit trail. A machine's id there is its code.
 const ResourceType = "machine"
 
-// A Store keeps machines.
+// A Store stores machines.
 type Store struct {
 	db        *dynamo.DB
 	factories *factory.Store
@@ -41,18 +41,17 @@ func (s *Store) Get(ctx context.Context, caller auth.Principal, factoryID, code 
 	return m, err
 }
 
-// List returns the machines of a factory in the byte order of their codes. It shows every write
-// at once. It returns NOT_FOUND for a factory that the caller may not read.
+// List returns the machines of a factory in the byte order of their codes. It shows every write immediately. It returns
+// NOT_FOUND for a factory that the caller may not read.
 //
-// Machines are never removed. A machine that is added between two pages moves the later ones on
-// by one.
+// Machines are never removed. A machine that is added between two pages shifts the later ones by one.
 func (s *Store) List(ctx context.Context, caller auth.Principal, factoryID string, w dynamo.Span) (dynamo.Page[Machine], error) {
 	return factory.ListIn[Machine](ctx, s.factories, caller, factoryID, dynamo.Selection{Table: dynamo.Machines, Partition: factoryID}, w)
 }
 
-// Put registers or changes a machine in a factory of the caller's organization, and tells
-// whether it is new. It returns NOT_FOUND for any other factory, EDGE_NOT_IN_ORGANIZATION for a
-// box of another organization, PRECONDITION_FAILED, and CONFLICT if the machine keeps changing.
+// Put registers or changes a machine in a factory of the caller's organization, and reports whether it is new. It
+// returns NOT_FOUND for any other factory, EDGE_NOT_IN_ORGANIZATION for a box of another organization,
+// PRECONDITION_FAILED, and CONFLICT if the machine keeps changing.
 func (s *Store) Put(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID, code string, r Registration, when input.Preconditions) (created bool, err error) {
 	var owner factory.Factory
 	// The row of a box is its registration; see package edge.

@@ -8,8 +8,8 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-// approved is the result of a trial or a release. The version then holds on exactly the machines
-// of the trial, or on all, from the move's time on.
+// approved is the result of a trial or a release. From the move's time on, the version holds on exactly the machines of
+// the trial, or on all.
 func (m Method) approved(v Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 	if err := v.approvable(move, s, p); err != nil {
 		return Result{}, err
@@ -54,7 +54,7 @@ func (e Effectivity) approved(version int64, kind Status, at time.Time) Effectiv
 	return e
 }
 
-// approvedAt is the time of the version's last approval.
+// approvedAt returns the time of the version's last approval.
 func (v Version) approvedAt() time.Time {
 	for _, g := range slices.Backward(v.Signatures) {
 		if g.Meaning == Approval {
@@ -82,7 +82,7 @@ func missing(pointer string) error {
 	return problem.Invalid([]problem.Fault{{Pointer: pointer, Code: "required", Detail: "is required for this move"}})
 }
 
-// fulfils reports whether a decision already does what a move asks.
+// fulfils reports whether a decision already does what a move asks for.
 func (d Decision) fulfils(m Move, at time.Time) bool {
 	if m.Status == Trial && !sameMachines(d.Machines, m.Machines) {
 		return false
@@ -97,21 +97,21 @@ func sameMachines(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// decide returns the effectivity with the decision of a trial or a release instead of present, the
-// version's decision of the same kind so far, if it has one.
+// decide returns the effectivity with the decision of a trial or a release. It replaces present, the version's earlier
+// decision of the same kind, if there is one.
 func (m Method) decide(v Version, present Decision, move Move, at time.Time) (Effectivity, error) {
 	from := move.EffectiveFrom
 	if from.IsZero() {
 		from = at
 	}
 	if from.Before(at) {
-		return nil, problem.Invalid([]problem.Fault{{Pointer: "/effectiveFrom", Code: "range", Detail: "must not be in the past; leave it out to begin at once"}})
+		return nil, problem.Invalid([]problem.Fault{{Pointer: "/effectiveFrom", Code: "range", Detail: "must not be in the past; omit it to begin immediately"}})
 	}
 	if newer := m.Effectivity.newer(v.Version); newer > 0 {
 		return nil, m.refuse(at, v, "Version %d is released to all machines; an older version cannot follow it.", newer)
 	}
 	if move.Status == Released && present.Version > 0 && !present.From.After(at) {
-		return nil, m.refuse(at, v, "A release that has begun cannot be put off; withdraw it if machines must not go on.")
+		return nil, m.refuse(at, v, "A release that has begun cannot be postponed; withdraw it if machines must stop.")
 	}
 	d := Decision{Version: v.Version, ContentSHA256: v.ContentSHA256, From: from, ApprovedAt: at}
 	if move.Status == Trial {
@@ -137,11 +137,11 @@ func (m Method) reinstate(e Effectivity, v, other Version, move Move, at time.Ti
 	case holds > 0:
 		return nil, false, m.refuse(at, v, "Version %d cannot be reinstated, because version %d holds on all machines.", move.Reinstate, holds)
 	case other.Version != move.Reinstate || other.Status != Released || other.Version >= v.Version || !m.begun(other, at):
-		return nil, false, m.refuse(at, v, "Version %d cannot be reinstated: only an older version that was released and not withdrawn can, once its release has begun. "+
+		return nil, false, m.refuse(at, v, "Version %d cannot be reinstated: only an older version that was released and not withdrawn can be, once its release has begun. "+
 			"Nothing was changed; withdraw without reinstate if that cannot wait.", move.Reinstate)
 	}
 	d := Decision{Version: other.Version, ContentSHA256: other.ContentSHA256, From: at, ApprovedAt: other.approvedAt()}
-	// All that is left was decided later or begins later, and so comes after it.
+	// All remaining decisions were made later or begin later, so they come after it.
 	return append(Effectivity{d}, e...), true, nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"wavegate/shared/trail/change"
 )
 
-// SignerOf is the caller as a signer.
+// SignerOf returns the caller as a signer.
 func SignerOf(caller auth.Principal) Signer {
 	s := Signer{Person: audit.Person{Issuer: caller.Issuer, UserID: caller.UserID}, Name: caller.Name}
 	if !caller.AuthenticatedAt.IsZero() {
@@ -25,7 +25,7 @@ func SignerOf(caller auth.Principal) Signer {
 	return s
 }
 
-// ETag is the entity tag of a version's content: its hash.
+// ETag returns the entity tag of a version's content: its hash.
 func (v Version) ETag() string {
 	if v.Revision == 0 {
 		return ""
@@ -90,9 +90,9 @@ func (s *Store) Save(ctx context.Context, caller auth.Principal, from audit.Orig
 	return created, err
 }
 
-// Moved is the answer to a move: the version, and what holds and follows on which machines.
+// Moved is the answer to a move: the version, and which versions hold and follow on which machines.
 type Moved struct {
-	// Changed is false if all was as asked before.
+	// Changed is false if everything was already as asked.
 	Changed bool      `json:"changed"`
 	Version Shown     `json:"version"`
 	Holds   []Holding `json:"holds"`
@@ -140,8 +140,8 @@ func (s *Store) Move(ctx context.Context, caller auth.Principal, from audit.Orig
 	return moved, nil
 }
 
-// conditions are the conditions on what a move was decided on beside the version and the method,
-// which have the conditions of their own writes.
+// conditions are the conditions on other items that a move depends on. The version and the method have the conditions
+// of their own writes.
 func (st state) conditions(move Move, s Signer) []dynamo.Part {
 	var parts []dynamo.Part
 	if st.other.Revision > 0 {
@@ -150,8 +150,8 @@ func (st state) conditions(move Move, s Signer) []dynamo.Part {
 	}
 	approves := move.Status == Trial || move.Status == Released
 	if approves && st.owner.MethodApproval == factory.Single && slices.Contains(st.version.Authors, s.Person) {
-		// Only then does the decision depend on the factory's rule. Other moves of the factory's
-		// methods have no item in common.
+		// Only then does the decision depend on the factory's rule. Otherwise the moves of the factory's methods share no
+		// item.
 		parts = append(parts, dynamo.CheckPart("factory", dynamo.Factories,
 			dynamo.Key{"factoryId": st.owner.FactoryID}, dynamo.AtRevision("factoryId", st.owner.Revision)))
 	}

@@ -18,15 +18,14 @@ type contentItem struct {
 	Bytes    string `json:"bytes"` // canonical JSON, which is UTF-8
 }
 
-// putContent is the write of a content. It needs no condition, because only these bytes have this
-// hash.
+// putContent writes a content. It needs no condition, because only these bytes have this hash.
 func putContent(methodID string, c content.Content) dynamo.Part {
 	return dynamo.PutPart("content", dynamo.MethodContents,
 		contentItem{MethodID: methodID, SHA256: c.SHA256(), Bytes: string(c.Bytes())}, dynamo.Condition{})
 }
 
-// load returns the bytes of a content. It fails if the bytes do not match the hash, so that
-// nobody produces with a content that was tampered with.
+// load returns the bytes of a content. It fails if the bytes do not match the hash, so that nobody produces with
+// tampered content.
 func (s *Store) load(ctx context.Context, methodID, hash string) ([]byte, error) {
 	var item contentItem
 	found, err := s.db.Get(ctx, dynamo.MethodContents, dynamo.Key{"methodId": methodID, "sha256": hash}, &item)
@@ -51,14 +50,14 @@ func (s *Store) parsed(ctx context.Context, v Version) (content.Content, error) 
 	return c, nil
 }
 
-// forMachines reports whether machines may have the content of a version: its content was approved,
-// and it is on trial or released, or orders under way may finish by it.
+// forMachines reports whether machines may have the content of a version: its content was approved, and it is on trial
+// or released, or orders under way may finish with it.
 func (v Version) forMachines() bool {
 	return v.approvedOnce() && (v.Status == Trial || v.Status == Released || v.Status == Withdrawn && v.Orders == Finish)
 }
 
-// Content returns a version and the bytes of its content, in a factory that the caller may read.
-// A box may read what machines may have in its own factory. Otherwise the error is NOT_FOUND.
+// Content returns a version and the bytes of its content, in a factory that the caller may read. A box may only read
+// contents for machines in its own factory. Otherwise the error is NOT_FOUND.
 func (s *Store) Content(ctx context.Context, caller auth.Principal, r Ref) (v Version, bytes []byte, err error) {
 	if caller.Has(auth.Edge) {
 		err = dynamo.Together(ctx,

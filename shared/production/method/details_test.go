@@ -27,9 +27,9 @@ var details = []struct {
 	{"draft", func(*walk) {}},
 	{"in review", func(w *walk) { w.submit(2) }},
 	{"trial", func(w *walk) { w.submit(2); w.must(2, w.trial()) }},
-	{"trial to come", func(w *walk) { w.submit(2); w.must(2, from(w.trial(), soon)) }},
+	{"scheduled trial", func(w *walk) { w.submit(2); w.must(2, from(w.trial(), soon)) }},
 	{"released", func(w *walk) { w.submit(2); w.must(2, w.released()) }},
-	{"release to come", func(w *walk) { w.submit(2); w.must(2, from(w.released(), soon)) }},
+	{"scheduled release", func(w *walk) { w.submit(2); w.must(2, from(w.released(), soon)) }},
 	{"superseded", func(w *walk) {
 		w.submit(2)
 		w.must(2, w.released())
@@ -49,23 +49,23 @@ var wishes = []struct {
 	move func(*walk) Move
 }{
 	{"submit", author, func(w *walk) Move { return w.to(2, InReview) }},
-	{"submit, further person", third, func(w *walk) Move { return w.to(2, InReview) }},
+	{"submit, another person", third, func(w *walk) Move { return w.to(2, InReview) }},
 	{"return", other, func(w *walk) Move { return w.to(2, Draft) }},
-	{"trial at once", other, func(w *walk) Move { return w.trial() }},
-	{"trial, further approver", third, func(w *walk) Move { return w.trial() }},
+	{"trial now", other, func(w *walk) Move { return w.trial() }},
+	{"trial, another approver", third, func(w *walk) Move { return w.trial() }},
 	{"trial on fewer machines", other, func(w *walk) Move { return on(w.trial(), "mill-1") }},
 	{"trial on more machines", other, func(w *walk) Move { return on(w.trial(), "mill-1", "mill-2", "mill-3") }},
-	{"trial from soon on", other, func(w *walk) Move { return from(w.trial(), soon) }},
-	{"trial from later on", other, func(w *walk) Move { return from(w.trial(), late) }},
-	{"release at once", other, func(w *walk) Move { return w.released() }},
-	{"release, further approver", third, func(w *walk) Move { return w.released() }},
-	{"release, other first article", other, func(w *walk) Move {
+	{"trial starting soon", other, func(w *walk) Move { return from(w.trial(), soon) }},
+	{"trial starting later", other, func(w *walk) Move { return from(w.trial(), late) }},
+	{"release now", other, func(w *walk) Move { return w.released() }},
+	{"release, another approver", third, func(w *walk) Move { return w.released() }},
+	{"release, another first article", other, func(w *walk) Move {
 		m := w.released()
 		m.FirstArticle = &FirstArticle{Reference: "FAI-2"}
 		return m
 	}},
-	{"release from soon on", other, func(w *walk) Move { return from(w.released(), soon) }},
-	{"release from later on", other, func(w *walk) Move { return from(w.released(), late) }},
+	{"release starting soon", other, func(w *walk) Move { return from(w.released(), soon) }},
+	{"release starting later", other, func(w *walk) Move { return from(w.released(), late) }},
 	{"release by its author", author, func(w *walk) Move { return w.released() }},
 	{"withdraw, finish", other, func(*walk) Move { return orders(Finish) }},
 	{"withdraw, stop", other, func(*walk) Move { return orders(Stop) }},
@@ -101,8 +101,8 @@ func orders(o Orders) Move { return Move{Status: Withdrawn, Reason: "test", Orde
 
 func reinstate(m Move, number int64) Move { m.Reinstate = number; return m }
 
-// TestMove_EveryStateAndDetail_DoesWhatItSaysOrIsRefused makes the table of details in
-// ../README.md, and compares. It also compares each result with what was asked.
+// TestMove_EveryStateAndDetail_DoesWhatItSaysOrIsRefused makes the table of details, and compares it with ../README.md.
+// It also compares each result with the request.
 func TestMove_EveryStateAndDetail_DoesWhatItSaysOrIsRefused(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| |")
@@ -147,8 +147,8 @@ func cell(o Result, err error) string {
 	return "moved"
 }
 
-// contradicts says in what an outcome is not as the move asked, or nothing. It uses none of the
-// rules but Effectivity.At. No trial is on the last of the machines.
+// contradicts says how an outcome differs from the move's request, or nothing. Effectivity.At is the only rule that it
+// uses. The last of the machines has no trial.
 func contradicts(o Result, m Move, by Signer, at time.Time, machines ...string) string {
 	v := o.Version
 	if v.Status != m.Status {
@@ -187,7 +187,7 @@ func contradicts(o Result, m Move, by Signer, at time.Time, machines ...string) 
 			return "it holds before its time"
 		}
 		if m.FirstArticle != nil && (v.FirstArticle == nil || *v.FirstArticle != *m.FirstArticle) {
-			return "the first article is another"
+			return "the first article is a different one"
 		}
 	case Withdrawn:
 		if m.Orders != "" && v.Orders != m.Orders {
@@ -214,7 +214,7 @@ func TestMove_TwoApprovers_BothSign(t *testing.T) {
 	w.must(1, w.to(1, Released))
 	w.mustBy(1, w.to(1, Released), third)
 	if got := w.move(1, w.to(1, Released), third); got != "nothing" {
-		t.Errorf("the same again: %s", got)
+		t.Errorf("repeated: %s", got)
 	}
 	if n := len(w.versions[1].Signatures); n != 3 || !w.versions[1].Signatures[2].Further {
 		t.Errorf("signatures %+v", w.versions[1].Signatures)

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// A Decision says that a version holds from a time on. It is for some machines, which is a
-// trial, or for all.
+// A Decision says that a version holds from a time on: on some machines, as a trial, or on all.
 type Decision struct {
 	Version       int64     `json:"version"`
 	ContentSHA256 string    `json:"contentSha256"`
@@ -23,15 +22,14 @@ func (d Decision) covers(machine string) bool {
 
 func (d Decision) everywhere() bool { return len(d.Machines) == 0 }
 
-// An Effectivity is the list of decisions that count from now on, the latest last.
+// An Effectivity is the list of decisions that still count, the latest last.
 //
-// On a machine and at a time, the last decision in the list wins of those that have begun and
-// cover the machine. Their dates do not matter. So at most one version holds on a machine at any
-// instant. The list also tells which decision was superseded and when, so no scheduled job is
-// needed.
+// On a machine at a time, the last decision in the list wins among those that have begun and cover the machine. Their
+// dates do not matter. So at most one version holds on a machine at any time. The list also shows which decision was
+// superseded and when, so no scheduled job is needed.
 type Effectivity []Decision
 
-// maxDecisions bounds the list after Prune.
+// maxDecisions limits the list after Prune.
 const maxDecisions = 16
 
 // At returns the decision that holds on a machine at a time. It is only correct for times after
@@ -64,9 +62,9 @@ func (e Effectivity) versionAt(machine string, t time.Time) int64 {
 	return d.Version
 }
 
-// Prune removes what can no longer hold from a time on, because a later decision has begun and
-// covers it. It removes whole decisions, and single machines of a trial. Superseded decisions
-// are gone for good; a withdrawal does not restore them.
+// Prune removes all that can no longer hold from a time on, because a later decision that has begun covers it. It
+// removes whole decisions, and single machines of a trial. Superseded decisions are removed permanently; a withdrawal
+// does not restore them.
 func (e Effectivity) Prune(now time.Time) Effectivity {
 	var kept Effectivity
 	for i, d := range e {
@@ -117,7 +115,7 @@ func (e Effectivity) of(version int64, kind Status) (Decision, bool) {
 	return Decision{}, false
 }
 
-// everywhereAt is the version that holds on all machines without a trial, or 0.
+// everywhereAt returns the version that holds on all machines without a trial, or 0.
 func (e Effectivity) everywhereAt(t time.Time) int64 {
 	for _, d := range slices.Backward(e) {
 		if d.everywhere() && !t.Before(d.From) {
@@ -127,7 +125,7 @@ func (e Effectivity) everywhereAt(t time.Time) int64 {
 	return 0
 }
 
-// newer is a version with a higher number that is released to all machines, now or later, or 0.
+// newer returns a version with a higher number that is released to all machines, now or later, or 0.
 func (e Effectivity) newer(version int64) int64 {
 	for _, d := range e {
 		if d.everywhere() && d.Version > version {

@@ -77,7 +77,7 @@ func TestWithout_RestoresNoSupersededVersion(t *testing.T) {
 	}
 }
 
-// TestHoldings_AgreeWithAt: what is listed as holding holds, on its machines and no longer than it says.
+// TestHoldings_AgreeWithAt: each listed version holds on its machines, and no longer than listed.
 func TestHoldings_AgreeWithAt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, at := drawList(t), rapid.IntRange(0, 12).Draw(t, "at")

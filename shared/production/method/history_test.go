@@ -28,8 +28,7 @@ func ownRules() rules {
 	}
 }
 
-// A ruling is a decision for one machine in the book. The book never removes a ruling; it only
-// ends.
+// A ruling is a decision for one machine in the book. The book never removes a ruling. It only ends it.
 type ruling struct {
 	version int64
 	trial   bool
@@ -37,9 +36,8 @@ type ruling struct {
 	ends    time.Time // zero means no end
 }
 
-// A history makes random moves of a few people on one method. It keeps its own book: who saved
-// what, who read what before approving, and every decision. The book uses none of the package's
-// rules.
+// A history makes random moves of a few people on one method. It keeps its own book of who saved what, who read what
+// before approving, and every decision. The book does not use the package's rules.
 type history struct {
 	rules    rules
 	random   *rand.Rand
@@ -59,7 +57,7 @@ type history struct {
 	stored    bool // whether to compare what would be stored, which is slow
 }
 
-// An observation is an answer about a machine at a time that was the present then.
+// An observation is an answer about a machine at the time when it was given.
 type observation struct {
 	at      time.Time
 	machine string
@@ -136,7 +134,7 @@ func (h *history) save(number int64, by Signer) string {
 	return h.check()
 }
 
-// draw makes a random move. Approvers name what they read last, which may have changed since.
+// draw makes a random move. Approvers name the content that they read last, which may have changed since.
 func (h *history) draw(number int64, by Signer) Move {
 	if h.random.IntN(2) == 0 {
 		h.read[by.UserID][number] = h.versions[number].ContentSHA256
@@ -209,8 +207,8 @@ func (h *history) move(number int64, m Move, by Signer) string {
 	return ""
 }
 
-// storedAsShown returns the difference between what an outcome shows and what the store would
-// keep. The chain is made from what is shown, and recomputed from what was stored.
+// storedAsShown returns the difference between an outcome as shown and as stored. The chain is made from the shown
+// form, and recomputed from the stored one.
 func storedAsShown(o Result) string {
 	for name, v := range map[string]any{"method": o.Method, "version": o.Version} {
 		item, err := dynamo.Encode(v)
@@ -293,7 +291,7 @@ func (h *history) refuses(number int64, m Move) bool {
 	return left > 0 || !released || begun.After(h.now) || h.versions[m.Reinstate].Status != Released || m.Reinstate >= number
 }
 
-// left is the version that holds on all machines without another one, or 0.
+// left returns the version that would hold on all machines without another one, or 0.
 func (h *history) left(without int64) int64 {
 	h.settle()
 	for _, r := range slices.Backward(h.book["untried"]) {
@@ -322,7 +320,7 @@ func (h *history) withdraw(number, instead int64) {
 	}
 }
 
-// expected is the version that holds on a machine at a time, by the book.
+// expected returns the version that holds on a machine at a time, according to the book.
 func (h *history) expected(machine string, t time.Time) int64 {
 	for _, r := range slices.Backward(h.book[machine]) {
 		if !t.Before(r.from) && (r.ends.IsZero() || t.Before(r.ends)) {
@@ -342,7 +340,7 @@ func (h *history) check() string {
 		for _, t := range []time.Time{h.now, h.now.Add(time.Duration(h.random.IntN(600)) * time.Minute)} {
 			d, _ := h.rules.at(e, machine, t)
 			if want := h.expected(machine, t); d.Version != want {
-				return fmt.Sprintf("machine %s at %s has %d, but %d by the book", machine, t.Sub(start), d.Version, want)
+				return fmt.Sprintf("machine %s at %s has %d, but %d according to the book", machine, t.Sub(start), d.Version, want)
 			}
 			if d.Version == 0 {
 				continue

@@ -9,19 +9,19 @@ import (
 
 // These rules check what callers send.
 var (
-	// NumberRule is the rule of a version's number in a path or query.
+	// NumberRule is the rule for a version's number in a path or query.
 	NumberRule = &input.Text{Pattern: `[1-9][0-9]{0,8}`, Says: "the number of a version, from 1 to 999999999"}
-	// StatusRule is the rule of a version's status.
+	// StatusRule is the rule for a version's status.
 	StatusRule = &input.Text{Pattern: `draft|in_review|trial|released|withdrawn`, Says: "draft, in_review, trial, released or withdrawn"}
-	// ReasonRule is the rule of a signature's reason.
-	ReasonRule = &input.Text{Min: 1, Max: 256, Trim: true, Check: input.Visible, Says: "1 to 256 characters without control characters and invisible characters"}
-	// ClearRule is the rule of the filter of machines: those that still have a version, or may.
+	// ReasonRule is the rule for a signature's reason.
+	ReasonRule = &input.Text{Min: 1, Max: 256, Trim: true, Check: input.Visible, Says: "1 to 256 characters without control or invisible characters"}
+	// ClearRule is the rule for the filter of machines that have, or may have, a version.
 	ClearRule = &input.Text{Pattern: `false`, Says: "false"}
-	// OrdersRule is the rule of Orders.
+	// OrdersRule is the rule for Orders.
 	OrdersRule = &input.Text{Pattern: `finish|stop`, Says: "finish or stop"}
-	// ReferenceRule is the rule of a first article's reference.
+	// ReferenceRule is the rule for a first article's reference.
 	ReferenceRule = &input.Text{Min: 1, Max: 200, Trim: true, Check: input.Visible, Says: "1 to 200 characters without control characters"}
-	// ReinstateRule is the rule of a version's number in a body.
+	// ReinstateRule is the rule for a version's number in a body.
 	ReinstateRule = &input.Integer{Least: 1, Most: 999_999_999}
 )
 
@@ -33,13 +33,13 @@ var (
 	SinceQuery = input.Fields{{Name: "since", Is: NumberRule}}
 )
 
-// CreationBody is what is said of a new method.
+// CreationBody is the body of a new method.
 var CreationBody = &input.Shape{Fields: input.Fields{
 	{Name: "productId", Is: input.UUID, Required: true},
 	{Name: "name", Is: input.DisplayName, Required: true},
 }}
 
-// MoveBody is a move.
+// MoveBody is the body of a move.
 var MoveBody = &input.Shape{Fields: input.Fields{
 	{Name: "status", Is: StatusRule, Required: true},
 	{Name: "reason", Is: ReasonRule, Required: true},
@@ -79,8 +79,7 @@ func SinceOf(in *input.Reader, r Ref) Ref {
 	return since
 }
 
-// MoveOf reads a move. It is a fault if a field does not belong to the move, and if a trial
-// names no machines.
+// MoveOf reads a move. A field that the move does not allow is a fault, and so is a trial without machines.
 func MoveOf(body *input.Object) Move {
 	status := Status(body.Text("status"))
 	m := Move{Status: status, Reason: body.Text("reason")}
@@ -104,7 +103,7 @@ func MoveOf(body *input.Object) Move {
 			given = given && status != one
 		}
 		if given && status != "" {
-			body.Fault(name, "exclusive", "does not belong to a move to "+string(status))
+			body.Fault(name, "exclusive", "is not allowed in a move to "+string(status))
 		}
 	}
 	belongs("effectiveFrom", hasFrom, Trial, Released)
@@ -118,11 +117,10 @@ func MoveOf(body *input.Object) Move {
 	return m
 }
 
-// latestTime is the last time that JSON can show, in milliseconds, as times are stored.
+// latestTime is the latest time in JSON's format, to milliseconds, like stored times.
 var latestTime = time.Date(9999, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
 
-// timeOf parses a time that input.Time accepted, and rounds it up to milliseconds, as times are
-// stored.
+// timeOf parses a time that input.Time accepted, and rounds it up to milliseconds, like stored times.
 func timeOf(text string) time.Time {
 	t := input.ParseTime(text)
 	if cut := t.Truncate(time.Millisecond); cut.Before(t) {
@@ -131,7 +129,7 @@ func timeOf(text string) time.Time {
 	return t
 }
 
-// PollQuery are the parameters of a PollRequest.
+// PollQuery lists the parameters of a PollRequest.
 var PollQuery = input.Fields{
 	{Name: "methodId", Is: &input.List{Of: input.UUID, Most: maxAsked}},
 	{Name: "productId", Is: input.UUID},

@@ -63,7 +63,7 @@ func TestList_ByAnyProductAndLimit_GivesEveryMethodOnceInOrderOfCreation_WhileOt
 					create(rapid.SampledFrom(products).Draw(t, "product"))
 				}
 			}
-			// New methods come last. They move no others, and the pages reach them too.
+			// New methods come last. They do not shift others, and the pages also reach them.
 			if len(got) < there || !slices.Equal(got, want[:len(got)]) {
 				t.Fatalf("the walk gives %q, want %q", got, want)
 			}

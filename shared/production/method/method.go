@@ -32,7 +32,7 @@ type Method struct {
 	// Equipment is the equipment of each version in Effectivity and Withdrawals, so that a poll need
 	// not read the versions.
 	Equipment []VersionEquipment `json:"equipment,omitempty"`
-	// Withdrawals are the withdrawals of versions that held before, the newest first, at most 8.
+	// Withdrawals lists the withdrawals of versions that held before, the newest first, at most 8.
 	Withdrawals []Withdrawal `json:"withdrawn,omitempty"`
 	// TrailSHA256 is the hash of the method's chain of changes; see package chain.
 	TrailSHA256 string `json:"trailSha256,omitempty"`
@@ -70,8 +70,8 @@ func (m Method) equipmentOf(version int64) Equipment {
 	return Equipment{}
 }
 
-// equipped returns the method with the equipment of the versions that its decisions and
-// withdrawals name. Those of them that were not named before are among more.
+// equipped returns the method with the equipment of the versions in its decisions and withdrawals. more contains all of
+// these that were not there before.
 func (m Method) equipped(more ...Version) Method {
 	named := map[int64]bool{}
 	for _, d := range m.Effectivity {

@@ -37,8 +37,7 @@ func TestHistories_AgreeWithTheBook(t *testing.T) {
 	t.Logf("%d histories, %d tries, at most %d decisions in force", histories, histories*tries, most)
 }
 
-// plantedBugs are rules with one bug each. Each bug would let a factory produce with a wrong
-// version.
+// plantedBugs lists rules with one bug each. Each bug would let a factory produce with a wrong version.
 var plantedBugs = map[string]func(*rules){
 	"the author may approve": func(r *rules) {
 		r.move = func(m Method, v, other Version, move Move, s Signer, _ factory.ApprovalPolicy, at time.Time) (Result, error) {
@@ -77,7 +76,7 @@ var plantedBugs = map[string]func(*rules){
 			return m.Move(v, other, move, s, p, at)
 		}
 	},
-	"what will be superseded is removed at once": func(r *rules) {
+	"what will be superseded is removed immediately": func(r *rules) {
 		r.after = func(e Effectivity, _ time.Time) Effectivity {
 			for i := len(e) - 1; i > 0; i-- {
 				if e[i].everywhere() {
@@ -104,7 +103,7 @@ var plantedBugs = map[string]func(*rules){
 			return Decision{}, false
 		}
 	},
-	"an order to stop is taken for made": func(r *rules) {
+	"a later order to stop is ignored": func(r *rules) {
 		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 			if v.Status == Withdrawn && move.Orders != Finish && move.Reinstate == 0 {
 				return Result{Method: m, Version: v}, nil
@@ -121,7 +120,7 @@ var plantedBugs = map[string]func(*rules){
 			return o, err
 		}
 	},
-	"a further signature is left out": func(r *rules) {
+	"a further signature is omitted": func(r *rules) {
 		r.move = func(m Method, v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 			o, err := m.Move(v, other, move, s, p, at)
 			if err == nil && o.Event == cosigned {

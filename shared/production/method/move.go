@@ -8,14 +8,14 @@ import (
 	"wavegate/shared/production/factory"
 )
 
-// A Move is what a caller asks for. Status is the new status. Each other field belongs to some
-// moves only; MoveOf refuses it with any other.
+// A Move is a caller's request. Status is the new status. Each other field is only for some moves; MoveOf refuses it
+// with others.
 type Move struct {
 	Status        Status
 	Reason        string
 	ContentSHA256 string        // the content that the signer has read; required for a trial and a release
-	EffectiveFrom time.Time     // of a trial or release; zero means at once
-	Machines      []string      // of a trial: all machines that it is on afterwards
+	EffectiveFrom time.Time     // of a trial or release; zero means immediately
+	Machines      []string      // of a trial: all of its machines afterwards
 	FirstArticle  *FirstArticle // of a release
 	Orders        Orders        // of a withdrawal; empty means Stop
 	Reinstate     int64         // of a withdrawal: the version to reinstate, or 0
@@ -27,12 +27,11 @@ var events = map[Status]string{
 	Released: "ProductionMethodVersionReleased", Withdrawn: "ProductionMethodVersionWithdrawn",
 }
 
-// cosigned is the event of a signature that changes nothing else: of a further person, or with a
-// further reason.
+// cosigned is the event of a signature that changes nothing else: by another person, or with another reason.
 const cosigned = "ProductionMethodVersionCosigned"
 
-// moves are the possible moves from each status to another. A move to the status that a version
-// has changes its details, adds a signature, or finds that all is as asked.
+// moves are the possible moves from each status to another. A move to the present status changes details, adds a
+// signature, or changes nothing.
 var moves = map[Status][]Status{
 	Draft:    {InReview, Withdrawn},
 	InReview: {Draft, Trial, Released, Withdrawn},
@@ -40,14 +39,12 @@ var moves = map[Status][]Status{
 	Released: {Withdrawn},
 }
 
-// Move decides the result of moving a version. other is the version to reinstate, or the zero
-// value. The result does what the move asks, or it has no event because all is already as asked,
-// or the move is refused; nothing that it asks for is left out.
+// Move decides the result of moving a version. other is the version to reinstate, or the zero value. Either the result
+// does all that the move asks for, or it has no event because all is already as asked, or the move is refused.
 //
-// Move returns INVALID_STATE_TRANSITION with what holds instead, SELF_APPROVAL, CONTENT_CHANGED,
-// EFFECTIVITY_FULL, and VALIDATION_FAILED for a time in the past or a missing field. A withdrawal
-// is refused only if it would make orders finish that were told to stop, or if it asks for a
-// version that cannot be reinstated.
+// Move returns INVALID_STATE_TRANSITION with the version that holds instead, SELF_APPROVAL, CONTENT_CHANGED,
+// EFFECTIVITY_FULL, and VALIDATION_FAILED for a time in the past or a missing field. A withdrawal is refused only if it
+// would let orders finish that were told to stop, or if the version to reinstate cannot be reinstated.
 func (m Method) Move(v, other Version, move Move, s Signer, p factory.ApprovalPolicy, at time.Time) (Result, error) {
 	same := Result{Method: m, Version: v}
 	if move.Status != v.Status && !slices.Contains(moves[v.Status], move.Status) {
@@ -83,8 +80,7 @@ func (m Method) Move(v, other Version, move Move, s Signer, p factory.ApprovalPo
 	return o, nil
 }
 
-// returned is the result of a return to draft. It removes the signatures, because they are of a
-// content that may now change.
+// returned is the result of a return to draft. It removes the signatures, because the signed content may now change.
 func (m Method) returned(v Version) Result {
 	if v.Status == Draft {
 		return Result{}
@@ -105,7 +101,7 @@ func (m Method) submitted(v Version, move Move, s Signer, at time.Time) (Result,
 	return m.signed(v, next, Authorship, move, s, at, v.Status != InReview)
 }
 
-// withdrawn is the result of a withdrawal. It takes one person. Orders that finish can still be
+// withdrawn is the result of a withdrawal. It needs only one person. Orders that were told to finish can still be
 // stopped, and a version can be reinstated later, as long as none holds.
 func (m Method) withdrawn(v, other Version, move Move, s Signer, at time.Time) (Result, error) {
 	next := v
@@ -127,7 +123,7 @@ func (m Method) withdrawn(v, other Version, move Move, s Signer, at time.Time) (
 	return m.signed(v, next, Responsibility, move, s, at, v.Status != Withdrawn || v.Orders != next.Orders || reinstated)
 }
 
-// told puts a withdrawal first in the list of those that machines are told.
+// told puts a withdrawal first in the list for machines.
 func (m Method) told(v Version, at time.Time) Method {
 	list := []Withdrawal{{v.Version, v.Orders, at}}
 	for _, w := range m.Withdrawals {
@@ -186,11 +182,10 @@ func (v Version) approvedOnce() bool {
 	})
 }
 
-// unchanged returns nil if the content is still the one that the signer has read, or the signer
-// named none.
+// unchanged returns nil if the content is still the one that the signer has read, or if the signer named none.
 func (v Version) unchanged(m Move) error {
 	if m.ContentSHA256 != "" && m.ContentSHA256 != v.ContentSHA256 {
-		return problem.New(problem.ContentChanged, "The version's content is not the one you name; read it again before you sign.")
+		return problem.New(problem.ContentChanged, "The version's content is not the one that you named; read it again before you sign.")
 	}
 	return nil
 }

@@ -2,8 +2,8 @@ package method
 
 import "wavegate/shared/platform/dynamo"
 
-// A place is an entry in the index of methods by what their versions name: a machine or a class. An
-// entry is made when a version with the name is first approved, and stays.
+// A place is an entry in the index of methods by the machines and classes that their versions name. An entry is made
+// when a version with the name is first approved, and is never removed.
 type place struct {
 	Place    string `json:"place"`
 	MethodID string `json:"methodId"`
@@ -13,7 +13,7 @@ func machinePlace(factoryID, code string) string { return factoryID + "#machine#
 
 func classPlace(factoryID, class string) string { return factoryID + "#class#" + class }
 
-// places are the entries of a method.
+// places returns the entries of a method.
 func (m Method) places() map[string]bool {
 	all := map[string]bool{}
 	for _, e := range m.Equipment {
@@ -27,7 +27,7 @@ func (m Method) places() map[string]bool {
 	return all
 }
 
-// newPlaces are the writes of the entries that a method has and did not have before.
+// newPlaces returns the writes of a method's new entries.
 func newPlaces(was, next Method) []dynamo.Part {
 	var parts []dynamo.Part
 	known := was.places()

@@ -12,8 +12,8 @@ import (
 	"wavegate/shared/production/machine"
 )
 
-// A PollAnswer is the answer to a machine's controller. It says which version holds, for each method
-// that concerns the machine.
+// A PollAnswer is the answer to a machine's controller. For each method that concerns the machine, it says which
+// version holds.
 type PollAnswer struct {
 	Items []MachineState `json:"items"`
 	// PollIntervalSeconds is the time until the controller should poll again.
@@ -43,12 +43,12 @@ type MachineState struct {
 	ContentSHA256 string     `json:"contentSha256,omitempty"`
 	Content       string     `json:"content,omitempty"` // the path of the content
 	EffectiveFrom *time.Time `json:"effectiveFrom,omitempty"`
-	// TrailSHA256 is a hash that the controller keeps with what it produces; see package chain.
+	// TrailSHA256 is a hash that the controller stores with what it produces; see package chain.
 	TrailSHA256 string `json:"trailSha256,omitempty"`
 	// Next is the version that takes over next. A controller can fetch it in advance and switch
 	// without a connection.
 	Next *NextVersion `json:"next,omitempty"`
-	// Withdrawn are the withdrawn versions, the newest first, with what to do with their orders.
+	// Withdrawn lists the withdrawn versions, the newest first, with what to do with their orders.
 	Withdrawn []WithdrawnVersion `json:"withdrawn"`
 }
 

@@ -30,7 +30,7 @@ type MachinePolls struct {
 	interval, idle time.Duration
 }
 
-// NewMachinePolls makes a Polls.
+// NewMachinePolls makes MachinePolls.
 func NewMachinePolls(db *dynamo.DB, settings *setting.Values, speaks Speaks) *MachinePolls {
 	return &MachinePolls{
 		store: NewStore(db).ForBoxes(speaks), log: audit.NewLog(db),
@@ -46,18 +46,17 @@ type PollRequest struct {
 	MethodIDs          []string
 	ProductID          string
 	At                 *time.Time // nil means now
-	// After and Limit are the page of a poll for all methods.
+	// After and Limit select the page of a poll for all methods.
 	After string
 	Limit int
 }
 
-// All reports whether the question is for all methods of the machine.
+// All reports whether the request is for all methods of the machine.
 func (q PollRequest) All() bool { return len(q.MethodIDs) == 0 && q.ProductID == "" }
 
-// Poll tells which versions hold on a machine. For a time in the past it reads the audit trail,
-// for one method only. href makes links from paths that begin with /api. Poll returns NOT_FOUND
-// if the machine is not in a factory that the caller may read, or, for a box, not in its own
-// factory.
+// Poll returns which versions hold on a machine. For a time in the past it reads the audit trail, for one method only.
+// href makes links from paths that begin with /api. Poll returns NOT_FOUND if the machine is not in a factory that the
+// caller may read, or, for a box, not in its own factory.
 func (p *MachinePolls) Poll(ctx context.Context, caller auth.Principal, q PollRequest, href func(string) string) (PollAnswer, error) {
 	now := p.store.db.Now()
 	at := now
@@ -103,8 +102,8 @@ func (p *MachinePolls) Poll(ctx context.Context, caller auth.Principal, q PollRe
 	return answer, nil
 }
 
-// checkAccess returns NOT_FOUND unless the caller may read what controllers read in a factory. The
-// caller must be a person who may read the factory, or a box of the same organization in it.
+// checkAccess returns NOT_FOUND unless the caller may read the answers to controllers in a factory. The caller must be
+// a person who may read the factory, or a box of the same organization in it.
 func (s *Store) checkAccess(ctx context.Context, caller auth.Principal, factoryID string) error {
 	if !caller.Has(auth.Edge) {
 		_, err := s.factories.Readable(ctx, caller, factoryID)
@@ -143,8 +142,7 @@ func (p *MachinePolls) machine(ctx context.Context, q PollRequest, past bool) (m
 	return m, err
 }
 
-// methods returns the methods that the question names; an empty list if there are none, or if it is
-// for all.
+// methods returns the methods that the request names; an empty list if there are none, or if it is for all methods.
 func (p *MachinePolls) methods(ctx context.Context, q PollRequest, past bool) ([]Method, error) {
 	if q.ProductID != "" {
 		page, err := dynamo.List[Method](ctx, p.store.db, dynamo.Selection{
@@ -156,7 +154,7 @@ func (p *MachinePolls) methods(ctx context.Context, q PollRequest, past bool) ([
 	return p.heads(ctx, q.FactoryID, q.MethodIDs, past)
 }
 
-// heads reads methods, in the order of the ids. Those that do not exist are left out.
+// heads reads methods, in the order of the ids. It skips those that do not exist.
 func (p *MachinePolls) heads(ctx context.Context, factoryID string, ids []string, past bool) ([]Method, error) {
 	found := make([]Method, len(ids))
 	reads := make([]func(context.Context) error, len(ids))
@@ -204,8 +202,7 @@ func (p *MachinePolls) all(ctx context.Context, q PollRequest, on machine.Machin
 	return methods, last, err
 }
 
-// asOf returns methods and a machine as they were at a time. It leaves out what did not exist
-// then.
+// asOf returns methods and a machine as they were at a time. It omits what did not exist then.
 func (p *MachinePolls) asOf(ctx context.Context, methods []Method, on machine.Machine, at time.Time) ([]Method, machine.Machine, error) {
 	stream := audit.Factory(on.FactoryID)
 	on, existed, err := stateAt(ctx, p.log, stream, machine.ResourceType, on.Code, on, machine.Machine.ChangedAt, at)
@@ -225,10 +222,9 @@ func (p *MachinePolls) asOf(ctx context.Context, methods []Method, on machine.Ma
 	return then, on, nil
 }
 
-// stateAt returns the state of a resource at a time, and whether it existed. If the resource has not
-// changed since, that is its present state. Otherwise it is the Before of the first event after
-// the time. The index of the trail may lag for a moment. If the event found is not the first
-// one, the error is UNAVAILABLE.
+// stateAt returns the state of a resource at a time, and whether it existed. If the resource has not changed since,
+// that is its present state. Otherwise the state is the Before of the first event after the time. The index of the
+// trail may lag for a moment. If the event found is not the first one, the error is UNAVAILABLE.
 func stateAt[T any](ctx context.Context, log *audit.Log, stream, kind, id string, is T, changedAt func(T) time.Time, at time.Time) (then T, existed bool, err error) {
 	if !changedAt(is).After(at) {
 		return is, true, nil

@@ -27,7 +27,7 @@ import (
 	"wavegate/shared/trail/idempotency"
 )
 
-// A slow client pauses before some reads, so that the reads of one decision are of different times.
+// A slow client pauses before some reads, so that the reads for one decision happen at different times.
 type slow struct{ dynamo.API }
 
 func (s slow) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
@@ -37,8 +37,8 @@ func (s slow) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(
 	return s.API.GetItem(ctx, in, o...)
 }
 
-// racers are the moves of which two are made at once. Version 1 was released and is superseded by
-// version 2, which holds. Version 3 waits for an approval.
+// racers lists the moves, two of which are made at the same time. Version 1 was released and is superseded by version
+// 2, which holds. Version 3 waits for an approval.
 var racers = []struct {
 	name    string
 	version int64
@@ -57,8 +57,8 @@ var racers = []struct {
 	{"withdraw 3", 3, "anna", method.Move{Status: method.Withdrawn, Reason: "not needed"}},
 }
 
-// TestRaces_EachPairOfMoves_IsAsIfOneCameFirst makes every pair of moves at once. The answers and
-// the state must be those of one order of the two. RACE_ROUNDS is the number of rounds of each pair.
+// TestRaces_EachPairOfMoves_IsAsIfOneCameFirst makes every pair of moves at the same time. The answers and the state
+// must be the same as if one of the two came first. RACE_ROUNDS is the number of rounds of each pair.
 func TestRaces_EachPairOfMoves_IsAsIfOneCameFirst(t *testing.T) {
 	rounds := 1
 	if n, err := strconv.Atoi(os.Getenv("RACE_ROUNDS")); err == nil {
@@ -123,7 +123,7 @@ func wish(s stage, k int) method.Move {
 	return m
 }
 
-// A sequel is what two moves, one after the other, make of a stage.
+// A sequel is the result of two moves on a stage, one after the other.
 type sequel struct {
 	stage
 	first, second error
@@ -150,7 +150,7 @@ func (x *sequel) make(was stage, k int) error {
 func (x sequel) told() string    { return told(x.stage, x.first, x.second) }
 func (x sequel) swapped() string { return told(x.stage, x.second, x.first) }
 
-// told is a stage and two answers as a text, without times.
+// told writes a stage and two answers as a text, without times.
 func told(s stage, first, second error) string {
 	var b strings.Builder
 	for _, err := range []error{first, second} {

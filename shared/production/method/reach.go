@@ -64,8 +64,8 @@ func (s *Store) complete(ctx context.Context, v Version, move Move) ([]dynamo.Pa
 	return nil, nil
 }
 
-// checkTrial refuses a trial that would mix versions within an order: each step of the route needs a
-// machine of the trial, and each of these machines a step.
+// checkTrial refuses a trial that would mix versions within an order: each step of the route needs a machine of the
+// trial, and each machine of the trial needs a step.
 func checkTrial(route []content.Stop, named known, trial []string, version int64) error {
 	var unknown, idle, left []problem.Fault
 	for i, code := range trial {
@@ -88,7 +88,7 @@ func checkTrial(route []content.Stop, named known, trial []string, version int64
 	case len(idle) > 0:
 		return refused(problem.ReachesNothing, idle, "The trial names machines that do no step of version %d.", version)
 	case len(left) > 0:
-		return refused(problem.TrialSplitsRoute, left, "The trial leaves out steps of version %d, so an order would be made by two versions; the pointers in errors refer to its content.", version)
+		return refused(problem.TrialSplitsRoute, left, "The trial leaves out steps of version %d, so one order would be made with two versions; the pointers in errors refer to its content.", version)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func refused(code problem.Code, faults []problem.Fault, format string, args ...a
 	return p
 }
 
-// named reads machines. Those that the factory does not have are left out.
+// named reads machines, and skips those that the factory does not have.
 func (s *Store) named(ctx context.Context, factoryID string, codes []string) (known, error) {
 	slices.Sort(codes)
 	codes = slices.Compact(codes)
@@ -173,7 +173,7 @@ func (s *Store) witnesses(ctx context.Context, factoryID string, classes []strin
 	return all, err
 }
 
-// conditionsOn are the conditions that machines are still as they were read.
+// conditionsOn returns conditions that machines are still as they were read.
 func conditionsOn(all known, factoryID string, codes []string) []dynamo.Part {
 	var parts []dynamo.Part
 	for _, code := range slices.Compact(slices.Sorted(slices.Values(codes))) {

@@ -15,16 +15,16 @@ import (
 // RecallResourceType is the type of a recall in the audit trail. The id is the factory, the method and the version.
 const RecallResourceType = "recall"
 
-// RecallUnconfirmed is the event by which people learn that machines may still have a version whose orders were stopped.
-// Nothing changes.
+// RecallUnconfirmed is the event that warns people that machines may still have a version although its orders were
+// stopped. It does not change anything.
 const RecallUnconfirmed = "RecallUnconfirmed"
 
-// ConfirmWithin is how long machines have to say that they do not have a version, once its orders were stopped. Orders
-// that may finish take as long as they take.
+// ConfirmWithin is how long machines have to confirm that they no longer have a version after its orders were stopped.
+// Orders that may finish have no time limit.
 const ConfirmWithin = 30 * time.Minute
 
-// A Recall is a version whose orders were stopped. It is watched until people were told that it is not confirmed, or
-// until it need not be told. A version's orders are stopped once, so people are told once.
+// A Recall is a version with stopped orders. It is watched until people were warned that it is unconfirmed, or until
+// all machines have confirmed. A version's orders are stopped once, so people are warned once.
 type Recall struct {
 	Subject        string    `json:"subject"`
 	Part           string    `json:"part"`
@@ -36,10 +36,10 @@ type Recall struct {
 	Revision       int64     `json:"revision"`
 }
 
-// recalls is the key that the recalls of all factories have among what is counted: one read finds those that are due.
+// recalls is the key of all factories' recalls in the table of progress, so that one read finds those that are due.
 const recalls = "recalls"
 
-// recalled returns the write that begins to watch a recall, if the change of a version is one.
+// recalled returns the write that begins to watch a recall, if the change of a version is a recall.
 func recalled(was, next Version, organization string) []dynamo.Part {
 	if next.Orders != Stop || was.Orders == Stop || !next.approvedOnce() {
 		return nil
@@ -64,20 +64,21 @@ type unconfirmed struct {
 	Since     time.Time `json:"since"`
 }
 
-// Missing is the machines that may still have a recalled version. The audit event holds it.
+// Missing lists the machines that may still have a recalled version. The audit event holds it.
 type Missing struct {
 	Sentence string   `json:"sentence"`
 	Machines []string `json:"machines"` // the first ones
 	Left     int      `json:"left"`     // how many there are
-	Of       int      `json:"of"`       // so many machines the version concerns
+	Of       int      `json:"of"`       // how many machines the version concerns
 }
 
 const mostMissing = 20
 
-// Explain says how many machines these are. It names neither them nor the method: those are for fewer people.
+// Explain says how many machines these are. It names neither the machines nor the method, since fewer people may see
+// those.
 func (m Missing) Explain() string { return m.Sentence }
 
-// missing is which of the machines may still have the version.
+// missing returns which of the machines may still have the version.
 func (r Recall) missing(all []Reached) Missing {
 	m := Missing{Machines: []string{}, Of: len(all)}
 	for _, x := range all {
@@ -93,8 +94,8 @@ func (r Recall) missing(all []Reached) Missing {
 	return m
 }
 
-// TellUnconfirmed tells people of the recalls that are not confirmed in time, each once, and reports how many these are. The
-// rest is tried by the next call; the error joins what went wrong.
+// TellUnconfirmed warns people of the recalls that were not confirmed in time, once for each, and returns their number.
+// The next call retries failed ones; the error joins all failures.
 func (s *Store) TellUnconfirmed(ctx context.Context, from audit.Origin) (told int, err error) {
 	var due []Recall
 	err = dynamo.Walk(ctx, s.db, dynamo.Selection{Table: dynamo.Progress, Partition: recalls}, nil, 0, func(r Recall) error {
@@ -136,12 +137,12 @@ func (s *Store) tellUnconfirmed(ctx context.Context, from audit.Origin, r Recall
 	}
 	err = s.db.Commit(ctx, dynamo.DeletePart("recall", dynamo.Progress, key, dynamo.AtRevision("subject", r.Revision)), audit.Write(audit.Factory(r.FactoryID), event))
 	if dynamo.Refused(err, "recall") {
-		return false, nil // another run told of it
+		return false, nil // another run has told people
 	}
 	return err == nil, err
 }
 
-// concerned lists the machines of which a version is a concern.
+// concerned lists the machines that a version concerns.
 func (s *Store) concerned(ctx context.Context, r Ref) ([]Reached, error) {
 	v, err := s.lookup(ctx, r)
 	if err != nil || v.Revision == 0 {

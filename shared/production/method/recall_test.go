@@ -46,7 +46,7 @@ func (r *recalling) withdraw(orders method.Orders) {
 	}
 }
 
-// told lets time pass and tells people. It returns what the trail has of it, oldest first.
+// told lets time pass and tells people. It returns the audit events, oldest first.
 func (r *recalling) told(after time.Duration) []audit.Event {
 	r.Helper()
 	r.now = r.now.Add(after)
@@ -85,11 +85,11 @@ func TestRecall_MachinesThatSaidNothing_AreToldOfOnce_AfterHalfAnHour(t *testing
 	})
 }
 
-// TestRecall_TheEventBus_TellsHowMany, and neither the method, nor the machines, nor the reason.
+// TestRecall_TheEventBus_TellsHowMany, but neither the method, nor the machines, nor the reason.
 func TestRecall_TheEventBus_TellsHowMany(t *testing.T) {
 	cause := method.Missing{Sentence: "2 of 5 machines have it.", Machines: []string{"press-1", "press-2"}}
 	if got := audit.Why(audit.Factory("munich-1"), audit.Grounds{Cause: cause, Reason: "worn tools of ACME"}); got != cause.Sentence {
-		t.Errorf("it tells %q", got)
+		t.Errorf("the bus gets %q", got)
 	}
 }
 

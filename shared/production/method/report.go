@@ -15,15 +15,15 @@ type Doing string
 // Doings.
 const (
 	Loaded   Doing = "loaded"   // the machine has the content
-	Running  Doing = "running"  // it makes an order by it
+	Running  Doing = "running"  // it makes an order with it
 	Finished Doing = "finished" // it no longer has the version
-	Rejected Doing = "refused"  // it does not take the version
+	Rejected Doing = "refused"  // it does not accept the version
 )
 
 // has reports whether the machine has the version.
 func (d Doing) has() bool { return d == Loaded || d == Running }
 
-// events are the names of the doings in the audit trail.
+// doings maps each Doing to its event in the audit trail.
 var doings = map[Doing]string{
 	Loaded: "MachineLoadedMethod", Running: "MachineRunsMethod", Finished: "MachineFinishedMethod", Rejected: "MachineRefusedMethod",
 }
@@ -38,12 +38,12 @@ type Report struct {
 
 var (
 	doingRule = &input.Text{Pattern: `loaded|running|finished|refused`, Says: "loaded, running, finished or refused"}
-	// orderRule is the rule of a production order's name. Boxes send it, so it is cleaned, not refused.
+	// orderRule is the rule for a production order's name. Boxes send it, so it is cleaned instead of refused.
 	orderRule  = &input.Text{Max: 64, Says: "at most 64 characters"}
 	detailRule = &input.Text{Max: 256, Says: "at most 256 characters"}
 )
 
-// ReportBody is a report.
+// ReportBody is the body of a report.
 var ReportBody = &input.Shape{Fields: input.Fields{
 	{Name: "version", Is: ReinstateRule, Required: true},
 	{Name: "contentSha256", Is: input.SHA256, Required: true},
@@ -84,12 +84,12 @@ type Said struct {
 	Since         time.Time `json:"since"`
 	Order         string    `json:"order,omitempty"`
 	Detail        string    `json:"detail,omitempty"`
-	// Told are the orders that the box was told when it reported the version after its withdrawal.
+	// Told is what the box was told to do with orders when it reported the version after its withdrawal.
 	Told   Orders     `json:"told,omitempty"`
 	ToldAt *time.Time `json:"toldAt,omitempty"`
 }
 
-// maxSaid bounds the versions of which a machine's last words are kept.
+// maxSaid limits the versions for which a machine's last report is stored.
 const maxSaid = 16
 
 // about returns what the machine has said about a version.
@@ -102,16 +102,15 @@ func (m OnMachine) about(version int64) (Said, bool) {
 	return Said{}, false
 }
 
-// reported decides the result of a report about a version. The event is empty if the machine said
-// the same before. A report that a machine has a withdrawn version is kept, and the machine is told
-// what to do: see Version.recalls. It returns NOT_FOUND for a version that nobody approved, and
-// CONTENT_CHANGED for a content that is not the version's.
+// reported decides the result of a report about a version. The event is empty if the machine has already said the same.
+// A report that a machine has a withdrawn version is stored, and the machine is told what to do: see Version.recalls.
+// It returns NOT_FOUND for a version that nobody approved, and CONTENT_CHANGED for a content that is not the version's.
 func (m OnMachine) reported(r Report, v Version, box string, at time.Time) (next OnMachine, event string, err error) {
 	if !v.approvedOnce() {
 		return m, "", problem.Missing()
 	}
 	if r.ContentSHA256 != v.ContentSHA256 {
-		return m, "", problem.New(problem.ContentChanged, "Version %d has the content %s; the machine must not produce by another.", v.Version, v.ContentSHA256)
+		return m, "", problem.New(problem.ContentChanged, "Version %d has the content %s; the machine must not produce with another.", v.Version, v.ContentSHA256)
 	}
 	said := Said{Version: r.Version, ContentSHA256: r.ContentSHA256, State: r.State, Since: at, Order: r.Order, Detail: r.Detail}
 	before, known := m.about(r.Version)
@@ -140,18 +139,18 @@ func (m OnMachine) reported(r Report, v Version, box string, at time.Time) (next
 	return next, doings[r.State], nil
 }
 
-// forget removes the oldest version that the machine no longer has, or else the oldest.
+// forget removes the oldest version that the machine no longer has, otherwise the oldest.
 func forget(all []Said) []Said {
 	i := slices.IndexFunc(all, func(s Said) bool { return !s.State.has() })
 	return slices.Delete(all, max(i, 0), max(i, 0)+1)
 }
 
-// recalls returns VERSION_WITHDRAWN, with the orders, if a machine has a version that was withdrawn.
+// recalls returns VERSION_WITHDRAWN, with the orders, if a machine has a withdrawn version.
 func (v Version) recalls(d Doing) error {
 	if v.Status != Withdrawn || !d.has() {
 		return nil
 	}
-	p := problem.New(problem.VersionWithdrawn, "Version %d is withdrawn: start nothing by it, and %s the orders under way. The report was kept.", v.Version, v.Orders)
+	p := problem.New(problem.VersionWithdrawn, "Version %d is withdrawn: start no orders with it, and %s the orders under way. The report was stored.", v.Version, v.Orders)
 	p.Orders = string(v.Orders)
 	return p
 }

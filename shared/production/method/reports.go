@@ -19,7 +19,7 @@ import (
 // is the code of the machine, a slash, and the id of the method.
 const OnMachineResourceType = "method-on-machine"
 
-// onMachineItem is what is stored, with the limiter's subject of the box that reported.
+// onMachineItem is an OnMachine as stored, with the limiter's name for the box that reported.
 type onMachineItem struct {
 	OnMachine
 	Subject string `json:"subject"`
@@ -36,10 +36,10 @@ func onMachineKind(organization, subject string) change.Kind[OnMachine] {
 	}
 }
 
-// Report keeps what a machine's box says about a version, and reports whether it is the first word
-// of the machine about the method. subject is what the limiter counts the box as. It returns
-// VERSION_WITHDRAWN if the machine has a withdrawn version; the report is kept then, too. It
-// returns NOT_FOUND if the machine does not name the box, or the box is not of the organization.
+// Report stores what a machine's box says about a version, and reports whether it is the machine's first report on the
+// method. subject is the limiter's name for the box. It returns VERSION_WITHDRAWN if the machine has a withdrawn
+// version; the report is stored then, too. It returns NOT_FOUND if the machine does not name the box, or the box is not
+// of the organization.
 func (s *Store) Report(ctx context.Context, caller auth.Principal, from audit.Origin, factoryID, code, methodID, subject string, r Report) (created bool, err error) {
 	ref := Ref{factoryID, methodID, r.Version}
 	var recall error
@@ -85,7 +85,7 @@ func (s *Store) Report(ctx context.Context, caller auth.Principal, from audit.Or
 	return created, err
 }
 
-// A registration is the part of a box's row that says for whom it speaks; see package edge.
+// A registration is the part of a box's row that says who it speaks for; see package edge.
 type registration struct {
 	OrganizationID string `json:"organizationId"`
 	FactoryID      string `json:"factoryId"`
@@ -97,35 +97,34 @@ func (s *Store) into(table dynamo.TableID, key dynamo.Key, out any) func(context
 	return func(ctx context.Context) error { _, err := s.db.Get(ctx, table, key, out); return err }
 }
 
-// Reached is a machine of which a version is a concern: a step of the version is for it, or it has
-// said something about the version.
+// Reached is a machine that a version concerns: a step of the version is for it, or it has reported on the version.
 type Reached struct {
 	Machine string `json:"machine"`
 	Name    string `json:"name"`
-	// EdgeID is the machine's box. Without one, somebody has to go there.
+	// EdgeID is the machine's box. Without one, a person has to go to the machine.
 	EdgeID string `json:"edgeId,omitempty"`
-	// State and the fields below are missing until the machine has said something.
+	// State and the fields below are missing until the machine has reported.
 	State         Doing      `json:"state,omitempty"`
 	ContentSHA256 string     `json:"contentSha256,omitempty"`
 	Since         *time.Time `json:"since,omitempty"`
 	Order         string     `json:"order,omitempty"`
 	Detail        string     `json:"detail,omitempty"`
-	// Told are the orders that the box was told after the withdrawal.
+	// Told is what the box was told to do with orders after the withdrawal.
 	Told   Orders     `json:"told,omitempty"`
 	ToldAt *time.Time `json:"toldAt,omitempty"`
-	// Clear reports whether the machine said last that it does not have the version.
+	// Clear reports whether the machine's last report says that it does not have the version.
 	Clear bool `json:"clear"`
-	// LastHeardAt is when the box made its last call, to half a second; nil if that is not known.
+	// LastHeardAt is when the box made its last call, to half a second; nil if unknown.
 	LastHeardAt *time.Time `json:"lastHeardAt,omitempty"`
 	subject     string
 }
 
-// LastCall tells when a subject of the limiter made its last call; zero means that is not known.
+// LastCall returns when a subject of the limiter made its last call; zero means unknown.
 type LastCall func(ctx context.Context, subject string) (time.Time, error)
 
-// Machines lists the machines of which a version is a concern, by their codes; with onlyNotClear,
-// those that have not said that they do not have it. It returns NOT_FOUND for a version outside the
-// factories that the caller may read. It reads all machines of the factory.
+// Machines lists the machines that a version concerns, in the order of their codes; with onlyNotClear, only those that
+// have not confirmed that they do not have it. It returns NOT_FOUND for a version outside the factories that the caller
+// may read. It reads all machines of the factory.
 func (s *Store) Machines(ctx context.Context, caller auth.Principal, r Ref, onlyNotClear bool, seen LastCall, w dynamo.Span) (page dynamo.Page[Reached], err error) {
 	v, err := factory.ReadInParallel(ctx, s.factories, caller, r.FactoryID, func(ctx context.Context) (Version, error) { return s.lookup(ctx, r) })
 	if err != nil {
@@ -168,7 +167,7 @@ func (s *Store) reachedBy(ctx context.Context, v Version) ([]Reached, error) {
 	return reached(v, park, said), err
 }
 
-// reached lists the machines of which a version is a concern, in the order of the machines.
+// reached lists the machines that a version concerns, in the order of the machines.
 func reached(v Version, park []machine.Machine, said map[string]onMachineItem) []Reached {
 	var all []Reached
 	for _, m := range park {
@@ -186,7 +185,7 @@ func reached(v Version, park []machine.Machine, said map[string]onMachineItem) [
 	return all
 }
 
-// heard adds when the boxes were last heard of.
+// heard adds when the boxes were last heard from.
 func heard(ctx context.Context, page []Reached, seen LastCall) error {
 	var reads []func(context.Context) error
 	for i := range page {

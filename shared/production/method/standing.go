@@ -10,7 +10,7 @@ import (
 	"wavegate/shared/platform/timestamp"
 )
 
-// A Standing reports whether an approved version holds. It follows from the decisions and the time.
+// A Standing says whether an approved version holds. It is computed from the decisions and the time.
 type Standing string
 
 // Standings.
@@ -39,7 +39,7 @@ func (m Method) StandingOf(v Version, at time.Time) Standing {
 	return standing
 }
 
-// Shown is a version as reads show it.
+// Shown is a version as API answers show it.
 type Shown struct {
 	Version
 	Standing Standing `json:"standing,omitempty"`
@@ -51,15 +51,15 @@ func (m Method) shown(v Version, at time.Time) Shown { return Shown{v, m.Standin
 type Holding struct {
 	Version int64 `json:"version"`
 	Phase   Phase `json:"phase"`
-	// Machines are those of a trial. A released version is on all machines that no trial covers.
+	// Machines are the machines of a trial. A released version is on all machines that no trial covers.
 	Machines      []string  `json:"machines,omitempty"`
 	ContentSHA256 string    `json:"contentSha256"`
 	From          time.Time `json:"from"`
-	// Until is when other versions have taken over on all of its machines, if that is decided.
+	// Until is when other versions will have taken over on all of its machines, if that is decided.
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// Holdings lists what holds at a time, and what follows, each in the order of its start.
+// Holdings lists the versions that hold at a time, and those that follow, each in the order of their starts.
 func (e Effectivity) Holdings(at time.Time) (now, next []Holding) {
 	now, next = []Holding{}, []Holding{}
 	e = e.Prune(at)
@@ -77,7 +77,7 @@ func (e Effectivity) Holdings(at time.Time) (now, next []Holding) {
 	return now, next
 }
 
-// until is when later decisions have taken over all machines of the i-th one, or nil.
+// until returns when later decisions will have taken over all machines of the i-th one, or nil.
 func (e Effectivity) until(i int) *time.Time {
 	machines := e[i].Machines
 	if e[i].everywhere() {
@@ -108,22 +108,22 @@ func (d Decision) phase() Phase {
 	return OnTrial
 }
 
-// refuse is the refusal of a move. It names what holds instead.
+// refuse makes the refusal of a move, which names the version that holds instead.
 func (m Method) refuse(at time.Time, v Version, format string, args ...any) error {
 	return problem.New(problem.InvalidStateTransition, "%s %s", m.tell(v, at), fmt.Sprintf(format, args...))
 }
 
-// tell says how a version stands, in a sentence.
+// tell puts the state of a version into a sentence.
 func (m Method) tell(v Version, at time.Time) string {
 	name := fmt.Sprintf("Version %d is %s", v.Version, map[Status]string{
 		Draft: "a draft", InReview: "in review", Trial: "on trial", Released: "released", Withdrawn: "withdrawn"}[v.Status])
 	if v.Status == Withdrawn && v.Orders != "" {
-		return name + "; its orders are told to " + string(v.Orders) + m.tellOthers(v, at) + "."
+		return name + "; its orders must " + string(v.Orders) + m.tellOthers(v, at) + "."
 	}
 	now, next := m.Effectivity.Holdings(at)
 	for _, h := range slices.Concat(now, next) {
 		if h.Version == v.Version {
-			return name + fmt.Sprintf(" on %s from %s on.", h.where(), timestamp.Text(h.From))
+			return name + fmt.Sprintf(" on %s from %s.", h.where(), timestamp.Text(h.From))
 		}
 	}
 	return name + m.tellOthers(v, at) + "."

@@ -21,7 +21,7 @@ const (
 	VersionResourceType = "production-method-version"
 )
 
-// A Store keeps production methods, their versions and contents.
+// A Store stores production methods, their versions and contents.
 type Store struct {
 	db        *dynamo.DB
 	factories *factory.Store
@@ -31,11 +31,10 @@ type Store struct {
 // NewStore makes a store.
 func NewStore(db *dynamo.DB) *Store { return &Store{db: db, factories: factory.NewStore(db)} }
 
-// Speaks reports whether an issuer's tokens speak for a box, whose registration names the issuer own; see
-// edge.Issuers.Speak.
+// Speaks reports whether an issuer's tokens speak for a box with the registered issuer own; see edge.Issuers.Speak.
 type Speaks func(own, issuer string) bool
 
-// ForBoxes makes the store answer boxes too.
+// ForBoxes makes the store also answer boxes.
 func (s *Store) ForBoxes(speaks Speaks) *Store {
 	s.speaks = speaks
 	return s
@@ -123,7 +122,7 @@ func versionKind(owner *factory.Factory) change.Kind[Version] {
 	}
 }
 
-// number is a version's number, padded to a fixed length.
+// number returns a version's number, padded to a fixed length.
 func number(version int64) string { return fmt.Sprintf("%010d", version) }
 
 // Ref names a version of a method in a factory.
@@ -161,9 +160,8 @@ func (s *Store) Version(ctx context.Context, caller auth.Principal, r Ref) (Show
 	})
 }
 
-// Versions returns the versions of a method, the newest first. It shows every write at once. It
-// reads a page at an offset only after it knows that the caller may read the method's factory.
-// Otherwise it returns NOT_FOUND.
+// Versions returns the versions of a method, the newest first. It shows every write immediately. It reads a page at an
+// offset only after it knows that the caller may read the method's factory. Otherwise it returns NOT_FOUND.
 func (s *Store) Versions(ctx context.Context, caller auth.Principal, factoryID, methodID string, w dynamo.Span) (shown dynamo.Page[Shown], err error) {
 	of := dynamo.Selection{Table: dynamo.MethodVersions, Partition: methodID, Descending: true}
 	var m Method

@@ -91,8 +91,8 @@ func TestCreate_WithAKey_MakesOneMethod(t *testing.T) {
 	})
 }
 
-// TestVersions_StrangersOffset_ReadsNothing: the items that an offset skips are read, which
-// uses capacity of the method's partition.
+// TestVersions_StrangersOffset_ReadsNothing: reading the items that an offset skips would use capacity of the method's
+// partition.
 func TestVersions_StrangersOffset_ReadsNothing(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
 		q := &dynamotest.QueryCounter{Client: client}

@@ -67,7 +67,7 @@ func (w *walk) move(number int64, move Move, by Signer) string {
 	return w.take(w.method.Move(w.versions[number], w.versions[move.Reinstate], move, by, factory.FourEyes, w.tick()))
 }
 
-// to is a move with all required fields.
+// to returns a move with all required fields.
 func (w *walk) to(number int64, status Status) Move {
 	m := Move{Status: status, Reason: "test"}
 	switch status {
@@ -108,7 +108,7 @@ func reach(t *testing.T, status Status) *walk {
 func TestMove_EveryStatusAndPerson_UnderBothPolicies(t *testing.T) {
 	for _, row := range []struct {
 		from Status
-		to   []Status // to which others can move it
+		to   []Status // that others can move it to
 		save string
 	}{
 		{"", nil, "draft"},
@@ -216,7 +216,7 @@ func TestMove_Signatures_NameThePersonAndTheMeaning(t *testing.T) {
 		t.Errorf("a return to draft kept %v", s)
 	}
 	if got := w.versions[1].Authors; len(got) != 1 {
-		t.Errorf("who returned became an author: %v", got)
+		t.Errorf("the person who returned it became an author: %v", got)
 	}
 }
 

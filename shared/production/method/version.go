@@ -17,7 +17,7 @@ type Status string
 // Statuses.
 const (
 	Draft     Status = "draft"     // can be saved
-	InReview  Status = "in_review" // frozen, and waits for a second person
+	InReview  Status = "in_review" // frozen, waits for a second person
 	Trial     Status = "trial"     // holds on some machines
 	Released  Status = "released"  // holds on all machines
 	Withdrawn Status = "withdrawn" // never holds again
@@ -30,7 +30,7 @@ var Statuses = []Status{Draft, InReview, Trial, Released, Withdrawn}
 // version.
 func (s Status) open() bool { return s == Draft || s == InReview }
 
-// A Meaning says what a signature stands for.
+// A Meaning says what a signature means.
 type Meaning string
 
 // Meanings.
@@ -43,7 +43,7 @@ const (
 // A Signature says who is responsible for a move of a version, and for which content.
 type Signature struct {
 	Meaning Meaning `json:"meaning"`
-	// Further says that the signature supports the last change and changed nothing else.
+	// Further is set if the signature supports the last change and changed nothing else.
 	Further         bool       `json:"further,omitempty"`
 	Name            string     `json:"name,omitempty"` // from the token
 	Issuer          string     `json:"issuer"`
@@ -67,7 +67,7 @@ type FirstArticle struct {
 	SHA256    string `json:"sha256,omitempty"`
 }
 
-// Orders say what happens to orders under way when a version is withdrawn.
+// Orders says what happens to orders under way when a version is withdrawn.
 type Orders string
 
 // Values of Orders.
@@ -107,11 +107,11 @@ type Version struct {
 	Equipment     Equipment `json:"equipment"`
 	// Authors are the people who saved or submitted it, in the order of their first action.
 	Authors []audit.Person `json:"authors"`
-	// Signatures are the signatures of the present content. A return to draft removes them; the
-	// audit trail keeps all.
+	// Signatures holds the signatures of the present content. A return to draft removes them; the audit trail keeps them
+	// all.
 	Signatures   []Signature   `json:"signatures,omitempty"`
 	FirstArticle *FirstArticle `json:"firstArticle,omitempty"`
-	// ReleasedFrom is from when the version holds on all machines, by its last release.
+	// ReleasedFrom is when the version begins to hold on all machines, according to its last release.
 	ReleasedFrom *time.Time `json:"releasedFrom,omitempty"`
 	Orders       Orders     `json:"orders,omitempty"` // of a withdrawn version
 	CreatedAt    time.Time  `json:"createdAt"`
@@ -129,14 +129,14 @@ func WorkMasterID(methodID string, version int64) string {
 	return methodID + ":" + strconv.FormatInt(version, 10)
 }
 
-// These bounds keep the item of a version small.
+// These limits keep the item of a version small.
 const (
 	maxAuthors    = 50
 	maxSignatures = 16
 )
 
-// saved decides the result of saving a content as a version. A draft accepts it; the same
-// content again changes nothing. Every later status returns VERSION_FROZEN.
+// saved decides the result of saving a content as a version. A draft accepts it; the same content again changes
+// nothing. With every later status it returns VERSION_FROZEN.
 func (v Version) saved(c content.Content, author audit.Person, at time.Time) (next Version, event string, err error) {
 	if v.Revision > 0 && v.Status != Draft {
 		return v, "", problem.New(problem.VersionFrozen, "Version %d is %s; only a draft can be saved. Save the content as a new version.", v.Version, v.Status)

@@ -12,8 +12,7 @@ var prefixes = map[string]bool{
 	"Ki": true, "Mi": true, "Gi": true, "Ti": true,
 }
 
-// These are the atoms of UCUM 2.2 by their case-sensitive symbols. Those in metric can have a
-// prefix.
+// These are the case-sensitive symbols of the atoms of UCUM 2.2. Those in metric can have a prefix.
 const (
 	metric = `m s g rad K C cd
 		mol sr Hz N Pa J W A V F Ohm S Wb T H lm lx Bq Gy Sv Cel
@@ -54,7 +53,7 @@ const (
 // An atomKind says how an atom may be used.
 type atomKind struct{ metric, special bool }
 
-// atoms is built at its first use, so that functions which check no unit do not build it.
+// atoms is built at its first use, so that functions that do not check units do not build it.
 var atoms = sync.OnceValue(func() map[string]atomKind {
 	table := map[string]atomKind{}
 	for _, symbol := range strings.Fields(others) {

@@ -2,7 +2,7 @@ package unit
 
 import "strings"
 
-// corrections maps common other spellings, in lower case, to codes.
+// corrections maps common misspellings, in lower case, to codes.
 var corrections = map[string]string{
 	"degc": "Cel", "celsius": "Cel", "degf": "[degF]", "kelvin": "K", "rpm": "/min", "rev/min": "/min",
 	"micron": "um", "inch": "[in_i]", "in": "[in_i]", "ft": "[ft_i]", "mil": "[mil_i]", "psi": "[psi]",

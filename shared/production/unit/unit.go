@@ -1,5 +1,5 @@
-// Package unit checks unit codes by UCUM, the Unified Code for Units of Measure, in its
-// case-sensitive form (ucum.org, version 2.2). It converts nothing.
+// Package unit checks unit codes by UCUM, the Unified Code for Units of Measure, in its case-sensitive form (ucum.org,
+// version 2.2). It does not convert units.
 package unit
 
 import (
@@ -21,7 +21,7 @@ func Check(code string) error {
 		return nil
 	}
 	if better := hint(code); better != "" {
-		return errors.New("a UCUM code; perhaps " + better + " is meant")
+		return errors.New("a UCUM code; did you mean " + better + "?")
 	}
 	if p.special && p.parts > 1 && p.rest == "" {
 		return errors.New("a UCUM code; units such as Cel, [pH] and dB cannot be part of a product or quotient (K/min is a rate of temperature)")
@@ -32,8 +32,7 @@ func Check(code string) error {
 // Valid reports whether Check returns nil.
 func Valid(code string) bool { return Check(code) == nil }
 
-// A parser reads a code from the left. Each method consumes the element in its name and tells
-// whether it was there.
+// A parser reads a code from the left. Each method consumes the element in its name and reports whether it was there.
 type parser struct {
 	rest string
 	// parts counts the factors, symbols and annotations. special reports whether a symbol has no
@@ -50,7 +49,7 @@ func (p *parser) take(c byte) bool {
 	return false
 }
 
-// main is a term, with an optional solidus before it.
+// main parses a term, with an optional solidus before it.
 func (p *parser) main() bool {
 	if p.take('/') {
 		p.parts++ // one divided by the term
@@ -58,7 +57,7 @@ func (p *parser) main() bool {
 	return p.term()
 }
 
-// term is one component, or several separated by . or /.
+// term parses one component, or several separated by . or /.
 func (p *parser) term() bool {
 	for {
 		if !p.component() {
@@ -70,7 +69,7 @@ func (p *parser) term() bool {
 	}
 }
 
-// component is an annotation, or a term in parentheses, or a symbol with an optional annotation.
+// component parses an annotation, or a term in parentheses, or a symbol with an optional annotation.
 func (p *parser) component() bool {
 	if p.take('{') {
 		p.parts++
@@ -86,7 +85,7 @@ func (p *parser) component() bool {
 	return !p.take('{') || p.annotation()
 }
 
-// annotation is an opening brace, any text without braces, and a closing brace.
+// annotation parses an opening brace, any text without braces, and a closing brace.
 func (p *parser) annotation() bool {
 	end := strings.IndexAny(p.rest, "{}")
 	if end < 0 || p.rest[end] == '{' || !printable(p.rest[:end]) {
@@ -100,7 +99,7 @@ func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(c rune) bool { return c < '!' || c > '~' })
 }
 
-// symbol is a whole number, or an atom with an optional prefix and exponent.
+// symbol parses a whole number, or an atom with an optional prefix and exponent.
 func (p *parser) symbol() bool {
 	p.parts++
 	end := symbolEnd(p.rest)
@@ -128,8 +127,8 @@ func (p *parser) symbol() bool {
 	return known
 }
 
-// symbolEnd is the end of a symbol: an operator, a parenthesis or a brace. Inside square
-// brackets these are part of the symbol, as in B[10.nV].
+// symbolEnd returns the end of a symbol: an operator, a parenthesis or a brace. Inside square brackets these are part
+// of the symbol, as in B[10.nV].
 func symbolEnd(text string) int {
 	inBrackets := false
 	for i := range len(text) {

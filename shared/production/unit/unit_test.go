@@ -11,7 +11,7 @@ import (
 	"wavegate/shared/production/unit"
 )
 
-// cases are codes and whether UCUM has them; testdata/README.md says where they come from.
+// cases lists codes and whether UCUM has them; testdata/README.md says where they come from.
 //
 //go:embed testdata/cases.tsv
 var cases string
@@ -49,13 +49,13 @@ func TestCheck_CommonMistake_IsAnsweredWithTheLikelyCode(t *testing.T) {
 		"psi": "[psi]", "Ω": "Ohm", "W/m²": "W/m2", "kg·m": "kg.m", "inch": "[in_i]",
 	} {
 		err := unit.Check(code)
-		if err == nil || !strings.Contains(err.Error(), "perhaps "+want+" is meant") {
-			t.Errorf("Check(%q) says %v, not %s", code, err, want)
+		if err == nil || !strings.Contains(err.Error(), "did you mean "+want+"?") {
+			t.Errorf("Check(%q) says %v, want %s", code, err, want)
 		}
 	}
 	for code, word := range map[string]string{"Cel/min": "K/min", "florps": "ucum.org"} {
 		if err := unit.Check(code); err == nil || !strings.Contains(err.Error(), word) {
-			t.Errorf("Check(%q) says %v, nothing of %s", code, err, word)
+			t.Errorf("Check(%q) says %v, without %s", code, err, word)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code string) {
 		err := unit.Check(code)
 		if err != nil {
-			if _, better, found := strings.Cut(err.Error(), "perhaps "); found && !unit.Valid(strings.TrimSuffix(better, " is meant")) {
+			if _, better, found := strings.Cut(err.Error(), "did you mean "); found && !unit.Valid(strings.TrimSuffix(better, "?")) {
 				t.Errorf("the hint for %q is not a code: %v", code, err)
 			}
 			return

@@ -13,17 +13,17 @@ import (
 	"wavegate/shared/platform/setting"
 )
 
-// Keys are the secrets of the stage, as they were last read. They are safe for concurrent use.
+// Keys caches the secrets of the deployment. They are safe for concurrent use.
 type Keys struct {
 	fixed           bell.Secret // for local runs
 	present, before secret.Cached
 }
 
-// Read makes keys of the settings bell.KeySettings. A stage without a bell has none.
+// Read makes keys from the settings bell.KeySettings. A deployment without a bell has none.
 func Read(r *setting.Values, client secret.Manager, now func() time.Time) *Keys {
 	id, fixed := r.Text(setting.BellSecretID), r.Text(setting.BellSecret)
 	if fixed != "" && len(fixed) < bell.LeastSecret {
-		r.Fault("%s has %d characters; it has %d or more", setting.BellSecret, len(fixed), bell.LeastSecret)
+		r.Fault("%s has %d characters; it must have %d or more", setting.BellSecret, len(fixed), bell.LeastSecret)
 	}
 	return &Keys{
 		fixed:   bell.Secret(fixed),
@@ -32,12 +32,12 @@ func Read(r *setting.Values, client secret.Manager, now func() time.Time) *Keys 
 	}
 }
 
-// Missing reports whether no secret is named.
+// Missing reports whether no secret is configured.
 func (k *Keys) Missing() bool { return k.fixed == "" && k.present.ID == "" }
 
 func check(value string) error {
 	if len(value) < bell.LeastSecret {
-		return fmt.Errorf("the bell's secret has %d characters; it has %d or more", len(value), bell.LeastSecret)
+		return fmt.Errorf("the bell's secret has %d characters; it must have %d or more", len(value), bell.LeastSecret)
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (k *Keys) Present(ctx context.Context) (bell.Secret, error) {
 	return read(ctx, &k.present)
 }
 
-// Valid are the secrets of all addresses that the bell answers at. It returns UNAVAILABLE.
+// Valid returns the secrets of all addresses that the bell answers at. It returns UNAVAILABLE.
 func (k *Keys) Valid(ctx context.Context) (bell.Secrets, error) {
 	present, err := k.Present(ctx)
 	if err != nil || k.fixed != "" {
