@@ -1,4 +1,5 @@
-// Command get-channel-progress answers which boxes of a release channel run what, by the last count or by a new one.
+// Command get-channel-progress answers with which boxes of a release channel run which version, from the last count or
+// a new one.
 package main
 
 import (

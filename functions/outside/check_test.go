@@ -15,7 +15,7 @@ import (
 
 var everyone = Known{ClientID: "client", Username: "probe", Password: "s3cret", EdgeID: "probe/1", BoxToken: "box-token"}
 
-// A stand is an API and a pool that answer as they are told to.
+// A stand is an API and a pool that answer as told.
 type stand struct {
 	stranger, person, box, login int
 	token                        string

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sent is an event as Cognito sends it when a user logs in.
+// sent is an event as Cognito sends it when a user signs in.
 const sent = `{
   "version": "2", "triggerSource": "TokenGeneration_Authentication", "region": "eu-central-1",
   "userPoolId": "eu-central-1_EXAMPLE", "userName": "3f1c1a52-0f0e-4b8e-9f06-1d9c2f6f1c11",
@@ -42,7 +42,7 @@ func TestTrigger_APersonLogsIn_TheAccessTokenSaysOrganizationRolesAndName(t *tes
 		t.Errorf("the response is %s, want %s", got["response"], want)
 	}
 	if string(got["version"]) != `"2"` || string(got["userPoolId"]) != `"eu-central-1_EXAMPLE"` {
-		t.Errorf("Cognito wants its event back, and got %s", b)
+		t.Errorf("Cognito expects its event back, and got %s", b)
 	}
 }
 

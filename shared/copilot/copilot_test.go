@@ -51,7 +51,7 @@ func TestSettings_NoneAndSome_AreTaken(t *testing.T) {
 	}
 }
 
-// TestSettings_TheSecret_IsNamedByItsID in a deployment: its value is in no variable.
+// TestSettings_TheSecret_IsNamedByItsID in a deployment: no variable contains its value.
 func TestSettings_TheSecret_IsNamedByItsID(t *testing.T) {
 	t.Setenv("COPILOT_URL", "https://copilot.example/v1/")
 	t.Setenv("COPILOT_SECRET_ID", "wavegate/copilot")

@@ -52,5 +52,5 @@ var trailRows = []Operation{
 	},
 }
 
-// exportTimeout is for a page of 200 requests to the database, each of which is tried again.
+// exportTimeout allows for a page of 200 requests to the database, each of which may be retried.
 const exportTimeout = 20 * time.Second

@@ -174,7 +174,7 @@ type pending struct {
 	began     time.Duration
 }
 
-// burst starts some requests at once and steps them in random order until all are answered.
+// burst starts some requests at the same time and steps them in random order until all are answered.
 func (s *simulation) burst(size int) error {
 	var open []pending
 	for range size {
@@ -282,7 +282,7 @@ func (s *simulation) verdict(p pending, v verdict, alone bool) error {
 	return nil
 }
 
-// admit records an admission and checks the first promise (the seventh, when clocks differ).
+// admit records an admission and checks the first property (the seventh if clocks differ).
 func (s *simulation) admit(p pending, v verdict) error {
 	if newest, found := s.item().newest(); s.spread == 0 && s.delay == 0 && !s.jumps && (!found || newest != s.rules.at(p.now)) {
 		return &violation{9, fmt.Sprintf("admitted in slot %d, the newest slot is %d", s.rules.at(p.now), newest)}
@@ -330,7 +330,7 @@ func (s *simulation) undo(p pending, v verdict) error {
 	return nil
 }
 
-// waitAndAsk checks the third promise.
+// waitAndAsk checks the third property.
 func (s *simulation) waitAndAsk(container int, wait time.Duration) error {
 	s.now += wait
 	if s.limitAt(container) == 0 {

@@ -36,7 +36,7 @@ const (
 
 // The authorizer refuses these itself, and they may become valid, too.
 const (
-	NotIssued     RefusalReason = "unknown"        // of the form of a box's or a gateway's own, and not known or not valid any more
+	NotIssued     RefusalReason = "unknown"        // has the form of a box's or a gateway's token, but is unknown or no longer valid
 	SeveralTokens RefusalReason = "several-tokens" // more than one Authorization header, of which one may be good
 )
 

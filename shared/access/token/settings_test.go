@@ -38,8 +38,8 @@ func TestParseIssuers_GoodSetting_IsRead(t *testing.T) {
 	}
 }
 
-// Each bad setting is refused at start. The message says where the fault is and what it is, so
-// that whoever deploys can fix it without reading code.
+// Each bad setting is refused at start. The message says where the fault is and what it is, so that it can be fixed
+// without reading code.
 func TestParseIssuers_BadSetting_IsRefusedWithItsPlace(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	good := func() map[string]any {
@@ -105,7 +105,7 @@ func TestParseIssuers_BadSetting_IsRefusedWithItsPlace(t *testing.T) {
 		"no names of roles":                        {of(with("roleNames", map[string]any{})), "AUTH_ISSUERS[0].roleNames: must be an object"},
 		"a name of a role that is not granted":     {of(with("roleNames", map[string]any{"Viewers": "fleet_viewer"})), `AUTH_ISSUERS[0].roleNames: "Viewers" is fleet_viewer, which grants does not list`},
 		"an organization that is no id":            {of(with("organization", "a/b")), "AUTH_ISSUERS[0].organization: must be the id of an organization"},
-		"the organization and its claim":           {of(func() map[string]any { m := with("organization", "acme"); m["organizationClaim"] = "tid"; return m }()), "AUTH_ISSUERS[0].organization: it is that of every token, so organizationClaim must be left out"},
+		"the organization and its claim":           {of(func() map[string]any { m := with("organization", "acme"); m["organizationClaim"] = "tid"; return m }()), "AUTH_ISSUERS[0].organization: it applies to every token, so organizationClaim must be left out"},
 		"no grants":                                {of(with("grants", nil)), "AUTH_ISSUERS[0].grants: must be a list of at least one role"},
 		"grants nothing":                           {of(with("grants", []string{})), "AUTH_ISSUERS[0].grants: must be a list of at least one role"},
 		"grants an unknown role":                   {of(with("grants", []string{"root"})), `AUTH_ISSUERS[0].grants: there is no role "root"`},
@@ -147,7 +147,7 @@ func TestParseIssuers_BadSetting_IsRefusedWithItsPlace(t *testing.T) {
 }
 
 const (
-	badOrganizations = "AUTH_ISSUERS[0].organizations: must be names of organizations, or one prefix that ends in -, . or _ and a * behind it"
+	badOrganizations = "AUTH_ISSUERS[0].organizations: must be names of organizations, or one prefix that ends in -, . or _ followed by a *"
 	badLifetime      = "AUTH_ISSUERS[0].maxLifetimeSeconds: must be a whole number from 1 to 316224000"
 )
 

@@ -35,7 +35,7 @@ func TestWhy_TellsTheSentenceAndTheReasons(t *testing.T) {
 	}
 }
 
-// TestWhy_StandsInAMessage: the pipe and the rules put it into JSON, and a chat shows it.
+// TestWhy_StandsInAMessage: the pipe and the rules put it into JSON, and a chat displays it.
 func TestWhy_StandsInAMessage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.OneOf(rapid.SampledFrom([]rune("\"\\<>[]@\n")), rapid.Rune()))
