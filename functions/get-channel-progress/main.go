@@ -1,5 +1,5 @@
-// Command get-channel-progress answers with which boxes of a release channel run which version, from the last count or
-// a new one.
+// Command get-channel-progress answers with how many boxes of a release channel run each version, from the last count
+// or a new one.
 package main
 
 import (

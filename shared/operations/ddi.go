@@ -65,7 +65,7 @@ var ddiRows = []Operation{
 		}, gateways...),
 	},
 	{
-		ID: "get-ddi-cancel-action", Summary: "Read what to give up as a DDI client",
+		ID: "get-ddi-cancel-action", Summary: "Read what to cancel as a DDI client",
 		Method: http.MethodGet, Path: "/api/ddi/{tenant}/controller/v1/{controllerId}/cancelAction/{actionId}",
 		Roles: boxes, Limit: ratelimit.Ordinary, Timeout: timeout, MemoryMB: memory,
 		Takes: input.Takes{Path: actionPath},
@@ -77,7 +77,7 @@ var ddiRows = []Operation{
 	},
 	reported("post-ddi-deployment-feedback", "Report on an installation as a DDI client", http.MethodPost, "/deploymentBase/{actionId}/feedback", actionPath, ddi.FeedbackBody),
 	reported("post-ddi-cancel-feedback", "Report on a cancellation as a DDI client", http.MethodPost, "/cancelAction/{actionId}/feedback", actionPath, ddi.FeedbackBody),
-	reported("put-ddi-config-data", "Say what a box runs as a DDI client", http.MethodPut, "/configData", controllerPath, ddi.ConfigBody, may(dynamo.Rollouts, dynamo.Get)),
+	reported("put-ddi-config-data", "Report what a box runs as a DDI client", http.MethodPut, "/configData", controllerPath, ddi.ConfigBody, may(dynamo.Rollouts, dynamo.Get)),
 	{
 		ID: "put-edge-token", Summary: "Give a box a token of its own",
 		Method: http.MethodPut, Path: "/api/edges/{edgeId}/token",
