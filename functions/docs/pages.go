@@ -97,6 +97,6 @@ var servers = []byte("\nservers:\n")
 // document is the contract with the URL at which it was requested as the first server, so that a client made from it
 // calls that API.
 func document(base string) []byte {
-	first := fmt.Appendf(nil, "%s  - url: %s\n    description: Where this contract was asked for\n", servers, strconv.Quote(base))
+	first := fmt.Appendf(nil, "%s  - url: %s\n    description: The API that served this contract\n", servers, strconv.Quote(base))
 	return bytes.Replace(contract.Document, servers, first, 1)
 }

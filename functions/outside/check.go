@@ -31,7 +31,7 @@ func (c checker) check(ctx context.Context, known Known) []error {
 	try("a stranger is refused", c.get(ctx, "/api/ota/release-channels?limit=1", "", http.StatusUnauthorized))
 	if known.Username != "" {
 		token, err := c.logIn(ctx, known)
-		if try("a person logs in", err) {
+		if try("a person signs in", err) {
 			try("a person reads", c.get(ctx, "/api/ota/release-channels?limit=1", token, http.StatusOK))
 		}
 	}

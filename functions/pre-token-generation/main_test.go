@@ -54,9 +54,9 @@ func TestClaims(t *testing.T) {
 	}{
 		"a user of no organization and no group says nothing": {want: map[string]string{}},
 		"an empty attribute says nothing":                     {attributes: map[string]string{"custom:organization": ""}, want: map[string]string{}},
-		"a group that is no role says nothing":                {groups: []string{"football"}, want: map[string]string{}},
+		"a group that is not a role says nothing":             {groups: []string{"football"}, want: map[string]string{}},
 		"a group named edge makes nobody a box":               {groups: []string{"edge", "platform_owner"}, want: map[string]string{"roles": "platform_owner"}},
-		"an attribute of another name is no organization":     {attributes: map[string]string{"organization": "acme"}, want: map[string]string{}},
+		"an attribute of another name says nothing":           {attributes: map[string]string{"organization": "acme"}, want: map[string]string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := claims(c.attributes, c.groups); !maps.Equal(got, c.want) {

@@ -32,7 +32,7 @@ function Stage({ s, reached, bounds, most }) {
 	</li>`;
 }
 
-/** Who has what, stage by stage. Bad boxes have a lane of their own, since few of many are a sliver in one bar. */
+/** Which boxes have what, stage by stage. Bad boxes have their own lane, because a few of many would be a sliver in one bar. */
 export function Stages({ progress, policy }) {
 	const bounds = policy?.guard ?? { acceptable: 0.01, intolerable: 0.05 };
 	const highest = Math.max(bounds.intolerable * 100, ...progress.stages.filter((s) => s.percent <= progress.staged_percent).map(rate));

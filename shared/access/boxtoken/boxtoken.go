@@ -103,8 +103,8 @@ const (
 	enrolments = "urn:wavegate:edge-enrolments"
 )
 
-// Principal is the caller that a token authenticates, given the organization that it belongs to and, for a box, the
-// issuer of its access tokens, if it has one.
+// Principal is the caller that a token authenticates, given its organization and, for a box, the issuer of its access
+// tokens, if it has one.
 func (t Token) Principal(organizationID, issuer string) auth.Principal {
 	if t.Kind == Enrolment {
 		// It has no organization, because members of an organization may read its data.

@@ -71,8 +71,7 @@ func newSimulation(p pick, m mutation) *simulation {
 	if m.rules != nil {
 		m.rules(&s.rules)
 	}
-	// The store takes only the names of slots from the true rules. The conditions come with each
-	// write.
+	// The store takes only the names of slots from the true rules. Each write brings its own conditions.
 	s.store = newModel(s.rules)
 	s.limit = []int{p.between(1, 10), p.between(1, 100), p.between(50, 700)}[p(3)]
 	s.spread = []time.Duration{0, 0, 100 * time.Millisecond, time.Second, 5 * time.Second, 40 * time.Second}[p(6)]
@@ -306,7 +305,7 @@ func (s *simulation) admit(p pending, v verdict) error {
 	return nil
 }
 
-// undo gives an admitted request back and checks that nothing other changed.
+// undo gives an admitted request back and checks that nothing else changed.
 func (s *simulation) undo(p pending, v verdict) error {
 	before := s.item()
 	w := giveBack{at: v.at, last: v.alone}

@@ -52,8 +52,8 @@ func (r rules) timeline(it item, told map[slot]int, present slot) timeline {
 }
 
 // turn is the wait of a rejected caller, in whole seconds from the given one on. If everyone comes when told to, each
-// is admitted. At most a share of the limit is told the same second, so that a limit that was used up in one moment is
-// not used up in one moment again. If more callers wait than have a place in the next two minutes, the wait is the
+// is admitted. At most a share of the limit is told the same second. Otherwise a limit that was used up in one moment
+// would be used up in one moment again. If more callers wait than have a place in the next two minutes, the wait is the
 // longest, and a place is not certain.
 func (r rules) turn(it item, told map[slot]int, now time.Time, standard int, from time.Duration) time.Duration {
 	present := r.at(now)

@@ -111,7 +111,7 @@ func (c claims) organization(at ClaimPath) (string, error) {
 	names, err := m.names(name)
 	switch {
 	case err != nil || len(names) > 1:
-		return "", refuse(BadClaims, "the organization is not one id")
+		return "", refuse(BadClaims, "the organization is not exactly one id")
 	case len(names) == 0 || names[0] == "":
 		return "", nil
 	case !input.Name.Accepts(names[0]):

@@ -106,7 +106,7 @@ func (r *reader) grants(called map[string]auth.Role) []auth.Role {
 
 func (r *reader) edgeAlone(roles []auth.Role) []auth.Role {
 	if slices.Contains(roles, auth.Edge) && len(roles) > 1 {
-		r.fault("grants", "an issuer that grants edge may grant nothing else")
+		r.fault("grants", "an issuer that grants edge must grant nothing else")
 	}
 	return roles
 }

@@ -18,8 +18,8 @@ const (
 	BadAudience     RefusalReason = "audience"      // meant for another service
 	BadTokenUse     RefusalReason = "token-use"     // an ID token or another kind
 	BadClaims       RefusalReason = "claims"        // a claim is missing or malformed
-	BadRole         RefusalReason = "role"          // a role that the issuer may not grant
-	BadOrganization RefusalReason = "organization"  // one that the issuer may not speak for
+	BadRole         RefusalReason = "role"          // a role that the issuer must not grant
+	BadOrganization RefusalReason = "organization"  // one that the issuer must not name
 	BadSubject      RefusalReason = "subject"       // a program that the settings do not list
 	BadLifetime     RefusalReason = "lifetime"      // valid for longer than the issuer's tokens may be
 	Expired         RefusalReason = "expired"       // past exp

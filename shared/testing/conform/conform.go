@@ -72,9 +72,9 @@ type Exchange struct {
 // thousands of them. Another status, header, media type, field or problem makes another shape.
 const perShape = 100
 
-// Check returns every difference between an exchange and the contract: what the answer has that is not documented, what
-// it lacks, a request that was carried out although the contract forbids it, and one that was refused as bad although
-// the contract allows it.
+// Check returns every difference between an exchange and the contract: what the answer has that is not documented, and
+// what it lacks. It also finds a request that was carried out although the contract forbids it, and one that was
+// refused as bad although the contract allows it.
 func (c *Checker) Check(x Exchange) error {
 	path, rawQuery, _ := strings.Cut(x.Target, "?")
 	route, parameters := c.route(x.Method, path)

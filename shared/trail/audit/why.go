@@ -7,7 +7,7 @@ import "strings"
 const (
 	NoReason  = "No reason given."
 	InTrail   = "See the audit trail."
-	overrides = "A freeze or a closed window was to be overridden: "
+	overrides = "Asked to override a freeze or a closed window: "
 )
 
 // An Explainer is a cause that says in a sentence why the service made a change.
